@@ -145,7 +145,7 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 	for name, c := range map[string]call{"a read": read, "a write": write} {
 		w := opened(t, server)
 		w.proposed(c, nil)
-		loaded := w.Load()
+		loaded, in := w.Load(), w.In()
 		s, _ := w.Catalog.Lookup(c.tool)
 		ways, made := 0, 0
 		for way := range every {
@@ -172,7 +172,7 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 					People: []string{"U1"}}}
 			}
 			w.vendor.calls, w.Store = nil, &rows{Store: w.Rows, a: &a, settings: settings}
-			_, _ = w.handle()
+			_, _ = w.Handle(t.Context(), in)
 			expect.Is(t, len(w.vendor.calls) == 1, way.may(s.Access), name, way)
 			ways, made = ways+1, made+len(w.vendor.calls)
 		}

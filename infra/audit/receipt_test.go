@@ -40,13 +40,15 @@ func (s sealer) sign(t *testing.T, text []byte) []byte {
 func row(n int) chain.Row {
 	at := began().Add(time.Duration(n) * time.Second)
 	content, _ := chain.Canonical(map[string]any{"action": "prompt.approved", "text": "承認 \u2028 <&>", "n": n})
-	return chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", fmt.Sprintf("%s#%06d", at.Format(time.RFC3339), n)), Content: content, At: at}
+	return chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", fmt.Sprintf("%s#%06d", at.Format(time.RFC3339), n)),
+		Content: content, At: at}
 }
 
 // seal makes a log of rows, in links of at most per.
 func (s sealer) seal(t *testing.T, rows []chain.Row, per int) *log {
 	t.Helper()
-	l := &log{tenant: tenant, rows: rows, public: [][]byte{expect.Value(x509.MarshalPKIXPublicKey(&s.key.PublicKey))(t)}, at: began().Add(48 * time.Hour)}
+	l := &log{tenant: tenant, rows: rows, public: [][]byte{expect.Value(x509.MarshalPKIXPublicKey(&s.key.PublicKey))(t)},
+		at: began().Add(48 * time.Hour)}
 	last := chain.Head{Tenant: tenant}
 	for part := range slices.Chunk(rows, per) {
 		next := expect.Value(chain.Next(last, fmt.Sprintf("%064x", len(l.links)+1), part, part[len(part)-1].At))(t)
@@ -104,7 +106,8 @@ func tampered(r Receipt, how int, by *rand.Rand) (Receipt, string) {
 	case 6:
 		at := slices.IndexFunc(r.Rows, func(x sealedRow) bool { return x.Key == entries[0].Key })
 		r.Rows[at].Content = `{"action":"prompt.rejected"}`
-		entries[0].Hash, _ = chain.HashOf(r.Links[k].Salt, chain.Row{Key: entries[0].Key, Content: []byte(r.Rows[at].Content)})
+		entries[0].Hash, _ = chain.HashOf(r.Links[k].Salt, chain.Row{Key: entries[0].Key,
+			Content: []byte(r.Rows[at].Content)})
 		r.Links[k].Entries = entries
 		return r, "change a row and its entry"
 	case 7:
@@ -265,9 +268,11 @@ func TestBothVerifiersKnowEarlierKeysAndTimesToCome(t *testing.T) {
 		keys [][]byte
 		want [][2]string
 	}{
-		"both keys":            {l, both, nil},
-		"the later only":       {l, both[1:], [][2]string{{"forged", "link 1"}, {"forged", "link 2"}}},
-		"the wrong order":      {l, [][]byte{both[1], both[0]}, [][2]string{{"forged", "head"}, {"loose", "link 1"}, {"loose", "link 2"}, {"forged", "link 3"}, {"loose", "link 3"}, {"forged", "link 4"}, {"loose", "link 4"}}},
+		"both keys":      {l, both, nil},
+		"the later only": {l, both[1:], [][2]string{{"forged", "link 1"}, {"forged", "link 2"}}},
+		"the wrong order": {l, [][]byte{both[1], both[0]},
+			[][2]string{{"forged", "head"}, {"loose", "link 1"}, {"loose", "link 2"}, {"forged", "link 3"}, {"loose", "link 3"},
+				{"forged", "link 4"}, {"loose", "link 4"}}},
 		"a row of the future":  {&late, both, [][2]string{{"dated", to.Key}}},
 		"a clock that differs": {&near, both, nil},
 	} {
@@ -284,7 +289,8 @@ func TestBothVerifiersKnowEarlierKeysAndTimesToCome(t *testing.T) {
 // Reading a large log takes minutes: rows written meanwhile must not be reported as dated in the future.
 func TestRowsThatCameWhileTheLogWasReadAreLeftOut(t *testing.T) {
 	l := sealed(t, 10, 5)
-	for n, at := range map[int]time.Time{20: l.at.Add(3 * time.Minute), 21: l.at.Add(time.Hour), 22: l.at.Add(-time.Hour)} {
+	for n, at := range map[int]time.Time{20: l.at.Add(3 * time.Minute), 21: l.at.Add(time.Hour),
+		22: l.at.Add(-time.Hour)} {
 		r := row(n)
 		r.At = at
 		l.rows = append(l.rows, r)
@@ -310,7 +316,8 @@ func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {
 	here := time.Since(start)
 	start = time.Now()
 	passes(t, text)
-	t.Logf("%d rows: %v here, %v by verify.py", rows, here.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
+	t.Logf("%d rows: %v here, %v by verify.py", rows, here.Round(time.Millisecond),
+		time.Since(start).Round(time.Millisecond))
 }
 
 // An attacker who can write the table changes the entry of a stamp and the one next to it, and the sealer signs both.
@@ -321,7 +328,8 @@ func TestASignedTextIsReadInOneWayOnly(t *testing.T) {
 	rows = append(rows[:1:1], append([]chain.Row{row(1)}, rows[1:]...)...)
 	was := rows[2]
 	became, other := was, rows[3]
-	became.Content, became.Note, other.Note = bytes.Replace(was.Content, []byte("U0SUZUKI"), []byte("U0SATO"), 1), chain.Modified, chain.Modified
+	became.Content, became.Note, other.Note = bytes.Replace(was.Content, []byte("U0SUZUKI"), []byte("U0SATO"),
+		1), chain.Modified, chain.Modified
 	l := newSealer(t).seal(t, append(slices.Clone(rows), became, other), 10)
 	l.rows = append(slices.Clone(rows[:2]), append([]chain.Row{became}, rows[3:]...)...)
 	r := l.receipt()
