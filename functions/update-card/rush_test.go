@@ -21,6 +21,7 @@ import (
 // asked is one of many requests, with the times when its cards showed what people wait for.
 type asked struct {
 	ref           aggregate.Ref
+	head          task.Head // that its messages name
 	root, channel string
 	next          int       // index of the next move
 	at            time.Time // time of the next move; zero: depends on when the gate's card was seen
@@ -165,8 +166,8 @@ func (r *rush) ask(channel string) {
 	}, r.Now())
 	expect.NoError(r.T, err)
 	expect.NoError(r.T, r.Store.Create(r.T.Context(), c))
-	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.Now().Add(time.Second),
-		queued: []time.Time{r.Now()}})
+	r.all = append(r.all, &asked{ref: ref, head: expect.Value(r.Store.Load(r.T.Context(), ref))(r.T).Head, root: root,
+		channel: channel, at: r.Now().Add(time.Second), queued: []time.Time{r.Now()}})
 }
 
 // move makes a request's next move when it is time.
@@ -180,7 +181,7 @@ func (r *rush) move(x *asked) {
 	}
 	now, s := r.Now(), tenancy.DefaultSettings()
 	after := []time.Duration{1, 5, 0, 1, 5, 0, 1, 2, 4, 0}[x.next] * time.Second
-	_, err := r.Store.Decide(r.T.Context(), x.ref, func(a *task.Aggregate) (aggregate.Change, error) {
+	a, err := r.Store.Decide(r.T.Context(), x.ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		switch x.next {
 		case 0:
 			return a.Extracted(a.Head.Run, task.Extract{Title: "依頼", Description: "今月", Priority: task.High,
@@ -209,8 +210,7 @@ func (r *rush) move(x *asked) {
 		return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", now)
 	})
 	expect.Must(r.T, err == nil, "move %d: %v", x.next, err)
-	x.queued = append(x.queued, now)
-	x.at = time.Time{}
+	x.head, x.queued, x.at = a.Head, append(x.queued, now), time.Time{}
 	switch {
 	case x.next == 2 || x.next == 5:
 		x.opened = append(x.opened, now)
@@ -235,7 +235,7 @@ func (r *rush) deliverTo(x *asked) {
 			continue
 		}
 		r.queue.hidden = nil
-		if !r.deliver() {
+		if !r.deliverAt(x.head) {
 			left = append(left, r.Now().Add(time.Duration(r.queue.hidden[0])*time.Second))
 		}
 	}
