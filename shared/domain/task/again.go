@@ -22,7 +22,7 @@ type Again struct {
 	aggregate.Gate
 }
 
-func AgainKey(process, attempt int) string { return fmt.Sprintf("AGAIN#%04d#%03d", process, attempt) }
+func AgainKey(process, attempt int) string { return keyOf("AGAIN", process, attempt) }
 
 func (*Again) Relied() {}
 

@@ -88,9 +88,7 @@ type StepGate struct {
 	aggregate.Gate
 }
 
-func GateKey(process, attempt, order int) string {
-	return fmt.Sprintf("GATE#%04d#%03d#%02d", process, attempt, order)
-}
+func GateKey(process, attempt, order int) string { return keyOf("GATE", process, attempt, order) }
 
 func (*StepGate) Relied() {}
 
