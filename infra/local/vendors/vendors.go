@@ -289,3 +289,27 @@ func kind(v any) string {
 	}
 	return ""
 }
+
+// Rows returns the values in a tab of a spreadsheet, including the title row. It returns nil if there is no such
+// spreadsheet or tab.
+func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
+	if spreadsheet != Sheet {
+		return nil
+	}
+	return v.book.rows(tab)
+}
+
+// Add creates a tab of a given size, as a person would.
+func (v *Vendors) Add(tab string, rows, columns int) error { return v.book.add(tab, rows, columns) }
+
+// Put writes values into an area in A1 notation with both corners, as a person would.
+func (v *Vendors) Put(area string, values [][]any) error {
+	a, err := parseArea(area)
+	if err == nil {
+		_, err = v.book.put(a, values)
+	}
+	return err
+}
+
+// Tabs returns the titles of the tabs in the order of their creation.
+func (v *Vendors) Tabs() []string { return v.book.titles() }
