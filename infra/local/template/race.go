@@ -1,6 +1,6 @@
 //go:build race
 
-package peak
+package template
 
 // detecting reports whether the race detector is compiled in, which takes several times the memory.
 const detecting = true

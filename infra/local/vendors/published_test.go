@@ -237,7 +237,8 @@ func (w *world) client(t *testing.T, p client.Permissions) *client.Client {
 
 func runGit(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	c := exec.Command("git", append([]string{"-C", dir, "-c", "core.quotePath=false", "-c", "safe.directory=*"}, args...)...)
+	c := exec.Command("git", append([]string{"-C", dir, "-c", "core.quotePath=false", "-c", "safe.directory=*"},
+		args...)...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.Output()
@@ -305,10 +306,11 @@ func (w *world) signed(t *testing.T, app string, valid time.Duration) string {
 	block, _ := pem.Decode([]byte(w.Key()))
 	key := expect.Value(x509.ParsePKCS1PrivateKey(block.Bytes))(t)
 	now := time.Now()
-	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + base64.RawURLEncoding.EncodeToString(
-		fmt.Appendf(nil, `{"iat":%d,"exp":%d,"iss":%q}`, now.Unix(), now.Add(valid).Unix(), app))
+	in := base64.RawURLEncoding.EncodeToString
+	text := in([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." +
+		in(fmt.Appendf(nil, `{"iat":%d,"exp":%d,"iss":%q}`, now.Unix(), now.Add(valid).Unix(), app))
 	sum := sha256.Sum256([]byte(text))
-	return text + "." + base64.RawURLEncoding.EncodeToString(expect.Value(rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:]))(t))
+	return text + "." + in(expect.Value(rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:]))(t))
 }
 
 // ask makes a call with a token for reading and writing.
@@ -356,8 +358,10 @@ func publishedForms(t *testing.T, w *world) {
 	sha("GET", repo+"/git/commits/"+w.first, "", "git-commit", 200)
 	base := sha("GET", repo+"/git/trees/"+w.first+"?recursive=1", "", "git-tree", 200)
 	sha("GET", repo+"/git/blobs/"+files.BlobSHA([]byte("1")), "", "blob", 200)
-	tree := sha("POST", repo+"/git/trees", `{"base_tree":"`+base+`","tree":[{"path":"a-b","mode":"100644","type":"blob","content":"3"}]}`, "git-tree", 201)
-	commit := sha("POST", repo+"/git/commits", `{"message":"m","tree":"`+tree+`","parents":["`+w.first+`"]}`, "git-commit", 201)
+	tree := sha("POST", repo+"/git/trees",
+		`{"base_tree":"`+base+`","tree":[{"path":"a-b","mode":"100644","type":"blob","content":"3"}]}`, "git-tree", 201)
+	commit := sha("POST", repo+"/git/commits", `{"message":"m","tree":"`+tree+`","parents":["`+w.first+`"]}`,
+		"git-commit", 201)
 	sha("POST", repo+"/git/refs", `{"ref":"refs/heads/new","sha":"`+commit+`"}`, "git-ref", 201)
 	sha("POST", repo+"/git/refs", `{"ref":"refs/heads/new","sha":"`+commit+`"}`, "basic-error", 422)
 	sha("POST", repo+"/pulls", `{"title":"t","head":"new","base":"main","draft":true}`, "pull-request", 201)
