@@ -134,8 +134,10 @@ func (c *Catalog) input(name string) (*schema.Schema, error) {
 	return s, nil
 }
 
-// Builtin returns the catalog of Ringi's own tools.
-func Builtin() (*Catalog, error) {
+// Builtin returns the catalog of Ringi's own tools. It is made at the first call, and nobody changes it.
+func Builtin() (*Catalog, error) { return builtin() }
+
+var builtin = sync.OnceValues(func() (*Catalog, error) {
 	files, err := catalog.Files()
 	if err != nil {
 		return nil, err
@@ -156,7 +158,7 @@ func Builtin() (*Catalog, error) {
 		specs = append(specs, s)
 	}
 	return newCatalog(specs)
-}
+})
 
 // Canonical returns the JSON with sorted members and without insignificant space, so that a tool's version does not
 // depend on the layout of a file.
