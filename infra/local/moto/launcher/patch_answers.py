@@ -24,10 +24,12 @@ class OtherForm(Exception):
 
 def written(value):
     """A value as DynamoDB's JSON has it."""
-    if isinstance(value, DynamoType):
-        kind, content = value.type, value.value
-    elif isinstance(value, dict) and len(value) == 1:
+    if type(value) is dict and len(value) == 1:
         ((kind, content),) = value.items()
+        if type(content) is str and (kind == "S" or kind == "N"):
+            return value
+    elif isinstance(value, DynamoType):
+        kind, content = value.type, value.value
     else:
         raise OtherForm()
     if kind in ("S", "N") and isinstance(content, str):
@@ -76,6 +78,8 @@ def answer(value, shape):
         return made
     if kind == "map" and isinstance(value, dict):
         of = shape.value
+        if of.name == "AttributeValue":
+            return {k: written(v) for k, v in value.items()}
         return {k: answer(v, of) for k, v in value.items()}
     if kind == "list" and isinstance(value, list):
         of = shape.member
