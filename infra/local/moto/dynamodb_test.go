@@ -38,10 +38,12 @@ func table(t *testing.T, db *dynamodb.Client) string {
 			{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"},
 			{AttributeName: aws.String("GSI1PK"), AttributeType: "S"}, {AttributeName: aws.String("GSI1SK"), AttributeType: "S"},
 		},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"}, {AttributeName: aws.String("SK"), KeyType: "RANGE"}},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"},
+			{AttributeName: aws.String("SK"), KeyType: "RANGE"}},
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName:  aws.String("GSI1"),
-			KeySchema:  []types.KeySchemaElement{{AttributeName: aws.String("GSI1PK"), KeyType: "HASH"}, {AttributeName: aws.String("GSI1SK"), KeyType: "RANGE"}},
+			IndexName: aws.String("GSI1"),
+			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("GSI1PK"), KeyType: "HASH"},
+				{AttributeName: aws.String("GSI1SK"), KeyType: "RANGE"}},
 			Projection: &types.Projection{ProjectionType: "ALL"},
 		}},
 		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
@@ -61,7 +63,8 @@ func key(pk, sk string) map[string]types.AttributeValue {
 }
 
 func put(item map[string]types.AttributeValue) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("rows"), Item: item, ConditionExpression: aws.String("attribute_not_exists(PK)")}}
+	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("rows"), Item: item,
+		ConditionExpression: aws.String("attribute_not_exists(PK)")}}
 }
 
 // oldest returns an iterator at the beginning of a stream.
@@ -76,7 +79,8 @@ func oldest(t *testing.T, c *dynamodbstreams.Client, stream string) *string {
 func records(t *testing.T, cfg aws.Config, stream string) []string {
 	t.Helper()
 	c := dynamodbstreams.NewFromConfig(cfg)
-	out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: oldest(t, c, stream)}))(t)
+	out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: oldest(t, c,
+		stream)}))(t)
 	var seen []string
 	for _, r := range out.Records {
 		sk := r.Dynamodb.Keys["SK"].(*streamtypes.AttributeValueMemberS).Value
@@ -95,9 +99,10 @@ func TestOneWriterOfManyWins(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {
-			_, err := db.TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-				put(key("a", fmt.Sprintf("loser-%02d", i))), put(key("a", "prize")),
-			}})
+			_, err := db.TransactWriteItems(context.Background(),
+				&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+					put(key("a", fmt.Sprintf("loser-%02d", i))), put(key("a", "prize")),
+				}})
 			var cancelled *types.TransactionCanceledException
 			mu.Lock()
 			defer mu.Unlock()
@@ -147,22 +152,25 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 	set := func(value string) {
 		t.Helper()
 		expect.Value(db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET v = :v"), ExpressionAttributeValues: map[string]types.AttributeValue{":v": text(value)},
+			TableName: aws.String("rows"), Key: key("a",
+				"1"), UpdateExpression: aws.String("SET v = :v"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":v": text(value)},
 		}))(t)
 	}
 	set("x")
 	set("x")
 	set("y")
-	expect.Value(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t)
+	expect.Value(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("rows"),
+		Key: key("a", "1")}))(t)
 	want := []string{"INSERT 1 3", "MODIFY 1 3", "REMOVE 1 0"}
 	expect.Same(t, want, records(t, cfg, stream))
 }
 
-// sized returns a row of exactly this many bytes, with values of all types.
 func sized(sk string, bytes int) map[string]types.AttributeValue {
 	item := key("a", sk) // 4 bytes of names and 2 of values
 	item["m"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
-		"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("あ"), &types.AttributeValueMemberN{Value: "123"}, &types.AttributeValueMemberBOOL{Value: true}}},
+		"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("あ"),
+			&types.AttributeValueMemberN{Value: "123"}, &types.AttributeValueMemberBOOL{Value: true}}},
 		"s": &types.AttributeValueMemberSS{Value: []string{"x", "yz"}},
 	}} // 1 + 1+3+3+1 + 1+3
 	item["t"] = text(strings.Repeat("t", bytes-6-13-1))
@@ -179,12 +187,15 @@ func TestARowOverTheLimitIsRefused(t *testing.T) {
 	}
 	expect.NoError(t, store(sized("1", largest)))
 	expect.That(t, store(sized("2", largest+1)) != nil, "a row over the limit is written")
-	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t)
+	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"),
+		Key: key("a", "1")}))(t)
 	if want := sized("1", largest); !reflect.DeepEqual(got.Item, want) {
 		t.Errorf("read %v, want %v", got.Item["m"], want["m"])
 	}
 	if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET more = :v"), ExpressionAttributeValues: map[string]types.AttributeValue{":v": text("x")},
+		TableName: aws.String("rows"), Key: key("a",
+			"1"), UpdateExpression: aws.String("SET more = :v"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": text("x")},
 	}); err == nil {
 		t.Error("a row grows over the limit")
 	}
@@ -196,9 +207,10 @@ func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
 	stream := table(t, db)
 	next := oldest(t, c, stream)
 	look := func(wait string) int {
-		out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next}, func(o *dynamodbstreams.Options) {
-			o.APIOptions = append(o.APIOptions, smithyhttp.AddHeaderValue("X-Stack-Wait", wait))
-		}))(t)
+		out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next},
+			func(o *dynamodbstreams.Options) {
+				o.APIOptions = append(o.APIOptions, smithyhttp.AddHeaderValue("X-Stack-Wait", wait))
+			}))(t)
 		next = out.NextShardIterator
 		return len(out.Records)
 	}
@@ -210,7 +222,9 @@ func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
 		go func() { seen <- look("5000") }()
 		<-time.After(200 * time.Millisecond) // the read must not block other calls
 		began, of := time.Now(), fmt.Sprint(try)
-		expect.Value(db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{put(key(of, "1")), put(key(of, "2"))}}))(t)
+		expect.Value(db.TransactWriteItems(t.Context(),
+			&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{put(key(of, "1")),
+				put(key(of, "2"))}}))(t)
 		n, took := <-seen, time.Since(began)
 		if n == 2 && took < 3*time.Second {
 			return
@@ -233,7 +247,8 @@ func TestIndexPagesInOrder(t *testing.T) {
 			item["GSI1PK"], item["GSI1SK"] = text([]string{"odd", "even"}[(i+1)%2]), text(fmt.Sprintf("%04d", rows-i))
 			batch = append(batch, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 		}
-		expect.Value(db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"rows": batch}}))(t)
+		expect.Value(db.BatchWriteItem(t.Context(),
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"rows": batch}}))(t)
 	}
 	begin := time.Now()
 	pages := dynamodb.NewQueryPaginator(db, &dynamodb.QueryInput{
@@ -258,10 +273,12 @@ func TestIndexPagesInOrder(t *testing.T) {
 type values = map[string]types.AttributeValue
 
 // update changes the row (a, 1) and returns it.
-func update(t *testing.T, db *dynamodb.Client, expression, condition string, names map[string]string, of values) (values, error) {
+func update(t *testing.T, db *dynamodb.Client, expression, condition string, names map[string]string,
+	of values) (values, error) {
 	t.Helper()
 	in := &dynamodb.UpdateItemInput{
-		TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: &expression, ReturnValues: types.ReturnValueAllNew,
+		TableName: aws.String("rows"), Key: key("a",
+			"1"), UpdateExpression: &expression, ReturnValues: types.ReturnValueAllNew,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: of,
 	}
 	if condition != "" {
@@ -286,7 +303,8 @@ func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 	}{
 		{"SET #0 = :0, #1 = :1", "", values{":0": text("x"), ":1": number("1")}, values{"v": text("x"), "w": number("1")}},
 		{"SET #0 = :0 REMOVE #1", "#0 = :1", values{":0": text("y"), ":1": text("x")}, values{"v": text("y"), "w": nil}},
-		{"SET #0 = :0, #1 = if_not_exists(#1, :1)", "#0 = :2", values{":0": text("z"), ":1": number("4"), ":2": text("y")}, values{"v": text("z"), "w": number("4")}},
+		{"SET #0 = :0, #1 = if_not_exists(#1, :1)", "#0 = :2", values{":0": text("z"), ":1": number("4"), ":2": text("y")},
+			values{"v": text("z"), "w": number("4")}},
 		{"SET #0 = :0 ADD #1 :1", "", values{":0": text("z"), ":1": number("3")}, values{"w": number("7")}},
 		{"SET #0 = :0, #1 = #1 - :1", "#0 = :0", values{":0": text("z"), ":1": number("2")}, values{"w": number("5")}},
 	} {
@@ -317,9 +335,11 @@ func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 		expect.That(t, err != nil, "%s with %v and %v makes %v", refused.expression, refused.names, refused.values, got)
 	}
 	var failed *types.ConditionalCheckFailedException
-	if _, err := update(t, db, "SET #0 = :0", "#1 = :1", names, values{":0": text("never"), ":1": number("7")}); !errors.As(err, &failed) {
+	if _, err := update(t, db, "SET #0 = :0", "#1 = :1", names,
+		values{":0": text("never"), ":1": number("7")}); !errors.As(err, &failed) {
 		t.Errorf("a condition that does not hold: %v", err)
 	}
-	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t)
+	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"),
+		Key: key("a", "1")}))(t)
 	expect.That(t, reflect.DeepEqual(got.Item, want), "the row is %v after what was refused, want %v", got.Item, want)
 }

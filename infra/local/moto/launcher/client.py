@@ -14,6 +14,8 @@ from moto.core.exceptions import JsonRESTError
 PATIENCE = float(os.environ.get("STACK_PATIENCE") or 20)  # seconds; the AWS SDKs' clients here give up after 8
 LOOK_EVERY = 1  # seconds, whether a client that waits is still there
 
+PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
+
 answered = threading.local()
 
 
@@ -38,7 +40,7 @@ def gone():
     if connection is None:
         return False
     try:
-        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        return not connection.recv(1, PEEK)
     except BlockingIOError:
         return False
     except OSError:

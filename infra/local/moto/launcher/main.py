@@ -22,6 +22,7 @@ import guard
 import patch_answers
 import patch_dynamodb
 import patch_expressions
+import patch_items
 import patch_kms
 import patch_placeholders
 import patch_speed
@@ -173,7 +174,7 @@ def end_with_owner():
 
 
 def main():
-    for patch in (patch_speed, patch_dynamodb, patch_expressions, patch_placeholders, patch_streams, patch_answers, patch_sqs, patch_kms):
+    for patch in (patch_speed, patch_dynamodb, patch_expressions, patch_placeholders, patch_streams, patch_answers, patch_items, patch_sqs, patch_kms):
         patch.apply()
     gc.collect()
     gc.freeze()  # what is loaded stays, and need not be looked through again

@@ -22,6 +22,10 @@ class OtherForm(Exception):
     """The value is of a form that is left to moto."""
 
 
+class Written(dict):
+    """Attributes by name, each as DynamoDB's JSON has it. Nobody changes it."""
+
+
 def written(value):
     """A value as DynamoDB's JSON has it."""
     if type(value) is dict and len(value) == 1:
@@ -76,6 +80,8 @@ def answer(value, shape):
             if content is not None:
                 made[name] = answer(content, member)
         return made
+    if type(value) is Written:
+        return value
     if kind == "map" and isinstance(value, dict):
         of = shape.value
         if of.name == "AttributeValue":
