@@ -85,7 +85,7 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 	expect.Patience(t)
 	server := storetest.Start(t)
 	st, _ := server.Store(t)
-	rounds := 40
+	rounds := 5 * len(stages)
 	if expect.Long() {
 		rounds = 200
 	}

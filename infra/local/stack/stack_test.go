@@ -165,31 +165,28 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 }
 
 // A call's access key names the function whose role applies.
-func TestAFunctionDoesWhatItsRoleAllows(t *testing.T) {
-	for name, off := range map[string]bool{"judged": false, "not judged": true} {
-		t.Run(name, func(t *testing.T) {
-			s, id := shared(t), "n7"
-			if off {
-				s = start(t, stack.Options{IAMOff: true})
-			}
-			get := func(who string) error {
-				as := s.AWS.Copy()
-				as.Credentials = credentials.NewStaticCredentialsProvider(who, "local", "")
-				_, err := dynamodb.NewFromConfig(as).GetItem(t.Context(), &dynamodb.GetItemInput{
-					TableName: &s.TableName, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TASK#t#1"}, "SK": &types.AttributeValueMemberS{Value: "NOTE"}},
-				})
-				return err
-			}
-			expect.NoError(t, get("local"))
-			err := get("KeepNoteFunction")
-			var api smithy.APIError
-			if refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"; refused == off || off && err != nil {
-				t.Errorf("what the role doesn't allow: %v", err)
-			}
-			if keep(t, s, id); row(t, s, id, "NOTE", "type") != "note" {
-				t.Error("what the role allows is refused")
-			}
-		})
+func TestAFunctionDoesWhatItsRoleAllows(t *testing.T) { judges(t, shared(t), "n7", true) }
+
+// judges checks whether a stack judges a function's calls by its role.
+func judges(t *testing.T, s *stack.Stack, id string, judged bool) {
+	t.Helper()
+	get := func(who string) error {
+		as := s.AWS.Copy()
+		as.Credentials = credentials.NewStaticCredentialsProvider(who, "local", "")
+		_, err := dynamodb.NewFromConfig(as).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &s.TableName,
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TASK#t#1"},
+				"SK": &types.AttributeValueMemberS{Value: "NOTE"}}})
+		return err
+	}
+	expect.NoError(t, get("local"))
+	err := get("KeepNoteFunction")
+	var api smithy.APIError
+	refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"
+	if refused != judged || !judged && err != nil {
+		t.Errorf("what the role doesn't allow: %v", err)
+	}
+	if keep(t, s, id); row(t, s, id, "NOTE", "type") != "note" {
+		t.Error("what the role allows is refused")
 	}
 }
 
@@ -252,10 +249,19 @@ func TestSchedulesFireByHand(t *testing.T) {
 	}
 }
 
+// The other stack judges no roles and has another Slack.
 func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
-	one, two := start(t, stack.Options{}), shared(t)
+	one, two := start(t, stack.Options{IAMOff: true, SlackAPIURL: "http://127.0.0.1:1/api"}), shared(t)
 	keep(t, one, "n3")
-	written(t, one, "n3", "DRAWN", "type")
+	secret := written(t, one, "n3", "DRAWN", "secret")
+	if !strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`) {
+		t.Errorf("the functions see %s", secret)
+	}
+	resp := expect.Value(http.Get(one.URL + "/"))(t)
+	resp.Body.Close()
+	expect.That(t, one.Sandbox == nil && resp.StatusCode == http.StatusNotFound,
+		"there is a sandbox, or something answers %d", resp.StatusCode)
+	judges(t, one, "n5", false)
 	if v := row(t, two, "n3", "NOTE", "type"); v != "" {
 		t.Error("the other stack has the note too")
 	}
@@ -273,18 +279,6 @@ func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 		}
 	}
 	keep(t, two, "n4")
-}
-
-func TestAnotherSlackReplacesTheSandbox(t *testing.T) {
-	s := start(t, stack.Options{SlackAPIURL: "http://127.0.0.1:1/api"})
-	keep(t, s, "n5")
-	if secret := written(t, s, "n5", "DRAWN", "secret"); !strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`) {
-		t.Errorf("the functions see %s", secret)
-	}
-	resp := expect.Value(http.Get(s.URL + "/"))(t)
-	resp.Body.Close()
-	expect.That(t, s.Sandbox == nil && resp.StatusCode == http.StatusNotFound,
-		"there is a sandbox, or something answers %d", resp.StatusCode)
 }
 
 func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
