@@ -87,7 +87,8 @@ func pack(text []byte) string {
 
 func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	bomb := pack(bytes.Repeat([]byte(" "), 200<<20))
+	bomb := pack(append([]byte(`{"rev":0,"rules":{"form":1,"floor":{"stamps":1},"rules":[],"last":{}}}`),
+		bytes.Repeat([]byte(" "), 16<<20)...)) // a draft but for its size
 	many := pack([]byte(`{"rules":{"rules":[` + strings.Repeat(`{},`, 300) + `{}]}}`))
 	for _, draft := range []string{"", "x", "!", pack(nil), pack([]byte("[]")), pack([]byte(`{"rev":"x"}`)), bomb, many} {
 		for _, p := range []string{path, path + "/rule"} {
