@@ -220,7 +220,7 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 const (
 	heaviest = 150 << 10
 	slowest  = 300 * time.Millisecond
-	tries    = 3 // the best one counts: now and then a collection of garbage falls into one
+	tries    = 3 // the first that is fast enough counts: now and then a collection of garbage falls into one
 )
 
 // computed returns the time that this process has computed so far.
@@ -238,7 +238,7 @@ type measured struct {
 	call []string      // of the database
 }
 
-// measure opens a page and prints what it needs.
+// measure opens a page, again while it computes for too long, and prints what it needs.
 func measure(t *testing.T, b *consoletest.Browser, h *heard, path, label string) measured {
 	t.Helper()
 	var m measured
@@ -252,6 +252,9 @@ func measure(t *testing.T, b *consoletest.Browser, h *heard, path, label string)
 			m.took = took
 		}
 		m.page, m.call = page, calls
+		if m.took <= slowest {
+			break
+		}
 	}
 	expect.That(t, m.page.Status == http.StatusOK, "%s: %d", path, m.page.Status)
 	t.Logf("%s, %-48s %d calls %v, %3d ms, %3d KB", label, path, len(m.call), slices.Compact(slices.Clone(m.call)),
