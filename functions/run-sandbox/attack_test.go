@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,6 +74,23 @@ func none(t *testing.T, o outcome) {
 	if strings.Contains(o.text(), "GOT ") || !strings.Contains(o.text(), "tried") {
 		t.Errorf("%+v\n%s", o.end, o.text())
 	}
+}
+
+// If a command can stop inside, the supervisor kills it instead.
+func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
+	t.Parallel() // it waits longer than all others, so it is the first of those that run side by side
+	inBoxes(t, func(t *testing.T, l level) {
+		child := "child-of-the-stopped-" + string(l)
+		o := newStore(t).order(`kill -STOP $PPID; exec -a ` + child + ` sleep 40`)
+		o.TimeoutSeconds = 1
+		var got outcome
+		expect.Within(t, 30*time.Second, func() { got = run(t, l, o) })
+		expect.That(t, (l != machine || got.err != nil) && (l == machine || got.end.TimedOut), "%+v, %v", got.end, got.err)
+		for _, pid := range running(child) { // as the supervisor's own process does at its end
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+		nothingRunsOf(t, child)
+	})
 }
 
 func TestNoSystemCallLeadsOutOfABox(t *testing.T) {

@@ -41,8 +41,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	flag.Parse()
-	// Tests that mostly wait run side by side, after those that look at all processes of this machine.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	// Tests that mostly wait run side by side, after those that look at all processes of this machine: four, and three
+	// levels of the one that does nothing but wait.
+	if err := flag.Set("test.parallel", "7"); err != nil {
 		panic(err)
 	}
 	os.Exit(inOwnFolder(m.Run))

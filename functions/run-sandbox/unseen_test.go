@@ -131,23 +131,6 @@ func TestAProcessWithoutItsFirstThreadIsEnded(t *testing.T) {
 	nothingRuns(t)
 }
 
-// If a command can stop inside, the supervisor kills it instead.
-func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
-	t.Parallel() // it mostly waits
-	inBoxes(t, func(t *testing.T, l level) {
-		child := "child-of-the-stopped-" + string(l)
-		o := newStore(t).order(`kill -STOP $PPID; exec -a ` + child + ` sleep 40`)
-		o.TimeoutSeconds = 1
-		var got outcome
-		expect.Within(t, 30*time.Second, func() { got = run(t, l, o) })
-		expect.That(t, (l != machine || got.err != nil) && (l == machine || got.end.TimedOut), "%+v, %v", got.end, got.err)
-		for _, pid := range running(child) { // as the supervisor's own process does at its end
-			syscall.Kill(pid, syscall.SIGKILL)
-		}
-		nothingRunsOf(t, child)
-	})
-}
-
 func TestTheFirstProcessOfABoxTakesNoSignals(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		if l != machine { // there the command can kill inside
