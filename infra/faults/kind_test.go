@@ -254,7 +254,7 @@ func edits(t *testing.T) map[string][][2]string {
 			after("\t\"ringi/shared/store\"\n", "\t\"ringi/shared/domain/note\"\n"),
 			after("Kinds: map[string]Kind{", "note.Kind.Name: noteCards{}, "),
 		},
-		"infra/local/sandbox/ui/rows.js": {
+		"infra/local/sandbox/ui/run.js": {
 			after("    case \"HEAD\": return t(\"rowHead\");\n", "    case \"NOTE\": return t(\"rowNote\");\n"),
 		},
 		"infra/local/sandbox/ui/i18n.js": {

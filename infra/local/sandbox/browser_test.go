@@ -315,7 +315,7 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 
 // The panel must have a name in both languages for every type of row.
 func TestThePanelHasAWordForEveryRow(t *testing.T) {
-	named, words := string(expect.Value(os.ReadFile("ui/rows.js"))(t)), string(expect.Value(os.ReadFile("ui/i18n.js"))(t))
+	named, words := string(expect.Value(os.ReadFile("ui/run.js"))(t)), string(expect.Value(os.ReadFile("ui/i18n.js"))(t))
 	for _, kind := range store.Kinds() {
 		types := slices.Collect(maps.Keys(kind.Rows))
 		for shared := range reflect.TypeFor[aggregate.Shared]().Fields() {
@@ -329,7 +329,7 @@ func TestThePanelHasAWordForEveryRow(t *testing.T) {
 			word := regexp.MustCompile(`case "` + strings.ToUpper(typ) +
 				`": return (?:n \? )?t\("(\w+)"`).FindStringSubmatch(named)
 			if word == nil {
-				t.Errorf("the panel does not name rows of the type %s: add a case to subject in infra/local/sandbox/ui/rows.js",
+				t.Errorf("the panel does not name rows of the type %s: add a case to subject in infra/local/sandbox/ui/run.js",
 					typ)
 			} else if n := len(regexp.MustCompile(`[{ ]`+word[1]+`: "[^"]`).FindAllString(words, -1)); n != 2 {
 				t.Errorf("%s, for rows of the type %s, has %d words in infra/local/sandbox/ui/i18n.js, want one in each language",

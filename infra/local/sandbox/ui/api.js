@@ -1,6 +1,26 @@
-// The page's calls to the sandbox, and the stream of what happens.
+// The page's calls to the sandbox, the name by which it knows this window, and the stream of what happens.
 
-import { thisWindow } from "./kept.js";
+/** thisWindow names this window: a modal opens where the person clicked. A reload keeps the name, a copy of the window gets its own. */
+export let thisWindow = sessionStorage.getItem("window") || "";
+
+/** nameWindow settles the name before anything is asked for. */
+export async function nameWindow() {
+  const fresh = () => {
+    thisWindow = Math.random().toString(36).slice(2, 12);
+    sessionStorage.setItem("window", thisWindow);
+  };
+  if (!thisWindow) fresh();
+  // The lock is held as long as the window lives. Pages that are not at this machine's address have no locks.
+  const hold = () => new Promise((held) => {
+    navigator.locks.request("window-" + thisWindow, { ifAvailable: true }, (lock) => {
+      held(!!lock);
+      return lock ? new Promise(() => {}) : undefined;
+    });
+  });
+  if (!navigator.locks || (await hold())) return;
+  fresh();
+  await hold();
+}
 
 /** Refused is an answer that is not ok; fields and trouble say more if known. */
 export class Refused extends Error {

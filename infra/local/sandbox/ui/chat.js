@@ -1,19 +1,16 @@
 // The conversation: messages with their threads beneath them.
 
 import { blocks } from "./blocks.js";
-import { composer } from "./composer.js";
+import { bodies, composer } from "./composer.js";
 import { h, icon, reconcile, toast } from "./dom.js";
 import { clockTime, dayName, language, t } from "./i18n.js";
 import { message, millis, reasonText, signature } from "./message.js";
 import { confirmDialog } from "./modal.js";
 import { avatar, nameOf } from "./people.js";
-import { changed, seen, state, ui } from "./store.js";
+import { changed, draft, seen, state, ui } from "./store.js";
 import { post } from "./api.js";
-import { bodies } from "./attach.js";
-import { atEnd, drawNews, leaveEnd, toEnd } from "./follow.js";
-import { draft } from "./kept.js";
-import { fold, inChannel, isFolded, search, standing } from "./threads.js";
-import { drawTools } from "./tools.js";
+import { atEnd, drawNews, leaveEnd, toEnd } from "./scroll.js";
+import { drawTools, fold, inChannel, isFolded, search, standing } from "./threads.js";
 
 // groupTime is how long messages of one person stand under one name.
 const groupTime = 5 * 60 * 1000;

@@ -1,17 +1,16 @@
 // The page: what is drawn when, and where.
 
+import { nameWindow } from "./api.js";
 import { composer } from "./composer.js";
 import { drawChat, say } from "./chat.js";
 import { h, icon } from "./dom.js";
-import { follow } from "./follow.js";
-import { show } from "./goto.js";
+import { follow, show } from "./scroll.js";
 import { drawHeader } from "./header.js";
-import { heardOfStart, nameWindow } from "./kept.js";
+import { become, changed, heardOfStart, listen, state, ui, unread } from "./store.js";
 import { drawModal } from "./modal.js";
 import { drawPanel } from "./panel.js";
 import { channelName, drawSidebar } from "./sidebar.js";
 import { clockTime, language, t } from "./i18n.js";
-import { become, changed, listen, state, ui, unread } from "./store.js";
 
 const $ = (id) => document.getElementById(id);
 

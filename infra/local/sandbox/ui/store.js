@@ -1,8 +1,9 @@
-// What the page knows, and who wants to hear when that changes.
+// What the page knows, and who wants to hear when that changes; and what this browser keeps of it between reloads: drafts,
+// folded threads, what was read. That belongs to one start of the sandbox; when it is another, its messages are gone, and
+// what was kept about them goes too.
 
-import { get, put, watch } from "./api.js";
+import { get, put, thisWindow, watch } from "./api.js";
 import { language } from "./i18n.js";
-import { began, thisWindow } from "./kept.js";
 
 /** state is what the sandbox says; ui is what this browser chose. */
 export const state = {
@@ -214,3 +215,60 @@ export function unread(channel) {
   const since = reads()[channel] || "";
   return [...(state.messages.get(channel)?.values() || [])].some((m) => m.ts > since && m.user !== state.me);
 }
+
+const read = (key) => {
+  try {
+    return JSON.parse(localStorage.getItem(key)) || {};
+  } catch {
+    return {};
+  }
+};
+
+const drafts = new Map(Object.entries(read("drafts")));
+
+/** draft is what a person has typed and not sent; its key is <person>/<channel>, with /<thread> in one. */
+export const draft = (key) => drafts.get(key) || "";
+
+export function keepDraft(key, text) {
+  const all = read("drafts"); // other windows write too
+  if (text) all[key] = text;
+  else delete all[key];
+  text ? drafts.set(key, text) : drafts.delete(key);
+  localStorage.setItem("drafts", JSON.stringify(all));
+}
+
+const folds = new Map(Object.entries(read("folds")));
+
+/** folded is whether the person folded a thread or opened it; undefined if they did neither. */
+export const folded = (root) => folds.get(root);
+
+export function keepFolds(roots, yes) {
+  const all = read("folds");
+  for (const root of roots) {
+    all[root] = yes;
+    folds.set(root, yes);
+  }
+  localStorage.setItem("folds", JSON.stringify(all));
+}
+
+/**
+ * began compares the sandbox's start with the one this browser knew. It returns the start that the person should
+ * hear of, because there was something before; "" if there is none.
+ */
+export function began(started) {
+  const before = localStorage.getItem("started");
+  if (before !== started) {
+    localStorage.setItem("started", started);
+    if (before) localStorage.setItem("restarted", started);
+    for (const key of ["folds", "drafts"]) {
+      const kept = key === "drafts" ? Object.entries(read(key)).filter(([k]) => k.split("/").length === 2) : []; // what was to be a new message still can be one
+      localStorage.setItem(key, JSON.stringify(Object.fromEntries(kept)));
+    }
+    folds.clear();
+    for (const key of [...drafts.keys()].filter((k) => k.split("/").length > 2)) drafts.delete(key);
+    Object.keys(localStorage).filter((k) => k.startsWith("read:")).forEach((k) => localStorage.removeItem(k));
+  }
+  return localStorage.getItem("restarted") === started ? started : "";
+}
+
+export const heardOfStart = () => localStorage.removeItem("restarted");

@@ -1,8 +1,9 @@
-// Where the conversation is scrolled to. At its end it follows what comes; elsewhere it stays, and says what is new.
+// Where the conversation is scrolled to. At its end it follows what comes; elsewhere it stays, and says what is new. And
+// going to one message, wherever it is.
 
 import { h, icon } from "./dom.js";
 import { t } from "./i18n.js";
-import { state, ui } from "./store.js";
+import { changed, keepFolds, state, ui } from "./store.js";
 
 let scroll = null;
 let button = null;
@@ -60,4 +61,24 @@ export function follow(area, log) {
   });
   resized.observe(scroll);
   resized.observe(log);
+}
+
+let timer = 0;
+
+/** show goes to a message, opens its thread and lights it up for a while. */
+export function show(channel, ts, root) {
+  ui.channel = channel;
+  localStorage.setItem("channel", channel);
+  ui.found = null;
+  const search = document.getElementById("search");
+  if (search) search.value = "";
+  if (root && root !== ts) keepFolds([root], false);
+  if (innerWidth <= 1080) ui.panel = ""; // it lies over the conversation
+  ui.flash = ts;
+  changed();
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    ui.flash = "";
+    changed();
+  }, 3000);
 }
