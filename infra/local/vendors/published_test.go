@@ -100,8 +100,8 @@ func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 		}
 		expect.That(t, o.Calls(s.Name) != 0,
 			"no answer for %s is held against what %s publishes: name the tool at its route (freeeRoutes of "+
-				"infra/local/vendors/freee.go), put the schema into published/ and a row into answers of "+
-				"published_test.go", s.Name, s.Provider)
+				"infra/local/vendors/freee.go), put the schema into the vendor's file, infra/local/vendors/<vendor>.json, "+
+				"and a row into answers of published_test.go", s.Name, s.Provider)
 		expect.That(t, slices.Contains(vendors.Tools(), s.Name),
 			"%s can't be made to fail: name it in Tools of infra/local/vendors/vendors.go, or at its route", s.Name)
 	}
