@@ -53,7 +53,8 @@ type consentWords struct {
 
 var consentPage = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="{{.Words.Lang}}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{{.Words.Title}} · Slack sandbox</title><link rel="icon" href="/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="/style.css">
+<title>{{.Words.Title}} · Slack sandbox</title><link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/style.css">
 <main class="signin"><h1>{{.Words.Question}}</h1>
 <p>{{.Words.About}}{{if .Words.Scope}} {{.Scope}}{{end}}</p>
 <ul>{{range .People}}<li><a href="{{$.Allow}}&amp;user={{.ID}}"><b>{{.Name}}</b> <span>{{.Title}}</span></a></li>{{end}}

@@ -92,8 +92,10 @@ const (
 	// a direct message's thread are not requests.
 	ReasonGreeting   aggregate.Reason = "greeting"
 	ReasonThreadHint aggregate.Reason = "reply_in_thread"
-	ReasonShown      aggregate.Reason = "shown"       // the message has its request only in code, in a quote or struck through
-	ReasonAgentMeant aggregate.Reason = "agent_meant" // the message begins with almost the id of an agent; the detail has it, "/" and the ids
+	// ReasonShown: the message has its request only in code, in a quote or struck through.
+	ReasonShown aggregate.Reason = "shown"
+	// ReasonAgentMeant: the message begins with almost the id of an agent; the detail has it, "/" and the ids.
+	ReasonAgentMeant aggregate.Reason = "agent_meant"
 	// ReasonOtherAgent: a message in the thread of one agent's conversation begins with another agent's id. The detail
 	// has both, with "/" between them.
 	ReasonOtherAgent   aggregate.Reason = "thread_of_other_agent"
@@ -123,10 +125,12 @@ const (
 	ReasonHourPerson   aggregate.Reason = "tasks_per_hour_person"
 	ReasonHourTenant   aggregate.Reason = "tasks_per_hour_tenant"
 	ReasonRuleRefuses  aggregate.Reason = "rule_refuses" // the detail has the rule's name and what it says, on two lines
-	ReasonNoRoute      aggregate.Reason = "no_route"     // a stage of the rule's route finds nobody; the detail has its name
+	// ReasonNoRoute: a stage of the rule's route finds nobody; the detail has its name.
+	ReasonNoRoute aggregate.Reason = "no_route"
 	// ReasonNoHome: a rule asks the channel, nobody but the askers is there, and the settings name nobody instead.
-	ReasonNoHome       aggregate.Reason = "no_home"
-	ReasonNoDepartment aggregate.Reason = "no_department" // a rule asks for it, and the organisation doesn't say; the detail has its name
+	ReasonNoHome aggregate.Reason = "no_home"
+	// ReasonNoDepartment: a rule asks for it, and the organisation doesn't say; the detail has its name.
+	ReasonNoDepartment aggregate.Reason = "no_department"
 	// ReasonNoRow: the requester has no row in the organisation. ReasonNoRowWords: somebody whose words were shown has
 	// none; the detail has their account.
 	ReasonNoRow      aggregate.Reason = "no_row"
@@ -146,26 +150,27 @@ const (
 	ReasonModelUnavailable aggregate.Reason = "model_unavailable"
 	ReasonModelRefused     aggregate.Reason = "model_refused"
 	ReasonModelBadOutput   aggregate.Reason = "model_bad_output"
-	ReasonModelCutOff      aggregate.Reason = "model_cut_off"     // the answer was too long
-	ReasonModelBrokenOff   aggregate.Reason = "model_broken_off"  // the answer is not whole; the detail is the vendor's reason
-	ReasonModelBadRequest  aggregate.Reason = "model_bad_request" // the model rejects our kind of request
-	ReasonModelTooLong     aggregate.Reason = "model_too_long"    // the model takes less at once
-	ReasonModelKey         aggregate.Reason = "model_key"         // the API key is missing or wrong
-	ReasonModelForbidden   aggregate.Reason = "model_forbidden"   // the API key may not use this model
-	ReasonModelNoCredit    aggregate.Reason = "model_no_credit"
-	ReasonModelMisplaced   aggregate.Reason = "model_misplaced" // the model's endpoint may not be called
-	ReasonModelUnknown     aggregate.Reason = "model_unknown"
-	ReasonModelUnpriced    aggregate.Reason = "model_unpriced" // the price is unknown, so a cost limit can't be kept
-	ReasonDayBudget                         = tenancy.ReasonDayBudget
-	ReasonMonthBudget      aggregate.Reason = "month_budget"
-	ReasonModelDemo        aggregate.Reason = "model_demo_failure"
-	ReasonContestFiles     aggregate.Reason = "contest_files"   // the contest's files can't be read or are invalid
-	ReasonTooManyPeople    aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
-	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs is not possible
-	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool can do it or a value is missing: not retried
-	ReasonPolicyTooLong    aggregate.Reason = "policy_too_long" // the policy does not fit on its card
-	ReasonPlanTooLong      aggregate.Reason = "plan_too_long"   // the steps do not fit on their card
-	ReasonRunFailed        aggregate.Reason = "run_failed"      // a fault of our own
+	ReasonModelCutOff      aggregate.Reason = "model_cut_off" // the answer was too long
+	// ReasonModelBrokenOff: the answer is not whole; the detail is the vendor's reason.
+	ReasonModelBrokenOff  aggregate.Reason = "model_broken_off"
+	ReasonModelBadRequest aggregate.Reason = "model_bad_request" // the model rejects our kind of request
+	ReasonModelTooLong    aggregate.Reason = "model_too_long"    // the model takes less at once
+	ReasonModelKey        aggregate.Reason = "model_key"         // the API key is missing or wrong
+	ReasonModelForbidden  aggregate.Reason = "model_forbidden"   // the API key may not use this model
+	ReasonModelNoCredit   aggregate.Reason = "model_no_credit"
+	ReasonModelMisplaced  aggregate.Reason = "model_misplaced" // the model's endpoint may not be called
+	ReasonModelUnknown    aggregate.Reason = "model_unknown"
+	ReasonModelUnpriced   aggregate.Reason = "model_unpriced" // the price is unknown, so a cost limit can't be kept
+	ReasonDayBudget                        = tenancy.ReasonDayBudget
+	ReasonMonthBudget     aggregate.Reason = "month_budget"
+	ReasonModelDemo       aggregate.Reason = "model_demo_failure"
+	ReasonContestFiles    aggregate.Reason = "contest_files"   // the contest's files can't be read or are invalid
+	ReasonTooManyPeople   aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
+	ReasonPlanLacks       aggregate.Reason = "plan_lacks"      // something that the request needs is not possible
+	ReasonPlanNever       aggregate.Reason = "plan_never"      // no tool can do it or a value is missing: not retried
+	ReasonPolicyTooLong   aggregate.Reason = "policy_too_long" // the policy does not fit on its card
+	ReasonPlanTooLong     aggregate.Reason = "plan_too_long"   // the steps do not fit on their card
+	ReasonRunFailed       aggregate.Reason = "run_failed"      // a fault of our own
 	// ReasonNobodyApproves: under the settings nobody may approve the next version. Also used for a failed execution.
 	ReasonNobodyApproves aggregate.Reason = "nobody_approves"
 
@@ -195,13 +200,18 @@ var Reasons = []aggregate.Reason{
 	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
 	ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
-	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
+	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
+	ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
 	ReasonUnknownPost, ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
-	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff, ReasonModelBadRequest,
-	ReasonModelTooLong,
-	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,
-	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
+	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff,
+	ReasonModelBadRequest, ReasonModelTooLong,
+	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown,
+	ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles,
+	ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong,
+	ReasonRunFailed, ReasonNobodyApproves,
+	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint,
+	ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
 	ReasonStepsChanged, ReasonTimeout, ReasonApprovalAged, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,
 }
@@ -210,8 +220,8 @@ var Reasons = []aggregate.Reason{
 // model that nobody can use. Other reasons concern only the people who see the card.
 func ForOperator(r aggregate.Reason) bool {
 	switch r {
-	case ReasonRunFailed, ReasonInterruptedRead, ReasonModelUnavailable, ReasonModelBadRequest, ReasonModelKey, ReasonModelForbidden,
-		ReasonModelNoCredit, ReasonModelMisplaced, ReasonContestFiles:
+	case ReasonRunFailed, ReasonInterruptedRead, ReasonModelUnavailable, ReasonModelBadRequest, ReasonModelKey,
+		ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonContestFiles:
 		return true
 	}
 	return false
