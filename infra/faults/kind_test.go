@@ -233,7 +233,7 @@ func edits(t *testing.T) map[string][][2]string {
 		return [2]string{anchor, string(text) + anchor}
 	}
 	return map[string][][2]string{
-		"shared/store/head.go": {
+		"shared/store/store.go": {
 			after("\t\"ringi/shared/runtime/boot\"\n", "\t\"ringi/shared/domain/note\"\n"),
 			after("aggregate.Kinds{TaskKind()", ", note.Kind"),
 			after("task.Kind.Name: env.StateMachineARN", ", note.Kind.Name: env.NotesARN"),

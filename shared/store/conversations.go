@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -128,4 +131,232 @@ func (s *ConversationStore) Titled(ctx context.Context, tenant string,
 		out[at.Ref.ID] = x
 	}
 	return out, nil
+}
+
+// usageKeys is the key prefix of usage rows in a conversation's list. The keys of messages in the same list begin with
+// a year.
+const usageKeys = "USAGE#"
+
+// Messages reads a conversation's messages, oldest first, from a key on. An empty key means all.
+func (s *ConversationStore) Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error) {
+	return Listed[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, from, usageKeys,
+		false, 0)
+}
+
+// Newest reads the newest messages of a conversation that are older than the key before, if it is not empty. They are
+// returned oldest first.
+func (s *ConversationStore) Newest(
+	ctx context.Context, tenant, id, before string, limit int,
+) ([]conversation.Message, error) {
+	if before == "" {
+		before = usageKeys
+	}
+	found, err := Listed[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, "", before,
+		true,
+		limit+1)
+	found = slices.DeleteFunc(found, func(m conversation.Message) bool { return m.Key() == before })
+	found = found[:min(len(found), limit)]
+	slices.Reverse(found)
+	return found, err
+}
+
+// Message reads one message by its key. It returns aggregate.ErrNotFound when there is none.
+func (s *ConversationStore) Message(ctx context.Context, tenant, id, key string) (conversation.Message, error) {
+	found, err := Listed[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, key, key,
+		false, 1)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("message %.80q: %w", key, aggregate.ErrNotFound)
+	}
+	if err != nil {
+		return conversation.Message{}, err
+	}
+	return found[0], nil
+}
+
+// Uses reads the usage of a conversation's model calls.
+func (s *ConversationStore) Uses(ctx context.Context, tenant, id string) ([]aggregate.Use, error) {
+	return Listed[aggregate.Use](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, usageKeys, "", false, 0)
+}
+
+// Archived reads the actions that were moved out of a conversation's partition, by number.
+func (s *ConversationStore) Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error) {
+	return Listed[conversation.Action](ctx, s.KindStore.Store, tenant, conversation.ActionsList, id, "", "", false, 0)
+}
+
+// Log reads the newest lines of an action's output, returned oldest first. A limit of 0 means all lines.
+func (s *ConversationStore) Log(
+	ctx context.Context, tenant, action string, limit int,
+) ([]conversation.LogEntry, error) {
+	found, err := Listed[conversation.LogEntry](ctx, s.KindStore.Store, tenant, conversation.LogList, action, "", "",
+		true, limit)
+	slices.Reverse(found)
+	return found, err
+}
+
+// AppendLog adds lines to an action's output, the newest conversation.MostLines of them, and deletes those with the
+// indexes gone. Only the holder of the action's claim may write. Writing the same lines again changes nothing. If
+// the conversation is being forgotten, the lines are deleted again, and it returns aggregate.ErrNotFound.
+func (s *ConversationStore) AppendLog(ctx context.Context, ref aggregate.Ref, action string,
+	lines []conversation.LogEntry,
+	gone []int) error {
+	lines = lines[max(0, len(lines)-conversation.MostLines):]
+	rows, drop := make([]aggregate.Row, len(lines)), make([]string, len(gone))
+	for i, l := range lines {
+		rows[i] = &l
+	}
+	for i, at := range gone {
+		drop[i] = conversation.LogKey(at)
+	}
+	if err := s.PutListed(ctx, ref.Tenant, conversation.LogList, action, rows, drop); err != nil {
+		return err
+	}
+	late := s.Living(ctx, ref)
+	if !errors.Is(late, aggregate.ErrNotFound) {
+		return nil
+	}
+	var own []string
+	for _, r := range rows {
+		own = append(own, r.Key())
+	}
+	return errors.Join(late, s.PutListed(ctx, ref.Tenant, conversation.LogList, action, nil, own))
+}
+
+// Living returns aggregate.ErrNotFound if the conversation is being forgotten. Whoever writes something of it outside
+// of its commits asks afterwards, and deletes what came too late.
+func (s *ConversationStore) Living(ctx context.Context, ref aggregate.Ref) error {
+	head, err := s.Head(ctx, ref)
+	if err == nil && head.ForgettingAt != nil {
+		err = aggregate.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("whether %s is forgotten: %w", ref, err)
+	}
+	return nil
+}
+
+// Objects are a conversation's objects outside of the table.
+type Objects interface {
+	// Erase deletes the objects below a prefix, except those in keep.
+	Erase(ctx context.Context, prefix string, keep map[string]bool) (deleted int, err error)
+	// Below lists the keys below a prefix, except those in known.
+	Below(ctx context.Context, prefix string, known map[string]bool) (keys []string, err error)
+}
+
+// Erase deletes all of a conversation that is being forgotten, but its head and what was stamped: the rows of those
+// actions, and the objects that they name. It returns how many rows and objects it deleted. After an error, or a crash,
+// calling it again deletes the rest. When it returns 0 nothing is left.
+func (s *ConversationStore) Erase(ctx context.Context, results Objects, ref aggregate.Ref) (deleted int, err error) {
+	own := []string{conversation.Kind.Prefix, conversation.ActionsList, conversation.MessagesList}
+	var actions []string
+	stamped := map[string]bool{}
+	for _, prefix := range own[:2] {
+		pk, err := partition(prefix, ref.Tenant, ref.ID)
+		if err == nil {
+			err = s.eachAction(ctx, pk, func(x conversation.Action) {
+				actions = append(actions, x.ActionID)
+				if x.Stamped() {
+					stamped[x.Payload.S3Key] = true
+				}
+			})
+		}
+		if err != nil {
+			return 0, fmt.Errorf("which actions %s had: %w", ref, err)
+		}
+	}
+	// Output goes before the rows by which it is found.
+	for _, id := range actions {
+		if err := s.eraseRows(ctx, &deleted, conversation.LogList, ref.Tenant, id, outlives); err != nil {
+			return deleted, err
+		}
+	}
+	for _, prefix := range conversation.Objects {
+		n, err := results.Erase(ctx, prefix+ref.Tenant+"/"+ref.ID+"/", stamped)
+		if deleted += n; err != nil {
+			return deleted, err
+		}
+	}
+	// Cards go after the other rows: what is left of them says nothing of whether Slack shows them.
+	for _, stays := range []func(table.Item) (bool, error){outlivesOrCard, outlives} {
+		for _, prefix := range own {
+			if err := s.eraseRows(ctx, &deleted, prefix, ref.Tenant, ref.ID, stays); err != nil {
+				return deleted, err
+			}
+		}
+	}
+	if deleted > 0 {
+		return deleted, nil
+	}
+	return 0, left(ctx, results, ref, stamped)
+}
+
+// left logs the copies that nobody stamped: the clicks that made them died, or were overtaken, before they committed.
+// They stay, because no role may delete where stamped payloads stand.
+func left(ctx context.Context, results Objects, ref aggregate.Ref, stamped map[string]bool) error {
+	keys, err := results.Below(ctx, conversation.StampedPrefix+ref.Tenant+"/"+ref.ID+"/", stamped)
+	for _, key := range keys {
+		slog.WarnContext(ctx, "a copy that nobody stamped stays", ref.Log(), "key", key)
+	}
+	return err
+}
+
+func partition(prefix, tenant, of string) (string, error) {
+	if !table.KeyPart(tenant) || !table.KeyPart(of) {
+		return "", fmt.Errorf("%s%.40q: %w", prefix, of, aggregate.ErrNotFound)
+	}
+	return prefix + tenant + "#" + of, nil
+}
+
+func (s *ConversationStore) eraseRows(
+	ctx context.Context, deleted *int, prefix, tenant, of string, stays func(table.Item) (bool, error),
+) error {
+	pk, err := partition(prefix, tenant, of)
+	if err != nil {
+		return err
+	}
+	n, err := s.Table().Erase(ctx, pk, stays)
+	*deleted += n
+	return err
+}
+
+// outlives reports whether a row stays when its conversation is forgotten.
+func outlives(it table.Item) (bool, error) {
+	switch table.TextOf(it, "type") {
+	case "head":
+		return true, nil
+	case "action":
+		var x conversation.Action
+		err := table.Unpack(it, &x)
+		return x.Stamped(), err
+	}
+	return false, nil
+}
+
+func outlivesOrCard(it table.Item) (bool, error) {
+	if table.TextOf(it, "type") == "card" {
+		return true, nil
+	}
+	return outlives(it)
+}
+
+// eachAction calls found with the actions of a partition, also with those that have expired.
+func (s *ConversationStore) eachAction(ctx context.Context, pk string, found func(conversation.Action)) error {
+	e := table.NewExpression()
+	in := table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.Table().Name, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Begins("SK", "ACTION#")),
+	})
+	for pages := dynamodb.NewQueryPaginator(s.Table().DB, in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, it := range page.Items {
+			var x conversation.Action
+			if err := table.Unpack(it, &x); err != nil {
+				return err
+			}
+			found(x)
+		}
+	}
+	return nil
 }
