@@ -294,7 +294,8 @@ var aboutSource = language.InEach(
 		day: "このワークスペースが 1 日に取得できるソースは %d 回までです。",
 		why: language.Said[files.LeftOutReason]{
 			{files.LeftLink, "フォルダー外へのリンク"}, {files.LeftKind, "ファイルでもフォルダーでもない"},
-			{files.LeftPath, "使えない名前"}, {files.LeftSize, "大きすぎる"}, {files.LeftLFS, "Git LFS"},
+			{files.LeftPath, "使えない名前"}, {files.LeftTaken, "同じ場所に別のものがある"},
+			{files.LeftSize, "大きすぎる"}, {files.LeftLFS, "Git LFS"},
 			{files.LeftModule, "サブモジュール"}, {files.LeftMissing, "アーカイブにない"},
 			{files.LeftChanged, "アーカイブがコミットと不一致"},
 		},
@@ -314,7 +315,8 @@ var aboutSource = language.InEach(
 		day:  "This workspace can fetch sources %d times a day.",
 		why: language.Said[files.LeftOutReason]{
 			{files.LeftLink, "a link outside the folder"}, {files.LeftKind, "neither file nor folder"},
-			{files.LeftPath, "an unusable name"}, {files.LeftSize, "too large"}, {files.LeftLFS, "Git LFS"},
+			{files.LeftPath, "an unusable name"}, {files.LeftTaken, "its path is already taken"},
+			{files.LeftSize, "too large"}, {files.LeftLFS, "Git LFS"},
 			{files.LeftModule, "submodule"}, {files.LeftMissing, "not in the archive"},
 			{files.LeftChanged, "the archive differs from the commit"},
 		},

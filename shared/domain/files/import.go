@@ -36,6 +36,7 @@ const (
 	LeftLink    LeftOutReason = "link"      // it leads out
 	LeftKind    LeftOutReason = "kind"      // no file, folder or link
 	LeftPath    LeftOutReason = "path"      // it is Git's own or where attachments lie, or can't be read
+	LeftTaken   LeftOutReason = "taken"     // another entry has its path, or a file that of its folder
 	LeftSize    LeftOutReason = "size"      // a limit is exceeded
 	LeftLFS     LeftOutReason = "lfs"       // its content is kept elsewhere
 	LeftModule  LeftOutReason = "submodule" // another repository
@@ -77,9 +78,7 @@ func Import(ctx context.Context, archive io.Reader, path string) (*Imported, err
 		case limited.N <= 0:
 			return nil, refuse("the source's archive has more than %d bytes", MaxPassed)
 		case errors.Is(err, io.EOF):
-			for _, p := range m.Tree.dropLinks() {
-				m.leave(p, LeftLink)
-			}
+			m.dropLinks()
 			m.sort()
 			return m, nil
 		case err != nil:
@@ -155,7 +154,10 @@ var lfsPointer = []byte("version https://git-lfs.github.com/spec/v1\n")
 // add adds an entry if the limits of files allow it.
 func (m *Imported) add(p string, e entry) {
 	before := m.Tree.bytes
-	if err := m.Tree.add(p, e); err != nil {
+	switch err := m.Tree.add(p, e); {
+	case errors.Is(err, errTaken):
+		m.leave(p, LeftTaken)
+	case err != nil:
 		m.Tree.bytes = before
 		m.leave(p, LeftSize)
 	}
@@ -197,7 +199,8 @@ func BlobSHA(content []byte) string {
 
 // Compare holds the files against the commit whose archive they are from. It returns the files with another content
 // than the commit's, for Replace or Drop: an archive's files may have been rewritten (export-subst, line ends). Other
-// entries that differ are left out. Submodules and files that the archive lacks are named as left out.
+// entries that differ are left out, with the links that lead out without them. Submodules and files that the archive
+// lacks are named as left out.
 func (m *Imported) Compare(commit []Committed) (differ []Committed) {
 	in := map[string]Committed{}
 	for _, e := range commit {
@@ -213,7 +216,7 @@ func (m *Imported) Compare(commit []Committed) (differ []Committed) {
 		switch {
 		case e.Mode == modeModule:
 			m.leave(e.Path, LeftModule)
-		case m.gone[e.Path]:
+		case m.gone[e.Path] && !there:
 		case !there || is.folder:
 			m.leave(e.Path, LeftMissing)
 		case (e.Mode == ModeLink) != (is.link != ""), e.Mode == ModeLink && BlobSHA([]byte(is.link)) != e.SHA:
@@ -228,8 +231,16 @@ func (m *Imported) Compare(commit []Committed) (differ []Committed) {
 			m.Tree.entries[e.Path] = is
 		}
 	}
+	m.dropLinks()
 	m.sort()
 	return differ
+}
+
+// dropLinks leaves out the links that lead out of the files. Once a link is dropped, another one may.
+func (m *Imported) dropLinks() {
+	for _, p := range m.Tree.dropLinks() {
+		m.leave(p, LeftLink)
+	}
 }
 
 // Replace puts the commit's own content in the place of a file's.
