@@ -10,9 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,16 +34,7 @@ import (
 // running is the only stack of this package's tests; each test leaves it as it found it.
 var running *stack.Stack
 
-// short matches what runs with -short: one request, from its message to its end.
-const short = "^TestARequestBecomesDoneWork$"
-
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if testing.Short() {
-		if err := errors.Join(flag.Set("test.run", short), flag.Set("test.short", "false")); err != nil {
-			log.Fatal(err)
-		}
-	}
 	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
 }
 
