@@ -42,9 +42,9 @@ func text(pieces []explain.Piece) string {
 // lines are the expected lines of one plan's steps, in Japanese and English. References name a step by its place here.
 var lines = []struct{ tool, input, ja, en string }{
 	{"list_employees", `{"department":"営業部","status":"active"}`, "部署: 「営業部」 · 下位の部署を含む · 在籍者のみ",
-		"Department: “営業部” and those below it · current employees only"},
-	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者を含む",
-		"The whole company · including people who have left"},
+		"Department: “営業部” and those below it · only those employed"},
+	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者・入社前の人を含む",
+		"The whole company · including people who have left or not joined yet"},
 	{
 		"list_attendance", `{"year":2026,"month":11,"employees":{"$ref":"step-1.result.employees"}}`,
 		"2026年11月の勤怠 · 対象: ステップ1の従業員",
@@ -108,6 +108,14 @@ var lines = []struct{ tool, input, ja, en string }{
 		"open_pull_request", `{"title":"Round down","body":"a\nb"}`, "プルリクエスト 「Round down」 を下書きで開く · 本文: 「a ⏎ b」",
 		"Draft pull request “Round down” · text: “a ⏎ b”",
 	},
+	{"list_employees", `{"department":null,"status":"active","as_of":null}`, "全社 · 在籍者のみ · 今日現在",
+		"The whole company · only those employed · as of today"},
+	{"list_employees", `{"department":"営業部","status":"active","as_of":"2026-10"}`,
+		"部署: 「営業部」 · 下位の部署を含む · 在籍者のみ · 「2026-10」 時点",
+		"Department: “営業部” and those below it · only those employed · as of “2026-10”"},
+	{"list_employees", `{"department":"営業部","status":"all","as_of":"2026-10-31"}`,
+		"部署: 「営業部」 · 下位の部署を含む · 退職者・入社前の人を含む · 「2026-10-31」 時点",
+		"Department: “営業部” and those below it · including people who have left or not joined yet · as of “2026-10-31”"},
 	{"list_positions", `{}`, "会社のすべての役職", "All positions in the company"},
 	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments in the company"},
 	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む", "Department: “営業部” and those below it"},

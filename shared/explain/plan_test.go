@@ -65,9 +65,10 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 			"2. Attendance 2026-4 · the employees from step 1\n3. Attendance 2026-5 · the result of step 1 (others)"},
 		"departments": {append(first, "list_employees", employees(`"人事部"`, "active"), "list_employees",
 			employees("null", "active"), "list_employees", employees(`"総務"`, "all")),
-			"1, 2. 部署: 「営業部」 / 「人事部」 · 下位の部署を含む · 在籍者のみ\n3. 全社 · 在籍者のみ\n4. 部署: 「総務」 · 下位の部署を含む · 退職者を含む",
-			"1, 2. Department: “営業部” / “人事部” and those below it · current employees only\n3. The whole company · current " +
-				"employees only\n4. Department: “総務” and those below it · including people who have left"},
+			"1, 2. 部署: 「営業部」 / 「人事部」 · 下位の部署を含む · 在籍者のみ\n3. 全社 · 在籍者のみ\n4. 部署: 「総務」 · 下位の部署を含む · " +
+				"退職者・入社前の人を含む",
+			"1, 2. Department: “営業部” / “人事部” and those below it · only those employed\n3. The whole company · only those " +
+				"employed\n4. Department: “総務” and those below it · including people who have left or not joined yet"},
 		"each with all before it": {append(first, "list_attendance", month(2026, 4, people), "calculate_overtime",
 			of("step-2", ""), "list_attendance", month(2026, 5, people), "calculate_overtime", of("step-4",
 				`,"earlier":[{"$ref":"step-2.result.records"}]`)),

@@ -276,7 +276,7 @@ func TestAnActionGoesRoundTwoStages(t *testing.T) {
 // An agent reads the employees only after a person approved exactly that call, and answers with what it returned.
 func TestAnAgentCallsAToolThatAPersonApproved(t *testing.T) {
 	d := begin(t, "codex: 従業員の一覧")
-	asks := d.Shows("操作 #1 の確認", "list_employees", "全社", "退職者を含む", "提供元", "この会話をコンソールで読めるのは")
+	asks := d.Shows("操作 #1 の確認", "list_employees", "全社", "退職者・入社前の人を含む", "提供元", "この会話をコンソールで読めるのは")
 	x := d.Rests().Actions[0]
 	expect.Is(t, x.StartedAt == nil, true, "it was called before anybody approved it")
 	d.Press(webapi.Sato, asks, card.ApproveAction)
