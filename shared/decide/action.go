@@ -259,7 +259,7 @@ func MayPick() Act {
 		now time.Time) (aggregate.Change, error) {
 		change, err := MayReject(a, id, by, p, now)
 		if err == nil {
-			err = p.Author(by, a.Root().Common().Requester)
+			err = p.Author(by)
 		}
 		return change, err
 	})

@@ -341,7 +341,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 		}
 		return nil
 	case aggregate.ActReject, task.ActTakeAsReason:
-		return p.Reject(by, requester)
+		return p.Reject(by)
 	case conversation.ActReopen, conversation.ActBeginEmpty, conversation.ActTakeFiles, conversation.ActFetchAgain:
 		return p.Request(by)
 	case conversation.ActMakeRequest:

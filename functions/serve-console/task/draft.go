@@ -103,7 +103,7 @@ func (c *Pages) authors(ctx context.Context, t loaded, v *web.Viewer) error {
 		slog.WarnContext(ctx, "who may approve another draft is not known", "task_id", t.task.Head.TaskID, "err", err)
 		return nil
 	}
-	return policy.Author(by, t.task.Head.Requester)
+	return policy.Author(by)
 }
 
 // naming returns a Reader that knows the names of the people mentioned in a text.

@@ -130,7 +130,8 @@ type Moves[S ~string] map[S][]S
 // Allows reports whether to may follow from.
 func (m Moves[S]) Allows(from, to S) bool { return slices.Contains(m[from], to) }
 
-// GateMoves are the moves of a gate. A gate on a model's output begins as generating, any other as pending_approval.
+// GateMoves are the moves of a gate. It begins as generating while a model makes what it asks or people are looked up,
+// otherwise as pending_approval.
 var GateMoves = Moves[GateStatus]{
 	Generating:      {PendingApproval},
 	PendingApproval: {Approved, Rejected, Expired, Cancelled},
@@ -254,7 +255,7 @@ func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	case g.Ruled():
 		return p.Request(by)
 	case kind != circulation.Stamp:
-		return p.Reject(by, "")
+		return p.Reject(by)
 	}
 	for _, asker := range g.Askers {
 		if err := p.Approve(by, asker.User); err != nil {

@@ -108,13 +108,13 @@ func (p Policy) ApproveAll(by Actor, requesters []string) error {
 	return nil
 }
 
-// Reject returns ErrNotAllowed if by may not reject. People may always reject their own request.
-func (p Policy) Reject(by Actor, requester string) error { return p.approver(by) }
+// Reject returns ErrNotAllowed if by may not reject. An approver may reject their own request, whatever AllowSelf says.
+func (p Policy) Reject(by Actor) error { return p.approver(by) }
 
 // Author returns ErrNotAllowed if by may not replace a waiting version with their own. Whoever may reject it may
 // replace it, unless nobody else could approve the new version.
-func (p Policy) Author(by Actor, requester string) error {
-	if err := p.Reject(by, requester); err != nil {
+func (p Policy) Author(by Actor) error {
+	if err := p.Reject(by); err != nil {
 		return err
 	}
 	if p.Alone {

@@ -303,7 +303,7 @@ func TestWhoMayDecide(t *testing.T) {
 				want aggregate.Rule
 			}{
 				"approve":  {tt.policy.Approve(tt.by, requester), tt.approve},
-				"reject":   {tt.policy.Reject(tt.by, requester), tt.reject},
+				"reject":   {tt.policy.Reject(tt.by), tt.reject},
 				"withdraw": {tt.policy.Withdraw(tt.by, requester), tt.withdraw},
 			} {
 				expect.That(t, (got.want != "" || got.err == nil) && (got.want == "" || errors.Is(got.err,

@@ -144,7 +144,7 @@ func (a *Aggregate) GiveWay(now time.Time) (aggregate.Change, error) {
 func (a *Aggregate) TakeAsRequest(
 	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
 ) (aggregate.Change, error) {
-	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
+	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw(by, a.Head.Requester), now)
 	if !ok {
 		return aggregate.Change{}, err
 	}
@@ -157,16 +157,16 @@ func (a *Aggregate) TakeAsRequest(
 func (a *Aggregate) TakeAsReason(
 	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
 ) (aggregate.Change, error) {
-	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
+	c, ok, err := a.choose(id, AsReason, by, p.Reject(by), now)
 	if !ok {
 		return aggregate.Change{}, err
 	}
 	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
 }
 
-// choose begins the Change of a choice; ok is false if there is nothing to change.
-func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(aggregate.Actor, string) error,
-	now time.Time) (c *change, ok bool, err error) {
+// choose begins the Change of a choice; ok is false if there is nothing to change. refused says why by may not choose.
+func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, refused error, now time.Time) (
+	c *change, ok bool, err error) {
 	row := a.Choice
 	switch {
 	case row == nil || row.ID != id:
@@ -178,8 +178,8 @@ func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(
 	case a.Head.Ended != nil:
 		return nil, false, a.ended()
 	}
-	if err := may(by, a.Head.Requester); err != nil {
-		return nil, false, err
+	if refused != nil {
+		return nil, false, refused
 	}
 	c = a.begin(now)
 	c.progress()

@@ -138,7 +138,7 @@ func (a *Aggregate) mayTakeBest(p *Prompt, scored bool, by aggregate.Actor, poli
 	if p == nil || p.Contest == nil {
 		return aggregate.ErrNotFound
 	}
-	if err := policy.Reject(by, a.Head.Requester); err != nil {
+	if err := policy.Reject(by); err != nil {
 		return err
 	}
 	switch x := p.Contest; {

@@ -305,7 +305,7 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	if err := a.mustWait(old); err != nil {
 		return aggregate.Change{}, err
 	}
-	if err := p.Author(by, a.Head.Requester); err != nil {
+	if err := p.Author(by); err != nil {
 		return aggregate.Change{}, err
 	}
 	entry := old.Contest.Entry(team)

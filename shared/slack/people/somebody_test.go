@@ -159,10 +159,10 @@ func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 					}
 					by, policy, err := p.Who(t.Context(), Want{User: picks, Surface: aggregate.SurfaceConsole, Authors: true}, o, s)
 					expect.NoError(t, err)
-					if policy.Reject(by, o.User) != nil {
+					if policy.Reject(by) != nil {
 						continue
 					}
-					refused, _ := errors.AsType[aggregate.ErrNotAllowed](policy.Author(by, o.User))
+					refused, _ := errors.AsType[aggregate.ErrNotAllowed](policy.Author(by))
 					expect.That(t, (refused.Rule == "") == somebody,
 						"%s picks in %s under %+v, self-approval %t: %q, but somebody may approve it: %t", picks, kind, a, self, refused.Rule, somebody)
 					seen[string(refused.Rule)]++
