@@ -35,7 +35,7 @@ type Spec struct {
 	Timeout     time.Duration // the longest a call may take
 	MaxRows     int           // rows in the longest list that it takes or returns
 	MaxBytes    int           // size of its result
-	MaxMessage  int           // length of the message that Said makes; see messageLength
+	MaxMessage  int           // length of the message that Said makes; see tooLong
 	// InputSchema and OutputSchema are JSON Schemas.
 	InputSchema  string
 	OutputSchema string

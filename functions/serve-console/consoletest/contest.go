@@ -26,7 +26,7 @@ type Beginner struct {
 	More   int // warnings of configs/contest.toml beside the one that is named
 	// Checked is the last question about one file.
 	Checked store.ContestQuery
-	// mostOfDay limits the day's budget; 0: no limit.
+	// MostOfDay limits the day's budget; 0: no limit.
 	MostOfDay aggregate.MicroUSD
 }
 

@@ -28,7 +28,7 @@ type Act struct {
 	Principal Person    `json:"principal"` // for whom: the hand itself, or whom it stands in for
 	At        time.Time `json:"at"`
 	Stage     int       `json:"stage"` // number of the stage that the hand saw; of TakeBack that of the stamp
-	Hash      string    `json:"hash"`  // of what the hand saw: Gate.Asked
+	Hash      string    `json:"hash"`  // of what the hand saw: Gate.AskedSum
 	Surface   string    `json:"surface"`
 	Text      string    `json:"text,omitempty"`
 	Found     Found     `json:"found,omitzero"`

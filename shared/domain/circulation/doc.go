@@ -16,7 +16,8 @@
 //
 //   - People are the same by account or by key of the organisation, also by way of others whom the gate names. Who
 //     stands in one of a stage's stamps, as hand or principal, stands in no other of that stage. Over all stages so
-//     many different hands must have pressed as the route says; hand and principal are no askers.
+//     many different hands must have pressed as the route says. Askers stamp neither as hand nor as principal, unless
+//     there is no rule and the settings let them (Allowed.Self).
 //
 //   - No walk gets stuck. An act is refused if afterwards the people of the route could no longer give all stamps with
 //     enough different hands; a matching of people and stamps says so (missing). A gate that could be settled when it
@@ -24,7 +25,8 @@
 //
 //   - A take-back opens its stage again and closes the one after it. Sending back makes another version, denying ends.
 //
-//   - Each stage has the hours of its gate from when it opened, 300 days together at most. Time never approves.
+//   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. Time
+//     never approves.
 //
 //   - Bounds keep a gate within one row: 120 acts, 20 of stand, texts of 1,000 characters, 96 KiB. An act is refused if
 //     what is owed and an end would no longer fit beside it.

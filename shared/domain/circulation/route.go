@@ -164,7 +164,7 @@ func AskedText(rule *Rule, route *Route, what ...string) string {
 	return textOf([]any{what, rule, route})
 }
 
-// Sum returns the hash of AskedText: Gate.Asked.
+// Sum returns the hash of AskedText: Gate.AskedSum.
 func Sum(rule *Rule, route *Route, what ...string) string {
 	return hashOf(AskedText(rule, route, what...))
 }

@@ -31,7 +31,7 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 // Scored is a scored round. Its blobs must already be stored.
 type Scored struct {
 	Result   RoundResult
-	Content  aggregate.Blob // Result.SubmissionContent, as a JSON text
+	Content  aggregate.Blob // SubmissionContent of Result, as a JSON text
 	Record   aggregate.Blob // MemberSubmissionsRecord
 	Messages aggregate.Blob // []ModelMessage
 	Metrics  []MetricScore

@@ -105,7 +105,7 @@ const (
 	ReasonNoSource aggregate.Reason = "source_unknown"
 	// ReasonNearlyFull: the workspace's open tasks reach tenancy.Limit.Nearly. Administrators are told the limit.
 	ReasonNearlyFull aggregate.Reason = "open_tasks_nearly_full"
-	// Of delegations: to the hand, to the principal, and to both when one is ended early. The detail is StandInDetail's.
+	// Of delegations: to the hand, to the principal, and to both when one is ended early. The detail is StandInTold's.
 	ReasonStandIn      aggregate.Reason = "stand_in"
 	ReasonStoodFor     aggregate.Reason = "stood_for"
 	ReasonStandInEnded aggregate.Reason = "stand_in_ended"

@@ -29,7 +29,7 @@ type Rejected struct {
 
 	// Of a gate under a rule.
 	Stage int
-	Asked string           // what the person saw was asked: circulation.Gate.Asked
+	Asked string           // what the person saw was asked: circulation.Gate.AskedSum
 	Kind  circulation.Kind // SendBack or Deny
 	As    string           // account of whom the person stands in for, if the form asked
 }

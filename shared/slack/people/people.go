@@ -60,7 +60,8 @@ type Want struct {
 	Withdraws bool              // cancels or tries again: the requester may
 	Retries   bool              // tries again: guests may not
 	Authors   bool              // becomes the author of a version that others then approve
-	// Asked is whom the present stage asks, of a gate under a rule; empty: there is no rule, the settings say who may.
+	// Asked is whom the gate's present stage asks. If it is empty, as of no gate, the settings say who may, as without a
+	// rule.
 	Asked circulation.Mode
 }
 

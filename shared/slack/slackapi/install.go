@@ -122,11 +122,11 @@ type HomeWorkspaces struct {
 	Rows  InstallationRows
 }
 
-// ErrSilent means that Slack could not be asked which workspace the deployment's token belongs to.
+// ErrNoWorkspace means that Slack could not be asked which workspace the deployment's token belongs to.
 var ErrNoWorkspace = errors.New("nobody says whose the app is")
 
 // Tenant returns the deployment's own workspace as a tenant. It is empty for a stand-in for Slack that lacks auth.test:
-// such a stand-in has one unnamed workspace. On failure Tenant returns ErrSilent with Slack's error.
+// such a stand-in has one unnamed workspace. On failure Tenant returns ErrNoWorkspace with Slack's error.
 func (h HomeWorkspaces) Tenant(ctx context.Context) (string, error) {
 	team, err := h.Slack.Team(For(ctx, ""))
 	switch {
