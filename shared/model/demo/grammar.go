@@ -74,6 +74,7 @@ type token struct {
 	tag, text, means string
 	named            map[string]string // what the form's named groups took
 	used             bool
+	spaced           bool   // a blank is before it
 	in               string // says where it stands, if not in the message
 }
 
@@ -121,6 +122,7 @@ func lex(text string, remark bool) (all []token) {
 		if t.tag == "" {
 			t.text = form("$strange").FindString(text[at:])
 		}
+		t.spaced = at > 0 && text[at-1] == ' '
 		at += len(t.text)
 		all = append(all, t)
 	}
@@ -177,7 +179,7 @@ func strange(all []token) (out []string) {
 			said = joined(all[begin : i+1])
 		}
 		if compound(last(all[i-1].text)) && compound(first(after.text)) {
-			said += after.text
+			said = joined([]token{{text: said}, after})
 		}
 		out = add(out, strings.TrimSpace(said))
 	}
@@ -187,7 +189,7 @@ func strange(all []token) (out []string) {
 // joined is a sequence of tokens as it was said.
 func joined(all []token) (out string) {
 	for i, t := range all {
-		if i > 0 && word(last(out)) && word(first(t.text)) {
+		if i > 0 && t.spaced {
 			out += " "
 		}
 		out += t.text

@@ -204,6 +204,8 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 		{"よろしくお願いします", nil, []enclosed{{Name: "a.csv"}, {Name: "b.csv"}}, "refused: 「a.csv」、「b.csv」を使えません"},
 		{"これをお願いします", []enclosed{{Text: "先月の残業"}}, []enclosed{text("x")}, "refused: 「依頼.txt」を使えません"},
 		{"取引先アクメに PC 2台 298,000円を発注して", nil, []enclosed{{Name: "見積.pdf"}}, "refused: 「見積.pdf」を使えません"},
+		{"a message \"Lunch is on me\" without telling <@U0SUZUKI>", nil, nil,
+			"refused: \"Lunch is on me\" without telling"},
 		{"Attendance for October", nil, append(make([]enclosed, 8), enclosed{Name: "f8"}),
 			"refused: “f8”). Write what you need"},
 	} {
