@@ -53,7 +53,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, `value="take_back"`)
 	}
 	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。")
-	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認できません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
+	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
 	stamped := acted(suzuki, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
 	suzuki.Get(stamped.To).
 		Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・Alex Kim・U0TAKADA", "あなたの段階は終わっています。", "引き戻す", "締切は金曜です").
@@ -206,7 +206,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 
 func testChannelsTurn(t *testing.T, w *consoletest.World) {
 	w.Opened(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, head)
-	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認できません。", "みんな(あと1人): #人事 の参加者のうち1人").
+	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "みんな(あと1人): #人事 の参加者のうち1人").
 		Lacks(t, `value="approve"`, `value="deny"`)
 	alex := w.As(webapi.Alex)
 	outside := alex.Get(w.TaskPage())
