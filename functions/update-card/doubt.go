@@ -182,12 +182,17 @@ func (d *drawing) doubt(ctx context.Context, cards []*aggregate.Card) error {
 	return nil
 }
 
-// forget removes a card's hash and names this drawing, unless it did so before.
+// forget removes a card's hash and names this drawing, unless it did so before. If another drawing has shown the card
+// since it was read, this one begins again: what it has read may be older.
 func (d *drawing) forget(ctx context.Context, c *aggregate.Card) error {
 	if c.ClaimedBy == d.by && c.Hash == "" {
 		return nil
 	}
-	if err := d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, d.by); err != nil {
+	err := d.Rows.ForgetCard(ctx, d.ref, c, d.by)
+	if isOther(err) {
+		return later{0, "another invocation was faster"}
+	}
+	if err != nil {
 		return fmt.Errorf("forget: %w", err)
 	}
 	c.Hash, c.ClaimedBy = "", d.by

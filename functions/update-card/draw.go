@@ -30,9 +30,10 @@ type Store interface {
 type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
 	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error
-	ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error
+	ForgetCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error
+	DoubtCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error
 	ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head) error
-	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
+	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) (aggregate.Card, error)
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
 	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
 	AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error

@@ -60,6 +60,9 @@ func TestUpdateCard(t *testing.T) {
 		"two updates of a message at the same time end in the newer content":      testTwoUpdatesAtOnce,
 		"an update without an answer that overtook another is noticed":            testOvertaken("first"),
 		"also when it was sent again":                                             testOvertaken("second"),
+		"nor does a drawing that read earlier and forgets later put its back":     testForgotLater,
+		"nor one of a task with many cards":                                       testForgotLaterAmongMany,
+		"nor one that posts anew what was deleted since":                          testPostsAnewLater,
 		"two updates with the same content need no third":                         testEqualUpdates,
 		"a workspace that is none of ours is sent nothing":                        testForeign,
 	})

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -149,6 +152,70 @@ func testOvertakenAt(t *testing.T, w *world, r receipt) {
 	w.shows("キャンセル")
 }
 
+// late draws for the rows as they are, and wholly once more after the task has ended: between its query and its first
+// call. The card must show the end, or be drawn again.
+func (w *world) late(r *receipt, then func()) {
+	w.T.Helper()
+	was := w.Load()
+	other := w.handler()
+	other.Store = earlier{w.h.Store, was}
+	asked := w.head()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
+		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
+	})
+	expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head(), &receipt{}))
+	then()
+	err := other.draw(w.T.Context(), w.Ref, asked, r)
+	expect.That(w.T, err != nil || w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws it again")
+	for range 3 {
+		w.deliver()
+	}
+}
+
+func testForgotLater(t *testing.T, w *world) {
+	w.done()
+	w.Extracted()
+	w.late(&receipt{doubts: true}, func() { w.shows("キャンセル") })
+	w.shows("キャンセル")
+}
+
+func testForgotLaterAmongMany(t *testing.T, w *world) {
+	s := tenancy.DefaultSettings()
+	s.MaxVersions = 20
+	w.Last = false
+	w.Extracted()
+	for range mostDoubted {
+		p := w.Draft(s).Prompt()
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return decide.Reject("もっと短く")(a, p.ID, w.By, s.Policy(slacktest.Team), w.Now())
+		})
+	}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	for range 3 {
+		w.deliver()
+	}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishPrompt(a.Head.Run, "方針", s, w.Now())
+	})
+	w.late(&receipt{}, func() {})
+	expect.That(t, len(w.Load().Cards) > mostDoubted, "%d cards", len(w.Load().Cards))
+	for _, m := range w.slack.Thread(t, webapi.HR, w.root) {
+		said := string(expect.Value(json.Marshal(m))(t))
+		expect.That(t, !strings.Contains(said, "approve_prompt"), "a button is left: %s", said)
+	}
+}
+
+func testPostsAnewLater(t *testing.T, w *world) {
+	w.done()
+	w.Extracted()
+	w.late(&receipt{}, func() {
+		c := w.Load().Cards[0]
+		expect.NoError(t, w.slack.Client.Delete(t.Context(), c.Channel, c.MessageTS))
+	})
+	w.shows("キャンセル")
+}
+
 func testEqualUpdates(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
@@ -190,7 +257,7 @@ func (b *backlogged) DrawAt(_ context.Context, ref aggregate.Ref, at time.Time, 
 	return nil
 }
 
-func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, string, string, string) error {
+func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, *aggregate.Card, string) error {
 	return nil
 }
 

@@ -262,10 +262,14 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		fallthrough
 	case slackapi.CodeMessageNotFound, slackapi.CodeCantUpdate, slackapi.CodeEditWindow:
 		d.log(c).WarnContext(ctx, "posts anew", "ts", c.MessageTS, "err", err)
-		if err := d.Rows.ResetCard(ctx, d.ref, c.Key(), c.MessageTS); err != nil {
+		row, err := d.Rows.ResetCard(ctx, d.ref, c.Key(), c.MessageTS)
+		if err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
 		d.receipt.open = false
+		if row.MessageTS != "" || row.Drawn != c.Drawn { // another drawing showed a state that may be later
+			return later{0, "another invocation was faster"}
+		}
 		fresh := *c
 		fresh.State, fresh.MessageTS, fresh.Hash = aggregate.CardNone, "", ""
 		return d.post(ctx, &fresh, m, hash)
@@ -290,7 +294,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 // again: this try's own repetition may never come.
 func (d *drawing) save(ctx context.Context, c *aggregate.Card, by, hash string, all *aggregate.Head) error {
 	err := d.Rows.ShownCard(ctx, d.ref, c, by, hash, all)
-	if isOther(err) && d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, d.by) == nil {
+	if isOther(err) && d.Rows.DoubtCard(ctx, d.ref, c, d.by) == nil {
 		err = errors.Join(err, d.Store.Redraw(ctx, d.ref))
 	}
 	if err == nil {

@@ -48,13 +48,26 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 	})
 }
 
-// ForgetCard removes the hash and names the drawing that is about to update the message, so that the card is drawn
-// again whatever becomes of the update. It returns ErrClaimed when the row names another message.
-func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error {
+// ForgetCard removes the hash of a card and names the drawing that is about to update the message, so that the card is
+// drawn again whatever becomes of the update. c is the card as it was read. ForgetCard returns ErrClaimed when the row
+// names another message, or when another drawing has saved since what the message shows: it may be a later state.
+func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error {
 	e := table.NewExpression()
+	asRead := table.Both(e.Is("message_ts", "=", c.MessageTS), asWas(e, "drawn", c.Drawn))
+	return s.forgetCard(ctx, ref, c, by, e, asRead)
+}
+
+// DoubtCard does what ForgetCard does, whatever was saved since: two drawings have updated a message at the same time.
+func (s *Store) DoubtCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error {
+	e := table.NewExpression()
+	return s.forgetCard(ctx, ref, c, by, e, e.Is("message_ts", "=", c.MessageTS))
+}
+
+func (s *Store) forgetCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string, e *table.Expression,
+	condition string) error {
 	e.Remove("hash")
 	e.Set("claimed_by", by)
-	_, err := s.updateCard(ctx, "forget the hash of", ref, key, e, e.Is("message_ts", "=", messageTS))
+	_, err := s.updateCard(ctx, "forget the hash of", ref, c.Key(), e, condition)
 	return err
 }
 
@@ -114,17 +127,17 @@ func asWas[V comparable](e *table.Expression, name string, v V) string {
 	return same
 }
 
-// ResetCard removes messageTS from the card after that message was deleted in Slack. A row that names another message
-// is not changed.
-func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
+// ResetCard removes messageTS from the card after that message was deleted in Slack, and returns the card's row. A row
+// that names another message is not changed.
+func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) (aggregate.Card, error) {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardNone)
 	e.Remove("message_ts", "hash", "claimed_by", "claimed_at")
-	_, err := s.updateCard(ctx, "reset", ref, key, e, e.Is("message_ts", "=", messageTS))
+	row, err := s.updateCard(ctx, "reset", ref, key, e, e.Is("message_ts", "=", messageTS))
 	if errors.Is(err, ErrClaimed) {
-		return nil
+		return row, nil
 	}
-	return err
+	return row, err
 }
 
 // ReleaseCard releases by's claim after a post that certainly failed, so that the next try need not wait until the

@@ -141,7 +141,7 @@ func cardAt(messageTS string) *aggregate.Card {
 
 func (c cardTest) hash() {
 	c.posted()
-	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, c.key, "1.000001", "me"))
+	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, cardAt("1.000001"), "me"))
 	if got := c.read(); got.Hash != "" || got.ClaimedBy != "me" || got.State != aggregate.CardPosted {
 		c.Errorf("hash %q in state %s", got.Hash, got.State)
 	}
@@ -149,7 +149,8 @@ func (c cardTest) hash() {
 	if got := c.read().Hash; got != "next" {
 		c.Errorf("hash %q, want the next", got)
 	}
-	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, c.key, "2.000001", "me"), ErrClaimed)
+	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, cardAt("2.000001"), "me"), ErrClaimed)
+	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, cardAt("1.000001"), "me"), ErrClaimed) // read before next was saved
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("2.000001"), "me", "other", nil), ErrClaimed)
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "other", "other", nil), ErrClaimed)
 	got := c.read().Hash
@@ -167,7 +168,7 @@ func (c cardTest) hashUnclaimed() {
 	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &now, "", read.Hash, nil)) // it changed back
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &read, "", "other", nil), ErrClaimed)
 	now = c.read()
-	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, c.key, "1.000001", "me"))
+	expect.NoError(c, c.st.DoubtCard(c.Context(), c.ref, &read, "me"))
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &now, "", "other", nil), ErrClaimed)
 	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &now, "me", "mine", nil))
 	got := c.read()
@@ -176,11 +177,12 @@ func (c cardTest) hashUnclaimed() {
 
 func (c cardTest) lostMessage() {
 	c.posted()
-	expect.NoError(c, c.st.ResetCard(c.Context(), c.ref, c.key, "0.000001"))
-	if got := c.read().State; got != aggregate.CardPosted {
-		c.Errorf("state %s, want posted", got)
-	}
-	expect.NoError(c, c.st.ResetCard(c.Context(), c.ref, c.key, "1.000001"))
+	read := c.read()
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &read, "", "later", nil))
+	row := expect.Value(c.st.ResetCard(c.Context(), c.ref, c.key, "0.000001"))(c)
+	expect.That(c, row.State == aggregate.CardPosted && row.MessageTS == "1.000001", "%+v", row)
+	row = expect.Value(c.st.ResetCard(c.Context(), c.ref, c.key, "1.000001"))(c)
+	expect.That(c, row.MessageTS == "" && row.Drawn == 1, "%+v", row)
 	if got := c.read(); got.State != aggregate.CardNone || got.MessageTS != "" || got.Hash != "" {
 		c.Errorf("state %s, message %q, hash %q", got.State, got.MessageTS, got.Hash)
 	}

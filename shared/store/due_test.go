@@ -235,8 +235,8 @@ func testShownByCard(t *testing.T, st *taskStore) {
 	expect.Value(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()))(t)
 	h := headOf(t, st, ref).Head
 	show := func(hash string, all *aggregate.Head) error {
-		return errors.Join(st.ForgetCard(t.Context(), ref, "CARD#task", "1.000001", "me"),
-			st.ShownCard(t.Context(), ref, cardAt("1.000001"), "me", hash, all))
+		c := loaded(t, st, ref).Card("CARD#task")
+		return errors.Join(st.ForgetCard(t.Context(), ref, c, "me"), st.ShownCard(t.Context(), ref, c, "me", hash, all))
 	}
 	steps := []func() error{
 		func() error { return st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "one", &h) },
@@ -245,7 +245,7 @@ func testShownByCard(t *testing.T, st *taskStore) {
 		func() error { h = headOf(t, st, ref).Head; return nil },
 		func() error { return show("two", &h) },
 		func() error { return show("three", nil) },
-		func() error { return show("four", &aggregate.Head{Rev: 0, Redraws: h.Redraws}) }, // an earlier drawing, late
+		func() error { return show("four", &aggregate.Head{Rev: 0, Redraws: h.Redraws}) }, // asked for earlier
 		func() error { return show("five", &aggregate.Head{Rev: 1}) },
 	}
 	for i, want := range []int{1, 0, 0, 0, 1, 1, 1, 1} {
