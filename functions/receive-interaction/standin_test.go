@@ -377,6 +377,7 @@ func TestWhoIsNoEmployeeToday(t *testing.T) {
 	w.organise(map[string]string{webapi.Sato: "2", webapi.Tanaka: "6"})
 	p := w.organised(circulation.Person{User: webapi.Tanaka, Person: "6"})
 	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "組織表に登録がない")
+	w.told(w.post(w.stamp(webapi.Guest, p)), webapi.Guest, "ゲスト") // whom nobody can add there
 	expect.Is(t, len(w.acts()), 0, "acts of who has left")
 
 	w = newWorld(t, db)

@@ -196,15 +196,15 @@ func (v Verdict) OnRoute(id, user string, now time.Time) bool {
 // askedMode returns whom the present stage of a gate asks: empty of what is no gate.
 func askedMode(of Subject, id string) circulation.Mode {
 	g := of.GateWith(id)
-	if g == nil {
+	switch {
+	case g == nil:
 		return ""
+	case !g.Ruled(): // also once it is settled
+		return circulation.ModeSettings
 	}
 	st := circulation.Walk(g.Circulating())
 	if s := st.CurrentStage(); s != nil {
 		return s.Mode
-	}
-	if !g.Ruled() {
-		return ""
 	}
 	return circulation.ModePeople // nobody is looked up
 }
@@ -250,6 +250,9 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 		return &circulation.Refusal{Why: circulation.WhyFound, Lacks: what, Stage: st.Present, People: st.Owes()}
 	}
 	if g.Organised() && hand.Person == "" {
+		if err := p.Request(by); err != nil { // nor can a guest be added to the organisation
+			return aggregate.Change{}, err
+		}
 		return aggregate.Change{}, lacks(circulation.LackOrg)
 	}
 	on, refused := standIn(&c, &st, &act, by.As, p.StandIns, a.Root().Common().Moment(now))

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,6 +147,8 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 		return v
 	}
 	var s seat
+	var refused error // by the act itself
+	at, tries := 0, 0 // at the same revision what is refused stays so
 	for {
 		a, err := m.load(ctx, c.Ref)
 		if err == nil {
@@ -167,6 +170,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			}
 			v.Subject, again = a, true
 			change, err := act(a, c.ID, s.by, s.policy, m.Now())
+			refused = err
 			v.Empty = err == nil && change.Empty()
 			if !c.Withdraws {
 				v.WaitsSince = a.AskedAt(c.ID)
@@ -176,8 +180,11 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 		if !errors.Is(v.Err, errSeat) {
 			return v
 		}
-		if v.Err = ctx.Err(); v.Err != nil {
-			v.Err = fmt.Errorf("look a person up again: %w", aggregate.ErrConflict)
+		if rev := a.Root().Revision(); rev != at {
+			at, tries = rev, 0
+		}
+		if tries++; tries == maxSeats || ctx.Err() != nil {
+			v.Err = cmp.Or(refused, fmt.Errorf("look a person up again: %w", aggregate.ErrConflict))
 			return v
 		}
 	}
@@ -204,6 +211,9 @@ func (m Maker) load(ctx context.Context, ref aggregate.Ref) (Subject, error) {
 // errSeat: the gate asks others, or elsewhere, than those for whom the person was looked up, or what was found may have
 // changed: they are looked up again.
 var errSeat = errors.New("looked up for another question")
+
+// maxSeats is how often a person is looked up at one revision of what is decided on.
+const maxSeats = 3
 
 // seat is a person as they were looked up for one question of a gate, with what holds for them there.
 type seat struct {

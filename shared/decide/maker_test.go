@@ -8,17 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 
@@ -26,13 +25,12 @@ import (
 func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 	begun := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	pending := begun.Add(3 * time.Minute)
-	by := pending.Add(48 * time.Hour)
-	terms := aggregate.Terms{DecideBy: &by, ApprovalHours: 48}
+	later := pending.Add(90 * time.Hour) // its second stage began to wait by then
+	g := aggregate.Gate{AskedAt: &pending, Terms: aggregate.Terms{DecideBy: &later, ApprovalHours: 48}}
 	a := &task.Aggregate{
-		Prompts: []*task.Prompt{{ID: "prompt", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}},
-			{ID: "generating", CreatedAt: begun}},
-		Processes: []*task.Process{{ID: "process", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}}},
-		Gates:     []*task.StepGate{{ID: "gate", CreatedAt: begun, Gate: aggregate.Gate{Terms: terms}}},
+		Prompts:   []*task.Prompt{{ID: "prompt", CreatedAt: begun, Gate: g}, {ID: "generating", CreatedAt: begun}},
+		Processes: []*task.Process{{ID: "process", CreatedAt: begun, Gate: g}},
+		Gates:     []*task.StepGate{{ID: "gate", CreatedAt: begun, Gate: g}},
 	}
 	for id, want := range map[string]time.Time{
 		"prompt": pending, "process": pending, "gate": pending, "generating": {}, "execution": {},
@@ -126,172 +124,84 @@ func TestAPersonIsLookedUpForTheQuestionThatTheyAnswer(t *testing.T) {
 	}
 }
 
-func action(typ agent.ActionType, calls ...rules.Call) *Action {
-	return &Action{
-		Conversation: &conversation.Conversation{Channel: "C1", ChannelType: "channel",
-			Locale: "en"}, Type: typ, Calls: calls,
-		Askers: []string{"ITO", "SATO"}, Now: time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC),
+// answersOnce counts how often Slack is asked who somebody is. It answers once.
+type answersOnce struct {
+	member
+	times int
+}
+
+func (a *answersOnce) User(ctx context.Context, id string) (slackapi.User, error) {
+	if a.times++; a.times > 1 {
+		return slackapi.User{}, errors.New("Slack is down")
 	}
+	return a.member.User(ctx, id)
 }
 
-// An action that stays inside its conversation's files writes nothing outside and moves no money; what is no call and
-// may reach anything does both.
-func TestWhatRulesKnowOfAnAction(t *testing.T) {
-	write := rules.Call{Tool: rules.Tool{Name: "post"}, Access: aggregate.Write,
-		Amount: rules.Amount{Value: "500", Currency: "JPY"}}
-	read := rules.Call{Tool: rules.Tool{Name: "list"}, Access: aggregate.Read, Amount: rules.Nothing()}
-	for name, c := range map[string]struct {
-		x      *Action
-		writes bool
-		amount rules.Amount
-	}{
-		"edits":                            {action(agent.CodeGenerate), false, rules.Nothing()},
-		"a test":                           {action(agent.TestRun), false, rules.Nothing()},
-		"commands":                         {action(agent.ShellCommand), false, rules.Nothing()},
-		"a write":                          {action(agent.ToolCall, write), true, write.Amount},
-		"a read":                           {action(agent.ToolCall, read), false, rules.Nothing()},
-		"a call of which nothing is known": {action(agent.ToolCall), true, rules.Unknown(rules.WhyUnmarked)},
-		"an unknown type":                  {action("move_money"), true, rules.Unknown(rules.WhyUnmarked)},
-	} {
-		f := c.x.facts(&rules.Rules{}, ids{})
-		expect.Same(t, []any{name, f.Kind, f.Writes(), f.Amount(), f.Requester.User, len(f.Askers), f.Place.Channel},
-			[]any{name, rules.KindAction, c.writes, c.amount, "ITO", 2, "C1"})
-	}
-}
-
-// Rules for requests leave actions to the settings until one of them names actions.
-func TestRulesDecideAboutActionsOnceOneNamesThem(t *testing.T) {
-	ruled := func(kinds ...rules.Kind) *rules.Rules {
-		r := in(rules.Outcome{Refuse: "no"})
-		r.When.Kinds = kinds
-		return &rules.Rules{Form: rules.Form, Rules: []rules.Rule{in(rules.Outcome{Refuse: "no"}), r}}
-	}
-	later := ruled(rules.KindSteps)
-	later.Form++
-	expect.Same(t, []bool{
-		ruled().Actions(), ruled(rules.KindSteps).Actions(), ruled(rules.KindAction).Actions(),
-		ruled(rules.KindSteps, rules.KindAction).Actions(), (&rules.Rules{Form: rules.Form}).Actions(), later.Actions(),
-	}, []bool{false, false, true, true, false, true})
-}
-
-func TestByTheLastRuleAnActionIsUnruled(t *testing.T) {
-	r := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{writing(in(rules.Outcome{Refuse: "no"}, "C1"))}}
-	typed := action(agent.ShellCommand)
-	command := expect.Value(typed.ByIDs(r))(t)
-	expect.That(t, command.Unruled && command.LookUp != nil, "who else is there only Slack knows: %+v", command)
-	typed.Typed = true
-	command = expect.Value(typed.ByIDs(r))(t)
-	expect.That(t, command.Unruled && command.Opening != nil && command.Opening.Rule.ID == rules.LastID &&
-		command.Refusal() == nil, "%+v", command)
-	call := expect.Value(action(agent.ToolCall).ByIDs(r))(t)
-	expect.That(t, !call.Unruled && call.Opening == nil, "%+v", call)
-	no, is := call.Refusal().(conversation.ErrByRules)
-	expect.That(t, is && no.Why == "rule_refuses" && no.Detail == "no", "%+v", no)
-	r.Rules = nil
-	call = expect.Value(action(agent.ToolCall).ByIDs(r))(t)
-	expect.That(t, call.Unruled && call.Refused != nil && call.Refused.Rule.Name == "Everything else", "%+v", call)
-}
-
-// Where an organisation stands, whose department it is must be looked up, so no other rule decides before.
-func TestWhereAnOrganisationStandsAnActionIsLookedUp(t *testing.T) {
-	r := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{by(in(rules.Outcome{Refuse: "no"}), []string{"SALES"})}}
-	x := action(agent.ShellCommand)
-	x.Organised = true
-	found := expect.Value(x.ByIDs(r))(t)
-	expect.That(t, found.LookUp != nil && !found.Unruled && found.Opening == nil, "%+v", found)
-	d := office{departments: map[string][]string{"ITO": {"SALES", "HQ"}, "SATO": {"HQ"}}}
-	found = expect.Value(x.By(r, d))(t)
-	expect.That(t, found.Refused != nil && !found.Unruled, "the latest asker's department: %+v", found)
-	x.Askers = []string{"SATO", "ITO"}
-	found = expect.Value(x.By(r, d))(t)
-	expect.That(t, found.Unruled && found.Opening != nil, "%+v", found)
-}
-
-// settledBy are steps that these people stamped at the last stage, by the rule that in makes.
-func settledBy(stamps, hands int, people ...circulation.Person) *task.Settled {
-	return &task.Settled{Rule: circulation.Rule{ID: in(rules.Outcome{}).ID, Name: "old", Revision: 1},
-		Desk:   circulation.Stage{Name: "desk", Mode: circulation.ModePeople, Need: 1, People: people},
-		Askers: []circulation.Person{{User: "SATO"}, {User: "BEFORE"}}, Stamps: stamps, Hands: hands}
-}
-
-func account(user string) circulation.Person {
-	return circulation.Person{User: user, Via: task.ViaStamped}
-}
-
-// staff is an office in which only these people may stamp, as this.
-type staff struct {
-	office
-	as map[string]rules.Employment
-}
-
-func (s staff) Employment(p circulation.Person, _ string) rules.Employment { return s.as[p.User] }
-
-// The rule by which steps were settled asks once more about one of them, if it still takes the request.
-func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
-	refuse := rules.EmptyRefuse
-	head := of(in(asks(refuse, "HEAD")))
-	tanaka, kato := account("TANAKA"), account("KATO")
-	others := in(asks(refuse, "HEAD"))
-	others.Outcome.Route.Stages[0].Others = true
-	twice := of(in(asks(refuse, "HEAD", "CHIEF")))
-	twice.Floor.Stamps = 2
-	hands := of(in(asks(refuse, "HEAD")))
-	hands.Floor.HandsFrom = &rules.Money{Value: "100", Currency: "JPY"}
-	works := func(as rules.Employment) staff {
-		return staff{as: map[string]rules.Employment{"TANAKA": as, "HEAD": rules.EmploymentEmployee}}
-	}
-	for name, c := range map[string]struct {
-		settled *task.Settled
-		rules   *rules.Rules
-		d       Seats
-		want    string
-	}{
-		"it asks who stamped":                {settledBy(1, 1, tanaka, kato), head, ids{}, "TANAKA KATO"},
-		"steps are asked about anew":         {nil, head, ids{}, "HEAD"},
-		"another rule takes it":              {settledBy(1, 1, tanaka), of(in(asks(refuse, "HEAD"), "C1")), ids{}, "HEAD"},
-		"the rule refuses by now":            {settledBy(1, 1, tanaka), of(in(refuses("no"))), ids{}, "no"},
-		"an asker is not asked":              {settledBy(1, 1, account("ITO"), kato), head, ids{}, "KATO"},
-		"only askers stamped":                {settledBy(1, 1, account("ITO")), head, ids{}, "HEAD"},
-		"the floor asks more stamps":         {settledBy(1, 1, tanaka), twice, ids{}, "below"},
-		"the floor's stamps were given":      {settledBy(2, 1, tanaka), twice, ids{}, "TANAKA"},
-		"the floor asks two hands":           {settledBy(2, 1, tanaka), hands, ids{}, "below"},
-		"two hands stamped":                  {settledBy(2, 2, tanaka), hands, ids{}, "TANAKA"},
-		"who stamped is an employee":         {settledBy(1, 1, tanaka), head, works("employee"), "TANAKA"},
-		"who stamped is none any more":       {settledBy(1, 1, tanaka), head, works(""), "HEAD"},
-		"who stamped works for another firm": {settledBy(1, 1, tanaka), head, works("other"), "HEAD"},
-		"and the rule lets such people":      {settledBy(1, 1, tanaka), of(others), works("other"), "TANAKA"},
-	} {
-		x := askersOf()
-		x.Calls, x.Settled = []rules.Call{{Access: aggregate.Write}}, c.settled
-		found := expect.Value(x.By(c.rules, c.d))(t)
-		var got []string
-		if o := found.Opening; o != nil {
-			for _, p := range o.Route.Stages[0].People {
-				got = append(got, p.User)
-			}
-			expect.That(t, o.Rule.Revision == 3 && (c.d.Org() == "") == (o.Route.Org == ""), "%s: %+v", name, o)
-		} else if got = []string{found.Refused.Detail}; found.Refused.Lacks == rules.LeftFloor {
-			got = []string{"below"}
+// Whoever comes second at a gate of the settings learns who decided, and Slack is asked once who they are.
+func TestWhoeverComesSecondIsLookedUpOnce(t *testing.T) {
+	ref, gate, now := task.RefOf("T", aggregate.NewID()), aggregate.NewID(), time.Now().UTC().Truncate(time.Millisecond)
+	terms := aggregate.Terms{ApprovalRequired: true, ApprovalHours: 48, DecideBy: new(now.Add(48 * time.Hour))}
+	g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &now, Terms: terms}
+	g = expect.Value(g.Under(aggregate.BySettings(true, "U0"), []string{"U0"},
+		func(*aggregate.Gate) string { return aggregate.HashOf("policy") }))(t)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: "T1", Member: true}
+	act := expect.Value(aggregate.Policy{Team: "T1", Rev: 1}.Act(&g, g.Acting(circulation.Stamp, by, ""), by, now))(t)
+	done := expect.Value(g.Acted(act))(t)
+	done.Status = aggregate.Approved
+	of := func(g aggregate.Gate) *task.Aggregate {
+		return &task.Aggregate{
+			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
+			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "CMINE", ChannelType: "channel"},
+			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: gate, Version: 1, Content: "policy", Gate: g}},
 		}
-		expect.Is(t, strings.Join(got, " "), c.want, name)
+	}
+	slack := &answersOnce{}
+	m := Maker{Store: &faster{rows: []*task.Aggregate{of(g), of(done)}}, Now: time.Now,
+		People: &people.People{Slack: slack, Now: time.Now}}
+	v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1", Team: "T1"}, Ref: ref, ID: gate}, Approve)
+	expect.That(t, slack.times == 1, "Slack was asked %d times", slack.times)
+	decided, is := errors.AsType[aggregate.ErrDecided](v.Err)
+	expect.That(t, is && decided.By == "U2", "told %v", v.Err)
+}
+
+// odd is a store whose rows conflict with each other whenever they are read. It decides again as often as the real one.
+type odd struct {
+	faster
+	loads int
+}
+
+func (o *odd) DecideFrom(_ context.Context, a aggregate.Aggregate,
+	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+	for n := 1; ; n++ {
+		o.loads++
+		if _, err := decide(a); !errors.Is(err, aggregate.ErrConflict) || n == 3 {
+			return a, err
+		}
 	}
 }
 
-// Those whose own request the steps were count as askers still.
-func TestTheSameRuleKeepsTheAskersOfTheSteps(t *testing.T) {
-	x := askersOf()
-	x.Settled = settledBy(1, 1, account("TANAKA"))
-	found := expect.Value(x.ByIDs(of(in(asks(rules.EmptyRefuse, "HEAD")))))(t)
-	expect.Same(t, found.Opening.Askers, []circulation.Person{{User: "SATO"}, {User: "ITO"}, {User: "BEFORE"}})
-}
-
-// What a row can't have is left out, and may be anything then.
-func TestARowHasOnlySoMuchOfCalls(t *testing.T) {
-	long := []rules.Call{{Destinations: []string{strings.Repeat("x", mostKept)}, Amount: rules.Nothing()}}
-	kept := Kept(long)
-	expect.That(t, kept[0].Destinations == nil && kept[0].Amount.Known() && long[0].Destinations != nil, "%+v", kept)
-	short := []rules.Call{{Destinations: []string{"x"}}}
-	expect.Same(t, Kept(short), short)
+// What rows refuse for good is said after a few tries, also where people are looked up in the organisation.
+func TestRowsThatDoNotFitAreSaidSoon(t *testing.T) {
+	ref, gate := task.RefOf("T", aggregate.NewID()), aggregate.NewID()
+	for _, org := range []string{"", "v1"} {
+		who := circulation.Person{User: "U1", Person: "1"}
+		g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: new(time.Now()), AskedSum: "x",
+			Terms:  aggregate.Terms{ApprovalHours: 5, Rule: &circulation.Rule{ID: "r"}},
+			Askers: []circulation.Person{{User: "U0", Person: "0"}}, Route: &circulation.Route{Form: circulation.Form, Org: org,
+				Hands: 1, Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who}}}}}
+		s := &odd{faster: faster{rows: []*task.Aggregate{{
+			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
+			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "C", ChannelType: "channel"},
+			Task:    &task.Task{ID: ref.ID}, Processes: []*task.Process{{ID: gate, Version: 1, Gate: g}},
+		}}}}
+		m := Maker{Store: s, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now,
+			Organised: func(context.Context, string, string) (tenancy.Employed, error) {
+				return tenancy.Employed{Person: "1", Version: org}, nil
+			}}
+		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1", Team: "T1"}, Ref: ref, ID: gate, Stage: 1}, Approve)
+		expect.That(t, s.loads <= 6 && errors.Is(v.Err, aggregate.ErrConflict) &&
+			strings.Contains(v.Err.Error(), "is not as it opened"), "organisation %q: %d tries: %v", org, s.loads, v.Err)
+	}
 }
 
 // A button counts for the content whose hash it names alone, and no gate asks by a card without a type.

@@ -237,12 +237,10 @@ func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 
 // AskedAt returns when the gate with this id began to wait, or zero if there is no such gate.
 func (a *Aggregate) AskedAt(id string) time.Time {
-	terms, ok := a.TermsOf(id)
-	if !ok || terms.DecideBy == nil {
-		return time.Time{}
+	if g := a.GateWith(id); g != nil && g.AskedAt != nil {
+		return *g.AskedAt
 	}
-	// CreatedAt would be too early: the row is created before its content is generated.
-	return terms.DecideBy.Add(-time.Duration(terms.ApprovalHours) * time.Hour)
+	return time.Time{}
 }
 
 // Readable returns aggregate.ErrConflict if the request is missing, which happens in a torn read.
