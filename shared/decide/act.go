@@ -13,7 +13,7 @@
 //
 // A kind that asks people is a Subject; its further buttons are in Buttons. Cards and the console offer what a subject
 // Offers and nothing else, and both go by Maker, so there is one order of checks. A refusal carries a type, and
-// explain.Refused makes the sentence of it.
+// explain.Surface.Refused makes the sentence of it.
 //
 // The same person deciding the same thing twice is a success that writes nothing. A second rejection with another
 // reason is told what became of the gate, because its reason would be lost.
