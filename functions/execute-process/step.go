@@ -188,8 +188,7 @@ func (j *job) ask(ctx context.Context, a *task.Aggregate, step task.Step, call t
 }
 
 // askByRules opens a step's gate as the rules say. It returns aggregate.ErrSettings if the settings, the rules, the
-// tools'
-// marks or the organisation have changed since s was read.
+// tools' marks or the organisation have changed since s was read.
 func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step, call task.Call,
 	arguments tool.Resolved, s tenancy.Settings) (*task.Aggregate, error) {
 	r, err := decide.Rules(ctx, j.Store, j.in.Tenant, s)

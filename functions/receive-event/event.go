@@ -305,8 +305,7 @@ func (b bot) plain(text string) string {
 }
 
 // only reports whether a message of a channel mentions Ringi by nothing but the bot's own id. Slack sends no
-// app_mention
-// for it.
+// app_mention for it.
 func (b bot) only(m message) bool {
 	return b.id != "" && strings.Contains(m.Text, "<@"+b.id) && !strings.Contains(m.Text, "<@"+b.user)
 }

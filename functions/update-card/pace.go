@@ -42,8 +42,7 @@ const (
 // channelSlots is how many budgets for posts in a channel a workspace has. The channels share them, so that one row
 // counts all of a drawing's calls. Each allows the posts of 11 requests a minute, as updates do, a third of them for
 // buttons to stop. But a question in a quiet channel waits behind the posts of a busy one that shares its budget, so
-// few
-// channels should share one. The row has those that were used: up to five fit in its first KiB, all in its second.
+// few channels should share one. The row has those that were used: up to five fit in its first KiB, all in its second.
 const channelSlots = 16
 
 const (

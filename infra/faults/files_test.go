@@ -98,8 +98,7 @@ func (k *talk) laid(t driver.T) {
 }
 
 // TestACrashWhileAttachmentsAreLaidLaysEachOnce kills the process that reads and lays attachments at each of its
-// points,
-// and others' at some: each attachment lies once, and the command after that finds them.
+// points, and others' at some: each attachment lies once, and the command after that finds them.
 func TestACrashWhileAttachmentsAreLaidLaysEachOnce(t *testing.T) {
 	t.Parallel()
 	b := running

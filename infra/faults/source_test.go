@@ -25,8 +25,7 @@ import (
 const sourcePoints = 1
 
 // TestACrashInAFetchLosesNoFiles kills processes anywhere while a conversation's first files are fetched: it begins
-// with
-// the files of one commit, or says that it has none, and says either once.
+// with the files of one commit, or says that it has none, and says either once.
 func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 	t.Parallel()
 	b := running

@@ -88,8 +88,7 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 }
 
 // A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal. What the stamp
-// before
-// has the app show again half a minute later may fall into the time of one, so that two are counted together.
+// before has the app show again half a minute later may fall into the time of one, so that two are counted together.
 func TestWhatAFurtherStampWrites(t *testing.T) {
 	expect.AtNight(t) // a cost, as those of infra/bench
 	s := start(t)

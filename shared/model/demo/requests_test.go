@@ -21,8 +21,7 @@ import (
 )
 
 // requests are the lines of testdata/requests.*.txt: a request, and behind “=>” what the demo plans for it, or
-// “refused:”
-// with a word of the reply. Lines that begin with # are comments.
+// “refused:” with a word of the reply. Lines that begin with # are comments.
 func requests(t *testing.T, name string) (all [][2]string) {
 	t.Helper()
 	f := expect.Value(os.Open("testdata/requests." + name + ".txt"))(t)

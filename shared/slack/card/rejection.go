@@ -83,8 +83,7 @@ type Way struct {
 }
 
 // RejectionOf returns what the form says of a gate under a rule. follows: another version, or a turn of the agent,
-// comes
-// after what is sent back, unless it is the last version that may be made. called names people.
+// comes after what is sent back, unless it is the last version that may be made. called names people.
 func RejectionOf(
 	g *aggregate.Gate, kind aggregate.CardType, follows, last bool, locale string, called func(user string) string,
 ) RejectionForm {

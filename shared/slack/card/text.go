@@ -343,8 +343,7 @@ func (p prose) passages() (out []Passage) {
 
 // streamed is the Markdown that Slack's streaming takes. It shows what the answer's card shows and
 // nothing else: what would be a link, a list, a table, a divider or code by indentation is text. Bold text that
-// Markdown
-// would not find is not bold yet.
+// Markdown would not find is not bold yet.
 var streamed = dialect{strong: "**", star: `\*`, underscore: `\_`, language: true, prose: plainMarkdown,
 	ticked: func(code string) string {
 		if len(code) > 1 && code[0] == ' ' && code[len(code)-1] == ' ' && strings.Trim(code, " ") != "" {

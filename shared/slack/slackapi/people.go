@@ -137,8 +137,7 @@ func (c *Client) Channels(ctx context.Context, user string, types ...string) ite
 }
 
 // Members returns the members of a channel, including bots, but no more of them than the number most. more reports
-// whether
-// there are others.
+// whether there are others.
 func (c *Client) Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error) {
 	in := slack.GetUsersInConversationParameters{ChannelID: channel, Limit: most}
 	ids, cursor, err := c.api.GetUsersInConversationContext(ctx, &in)
