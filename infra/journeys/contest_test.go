@@ -38,7 +38,7 @@ func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.MaxVersions = true, 1 })
 	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	d.Card("CARD#prompt#0001", "ほかの案 (2)")
+	d.Card("CARD#prompt#0001", "ほかの案と比べる (2)")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "other_drafts")
 	expect.Eventually(t, "a dialog shows the other drafts", func() bool { return shows(s, "この案に変更") })
 	view := s.Sandbox.Views(webapi.Suzuki)[0]

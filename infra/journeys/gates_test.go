@@ -74,7 +74,7 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 		}
 	}
 	until := fmt.Sprintf("⌛ 期限: <!date^%d^", d.Load().Prompt().Terms.DecideBy.Unix())
-	if face := driver.Face(d.Card("CARD#prompt#0001", "👥 承認・却下できる人: <@"+webapi.Suzuki+">")); !strings.Contains(face,
+	if face := driver.Face(d.Card("CARD#prompt#0001", "👉 いま:* <@"+webapi.Suzuki+">")); !strings.Contains(face,
 		until) {
 		t.Errorf("the card does not say %s: %s", until, face)
 	}

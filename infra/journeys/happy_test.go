@@ -186,7 +186,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 
 func TestAPersonIsGreetedOnce(t *testing.T) {
 	for locale, want := range map[string][2]string{
-		"ja": {"HR AI Agent です。業務を依頼してください。", "今月の勤怠をまとめて"}, "en": {"I'm the HR AI Agent. Tell me what you need done.",
+		"ja": {"HR AI Agent です。業務を依頼してください。", "今月の勤怠をまとめて"}, "en": {"This is Ringi. Tell me what you need done.",
 			"Summarize this month's attendance"},
 	} {
 		t.Run(locale, func(t *testing.T) {

@@ -84,7 +84,7 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	small.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	small.Card(process, "ルール「そのほかの外部書き込み」")
 	small.Reject(webapi.Tanaka, process, "reject_process", "まだ要りません")
-	small.Card("CARD#process#0002", "2巡目")
+	small.Card("CARD#process#0002", "2 回目の回覧")
 }
 
 // A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal. What the stamp

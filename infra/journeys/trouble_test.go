@@ -36,7 +36,7 @@ func troubles() []trouble {
 			seconds: 20, status: contest.SummaryPartialFailure, scored: 1,
 			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure,
 				"careful": contest.MaxRoundsReached},
-			card: []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に制限時間に達しました。",
+			card: []string{"チームから選ばれた、慎重チーム の案です", "単独チーム: 最初の採点の前に制限時間に達しました。",
 				"即決チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。"},
 			page: []string{"一部のチームが失敗", "最初の採点の前に制限時間に達しました。", "AI モデルが回答を断りました。"},
 		},
@@ -46,7 +46,7 @@ func troubles() []trouble {
 			status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure,
 				"careful": contest.PartialFailure},
-			card: []string{"コンテストで選ばれた案: 単独チーム", "単独チーム: 制限時間に達したため、それまでの最良の案で終了しました。", "ほかの案 (2)"},
+			card: []string{"チームから選ばれた、単独チーム の案です", "単独チーム: 制限時間に達したため、それまでの最良の案で終了しました。", "ほかの案と比べる (2)"},
 			page: []string{
 				"制限時間に達したため、それまでの最良の案で終了しました。", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーが続行できませんでした: AI モデルが回答を断りました。",
 				"途中で失敗したため、それまでの最良の案で終了しました。 評価者が続行できませんでした: デモ用のモデルを、設定どおりに失敗させました。",
@@ -57,7 +57,7 @@ func troubles() []trouble {
 			status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"careful": contest.BudgetExhausted, "swift": contest.BudgetExhausted,
 				"solo": contest.BudgetExhausted},
-			card: []string{"コンテストで選ばれた案", "チーム: 予算を使い切ったため、それまでの最良の案で終了しました。", "ほかの案 (2)"},
+			card: []string{"チームから選ばれた、", "チーム: 予算を使い切ったため、それまでの最良の案で終了しました。", "ほかの案と比べる (2)"},
 			page: []string{"予算を使い切ったため、それまでの最良の案で終了しました。"},
 		},
 		{

@@ -46,7 +46,7 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 		en.Note(aggregate.ErrField{Field: "slug", Limit: "must be short"}):                          "slug must be short",
 		en.Note(errors.New("boom")): "Couldn't save.",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{},
-			request): "\n👥 Can approve or reject: members of [in C1] (not [U1]: nobody",
+			request): "\n👥 Can approve or reject: the members of [in C1] (not [U1]: nobody",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{},
 			aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}): "only the requester",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed,
@@ -257,7 +257,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 	hands := &circulation.Refusal{Why: circulation.WhyHands, Missing: 2}
 	expect.Has(t, Surface{"ja", page{}}.Note(hands), "別の方の承認があと 2 人必要です", "hands")
 	anybody := &circulation.Refusal{Why: circulation.WhyStage, Name: "みんな"}
-	expect.Has(t, en.Refused(anybody, tenancy.Settings{}, request), "みんな's turn (members of [in C1])", "a channel's stage")
+	expect.Has(t, en.Refused(anybody, tenancy.Settings{}, request), "みんな's turn (the members of [in C1])", "a channel's stage")
 }
 
 // A stamp that the next stage has followed is kept, and the sentence names that stage, not the one that is asked now.

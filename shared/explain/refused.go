@@ -52,8 +52,8 @@ type refusalWords struct {
 
 	OwnRequest string // replaces the text of RuleSelf if there is no other approver
 
-	CanDecide, May, Nobody, NobodyElse, Members, MembersOfIt, NotRequester, And, AndOthers string
-	RequesterAlone, CancelAccepted, ReasonNotTaken                                         string
+	CanDecide, May, Nobody, NobodyElse, OneOf, Members, MembersOfIt, And, AndOthers string
+	NotRequester, RequesterAlone, CancelAccepted, ReasonNotTaken                    string
 }
 
 // state is the state of a gate or a task when a person decides too late.
@@ -219,19 +219,50 @@ const maxNamed = 10
 // WhoDecides returns a line that names who may approve or reject a request by these askers under the current settings.
 // Without askers, only the requester of o has asked.
 func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	w, who, own := refusalWordsOf.In(s.Locale), s.Approvers(set, o), s.own(o, askers)
-	switch {
-	case who == w.Nobody || own == "":
-	case set.AllowSelfApproval:
-		if amongOthers(set, o, askersOf(o, askers)) {
-			who += fill(w.RequesterAlone, "who", own)
-		}
+	w, who := refusalWordsOf.In(s.Locale), s.Approvers(set, o)
+	switch note := s.ofAskers(set, o, askers); {
+	case who == w.Nobody || note == "":
 	case nobodyElse(set, o, askers):
-		return fill(w.NobodyElse, "who", own)
+		return fill(w.NobodyElse, "who", s.own(o, askers))
 	default:
-		who += fill(w.NotRequester, "who", own)
+		who += " (" + note + ")"
 	}
 	return fill(w.CanDecide, "who", who)
+}
+
+// ofAskers says of the askers what the names of those who may decide don't say; it may be empty.
+func (s Surface) ofAskers(set tenancy.Settings, o aggregate.Origin, askers []string) string {
+	w, own := refusalWordsOf.In(s.Locale), s.own(o, askers)
+	switch {
+	case own == "":
+		return ""
+	case !set.AllowSelfApproval:
+		return fill(w.NotRequester, "who", own)
+	case amongOthers(set, o, askersOf(o, askers)):
+		return fill(w.RequesterAlone, "who", own)
+	}
+	return ""
+}
+
+// Turn says in a few words whose turn a request by these askers is under the current settings, and in note what that
+// doesn't say of the askers. ok is false if nobody may decide: then turn is a sentence about that.
+func (s Surface) Turn(
+	set tenancy.Settings, o aggregate.Origin, askers ...string,
+) (turn, note string, ok bool) {
+	w, a := refusalWordsOf.In(s.Locale), set.Approvers
+	turn = s.Deciders(set, o, askers...)
+	if turn == w.Nobody || nobodyElse(set, o, askers) {
+		return s.WhoDecides(set, o, askers...), "", false
+	}
+	list := a.Mode == aggregate.ApproversList
+	if !list || set.AllowSelfApproval || len(a.Usergroups) > 0 { // else they are named one by one, without the askers
+		note = s.ofAskers(set, o, askers)
+	}
+	a = others(set, o, askers)
+	if list && len(a.Users)+2*len(a.Usergroups) > 1 || !list && o.ChannelType != "im" {
+		turn = fill(w.OneOf, "who", turn)
+	}
+	return turn, note, true
 }
 
 // amongOthers reports whether the askers, who may approve their own request, are some of several who may. Only Slack
@@ -287,12 +318,19 @@ func (s Surface) Deciders(set tenancy.Settings, o aggregate.Origin, askers ...st
 	if nobodyElse(set, o, askers) {
 		return s.WhoDecides(set, o, askers...)
 	}
+	set.Approvers = others(set, o, askers)
+	return s.Approvers(set, o)
+}
+
+// others returns the approvers, without the listed askers if they may not approve their own request.
+func others(set tenancy.Settings, o aggregate.Origin, askers []string) tenancy.Approvers {
+	a := set.Approvers
 	if !set.AllowSelfApproval {
-		set.Approvers.Users = slices.DeleteFunc(slices.Clone(set.Approvers.Users), func(id string) bool {
+		a.Users = slices.DeleteFunc(slices.Clone(a.Users), func(id string) bool {
 			return slices.Contains(askersOf(o, askers), id)
 		})
 	}
-	return s.Approvers(set, o)
+	return a
 }
 
 // Approvers names those who may decide on a request from there by the settings.

@@ -68,7 +68,7 @@ func testActsOnAction(t *testing.T, w *consoletest.World) {
 	}
 	page := suzuki.Get(k.Page())
 	page.Says(t, 200, "あなたの番です", "この操作を却下する理由を入力してください。理由はエージェントに伝わります。",
-		"差し戻す この操作を却下します。エージェントは理由を読んで、改めて提案します。", "却下して終わる この操作を却下します。エージェントには伝えるだけで")
+		"差し戻す この操作を却下します。エージェントは理由を読んで、改めて提案します。", "終わりにする この操作を却下します。エージェントには伝えるだけで")
 	page.Lacks(t, "上の内容が、そのまま実行されます。") // before the head has stamped
 	alex.Get(k.Page()).Says(t, 200, "あなたの番(部長)になったらお知らせします。").Lacks(t, `value="approve"`, `value="deny"`)
 	stamped := acts(suzuki, aggregate.ActApprove, "").Leads(t, k.Page()+"?done=act_stamp")

@@ -47,7 +47,7 @@ func acted(b *consoletest.Browser, w *consoletest.World, act aggregate.Act, reas
 func testStamps(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
-	suzuki.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 課長(あと1人): 鈴木 一郎", "✅ 承認", "差し戻す", "却下して終わる").
+	suzuki.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 課長(あと1人): 鈴木 一郎", "✅ 承認", "差し戻す", "終わりにする").
 		Holds(t, `name="stage" value="1"`)
 	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
 		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, `value="take_back"`)
@@ -113,7 +113,7 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(w.TaskPage())
 	page.Says(t, 200, "却下理由を入力してください。回覧中の 1 人の承認(鈴木 一郎)も、これで終わります。",
-		"差し戻す 理由を反映した新しい版を作り、最初の人から回覧し直します。", "却下して終わる この依頼を終わりにします。続けるには新しい依頼が必要です。")
+		"差し戻す 理由を反映した新しい版を作り、最初の人から回覧し直します。", "終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
 	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
@@ -133,7 +133,7 @@ func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki).In("en")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn — 課長 (1 more): 鈴木 一郎", "Please give your reason.",
-		"Send back A new version is made and goes round from the first person.", "Reject for good This request ends.")
+		"Send back A new version is made and goes round from the first person.", "End it This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
 		"<form method=\"post\" action=\""+w.TaskPage())
@@ -146,7 +146,7 @@ func testLastVersion(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.OpenedWith(s, consoletest.Message(1, "締切は金曜です"), consoletest.ThreeStages()...)
 	page := w.As(webapi.Suzuki).Get(w.TaskPage())
-	page.Says(t, 200, "却下して終わる", "版の上限(1)に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
+	page.Says(t, 200, "終わりにする", "版の上限(1)に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
 }
 
 func testTakenBack(t *testing.T, w *consoletest.World) {
@@ -197,7 +197,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 			aggregate.HashOf(string(step.ToolInput)), w.Now())
 	})
 	page := suzuki.Get(w.TaskPage())
-	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下すると、このタスクの実行は中止されます。", "却下して終わる").Lacks(t, `value="reject"`)
+	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下すると、このタスクの実行は中止されます。", "終わりにする").Lacks(t, `value="reject"`)
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).
 		Leads(t, w.TaskPage()+"?done=act_settle")
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActDeny, "宛名が違います")).
@@ -258,7 +258,7 @@ func testHands(t *testing.T, w *consoletest.World) {
 		consoletest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Hands = 2
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "✅ 承認 : あなたはこの回覧で承認済みです。別の方の承認があと 1 人必要です。", "却下して終わる")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "✅ 承認 : あなたはこの回覧で承認済みです。別の方の承認があと 1 人必要です。", "終わりにする")
 }
 
 func testOtherContent(t *testing.T, w *consoletest.World) {

@@ -169,7 +169,7 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 		Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)
 	lists(t, alex.Get("/console/approvals"), "代理の一件")
 	alex.Get("/console/approvals?for=me").Says(t, 200, "代理の一件", "鈴木 一郎 さんの代理")
-	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "却下して終わる")
+	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "終わりにする")
 	w.Later(d.Ends.Sub(w.Now()))
 	alex = w.As(webapi.Alex)
 	alex.Get("/console/approvals").Lacks(t, "代理の一件")

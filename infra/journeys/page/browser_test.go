@@ -34,7 +34,7 @@ var japanese = words{
 	reason: "もっと簡潔に", more: "お願いします", required: "この項目は必須です", rejected: "理由: もっと簡潔に お願いします", next: "新しいバージョン v2 が生成されました",
 	cancel: "取り消す・終える", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "タスクをキャンセルしました。",
 	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
-	draftFailed: "デモ用のモデルが、頼まれたとおりに失敗しました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
+	draftFailed: "依頼の文にあった練習用の失敗を起こしました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
 	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
@@ -50,14 +50,14 @@ var english = words{
 		"required", rejected: "Reason: Make it shorter please", next: "v2 is ready",
 	cancel: "Cancel or end", cancelled: "Cancelled by", onlyYou: "Only visible to you", accepted: "The task is cancelled.",
 	stop: "Stop this run?", waits: "needs a check before it runs", stopped: "Stopped by",
-	draftFailed: "The demo model failed, as it was asked to", failed: "❌ Failed", said: "Slack rejected the call",
+	draftFailed: "The demo model failed on purpose", failed: "❌ Failed", said: "Slack rejected the call",
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
 	check: "🔍 Check before " +
 		"running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
 	nowhere: "Overtime of the 宇宙部 for " +
 		"last month", expired: "(expired)", tooMuch: "reached your limit of requests " +
 		"this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
-	newcomer: webapi.Tanaka, welcome: "I'm the HR AI Agent. Tell me what you " +
+	newcomer: webapi.Tanaka, welcome: "This is Ringi. Tell me what you " +
 		"need done.", suggested: "Summarize this month's attendance", settings: "Settings",
 	edited: "(edited)", changed: "Now it says: Get the list of employees, no DM", redrafted: "(drafted anew)",
 	remove: "Delete message", gone: "This message was deleted",

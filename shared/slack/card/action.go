@@ -33,7 +33,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
 		return d.shown(x, title, yellow).with(divider(), d.looking(&x.Gate))
 	case x.Status == conversation.ActionPending && r.st.Refused != nil:
-		return d.shown(x, title, grey).with(divider(), contextLine(r.waiting()...))
+		return d.shown(x, title, grey).with(divider()).with(r.waits()...)
 	case x.Status == conversation.ActionPending:
 		return d.pendingAction(x, r)
 	case x.Status == conversation.ActionApproved:
@@ -94,7 +94,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
 	}
-	f = f.with(divider(), contextLine(append(notes, r.waits()...)...),
+	f = f.with(divider()).with(r.waits(notes...)...).with(
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), buttons...))
 	if why != "" {
 		return f

@@ -240,8 +240,8 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 // The steps' card shows the line that will stand below a message, with a word in the place of whoever will approve.
 func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
 	s := planned(t, fiveSteps(), defaults)
-	for locale, want := range map[string]string{"ja": "_依頼: <@" + requester.ID + "> · 承認: 押した人_",
-		"en": "_Requested by <@" + requester.ID + "> · approved by [approver]_"} {
+	for locale, want := range map[string]string{"ja": "_依頼: <@" + requester.ID + "> · 承認: (承認した人)_",
+		"en": "_Requested by <@" + requester.ID + "> · approved by (whoever approves)_"} {
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		var all strings.Builder
 		for _, b := range m.Attachments[0].Blocks.BlockSet {

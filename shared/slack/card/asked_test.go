@@ -148,26 +148,38 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		ja, en    string
 	}{
 		{"the channel", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, false,
-			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> だけでも承認できます)", "members of <#C0HR> (<@U0REQUESTER>, who requested it, can " +
-				"approve alone)"},
+			"<#C0HR> のメンバーのうち 1 人\n 依頼した <@U0REQUESTER> だけでも承認できます",
+			"one of the members of <#C0HR>\n <@U0REQUESTER>, who requested it, can approve alone"},
 		{"people with the requester", list([]string{"U1", "U0REQUESTER"}, nil), true, false,
-			"<@U1>、<@U0REQUESTER> (依頼した <@U0REQUESTER> だけでも承認できます)", "<@U1>, <@U0REQUESTER> (<@U0REQUESTER>, who requested " +
-				"it, can approve alone)"},
-		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1> ", "<@U1> "},
+			"<@U1>、<@U0REQUESTER>のうち 1 人\n 依頼した <@U0REQUESTER> だけでも承認できます",
+			"one of <@U1>, <@U0REQUESTER>\n <@U0REQUESTER>, who requested it, can approve alone"},
+		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1>\n", "<@U1>\n"},
+		{"people but for the requester", list([]string{"U1", "U0REQUESTER"}, nil), false, false, "<@U1>\n", "<@U1>\n"},
 		{"the channel but for the requester", tenancy.Approvers{Mode: aggregate.ApproversChannel}, false, false,
-			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> は、自分の依頼を承認できません)", "members of <#C0HR> (not <@U0REQUESTER>: nobody approves " +
-				"their own request)"},
-		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>",
-			"<@U0REQUESTER>"},
-		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1>、<!subteam^S1>",
-			"<@U1>, <!subteam^S1>"},
+			"<#C0HR> のメンバーのうち 1 人\n 依頼した <@U0REQUESTER> は、自分の依頼を承認できません",
+			"one of the members of <#C0HR>\n not <@U0REQUESTER>: nobody approves their own request"},
+		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>\n",
+			"<@U0REQUESTER>\n"},
+		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1>、<!subteam^S1>のうち 1 人\n",
+			"one of <@U1>, <!subteam^S1>\n"},
+		{"a group but for the requester", list(nil, []string{"S1"}), false, false,
+			"<!subteam^S1>のうち 1 人\n 依頼した <@U0REQUESTER> は、自分の依頼を承認できません",
+			"one of <!subteam^S1>\n not <@U0REQUESTER>: nobody approves their own request"},
 		{"more than a line holds", list(many, []string{"S1"}), true, false,
-			strings.Join(mentions(many[:10]), "、") + " ほか 3 件", strings.Join(mentions(many[:10]), ", ") + " and 3 more"},
-		{"nobody", list(nil, nil), true, false, "なし (承認者が登録されていません", "nobody (ask an administrator"},
+			strings.Join(mentions(many[:10]), "、") + " ほか 3 件のうち 1 人\n",
+			"one of " + strings.Join(mentions(many[:10]), ", ") + " and 3 more\n"},
+		{"nobody", list(nil, nil), true, false, "👥 承認・却下できる人: なし (承認者が登録されていません",
+			"👥 Can approve or reject: nobody (ask an administrator"},
+		{"nobody but the requester", list([]string{"U0REQUESTER"}, nil), false, false,
+			"👥 承認できる人: 今の設定では、いません (依頼した <@U0REQUESTER> は", "👥 Can approve: nobody (<@U0REQUESTER> can't approve"},
 		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false,
-			"U1&gt; &lt;!channel、S1&gt; &lt;!here", "U1&gt; &lt;!channel, S1&gt; &lt;!here"},
+			"U1&gt; &lt;!channel、S1&gt; &lt;!hereのうち 1 人\n", "one of U1&gt; &lt;!channel, S1&gt; &lt;!here\n"},
 	} {
-		for locale, who := range map[string]string{"ja": "👥 承認・却下できる人: " + tt.ja, "en": "👥 Can approve or reject: " + tt.en} {
+		for locale, says := range map[string]string{"ja": "*👉 いま:* " + tt.ja, "en": "*👉 Now:* " + tt.en} {
+			who, note, _ := strings.Cut(says, "\n ")
+			if _, nobody, is := strings.Cut(says, "👥"); is {
+				who = "text:👥" + nobody
+			}
 			t.Run(tt.name+" "+locale, func(t *testing.T) {
 				set := tenancy.DefaultSettings()
 				set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, tt.self, locale
@@ -184,8 +196,8 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 				expect.That(t, err == nil, "%v", err)
 				shown := fmt.Sprint(decoded(t, m.Attachments))
 				until := fmt.Sprintf("<!date^%d^", s.Prompt().Terms.DecideBy.Unix())
-				expect.That(t, strings.Contains(shown, who) && strings.Contains(shown, until),
-					"shows %s\nwant %q and %q", shown, who, until)
+				expect.That(t, strings.Contains(shown, who) && strings.Contains(shown, until) && strings.Contains(shown, note),
+					"shows %s\nwant %q, %q and %q", shown, who, until, note)
 			})
 		}
 	}
@@ -213,8 +225,8 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 		}},
 		{"the channel", "もっと短く", tenancy.Approvers{Mode: aggregate.ApproversChannel}, map[string][]string{
 			"ja": {"👥 却下理由にできる人: <#C0HR> のメンバー", "👥 新しい依頼にできる人: <@U0REQUESTER> / <#C0HR> のメンバー"},
-			"en": {"👥 Can use it as the reason: members of <#C0HR>",
-				"👥 Can make it a request: <@U0REQUESTER> / members of <#C0HR>"},
+			"en": {"👥 Can use it as the reason: the members of <#C0HR>",
+				"👥 Can make it a request: <@U0REQUESTER> / the members of <#C0HR>"},
 		}},
 		{"nobody is listed", strings.Repeat("長", aggregate.MaxReason+1), tenancy.Approvers{Mode: aggregate.ApproversList},
 			map[string][]string{

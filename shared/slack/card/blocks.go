@@ -117,10 +117,10 @@ func characters(b slack.Block) int {
 func ident(id string) string { return cut(strings.ToValidUTF8(id, "?"), maxID) }
 
 // The limits of a body in blocks and characters. They leave room for the card's header, a divider, up to three lines
-// about the outcome, buttons, and the path of a gate along its route: one block of up to two lines. No card has a path
-// yet; what fits without one has to fit once it has.
+// about the outcome, buttons, and for a gate along its route: a section that says whose turn it is, and its path. What
+// fits without these has to fit once they come.
 const (
-	maxBodyBlocks = maxBlocks - 6 - 1
+	maxBodyBlocks = maxBlocks - 6 - 2
 	maxBody       = maxCharacters - 2500 - 2*maxPath
 	maxPath       = 700 // of a line
 )

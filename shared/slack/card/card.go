@@ -250,29 +250,42 @@ func (d drawing) requestNumber() []string {
 
 func (d drawing) extracted(t *task.Task) face {
 	w := d.w
-	return face{or(inline(t.Title, maxHeader), w.Untitled), green, nil}.with(
+	return face{w.TaskHeader, green, nil}.with( // the header has the title
 		header(or(plain(t.Title, maxHeader), w.Untitled)),
 		divider(),
 		section(fill(w.Description, "text", or(paragraph(t.Description, maxSection-units(w.Description)), w.None))),
 		fields(
 			fill(w.Priority, "priority", w.priority(t.Priority)),
-			fill(w.Type, "type", or(inline(string(t.TaskType), maxTool), w.None)),
+			fill(w.Type, "type", w.taskType(t.TaskType)),
 		),
 		divider(),
 		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
-			d.corrected()...)...),
+			d.following()...)...),
 	).with(d.enclosed()...).with(d.shownTo()...)
 }
 
-// corrected says, once people can read a corrected policy, that title and description still are those of the original
-// request.
-func (d drawing) corrected() []string {
+// following says what comes below an open request's card. Once people can read a corrected policy there, it says that title
+// and description still are those of the original request.
+func (d drawing) following() []string {
 	p := d.a.Prompt()
 	again := d.a.Correction != nil && d.a.Correction.Taken // title and description are of the corrected request
 	if p == nil || p.Version < 2 || p.Status == aggregate.Generating || again {
-		return nil
+		if d.a.Head.Ended != nil || d.a.Head.Parked != nil && p == nil {
+			return nil
+		}
+		return []string{d.w.TaskNext}
 	}
 	return []string{fill(d.w.AsAsked, "version", p.Version)}
+}
+
+func (w *words) taskType(t task.Type) string {
+	switch t {
+	case task.TypeStandard:
+		return w.TypeStandard
+	case task.TypeUrgent:
+		return w.TypeUrgent
+	}
+	return or(inline(string(t), maxTool), w.None)
 }
 
 // Priority names a priority, on pages as on cards; empty: what isn't of a task has none.

@@ -2,6 +2,7 @@ package card_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -179,7 +180,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		file, state, colour, text string
 	}{
 		{"task_generating", "task_generating", "#f2c744", "受け付けました。タスクを分析中..."},
-		{"task_complete", "task_complete", "#36a64f", "今月の勤怠集計"},
+		{"task_complete", "task_complete", "#36a64f", "📋 タスク"},
 		{"prompt_generating", "prompt_generating", "#f2c744", "実行方針を生成中..."},
 		{"prompt_pending", "prompt_pending", "#2196f3", "実行方針の確認をお願いします"},
 		{"prompt_approved", "prompt_approved", "#36a64f", "📝 実行方針(承認済み)"},
@@ -230,8 +231,15 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		expect.That(t, ok && id == taskID, "block_id of the actions is %v", b["block_id"])
 		delete(b, "block_id")
 	}
-	if strings.HasSuffix(file, "_pending") { // who may decide and until when stands before the buttons
-		without(actions-1, "承認・却下できる人")
+	if strings.HasSuffix(file, "_pending") { // whose turn it is, until when, and a note stand before the buttons
+		without(actions-1, "だけでも承認できます")
+		without(actions-2, "👉 いま")
+	}
+	if file == "task_complete" { // what comes next stands behind the task's id
+		last := blocks[len(blocks)-1].(map[string]any)
+		all := last["elements"].([]any)
+		expect.Has(t, fmt.Sprint(all[1:]), "次: 実行方針")
+		last["elements"] = all[:1]
 	}
 	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands below the steps
 		without(2, "*書き込み・送信*")
@@ -291,7 +299,7 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 			"4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n5. *完了通知* — `send_slack_dm`",
 	}
 	if x := s.Task; x != nil {
-		places["title"], places["description"], places["task_type"] = x.Title, x.Description, string(x.TaskType)
+		places["title"], places["description"], places["task_type"] = x.Title, x.Description, "通常"
 	}
 	verdict := func(v aggregate.Verdict) {
 		places["approved_by"], places["approved_at"] = v.ApprovedBy, at(v.ApprovedAt)

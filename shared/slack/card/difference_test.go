@@ -130,10 +130,10 @@ func writing(t *testing.T, lines ...int) *conversation.Proposal {
 	return changing(t, nil, conversation.Payload{Files: list})
 }
 
-// sections returns the texts of a message's sections.
+// sections returns the texts of a message's sections but for the one that says whose turn it is.
 func sections(blocks []slack.Block) (out []string) {
 	for _, b := range blocks {
-		if s, is := b.(*slack.SectionBlock); is && s.Text != nil {
+		if s, is := b.(*slack.SectionBlock); is && s.Text != nil && !strings.HasPrefix(s.Text.Text, "*👉") {
 			out = append(out, s.Text.Text)
 		}
 	}

@@ -181,7 +181,7 @@ func (d drawing) titled(v version, colour, ending string) face {
 func (d drawing) pending(v version, r routed) face {
 	w := d.w
 	if r.st.Refused != nil {
-		return d.titled(v, grey, "").with(v.body.blocks...).with(divider(), contextLine(r.waiting()...), d.version(v.version))
+		return d.titled(v, grey, "").with(v.body.blocks...).with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
 	first, more := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary), d.otherDrafts(v)
 	if v.body.cut { // people can't approve a gate that its card shows only in part
@@ -194,8 +194,7 @@ func (d drawing) pending(v version, r routed) face {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
 	more = append(append(more, d.redrafts()...), d.asksAgain()...)
-	f := d.titled(v, blue, "").with(v.body.blocks...).with(divider()).with(d.changed()...).with(
-		contextLine(r.waits()...),
+	f := d.titled(v, blue, "").with(v.body.blocks...).with(divider()).with(d.changed()...).with(r.waits()...).with(
 		slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), append([]slack.BlockElement{first,
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
@@ -262,14 +261,6 @@ func (d drawing) rejected(v version) face {
 		return draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed))
 	}
 	return draw(w.IsRegenerating, next(w.NextGenerating)...)
-}
-
-// uncopied says how many further approvers got no copy of the card.
-func (d drawing) uncopied(copies []*aggregate.Card) []string {
-	if len(copies) == 0 || copies[0].Others == 0 {
-		return nil
-	}
-	return []string{fill(askWordsOf.In(d.w.Locale).CopiesLeft, "n", copies[0].Others)}
 }
 
 // chooses says who may decide what a message is meant to be, and until when. Approvers may use the message as a reason

@@ -315,7 +315,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 	d := drawingOf(Conversation{Aggregate: &a}, s, s.Locale, now)
 	switch r := d.routeOf(waits); {
 	case r.st.Refused != nil:
-		return append(blocks, contextLine(r.waiting()...))
+		return append(blocks, r.waits()...)
 	case d.body(waits, maxPages).bounded().cut:
 		return append(blocks, d.inShort(waits, r).blocks...)
 	default:

@@ -191,7 +191,7 @@ func deniedCards(t *testing.T, locale string) map[string]card.Message {
 // A task that was rejected for good says so on all its cards and copies, in its summary and on the Home tab.
 func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
 	words := map[string]string{"ja": "却下して終了", "en": "ejected for good"}
-	others := map[string][]string{"ja": {"再生成", "キャンセル", "差し戻しの残り"}, "en": {"rewrit", "ancelled", "Send-backs"}}
+	others := map[string][]string{"ja": {"再生成", "キャンセル", "差し戻せます"}, "en": {"rewrit", "ancelled", "sent back"}}
 	for _, locale := range language.All {
 		for name, m := range deniedCards(t, locale) {
 			text := m.Text + drawn(m.Attachments[0].Blocks.BlockSet)

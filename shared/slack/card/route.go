@@ -1,6 +1,7 @@
 package card
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,23 +141,20 @@ func (r routed) passed() []string {
 	return []string{r.path()}
 }
 
-// waiting returns the lines in the place of who may decide: the path, who is asked until when, and what else people
-// have to know. Before the path stands the amount. The lines but the path have at most maxPath units together.
-func (r routed) waiting() []string {
-	if r.st.Refused != nil {
-		return []string{r.texts.Unknown}
-	}
-	var notes, before []string
-	room := maxPath
-	if line := r.amount(); line != "" {
-		before, room = []string{line}, room-units(line)
+// onRoute says whose turn a gate under a rule is. Its notes are the amount, the path, the rule, and what else people
+// have to know. All but the path have at most maxPath units together.
+func (r routed) onRoute() (turn string, notes []string) {
+	lines := []string{r.path(), fill(r.texts.Rule, "rule", r.ruleName(r.gate)) + " · " + r.texts.OneDenies}
+	room := maxPath - units(lines[1])
+	if amount := r.amount(); amount != "" {
+		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
 	for _, line := range []string{r.askers(), r.takenBack(), r.left(), r.carried(), r.successor()} {
-		if line = cut(line, maxNotes); line != "" && units(line) <= room-maxPath/2 {
-			notes, room = append(notes, line), room-units(line)
+		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
+			lines, room = append(lines, line), room-units(line)
 		}
 	}
-	return append(append(before, r.path(), r.now(room)), notes...)
+	return r.now(room), slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
 // amount says what the rules saw of the amount, or nothing if no money is moved.
@@ -174,7 +172,7 @@ func (r routed) amount() string {
 // path draws the stages in their order. If they are too long, the settled ones are counted, and then also those who
 // stamped at the present one.
 func (r routed) path() string {
-	line := strings.Join(r.stages(), " → ")
+	line := r.joined(r.stages())
 	if seenUnits(line) > maxUnfolded || units(line) > maxPath-maxStage {
 		line = r.folded(r.stages())
 	}
@@ -184,6 +182,8 @@ func (r routed) path() string {
 	}
 	text := r.texts.Path
 	switch {
+	case r.copy != nil && r.open:
+		text = "{path}"
 	case r.st.Settled && r.number != "":
 		text = r.texts.PathNumbered
 	case r.st.Settled:
@@ -192,6 +192,22 @@ func (r routed) path() string {
 		text = r.texts.PathAgain
 	}
 	return cut(fill(text, "path", line, "round", r.round, "number", r.number), maxPath)
+}
+
+// joined puts stages in their order. Where a copy leaves its own one out, it tells the settled from the later ones.
+func (r routed) joined(parts []string) string {
+	own := slices.Index(parts, "")
+	if own < 0 {
+		return strings.Join(parts, " → ")
+	}
+	var out []string
+	if own > 0 {
+		out = append(out, fill(r.texts.SoFar, "path", strings.Join(parts[:own], " → ")))
+	}
+	if later := parts[own+1:]; len(later) > 0 {
+		out = append(out, fill(r.texts.Next, "path", strings.Join(later, " → ")))
+	}
+	return strings.Join(out, " · ")
 }
 
 func (r routed) stages() []string {
@@ -230,11 +246,12 @@ func (r routed) stage(i int) string {
 	return fill(w.Later, "stage", r.needs(s, name))
 }
 
-// present draws the stage that is asked. Others' stamps at it don't change a person's copy.
+// present draws the stage that is asked. A copy leaves it out: others' stamps at it don't change a copy, whose section
+// says what the stage asks.
 func (r routed) present(s *circulation.StageState, name string) string {
 	switch {
 	case r.copy != nil:
-		return fill(r.texts.Present, "stage", r.needs(s, name))
+		return ""
 	case s.Need == 1:
 		return fill(r.texts.Present, "stage", name)
 	}
@@ -288,7 +305,7 @@ func (r routed) folded(parts []string) string {
 	if n > 0 {
 		out[at] = fill(r.texts.Folded, "n", n, "who", r.first(acts))
 	}
-	return strings.Join(out, " → ")
+	return r.joined(out)
 }
 
 // first names whose hand gave the first of some stamps, and counts the other people.

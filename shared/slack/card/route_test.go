@@ -183,6 +183,9 @@ func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 				name)
 			owes := card.Owes(circulation.Walk(s.Process().Circulating()), c)
 			expect.That(t, asks(m) == (owes && s.Process().Status == aggregate.PendingApproval), "%s: buttons of %s", what, name)
+			text := drawn(m.Attachments[0].Blocks.BlockSet)
+			expect.That(t, strings.Contains(text, "👉 あなたの番です") == asks(m) && !strings.Contains(text, "👉 いま"), "%s: %s", what,
+				text)
 			was[name] = m
 		}
 	}
@@ -375,7 +378,7 @@ func TestDialogsOfActionsOnARoute(t *testing.T) {
 // A version that was sent back and the one after it say the same number of send-backs that are left, also where the
 // later one follows no reason and doesn't count.
 func TestBothVersionsSayHowOftenTheyMayBeSentBack(t *testing.T) {
-	for remarks, left := range map[string]string{"": "差し戻しの残り: 3回", "理由を反映できませんでした。": "差し戻しの残り: 4回"} {
+	for remarks, left := range map[string]string{"": "あと 3 回まで差し戻せます", "理由を反映できませんでした。": "あと 4 回まで差し戻せます"} {
 		s := remade(received(t), remarks)
 		for _, key := range []string{processCard, "CARD#process#0002"} {
 			m := render(s.Aggregate, s.card(key), "ja", s.now)

@@ -5,37 +5,74 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slack-go/slack"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
-// now says who is asked, until when, by which rule, and that one of them can reject. It has at most room units.
+// waits says in a section whose turn it is and until when: along a rule's route, or by the settings now. Below it stand
+// the notes and what else people have to know. Of a route that this release can't read it says only that.
+func (r routed) waits(notes ...string) []slack.Block {
+	if r.st.Refused != nil {
+		return []slack.Block{contextLine(append(notes, r.texts.Unknown)...)}
+	}
+	turn, lines := r.bySettings, r.uncopied()
+	if r.gate.Ruled() {
+		turn = r.onRoute
+	}
+	text, more := turn()
+	out := []slack.Block{section(text)}
+	if lines = slices.Concat(notes, more, lines); len(lines) > 0 {
+		out = append(out, contextLine(lines...))
+	}
+	return out
+}
+
+// bySettings says whose turn a gate without a rule is.
+func (r routed) bySettings() (turn string, notes []string) {
+	var askers []string
+	for _, p := range r.gate.Askers {
+		askers = append(askers, p.User)
+	}
+	turn, note, somebody := r.w.surface().Turn(r.settings, r.origin, askers...)
+	if somebody {
+		turn = fill(r.texts.NowAny, "who", turn)
+	}
+	if note != "" {
+		notes = []string{note}
+	}
+	return turn + r.until(r.gate.Terms.DecideBy), notes
+}
+
+// until is the section's line that says when a gate is due.
+func (r routed) until(by *time.Time) string {
+	if by == nil {
+		return ""
+	}
+	return "\n" + fill(r.w.DecideBy, "when", when(*by))
+}
+
+// now says who is asked, and until when; on a copy, that its person is. It has at most room units.
 func (r routed) now(room int) string {
 	s := r.st.CurrentStage()
-	var rest []string
-	if s.DecideBy != nil {
-		rest = append(rest, fill(r.w.DecideBy, "when", when(*s.DecideBy)))
-	}
-	rest = append(rest, fill(r.texts.Rule, "rule", r.ruleName(r.gate)), r.texts.OneDenies)
-	tail, stage := " · "+strings.Join(rest, " · "), or(inline(s.Name, maxStage), r.w.None)
-	owes := r.st.Owes()
-	text := r.texts.NowSome
+	due, stage := r.until(s.DecideBy), or(inline(s.Name, maxStage), r.w.None)
+	owes, text := r.st.Owes(), r.texts.NowSome
 	switch {
 	case r.copy != nil:
-		owes = []circulation.Person{{User: r.copy.User}}
-		text = r.texts.Now
+		return fill(r.texts.Yours, "stage", r.needs(s, stage)) + due
 	case s.Mode == circulation.ModeChannel:
-		return cut(fill(r.texts.NowOne, "stage", stage, "who", r.members()), room-units(tail)) + tail
+		return fill(r.texts.NowOne, "stage", stage, "who", r.members()) + due
 	case len(owes) == 1:
 		text = r.texts.Now
 	case s.Owed == len(owes):
 		text = r.texts.NowAll
-	case s.Owed == 1:
+	case s.Need == 1:
 		text = r.texts.NowOne
 	}
 	words := func(who string) string { return fill(text, "stage", stage, "who", who, "n", s.Owed) }
-	return words(r.asked(owes, room-units(tail)-units(words("")))) + tail
+	return words(r.asked(owes, room-units(due)-units(words("")))) + due
 }
 
 // askers names whose words were shown beside those of the requester, or of who spoke last.
@@ -147,34 +184,17 @@ func (r routed) left() string {
 	return fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", r.called(gone))
 }
 
-// waits says who may decide and until when: along a rule's route, or whom the settings allow now.
-func (r routed) waits() []string {
-	if r.gate.Ruled() {
-		return append(r.waiting(), r.uncopied()...)
-	}
-	var askers []string
-	for _, p := range r.gate.Askers {
-		askers = append(askers, p.User)
-	}
-	lines := []string{r.w.surface().WhoDecides(r.settings, r.origin, askers...)}
-	if by := r.gate.Terms.DecideBy; by != nil {
-		lines = append(lines, fill(r.w.DecideBy, "when", when(*by)))
-	}
-	return append(lines, r.drawing.uncopied(r.copies)...)
-}
-
 // uncopied says how many further people of the stage that is asked got no message.
 func (r routed) uncopied() []string {
-	var now []*aggregate.Card
-	for _, c := range r.copies {
-		if c.Stage == r.st.Present {
-			now = append(now, c)
-		}
-	}
 	if r.copy != nil {
 		return nil
 	}
-	return r.drawing.uncopied(now)
+	for _, c := range r.copies {
+		if c.Stage == r.st.Present && c.Others > 0 {
+			return []string{fill(askWordsOf.In(r.w.Locale).CopiesLeft, "n", c.Others)}
+		}
+	}
+	return nil
 }
 
 // Gone reports whether Slack said of a copy's person that they have left: errors of conversations.open

@@ -275,15 +275,13 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 			m := render(s.Aggregate, s.card(processCard), "ja", s.now)
 			expect.NoError(t, cardtest.Check(m))
 			pages, lines, last := 0, 0, ""
-			for _, b := range m.Attachments[0].Blocks.BlockSet {
-				if sec, ok := b.(*slack.SectionBlock); ok {
-					if strings.HasPrefix(sec.Text.Text, "*書き込み・送信*") { // what they would do stands below
-						break
-					}
-					pages++
-					all := strings.Split(sec.Text.Text, "\n")
-					lines, last = lines+len(all), all[len(all)-1]
+			for _, text := range sections(m.Attachments[0].Blocks.BlockSet) {
+				if strings.HasPrefix(text, "*書き込み・送信*") { // what they would do stands below
+					break
 				}
+				pages++
+				all := strings.Split(text, "\n")
+				lines, last = lines+len(all), all[len(all)-1]
 			}
 			expect.That(t, pages == tc.pages, "%d sections, want %d", pages, tc.pages)
 			expect.That(t, tc.countLine != "" || lines == tc.n, "%d lines for %d steps", lines, tc.n)
@@ -312,12 +310,8 @@ func TestALongPolicyIsShownWhole(t *testing.T) {
 			s.do(s.FinishPrompt(s.Head.Run, tc.text, tenancy.DefaultSettings(), s.now))
 			m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 			expect.NoError(t, cardtest.Check(m))
-			shown, pages := "", 0
-			for _, b := range m.Attachments[0].Blocks.BlockSet {
-				if sec, ok := b.(*slack.SectionBlock); ok {
-					shown, pages = shown+sec.Text.Text, pages+1
-				}
-			}
+			parts := sections(m.Attachments[0].Blocks.BlockSet)
+			shown, pages := strings.Join(parts, ""), len(parts)
 			words := func(s string) string { return strings.Join(strings.Fields(s), "") }
 			if want := words(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">",
 				"&gt;").Replace(tc.text)); words(shown) != want || pages != tc.pages {

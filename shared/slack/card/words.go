@@ -66,7 +66,8 @@ type words struct {
 	// The task's card.
 	Received, TaskHeader, TaskCancelled                       string
 	RequestRefused, RefusedUntil                              string
-	Description, Priority, Type                               string
+	Description, Priority, Type, TypeStandard, TypeUrgent     string
+	TaskNext                                                  string // what comes after the task
 	PriorityLow, PriorityMedium, PriorityHigh, PriorityUrgent string
 
 	// The cards of gates.
@@ -246,7 +247,9 @@ type routeWords struct {
 	Done, Present, Progress, Later, Skipped            string // a stage
 	SentBack, Denied, Folded                           string
 	Needs, Given, StandIn, And, Others                 string
-	Now, NowAll, NowSome, NowOne, Rule, OneDenies      string
+	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
+	Yours, SoFar, Next                                 string // on copies: one's turn, and the other stages
+	Rule, OneDenies                                    string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, EndsStamps, Then          string // a rejection's form
 	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
