@@ -98,7 +98,10 @@ func serve(ctx context.Context, args []string, s streams) error {
 	}
 	defer printed.Close()
 	o.FunctionLog = printed
+	step, stop := progress(s)
+	o.Progress = step
 	running, err := stack.Start(ctx, o)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -127,6 +130,38 @@ func serve(ctx context.Context, args []string, s streams) error {
 		return nil
 	case err := <-running.Failed():
 		return err
+	}
+}
+
+// progress tells what a start does, how far it is and since when: a terminal has one line for it, which changes every
+// second, anything else a line for each step. stop ends that.
+func progress(s streams) (step func(n, of int, what string), stop func()) {
+	begun, said, ended := time.Now(), make(chan string), make(chan struct{})
+	go func() {
+		defer close(ended)
+		every := time.NewTicker(time.Second)
+		defer every.Stop()
+		for text := ""; ; {
+			select {
+			case next, more := <-said:
+				if !more {
+					return
+				}
+				if text = next; !s.terminal {
+					fmt.Fprintln(s.out, text)
+				}
+			case <-every.C:
+			}
+			if s.terminal && text != "" {
+				fmt.Fprintf(s.out, "\r\x1b[K%s … %d s", text, int(time.Since(begun).Seconds()))
+			}
+		}
+	}()
+	return func(n, of int, what string) { said <- fmt.Sprintf("starting (%d/%d): %s", n, of, what) }, func() {
+		close(said)
+		if <-ended; s.terminal {
+			fmt.Fprint(s.out, "\r\x1b[K")
+		}
 	}
 }
 

@@ -108,8 +108,11 @@ func serving(t *testing.T, cmd *exec.Cmd) (url string, logged *bytes.Buffer) {
 	expect.NoError(t, cmd.Start())
 	watchdog := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() })
 	t.Cleanup(func() { watchdog.Stop(); cmd.Process.Kill() })
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	told := ""
+	for lines := bufio.NewScanner(out); lines.Scan(); told += lines.Text() + "\n" {
 		if url, ok := strings.CutPrefix(lines.Text(), "ready "); ok {
+			expect.Has(t, told, "starting (1/3): compiling", "what the start does")
+			expect.Has(t, told, "starting (3/3)", "how far it is")
 			return url, logged
 		}
 	}

@@ -82,6 +82,9 @@ type Options struct {
 	quiet       bool // event sources invoke nothing
 	ownTemplate bool // Template was ""
 
+	// Progress is called when the n-th of all steps of a start begins, with what it does; may be nil.
+	Progress func(n, of int, what string)
+
 	Logger      *slog.Logger // of the stack itself; may be nil
 	FunctionLog io.Writer    // receives the functions' output; may be nil
 }
@@ -104,6 +107,9 @@ func (o Options) complete() (Options, error) {
 		o.SlackAPIURL += "/"
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.Progress == nil {
+		o.Progress = func(int, int, string) {}
+	}
 	return o.withMenus()
 }
 

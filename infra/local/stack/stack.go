@@ -91,20 +91,12 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	return s, nil
 }
 
+// steps is how many steps of a start are told. Each stays on a line of 80 characters.
+const steps = 3
+
 func (s *Stack) start(ctx context.Context) error {
-	front, err := listen(s.options.Addr, "-addr")
+	front, back, err := s.listen()
 	if err != nil {
-		return err
-	}
-	s.onClose(func() { front.Close() })
-	back, err := listen(s.options.AWSAddr, "-aws-addr")
-	if err != nil {
-		return err
-	}
-	s.onClose(func() { back.Close() })
-	s.URL, s.AWSEndpoint = address(front), address(back)
-	s.AWS = config(s.AWSEndpoint)
-	if err := s.listenForContainers(); err != nil {
 		return err
 	}
 
@@ -123,10 +115,12 @@ func (s *Stack) start(ctx context.Context) error {
 	if s.Template, err = template.Read(s.options.Template, names, parameters); err != nil {
 		return err
 	}
+	s.options.Progress(1, steps, fmt.Sprintf("compiling %d functions (minutes the first time)", len(s.Template.Functions)))
 	binaries, err := s.prepare(ctx, port(back))
 	if err != nil {
 		return err
 	}
+	s.options.Progress(2, steps, "creating tables, queues and state machines")
 	if err := s.create(ctx, names, parameters); err != nil {
 		return err
 	}
@@ -140,6 +134,7 @@ func (s *Stack) start(ctx context.Context) error {
 			return err
 		}
 	}
+	s.options.Progress(3, steps, "starting the functions and the sandbox")
 	if err := s.startFunctions(binaries, back, bench); err != nil {
 		return err
 	}
@@ -151,6 +146,21 @@ func (s *Stack) start(ctx context.Context) error {
 		}
 	}
 	return s.startMappings()
+}
+
+// listen takes the ports of the sandbox, of AWS and for containers.
+func (s *Stack) listen() (front, back net.Listener, err error) {
+	if front, err = listen(s.options.Addr, "-addr"); err != nil {
+		return nil, nil, err
+	}
+	s.onClose(func() { front.Close() })
+	if back, err = listen(s.options.AWSAddr, "-aws-addr"); err != nil {
+		return nil, nil, err
+	}
+	s.onClose(func() { back.Close() })
+	s.URL, s.AWSEndpoint = address(front), address(back)
+	s.AWS = config(s.AWSEndpoint)
+	return front, back, s.listenForContainers()
 }
 
 // prepare compiles the functions and starts the stand-ins at the same time.
