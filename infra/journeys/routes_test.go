@@ -67,7 +67,7 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、PC 3台 447,000円を発注してください")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
-	d.Card(process, "回覧 🔵 課長 → ⬜ 経理(3人中2人) → ⬜ 部長")
+	d.Card(process, "回覧 🔵 課長 → ⬜ 経理 (3 人のうち 2 人の承認が必要) → ⬜ 部長")
 	d.Click(webapi.Tanaka, process, "approve_process")
 	expect.Has(t, strings.Join(d.Told(webapi.Tanaka), "\n"), "いまは 課長", "Tanaka is told")
 	before := s.Vendors.Calls(vendors.PlaceOrder)

@@ -248,7 +248,7 @@ func TestANewcomersTour(t *testing.T) {
 	v.asks("Get the list of employees")
 	card := v.d.Card(driver.PromptCard, "approve_prompt")
 	v.sees(english.policy)
-	v.sees("Can approve or reject: @Ichiro Suzuki, @Megumi Tanaka (not @Hanako Sato")
+	v.sees("👉 Now: one of @Ichiro Suzuki, @Megumi Tanaka")
 	v.looks("newcomer")
 	v.cantStamp(webapi.Sato, card)
 	v.becomes(webapi.Suzuki)
