@@ -181,7 +181,7 @@ func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 func testACopyIsNamedByItsRequest(t *testing.T, w *world, p *browser.Tab) {
 	p.Press("#tab-waits")
 	from := slack.NewContextBlock("", slack.NewTextBlockObject("mrkdwn",
-		"アクメへの発注 · 依頼: <@"+webapi.Sato+"> · <https://example.com/|開く>", false, true))
+		"アクメへの発注 · 依頼: <@"+webapi.Sato+"> · <https://example.com/|元のカード>", false, true))
 	w.post(t, webapi.HR, slack.MsgOptionAttachments(slack.Attachment{Blocks: slack.Blocks{BlockSet: []slack.Block{from,
 		slack.NewHeaderBlock(plain("⚙️ 実行ステップ")), slack.NewActionBlock(taskID(50), button("approve_process", "01P"))}}}))
 	p.Until(`/^アクメへの発注 · 依頼: @[^·]+$/.test(document.querySelector(".waits > :last-child .wait-said")?.innerText)`)

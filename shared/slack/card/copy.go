@@ -18,7 +18,7 @@ import (
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(s.Locale)
 	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf.In(s.Locale).mention(a.Head.Requester)) +
-		opens(link, w))
+		linkAs(link, w.Original))
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
@@ -28,7 +28,7 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 // ConversationCopy is Copy for an action of a conversation.
 func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(t.locale(s))
-	return under(contextLine(conversationFrom(t.Aggregate, w)+opens(link, w)), RenderConversation(t, c, s, now))
+	return under(contextLine(conversationFrom(t.Aggregate, w)+linkAs(link, w.Original)), RenderConversation(t, c, s, now))
 }
 
 // conversationFrom names a conversation, the person who began it, and its agent.

@@ -27,11 +27,14 @@ func titleOf(a *task.Aggregate, w *askWords) string {
 	return or(inline(title, maxListTitle), w.Untitled)
 }
 
-func opens(link string, w *askWords) string {
+func opens(link string, w *askWords) string { return linkAs(link, w.Open) }
+
+// linkAs is the end of a line that leads elsewhere, or nothing without a link that may be shown.
+func linkAs(link, text string) string {
 	if link == "" || !addressed(link) {
 		return ""
 	}
-	return " · <" + escape(link) + "|" + w.Open + ">"
+	return " · <" + escape(link) + "|" + text + ">"
 }
 
 func waitsLine(x Waits, w *askWords) string {

@@ -133,7 +133,7 @@ type askWords struct {
 	TextOfMessage, TextGoesOn, TextCut          string
 	TextChanged, TextTyped, TextTypedHint       string
 	At, AtPlaceholder, AtHint                   string
-	Asked, Open, ListNumber                     string
+	Asked, Open, Original, ListNumber           string
 	Numbered                                    map[NumberOf]string
 	Notes                                       map[AskNote]string
 
