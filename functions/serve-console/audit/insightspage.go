@@ -85,7 +85,7 @@ const insightsPath = "/console/insights"
 
 func (c *InsightPages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("insights")
-	doc := web.Document{Title: v.Texts("layout").Say("insights"), Here: "insights"}
+	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "insights"), Here: "insights"}
 	today := tenancy.DayOf(c.Now())
 	var d insightsData
 	last := cmp.Or(r.URL.Query().Get("to"), today)

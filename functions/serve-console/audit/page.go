@@ -144,7 +144,7 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	words := v.Texts("audit")
 	about := words.Say("export_about", "n", web.Count(auditlog.MaxRows))
 	d := auditData{Form: form, ExportAbout: about}
-	doc := web.Document{Title: v.Texts("layout").Say("audit"), Here: "audit"}
+	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "audit"), Here: "audit"}
 	if form.Problem != "" {
 		d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, nil))
 		doc.Data, doc.Status = d, http.StatusBadRequest

@@ -105,7 +105,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 			return err
 		}
 	}
-	return c.Show(w, r, v, web.Document{Title: v.Texts("layout").Say("console"), Data: data}, "home")
+	return c.Show(w, r, v, web.Document{Title: v.Texts("layout").Say("console"), Here: "home", Data: data}, "home")
 }
 
 type homeData struct {

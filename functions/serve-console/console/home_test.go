@@ -70,7 +70,7 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 // for administrators.
 var forMembers = strings.Fields(`
 GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/console/stand-ins
-GET/console/tasks GET/console/approvals GET/console/tasks/{id} POST/console/tasks/{id}/act
+GET/console/tasks GET/console/find GET/console/approvals GET/console/tasks/{id} POST/console/tasks/{id}/act
 GET/console/tasks/{id}/message GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
 GET/console/contests/{id} GET/console/contests/{id}/compare POST/console/contests/{id}/cancel
@@ -104,7 +104,7 @@ func TestWhoMayOpenAPage(t *testing.T) {
 	}
 	for user, most := range map[string]int{webapi.Sato: 4, webapi.Suzuki: 13} {
 		menu, _, _ := strings.Cut(w.As(user).Get("/console").Body, "</nav>")
-		links := regexp.MustCompile(`<a href="(/console/[a-z-]+)"`).FindAllStringSubmatch(menu, -1)
+		links := regexp.MustCompile(`class="to" href="(/console/[a-z-]+)">`).FindAllStringSubmatch(menu, -1)
 		expect.Is(t, len(links), most, "links of the menu")
 		for _, link := range links {
 			w.As(user).Get(link[1]).Says(t, http.StatusOK)

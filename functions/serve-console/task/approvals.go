@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -37,8 +39,9 @@ const (
 
 type waitingList struct {
 	web.List
-	ForMe, Few bool // only the viewer's; as shown above the list of requests
-	More       bool // more wait than are shown
+	ForMe, Few bool   // only the viewer's; as shown above the list of requests
+	More       bool   // more wait than are shown
+	Counted    string // of all that waits for the viewer, as console.js reads it; empty: this page is not of all
 	Groups     []waitingGroup
 	Rows       int    // in all groups
 	Mine       string // address of what waits for the viewer
@@ -95,6 +98,9 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err := list.Paged(r, v, q.Get("cursor"), f.at, page.Next, page.Prev, err); err != nil {
 		return err
 	}
+	if list.ForMe && !list.Narrowed && q.Get("cursor") == "" && len(list.Bad) == 0 {
+		list.Counted = counted(found, page.Next != "")
+	}
 	if list.Few {
 		list.Live, list.Of.Sort = fewApprovals, byDue
 		list.More = len(found) > fewOfMine || page.Next != ""
@@ -104,6 +110,21 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	list.offer(words, v, c.read(r, v, found, reach, settings))
 	d.Data, d.Status = list, list.Status()
 	return c.Show(w, r, v, d, "tasks/approvals")
+}
+
+// counted is how many decisions wait for the viewer, and how many of them are of agents, by the menu's keys.
+func counted(found []askedItem, more bool) string {
+	agents := 0
+	for _, x := range found {
+		if x.Kind == conversation.CardAction {
+			agents++
+		}
+	}
+	n := strconv.Itoa(len(found))
+	if more {
+		n += "+"
+	}
+	return url.Values{"approvals": {n}, "agents": {strconv.Itoa(agents)}}.Encode()
 }
 
 // fewApprovals is where the home and the list of requests load the items that wait for the viewer: those that are due

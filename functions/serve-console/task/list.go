@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -229,3 +230,47 @@ func searchable(s string) string {
 		return unicode.ToLower(r)
 	}, legible.Visible(s))
 }
+
+// find leads from what somebody typed to where it is shown: a number to the register, or members to the request that has
+// it; a person's name to their requests; and anything else to the requests whose titles have it.
+func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	text := strings.TrimSpace(legible.Visible(r.URL.Query().Get("q")))
+	to := taskFilter{Search: text}.at("")
+	if x, is := task.ParseNumber(text); is && v.Admin { // only they may read the register
+		to = web.At("/console/register", map[string]string{"number": x.String()})
+	} else if is {
+		found, err := c.Store.RequestNumbers(r.Context(), v.Tenant, x.Year, x.Key(), 1)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 && found[0].N == x.N {
+			to = tasksPath + "/" + found[0].TaskID // its page says whether they may read it
+		}
+	} else if id := c.named(r, v, text); id != "" {
+		to = taskFilter{Person: id}.at("")
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// named returns the only person of the workspace whom a text names, or "".
+func (c *Pages) named(r *http.Request, v *web.Viewer, text string) (id string) {
+	m, err := c.Roster.Of(slackapi.For(r.Context(), v.Tenant), c.Listing, v.Team, c.Now())
+	if err != nil || text == "" { // Slack doesn't answer: it may be a title
+		return ""
+	}
+	name := compact(text)
+	for _, u := range m.People {
+		if compact(u.Name) != name {
+			continue
+		}
+		if id != "" {
+			return ""
+		}
+		id = u.ID
+	}
+	return id
+}
+
+// compact is how names are compared: with or without a space between a family and a given name.
+func compact(s string) string { return strings.ReplaceAll(searchable(s), " ", "") }

@@ -15,8 +15,11 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	taskpages "ringi/functions/serve-console/task"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -230,4 +233,40 @@ func testSilentSlack(t *testing.T, w *consoletest.World) {
 	got.Says(t, 200, "あなたの依頼だけ")
 	expect.Same(t, []string{"佐藤の依頼"}, got.Titles())
 	expect.Same(t, []string{"田中の依頼", "佐藤の依頼"}, w.As(webapi.Suzuki).Get("/console/tasks").Titles())
+}
+
+// What somebody types leads to what it names: a number, the only person of a name, or else the titles that have it.
+func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
+	w := consoletest.Start(t)
+	w.Ask()
+	row := &task.Requested{Year: 2026, N: 7, TaskID: w.Ref.ID, TakenAt: w.Now()}
+	expect.NoError(t, w.Store.PutListed(t.Context(), w.Tenant.ID, task.RequestsList, "2026", []aggregate.Row{row}, nil))
+	titles := func(text string) string { return "/console/tasks?" + url.Values{"q": {text}}.Encode() }
+	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
+	for _, x := range []struct {
+		by         *consoletest.Browser
+		text, want string
+	}{
+		{admin, "2026-000007", "/console/register?number=2026-000007"},
+		{admin, "２０２６－００００９９", "/console/register?number=2026-000099"},
+		{member, "2026-000007", w.TaskPage()}, // whether they may read it, its page says
+		{member, "2026-000008", titles("2026-000008")},
+		{member, "鈴木 一郎", "/console/tasks?person=" + webapi.Suzuki},
+		{member, "鈴木一郎", "/console/tasks?person=" + webapi.Suzuki},
+		{member, "alex kim", "/console/tasks?person=" + webapi.Alex},
+		{member, "鈴木", titles("鈴木")},
+		{member, " 今月の\u202e勤怠 ", titles("今月の勤怠")},
+		{member, "", "/console/tasks"},
+	} {
+		x.by.Get("/console/find?"+url.Values{"q": {x.text}}.Encode()).Leads(t, x.want)
+	}
+	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
+	member.Get("/console/find?q=alex+kim").Leads(t, titles("alex kim")) // who that is only Slack knows
+}
+
+// unlisted is a Slack that lists no people.
+type unlisted struct{ people.Listing }
+
+func (unlisted) Users(context.Context) iter.Seq2[slackapi.User, error] {
+	return func(yield func(slackapi.User, error) bool) { yield(slackapi.User{}, errors.New("no")) }
 }

@@ -46,6 +46,7 @@ type Pages struct {
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks),
+		web.ForMembers("GET /console/find", c.find),
 		web.ForMembers("GET /console/approvals", c.approvals),
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.loaded, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),

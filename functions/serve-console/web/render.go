@@ -38,7 +38,8 @@ type sheet struct {
 	Viewer *Viewer
 	Now    time.Time
 	Form   string
-	Menu   []entry
+	Menu   []group
+	Above  *entry // the page of the menu that this one belongs to; nil: it is that page
 	Notice string
 	Warns  bool   // something is left to do
 	Other  string // the address of the page in the other language
@@ -51,30 +52,44 @@ func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 // warnings are the notices that ask for another step elsewhere.
 var warnings = map[string]bool{"not-revoked": true}
 
-type entry struct {
-	Key, Path, Text string
-	admins          bool
+// group is a part of the menu.
+type group struct {
+	Name  string
+	Pages []entry
 }
 
-// menu returns the pages that a viewer may open.
-func menu(v *Viewer) []entry {
-	l := v.Texts("layout")
-	all := []entry{
-		{"tasks", "/console/tasks", l.Say("tasks"), false},
-		{"approvals", "/console/approvals", l.Say("approvals"), false},
-		{"stand-ins", "/console/stand-ins", l.Say("stand_ins"), false},
-		{"agents", "/console/agents", l.Say("agents"), false},
-		{"contests", "/console/contests", l.Say("contests"), true},
-		{"audit", "/console/audit", l.Say("audit"), true},
-		{"register", "/console/register", l.Say("register"), true},
-		{"insights", "/console/insights", l.Say("insights"), true},
-		{"settings", "/console/settings", l.Say("settings"), true},
-		{"rules", "/console/rules", l.Say("rules"), true},
-		{"integrations", "/console/integrations", l.Say("integrations"), true},
-		{"tools", "/console/tools", l.Say("tools"), true},
-		{"organisation", "/console/organisation", l.Say("organisation"), true},
+type entry struct {
+	Key, Path, Text string
+	Counts          bool // beside it stands how much waits for the viewer, as console.js remembers it
+}
+
+// menu returns the pages that a viewer may open. Those of members are the first group.
+func menu(v *Viewer) []group {
+	words := v.Texts("layout")
+	at := func(key string) entry {
+		return entry{key, "/console/" + key, words.In("menu_pages", key), key == "approvals" || key == "agents"}
 	}
-	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
+	home := entry{Key: "home", Path: "/console", Text: words.In("menu_pages", "home")}
+	work := group{words.Say("work"), []entry{home, at("approvals"), at("tasks"), at("agents")}}
+	if !v.Admin {
+		work.Pages = append(work.Pages, at("stand-ins"))
+		return []group{work}
+	}
+	work.Pages = append(work.Pages, at("contests"), at("stand-ins"))
+	return []group{work, {words.Say("people_and_rules"), []entry{at("rules"), at("organisation"), at("register")}},
+		{words.Say("system"), []entry{at("settings"), at("integrations"), at("tools"), at("insights"), at("audit")}}}
+}
+
+// above returns the page of the menu that a page belongs to, or nil for that page itself.
+func above(menu []group, here, path string) *entry {
+	for _, g := range menu {
+		for _, e := range g.Pages {
+			if e.Key == here && e.Path != strings.TrimSuffix(path, "/") {
+				return &e
+			}
+		}
+	}
+	return nil
 }
 
 var pages sync.Map
@@ -190,6 +205,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	s := sheet{Document: d, Viewer: v, Now: c.Now(), Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
 	if v.User != "" {
 		s.Menu = menu(v)
+		s.Above = above(s.Menu, d.Here, r.URL.Path)
 	}
 	done := r.URL.Query().Get("done")
 	s.Notice, s.Warns = v.Texts("layout").In("done", done), warnings[done]

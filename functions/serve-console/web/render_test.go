@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	chromium "ringi/infra/local/browser"
@@ -176,6 +178,74 @@ func TestWhatIsUnfoldedStaysLive(t *testing.T) {
 	for n := asked.Load(); asked.Load() < n+3; { // the focused element stays the same
 		p.Until(`document.querySelector("p").innerText === before`)
 	}
+}
+
+// The menu has three groups, of which members see the first, and a page below one of the menu leads back to that one.
+func TestTheMenuHasThreeGroups(t *testing.T) {
+	w := consoletest.Start(t)
+	menu := func(page consoletest.Answer) string {
+		_, nav, _ := strings.Cut(page.Body, `<nav class="nav"`)
+		nav, _, _ = strings.Cut(nav, "</nav>")
+		return nav
+	}
+	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
+	for locale, groups := range map[string][]string{"ja": {"仕事", "人とルール", "システム"},
+		"en": {"Work", "People and rules", "System"}} {
+		admin.Locale, member.Locale = locale, locale
+		all, own := menu(admin.Get("/console/tools/marks/send_slack_dm")), menu(member.Get("/console"))
+		expect.Same(t, groups, titles(all))
+		expect.Same(t, groups[:1], titles(own))
+		expect.Is(t, strings.Count(all, `class="to"`), 15, "pages for administrators, and the search")
+		expect.Is(t, strings.Count(own, `class="to"`), 6, "pages for members, and the search")
+		expect.That(t, strings.Contains(all, `href="/console/tools" aria-current="page"`) &&
+			strings.Contains(own, `href="/console" aria-current="page"`), "the menu doesn't say where one is")
+	}
+	admin.Get("/console/tools/marks/send_slack_dm").Holds(t, `<p class="crumb"><a href="/console/tools">`)
+	for _, path := range []string{"/console", "/console/", "/console/audit", "/console/approvals?for=me"} {
+		admin.Get(path).Lacks(t, `class="crumb"`)
+	}
+	expect.That(t, !strings.Contains(w.Browser().Get("/console/signin").Body, `class="nav"`), "nobody has a menu")
+}
+
+func titles(menu string) (all []string) {
+	for _, m := range regexp.MustCompile(`<p>([^<]+)</p>`).FindAllStringSubmatch(menu, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// TestTheMenuOnAPhone: the button of the bar draws it over the page, Escape and a press beside it close it; it says how
+// much waits, as the page that counted it said last, until something is decided. / opens the search, but not in a field.
+func TestTheMenuOnAPhone(t *testing.T) {
+	w := consoletest.Start(t)
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "勤怠"})
+	w.Draft(tenancy.DefaultSettings())
+	address := w.As(webapi.Suzuki).Serve()
+	p := chromium.Start(t).Open(t, address+"/console/settings",
+		chromium.Window{Width: 390, Height: 844, Phone: true, Calm: true})
+	counts := func(n string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll('[data-of="approvals"]')].every((x) => x.textContent === %q)`, n)
+	}
+	p.Until(counts(""))
+	p.Visit(address + "/console/approvals?for=me")
+	p.Until(counts("1"))
+	p.Press(".burger")
+	p.Until(`document.querySelector("#nav").matches(":popover-open")`)
+	p.Accessible(t)
+	p.Keys(kb.Escape)
+	p.Until(`!document.querySelector("#nav").matches(":popover-open")`)
+	p.Eval(`document.activeElement.blur()`)
+	p.Keys("/")
+	p.Until(`document.querySelector("#find[open]") && document.activeElement.id === "find-q"`)
+	p.Keys("/勤怠")
+	p.Until(`document.activeElement.value === "/勤怠"`)
+	p.Accessible(t)
+	p.Keys(kb.Escape)
+	p.Until(`!document.querySelector("#find[open]")`)
+	p.Visit(address + w.TaskPage())
+	p.Until(counts("1"))
+	p.Press(`form:has([name="act"][value="approve"]) button`)
+	p.Until(`location.search.includes("done=") && ` + counts(""))
 }
 
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)

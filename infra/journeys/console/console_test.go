@@ -68,8 +68,8 @@ func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path strin
 func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []string {
 	t.Helper()
 	found := browser.Read[string](tab,
-		`[...document.querySelectorAll("nav.menu a")].map((a) => new URL(a.href).pathname).join(" ")`)
-	return append(append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins",
+		`[...document.querySelectorAll("#nav .to:not([data-find])")].map((a) => new URL(a.href).pathname).join(" ")`)
+	return append(append(strings.Fields(found), "/console/welcome", "/console/settings/admins",
 		"/console/tools/servers/rooms", "/console/tasks/"+task), others...)
 }
 

@@ -127,6 +127,7 @@ async function refreshAll(elements) {
       const answer = await fetch(address, { headers: { "X-Live": asks }, redirect: "error" });
       if (!answer.ok) throw new Error(String(answer.status));
       pages.set(address, new DOMParser().parseFromString(await answer.text(), "text/html"));
+      remember(pages.get(address));
     }
     if (time < (shows.get(el.id) ?? 0)) continue;
     shows.set(el.id, time);
@@ -134,7 +135,19 @@ async function refreshAll(elements) {
   }
 }
 
+// What waits for the viewer is painted beside the menu as a page that counted it said last: no page asks for it. A decision
+// changes it, and so may others meanwhile: it is forgotten then, or after ten minutes.
+const counts = `waiting ${document.body.dataset.me}`, lasts = 600_000;
+function remember(page) {
+  const says = page.querySelector("[data-waiting]")?.dataset.waiting;
+  if (says) sessionStorage.setItem(counts, `${Date.now()} ${says}`);
+  const [at, last] = sessionStorage.getItem(counts)?.split(" ") ?? [];
+  const known = new URLSearchParams(Date.now() - at < lasts ? last : "");
+  for (const el of document.querySelectorAll("[data-of]")) el.textContent = known.get(el.dataset.of)?.replace(/^0$/, "") ?? "";
+}
+
 function watch() {
+  remember(document);
   let failures = 0;
   // What a page does not have yet, data-now says, is fetched at once; without it there is a link.
   refreshAll(document.querySelectorAll("[data-live][data-now][id]")).catch(() => {});
@@ -167,7 +180,9 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
   if (form.dataset.over || form.dataset.sent || question && !confirm(question)) return event.preventDefault();
-  if (form.method === "post") form.dataset.sent = "1";
+  if (form.method !== "post") return;
+  form.dataset.sent = "1";
+  if (form.getAttribute("action")?.endsWith("/act")) sessionStorage.removeItem(counts);
 });
 // A page that comes back from the browser's memory can be sent again.
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
@@ -186,13 +201,24 @@ document.addEventListener("change", async (event) => {
   } catch { /* the button stays */ }
 });
 
+// The dialog that finds requests opens by its link, / or Ctrl+K; without a script the link leads to the list of requests.
+const finder = document.getElementById("find");
+function find(event) {
+  event.preventDefault();
+  finder.showModal();
+}
+document.querySelector("[data-find]")?.addEventListener("click", find);
+
 // On a list of what waits, j and k go from row to row, and Enter opens the row's link. On a page that asks, a goes to the
 // button that approves and r to the reason for rejecting: neither decides anything yet.
 const steps = { j: 1, k: -1 };
 const places = { a: '[name="act"][value="approve"]', r: '[name="act"]:is([value="reject"], [value="deny"])' };
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, [contenteditable]");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (typing || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
+  const command = event.ctrlKey || event.metaKey;
+  if (finder && event.key === (command ? "k" : "/")) return find(event);
+  if (command) return;
   const rows = [...document.querySelectorAll("[data-row]")], step = steps[event.key];
   let to = document.querySelector(places[event.key])?.form?.querySelector("textarea, button");
   if (step && rows.length) {
