@@ -93,8 +93,8 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 	b.In("en").Get(path).Says(t, http.StatusOK,
 		"When somebody in 営業部 and below asks for a write outside, ① 上長 (the requester’s manager) (who stands above if "+
 			"vacant or the requester’s own or asked at an earlier stage) → "+
-			"② 1 of 人事 (group 人事部承認者, 2 now) → ③ all of 社長 (社長 of 本社) (others than employees, too) (left out if vacant or "+
-			"the requester’s own or asked at an earlier stage) must approve, in this order.")
+			"② 人事: 1 of the 2 people in the Slack group 人事部承認者 → ③ 社長: all of 社長 of 本社 (contractors and temporary staff, "+
+			"too) (left out if vacant or the requester’s own or asked at an earlier stage) must approve, in this order.")
 
 	// The form shows what is saved, and sends it again.
 	form := b.In("ja").Post(path, b.Get(path).Hidden("act", "edit.0"))
@@ -123,7 +123,7 @@ func testGroupsNeedNoOrganisation(t *testing.T, w *consoletest.World) {
 	// Of the two, the requester can't stamp.
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK,
 		"断られます (人事: 依頼した人のほかに")
-	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "特にありません").Holds(t, `value="save"`)
+	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK).Lacks(t, "気を付けること").Holds(t, `value="save"`)
 	// While Slack doesn't say who is in the group, nothing is saved, and nobody is named.
 	for range 6 {
 		w.Slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Unavailable})
@@ -148,7 +148,7 @@ func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
 	}
 	// Suzuki is of the head office: the rule for sales isn't theirs.
 	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK,
-		"どれにも当てはまらないとき: 依頼を断ります。")
+		"そのほか: 依頼を断ります。")
 	// Alex's manager is the president, who then can't be the different third person either.
 	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "Alex")).Says(t, http.StatusOK,
 		"①上長 (鈴木 一郎)")

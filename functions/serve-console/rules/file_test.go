@@ -193,7 +193,7 @@ func testTwoAdministrators(t *testing.T, w *consoletest.World) {
 
 	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	mine := suzuki.Post(path, suzuki.Get(path).Hidden("act", "look", "floor.stamps", "2"))
-	check := suzuki.Post(path, mine.Hidden("act", "check")).Says(t, http.StatusOK, "最低ライン")
+	check := suzuki.Post(path, mine.Hidden("act", "check")).Says(t, http.StatusOK, "必ず要る承認")
 	theirs := tanaka.Post(path, tanaka.Get(path).Hidden("act", "delete.0"))
 	tanaka.Post(path, tanaka.Post(path, theirs.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
 
@@ -250,8 +250,8 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 			"se", "stages.0.twice", "again", "act", "keep"))
 	list.Says(t, http.StatusOK, "承認 (田中 恵)が承認します。")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
-		"「完了通知」 ほかのチャンネル・ダイレクトメッセージ 承認 1 つ・別の人 1 人 どれにも当てはまらないとき",
-		"「Sheet 書き込み」 ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 どれにも当てはまらないとき")
+		"「完了通知」 ほかのチャンネル・ダイレクトメッセージ 承認 1 つ・別の人 1 人 そのほか",
+		"「Sheet 書き込み」 ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 そのほか")
 }
 
 func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {

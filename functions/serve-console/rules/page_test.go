@@ -49,7 +49,7 @@ func written(t *testing.T, w *consoletest.World) {
 	rule := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "新しいルール")
 	list := b.Post(path+"/rule", rule.Hidden(append(ordered, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません",
 		"10万円以上の外部書き込み")
-	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "いちばん弱い入口")
+	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "ツールごとの最も少ない承認")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 }
 
@@ -86,7 +86,7 @@ func TestRules(t *testing.T) {
 
 func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get(path).Says(t, http.StatusOK, "回覧ルールはまだありません", "実行ステップの承認を必須にする", "ダイレクトメッセージでも回覧ルールで決まります")
+	b.Get(path).Says(t, http.StatusOK, "回覧ルールはまだありません", "実行ステップの承認を求める", "ダイレクトメッセージでも回覧ルールで決まります")
 	written(t, w)
 	x := stored(w)
 	expect.Must(t, x != nil && len(x.Rules) == 1, "%+v", x)
@@ -107,7 +107,7 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
 	b.In("en").Get(path).Says(t, http.StatusOK,
 		"When somebody asks in #人事 for a write outside of ¥100,000 or more (or an unreadable amount), ① 部長 (鈴木 一郎) → "+
-			"② 1 of 経理 (田中 恵, Alex Kim) (left out if vacant or the requester’s own or asked at an earlier stage) → ③ "+
+			"② 経理: 1 of 田中 恵, Alex Kim (left out if vacant or the requester’s own or asked at an earlier stage) → ③ "+
 			"人事のみなさん (one member of the channel) must approve, in this order. "+
 			"At least 2 different people. Told afterwards: 佐藤 花子.")
 }
@@ -117,11 +117,11 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 func testRulesForActions(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	b := w.As(webapi.Suzuki)
-	aside, ruled := "対象に「操作」を選んだルールがないため、エージェントの操作は、設定の", "対象に「操作」を選んだルールがあるため、"
+	aside, ruled := "エージェントの操作は、設定の「承認できる人」が承認します", "対象に「操作」を選んだルールがあるため、"
 	list := b.Get(path)
 	list.Says(t, http.StatusOK, aside).Lacks(t, ruled)
 	b.In("en").Get(path).Says(t, http.StatusOK,
-		"No rule is for “actions”, so agents’ actions are approved by the people under")
+		"Agents’ actions are approved by the people under “Who may approve” in the settings.")
 	form := b.In("ja").Post(path, list.Hidden("act", "edit.0"))
 	form.Says(t, http.StatusOK, "「操作」は、会話でエージェントや人が提案する").Holds(t, `value="steps" selected`)
 	for kinds, says := range map[string]string{"action": "(エージェントの操作だけのルールです。)",
@@ -143,7 +143,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 		"「完了通知」 エージェントの操作: ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 ルール 2「エージェント」")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	expect.That(t, stored(w).Actions() && stored(w).Rules[1].When.Kinds[0] == rules.KindAction, "%+v", stored(w).Rules[1])
-	for kind, rule := range map[string]string{"steps": "どれにも当てはまらないとき: 依頼を断ります。",
+	for kind, rule := range map[string]string{"steps": "そのほか: 依頼を断ります。",
 		"action": "ルール 2「エージェント」: 経理 (田中 恵)が承認します。"} {
 		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.kind", kind, "try.amount", "500")).
 			Says(t, http.StatusOK, rule).Holds(t, `value="`+kind+`" selected`)
@@ -183,8 +183,8 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 func testTheFloor(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	for locale, says := range map[string]string{
-		"ja": "ルール 1「10万円以上の外部書き込み」: 段階: 最低ラインを下回ります。承認が合わせて 5 つ以上",
-		"en": "Rule 1 “10万円以上の外部書き込み”: Stages: Below the floor. All stages together must need at least 5 stamps.",
+		"ja": "ルール 1「10万円以上の外部書き込み」: 段階: 必ず要る承認より少なくなります。承認が合わせて 5 つ以上",
+		"en": "Rule 1 “10万円以上の外部書き込み”: Stages: Less than the least approval. All stages together must need at least 5 stamps.",
 	} {
 		b := w.As(webapi.Suzuki).In(locale)
 		b.Post(path, b.Get(path).Hidden("act", "check", "floor.stamps", "5")).Says(t, http.StatusUnprocessableEntity, says)
@@ -259,9 +259,9 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	for _, x := range []struct{ tool, place, amount, who, says string }{
 		{"send_slack_dm", webapi.HR, "", "佐藤", "今日 佐藤 花子 さんが依頼すると: ①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 → ③人事のみなさん"},
 		{"send_slack_dm", webapi.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
-		{"send_slack_dm", webapi.HR, "99,999", "", "どれにも当てはまらないとき: 依頼を断ります。"},
-		{"send_slack_dm", "", "", "", "どれにも当てはまらないとき: 依頼を断ります。"},
-		{"list_employees", webapi.HR, "", "佐藤", "どれにも当てはまらないとき: チャンネルのだれか 1 人が承認します。"},
+		{"send_slack_dm", webapi.HR, "99,999", "", "そのほか: 依頼を断ります。"},
+		{"send_slack_dm", "", "", "", "そのほか: 依頼を断ります。"},
+		{"list_employees", webapi.HR, "", "佐藤", "そのほか: チャンネルのだれか 1 人が承認します。"},
 		{"send_slack_dm", webapi.HR, "x", "", "金額を読み取れません"},
 		{"send_slack_dm", webapi.HR, "", "だれでもない", "「だれでもない」という人が見つかりません。"},
 	} {

@@ -98,7 +98,7 @@ func (s speaker) manager(level int) string {
 }
 
 func (s speaker) group(id string) string {
-	if n := s.counts[id]; n > 0 {
+	if n := s.counts[id]; n > 1 {
 		return s.Say("who_group_of", "name", s.person(id), "n", n)
 	}
 	return s.Say("who_group", "name", s.person(id))

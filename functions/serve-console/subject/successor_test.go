@@ -354,13 +354,13 @@ func testStuck(t *testing.T, w *consoletest.World) {
 	list.Lacks(t, "Alex")
 	b.Post(w.TaskPage()+"/successor", form(t, b.Get(page(w, "2", gone)), webapi.Alex, "退職のため")).Says(t, 303)
 	b.Get("/console/successors").Lacks(t, w.TaskPage())
-	b.In("en").Get("/console/successors").Says(t, 200, "guest", "Stuck circulations")
+	b.In("en").Get("/console/successors").Says(t, 200, "guest", "Stopped routes")
 	b.Get("/console/successors?cursor=x").Says(t, 400)
 }
 
 func testNothingStuck(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/successors").Says(t, 200, "滞っている回覧はありません。")
+	b.Get("/console/successors").Says(t, 200, "止まった回覧はありません。")
 	waits(w)
 	w.Later(2 * time.Minute) // what Slack said is known for one
 	w.Console.Listing = silent{w.Console.Listing}

@@ -33,7 +33,7 @@ var Sections = []Section{
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーかどうかは、承認のたびに Slack で確認します。"},
 				Words{Label: "Approver groups", About: "Slack user groups. Ringi checks their members in Slack at each approval."})},
 		{Name: "direct_approvers.channel", Kind: KindText, Rule: RuleChannelID, fits: isChannelOrNone, Says: language.InEach(
-			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧のルールがチャンネルのメンバーに承認を求めるとき、ダイレクトメッセージでの依頼や提案と、依頼した人のほかに承認できる人がいないチャンネルでの依頼や提案は、このチャンネルに表示し、そのメンバーが承認します。チャンネルの ID を入力します (チャンネルの詳細の一番下にあります)。先に Ringi をチャンネルに追加してください。チャンネルも人も決めなければ、そのような依頼は受け付けません。実行方針の承認は、ここではなく「承認できる人」と「自分の依頼を自分で承認できる」で決まります。"},
+			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧ルールがチャンネルのメンバーに承認を求めるとき、ダイレクトメッセージでの依頼や提案と、依頼した人のほかに承認できる人がいないチャンネルでの依頼や提案は、このチャンネルに表示し、そのメンバーが承認します。チャンネルの ID を入力します (チャンネルの詳細の一番下にあります)。先に Ringi をチャンネルに追加してください。チャンネルも人も決めなければ、そのような依頼は受け付けません。実行方針の承認は、ここではなく「承認できる人」と「自分の依頼を自分で承認できる」で決まります。"},
 			Words{Label: "Approvers of direct messages (channel)", About: "Where a rule asks the members of the channel, requests and proposals made in direct messages, or in channels where nobody but the requester can approve, are shown in this channel, and its members approve them. Enter the channel’s ID (at the bottom of its details). Add Ringi to the channel first. With neither a channel nor people, such requests are declined. Policies are up to “Who may approve” and “People may approve their own requests”, not to this."})},
 		{Name: "direct_approvers.users", Kind: KindPeople, Max: rules.MaxPeople, Rule: RuleUserID, fits: like(&userForm),
 			Says: language.InEach(
@@ -49,13 +49,13 @@ var Sections = []Section{
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
 		{Name: "approval_days", Kind: KindWhole, Min: 1, Max: 90, Default: aggregate.DefaultApprovalDays, Says: language.InEach(
-			Words{Label: "回覧で承認された内容の有効期間", About: "この日数を過ぎると、まだ始まっていない実行は、もう一度回覧してからになります。", Unit: "日"},
-			Words{Label: "Approvals along a route stay good for", About: "After this time, what hasn’t begun to run goes round again first.", Unit: "days"})},
+			Words{Label: "承認から実行まで", About: "この日数を過ぎても始まっていない実行は、もう一度回覧します。", Unit: "日"},
+			Words{Label: "From approval to run", About: "If it hasn’t started after this time, it is asked again.", Unit: "days"})},
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
 			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は年度ごとに 1 から始まります。年度は、決裁された日、依頼を受け付けた日で決まります。", Unit: "月"},
 			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at 1 in each fiscal year. The day of the decision, or on which the request was taken on, says which.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
 		{Name: "register", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "起案番号を付ける", About: "「はい」にすると、これから受け付ける依頼のすべてに、受け付けた順に欠番なく起案番号が付き、決裁台帳に並びます。受け付けずに断った依頼にも付きます。決裁番号を付けるかどうかは、回覧のルールで決めます。"},
+			Words{Label: "起案番号を付ける", About: "「はい」にすると、これから受け付ける依頼のすべてに、受け付けた順に欠番なく起案番号が付き、決裁台帳に並びます。受け付けずに断った依頼にも付きます。決裁番号を付けるかどうかは、回覧ルールで決めます。"},
 			Words{Label: "Number requests", About: "If on, every request taken on from now gets a number, in order and without gaps, and stands in the register, also if it is refused at once. Whether decisions are numbered is up to the rules.", Logged: "Requests are numbered"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "却下などによる作り直しも含めた、バージョンの数です。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
@@ -66,11 +66,11 @@ var Sections = []Section{
 			Words{Label: "依頼 1 件の予算", About: "AI の利用料がこの額に達すると、依頼は止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
 			Words{Label: "Budget per request", About: "A request stops when its AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_cost_day_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "1 日の予算 (ワークスペース全体)", About: "協定世界時の 1 日 (日本では午前 9 時から) の合計です。上限に達すると、その日は新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル", Logged: "1 日の予算 (米ドル)"},
-			Words{Label: "Daily budget (workspace)", About: "Total per UTC day (from 9 AM in Japan). Once reached, no new AI calls start that day. Calls in progress can exceed it.", Unit: "US dollars", Logged: "Daily budget (US dollars)"})},
+			Words{Label: "1 日の予算 (ワークスペース全体)", About: "毎日午前 9 時 (日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル", Logged: "1 日の予算 (米ドル)"},
+			Words{Label: "Daily budget (workspace)", About: "Starts again each day at 0:00 UTC (9:00 in Japan). Once reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars", Logged: "Daily budget (US dollars)"})},
 		{Name: "max_cost_month_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "1 か月の予算 (ワークスペース全体)", About: "協定世界時の 1 か月の合計です。上限に達すると、翌月まで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル", Logged: "1 か月の予算 (米ドル)"},
-			Words{Label: "Monthly budget (workspace)", About: "Total per UTC calendar month. Once reached, no new AI calls start until next month. Calls in progress can exceed it.", Unit: "US dollars", Logged: "Monthly budget (US dollars)"})},
+			Words{Label: "1 か月の予算 (ワークスペース全体)", About: "毎月 1 日の午前 9 時 (日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル", Logged: "1 か月の予算 (米ドル)"},
+			Words{Label: "Monthly budget (workspace)", About: "Starts again on the first of each month at 0:00 UTC (9:00 in Japan). Once reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars", Logged: "Monthly budget (US dollars)"})},
 		{Name: "prices", Kind: KindRows, Max: MaxPrices, Says: language.InEach(
 			Words{Label: "モデルの料金", About: "Ringi が料金を知らないモデルや、自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ドルです。予算があるとき、料金の分からないモデルは使えません。",
 				Hint: "モデルには「AI モデル」の欄と同じ名前を入力します。アドレスを登録したエージェントでは compatible:<ID>/<モデル> です。Ringi が知っているモデルなら、その料金の代わりになります。キャッシュの欄が空なら入力と同じです。すでにかかった費用と、始まっているコンテストの料金は変わりません。行を空にすると登録が外れます。"},
@@ -184,19 +184,20 @@ var Sections = []Section{
 			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation’s AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
 			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
-				About: "協定世界時の 1 日 (日本では午前 9 時から) に、すべてのエージェントが使える AI の利用料です。AI を呼び出す前に毎回確認し、上限に達するとその日は答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算 (米ドル)"},
+				About: "すべてのエージェントが 1 日に使える AI の利用料です。毎日午前 9 時 (日本時間) に 0 に戻ります。AI を呼び出す前に毎回確認し、上限に達するとそれまで答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算 (米ドル)"},
 			Words{Label: "Daily budget for agents (workspace)",
-				About: "Total AI cost of all agents per UTC day (from 9 AM in Japan). Checked before each model call; once " +
-					"reached, agents stop answering that day. Calls in progress can exceed it. Models with unknown prices " +
+				About: "Total AI cost of all agents; starts again each day at 0:00 UTC (9:00 in Japan). Checked before each " +
+					"model call; once reached, agents stop answering until then. Calls in progress can exceed it. Models with unknown prices " +
 					"count at the highest known price.", Unit: "US dollars",
 				Logged: "Daily budget for agents (US dollars)"})},
 		{Name: "max_sources_per_day", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 100, Says: language.InEach(
 			Words{Label: "1 日のソースの取得 (ワークスペース全体)",
-				About: "協定世界時の 1 日 (日本では午前 9 時から) に、会話のためにリポジトリのファイルを取得できる回数です。やり直しは数えません。上限に達すると、その日に始まる会話はファイルなしで続き、その旨を会話に表示します。",
+				About: "会話のためにリポジトリのファイルを取得できる 1 日の回数です。毎日午前 9 時 (日本時間) に 0 に戻ります。やり直しは数えません。上限に達すると、それまでに始まる会話はファイルなしで続き、その旨を会話に表示します。",
 				Unit:  "回", Logged: "1 日のソースの取得"},
 			Words{Label: "Source fetches per day (workspace)",
-				About: "How many times per UTC day (from 9 AM in Japan) conversations can fetch a repository’s files. " +
-					"Retries don’t count. Once reached, conversations started that day continue without files and say so.",
+				About: "How many times conversations can fetch a repository’s files; starts again each day at 0:00 UTC (9:00 in " +
+					"Japan). Retries don’t count. Once reached, conversations started before then continue without files and " +
+					"say so.",
 				Unit: "fetches", Logged: "Source fetches per day"})},
 		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間のメッセージ (1 人)", About: "超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ (1 人)"},
