@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -84,6 +85,19 @@ func TestAProposedCallWaitsForAPersonWithItsVersion(t *testing.T) {
 	expect.Is(t, p.Arguments, `{"department":null,"status":"all"}`)
 	s, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
 	expect.Is(t, p.ToolVersion, s.Version())
+}
+
+func TestAProposedWriteCarriesTheMarkOfItsTool(t *testing.T) {
+	w := calling(t, storetest.Start(t), "welcome Suzuki", unchanged)
+	s, _ := expect.Value(tool.Builtin())(t).Lookup("send_slack_dm")
+	row := tenancy.Unsaved(w.Ref.Tenant, s.Name)
+	row.Mark = &rules.Mark{Version: s.Version(), Labels: map[string]string{"U002": "Suzuki"}}
+	expect.Value(w.Rows.KindStore.Store.SaveToolPermission(t.Context(), row, aggregate.System(), w.Now()))(t)
+	w.vendor.says.Calls = []model.Call{wish(s.Name, `{"recipient":"U002","text":"welcome","details":[]}`)}
+	expect.Value(w.handle())(t)
+	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(w.Load().Current().Payload.JSON))
+	expect.Is(t, len(problems), 0, problems)
+	expect.Same(t, p.Mark, row.Mark)
 }
 
 func TestWhatIsWrongWithACallIsSaidToTheModel(t *testing.T) {

@@ -126,6 +126,7 @@ type answering struct {
 	laid     *attachments                       // the conversation's attachments
 	lost     string                             // the version of the files, if they are deleted
 	calls    *tool.Catalog                      // the tools whose calls the agent may propose; nil: none
+	marks    map[string]*rules.Mark             // of their tools
 	words    []said                             // what people said, as far as the agent is shown it
 	spoke    []spoken                           // who spoke since a person last approved an action
 	summed   []spoken                           // the same of the messages that are summed up

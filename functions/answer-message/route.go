@@ -147,7 +147,7 @@ func (t *answering) asking(r *ruling, typ agent.ActionType, p conversation.Paylo
 	}, slices.Clone(r.standing.On)}
 	if typ == agent.ToolCall {
 		of := r.permission(t.in.Tenant, p.Tool)
-		x.Calls = []rules.Call{of.Call(p.ToolVersion, p.Access, aggregate.JSON(p.Arguments))}
+		x.Calls = []rules.Call{of.Call(p.ToolVersion, p.Access, aggregate.JSON(p.Arguments), p.Mark)}
 		x.on = append(x.on, aggregate.Owned{Key: tenancy.ToolKey(p.Tool), Rev: of.Rev, Err: aggregate.ErrSettings})
 	}
 	return x

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
@@ -41,6 +42,10 @@ func (t *answering) openCalls(ctx context.Context, d agent.Definition) error {
 	allowed, err := catalog.Allowed(permissions, t.settings.MCPServers)
 	if err != nil {
 		slog.WarnContext(ctx, "tools are not offered", "err", err)
+	}
+	t.marks = map[string]*rules.Mark{}
+	for _, p := range permissions {
+		t.marks[p.ToolName] = p.Mark
 	}
 	t.calls = allowed.Only(func(s tool.Spec) bool {
 		_, sourced := t.source()
@@ -76,6 +81,9 @@ func (t *answering) completeCall(ctx context.Context, p conversation.Payload) (c
 	p.Arguments = string(r.JSON())
 	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access, LeftOut: string(tool.LeftOut(s, a)),
 		Unseen: tool.Unnamed(s, a, append(t.wordsOf(nil), t.askers()...)...)}
+	if s.Access == aggregate.Write {
+		p.Mark = t.marks[p.Tool]
+	}
 	if s.Sourced {
 		return t.completePush(ctx, p)
 	}

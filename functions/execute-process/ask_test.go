@@ -77,9 +77,16 @@ func (w *world) markedAt(pointer string) {
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 }
 
-// settledBy has one person stamp steps under the rule for everything.
+// settledBy has one person stamp steps under the rule for everything. They carry the mark that their tool has now.
 func (w *world) settledBy(steps ...task.Step) {
 	w.T.Helper()
+	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, writing)
+	expect.NoError(w.T, err)
+	for i, s := range steps {
+		if s.Tool == writing {
+			steps[i].Mark = p.Mark
+		}
+	}
 	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, "U0CHIEF"))
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...)
 	w.stamp("U0CHIEF")

@@ -141,8 +141,10 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 // refersToMarked reports whether the amount or a destination of a call comes from an earlier result. Then rules could
 // not know it when people stamped the steps.
 func refersToMarked(step task.Step, permission tenancy.ToolPermission, planned tool.Arguments) bool {
-	mark := permission.Marked(step.ToolVersion)
-	return slices.ContainsFunc(planned.Refs(), func(r tool.Ref) bool { return mark.Covers(step.ToolVersion, r.At) })
+	carried := tenancy.MarkOf(step.Tool, step.ToolVersion, step.Mark)
+	return slices.ContainsFunc(planned.Refs(), func(r tool.Ref) bool {
+		return permission.Marked(step.ToolVersion).Covers(step.ToolVersion, r.At) || carried.Covers(step.ToolVersion, r.At)
+	})
 }
 
 // tellsUnstamped reports whether a step would send people a text that nobody has approved: the approved policy doesn't

@@ -103,7 +103,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			if p := a.RepeatedSteps(); p != nil {
 				return plan{p.Steps, p.Remarks}, model.Usage{}, nil
 			}
-			return h.make(ctx, s, a, allowed, forbidden)
+			return h.make(ctx, s, a, allowed, forbidden, permissions)
 		},
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 			if under == nil {
@@ -155,6 +155,7 @@ func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions [
 
 func (h *Handler) make(
 	ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string,
+	permissions []tenancy.ToolPermission,
 ) (plan, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
@@ -170,7 +171,9 @@ func (h *Handler) make(
 		Unstamped: !policy.Terms.ApprovalRequired,
 		Tools:     tools, Forbidden: forbidden,
 		Requester: a.Head.Requester, Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run,
-		Fits: card.StepsFit,
+		Fits: func(steps []task.Step, remarks string) bool {
+			return card.StepsFit(marked(steps, permissions), remarks)
+		},
 	}
 	for _, p := range a.Processes {
 		if p.Status == aggregate.Rejected {
@@ -178,7 +181,20 @@ func (h *Handler) make(
 		}
 	}
 	steps, remarks, usage, err := model.Plan(ctx, g, input)
-	return plan{steps, remarks}, usage, err
+	return plan{marked(steps, permissions), remarks}, usage, err
+}
+
+// marked returns steps with the marks of the tools that write. A model neither sees nor writes marks.
+func marked(steps []task.Step, permissions []tenancy.ToolPermission) []task.Step {
+	steps = slices.Clone(steps)
+	for i, s := range steps {
+		for _, p := range permissions {
+			if p.ToolName == s.Tool && s.Access == aggregate.Write {
+				steps[i].Mark = p.Mark
+			}
+		}
+	}
+	return steps
 }
 
 // allowed returns the catalog without the tools that the tenant forbids, and with the MCP tools that an administrator

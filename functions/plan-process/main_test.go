@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -77,6 +79,27 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 		if len(p.Steps) < 2 || p.Steps[0].ToolVersion == "" || p.PromptID != w.Load().Prompt().ID || g.Calls != 1 {
 			t.Errorf("%+v after %d calls", p, g.Calls)
 		}
+	})
+	t.Run("writes carry the mark of their tool, and reads none", func(t *testing.T) {
+		w := approved(t, server)
+		spec, _ := expect.Value(tool.Builtin())(t).Lookup("send_slack_dm")
+		p := tenancy.Unsaved(w.Ref.Tenant, spec.Name)
+		p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{"U1": "経理の窓口"}}
+		expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
+		handle(t, w, &modeltest.Demo{})
+		made := w.Load().Process()
+		carried := 0
+		for _, s := range made.Steps {
+			if s.Tool == spec.Name {
+				carried++
+				expect.Same(t, s.Mark, p.Mark)
+				continue
+			}
+			expect.That(t, s.Mark == nil, "%s carries %+v", s.Tool, s.Mark)
+		}
+		unmarked := slices.Clone(made.Steps)
+		unmarked[len(unmarked)-1].Mark = nil
+		expect.That(t, carried > 0 && task.Hash(unmarked) != task.Hash(made.Steps), "it is not stamped: %+v", made.Steps)
 	})
 	t.Run("steps that their card can't show whole are not asked of people", func(t *testing.T) {
 		var steps []model.StepData

@@ -173,6 +173,7 @@ func testMarkThatChanges(t *testing.T, w *ruledWorld) {
 func (w *ruledWorld) withinMark() tenancy.ToolPermission {
 	w.T.Helper()
 	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	w.mark = &rules.Mark{Version: "1", How: rules.HowNothing, Destinations: []string{"/user"}}
 	w.unrouted()
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
 		{ID: "01KS000000000000000000000A", Name: "社内", Outcome: *asks(desk("課長", group("S0KEIRI"))),

@@ -69,7 +69,8 @@ type ruledWorld struct {
 	slack *company
 	store func(Store) Store
 	org   func(context.Context, string) (decide.StandingOrganisation, error)
-	revs  int // of the rules
+	revs  int         // of the rules
+	mark  *rules.Mark // that unrouted steps carry
 }
 
 func newRuled(t *testing.T, server *pipelinetest.Server) *ruledWorld {
@@ -132,6 +133,7 @@ func (w *ruledWorld) stepsUnrouted() {
 	w.Later(3 * time.Minute)
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	steps := []task.Step{pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`)}
+	steps[0].Mark = w.mark
 	rule := circulation.Rule{ID: "01KS000000000000000000000A", Name: "すべて"}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcessUnder(a.Head.Run, steps, "", rule, s, w.Now())

@@ -114,7 +114,7 @@ func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermiss
 		if i := slices.IndexFunc(permissions, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Tool }); i >= 0 {
 			p = permissions[i]
 		}
-		calls = append(calls, p.Call(s.ToolVersion, s.Access, s.ToolInput))
+		calls = append(calls, p.Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark))
 		row := aggregate.Owned{Key: tenancy.ToolKey(s.Tool), Rev: p.Rev, Err: aggregate.ErrSettings}
 		if !slices.Contains(on, row) {
 			on = append(on, row)

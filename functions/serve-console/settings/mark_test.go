@@ -145,7 +145,7 @@ func testCurrencyUnsaid(t *testing.T, w *consoletest.World) {
 	a.Says(t, http.StatusSeeOther)
 	m := permission(w, standin.PlaceOrder)
 	call := func(arguments string) rules.Amount {
-		return m.Call(p.Pin.Version(), aggregate.Write, aggregate.JSON(arguments)).Amount
+		return m.Call(p.Pin.Version(), aggregate.Write, aggregate.JSON(arguments), m.Mark).Amount
 	}
 	expect.Is(t, call(`{"amount":90000,"currency":"USD","unit":"kg"}`).Why, rules.WhyCurrencies)
 	expect.That(t, call(`{"amount":90000,"currency":"JPY","unit":"kg"}`).Known(), "it is yen")
@@ -184,7 +184,7 @@ func testMarkStale(t *testing.T, w *consoletest.World) {
 	arguments := aggregate.JSON(`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`)
 	amount := func() rules.Amount {
 		p := permission(w, standin.PlaceOrder)
-		return p.Call(p.Pin.Version(), aggregate.Write, arguments).Amount
+		return p.Call(p.Pin.Version(), aggregate.Write, arguments, p.Mark).Amount
 	}
 	expect.Same(t, amount(), rules.Unknown(rules.WhyMark))
 	b.Post(markPage+standin.PlaceOrder, marks(again, again.Pin.Version())).Says(t, http.StatusSeeOther)
@@ -201,7 +201,7 @@ func testOwnMarked(t *testing.T, w *consoletest.World) {
 	b.Post(markPage+name, f).Says(t, http.StatusSeeOther)
 	p := permission(w, name)
 	expect.That(t, p.Allowed && p.Mark.Currency == "", "%+v", p.Mark)
-	c := p.Call(version, aggregate.Write, `{"recipient":"U0SATO"}`)
+	c := p.Call(version, aggregate.Write, `{"recipient":"U0SATO"}`, p.Mark)
 	expect.Same(t, c, rules.Call{
 		Tool: rules.Tool{Name: name}, Access: aggregate.Write, Destinations: []string{"U0SATO"}, Amount: rules.Nothing(),
 	})

@@ -95,7 +95,7 @@ func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField)
 		}
 	}
 	p.Mark = typed.mark(m.version)
-	d.Reading = t.reading(p.Call(m.version, aggregate.Write, aggregate.JSON(typed.Example)))
+	d.Reading = t.reading(p.Call(m.version, aggregate.Write, aggregate.JSON(typed.Example), p.Mark))
 	return d
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -28,10 +29,12 @@ type Called struct {
 	LeftOut string `json:"left_out,omitempty"`
 	// Unseen says that a value which may be a destination stands in no message that a person wrote.
 	Unseen bool `json:"unseen,omitempty"`
+	// Mark is the mark of a write's tool when the call was proposed. Cards are drawn by it.
+	Mark *rules.Mark `json:"mark,omitempty"`
 }
 
 // called are the members of Called.
-var called = []string{"tool_version", "access", "left_out", "unseen"}
+var called = []string{"tool_version", "access", "left_out", "unseen", "mark"}
 
 // checkCall checks a proposed call as far as that is possible without the tool's schema.
 func (p Payload) checkCall() (problems []string) {

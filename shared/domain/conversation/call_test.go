@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
 
@@ -119,6 +120,7 @@ func TestAProposedCallHasLiteralArguments(t *testing.T) {
 		`{"tool":"x","arguments":"{\"a\":[{\"$ref\":\"step-1.result\"}]}"}`:  "arguments.a[0] is a $ref",
 		`{"tool":"x","arguments":"{\"$ref\":\"step-1.result\"}"}`:            "arguments is a $ref",
 		`{"tool":"x","arguments":"{}","tool_version":"` + version + `"}`:     "unknown field",
+		`{"tool":"x","arguments":"{}","mark":{"version":"1"}}`:               "unknown field",
 		`{"tool":"` + strings.Repeat("x", MaxTool+1) + `","arguments":"{}"}`: "the limit",
 		`{"tool":"x","arguments":"{}","script":"ls"}`:                        "unknown field",
 		`{"tool":"x","arguments":{"status":"all"}}`:                          "not of the payload's form",
@@ -136,7 +138,8 @@ func TestAKeptCallIsReadAsItWasStamped(t *testing.T) {
 	p, problems := ReadPayload(ToolCall, []byte(`{"tool":"book_room","arguments":"{\"room\":\"<A>\"}"}`))
 	expect.Is(t, len(problems), 0, problems)
 	p, _ = p.Complete(ToolCall, On{Base: "v1"}, nil)
-	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`, Unseen: true}
+	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`, Unseen: true,
+		Mark: &rules.Mark{Version: version, Act: rules.ActBooking, Names: map[string]string{"/room": "部屋"}}}
 	is, problems := ReadKept(ToolCall, []byte(p.JSON()))
 	expect.Is(t, len(problems), 0, problems)
 	expect.Same(t, is, p)

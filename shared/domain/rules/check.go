@@ -77,11 +77,18 @@ func (m *Mark) Problems() []aggregate.ErrField {
 	var p problems
 	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "must have 1 to %d bytes", maxVersion)
 	p.list(m.Destinations, "destinations", MaxPointers, p.pointer)
+	m.checkAmount(&p)
+	m.checkShown(&p)
+	return p
+}
+
+// checkAmount checks what the mark says about the amount.
+func (m *Mark) checkAmount(p *problems) {
 	switch {
-	case m.How == HowNothing, m.How == HowUnknown && len(m.Destinations) > 0:
+	case m.How == HowNothing, m.How == HowUnknown && (len(m.Destinations) > 0 || m.shows()):
 		p.unless(len(m.Pointers)+len(m.Units)+len(m.Asides) == 0 && m.Currency == "", "pointers",
 			"must be absent, as the currency, where no amount is marked")
-		return p
+		return
 	case m.How != HowSum && m.How != HowProduct:
 		p.add("how", "must be sum, product or nothing")
 	}
@@ -98,7 +105,6 @@ func (m *Mark) Problems() []aggregate.ErrField {
 	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
 		"must go through the same rows to be multiplied")
 	p.currency(m.Currency, "currency")
-	return p
 }
 
 func (e Empty) check(p *problems, at string) {

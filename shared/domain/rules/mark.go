@@ -26,6 +26,13 @@ type Mark struct {
 	Asides []string `json:"asides,omitempty"`
 	// Destinations are JSON pointers to the texts, or lists of texts, that say where a write goes.
 	Destinations []string `json:"destinations,omitempty"`
+	// What follows says how people are shown a call. It decides nothing: see Decides.
+	Act    Act               `json:"act,omitempty"`    // empty: not said
+	Party  string            `json:"party,omitempty"`  // a pointer to who is paid or written to: a text, or a list of texts
+	Item   string            `json:"item,omitempty"`   // a pointer, through one list at most, to what a row is called
+	Words  string            `json:"words,omitempty"`  // a pointer to the text that people will read
+	Names  map[string]string `json:"names,omitempty"`  // what people call the argument at a pointer
+	Labels map[string]string `json:"labels,omitempty"` // what people call a value of a destination
 }
 
 // How says how a call's amount follows from the values at the pointers.
@@ -143,22 +150,24 @@ func readEach(root any, pointer string) (all []*big.Rat, why Why) {
 
 // sameRows reports whether all pointers go through the same lists, so that a product has its factors from one row.
 func (m *Mark) sameRows() bool {
-	through := func(pointer string) []string {
-		path := tokens(pointer)
-		last := -1
-		for i, token := range path {
-			if token == rows {
-				last = i
-			}
-		}
-		return path[:last+1]
-	}
 	for _, p := range m.Pointers[1:] {
 		if !slices.Equal(through(p), through(m.Pointers[0])) {
 			return false
 		}
 	}
 	return true
+}
+
+// through returns the beginning of a pointer up to its last list; empty: it goes through none.
+func through(pointer string) []string {
+	path := tokens(pointer)
+	last := -1
+	for i, token := range path {
+		if token == rows {
+			last = i
+		}
+	}
+	return path[:last+1]
 }
 
 // rows is the part of a pointer that stands for every row of a list.

@@ -25,6 +25,8 @@ type Step struct {
 	// Access and ToolVersion are the catalog's values at planning time. A tool that has changed since is not called.
 	Access      aggregate.Access `json:"effect"`
 	ToolVersion string           `json:"toolVersion"`
+	// Mark is the mark of a write's tool at planning time. Cards are drawn by it, so it is part of what is stamped.
+	Mark *rules.Mark `json:"mark,omitempty"`
 }
 
 // MaxSteps limits the steps of a process.
@@ -61,8 +63,8 @@ func (s Step) Name() string {
 	return s.Description
 }
 
-// Hash returns the SHA-256 of everything that a person stamps: tools, raw input, order, flags, and the tools' effect
-// and version.
+// Hash returns the SHA-256 of everything that a person stamps: tools, raw input, order, flags, and the tools' effect,
+// version and mark.
 func Hash(steps []Step) string {
 	b, err := json.Marshal(steps)
 	if err != nil { // invalid JSON in a toolInput must not equal an approved hash

@@ -277,24 +277,37 @@ func (p ToolPermission) Tool() rules.Tool {
 	return rules.Tool{Name: p.ToolName}
 }
 
-// Call returns what rules may know of a call of the tool. version and access are those that the step or the proposal
-// names; arguments are planned or resolved. A value that an earlier result will replace is unknown.
-func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON) rules.Call {
+// Call returns what rules may know of a call of the tool. version, access and the mark are those that the step or the
+// proposal carries; arguments are planned or resolved. A value that an earlier result will replace is unknown. If the
+// mark has changed since, so that people are shown another amount than rules would read now, the call's amount and
+// destinations are unknown.
+func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON,
+	carried *rules.Mark) rules.Call {
 	mark := p.Marked(version)
-	c := rules.Call{Tool: p.Tool(), Access: access, Amount: mark.AmountOf(version, access, arguments)}
+	c := rules.Call{Tool: p.Tool(), Access: access}
+	if c.Writes() && !mark.DecidesAs(MarkOf(p.ToolName, version, carried)) {
+		c.Amount = rules.Unknown(rules.WhyMark)
+		return c
+	}
+	c.Amount = mark.AmountOf(version, access, arguments)
 	if c.Writes() {
 		c.Destinations = mark.To(version, arguments)
 	}
 	return c
 }
 
-// Marked returns the tool's mark. Ringi's own tools move no money, in this version, unless an administrator says
-// otherwise.
+// Marked returns the mark by which a call of the tool counts now.
 func (p ToolPermission) Marked(version string) *rules.Mark {
-	if _, _, foreign := ServerTool(p.ToolName); p.Mark == nil && !foreign {
+	return MarkOf(p.ToolName, version, p.Mark)
+}
+
+// MarkOf returns the mark by which a call counts that carries this one. Ringi's own tools move no money, in this
+// version, unless an administrator says otherwise.
+func MarkOf(tool, version string, carried *rules.Mark) *rules.Mark {
+	if _, _, foreign := ServerTool(tool); !foreign && carried.Silent() {
 		return &rules.Mark{Version: version, How: rules.HowNothing}
 	}
-	return p.Mark
+	return carried
 }
 
 // checkMark refuses a mark that can't be, or that says nothing of a currency or unit of the version that is allowed.
@@ -308,6 +321,7 @@ func (p ToolPermission) checkMark() error {
 	all := p.Mark.Problems()
 	if p.Pin != nil && p.Mark.Version == p.Pin.Version() {
 		all = append(all, p.Mark.Unsaid(string(p.Pin.Input))...)
+		all = append(all, p.Mark.Misnamed(string(p.Pin.Input))...)
 	}
 	if len(all) > 0 {
 		return aggregate.ErrField{Field: "mark." + all[0].Field, Limit: all[0].Limit}

@@ -88,28 +88,28 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 	p := marked()
 	v := p.Pin.Version()
 	shop := rules.Tool{Address: "https://shop.example/mcp", Name: "order"}
-	expect.Same(t, p.Call(v, aggregate.Write, order), rules.Call{
+	expect.Same(t, p.Call(v, aggregate.Write, order, p.Mark), rules.Call{
 		Tool: shop, Access: aggregate.Write, Destinations: []string{"Acme"},
 		Amount: rules.Amount{Value: "300000", Currency: "JPY"},
 	})
 	referred := aggregate.JSON(`{"supplier":{"$ref":"step-1.result.name"},"items":{"$ref":"step-1.result.items"}}`)
-	expect.Same(t, p.Call(v, aggregate.Write, referred), rules.Call{
+	expect.Same(t, p.Call(v, aggregate.Write, referred, p.Mark), rules.Call{
 		Tool: shop, Access: aggregate.Write, Amount: rules.Unknown(rules.WhyReference),
 	})
 	own := ToolPermission{TenantID: "T1", ToolName: "send_slack_dm", Allowed: true}
 	own.Mark = &rules.Mark{Version: "v1", How: rules.HowNothing, Destinations: []string{"/recipient"}}
-	expect.Same(t, own.Call("v1", aggregate.Write, `{"recipient":"U1"}`), rules.Call{
+	expect.Same(t, own.Call("v1", aggregate.Write, `{"recipient":"U1"}`, own.Mark), rules.Call{
 		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write, Destinations: []string{"U1"},
 		Amount: rules.Nothing(),
 	})
-	expect.Same(t, Unsaved("T1", "list_employees").Call("v1", aggregate.Read, `{}`), rules.Call{
+	expect.Same(t, Unsaved("T1", "list_employees").Call("v1", aggregate.Read, `{}`, nil), rules.Call{
 		Tool: rules.Tool{Name: "list_employees"}, Access: aggregate.Read, Amount: rules.Nothing(),
 	})
-	expect.Same(t, Unsaved("T1", "send_slack_dm").Call("v1", aggregate.Write, `{"recipient":"U1"}`), rules.Call{
+	expect.Same(t, Unsaved("T1", "send_slack_dm").Call("v1", aggregate.Write, `{"recipient":"U1"}`, nil), rules.Call{
 		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write, Amount: rules.Nothing(),
 	})
 	// nobody allowed it, so that its address isn't known: it is none of Ringi's own
-	expect.Same(t, Unsaved("T1", "shop.order").Call("v1", aggregate.Write, order).Tool, rules.Tool{Name: "shop.order"})
+	expect.Same(t, Unsaved("T1", "shop.order").Call("v1", aggregate.Write, order, nil).Tool, rules.Tool{Name: "shop.order"})
 }
 
 // Whatever of the tool changed since, its address and what it does included: the mark counts no more.
@@ -121,7 +121,7 @@ func TestAMarkIsOfOneVersionOfItsTool(t *testing.T) {
 	} {
 		p := marked()
 		change(p.Pin)
-		c := p.Call(p.Pin.Version(), aggregate.Write, order)
+		c := p.Call(p.Pin.Version(), aggregate.Write, order, p.Mark)
 		expect.That(t, c.Destinations == nil && c.Amount == rules.Unknown(rules.WhyMark), "%s changed: %+v", name, c)
 	}
 }
@@ -392,4 +392,38 @@ func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
 	expect.That(t, !known && cost == 30_000, "searches by a model without a price cost %s", cost)
 	_, known = SearchCost("compatible.gemini", 1)
 	expect.That(t, !known, "a search that nobody has has a price")
+}
+
+// People are shown a call by the mark that it carries. Where that decides otherwise than the present one, nothing is
+// known, so that nobody stamps one amount under the rule of another.
+func TestACallThatCarriesAnotherMarkIsUnknown(t *testing.T) {
+	p := marked()
+	v := p.Pin.Version()
+	call := func(carried *rules.Mark) rules.Call { return p.Call(v, aggregate.Write, order, carried) }
+	named := *p.Mark
+	named.Act, named.Party, named.Names = rules.ActOrder, "/supplier", map[string]string{"/supplier": "取引先"}
+	expect.Same(t, call(&named), call(p.Mark))
+	expect.That(t, call(&named).Amount.Known(), "%+v", call(&named))
+	summed := *p.Mark
+	summed.Destinations = nil
+	for name, carried := range map[string]*rules.Mark{"none": nil, "one that goes elsewhere": &summed} {
+		c := call(carried)
+		expect.That(t, c.Amount == rules.Unknown(rules.WhyMark) && c.Destinations == nil, "%s: %+v", name, c)
+	}
+	own := ToolPermission{TenantID: "T1", ToolName: "send_slack_dm", Allowed: true}
+	own.Mark = &rules.Mark{Version: "v1", Labels: map[string]string{"U1": "佐藤"}}
+	c := own.Call("v2", aggregate.Write, `{"recipient":"U1"}`, nil)
+	expect.That(t, c.Amount == rules.Nothing(), "labels move money: %+v", c)
+}
+
+func TestAMarkNamesNoArgumentLikeAnother(t *testing.T) {
+	p := marked()
+	p.Pin.Input = `{"type":"object","properties":{"supplier":{"type":"string"},"items":{"type":"array","items":{"type":` +
+		`"object","properties":{"name":{"type":"string"},"quantity":{"type":"number"},"unit_price":{"type":"number"}}}}}}`
+	p.Mark.Version = p.Pin.Version()
+	for name, ok := range map[string]bool{"取引先": true, "supplier": true, "Items": false, "unit_price": false} {
+		p.Mark.Names = map[string]string{"/supplier": name}
+		_, _, err := p.Save("P1", person, now, nil)
+		expect.That(t, (err == nil) == ok, "%s: %v", name, err)
+	}
 }

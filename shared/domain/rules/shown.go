@@ -1,0 +1,203 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/legible"
+)
+
+// Act says what a call does, as people say it.
+type Act string
+
+const (
+	ActOrder   Act = "order"
+	ActPayment Act = "payment"
+	ActBooking Act = "booking"
+	ActMessage Act = "message"
+	ActRecord  Act = "record"
+	ActSheet   Act = "sheet" // only Ringi's own tool
+	ActRead    Act = "read"  // a call that only reads; no mark says so
+)
+
+// Acts are those that a mark may have.
+var Acts = []Act{ActOrder, ActPayment, ActBooking, ActMessage, ActRecord}
+
+// OwnNames are the names that surfaces give to what no argument is, in all languages. A test of shared/explain checks
+// that these are all. No argument may be called so.
+var OwnNames = []string{"小計", "合計", "金額", "ほかの引数", "Subtotal", "Total", "Amount", "Other arguments"}
+
+// Limits of what a mark says for people.
+const (
+	MaxNames     = 40
+	MaxNamed     = 40 // characters of an argument's name
+	MaxLabel     = 60 // characters of a destination's
+	MaxLabelled  = 200
+	maxShownSize = 2048 // bytes of JSON: the steps of a plan, each with its mark, are one row
+)
+
+// shown is the part of a mark that decides nothing.
+type shown struct {
+	Act    Act               `json:"act,omitempty"`
+	Party  string            `json:"party,omitempty"`
+	Item   string            `json:"item,omitempty"`
+	Words  string            `json:"words,omitempty"`
+	Names  map[string]string `json:"names,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+func (m *Mark) shown() shown { return shown{m.Act, m.Party, m.Item, m.Words, m.Names, m.Labels} }
+
+// shows reports whether the mark says anything about how calls are shown.
+func (m *Mark) shows() bool { return !reflect.ValueOf(m.shown()).IsZero() }
+
+// Decides returns the part of the mark that rules use: without what only surfaces show. A mark of nothing has none.
+func (m *Mark) Decides() Mark {
+	if m == nil {
+		return Mark{}
+	}
+	of := *m
+	of.Act, of.Party, of.Item, of.Words, of.Names, of.Labels = "", "", "", "", nil, nil
+	return of
+}
+
+// DecidesAs reports whether rules read calls by both marks alike.
+func (m *Mark) DecidesAs(other *Mark) bool {
+	a, _ := json.Marshal(m.Decides()) // texts can always be written
+	b, _ := json.Marshal(other.Decides())
+	return string(a) == string(b)
+}
+
+// Silent reports whether the mark says nothing that rules use.
+func (m *Mark) Silent() bool { return m.DecidesAs(&Mark{Version: m.Decides().Version}) }
+
+// Said returns what people call the argument at a pointer, or "".
+func (m *Mark) Said(pointer string) string {
+	if m == nil {
+		return ""
+	}
+	return m.Names[pointer]
+}
+
+// checkShown checks what the mark says for people.
+func (m *Mark) checkShown(p *problems) {
+	p.unless(m.Act == "" || slices.Contains(Acts, m.Act), "act", "must be one of %v", Acts)
+	one := func(value, field string, most int) {
+		if value == "" {
+			return
+		}
+		p.pointer(value, field)
+		p.unless(len(through(value)) == 0 || most > 0 && starred(value) <= most, field,
+			"must go through %d lists at most", most)
+	}
+	one(m.Party, "party", 0)
+	one(m.Words, "words", 0)
+	one(m.Item, "item", 1)
+	p.unless(m.Party == "" || m.Party != m.Words && m.Party != m.Item, "party", "must be another argument")
+	p.unless(m.Words == "" || m.Words != m.Item, "words", "must be another argument")
+	p.unless(!m.itemApart(), "item", "must be in the same rows as the amount")
+	m.checkNames(p)
+	size, _ := json.Marshal(m.shown())
+	p.unless(len(size) <= maxShownSize, "names", "must have at most %d bytes, with all that is shown", maxShownSize)
+}
+
+func starred(pointer string) (n int) {
+	for _, token := range tokens(pointer) {
+		if token == rows {
+			n++
+		}
+	}
+	return n
+}
+
+// itemApart reports whether the item is in other rows than all parts of the amount that are in rows.
+func (m *Mark) itemApart() bool {
+	in := slices.DeleteFunc(slices.Clone(m.Pointers), func(p string) bool { return len(through(p)) == 0 })
+	return starred(m.Item) > 0 && len(in) > 0 && !slices.ContainsFunc(in, func(p string) bool {
+		return slices.Equal(through(p), through(m.Item))
+	})
+}
+
+func (m *Mark) checkNames(p *problems) {
+	taken := map[string]bool{}
+	for _, name := range OwnNames {
+		taken[foldedCase(name)] = true
+	}
+	p.unless(len(m.Names) <= MaxNames, "names", "must have at most %d entries", MaxNames)
+	for _, pointer := range slices.Sorted(maps.Keys(m.Names)) {
+		field, name := fmt.Sprintf("names[%s]", pointer), m.Names[pointer]
+		p.pointer(pointer, field)
+		p.name(name, field, MaxNamed)
+		p.unless(!strings.ContainsAny(name, nameSigns), field, "must have none of %s", nameSigns)
+		p.unless(!taken[foldedCase(name)], field, "is taken")
+		taken[foldedCase(name)] = true
+	}
+	p.unless(len(m.Labels) <= MaxNames, "labels", "must have at most %d entries", MaxNames)
+	seen := map[string]bool{}
+	for _, value := range slices.Sorted(maps.Keys(m.Labels)) {
+		field, label := fmt.Sprintf("labels[%s]", value), m.Labels[value]
+		p.unless(value != "" && len(value) <= MaxLabelled, field, "must be of a value of 1 to %d bytes", MaxLabelled)
+		p.name(label, field, MaxLabel)
+		p.unless(!seen[foldedCase(label)], field, "is there twice")
+		seen[foldedCase(label)] = true
+	}
+}
+
+// nameSigns are what surfaces write around names and values, and between them.
+const nameSigns = "\"'`“”„‟‘’«»「」『』｢｣﹁﹂›·*:：⏎\\"
+
+// name checks a name in which every character shows.
+func (p *problems) name(text, field string, most int) {
+	p.words(text, field, most)
+	for _, r := range text {
+		if legible.Ignorable(r) || legible.Blank(r) && r != ' ' {
+			p.add(field, "must have no hidden character and no other space than the usual one")
+			return
+		}
+	}
+}
+
+// Misnamed returns the names of the mark that a tool's schema gives to another argument, as problems. A schema that
+// can't be read names none.
+func (m *Mark) Misnamed(schema string) (all []aggregate.ErrField) {
+	s := schemas{mark: m, left: maxSchemas}
+	if len(m.Names) == 0 || json.Unmarshal([]byte(schema), &s.root) != nil {
+		return nil
+	}
+	of := map[string][]string{} // pointers by the folded name of the argument
+	s.named(s.root, "", 0, of)
+	for _, pointer := range slices.Sorted(maps.Keys(m.Names)) {
+		for _, other := range of[foldedCase(m.Names[pointer])] {
+			if other != pointer {
+				all = append(all, aggregate.ErrField{Field: fmt.Sprintf("names[%s]", pointer), Limit: NameOf + other})
+				break
+			}
+		}
+	}
+	return all
+}
+
+// NameOf begins the limit of a name that the schema gives to another argument; that argument's pointer follows.
+const NameOf = "must not be the name of "
+
+func (s *schemas) named(v any, pointer string, depth int, of map[string][]string) {
+	if s.left--; s.left < 0 || depth > maxSchemaDepth {
+		return
+	}
+	schema, is := v.(map[string]any)
+	if !is {
+		return
+	}
+	path := tokens(pointer)
+	if name := foldedCase(path[len(path)-1]); pointer != "" && !slices.Contains(of[name], pointer) {
+		of[name] = append(of[name], pointer)
+	}
+	for _, part := range s.parts(schema, pointer, unnamed) {
+		s.named(part.v, part.at, depth+1, of)
+	}
+}

@@ -1,0 +1,97 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+// told is a mark with all that people are shown.
+func told() *rules.Mark {
+	m := productOf("/items/*/quantity", "/items/*/unit_price")
+	m.Act, m.Party, m.Item, m.Words = rules.ActOrder, "/supplier", "/items/*/name", "/note"
+	m.Destinations = []string{"/supplier"}
+	m.Names = map[string]string{"/supplier": "取引先", "/items/*/name": "品目", "/items/*/quantity": "数量"}
+	m.Labels = map[string]string{"acme": "アクメ", "globex": "Globex 株式会社"}
+	return m
+}
+
+func TestProblemsOfWhatAMarkShows(t *testing.T) {
+	expect.Is(t, len(told().Problems()), 0)
+	only := &rules.Mark{Version: "v1", Act: rules.ActBooking}
+	expect.Is(t, len(only.Problems()), 0)
+	many := map[string]string{}
+	for i := range 41 {
+		many[fmt.Sprintf("/a%d", i)] = fmt.Sprintf("n%d", i)
+	}
+	for name, c := range map[string]struct {
+		change func(*rules.Mark)
+		field  string
+	}{
+		"an act of its own":           {func(m *rules.Mark) { m.Act = "gift" }, "act"},
+		"the act of Ringi's own tool": {func(m *rules.Mark) { m.Act = rules.ActSheet }, "act"},
+		"parties in rows":             {func(m *rules.Mark) { m.Party = "/items/*/supplier" }, "party"},
+		"no pointer to a party":       {func(m *rules.Mark) { m.Party = "supplier" }, "party"},
+		"words in rows":               {func(m *rules.Mark) { m.Words = "/notes/*" }, "words"},
+		"items in other rows":         {func(m *rules.Mark) { m.Item = "/others/*/name" }, "item"},
+		"a party that is the words":   {func(m *rules.Mark) { m.Party = m.Words }, "party"},
+		"an item that is the words":   {func(m *rules.Mark) { m.Item = m.Words }, "words"},
+		"a name in quotation marks":   {func(m *rules.Mark) { m.Names["/note"] = "「備考」" }, "names[/note]"},
+		"a name with a star":          {func(m *rules.Mark) { m.Names["/note"] = "備考*" }, "names[/note]"},
+		"a name of two lines":         {func(m *rules.Mark) { m.Names["/note"] = "備\n考" }, "names[/note]"},
+		"a long name":                 {func(m *rules.Mark) { m.Names["/note"] = strings.Repeat("長", 41) }, "names[/note]"},
+		"a name that hides":           {func(m *rules.Mark) { m.Names["/note"] = "備\u200b考" }, "names[/note]"},
+		"a name twice":                {func(m *rules.Mark) { m.Names["/tel"] = "取引先" }, "names[/tel]"},
+		"a name of Ringi's":           {func(m *rules.Mark) { m.Names["/note"] = "SUBTOTAL" }, "names[/note]"},
+		"a name of no pointer":        {func(m *rules.Mark) { m.Names["note"] = "備考" }, "names[note]"},
+		"many names":                  {func(m *rules.Mark) { m.Names = many }, "names"},
+		"a label twice":               {func(m *rules.Mark) { m.Labels["acme2"] = "アクメ" }, "labels[acme2]"},
+		"a label of nothing":          {func(m *rules.Mark) { m.Labels[""] = "x" }, "labels[]"},
+		"a label that hides":          {func(m *rules.Mark) { m.Labels["b"] = "\u3164" }, "labels[b]"},
+		"a long label":                {func(m *rules.Mark) { m.Labels["b"] = strings.Repeat("b", 61) }, "labels[b]"},
+		"all together too long": {func(m *rules.Mark) {
+			for i := range 12 {
+				m.Labels[strings.Repeat("v", 198)+fmt.Sprint(i)] = fmt.Sprintf("v%d", i)
+			}
+		}, "names"},
+	} {
+		m := told()
+		c.change(m)
+		fields := fieldsOf(m.Problems())
+		expect.That(t, len(fields) > 0 && fields[0] == c.field, "%s: %v, want %s", name, fields, c.field)
+	}
+}
+
+// What a mark shows decides nothing.
+func TestWhatAMarkShowsDecidesNothing(t *testing.T) {
+	pointers := rapid.SampledFrom([]string{"", "/supplier", "/note", "/amount", "/items/*/name", "/items/*/quantity"})
+	rapid.Check(t, func(t *rapid.T) {
+		m := told()
+		if rapid.Bool().Draw(t, "sum") {
+			m = sumOf("/amount")
+			m.Destinations = []string{"/supplier"}
+		}
+		decides := m.Decides()
+		m.Act = rapid.SampledFrom(append(rules.Acts, "")).Draw(t, "act")
+		m.Party, m.Words = pointers.Draw(t, "party"), pointers.Draw(t, "words")
+		m.Item = pointers.Draw(t, "item")
+		m.Names = rapid.MapOf(pointers, rapid.SampledFrom([]string{"a", "金額の欄"})).Draw(t, "names")
+		m.Labels = rapid.MapOf(pointers, rapid.SampledFrom([]string{"a", "b"})).Draw(t, "labels")
+		if len(m.Problems()) > 0 {
+			return
+		}
+		args := aggregate.JSON(rapid.SampledFrom([]string{
+			`{"supplier":"acme","amount":5,"items":[{"name":"a","quantity":2,"unit_price":"1,000"}]}`,
+			`{"supplier":["acme","globex"],"items":[]}`, `{"amount":{"$ref":"step-1.result.n"}}`, `{}`, `x`,
+		}).Draw(t, "arguments"))
+		expect.Same(t, m.AmountOf("v1", aggregate.Write, args), decides.AmountOf("v1", aggregate.Write, args))
+		expect.Same(t, m.To("v1", args), decides.To("v1", args))
+		expect.That(t, m.DecidesAs(&decides), "it decides otherwise: %+v", m)
+	})
+}
