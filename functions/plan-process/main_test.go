@@ -50,6 +50,7 @@ func reject(w *pipelinetest.World) {
 func TestPlanProcess(t *testing.T) {
 	server := pipelinetest.Start(t)
 	testPlans(t, server)
+	t.Run("writes carry the mark of their tool, and reads none", func(t *testing.T) { testMarks(t, server) })
 	testPermissions(t, server)
 	testLateSteps(t, server)
 	testUnderRules(t, server)
@@ -79,27 +80,6 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 		if len(p.Steps) < 2 || p.Steps[0].ToolVersion == "" || p.PromptID != w.Load().Prompt().ID || g.Calls != 1 {
 			t.Errorf("%+v after %d calls", p, g.Calls)
 		}
-	})
-	t.Run("writes carry the mark of their tool, and reads none", func(t *testing.T) {
-		w := approved(t, server)
-		spec, _ := expect.Value(tool.Builtin())(t).Lookup("send_slack_dm")
-		p := tenancy.Unsaved(w.Ref.Tenant, spec.Name)
-		p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{"U1": "経理の窓口"}}
-		expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
-		handle(t, w, &modeltest.Demo{})
-		made := w.Load().Process()
-		carried := 0
-		for _, s := range made.Steps {
-			if s.Tool == spec.Name {
-				carried++
-				expect.Same(t, s.Mark, p.Mark)
-				continue
-			}
-			expect.That(t, s.Mark == nil, "%s carries %+v", s.Tool, s.Mark)
-		}
-		unmarked := slices.Clone(made.Steps)
-		unmarked[len(unmarked)-1].Mark = nil
-		expect.That(t, carried > 0 && task.Hash(unmarked) != task.Hash(made.Steps), "it is not stamped: %+v", made.Steps)
 	})
 	t.Run("steps that their card can't show whole are not asked of people", func(t *testing.T) {
 		var steps []model.StepData
@@ -178,6 +158,29 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 			}
 		})
 	}
+}
+
+// Writes carry the mark of their tool, and reads none.
+func testMarks(t *testing.T, server *pipelinetest.Server) {
+	w := approved(t, server)
+	spec, _ := expect.Value(tool.Builtin())(t).Lookup("send_slack_dm")
+	p := tenancy.Unsaved(w.Ref.Tenant, spec.Name)
+	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{"U1": "経理の窓口"}}
+	expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
+	handle(t, w, &modeltest.Demo{})
+	made := w.Load().Process()
+	carried := 0
+	for _, s := range made.Steps {
+		if s.Tool == spec.Name {
+			carried++
+			expect.Same(t, s.Mark, p.Mark)
+			continue
+		}
+		expect.That(t, s.Mark == nil, "%s carries %+v", s.Tool, s.Mark)
+	}
+	unmarked := slices.Clone(made.Steps)
+	unmarked[len(unmarked)-1].Mark = nil
+	expect.That(t, carried > 0 && task.Hash(unmarked) != task.Hash(made.Steps), "it is not stamped: %+v", made.Steps)
 }
 
 func testLateSteps(t *testing.T, server *pipelinetest.Server) {

@@ -21,10 +21,10 @@ import (
 type PieceKind int
 
 const (
-	Words   PieceKind = iota // Ringi's
-	Value                    // planned; must be shown without its formatting
-	Person                   // a Slack user id
-	Between                  // separates two items of a line
+	Words  PieceKind = iota // Ringi's
+	Value                   // planned; must be shown without its formatting
+	Person                  // a Slack user id
+	Break                   // separates two items of a line, or two lines of a text
 )
 
 // Piece is a part of a line.
@@ -78,7 +78,7 @@ func (l *writer) leftOut(raw aggregate.JSON) {
 	l.earlier = nil // a default never refers to a step
 	defaults, _ := decode(raw)
 	for _, name := range slices.Sorted(maps.Keys(defaults)) {
-		l.add(Between, between)
+		l.add(Break, between)
 		l.name(name)
 		l.words(": ")
 		l.value(defaults[name])
@@ -118,7 +118,7 @@ func (l *writer) add(k PieceKind, text string) {
 func (l *writer) words(text string) {
 	for i, item := range strings.Split(text, between) {
 		if i > 0 {
-			l.add(Between, between)
+			l.add(Break, between)
 		}
 		l.add(Words, item)
 	}
@@ -250,7 +250,7 @@ func plainSigns(s string) bool {
 // rest writes the arguments that were not mentioned. with precedes each name.
 func (l *writer) rest(with string) {
 	for _, name := range slices.Sorted(maps.Keys(l.args)) {
-		l.add(Between, between)
+		l.add(Break, between)
 		l.words(with)
 		l.name(name)
 		l.words(": ")

@@ -188,6 +188,7 @@ func FuzzNothingIsLeftOut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, input string) {
 		steps := plan(name, input)
 		said := text(explain.StepLines("ja", steps)[0])
+		effect := strings.NewReplacer(`\"`, `"`, "> ", "").Replace(drawn(explain.EffectOf("ja", steps[0], nil, nil)))
 		d := json.NewDecoder(strings.NewReader(input))
 		d.UseNumber()
 		var args map[string]any
@@ -199,6 +200,8 @@ func FuzzNothingIsLeftOut(f *testing.F) {
 				known := literal == "active" || literal == "all" || literal == "calculate" || literal == "validate"
 				expect.That(t, known || strings.Contains(unescaped(said), literal) || strings.Contains(said, literal),
 					"%s: %q of %s is not in %q", name, literal, member, said)
+				expect.That(t, known || strings.Contains(unescaped(effect), literal) || strings.Contains(effect, literal),
+					"%s: %q of %s is not in %q", name, literal, member, effect)
 			}
 		}
 	})
@@ -297,23 +300,8 @@ var lookalikes = [][3]string{
 		`{"columns":[{"key":"c","title":"a = b"}]}`},
 }
 
-func TestTwoCallsHaveTwoLines(t *testing.T) {
-	for _, x := range lookalikes {
-		differ(t, x[0], x[1], x[2])
-	}
-	tools, arguments := someTools(t)
-	names := []string{"label", "value", "key", "title"} // of members
-	for tool, own := range arguments {
-		names = append(names, own...)
-		for _, name := range own {
-			differ(t, tool, `{"`+name+`":"a"}`, `{"`+name+`":"b"}`)
-			differ(t, tool, `{"`+name+`":"a"}`, `{"`+name+`":null}`)
-			differ(t, tool, `{"`+name+`":5}`, `{}`)
-		}
-	}
-	if t.Failed() {
-		return
-	}
+// drawnArguments draws arguments of these and other names, with texts that imitate what lines write.
+func drawnArguments(names []string) *rapid.Generator[map[string]any] {
 	slices.Sort(names)
 	signs := rapid.SampledFrom([]string{"a", "b", "5", "true", "(なし)", "「", "」", "『", "』", "“", "”", `"`, `\`, "⏎", "\n",
 		"\r", " ", " · ", ": ", ", ", " = ", "[", "]", "{", "}", "(", ")", "$ref", ".", "-", "引数 ", "ステップ1の結果"})
@@ -335,7 +323,27 @@ func TestTwoCallsHaveTwoLines(t *testing.T) {
 		object := rapid.Map(rapid.MapOfN(name, value(depth-1), 0, 2), func(v map[string]any) any { return v })
 		return rapid.OneOf(append(plain, list, object)...)
 	}
-	args := rapid.MapOfN(name, value(2), 0, 3)
+	return rapid.MapOfN(name, value(2), 0, 3)
+}
+
+func TestTwoCallsHaveTwoLines(t *testing.T) {
+	for _, x := range lookalikes {
+		differ(t, x[0], x[1], x[2])
+	}
+	tools, arguments := someTools(t)
+	names := []string{"label", "value", "key", "title"} // of members
+	for tool, own := range arguments {
+		names = append(names, own...)
+		for _, name := range own {
+			differ(t, tool, `{"`+name+`":"a"}`, `{"`+name+`":"b"}`)
+			differ(t, tool, `{"`+name+`":"a"}`, `{"`+name+`":null}`)
+			differ(t, tool, `{"`+name+`":5}`, `{}`)
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	args := drawnArguments(names)
 	rapid.Check(t, func(t *rapid.T) {
 		tool := rapid.SampledFrom(tools).Draw(t, "tool")
 		seen := map[string]string{}

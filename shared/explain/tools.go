@@ -78,7 +78,7 @@ func (l *writer) sheet() {
 	}
 	l.say(l.w.sheet, map[string]func(){
 		"spreadsheet": l.of(l.take("spreadsheet_id")), "tab": l.of(l.take("sheet")),
-		"rows": func() { l.say(text, map[string]func(){"n": func() { l.words(thousands(count)) }}) },
+		"rows": func() { l.say(text, map[string]func(){"n": func() { l.words(grouped(strconv.Itoa(count))) }}) },
 	})
 	l.say(l.w.rows, map[string]func(){"rows": l.of(rows)})
 	if columns, ok := l.listed("columns"); ok {
@@ -157,7 +157,7 @@ func (l *writer) message() {
 		return
 	}
 	for _, d := range details {
-		l.add(Between, between)
+		l.add(Break, between)
 		label, value, ok := pair(d, "label", "value")
 		name, plain := label.(string)
 		if !ok || !plain {
@@ -196,15 +196,6 @@ func pair(v any, first, second string) (a, b any, ok bool) {
 	a, hasFirst := m[first]
 	b, hasSecond := m[second]
 	return a, b, hasFirst && hasSecond && len(m) == 2
-}
-
-// thousands writes 20000 as 20,000.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // Writes names what steps would write to: a sheet, messages, or another tool by its name, each with how many steps do

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 )
 
@@ -50,7 +51,19 @@ type File struct {
 	// Headings name, by locale, members of the result and, behind a dot, of a list's rows.
 	Headings map[string]map[string]string `json:"headings"`
 
+	// Shown says how people are shown a call of a tool that writes. It is no part of the tool's version.
+	Shown Shown `json:"shown"`
+
 	Demo *Demo `json:"demo"` // nil if the demo model needs code to plan with this tool
+}
+
+// Shown says of Ringi's own tool what an administrator's mark says of others.
+type Shown struct {
+	Act   rules.Act                 `json:"act"`
+	Party string                    `json:"party"`
+	Item  string                    `json:"item"`
+	Words string                    `json:"words"`
+	Names map[string]language.Texts `json:"names"` // by pointer
 }
 
 // Argument says how Line words one argument. A value without a case is shown unchanged.

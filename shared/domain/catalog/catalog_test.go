@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -36,6 +37,7 @@ func TestEachFileIsWhole(t *testing.T) {
 				}
 			}
 		}
+		whatIsShown(t, f, input.Properties)
 		if f.Demo != nil {
 			texts["request of demo"] = f.Demo.Request
 			for _, locale := range language.All {
@@ -62,6 +64,22 @@ func TestEachFileIsWhole(t *testing.T) {
 				expect.That(t, f.Line == nil || strings.Contains(f.Line[locale], "{"+name+"}"),
 					"%s: its line in %s does not say {%s}", f.Name, locale, name)
 			}
+		}
+	}
+}
+
+// whatIsShown checks that each argument of a tool that is told by its act has a name that a mark could have.
+func whatIsShown(t *testing.T, f catalog.File, arguments map[string]any) {
+	t.Helper()
+	for _, locale := range language.All {
+		m := rules.Mark{Version: "1", How: rules.HowNothing, Party: f.Shown.Party, Words: f.Shown.Words, Item: f.Shown.Item,
+			Names: map[string]string{}}
+		for pointer, names := range f.Shown.Names {
+			m.Names[pointer] = names[locale]
+		}
+		expect.That(t, len(m.Problems()) == 0, "%s is shown in %s by what is no mark: %v", f.Name, locale, m.Problems())
+		for name := range arguments {
+			expect.That(t, f.Shown.Act == "" || m.Names["/"+name] != "", "%s has no name for %s in %s", f.Name, name, locale)
 		}
 	}
 }

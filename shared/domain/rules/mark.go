@@ -112,7 +112,15 @@ func (m *Mark) total(root any) (*big.Rat, Why) {
 		}
 		return sum, ""
 	}
-	var products []*big.Rat
+	products, why := m.products(root)
+	for _, x := range products {
+		sum.Add(sum, x)
+	}
+	return sum, why
+}
+
+// products returns the product of each row.
+func (m *Mark) products(root any) (products []*big.Rat, why Why) {
 	for _, p := range m.Pointers {
 		factors, why := readEach(root, p)
 		switch {
@@ -126,10 +134,7 @@ func (m *Mark) total(root any) (*big.Rat, Why) {
 			}
 		}
 	}
-	for _, x := range products {
-		sum.Add(sum, x)
-	}
-	return sum, ""
+	return products, ""
 }
 
 // readEach returns the numbers at a pointer, in the order of its rows.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/legible"
@@ -30,7 +31,9 @@ var Acts = []Act{ActOrder, ActPayment, ActBooking, ActMessage, ActRecord}
 
 // OwnNames are the names that surfaces give to what no argument is, in all languages. A test of shared/explain checks
 // that these are all. No argument may be called so.
-var OwnNames = []string{"小計", "合計", "金額", "ほかの引数", "Subtotal", "Total", "Amount", "Other arguments"}
+var OwnNames = []string{
+	"小計", "合計", "読み取れない引数", "Subtotal", "Total", "Arguments that can't be read",
+}
 
 // Limits of what a mark says for people.
 const (
@@ -134,6 +137,7 @@ func (m *Mark) checkNames(p *problems) {
 		p.pointer(pointer, field)
 		p.name(name, field, MaxNamed)
 		p.unless(!strings.ContainsAny(name, nameSigns), field, "must have none of %s", nameSigns)
+		p.unless(strings.ContainsFunc(name, unicode.IsLetter), field, "must have a letter") // rows are numbered
 		p.unless(!taken[foldedCase(name)], field, "is taken")
 		taken[foldedCase(name)] = true
 	}
@@ -200,4 +204,75 @@ func (s *schemas) named(v any, pointer string, depth int, of map[string][]string
 	for _, part := range s.parts(schema, pointer, unnamed) {
 		s.named(part.v, part.at, depth+1, of)
 	}
+}
+
+// Subtotals returns the amounts of the rows of a product, in their order. It returns nil unless the call's amount is
+// known and all factors are in the rows of one list.
+func (m *Mark) Subtotals(version string, arguments aggregate.JSON) (all []Amount) {
+	sum := m.AmountOf(version, aggregate.Write, arguments)
+	if m == nil || m.How != HowProduct || len(m.Pointers) < 2 || starred(m.Pointers[0]) != 1 || !sum.Known() {
+		return nil
+	}
+	root, _ := decode(string(arguments))
+	products, why := m.products(root)
+	if why != "" {
+		return nil
+	}
+	for _, x := range products {
+		all = append(all, known(decimal(x), m.Currency))
+	}
+	return all
+}
+
+// Prices are the pointers whose numbers are money: all that are added, and the one of a product that is called like no
+// count. If several are, none is known to be.
+func (m *Mark) Prices() (all []string) {
+	if m == nil || m.How != HowProduct {
+		if m != nil && m.How == HowSum {
+			return m.Pointers
+		}
+		return nil
+	}
+	for _, pointer := range m.Pointers {
+		path := tokens(pointer)
+		if !counts(path[len(path)-1]) && !counts(m.Said(pointer)) {
+			all = append(all, pointer)
+		}
+	}
+	if len(all) != 1 {
+		return nil
+	}
+	return all
+}
+
+var countWords = []string{
+	"quantity", "qty", "count", "number", "num", "units", "pieces", "pcs", "hours", "days", "nights",
+	"months", "people", "persons", "seats", "rate",
+}
+
+// counts reports whether a name says how many there are.
+func counts(name string) bool {
+	return strings.HasSuffix(name, "数") || strings.HasSuffix(name, "数量") ||
+		slices.ContainsFunc(wordsOf(name), func(w string) bool { return slices.Contains(countWords, w) })
+}
+
+// Lead returns which of several writes people are told of first, -1 of none: the one that moves money, else the first
+// that is no message. It also returns what all of them move.
+func Lead(acts []Act, amounts []Amount) (lead int, sum Amount) {
+	lead, sum = -1, Nothing()
+	best := 0
+	for i, act := range acts {
+		sum = sum.Plus(amounts[i])
+		worth := 1
+		switch {
+		case amounts[i].Known() && amounts[i].Currency != "":
+			worth = 3
+		case act != ActMessage:
+			worth = 2
+		}
+		if worth > best {
+			lead, best = i, worth
+		}
+	}
+	return lead, sum
 }

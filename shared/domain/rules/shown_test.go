@@ -95,3 +95,44 @@ func TestWhatAMarkShowsDecidesNothing(t *testing.T) {
 		expect.That(t, m.DecidesAs(&decides), "it decides otherwise: %+v", m)
 	})
 }
+
+func TestTheRowsOfAProductHaveAmounts(t *testing.T) {
+	m := told()
+	rows := aggregate.JSON(`{"items":[{"quantity":2,"unit_price":"1,000"},{"quantity":1,"unit_price":0.5}]}`)
+	expect.Same(t, m.Subtotals("v1", rows), []rules.Amount{yen("2000"), yen("0.5")})
+	expect.Same(t, m.Prices(), []string{"/items/*/unit_price"})
+	for name, c := range map[string]struct {
+		mark      *rules.Mark
+		arguments aggregate.JSON
+	}{
+		"no mark": {nil, rows}, "a sum": {sumOf("/items/*/quantity"), rows}, "no rows": {m, `{"items":[]}`},
+		"a factor beside the rows": {productOf("/a", "/b"), `{"a":1,"b":2}`},
+		"one that isn't known":     {m, `{"items":[{"quantity":2,"unit_price":"?"},{"quantity":1,"unit_price":1}]}`},
+	} {
+		expect.That(t, c.mark.Subtotals("v1", c.arguments) == nil, "%s has subtotals", name)
+	}
+	expect.Same(t, sumOf("/a", "/b").Prices(), []string{"/a", "/b"})
+	expect.That(t, productOf("/items/*/a", "/items/*/b").Prices() == nil, "one of two is taken for the price")
+	m = productOf("/items/*/a", "/items/*/b")
+	m.Names = map[string]string{"/items/*/a": "台数"}
+	expect.Same(t, m.Prices(), []string{"/items/*/b"})
+}
+
+func TestWhichWriteIsToldFirst(t *testing.T) {
+	money, none, unknown := yen("5"), rules.Nothing(), rules.Unknown(rules.WhyUnmarked)
+	for name, c := range map[string]struct {
+		acts    []rules.Act
+		amounts []rules.Amount
+		lead    int
+		sum     rules.Amount
+	}{
+		"none":                {nil, nil, -1, none},
+		"what moves money":    {[]rules.Act{"message", "", "order"}, []rules.Amount{none, none, money}, 2, money},
+		"what is no message":  {[]rules.Act{"message", "sheet"}, []rules.Amount{none, none}, 1, none},
+		"a message":           {[]rules.Act{"message", "message"}, []rules.Amount{none, none}, 0, none},
+		"money, known or not": {[]rules.Act{"", "order"}, []rules.Amount{unknown, money}, 1, unknown},
+	} {
+		lead, sum := rules.Lead(c.acts, c.amounts)
+		expect.That(t, lead == c.lead && sum == c.sum, "%s: %d, %+v", name, lead, sum)
+	}
+}

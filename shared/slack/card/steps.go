@@ -172,7 +172,7 @@ func (d drawing) items(e explain.PlanEntry, sign string) []item {
 	again := fill(d.w.Again, "step", number)
 	out := []item{{before: "\n", text: number + " ", again: again, first: true}}
 	for _, p := range e.Line {
-		if p.Kind == explain.Between {
+		if p.Kind == explain.Break {
 			out = append(out, item{before: sign, again: again})
 			continue
 		}
@@ -226,7 +226,7 @@ func (d drawing) itemized(items []item, most int) body {
 // piece draws a part of a line. It shows a person's id next to the name.
 func (d drawing) piece(p explain.Piece) string {
 	switch p.Kind {
-	case explain.Words, explain.Between:
+	case explain.Words, explain.Break:
 		return p.Text
 	case explain.Person:
 		return fmt.Sprintf("%s (%s)", d.w.mention(p.Text), p.Text)

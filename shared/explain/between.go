@@ -1,0 +1,216 @@
+package explain
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/words/legible"
+)
+
+// Sum is what steps do as a whole.
+type Sum struct {
+	Amount rules.Amount // that all writes move
+	Lead   Effect       // what people are told first; of steps that only read, the zero Effect
+	Then   []Effect     // all other writes
+	Reads  []Effect
+	Final  bool
+	locale string
+}
+
+// SumOf sums up effects of one language.
+func SumOf(locale string, writes, reads []Effect) Sum {
+	s := Sum{Reads: reads, Final: len(writes) > 0, locale: locale}
+	var acts []rules.Act
+	var amounts []rules.Amount
+	for _, e := range writes {
+		acts, amounts = append(acts, e.Act), append(amounts, e.Amount)
+	}
+	lead, sum := rules.Lead(acts, amounts)
+	s.Amount = sum
+	if lead >= 0 {
+		s.Lead, s.Then = writes[lead], slices.Delete(slices.Clone(writes), lead, lead+1)
+	}
+	return s
+}
+
+// Says is the sentence that people read first: the money, and what is done.
+func (s Sum) Says() []Piece {
+	w := effectWordsOf.In(s.locale)
+	if s.Lead.Orders == nil {
+		return []Piece{{Words, w.OnlyReads}}
+	}
+	var out []Piece
+	if s.Amount != rules.Nothing() {
+		out = append(out, Piece{Words, Money(s.locale, s.Amount) + " — "})
+	}
+	return append(out, s.Lead.Sentence...)
+}
+
+// Short is Says for notifications and lists: one line of at most 120 characters without formatting, in which no person
+// is named.
+func (s Sum) Short(locale string) string {
+	w := effectWordsOf.In(locale)
+	if s.Lead.Orders == nil {
+		return w.Acts[string(rules.ActRead)]["ShortBare"]
+	}
+	text := s.Lead.short
+	if s.Amount != rules.Nothing() {
+		text = Money(locale, s.Amount) + " " + text
+	}
+	others := 0
+	for _, e := range s.Then {
+		if e.Act != rules.ActMessage {
+			others++
+		}
+	}
+	more := ""
+	if others > 0 {
+		more = fillLine(w.Others, "n", others)
+	}
+	return legible.Clip(text, maxShort-len([]rune(more))) + more
+}
+
+const maxShort = 120
+
+// Money writes an amount with commas between thousands.
+func Money(locale string, a rules.Amount) string {
+	w := effectWordsOf.In(locale)
+	switch {
+	case !a.Known():
+		return w.Unknown
+	case a.Currency == "":
+		return w.NoMoney
+	case a.Currency == "JPY":
+		return "¥" + grouped(string(a.Value))
+	}
+	return grouped(string(a.Value)) + " " + a.Currency
+}
+
+// grouped writes commas between the thousands of a number.
+func grouped(number string) string {
+	whole, decimals, point := strings.Cut(number, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if point {
+		return whole + "." + decimals
+	}
+	return whole
+}
+
+// Change is what a later version of steps does otherwise: one value. What is nil was not there, or isn't any more.
+type Change struct{ Name, Was, Is []Piece }
+
+// Between says what differs between two versions of the steps of one task: of each write that both have the arguments,
+// writes that only one has, and what all of them move.
+func Between(locale string, was, is []task.Step) (all []Change) {
+	old, now := tellers(locale, was), tellers(locale, is)
+	var matched []*teller
+	for _, t := range now {
+		i := slices.IndexFunc(old, func(o *teller) bool {
+			return o.step.Tool == t.step.Tool && !slices.Contains(matched, o)
+		})
+		if i < 0 {
+			all = append(all, Change{Name: stepName(t), Is: t.e.Sentence})
+			continue
+		}
+		matched = append(matched, old[i])
+		all = append(all, changes(old[i], t)...)
+	}
+	for _, o := range old {
+		if !slices.Contains(matched, o) {
+			all = append(all, Change{Name: stepName(o), Was: o.e.Sentence})
+		}
+	}
+	_, before := task.Leads(was)
+	_, after := task.Leads(is)
+	if before != after {
+		name := effectWordsOf.In(locale).Total
+		all = append(all, Change{[]Piece{{Words, name}}, []Piece{{Words, Money(locale, before)}},
+			[]Piece{{Words, Money(locale, after)}}})
+	}
+	return all
+}
+
+// stepName names a step that only one version has.
+func stepName(t *teller) []Piece { return []Piece{{Words, fillLine(t.w.Step, "n", t.step.Order)}} }
+
+// tellers returns the writes of steps.
+func tellers(locale string, steps []task.Step) (all []*teller) {
+	for i := range steps {
+		if steps[i].Access != aggregate.Read {
+			all = append(all, tellerOf(locale, &steps[i], nil, steps[:i]))
+		}
+	}
+	return all
+}
+
+// changes compares the arguments of a step in two versions, leaf by leaf.
+func changes(old, now *teller) (all []Change) {
+	several := len(old.rows()) > 1 || len(now.rows()) > 1
+	before, after := leaves(old, several), leaves(now, several)
+	for _, a := range after {
+		i := slices.IndexFunc(before, func(b Argument) bool {
+			return reflect.DeepEqual(a.Name, b.Name) && a.Default == b.Default
+		})
+		if i < 0 {
+			all = append(all, Change{Name: a.Name, Is: a.Value})
+			continue
+		}
+		if !reflect.DeepEqual(a.Value, before[i].Value) {
+			all = append(all, Change{a.Name, before[i].Value, a.Value})
+		}
+		before = slices.Delete(before, i, i+1)
+	}
+	for _, b := range before {
+		all = append(all, Change{Name: b.Name, Was: b.Value})
+	}
+	return all
+}
+
+// rows returns the rows of the list that the mark speaks of.
+func (t *teller) rows() [][]string {
+	if t.e.Items == nil || t.e.Items.Name != "" {
+		return nil
+	}
+	return t.e.Items.Rows
+}
+
+// leaves returns all arguments of a step, those of rows as well. If there are several rows, each is known by what it is
+// called or by its number.
+func leaves(t *teller, several bool) (all []Argument) {
+	own := *t
+	own.gone, own.earlier = map[string]bool{}, t.earlier
+	for i, row := range t.rows() {
+		own.gone[t.listOf()] = true
+		for n, c := range t.e.Items.Columns {
+			if c.Computed || row[n] == "" {
+				continue
+			}
+			name := []Piece{{Words, c.Name}}
+			if several {
+				name = []Piece{{Value, t.rowName(i)}, {Words, pathSign + c.Name}}
+			}
+			all = append(all, Argument{Name: name, Value: []Piece{{Value, row[n]}}})
+		}
+	}
+	all = append(all, own.rest(nil, own.args)...)
+	for _, a := range t.e.Rest {
+		if a.Default {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func (t *teller) rowName(i int) string {
+	if name := t.e.Items.Rows[i][0]; t.look.item != "" && name != "" {
+		return legible.Clip(name, maxShortParty)
+	}
+	return strconv.Itoa(i + 1)
+}

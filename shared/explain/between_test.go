@@ -1,0 +1,151 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// ordered is a plan of these writes after a read.
+func ordered(writes ...task.Step) []task.Step {
+	steps := plan("list_positions", `{}`)
+	steps[0].Access = aggregate.Read
+	for _, s := range writes {
+		s.Order = len(steps) + 1
+		s.StepID = "step-" + string(rune('0'+s.Order))
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func dm(to, text string) task.Step {
+	return write("send_slack_dm", nil, `{"recipient":"`+to+`","text":"`+text+`","details":[]}`)
+}
+
+func summed(locale string, steps []task.Step) explain.Sum {
+	writes, reads := explain.Effects(locale, steps)
+	return explain.SumOf(locale, writes, reads)
+}
+
+func TestWhatStepsDoAsAWhole(t *testing.T) {
+	order := write("rooms.place_order", ordering(), laptops)
+	unread := write("rooms.place_order", ordering(), `{"supplier":"アクメ","items":[]}`)
+	abroad := ordering()
+	abroad.Currency, abroad.Units = "USD", nil
+	book := write("rooms.book", nil, `{"room":"4F"}`)
+	for name, c := range map[string]struct {
+		steps          []task.Step
+		says, ja       string
+		saysEn, en     string
+		then, messages int
+	}{
+		"an order and a message": {ordered(dm("U0SATO", "発注しました。"), order),
+			"¥298,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します", "¥298,000 アクメに発注",
+			"¥298,000 — Orders “ノート PC 14 型” and 1 more from アクメ", "¥298,000 order from アクメ", 1, 1},
+		"two orders": {ordered(order, order), "¥596,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します",
+			"¥596,000 アクメに発注 ほか 1 件", "¥596,000 — Orders “ノート PC 14 型” and 1 more from アクメ",
+			"¥596,000 order from アクメ and 1 more", 1, 0},
+		"an amount that isn't known": {ordered(unread), "金額不明 — アクメに発注します", "金額不明 アクメに発注",
+			"Unknown amount — Places an order with アクメ", "Unknown amount order from アクメ", 0, 0},
+		"two currencies": {ordered(order, write("rooms.place_order", abroad, laptops)),
+			"金額不明 — アクメに「ノート PC 14 型」ほか 1 品目を発注します", "金額不明 アクメに発注 ほか 1 件",
+			"Unknown amount — Orders “ノート PC 14 型” and 1 more from アクメ", "Unknown amount order from アクメ and 1 more", 1, 0},
+		"one message to two people": {ordered(dm("U0TAKADA", "締めます。"), dm("U0MORI", "締めます。")),
+			"@U0TAKADA さんと @U0MORI さんに DM を送ります", "2 人に DM を送信",
+			"Sends a DM to @U0TAKADA and @U0MORI", "DM to 2 people", 0, 0},
+		"a message to one": {ordered(dm("U0TAKADA", "締めます。")), "@U0TAKADA さんに DM を送ります", "1 人に DM を送信",
+			"Sends a DM to @U0TAKADA", "DM to 1 person", 0, 0},
+		"no mark": {ordered(dm("U0SATO", "x"), book), "金額不明 — rooms の book", "金額不明 rooms の book",
+			"Unknown amount — book on rooms", "Unknown amount book on rooms", 1, 1},
+		"only reads": {ordered(), "読み取りと計算だけで、書き込みはありません", "読み取りだけ",
+			"Only reads and calculates; nothing is written", "only reads", 0, 0},
+	} {
+		ja, en := summed("ja", c.steps), summed("en", c.steps)
+		expect.Is(t, text(ja.Says()), c.says, name)
+		expect.Is(t, ja.Short("ja"), c.ja, name)
+		expect.Is(t, text(en.Says()), c.saysEn, name)
+		expect.Is(t, en.Short("en"), c.en, name)
+		lead, sum := task.Leads(c.steps)
+		expect.That(t, len(ja.Then) == c.then && ja.Final == (lead >= 0) && ja.Amount == sum && len(ja.Reads) == 1,
+			"%s: %+v", name, ja)
+		if lead >= 0 {
+			expect.Is(t, ja.Lead.Orders[0], string(rune('0'+c.steps[lead].Order)), name)
+			expect.That(t, ja.Lead.Warning("ja") != "" && ja.Lead.Warning("en") != "", "%s: nothing says that it is final", name)
+		}
+		expect.That(t, ja.Reads[0].Warning("ja") == "", "%s: a read is final", name)
+	}
+}
+
+// A notification is one short line that names nobody, whatever the arguments are.
+func TestANotificationIsShort(t *testing.T) {
+	long := strings.Repeat("とても長い名前\\n", 40)
+	for _, s := range []task.Step{
+		write("rooms.place_order", ordering(), strings.Replace(laptops, "アクメ", long, 1)),
+		write("rooms."+strings.Repeat("x", 150), nil, `{}`), dm("sato@example.com", "x"),
+		write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"`+long+`","sheet":"x"}`), write("x", nil, "x"),
+	} {
+		for _, locale := range language.All {
+			short := summed(locale, ordered(s, s)).Short(locale)
+			expect.That(t, len([]rune(short)) <= 120 && short != "" && !strings.Contains(short, "\n"), "%q", short)
+		}
+	}
+}
+
+func TestMoneyIsWrittenInOneWay(t *testing.T) {
+	for want, a := range map[string]rules.Amount{
+		"¥298,000": {Value: "298000", Currency: "JPY"}, "¥0.5": {Value: "0.5", Currency: "JPY"},
+		"1,234,567.25 USD": {Value: "1234567.25", Currency: "USD"}, "金額なし": rules.Nothing(),
+		"金額不明": rules.Unknown(rules.WhyMark),
+	} {
+		expect.Is(t, explain.Money("ja", a), want)
+	}
+}
+
+func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
+	one := `{"supplier":"アクメ","currency":"JPY","items":[{"name":"PC","quantity":2,"unit_price":149000}]}`
+	order := func(of, to string) task.Step {
+		return write("rooms.place_order", ordering(), strings.Replace(one, of, to, 1))
+	}
+	for name, c := range map[string]struct {
+		was, is []task.Step
+		want    string
+	}{
+		"nothing": {ordered(order("", "")), ordered(order("", "")), ""},
+		"a quantity": {ordered(order("", "")), ordered(order(`"quantity":2`, `"quantity":1`)),
+			"数量: 2 → 1; 合計: ¥298,000 → ¥149,000"},
+		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")), "取引先: アクメ → グローブ"},
+		"a row": {ordered(order("", "")), ordered(order(`}]`, `},{"name":"机","quantity":1,"unit_price":5}]`)),
+			"机 › 品目:  → 机; 机 › 数量:  → 1; 机 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},
+		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
+			"ステップ3:  → @U0SATO さんに DM を送ります"},
+		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(), "ステップ2: @U0SATO さんに DM を送ります → "},
+		"other words":            {ordered(dm("U0SATO", "x")), ordered(dm("U0SATO", "y z")), "本文: x → 「y z」"},
+	} {
+		var got []string
+		for _, x := range explain.Between("ja", c.was, c.is) {
+			got = append(got, text(x.Name)+": "+text(x.Was)+" → "+text(x.Is))
+		}
+		expect.Is(t, strings.Join(got, "; "), c.want, name)
+	}
+}
+
+// Personal data that is masked elsewhere is masked here, and what a server adds by itself is told.
+func TestAnEffectIsOfWhatIsShown(t *testing.T) {
+	s := write("rooms.place_order", ordering(), laptops)
+	s.LeftOut = `{"express":true}`
+	shown := map[string]any{"supplier": "ア***", "items": []any{map[string]any{"name": "ノ***", "quantity": "***"}}}
+	is := drawn(explain.EffectOf("ja", s, shown, nil))
+	expect.Is(t, is, "1. 「ア***」に「ノ***」を発注します\n| 品目 | 数量\n| ノ*** | ***\n= ¥298,000\n· express true (default)")
+	unreadable := drawn(explain.EffectOf("ja", write("rooms.x", ordering(), "[1"), nil, nil))
+	expect.Is(t, unreadable, "1. rooms の x\n· 読み取れない引数 「[1」")
+	other := ordering()
+	other.Version = "v2"
+	expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.x", other, `{"supplier":"x"}`), nil, nil)),
+		"1. rooms の x\n· supplier x")
+}

@@ -1,0 +1,396 @@
+package explain
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
+)
+
+// Effect is what one step does, or several that differ in whom they write to, in words and tables: all that a person
+// stamps of them. Two different calls have different effects. No model writes any of it.
+type Effect struct {
+	Orders   []string // of its steps
+	Tool     string
+	Access   aggregate.Access
+	Act      rules.Act
+	Sentence []Piece
+	Words    []Piece // the text that people will get, line by line; nil: none
+	Amount   rules.Amount
+	Items    *Table     // the list that the mark names, or the longest one; nil: none
+	Rest     []Argument // every argument that no other part has
+	Final    bool       // Ringi can't undo it: see Warning
+	short    string     // for notifications
+}
+
+// Table is a list of objects without nested values.
+type Table struct {
+	Name    string // of the list, unless the mark names it
+	Columns []Column
+	Rows    [][]string // a missing value is empty, an empty text isn't
+	Total   string     // written as money; empty: there is none
+}
+
+type Column struct {
+	Name             string
+	Number, Computed bool // Computed: the subtotal, which is no argument
+}
+
+// Argument is one argument, or a part of one.
+type Argument struct {
+	Name, Value []Piece
+	Default     bool // a server's default, which the call leaves out
+}
+
+// effectWords are the texts of one language.
+type effectWords struct {
+	// Acts are, by the name of an act, its forms: of sentences about a party and items, of short ones, and why it is final.
+	Acts map[string]map[string]string
+
+	More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Detail, Subtotal, Total,
+	Unknown, NoMoney, OnlyReads, Others, Step, Missing string
+}
+
+var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
+
+// Effects returns what steps do: each write by itself, messages that differ only in whom they are sent to together, and
+// reads as PlanEntries has them. Two different plans have different effects.
+func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
+	var last *teller
+	for i, s := range steps {
+		if s.Access == aggregate.Read {
+			continue
+		}
+		t := tellerOf(locale, &s, nil, steps[:i])
+		if last != nil && last.joins(t) {
+			last.join(t)
+			writes[len(writes)-1] = last.e
+			continue
+		}
+		writes, last = append(writes, t.e), t
+	}
+	_, entries := PlanEntries(locale, steps)
+	for _, e := range entries {
+		i := slices.IndexFunc(steps, func(s task.Step) bool { return strconv.Itoa(s.Order) == e.Orders[0] })
+		if _, own := catalog.Named(e.Tool); !own && len(e.Orders) == 1 {
+			reads = append(reads, EffectOf(locale, steps[i], nil, steps[:i]))
+			continue
+		}
+		reads = append(reads, Effect{Orders: e.Orders, Tool: e.Tool, Access: aggregate.Read, Act: rules.ActRead,
+			Sentence: e.Line, Amount: rules.Nothing()})
+	}
+	return writes, reads
+}
+
+// EffectOf returns what one call does. Its arguments are planned or resolved; shown are the same with personal data
+// masked, nil if nothing is. To the results of earlier steps arguments may refer.
+func EffectOf(locale string, s task.Step, shown map[string]any, earlier []task.Step) Effect {
+	return tellerOf(locale, &s, shown, earlier).e
+}
+
+// Warning says why it matters that the effect is final, "" if it isn't.
+func (e *Effect) Warning(locale string) string {
+	if !e.Final {
+		return ""
+	}
+	return effectWordsOf.In(locale).Acts[formOf(e.Tool, e.Act)]["Final"]
+}
+
+// formOf returns by which texts an act of a tool is told.
+func formOf(tool string, act rules.Act) string {
+	if tool == toolMessage {
+		return "dm"
+	}
+	return string(act)
+}
+
+// teller makes the effect of one step.
+type teller struct {
+	locale  string
+	w       *effectWords
+	step    *task.Step
+	look    look
+	earlier []task.Step
+	args    map[string]any
+	gone    map[string]bool // pointers of the arguments that other parts than the rest have exactly
+	to      [][]Piece       // whom it is for
+	exact   bool            // nobody else is named as in to
+	single  bool            // to is one value
+	e       Effect
+}
+
+// look is how a step is shown: by its tool's file or by its mark.
+type look struct {
+	own                *catalog.File
+	mark               *rules.Mark // nil: none of this version
+	party, item, words string
+	taken              map[string]bool // names that no other argument has without quotation marks
+}
+
+func lookOf(s *task.Step) look {
+	k := look{mark: s.Marked(), taken: map[string]bool{}}
+	for _, name := range rules.OwnNames {
+		k.taken[strings.ToLower(name)] = true
+	}
+	if f, own := catalog.Named(s.Tool); own {
+		k.own, k.party, k.item, k.words = &f, f.Shown.Party, f.Shown.Item, f.Shown.Words
+		for _, names := range f.Shown.Names {
+			for _, name := range names {
+				k.taken[strings.ToLower(name)] = true
+			}
+		}
+	} else if k.mark != nil {
+		k.party, k.item, k.words = k.mark.Party, k.mark.Item, k.mark.Words
+		for _, name := range k.mark.Names {
+			k.taken[strings.ToLower(name)] = true
+		}
+	}
+	return k
+}
+
+// said returns what people call the argument at a pointer, or "".
+func (k *look) said(locale, pointer string) string {
+	if k.own != nil {
+		return k.own.Shown.Names[pointer].In(locale)
+	}
+	return k.mark.Said(pointer)
+}
+
+// label returns what people call a destination, or "".
+func (k *look) label(value string) string {
+	if k.mark == nil {
+		return ""
+	}
+	return k.mark.Labels[value]
+}
+
+func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.Step) *teller {
+	t := &teller{locale: locale, w: effectWordsOf.In(locale), step: s, look: lookOf(s), earlier: earlier,
+		gone: map[string]bool{}}
+	t.e = Effect{Orders: []string{strconv.Itoa(s.Order)}, Tool: s.Tool, Access: s.Access, Act: s.Act(),
+		Amount: s.Amount(), Final: s.Access != aggregate.Read}
+	args, ok := decode(s.ToolInput)
+	if shown != nil {
+		args, ok = shown, true
+	}
+	t.args = args
+	switch {
+	case !ok:
+		l := t.writer()
+		l.foreign(s.Tool)
+		t.e.Sentence, t.e.short = l.out, plain(l.out)
+		t.e.Rest = t.unread(string(s.ToolInput))
+	case t.look.own != nil && t.look.own.Line != nil:
+		l := t.writer()
+		l.args = maps.Clone(args)
+		t.e.Sentence = l.call(s)
+		t.e.short = plain(t.e.Sentence)
+	default:
+		t.parts()
+	}
+	t.leftOut()
+	return t
+}
+
+func (t *teller) writer() *writer {
+	return &writer{locale: t.locale, w: lineWordsOf(t.locale), earlier: t.earlier}
+}
+
+func (t *teller) unread(text string) []Argument {
+	l, name := t.writer(), t.writer()
+	name.words(t.w.Unread)
+	l.quoted(text)
+	return []Argument{{Name: name.out, Value: l.out}}
+}
+
+// parts tells a call part by part; what no other part has exactly is in the rest.
+func (t *teller) parts() {
+	if t.step.Tool == toolSheet {
+		t.sheet()
+	} else {
+		t.read()
+		t.sentence()
+	}
+	t.e.Rest = append(t.e.Rest, t.pairs()...)
+	t.items()
+	t.e.Rest = append(t.e.Rest, t.rest(nil, t.args)...)
+}
+
+// read finds the words, and whom they are for.
+func (t *teller) read() {
+	if v, _ := t.at(t.look.words); t.look.words != "" {
+		if text, is := v.(string); is && text != "" {
+			t.e.Words = lines(text)
+			t.gone[t.look.words] = true
+		}
+	}
+	v, found := t.at(t.look.party)
+	if t.look.party == "" || !found || t.e.Act == "" {
+		return
+	}
+	values, list := v.([]any)
+	if !list {
+		values = []any{v}
+	}
+	if list && (len(values) < 2 || len(values) > mostParties) {
+		return
+	}
+	t.exact, t.single = true, !list
+	for _, v := range values {
+		pieces, exact := t.party(v)
+		if pieces == nil {
+			t.to = nil
+			return
+		}
+		t.to, t.exact = append(t.to, pieces), t.exact && exact
+	}
+}
+
+// mostParties is how many people or companies a sentence names.
+const mostParties = 5
+
+// party names whom a call is for. exact says that nobody else is named so.
+func (t *teller) party(v any) (pieces []Piece, exact bool) {
+	l := t.writer()
+	switch v := v.(type) {
+	case string:
+		if label := t.look.label(v); label != "" {
+			l.text(label)
+			return l.out, false
+		}
+		if v == "" {
+			return nil, false
+		}
+		if t.step.Tool == toolMessage && userForm.Get().MatchString(v) {
+			l.add(Person, v)
+			return l.out, true
+		}
+		l.text(v)
+		return l.out, true
+	case map[string]any:
+		if at, is := reference(v); is && l.from(at) {
+			return l.out, true
+		}
+	}
+	return nil, false
+}
+
+// text writes a text in quotation marks unless it is a word that nothing else looks like.
+func (l *writer) text(s string) {
+	ascii := !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+	if plainName(s) && (ascii || !strings.ContainsFunc(s, unicode.IsDigit)) && legible.OneLine(s) == s {
+		l.add(Value, s)
+		return
+	}
+	l.quoted(s)
+}
+
+// lines writes a text of several lines as people will read it, with what nobody sees spelled out.
+func lines(text string) (out []Piece) {
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			out = append(out, Piece{Break, "\n"})
+		}
+		if line = legible.OneLine(line); line != "" {
+			out = append(out, Piece{Value, line})
+		}
+	}
+	return out
+}
+
+// sentence says what the call does.
+func (t *teller) sentence() {
+	l, form := t.writer(), t.w.Acts[formOf(t.step.Tool, t.e.Act)]
+	item := t.item()
+	text := form["Bare"]
+	switch {
+	case t.e.Act == "" || t.e.Act == rules.ActRead:
+		l.foreign(t.step.Tool)
+	case t.to != nil && item != nil && form["Both"] != "":
+		text = form["Both"]
+	case t.to != nil && form["Party"] != "":
+		text = form["Party"]
+	case item != nil && form["Items"] != "":
+		text = form["Items"]
+	}
+	l.fill(text, func(name string) {
+		if name == "party" {
+			l.out = append(l.out, t.parties()...)
+			t.gone[t.look.party] = t.exact
+			return
+		}
+		l.out = append(l.out, item...)
+		t.gone[t.look.item] = !strings.Contains(t.look.item, "/*/")
+	})
+	t.e.Sentence = l.out
+	short := form["ShortBare"]
+	if t.to != nil {
+		short = fillLine(form["Short"], "party", t.shortParties())
+	}
+	if t.e.Act == "" {
+		short = plain(l.out)
+	}
+	t.e.short = short
+}
+
+// parties names all whom a call is for.
+func (t *teller) parties() []Piece {
+	l, and := t.writer(), t.w.And
+	if t.step.Tool == toolMessage {
+		and = t.w.AndDM
+	}
+	for i, pieces := range t.to {
+		if i > 0 {
+			l.add(Words, and)
+		}
+		l.out = append(l.out, pieces...)
+	}
+	return l.out
+}
+
+// shortParties is parties for a notification, which mentions nobody.
+func (t *teller) shortParties() string {
+	switch {
+	case len(t.to) == 1 && t.to[0][0].Kind == Person:
+		return t.w.Person
+	case len(t.to) > 1:
+		return fillLine(t.w.People, "n", len(t.to))
+	}
+	return legible.Clip(plain(t.to[0]), maxShortParty)
+}
+
+const maxShortParty = 40
+
+// plain returns pieces as one text.
+func plain(pieces []Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// joins reports whether another step sends the same message to somebody else.
+func (t *teller) joins(other *teller) bool {
+	return t.single && t.exact && other.single && other.exact && t.e.Act == rules.ActMessage && t.e.Tool == other.e.Tool &&
+		t.e.Access == other.e.Access && t.e.Amount == other.e.Amount && t.e.Act == other.e.Act &&
+		reflect.DeepEqual(t.step.Mark, other.step.Mark) && reflect.DeepEqual(t.e.Words, other.e.Words) &&
+		reflect.DeepEqual(t.e.Items, other.e.Items) && reflect.DeepEqual(t.e.Rest, other.e.Rest) &&
+		reflect.DeepEqual(t.item(), other.item())
+}
+
+func (t *teller) join(other *teller) {
+	t.e.Orders = append(t.e.Orders, other.e.Orders...)
+	t.to = append(t.to, other.to...)
+	t.e.Amount = t.e.Amount.Plus(other.e.Amount)
+	t.sentence()
+}

@@ -1,0 +1,317 @@
+package explain
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/shared/domain/rules"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
+)
+
+// item names what the call is about, nil if the mark doesn't say: the first row's item and how many others there are.
+// Rows have theirs in the table or in the rest; one beside no rows is in the sentence alone.
+func (t *teller) item() []Piece {
+	list, name, inRows := strings.Cut(t.look.item, "/*/")
+	if t.look.item == "" {
+		return nil
+	}
+	v, _ := t.at(t.look.item)
+	more := 0
+	if inRows {
+		rows, _ := t.at(list)
+		all, _ := rows.([]any)
+		if len(all) == 0 {
+			return nil
+		}
+		v, more = all[0], len(all)-1
+		for _, name := range namesIn(name) {
+			members, _ := v.(map[string]any)
+			v = members[name]
+		}
+	}
+	text, is := v.(string)
+	if !is || text == "" {
+		return nil
+	}
+	l := t.writer()
+	if more == 0 {
+		l.quoted(text)
+		return l.out
+	}
+	l.fill(fillLine(t.w.More, "n", more), func(string) { l.quoted(text) })
+	return l.out
+}
+
+// listOf returns the pointer of the list whose rows the mark speaks of, or "".
+func (t *teller) listOf() string {
+	if t.step.Tool == toolSheet {
+		return "/rows"
+	}
+	pointers := []string{t.look.item}
+	if t.look.own == nil && t.look.mark != nil {
+		pointers = append(pointers, t.look.mark.Pointers...)
+	}
+	for _, pointer := range pointers {
+		if list, name, inRows := strings.Cut(pointer, "/*/"); inRows && !strings.Contains(name, "/") {
+			return list
+		}
+	}
+	return ""
+}
+
+// items makes a table of the mark's list, or else of the longest one.
+func (t *teller) items() {
+	pointer := t.listOf()
+	v, _ := t.at(pointer)
+	rows := t.tabular(v)
+	marked := pointer != "" && rows != nil && !t.gone[pointer]
+	var path []part
+	if !marked {
+		path, rows = t.longest(nil, t.args)
+		if pointer = pointerOf(path); rows == nil {
+			return
+		}
+	}
+	table := &Table{}
+	if !marked {
+		table.Name = plain(t.name(path))
+	}
+	t.fill(table, pointer, rows, marked)
+	t.e.Items, t.gone[pointer] = table, true
+}
+
+// tabular returns the rows of a list of objects that have no nested values; nil: it is none.
+func (t *teller) tabular(v any) (rows []map[string]any) {
+	list, _ := v.([]any)
+	some := false
+	for _, x := range list {
+		row, is := x.(map[string]any)
+		if !is || t.isReference(row) {
+			return nil
+		}
+		for _, v := range row {
+			switch v.(type) {
+			case []any, map[string]any:
+				return nil
+			}
+			some = true
+		}
+		rows = append(rows, row)
+	}
+	if !some {
+		return nil
+	}
+	return rows
+}
+
+// longest returns the longest list that a table can show, the first of several.
+func (t *teller) longest(path []part, v any) (best []part, rows []map[string]any) {
+	members, is := v.(map[string]any)
+	if !is {
+		return path, t.tabular(v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		below := append(path[:len(path):len(path)], part{name: name})
+		if t.isGone(below) {
+			continue
+		}
+		if at, found := t.longest(below, members[name]); len(found) > len(rows) {
+			best, rows = at, found
+		}
+	}
+	return best, rows
+}
+
+// fill writes the columns and rows of a table.
+func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marked bool) {
+	money := map[string]bool{}
+	var subtotals []rules.Amount
+	currency := ""
+	if m := t.look.mark; marked && m != nil && t.e.Amount.Currency != "" {
+		for _, p := range m.Prices() {
+			money[p] = true
+		}
+		subtotals, currency = m.Subtotals(t.step.ToolVersion, t.step.ToolInput), t.e.Amount.Currency
+		table.Total = Money(t.locale, t.e.Amount)
+	}
+	if len(subtotals) != len(rows) {
+		subtotals = nil
+	}
+	keys := t.columns(pointer, rows)
+	for _, key := range keys {
+		l, at := t.writer(), pointer+"/*/"+pointerOf([]part{{name: key}})[1:]
+		t.member(l, at, key)
+		c := Column{Name: plain(l.out), Number: true}
+		for _, row := range rows {
+			_, number := row[key].(json.Number)
+			_, had := row[key]
+			c.Number = c.Number && (number || !had)
+		}
+		table.Columns = append(table.Columns, c)
+	}
+	if subtotals != nil {
+		table.Columns = append(table.Columns, Column{Name: t.w.Subtotal, Number: true, Computed: true})
+	}
+	for i, row := range rows {
+		cells := make([]string, 0, len(table.Columns))
+		for _, key := range keys {
+			v, had := row[key]
+			at := pointer + "/*/" + pointerOf([]part{{name: key}})[1:]
+			switch {
+			case !had:
+				cells = append(cells, "")
+			case money[at]:
+				cells = append(cells, t.price(v, currency))
+			default:
+				cells = append(cells, cell(v))
+			}
+		}
+		if subtotals != nil {
+			cells = append(cells, Money(t.locale, subtotals[i]))
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+}
+
+// columns returns the members of rows: what a row is called, the numbers of the mark in its order, and others.
+func (t *teller) columns(pointer string, rows []map[string]any) (keys []string) {
+	first := []string{t.look.item}
+	if t.look.mark != nil && t.look.own == nil {
+		first = append(first, t.look.mark.Pointers...)
+	}
+	order := func(key string) int {
+		at := slices.Index(first, pointer+"/*/"+pointerOf([]part{{name: key}})[1:])
+		if at < 0 {
+			return len(first) + rank(key)
+		}
+		return at
+	}
+	for _, row := range rows {
+		keys = slices.AppendSeq(keys, maps.Keys(row))
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b)) })
+	return slices.Compact(keys)
+}
+
+// rank orders columns: ids that identify a row come first, then names.
+func rank(key string) int {
+	switch lower := strings.ToLower(key); {
+	case lower == "id" || lower == "num" || strings.HasSuffix(lower, "_id"):
+		return 0
+	case strings.Contains(lower, "name") || lower == "title" || lower == "label":
+		return 1
+	}
+	return 2
+}
+
+// cell writes a value without its type. A text stands in quotation marks only if it could be taken for another type, as
+// "5" for the number.
+func cell(v any) string {
+	text, is := v.(string)
+	switch {
+	case !is:
+		out, _ := json.Marshal(v) // of a number, true, false or nothing
+		return string(out)
+	case text == "" || strings.HasPrefix(text, `"`) || json.Valid([]byte(text)):
+		return inQuotes(text)
+	}
+	return legible.OneLine(text)
+}
+
+func inQuotes(s string) string {
+	return legible.OneLine(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`)
+}
+
+// price writes a number that is money, and anything else as it is planned.
+func (t *teller) price(v any, currency string) string {
+	switch v := v.(type) {
+	case json.Number:
+		if canonical.Get().MatchString(v.String()) {
+			return Money(t.locale, rules.Amount{Value: rules.Decimal(v.String()), Currency: currency})
+		}
+	case string:
+		return inQuotes(v)
+	}
+	return cell(v)
+}
+
+// canonical is a number in the only form in which money is written otherwise than planned.
+var canonical = language.Regexp{Text: `^(0|[1-9][0-9]{0,14})(\.[0-9]{0,5}[1-9])?$`}
+
+// sheet tells a write of rows to a sheet.
+func (t *teller) sheet() {
+	form, l := t.w.Acts[string(t.e.Act)], t.writer()
+	l.args = t.args
+	id, tab := t.args["spreadsheet_id"], t.args["sheet"]
+	rows := t.args["rows"]
+	list, literal := rows.([]any)
+	count, text := len(list), l.w.exactly
+	if !literal {
+		count, text = l.most(rows), l.w.atMost
+	}
+	said := fillLine(text, "n", grouped(strconv.Itoa(count)))
+	name, _ := id.(string)
+	label := t.look.label(name)
+	full := form["Bare"]
+	if t.names(id) && t.names(tab) {
+		full = form["Both"]
+		t.gone["/sheet"] = true
+		t.gone["/spreadsheet_id"] = label == ""
+	}
+	to := t.writer()
+	if label != "" {
+		to.quoted(label)
+	} else if t.names(id) {
+		to.value(id)
+	}
+	l.fill(strings.Replace(full, "{rows}", said, 1), func(name string) {
+		if name == "tab" {
+			l.value(tab)
+			return
+		}
+		l.out = append(l.out, to.out...)
+	})
+	t.e.Sentence, t.e.short = l.out, form["ShortBare"]
+	if to.out != nil {
+		t.e.short = fillLine(form["Short"], "party", legible.Clip(plain(to.out), maxShortParty))
+	}
+	t.titles(rows)
+}
+
+// names reports whether a value is a text or the name of a result, which a sentence can have.
+func (t *teller) names(v any) bool {
+	_, text := v.(string)
+	return text || v != nil && t.isLeaf(v) && !isPlain(v)
+}
+
+// isPlain reports whether a value is a number, true or false.
+func isPlain(v any) bool {
+	switch v.(type) {
+	case json.Number, bool:
+		return true
+	}
+	return false
+}
+
+// titles writes the columns of a sheet as one argument, if each has a title and what fills it.
+func (t *teller) titles(rows any) {
+	columns, is := t.args["columns"].([]any)
+	odd := func(c any) bool {
+		key, title, ok := pair(c, "key", "title")
+		_, text := title.(string)
+		_, plain := key.(string)
+		return !ok || !text || !plain
+	}
+	if !is || len(columns) == 0 || slices.ContainsFunc(columns, odd) {
+		return
+	}
+	l := t.writer()
+	l.columns(columns, l.headings(rows))
+	t.gone["/columns"] = true
+	t.e.Rest = append(t.e.Rest, Argument{Name: t.name([]part{{name: "columns"}}), Value: l.out})
+}

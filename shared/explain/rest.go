@@ -1,0 +1,215 @@
+package explain
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// part is a step from a value to one inside: to a member of an object, or to a row of a list, which counts from 1.
+type part struct {
+	name string
+	row  int
+}
+
+// pointerOf returns the pointer of a mark that leads to a value. No row has a pointer of its own.
+func pointerOf(path []part) string {
+	var b strings.Builder
+	for _, p := range path {
+		b.WriteString("/")
+		if p.row > 0 {
+			b.WriteString("*")
+			continue
+		}
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p.name))
+	}
+	return b.String()
+}
+
+// namesIn returns the names in a pointer.
+func namesIn(pointer string) []string {
+	names := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i, name := range names {
+		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	}
+	return names
+}
+
+// at returns the argument at a pointer that goes through no list.
+func (t *teller) at(pointer string) (v any, found bool) {
+	v = t.args
+	for _, name := range namesIn(pointer) {
+		members, is := v.(map[string]any)
+		if !is {
+			return nil, false
+		}
+		if v, found = members[name]; !found {
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+const pathSign = " › "
+
+// name writes the names that lead to a value. A name that people gave stands as it is, and another that could be taken
+// for one in quotation marks.
+func (t *teller) name(path []part) []Piece {
+	l := t.writer()
+	for i, p := range path {
+		if i > 0 {
+			l.add(Words, pathSign)
+		}
+		if p.row > 0 {
+			l.add(Value, strconv.Itoa(p.row))
+			continue
+		}
+		t.member(l, pointerOf(path[:i+1]), p.name)
+	}
+	return l.out
+}
+
+func (t *teller) member(l *writer, pointer, name string) {
+	said := ""
+	if name != "*" {
+		said = t.look.said(t.locale, pointer)
+	}
+	switch {
+	case said != "":
+		l.add(Words, said)
+	case t.look.taken[strings.ToLower(name)]:
+		l.quoted(name)
+	default:
+		l.name(name)
+	}
+}
+
+// rest returns a value's leaves, without those that other parts have: each with the names that lead to it.
+func (t *teller) rest(path []part, v any) (all []Argument) {
+	switch v := v.(type) {
+	case map[string]any:
+		if t.isReference(v) {
+			break
+		}
+		if len(v) == 0 && len(path) > 0 {
+			return []Argument{{Name: t.name(path), Value: []Piece{{Words, t.w.EmptyObject}}}}
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if below := append(path[:len(path):len(path)], part{name: name}); !t.isGone(below) {
+				all = append(all, t.rest(below, v[name])...)
+			}
+		}
+		return all
+	case []any:
+		if len(v) == 0 {
+			return []Argument{{Name: t.name(path), Value: []Piece{{Words, t.w.EmptyList}}}}
+		}
+		if slices.ContainsFunc(v, func(x any) bool { return !t.isLeaf(x) }) {
+			for i, x := range v {
+				all = append(all, t.rest(append(path[:len(path):len(path)], part{row: i + 1}), x)...)
+			}
+			return all
+		}
+		return []Argument{t.listed(path, v)}
+	}
+	l := t.writer()
+	l.leaf(v)
+	return []Argument{{Name: t.name(path), Value: l.out}}
+}
+
+// isGone reports whether another part has the argument at a path.
+func (t *teller) isGone(path []part) bool {
+	return !slices.ContainsFunc(path, func(p part) bool { return p.row > 0 }) && t.gone[pointerOf(path)]
+}
+
+// listed writes a list of leaves as one argument. Its name says how many there are.
+func (t *teller) listed(path []part, list []any) Argument {
+	l, rows := t.writer(), "1"
+	if len(list) > 1 {
+		rows = fillLine(t.w.Range, "from", 1, "to", len(list))
+	}
+	for i, v := range list {
+		if i > 0 {
+			l.add(Words, t.w.Separator)
+		}
+		l.leaf(v)
+	}
+	return Argument{Name: append(t.name(path), Piece{Words, pathSign}, Piece{Value, rows}), Value: l.out}
+}
+
+func (t *teller) isReference(v map[string]any) bool {
+	path, is := reference(v)
+	s, _ := source(path, t.earlier)
+	return is && s != nil
+}
+
+// isLeaf reports whether one argument can have a value: it is no list, and an object only if it is a reference.
+func (t *teller) isLeaf(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return false
+	case map[string]any:
+		return t.isReference(v)
+	}
+	return true
+}
+
+// leaf writes a text, a number, true, false, nothing, or a reference.
+func (l *writer) leaf(v any) {
+	if s, is := v.(string); is {
+		l.text(s)
+		return
+	}
+	l.value(v)
+}
+
+// leftOut adds a server's defaults for arguments that the call lacks.
+func (t *teller) leftOut() {
+	raw := t.step.LeftOut
+	defaults, ok := decode(raw)
+	if raw == "" {
+		return
+	}
+	t.earlier, t.gone = nil, nil // a default never refers to a step
+	all := t.rest(nil, defaults)
+	if !ok {
+		all = t.unread(string(raw))
+	}
+	for _, a := range all {
+		a.Default = true
+		t.e.Rest = append(t.e.Rest, a)
+	}
+}
+
+// pairs returns the details of a direct message: each value with the label that people will read.
+func (t *teller) pairs() (all []Argument) {
+	v, found := t.args["details"]
+	list, is := v.([]any)
+	if t.step.Tool != toolMessage || found && !is {
+		return nil
+	}
+	said := plain(t.name([]part{{name: "details"}}))
+	if !found {
+		return []Argument{{Name: []Piece{{Words, said}}, Value: []Piece{{Words, t.w.Missing}}}}
+	}
+	for _, d := range list {
+		label, value, ok := pair(d, "label", "value")
+		text, plain := label.(string)
+		if !ok || !plain || !t.isLeaf(value) {
+			return nil
+		}
+		name, l := t.writer(), t.writer()
+		name.fill(t.w.Detail, func(of string) {
+			if of == "argument" {
+				name.add(Words, said)
+				return
+			}
+			name.quoted(text)
+		})
+		l.leaf(value)
+		all = append(all, Argument{Name: name.out, Value: l.out})
+	}
+	t.gone["/details"] = true
+	return all
+}
