@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"slices"
@@ -305,4 +306,39 @@ func list(d *json.Decoder, deeper int) (any, error) {
 	}
 	_, err := d.Token()
 	return all, err
+}
+
+// Problems returns everything for which the mark can't be saved.
+func (m *Mark) Problems() []aggregate.ErrField {
+	var p problems
+	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "must have 1 to %d bytes", maxVersion)
+	p.list(m.Destinations, "destinations", MaxPointers, p.pointer)
+	m.checkAmount(&p)
+	m.checkShown(&p)
+	return p
+}
+
+// checkAmount checks what the mark says about the amount.
+func (m *Mark) checkAmount(p *problems) {
+	switch {
+	case m.How == HowNothing, m.How == HowUnknown && (len(m.Destinations) > 0 || m.shows()):
+		p.unless(len(m.Pointers)+len(m.Units)+len(m.Asides) == 0 && m.Currency == "", "pointers",
+			"must be absent, as the currency, where no amount is marked")
+		return
+	case m.How != HowSum && m.How != HowProduct:
+		p.add("how", "must be sum, product or nothing")
+	}
+	p.unless(len(m.Pointers) > 0, "pointers", "must have 1 to %d entries", MaxPointers)
+	p.list(m.Pointers, "pointers", MaxPointers, p.pointer)
+	p.list(m.Units, "units", MaxPointers, p.pointer)
+	p.list(m.Asides, "asides", MaxPointers, p.pointer)
+	for i, aside := range m.Asides {
+		for _, of := range slices.Concat(m.Pointers, m.Units) {
+			p.unless(of != aside && !strings.HasPrefix(of, aside+"/"), fmt.Sprintf("asides[%d]", i),
+				"must not be %s or what it is in", of)
+		}
+	}
+	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
+		"must go through the same rows to be multiplied")
+	p.currency(m.Currency, "currency")
 }
