@@ -224,10 +224,13 @@ func isHeld(w *walk) {
 		"called with %s: %v, %v", args.JSON(), e, err)
 }
 
-// isWhole: the card shows the complete policy to the person who stamps it.
+// isWhole: the card shows the complete policy, above its divider, to the person who stamps it.
 func isWhole(w *walk) {
 	shown := ""
 	for _, b := range w.cards["policy CARD#prompt#0002"].Attachments[0].Blocks.BlockSet {
+		if b.BlockType() == slack.MBTDivider {
+			break
+		}
 		if b, ok := b.(*slack.SectionBlock); ok {
 			shown += b.Text.Text
 		}
