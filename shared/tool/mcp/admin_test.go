@@ -175,7 +175,7 @@ func testMarked(t *testing.T, server *storetest.Server) {
 	}
 	amount := func() rules.Amount {
 		p := row()
-		return p.Call(p.Pin.Version(), p.Pin.Access, `{"price":5}`, nil).Amount
+		return p.Call(p.Pin.Version(), p.Pin.Access, `{"price":5}`, p.Mark).Amount
 	}
 	o.allow("rooms.book", aggregate.Write)
 	p := row()
