@@ -148,13 +148,15 @@ func (s *Stack) start(ctx context.Context) error {
 	return s.startMappings()
 }
 
-// listen takes the ports of the sandbox, of AWS and for containers.
-func (s *Stack) listen() (front, back net.Listener, err error) {
-	if front, err = listen(s.options.Addr, "-addr"); err != nil {
+// listen takes the ports of the sandbox and of AWS, which it returns, and for containers.
+func (s *Stack) listen() (net.Listener, net.Listener, error) {
+	front, err := listen(s.options.Addr, "-addr")
+	if err != nil {
 		return nil, nil, err
 	}
 	s.onClose(func() { front.Close() })
-	if back, err = listen(s.options.AWSAddr, "-aws-addr"); err != nil {
+	back, err := listen(s.options.AWSAddr, "-aws-addr")
+	if err != nil {
 		return nil, nil, err
 	}
 	s.onClose(func() { back.Close() })
