@@ -80,8 +80,9 @@ func second[T any](_ T, err error) error { return err }
 
 // refusedMark is the form of a tool's mark with everything that can be wrong.
 var refusedMark = url.Values{
-	"act": {"save"}, "how": {"product"}, "pointer": {"/items/*/quantity", "/total"}, "currency": {"YEN"},
-	"destination": {"/supplier", "/supplier"}, "example": {`{"supplier":"Acme","items":[]}`},
+	"act": {"save"}, "shows": {"theft"}, "currency": {"YEN!"}, "example": {`{"supplier":"Acme","items":[]}`},
+	"at": {"/supplier", "/items/*/quantity", "/total"}, "role": {"party+to", "times", "times"},
+	"name": {"「取引先」", "total", ""}, "value": {"Acme"}, "label": {""},
 }
 
 // marked allows a server's tool that orders goods, marks it, and returns the page of its mark.
@@ -97,13 +98,16 @@ func marked(w *consoletest.World) string {
 	p.Allowed, p.Pin = true, &tenancy.Pin{
 		URL: address, Title: "取引先への発注", Description: "Orders goods from a supplier.", Access: aggregate.Write,
 		Hash: "4f0c", Input: `{"type":"object","properties":{"supplier":{"type":"string","title":"取引先"},` +
-			`"items":{"type":"array","items":{"type":"object","properties":{"quantity":{"type":"integer","title":"数量"},` +
-			`"unit_price":{"type":"number","title":"単価"}}}},"total":{"type":"number","title":"合計"}},` +
-			`"examples":[{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"total":298000}]}`,
+			`"items":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},` +
+			`"quantity":{"type":"integer","title":"数量"},"unit_price":{"type":"number","title":"単価"}}}},` +
+			`"total":{"type":"number","title":"合計"}},` +
+			`"examples":[{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"total":298000}]}`,
 	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Destinations: []string{"/supplier"},
+		Currency: "JPY", Destinations: []string{"/supplier"}, Act: rules.ActOrder, Party: "/supplier",
+		Item: "/items/*/name", Labels: map[string]string{"S-104": "Acme"}, Names: map[string]string{"/supplier": "取引先",
+			"/items/*/name": "品目", "/items/*/quantity": "数量", "/items/*/unit_price": "単価"},
 	}
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 	return "/console/tools/marks/" + name

@@ -1,13 +1,17 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
@@ -18,7 +22,8 @@ type markable struct {
 	row            tenancy.ToolPermission
 	title, version string
 	schema         string
-	back           string // the page that lists the tool
+	own            *catalog.File // Ringi's own tool, of which it is known what it does
+	back           string        // the page that lists the tool
 	knows          []tenancy.Constraint
 }
 
@@ -38,76 +43,215 @@ func (c *ToolPages) markable(r *http.Request, v *web.Viewer) (m markable, err er
 		m.back = serverPath(server) + "#" + name
 		return m, nil
 	}
-	catalog, err := tool.Builtin()
+	tools, err := tool.Builtin()
 	if err != nil {
 		return m, err
 	}
-	s, ok := catalog.Lookup(name)
+	s, ok := tools.Lookup(name)
 	if !ok || s.Access != aggregate.Write {
 		return m, web.ErrNoPage
 	}
 	m.title, m.version, m.schema, m.knows = s.Title(v.Locale), s.Version(), s.InputSchema, s.Knows()
+	if file, known := catalog.Named(name); known {
+		m.own = &file
+	}
 	m.back = "/console/tools#" + name
 	return m, nil
 }
 
+// role is what an argument is for, or several roles with + between them.
+const (
+	roleParty = "party" // who is paid or written to
+	roleTo    = "to"    // where the call goes
+	roleItem  = "item"
+	roleWords = "words"
+	roleTimes = "times" // a number that is multiplied
+	rolePlus  = "plus"  // a number that is added
+	roleUnit  = "unit"
+	roleAside = "aside"
+)
+
+// roles are those that the form offers. A mark may have others: see typedOf.
+var roles = []string{"", roleParty + "+" + roleTo, roleTo, roleItem, roleTimes, rolePlus, roleUnit, roleAside,
+	roleWords, roleParty, roleItem + "+" + roleTo}
+
 // typedMark is a mark as a form has it, with arguments to try it on.
 type typedMark struct {
-	How, Currency          string
-	Pointers, Destinations []string
-	Units, Asides          []string
-	Example                string
+	Act, Currency string
+	Free          bool // calls never move money
+	Rows          []typedRow
+	Labels        []typedLabel
+	Example       string
 }
 
+// typedRow is what is said of one argument.
+type typedRow struct{ At, Name, Role string }
+
+// typedLabel is what people call a value of a destination.
+type typedLabel struct{ Value, Label string }
+
+// typedOf returns the form of a mark, with a row for each argument of the schema: first those that have a role. A list
+// has one row, whether it is marked as a whole or by its rows.
 func typedOf(m *rules.Mark, schema string) typedMark {
 	t := typedMark{Currency: "JPY", Example: example(schema)}
-	if m != nil {
-		t.How, t.Pointers, t.Destinations = string(m.How), m.Pointers, m.Destinations
-		t.Units, t.Asides = m.Units, m.Asides
-		if m.Currency != "" {
-			t.Currency = m.Currency
+	if m == nil {
+		m = &rules.Mark{}
+	}
+	t.Act, t.Free, t.Currency = string(m.Act), m.How == rules.HowNothing, cmp.Or(m.Currency, t.Currency)
+	at := mentioned(m) // the schema may have changed since
+	for _, c := range choices(schema) {
+		at = append(at, c.Pointer)
+	}
+	for i, pointer := range at {
+		if slices.ContainsFunc(at[:i], func(have string) bool { return bare(have) == bare(pointer) }) {
+			continue
+		}
+		t.Rows = append(t.Rows, typedRow{pointer, m.Names[bare(pointer)], roleIn(m, pointer)})
+	}
+	first := func(x typedRow) int {
+		i := slices.Index(roles, x.Role)
+		if i < 0 {
+			return 1
+		}
+		return cmp.Or(i, len(roles))
+	}
+	slices.SortStableFunc(t.Rows, func(a, b typedRow) int { return cmp.Compare(first(a), first(b)) })
+	for _, value := range slices.Sorted(maps.Keys(m.Labels)) {
+		t.Labels = append(t.Labels, typedLabel{value, m.Labels[value]})
+	}
+	return t
+}
+
+// bare returns the pointer of a list without that of its rows, of which none has a name.
+func bare(pointer string) string {
+	for strings.HasSuffix(pointer, "/"+rows) {
+		pointer = strings.TrimSuffix(pointer, "/"+rows)
+	}
+	return pointer
+}
+
+// mentioned returns the pointers of a mark.
+func mentioned(m *rules.Mark) []string {
+	all := slices.Concat(m.Destinations, m.Pointers, m.Units, m.Asides, []string{m.Party, m.Item, m.Words},
+		slices.Sorted(maps.Keys(m.Names)))
+	return slices.DeleteFunc(all, func(p string) bool { return p == "" })
+}
+
+// roleIn returns the role of an argument in a mark.
+func roleIn(m *rules.Mark, pointer string) string {
+	number := roleTimes
+	if m.How == rules.HowSum {
+		number = rolePlus
+	}
+	var all []string
+	for _, x := range []struct {
+		role     string
+		pointers []string
+	}{
+		{roleParty, []string{m.Party}}, {roleItem, []string{m.Item}}, {roleTo, m.Destinations}, {number, m.Pointers},
+		{roleUnit, m.Units}, {roleAside, m.Asides}, {roleWords, []string{m.Words}},
+	} {
+		if slices.ContainsFunc(x.pointers, func(p string) bool { return p != "" && bare(p) == bare(pointer) }) {
+			all = append(all, x.role)
+		}
+	}
+	return strings.Join(all, "+")
+}
+
+func typedIn(r *http.Request) typedMark {
+	f := r.PostForm
+	t := typedMark{
+		Act: f.Get("shows"), Currency: strings.ToUpper(strings.TrimSpace(f.Get("currency"))),
+		Free: f.Get("free") != "", Example: f.Get("example"),
+	}
+	nth := func(name string, i int) string {
+		if i < len(f[name]) {
+			return strings.TrimSpace(f[name][i])
+		}
+		return ""
+	}
+	for i := range f["at"][:min(len(f["at"]), 2*maxChoices)] {
+		t.Rows = append(t.Rows, typedRow{nth("at", i), nth("name", i), nth("role", i)})
+	}
+	for i := range f["value"][:min(len(f["value"]), 2*rules.MaxNames)] {
+		if x := (typedLabel{nth("value", i), nth("label", i)}); x != (typedLabel{}) {
+			t.Labels = append(t.Labels, x)
 		}
 	}
 	return t
 }
 
-func typedIn(r *http.Request) typedMark {
-	chosen := func(name string) []string { // a value that is chosen twice is refused
-		return slices.DeleteFunc(slices.Clone(r.PostForm[name]), func(s string) bool { return s == "" })
+// mark returns what was typed as a mark of a tool's version, nil if nothing was marked, and what no mark can say.
+func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
+	x := &rules.Mark{Version: m.version, Act: rules.Act(t.Act), Names: map[string]string{}}
+	var wrong []aggregate.ErrField
+	one := func(role string, field *string, pointer string) {
+		if *field != "" {
+			wrong = append(wrong, aggregate.ErrField{Field: role, Limit: "is there twice"})
+		}
+		*field = pointer
 	}
-	return typedMark{
-		How: r.PostForm.Get("how"), Currency: strings.ToUpper(strings.TrimSpace(r.PostForm.Get("currency"))),
-		Pointers: chosen("pointer"), Destinations: chosen("destination"), Units: chosen("unit"),
-		Asides: chosen("aside"), Example: r.PostForm.Get("example"),
+	for _, row := range t.Rows {
+		if row.Name != "" {
+			x.Names[bare(row.At)] = row.Name
+		}
+		for role := range strings.SplitSeq(row.Role, "+") {
+			switch role {
+			case roleParty:
+				one(role, &x.Party, bare(row.At))
+			case roleItem:
+				one(role, &x.Item, bare(row.At))
+			case roleWords:
+				one(role, &x.Words, bare(row.At))
+			case roleTo:
+				x.Destinations = append(x.Destinations, row.At)
+			case roleTimes, rolePlus:
+				how := map[string]rules.How{roleTimes: rules.HowProduct, rolePlus: rules.HowSum}[role]
+				if x.How != rules.HowUnknown && x.How != how {
+					wrong = append(wrong, aggregate.ErrField{Field: "how", Limit: "must be one of both"})
+				}
+				x.How, x.Currency = how, t.Currency
+				x.Pointers = append(x.Pointers, row.At)
+			case roleUnit:
+				x.Units = append(x.Units, row.At)
+			case roleAside:
+				x.Asides = append(x.Asides, row.At)
+			}
+		}
 	}
-}
-
-// mark returns what was typed as a mark of a tool's version, nil if nothing was marked.
-func (t typedMark) mark(version string) *rules.Mark {
-	m := &rules.Mark{
-		Version: version, How: rules.How(t.How), Pointers: t.Pointers, Destinations: t.Destinations,
+	if len(x.Names) == 0 {
+		x.Names = nil
 	}
-	if m.How != rules.HowUnknown && m.How != rules.HowNothing {
-		m.Currency, m.Units, m.Asides = t.Currency, t.Units, t.Asides
+	if t.Free || m.own != nil && x.How == rules.HowUnknown {
+		x.How = rules.HowNothing
 	}
-	if m.How == rules.HowUnknown && len(m.Pointers)+len(m.Destinations) == 0 {
-		return nil
+	for _, label := range t.Labels {
+		if x.Labels == nil {
+			x.Labels = map[string]string{}
+		}
+		if x.Labels[label.Value] != "" {
+			wrong = append(wrong, aggregate.ErrField{Field: "labels", Limit: "is there twice"})
+		}
+		x.Labels[label.Value] = label.Label
 	}
-	return m
+	if reflect.DeepEqual(x, &rules.Mark{Version: m.version}) {
+		return nil, nil
+	}
+	return x, slices.Concat(wrong, x.Problems(), x.Unsaid(m.schema), x.Misnamed(m.schema))
 }
 
 func (c *ToolPages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
-	return c.showMark(w, r, v, m, typedOf(m.row.Marked(m.version), m.schema), nil, false)
+	typed := typedOf(m.row.Marked(m.version), m.schema)
+	if m.own == nil && (m.row.Mark == nil || len(m.row.Mark.Names) == 0) {
+		typed.propose(m)
+	}
+	return c.showMark(w, r, v, m, typed, nil, false)
 }
 
 // saveMark saves the mark that a form has, or shows how arguments are read with it.
 func (c *ToolPages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
 	typed := typedIn(r)
-	mark := typed.mark(m.version)
-	var wrong []aggregate.ErrField
-	if mark != nil {
-		wrong = append(mark.Problems(), mark.Unsaid(m.schema)...)
-	}
+	mark, wrong := typed.mark(m)
 	if r.PostForm.Get("act") != "save" || len(wrong) > 0 {
 		return c.showMark(w, r, v, m, typed, wrong, false)
 	}
@@ -131,7 +275,7 @@ func (c *ToolPages) showMark(w http.ResponseWriter, r *http.Request, v *web.View
 	t := markTexts{v.Texts("tool-mark")}
 	data := t.data(m, typed, wrong)
 	data.Came = web.Came{Conflict: conflict, Wrong: len(wrong) > 0}
-	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data}
+	d := web.Document{Title: cmp.Or(m.title, m.row.ToolName), Here: "tools", Data: data}
 	if r.PostForm.Get("act") == "save" {
 		d.Status = data.Status()
 	}

@@ -5,6 +5,8 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +34,7 @@ func TestMarks(t *testing.T) {
 		"a mark is tried before it is saved": testMarkTried, "a changed tool is marked anew": testMarkStale,
 		"Ringi's own tools are marked": testOwnMarked, "nobody's mark is lost": testMarkConflict,
 		"what can't be marked has no page": testUnmarkable, "a choice shows at once": testMarkAtOnce,
-		"what is called like a currency is asked about": testCurrencyUnsaid,
+		"what is called like a currency is asked about": testCurrencyUnsaid, "a saved mark is kept whole": testMarkKept,
 	})
 }
 
@@ -47,18 +49,53 @@ func ordering(w *consoletest.World, b *consoletest.Browser) tenancy.ToolPermissi
 	return permission(w, standin.PlaceOrder)
 }
 
-// marks is a filled form of a tool's mark.
+// marks is a filled form of a tool's mark. more are fields and their values; "role /supplier" is that argument's.
 func marks(p tenancy.ToolPermission, version string, more ...string) url.Values {
 	f := url.Values{
-		"act": {"save"}, "rev": {fmt.Sprint(p.Rev)}, "version": {version}, "how": {"product"}, "currency": {"jpy "},
-		"pointer":     {"/items/*/quantity", "/items/*/unit_price", ""},
-		"destination": {"/supplier", ""}, "unit": {"/currency", ""},
-		"example": {`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`},
+		"act": {"save"}, "rev": {fmt.Sprint(p.Rev)}, "version": {version}, "currency": {"jpy "}, "shows": {"order"},
+		"at":   {"/supplier", "/items/*/name", "/items/*/quantity", "/items/*/unit_price", "/currency", "/note"},
+		"name": {"取引先", "品目", "数量", "単価", "", ""}, "role": {"party+to", "item", "times", "times", "unit", ""},
+		"value": {"Acme", ""}, "label": {"アクメ", ""},
+		"example": {`{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"currency":"JPY"}`},
 	}
 	for i := 0; i < len(more); i += 2 {
-		f[more[i]] = strings.Split(more[i+1], "|")
+		field, at, ofRow := strings.Cut(more[i], " ")
+		if !ofRow {
+			f[field] = strings.Split(more[i+1], "|")
+			continue
+		}
+		row := slices.Index(f["at"], at)
+		f[field] = slices.Clone(f[field])
+		f[field][row] = more[i+1]
 	}
 	return f
+}
+
+var (
+	inputTag  = regexp.MustCompile(`<input[^>]*? name="([^"]+)" value="([^"]*)"[^>]*>`)
+	selectTag = regexp.MustCompile(`(?s)<select name="([^"]+)".*?</select>`)
+	chosenTag = regexp.MustCompile(`<option value="([^"]*)" selected>`)
+)
+
+// asSent is the form of a page as a browser sends it if nobody changes it.
+func asSent(a consoletest.Answer) url.Values {
+	f := url.Values{"act": {"save"}}
+	for _, m := range inputTag.FindAllStringSubmatch(a.Body, -1) {
+		if !strings.Contains(m[0], "checkbox") || strings.Contains(m[0], "checked") {
+			f.Add(m[1], html.UnescapeString(m[2]))
+		}
+	}
+	for _, m := range selectTag.FindAllStringSubmatch(a.Body, -1) {
+		f.Add(m[1], html.UnescapeString(chosenTag.FindStringSubmatch(m[0])[1]))
+	}
+	return f
+}
+
+// rowOf returns the row of an argument in a page's table.
+func rowOf(a consoletest.Answer, at string) string {
+	_, row, _ := strings.Cut(a.Body, `name="at" value="`+at+`"`)
+	row, _, _ = strings.Cut(row, "</tr>")
+	return html.UnescapeString(row)
 }
 
 func testMarked(t *testing.T, w *consoletest.World) {
@@ -70,27 +107,50 @@ func testMarked(t *testing.T, w *consoletest.World) {
 		words := web.TextsOf("tool-mark", locale)
 		b.Get(serverPage).Holds(t, words.Say("unmarked"), markPage+standin.PlaceOrder)
 		page := b.Get(markPage+standin.PlaceOrder).Says(t, http.StatusOK)
-		page.Holds(t, "items[] › quantity — how many", "supplier — name of the company that delivers")
-		// the example of the schema is read, though nobody has marked anything
-		page.Holds(t, "&#34;unit_price&#34;: 149000", words.In("whys", rules.WhyUnmarked), words.Say("anywhere"))
+		// names come from the schema, and its example is read, though nobody has marked anything
+		expect.Has(t, rowOf(page, "/items/*/unit_price"), "items[] › unit_price", "149000 · price of one",
+			`value="Unit price"`)
+		page.Holds(t, words.In("whys", rules.WhyUnmarked), words.Say("anywhere"), "place_order")
 	}
 	version := p.Pin.Version()
 	a := b.Post(markPage+standin.PlaceOrder, marks(p, version))
 	a.Says(t, http.StatusSeeOther).Leads(t, markPage+standin.PlaceOrder+"?done=saved")
 	want := &rules.Mark{
 		Version: version, How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"},
+		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"}, Act: rules.ActOrder,
+		Party: "/supplier", Item: "/items/*/name", Labels: map[string]string{"Acme": "アクメ"}, Names: map[string]string{
+			"/supplier": "取引先", "/items/*/name": "品目", "/items/*/quantity": "数量", "/items/*/unit_price": "単価"},
 	}
 	saved := permission(w, standin.PlaceOrder)
 	expect.Same(t, saved.Mark, want)
 	b.Get(serverPage).Holds(t, "items[] › quantity × items[] › unit_price (JPY)", "supplier")
-	b.Get(markPage+standin.PlaceOrder).Holds(t, "<strong>298,000 JPY</strong>", "<strong>Acme</strong>",
-		`<option value="/items/*/quantity" selected>`, `<option value="/supplier" selected>`, `value="product" checked`)
+	page := b.In("ja").Get(markPage + standin.PlaceOrder)
+	page.Says(t, http.StatusOK, "¥298,000", "アクメに「PC」を発注します", "合計 ¥298,000", "Ringi からは取り消せません")
+	page.Holds(t, "<strong>Acme</strong>", `<option value="order" selected>`, `value="アクメ"`)
+	expect.Has(t, rowOf(page, "/supplier"), `<option value="party+to" selected>`, `value="取引先"`)
 	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
 	expect.Has(t, string(log[0].Details), `"mark":{"version":"`+version+`","how":"product"`)
-	a = b.Post(markPage+standin.PlaceOrder, marks(saved, version, "how", "", "pointer", "", "destination", ""))
+	// what a page shows is what it saves
+	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
+	expect.Same(t, permission(w, standin.PlaceOrder).Mark, want)
+	a = b.Post(markPage+standin.PlaceOrder, marks(permission(w, standin.PlaceOrder), version, "shows", "", "role", "",
+		"name", "", "value", "", "label", ""))
 	a.Says(t, http.StatusSeeOther)
 	expect.That(t, permission(w, standin.PlaceOrder).Mark == nil, "the mark is still there")
+}
+
+// A mark that no form makes is kept by the form.
+func testMarkKept(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(webapi.Suzuki)
+	p := ordering(w, b)
+	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowSum, Pointers: []string{"/items/*/unit_price"},
+		Currency: "JPY", Asides: []string{"/currency"}, Destinations: []string{"/note", "/reference"}, Act: rules.ActMessage,
+		Words: "/note", Names: map[string]string{"/items": "明細", "/supplier": "会社"}}
+	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
+	page := b.Get(markPage + standin.PlaceOrder)
+	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
+	expect.Same(t, permission(w, standin.PlaceOrder).Mark, p.Mark)
 }
 
 func testMarkRefused(t *testing.T, w *consoletest.World) {
@@ -98,14 +158,18 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	for says, change := range map[string][]string{
-		"pointers":     {"pointer", ""},
-		"unused":       {"how", "nothing"},
-		"how":          {"how", "most"},
-		"rows":         {"pointer", "/items/*/quantity|/supplier"},
-		"twice":        {"pointer", "/items/*/quantity|/items/*/quantity"},
+		"unused": {"free", "true"},
+		"mixed":  {"role /items/*/quantity", "plus"},
+		"rows":   {"role /supplier", "times"},
+		"item":   {"role /supplier", "item"},
+		"within": {"at", "/supplier|/items/*/name|/items/*/quantity|/items/*/unit_price|/currency|/items",
+			"role /items", "aside"},
+		"party":        {"role /items/*/name", "party"},
+		"act":          {"shows", "theft"},
+		"names":        {"name /supplier", "品目"},
+		"labels":       {"label", ""},
 		"currency":     {"currency", "yen!"},
-		"within":       {"aside", "/items/*"},
-		"destinations": {"destination", "/supplier|/a|/b|/c|/d"},
+		"destinations": {"role", "to|to|times|to|to|to"},
 	} {
 		for _, locale := range language.All {
 			a := b.In(locale).Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), change...))
@@ -114,14 +178,14 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 			for _, want := range []string{words.Say("refused"), words.In("wrong", says)} {
 				expect.That(t, strings.Contains(html.UnescapeString(a.Text()), want), "%s in %s: %v", says, locale, a)
 			}
-			if typed := strings.Split(change[1], "|")[0]; strings.HasPrefix(typed, "/") {
-				a.Holds(t, `<option value="`+typed+`" selected>`)
-			} else if typed != "" && change[0] == "currency" {
-				a.Holds(t, `value="YEN!"`)
+			if at, is := strings.CutPrefix(change[0], "role "); is {
+				expect.Has(t, rowOf(a, at), `<option value="`+change[1]+`" selected>`)
 			}
-			a.Holds(t, `aria-invalid="true"`)
 		}
 	}
+	a := b.In("ja").Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), "name /supplier", "reference"))
+	a.Says(t, http.StatusUnprocessableEntity).Holds(t, `value="reference"`, `aria-invalid="true"`)
+	expect.Has(t, rowOf(a, "/supplier"), web.TextsOf("tool-mark", "ja").Say("misnamed", "of", "reference"))
 	expect.Same(t, permission(w, standin.PlaceOrder).Rev, p.Rev)
 }
 
@@ -133,16 +197,14 @@ func testCurrencyUnsaid(t *testing.T, w *consoletest.World) {
 	p.Pin.Input = `{"type":"object","properties":{"amount":{"type":"number"},"currency":{"type":"string"},` +
 		`"unit":{"type":"string"}}}`
 	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
-	form := func(more ...string) url.Values {
-		all := append([]string{"how", "sum", "pointer", "/amount", "destination", ""}, more...)
-		return marks(p, p.Pin.Version(), all...)
+	form := func(currency, unit string) url.Values {
+		return marks(p, p.Pin.Version(), "at", "/amount|/currency|/unit", "role", "plus|"+currency+"|"+unit)
 	}
-	a := b.Post(markPage+standin.PlaceOrder, form("unit", ""))
+	a := b.Post(markPage+standin.PlaceOrder, form("", ""))
 	a.Says(t, http.StatusUnprocessableEntity, "「currency」は通貨か単位のようです。")
-	a = b.Post(markPage+standin.PlaceOrder, form("unit", "/currency"))
+	a = b.Post(markPage+standin.PlaceOrder, form("unit", ""))
 	a.Says(t, http.StatusUnprocessableEntity, "「unit」は通貨か単位のようです。")
-	a = b.Post(markPage+standin.PlaceOrder, form("unit", "/currency", "aside", "/unit"))
-	a.Says(t, http.StatusSeeOther)
+	b.Post(markPage+standin.PlaceOrder, form("unit", "aside")).Says(t, http.StatusSeeOther)
 	m := permission(w, standin.PlaceOrder)
 	call := func(arguments string) rules.Amount {
 		return m.Call(p.Pin.Version(), aggregate.Write, aggregate.JSON(arguments), m.Mark).Amount
@@ -157,8 +219,8 @@ func testMarkTried(t *testing.T, w *consoletest.World) {
 	p := ordering(w, b)
 	words := web.TextsOf("tool-mark", language.English)
 	for arguments, want := range map[string]string{
-		`{"supplier":"Acme","items":[{"quantity":3,"unit_price":"1,000,000"}],"currency":"JPY"}`: "3,000,000 JPY",
-		`{"supplier":"Acme","items":[{"quantity":1,"unit_price":0.5}],"currency":"JPY"}`:         "0.5 JPY",
+		`{"supplier":"Acme","items":[{"quantity":3,"unit_price":"1,000,000"}],"currency":"JPY"}`: "¥3,000,000",
+		`{"supplier":"Acme","items":[{"quantity":1,"unit_price":0.5}],"currency":"JPY"}`:         "¥0.5",
 		`{"supplier":"Acme","items":[],"currency":"JPY"}`: words.In("whys",
 			rules.WhyRows),
 		`{"supplier":"Acme","items":{"$ref":"step-1.result.items"},"currency":"JPY"}`: words.In("whys",
@@ -180,7 +242,7 @@ func testMarkStale(t *testing.T, w *consoletest.World) {
 	again := ordering(w, b)
 	words := web.TextsOf("tool-mark", "ja")
 	b.Get(serverPage).Holds(t, words.Say("stale"))
-	b.Get(markPage+standin.PlaceOrder).Holds(t, words.Say("stale_about"), `<option value="/supplier" selected>`)
+	b.Get(markPage+standin.PlaceOrder).Holds(t, words.Say("stale_about"), `value="取引先"`)
 	arguments := aggregate.JSON(`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`)
 	amount := func() rules.Amount {
 		p := permission(w, standin.PlaceOrder)
@@ -195,12 +257,14 @@ func testMarkStale(t *testing.T, w *consoletest.World) {
 func testOwnMarked(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	const name = "send_slack_dm"
-	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "recipient — A Slack user id or an e-mail address.")
+	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "A Slack user id or an e-mail address.")
 	version := hiddenIn(page, "version")
-	f := marks(permission(w, name), version, "how", "nothing", "pointer", "", "destination", "/recipient")
+	f := url.Values{"act": {"save"}, "rev": {fmt.Sprint(permission(w, name).Rev)}, "version": {version},
+		"at": {"/recipient"}, "role": {"to"}, "value": {"U0SATO"}, "label": {"総務"}}
 	b.Post(markPage+name, f).Says(t, http.StatusSeeOther)
 	p := permission(w, name)
 	expect.That(t, p.Allowed && p.Mark.Currency == "", "%+v", p.Mark)
+	expect.Same(t, p.Mark.Labels, map[string]string{"U0SATO": "総務"})
 	c := p.Call(version, aggregate.Write, `{"recipient":"U0SATO"}`, p.Mark)
 	expect.Same(t, c, rules.Call{
 		Tool: rules.Tool{Name: name}, Access: aggregate.Write, Destinations: []string{"U0SATO"}, Amount: rules.Nothing(),
@@ -250,13 +314,15 @@ func testMarkAtOnce(t *testing.T, w *consoletest.World) {
 	chrome, b := browser.Start(t), w.As(webapi.Suzuki)
 	p := ordering(w, b)
 	tab := chrome.Open(t, b.Serve()+markPage+standin.PlaceOrder, browser.Window{Width: 900, Height: 900, Calm: true})
-	for _, chosen := range []struct{ field, value string }{
-		{"#pointer-1", "/items/*/quantity"}, {"#pointer-2", "/items/*/unit_price"}, {"#destination-1", "/supplier"},
-	} {
-		tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = %q`, chosen.field, chosen.value))
+	choose := func(at, role string) {
+		tab.Eval(fmt.Sprintf(`{ const s = document.querySelector('[value="%s"]').closest("tr").querySelector("select"); `+
+			`s.value = %q; s.dispatchEvent(new Event("change", {bubbles: true})) }`, at, role))
 	}
-	tab.Press(`input[name="how"][value="product"]`)
-	tab.Until(`document.querySelector("#reading").innerText.includes("298,000 JPY")`)
+	choose("/items/*/quantity", "times")
+	choose("/items/*/unit_price", "times")
+	choose("/currency", "unit")
+	choose("/supplier", "party+to")
+	tab.Until(`document.querySelector("#reading").innerText.includes("¥298,000")`)
 	tab.Until(`document.querySelector("#reading").innerText.includes("Acme")`)
 	expect.Same(t, permission(w, standin.PlaceOrder).Rev, p.Rev)
 }

@@ -1,187 +1,251 @@
 package settings
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/tool/schema"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
 type markTexts struct{ web.Texts }
 
 type markData struct {
-	Name, Title, Back string
-	Rev               int
-	Version           string
-	Stale             bool // the saved mark was made for another version of the tool
+	Name, Version string
+	Back          string
+	Rev           int
+	Own           bool
+	Stale         bool // the saved mark was made for another version of the tool
 	web.Came
-	Hows            []howChoice
-	HowProblem      string
-	Numbers, Places []pick
-	Units, Asides   []pick
-	UnitsProblem    string
-	NumbersProblem  string
-	PlacesProblem   string
+	Acts            []web.Choice
+	Rows            []markRow
+	Problems        []string // of the roles
 	Currency        string
-	CurrencyProblem string
+	CurrencyProblem []web.Fault
+	Free            bool
+	Labels          []typedLabel // the last one is empty
+	LabelsProblem   string
 	Example         string
 	Reading         reading
 }
 
-type howChoice struct {
-	Value, Text, About string
-	Chosen             bool
+// markRow is an argument with what is said of it.
+type markRow struct {
+	N                     int
+	At, Shown, About, Now string // Now is its value in the example
+	Name, Problem         string
+	Roles                 []web.Choice
+	Wrong                 bool // its role is
 }
 
-// pick is one select of arguments.
-type pick struct {
-	ID, Label string
-	Groups    []pickGroup
-}
-
-type pickGroup struct {
-	Label   string
-	Options []web.Choice
-}
-
-// reading is how the example's arguments are read.
+// reading is how the example's arguments are shown and read.
 type reading struct {
-	Amount, AmountWhy string
-	Known             bool
-	To                []string
+	Effect         explain.Effect
+	Money, Warning string
+	Why            string // the amount is unknown
+	To             []string
 }
-
-var hows = []rules.How{rules.HowUnknown, rules.HowNothing, rules.HowSum, rules.HowProduct}
 
 func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField) markData {
 	p := m.row
 	d := markData{
-		Name: p.ToolName, Title: m.title, Back: m.back, Rev: p.Rev, Version: m.version,
+		Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Own: m.own != nil,
 		Stale:    p.Mark != nil && p.Mark.Version != m.version,
-		Currency: typed.Currency, Example: typed.Example,
+		Currency: typed.Currency, Free: typed.Free, Example: typed.Example,
+		Labels: append(slices.Clone(typed.Labels), typedLabel{}),
 	}
-	for _, how := range hows {
-		if _, _, foreign := tenancy.ServerTool(p.ToolName); how == rules.HowUnknown && !foreign {
-			continue // what Ringi's own tools do is known
-		}
-		d.Hows = append(d.Hows, howChoice{
-			string(how), t.In("hows", how), t.In("hows_about", how), string(how) == typed.How,
-		})
+	for _, act := range append([]rules.Act{""}, rules.Acts...) {
+		d.Acts = append(d.Acts, web.Choice{Value: string(act), Text: t.In("acts", act), Chosen: string(act) == typed.Act})
 	}
-	all := choices(m.schema)
-	d.Numbers = t.picks(typed.Pointers, all, "pointer", func(c choice) bool { return c.Number })
-	d.Places = t.picks(typed.Destinations, all, "destination", func(c choice) bool { return c.Text })
-	d.Units = t.picks(typed.Units, all, "unit", func(c choice) bool { return c.Text })
-	d.Asides = t.picks(typed.Asides, all, "aside", func(c choice) bool { return c.Text })
-	fields := map[string]*string{
-		"units": &d.UnitsProblem, "asides": &d.UnitsProblem,
-		"how": &d.HowProblem, "pointers": &d.NumbersProblem, "currency": &d.CurrencyProblem,
-		"destinations": &d.PlacesProblem,
-	}
+	d.Rows = t.rows(m, typed)
 	for _, x := range wrong {
-		field, text := t.problem(x)
-		if fields[field] != nil {
-			*fields[field] = text
-		}
+		t.tell(&d, x)
 	}
-	p.Mark = typed.mark(m.version)
-	d.Reading = t.reading(p.Call(m.version, aggregate.Write, aggregate.JSON(typed.Example), p.Mark))
+	mark, _ := typed.mark(m)
+	p.Mark = mark
+	d.Reading = t.reading(p.Call(m.version, aggregate.Write, aggregate.JSON(typed.Example), mark), task.Step{
+		Order: 1, Tool: p.ToolName, ToolVersion: m.version, Access: aggregate.Write,
+		ToolInput: aggregate.JSON(typed.Example), Mark: mark,
+	})
 	return d
 }
 
-// leastPicks is how many selects a list has at the least. There is always an empty one, up to the most that a mark may
-// have.
-const leastPicks = 2
-
-// picks are a list's selects. First come the arguments that suit it; others are offered behind them, as some vendors
-// take numbers as texts. What was chosen stays, also if the schema has no such argument.
-func (t markTexts) picks(chosen []string, all []choice, name string, suits func(choice) bool) (out []pick) {
-	chosen = chosen[:min(len(chosen), rules.MaxPointers)]
-	for i := range min(max(len(chosen)+1, leastPicks), rules.MaxPointers) {
-		is := ""
-		if i < len(chosen) {
-			is = chosen[i]
+func (t markTexts) rows(m markable, typed typedMark) (all []markRow) {
+	said := choices(m.schema)
+	var example any
+	_ = json.Unmarshal([]byte(typed.Example), &example) // what can't be read has no values
+	for i, row := range typed.Rows {
+		x := markRow{N: i + 1, At: row.At, Shown: shown(row.At), Name: row.Name, Now: valueAt(example, row.At)}
+		if k := slices.IndexFunc(said, func(c choice) bool { return bare(c.Pointer) == bare(row.At) }); k >= 0 {
+			x.About = said[k].About
 		}
-		first, rest := pickGroup{Label: t.In("suits", name)}, pickGroup{Label: t.Say("others")}
-		for _, c := range all {
-			into := &rest
-			if suits(c) {
-				into = &first
+		if m.own != nil {
+			x.Name = m.own.Shown.Names[bare(row.At)].In(t.Locale())
+		}
+		offered := roles
+		if !slices.Contains(roles, row.Role) {
+			offered = append(slices.Clone(roles), row.Role)
+		}
+		for _, role := range offered {
+			if t.suits(m, row, role) {
+				x.Roles = append(x.Roles, web.Choice{Value: role, Text: t.role(row, role), Chosen: role == row.Role})
 			}
-			into.Options = append(into.Options, web.Choice{Value: c.Pointer, Text: t.option(c), Chosen: c.Pointer == is})
 		}
-		gone := !slices.ContainsFunc(all, func(c choice) bool { return c.Pointer == is })
-		if is != "" && gone {
-			rest.Options = append(rest.Options, web.Choice{Value: is, Text: shown(is), Chosen: true})
+		all = append(all, x)
+	}
+	return all
+}
+
+// suits reports whether the form offers a role to an argument: of Ringi's own tool it is known what cards show, and
+// nobody is paid in each row.
+func (t markTexts) suits(m markable, row typedRow, role string) bool {
+	parts := strings.Split(role, "+")
+	if role == row.Role {
+		return true
+	}
+	only := func(role string) bool { return role == roleParty || role == roleWords }
+	return !(m.own != nil && slices.ContainsFunc(parts, func(r string) bool { return only(r) || r == roleItem }) ||
+		inRows(row.At) && slices.ContainsFunc(parts, only))
+}
+
+// inRows reports whether an argument stands in the rows of a list, as a member of each.
+func inRows(at string) bool { return strings.Contains(bare(at), "/"+rows+"/") }
+
+func (t markTexts) role(row typedRow, role string) string {
+	if role == "" {
+		return t.Say("as_is")
+	}
+	var all []string
+	for part := range strings.SplitSeq(role, "+") {
+		all = append(all, t.In("roles", part))
+	}
+	text := strings.Join(all, t.Say("and"))
+	if inRows(row.At) {
+		text = t.Say("in_row", "role", text)
+	}
+	return capital(text)
+}
+
+// capital begins a text with a capital letter, if it has one.
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// valueAt returns the first value at a pointer as a text.
+func valueAt(v any, pointer string) string {
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		switch of := v.(type) {
+		case map[string]any:
+			v = of[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
+		case []any:
+			if v = nil; len(of) > 0 && name == rows {
+				v = of[0]
+			}
+		default:
+			return ""
 		}
-		groups := slices.DeleteFunc([]pickGroup{first, rest}, func(g pickGroup) bool { return len(g.Options) == 0 })
-		out = append(out, pick{
-			ID: fmt.Sprintf("%s-%d", name, i+1), Label: t.In("pick", name, "n", i+1), Groups: groups,
-		})
 	}
-	return out
+	switch v.(type) {
+	case nil, []any, map[string]any:
+		return ""
+	case string:
+		return legible.Clip(legible.OneLine(fmt.Sprint(v)), maxAbout)
+	}
+	text, _ := json.Marshal(v) // was read as JSON
+	return string(text)
 }
 
-func (t markTexts) option(c choice) string {
-	if c.About == "" {
-		return shown(c.Pointer)
+// propose fills in names from the schema: an argument's title, what is said of it in other letters than those of
+// identifiers if that can be a name, or its own name.
+func (t *typedMark) propose(m markable) {
+	said := choices(m.schema)
+	mark := rules.Mark{Version: m.version, How: rules.HowNothing, Names: map[string]string{}}
+	for i, row := range t.Rows {
+		k := slices.IndexFunc(said, func(c choice) bool { return bare(c.Pointer) == bare(row.At) })
+		if k < 0 {
+			continue
+		}
+		at := bare(row.At)
+		name := shown(at)
+		name = name[strings.LastIndex(name, " ")+1:]
+		proposed := []string{said[k].Title, said[k].About, capital(strings.ReplaceAll(name, "_", " "))}
+		if said[k].About == "" || said[k].About[0] < utf8.RuneSelf {
+			proposed[1] = ""
+		}
+		for _, name := range proposed {
+			if mark.Names[at] = name; name != "" && len(mark.Problems())+len(mark.Misnamed(m.schema)) == 0 {
+				t.Rows[i].Name = name
+				break
+			}
+			delete(mark.Names, at)
+		}
 	}
-	return shown(c.Pointer) + " — " + c.About
 }
 
-// problem says what is wrong with a field of the form. The version is none: the page sends it.
-func (t markTexts) problem(e aggregate.ErrField) (field, text string) {
-	field, _, _ = strings.Cut(e.Field, "[")
-	what := field
-	switch {
-	case strings.Contains(e.Limit, "same rows"):
-		what = "rows"
-	case strings.Contains(e.Limit, "must be absent"):
-		what = "unused"
-	case strings.Contains(e.Limit, "there twice"):
-		what = "twice"
-	case strings.Contains(e.Limit, "what it is in"):
-		what = "within"
+// tell says what is wrong where it is. The version is not among it: the page sends it.
+func (t markTexts) tell(d *markData, e aggregate.ErrField) {
+	field, at, _ := strings.Cut(e.Field, "[")
+	at = strings.TrimSuffix(at, "]")
+	text := t.In("wrong", field)
+	for part, what := range map[string]string{"same rows": "rows", "must be absent": "unused", "what it is in": "within",
+		"at most": field + "_most", "of both": "mixed"} {
+		if strings.Contains(e.Limit, part) && t.In("wrong", what) != "" {
+			text = t.In("wrong", what)
+		}
 	}
-	if of, unsaid := strings.CutPrefix(e.Limit, rules.UnsaidOf); unsaid {
-		return field, t.Say("unsaid", "of", shown(of))
+	if of, is := strings.CutPrefix(e.Limit, rules.UnsaidOf); is {
+		text = t.Say("unsaid", "of", shown(of))
 	}
-	return field, t.In("wrong", what)
+	if of, is := strings.CutPrefix(e.Limit, rules.NameOf); is {
+		text = t.Say("misnamed", "of", shown(of))
+	}
+	switch field {
+	case "names":
+		i := slices.IndexFunc(d.Rows, func(x markRow) bool { return bare(x.At) == at })
+		if i >= 0 {
+			d.Rows[i].Problem = text
+			return
+		}
+	case "labels":
+		d.LabelsProblem = t.In("wrong", field)
+		return
+	case "currency":
+		d.CurrencyProblem = []web.Fault{{Text: text}}
+		return
+	}
+	for i := range d.Rows {
+		for _, c := range d.Rows[i].Roles {
+			d.Rows[i].Wrong = d.Rows[i].Wrong || c.Chosen && strings.Contains("+"+c.Value+"+", "+"+roleOf[field]+"+")
+		}
+	}
+	if !slices.Contains(d.Problems, text) {
+		d.Problems = append(d.Problems, text)
+	}
 }
 
-func (t markTexts) reading(c rules.Call) reading {
-	r := reading{Known: c.Amount.Known(), To: c.Destinations}
-	switch {
-	case !r.Known:
-		r.AmountWhy = t.In("whys", c.Amount.Why)
-	case c.Amount.Currency == "":
-		r.Amount = t.Say("no_amount")
-	default:
-		r.Amount = grouped(string(c.Amount.Value)) + " " + c.Amount.Currency
+// roleOf is the role that a field of a mark speaks of.
+var roleOf = map[string]string{"destinations": roleTo, "units": roleUnit, "asides": roleAside, "pointers": roleTimes,
+	"how": rolePlus, "party": roleParty, "item": roleItem, "words": roleWords}
+
+func (t markTexts) reading(c rules.Call, s task.Step) reading {
+	r := reading{Effect: explain.EffectOf(t.Locale(), s, nil, nil), To: c.Destinations}
+	r.Warning = r.Effect.Warning(t.Locale())
+	if c.Amount != rules.Nothing() {
+		r.Money = explain.Money(t.Locale(), c.Amount)
+	}
+	if !c.Amount.Known() {
+		r.Why = t.In("whys", c.Amount.Why)
 	}
 	return r
-}
-
-// grouped writes commas between thousands.
-func grouped(number string) string {
-	whole, decimals, _ := strings.Cut(number, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if decimals != "" {
-		return whole + "." + decimals
-	}
-	return whole
 }
 
 // sum says in one line what a tool's mark is, for lists of tools.
@@ -204,163 +268,4 @@ func (t markTexts) sum(m *rules.Mark, version string) string {
 		return text + " " + t.Say("goes", "to", strings.Join(each(m.Destinations), ", "))
 	}
 	return text + " " + t.Say("goes_unknown")
-}
-
-// choice is an argument of a tool that an administrator can mark.
-type choice struct {
-	Pointer      string
-	About        string // what the schema says of it
-	Number, Text bool
-}
-
-const (
-	maxChoices = 200
-	maxDepth   = 8
-	maxAbout   = 80 // characters
-)
-
-// rows is the part of a pointer that stands for every row of a list.
-const rows = "*"
-
-// choices returns the numbers and texts among a tool's arguments, as its schema declares them. Those of one row of a
-// list stand for those of each row.
-func choices(input string) []choice {
-	var c chooser
-	c.walk(inlined(input), nil, "")
-	return c.all
-}
-
-// inlined returns a schema without references, nil if it can't be read.
-func inlined(input string) any {
-	text, err := schema.Inline(input)
-	if err != nil {
-		return nil
-	}
-	v, err := schema.Decode(text)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
-type chooser struct{ all []choice }
-
-// walk adds what a schema declares at a path. about is what is said of the list in whose rows it is.
-func (c *chooser) walk(v any, path []string, about string) {
-	s, ok := v.(map[string]any)
-	if !ok || len(path) > maxDepth {
-		return
-	}
-	title, _ := s["title"].(string)
-	description, _ := s["description"].(string)
-	about = cmp.Or(title, description, about)
-	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
-		for _, one := range list(s[keyword]) {
-			c.walk(one, path, about)
-		}
-	}
-	number, text := false, s["enum"] != nil && s["type"] == nil
-	for _, kind := range kinds(s) {
-		number = number || kind == "number" || kind == "integer"
-		text = text || kind == "string"
-	}
-	if (number || text) && len(path) > 0 {
-		c.add("/"+strings.Join(path, "/"), about, number, text)
-	}
-	members, _ := s["properties"].(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if name != "" && name != rows {
-			c.walk(members[name], append(slices.Clone(path), escape(name)), "")
-		}
-	}
-	c.walk(s["items"], append(slices.Clone(path), rows), about)
-}
-
-func (c *chooser) add(pointer, about string, number, text bool) {
-	i := slices.IndexFunc(c.all, func(x choice) bool { return x.Pointer == pointer })
-	if i < 0 {
-		if len(c.all) == maxChoices {
-			return
-		}
-		i = len(c.all)
-		c.all = append(c.all, choice{Pointer: pointer, About: legible.Clip(legible.OneLine(about), maxAbout)})
-	}
-	c.all[i].Number, c.all[i].Text = c.all[i].Number || number, c.all[i].Text || text
-}
-
-func list(v any) []any {
-	all, _ := v.([]any)
-	return all
-}
-
-// kinds are the types that a schema allows.
-func kinds(s map[string]any) (all []string) {
-	for _, v := range append(list(s["type"]), s["type"]) {
-		if kind, ok := v.(string); ok {
-			all = append(all, kind)
-		}
-	}
-	return all
-}
-
-func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
-
-// shown returns a pointer as people read it: items[] › price.
-func shown(pointer string) string {
-	var parts []string
-	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if last := len(parts) - 1; part == rows && last >= 0 {
-			parts[last] += "[]"
-			continue
-		}
-		parts = append(parts, legible.Spelled(strings.NewReplacer("~1", "/", "~0", "~").Replace(part)))
-	}
-	return strings.Join(parts, " › ")
-}
-
-// example returns arguments that a tool takes: an example of its schema or, without one, made from the schema.
-func example(input string) string {
-	b, err := json.Marshal(sample(inlined(input), 0))
-	if err != nil { // impossible: the values were read as JSON
-		return ""
-	}
-	var text bytes.Buffer
-	if err := json.Indent(&text, b, "", "  "); err != nil {
-		return ""
-	}
-	return text.String()
-}
-
-func sample(v any, depth int) any {
-	s, _ := v.(map[string]any)
-	if given := append(list(s["examples"]), s["default"], s["const"]); depth <= maxDepth {
-		given = append(given, list(s["enum"])...)
-		if i := slices.IndexFunc(given, func(v any) bool { return v != nil }); i >= 0 {
-			return given[i]
-		}
-	}
-	for _, keyword := range []string{"anyOf", "oneOf"} {
-		if all := list(s[keyword]); len(all) > 0 && len(kinds(s)) == 0 {
-			return sample(all[0], depth+1)
-		}
-	}
-	all := slices.DeleteFunc(kinds(s), func(kind string) bool { return kind == "null" })
-	switch kind := append(all, "object")[0]; {
-	case depth > maxDepth:
-		return nil
-	case kind == "array":
-		return []any{sample(s["items"], depth+1)}
-	case kind == "object":
-		members, _ := s["properties"].(map[string]any)
-		out := map[string]any{}
-		for name, member := range members {
-			out[name] = sample(member, depth+1)
-		}
-		return out
-	case kind == "boolean":
-		return false
-	case kind == "string":
-		return "…"
-	}
-	return 1
 }
