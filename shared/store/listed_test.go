@@ -108,6 +108,9 @@ func TestEachStatusHasItsList(t *testing.T) {
 			if status == "" {
 				want = len(made)
 			}
+			if status == "" && requester == "" {
+				want -= 4 // nobody reads through what was answered, or can't be done
+			}
 			if requester == "U0TWO" {
 				want = 0
 			}

@@ -174,8 +174,9 @@ type ListedTask struct {
 func (l ListedTask) Requester() string { return strings.TrimPrefix(l.By, task.By(l.TenantID, "")) }
 
 // Search lists the requests that keep accepts, newest first; nil accepts all. A request is listed once the first layer
-// has made a task of it, or it rests without one. A page reads at most most rows, 0 for no bound, so it may be short or
-// empty and still have a next one. Indexes may be slightly stale.
+// has made a task of it, or it rests without one; what Ringi only replied to is found by status or requester. A page
+// reads at most most rows, 0 for no bound, so it may be short or empty and still have a next one. Indexes may be
+// slightly stale.
 //
 // It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, an unknown status, a From after the Until, or a
 // cursor of another list.
@@ -237,7 +238,7 @@ func (s *TaskStore) stand(ctx context.Context, tenant string, items []ListedTask
 		x := &items[i]
 		head, read := heads[Place{Ref: task.RefOf(tenant, x.ID), Key: aggregate.HeadKey}]
 		if read { // else it was not answered
-			x.Stands, x.WaitsFor, x.Routed = head.Noted, head.WaitsFor, head.WaitsOnRoute()
+			x.Stands, x.WaitsFor, x.Routed, x.Glance = head.Noted, head.WaitsFor, head.WaitsOnRoute(), head.Glance
 		}
 	}
 	return nil

@@ -289,7 +289,11 @@ func (l *Listing) Indexes(head aggregate.Root) []aggregate.Index {
 	if l.ListedAs == "" {
 		return nil
 	}
-	return listedAt(head.Common(), l.ListedAs, l.CreatedAt, l.ID)
+	all := listedAt(head.Common(), l.ListedAs, l.CreatedAt, l.ID)
+	if l.ListedAs == StatusAnswered || l.Glance.Why == ReasonUnsupported {
+		all[0].PK += "#CHATTER" // its status and who wrote it lead to it
+	}
+	return all
 }
 
 func listedAt(h *aggregate.Head, as Status, at time.Time, id string) []aggregate.Index {

@@ -70,6 +70,7 @@ type Listing struct {
 	Source       Source    `json:"source"`
 	SlackChannel string    `json:"slack_channel"`
 	ListedAs     Status    `json:"listed_as"` // empty: there is a task
+	Glance       Glance    `json:"glance,omitzero"`
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
 }
@@ -85,6 +86,7 @@ func (l Listing) At(rev int) aggregate.Row { l.Rev = rev; return &l }
 func (c *change) note(out *aggregate.Change) {
 	head := out.Head.(*Head)
 	head.Noted, head.WaitsFor = c.became(out)
+	head.Glance = c.glanceAfter(out)
 	if c.of == nil {
 		return
 	}
@@ -94,7 +96,7 @@ func (c *change) note(out *aggregate.Change) {
 	t, written := out.Written((&Task{}).Key()).(*Task)
 	switch {
 	case written:
-		t.ListedAs = t.listedAs(head.Noted)
+		t.ListedAs, t.Glance = t.listedAs(head.Noted), head.listed()
 	case c.of.Task != nil:
 		t = c.of.Task
 		switch {
@@ -103,7 +105,7 @@ func (c *change) note(out *aggregate.Change) {
 			out.RelyOn(t)
 		default:
 			n := *t
-			n.ListedAs, n.UpdatedAt = t.listedAs(head.Noted), c.Now
+			n.ListedAs, n.Glance, n.UpdatedAt = t.listedAs(head.Noted), head.listed(), c.Now
 			out.Put(&n)
 		}
 	default:
@@ -193,7 +195,7 @@ func (c *change) noteListing(out *aggregate.Change) {
 	n := Listing{
 		ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Words(""), maxListed), Source: r.Source,
 		SlackChannel: r.Channel,
-		ListedAs:     head.Noted, CreatedAt: r.CreatedAt, UpdatedAt: c.Now,
+		ListedAs:     head.Noted, Glance: head.listed(), CreatedAt: r.CreatedAt, UpdatedAt: c.Now,
 	}
 	if was != nil {
 		n.Rev = was.Rev

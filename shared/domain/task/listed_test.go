@@ -256,6 +256,7 @@ func (tb *table) listed() {
 	is, waitsFor := a.Head.Noted, a.Head.WaitsFor
 	expect.Must(tb.t, is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is,
 		waitsFor, a.Status(), a.WaitsFor(), a.Head)
+	expect.Same(tb.t, a.glance(), a.Head.Glance)
 	var as Status
 	switch {
 	case a.Task != nil && a.Listing != nil && a.Listing.ListedAs != "":

@@ -37,6 +37,7 @@ type Head struct {
 	Noted    Status             `json:"status"`
 	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
 	Listed   bool               `json:"listed,omitempty"` // there is a Listing
+	Glance   Glance             `json:"glance,omitzero"`
 	// ShownTo is the channel, or else the people, to whom a request may be shown because nobody else is where it was
 	// made: see rules.Home.
 	ShownTo []string `json:"shown_to,omitempty"`
@@ -177,6 +178,7 @@ type Task struct {
 	TaskType      Type             `json:"task_type"`
 	Status        TaskStatus       `json:"status"`
 	ListedAs      Status           `json:"listed_as"` // see listedAs
+	Glance        Glance           `json:"glance,omitzero"`
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`

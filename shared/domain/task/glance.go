@@ -1,0 +1,137 @@
+package task
+
+import (
+	"encoding/json"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+)
+
+// Glance is what lists show of a request beside its title and status. It is written in the commits that change it, into
+// rows that these write anyway: the head, and once the request is over the row by which lists find it. It has no
+// argument of any step but the amount, and at most maxGlance bytes.
+type Glance struct {
+	Act    rules.Act        `json:"act,omitempty"`    // of the newest steps, see Leads; empty: none, or not said
+	Amount rules.Amount     `json:"amount,omitzero"`  // that they move; the zero value: there are none
+	Stage  string           `json:"stage,omitempty"`  // name of the stage that is asked
+	Given  int              `json:"given,omitempty"`  // stamps
+	Need   int              `json:"need,omitempty"`   // 0: nobody is asked
+	Who    []string         `json:"who,omitempty"`    // the first who owe a stamp, if they are few; see maxWho
+	Until  *time.Time       `json:"until,omitempty"`  // when what waits is to be decided
+	Back   int              `json:"back,omitempty"`   // the version that was sent back, while the next one isn't asked
+	Made   string           `json:"made,omitempty"`   // address in the result of the last write that told one, unchecked
+	Why    aggregate.Reason `json:"why,omitempty"`    // why the request ended, in its listed row alone
+	Detail string           `json:"detail,omitempty"` // of Why, or how the reason begins for which Back was sent back
+}
+
+const (
+	maxGlance   = 600
+	maxWho      = 3
+	maxMade     = 200
+	maxGlanceOf = 120 // bytes of a stage's name, and of a detail
+)
+
+// glanceAfter returns the glance after a change. It looks at what the change writes and at the head alone; see became.
+func (c *change) glanceAfter(out *aggregate.Change) Glance {
+	g := c.was.Glance
+	for _, r := range out.Rows {
+		switch r := r.(type) {
+		case *Choice:
+			g.rest()
+			if r.As == "" && !r.Over {
+				g.Until = r.Terms.DecideBy
+			}
+		case *StepResult:
+			g.made(r)
+		case Gated:
+			g.rest()
+		}
+	}
+	for _, r := range out.Rows {
+		if row, gated := r.(Gated); gated {
+			g.gated(row)
+		}
+	}
+	if out.Head.(*Head).Ended != nil {
+		g.rest()
+	}
+	return g
+}
+
+// rest forgets who is asked.
+func (g *Glance) rest() { g.Stage, g.Given, g.Need, g.Who, g.Until = "", 0, 0, nil, nil }
+
+func (g *Glance) gated(row Gated) {
+	if p, is := row.(*Process); is {
+		g.Act, g.Amount = "", rules.Amount{}
+		if len(p.Steps) > 0 {
+			g.Act, g.Amount = movedBy(p.Steps)
+		}
+	}
+	gate := row.gate()
+	switch gate.Status {
+	case aggregate.Generating:
+		if _, policy := row.(*Prompt); policy { // steps that an earlier one planned are not to run
+			g.Act, g.Amount = "", rules.Amount{}
+		}
+	case aggregate.Rejected:
+		g.Back, g.Detail = row.Asks().Version, beginning(gate.RejectionReason, maxGlanceOf)
+	default:
+		g.Back, g.Detail = 0, ""
+	}
+	if gate.Status == aggregate.PendingApproval && gate.Terms.ApprovalRequired {
+		g.asked(gate)
+	}
+}
+
+// movedBy returns what steps do first, and what they move.
+func movedBy(steps []Step) (rules.Act, rules.Amount) {
+	lead, sum := Leads(steps)
+	if lead < 0 {
+		return rules.ActRead, sum
+	}
+	return steps[lead].Act(), sum
+}
+
+func (g *Glance) asked(gate *aggregate.Gate) {
+	g.Until = gate.Terms.DecideBy
+	st := circulation.Walk(gate.Circulating())
+	s := st.CurrentStage()
+	if s == nil {
+		return
+	}
+	g.Stage, g.Given, g.Need = beginning(s.Name, maxGlanceOf), s.Need-s.Owed, s.Need
+	if owes := st.Owes(); len(owes) <= maxWho {
+		for _, p := range owes {
+			g.Who = append(g.Who, p.User)
+		}
+	}
+}
+
+func (g *Glance) made(s *StepResult) {
+	if s.Status != StepCompleted || s.Access == aggregate.Read || s.Result == nil {
+		return
+	}
+	var result struct {
+		URL string `json:"url"`
+	}
+	err := json.Unmarshal([]byte(s.Result.JSON), &result)
+	if err == nil && result.URL != "" && len(result.URL) <= maxMade {
+		g.Made = result.URL
+	}
+}
+
+// listed returns what the row of a request has for lists: of one that is over also why it ended.
+func (h *Head) listed() Glance {
+	g := h.Glance
+	if h.Ended == nil {
+		return Glance{} // lists read the head
+	}
+	g.Why = h.Ended.Reason
+	if h.Ended.Detail != "" {
+		g.Detail = beginning(h.Ended.Detail, maxGlanceOf)
+	}
+	return g
+}

@@ -1,0 +1,113 @@
+package task
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+// glance is what the head says of the same name, by the rows alone: see listed. What was made it takes from the head,
+// since rows don't say which result came last.
+func (a *Aggregate) glance() Glance {
+	g := Glance{Made: a.Head.Glance.Made, Back: a.Head.Glance.Back, Detail: a.Head.Glance.Detail}
+	if p := a.Process(); p != nil && len(p.Steps) > 0 && !a.replanned() {
+		g.Act, g.Amount = movedBy(p.Steps)
+	}
+	if row := a.Choosing(); row != nil && !row.Over {
+		g.Until = row.Terms.DecideBy
+	} else if open, waits := a.OpenGate(); waits && open.Terms.ApprovalRequired {
+		g.asked(a.GateWith(open.ID))
+	}
+	return g
+}
+
+// replanned reports whether a policy is drafted or was drafted after the newest steps.
+func (a *Aggregate) replanned() bool { return a.Process().PromptID != a.Prompt().ID }
+
+// ordering is a step that orders for an amount of yen.
+func ordering() Step {
+	s := threeSteps()[1]
+	s.Order, s.Tool, s.ToolInput = 1, "shop__order", `{"total":298000}`
+	s.Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY",
+		Act: rules.ActOrder}
+	return s
+}
+
+func TestAListSaysWhatARequestMovesAndWhoIsAsked(t *testing.T) {
+	s := onRoute(t)
+	g := s.load().Head.Glance
+	expect.That(t, g.Stage != "" && g.Need > 0 && g.Given == 0 && g.Until != nil, "%+v", g)
+	g = s.do(s.does(circulation.Stamp, suzuki)).load().Head.Glance
+	expect.That(t, g.Need > 0 && g.Until != nil, "%+v", g)
+	g = s.do(s.does(circulation.Stamp, tanaka)).load().Head.Glance
+	expect.That(t, g.Stage == "" && g.Need == 0 && g.Until == nil && g.Who == nil, "%+v", g)
+}
+
+// What was sent back says so until the next version waits.
+func TestAListSaysWhyAVersionWasSentBack(t *testing.T) {
+	s := waitingProcess(t)
+	why := strings.Repeat("長", 200)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Reject(a.Process().ID, why, person(suzuki), s.policy, now)
+	})
+	g := s.load().Head.Glance
+	expect.That(t, g.Back == 1 && strings.HasPrefix(why, g.Detail) && len(g.Detail) > 90 && len(g.Detail) <= maxGlanceOf,
+		"%+v", g)
+	g = s.do(s.beginProcess, s.finishProcess).load().Head.Glance
+	expect.That(t, g.Back == 0 && g.Detail == "" && g.Need == 1, "%+v", g)
+}
+
+// The row of a request that is over has what its lists show, in the commit that ends it.
+func TestTheRowOfWhatEndedHasItsGlance(t *testing.T) {
+	s := allDone(t)
+	a := s.do(s.complete).load()
+	expect.Is(t, a.Task.Glance.Act, rules.ActSheet)
+	expect.Is(t, a.Task.Glance.Why, ReasonDone)
+	expect.That(t, a.Task.Glance.Until == nil, "%+v", a.Task.Glance)
+	a = told(begin, func(s *story) { s.do(plain(KindUnsupported)) })(t).load()
+	expect.Is(t, a.Listing.Glance.Why, ReasonUnsupported)
+	expect.That(t, strings.HasSuffix(a.Listing.Indexes(&a.Head)[0].PK, "#CHATTER"), "it is among all requests")
+}
+
+// A write's result leads to what it made, a read's doesn't, and addresses that are too long are left out.
+func TestAListLeadsToWhatWasMade(t *testing.T) {
+	row := func(access aggregate.Access, url string) *StepResult {
+		text, _ := json.Marshal(map[string]string{"url": url})
+		return &StepResult{Access: access, Status: StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(text)}}
+	}
+	var g Glance
+	g.made(row(aggregate.Read, "https://a.example/read"))
+	expect.Is(t, g.Made, "")
+	g.made(row(aggregate.Write, "https://a.example/sheet"))
+	g.made(row(aggregate.Write, ""))
+	g.made(row(aggregate.Write, "https://a.example/"+strings.Repeat("x", maxMade)))
+	unknown := row(aggregate.Write, "https://b.example/sheet")
+	unknown.Status = StepUnknown
+	g.made(unknown)
+	expect.Is(t, g.Made, "https://a.example/sheet")
+}
+
+// The largest glance leaves the head's write as dear as it was.
+func TestAGlanceIsSmall(t *testing.T) {
+	until := time.Date(2026, 12, 2, 9, 0, 0, 0, time.UTC)
+	long := strings.Repeat("x", maxGlanceOf)
+	steps := []Step{ordering()}
+	act, amount := movedBy(steps)
+	expect.Is(t, amount, rules.Amount{Value: "298000", Currency: "JPY"})
+	amount.Value = "9999999999999999999999"
+	for name, g := range map[string]Glance{
+		"asked": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho), Until: &until},
+		"back":  {Back: 99, Detail: long}, "ended": {Why: ReasonUnsupported, Detail: long},
+	} {
+		g.Act, g.Amount, g.Made = act, amount, strings.Repeat("x", maxMade)
+		text := expect.Value(json.Marshal(g))(t)
+		expect.That(t, len(text) <= maxGlance, "%s: %d bytes", name, len(text))
+	}
+}
