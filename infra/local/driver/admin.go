@@ -28,7 +28,9 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/records"
 	"ringi/shared/store/table"
+	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/words/language"
 )
 
 // Configure sets up a stack's administration. Every workspace is connected to the stack's own vendors before its first
@@ -260,8 +262,8 @@ func listed(ctx context.Context, s *stack.Stack, tenant, name string) (mcp.Liste
 	return mcp.Listed{}, nil
 }
 
-// Ordering allows the tool that orders from suppliers, and marks what an order costs and from whom it is, so that rules
-// by amount and destination have something to meet.
+// ConnectOrdering allows the tool that orders from suppliers, and marks what an order costs and from whom it is. So
+// rules by amount and destination have something to meet, and cards say it in the workspace's language.
 func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	x, err := listed(ctx, s, tenant, vendors.PlaceOrder)
 	if err != nil || x.Hash == "" || x.State == mcp.On {
@@ -274,10 +276,54 @@ func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	if err != nil {
 		return fmt.Errorf("mark %s: %w", x.Name, err)
 	}
+	locale, err := localeOf(ctx, s, tenant)
+	if err != nil {
+		return err
+	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"},
+		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"}, Act: rules.ActOrder,
+		Party: "/supplier", Item: "/items/*/name", Names: orderNames[locale],
 	}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
 	return err
+}
+
+// orderNames are what cards call the arguments of an order, by language.
+var orderNames = map[string]map[string]string{
+	language.All[0]: {"/supplier": "取引先", "/items/*/name": "品目", "/items/*/quantity": "数量",
+		"/items/*/unit_price": "単価", "/currency": "通貨", "/note": "備考", "/reference": "照会番号"},
+	language.English: {"/supplier": "Supplier", "/items/*/name": "Item", "/items/*/quantity": "Quantity",
+		"/items/*/unit_price": "Unit price", "/currency": "Currency", "/note": "Note", "/reference": "Reference"},
+}
+
+// nameSheet has cards call the demo's spreadsheet by a name.
+func nameSheet(ctx context.Context, s *stack.Stack, tenant string) error {
+	tools, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
+	spec, _ := tools.Lookup("write_rows_to_google_sheet")
+	p, _, err := rows(s).ToolPermission(ctx, tenant, spec.Name)
+	if err != nil || p.Mark != nil {
+		return err
+	}
+	locale, err := localeOf(ctx, s, tenant)
+	if err != nil {
+		return err
+	}
+	name := map[string]string{language.All[0]: "勤怠 2026", language.English: "Attendance 2026"}[locale]
+	p.Mark = &rules.Mark{
+		Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{"ringi-demo-sheet": name},
+	}
+	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now(), spec.Knows()...)
+	return err
+}
+
+func localeOf(ctx context.Context, s *stack.Stack, tenant string) (string, error) {
+	settings, err := rows(s).Settings(ctx, tenant)
+	if err != nil {
+		return "", fmt.Errorf("read the language of %s: %w", tenant, err)
+	}
+	return settings.Locale, nil
 }

@@ -289,13 +289,16 @@ func UsualSettings(ctx context.Context, s *stack.Stack, team, locale string) err
 	if err := ConnectReadable(ctx, s, team); err != nil || s.Sandbox == nil || team != s.Sandbox.TeamID() {
 		return err
 	}
-	if err := ConnectOrdering(ctx, s, aggregate.TenantID(team)); err != nil {
-		return err
-	}
-	return change(ctx, s, func(x *tenancy.Settings) {
+	err := change(ctx, s, func(x *tenancy.Settings) {
 		SetTitles(x)
 		x.Locale = cmp.Or(locale, x.Locale)
 	})
+	if err != nil {
+		return err
+	}
+	// Both name arguments in the workspace's language.
+	tenant := aggregate.TenantID(team)
+	return errors.Join(ConnectOrdering(ctx, s, tenant), nameSheet(ctx, s, tenant))
 }
 
 // Titles lets the sandbox's people do what their titles say: the two approvers decide, and nobody on their own request.
