@@ -311,7 +311,7 @@ var (
 
 // handed are the catalogs that a package receives, besides those that it names.
 var handed = map[string][]string{"../subject": {"task", "conversation"}, "../web": {"tasks", "agents", "approvals"},
-	"../web/ui/kit.html": {"route", "settings", "rules", "task", "conversation"}}
+	"../web/ui/kit.html": {"route", "settings", "rules", "task", "conversation", "effect"}}
 
 // Every text that a page uses exists in a catalog that its template or package names, and every text is used.
 func TestPagesAskForTextsThatThereAre(t *testing.T) {

@@ -1,0 +1,133 @@
+package subject
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/words/legible"
+)
+
+// EffectReader is for whom pages draw what steps do.
+type EffectReader struct {
+	Locale string
+	Person func(id string) string // by name
+}
+
+// Piece is a part of a line. A person's has their id, since anybody may choose any name.
+type Piece struct {
+	Text, ID string
+	Planned  bool // no words of Ringi's: it stands in an element of its own
+}
+
+// Effect is what one call does, as the template "effect" draws it.
+type Effect struct {
+	Words          web.Texts
+	Orders         string // the numbers of its steps; empty: it is no step of a plan
+	Tool           string
+	Sentence       []Piece
+	Text           []Piece // that people will get
+	Items          *explain.Table
+	Rest, Defaults []Argument
+	Listed         bool   // arguments have a line each: nobody said what they mean
+	Warning        string // why it matters that the effect is final
+	Note           string // of a page's own
+	Checked        bool   // it is asked once more before it runs
+	Changes        *Changes
+}
+
+// Argument is one argument, or a part of one.
+type Argument struct{ Name, Value []Piece }
+
+// Changes are what a version of steps does otherwise than the one before it.
+type Changes struct {
+	Version int // the one before
+	All     []Change
+}
+
+// Change is one value. What has no pieces was not there, or isn't any more.
+type Change struct{ Name, Was, Is []Piece }
+
+// Sum is what steps do as a whole, as the template "sum" draws it.
+type Sum struct {
+	Words         web.Texts
+	Amount        string  // empty: no money moves
+	Nothing       []Piece // says that the steps only read
+	Writes, Reads []Effect
+}
+
+// Effect returns an effect's drawing.
+func (r EffectReader) Effect(e explain.Effect) Effect {
+	out := Effect{
+		Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
+		Text: r.Line(e.Words), Items: e.Items, Listed: e.Act == "", Warning: e.Warning(r.Locale),
+	}
+	for _, a := range e.Rest {
+		if arg := (Argument{r.Line(a.Name), r.Line(a.Value)}); a.Default {
+			out.Defaults = append(out.Defaults, arg)
+		} else {
+			out.Rest = append(out.Rest, arg)
+		}
+	}
+	return out
+}
+
+// Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
+func (r EffectReader) Sum(steps []task.Step) Sum {
+	writes, reads := explain.Effects(r.Locale, steps)
+	sum := explain.SumOf(r.Locale, writes, reads)
+	out := Sum{Words: web.TextsOf("effect", r.Locale)}
+	checked := map[string]bool{}
+	for _, s := range steps {
+		checked[strconv.Itoa(s.Order)] = s.RequiresHumanCheck
+	}
+	of := func(e explain.Effect) Effect {
+		is := r.Effect(e)
+		is.Orders = strings.Join(e.Orders, ", ")
+		is.Checked = slices.ContainsFunc(e.Orders, func(order string) bool { return checked[order] })
+		return is
+	}
+	if sum.Amount != rules.Nothing() {
+		out.Amount = explain.Money(r.Locale, sum.Amount)
+	}
+	if sum.Final {
+		out.Writes = append(out.Writes, of(sum.Lead))
+	} else {
+		out.Nothing = r.Line(sum.Says())
+	}
+	for _, e := range sum.Then {
+		out.Writes = append(out.Writes, of(e))
+	}
+	for _, e := range sum.Reads {
+		out.Reads = append(out.Reads, of(e))
+	}
+	return out
+}
+
+// Changes returns what differs between two versions of steps, nil if nothing does.
+func (r EffectReader) Changes(version int, was, is []task.Step) *Changes {
+	out := &Changes{Version: version}
+	for _, c := range explain.Between(r.Locale, was, is) {
+		out.All = append(out.All, Change{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)})
+	}
+	if out.All == nil {
+		return nil
+	}
+	return out
+}
+
+// Line returns pieces as pages draw them, in the template "line".
+func (r EffectReader) Line(pieces []explain.Piece) (out []Piece) {
+	for _, p := range pieces {
+		is := Piece{Text: p.Text, Planned: p.Kind == explain.Value || p.Kind == explain.Person}
+		if p.Kind == explain.Person {
+			is.Text, is.ID = r.Person(p.Text), legible.OneLine(p.Text)
+		}
+		out = append(out, is)
+	}
+	return out
+}

@@ -1,0 +1,63 @@
+package subject_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+func order(items string) task.Step {
+	return task.Step{
+		StepID: "step-1", Order: 1, Tool: "rooms.place_order", ToolVersion: "v1", Access: aggregate.Write,
+		RequiresHumanCheck: true, LeftOut: `{"note":"none"}`,
+		ToolInput: aggregate.JSON(`{"supplier":"Acme","currency":"JPY","items":[` + items + `]}`),
+		Mark: &rules.Mark{
+			Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
+			Currency: "JPY", Units: []string{"/currency"}, Act: rules.ActOrder, Party: "/supplier", Item: "/items/*/name",
+		},
+	}
+}
+
+func written(pieces []subject.Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text + p.ID)
+	}
+	return b.String()
+}
+
+func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
+	dm := task.Step{StepID: "step-2", Order: 2, Tool: "send_slack_dm", Access: aggregate.Write,
+		ToolInput: `{"recipient":"U0HANAKO","text":"The order is placed."}`}
+	for _, locale := range language.All {
+		r := subject.EffectReader{Locale: locale, Person: func(string) string { return "Hanako" }}
+		sum := r.Sum([]task.Step{order(`{"name":"Laptop","quantity":2,"unit_price":149000}`), dm})
+		expect.Is(t, sum.Amount, "¥298,000")
+		expect.Is(t, len(sum.Writes), 2)
+		first, second := sum.Writes[0], sum.Writes[1]
+		expect.Is(t, first.Orders, "1")
+		expect.That(t, first.Checked && !second.Checked && !first.Listed && first.Warning != "", "%s: %+v", locale, first)
+		expect.Is(t, len(first.Items.Rows), 1)
+		expect.Is(t, len(first.Defaults), 1)
+		expect.Is(t, written(first.Rest[0].Name)+written(first.Rest[0].Value), "currencyJPY")
+		expect.That(t, strings.Contains(written(second.Sentence), "HanakoU0HANAKO"), "%s: %+v", locale, second)
+		expect.Is(t, written(second.Text), "The order is placed.")
+	}
+}
+
+func TestAPageTellsWhatAVersionDoesOtherwise(t *testing.T) {
+	r := subject.EffectReader{Locale: "en", Person: func(id string) string { return id }}
+	was := []task.Step{order(`{"name":"Laptop","quantity":3,"unit_price":149000}`)}
+	is := []task.Step{order(`{"name":"Laptop","quantity":2,"unit_price":149000}`)}
+	changes := r.Changes(1, was, is)
+	expect.Is(t, changes.Version, 1)
+	total := changes.All[len(changes.All)-1]
+	expect.Is(t, written(total.Was)+" "+written(total.Is), "¥447,000 ¥298,000")
+	expect.That(t, r.Changes(1, was, was) == nil, "versions that do the same differ")
+}
