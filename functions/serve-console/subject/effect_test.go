@@ -33,7 +33,7 @@ func written(pieces []subject.Piece) string {
 }
 
 func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
-	dm := task.Step{StepID: "step-2", Order: 2, Tool: "send_slack_dm", Access: aggregate.Write,
+	dm := task.Step{StepID: "step-2", Order: 2, Tool: "send_slack_dm", ToolVersion: "v1", Access: aggregate.Write,
 		ToolInput: `{"recipient":"U0HANAKO","text":"The order is placed."}`}
 	for _, locale := range language.All {
 		r := subject.EffectReader{Locale: locale, Person: func(string) string { return "Hanako" }}
