@@ -225,7 +225,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	f.StringVar(&o.ContainerHost, "container-host", "",
 		"the `name` containers use for this machine, such as host.docker.internal; adds a listener for it")
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "the `address` of the listener for containers")
-	locale := f.String("locale", "", "the `language` of cards, ja or en; by default, that of the first page opened")
+	locale := f.String("locale", "", "the `language` of cards and names, ja or en; by default, that of the first page")
 	iam := f.String("iam", "on", "`off` skips the check of functions' roles")
 	database := f.String("dynamodb", "moto",
 		"`local` uses Amazon's DynamoDB Local for tables and streams; Maven fetches it, and it needs a Java 17 JDK")
@@ -269,7 +269,7 @@ func populate(o *stack.Options, locale string) error {
 	if locale != "" && !slices.Contains(language.All, locale) {
 		return fmt.Errorf("-locale %s: must be %s", locale, strings.Join(language.All, " or "))
 	}
-	o.Sandbox.FirstPage = locale == ""
+	o.Sandbox.Language, o.Sandbox.FirstPage = locale, locale == ""
 	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
 		return driver.UsualSettings(ctx, s, team, locale)
 	}

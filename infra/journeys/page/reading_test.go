@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/driver"
@@ -236,8 +237,9 @@ func TestReadingInTheBrowser(t *testing.T) {
 	}
 }
 
-// The tour of README.md by somebody whose browser is in English: everything is in English, and people may do what their
-// titles say. What the gear's language is for changes at once, while a card keeps its request's language.
+// The tour of README.md by somebody whose browser is in English: everything is in English, names are in Latin letters,
+// and people may do what their titles say. What the gear's language is for changes at once, while a card keeps its
+// request's language.
 func TestANewcomersTour(t *testing.T) {
 	expect.AtNight(t)
 	v := newcomer(t, browser.Window{Width: 1440, Height: 900, Calm: true, Language: english.locale})
@@ -245,7 +247,7 @@ func TestANewcomersTour(t *testing.T) {
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
 		v.shots = filepath.Join(dir, "tour-")
 	}
-	v.asks("Get the list of employees")
+	v.asks("Overtime for Sales for last month")
 	card := v.d.Card(driver.PromptCard, "approve_prompt")
 	v.sees(english.policy)
 	v.sees("👉 Now: one of @Ichiro Suzuki, @Megumi Tanaka")
@@ -257,6 +259,12 @@ func TestANewcomersTour(t *testing.T) {
 	v.Click(v.button("approve_process"))
 	v.sees(english.done)
 	v.looks("toured")
+	v.latin("body")
+	sheet := browser.Read[string](v.Tab, `document.querySelector('.card a[href*="/sheets/"]').href`)
+	v.Clean()
+	v.Visit(sheet)
+	v.latin("table")
+	v.Visit(s.URL)
 
 	// Somebody of another department can't stamp alone either, not even in their own direct messages.
 	v.requester, v.channel = webapi.Alex, webapi.DirectMessage(webapi.Alex)
@@ -274,6 +282,18 @@ func TestANewcomersTour(t *testing.T) {
 	v.d = driver.AskIn(t, s, webapi.Alex, v.channel, "従業員一覧を取得して")
 	v.sees(japanese.policy)
 	v.Clean()
+}
+
+// latin expects an element whose text has Latin letters only, but for the name of the other language.
+func (v *visitor) latin(selector string) {
+	v.t.Helper()
+	v.Until(`document.querySelector("` + selector + `")`)
+	text := browser.Read[string](v.Tab, `document.querySelector("`+selector+`").innerText`)
+	for line := range strings.Lines(strings.ReplaceAll(text, "日本語", "")) {
+		expect.That(v.t, !strings.ContainsFunc(line, func(r rune) bool {
+			return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+		}), "not in Latin letters: %s", line)
+	}
 }
 
 // newcomer opens the first page of a stack that was just started.

@@ -196,7 +196,7 @@ func (s *Sandbox) idToken(user, nonce string) string {
 		"iss": "https://slack.com", "sub": u.ID, "aud": ClientID, "exp": now.Add(tokenLasts).Unix(), "iat": now.Unix(),
 		"auth_time": now.Unix(),
 		"nonce":     nonce, "at_hash": "sandbox", "https://slack.com/team_id": u.TeamID, "https://slack.com/user_id": u.ID,
-		"name": u.Name, "locale": u.Locale, "https://slack.com/team_name": webapi.Name,
+		"name": s.ws.Named(u.Name, u.NameEN), "locale": u.Locale, "https://slack.com/team_name": webapi.Name,
 	}) + "." + base64.RawURLEncoding.EncodeToString([]byte("sandbox"))
 }
 

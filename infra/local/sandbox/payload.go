@@ -39,7 +39,7 @@ func (s *Sandbox) payload(kind string, by webapi.Hand, channel string) (map[stri
 		if err != nil {
 			return nil, err
 		}
-		name := c.Name
+		name := s.ws.Named(c.Name, c.NameEN)
 		if c.IM != "" {
 			name = "directmessage"
 		}

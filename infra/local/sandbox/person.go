@@ -142,8 +142,10 @@ func (s *Sandbox) typed(plain string) string {
 		names["@"+g.Handle] = "<!subteam^" + g.ID + "|@" + g.Handle + ">"
 	}
 	for _, c := range s.ws.Channels() {
-		if c.IM == "" {
-			names["#"+c.Name] = "<#" + c.ID + "|" + c.Name + ">"
+		if name := s.ws.Named(c.Name, c.NameEN); c.IM == "" {
+			for _, typed := range []string{c.Name, cmp.Or(c.NameEN, c.Name)} {
+				names["#"+typed] = "<#" + c.ID + "|" + name + ">"
+			}
 		}
 	}
 	for _, all := range []string{"here", "channel", "everyone"} {

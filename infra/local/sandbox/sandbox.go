@@ -32,6 +32,7 @@ type Options struct {
 	TeamID          string // default T0SANDRING
 	AppID           string // default A0SANDRING
 	Company         bool   // its people are a company of twelve
+	Language        string // in which the app gets names: ja or en; default ja
 	URL             string // address of this sandbox, without a trailing slash
 	EventsURL       string
 	InteractionsURL string
@@ -43,8 +44,10 @@ type Options struct {
 	Rates      webapi.Rates  // Slack's rate limits; off by default
 	Logger     *slog.Logger
 
-	// FirstPage lets the first page that is opened decide the language of cards.
+	// FirstPage lets the first page that is opened decide the language of cards, and of names. Speak is called with it;
+	// it may be nil.
 	FirstPage bool
+	Speak     func(language string)
 
 	Banner    string
 	BannerEN  string            // defaults to Banner
@@ -100,7 +103,7 @@ func New(opts Options) *Sandbox {
 	s := &Sandbox{
 		opts: opts,
 		ws: webapi.NewWorkspace(webapi.Config{TeamID: opts.TeamID, AppID: opts.AppID, Company: opts.Company,
-			Now: opts.Now}),
+			Now: opts.Now, Language: opts.Language}),
 		faults: &webapi.Faults{},
 		hub:    newHub(),
 		urls: Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL,
@@ -285,6 +288,9 @@ func (s *Sandbox) setCards(ctx context.Context, language string) error {
 	}
 	if err := s.opts.Cards.SetLanguage(ctx, language); err != nil {
 		return err
+	}
+	if s.ws.SetLanguage(language); s.opts.Speak != nil {
+		s.opts.Speak(language)
 	}
 	s.hub.publish(webapi.Change{Kind: "cards", Data: language})
 	return nil

@@ -26,7 +26,7 @@ func (s *Sandbox) command(by webapi.Hand, channel, typed string) error {
 		return fmt.Errorf("command in %s: %w", channel, err)
 	}
 	name, text, _ := strings.Cut(strings.TrimSpace(typed), " ")
-	place := c.Name
+	place := s.ws.Named(c.Name, c.NameEN)
 	if c.IM != "" {
 		place = "directmessage"
 	}

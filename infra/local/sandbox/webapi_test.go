@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
@@ -168,6 +170,43 @@ func sections(n int, text string) []slack.Block {
 		out = append(out, slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", text, false, false), nil, nil))
 	}
 	return out
+}
+
+// Apps get the names of people, channels and groups as the first page or the gear says.
+func TestNamesAreInTheWorkspacesLanguage(t *testing.T) {
+	var spoken []string
+	w := newWorld(t, speaking(&setting{language: "ja"}, true), func(o *sandbox.Options) {
+		o.Company, o.Speak = true, func(language string) { spoken = append(spoken, language) }
+	})
+	named := func() []string {
+		names := []string{expect.Value(w.slack.GetUserInfo(webapi.Sato))(t).RealName}
+		for _, u := range expect.Value(w.slack.GetUsers())(t) {
+			names = append(names, u.RealName, u.Profile.Title)
+		}
+		for _, g := range expect.Value(w.slack.GetUserGroups())(t) {
+			names = append(names, g.Name)
+		}
+		for _, id := range []string{webapi.HR, webapi.Sales, webapi.General} {
+			c := expect.Value(w.slack.GetConversationInfo(&slack.GetConversationInfoInput{ChannelID: id}))(t)
+			names = append(names, c.Name, c.Purpose.Value)
+		}
+		return names
+	}
+	japanese := named()
+	expect.Is(t, japanese[0], "佐藤 花子")
+	w.speaks(t, webapi.Sato, "en")
+	for _, name := range named() {
+		expect.That(t, name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+			return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+		}), "%q is not in Latin letters", name)
+	}
+	_, typed := w.send(t, http.MethodPost, "say", "application/json",
+		`{"user":"`+webapi.Sato+`","channel":"`+webapi.HR+`","text":"#hr #人事"}`)
+	m := expect.Value(w.Workspace().Message(webapi.HR, typed["ts"].(string), webapi.Sato))(t)
+	expect.Is(t, m.Text, "<#"+webapi.HR+"|hr> <#"+webapi.HR+"|hr>")
+	status, _ := w.send(t, http.MethodPut, "cards", "application/json", `{"language":"ja"}`)
+	expect.Same(t, named(), japanese)
+	expect.That(t, status == 200 && slices.Equal(spoken, []string{"en", "ja"}), "%d %v", status, spoken)
 }
 
 // Bolt sends the token in the header and JSON in form fields. Other clients send JSON bodies.

@@ -101,6 +101,7 @@ func (s *Stack) start(ctx context.Context) error {
 	}
 
 	s.Vendors = vendors.New()
+	s.Vendors.Speak(s.options.Sandbox.Language)
 	if err := s.serveRepositories(); err != nil {
 		return err
 	}

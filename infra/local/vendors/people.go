@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,7 @@ type employee struct {
 
 	dailyMins int // agreed working time per day
 	groups    []belonging
+	nameEN    string
 }
 
 // names has family names, given names and the local parts of e-mail addresses.
@@ -69,6 +71,7 @@ func staff() []employee {
 		email := name[2] + "@example.com"
 		e := employee{
 			ID: int64(3_510_001 + i*7), Num: fmt.Sprintf("A%04d", 101+i), DisplayName: name[0] + " " + name[1],
+			nameEN:    latin(name[2]),
 			EntryDate: fmt.Sprintf("20%02d-%02d-01", 8+i*5%15, 1+i*3%12), Email: &email,
 			PayrollCalculation: true, ClosingDay: new(endOfMonth), PayDay: new(25), MonthOfPayDay: new(paidNextMonth),
 			dailyMins: 8 * 60,
@@ -86,6 +89,15 @@ func staff() []employee {
 		all = append(all, e.in(departments()[i%len(departments())], e.EntryDate))
 	}
 	return all
+}
+
+// latin returns the name that an address hanako.sato belongs to.
+func latin(address string) string {
+	words := strings.Split(address, ".")
+	for i, word := range words {
+		words[i] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, " ")
 }
 
 // in returns the employee who belongs to a department from a day on.
@@ -112,8 +124,8 @@ func (v *Vendors) AddPeople(people ...Person) (undo func()) {
 	all := slices.Clone(*before)
 	for i, p := range people {
 		e := all[0]
-		e.ID, e.Num, e.DisplayName, e.EntryDate, e.groups = int64(3_700_001+i), fmt.Sprintf("C%04d",
-			1+i), p.Name, p.Entry, nil
+		e.ID, e.Num, e.DisplayName, e.EntryDate = int64(3_700_001+i), fmt.Sprintf("C%04d", 1+i), p.Name, p.Entry
+		e.groups, e.nameEN = nil, ""
 		if p.Retire != "" {
 			e.RetireDate = &p.Retire
 		}
@@ -127,7 +139,18 @@ func (v *Vendors) AddPeople(people ...Person) (undo func()) {
 	return func() { v.staff.Store(before) }
 }
 
-func (v *Vendors) people() []employee { return *v.staff.Load() }
+// people returns the employees by their names in the workspace's language.
+func (v *Vendors) people() []employee {
+	all := *v.staff.Load()
+	if !v.english.Load() {
+		return all
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].DisplayName = v.named(all[i].DisplayName, all[i].nameEN)
+	}
+	return all
+}
 
 // AddEmployees adds n employees, for lists that don't fit on a card. undo removes them.
 func (v *Vendors) AddEmployees(n int) (undo func()) {
@@ -149,6 +172,8 @@ type group struct {
 	Name     string `json:"name"`
 	Level    int    `json:"level"`
 	ParentID *int64 `json:"parent_group_id"`
+
+	nameEN string
 }
 
 // belonging is a person's time in a department. Both days are included; freee gives this end to one that has none.
@@ -159,27 +184,32 @@ type belonging struct {
 
 const noEnd = "2999-12-31"
 
-// departments are assigned to the employees in turn.
+// departments are assigned to the employees in turn. Their codes are their English names, by which they can always be
+// asked for.
 func departments() []group {
 	sales := int64(702)
 	return []group{
-		{ID: 701, Code: "HR", Name: "人事部", Level: 1},
-		{ID: sales, Code: "SALES", Name: "営業部", Level: 1},
-		{ID: 703, Code: "DEV", Name: "開発部", Level: 1},
-		{ID: 704, Code: "SALES-1", Name: "第一営業課", Level: 2, ParentID: &sales},
+		{ID: 701, Code: "HR", Name: "人事部", Level: 1, nameEN: "HR"},
+		{ID: sales, Code: "Sales", Name: "営業部", Level: 1, nameEN: "Sales"},
+		{ID: 703, Code: "Engineering", Name: "開発部", Level: 1, nameEN: "Engineering"},
+		{ID: 704, Code: "Sales 1", Name: "第一営業課", Level: 2, ParentID: &sales, nameEN: "Sales 1"},
 	}
 }
 
 func (v *Vendors) groups(w http.ResponseWriter, _ *http.Request) {
 	all := departments()
+	for i := range all {
+		all[i].Name = v.named(all[i].Name, all[i].nameEN)
+	}
 	answer(w, http.StatusOK, map[string]any{"groups": all, "total_count": len(all)})
 }
 
 // positions lists the company's positions. One has no code, which freee allows.
 func (v *Vendors) positions(w http.ResponseWriter, _ *http.Request) {
 	all := []any{
-		map[string]any{"id": 801, "code": "MGR", "name": "部長"}, map[string]any{"id": 802, "code": "CHIEF", "name": "課長"},
-		map[string]any{"id": 803, "code": nil, "name": "主任"},
+		map[string]any{"id": 801, "code": "MGR", "name": v.named("部長", "Department head")},
+		map[string]any{"id": 802, "code": "CHIEF", "name": v.named("課長", "Section head")},
+		map[string]any{"id": 803, "code": nil, "name": v.named("主任", "Senior staff")},
 	}
 	answer(w, http.StatusOK, map[string]any{"positions": all, "total_count": len(all)})
 }
@@ -204,8 +234,9 @@ func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 		for _, g := range e.groups {
 			if g.start <= on && on <= g.end {
 				groups = append(groups, map[string]any{
-					"start_date": g.start, "end_date": g.end, "group_id": g.ID, "group_code": g.Code, "group_name": g.Name,
-					"level": g.Level, "parent_group_id": g.ParentID, "parent_group_code": nil, "parent_group_name": nil,
+					"start_date": g.start, "end_date": g.end, "group_id": g.ID, "group_code": g.Code,
+					"group_name": v.named(g.Name, g.nameEN), "level": g.Level, "parent_group_id": g.ParentID,
+					"parent_group_code": nil, "parent_group_name": nil,
 					"boss_id": nil, "main_duty": "main_duty", "position_id": nil, "position_code": nil, "position_name": nil,
 				})
 			}

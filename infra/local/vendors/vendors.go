@@ -32,6 +32,7 @@ type Vendors struct {
 	faults   *faults
 	book     *book
 	rooms    *Rooms
+	english  atomic.Bool // names are in English
 	now      func() time.Time
 
 	roomsToken string
@@ -42,6 +43,7 @@ func New() *Vendors {
 	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: NewRooms(), now: time.Now,
 		roomsToken: "rooms-" + rand.Text()}
 	v.staff.Store(new(staff()))
+	v.rooms.named = v.named
 	v.accounts = map[string]*accounts{
 		"freee":  newAccounts("freee", 6*time.Hour, true, v.now),
 		"google": newAccounts("google", time.Hour, false, v.now),
@@ -53,6 +55,16 @@ func New() *Vendors {
 		v.tokens[provider] = v.Grant(provider).Access
 	}
 	return v
+}
+
+// Speak sets the language in which people, departments, positions and rooms are named, ja or en.
+func (v *Vendors) Speak(language string) { v.english.Store(language == "en") }
+
+func (v *Vendors) named(ja, en string) string {
+	if v.english.Load() && en != "" {
+		return en
+	}
+	return ja
 }
 
 // Token returns an access token for a provider, or "" if there is no such provider.

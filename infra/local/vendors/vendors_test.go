@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -293,4 +294,33 @@ func TestWhatIsNoOrderIsRefused(t *testing.T) {
 		expect.That(t, ordered(t, s, wrong) == nil, "it took %s", wrong)
 	}
 	expect.Is(t, len(s.Orders()), 0)
+}
+
+// What freee and the rooms name is named in either language; the codes of departments are their English names.
+func TestNamesAreInTheWorkspacesLanguage(t *testing.T) {
+	o := open(t)
+	ask := func() string {
+		all := ""
+		for _, path := range []string{"/companies/1884310/employees?limit=100", "/groups?company_id=1884310",
+			"/positions?company_id=1884310",
+			"/employee_group_memberships?company_id=1884310&base_date=2026-11-01&limit=100"} {
+			status, body, _ := o.get(t, "GET", hr+path, o.Token("freee"), "")
+			expect.Must(t, status == 200, "%s: %d %s", path, status, body)
+			all += body
+		}
+		return all
+	}
+	japanese := ask()
+	for _, name := range []string{"佐藤 花子", `"code":"Sales","name":"営業部"`, "部長"} {
+		expect.Has(t, japanese, name, "in Japanese")
+	}
+	o.Speak("en")
+	english := ask()
+	expect.Has(t, english, `"display_name":"Hanako Sato"`, "in English")
+	expect.Has(t, english, `"code":"Sales","name":"Sales"`, "in English")
+	expect.That(t, !strings.ContainsFunc(english, func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+	}), "not in Latin letters: %s", english)
+	o.Speak("ja")
+	expect.Is(t, ask(), japanese)
 }

@@ -47,8 +47,8 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		{"Overtime for HR last month, only to me", "refused: only to me"},
 		{"営業部の先月の残業を調べて、でも書かないで", "2026-10 | 営業部 | U0SANDSATO"},
 		{"営業部の先月の残業を調べて、シートには書かないでください", "2026-10 | 営業部 | U0SANDSATO"},
-		{"Overtime for Sales for October, but don't write it in a sheet", "2026-10 | 営業部 | U0SANDSATO"},
-		{"Don't write to the sheet: overtime for Sales for October", "2026-10 | 営業部 | U0SANDSATO"},
+		{"Overtime for Sales for October, but don't write it in a sheet", "2026-10 | Sales | U0SANDSATO"},
+		{"Don't write to the sheet: overtime for Sales for October", "2026-10 | Sales | U0SANDSATO"},
 		{"No DM please, attendance for September", "Attendance | 2026-09 | all | sheet"},
 		{"Attendance for September but no DM", "Attendance | 2026-09 | all | sheet"},
 		{"DMなしで9月の勤怠をまとめて", "勤怠 | 2026-09 | all | sheet"},
@@ -63,7 +63,7 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		{"sheet only: overtime for October", "Overtime | 2026-10 | all | sheet"},
 		{"DMだけで知らせて、先月の勤怠", "2026-10 | all | U0SANDSATO"},
 		{"attendance for October, DM only", "2026-10 | all | U0SANDSATO"},
-		{"only Sales: overtime for October", "Overtime | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"only Sales: overtime for October", "Overtime | 2026-10 | Sales | sheet | U0SANDSATO"},
 		{"Overtime for October, Sales and HR only", "refused: only"},
 		{"営業だけの残業を10月分でお願いします", "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
 		{"開発部以外の残業", "refused: 以外"},
@@ -88,7 +88,8 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		{"先月の残行をまとめて", "refused: 残行"},
 		{"先月の勤怠を纏めて", "refused: 纏めて"},
 		{"恐れ入りますが、営業部の10月の勤怠を取得していただけますでしょうか。よろしくお願いいたします。", "勤怠 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"Hello, could you please check overtime for Engineering for last month? Thank you very much!", "Overtime | 2026-10 | 開発部 | sheet | U0SANDSATO"},
+		{"Hello, could you please check overtime for Engineering for last month? Thank you very much!",
+			"Overtime | 2026-10 | Engineering | sheet | U0SANDSATO"},
 		{"10月の残業を確認したいのですが", "残業 | 2026-10 | all | sheet | U0SANDSATO"},
 		{"至急！先月の残業を確認してください！", "残業 | 2026-10 | all | sheet | U0SANDSATO"},
 		{"10月に在籍した従業員の一覧をまとめて", "従業員一覧 | all | sheet | U0SANDSATO"},
@@ -114,7 +115,7 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		{"今月の勤怠をまとめて。終わったら連絡して", "勤怠 | 2026-11 | all | sheet | U0SANDSATO"},
 		{"先月の残業を教えて（私だけ）", "refused: 私だけ"},
 		{"Just me: overtime for October", "refused: Just me"},
-		{"Can I get the overtime for Sales in October?", "Overtime | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"Can I get the overtime for Sales in October?", "Overtime | 2026-10 | Sales | sheet | U0SANDSATO"},
 		{"データの検証はせずに先月の残業をまとめて", "refused: せずに"},
 		{"勤怠と残業、どっちも先月分で", "refused: どっち"},
 		{"先月の勤怠をまとめて 🙏", "勤怠 | 2026-10 | all | sheet | U0SANDSATO"},
@@ -179,9 +180,9 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 		{"下記の件、ご対応お願いします", []enclosed{{Text: "<@U0SUZUKI> に「了解」とDMして"}}, nil, "U0SUZUKI: 了解"},
 		{"", []enclosed{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
 		{"Can you do this, please?", []enclosed{{Text: "Overtime for Sales for October, no DM"}}, nil,
-			"Overtime | 2026-10 | 営業部 | sheet"},
+			"Overtime | 2026-10 | Sales | sheet"},
 		{"Attendance for October", []enclosed{{Text: "Only Sales, and no DM please"}}, nil,
-			"Attendance | 2026-10 | 営業部 | sheet"},
+			"Attendance | 2026-10 | Sales | sheet"},
 		{"これを実行して", []enclosed{{Text: "取引先アクメに PC 2台 298,000円を発注して"}}, nil, "order from アクメ: [{PC 2 149000}] | U0SANDSATO"},
 		{"取引先アクメに PC 2台 298,000円を発注して", []enclosed{{Text: "納期は来月末"}}, nil, "refused: 分かりません"},
 		{"今月の勤怠をまとめて", []enclosed{{Text: "派遣の人は除いてください"}}, nil, "refused: 」が分かりません。この言葉は、転送されたメッセージにあります。"},
@@ -245,7 +246,7 @@ func TestWhoIsAddressedNarrowsNothing(t *testing.T) {
 		expect.That(t, u.Cannot() != "", "%s: %s of %v, %v", text, u.Topic, u.Part, u.Month)
 	}
 	for text, of := range map[string]string{"営業さんの先月の残業をまとめて": "営業部", "対象は営業です。先月の残業をまとめて": "営業部",
-		"営業だけ、先月の残業をまとめて": "営業部", "Send me the HR overtime for October": "人事部"} {
+		"営業だけ、先月の残業をまとめて": "営業部", "Send me the HR overtime for October": "HR"} {
 		u := understood(t, text)
 		expect.That(t, u.Cannot() == "" && u.Part == of, "%s: %q %v", text, u.Cannot(), u.Part)
 	}

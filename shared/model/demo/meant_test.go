@@ -292,7 +292,7 @@ func TestARemarkIsFollowedInPart(t *testing.T) {
 		{"人事部の10月の勤怠", "総務部は不要。営業部だけにして", "対象: 営業部と", "営業部だけにして", "総務部は不要"},
 		{"10月の勤怠", "9月にして\nグラフも付けて", "期間: 2026年9月 (", "9月にして", "グラフも付けて"},
 		{"10月の勤怠", "DMは不要です。結果は私だけに教えて", "完了の DM は送りません", "DMは不要です", "結果は私だけに教えて"},
-		{"attendance for October", "Only Sales. Sort it by name, please", "Covers: people of 営業部", "Only Sales",
+		{"attendance for October", "Only Sales. Sort it by name, please", "Covers: people of Sales", "Only Sales",
 			"Sort it by name, please"},
 		{"attendance for October", "No DM. And just tell me", "No DM is sent at the end", "No DM", "And just tell me"},
 		{"attendance for October", "September instead. Make it shorter!", "Period: September 2026", "September instead. Make it shorter!", ""},

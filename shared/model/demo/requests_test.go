@@ -201,8 +201,9 @@ func TestNoStrangeWordWidensARequest(t *testing.T) {
 func TestEachPartOfAScopeIsRead(t *testing.T) {
 	months := map[string][]string{"2026-10": {"last month", "October", "Oct 2026", "先月", "10月"},
 		"2026-09": {"September", "9月分", "先々月"}}
-	departments := map[string][]string{"営業部": {"Sales", "the sales team", "the sales department", "営業", "営業部", "営業チーム"},
-		"人事部": {"HR", "human resources", "人事", "人事部のメンバー"}, "開発部": {"Engineering", "the dev team", "開発", "開発部"}}
+	departments := map[string][]string{"Sales": {"Sales", "the sales team", "the sales department"}, "営業部": {"営業", "営業部",
+		"営業チーム"}, "HR": {"HR", "human resources"}, "人事部": {"人事", "人事部のメンバー"},
+		"Engineering": {"Engineering", "the dev team"}, "開発部": {"開発", "開発部"}}
 	topics := map[string][]string{"残業": {"overtime", "残業", "残業時間"}, "勤怠": {"attendance", "勤怠"}}
 	for month, names := range months {
 		for department, called := range departments {

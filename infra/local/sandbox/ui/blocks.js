@@ -3,7 +3,7 @@
 import { h, icon } from "./dom.js";
 import { t } from "./i18n.js";
 import { led, mrkdwn, plain, reference } from "./mrkdwn.js";
-import { nameOf } from "./people.js";
+import { nameOf, placeName } from "./people.js";
 import { state, ui } from "./store.js";
 
 const safeLink = (url) => (/^https?:\/\//i.test(url || "") ? url : "");
@@ -28,7 +28,7 @@ function people() {
 }
 
 function channels() {
-  return state.channels.filter((c) => !c.im).map((c) => ({ text: { text: "#" + c.name }, value: c.id }));
+  return state.channels.filter((c) => !c.im).map((c) => ({ text: { text: placeName(c) }, value: c.id }));
 }
 
 function select(e, options, chosen, multiple, p) {

@@ -6,7 +6,7 @@ import { h, icon, reconcile, toast } from "./dom.js";
 import { clockTime, dayName, language, t } from "./i18n.js";
 import { message, millis, reasonText, signature } from "./message.js";
 import { confirmDialog } from "./modal.js";
-import { avatar, nameOf } from "./people.js";
+import { avatar, nameOf, placeName } from "./people.js";
 import { changed, draft, seen, state, ui } from "./store.js";
 import { post } from "./api.js";
 import { atEnd, drawNews, leaveEnd, toEnd } from "./scroll.js";
@@ -87,7 +87,7 @@ function emptyState(c) {
     render: () =>
       h("section.empty", {},
         h("img", { src: "/icon.svg", alt: "" }),
-        h("h2", {}, called ? t("emptyTitle") : "#" + c.name),
+        h("h2", {}, called ? t("emptyTitle") : placeName(c)),
         h("p", {}, c.im ? t("emptyDM") : called ? t("emptyText") : t("emptyQuiet")),
         choices(c, list)),
   };
@@ -216,7 +216,7 @@ export function drawChat(scroll, log) {
   if (!top.length) items.push(emptyState(c));
   else if (c.im && top.every((m) => m.user === state.bot)) items.push(greeted(c));
   drawTools(top, threads);
-  log.setAttribute("aria-label", c.im ? nameOf(state.bot) : "#" + c.name);
+  log.setAttribute("aria-label", placeName(c));
   log.classList.toggle("is-empty", !top.length);
   const was = newest(log);
   const last = was?.dataset.ts;

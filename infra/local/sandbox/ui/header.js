@@ -5,8 +5,7 @@ import { get, post, put } from "./api.js";
 import { h, icon, openMenu, toast } from "./dom.js";
 import { language, setLanguage, t } from "./i18n.js";
 import { onEscape } from "./modal.js";
-import { avatar, nameOf, titleOf } from "./people.js";
-import { channelName, purposeOf } from "./sidebar.js";
+import { avatar, channelName, nameOf, placeName, purposeOf, titleOf } from "./people.js";
 import { changed, remember, speak, state, ui, unread } from "./store.js";
 
 /** togglePanel shows or hides the panel beside the conversation. */
@@ -156,7 +155,7 @@ function channelIDs() {
         toast(err.message, "error");
       }
     };
-    return h("div.number", { dataset: { field: `channel-${c.id}` } }, h("span", {}, `#${c.name} `, id), h("button.btn", { type: "button", "aria-label": t("setIDOf", { name: c.name }), onclick: change }, t("setID")));
+    return h("div.number", { dataset: { field: `channel-${c.id}` } }, h("span", {}, `${placeName(c)} `, id), h("button.btn", { type: "button", "aria-label": t("setIDOf", { name: channelName(c) }), onclick: change }, t("setID")));
   };
   return section(t("setIDs"), t("setIDsText"), state.channels.filter((c) => !c.im).map(row));
 }

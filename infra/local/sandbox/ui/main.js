@@ -9,7 +9,8 @@ import { drawHeader } from "./header.js";
 import { become, changed, heardOfStart, listen, state, ui, unread } from "./store.js";
 import { drawModal } from "./modal.js";
 import { drawPanel } from "./panel.js";
-import { channelName, drawSidebar } from "./sidebar.js";
+import { placeName } from "./people.js";
+import { drawSidebar } from "./sidebar.js";
 import { clockTime, language, t } from "./i18n.js";
 
 const $ = (id) => document.getElementById(id);
@@ -21,7 +22,7 @@ function drawComposer() {
   const key = c ? [state.me, c.id, language()].join() : "";
   if (key === composerFor) return;
   composerFor = key;
-  const name = c.im ? channelName(c) : "#" + channelName(c);
+  const name = placeName(c);
   $("composer").replaceChildren(composer({
     key: `${state.me}/${c.id}`, id: "composer-main", placeholder: t("messageTo", { name }), send: (text, files) => say(text, "", files),
     hint: c.im ? t("hintDM") : t("hint"), focus: matchMedia("(hover: hover)").matches && !document.querySelector("dialog[open]"),

@@ -9,8 +9,8 @@ import { clockTime, dayName, language, sizeText, t } from "./i18n.js";
 import { changed, keepDraft, keepFolds, pin, remember, state, taskOf, ui } from "./store.js";
 import { confirmDialog, onEscape } from "./modal.js";
 import { literal, mrkdwn, typed } from "./mrkdwn.js";
-import { avatar, badge, nameOf } from "./people.js";
-import { channelName, go } from "./sidebar.js";
+import { avatar, badge, nameOf, placeName } from "./people.js";
+import { go } from "./sidebar.js";
 
 export const millis = (ts) => Number(ts) * 1000;
 
@@ -152,7 +152,7 @@ export function signature(m, place) {
 /** openForward asks where a message goes, and what the person says to it. */
 export function openForward(channel, m) {
   const places = state.channels.filter((c) => !c.archived);
-  const to = h("select", { id: "forward-to", name: "to" }, places.map((c) => h("option", { value: c.id, selected: c.id === channel }, (c.im ? "" : "#") + channelName(c))));
+  const to = h("select", { id: "forward-to", name: "to" }, places.map((c) => h("option", { value: c.id, selected: c.id === channel }, placeName(c))));
   const leave = () => dialog.close();
   const send = async (text) => {
     await post("forward", { user: state.me, channel, ts: m.ts, to: to.value, text });

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import emojiNames from "./emoji.json" with { type: "json" };
 import { slackDate } from "./i18n.js";
-import { nameOf } from "./people.js";
+import { nameOf, placeName } from "./people.js";
 import { state } from "./store.js";
 
 const shortcodes = new Map(Object.entries(emojiNames).flatMap(([of, names]) => names.split(" ").map((name) => [name, of])));
@@ -67,7 +67,7 @@ export function reference(body) {
   }
   if (target.startsWith("#")) {
     const channel = state.channels.find((c) => c.id === target.slice(1));
-    return h("span.mention", {}, "#" + (channel?.name || label || target.slice(1)));
+    return h("span.mention", {}, channel ? placeName(channel) : "#" + (label || target.slice(1)));
   }
   if (target.startsWith("!date^")) {
     const [, seconds, format] = target.split("^");

@@ -8,8 +8,7 @@ import { show } from "./scroll.js";
 import { clockTime, dayName, language, t } from "./i18n.js";
 import { millis, reasonText } from "./message.js";
 import { mrkdwn } from "./mrkdwn.js";
-import { avatar, nameOf } from "./people.js";
-import { channelName } from "./sidebar.js";
+import { avatar, nameOf, placeName } from "./people.js";
 import { changed, onChange, onLoad, remember, state, ui } from "./store.js";
 import { headline, origin } from "./threads.js";
 
@@ -145,7 +144,7 @@ function entry(w) {
           h("strong", {}, headline(m) || t("waits")),
           (about || root) && h("span.wait-said", {}, said(about || root.text)),
           facts(w),
-          h("span.wait-meta", {}, asker && [avatar(asker.user, "tiny"), nameOf(asker.user), " · "], c && (c.im ? channelName(c) : "#" + c.name), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
+          h("span.wait-meta", {}, asker && [avatar(asker.user, "tiny"), nameOf(asker.user), " · "], c && placeName(c), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
   };
 }
 

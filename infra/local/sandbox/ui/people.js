@@ -1,4 +1,4 @@
-// How people look: picture, name, and what they are here.
+// How people look: picture, name, and what they are here. How channels are called.
 
 import { h } from "./dom.js";
 import { language, t } from "./i18n.js";
@@ -20,6 +20,15 @@ export function nameOf(id) {
   const user = state.users.get(id);
   return (language() === "en" && user?.name_en) || user?.name || id;
 }
+
+/** channelName is a channel's name as the page's language writes it; a direct message has the app's. */
+export const channelName = (c) => (c.im ? nameOf(state.bot) : (language() === "en" && c.name_en) || c.name);
+
+/** placeName is channelName with the sign of a channel. */
+export const placeName = (c) => (c.im ? "" : "#") + channelName(c);
+
+/** purposeOf says what a channel is for. */
+export const purposeOf = (c) => (language() === "ja" ? c.purpose : c.purpose_en || c.purpose) || "";
 
 export const titleOf = (user) => (language() === "ja" ? user.title : user.title_en || user.title) || "";
 

@@ -2,15 +2,9 @@
 
 import { h, icon, reconcile } from "./dom.js";
 import { language, t } from "./i18n.js";
-import { avatar, badge, nameOf, titleOf } from "./people.js";
+import { avatar, badge, channelName, nameOf, titleOf } from "./people.js";
 import { become, changed, remember, state, ui, unread } from "./store.js";
 import { post } from "./api.js";
-
-/** channelName is how a channel is called by the person who looks. */
-export const channelName = (c) => (c.im ? nameOf(state.bot) : c.name);
-
-/** purposeOf says what a channel is for. */
-export const purposeOf = (c) => (language() === "ja" ? c.purpose : c.purpose_en || c.purpose) || "";
 
 /** go shows a channel; the app hears when its direct messages are opened. */
 export function go(channel) {

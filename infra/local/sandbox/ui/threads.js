@@ -4,7 +4,7 @@
 import { h, icon } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { changed, folded, keepFolds, remember, state, ui } from "./store.js";
-import { channelName } from "./sidebar.js";
+import { placeName } from "./people.js";
 
 // openAtFirst is how many threads stand open when a channel is first shown; what still waits for somebody always does.
 const openAtFirst = 8;
@@ -135,7 +135,7 @@ export function drawTools(top, threads) {
   if (drawn !== key) {
     if (drawn && ui.found) ui.found = null; // another channel is another search
     drawn = key;
-    frame(c.im ? channelName(c) : "#" + channelName(c));
+    frame(placeName(c));
   }
   parts.count.textContent = ui.found ? t("found", { n: search(top, threads).length }) : "";
   const open = long.filter((ts) => !isFolded(ts, top, threads));

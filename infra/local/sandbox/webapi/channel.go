@@ -16,6 +16,7 @@ type channel struct {
 type Channel struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
+	NameEN    string   `json:"name_en,omitempty"`
 	Purpose   string   `json:"purpose,omitempty"`
 	PurposeEN string   `json:"purpose_en,omitempty"`
 	IM        string   `json:"im,omitempty"`
@@ -141,7 +142,7 @@ func (w *Workspace) change(channelID string, do func(*channel) error) error {
 	return err
 }
 
-func describe(c Channel) reply {
+func (a *API) describe(c Channel) reply {
 	out := reply{
 		"id": c.ID, "created": c.Created, "is_archived": c.Archived, "is_im": c.IM != "", "is_org_shared": false,
 		"is_ext_shared": c.Shared, "is_shared": c.Shared, "context_team_id": "", "updated": c.Created * 1000,
@@ -156,9 +157,10 @@ func describe(c Channel) reply {
 	out["is_channel"] = true
 	out["is_general"] = c.ID == General
 	out["is_member"] = slices.Contains(c.Members, Bot)
-	out["name"], out["name_normalized"] = c.Name, c.Name
+	name := a.ws.Named(c.Name, c.NameEN)
+	out["name"], out["name_normalized"] = name, name
 	out["num_members"] = len(c.Members)
-	out["purpose"] = reply{"value": c.Purpose, "creator": "", "last_set": 0}
+	out["purpose"] = reply{"value": a.ws.Named(c.Purpose, c.PurposeEN), "creator": "", "last_set": 0}
 	out["topic"] = reply{"value": "", "creator": "", "last_set": 0}
 	return out
 }
@@ -182,7 +184,7 @@ func openConversation(a *API, p params) (reply, error) {
 	}
 	out := reply{"id": c.ID}
 	if p.flag("return_im") {
-		out = describe(c)
+		out = a.describe(c)
 	}
 	return reply{"no_op": true, "already_open": true, "channel": out}, nil
 }
@@ -219,7 +221,7 @@ func userConversations(a *API, p params) (reply, error) {
 		if !seen || !slices.Contains(strings.Split(kinds, ","), kindOf(c)) || c.Archived && p.flag("exclude_archived") {
 			continue
 		}
-		out := describe(c)
+		out := a.describe(c)
 		delete(out, "is_member")
 		delete(out, "num_members")
 		found = append(found, out)
@@ -233,7 +235,7 @@ func infoConversation(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := describe(c)
+	out := a.describe(c)
 	if !p.flag("include_num_members") {
 		delete(out, "num_members")
 	}

@@ -36,13 +36,14 @@ func teamInfo(a *API, p params) (reply, error) {
 	}}, nil
 }
 
-func describeUser(u User) reply {
+func (a *API) describeUser(u User) reply {
+	name := a.ws.Named(u.Name, u.NameEN)
 	return reply{
-		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "color": u.Color, "real_name": u.Name,
+		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "color": u.Color, "real_name": name,
 		"tz": "Asia/Tokyo", "tz_label": "Japan Standard Time", "tz_offset": 32400,
 		"profile": reply{
-			"real_name": u.Name, "real_name_normalized": u.Name, "display_name": u.Name, "display_name_normalized": u.Name,
-			"email": u.Email, "title": u.Title, "team": u.TeamID,
+			"real_name": name, "real_name_normalized": name, "display_name": name, "display_name_normalized": name,
+			"email": u.Email, "title": a.ws.Named(u.Title, u.TitleEN), "team": u.TeamID,
 		},
 		"is_admin": u.ID == Sato, "is_owner": false, "is_primary_owner": false, "is_restricted": u.Restricted,
 		"is_ultra_restricted": false, "is_bot": u.Bot, "is_app_user": false, "updated": 0,
@@ -58,7 +59,7 @@ func userInfo(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := describeUser(u)
+	out := a.describeUser(u)
 	if p.flag("include_locale") {
 		out["locale"] = u.Locale
 	}
@@ -67,14 +68,14 @@ func userInfo(a *API, p params) (reply, error) {
 
 func userByEmail(a *API, p params) (reply, error) {
 	u, err := a.ws.UserByEmail(p.str("email"))
-	return reply{"user": describeUser(u)}, err
+	return reply{"user": a.describeUser(u)}, err
 }
 
 func listUsers(a *API, p params) (reply, error) {
 	var all []reply
 	for _, u := range a.ws.Users() {
 		if !u.Stranger {
-			all = append(all, describeUser(u))
+			all = append(all, a.describeUser(u))
 		}
 	}
 	members, next, err := page(p, all, 1000)
@@ -85,8 +86,9 @@ func listGroups(a *API, p params) (reply, error) {
 	groups := []reply{}
 	for _, g := range a.ws.Groups() {
 		out := reply{
-			"id": g.ID, "team_id": a.ws.TeamID(), "is_usergroup": true, "name": g.Name, "handle": g.Handle, "description": "",
-			"date_create": 0, "date_update": 0, "date_delete": 0, "user_count": len(g.Users),
+			"id": g.ID, "team_id": a.ws.TeamID(), "is_usergroup": true, "name": a.ws.Named(g.Name, g.NameEN),
+			"handle": g.Handle, "description": "", "date_create": 0, "date_update": 0, "date_delete": 0,
+			"user_count": len(g.Users),
 		}
 		if p.flag("include_users") {
 			out["users"] = g.Users
@@ -130,7 +132,7 @@ type User struct {
 	TeamID     string `json:"team_id"`
 	Handle     string `json:"handle"`
 	Name       string `json:"name"`
-	NameEN     string `json:"name_en,omitempty"` // for the page in English
+	NameEN     string `json:"name_en,omitempty"`
 	Email      string `json:"email,omitempty"`
 	Title      string `json:"title,omitempty"`
 	TitleEN    string `json:"title_en,omitempty"`
@@ -145,6 +147,7 @@ type Group struct {
 	ID     string
 	Handle string
 	Name   string
+	NameEN string
 	Users  []string
 }
 
@@ -167,10 +170,12 @@ func (w *Workspace) populate() {
 		{ID: Bot, TeamID: home, Handle: "ringi", Name: "Ringi", Title: "アプリ", TitleEN: "App", Color: "1f3a5f",
 			Locale: "ja-JP", Bot: true},
 	}
-	w.groups = []Group{{ID: Approvers, Handle: "hr-approvers", Name: "人事部承認者", Users: []string{Suzuki, Tanaka}}}
+	w.groups = []Group{{ID: Approvers, Handle: "hr-approvers", Name: "人事部承認者", NameEN: "HR approvers",
+		Users: []string{Suzuki, Tanaka}}}
 	created := w.cfg.Now().Unix()
 	w.channels = []*channel{
-		{Channel: Channel{ID: HR, Name: "人事", Purpose: "人事部の依頼と承認", PurposeEN: "HR: requests and approvals", Created: created,
+		{Channel: Channel{ID: HR, Name: "人事", NameEN: "hr", Purpose: "人事部の依頼と承認",
+			PurposeEN: "HR: requests and approvals", Created: created,
 			Members: []string{Sato, Suzuki, Tanaka, Guest, Bot}}},
 		{Channel: Channel{ID: General, Name: "general", Purpose: "全社のお知らせ", PurposeEN: "Company-wide news", Created: created,
 			Shared:  true,
@@ -282,10 +287,11 @@ func (w *Workspace) employ() {
 		general.Members = append(general.Members, u.ID)
 		w.channels = append(w.channels, ownMessages(u.ID, created))
 	}
-	w.channels = slices.Insert(w.channels, 1, &channel{Channel: Channel{ID: Sales, Name: "営業",
+	w.channels = slices.Insert(w.channels, 1, &channel{Channel: Channel{ID: Sales, Name: "営業", NameEN: "sales",
 		Purpose: "営業部の依頼と承認", PurposeEN: "Sales: requests and approvals", Created: created,
 		Members: []string{Alex, Ito, Watanabe, Nakamura, Yamada, Bot}}})
-	w.groups = append(w.groups, Group{ID: Accounting, Handle: "keiri", Name: "経理", Users: []string{Tanaka, Takada, Mori}})
+	w.groups = append(w.groups, Group{ID: Accounting, Handle: "keiri", Name: "経理", NameEN: "Accounting",
+		Users: []string{Tanaka, Takada, Mori}})
 }
 
 // ownMessages are a person's direct messages with the bot.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ringi/shared/words/legible"
@@ -42,12 +43,14 @@ const (
 const Name = "Ringi Sandbox"
 
 // Config configures a workspace. Now defaults to the wall clock. It sets timestamps and the expiry of triggers and
-// response URLs. Company adds the people of a company of twelve.
+// response URLs. Company adds the people of a company of twelve. Names are in English if Language is en.
 type Config struct {
 	TeamID  string
 	AppID   string
 	Company bool
 	Now     func() time.Time
+
+	Language string
 }
 
 // Change is one change of the workspace. To is the only person who sees it; if it is empty, everybody in the channel
@@ -65,6 +68,8 @@ type Change struct {
 // Workspace is safe for concurrent use. Returned values are snapshots and must not be modified.
 type Workspace struct {
 	cfg Config
+
+	english atomic.Bool // names are in English
 
 	mu         sync.Mutex
 	lastMicros int64
@@ -96,6 +101,7 @@ func NewWorkspace(cfg Config) *Workspace {
 		prompts:  map[string][]Prompt{},
 		sessions: map[string]Session{},
 	}
+	w.SetLanguage(cfg.Language)
 	w.populate()
 	if cfg.Company {
 		w.employ()
@@ -121,6 +127,18 @@ func (w *Workspace) Listen(f func(Change)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.listeners = append(w.listeners, f)
+}
+
+// SetLanguage sets the language in which apps get the names of people, channels and groups, ja or en. The page shows
+// them in its own.
+func (w *Workspace) SetLanguage(language string) { w.english.Store(language == "en") }
+
+// Named returns one of two names by the workspace's language; en may be empty.
+func (w *Workspace) Named(ja, en string) string {
+	if w.english.Load() && en != "" {
+		return en
+	}
+	return ja
 }
 
 func (w *Workspace) TeamID() string { return w.cfg.TeamID }
