@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
@@ -265,6 +266,28 @@ func (r RouteReader) Waits(g *aggregate.Gate) (who string, until time.Time) {
 		text = d.words.Say("of_channel", "channel", d.channel())
 	}
 	return d.words.Say("waits", "stage", d.line(s.Name), "n", s.Owed, "who", text), web.TimeOf(s.DecideBy)
+}
+
+// Chip is a stage of a route in a word or two.
+type Chip struct{ Name, Class, State string }
+
+// Chips returns the stages of a gate under a rule that waits, those that ask nobody left out.
+func (r RouteReader) Chips(g *aggregate.Gate) (out []Chip) {
+	d := drawing{RouteReader: r, words: web.TextsOf("route", r.Locale), gate: g, g: g.Circulating(), open: true}
+	if d.st = circulation.Walk(d.g); d.st.Refused != nil {
+		return nil
+	}
+	for i, s := range d.st.Stages {
+		state := d.stateOf(i)
+		chip := Chip{d.line(s.Name), map[string]string{done: "done", present: "now"}[state], d.words.In("states", state)}
+		if s.Need > 1 && state != later {
+			chip.Name += " " + strconv.Itoa(s.Need-s.Owed) + "/" + strconv.Itoa(s.Need)
+		}
+		if state != leftOut {
+			out = append(out, chip)
+		}
+	}
+	return out
 }
 
 // RouteUntil returns until when the present stage of a gate under a rule is asked, or zero.

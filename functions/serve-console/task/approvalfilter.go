@@ -2,14 +2,17 @@ package task
 
 import (
 	"cmp"
+	"math/big"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 )
@@ -19,32 +22,23 @@ type approvalFilter struct {
 	For    string // "me": only what the viewer may decide
 	Kind   string // of decision
 	Person string // who asked
-	Writes string // what the steps write to, or unplanned
-	Sort   string // empty: the oldest first
-	Group  string // "person": by requester
+	Act    string // what the steps do; see acts
+	Sort   string // empty: what is due first
+	Group  string // "person": by requester; empty: by whose turn it is
 }
 
-// The orders in which a page's rows may stand, besides the oldest first.
+// The orders in which a page's rows may stand, besides those that are due first.
 const (
-	byDue      = "due"
+	byAge      = "oldest"
+	byAmount   = "amount"
 	byPriority = "priority"
-	byRequest  = "title"
 )
 
 // orders are all orders.
-var orders = []string{"", byDue, byPriority, byRequest}
+var orders = []string{"", byAge, byAmount, byPriority}
 
 // byPerson groups the rows by who asked.
 const byPerson = "person"
-
-// unplanned is asked for in place of an explain.Written: there are no steps yet.
-const unplanned = "unplanned"
-
-// written are the values of the filter by what is written to.
-var written = []string{
-	string(explain.WritesSheet), string(explain.WritesMessage), string(explain.WritesOther),
-	string(explain.WritesNothing), unplanned,
-}
 
 // gateKinds are the kinds of decision that wait for people.
 var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask,
@@ -53,76 +47,112 @@ var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.Car
 // readApprovalFilter reads an address. Invalid values are reported and not used.
 func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Group: q.Get("group"),
-		Writes: q.Get("writes")}
+		Act: q.Get("act")}
 	if q.Get("for") == web.Myself {
 		f.For = web.Myself
 	}
 	bad := web.BadFilter{}
 	bad.Person(&f.Person)
 	bad.Refuse("kind", &f.Kind, !slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
-	bad.Refuse("writes", &f.Writes, !slices.Contains(written, f.Writes))
+	bad.Refuse("act", &f.Act, !slices.Contains(acts, f.Act))
 	bad.Refuse("sort", &f.Sort, !slices.Contains(orders, f.Sort))
 	bad.Refuse("group", &f.Group, f.Group != byPerson)
 	return f, bad
 }
 
 // Narrows reports whether the filter leaves something out that waits for the viewer.
-func (f approvalFilter) Narrows() bool { return f.Kind != "" || f.Person != "" || f.Writes != "" }
+func (f approvalFilter) Narrows() bool { return f.Kind != "" || f.Person != "" || f.Act != "" }
 
 func (f approvalFilter) at(cursor string) string {
 	return web.At(approvalsPath, map[string]string{
-		"for": f.For, "kind": f.Kind, "person": f.Person, "writes": f.Writes, "sort": f.Sort, "group": f.Group,
+		"for": f.For, "kind": f.Kind, "person": f.Person, "act": f.Act, "sort": f.Sort, "group": f.Group,
 		"cursor": cursor,
 	})
 }
 
-// keeps reports whether an item is of the kind, the requester and the writes that are asked for.
+// keeps reports whether an item is of the kind, the requester and the act that are asked for.
 func (f approvalFilter) keeps(x askedItem, v *web.Viewer) bool {
 	person := web.Whom(f.Person, v)
 	return (f.Kind == "" || x.Kind == aggregate.CardType(f.Kind)) && (person == "" || x.origin.User == person) &&
-		(f.Writes == "" || x.writesTo(f.Writes))
+		(f.Act == "" || x.does(f.Act))
 }
 
-// offer fills in the rows in their order, and where the list leads.
+// offer fills in the rows in their order and groups, and where the list leads.
 func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	f := l.Of
 	all, mine := f, f
 	all.For, mine.For = "", web.Myself
-	l.Mine = mine.at("")
-	l.Views = []web.View{{Path: all.at(""), Text: words.Say("everything"), Here: !l.ForMe},
-		{Path: l.Mine, Text: words.Say("for_me"), Here: l.ForMe}}
-	if v.Admin {
-		l.Views = append(l.Views, web.View{Path: "/console/successors", Text: words.Say("stuck")})
-	}
-	l.Sorts = map[string]string{}
-	for _, by := range orders {
-		sorted := f
-		sorted.Sort = by
-		l.Sorts[by] = sorted.at("")
-	}
-	names := map[string]string{}
+	l.Mine, l.Rows, l.Order = mine.at(""), len(rows), words.In("orders", cmp.Or(f.Sort, "none"))
+	slices.SortStableFunc(rows, f.order)
+	groups := map[string]int{}
+	names, turn := map[string]string{}, map[bool][]waitingRow{}
 	for _, r := range rows {
 		names[r.Person] = r.Name
+		if turn[r.Mine] = append(turn[r.Mine], r); r.Mine && !r.Until.IsZero() && due(r.Until, l.Soonest) < 0 {
+			l.Soonest = r.Until
+		}
+		if i, known := groups[r.Person]; known {
+			l.Groups[i].Rows = append(l.Groups[i].Rows, r)
+		} else if f.Group != "" {
+			groups[r.Person] = len(l.Groups)
+			l.Groups = append(l.Groups, waitingGroup{r.Name, []waitingRow{r}})
+		}
+	}
+	for _, yours := range []bool{true, false} {
+		if of := turn[yours]; f.Group == "" && of != nil {
+			l.Groups = append(l.Groups, waitingGroup{l.heading(words, yours, of), of})
+		}
+	}
+	counted := func(n int, known bool) string {
+		if !known || l.Narrowed || l.Next != "" || l.First != "" {
+			return ""
+		}
+		return " " + strconv.Itoa(n)
+	}
+	l.Views = []web.View{
+		{Path: l.Mine, Text: words.Say("for_me") + counted(len(turn[true]), true), Here: l.ForMe},
+		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), !l.ForMe), Here: !l.ForMe}}
+	if v.Admin {
+		l.Views = append(l.Views, web.View{Path: "/console/successors", Text: words.Say("stuck")})
 	}
 	if f.Person != "" && f.Person != web.Myself && names[f.Person] == "" {
 		names[f.Person] = f.Person
 	}
 	l.Filter = f.form(words, web.PeopleToChoose(v, words, names, web.Whom(f.Person, v)))
-	slices.SortStableFunc(rows, f.order)
-	l.Rows = len(rows)
-	if f.Group == "" {
-		l.Groups = append(l.Groups, waitingGroup{Rows: rows})
-		return
-	}
-	at := map[string]int{}
+}
+
+// heading says whose turn rows are, how many they are, and what they move.
+func (l *waitingList) heading(words web.Texts, yours bool, rows []waitingRow) string {
+	var sums []rules.Amount // of each currency
+	unknown := 0
 	for _, r := range rows {
-		i, known := at[r.Person]
-		if !known {
-			i, at[r.Person] = len(l.Groups), len(l.Groups)
-			l.Groups = append(l.Groups, waitingGroup{Name: r.Name})
+		i := slices.IndexFunc(sums, func(a rules.Amount) bool { return a.Currency == r.moves.Currency })
+		switch {
+		case r.Amount == "":
+		case !r.moves.Known():
+			unknown++
+		case i < 0:
+			sums = append(sums, r.moves)
+		default:
+			sums[i] = sums[i].Plus(r.moves)
 		}
-		l.Groups[i].Rows = append(l.Groups[i].Rows, r)
 	}
+	n := strconv.Itoa(len(rows))
+	if l.Next != "" {
+		n += "+"
+	}
+	says := []string{words.Say(map[bool]string{true: "for_me", false: "for_others"}[yours]), words.Say("items", "n", n)}
+	var money []string
+	for _, a := range sums {
+		money = append(money, explain.Money(words.Locale(), a))
+	}
+	if money != nil {
+		says = append(says, words.Say("total", "money", strings.Join(money, " + ")))
+	}
+	if unknown > 0 {
+		says = append(says, words.Say("unknown", "n", unknown))
+	}
+	return strings.Join(says, " · ")
 }
 
 const approvalsPath = "/console/approvals"
@@ -131,10 +161,9 @@ func (f approvalFilter) form(words web.Texts, people []web.Choice) web.Filter {
 	out := web.Filter{Path: approvalsPath, Submit: words.Say("show"), Fields: []web.Field{
 		web.Select("kind", words.Say("what"), words.Say("anything"), web.Choices(words, "kinds", f.Kind, gateKinds...)),
 		web.Select("person", words.Say("asked_by"), words.Say("anybody"), people),
-		web.Select("writes", words.Say("writes"), words.Say("anything"),
-			web.Choices(words, "written", f.Writes, written...)),
+		web.Select("act", words.Say("does"), words.Say("anything"), web.Choices(words, "acts", f.Act, acts...)),
 		web.Select("sort", words.Say("order"), "", web.Choices(words, "orders", f.Sort, orders...)),
-		web.Select("group", words.Say("group"), words.Say("ungrouped"),
+		web.Select("group", words.Say("group"), words.Say("by_turn"),
 			[]web.Choice{{Value: byPerson, Text: words.Say("asked_by"), Chosen: f.Group != ""}}),
 	}}
 	if f.For != "" {
@@ -146,14 +175,37 @@ func (f approvalFilter) form(words web.Texts, people []web.Choice) web.Filter {
 // order compares two rows; 0 keeps the oldest first.
 func (f approvalFilter) order(a, b waitingRow) int {
 	switch f.Sort {
-	case byDue:
-		return due(a.Until, b.Until)
+	case byAge:
+		return a.Since.Compare(b.Since)
 	case byPriority:
 		return cmp.Compare(priorities[a.rank], priorities[b.rank])
-	case byRequest:
-		return strings.Compare(a.Title, b.Title)
+	case byAmount:
+		return more(a.moves, b.moves)
 	}
-	return 0
+	if a.named != b.named { // what a route names the viewer for comes before what others may do as well
+		return map[bool]int{true: -1, false: 1}[a.named]
+	}
+	return due(a.Until, b.Until)
+}
+
+// more compares two amounts, the greater first; one that isn't known may be any, and comes before all.
+func more(a, b rules.Amount) int {
+	switch {
+	case a.Why != "" || b.Why != "":
+		return cmp.Compare(min(len(b.Why), 1), min(len(a.Why), 1))
+	case a.Currency != b.Currency:
+		return cmp.Compare(b.Currency, a.Currency)
+	}
+	return number(b).Cmp(number(a))
+}
+
+// number returns an amount's number, 0 of one that isn't known.
+func number(a rules.Amount) *big.Rat {
+	n, ok := new(big.Rat).SetString(string(a.Value))
+	if !ok {
+		return new(big.Rat)
+	}
+	return n
 }
 
 // due compares two ends; what has none comes last.

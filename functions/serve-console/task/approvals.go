@@ -1,7 +1,6 @@
 package task
 
 import (
-	"cmp"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -14,13 +13,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
 )
 
 const (
@@ -30,11 +27,11 @@ const (
 	mostPages = 4
 	// fewOfMine is how many items that wait for the viewer the home shows, and the list of requests above its rows.
 	fewOfMine = 5
-	// mostText is how many characters of a message are shown with the question what it is meant to be.
-	mostText = 200
-	// mostSaid and mostEffects are how many characters of a message and of an effect a row shows, and mostLines how many
-	// effects. The page that a row leads to draws everything whole.
-	mostSaid, mostEffects, mostLines = 120, 160, 3
+	// mostText is how many characters of a message are shown with the question what it is meant to be, and mostThen how
+	// many writes beside the first.
+	mostText, mostThen = 200, 3
+	// soon is how long before its end what waits is told to be urgent.
+	soon = 24 * time.Hour
 )
 
 type waitingList struct {
@@ -43,36 +40,41 @@ type waitingList struct {
 	More       bool   // more wait than are shown
 	Counted    string // of all that waits for the viewer, as console.js reads it; empty: this page is not of all
 	Groups     []waitingGroup
-	Rows       int    // in all groups
-	Mine       string // address of what waits for the viewer
+	Rows       int       // in all groups
+	Count      string    // of all that was found, for the home
+	Soonest    time.Time // when the first of those ends that wait for the viewer
+	Mine       string    // address of what waits for the viewer
 	Of         approvalFilter
-	Sorts      map[string]string // addresses of the same list in another order
+	Order      string // of the rows, in words
+	Saved      []savedFilter
+	Query      string // by which this filter may be saved; empty: it may not
 }
 
 type waitingGroup struct {
-	Name string // empty: all
+	Name string // of a person, or whose turn it is with how many and how much
 	Rows []waitingRow
 }
 
+// waitingRow says what happens once something is approved, and who asked for it.
 type waitingRow struct {
-	Path, Title   string
-	Words         string // the beginning of the requester's message
-	Priority      string // empty if it has none
-	Pressing      bool
-	Kind          string
-	Version       int // 0 where there are none
+	Path, Kind    string
+	Says          []subject.Piece
+	Then          [][]subject.Piece // what else happens, and what can't be undone
+	Title         string            // of the request, if the row doesn't say it
+	Priority      string            // empty if it isn't pressing
+	For           string            // whom the viewer stands in for; empty: nobody
+	Said, SaidBy  string            // of an action: what it is for, in the words of the agent or of who proposed it
+	Amount        string            // empty: no money moves, or nothing is planned yet
 	Name, Channel string
 	Person        string // who asked
-	Since, Until  time.Time
+	Stages        []subject.Chip
 	Who           string // may decide
-	Effects       []string
-	Hidden        int    // further effects
-	Writes        string // what it writes to; empty if that is not planned yet
-	Said, SaidBy  string // of an action: what it is for, in the words of the agent or of the person who proposed it
-	Mine          bool   // the viewer may decide
-	OneStep       int    // the number of the step that a gate precedes
-	For           string // whom the viewer stands in for; empty: nobody
+	Since, Until  time.Time
+	Soon          bool // it ends soon
+	Mine          bool // the viewer may decide
+	moves         rules.Amount
 	rank          task.Priority
+	named         bool
 }
 
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -98,33 +100,33 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err := list.Paged(r, v, q.Get("cursor"), f.at, page.Next, page.Prev, err); err != nil {
 		return err
 	}
+	if list.Count = strconv.Itoa(len(found)); page.Next != "" {
+		list.Count += "+"
+	}
 	if list.ForMe && !list.Narrowed && q.Get("cursor") == "" && len(list.Bad) == 0 {
-		list.Counted = counted(found, page.Next != "")
+		list.Counted = counted(found, list.Count)
 	}
 	if list.Few {
-		list.Live, list.Of.Sort = fewApprovals, byDue
+		list.Live, list.Of.Sort = fewApprovals, ""
 		list.More = len(found) > fewOfMine || page.Next != ""
 		slices.SortStableFunc(found, askedItem.order)
 		found = found[:min(fewOfMine, len(found))]
 	}
+	list.Saved, list.Query = savedFilters(r), f.saves(r)
 	list.offer(words, v, c.read(r, v, found, reach, settings))
 	d.Data, d.Status = list, list.Status()
-	return c.Show(w, r, v, d, "tasks/approvals")
+	return c.Show(w, r, v, d, "approvals")
 }
 
 // counted is how many decisions wait for the viewer, and how many of them are of agents, by the menu's keys.
-func counted(found []askedItem, more bool) string {
+func counted(found []askedItem, all string) string {
 	agents := 0
 	for _, x := range found {
 		if x.Kind == conversation.CardAction {
 			agents++
 		}
 	}
-	n := strconv.Itoa(len(found))
-	if more {
-		n += "+"
-	}
-	return url.Values{"approvals": {n}, "agents": {strconv.Itoa(agents)}}.Encode()
+	return url.Values{"approvals": {all}, "agents": {strconv.Itoa(agents)}}.Encode()
 }
 
 // fewApprovals is where the home and the list of requests load the items that wait for the viewer: those that are due
@@ -139,7 +141,7 @@ type askedItem struct {
 	rank   task.Priority
 	agent  string        // of a conversation
 	text   string        // of the requester's message
-	plan   *task.Process // that has the gate's step
+	plan   *task.Process // whose steps the gate is about, or has
 	named  bool          // the present stage of its route names the viewer, or whom they stand in for
 	// standsFor is whom the viewer stands in for.
 	standsFor string
@@ -147,10 +149,12 @@ type askedItem struct {
 
 // known adds each item's task, conversation or message, and the steps of gates. It drops items whose rows are gone.
 func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem) ([]askedItem, error) {
-	var titled, said []string
+	var titled, said, conversing []string
 	var gated []store.Place
-	var conversing []string
 	for _, x := range items {
+		if _, again := x.Row.(*task.Again); again {
+			gated = append(gated, stepsOf(x))
+		}
 		switch x.Kind {
 		case conversation.CardAction:
 			conversing = append(conversing, x.Ref.ID)
@@ -206,116 +210,6 @@ func stepsOf(x store.WaitingItem) store.Place {
 	return store.Place{Ref: x.Ref, Key: task.ProcessKey(x.Version)}
 }
 
-// read adds what people read: names, the effects, who may decide and until when.
-func (c *Pages) read(
-	r *http.Request, v *web.Viewer, all []askedItem, reach people.Reach, s tenancy.Settings,
-) []waitingRow {
-	words := v.Texts("approvals")
-	ids := append([]string{v.User}, s.Approvers.Users...)
-	for _, x := range all {
-		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
-		if g := x.ruled(); g != nil {
-			ids = append(ids, subject.NamedOf(g)...) // whom the viewer stands in for among them
-		}
-	}
-	person, channels := c.Called(r.Context(), v, ids...), reach.Channels()
-	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
-	reader := Reader{Locale: v.Locale, Person: person}
-	var out []waitingRow
-	for _, x := range all {
-		is := waitingRow{
-			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), v.Untitled()),
-			Kind: words.In("kinds", x.Kind), Version: x.Version,
-			Name: person(x.origin.User), Person: x.origin.User, Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
-			Until: x.until(),
-			Mine:  x.decides(reach, v) || x.standsFor != "",
-			Who:   surface.Deciders(s, x.origin, x.askers()...), rank: x.rank,
-			Priority: card.Priority(v.Locale, x.rank), Pressing: x.rank.Pressing(),
-			Words: card.OneLine(reader.Named(legible.Beginning(x.text, mostSaid))), Writes: x.writes(v.Locale),
-		}
-		if x.standsFor != "" {
-			is.For = words.Say("stands_for", "name", person(x.standsFor))
-		}
-		switch row := x.Row.(type) {
-		case *task.Process:
-			is.Effects = namedEffects(reader, row.Steps)
-		case *task.StepGate:
-			is.OneStep = row.Order
-			if i := x.gated(row); i >= 0 {
-				is.Effects = namedEffects(reader, x.plan.Steps)[i : i+1]
-			}
-		case *conversation.Action:
-			is.Path, is.Version, is.Writes = "/console/sessions/"+x.Ref.ID, 0, words.In("acts", row.ActionType)
-			is.Effects, is.Said = []string{c.doing(r.Context(), v, x.Ref, row, reader)}, card.OneLine(row.Summary)
-			if is.SaidBy = card.OneLine(x.agent); row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
-				is.SaidBy = person(row.Askers[0])
-			}
-		case *task.Choice:
-			is.Title, is.Words, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), "", 0
-			is.Who = surface.Either(x.origin.User, surface.Approvers(s, x.origin))
-		}
-		if g := x.ruled(); g != nil {
-			is.Who, _ = subject.RouteReader{Locale: v.Locale, Person: person, Channel: is.Channel,
-				ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}.Waits(g)
-		}
-		if is.Words == is.Title {
-			is.Words = ""
-		}
-		is.shorten()
-		out = append(out, is)
-	}
-	return out
-}
-
-// shorten leaves out of the effects what the row has no room for.
-func (w *waitingRow) shorten() {
-	w.Hidden = max(0, len(w.Effects)-mostLines)
-	w.Effects = w.Effects[:len(w.Effects)-w.Hidden]
-	for i, e := range w.Effects {
-		w.Effects[i] = legible.Beginning(e, mostEffects)
-	}
-}
-
-func (x askedItem) writes(locale string) string {
-	if steps := x.steps(); steps != nil {
-		return explain.Writes(locale, steps)
-	}
-	return ""
-}
-
-// writesTo reports whether the item's steps write to this, or that there are none yet.
-func (x askedItem) writesTo(to string) bool {
-	steps := x.steps()
-	switch {
-	case x.Kind == conversation.CardAction:
-		return to == string(explain.WritesOther)
-	case steps == nil:
-		return to == unplanned
-	}
-	return explain.WritesTo(steps, explain.Written(to))
-}
-
-// steps returns the steps that the item asks about; nil if it doesn't ask about steps.
-func (x askedItem) steps() []task.Step {
-	switch row := x.Row.(type) {
-	case *task.Process:
-		return row.Steps
-	case *task.StepGate:
-		if i := x.gated(row); i >= 0 {
-			return x.plan.Steps[i : i+1]
-		}
-	}
-	return nil
-}
-
-// gated returns the index of the gate's step in its plan, or -1 if that is gone.
-func (x askedItem) gated(g *task.StepGate) int {
-	if x.plan == nil {
-		return -1
-	}
-	return x.plan.StepOf(g)
-}
-
 func (x askedItem) askers() []string {
 	switch row := x.Row.(type) {
 	case *task.Prompt:
@@ -326,15 +220,6 @@ func (x askedItem) askers() []string {
 		return row.Askers
 	}
 	return nil
-}
-
-// namedEffects prefixes each effect with its step's name: "the whole company" alone says too little.
-func namedEffects(reader Reader, steps []task.Step) []string {
-	out := reader.Effects(steps)
-	for i, s := range steps {
-		out[i] = legible.Isolated(card.OneLine(s.Name())) + ": " + out[i]
-	}
-	return out
 }
 
 // standIns returns the delegations by which the viewer stands in for others now, with one query: those first that began

@@ -48,6 +48,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/tasks", c.tasks),
 		web.ForMembers("GET /console/find", c.find),
 		web.ForMembers("GET /console/approvals", c.approvals),
+		web.ForMembers("POST /console/approvals", c.saveFilter),
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.loaded, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),

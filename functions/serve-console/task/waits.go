@@ -2,9 +2,7 @@ package task
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -184,30 +181,11 @@ const (
 	mostFields = 8   // words of a program and its arguments
 )
 
-// doing says in a line what an agent's action would do, from its payload alone.
-func (c *Pages) doing(ctx context.Context, v *web.Viewer, ref aggregate.Ref, x *conversation.Action, r Reader) string {
-	text, words := []byte(x.Payload.JSON), v.Texts("approvals")
-	kind := cmp.Or(card.ActionCalled(x, v.Locale), legible.OneLine(string(x.ActionType)))
-	var err error
-	if x.Payload.S3Key != "" {
-		text, err = c.Results.Open(ctx, ref, x.Payload)
-	}
-	p, problems := conversation.ReadKept(x.ActionType, text)
-	if err != nil || problems != nil {
-		slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err, "problems",
-			len(problems))
-		return kind + ": " + words.Say("unread")
-	}
-	return kind + ": " + strings.Join(doingOf(p, words, r), " · ")
-}
-
-func doingOf(p conversation.Payload, words web.Texts, r Reader) (out []string) {
+// doingOf says what an agent's action does that calls no tool.
+func doingOf(p conversation.Payload, words web.Texts) (out []string) {
 	switch {
 	case p.Push != nil:
 		out = append(out, legible.OneLine(p.Push.Repository)+" ← "+legible.OneLine(p.Push.Source))
-	case p.Tool != "":
-		out = append(out, legible.OneLine(p.Tool), card.CallKind(p.Access, r.Locale))
-		out = append(out, r.Effects([]task.Step{card.CalledStep(p)})...)
 	case len(p.Commands) > 0:
 		out = append(out, words.Say("commands", "n", len(p.Commands), "first", first(p.Commands[0].Script)))
 	case p.Script != "":

@@ -1,0 +1,248 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/words/legible"
+)
+
+// steps returns the steps that the item asks about, or the agent's call as one; nil if it doesn't ask about any. The
+// earlier ones are those whose results they may refer to.
+func (x askedItem) steps() (steps, earlier []task.Step) {
+	switch row := x.Row.(type) {
+	case *task.Process:
+		return row.Steps, nil
+	case *task.Again:
+		if x.plan != nil {
+			return x.plan.Steps, nil
+		}
+	case *task.StepGate:
+		if x.plan == nil {
+			return nil, nil
+		}
+		if i := x.plan.StepOf(row); i >= 0 {
+			return x.plan.Steps[i : i+1], x.plan.Steps[:i]
+		}
+	case *conversation.Action:
+		p, problems := conversation.ReadKept(row.ActionType, []byte(row.Payload.JSON))
+		if row.Payload.S3Key == "" && problems == nil && p.Tool != "" {
+			return []task.Step{card.CalledStep(p)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// effect returns what approving the item does; ok is false if it isn't about steps.
+func (x askedItem) effect(locale string) (sum explain.Sum, ok bool) {
+	steps, earlier := x.steps()
+	if len(steps) != 1 {
+		return explain.SumOf(locale, explain.Effects(locale, steps)), steps != nil
+	}
+	e := []explain.Effect{explain.EffectOf(locale, steps[0], nil, earlier)}
+	if steps[0].Access == aggregate.Read {
+		return explain.SumOf(locale, nil, e), true
+	}
+	return explain.SumOf(locale, e, nil), true
+}
+
+// rowReader draws what waits for a viewer.
+type rowReader struct {
+	*Pages
+	ctx      context.Context
+	v        *web.Viewer
+	words    web.Texts
+	settings tenancy.Settings
+	reach    people.Reach
+	person   func(id string) string
+	channel  func(id string) string
+	surface  explain.Surface
+}
+
+// read adds what people read: what happens, names, who may decide and until when.
+func (c *Pages) read(r *http.Request, v *web.Viewer, all []askedItem, reach people.Reach,
+	s tenancy.Settings) (out []waitingRow) {
+	ids, sums := append([]string{v.User}, s.Approvers.Users...), make([]explain.Sum, len(all))
+	for i, x := range all {
+		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
+		if g := x.ruled(); g != nil {
+			ids = append(ids, subject.NamedOf(g)...) // whom the viewer stands in for among them
+		}
+		sums[i], _ = x.effect(v.Locale)
+		ids = append(ids, peopleOf(sums[i])...)
+	}
+	channels := reach.Channels()
+	d := rowReader{Pages: c, ctx: r.Context(), v: v, words: v.Texts("approvals"), settings: s, reach: reach,
+		person: c.Called(r.Context(), v, ids...), channel: func(id string) string { return web.ChannelName(channels, id) }}
+	d.surface = subject.SurfaceOf(v, d.person, d.channel)
+	for i, x := range all {
+		out = append(out, d.row(x, sums[i]))
+	}
+	return out
+}
+
+// peopleOf returns whom the sentences of effects name.
+func peopleOf(s explain.Sum) (ids []string) {
+	for _, e := range append(slices.Concat(s.Then, s.Reads), s.Lead) {
+		for _, p := range e.Sentence {
+			if p.Kind == explain.Person {
+				ids = append(ids, p.Text)
+			}
+		}
+	}
+	return ids
+}
+
+func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
+	is := waitingRow{
+		Path: "/console/tasks/" + x.Ref.ID, Kind: d.words.In("short_kinds", x.Kind), Title: d.title(x),
+		Name: d.person(x.origin.User), Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()),
+		Since: x.CreatedAt, Until: x.until(), Mine: x.decides(d.reach, d.v) || x.standsFor != "",
+		Who: d.surface.Deciders(d.settings, x.origin, x.askers()...), rank: x.rank, named: x.named,
+	}
+	is.Soon = !is.Until.IsZero() && is.Until.Sub(d.Now()) < soon
+	if x.rank.Pressing() {
+		is.Priority = card.Priority(d.v.Locale, x.rank)
+	}
+	if x.standsFor != "" {
+		is.For = d.words.Say("stands_for", "name", d.person(x.standsFor))
+	}
+	if g := x.ruled(); g != nil {
+		route := subject.RouteReader{Locale: d.v.Locale, Person: d.person, Channel: is.Channel, ChannelOf: d.channel}
+		is.Who, _ = route.Waits(g)
+		is.Stages = route.Chips(g)
+	}
+	d.tells(&is, x, sum)
+	return is
+}
+
+// title is what the request of an item is called.
+func (d *rowReader) title(x askedItem) string {
+	if x.Kind == task.CardTask {
+		named := Reader{Locale: d.v.Locale, Person: d.person}.Named(legible.Beginning(x.text, mostText))
+		return d.words.Say("either", "text", card.OneLine(named))
+	}
+	return cmp.Or(card.OneLine(x.title), d.v.Untitled())
+}
+
+// tells fills in what happens.
+func (d *rowReader) tells(is *waitingRow, x askedItem, sum explain.Sum) {
+	switch row := x.Row.(type) {
+	case *conversation.Action:
+		d.action(is, x, row, sum)
+		return
+	case *task.StepGate:
+		is.Then = append(is.Then, d.line(d.words.Say("step", "n", row.Order)))
+	case *task.Again:
+		is.Then = append(is.Then, d.line(d.words.Say("again")))
+	}
+	if steps, _ := x.steps(); steps != nil {
+		d.does(is, sum)
+		return
+	}
+	is.Says, is.Title = d.line(is.Title), ""
+	if about := d.words.In("kinds_about", x.Kind); about != "" {
+		is.Then = append(is.Then, d.line(about))
+	}
+}
+
+func (d *rowReader) line(text string) []subject.Piece {
+	return []subject.Piece{{Text: legible.Isolated(text)}}
+}
+
+// does says what steps do: the write that people are told first, why it is final, and the others.
+func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
+	by := subject.EffectReader{Locale: d.v.Locale, Person: d.person}
+	lead, others := sum.Lead, sum.Then
+	if lead.Orders == nil && len(sum.Reads) > 0 {
+		lead, others = sum.Reads[0], sum.Reads[1:]
+	}
+	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
+	is.Says = by.Line(lead.Sentence)
+	if is.moves != rules.Nothing() {
+		is.Amount = explain.Money(d.v.Locale, is.moves)
+	}
+	if warning := lead.Warning(d.v.Locale); warning != "" {
+		is.Then = append(is.Then, d.line("⚠️ "+strings.TrimRight(warning, "。.")))
+	}
+	for _, e := range others[:min(len(others), mostThen)] {
+		is.Then = append(is.Then, by.Line(e.Sentence))
+	}
+	if more := len(others) - mostThen; more > 0 {
+		is.Then = append(is.Then, d.line(d.words.Say("hidden", "n", more)))
+	}
+}
+
+// action says what an agent's action would do, from its payload alone.
+func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action, sum explain.Sum) {
+	is.Path, is.Title = "/console/sessions/"+x.Ref.ID, ""
+	is.Said, is.SaidBy = card.OneLine(row.Summary), card.OneLine(x.agent)
+	if row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
+		is.SaidBy = d.person(row.Askers[0])
+	}
+	text, err := []byte(row.Payload.JSON), error(nil)
+	if row.Payload.S3Key != "" {
+		text, err = d.Results.Open(d.ctx, x.Ref, row.Payload)
+	}
+	p, problems := conversation.ReadKept(row.ActionType, text)
+	if err != nil || problems != nil {
+		slog.WarnContext(d.ctx, "what an action would do is not shown", "session_id", x.Ref.ID, "err", err, "problems",
+			len(problems))
+		is.Says = d.line(d.words.Say("unread"))
+	} else if p.Tool != "" {
+		call := card.CalledStep(p)
+		x.Row, x.plan = &task.Process{Steps: []task.Step{call}}, nil // of a payload that had to be opened, too
+		sum, _ = x.effect(d.v.Locale)
+		d.does(is, sum)
+		is.Then = append(is.Then, d.line(legible.OneLine(p.Tool)+" · "+card.CallKind(p.Access, d.v.Locale)))
+	} else {
+		is.Says = d.line(strings.Join(doingOf(p, d.words), " · "))
+	}
+	is.Kind = d.words.In("acts", string(row.ActionType))
+}
+
+// otherAct is asked for in place of what nobody said, and unplanned where there are no steps yet.
+const (
+	otherAct  = "other"
+	unplanned = "unplanned"
+)
+
+// acts are the values of the filter by what is done.
+var acts = func() (all []string) {
+	for _, act := range rules.Acts {
+		all = append(all, string(act))
+	}
+	return append(all, string(rules.ActSheet), otherAct, string(rules.ActRead), unplanned)
+}()
+
+// does reports whether the item's steps do this, or that there are none yet.
+func (x askedItem) does(what string) bool {
+	steps, _ := x.steps()
+	if steps == nil {
+		return what == unplanned && x.Kind != conversation.CardAction || what == otherAct && x.Kind == conversation.CardAction
+	}
+	writes := false
+	for _, s := range steps {
+		if s.Access != aggregate.Read {
+			writes = true
+			if cmp.Or(string(s.Act()), otherAct) == what {
+				return true
+			}
+		}
+	}
+	return !writes && what == string(rules.ActRead)
+}

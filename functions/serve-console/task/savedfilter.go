@@ -1,0 +1,76 @@
+package task
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/words/legible"
+)
+
+// savedFilter is a filter that the viewer gave a name. It is kept in their browser alone.
+type savedFilter struct {
+	Name, Path string
+	Here       bool
+}
+
+const (
+	filterCookie = "ringi-approvals"
+	mostSaved    = 3
+	maxSaved     = 20 // characters of a name
+)
+
+// savedFilters returns those of the request's cookie that are ones, in their order.
+func savedFilters(r *http.Request) (out []savedFilter) {
+	kept, _ := base64.RawURLEncoding.DecodeString(web.CookieOf(r, filterCookie))
+	for line := range strings.Lines(string(kept)) {
+		name, query, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		q, err := url.ParseQuery(query)
+		f, bad := readApprovalFilter(q)
+		name = savedName(name)
+		if err == nil && len(bad) == 0 && name != "" && len(out) < mostSaved {
+			path := f.at("")
+			out = append(out, savedFilter{name, path, path == r.URL.RequestURI()})
+		}
+	}
+	return out
+}
+
+// savedName returns a name as it is shown; empty: it is none.
+func savedName(name string) string {
+	return legible.First(strings.Join(strings.Fields(legible.OneLine(name)), " "), maxSaved)
+}
+
+// saves returns the query by which the filter may be saved, "" if it is no filter or already saved.
+func (f approvalFilter) saves(r *http.Request) string {
+	at := f.at("")
+	here := slices.ContainsFunc(savedFilters(r), func(s savedFilter) bool { return s.Path == at })
+	if _, query, _ := strings.Cut(at, "?"); !here && (f.Narrows() || f.Sort != "" || f.Group != "") {
+		return query
+	}
+	return ""
+}
+
+// saveFilter keeps a filter by its name, in the place of one with the same name, or forgets it.
+func (c *Pages) saveFilter(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	name, forget := savedName(r.PostFormValue("name")), savedName(r.PostFormValue("forget"))
+	all := slices.DeleteFunc(savedFilters(r), func(s savedFilter) bool { return s.Name == name || s.Name == forget })
+	to := approvalsPath
+	if q, err := url.ParseQuery(r.PostFormValue("query")); err == nil && name != "" {
+		f, _ := readApprovalFilter(q)
+		to = f.at("")
+		all = append(all, savedFilter{Name: name, Path: to})
+	}
+	var kept strings.Builder
+	for _, s := range all[max(0, len(all)-mostSaved):] {
+		_, query, _ := strings.Cut(s.Path, "?")
+		kept.WriteString(s.Name + "\t" + query + "\n")
+	}
+	web.SetCookie(w, r, filterCookie, base64.RawURLEncoding.EncodeToString([]byte(kept.String())), 365*24*time.Hour)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
