@@ -2,7 +2,7 @@ package audit
 
 import (
 	"context"
-	"time"
+	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -10,57 +10,16 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-const (
-	// HomeDays is how many days the console's home counts.
-	HomeDays = 7
-	// mostMine is how many of a person's latest requests the home counts.
-	mostMine = 50
-)
+// HomeDays is how many days the console's home counts.
+const HomeDays = 7
 
 // Lately is a workspace's last days in numbers.
 type Lately struct {
 	From, To string
 	All      []Number
+	Briefly  string // the most telling of all
 	// Full says how many tasks are open and may be, if administrators are to be warned of that; otherwise it is "".
 	Full string
-}
-
-// Mine counts the viewer's own latest requests.
-func (c *InsightPages) Mine(ctx context.Context, v *web.Viewer) ([]Number, error) {
-	page, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
-	if err != nil {
-		return nil, err
-	}
-	stand := map[task.Status]int{} // those that ended: within the days
-	since := c.Now().Add(-HomeDays * 24 * time.Hour)
-	for _, x := range page.Items {
-		if x.Stands.Open() || x.UpdatedAt.After(since) {
-			stand[x.Stands]++
-		}
-	}
-	w := v.Texts("insights")
-	about := ""
-	if page.Next != "" {
-		about = w.Say("mine_open_about", "n", mostMine)
-	}
-	of := func(name, about string, all ...task.Status) Number {
-		n := Number{Name: name, About: about}
-		sum := 0
-		for _, s := range all {
-			sum += stand[s]
-		}
-		if n.Text = web.Count(int64(sum)); len(all) == 1 {
-			n.Path = web.At("/console/tasks", map[string]string{"person": web.Myself, "status": string(all[0])})
-		}
-		return n
-	}
-	return []Number{
-		of(w.Say("mine_waits"), about, task.StatusWaits),
-		of(w.Say("mine_open"), about, task.StatusDrafting, task.StatusRunning),
-		of(w.Say("mine_completed", "n", HomeDays), "", task.StatusDone),
-		of(w.Say("mine_failed", "n", HomeDays), w.Say("mine_failed_about"), task.StatusFailed, task.StatusToRetry,
-			task.StatusNotDrafted),
-	}, nil
 }
 
 // open counts a workspace's open tasks, and sets Full if they come near their limit.
@@ -121,5 +80,10 @@ func (c *InsightPages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Sett
 	}
 	l.All = append(l.All, of(w.Say("spent_day"), spent.Day, s.MaxCostDayUSD),
 		of(w.Say("spent_month"), spent.Month, s.MaxCostMonthUSD))
+	var briefly []string
+	for _, n := range []Number{l.All[0], l.All[3], l.All[5]} { // requests, done, what they cost
+		briefly = append(briefly, n.Name+" "+n.Text)
+	}
+	l.Briefly = strings.Join(briefly, " · ")
 	return l, c.open(ctx, v, &l, s.MaxOpenTasks)
 }

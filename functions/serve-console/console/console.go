@@ -14,6 +14,7 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/task"
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
@@ -87,30 +88,32 @@ func (c *Console) open(mux *http.ServeMux) {
 	mux.HandleFunc("/", c.Open(func(http.ResponseWriter, *http.Request, *web.Viewer) error { return web.ErrNoPage }))
 }
 
-// home shows what waits for the viewer, their own requests in numbers and, to administrators, the workspace's week.
+// home shows what waits for the viewer, their own requests with what happens next and, to administrators, the
+// workspace's week.
 func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	data := homeData{Days: audit.HomeDays}
-	numbers := &audit.InsightPages{Site: &c.Site}
-	var err error
-	if data.Mine, err = numbers.Mine(r.Context(), v); err != nil {
-		return err
-	}
+	data, own := homeData{Days: audit.HomeDays}, &task.Pages{Acts: &subject.Acts{Site: &c.Site}}
+	var settings *tenancy.Settings
 	if v.Admin { // the first administrator answers the open question first
 		s, err := c.Store.Settings(r.Context(), v.Tenant)
 		if err != nil {
 			return err
 		}
-		data.Unchosen = !s.SelfApprovalChosen
-		if data.Lately, err = numbers.Lately(r.Context(), v, s); err != nil {
+		settings, data.Unchosen = &s, !s.SelfApprovalChosen
+		if data.Lately, err = (&audit.InsightPages{Site: &c.Site}).Lately(r.Context(), v, s); err != nil {
 			return err
 		}
 	}
-	return c.Show(w, r, v, web.Document{Title: v.Texts("layout").Say("console"), Here: "home", Data: data}, "home")
+	var err error
+	if data.Mine, err = own.Mine(r.Context(), v, settings); err != nil {
+		return err
+	}
+	title := v.Texts("layout").In("menu_pages", "home")
+	return c.Show(w, r, v, web.Document{Title: title, Here: "home", Data: data}, "home")
 }
 
 type homeData struct {
 	Unchosen bool // nobody has decided yet whether people may approve their own requests
 	Days     int
-	Mine     []audit.Number
+	Mine     []task.Request
 	audit.Lately
 }

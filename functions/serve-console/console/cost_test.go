@@ -290,7 +290,7 @@ func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
 		paths := []string{
 			"/console/tasks", "/console/tasks?person=" + webapi.Sato, "/console/tasks?person=me&status=waits",
 			"/console/tasks?person=" + webapi.Sato + "&status=done", "/console/tasks?person=me&status=failed",
-			"/console/approvals", "/console/approvals?for=me&sort=due",
+			"/console/approvals", "/console/approvals?for=me&sort=amount",
 			"/console/approvals?group=person", "/console/tasks/" + w.Ref.ID,
 		}
 		for _, s := range task.Statuses {

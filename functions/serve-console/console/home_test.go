@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,31 +12,33 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
-// numberOf matches a number of the home that leads to the list of what it counts.
-var numberOf = regexp.MustCompile(`<strong><a href="(/console/tasks[^"]*)"[^>]*>(\d+)</a>`)
-
-// The home counts a person's requests by the statuses by which the list shows them: none that waits is under way.
-func TestTheHomeCountsAsTheListDoes(t *testing.T) {
+// The home lists a person's latest requests with what happens next, and leads to all of them.
+func TestTheHomeListsOnesOwnRequests(t *testing.T) {
 	w := consoletest.Start(t)
-	w.Standing()
-	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "承認待ち"})
-	w.Draft(tenancy.DefaultSettings())
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "古い依頼", Cancelled: true})
+	w.Later(8 * 24 * time.Hour)
+	ids := w.Standing()
 	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: "他の人"})
 	w.Draft(tenancy.DefaultSettings())
-	w.Later(time.Minute)
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "方針を却下"})
+	w.Draft(tenancy.DefaultSettings())
+	page := w.TaskPage()
+	form := w.As(webapi.Suzuki).Get(page).FormOf(t, aggregate.ActReject, "")
+	form.Set("reason", "９月も入れて")
+	w.As(webapi.Suzuki).Post(page+"/act", form)
 	b := w.As(webapi.Sato)
 	home := b.Get("/console")
-	home.Says(t, http.StatusOK, "承認待ち 2", "作成中または実行中 2", "最近 7 日に完了 1", "最近 7 日に失敗 3")
-	found := numberOf.FindAllStringSubmatch(home.Body, -1)
-	expect.Must(t, len(found) == 2, "%d numbers lead to a list", len(found))
-	for _, x := range found {
-		path := regexp.MustCompile("&amp;").ReplaceAllString(x[1], "&")
-		expect.Same(t, x[2], strconv.Itoa(len(b.Get(path).Titles())))
-	}
+	home.Says(t, http.StatusOK, "🔁 方針を却下", "作成中 · 差し戻されました: 「９月も入れて」— v2 を作っています", "月ごとの勤怠をまとめられます。",
+		"文をコピーして書き直す", "従業員一覧を取得して").Lacks(t, "他の人", "古い依頼", ids[task.StatusAnswered])
+	expect.Is(t, len(home.Titles()), 5)
+	home = w.As(webapi.Tanaka).In("en").Get("/console")
+	home.Says(t, http.StatusOK, "🔵 他の人", "Waiting · Policy · Due in 7 days", "Open", "get the list of employees")
 }
 
 // Administrators see how many requests are open, and from 80 % of the limit on a warning. Others see neither.
@@ -70,7 +71,7 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 // for administrators.
 var forMembers = strings.Fields(`
 GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/console/stand-ins
-GET/console/tasks GET/console/find GET/console/approvals GET/console/tasks/{id} POST/console/tasks/{id}/act
+GET/console/tasks GET/console/find GET/console/approvals POST/console/approvals GET/console/tasks/{id} POST/console/tasks/{id}/act
 GET/console/tasks/{id}/message GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
 GET/console/contests/{id} GET/console/contests/{id}/compare POST/console/contests/{id}/cancel

@@ -160,11 +160,15 @@ func (a Answer) Link(name string) string {
 	return ""
 }
 
-var titleForm = regexp.MustCompile(`<th scope="row"><a href="[^"]*"><bdi>([^<]*)</bdi>`)
+var (
+	titleForm = regexp.MustCompile(`(?s)<th scope="row"[^>]*><a [^>]*>(?:<span class="kind">[^<]*</span>)?(.*?)</a>`)
+	tagForm   = regexp.MustCompile(`<[^>]*>`)
+)
 
+// Titles returns what the links of the page's rows say, without the kind before it.
 func (a Answer) Titles() (out []string) {
 	for _, m := range titleForm.FindAllStringSubmatch(a.Body, -1) {
-		out = append(out, m[1])
+		out = append(out, tagForm.ReplaceAllString(m[1], ""))
 	}
 	return out
 }

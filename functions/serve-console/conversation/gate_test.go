@@ -347,7 +347,7 @@ func largePayload(t *testing.T, w *consoletest.World) {
 func waitsForActions(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "テストを走らせて確かめます", "あなたの承認待ち")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "テストを走らせて確かめます", "あなたの番")
 	w.As(webapi.Alex).Get("/console/approvals").Lacks(t, k.Page())
 	w.As(webapi.Suzuki).Get("/console/audit").Holds(t, `<a href="`+k.Page()+`">会話を開く</a>`, "エージェントの操作を提案した")
 }

@@ -334,7 +334,7 @@ func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	link := func(id string) string { return fmt.Sprintf(`#waiting a[href="/console/tasks/%s"]`, id) }
 	at := p.Point(link(ids[1]))
 	here := fmt.Sprintf(`document.elementFromPoint(%f, %f)?.closest("a")?.matches(%q)`, at[0], at[1], link(ids[1]))
-	ago := fmt.Sprintf(`document.querySelector(%q).closest("tr").querySelector("td .said time").innerText`, link(ids[1]))
+	ago := fmt.Sprintf(`document.querySelector(%q).closest("tr").querySelector("td .sub time").innerText`, link(ids[1]))
 	p.Eval(fmt.Sprintf(`window.row = document.querySelector(%q).closest("tr"); window.before = %s`, link(ids[1]), ago))
 	w.Later(11 * time.Minute)
 	p.Until(fmt.Sprintf(`window.before !== %s && window.row.isConnected && %s`, ago, here))

@@ -160,13 +160,13 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	mine := func(user string, has bool) {
 		t.Helper()
 		got := w.As(user).Get("/console/approvals?for=me").Text()
-		expect.That(t, strings.Contains(got, "締切は金曜です") == has, "waits for %s: %s", user, got)
+		expect.That(t, strings.Contains(got, "さんに DM を送ります") == has, "waits for %s: %s", user, got)
 	}
 	mine(webapi.Suzuki, true)
 	mine(webapi.Tanaka, false)
 	mine(webapi.Alex, false)
 	mine(webapi.Sato, false)
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの承認待ち")
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの番 · 1 件")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { // as the commit that opens a route notes it
 		h := a.Head
 		h.Routes = []aggregate.Noted{{Gate: a.Process().Key()}}

@@ -141,7 +141,10 @@ func (l *waitingList) heading(words web.Texts, yours bool, rows []waitingRow) st
 	if l.Next != "" {
 		n += "+"
 	}
-	says := []string{words.Say(map[bool]string{true: "for_me", false: "for_others"}[yours]), words.Say("items", "n", n)}
+	says := []string{words.Say("for_others"), words.Say("items", "n", n)}
+	if yours {
+		says[0] = words.Say("for_me")
+	}
 	var money []string
 	for _, a := range sums {
 		money = append(money, explain.Money(words.Locale(), a))

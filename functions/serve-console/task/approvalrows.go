@@ -51,7 +51,8 @@ func (x askedItem) steps() (steps, earlier []task.Step) {
 func (x askedItem) effect(locale string) (sum explain.Sum, ok bool) {
 	steps, earlier := x.steps()
 	if len(steps) != 1 {
-		return explain.SumOf(locale, explain.Effects(locale, steps)), steps != nil
+		writes, reads := explain.Effects(locale, steps)
+		return explain.SumOf(locale, writes, reads), steps != nil
 	}
 	e := []explain.Effect{explain.EffectOf(locale, steps[0], nil, earlier)}
 	if steps[0].Access == aggregate.Read {
@@ -146,44 +147,50 @@ func (d *rowReader) tells(is *waitingRow, x askedItem, sum explain.Sum) {
 		d.action(is, x, row, sum)
 		return
 	case *task.StepGate:
-		is.Then = append(is.Then, d.line(d.words.Say("step", "n", row.Order)))
+		is.Then = append(is.Then, line(d.words.Say("step", "n", row.Order)))
 	case *task.Again:
-		is.Then = append(is.Then, d.line(d.words.Say("again")))
+		is.Then = append(is.Then, line(d.words.Say("again")))
 	}
 	if steps, _ := x.steps(); steps != nil {
 		d.does(is, sum)
 		return
 	}
-	is.Says, is.Title = d.line(is.Title), ""
+	is.Says, is.Title = quoted(is.Title), ""
 	if about := d.words.In("kinds_about", x.Kind); about != "" {
-		is.Then = append(is.Then, d.line(about))
+		is.Then = append(is.Then, line(about))
 	}
 }
 
-func (d *rowReader) line(text string) []subject.Piece {
-	return []subject.Piece{{Text: legible.Isolated(text)}}
-}
+// line is a text of Ringi's own; quoted is one that it didn't write.
+func line(text string) []subject.Piece   { return []subject.Piece{{Text: text}} }
+func quoted(text string) []subject.Piece { return []subject.Piece{{Text: text, Planned: true}} }
 
 // does says what steps do: the write that people are told first, why it is final, and the others.
 func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
-	by := subject.EffectReader{Locale: d.v.Locale, Person: d.person}
+	by := func(e explain.Effect) []subject.Piece {
+		out := subject.EffectReader{Locale: d.v.Locale, Person: d.person}.Line(e.Sentence)
+		for i := range out {
+			out[i].ID = "" // the page that the row leads to tells people of one name apart
+		}
+		return out
+	}
 	lead, others := sum.Lead, sum.Then
 	if lead.Orders == nil && len(sum.Reads) > 0 {
 		lead, others = sum.Reads[0], sum.Reads[1:]
 	}
 	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
-	is.Says = by.Line(lead.Sentence)
+	is.Says = by(lead)
 	if is.moves != rules.Nothing() {
 		is.Amount = explain.Money(d.v.Locale, is.moves)
 	}
 	if warning := lead.Warning(d.v.Locale); warning != "" {
-		is.Then = append(is.Then, d.line("⚠️ "+strings.TrimRight(warning, "。.")))
+		is.Then = append(is.Then, line("⚠️ "+strings.TrimRight(warning, "。.")))
 	}
 	for _, e := range others[:min(len(others), mostThen)] {
-		is.Then = append(is.Then, by.Line(e.Sentence))
+		is.Then = append(is.Then, by(e))
 	}
 	if more := len(others) - mostThen; more > 0 {
-		is.Then = append(is.Then, d.line(d.words.Say("hidden", "n", more)))
+		is.Then = append(is.Then, line(d.words.Say("hidden", "n", more)))
 	}
 }
 
@@ -202,15 +209,15 @@ func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action
 	if err != nil || problems != nil {
 		slog.WarnContext(d.ctx, "what an action would do is not shown", "session_id", x.Ref.ID, "err", err, "problems",
 			len(problems))
-		is.Says = d.line(d.words.Say("unread"))
+		is.Says = line(d.words.Say("unread"))
 	} else if p.Tool != "" {
 		call := card.CalledStep(p)
 		x.Row, x.plan = &task.Process{Steps: []task.Step{call}}, nil // of a payload that had to be opened, too
 		sum, _ = x.effect(d.v.Locale)
 		d.does(is, sum)
-		is.Then = append(is.Then, d.line(legible.OneLine(p.Tool)+" · "+card.CallKind(p.Access, d.v.Locale)))
+		is.Then = append(is.Then, quoted(legible.OneLine(p.Tool)), line(card.CallKind(p.Access, d.v.Locale)))
 	} else {
-		is.Says = d.line(strings.Join(doingOf(p, d.words), " · "))
+		is.Says = quoted(strings.Join(doingOf(p, d.words), " · "))
 	}
 	is.Kind = d.words.In("acts", string(row.ActionType))
 }

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slack/people"
 	"ringi/shared/store"
 )
 

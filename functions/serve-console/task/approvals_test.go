@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -29,6 +30,8 @@ func TestTheListOfApprovals(t *testing.T) {
 		"many pages are gone through for what waits for me":             testManyApprovals,
 		"nothing that people or models write runs in the lists":         testListsAreEscaped,
 		"another workspace's approvals are not there":                   testForeignApprovals,
+		"money stands in a column, and what a group moves is summed up": testMoneyThatWaits,
+		"a filter is kept by its name, three of them":                   testSavedFilters,
 	})
 }
 
@@ -43,20 +46,19 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
 	got := w.As(webapi.Suzuki).Get("/console/approvals")
-	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+webapi.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事",
-		"佐藤 花子", "期限", "あと 6 日", "未定", "メッセージ ×2", "あなたの承認待ち")
+	got.Says(t, 200, "先の依頼", "方針", "後の依頼", "連絡", "田中 恵", "DM を送ります", "⚠️", "#人事", "佐藤 花子", "期限", "あと 6 日",
+		"あなたの番 · 2 件")
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
-	before, after, _ := strings.Cut(text, "後の依頼")
-	expect.That(t, !strings.Contains(before, "High") && strings.Contains(before, "🟡 Medium") &&
-		strings.Contains(after, "🔴 High"), "which one is urgent is not said, or of the other")
+	before, after, _ := strings.Cut(text, "DM を送ります")
+	expect.That(t, !strings.Contains(before, "High") && strings.Contains(after, "🔴 High"), "which one is urgent is not said")
 	w.As(webapi.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
 	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t,
 		"<input type=\"checkbox\"") // one is decided at a time
 	b := w.As(webapi.Suzuki).In("en")
-	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Message ×2", "Not planned yet", "in 6 days",
-		"Requested by", "佐藤 花子")
+	b.Get("/console/approvals").Says(t, 200, "Message", "Sends", "DM", "Policy", "in 6 days", "Your turn · 2 waiting",
+		"佐藤 花子")
 	w.Cancel()
 	w.As(webapi.Suzuki).Get("/console/approvals").Lacks(t, "後の依頼")
 }
@@ -74,7 +76,7 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: first.ToolInput, Bytes: len(first.ToolInput)}, "hash",
 			w.Now())
 	})
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "実行前の確認", "ステップ1", "一通目").Lacks(t, "二通目")
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "ステップ1 の実行前の確認", "DM を送ります")
 }
 
 // What an agent says of its action is the agent's words, and never stands for what the action does.
@@ -91,7 +93,7 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 		kept.JSON(): {conversation.CodeGenerate, "削除 1 件: README.md · 新規 1 件: a", "1 deleted: "},
 		`{"commands":[{"script":"rm -rf x\u202e","timeout_seconds":5},{"script":"make","timeout_seconds":5}],"base":""}`: {
 			conversation.ShellCommand, "コマンド 2 件、1 件目: rm -rf x⟨U&#43;202E⟩", "2 commands; first: rm"},
-		`{"script":"rm y","timeout_seconds":5,"base":""}`: {conversation.ShellCommand, ": rm y", ": rm y"},
+		`{"script":"rm y","timeout_seconds":5,"base":""}`: {conversation.ShellCommand, "rm y", "rm y"},
 		`{"argv":["go","test","./a b",""],"timeout_seconds":5,"base":""}`: {
 			conversation.TestRun, "go test &#34;./a b&#34; &#34;&#34;", "go test"},
 		`{"tool":"list_employees","arguments":"{\"status\":\"all\"}","base":"","tool_version":"` + strings.Repeat("a", 64) +
@@ -121,11 +123,11 @@ func testSorting(t *testing.T, w *consoletest.World) {
 			tenancy.DefaultSettings(), now)
 	})
 	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
-		w.As(webapi.Alex).Get(path).Says(t, 200, "今月の勤怠をまとめて", "依頼か却下理由かの確認", "判断する人", "Alex Kim")
+		w.As(webapi.Alex).Get(path).Says(t, 200, "「今月の勤怠をまとめて」は新しい依頼か、却下の理由か", "確認", "Alex Kim")
 		w.As(webapi.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
 	}
 	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
-	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの承認待ちはありません")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "いま、あなたの番のものはありません")
 }
 
 // testThirtyApprovals is for somebody whom thirty people ask.
@@ -148,26 +150,27 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		w.Later(time.Second)
 	}
 	b := w.As(webapi.Suzuki)
+	sends := "田中 恵 さんに DM を送ります"
 	for query, want := range map[string]struct {
 		first string
 		n     int
 	}{
-		"":                                    {"依頼 00", 30},
-		"?sort=due":                           {"依頼 25", 30},
+		"":                                    {"依頼 25", 30},
+		"?sort=oldest":                        {"依頼 00", 30},
 		"?sort=priority":                      {"依頼 20", 30},
-		"?sort=title":                         {"依頼 00", 30},
-		"?kind=process":                       {"依頼 07", 1},
-		"?kind=prompt":                        {"依頼 00", 29},
-		"?person=" + webapi.Tanaka:            {"依頼 01", 10},
+		"?sort=amount":                        {"依頼 00", 30},
+		"?kind=process":                       {sends, 1},
+		"?kind=prompt":                        {"依頼 25", 29},
+		"?person=" + webapi.Tanaka:            {"依頼 25", 10},
 		"?person=me":                          {"", 0},
-		"?writes=message":                     {"依頼 07", 1},
-		"?writes=sheet":                       {"", 0},
-		"?writes=other":                       {"", 0},
-		"?writes=none":                        {"", 0},
-		"?writes=unplanned":                   {"依頼 00", 29},
+		"?act=message":                        {sends, 1},
+		"?act=sheet":                          {"", 0},
+		"?act=other":                          {"", 0},
+		"?act=read":                           {"", 0},
+		"?act=unplanned":                      {"依頼 25", 29},
 		"?kind=process&person=" + webapi.Sato: {"", 0},
-		"?group=person&sort=due":              {"依頼 25", 30},
-		"?for=me":                             {"依頼 00", 30},
+		"?group=person":                       {"依頼 25", 30},
+		"?for=me":                             {"依頼 25", 30},
 	} {
 		got := b.Get("/console/approvals" + query)
 		titles := got.Titles()
@@ -182,7 +185,7 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 	expect.That(t, strings.Count(grouped.Body, `<tr class="group">`) == 3, "%d groups",
 		strings.Count(grouped.Body, `<tr class="group">`))
 	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:",
-		"writes=x": "書き込み:", "group=x": "まとめ方:"} {
+		"act=x": "実行内容:", "group=x": "まとめ方:"} {
 		got := b.Get("/console/approvals?" + query)
 		got.Says(t, 400, field)
 		expect.That(t, len(got.Titles()) == 0, "%s: what waits is listed all the same", query)
@@ -239,8 +242,7 @@ func testManyApprovals(t *testing.T, w *consoletest.World) {
 	second := b.Get(first.Link("next"))
 	second.Says(t, 200, "全社", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage), "最初のページ")
 	second.Lacks(t, `data-live`)
-	second.Lacks(t, "並び順は、ページごとに適用されます")
-	b.Get(first.Link("next")+"&sort=due").Says(t, 200, "並び順は、ページごとに適用されます")
+	second.Says(t, 200, "並び順は、ページごとに適用されます")
 	b.Get(second.Link("prev")).Says(t, 200, "人事 00", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage-1))
 }
 
@@ -278,4 +280,49 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "うちの件"})
 	w.Draft(s)
 	w.Of(other, webapi.Suzuki).Get("/console/approvals").Says(t, 200, "承認待ちのものはありません").Lacks(t, "うちの件")
+}
+
+// ordering is a step that orders a laptop from Acme for an amount of yen.
+func ordering(order int, amount string) task.Step {
+	s := consoletest.Message(order, "")
+	s.Tool, s.ToolInput = "shop__order", aggregate.JSON(`{"supplier":"Acme","item":"Laptop","total":`+amount+`}`)
+	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY",
+		Act: rules.ActOrder, Party: "/supplier", Item: "/item"}
+	return s
+}
+
+func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
+	s := tenancy.DefaultSettings()
+	for _, amount := range []string{"298000", "1084600", `"many"`} {
+		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "発注"})
+		w.Draft(s)
+		w.AskForSteps(ordering(1, amount), consoletest.Message(2, "届きます"))
+	}
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/approvals").Says(t, 200, "あなたの番 · 3 件 · 合計 ¥1,382,600 · 金額不明 1 件", "発注 Acme に「 Laptop 」を発注します",
+		"¥298,000", "¥1,084,600", "DM を送ります")
+	b.Get("/console/approvals?sort=amount").Says(t, 200, "¥1,084,600")
+	body := b.Get("/console/approvals?sort=amount&act=order").Body
+	unknown, more, less := strings.Index(body, "金額不明<"), strings.Index(body, "¥1,084,600<"), strings.Index(body, "¥298,000<")
+	expect.That(t, 0 < unknown && unknown < more && more < less, "%d, %d, %d", unknown, more, less)
+}
+
+func testSavedFilters(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/approvals").Lacks(t, "この条件を保存")
+	b.Get("/console/approvals?act=order&x=1").Says(t, 200, "この条件を保存").Holds(t, `name="query" value="act=order"`)
+	save := func(name, query string) consoletest.Answer {
+		return b.Post("/console/approvals", url.Values{"name": {name}, "query": {query}})
+	}
+	save("発注", "act=order").Leads(t, "/console/approvals?act=order")
+	save(" <b> ", "kind=prompt&sort=amount").Leads(t, "/console/approvals?kind=prompt&sort=amount")
+	save("forged", "act=x&kind=javascript:").Leads(t, "/console/approvals")
+	got := b.Get("/console/approvals?act=order")
+	got.Says(t, 200, "発注", "&lt;b&gt;").Holds(t, `<a href="/console/approvals?act=order" aria-current="true"><bdi>発注</bdi></a>`)
+	got.Lacks(t, "この条件を保存")
+	save("新しい", "group=person")
+	save("四つめ", "sort=oldest")
+	b.Get("/console/approvals").Lacks(t, "<bdi>発注</bdi>").Holds(t, "<bdi>新しい</bdi>")
+	b.Post("/console/approvals", url.Values{"forget": {"新しい"}}).Leads(t, "/console/approvals")
+	b.Get("/console/approvals").Lacks(t, "<bdi>新しい</bdi>").Holds(t, "<bdi>&lt;b&gt;</bdi>")
 }

@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -28,22 +26,11 @@ const (
 
 type taskList struct {
 	web.List
-	Rows     []taskRow
+	Rows     []Request
 	Searched bool
 	More     bool   // there are more matches than the page shows
 	Waiting  string // address of what waits for the viewer
 	of       taskFilter
-}
-
-type taskRow struct {
-	ID, Title        string
-	Status           task.Status
-	WaitsFor         string // what for, and who may decide it; empty if nobody has to
-	Priority         string // empty if it isn't pressing
-	Person, Name     string
-	PersonPath       string // address of the person's requests
-	Channel          string
-	Created, Changed time.Time
 }
 
 func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -87,16 +74,7 @@ func (c *Pages) visible(
 	return c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, most, keep)
 }
 
-// originOf returns where a task was requested. The list's row only knows whether the channel is a direct message.
-func originOf(v *web.Viewer, x store.ListedTask) aggregate.Origin {
-	o := aggregate.Origin{Team: v.Team, User: x.Requester(), Channel: x.SlackChannel}
-	if x.Source == task.SourceAgentContainer {
-		o.ChannelType = "im"
-	}
-	return o
-}
-
-// fill adds a page of requests with the names of people and channels, and who decides those that wait.
+// fill adds a page of requests with the names of people and channels, and what happens next with each.
 func (l *taskList) fill(
 	c *Pages, r *http.Request, v *web.Viewer, page store.Page[store.ListedTask], reach people.Reach,
 ) error {
@@ -105,48 +83,23 @@ func (l *taskList) fill(
 		l.More = len(page.Items) == store.MaxPage && page.Next != ""
 		l.Next, l.Prev, l.Live = "", "", "" // a search is of the latest thousand, not of any before
 	}
-	var settings tenancy.Settings
-	asked := false
-	ids := []string{v.User, web.Whom(l.of.Person, v)}
-	for _, x := range page.Items {
-		if ids = append(ids, x.Requester()); x.Stands == task.StatusWaits && !asked {
-			var err error
-			asked = true
-			if settings, err = c.Store.Settings(r.Context(), v.Tenant); err != nil {
-				return err
-			}
-			ids = append(ids, settings.Approvers.Users...)
+	var settings *tenancy.Settings
+	if slices.ContainsFunc(page.Items, func(x store.ListedTask) bool { return x.Stands == task.StatusWaits }) {
+		s, err := c.Store.Settings(r.Context(), v.Tenant)
+		if err != nil {
+			return err
 		}
-		ids = append(ids, task.Mentioned(x.Text)...)
+		settings = &s
 	}
-	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
-	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
-	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
-	reader := Reader{Locale: v.Locale, Person: person}
-	for _, x := range page.Items {
-		by, o := l.of, originOf(v, x)
-		by.Person = x.Requester()
-		row := taskRow{
-			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, reader.Named(legible.Beginning(x.Text, mostText)),
-				v.Untitled())), Status: x.Stands,
-			Person: x.Requester(),
-			Name:   card.OneLine(names[x.Requester()]), PersonPath: by.at(""),
-			Channel: web.Channel(v, o, channels), Created: x.CreatedAt, Changed: x.UpdatedAt,
-		}
-		if x.Priority.Pressing() {
-			row.Priority = card.Priority(v.Locale, x.Priority)
-		}
-		if x.Stands == task.StatusWaits {
-			who := surface.Approvers(settings, o)
-			if x.WaitsFor == task.CardTask {
-				who = surface.Either(x.Requester(), who)
-			}
-			if x.Routed {
-				who = words.Say("along_route")
-			}
-			row.WaitsFor = words.In("waits_for", string(x.WaitsFor), "who", who)
-		}
+	names := map[string]string{}
+	for _, row := range c.requests(r.Context(), v, page.Items, reach.Channels(), settings) {
+		by := l.of
+		by.Person = row.Person
+		row.PersonPath, names[row.Person] = by.at(""), row.Name
 		l.Rows = append(l.Rows, row)
+	}
+	if whom := web.Whom(l.of.Person, v); whom != "" && names[whom] == "" {
+		names[whom] = c.Called(r.Context(), v, whom)(whom)
 	}
 	l.Filter = l.of.form(words, web.PeopleToChoose(v, words, names, web.Whom(l.of.Person, v)))
 	return nil

@@ -40,9 +40,9 @@ func savedFilters(r *http.Request) (out []savedFilter) {
 	return out
 }
 
-// savedName returns a name as it is shown; empty: it is none.
+// savedName returns a name as it is kept; empty: it is none.
 func savedName(name string) string {
-	return legible.First(strings.Join(strings.Fields(legible.OneLine(name)), " "), maxSaved)
+	return legible.First(strings.Join(strings.Fields(legible.Visible(name)), " "), maxSaved)
 }
 
 // saves returns the query by which the filter may be saved, "" if it is no filter or already saved.
@@ -62,8 +62,9 @@ func (c *Pages) saveFilter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	to := approvalsPath
 	if q, err := url.ParseQuery(r.PostFormValue("query")); err == nil && name != "" {
 		f, _ := readApprovalFilter(q)
-		to = f.at("")
-		all = append(all, savedFilter{Name: name, Path: to})
+		if to = f.at(""); to != approvalsPath {
+			all = append(all, savedFilter{Name: name, Path: to})
+		}
 	}
 	var kept strings.Builder
 	for _, s := range all[max(0, len(all)-mostSaved):] {

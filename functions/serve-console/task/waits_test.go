@@ -74,8 +74,8 @@ func testOwedFirst(t *testing.T, w *consoletest.World) {
 		"": {webapi.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件", "別の人の件"},
 			webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
 		"?few=1&for=me":             {webapi.Suzuki: {"回覧の件"}, webapi.Alex: {"回覧の件"}},
-		"?for=me&sort=title":        {webapi.Alex: {"全社の件", "回覧の件", "登録前の件"}},
-		"?for=me&writes=unplanned":  {webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
+		"?for=me&sort=oldest":       {webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}},
+		"?for=me&act=unplanned":     {webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
 		"?for=me&person=U0SANDALEX": {webapi.Alex: {}},
 	} {
 		for user, titles := range of {

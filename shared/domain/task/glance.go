@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -23,7 +24,7 @@ type Glance struct {
 	Back   int              `json:"back,omitempty"`   // the version that was sent back, while the next one isn't asked
 	Made   string           `json:"made,omitempty"`   // address in the result of the last write that told one, unchecked
 	Why    aggregate.Reason `json:"why,omitempty"`    // why the request ended, in its listed row alone
-	Detail string           `json:"detail,omitempty"` // of Why, or how the reason begins for which Back was sent back
+	Detail string           `json:"detail,omitempty"` // of Why, or how the words begin that say more
 }
 
 const (
@@ -45,6 +46,8 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 			}
 		case *StepResult:
 			g.made(r)
+		case *Answer:
+			g.Detail = beginning(r.Sentence, maxGlanceOf)
 		case Gated:
 			g.rest()
 		}
@@ -123,15 +126,23 @@ func (g *Glance) made(s *StepResult) {
 	}
 }
 
-// listed returns what the row of a request has for lists: of one that is over also why it ended.
+// saidMore are reasons of which a person's or Ringi's own words say more, which the glance has already.
+var saidMore = []aggregate.Reason{ReasonDenied, ReasonMaxVersions, ReasonUnsupported}
+
+// listed returns what the row of a request has for lists once it moves on no more: also why. Of one that is open they
+// read the head.
 func (h *Head) listed() Glance {
 	g := h.Glance
-	if h.Ended == nil {
-		return Glance{} // lists read the head
+	switch {
+	case h.Noted.Open():
+		return Glance{}
+	case h.Parked != nil:
+		g.Why, g.Detail = h.Parked.Sentence, h.Parked.Detail
+	case h.Ended != nil:
+		if g.Why = h.Ended.Reason; !slices.Contains(saidMore, g.Why) {
+			g.Detail = h.Ended.Detail
+		}
 	}
-	g.Why = h.Ended.Reason
-	if h.Ended.Detail != "" {
-		g.Detail = beginning(h.Ended.Detail, maxGlanceOf)
-	}
+	g.Detail = beginning(g.Detail, maxGlanceOf)
 	return g
 }

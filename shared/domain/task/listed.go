@@ -75,8 +75,8 @@ type Listing struct {
 	UpdatedAt    time.Time `json:"updated_at"`
 }
 
-// maxListed is how much of a message lists keep, in bytes.
-const maxListed = 300
+// MaxListed is how much of a message lists keep, in bytes.
+const MaxListed = 300
 
 func (l *Listing) Key() string             { return "LISTING" }
 func (l *Listing) Type() string            { return "listing" }
@@ -193,7 +193,7 @@ func (c *change) noteListing(out *aggregate.Change) {
 		return
 	}
 	n := Listing{
-		ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Words(""), maxListed), Source: r.Source,
+		ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Words(""), MaxListed), Source: r.Source,
 		SlackChannel: r.Channel,
 		ListedAs:     head.Noted, Glance: head.listed(), CreatedAt: r.CreatedAt, UpdatedAt: c.Now,
 	}

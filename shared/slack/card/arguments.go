@@ -235,8 +235,13 @@ func Address(row *task.StepResult) string {
 	if row == nil || row.Status != task.StepCompleted || row.Result == nil {
 		return ""
 	}
-	if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail &&
-		(addressForm.Get().MatchString(url) || localForm.Get().MatchString(url)) {
+	url, _ := resultOf(row)["url"].(string)
+	return Linked(url)
+}
+
+// Linked returns an address if cards may link to it, else "".
+func Linked(url string) string {
+	if len(url) <= maxDetail && (addressForm.Get().MatchString(url) || localForm.Get().MatchString(url)) {
 		return url
 	}
 	return ""

@@ -201,6 +201,14 @@ document.addEventListener("change", async (event) => {
   } catch { /* the button stays */ }
 });
 
+// A button with data-copy copies that text, and says so.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.textContent = button.dataset.copied;
+});
+
 // The dialog that finds requests opens by its link, / or Ctrl+K; without a script the link leads to the list of requests.
 const finder = document.getElementById("find");
 function find(event) {

@@ -1,0 +1,175 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+	"ringi/shared/store"
+	"ringi/shared/words/legible"
+)
+
+// Request is a row of a list of requests.
+type Request struct {
+	ID, Title        string
+	Status           task.Status
+	Mark             string // of the status, beside its words
+	Next             string // what happens next, or why it goes on no more
+	Amount           string // empty: no money moves, or nothing is planned yet
+	Priority         string // empty if it isn't pressing
+	Person, Name     string
+	PersonPath       string // address of the person's requests
+	Channel          string
+	Created, Changed time.Time
+	Until            time.Time // of what waits
+	Soon             bool      // it ends soon
+	Made             string    // address of what it made
+	Sheet            bool      // Made is of a sheet
+	Again            string    // the message, if it was declined and lists have all of it
+}
+
+// requests returns the rows of requests. Without settings it isn't said who may approve what is under no rule.
+func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.ListedTask, channels map[string]string,
+	s *tenancy.Settings) (out []Request) {
+	ids := []string{v.User}
+	if s != nil {
+		ids = append(ids, s.Approvers.Users...)
+	}
+	for _, x := range items {
+		ids = append(append(append(ids, x.Requester()), task.Mentioned(x.Text)...), x.Glance.Who...)
+	}
+	person := c.Called(ctx, v, ids...)
+	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
+	for _, x := range items {
+		named := Reader{Locale: v.Locale, Person: person}.Named(legible.Beginning(x.Text, mostText))
+		row := Request{
+			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, named, v.Untitled())), Status: x.Stands, Mark: marks[x.Stands],
+			Person: x.Requester(), Name: person(x.Requester()), Channel: web.Channel(v, originOf(v, x), channels),
+			Created: x.CreatedAt, Changed: x.UpdatedAt, Until: web.TimeOf(x.Glance.Until),
+			Next: next(v, x, surface, person, s),
+		}
+		row.Soon = !row.Until.IsZero() && row.Until.Sub(c.Now()) < soon
+		if x.Priority.Pressing() {
+			row.Priority = card.Priority(v.Locale, x.Priority)
+		}
+		if x.Glance.Amount != (rules.Amount{}) && x.Glance.Amount != rules.Nothing() {
+			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
+		}
+		switch {
+		case x.Stands == task.StatusDone:
+			row.Made, row.Sheet = card.Linked(x.Glance.Made), x.Glance.Act == rules.ActSheet
+		case x.Stands == task.StatusRefused && len(x.Text) < task.MaxListed:
+			row.Again = x.Text
+		case x.Glance.Back > 0 && x.Stands == task.StatusDrafting:
+			row.Mark = "🔁"
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+var marks = map[task.Status]string{
+	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusNotDrafted: "⚠️", task.StatusRunning: "🔵",
+	task.StatusToRetry: "⚠️", task.StatusFailed: "❌", task.StatusDone: "✅", task.StatusCancelled: "⬜",
+	task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
+}
+
+// next says who is asked and how far they are, that a version was sent back, or why the request goes on no more.
+func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person func(id string) string,
+	s *tenancy.Settings) string {
+	words, g := v.Texts("tasks"), x.Glance
+	switch {
+	case x.Stands == task.StatusWaits && s == nil && !x.Routed: // it isn't known who may
+		return v.Texts("approvals").In("kinds", x.WaitsFor)
+	case x.Stands == task.StatusWaits:
+		return words.In("waits_for", string(x.WaitsFor), "who", asks(v, x, surface, person, s))
+	case x.Stands == task.StatusDrafting && g.Back > 0:
+		return words.Say("sent_back", "why", card.OneLine(g.Detail), "n", g.Back+1)
+	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "":
+		return ""
+	case g.Why == task.ReasonUnsupported && g.Detail != "":
+		return card.OneLine(g.Detail)
+	case g.Why == task.ReasonDenied, g.Why == task.ReasonMaxVersions:
+		return words.Say("denied", "why", card.OneLine(g.Detail))
+	}
+	detail := explain.FitDetail(g.Why, g.Detail, card.OneLine, person)
+	return sentence(explain.Ended(v.Locale, g.Why, detail))
+}
+
+// asks names whom a request waits for, as briefly as a list can.
+func asks(v *web.Viewer, x store.ListedTask, surface explain.Surface, person func(id string) string,
+	s *tenancy.Settings) string {
+	words, g := v.Texts("tasks"), x.Glance
+	if x.Routed {
+		stage := cmp.Or(legible.OneLine(g.Stage), words.Say("along_route"))
+		if g.Need > 1 {
+			stage += " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
+		}
+		var names []string
+		for _, id := range g.Who {
+			names = append(names, person(id))
+		}
+		if names == nil {
+			return stage
+		}
+		return words.Say("stage", "stage", stage, "who", strings.Join(names, v.Texts("route").Say("and")))
+	}
+	who := surface.Approvers(*s, originOf(v, x))
+	if x.WaitsFor == task.CardTask {
+		return surface.Either(x.Requester(), who)
+	}
+	return who
+}
+
+// sentence returns the first sentence of a text.
+func sentence(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	for _, end := range []string{"。", ". "} {
+		if before, _, found := strings.Cut(text, end); found {
+			text = before + strings.TrimSpace(end)
+		}
+	}
+	return text
+}
+
+const (
+	// mostMine is how many of a person's latest requests the home looks at, and fewOfOwn how many of those it shows.
+	mostMine, fewOfOwn = 50, 5
+	// lately is for how long a request that is over stands there.
+	lately = 7 * 24 * time.Hour
+)
+
+// Mine returns the viewer's own latest requests: those that are open, or changed lately. settings may be nil.
+func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Settings) ([]Request, error) {
+	page, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
+	if err != nil {
+		return nil, err
+	}
+	var items []store.ListedTask
+	for _, x := range page.Items {
+		over := !x.Stands.Open() && c.Now().Sub(x.UpdatedAt) > lately
+		if x.Stands != task.StatusAnswered && !over && len(items) < fewOfOwn {
+			items = append(items, x)
+		}
+	}
+	return c.requests(ctx, v, items, nil, settings), nil
+}
+
+// originOf returns where a task was requested. The list's row only knows whether the channel is a direct message.
+func originOf(v *web.Viewer, x store.ListedTask) aggregate.Origin {
+	o := aggregate.Origin{Team: v.Team, User: x.Requester(), Channel: x.SlackChannel}
+	if x.Source == task.SourceAgentContainer {
+		o.ChannelType = "im"
+	}
+	return o
+}
