@@ -51,7 +51,8 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
 	before, after, _ := strings.Cut(text, "DM を送ります")
-	expect.That(t, !strings.Contains(before, "High") && strings.Contains(after, "🔴 High"), "which one is urgent is not said")
+	urgent := !strings.Contains(before, "High") && strings.Contains(after, "🔴 High")
+	expect.That(t, urgent, "which one is urgent is not said")
 	w.As(webapi.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
 	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t,
@@ -303,7 +304,8 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 		"¥298,000", "¥1,084,600", "DM を送ります")
 	b.Get("/console/approvals?sort=amount").Says(t, 200, "¥1,084,600")
 	body := b.Get("/console/approvals?sort=amount&act=order").Body
-	unknown, more, less := strings.Index(body, "金額不明<"), strings.Index(body, "¥1,084,600<"), strings.Index(body, "¥298,000<")
+	at := func(money string) int { return strings.Index(body, `<td class="money">`+money) }
+	unknown, more, less := at("金額不明"), at("¥1,084,600"), at("¥298,000")
 	expect.That(t, 0 < unknown && unknown < more && more < less, "%d, %d, %d", unknown, more, less)
 }
 
@@ -318,7 +320,8 @@ func testSavedFilters(t *testing.T, w *consoletest.World) {
 	save(" <b> ", "kind=prompt&sort=amount").Leads(t, "/console/approvals?kind=prompt&sort=amount")
 	save("forged", "act=x&kind=javascript:").Leads(t, "/console/approvals")
 	got := b.Get("/console/approvals?act=order")
-	got.Says(t, 200, "発注", "&lt;b&gt;").Holds(t, `<a href="/console/approvals?act=order" aria-current="true"><bdi>発注</bdi></a>`)
+	got.Says(t, 200, "発注", "&lt;b&gt;").
+		Holds(t, `<a href="/console/approvals?act=order" aria-current="true"><bdi>発注</bdi></a>`)
 	got.Lacks(t, "この条件を保存")
 	save("新しい", "group=person")
 	save("四つめ", "sort=oldest")

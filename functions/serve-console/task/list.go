@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -92,7 +93,9 @@ func (l *taskList) fill(
 		settings = &s
 	}
 	names := map[string]string{}
-	for _, row := range c.requests(r.Context(), v, page.Items, reach.Channels(), settings) {
+	channels := map[string]string{}
+	maps.Copy(channels, reach.Channels())
+	for _, row := range c.requests(r.Context(), v, page.Items, channels, settings) {
 		by := l.of
 		by.Person = row.Person
 		row.PersonPath, names[row.Person] = by.at(""), row.Name

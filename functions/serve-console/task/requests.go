@@ -38,15 +38,18 @@ type Request struct {
 	Again            string    // the message, if it was declined and lists have all of it
 }
 
-// requests returns the rows of requests. Without settings it isn't said who may approve what is under no rule.
+// requests returns the rows of requests. If channels is nil they are the viewer's own, whose name isn't looked up.
+// Without settings it isn't said who may approve what is under no rule.
 func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.ListedTask, channels map[string]string,
 	s *tenancy.Settings) (out []Request) {
-	ids := []string{v.User}
+	var ids []string
 	if s != nil {
 		ids = append(ids, s.Approvers.Users...)
 	}
 	for _, x := range items {
-		ids = append(append(append(ids, x.Requester()), task.Mentioned(x.Text)...), x.Glance.Who...)
+		if ids = append(append(ids, task.Mentioned(x.Text)...), x.Glance.Who...); channels != nil {
+			ids = append(ids, x.Requester())
+		}
 	}
 	person := c.Called(ctx, v, ids...)
 	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
@@ -161,6 +164,9 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Setti
 		if x.Stands != task.StatusAnswered && !over && len(items) < fewOfOwn {
 			items = append(items, x)
 		}
+	}
+	if items == nil {
+		return nil, nil
 	}
 	return c.requests(ctx, v, items, nil, settings), nil
 }
