@@ -44,11 +44,17 @@ func (s Sum) Says() []Piece {
 	if s.Lead.Orders == nil {
 		return []Piece{{Words, w.OnlyReads}}
 	}
-	var out []Piece
-	if s.Amount != rules.Nothing() {
-		out = append(out, Piece{Words, Money(s.locale, s.Amount) + " — "})
+	lead := s.Lead
+	lead.Amount = s.Amount
+	return lead.Says(s.locale)
+}
+
+// Says is an effect's sentence with what it moves.
+func (e *Effect) Says(locale string) []Piece {
+	if e.Amount == rules.Nothing() || e.Access == aggregate.Read {
+		return e.Sentence
 	}
-	return append(out, s.Lead.Sentence...)
+	return append([]Piece{{Words, Money(locale, e.Amount) + " — "}}, e.Sentence...)
 }
 
 // Short is Says for notifications and lists: one line of at most 120 characters without formatting, in which no person

@@ -143,7 +143,7 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	is := drawn(explain.EffectOf("ja", s, shown, nil))
 	expect.Is(t, is, "1. 「ア***」に「ノ***」を発注します\n| 品目 | 数量\n| ノ*** | ***\n= ¥298,000\n· express true (default)")
 	unreadable := drawn(explain.EffectOf("ja", write("rooms.x", ordering(), "[1"), nil, nil))
-	expect.Is(t, unreadable, "1. rooms の x\n· 読み取れない引数 「[1」")
+	expect.Is(t, unreadable, "1. 引数を読み取れません: 「[1」")
 	other := ordering()
 	other.Version = "v2"
 	expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.x", other, `{"supplier":"x"}`), nil, nil)),

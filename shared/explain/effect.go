@@ -48,7 +48,8 @@ type Column struct {
 // Argument is one argument, or a part of one.
 type Argument struct {
 	Name, Value []Piece
-	Default     bool // a server's default, which the call leaves out
+	Text        string // the value as it is, if it is a text
+	Default     bool   // a server's default, which the call leaves out
 }
 
 // effectWords are the texts of one language.
@@ -57,7 +58,7 @@ type effectWords struct {
 	Acts map[string]map[string]string
 
 	More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Detail, Subtotal, Total,
-	Unknown, NoMoney, OnlyReads, Others, Step, Missing string
+	Unknown, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
@@ -81,7 +82,7 @@ func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
 	_, entries := PlanEntries(locale, steps)
 	for _, e := range entries {
 		i := slices.IndexFunc(steps, func(s task.Step) bool { return strconv.Itoa(s.Order) == e.Orders[0] })
-		if _, own := catalog.Named(e.Tool); !own && len(e.Orders) == 1 {
+		if len(e.Orders) == 1 {
 			reads = append(reads, EffectOf(locale, steps[i], nil, steps[:i]))
 			continue
 		}
@@ -185,20 +186,39 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 	t.args = args
 	switch {
 	case !ok:
-		l := t.writer()
-		l.foreign(s.Tool)
-		t.e.Sentence, t.e.short = l.out, plain(l.out)
-		t.e.Rest = t.unread(string(s.ToolInput))
+		l, name := t.writer(), t.writer()
+		l.words(l.w.unread)
+		l.quoted(string(s.ToolInput))
+		name.foreign(s.Tool)
+		t.e.Sentence, t.e.short = l.out, plain(name.out)
 	case t.look.own != nil && t.look.own.Line != nil:
-		l := t.writer()
-		l.args = maps.Clone(args)
-		t.e.Sentence = l.call(s)
-		t.e.short = plain(t.e.Sentence)
+		t.line()
 	default:
 		t.parts()
 	}
 	t.leftOut()
 	return t
+}
+
+// line tells a call in the words of its tool's file. Lists of anything but references stand beside them.
+func (t *teller) line() {
+	l := t.writer()
+	l.args = maps.Clone(t.args)
+	for name, v := range t.args {
+		list, is := v.([]any)
+		switch {
+		case t.isLeaf(v), is && !slices.ContainsFunc(list, func(x any) bool { _, ref := reference(x); return !ref }):
+			t.gone[pointerOf([]part{{name: name}})] = true
+		case strings.Contains(t.look.own.Line.In(t.locale), "{"+name+"}"):
+			l.args[name] = told{}
+		default:
+			delete(l.args, name)
+		}
+	}
+	t.e.Sentence = l.call(t.step)
+	t.e.short = plain(t.e.Sentence)
+	t.items()
+	t.e.Rest = t.rest(nil, t.args)
 }
 
 func (t *teller) writer() *writer {
@@ -209,7 +229,7 @@ func (t *teller) unread(text string) []Argument {
 	l, name := t.writer(), t.writer()
 	name.words(t.w.Unread)
 	l.quoted(text)
-	return []Argument{{Name: name.out, Value: l.out}}
+	return []Argument{{Name: name.out, Value: l.out, Text: text}}
 }
 
 // parts tells a call part by part; what no other part has exactly is in the rest.

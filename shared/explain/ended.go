@@ -236,7 +236,7 @@ func (e *CallError) Say(locale string, now time.Time) *CallError {
 // lineWords are the texts of one language. {name} is a placeholder for a value.
 type lineWords struct {
 	open, shut, nothing, unread    string
-	missing, more                  string
+	missing, more, below           string
 	inside                         *strings.Replacer // escapes texts between open and shut
 	result, resultAt, resultCalled string
 	sheet, atMost, exactly, rows   string
@@ -259,7 +259,7 @@ var ownSigns = []string{`\`, `\\`, "\r", `\r`}
 var japanese = lineWords{
 	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`,
 		"﹂", `\﹂`}, ownSigns...)...),
-	missing: "(指定なし)", more: "引数 ",
+	missing: "(指定なし)", more: "引数 ", below: "(下に記載)",
 	open: "「", shut: "」", nothing: "(なし)", unread: "引数を読み取れません: ",
 	result: "{step}の結果", resultAt: "{step}の結果 ({path})",
 	resultCalled: "{step}の{heading}",
@@ -274,7 +274,7 @@ var japanese = lineWords{
 
 var english = lineWords{
 	inside:  strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`, `\"`}, ownSigns...)...),
-	missing: "(not given)", more: "argument ",
+	missing: "(not given)", more: "argument ", below: "(see below)",
 	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments: ",
 	result: "the result of {step}", resultAt: "the result of {step} ({path})",
 	resultCalled: "the {heading} from {step}",

@@ -142,10 +142,14 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 	if len(subtotals) != len(rows) {
 		subtotals = nil
 	}
-	keys := t.columns(pointer, rows)
-	for _, key := range keys {
+	keys, titles := t.columns(pointer, rows)
+	for i, key := range keys {
 		l, at := t.writer(), pointer+"/*/"+pointerOf([]part{{name: key}})[1:]
-		t.member(l, at, key)
+		if i < len(titles) {
+			l.name(titles[i])
+		} else if t.member(l, at, key); titles != nil {
+			l.words(t.w.Unwritten)
+		}
 		c := Column{Name: plain(l.out), Number: true}
 		for _, row := range rows {
 			_, number := row[key].(json.Number)
@@ -168,7 +172,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 			case money[at]:
 				cells = append(cells, t.price(v, currency))
 			default:
-				cells = append(cells, cell(v))
+				cells = append(cells, t.cell(v))
 			}
 		}
 		if subtotals != nil {
@@ -178,8 +182,16 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 	}
 }
 
-// columns returns the members of rows: what a row is called, the numbers of the mark in its order, and others.
-func (t *teller) columns(pointer string, rows []map[string]any) (keys []string) {
+// columns returns the members of rows: what a row is called, the numbers of the mark in its order, and others. Of rows
+// for a sheet, they are those that it will have, with their titles, and behind them others.
+func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []string) {
+	if t.step.Tool == toolSheet && t.gone["/columns"] {
+		list, _ := t.args["columns"].([]any)
+		for _, c := range list {
+			key, title, _ := pair(c, "key", "title")
+			keys, titles = append(keys, key.(string)), append(titles, title.(string))
+		}
+	}
 	first := []string{t.look.item}
 	if t.look.mark != nil && t.look.own == nil {
 		first = append(first, t.look.mark.Pointers...)
@@ -191,11 +203,16 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys []string) 
 		}
 		return at
 	}
+	others := map[string]bool{}
 	for _, row := range rows {
-		keys = slices.AppendSeq(keys, maps.Keys(row))
+		for key := range row {
+			others[key] = !slices.Contains(keys, key)
+		}
 	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b)) })
-	return slices.Compact(keys)
+	maps.DeleteFunc(others, func(_ string, other bool) bool { return !other })
+	return append(keys, slices.SortedFunc(maps.Keys(others), func(a, b string) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b))
+	})...), titles
 }
 
 // rank orders columns: ids that identify a row come first, then names.
@@ -211,17 +228,24 @@ func rank(key string) int {
 
 // cell writes a value without its type. A text stands in quotation marks only if it could be taken for another type, as
 // "5" for the number.
-func cell(v any) string {
+func (t *teller) cell(v any) string {
 	text, is := v.(string)
 	switch {
+	case v == nil:
+		return noValue
 	case !is:
-		out, _ := json.Marshal(v) // of a number, true, false or nothing
+		out, _ := json.Marshal(v) // of a number, true or false
 		return string(out)
-	case text == "" || strings.HasPrefix(text, `"`) || json.Valid([]byte(text)):
+	case text == "":
+		return t.w.EmptyText
+	case text == noValue || text == t.w.EmptyText || strings.HasPrefix(text, `"`) || json.Valid([]byte(text)):
 		return inQuotes(text)
 	}
 	return legible.OneLine(text)
 }
+
+// noValue is a cell whose value is null. One without a value is empty.
+const noValue = "–"
 
 func inQuotes(s string) string {
 	return legible.OneLine(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`)
@@ -237,7 +261,7 @@ func (t *teller) price(v any, currency string) string {
 	case string:
 		return inQuotes(v)
 	}
-	return cell(v)
+	return t.cell(v)
 }
 
 // canonical is a number in the only form in which money is written otherwise than planned.

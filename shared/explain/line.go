@@ -127,6 +127,9 @@ func (l *writer) words(text string) {
 // missing is a missing argument, as opposed to null.
 type missing struct{}
 
+// told is an argument that stands beside the line.
+type told struct{}
+
 // take returns an argument and marks it as mentioned.
 func (l *writer) take(name string) any {
 	v, had := l.args[name]
@@ -176,6 +179,8 @@ func (l *writer) value(v any) {
 		l.words(l.w.nothing)
 	case missing:
 		l.words(l.w.missing)
+	case told:
+		l.words(l.w.below)
 	case string:
 		l.quoted(v)
 	case json.Number:

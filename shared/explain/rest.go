@@ -1,10 +1,14 @@
 package explain
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ringi/shared/domain/task"
+	"ringi/shared/words/legible"
 )
 
 // part is a step from a value to one inside: to a member of an object, or to a row of a list, which counts from 1.
@@ -51,6 +55,12 @@ func (t *teller) at(pointer string) (v any, found bool) {
 	return v, true
 }
 
+// ArgumentName returns what people call an argument of a step's tool.
+func ArgumentName(locale string, s task.Step, name string) string {
+	t := teller{locale: locale, w: effectWordsOf.In(locale), look: lookOf(&s)}
+	return plain(t.name([]part{{name: name}}))
+}
+
 const pathSign = " › "
 
 // name writes the names that lead to a value. A name that people gave stands as it is, and another that could be taken
@@ -95,7 +105,7 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 		if len(v) == 0 && len(path) > 0 {
 			return []Argument{{Name: t.name(path), Value: []Piece{{Words, t.w.EmptyObject}}}}
 		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range sorted(v, len(path) == 0) {
 			if below := append(path[:len(path):len(path)], part{name: name}); !t.isGone(below) {
 				all = append(all, t.rest(below, v[name])...)
 			}
@@ -115,7 +125,22 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 	}
 	l := t.writer()
 	l.leaf(v)
-	return []Argument{{Name: t.name(path), Value: l.out}}
+	text, _ := v.(string)
+	return []Argument{{Name: t.name(path), Value: l.out, Text: text}}
+}
+
+// sorted returns the names of members, those of arguments that consist of addresses before the others.
+func sorted(members map[string]any, arguments bool) []string {
+	other := func(name string) int {
+		list, is := members[name].([]any)
+		if arguments && legible.MaskDestination(members[name]) && (!is || len(list) > 0) {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedFunc(maps.Keys(members), func(a, b string) int {
+		return cmp.Or(cmp.Compare(other(a), other(b)), cmp.Compare(a, b))
+	})
 }
 
 // isGone reports whether another part has the argument at a path.
@@ -208,7 +233,8 @@ func (t *teller) pairs() (all []Argument) {
 			name.quoted(text)
 		})
 		l.leaf(value)
-		all = append(all, Argument{Name: name.out, Value: l.out})
+		text, _ = value.(string)
+		all = append(all, Argument{Name: name.out, Value: l.out, Text: text})
 	}
 	t.gone["/details"] = true
 	return all

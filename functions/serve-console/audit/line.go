@@ -18,6 +18,7 @@ import (
 	"ringi/shared/domain/rules"
 	domain "ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -107,10 +108,10 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 
 // Money writes the amount for people.
 func (x line) Money() string {
-	if strings.Trim(x.Amount, "0123456789.") != "" { // that it isn't known
+	if x.Currency == "" { // nothing, or not known
 		return x.Amount
 	}
-	return card.Money(x.Amount, x.Currency)
+	return explain.Money("", rules.Amount{Value: rules.Decimal(x.Amount), Currency: x.Currency})
 }
 
 // mostTitle is how many characters of a message stand for a title.

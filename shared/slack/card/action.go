@@ -88,7 +88,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if x.Pushed != nil { // what pushing sets going stands before the agent's words
 		about, asked = asked, about
 	}
-	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.
+	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
 		with(header(title)).with(about...).with(asked...)
 	notes := d.callNotes(x)
 	if x.EditedAt != nil {
@@ -100,6 +100,16 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 		return f
 	}
 	return f.with(contextLine(append([]string{d.effect(x, b.cut)}, d.hints()...)...))
+}
+
+// matter is the end of the notification of a call.
+func (d conversationDrawing) matter(x *conversation.Action) string {
+	p, ok := d.read(x)
+	if !ok || x.ActionType != conversation.ToolCall {
+		return ""
+	}
+	e := []explain.Effect{explain.EffectOf(d.w.Locale, CalledStep(p), nil, nil)}
+	return ": " + inline(explain.SumOf(d.w.Locale, e, nil).Short(d.w.Locale), maxHeader)
 }
 
 // effect says what an approval does. What the card shows only in part, people read whole in its dialog.
@@ -313,18 +323,13 @@ func CalledStep(p conversation.Payload) task.Step {
 		ToolVersion: p.ToolVersion, LeftOut: aggregate.JSON(p.LeftOut), Mark: p.Mark}
 }
 
-// callBody draws a call of a tool as the gate of a step is drawn: its line, its arguments and, where it changes files,
+// callBody draws a call of a tool as the gate of a step is drawn: its tool, what it does and, where it changes files,
 // their difference.
 func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 	call, w := CalledStep(p), d.texts
-	var b strings.Builder
-	b.WriteString(fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale)) + "\n")
-	for _, piece := range explain.StepLines(d.w.Locale, []task.Step{call})[0] {
-		b.WriteString(d.piece(piece))
-	}
-	blob := aggregate.Blob{JSON: call.ToolInput, Bytes: len(call.ToolInput)}
-	out := d.sections(codePages(b.String(), maxSection), most).with(d.arguments(call, blob, most))
-	if p.Changes == nil {
+	title := fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale))
+	out, _ := d.call(call, aggregate.Blob{JSON: call.ToolInput, Bytes: len(call.ToolInput)}, most)
+	if out = d.sections(codePages(title, maxSection), most).with(out); p.Changes == nil {
 		return out
 	}
 	return out.with(d.listed(d.difference(p.Changes), most))

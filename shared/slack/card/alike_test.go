@@ -201,8 +201,7 @@ func TestTwentyStepsFitACard(t *testing.T) {
 		text, approvable := shownOf(t, tc.steps)
 		expect.That(t, approvable && strings.Contains(text, tc.reads), "%s can be approved: %v\n%s", name, approvable, text)
 		writes, _, _ := strings.Cut(text, "*読み取り・計算*")
-		expect.That(t, strings.Contains(writes, "\n• 2〜6 か月平均 80 時間超(残業 5 営業部)") ||
-			strings.Contains(writes, "\n• 「2〜6 か月平均 80 時間超(残業 5 営業部)」: ステップ"),
+		expect.That(t, strings.Contains(writes, "\n• 明細「2〜6 か月平均 80 時間超(残業 5 営業部)」: ステップ"),
 			"%s: the message isn't whole: %s", name, writes)
 	}
 }
@@ -219,9 +218,9 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 	text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "send_slack_dm",
 		Access:    aggregate.Write,
 		ToolInput: aggregate.JSON(`{"recipient":"U0SATO","text":"x","details":[` + strings.Join(details, ",") + `]}`)}})
-	expect.That(t, approvable && strings.Contains(text, "\n1. (続き)\n• 「Item"), "approvable %v: %s", approvable, text)
+	expect.That(t, approvable && strings.Contains(text, "\n1. (続き)\n• 明細「Item"), "approvable %v: %s", approvable, text)
 	for n := range 20 {
-		whole := fmt.Sprintf("• 「Item %02d」: 「%s", n, strings.Repeat("several words ", 17))
+		whole := fmt.Sprintf("• 明細「Item %02d」: `%s", n, strings.Repeat("several words ", 17))
 		expect.That(t, strings.Contains(text, whole), "item %d is torn", n)
 	}
 	words := strings.Repeat("unbreakable ", 400)

@@ -22,9 +22,6 @@ type argument struct {
 	table  *table
 }
 
-// maxInlineCode is the greatest length of a value, in characters, that is shown within a line.
-const maxInlineCode = 300
-
 // flattened lists all values of the arguments, destinations first. Different arguments give different lists.
 func flattened(shown map[string]any) []argument {
 	var out []argument
@@ -125,14 +122,6 @@ func sorted[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// label returns an argument's name for people. Only the arguments of Ringi's own tools have translated names.
-func (d drawing) label(path string) string {
-	if known, ok := d.w.ArgumentNames[path]; ok && !d.foreign {
-		return "*" + known + "*"
-	}
-	return "*" + inlineCode(path) + "*"
-}
-
 // inlineCode shows a text as code within a line, with invisible characters spelled out.
 func inlineCode(s string) string { return coded(legible.OneLine(s)) }
 
@@ -155,49 +144,14 @@ var fenceForm = language.Regexp{Text: "`{3,}"}
 
 func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
 
-// asWritten shows a text completely: as code if it has a character that would format or a mark that cards use, else as
-// it is. The caller has already spelled out invisible characters.
+// asWritten shows a text completely: as code if it has a character that would format or link, or a mark that cards use,
+// else as it is. The caller has already spelled out invisible characters.
 func asWritten(spelled string) string {
 	s := unformatted(spelled, len(spelled))
-	if strings.ReplaceAll(s, joiner, "") != escape(spelled) {
+	if strings.ReplaceAll(s, joiner, "") != escape(spelled) || strings.Contains(spelled, "://") {
 		return " " + coded(spelled) + " "
 	}
 	return bounded(s, units(s)+2)
-}
-
-// destinationLines returns a line for each place that a call writes or sends to.
-func (d drawing) destinationLines(a argument) []string {
-	var out []string
-	for _, v := range a.values {
-		line := d.label(strings.Join(a.path, pathSign)) + ": "
-		if a.name == "recipient" && idForm.Get().MatchString(v) {
-			line += d.w.mention(v) + " "
-		}
-		out = append(out, line+inlineCode(v))
-	}
-	return out
-}
-
-// argumentParts returns an argument's lines. A long text, or one with a backtick, gets a block of its own.
-func (d drawing) argumentParts(a argument) []string {
-	label := d.label(strings.Join(a.path, pathSign)) + ":"
-	short, used := make([]string, len(a.values)), 0
-	for i, v := range a.values {
-		short[i] = inlineCode(v)
-		used += units(v) + 1
-	}
-	switch long := used > maxInlineCode; {
-	case len(a.values) == 1 && (long || strings.ContainsAny(a.values[0], "\n`")):
-		fences, _ := fenced(tickedApart(legible.Spelled(a.values[0])), maxSection-200, everything)
-		return append([]string{label}, fences...)
-	case !long:
-		return []string{label + " " + strings.Join(short, " ")}
-	}
-	out := []string{label}
-	for _, s := range short {
-		out = append(out, "• "+s)
-	}
-	return out
 }
 
 // masked hides personal data in a text that may be JSON.
@@ -290,27 +244,4 @@ func destination(tool, name string, v any) bool {
 	}
 	list, isList := v.([]any)
 	return legible.MaskDestination(v) && (!isList || len(list) > 0)
-}
-
-// Money writes an amount with commas, such as ¥298,000 or 1,200.50 USD. An amount of nothing is 0.
-func Money(amount, currency string) string {
-	whole, part, _ := strings.Cut(amount, ".")
-	if part != "" {
-		part = "." + part
-	}
-	whole = thousands(whole)
-	switch currency {
-	case "JPY":
-		return "¥" + whole + part
-	case "":
-		return whole + part
-	}
-	return whole + part + " " + currency
-}
-
-func thousands(digits string) string {
-	if len(digits) <= 3 {
-		return digits
-	}
-	return thousands(digits[:len(digits)-3]) + "," + digits[len(digits)-3:]
 }

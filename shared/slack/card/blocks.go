@@ -218,9 +218,9 @@ func Stampable(content string) bool {
 	return PromptFits(content) && len(task.Mentioned(content)) <= task.MaxMentioned
 }
 
-// StepsFit is PromptFits for steps and the remarks above them.
+// StepsFit is PromptFits for steps and the remarks on earlier versions.
 func StepsFit(steps []task.Step, remarks string) bool {
-	return fits(func(d drawing) body { return d.processBody(steps, remarks, maxPages) })
+	return fits(func(d drawing) body { return d.processBody(steps, d.sum(steps), remarks, "", maxPages) })
 }
 
 func fits(draw func(drawing) body) bool {

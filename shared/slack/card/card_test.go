@@ -189,7 +189,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		{"prompt_rejected", "prompt_rejected_next_generated", "#e01e5a", "📝 実行方針(却下 → 再生成済み)"},
 		{"prompt_cancelled", "prompt_rejected_last", "#e01e5a", "📝 実行方針(キャンセル)"},
 		{"process_generating", "process_generating", "#f2c744", "⚙️ 実行ステップ"},
-		{"process_pending", "process_pending", "#2196f3", "⚙️ 実行ステップ"},
+		{"process_pending", "process_pending", "#2196f3", "承認のお願い: write_rows_to_google_sheet"},
 		{"process_approved", "process_approved", "#36a64f", "⚙️ 実行ステップ(承認済み)"},
 		{"process_rejected", "process_rejected_next_generated", "#e01e5a", "⚙️ 実行ステップ(却下 → 再生成済み)"},
 		{"execution_running", "execution_running", "#1264a3", "🚀 実行中"},
@@ -241,8 +241,8 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		expect.Has(t, fmt.Sprint(all[1:]), "次: 実行方針")
 		last["elements"] = all[:1]
 	}
-	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands below the steps
-		without(2, "*書き込み・送信*")
+	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands above the steps
+		without(1, "👀 *読み取り・計算*")
 	}
 	if file == "prompt_cancelled" { // who and why stand below what the sample has
 		blocks = blocks[:len(blocks)-1]

@@ -22,7 +22,17 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
-	return under(from, RenderUnder(a, c, s, now))
+	m := under(from, RenderUnder(a, c, s, now))
+	if g := a.GateAt(c.Subject); g.Ruled() && Owes(circulation.Walk(g.Circulating()), c) {
+		m.Text = fill(w.CopyText, "text", m.Text, "who", wordsOf.In(s.Locale).mention(a.Head.Requester))
+		if by := dueOf(g); by != nil {
+			m.Text += fill(w.WaitsUntil, "when", when(*by))
+		}
+		if m.Plain != nil {
+			m.Plain.Text = m.Text
+		}
+	}
+	return m
 }
 
 // ConversationCopy is Copy for an action of a conversation.

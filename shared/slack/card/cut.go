@@ -203,13 +203,16 @@ func emptyCounted(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// folded splits an escaped text into lines. It breaks a line over limit units into several, with a mark where each
-// continues.
+// folded splits an escaped text into lines. It breaks a line over limit units into several, between words unless that
+// leaves much of a line empty, with a mark where each continues.
 func folded(text string, limit int) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		for units(line) > limit {
 			end := max(breakAt(line, limit-units(goesOn)), 1)
+			if gap := gapBefore(line[:end]); units(line[:gap]) >= limit-pageEnd {
+				end = gap
+			}
 			out = append(out, line[:end]+goesOn)
 			line = line[end:]
 		}

@@ -21,6 +21,9 @@ import (
 func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	t.Helper()
 	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
+	for i := range steps {
+		steps[i].ToolVersion = "v1"
+	}
 	s.Process().Steps = steps
 	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
 	expect.NoError(t, cardtest.Check(m))
@@ -43,15 +46,15 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`,
 			"*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
-			`"details":[{"label":"賞与","value":25000000}]}`, "1. <@U0SATO> (U0SATO) へ DM: 「全員 ⏎ 解雇です。」\n• 賞与: 25000000\n_依頼: ",
-			true},
+			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n_依頼: <@" +
+			requester.ID + "> · 承認: (承認した人)_\n明細「賞与」: `25000000`\n⚠️ *送ったあとは取り消せません。*", true},
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
-			"*書き込み・送信*\n1. notes の post\n• body: 「 `&lt;!channel&gt; *x*` 」", true},
+			"*金額不明 — notes の post*\nbody: `&lt;!channel&gt; *x*`", true},
 		"no words at all": {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},
 		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long + `終わり","details":[]}`,
-			"あ終わり」", true},
+			"あ終わり\n```", true},
 		"more than a card holds": {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` +
-			long + `終わり"}`, "1. notes の post", false},
+			long + `終わり"}`, "*金額不明 — notes の post*\n• a:", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			access := aggregate.Write
@@ -112,7 +115,7 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		expect.NoError(t, cardtest.Check(m))
-		got := m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text
+		got := m.Attachments[0].Blocks.BlockSet[2].(*slack.SectionBlock).Text.Text
 		if !strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n> ") || strings.Contains(got, "<!") ||
 			strings.Contains(got, "✅") || !offers(m, "approve_process") {
 			t.Errorf("above the steps stands %q", got)
@@ -139,14 +142,14 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	at := slices.IndexFunc(blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
 	expect.Must(t, at >= 0, "there is no table")
 	want := jsonOf([]any{
-		[]any{raw("残業時間"), raw("社員番号"), raw("備考")}, []any{raw("25.5"), raw("E001"), raw(" ")}, []any{raw(" "), raw("E002"),
-			raw(" ")},
+		[]any{raw("残業時間"), raw("社員番号"), raw("備考"), raw("average_hours(書き込まれない)"), raw("note(書き込まれない)")},
+		[]any{raw("25.5"), raw("E001"), raw(" "), raw("–"), raw("「」")}, []any{raw("–"), raw("E002"), raw(" "), raw("1"), raw(" ")},
 	})
 	expect.Same(t, want, jsonOf(blocks[at].(*slack.TableBlock).Rows))
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	for where, text := range map[string]string{"card": drawn(blocks),
 		"plain card": drawn(m.Plain.Attachments[0].Blocks.BlockSet), "dialog": dialog} {
-		for _, line := range []string{"*列*: `残業時間`, `社員番号`, `備考`", "書き込まれない項目: `average_hours`, `note`"} {
+		for _, line := range []string{"列: 残業時間 = overtime, 社員番号 = num, 備考 = gone", "average_hours(書き込まれない)"} {
 			expect.That(t, strings.Contains(text, line), "the %s lacks %s: %s", where, line, text)
 		}
 		expect.That(t, !strings.Contains(text, "null") && !strings.Contains(text, "`{}`") && !strings.Contains(text, `""`),
@@ -199,13 +202,16 @@ func TestNoAnswerToAReasonForgesALineOfTheCard(t *testing.T) {
 		for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*How the reasons were addressed*"} {
 			m, quoted := render(s.Aggregate, s.card(processCard), locale, s.now), 0
 			expect.NoError(t, cardtest.Check(m))
-			for _, b := range m.Attachments[0].Blocks.BlockSet {
+			for i, b := range m.Attachments[0].Blocks.BlockSet {
 				sec, ok := b.(*slack.SectionBlock)
 				if !ok || sec.Text == nil {
 					continue
 				}
 				if strings.HasPrefix(sec.Text.Text, "1. ") {
 					break
+				}
+				if i == 1 { // what the steps do
+					continue
 				}
 				for _, line := range strings.FieldsFunc(sec.Text.Text,
 					func(r rune) bool { return strings.ContainsRune("\n\r\u2028\v", r) }) {

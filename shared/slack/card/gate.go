@@ -6,6 +6,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 )
 
 // version is the part that prompts, processes and step gates share.
@@ -20,7 +21,8 @@ type version struct {
 	gate    aggregate.Gate
 	words   gateWords
 	body    body
-	made    bool // there is content
+	sum     explain.Sum // of steps or a call
+	made    bool        // there is content
 	rounds
 	next *aggregate.GateStatus // of the version that follows
 
@@ -65,7 +67,12 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, p.Gate) {
 				continue
 			}
-			v.body, v.last = d.processBody(p.Steps, p.Remarks, most), d.a.Last(p)
+			since := ""
+			if i > 0 {
+				since = d.since(d.a.Processes[i-1], p)
+			}
+			v.sum = d.sum(p.Steps)
+			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
@@ -85,7 +92,8 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		v.words = d.w.Step
 		for _, g := range d.a.Gates {
 			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
-				v.body, v.made = d.gateBody(g, most), true
+				v.body, v.sum = d.gateBody(g, most)
+				v.made = true
 				v.note = d.otherRule(g)
 			}
 		}
@@ -199,7 +207,9 @@ func (d drawing) pending(v version, r routed) face {
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
 	)
-	f.text = v.words.Review
+	if f.text = v.words.Review; v.kind != task.CardPrompt {
+		f.text = d.askedFor(v.sum)
+	}
 	return f
 }
 

@@ -9,7 +9,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 )
 
 // Limits of the parts of a gate's path, in units.
@@ -32,6 +34,7 @@ type routed struct {
 	origin aggregate.Origin
 	number string // that the decision got when it began to run
 	plain  bool   // it moves no money that a mark could say
+	said   string // the amount that the card says
 	rounds
 }
 
@@ -57,6 +60,9 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.status == aggregate.PendingApproval && d.a.Head.Ended == nil)
 	r.rounds, r.copies = v.rounds, d.a.CopiesOf(v.key)
+	if v.sum.Lead.Orders != nil {
+		r.said = explain.Money(d.w.Locale, v.sum.Amount)
+	}
 	if v.kind == task.CardProcess {
 		r.number = d.a.NumberOf(v.version)
 	}
@@ -95,7 +101,8 @@ func (d drawing) again(v *version, g *task.Again, most int) {
 		if p.Version != g.ProcessVersion {
 			continue
 		}
-		v.body, v.made = d.processBody(p.Steps, "", most), true
+		v.sum = d.sum(p.Steps)
+		v.body, v.made = d.processBody(p.Steps, v.sum, "", "", most), true
 		for _, e := range d.a.Executions {
 			for _, s := range d.a.StepsOf(e) {
 				if e.Attempt == g.Attempt && s.Reused {
@@ -157,7 +164,7 @@ func (r routed) onRoute() (turn string, notes []string) {
 	return r.now(room), slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
-// amount says what the rules saw of the amount, or nothing if no money is moved.
+// amount says what the rules saw of the amount, or nothing if no money is moved or the card has said it.
 func (r routed) amount() string {
 	seen := r.gate.Seen
 	switch {
@@ -166,7 +173,11 @@ func (r routed) amount() string {
 	case seen.Amount == "":
 		return r.texts.AmountUnknown
 	}
-	return fill(r.texts.Amount, "amount", inline(Money(seen.Amount, seen.Currency), maxStage))
+	amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency}
+	if text := explain.Money(r.w.Locale, amount); text != r.said {
+		return fill(r.texts.Amount, "amount", inline(text, maxStage))
+	}
+	return ""
 }
 
 // path draws the stages in their order. If they are too long, the settled ones are counted, and then also those who

@@ -32,11 +32,11 @@ const content = "勤怠データを集計し、Google Sheet に書き込みま�
 // fiveSteps are the steps of the card specification.
 func fiveSteps() []task.Step {
 	return []task.Step{
-		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read},
-		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Access: aggregate.Read},
-		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Access: aggregate.Read},
-		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write},
-		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Access: aggregate.Write},
+		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read, ToolVersion: "v1"},
+		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Access: aggregate.Read, ToolVersion: "v1"},
+		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Access: aggregate.Read, ToolVersion: "v1"},
+		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write, ToolVersion: "v1"},
+		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Access: aggregate.Write, ToolVersion: "v1"},
 	}
 }
 
@@ -59,7 +59,7 @@ func attendanceSteps() []task.Step {
 func departmentSteps() []task.Step {
 	return []task.Step{
 		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Access: aggregate.Read, ToolInput: `{"department":"営業部"}`},
-		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
+		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write, ToolVersion: "v1",
 			ToolInput: `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部","columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
 	}
 }
@@ -294,7 +294,7 @@ func manySteps(n, width int) []task.Step {
 		}
 		steps[i] = task.Step{
 			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet",
-			Access: aggregate.Write,
+			Access: aggregate.Write, ToolVersion: "v1",
 		}
 	}
 	return steps

@@ -15,7 +15,7 @@ import (
 // aboveTheStamp returns a call's arguments as the steps' card shows them; atTheGate, as the 🔍 gate and its dialog do.
 func aboveTheStamp(t testing.TB, tool, args string) string {
 	return aboveTheStampOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool,
-		ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
+		ToolInput: aggregate.JSON(args), Access: aggregate.Write, ToolVersion: "v1"}})
 }
 
 func aboveTheStampOf(t testing.TB, steps []task.Step) string {
@@ -94,12 +94,12 @@ func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 		"https://example.com/a_b?c=d", "E001", "03-1234-5678", "(備考)", "→ 確認・承認"} {
 		args := jsonOf(map[string]any{"text": v})
 		on, _ := atTheGate(t, "rooms.book", args)
-		above := strings.NewReplacer("\u2060", "").Replace(aboveTheStamp(t, "rooms.book", args))
-		expect.That(t, strings.Contains(on, "*`text`*: `"+v+"`") && strings.Contains(above, "text: 「"+v+"」"),
+		above := aboveTheStamp(t, "rooms.book", args)
+		expect.That(t, strings.Contains(on, "\ntext: `"+v+"`\n") && strings.Contains(above, "\ntext: `"+v+"`\n"),
 			"%s is drawn as %s and %s", v, on, above)
 	}
 	if above := aboveTheStamp(t, "rooms.book", `{"text":"*完了* 10:00~11:00"}`); !strings.Contains(above,
-		"text: 「 `*完了* 10:00~11:00` 」") {
+		"text: `*完了* 10:00~11:00`") {
 		t.Error(above)
 	}
 }
@@ -192,8 +192,8 @@ func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`,
 		LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
 	above := aboveTheStampOf(t, steps)
-	if want := "notes の post\n• to: 「人事部」\n• cc: {$ref: 「step-1.result」} (既定)\n• public: true " +
-		"(既定)"; !strings.Contains(above, want) {
+	if want := "notes の post*\nto: `人事部`\n指定のない引数には、次の既定値を使います: cc › $ref: `step-1.result` · public: " +
+		"`true`\n"; !strings.Contains(above, want) {
 		t.Errorf("%s lacks %s", above, want)
 	}
 	s := calling(t, "notes.post", `{"to":"人事部"}`, `{"to":"人事部"}`)
@@ -201,7 +201,7 @@ func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	_, blocks := s.gate(t)
 	for where, text := range map[string]string{"gate": drawn(blocks), "dialog": all} {
-		want := "*`to`*: `人事部`\n指定のない引数には、次の既定値を使います:\n*`public`*: `true`"
+		want := "\nto: `人事部`\n指定のない引数には、次の既定値を使います: public: `true`\n"
 		expect.That(t, strings.Contains(text, want), "the %s lacks %s: %s", where, want, text)
 	}
 }

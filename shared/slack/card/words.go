@@ -26,10 +26,17 @@ type words struct {
 	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext                         string
 	ReviewApprove, ReviewClose, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
 
-	Writes, Reads string // headings of what the steps would do
-	Again         string // above the rest of what a step would do
-	Stamper       string // stands for whoever will approve
-	Remarks       string // heading of the answers to earlier rejections
+	Reads          string // heading of what the steps read
+	Final          string // why it matters that Ringi can't undo it
+	OtherArguments string // heading, below a list of items
+	Total          string // of items
+	Again          string // above the rest of what a step would do
+	PleaseApprove  string // notification of what waits
+
+	// What a version of the steps does otherwise than the one before.
+	Since, ChangedTo, ChangedNew, ChangedGone, SentBackFor string
+	Stamper                                                string // stands for whoever will approve
+	Remarks                                                string // heading of the answers to earlier rejections
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string
@@ -77,8 +84,6 @@ type words struct {
 	LeftOut               string // heading of the defaults for omitted arguments
 	MoreRows              string
 	NotWritten, EmptyCell string
-	NotGiven              string
-	ArgumentNames         map[string]string // of the arguments of Ringi's own tools
 
 	// Who decides and until when.
 	DecideBy, WhoMakesReason, WhoMakesRequest string
@@ -138,7 +143,7 @@ type askWords struct {
 	Notes                                       map[AskNote]string
 
 	Locale, Untitled                                                    string
-	CopiesLeft, CopyFrom, OutcomeText                                   string
+	CopiesLeft, CopyFrom, CopyText, OutcomeText                         string
 	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore            string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string // if not all items were read
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeStandIn              string

@@ -1,0 +1,395 @@
+package card
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/words/legible"
+)
+
+// MessageTool sends a message, below which stands who asked for it and who stamped it.
+const MessageTool = "send_slack_dm"
+
+const (
+	maxInlineCode = 300  // characters of values within a line
+	maxQuoted     = 2000 // characters of a line of a quotation
+	maxBeside     = 4    // arguments in a line
+)
+
+// effects draws what steps do in sections of up to most: the money and what people are told first, since, the list of
+// items, other arguments, why it matters, all other writes, and reads. The card has used characters besides. No model
+// writes any of it.
+func (d drawing) effects(s explain.Sum, since string, most, used int) body {
+	var top, below listing
+	lead := &s.Lead
+	d.tell(&top, 1, lead, strong(d.line(s.Says())))
+	if since != "" {
+		top.add(0, "", since)
+	}
+	d.put(&below, 1, lead, d.arguments(lead)...)
+	said := []string{"", lead.Warning(d.w.Locale)}
+	if said[1] != "" {
+		below.add(0, "", fill(d.w.Final, "text", said[1]))
+	}
+	for i := range s.Then {
+		e, says := &s.Then[i], "✏️ "
+		if e.Act == rules.ActMessage {
+			says = "✉️ "
+		}
+		says += ordersOf(e) + d.line(e.Says(d.w.Locale))
+		if why := e.Warning(d.w.Locale); e.Act != rules.ActMessage && !slices.Contains(said, why) {
+			says, said = says+" — "+why, append(said, why)
+		}
+		d.whole(&below, i+2, e, says)
+	}
+	for i := range s.Reads {
+		if i == 0 {
+			below.add(0, "", d.w.Reads)
+		}
+		d.whole(&below, len(s.Then)+i+2, &s.Reads[i], ordersOf(&s.Reads[i])+d.line(s.Reads[i].Sentence))
+	}
+	if most != everything && !d.plain {
+		if b, ok := d.tabled(lead.Items, top, below, most, used); ok {
+			return b
+		}
+	}
+	d.put(&top, 1, lead, d.rows(lead)...)
+	top.parts, top.below = append(top.parts, below.parts...), max(top.below, below.below)
+	return d.listed(top, most)
+}
+
+// tabled draws items as a table between what stands above and below. ok is false if Slack can't show them so.
+func (d drawing) tabled(t *explain.Table, top, below listing, most, used int) (b body, ok bool) {
+	if t == nil {
+		return b, false
+	}
+	if t.Name != "" {
+		top.add(0, "", asWritten(t.Name)+":")
+	}
+	b, rest := d.listed(top, most), d.listed(below, most)
+	room := maxBody - 1000 - used
+	for _, block := range slices.Concat(b.blocks, rest.blocks) {
+		room -= characters(block)
+	}
+	block, left, ok := d.table(t, min(room, maxTableCharacters))
+	if !ok {
+		return b, false
+	}
+	b.blocks = append(b.blocks, block)
+	if left > 0 {
+		b.cut = true
+		b.blocks = append(b.blocks, contextLine(fill(d.w.MoreRows, "n", left)))
+	}
+	return b.with(rest), true
+}
+
+// whole draws an effect in lines, a short one in one.
+func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
+	rest := d.arguments(e)
+	if e.Words == nil && e.Items == nil && e.Tool != MessageTool && len(rest) == 1 && units(rest[0]) < maxBeside*50 {
+		says, rest = says+" · "+rest[0], nil
+	}
+	d.tell(l, entry, e, says)
+	d.put(l, entry, e, append(d.rows(e), rest...)...)
+}
+
+// put adds lines of an effect. In another section they go on below its number, but within code.
+func (d drawing) put(l *listing, entry int, e *explain.Effect, lines ...string) {
+	again := fill(d.w.Again, "step", strings.TrimSpace(ordersOf(e)))
+	l.below = max(l.below, usualBelow, units(again)+50)
+	for _, line := range lines {
+		if strings.HasPrefix(line, "```") {
+			l.add(entry, "", line)
+			continue
+		}
+		l.add(entry, again, line)
+	}
+}
+
+func ordersOf(e *explain.Effect) string { return strings.Join(e.Orders, ", ") + ". " }
+
+// tell draws what an effect says, and the text that people will get with the line below it.
+func (d drawing) tell(l *listing, entry int, e *explain.Effect, says string) {
+	d.put(l, entry, e, append([]string{says}, quotation(e.Words)...)...)
+	if e.Tool != MessageTool {
+		return
+	}
+	if slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
+		d.put(l, entry, e, d.w.SentAsIs)
+	}
+	d.put(l, entry, e, "_"+Below(d.w.Locale, d.w.mention(or(d.asker, d.a.Head.Requester)))+"_")
+}
+
+// quotation draws a text line by line: as code if Slack would format one of its lines, or one is long.
+func quotation(pieces []explain.Piece) (lines []string) {
+	if pieces == nil {
+		return nil
+	}
+	var text strings.Builder
+	for _, p := range pieces {
+		text.WriteString(p.Text)
+	}
+	for line := range strings.SplitSeq(emptyCounted(text.String()), "\n") {
+		drawn := asWritten(line)
+		if units(drawn) > maxQuoted || strings.HasPrefix(drawn, " `") {
+			fences, _ := fenced(tickedApart(text.String()), maxSection-200, everything)
+			return fences
+		}
+		lines = append(lines, "> "+drawn)
+	}
+	return lines
+}
+
+// Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.
+func Below(locale, who string) string { return explain.Sent(locale, who, wordsOf.In(locale).Stamper) }
+
+// arguments draws what no other part of an effect has, and a server's defaults.
+func (d drawing) arguments(e *explain.Effect) []string {
+	var own, left [][]string
+	for _, a := range e.Rest {
+		if a.Default {
+			left = append(left, d.argument(a))
+		} else {
+			own = append(own, d.argument(a))
+		}
+	}
+	heading := ""
+	if e.Items != nil {
+		heading = d.w.OtherArguments
+	}
+	return append(together(heading, own), together(d.w.LeftOut, left)...)
+}
+
+// together puts a few short texts in a line, and others each in its own.
+func together(heading string, all [][]string) (lines []string) {
+	var line []string
+	used := 0
+	for _, parts := range all {
+		line, used = append(line, parts[0]), used+units(parts[0])+len(parts)-1
+	}
+	several := len(all) > 1
+	switch {
+	case len(all) == 0:
+		return nil
+	case len(slices.Concat(all...)) == len(all) && len(all) <= maxBeside && (used <= maxInlineCode || !several):
+		return []string{strings.TrimLeft(heading+" ", " ") + strings.Join(line, " · ")}
+	case heading != "":
+		lines = []string{heading}
+	}
+	for _, parts := range all {
+		if several {
+			parts[0] = "• " + parts[0]
+		}
+		lines = append(lines, parts...)
+	}
+	return lines
+}
+
+// argument draws an argument's name and value. A long text, or one with a backtick or a line's end, gets a block of its
+// own.
+func (d drawing) argument(a explain.Argument) []string {
+	name := d.line(a.Name) + ":"
+	switch {
+	case strings.ContainsAny(a.Text, "\n`") || units(a.Text) > maxInlineCode:
+		fences, _ := fenced(tickedApart(legible.Spelled(a.Text)), maxSection-200, everything)
+		return append([]string{name}, fences...)
+	case a.Text != "":
+		return []string{name + " " + inlineCode(scalar(a.Text))}
+	case len(a.Value) == 1 && a.Value[0].Kind == explain.Value:
+		return []string{name + " " + coded(a.Value[0].Text)}
+	}
+	return []string{name + " " + d.line(a.Value)}
+}
+
+// line draws pieces.
+func (d drawing) line(pieces []explain.Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		switch p.Kind {
+		case explain.Person:
+			b.WriteString(d.w.mention(p.Text))
+		case explain.Value:
+			b.WriteString(asWritten(p.Text))
+		default:
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// strong is a line in bold, unless it has code or is long.
+func strong(line string) string {
+	if strings.Contains(line, "`") || units(line) > maxInlineCode {
+		return line
+	}
+	return "*" + line + "*"
+}
+
+// rows draws the rows of an effect's items as lines, for what has no tables.
+func (d drawing) rows(e *explain.Effect) (lines []string) {
+	t := e.Items
+	if t == nil {
+		return nil
+	}
+	if t.Name != "" {
+		lines = []string{asWritten(t.Name) + ":"}
+	}
+	for i, row := range t.Rows {
+		cells, long := make([]string, len(row)), false
+		for j, v := range row {
+			if cells[j] = d.w.EmptyCell; v != "" {
+				cells[j] = coded(v)
+			}
+			cells[j] = strings.TrimSpace(asWritten(t.Columns[j].Name)) + " " + cells[j]
+			long = long || units(cells[j]) > maxSection/2
+		}
+		number := strconv.Itoa(i+1) + ". "
+		if !long {
+			lines = append(lines, number+strings.Join(cells, " · "))
+			continue
+		}
+		for j, v := range row {
+			fences, _ := fenced(tickedApart(v), maxSection-200, everything)
+			lines = append(append(lines, number+strings.TrimSpace(asWritten(t.Columns[j].Name))+":"), fences...)
+		}
+	}
+	if summed(t) {
+		lines = append(lines, d.w.Total+" "+t.Total)
+	}
+	return lines
+}
+
+// summed reports whether a table ends with a sum. One row has it already.
+func summed(t *explain.Table) bool { return t.Total != "" && len(t.Rows) > 1 }
+
+// Slack's limits of table blocks: one in a message, up to 100 rows with the header, 20 columns, and 10,000 characters
+// in all cells together (docs.slack.dev, reference/block-kit/blocks/table-block).
+const (
+	maxTableRows       = 100
+	maxTableColumns    = 20
+	maxTableCharacters = 10000
+)
+
+// table makes Slack's table block with as many rows as fit in room characters; left counts the others. ok is false if
+// no row fits or there are too many columns.
+func (d drawing) table(t *explain.Table, room int) (b *slack.TableBlock, left int, ok bool) {
+	if len(t.Columns) > maxTableColumns {
+		return nil, 0, false
+	}
+	b = slack.NewTableBlock("")
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+		setting := slack.ColumnSetting{Align: slack.ColumnAlignmentLeft, IsWrapped: true}
+		if c.Number {
+			setting.Align = slack.ColumnAlignmentRight
+		}
+		b.ColumnSettings = append(b.ColumnSettings, setting)
+	}
+	all := append([][]string{names}, t.Rows...)
+	if summed(t) {
+		last := append(make([]string, len(names)-1), t.Total)
+		last[0] = strings.TrimSpace(d.w.Total + " " + last[0])
+		all = append(all, last)
+	}
+	for _, texts := range all {
+		cells, used := make([]slack.TableCell, len(texts)), 0
+		for i, s := range texts {
+			text := tableText(s)
+			used += units(text)
+			cells[i] = slack.NewTableRawTextCell(text)
+		}
+		if used > room || len(b.Rows) == maxTableRows {
+			break
+		}
+		room -= used
+		b.AddRow(cells...)
+	}
+	return b, len(all) - len(b.Rows), len(b.Rows) > 1
+}
+
+// tableText is a cell's text. Slack neither formats it nor accepts an empty one.
+func tableText(spelled string) string {
+	s := breakMentions(or(spelled, " "))
+	if strings.ContainsFunc(s, legible.RightToLeft) {
+		s = isolate + s + endIsolate
+	}
+	return s
+}
+
+// since says what a version does otherwise than the one before, and why that was sent back.
+func (d drawing) since(was, is *task.Process) string {
+	const most = 5
+	var all []string
+	changes := explain.Between(d.w.Locale, was.Steps, is.Steps)
+	for i, c := range changes {
+		text := d.w.ChangedTo
+		switch {
+		case c.Was == nil:
+			text = d.w.ChangedNew
+		case c.Is == nil:
+			text = d.w.ChangedGone
+		}
+		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
+		if i == most || units(strings.Join(all, " · "))+units(line) > maxInlineCode {
+			all = append(all, fill(d.w.MoreSteps, "n", len(changes)-i))
+			break
+		}
+		all = append(all, line)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	text := fill(d.w.Since, "version", was.Version, "changes", strings.Join(all, " · "))
+	if was.Status == aggregate.Rejected && was.RejectedBy != "" {
+		text += fill(d.w.SentBackFor, "who", d.w.mention(was.RejectedBy), "reason", inline(was.RejectionReason, maxDetail/2))
+	}
+	return text
+}
+
+// askedFor is the notification of a gate about what steps do.
+func (d drawing) askedFor(s explain.Sum) string {
+	return fill(d.w.PleaseApprove, "what", inline(s.Short(d.w.Locale), maxHeader))
+}
+
+// call draws what a step's call does with resolved arguments. Its last line names those with masked data.
+func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s explain.Sum) {
+	e, hidden, ok := CallEffect(d.w.Locale, call, b)
+	if !ok {
+		return d.unread(b, most), s
+	}
+	s = explain.SumOf(d.w.Locale, []explain.Effect{e}, nil)
+	out = d.effects(s, "", most, 0)
+	if len(hidden) > 0 {
+		for i, name := range hidden {
+			hidden[i] = strong(strings.TrimSpace(asWritten(name)))
+		}
+		out.blocks = append(out.blocks,
+			contextLine(cut(fill(d.w.ArgumentsMasked, "names", strings.Join(hidden, ", ")), maxSection)))
+	}
+	return out, s
+}
+
+// CallEffect returns what a step's call does with resolved arguments, as its card shows it. hidden are the names of
+// arguments in which personal data is masked. ok is false if only a part of the arguments is stored.
+func CallEffect(locale string, call task.Step, b aggregate.Blob) (e explain.Effect, hidden []string, ok bool) {
+	v, read := decoded(string(b.JSON))
+	members, isObject := v.(map[string]any)
+	if !read || !isObject {
+		return e, nil, false
+	}
+	planned, _ := decoded(string(call.ToolInput))
+	shown, masked := literal(planned, members, call.Tool)
+	for _, name := range masked {
+		hidden = append(hidden, explain.ArgumentName(locale, call, name))
+	}
+	call.ToolInput = b.JSON
+	return explain.EffectOf(locale, call, shown, nil), hidden, true
+}
