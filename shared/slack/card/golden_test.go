@@ -42,7 +42,7 @@ func looks(t *testing.T, locale string) map[string]any {
 			all[prefix+name] = v
 		}
 	}
-	for _, s := range slices.Concat(states, againStates, routeStates, stepRouteStates) {
+	for _, s := range slices.Concat(states, againStates, routeStates, stepRouteStates, doneStates) {
 		at := s.scenario(t)
 		add("", map[string]any{s.name: render(at.Aggregate, at.card(s.card), locale, at.now)})
 	}
@@ -60,6 +60,8 @@ func looks(t *testing.T, locale string) map[string]any {
 	add("route_action_", anyOf(rejectedActions(t, locale)))
 	add("route_form_", anyOf(rejectionForms(t, locale)))
 	add("route_copy_", anyOf(copiesOnARoute(t, locale)))
+	ordered := reordered(received(t))
+	all["does_order_copy"] = copied(ordered, ordered.copyOf(suzuki, 1), locale)
 	return all
 }
 
@@ -127,7 +129,7 @@ func check(t *testing.T, v any) error {
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.
 var wired = []string{"execution_pending", "prompt_contesting", "prompt_pending", "route_dialog", "route_form_action",
-	"route_form_last", "route_home_stamped", "step_pending", "talk_end_dialog", "talk_said", "task_complete"}
+	"route_form_last", "route_home_stamped", "does_order", "talk_end_dialog", "talk_said", "task_complete"}
 
 // TestCardsAreSentAsTheyWere holds one card for each kind of block in the form in which Slack gets it. Of all others,
 // the golden text says the same to whoever knows these.

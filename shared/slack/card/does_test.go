@@ -1,0 +1,106 @@
+package card_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card/cardtest"
+)
+
+// doneStates are cards whose steps say by their marks what they do.
+var doneStates = []state{
+	{"does_order", "CARD#process#0002", func(s *scenario) *scenario { return reordered(s).stamps(1, suzuki).stamps(2, tanaka) }},
+	{"does_order_first", processCard, func(s *scenario) *scenario { return planned(s, orderSteps(2), defaults) }},
+	{"does_order_unmarked", processCard, func(s *scenario) *scenario {
+		steps := orderSteps(1)
+		steps[0].Mark = nil
+		return planned(s, steps, defaults)
+	}},
+	{"does_messages", processCard, func(s *scenario) *scenario {
+		const text = "11月の勤怠の締めは 12月2日 (水) 17:00 です。\\n未入力の方は入力をお願いします。"
+		steps := []task.Step{message(1, "U0TAKADA", text, ""), message(2, "U0MORI", text, "")}
+		return planned(s, steps, defaults)
+	}},
+	{"does_sheet", processCard, func(s *scenario) *scenario {
+		steps := attendanceSteps()
+		steps[3].Mark = &rules.Mark{Version: "v1", Labels: map[string]string{"ringi-demo-sheet": "勤怠 2026"}}
+		return planned(s, steps, defaults)
+	}},
+	{"does_reads", processCard, func(s *scenario) *scenario { return planned(s, attendanceSteps()[:3], defaults) }},
+}
+
+func message(order int, to, text, details string) task.Step {
+	return task.Step{StepID: fmt.Sprintf("step-%d", order), Order: order, Title: "完了通知", Tool: "send_slack_dm",
+		Access: aggregate.Write, ToolVersion: "v1", ToolInput: aggregate.JSON(fmt.Sprintf(
+			`{"recipient":"%s","text":"%s","details":[%s]}`, to, text, details))}
+}
+
+// orderSteps order two things, so many of the first, and tell the requester.
+func orderSteps(laptops int) []task.Step {
+	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Units: []string{"/currency"}, Item: "/items/*/name",
+		Destinations: []string{"/supplier"},
+		Names: map[string]string{"/items/*/name": "品目", "/items/*/quantity": "数量", "/items/*/unit_price": "単価",
+			"/supplier": "取引先", "/currency": "通貨", "/reference": "照会番号"}}
+	return []task.Step{
+		{StepID: "step-1", Order: 1, Title: "取引先に発注", Tool: "rooms.place_order", Access: aggregate.Write, ToolVersion: "v1",
+			Mark: mark, ToolInput: aggregate.JSON(fmt.Sprintf(`{"supplier":"アクメ","currency":"JPY","reference":"R-70d3903e",`+
+				`"items":[{"name":"ノート PC 14 型","quantity":%d,"unit_price":149000},`+
+				`{"name":"デスクトップ PC","quantity":1,"unit_price":149000}]}`, laptops))},
+		message(2, requester.ID, "発注が完了しました。", `{"label":"発注番号","value":{"$ref":"step-1.result.order"}}`),
+	}
+}
+
+// reordered is an order that was sent back, and then planned anew for less.
+func reordered(s *scenario) *scenario {
+	s = planned(s, orderSteps(2), defaults)
+	routed(&s.Process().Gate, s.now, threeStages()...)
+	s = s.act(circulation.SendBack, 1, suzuki)
+	g := s.Process().Gate
+	s.do(s.BeginProcess(s.Head.Run, s.now))
+	s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
+	s.Processes[0].Gate = g
+	routed(&s.Process().Gate, s.now, threeStages()...)
+	return s
+}
+
+// A version says what it does otherwise than the one before, who sent that back and why; the first one and one that is
+// the same say nothing. What people decide on stands whole without that line.
+func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
+	s := reordered(received(t))
+	said := func(key string) string {
+		m := render(s.Aggregate, s.card(key), "ja", s.now)
+		expect.NoError(t, cardtest.Check(m))
+		return drawn(m.Attachments[0].Blocks.BlockSet)
+	}
+	const want = "🔁 v1 から: ノート PC 14 型 › 数量 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
+		"> さんの差し戻し「見積書の宛名が違います」)"
+	expect.Has(t, said("CARD#process#0002"), want)
+	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s", said(processCard))
+	s.Processes[1].Steps = s.Processes[0].Steps
+	expect.That(t, !strings.Contains(said("CARD#process#0002"), "🔁"), "nothing changed: %s", said("CARD#process#0002"))
+	s.Processes[0].Steps = orderSteps(2)
+	long := orderSteps(1)
+	for i := range 40 {
+		long = append(long, message(i+3, requester.ID, strings.Repeat("あ", 150), ""))
+	}
+	s.Processes[1].Steps = long
+	text := said("CARD#process#0002")
+	expect.That(t, strings.Contains(text, "…ほか ") || !strings.Contains(text, "🔁"), "all changes stand there: %s", text)
+}
+
+// A notification names what is asked for: on a card in a channel nobody, in a copy the requester and until when.
+func TestANotificationNamesAmountAndMatter(t *testing.T) {
+	s := reordered(received(t))
+	card := render(s.Aggregate, s.card("CARD#process#0002"), "en", s.now)
+	expect.Is(t, card.Text, "Please approve: ¥298,000 order from アクメ")
+	copied := copied(s, s.copyOf(suzuki, 1), "en")
+	expect.That(t, strings.HasPrefix(copied.Text, card.Text+" (<@"+requester.ID+">) · due <!date^") &&
+		copied.Plain.Text == copied.Text, "%s / %s", copied.Text, copied.Plain.Text)
+}
