@@ -15,7 +15,10 @@ import (
 
 // doneStates are cards whose steps say by their marks what they do.
 var doneStates = []state{
-	{"does_order", "CARD#process#0002", func(s *scenario) *scenario { return reordered(s).stamps(1, suzuki).stamps(2, tanaka) }},
+	{"does_order", "CARD#process#0002", func(s *scenario) *scenario {
+		return reordered(s).stamps(1, suzuki).stamps(2,
+			tanaka)
+	}},
 	{"does_order_first", processCard, func(s *scenario) *scenario { return planned(s, orderSteps(2), defaults) }},
 	{"does_order_unmarked", processCard, func(s *scenario) *scenario {
 		steps := orderSteps(1)

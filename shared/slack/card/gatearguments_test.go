@@ -204,7 +204,8 @@ func TestEveryArgumentOfRingisToolsHasAName(t *testing.T) {
 			_, blocks := calling(t, s.Name, arguments, arguments).gate(t)
 			expect.That(t, !strings.Contains(drawn(blocks), "`"+name+"`"), "%s: %s has no name for people", s.Name, name)
 			first, _, _ := strings.Cut(blocks[2].(*slack.SectionBlock).Text.Text, "\n")
-			expect.That(t, len(s.Destination) == 0 || strings.Count(first, "x") == len(s.Destination) && !strings.Contains(first, "y"),
+			expect.That(t, len(s.Destination) == 0 || strings.Count(first, "x") == len(s.Destination) &&
+				!strings.Contains(first, "y"),
 				"%s: %s: the first line doesn't say where it goes, or more: %s", s.Name, name, first)
 		}
 	}

@@ -35,7 +35,8 @@ func fiveSteps() []task.Step {
 		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read, ToolVersion: "v1"},
 		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Access: aggregate.Read, ToolVersion: "v1"},
 		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Access: aggregate.Read, ToolVersion: "v1"},
-		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write, ToolVersion: "v1"},
+		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
+			ToolVersion: "v1"},
 		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Access: aggregate.Write, ToolVersion: "v1"},
 	}
 }
@@ -58,9 +59,11 @@ func attendanceSteps() []task.Step {
 // departmentSteps write a department's departments into a sheet.
 func departmentSteps() []task.Step {
 	return []task.Step{
-		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Access: aggregate.Read, ToolInput: `{"department":"営業部"}`},
-		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write, ToolVersion: "v1",
-			ToolInput: `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部","columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
+		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Access: aggregate.Read,
+			ToolInput: `{"department":"営業部"}`},
+		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
+			ToolVersion: "v1",
+			ToolInput:   `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部","columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
 	}
 }
 
@@ -174,9 +177,11 @@ func (s *scenario) bestTaken() *scenario {
 
 func (s *scenario) summedUp(used aggregate.Usage, set tenancy.Settings, unjudged ...contest.Unjudged) *scenario {
 	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Usage: used, Summary: &contest.Summary{
-		Unjudged:    unjudged,
-		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
-			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content), ExitReason: contest.BudgetExhausted},
+		Unjudged: unjudged,
+		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: contest.PartialFailure,
+			Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
+			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content),
+				ExitReason: contest.BudgetExhausted},
 			{TeamID: "b", TeamName: "迅速", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf(otherContent)},
 		}}}, s.now))
 	return s.do(s.FinishContest(s.Head.Run, "a", content, set, s.now))
@@ -184,7 +189,8 @@ func (s *scenario) summedUp(used aggregate.Usage, set tenancy.Settings, unjudged
 
 // picked replaces the waiting draft by the other team's.
 func (s *scenario) picked() *scenario {
-	return s.do(s.PickDraft(s.contested().Prompt().ID, "b", otherContent, card.PickReason("ja", "迅速"), approver, policy, s.now))
+	return s.do(s.PickDraft(s.contested().Prompt().ID, "b", otherContent, card.PickReason("ja", "迅速"), approver, policy,
+		s.now))
 }
 
 func (s *scenario) rejectPrompt(reason string) *scenario {

@@ -112,7 +112,7 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 	return out
 }
 
-// answers draws a model's answers to earlier rejections. Each line is a quotation, since it stands beside the card's own.
+// answers draws a model's answers to earlier rejections, as quotations, since they stand beside the card's own lines.
 func (d drawing) answers(remarks string, most int) body {
 	if remarks = prepared(remarks); remarks == "" {
 		return body{}
