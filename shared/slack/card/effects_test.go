@@ -143,7 +143,8 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	expect.Must(t, at >= 0, "there is no table")
 	want := jsonOf([]any{
 		[]any{raw("残業時間"), raw("社員番号"), raw("備考"), raw("average_hours(書き込まれない)"), raw("note(書き込まれない)")},
-		[]any{raw("25.5"), raw("E001"), raw(" "), raw("–"), raw("「」")}, []any{raw("–"), raw("E002"), raw(" "), raw("1"), raw(" ")},
+		[]any{raw("25.5"), raw("E001"), raw(" "), raw("–"), raw("「」")},
+		[]any{raw("–"), raw("E002"), raw(" "), raw("1"), raw(" ")},
 	})
 	expect.Same(t, want, jsonOf(blocks[at].(*slack.TableBlock).Rows))
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)

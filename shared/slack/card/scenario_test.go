@@ -63,7 +63,8 @@ func departmentSteps() []task.Step {
 			ToolInput: `{"department":"営業部"}`},
 		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
 			ToolVersion: "v1",
-			ToolInput:   `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部","columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
+			ToolInput: `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部",` +
+				`"columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
 	}
 }
 
