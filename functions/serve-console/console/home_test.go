@@ -47,7 +47,7 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 	for range 4 {
 		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "勤怠"})
 	}
-	const near, full, link = "同時に進む依頼が上限に近づいています", "同時に進む依頼が上限に達しています", "/console/settings#h-limit"
+	const near, full, link = "同時に進む依頼が上限に近づいています", "同時に進む依頼が上限に達しています", "/console/settings/limit"
 	for _, x := range []struct {
 		most  int
 		about string

@@ -124,11 +124,11 @@ func emptyLooks(w *consoletest.World) (all []look) {
 		"approvals", "stand-ins"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
 	}
-	page := w.As(webapi.Suzuki).Get("/console/settings")
+	page := w.As(webapi.Suzuki).Get(approvalPage)
 	base := html.UnescapeString(regexp.MustCompile(`name="base" value="([^"]*)"`).FindStringSubmatch(page.Body)[1])
 	refused := expect.Value(url.ParseQuery(base))(w.T)
 	for name, value := range map[string]string{"base": base, "rev": fmt.Sprint(w.SettingsNow().Rev), "act": "save",
-		"max_versions": "0", "hour_requests": "x"} {
+		"max_versions": "0", "approval_days": "x"} {
 		refused.Set(name, value)
 	}
 	all = append(all, look{name: "tool-mark-empty", path: "/console/tools/marks/send_slack_dm"})
@@ -136,8 +136,9 @@ func emptyLooks(w *consoletest.World) (all []look) {
 		look{name: "board-empty", path: "/console/contests/board"},
 		look{name: "audit-refused", path: "/console/audit?from=yesterday"}, look{name: "insights-refused",
 			path: "/console/insights?from=2025-01-01&to=2025-12-31"},
-		look{name: "settings-refused", path: "/console/settings", form: refused}, look{name: "settings-saved",
-			path: "/console/settings?done=saved"},
+		look{name: "settings-refused", path: approvalPage, form: refused},
+		look{name: "settings-saved", path: approvalPage + "?done=saved"}, look{name: "settings-history-empty",
+			path: "/console/settings/history"},
 		look{name: "contest-new", path: "/console/contests/new"}, look{name: "contest-refused", path: "/console/contests",
 			form: url.Values{"prompt": {""}}},
 		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused",
@@ -173,7 +174,7 @@ func TestTheSentenceOfARuleIsBuiltLive(t *testing.T) {
 		`"#at-least").value === "10万"`)
 }
 
-const rulesPath = "/console/rules"
+const rulesPath, approvalPage = "/console/rules", "/console/settings/approval"
 
 // ruleLooks gives a workspace rules of circulation, and returns their pages.
 func ruleLooks(w *consoletest.World) []look {
@@ -206,7 +207,7 @@ func ruleLooks(w *consoletest.World) []look {
 		{name: "rules-unsaved", path: path, form: list.Hidden("act", "down.0")},
 		{name: "rules-wrong", path: path, form: low.Hidden("floor.stamps", "5", "floor.hands_from", "0", "act", "check")},
 		{name: "rules-check", path: path, form: fine.Hidden("act", "check")},
-		{name: "settings-ruled", path: "/console/settings"},
+		{name: "settings-ruled", path: approvalPage},
 		{name: "rules-end", path: path, form: list.Hidden("act", "end")},
 		{name: "rules-import", path: path + "/import", form: list.Hidden("text",
 			"form: 2\nrules:\n- name: x\n  whom: y\n- name: x\n")},

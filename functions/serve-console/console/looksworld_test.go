@@ -40,7 +40,17 @@ func fullLooks(w *consoletest.World) []look {
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
 	action := talkedOnRoute(w)
 	sent := k.Page() + "/sent/" + contest.TeamHash("team-a")
-	return append(append(turnLooks(w), organised(w)...), []look{
+	mark := marked(w)
+	settings := []look{
+		{name: "settings-review", path: approvalPage, form: url.Values{"rev": {fmt.Sprint(w.SettingsNow().Rev)},
+			"act": {"review"}, "approval_timeout_hours": {"72"}, "approvers.users": {webapi.Suzuki, webapi.Tanaka}}},
+		{name: "settings-history", path: "/console/settings/history"},
+	}
+	for _, section := range tenancy.Sections {
+		path := "/console/settings/" + section.Key
+		settings = append(settings, look{name: "settings-" + section.Key, path: path})
+	}
+	return append(append(append(turnLooks(w), organised(w)...), settings...), []look{
 		{name: "home", path: "/console"}, {name: "insights", path: "/console/insights"}, {name: "audit",
 			path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
 		{name: "approvals", path: "/console/approvals"}, {name: "settings", path: "/console/settings"}, {name: "request",
@@ -51,7 +61,7 @@ func fullLooks(w *consoletest.World) []look {
 			path: "/console/agents"},
 		{name: "conversation", path: talk}, {name: "conversation-calls", path: talk + "/sent"}, {name: "conversation-sent",
 			path: talk + "/sent/01TALK"},
-		{name: "tool-mark", path: marked(w)}, {name: "tool-mark-refused", path: marked(w), form: refusedMark},
+		{name: "tool-mark", path: mark}, {name: "tool-mark-refused", path: mark, form: refusedMark},
 		{name: "tool-server", path: "/console/tools/servers/office"},
 		{name: "stand-ins", path: stoodFor(w)},
 		{name: "route", path: routed}, {name: "route-ended", path: ends}, {name: "route-action", path: action},

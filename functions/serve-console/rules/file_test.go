@@ -273,13 +273,13 @@ func testTheRulesEnd(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	b := w.As(webapi.Suzuki)
 	settings := "実行ステップについては、回覧ルールが決めます。"
-	b.Get("/console/settings").Says(t, http.StatusOK, settings)
+	b.Get("/console/settings/approval").Says(t, http.StatusOK, settings)
 	check := b.Post(path, b.Get(path).Hidden("act", "end")).Says(t, http.StatusOK, "保存すると回覧ルールがなくなり", "削除 ルール 1")
 	expect.That(t, stored(w) != nil, "they ended before they were saved")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	expect.That(t, stored(w) == nil, "%+v", stored(w))
 	b.Get(path).Says(t, http.StatusOK, "回覧ルールはまだありません", "やめました")
-	b.Get("/console/settings").Lacks(t, settings)
+	b.Get("/console/settings/approval").Lacks(t, settings)
 	written(t, w) // and they begin again
 	expect.That(t, stored(w).Rev == 3, "%+v", stored(w))
 }

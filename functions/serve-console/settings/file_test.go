@@ -36,18 +36,18 @@ func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
 	f.Set("find.approvers.users", evil)
 	for _, act := range []string{"save", "search"} {
 		f.Set("act", act)
-		expect.That(t, !strings.Contains(b.Post("/console/settings", f).Body, "<script>alert"),
+		expect.That(t, !strings.Contains(b.Post(generalPage, f).Body, "<script>alert"),
 			"%s: markup of a user's", act)
 	}
 	b.Post("/console/settings/import", url.Values{"text": {"name: '</textarea>" + evil + "'\n"}}).Says(t, http.StatusOK).
 		Lacks(t, "<script>alert")
-	b.Post("/console/settings", opened(w, "name", evil)).Says(t, http.StatusSeeOther)
-	expect.That(t, !strings.Contains(b.Get("/console/settings").Body, "<script>alert"), "markup in the history")
+	b.Post(generalPage, opened(w, "name", evil)).Says(t, http.StatusSeeOther)
+	expect.That(t, !strings.Contains(b.Get(historyPage).Body, "<script>alert"), "markup in the history")
 }
 
 func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Post("/console/settings", opened(w, "approvers.users", webapi.Sato, "approvers.mode", "list", "max_versions",
+	b.Post(approvalPage, opened(w, "approvers.users", webapi.Sato, "approvers.mode", "list", "max_versions",
 		"7")).Says(t, http.StatusSeeOther)
 	file := b.Get("/console/settings.yaml")
 	expect.Must(t, file.Status == http.StatusOK && strings.Contains(file.Header.Get("Content-Disposition"),
@@ -57,7 +57,7 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 	text := strings.ReplaceAll(file.Body, "max_versions: 7", "max_versions: 3")
 	shown := b.Post("/console/settings/import", url.Values{"text": {text}})
 	expect.Must(t, shown.Status == http.StatusOK && w.SettingsNow().MaxVersions == 7 &&
-		strings.Contains(shown.Text(), ja.Label("max_versions")+" 7 3"), "%v", shown)
+		strings.Contains(shown.Text(), ja.Label("max_versions")+" 7 個 3 個"), "%v", shown)
 	seen := aggregate.HashOf(string([]byte(strings.Trim(text, "\n"))))
 	edited := url.Values{"act": {"save"}, "rev": {fmt.Sprint(w.SettingsNow().Rev)}, "seen": {seen},
 		"text": {strings.ReplaceAll(text, "max_versions: 3", "max_versions: 4")}}
@@ -95,7 +95,7 @@ func testHomeAndBudgets(t *testing.T, w *consoletest.World) {
 	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(),
 		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("spent", "day", "2.50", "month", "2.50"))
+	b.Get(budgetPage).Says(t, http.StatusOK, ja.Say("spent", "day", "2.50", "month", "2.50"))
 	numbers := web.TextsOf("insights", "ja")
 	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"), numbers.Say("mine"), numbers.Say("spent_day"),
 		numbers.Say("no_budget"), "$2.50")
@@ -256,7 +256,7 @@ func TestRowsOfRepositoriesAndReadsAreFilledIn(t *testing.T) {
 
 func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string, window browser.Window) {
 	b, version := w.As(webapi.Suzuki), versionOf(t, "list_employees")
-	tab := c.Open(t, b.Serve()+"/console/settings", window)
+	tab := c.Open(t, b.Serve()+agentPage, window)
 	fields := map[string]string{
 		"sources.name": "shop", "sources.repository": "acme/shop", "sources.ref": "heads/main", "sources.people": "everybody",
 		"sources.agents": "claude, codex", "sources.allow": "CODEOWNERS", "listed_reads.agent": "claude",
@@ -275,7 +275,7 @@ func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string
 		tab.Type(at(name), text)
 	}
 	tab.Eval(`document.querySelector('select[name="sources.ci"]').value = "skip"`)
-	tab.Click(`button[value="save"]`)
+	tab.Click(`button[value="review"]`)
 	tab.Until(`document.querySelector("#problems") && document.querySelector("#s-listed-reads .row .problem")`)
 	holds() // what was typed stays
 	tab.Accessible(t)
@@ -283,6 +283,10 @@ func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string
 
 	fields["listed_reads.version"] = version
 	tab.Type(at("listed_reads.version"), version)
+	tab.Click(`button[value="review"]`)
+	tab.Until(`document.querySelectorAll("ins.added").length === 2`)
+	tab.Fits()
+	tab.Accessible(t)
 	tab.Click(`button[value="save"]`)
 	tab.Until(`location.search.includes("done=saved")`)
 	holds()

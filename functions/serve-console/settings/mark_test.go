@@ -72,7 +72,7 @@ func marks(p tenancy.ToolPermission, version string, more ...string) url.Values 
 }
 
 var (
-	inputTag  = regexp.MustCompile(`<input[^>]*? name="([^"]+)" value="([^"]*)"[^>]*>`)
+	inputTag  = regexp.MustCompile(`<input[^>]*? name="([^"]+)"\s+value="([^"]*)"[^>]*>`)
 	selectTag = regexp.MustCompile(`(?s)<select name="([^"]+)".*?</select>`)
 	chosenTag = regexp.MustCompile(`<option value="([^"]*)" selected>`)
 )
@@ -355,13 +355,13 @@ var box = tenancy.ModelPrice{Model: "compatible:box/llama3.2", Input: "0.10", Ou
 
 func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/settings").Says(t, http.StatusOK, "モデルの料金", "100 万トークンあたり")
-	b.Post("/console/settings", prices(w, "prices.input", "０.10|")).Leads(t, "/console/settings?done=saved")
+	b.Get(budgetPage).Says(t, http.StatusOK, "モデルの料金", "100 万トークンあたり")
+	b.Post(budgetPage, prices(w, "prices.input", "０.10|")).Leads(t, budgetPage+"?done=saved")
 	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
-	b.Get("/console/settings").Says(t, http.StatusOK, "compatible:box/llama3.2 0.10 0.4 2026-11-20") // in the history
+	b.Get(historyPage).Says(t, http.StatusOK, "compatible:box/llama3.2 0.10 0.4 2026-11-20") // in the history
 	expect.Has(t, b.Get("/console/settings.yaml").Body, "model: compatible:box/llama3.2")
-	b.Post("/console/settings", prices(w, "prices.model", "|", "prices.input", "|", "prices.output", "|",
-		"prices.date", "|")).Leads(t, "/console/settings?done=saved")
+	b.Post(budgetPage, prices(w, "prices.model", "|", "prices.input", "|", "prices.output", "|",
+		"prices.date", "|")).Leads(t, budgetPage+"?done=saved")
 	expect.Is(t, len(w.SettingsNow().Prices), 0, "an emptied row stays")
 }
 
@@ -378,7 +378,7 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 		{[]string{"prices.cached", "free|"}, "cached", tenancy.RulePrice},
 		{[]string{"prices.date", "2026-02-30|"}, "date", tenancy.RuleDate},
 	} {
-		b.Post("/console/settings", prices(w, tt.change...)).
+		b.Post(budgetPage, prices(w, tt.change...)).
 			Says(t, http.StatusUnprocessableEntity, ja.In("columns", "prices."+tt.column)+": "+ja.Rule(tt.rule))
 	}
 	twice := prices(w)
@@ -386,13 +386,13 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 		"date": "2026-11-20"} {
 		twice["prices."+name][1] = value
 	}
-	b.Post("/console/settings", twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleTaken))
+	b.Post(budgetPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleTaken))
 	expect.Is(t, len(w.SettingsNow().Prices), 0, "something was saved")
 }
 
 func testAnothersPrice(t *testing.T, w *consoletest.World) {
 	b, late := w.As(webapi.Suzuki), opened(w, "max_versions", "7")
-	b.Post("/console/settings", prices(w)).Leads(t, "/console/settings?done=saved")
-	b.Post("/console/settings", late).Says(t, http.StatusConflict, "compatible:box/llama3.2")
+	b.Post(budgetPage, prices(w)).Leads(t, budgetPage+"?done=saved")
+	b.Post(budgetPage, late).Says(t, http.StatusConflict).Holds(t, `value="compatible:box/llama3.2"`)
 	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,8 +36,10 @@ type Channels interface {
 // Routes returns the pages of settings, their file, the first administrator's question, and the administrators.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET /console/settings", web.Of(c.Settings, c.settings)),
-		web.ForAdministrators("POST /console/settings", web.Of(c.Settings, c.saveSettings)),
+		web.ForAdministrators("GET /console/settings", web.Of(c.Settings, c.overview)),
+		web.ForAdministrators("GET /console/settings/history", web.Of(c.Settings, c.history)),
+		web.ForAdministrators("GET /console/settings/{section}", web.Of(c.opened, c.section)),
+		web.ForAdministrators("POST /console/settings/{section}", web.Of(c.opened, c.saveSection)),
 		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),
 		web.ForAdministrators("POST /console/settings/import", web.Of(c.Settings, c.importSettings)),
 		web.ForAdministrators("GET /console/welcome", web.Of(c.Settings, c.welcome)),
@@ -46,7 +49,9 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
+// settingsPage is a section of the settings.
 type settingsPage struct {
+	tenancy.Section
 	now      tenancy.Settings
 	form     url.Values
 	problems []tenancy.Problem
@@ -54,33 +59,47 @@ type settingsPage struct {
 	unasked
 	both    []string // settings that the viewer and somebody else changed
 	members *people.Members
-	contest *contestNote
 }
 
-func (c *Pages) settings(w http.ResponseWriter, r *http.Request, v *web.Viewer, now tenancy.Settings) error {
-	return c.showSettings(w, r, v, settingsPage{now: now, form: formOf(now), contest: c.contestNote(r.Context(), v, now)})
-}
-
-// saveSettings saves the typed values. It shows them again if they have problems, if somebody else saved changes
-// meanwhile, or if the form was a search.
-func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, now tenancy.Settings) (err error) {
-	p := settingsPage{now: now, form: r.PostForm}
-	if searches(r.PostForm) {
-		return c.showSettings(w, r, v, p)
+// opened returns the section that an address names, as it is saved.
+func (c *Pages) opened(r *http.Request, v *web.Viewer) (p settingsPage, err error) {
+	i := slices.IndexFunc(tenancy.Sections, func(s tenancy.Section) bool { return s.Key == r.PathValue("section") })
+	if i < 0 {
+		return p, web.ErrNoPage
 	}
-	x, problems := typed(r.PostForm, now)
+	p.Section = tenancy.Sections[i]
+	p.now, err = c.Settings(r, v)
+	p.form = formOf(p.now)
+	return p, err
+}
+
+func (p settingsPage) path() string { return sectionPath(p.Key) }
+
+func sectionPath(key string) string { return "/console/settings/" + key }
+
+func (c *Pages) section(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
+	return c.showSection(w, r, v, p)
+}
+
+// saveSection shows what the typed values would change and, from there, saves them. It shows them again if they have
+// problems, if somebody else saved changes meanwhile, or if the form was a search.
+func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
+	p.form = sentForm(r.PostForm)
+	act := p.form.Get("act")
+	if act == "edit" || searches(p.form) {
+		return c.showSection(w, r, v, p)
+	}
+	x, problems := typed(p.form, p.now)
 	p.problems = problems
-	if x.Rev = web.RevisionOf(r.PostForm); x.Rev != now.Rev {
+	if x.Rev = web.RevisionOf(p.form); x.Rev != p.now.Rev {
 		return c.showConflict(w, r, v, p)
 	}
-	if len(p.problems) == 0 {
-		p.problems, err = c.unfitApprovers(r.Context(), v, now, x)
-	}
+	err := c.check(r.Context(), v, &p, &x)
 	if err == nil && len(p.problems) == 0 {
-		p.problems, err = c.listable(r.Context(), v, now, &x)
-	}
-	if err == nil && len(p.problems) == 0 {
-		err = c.keep(r, v, now, x)
+		if act != "save" {
+			return c.showReview(w, r, v, p, x)
+		}
+		err = c.keep(r, v, p.now, x)
 		if wrong, ok := tenancy.ProblemOf(err); ok {
 			p.problems, err = []tenancy.Problem{wrong}, nil
 		}
@@ -95,9 +114,20 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 	case err != nil && !silent:
 		return err
 	case silent || len(p.problems) > 0:
-		return c.showSettings(w, r, v, p)
+		return c.showSection(w, r, v, p)
 	}
-	return c.Done(w, r, "/console/settings", "saved")
+	return c.Done(w, r, p.path(), "saved")
+}
+
+// check adds the problems that others must be asked about, if there are none yet.
+func (c *Pages) check(ctx context.Context, v *web.Viewer, p *settingsPage, x *tenancy.Settings) (err error) {
+	if len(p.problems) == 0 {
+		p.problems, err = c.unfitApprovers(ctx, v, p.now, *x)
+	}
+	if err == nil && len(p.problems) == 0 {
+		p.problems, err = c.listable(ctx, v, p.now, x)
+	}
+	return err
 }
 
 // unasked is what couldn't be asked for what it would have to say before settings are saved.
@@ -139,7 +169,7 @@ func (c *Pages) showConflict(w http.ResponseWriter, r *http.Request, v *web.View
 	}
 	p.form, p.both = merged(p.form, base, formOf(p.now))
 	p.conflict, p.problems = true, nil
-	return c.showSettings(w, r, v, p)
+	return c.showSection(w, r, v, p)
 }
 
 // unfitApprovers returns the problems of approvers that are in x but not in was. Approvers who were listed before stay
@@ -191,32 +221,51 @@ func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, ch
 	return all, nil
 }
 
-// showSettings renders the page. If Slack doesn't answer it shows ids instead of names.
-func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
+// showSection renders the page of a section. If Slack doesn't answer it shows ids instead of names.
+func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	p.members = c.members(r, v)
-	log, err := c.settingsLog(r.Context(), v, p.members)
-	if err != nil {
-		return err
-	}
 	t := settingsTexts{v.Texts("settings")}
-	sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
-	if err != nil {
-		return err
-	}
-	if p.now.FurtherDay, err = c.Store.FurtherDay(r.Context(), v.Tenant); err != nil {
-		return err
-	}
-	data := t.sheetOf(p)
-	data.Log = log
-	c.sayModel(r.Context(), v, &data)
-	for i := range data.Sections {
-		if data.Sections[i].Key == "budget" {
-			data.Sections[i].Note = t.Say("spent", "day", sums.Day, "month", sums.Month)
+	var note string
+	var contest *contestNote
+	switch p.Key {
+	case "budget":
+		sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
+		if err != nil {
+			return err
+		}
+		if p.now.FurtherDay, err = c.Store.FurtherDay(r.Context(), v.Tenant); err != nil {
+			return err
+		}
+		note = t.Say("spent", "day", sums.Day, "month", sums.Month)
+	case "contest":
+		if r.Method == http.MethodGet {
+			contest = c.contestNote(r.Context(), v, p.now)
 		}
 	}
+	data := t.sheetOf(p)
+	data.Note, data.Contest = note, contest
+	if p.Key == "work" {
+		c.sayModel(r.Context(), v, &data)
+	}
 	came := web.Came{Silent: p.unasked != unasked{}, Conflict: p.conflict, Wrong: len(p.problems) > 0}
-	d := web.Document{Title: t.Say("title"), Here: "settings", Data: data, Status: came.Status()}
-	return c.Show(w, r, v, d, "settings")
+	d := web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: data, Status: came.Status()}
+	return c.Show(w, r, v, d, "settings/section")
+}
+
+// showReview shows what would change, with a form that saves it and one that goes on with it.
+func (c *Pages) showReview(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage,
+	x tenancy.Settings) error {
+	t := settingsTexts{v.Texts("settings")}
+	data := reviewData{Path: p.path(), Changes: t.changes(c.members(r, v), tenancy.Differences(p.now, x))}
+	for _, name := range slices.Sorted(maps.Keys(p.form)) {
+		if name != "form" && name != "act" && !strings.HasPrefix(name, "find.") {
+			for _, value := range p.form[name] {
+				data.Form = append(data.Form, [2]string{name, value})
+			}
+		}
+	}
+	d := web.Document{Title: t.Say("review_title"), Here: "settings", Data: data}
+	return c.Show(w, r, v, d, "settings/review")
 }
 
 // members returns the workspace's people and groups, or nil if Slack doesn't list them.

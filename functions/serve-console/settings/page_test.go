@@ -26,6 +26,29 @@ import (
 	"ringi/shared/words/language"
 )
 
+// The pages of sections.
+const (
+	approvalPage = "/console/settings/approval"
+	budgetPage   = "/console/settings/budget"
+	workPage     = "/console/settings/work"
+	contestPage  = "/console/settings/contest"
+	agentPage    = "/console/settings/agent"
+	generalPage  = "/console/settings/general"
+	historyPage  = "/console/settings/history"
+)
+
+// pageOf returns the page of a setting.
+func pageOf(name string) string {
+	for _, s := range tenancy.Sections {
+		for _, x := range s.Settings {
+			if x.Name == name || strings.HasPrefix(name, x.Name+".") {
+				return "/console/settings/" + s.Key
+			}
+		}
+	}
+	return ""
+}
+
 // Names of the inputs of servers; each row has one of each.
 const serverName, serverURL = "mcp_servers.name", "mcp_servers.url"
 
@@ -65,29 +88,57 @@ func TestSettings(t *testing.T) {
 		"administrators are changed":                             testAdmins,
 		"settings travel as a file":                              testSettingsTravelAsAFile,
 		"a files mistakes are named with their lines":            testAFilesMistakesAreNamedWithTheirLines,
+		"what a section changes is reviewed":                     testReviewed,
 	})
 }
 
 func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	for _, locale := range language.All {
-		b.In(locale).Get("/console/settings").Says(t, http.StatusOK,
+		b.In(locale).Get(approvalPage).Says(t, http.StatusOK,
 			settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users"))
 	}
-	b.Post("/console/settings", opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
+	b.Post(approvalPage, opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
 		"false", "approvers.users", "|"+webapi.Sato+"|"+webapi.Tanaka,
 		"approvers.usergroups", "|"+webapi.Approvers, "approvers.mode", "list", serverName, "rooms|", serverURL, "http"+
-			"s://rooms.example.com/mcp|")).Says(t, http.StatusSeeOther).Leads(t, "/console/settings?done=saved")
+			"s://rooms.example.com/mcp|")).Says(t, http.StatusSeeOther).Leads(t, approvalPage+"?done=saved")
 	s := w.SettingsNow()
 	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
 		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers && len(s.MCPServers) == 1, "%+v", s)
-	page := b.Get("/console/settings").Text()
-	for _, want := range []string{"佐藤 花子, 田中 恵", "鈴木 一郎", "Maximum", "5", "7"} {
-		expect.That(t, want == "Maximum" || strings.Contains(page, want), "the history does not say %q: %s", want, page)
-	}
+	b.In("ja").Get(historyPage).Says(t, http.StatusOK, "佐藤 花子, 田中 恵", "鈴木 一郎", "5 個 7 個")
+	b.Get("/console/settings").Says(t, http.StatusOK, "佐藤 花子, 田中 恵, 人事部承認者 が承認", "依頼 1 件 $1000.5", "自分の依頼は不可",
+		"最後の変更: ", "鈴木 一郎、「自分の依頼を自分で承認できる」")
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && log[0].ActorID == webapi.Suzuki &&
 		strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`), "%+v", log)
+}
+
+// A section's own form shows what it changes before it is saved, and goes back with what was typed.
+func testReviewed(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	saved := w.SettingsNow()
+	saved.Approvers.Users = []string{webapi.Sato}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, saved, by, w.Now()))(t)
+	form := asSent(b.Get(approvalPage))
+	form.Set("act", "review")
+	b.Post(approvalPage, form).Says(t, http.StatusOK, ja.Say("import_same")).Lacks(t, `value="save"`)
+	form["approvers.users"] = []string{"", webapi.Sato, webapi.Tanaka}
+	form["allow_self_approval"] = []string{"false"}
+	form["register"] = []string{"true", "false"} // as browsers send a switch that is on
+	form.Set("max_versions", "7")
+	page := b.Post(approvalPage, form).Says(t, http.StatusOK, "佐藤 花子 佐藤 花子, 田中 恵", "5 個 7 個", ja.Say("at_once"),
+		ja.Say("later"), ja.Say("save_n", "n", 4))
+	page.Holds(t, `<ins class="added">田中 恵</ins>`, `<del class="removed">5 個</del>`).Lacks(t, "<ins class=\"added\">佐藤")
+	expect.Is(t, w.SettingsNow().MaxVersions, 5, "what was only looked at is saved")
+	again := b.Post(approvalPage, page.Hidden("act", "edit")).Says(t, http.StatusOK)
+	again.Holds(t, `name="max_versions" value="7"`, `name="approvers.users" value="`+webapi.Tanaka+`" checked`)
+	b.Post(approvalPage, page.Hidden("act", "save")).Leads(t, approvalPage+"?done=saved")
+	now := w.SettingsNow()
+	expect.That(t, now.MaxVersions == 7 && now.Register && !now.AllowSelfApproval && len(now.Approvers.Users) == 2 &&
+		now.ProcessApprovalRequired && now.Name == saved.Name, "%+v", now)
+	b.Post(approvalPage, page.Hidden("act", "save")).Says(t, http.StatusConflict)
+	b.Get("/console/settings/nothing").Says(t, http.StatusNotFound)
 }
 
 func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
@@ -99,7 +150,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 			"auto_actions.argv", `go test "./a b/*"|`, "auto_actions.place", "D1|",
 			"ai_sessions.cache.enabled", "true", "session_idle_days", "３", "dm_default", "agent"}, change...)...)
 	}
-	b.Post("/console/settings", row()).Says(t, http.StatusSeeOther)
+	b.Post(agentPage, row()).Says(t, http.StatusSeeOther)
 	s := w.SettingsNow()
 	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1",
 		Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
@@ -107,13 +158,14 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Place: "D1"}},
 		s.AutoActions)
 	expect.That(t, s.AISessions.Cache.Enabled && s.SessionIdleDays == 3 && s.DMDefault == "agent", "%+v", s)
-	page := b.Get("/console/settings")
+	page := b.Get(agentPage)
 	page.Holds(t, `value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`,
-		`<option value="http" selected>`, "doc-bot 書類 http")
+		`<option value="http" selected>`, "doc-bot")
+	b.Get(historyPage).Holds(t, "doc-bot 書類 http")
 	s.Agents[0].Metadata["owner"] = "人事"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s,
 		aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, w.Now()))(t)
-	b.Post("/console/settings", row("agents.label", "||")).Says(t, http.StatusSeeOther)
+	b.Post(agentPage, row("agents.label", "||")).Says(t, http.StatusSeeOther)
 	expect.That(t, len(w.SettingsNow().Agents[0].Metadata) == 1 && w.SettingsNow().Agents[0].Metadata["owner"] == "人事",
 		"what the page does not ask for %v", w.SettingsNow().Agents)
 	for says, change := range map[string][]string{
@@ -131,14 +183,14 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		ja.Rule(tenancy.Rule(agent.RuleAutoPlace)): {
 			"auto_actions.place", "|"},
 	} {
-		b.Post("/console/settings", row(change...)).Says(t, http.StatusUnprocessableEntity, says)
+		b.Post(agentPage, row(change...)).Says(t, http.StatusUnprocessableEntity, says)
 	}
-	wrong := b.Post("/console/settings", row("agents.auth_ref", "|sk-proj-1|", serverName, "rooms|", serverURL,
+	wrong := b.Post(agentPage, row("agents.auth_ref", "|sk-proj-1|", serverName, "rooms|", serverURL,
 		"http://x|"))
 	wrong.Says(t, http.StatusUnprocessableEntity, ja.Label("agents")+" (1): "+ja.In("columns", "agents.auth_ref"),
-		ja.In("columns", serverURL)+": ")
-	expect.Is(t, strings.Count(wrong.Body, `aria-invalid="true"`), 2, "fields that are marked: ")
-	page.Holds(t, `<a href="#h-approval">`, `<h2 id="h-approval">`)
+		ja.Label("mcp_servers")+" (1): "+ja.In("columns", serverURL))
+	wrong.Holds(t, `<a href="`+workPage+`#s-mcp-servers">`)
+	expect.Is(t, strings.Count(wrong.Body, `aria-invalid="true"`), 1, "fields that are marked: ")
 }
 
 func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World) {
@@ -166,7 +218,7 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 			b.Locale = locale
 			f := opened(w, serverName, "rooms", serverURL, "https://rooms.example.com/mcp")
 			f.Set(tt.name, tt.value)
-			a := b.Post("/console/settings", f)
+			a := b.Post(pageOf(tt.name), f)
 			says, _, _ := strings.Cut(web.TextsOf("settings", locale).In("rules", tt.rule), "{")
 			expect.That(t, a.Status == http.StatusUnprocessableEntity &&
 				(says != "" || tt.rule == tenancy.RuleBetween || tt.rule == tenancy.RuleLength) &&
@@ -184,60 +236,60 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 }
 
 func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *consoletest.World) {
-	a := w.As(webapi.Suzuki).Post("/console/settings", opened(w, "max_versions", "x", "name", "", "model", "llama3",
+	a := w.As(webapi.Suzuki).Post(approvalPage, opened(w, "max_versions", "x", "name", "", "model", "llama3",
 		"approvers.users", "sato", "max_cost_usd", "-1"))
-	n := strings.Count(a.Body, `<li><a href="#s-`)
+	n := strings.Count(a.Body, `<li><a href="/console/settings/`)
 	expect.That(t, a.Status == http.StatusUnprocessableEntity && n == 5, "%d, %d problems: %v", a.Status, n, a)
 }
 
 func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	mine := opened(w, "max_versions", "9", "name", "私の名前")
-	b.Post("/console/settings", opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t,
+	mine := opened(w, "max_versions", "9", "fiscal_year_month", "１")
+	b.Post(approvalPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t,
 		http.StatusSeeOther)
-	b.Post("/console/settings", mine).Says(t, http.StatusConflict, ja.Say("their")+": 7").Holds(t,
-		`name="max_versions" value="9"`, `name="approval_timeout_hours" value="24"`, `value="私の名前"`)
-	if s := w.SettingsNow(); s.MaxVersions != 7 || s.Name == "私の名前" {
+	b.Post(approvalPage, mine).Says(t, http.StatusConflict, ja.Say("their")+": 7").Holds(t,
+		`name="max_versions" value="9"`, `name="approval_timeout_hours" value="24"`, `value="１"`)
+	if s := w.SettingsNow(); s.MaxVersions != 7 || s.FiscalYearMonth == 1 {
 		t.Errorf("the second was saved over the first: %+v", s)
 	}
-	again := opened(w, "max_versions", "9", "name", "私の名前")
-	b.Post("/console/settings", again).Says(t, http.StatusSeeOther)
-	if s := w.SettingsNow(); s.MaxVersions != 9 || s.ApprovalTimeoutHours != 24 || s.Name != "私の名前" {
+	again := opened(w, "max_versions", "9", "fiscal_year_month", "１")
+	b.Post(approvalPage, again).Says(t, http.StatusSeeOther)
+	if s := w.SettingsNow(); s.MaxVersions != 9 || s.ApprovalTimeoutHours != 24 || s.FiscalYearMonth != 1 {
 		t.Errorf("%+v", s)
 	}
 	mine.Del("base") // nobody says as what it was opened
-	b.Post("/console/settings", mine).Says(t, http.StatusConflict)
+	b.Post(approvalPage, mine).Says(t, http.StatusConflict)
 }
 
 func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認", "name", "まだ保存していない")
-	b.Post("/console/settings", f).Says(t, http.StatusOK).Holds(t, `name="approvers.users" value="`+webapi.Sato+`">`,
-		`name="approvers.usergroups" value="`+webapi.Approvers+`">`, "まだ保存していない")
+	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認", "max_versions", "42")
+	b.Post(approvalPage, f).Says(t, http.StatusOK).Holds(t, `name="approvers.users" value="`+webapi.Sato+`">`,
+		`name="approvers.usergroups" value="`+webapi.Approvers+`">`, `value="42"`)
 	f.Set("act", "enter")
-	b.Post("/console/settings", f).Says(t, http.StatusOK)
+	b.Post(approvalPage, f).Says(t, http.StatusOK)
 	expect.That(t, len(settingsChanges(w)) == 0, "Enter behind a name saves")
 	f.Set("find.approvers.users", "ゲスト")
-	b.Post("/console/settings", f).Says(t, http.StatusOK, ja.Rule(people.RuleGuest)).
+	b.Post(approvalPage, f).Says(t, http.StatusOK, ja.Rule(people.RuleGuest)).
 		Holds(t, `value="`+webapi.Guest+`" disabled`)
 }
 
 func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
-	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("no_slack"))
-	b.Post("/console/settings", opened(w, "approvers.users", webapi.Tanaka)).Says(t, http.StatusServiceUnavailable,
+	b.Get(approvalPage).Says(t, http.StatusOK, ja.Say("no_slack"))
+	b.Post(approvalPage, opened(w, "approvers.users", webapi.Tanaka)).Says(t, http.StatusServiceUnavailable,
 		ja.Say("silent")).Holds(t, webapi.Tanaka)
 	expect.That(t, len(w.SettingsNow().Approvers.Users) == 0, "somebody unknown was taken")
 	b.Post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + webapi.Tanaka + "]"}}).Says(t,
 		http.StatusServiceUnavailable, ja.Say("silent")).Holds(t, webapi.Tanaka) // a file
-	b.Post("/console/settings", opened(w, "max_versions", "6")).Says(t,
+	b.Post(approvalPage, opened(w, "max_versions", "6")).Says(t,
 		http.StatusSeeOther) // what needs no name
 }
 
 func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("choose"))
+	b.Get(approvalPage).Says(t, http.StatusOK, ja.Say("choose"))
 	b.Get("/console/welcome").Says(t, http.StatusOK, web.TextsOf("welcome", "ja").Say("no_about")).Lacks(t, " checked")
 	b.Post("/console/welcome", nil).Says(t, http.StatusOK)
 	expect.That(t, !w.SettingsNow().SelfApprovalChosen, "no choice")
@@ -249,7 +301,7 @@ func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consolet
 	w.As(webapi.Suzuki).Post("/console/welcome", late).Says(t, http.StatusConflict) // a second answer to the question
 	s := w.SettingsNow()
 	expect.That(t, s.AllowSelfApproval && s.SelfApprovalChosen &&
-		!strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")), "it is asked again: %+v", s)
+		!strings.Contains(b.Get(approvalPage).Text(), ja.Say("choose")), "it is asked again: %+v", s)
 }
 
 // In a further workspace, the page shows an administrator the deployment's limit next to the day's budget, and a
@@ -265,11 +317,11 @@ func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 			w.Console.Begin = &consoletest.Beginner{W: w}
 			b := w.As(webapi.Suzuki).In(locale)
 			said := web.TextsOf("settings", locale).Say("further_day", "usd", "2.50")
-			if a := b.Get("/console/settings"); a.Status != 200 || strings.Contains(a.Text(), said) != further {
+			if a := b.Get(budgetPage); a.Status != 200 || strings.Contains(a.Text(), said) != further {
 				t.Errorf("%s, %s: %d %s", locale, own, a.Status, a.Text())
 			}
 			prices := web.TextsOf("settings", locale).Say("further_prices")
-			if a := b.Get("/console/settings"); strings.Contains(a.Text(), prices) != further {
+			if a := b.Get(budgetPage); strings.Contains(a.Text(), prices) != further {
 				t.Errorf("%s, %s: prices of its own: %s", locale, own, a.Text())
 			}
 			if a := b.Get("/console/contests/new"); a.Status != 200 || strings.Contains(a.Text(), "2.50") != further {
@@ -284,21 +336,21 @@ func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
 	w := consoletest.Start(t)
 	b := w.As(webapi.Suzuki)
 	words := web.TextsOf("settings", "ja")
-	b.Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
+	b.Get(workPage).Says(t, http.StatusOK, words.Say("model_unused"))
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Title: "勤怠"})
-	b.Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused")) // its rows name none
+	b.Get(workPage).Says(t, http.StatusOK, words.Say("model_unused")) // its rows name none
 	used := func(id, provider, model string) {
 		w.Later(time.Minute)
 		w.Decide(task.Charge(aggregate.Usage{ID: id, Provider: provider, Model: model, Calls: 1, Cost: 1}, w.Now(),
 			func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	}
 	used("02", "demo", "demo")
-	b.Get("/console/settings").Says(t, http.StatusOK, "最後に使われたモデル: demo (")
+	b.Get(workPage).Says(t, http.StatusOK, "最後に使われたモデル: demo (")
 	used("01", "anthropic", "claude-x")
-	b.Get("/console/settings").Says(t, http.StatusOK,
+	b.Get(workPage).Says(t, http.StatusOK,
 		"最後に使われたモデル: claude-x ("+w.Now().In(tenancy.Zone()).Format("2006-01-02 15:04")+")")
 	other := w.Found("T0OTHER", webapi.Tanaka)
-	w.Of(other, webapi.Tanaka).Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
+	w.Of(other, webapi.Tanaka).Get(workPage).Says(t, http.StatusOK, words.Say("model_unused"))
 }
 
 // People pass the name of a setting from a sentence on to an administrator: the settings page must use that name.

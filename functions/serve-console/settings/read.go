@@ -32,6 +32,16 @@ func formOf(s tenancy.Settings) url.Values {
 	return form
 }
 
+// sentForm returns a form with one value of each flag: the box is sent before what stands for no.
+func sentForm(form url.Values) url.Values {
+	for name, values := range form {
+		if x, ok := tenancy.SettingNamed(name); ok && x.Kind == tenancy.KindFlag && len(values) > 1 {
+			form[name] = values[:1]
+		}
+	}
+	return form
+}
+
 // typed applies a form to settings and returns all problems. Settings that the form lacks stay as they are.
 func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, []tenancy.Problem) {
 	s := over
@@ -156,7 +166,7 @@ type importData struct {
 	web.Faults
 	unasked
 	Conflict bool // somebody else saved meanwhile
-	Changes  []change
+	Changes  changes
 	Save     bool // it may be saved
 }
 
@@ -188,13 +198,13 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 			if err := c.keep(r, v, now, file.Settings); err != nil {
 				return err
 			}
-			return c.Done(w, r, "/console/settings", "saved")
+			return c.Done(w, r, "/console/settings/history", "saved")
 		}
 	}
 	if len(faults) == 0 {
-		data.Changes = t.differences(c.members(r, v), tenancy.Differences(now, file.Settings))
+		data.Changes = t.changes(c.members(r, v), tenancy.Differences(now, file.Settings))
 	}
-	data.Save = len(data.Changes) > 0 && !silent
+	data.Save = len(data.Changes.All) > 0 && !silent
 	came := web.Came{Silent: silent, Conflict: data.Conflict, Wrong: len(faults) > 0}
 	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "settings/import")

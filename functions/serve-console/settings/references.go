@@ -81,7 +81,7 @@ func (c *Pages) contestNote(ctx context.Context, v *web.Viewer, s tenancy.Settin
 	defer cancel()
 	t, file := settingsTexts{v.Texts("settings")}, s.DraftContest.File
 	d, err := c.described(ctx, v, s.DraftContest, nil)
-	n := &contestNote{At: inputID("draft_contest.file")}
+	n := &contestNote{At: placeOf("draft_contest.file")}
 	switch {
 	case err != nil:
 		n.Text = t.Say("contest_unchecked")

@@ -45,7 +45,7 @@ func switchedOn(w *consoletest.World, file string) url.Values {
 func testPlayableFiles(t *testing.T, w *consoletest.World) {
 	b := drafting(w)
 	form := prices(w, "draft_contest.enabled", "true", "draft_contest.file", "configs/contest.toml")
-	w.As(webapi.Suzuki).Post("/console/settings", form).Leads(t, "/console/settings?done=saved")
+	w.As(webapi.Suzuki).Post(contestPage, form).Leads(t, contestPage+"?done=saved")
 	expect.That(t, w.SettingsNow().DraftContest.Enabled, "not saved")
 	expect.Same(t, w.SettingsNow().Prices, b.Checked.Prices) // which were saved with it
 	expect.That(t, len(b.Checked.Prices) == 1 && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
@@ -65,8 +65,8 @@ func testWarnedFiles(t *testing.T, w *consoletest.World) {
 	b.More = 3
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/settings").Lacks(t, "members[0]") // contests are off
-	suzuki.Post("/console/settings", switchedOn(w, "configs/contest.toml")).Leads(t, "/console/settings?done=saved")
-	for _, path := range []string{"/console/settings?done=saved", "/console/settings"} {
+	suzuki.Post(contestPage, switchedOn(w, "configs/contest.toml")).Leads(t, contestPage+"?done=saved")
+	for _, path := range []string{contestPage + "?done=saved", "/console/settings"} {
 		suzuki.Get(path).Says(t, http.StatusOK, shownJa, warning, "and 3 more")
 	}
 	suzuki.In("en").Get("/console/settings").Says(t, http.StatusOK, shownEn, warning)
@@ -81,14 +81,14 @@ func testWarnedFiles(t *testing.T, w *consoletest.World) {
 
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {
 	drafting(w)
-	w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/old.toml")).
+	w.As(webapi.Suzuki).Post(contestPage, switchedOn(w, "configs/old.toml")).
 		Says(t, http.StatusUnprocessableEntity, mistake)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
 func testUncheckedFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
-	w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/mine.toml")).
+	w.As(webapi.Suzuki).Post(contestPage, switchedOn(w, "configs/mine.toml")).
 		Says(t, http.StatusServiceUnavailable, "コンテストのファイルを確認できませんでした").Holds(t, `value="configs/mine.toml"`)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
@@ -98,7 +98,7 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 	s.DraftContest.Enabled, s.DraftContest.File = true, "configs/old.toml"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
 	drafting(w)
-	w.As(webapi.Suzuki).Post("/console/settings", opened(w, "max_versions", "7")).Leads(t, "/console/settings?done=saved")
+	w.As(webapi.Suzuki).Post(approvalPage, opened(w, "max_versions", "7")).Leads(t, approvalPage+"?done=saved")
 	expect.Same(t, 7, w.SettingsNow().MaxVersions)
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenJa, mistake, "max_concurrent_teams")
@@ -107,15 +107,15 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 
 func testNoFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).NotSet = true
-	w.As(webapi.Suzuki).Post("/console/settings", switchedOn(w, "configs/contest.toml")).
+	w.As(webapi.Suzuki).Post(contestPage, switchedOn(w, "configs/contest.toml")).
 		Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleNoContests))
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
 func testContestsOff(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
-	w.As(webapi.Suzuki).Post("/console/settings", opened(w, "draft_contest.file", "configs/old.toml")).Leads(t,
-		"/console/settings?done=saved")
+	w.As(webapi.Suzuki).Post(contestPage, opened(w, "draft_contest.file", "configs/old.toml")).Leads(t,
+		contestPage+"?done=saved")
 }
 
 func testImportedContest(t *testing.T, w *consoletest.World) {
@@ -156,17 +156,17 @@ var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main"
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/settings").Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります").Holds(t,
+	b.Get(agentPage).Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります").Holds(t,
 		`<option value="" selected>選んでください</option>`)
-	b.Post("/console/settings", sources(w)).Leads(t, "/console/settings?done=saved")
+	b.Post(agentPage, sources(w)).Leads(t, agentPage+"?done=saved")
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"repository_id":7000001`), "%+v", log)
 	asked := w.GitHub.Asked.Load()
-	b.Post("/console/settings", opened(w, "max_versions", "7")).Leads(t, "/console/settings?done=saved")
+	b.Post(approvalPage, opened(w, "max_versions", "7")).Leads(t, approvalPage+"?done=saved")
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	expect.That(t, w.GitHub.Asked.Load() == asked, "GitHub is asked again")
-	b.Get("/console/settings").Says(t, http.StatusOK,
+	b.Get(historyPage).Says(t, http.StatusOK,
 		"shop acme/shop heads/main everybody claude, codex skip CODEOWNERS") // in the history
 	file := b.Get("/console/settings.yaml").Body
 	expect.Has(t, file, "repository: acme/shop")
@@ -186,7 +186,7 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 			".gitmodules|"}, agent.RuleSourceMissing: {"sources.repository", "acme/none|"},
 		agent.RuleSourceNoRef: {"sources.ref", "tags/none|"},
 	} {
-		b.Post("/console/settings", sources(w, change...)).Says(t, http.StatusUnprocessableEntity,
+		b.Post(agentPage, sources(w, change...)).Says(t, http.StatusUnprocessableEntity,
 			ja.Rule(tenancy.Rule(rule)))
 	}
 	twice := sources(w)
@@ -195,19 +195,19 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 			twice[name][1] = twice[name][0]
 		}
 	}
-	b.Post("/console/settings", twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(agent.RuleSourceName)))
+	b.Post(agentPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(agent.RuleSourceName)))
 	w.GitHub.Disconnected = true
-	b.Post("/console/settings", sources(w)).Says(t, http.StatusUnprocessableEntity,
+	b.Post(agentPage, sources(w)).Says(t, http.StatusUnprocessableEntity,
 		ja.Rule(tenancy.Rule(agent.RuleSourceUnconnected)))
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 }
 
 func testANameOfAnother(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Post("/console/settings", sources(w)).Leads(t, "/console/settings?done=saved")
+	b.Post(agentPage, sources(w)).Leads(t, agentPage+"?done=saved")
 	r := w.GitHub.Add("acme", "shop")
 	r.Commit("next", "another", nil, w.Now())
-	b.Post("/console/settings", sources(w, "sources.ref", "heads/next|")).Says(t, http.StatusUnprocessableEntity,
+	b.Post(agentPage, sources(w, "sources.ref", "heads/next|")).Says(t, http.StatusUnprocessableEntity,
 		ja.Rule(tenancy.Rule(agent.RuleSourceOther)))
 	none := sources(w)
 	for name := range none {
@@ -215,15 +215,15 @@ func testANameOfAnother(t *testing.T, w *consoletest.World) {
 			none[name] = []string{"", ""}
 		}
 	}
-	b.Post("/console/settings", none).Leads(t, "/console/settings?done=saved")
-	b.Post("/console/settings", sources(w, "sources.ref", "heads/next|")).Leads(t, "/console/settings?done=saved")
+	b.Post(agentPage, none).Leads(t, agentPage+"?done=saved")
+	b.Post(agentPage, sources(w, "sources.ref", "heads/next|")).Leads(t, agentPage+"?done=saved")
 	expect.Same(t, 7_000_002, w.SettingsNow().Sources[0].RepositoryID)
 }
 
 func testGitHubIsSilent(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	w.GitHub.Down.Store(true)
-	b.Post("/console/settings", sources(w)).Says(t, http.StatusServiceUnavailable, "GitHub の応答がなく").Holds(t,
+	b.Post(agentPage, sources(w)).Says(t, http.StatusServiceUnavailable, "GitHub の応答がなく").Holds(t,
 		`value="acme/shop"`)
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 	text := b.Get("/console/settings.yaml").Body + "\n"
@@ -255,8 +255,8 @@ func versionOf(t *testing.T, name string) string {
 func testAReadIsListed(t *testing.T, w *consoletest.World) {
 	b, version := w.As(webapi.Suzuki), versionOf(t, "list_employees")
 	b.Get("/console/tools").Says(t, http.StatusOK, version)
-	b.Post("/console/settings", listedRead(w, "list_employees", strings.ToUpper(version))).Leads(t,
-		"/console/settings?done=saved")
+	b.Post(agentPage, listedRead(w, "list_employees", strings.ToUpper(version))).Leads(t,
+		agentPage+"?done=saved")
 	want := []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
 		People: []string{webapi.Sato, webapi.Suzuki}}}
 	expect.Same(t, want, w.SettingsNow().ListedReads)
@@ -279,7 +279,7 @@ func testWhatCantBeListed(t *testing.T, w *consoletest.World) {
 		agent.RuleListedOther:   listedRead(w, "list_employees", strings.Repeat("0", 64)),
 		agent.RuleListedFree:    listedRead(w, "send_slack_dm", write),
 	} {
-		b.Post("/console/settings", form).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(rule)))
+		b.Post(agentPage, form).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(rule)))
 	}
 	expect.Is(t, len(w.SettingsNow().ListedReads), 0, "it is saved all the same")
 }

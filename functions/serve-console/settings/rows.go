@@ -258,8 +258,7 @@ func (t settingsTexts) choice(name, value string) string {
 	return value
 }
 
-func rowsShown(list string, form url.Values) string {
-	var all []string
+func rowsShown(list string, form url.Values) (all []string) {
 	rows, _ := rowsTyped(form, list)
 	for _, row := range rows {
 		var cells []string
@@ -270,5 +269,5 @@ func rowsShown(list string, form url.Values) string {
 		}
 		all = append(all, strings.Join(cells, " "))
 	}
-	return strings.Join(all, " · ")
+	return all
 }

@@ -17,11 +17,11 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
-	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
 type settingsData struct {
+	Path     string
 	Rev      int
 	Base     string // the form as it was opened
 	Unchosen bool   // nobody has decided on self-approval
@@ -29,27 +29,27 @@ type settingsData struct {
 	NoSlack  bool
 	unasked
 	Cut      bool
+	Note     string
 	Contest  *contestNote
 	Problems []fieldProblem
 	Both     []string
-	Sections []settingsSection
-	Log      []settingsEntry
+	Groups   []settingsGroup
 }
 
 // fieldProblem describes an input's problem.
 type fieldProblem struct{ At, Label, Text string }
 
-type settingsSection struct {
-	Key, Title string
-	Note       string
-	Inputs     []input
+// settingsGroup is a part of a section; the first one may have no title.
+type settingsGroup struct {
+	Title  string
+	Inputs []input
 }
 
 type input struct {
 	tenancy.Words
 	Name, ID, Value string
 	Kind            tenancy.Kind
-	Boxes           []web.Box    // of a choice or a flag
+	Choices         []web.Choice
 	Of              *web.Chooser // of people or groups
 	Rows            []settingRow
 	Problems        []string
@@ -61,8 +61,8 @@ type input struct {
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{
-		Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, unasked: p.unasked,
-		Contest: p.contest, NoSlack: p.members == nil,
+		Path: p.path(), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict, unasked: p.unasked,
+		Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", NoSlack: p.members == nil,
 	}
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {
@@ -71,19 +71,30 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 		if id := idAt(p.form, wrong.Field); id != "" {
 			label += ": " + nameOf(p.members, id)
 		}
-		d.Problems = append(d.Problems, fieldProblem{At: inputID(base), Label: label, Text: t.problem(wrong)})
+		d.Problems = append(d.Problems, fieldProblem{At: placeOf(base), Label: label, Text: t.problem(wrong)})
 	}
 	for _, name := range p.both {
 		d.Both = append(d.Both, t.label(name))
 	}
-	for _, s := range tenancy.Sections {
-		section := settingsSection{Key: s.Key, Title: s.Title.In(t.Locale())}
-		for _, x := range s.Settings {
-			section.Inputs = append(section.Inputs, t.inputOf(p, x, now))
+	for _, x := range p.Settings {
+		title := t.In("groups", x.Name)
+		if title != "" || len(d.Groups) == 0 {
+			d.Groups = append(d.Groups, settingsGroup{Title: title})
 		}
-		d.Sections = append(d.Sections, section)
+		group := &d.Groups[len(d.Groups)-1]
+		group.Inputs = append(group.Inputs, t.inputOf(p, x, now))
 	}
 	return d
+}
+
+// placeOf returns the address of a setting's input.
+func placeOf(name string) string {
+	for _, s := range tenancy.Sections {
+		if slices.ContainsFunc(s.Settings, func(x tenancy.Setting) bool { return x.Name == name }) {
+			return sectionPath(s.Key) + "#" + inputID(name)
+		}
+	}
+	return "#" + inputID(name)
 }
 
 func inputID(name string) string { return "s-" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }
@@ -110,16 +121,12 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 		}
 	}
 	if slices.Contains(p.both, x.Name) {
-		in.Now = t.shown(p.members, x.Name, now)
+		in.Now = cmp.Or(strings.Join(t.shown(p.members, x.Name, now), ", "), t.Say("nothing"))
 	}
 	switch x.Kind {
-	case tenancy.KindFlag:
-		in.Boxes = []web.Box{{Value: "true", Text: t.Say("yes"), On: in.Value == "true"}, {
-			Value: "false", Text: t.Say("no"), On: in.Value == "false",
-		}}
 	case tenancy.KindChoice:
 		for _, value := range x.Choices {
-			in.Boxes = append(in.Boxes, web.Box{Value: value, Text: t.value(x.Name, value), On: in.Value == value})
+			in.Choices = append(in.Choices, web.Choice{Value: value, Text: t.value(x.Name, value), Chosen: in.Value == value})
 		}
 	case tenancy.KindPeople, tenancy.KindGroups:
 		in.Of = t.approvers(x, p)
@@ -181,11 +188,11 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
 	return b
 }
 
-func (t settingsTexts) shown(m *people.Members, name string, form url.Values) string {
+// shown returns the values of a setting in a form as people read them.
+func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (all []string) {
 	if _, rows := rowsLists[name]; rows {
-		return cmp.Or(rowsShown(name, form), t.Say("nothing"))
+		return rowsShown(name, form)
 	}
-	var all []string
 	for _, value := range form[name] {
 		switch {
 		case strings.Contains(name, "approvers.u"):
@@ -197,47 +204,57 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) st
 		}
 		all = append(all, t.value(name, value))
 	}
-	if len(all) == 0 {
-		return t.Say("nothing")
-	}
-	return strings.Join(all, ", ")
-}
-
-type settingsEntry struct {
-	At      time.Time
-	Who     string
-	Changes []change
-}
-
-type change struct{ Label, Was, Is string }
-
-// latest is how many changes of settings the page shows.
-const latest = 10
-
-func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Members) ([]settingsEntry, error) {
-	page, err := c.Store.Audit(ctx, v.Tenant, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", latest)
-	if err != nil {
-		return nil, fmt.Errorf("read who changed settings: %w", err)
-	}
-	t := settingsTexts{v.Texts("settings")}
-	var out []settingsEntry
-	for _, e := range page.Items {
-		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID),
-			Changes: t.differences(m, tenancy.ReadDifferences(e.Details))})
-	}
-	return out, nil
-}
-
-func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference) (all []change) {
-	for _, d := range diff {
-		if x, ok := tenancy.SettingNamed(d.Field); !ok || x.OnPage() {
-			all = append(all, change{t.label(d.Field), t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)})
-		}
+	x, _ := tenancy.SettingNamed(name)
+	if unit := x.Says.In(t.Locale()).Unit; len(all) == 1 && unit != "" && !strings.HasPrefix(unit, "(") {
+		all[0] += " " + unit
 	}
 	return all
 }
 
-func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON) string {
+// changes are what saving changes, and from when on it counts.
+type changes struct {
+	All           []change
+	AtOnce, Later bool
+}
+
+// change is a setting with its values before and after.
+type change struct {
+	Label   string
+	Was, Is []changed
+}
+
+// changed is a value, and whether it is on one side only.
+type changed struct {
+	Text  string
+	Alone bool
+}
+
+func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (out changes) {
+	for _, d := range diff {
+		x, ok := tenancy.SettingNamed(d.Field)
+		if ok && !x.OnPage() {
+			continue
+		}
+		was, is := t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)
+		out.All = append(out.All, change{t.label(d.Field), t.beside(was, is), t.beside(is, was)})
+		atOnce := d.Field == "allow_self_approval" || strings.HasPrefix(d.Field, "approvers.")
+		out.AtOnce, out.Later = out.AtOnce || atOnce, out.Later || !atOnce
+	}
+	return out
+}
+
+// beside returns values, each with whether it is not among the others.
+func (t settingsTexts) beside(values, others []string) (all []changed) {
+	for _, v := range values {
+		all = append(all, changed{v, !slices.Contains(others, v)})
+	}
+	if len(values) == 0 {
+		all = append(all, changed{Text: t.Say("nothing")})
+	}
+	return all
+}
+
+func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON) []string {
 	var list []string
 	var text string
 	var of tenancy.Settings
@@ -289,9 +306,9 @@ func (c *Pages) sayModel(ctx context.Context, v *web.Viewer, d *settingsData) {
 		return
 	}
 	t := settingsTexts{v.Texts("settings")}
-	for i := range d.Sections {
-		for j := range d.Sections[i].Inputs {
-			if in := &d.Sections[i].Inputs[j]; in.Name == "model" {
+	for _, group := range d.Groups {
+		for i := range group.Inputs {
+			if in := &group.Inputs[i]; in.Name == "model" {
 				in.Bound = t.modelUsed(last.Provider, last.Model, last.CreatedAt)
 			}
 		}

@@ -26,14 +26,17 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 	for _, locale := range language.All {
 		texts := settingsTexts{web.TextsOf("settings", locale)}
 		asked := map[string]int{}
-		for _, section := range texts.sheetOf(settingsPage{now: is, form: formOf(is)}).Sections {
-			for _, in := range section.Inputs {
-				if asked[in.Name]++; section.Title == "" || in.Label == "" || in.Label != texts.label(in.Name) ||
+		for _, section := range tenancy.Sections {
+			groups := texts.sheetOf(settingsPage{Section: section, now: is, form: formOf(is)}).Groups
+			sum := texts.sum(nil, section, is, "1")
+			expect.That(t, sum != "" && !strings.Contains(sum, "{"), "%s: the sum of %s is %q", locale, section.Key, sum)
+			for _, in := range inputsIn(groups) {
+				if asked[in.Name]++; section.Title.In(locale) == "" || in.Label == "" || in.Label != texts.label(in.Name) ||
 					(in.Hint != "") != (in.Kind == tenancy.KindRows) {
 					t.Errorf("%s lacks words: %+v", locale, in)
 				}
-				for _, box := range in.Boxes {
-					expect.That(t, box.Text != "", "%s has no words for %s=%s", locale, in.Name, box.Value)
+				for _, choice := range in.Choices {
+					expect.That(t, choice.Text != "", "%s has no words for %s=%s", locale, in.Name, choice.Value)
 				}
 			}
 		}
@@ -44,13 +47,20 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 				f.Own == slices.ContainsFunc(own,
 					named), "%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
 			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
-			told := texts.differences(nil, changed)
+			told := texts.changes(nil, changed).All
 			expect.That(t, len(changed) == 1 && f.OnPage() == (len(told) == 1 && told[0].Label != f.Name &&
-				told[0].Was != told[0].Is), "%s: the change of %s is told as %v", locale, f.Name, told)
+				!slices.Equal(told[0].Was, told[0].Is)), "%s: the change of %s is told as %v", locale, f.Name, told)
 			expect.That(t, auditlog.WordsIn(locale).Field(f.Name) != f.Name,
 				"%s: the audit log has no name for %s", locale, f.Name)
 		}
 	}
+}
+
+func inputsIn(groups []settingsGroup) (all []input) {
+	for _, g := range groups {
+		all = append(all, g.Inputs...)
+	}
+	return all
 }
 
 // A contest always has a budget: the page must not say that 0 means no limit for it.
@@ -59,8 +69,9 @@ func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
 	for _, locale := range language.All {
 		texts := settingsTexts{web.TextsOf("settings", locale)}
 		var unlimited []string
-		for _, section := range texts.sheetOf(settingsPage{now: now, form: formOf(now)}).Sections {
-			for _, in := range section.Inputs {
+		for _, section := range tenancy.Sections {
+			groups := texts.sheetOf(settingsPage{Section: section, now: now, form: formOf(now)}).Groups
+			for _, in := range inputsIn(groups) {
 				if x, _ := tenancy.SettingNamed(in.Name); strings.Contains(in.Bound, texts.Say("unlimited")) != x.Limit {
 					t.Errorf("%s: the page says of %s: %s", locale, in.Name, in.Bound)
 				} else if x.Limit {

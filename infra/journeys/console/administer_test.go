@@ -84,40 +84,54 @@ func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 	}
 }
 
-// changesSettings types two invalid values and sees an error at each field, then two valid ones.
+// changesSettings types two invalid values and sees an error at each field, then two valid ones, whose changes it sees
+// before it saves them, and another one in another section.
 func changesSettings(a administering, i int) {
-	versions, days := fmt.Sprint(4+i), fmt.Sprint(60+i)
+	versions, days, kept := fmt.Sprint(4+i), fmt.Sprint(30+i), fmt.Sprint(60+i)
+	const review = ".save .button-primary"
 	a.visit("/console/settings")
+	a.tab.Press(`main a[href="/console/settings/approval"]`)
+	a.tab.Until(`location.pathname === "/console/settings/approval"`)
 	a.tab.Type("#s-max-versions", "0")
-	a.tab.Type("#s-retain-results-days", "two")
-	a.tab.Press(".save button")
+	a.tab.Type("#s-approval-days", "two")
+	a.tab.Press(review)
 	a.tab.Until(`document.querySelectorAll("#problems li").length === 2`)
 	for field, says := range map[string][2]string{
-		"s-max-versions":        {"1〜50 を入力してください。", "Enter 1–50."},
-		"s-retain-results-days": {"整数を入力してください。", "whole number"},
+		"s-max-versions":  {"1〜50 を入力してください。", "Enter 1–50."},
+		"s-approval-days": {"整数を入力してください。", "whole number"},
 	} {
 		a.shows(`.setting:has(#`+field+`) .problem`, says[i])
 		a.tab.Until(fmt.Sprintf(`document.getElementById(%q).matches("[aria-invalid=true]") && `+
-			`document.querySelector('#problems a[href="#%s"]')`, field, field))
+			`document.querySelector('#problems a[href$="#%s"]')`, field, field))
 	}
 	a.tab.Until(`document.getElementById("s-max-versions").value === "0" && ` +
-		`document.getElementById("s-retain-results-days").value === "two"`)
+		`document.getElementById("s-approval-days").value === "two"`)
 	a.look("settings-refused")
-	a.tab.Press(`#problems a[href="#s-retain-results-days"]`)
-	a.tab.Until(`location.hash === "#s-retain-results-days"`)
+	a.tab.Press(`#problems a[href$="#s-approval-days"]`)
+	a.tab.Until(`location.hash === "#s-approval-days"`)
 	a.tab.Type("#s-max-versions", versions)
-	a.tab.Type("#s-retain-results-days", days)
-	a.tab.Press(".save button")
+	a.tab.Type("#s-approval-days", days)
+	a.tab.Press(review)
+	a.shows("main ins", versions, days)
+	a.look("settings-review")
+	a.tab.Press(`button[value="save"]`)
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
 	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === %q && `+
-		`document.getElementById("s-retain-results-days").value === %q`, versions, days))
-	a.shows("table.changes tbody tr:first-child", "鈴木")
+		`document.getElementById("s-approval-days").value === %q`, versions, days))
+	a.visit("/console/settings/work")
+	a.tab.Type("#s-retain-results-days", kept)
+	a.tab.Press(review)
+	a.tab.Press(`button[value="save"]`)
+	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
+	a.visit("/console/settings/history")
+	a.shows("table.changes tbody tr:first-child", "鈴木", kept)
 
 	a.tab.Press(`a[href="/console/audit?action=settings.updated"]`)
 	a.tab.Until(`location.pathname === "/console/audit" && document.querySelector("table.audit details")`)
 	a.tab.Press("table.audit tbody tr:first-child summary")
-	a.shows("table.audit tbody tr:first-child", "鈴木", "→ "+versions, "→ "+days,
-		[2]string{"結果の保存期間", "Keep results for"}[i])
+	a.shows("table.audit tbody tr:first-child", "鈴木", "→ "+kept, [2]string{"結果の保存期間", "Keep results for"}[i])
+	a.tab.Press("table.audit tbody tr:nth-child(2) summary")
+	a.shows("table.audit tbody tr:nth-child(2)", "鈴木", "→ "+versions, "→ "+days)
 	a.look("settings-in-the-log")
 }
 
@@ -163,13 +177,14 @@ func choosesSelfApproval(a administering, i int) {
 	a.tab.Press("main .button-primary")
 	a.tab.Until(`location.pathname === "/console/settings" && document.querySelector(".notice[role=status]") && ` +
 		`!document.querySelector(".notice.choose")`)
-	a.tab.Until(fmt.Sprintf(`document.querySelector('input[name="allow_self_approval"]:checked').value === %q`, choice))
+	a.visit("/console/settings/approval")
+	a.tab.Until(fmt.Sprintf(`String(document.querySelector("#s-allow-self-approval").checked) === %q`, choice))
 }
 
 // carriesSettings downloads the settings as a file and uploads it: first with mistakes, which are reported with their
 // lines, then without.
 func carriesSettings(a administering, i int) {
-	a.visit("/console/settings")
+	a.visit("/console/settings/history")
 	folder := a.t.TempDir()
 	name, file := a.tab.Download(folder, `a[href="/console/settings.yaml"]`)
 	before, was := fmt.Sprintf("max_versions: %d\n", 4+i), fmt.Sprintf("retain_results_days: %d\n", 60+i)
@@ -198,10 +213,9 @@ func carriesSettings(a administering, i int) {
 	a.shows("main .removed", fmt.Sprint(60+i), fmt.Sprint(4+i))
 	a.look("file-differs")
 	a.tab.Press(`button[value="save"]`)
-	a.tab.Until(`location.pathname === "/console/settings"`)
+	a.tab.Until(`location.pathname === "/console/settings/history"`)
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
-	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === "%d" && `+
-		`document.getElementById("s-retain-results-days").value === "45"`, 7+i))
+	a.shows("table.changes", "45", fmt.Sprint(7+i))
 }
 
 // limitsTools forbids a tool that no running request needs, and limits another after trying an invalid limit.

@@ -105,7 +105,8 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console")
 			for _, path := range pages(t, tab, done.Ref.ID, talked, competed, competed+"/compare",
-				competed+"/sent/"+contest.TeamHash("team-1"), "/console/contests/board") {
+				competed+"/sent/"+contest.TeamHash("team-1"), "/console/contests/board", "/console/settings/approval",
+				"/console/settings/history") {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
 					tab := tab.For(t)
 					tab.Visit(running.URL + path)

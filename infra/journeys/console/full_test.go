@@ -223,7 +223,7 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 				{"/console/insights", ".empty", [2]string{"この期間のデータはありません", "No data for these days"}},
 				{"/console/integrations", "main", [2]string{"MCP", "MCP"}},
 				{"/console/tools", ".empty", [2]string{"サーバー", "server"}},
-				{"/console/settings", ".empty", [2]string{"まだ変更はありません", ""}},
+				{"/console/settings", ".sections", [2]string{"まだ変更はありません", "No changes yet"}},
 			} {
 				t.Run(strings.TrimPrefix(page.path, "/console/"), func(t *testing.T) {
 					a := administering{t, a.tab.For(t), a.at}

@@ -12,13 +12,13 @@ import (
 var Sections = []Section{
 	{Key: "approval", Title: language.InEach("承認", "Approval"), Settings: []Setting{
 		{Name: "prompt_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "実行方針の承認を求める", About: "「いいえ」にすると、承認なしで方針からステップを作ります。"},
+			Words{Label: "実行方針の承認を求める", About: "オフにすると、承認なしで方針からステップを作ります。"},
 			Words{Label: "Require approval of policies", About: "If off, steps are planned without approval of the policy."})},
 		{Name: "process_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "実行ステップの承認を求める", About: "「いいえ」にすると、ステップを承認なしで実行します。書き込みの前に確認するには、「承認済みの書き込みをそのまま実行する」を「いいえ」にします。"},
+			Words{Label: "実行ステップの承認を求める", About: "オフにすると、ステップを承認なしで実行します。書き込みの前に確認するには、「承認済みの書き込みをそのまま実行する」をオフにします。"},
 			Words{Label: "Require approval of steps", About: "If off, steps run without approval. To pause before writes, turn off “Run approved writes without asking again”."})},
 		{Name: "auto_approve_tools", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "承認済みの書き込みをそのまま実行する", About: "「いいえ」にすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
+			Words{Label: "承認済みの書き込みをそのまま実行する", About: "オフにすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
 			Words{Label: "Run approved writes without asking again", About: "If off, Ringi asks again before each write to a sheet and each direct message."})},
 		{Name: "approvers.mode", Kind: KindChoice, Choices: []string{string(aggregate.ApproversChannel), string(aggregate.ApproversList)}, OnCards: true,
 			Says: language.InEach(
@@ -43,7 +43,7 @@ var Sections = []Section{
 			Words{Label: "承認者への DM", About: "承認待ちになったとき、一覧にある承認者 (人・ユーザーグループ) にカードを DM でも送ります。20 人までです。", Choices: []string{"送る", "送らない"}},
 			Words{Label: "Direct messages to approvers", About: "Also sends each approval card by direct message to the listed approvers, including group members (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
-			Words{Label: "自分の依頼を自分で承認できる", About: "「いいえ」にすると、本人以外の承認が必要になります。承認者を指名するまで、ダイレクトメッセージでの依頼とエージェントとの会話は受け付けません。本人しか承認できないためです。"},
+			Words{Label: "自分の依頼を自分で承認できる", About: "オフにすると、本人以外の承認が必要になります。承認者を指名するまで、ダイレクトメッセージでの依頼とエージェントとの会話は受け付けません。本人しか承認できないためです。"},
 			Words{Label: "People may approve their own requests", About: "If off, someone else must approve. Until you name approvers, Ringi declines direct-message requests and conversations with agents, because nobody else could approve them."})},
 		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
@@ -55,7 +55,7 @@ var Sections = []Section{
 			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は年度ごとに 1 から始まります。年度は、決裁された日、依頼を受け付けた日で決まります。", Unit: "月"},
 			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at 1 in each fiscal year. The day of the decision, or on which the request was taken on, says which.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
 		{Name: "register", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "起案番号を付ける", About: "「はい」にすると、これから受け付ける依頼のすべてに、受け付けた順に欠番なく起案番号が付き、決裁台帳に並びます。受け付けずに断った依頼にも付きます。決裁番号を付けるかどうかは、回覧ルールで決めます。"},
+			Words{Label: "起案番号を付ける", About: "オンにすると、これから受け付ける依頼のすべてに、受け付けた順に欠番なく起案番号が付き、決裁台帳に並びます。受け付けずに断った依頼にも付きます。決裁番号を付けるかどうかは、回覧ルールで決めます。"},
 			Words{Label: "Number requests", About: "If on, every request taken on from now gets a number, in order and without gaps, and stands in the register, also if it is refused at once. Whether decisions are numbered is up to the rules.", Logged: "Requests are numbered"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "却下などによる作り直しも含めた、バージョンの数です。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
@@ -91,7 +91,7 @@ var Sections = []Section{
 			Words{Label: "1 時間の依頼 (全体)", Unit: "件", Logged: "1 時間の依頼 (全体)"},
 			Words{Label: "Requests per hour (workspace)", Unit: "requests", Logged: "Requests per hour (workspace)"})},
 	}},
-	{Key: "work", Title: language.InEach("実行", "Execution"), Settings: []Setting{
+	{Key: "work", Title: language.InEach("実行と AI", "Running and AI"), Settings: []Setting{
 		{Name: "model", Kind: KindText, Rule: RuleModel, fits: isModel, Default: "claude-sonnet-4-6", Says: language.InEach(
 			Words{Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。使うには、モデルの API キーの登録が必要です。導入時にモデルが決められている場合は、そのモデルを使います。"},
 			Words{Label: "AI model", About: "For example, claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. The model’s key must be registered. If a model was set when Ringi was installed, that one is used instead."})},
@@ -131,7 +131,7 @@ var Sections = []Section{
 			Words{Label: "Web 検索を許可する", About: "すべてのコンテストで、web-search 型のメンバーが AI モデルの提供元の Web 検索を使えます (Anthropic と OpenAI)。検索語には、依頼の内容や、メンバーがツールで読んだ内容が含まれ、検索先のサイトに伝わることがあります。検索の料金は 1,000 回あたり 10 米ドルで、トークンとは別にかかり、すべての予算に含まれます。"},
 			Words{Label: "Allow web search", About: "In all contests, members of type web-search can use their model vendor’s web search (Anthropic and OpenAI). Search terms may include parts of the request and of what members read with allowed tools, and can reach the sites visited. 1,000 searches cost 10 US dollars plus tokens, and count toward all budgets.", Logged: "Web search in contests"})},
 	}},
-	{Key: "agent", Title: language.InEach("エージェントとの会話", "Conversations with agents"), Settings: []Setting{
+	{Key: "agent", Title: language.InEach("エージェント", "Agents"), Settings: []Setting{
 		{Name: "dm_default", Kind: KindChoice, Choices: []string{"task", "agent"}, Says: language.InEach(
 			Words{Label: "DM の扱い", About: "エージェントの ID で始まる DM (例: claude: …) は、必ず会話になります。", Choices: []string{"依頼", "会話 (既定のエージェントが答えます)"}},
 			Words{Label: "Treat direct messages as", About: "Messages that start with an agent’s ID (such as claude: …) are always conversations.", Choices: []string{"A request", "A conversation (the default agent answers)"}})},
@@ -177,7 +177,7 @@ var Sections = []Section{
 			Words{Label: "会話を終了するまで", About: "メッセージがないまま、この日数が過ぎた会話を終了します。続けるには、新しい会話を始めます。", Unit: "日"},
 			Words{Label: "End conversations after", About: "Conversations end after this time without messages. To continue, start a new one.", Unit: "days"})},
 		{Name: "ai_sessions.cache.enabled", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "終了した会話を残す", About: "「いいえ」にすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
+			Words{Label: "終了した会話を残す", About: "オフにすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
 			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. The audit log remains. Applies to conversations started from now on."})},
 		{Name: "max_session_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "会話 1 つの予算", About: "AI の利用料がこの額に達すると、エージェントはその会話で答えなくなります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},

@@ -1,0 +1,160 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+)
+
+type overviewData struct {
+	Unchosen bool
+	Contest  *contestNote
+	Rows     []overviewRow
+}
+
+// overviewRow is a section with its settings in a line.
+type overviewRow struct{ Path, Title, Sum string }
+
+func (c *Pages) overview(w http.ResponseWriter, r *http.Request, v *web.Viewer, now tenancy.Settings) error {
+	sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
+	if err != nil {
+		return err
+	}
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t, m := settingsTexts{v.Texts("settings")}, c.members(r, v)
+	log, err := c.settingsLog(r.Context(), v, m, 1)
+	if err != nil {
+		return err
+	}
+	data := overviewData{Unchosen: !now.SelfApprovalChosen, Contest: c.contestNote(r.Context(), v, now)}
+	for _, s := range tenancy.Sections {
+		data.Rows = append(data.Rows, overviewRow{sectionPath(s.Key), s.Title.In(t.Locale()),
+			t.sum(m, s, now, fmt.Sprint(sums.Month))})
+	}
+	data.Rows = append(data.Rows,
+		overviewRow{sectionPath("admins"), t.Say("admins"), t.few(m, owner.Admins)},
+		overviewRow{sectionPath("history"), t.Say("history_title"), t.last(log)})
+	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "settings", Data: data}, "settings")
+}
+
+// sum says in a line what is set in a section.
+func (t settingsTexts) sum(m *people.Members, s tenancy.Section, now tenancy.Settings, month string) string {
+	form := formOf(now)
+	pairs := []any{"month", month, "approvers", t.few(m, slices.Concat(now.Approvers.Users, now.Approvers.Usergroups))}
+	for _, x := range s.Settings {
+		pairs = append(pairs, x.Name, t.inSum(x, form))
+	}
+	var agents []string
+	for _, a := range agent.Named(now.Agents) {
+		agents = append(agents, a.ID)
+	}
+	pairs = append(pairs, "names", strings.Join(agents, ", "), "count", len(agents))
+	if key := s.Key + "=" + string(now.Approvers.Mode); t.In("sums", key) != "" {
+		return t.In("sums", key, pairs...)
+	}
+	return t.In("sums", s.Key, pairs...)
+}
+
+// inSum returns the value of a setting as a sum has it.
+func (t settingsTexts) inSum(x tenancy.Setting, form url.Values) string {
+	value := form.Get(x.Name)
+	if says := t.In("said", x.Name+"="+value); says != "" {
+		return says
+	}
+	n, _ := strconv.Atoi(value)
+	switch {
+	case x.Limit && value == "0":
+		return t.Say("no_limit")
+	case x.Kind == tenancy.KindDollars:
+		return "$" + value
+	case strings.HasSuffix(x.Name, "_hours") && n%24 == 0 && n > 24:
+		return t.Say("days", "n", web.Count(int64(n/24)))
+	case strings.HasSuffix(x.Name, "_hours"):
+		return t.Say("hours", "n", web.Count(int64(n)))
+	case x.Kind == tenancy.KindWhole:
+		return web.Count(int64(n))
+	}
+	return strings.Join(t.shown(nil, x.Name, form), ", ")
+}
+
+// fewest is how many people a sum names.
+const fewest = 3
+
+// few names some of several people or groups.
+func (t settingsTexts) few(m *people.Members, ids []string) string {
+	var names []string
+	for _, id := range ids[:min(len(ids), fewest)] {
+		names = append(names, nameOf(m, id))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(ids) - len(names); more > 0 {
+		text += t.Say("more_people", "n", more)
+	}
+	if text == "" {
+		return t.Say("nobody")
+	}
+	return text
+}
+
+// last says what was changed last.
+func (t settingsTexts) last(log []settingsEntry) string {
+	if len(log) == 0 || len(log[0].Changes) == 0 {
+		return t.Say("history_none")
+	}
+	e := log[0]
+	return t.Say("last_change", "when", web.Minute(e.At), "who", e.Who, "what", e.Changes[0].Label)
+}
+
+type settingsEntry struct {
+	At      time.Time
+	Who     string
+	Changes []change
+}
+
+// latest is how many changes of settings the page shows.
+const latest = 10
+
+func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Members, most int) ([]settingsEntry, error) {
+	page, err := c.Store.Audit(ctx, v.Tenant, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", most)
+	if err != nil {
+		return nil, fmt.Errorf("read who changed settings: %w", err)
+	}
+	t := settingsTexts{v.Texts("settings")}
+	var out []settingsEntry
+	for _, e := range page.Items {
+		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID),
+			Changes: t.changes(m, tenancy.ReadDifferences(e.Details)).All})
+	}
+	return out, nil
+}
+
+// history shows who changed what, and the file.
+func (c *Pages) history(w http.ResponseWriter, r *http.Request, v *web.Viewer, _ tenancy.Settings) error {
+	log, err := c.settingsLog(r.Context(), v, c.members(r, v), latest)
+	if err != nil {
+		return err
+	}
+	d := web.Document{Title: v.Texts("settings").Say("history_title"), Here: "settings", Data: log}
+	return c.Show(w, r, v, d, "settings/history")
+}
+
+// reviewData is what saving a form would change, with the form.
+type reviewData struct {
+	Path    string
+	Changes changes
+	Form    [][2]string // names and values
+}
