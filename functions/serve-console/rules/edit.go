@@ -82,6 +82,9 @@ func (c *Pages) edit(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 			route.Stages, shown = arranged(route.Stages, act, i), nil
 		}
 	case "keep":
+		if e.Rule.Name == "" && !e.last() {
+			e.Rule.Name = a.called(&e.Rule)
+		}
 		return a.keep(e)
 	}
 	return a.form(e, shown, nil)
@@ -124,6 +127,9 @@ type ruleData struct {
 	New, Last      bool
 	Default        string // of the last rule, what becomes of its requests unless somebody chooses
 	Sentence       string
+	What           string // it is for
+	Chips          []chip
+	Further        bool // it has conditions besides what is used for how much
 	NoSlack        bool
 	Problems       []problem
 
@@ -206,7 +212,7 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 		d.Default = capital(a.In("defaults", e.At))
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
 	} else {
-		d.Sentence, d.Outcome = a.rule(r), "refuse"
+		d.Sentence, d.Outcome, d.What = a.rule(r), "refuse", capital(a.what(&r.When))
 		a.conditions(&d, &r.When, sent)
 	}
 	switch {
@@ -216,6 +222,7 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 		d.Outcome = "refuse"
 	}
 	a.stages(&d, r.Route, sent)
+	d.Chips = a.chips(&r.Outcome)
 	title := a.Say("edit_title")
 	switch {
 	case d.Last:
@@ -258,6 +265,10 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	d.Use = a.options("use_options", use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
 	d.To = a.options("to_options", to, "", string(rules.GoWithin), string(rules.GoOutside))
 	d.Tools = a.toolBoxes(listed)
+	d.Further = kindsValue(c.Kinds) != steps || c.Places != nil || c.Requester != nil || c.Destinations != nil ||
+		sent.Get("find.channels")+sent.Get("find.departments") != "" ||
+		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester"},
+			func(field string) bool { return len(d.Wrong(field)) > 0 })
 	if d.Currency = yen; c.Amount != nil {
 		d.AtLeast, d.Below, d.Currency = string(c.Amount.AtLeast), string(c.Amount.Below), c.Amount.Currency
 	}

@@ -243,15 +243,22 @@ type listData struct {
 	Actions   bool // agents' actions are asked about by the rules
 }
 
+// ruleRow is a rule at a glance, and in full.
 type ruleRow struct {
 	I, N        int
 	At          string
+	Group       string // what the rule is for, if the one above is for something else
+	Band        string
+	More        []string // that must hold besides
+	Chips       []chip
+	Least       string
 	Name, Says  string
 	Wrong       []problem
 	First, Last bool
 }
 
 type floorData struct {
+	Sum                         string
 	Stamps, HandsFrom, Currency string
 	Wrong                       []problem
 }
@@ -289,15 +296,27 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		}
 		return all
 	}
+	above := ""
 	for i := range x.Rules {
-		d.Rules = append(d.Rules, ruleRow{I: i, N: i + 1, Name: x.Rules[i].Name, Says: a.rule(&x.Rules[i]),
-			Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1})
+		r := &x.Rules[i]
+		row := ruleRow{I: i, N: i + 1, Name: r.Name, Says: a.rule(r), Chips: a.chips(&r.Outcome), Least: a.least(&r.Outcome),
+			Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1}
+		group := ""
+		if group, row.Band, row.More = a.asking(r); group != above {
+			row.Group, above = group, group
+		}
+		d.Rules = append(d.Rules, row)
 	}
 	last := func(at string, o *rules.Outcome) ruleRow {
-		return ruleRow{At: at, Name: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at)}
+		is := *o
+		if is.Route == nil && is.Refuse == "" && at == reads {
+			is.Route = &rules.Policy{Stages: []rules.Stage{{Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}}}
+		}
+		return ruleRow{At: at, Name: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is),
+			Least: a.least(&is)}
 	}
 	d.Last = []ruleRow{last(reads, &x.Last.Reads), last(writes, &x.Last.Writes)}
-	d.Floor = floorData{Stamps: wholeShown(x.Floor.Stamps), Currency: yen}
+	d.Floor = floorData{Stamps: wholeShown(x.Floor.Stamps), Currency: yen, Sum: a.floor(x.Floor)}
 	if x.Floor.Stamps <= 0 {
 		d.Floor.Stamps = a.r.PostForm.Get("floor.stamps")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -158,7 +159,8 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes"))
-	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "name", "", "at_least", "abc", "below",
+	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "name", strings.Repeat("名", 81),
+		"at_least", "abc", "below",
 		"-1", "currency", "yen!",
 		"stages.0.people", "", "stages.1.need", "五人", "stages.1.vacant", "wait", "stages.1.own", "wait", "stages.1.twi"+
 			"ce", "wait", "hands", "99", "to", "within", "destinations", "")...)

@@ -108,16 +108,20 @@ func (s speaker) where(p *rules.Places) string {
 	if p == nil {
 		return ""
 	}
+	return s.Say("in_place", "list", s.placed(p))
+}
+
+func (s speaker) placed(p *rules.Places) string {
 	places := slices.Clone(p.Channels)
 	if p.Direct {
 		places = append(places, "")
 	}
-	return s.Say("in_place", "list", list(s, places, func(id string) string {
+	return list(s, places, func(id string) string {
 		if id == "" {
 			return s.Say("direct")
 		}
 		return s.channel(id)
-	}, s.Say("or")))
+	}, s.Say("or"))
 }
 
 // what says what is asked for: the use of tools, to where, for how much.

@@ -14,19 +14,22 @@ import (
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
 
 // tryData asks which rule would take a request, and has the answer.
 type tryData struct {
-	Tools, Places          []web.Choice
+	People, Tools, Places  []web.Choice // no people: there are too many to choose among
 	Kinds                  []web.Choice // none: rules are for the steps of requests alone
 	Amount, Currency, Who  string
 	Organised              bool   // an organisation stands
 	On                     string // the day
 	Answered               bool
 	Rule, Says, Asks, Fail string
+	Chips                  []chip
 	Stages                 []triedStage
+	Further                bool // more is asked than by whom, for which tool and how much
 }
 
 // triedStage is a stage of the answer, with whom it would ask.
@@ -64,7 +67,8 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		kind = rules.Kind(cmp.Or(f.Get("try.kind"), steps))
 		d.Kinds = a.options("way_kinds", string(kind), steps, actions)
 	}
-	d.Places = a.placesToTry(f.Get("try.place"))
+	d.Places, d.People = a.placesToTry(f.Get("try.place")), a.peopleToTry(d.Who)
+	d.Further = f.Get("try.place") != "" || kind != rules.KindSteps || d.On != a.today()
 	if !answer || of.Tool.Name == "" {
 		return d, nil
 	}
@@ -114,6 +118,9 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	who := a.v.User
 	if d.Who != "" && a.members != nil {
 		users, _, _ := a.members.Find(d.Who, 1)
+		if u, listed := a.members.Person(d.Who); listed {
+			users = []slackapi.User{u}
+		}
 		if len(users) == 0 {
 			d.Fail = a.Say("try_nobody", "who", legible.OneLine(d.Who))
 			return nil
@@ -161,7 +168,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}
 	if err == nil {
 		d.Asks = a.Say("try_asks", "asked", asked, "route", a.frozen(route))
-		d.Stages = a.tried(&route)
+		d.Chips, d.Stages = a.fixed(&route), a.tried(&route)
 	}
 	return err
 }
@@ -206,6 +213,23 @@ func (a *asked) frozen(route circulation.Route) string {
 		p.Stages = append(p.Stages, x)
 	}
 	return a.route(p)
+}
+
+// mostToTry bounds the people among whom one is chosen; of more somebody types a name.
+const mostToTry = 200
+
+// peopleToTry are the workspace's people, the viewer first.
+func (a *asked) peopleToTry(is string) (all []web.Choice) {
+	if a.members == nil || len(a.members.People) > mostToTry {
+		return nil
+	}
+	for _, u := range a.members.People {
+		if a.members.Rule(u) == "" && u.ID != a.v.User {
+			all = append(all, web.Choice{Value: u.ID, Text: u.Name, Chosen: u.ID == is || u.Name == is})
+		}
+	}
+	slices.SortFunc(all, web.Choice.Compare)
+	return append([]web.Choice{{Value: a.v.User, Text: a.person(a.v.User)}}, all...)
 }
 
 // tryDirect stands for direct messages among the places to try. No channel has this id.

@@ -263,7 +263,8 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 
 func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認", "max_versions", "42")
+	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認",
+		"max_versions", "42")
 	b.Post(approvalPage, f).Says(t, http.StatusOK).Holds(t, `name="approvers.users" value="`+webapi.Sato+`">`,
 		`name="approvers.usergroups" value="`+webapi.Approvers+`">`, `value="42"`)
 	f.Set("act", "enter")

@@ -204,9 +204,10 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (a
 		}
 		all = append(all, t.value(name, value))
 	}
-	x, _ := tenancy.SettingNamed(name)
-	if unit := x.Says.In(t.Locale()).Unit; len(all) == 1 && unit != "" && !strings.HasPrefix(unit, "(") {
-		all[0] += " " + unit
+	if x, ok := tenancy.SettingNamed(name); ok && len(all) == 1 {
+		if unit := x.Says.In(t.Locale()).Unit; unit != "" && !strings.HasPrefix(unit, "(") {
+			all[0] += " " + unit
+		}
 	}
 	return all
 }

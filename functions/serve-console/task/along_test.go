@@ -261,7 +261,7 @@ func onHold(t *testing.T, w *consoletest.World) {
 func holdsAtOnce(t *testing.T, w *consoletest.World) {
 	for locale, labels := range map[string][2]string{"ja": {"「承認できる人」", "「自分の依頼を自分で承認できる」"},
 		"en": {"“Who may approve”", "“People may approve their own requests”"}} {
-		lead := web.TextsOf("settings", locale).Say("lead")
+		lead := web.TextsOf("settings", locale).Say("at_once")
 		for i, field := range []string{"approvers.mode", "allow_self_approval"} {
 			setting, _ := tenancy.SettingNamed(field)
 			called := setting.Says.In(locale).Label

@@ -43,7 +43,8 @@ var Sections = []Section{
 			Words{Label: "承認者への DM", About: "承認待ちになったとき、一覧にある承認者 (人・ユーザーグループ) にカードを DM でも送ります。20 人までです。", Choices: []string{"送る", "送らない"}},
 			Words{Label: "Direct messages to approvers", About: "Also sends each approval card by direct message to the listed approvers, including group members (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
-			Words{Label: "自分の依頼を自分で承認できる", About: "オフにすると、本人以外の承認が必要になります。承認者を指名するまで、ダイレクトメッセージでの依頼とエージェントとの会話は受け付けません。本人しか承認できないためです。"},
+			Words{Label: "自分の依頼を自分で承認できる", About: "オフにすると、本人以外の承認が必要になります。" +
+				"承認者を指名するまで、ダイレクトメッセージでの依頼とエージェントとの会話は受け付けません。本人しか承認できないためです。"},
 			Words{Label: "People may approve their own requests", About: "If off, someone else must approve. Until you name approvers, Ringi declines direct-message requests and conversations with agents, because nobody else could approve them."})},
 		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
@@ -55,7 +56,8 @@ var Sections = []Section{
 			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は年度ごとに 1 から始まります。年度は、決裁された日、依頼を受け付けた日で決まります。", Unit: "月"},
 			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at 1 in each fiscal year. The day of the decision, or on which the request was taken on, says which.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
 		{Name: "register", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "起案番号を付ける", About: "オンにすると、これから受け付ける依頼のすべてに、受け付けた順に欠番なく起案番号が付き、決裁台帳に並びます。受け付けずに断った依頼にも付きます。決裁番号を付けるかどうかは、回覧ルールで決めます。"},
+			Words{Label: "起案番号を付ける", About: "オンにすると、これから受け付ける依頼のすべてに、受け付けた順に欠番なく起案番号が付き、決裁台帳に並びます。" +
+				"受け付けずに断った依頼にも付きます。決裁番号を付けるかどうかは、回覧ルールで決めます。"},
 			Words{Label: "Number requests", About: "If on, every request taken on from now gets a number, in order and without gaps, and stands in the register, also if it is refused at once. Whether decisions are numbered is up to the rules.", Logged: "Requests are numbered"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "却下などによる作り直しも含めた、バージョンの数です。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},

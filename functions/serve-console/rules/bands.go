@@ -1,0 +1,133 @@
+package rules
+
+import (
+	"slices"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/words/legible"
+)
+
+// chip is a stage at a glance.
+type chip struct{ Text, Note, Class string }
+
+// asking says for which requests a rule is: what they do, which of them, and what else must hold.
+func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
+	c := &r.When
+	bare := rules.Conditions{Tools: c.Tools}
+	group = capital(s.what(&bare))
+	if k := kindsValue(c.Kinds); k == actions || k == both {
+		group += s.In("kinds_said", k)
+	}
+	if b := c.Amount; b != nil {
+		band = s.amount(b)
+		if b.AtLeast != "" && b.Below == "" {
+			band = s.Say("band_least", "least", s.money(b.AtLeast, b.Currency))
+			more = append(more, s.Say("band_unread"))
+		}
+	}
+	if c.Places != nil {
+		more = append(more, s.placed(c.Places))
+	}
+	if c.Requester != nil {
+		more = append(more, s.who(c.Requester))
+	}
+	if d := c.Destinations; d != nil {
+		more = append(more, s.In("band_to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("middot"))))
+	}
+	if band == "" && len(more) > 0 {
+		band, more = more[0], more[1:]
+	}
+	if band == "" {
+		band = s.Say("band_any")
+	}
+	if r.Numbered {
+		more = append(more, s.Say("band_numbered"))
+	}
+	return group, capital(band), more
+}
+
+// chips are the stages of an outcome; a refusal is one, too.
+func (s speaker) chips(o *rules.Outcome) (all []chip) {
+	if o.Route == nil {
+		why := legible.Clip(legible.OneLine(o.Refuse), mostOfRefusal)
+		return []chip{{Text: s.Say("chip_refused"), Note: why, Class: "no"}}
+	}
+	for i := range o.Route.Stages {
+		all = append(all, s.chip(&o.Route.Stages[i]))
+	}
+	return all
+}
+
+const mostOfRefusal = 40
+
+func (s speaker) chip(x *rules.Stage) chip {
+	c := chip{Text: legible.OneLine(x.Name)}
+	some := func(n int) string {
+		if x.Need <= 0 {
+			return s.Say("chip_all", "n", n)
+		}
+		return s.Say("chip_need", "need", x.Need, "n", n)
+	}
+	switch w := x.Who; {
+	case w.Kind == rules.WhoPeople && len(w.People) == 1:
+		c.Note = s.person(w.People[0])
+	case w.Kind == rules.WhoPeople && len(w.People) > 0:
+		c.Note = some(len(w.People))
+	case w.Kind == rules.WhoGroup && s.counts[w.Group] > 1:
+		c.Note = some(s.counts[w.Group])
+	case w.Kind == rules.WhoGroup && w.Group != "":
+		c.Note = s.person(w.Group)
+	case w.Kind == rules.WhoManager:
+		c.Note = s.manager(w.Level)
+	case w.Kind == rules.WhoPosition:
+		c.Note = s.position(w.Department, w.Position)
+	case w.Kind == rules.WhoChannel:
+		c.Note = s.Say("who_channel")
+	default:
+		c.Note = "?"
+	}
+	if c.Text == "" {
+		c.Text, c.Note = c.Note, ""
+	}
+	if c.Note == c.Text {
+		c.Note = ""
+	}
+	return c
+}
+
+// least says how many different people an outcome needs, "" if it asks nobody.
+func (s speaker) least(o *rules.Outcome) string {
+	if o.Route == nil {
+		return ""
+	}
+	n := max(1, o.Route.LeastHands())
+	return s.In("people", map[bool]string{true: "one", false: "many"}[n == 1], "n", n)
+}
+
+// fixed are the chips of a resolved route: whom each stage asks. The first that asks is marked.
+func (s speaker) fixed(route *circulation.Route) (all []chip) {
+	for _, stage := range route.Stages {
+		c := chip{Text: s.Say("who_channel"), Note: legible.OneLine(stage.Name)}
+		switch {
+		case stage.LeftOut != "":
+			c.Text, c.Note = c.Note, s.Say("try_left_out", "why", s.In("whys", stage.LeftOut))
+		case len(stage.People) > 0:
+			c.Text = list(s, stage.People, func(p circulation.Person) string { return s.person(p.User) }, s.Say("middot"))
+			if len(stage.People) > 1 {
+				c.Text = s.Say("chip_some", "list", c.Text, "need", stage.Need)
+			}
+		}
+		first := !slices.ContainsFunc(all, func(x chip) bool { return x.Class == "now" })
+		if stage.LeftOut == "" && first {
+			c.Class = "now"
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// called makes a name of what a rule is for.
+func (s speaker) called(r *rules.Rule) string {
+	return legible.Clip(capital(s.what(&r.When)), rules.MaxName)
+}
