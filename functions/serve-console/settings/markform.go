@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -48,10 +49,10 @@ type markRow struct {
 
 // reading is how the example's arguments are shown and read.
 type reading struct {
-	Effect         explain.Effect
-	Money, Warning string
-	Why            string // the amount is unknown
-	To             []string
+	Effect subject.Effect
+	Money  string
+	Why    string // the amount is unknown
+	To     []string
 }
 
 func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField) markData {
@@ -237,8 +238,8 @@ var roleOf = map[string]string{"destinations": roleTo, "units": roleUnit, "aside
 	"how": rolePlus, "party": roleParty, "item": roleItem, "words": roleWords}
 
 func (t markTexts) reading(c rules.Call, s task.Step) reading {
-	r := reading{Effect: explain.EffectOf(t.Locale(), s, nil, nil), To: c.Destinations}
-	r.Warning = r.Effect.Warning(t.Locale())
+	reader := subject.EffectReader{Locale: t.Locale(), Person: func(id string) string { return id }}
+	r := reading{Effect: reader.Effect(explain.EffectOf(t.Locale(), s, nil, nil)), To: c.Destinations}
 	if c.Amount != rules.Nothing() {
 		r.Money = explain.Money(t.Locale(), c.Amount)
 	}
