@@ -31,7 +31,9 @@ type line struct {
 	ID                  string
 	Title, By           string
 	Department          string
+	Kind                string // what is done, in a word
 	Amount, Currency    string
+	Money               string // the amount for people
 	Rule                string
 	Round               int // 0: not counted
 	Asked, Settled      time.Time
@@ -41,6 +43,7 @@ type line struct {
 // speaker says what the lines of one page say.
 type speaker struct {
 	words   web.Texts
+	acts    web.Texts // has what acts are called
 	called  func(id string) string
 	changed func(g *aggregate.Gate) bool
 }
@@ -57,8 +60,8 @@ func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.R
 	}
 	names := c.Names(slackapi.For(ctx, v.Tenant), v, ids...)
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
-	s := speaker{v.Texts("register"), func(id string) string { return card.OneLine(cmp.Or(names[id], id)) },
-		history.recent}
+	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
+	s := speaker{v.Texts("register"), v.Texts("approvals"), called, history.recent}
 	for i := range rows {
 		out = append(out, s.line(&rows[i]))
 	}
@@ -88,30 +91,28 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	if x.Action != nil {
 		out.ID, out.Page = x.Decision.ActionID, "/console/sessions/"+x.Decision.SessionID
 		out.Title, out.Asked = card.OneLine(cmp.Or(x.Action.Summary, x.Conversation.Title)), x.Action.CreatedAt
+		out.Kind = s.acts.In("acts", x.Action.ActionType)
 	} else {
 		out.ID = cmp.Or(x.Request.TaskID, x.Decision.TaskID)
 		out.Page, out.Asked = "/console/tasks/"+out.ID, x.Head.CreatedAt
 		out.Title = beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)))
+		if x.Head.Glance.Amount != (rules.Amount{}) { // there are steps
+			out.Kind = s.acts.In("acts", cmp.Or(x.Head.Glance.Act, "other"))
+		}
 	}
 	if rule := g.Terms.Rule; rule != nil {
 		out.Rule = card.OneLine(rule.Name) + " (" + strconv.Itoa(rule.Revision) + ")"
 	}
 	if seen := g.Seen; seen != nil {
 		out.Department, out.Round = cmp.Or(seen.Department, out.Department), cmp.Or(out.Round, seen.Round)
+		amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency}
 		out.Amount, out.Currency = cmp.Or(seen.Amount, s.words.Say("unknown")), seen.Currency
+		out.Money = explain.Money(s.words.Locale(), amount)
 	}
 	if g.ApprovedAt != nil {
 		out.Settled = *g.ApprovedAt
 	}
 	return out
-}
-
-// Money writes the amount for people.
-func (x line) Money() string {
-	if x.Currency == "" { // nothing, or not known
-		return x.Amount
-	}
-	return explain.Money("", rules.Amount{Value: rules.Decimal(x.Amount), Currency: x.Currency})
 }
 
 // mostTitle is how many characters of a message stand for a title.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -292,14 +291,18 @@ func (c *RegisterPages) file(w http.ResponseWriter, r *http.Request, v *web.View
 	}
 	words := v.Texts("register")
 	t := card.Table{Columns: []string{
-		words.Say("number"), words.Say("request_number"), words.Say("title"), words.Say("by"), words.Say("department"),
+		words.Say("number"), words.Say("request_number"), words.Say("does"), words.Say("title"), words.Say("by"),
+		words.Say("department"),
 		words.Say("amount"), words.Say("currency"), words.Say("asked"), words.Say("settled"), words.Say("rule"),
 		words.Say("path"), words.Say("round"), words.Say("state"), words.Say("remark"), words.Say("id"),
 	}}
 	for i := range lines {
-		x := &lines[i]
-		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Title, x.By, x.Department, x.Amount, x.Currency,
-			day(x.Asked), day(x.Settled), x.Rule, x.Path, count(x.Round), x.State, x.Remark, x.ID})
+		x, round := &lines[i], ""
+		if x.Round > 0 {
+			round = words.Say("round_of", "n", x.Round)
+		}
+		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Kind, x.Title, x.By, x.Department, x.Amount, x.Currency,
+			day(x.Asked), day(x.Settled), x.Rule, x.Path, round, x.State, x.Remark, x.ID})
 	}
 	if next != "" {
 		t.Rows = append(t.Rows, []string{words.Say("more", "next", next)})
@@ -312,11 +315,4 @@ func day(at time.Time) string {
 		return ""
 	}
 	return tenancy.DayOf(at)
-}
-
-func count(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }

@@ -69,7 +69,7 @@ func lists(t *testing.T, w *consoletest.World) {
 	first, second := decided(w, 1), decided(w, 2)
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register")
-	page.Says(t, 200, "決裁台帳", first, second, "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
+	page.Says(t, 200, "決裁台帳", first, second, "連絡 勤怠集計", "1 回目", "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
 	expect.That(t, strings.Index(page.Body, second) < strings.Index(page.Body, first), "the older one comes first")
 	w.Cancel()
 	b.In("en").Get("/console/register").Says(t, 200, "Decision No.", second, "Cancelled after the decision",
@@ -100,7 +100,7 @@ func finds(t *testing.T, w *consoletest.World) {
 func files(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, number, "'=10万円以上")
+	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, number, "'=10万円以上", `"連絡","勤怠集計"`, `"1 回目"`)
 }
 
 func prints(t *testing.T, w *consoletest.World) {
@@ -108,7 +108,8 @@ func prints(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/register/"+number).
 		Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().AskedSum, "go run ./infra/audit prove",
-			w.Ref.ID).Holds(t, `class="stamps"`)
+			w.Ref.ID, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です", "送ったあとは取り消せません").
+		Holds(t, `class="stamps"`)
 }
 
 // What was asked for is printed as the request's page shows it.

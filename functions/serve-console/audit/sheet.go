@@ -2,13 +2,17 @@ package audit
 
 import (
 	"cmp"
+	"context"
+	"log/slog"
 	"net/http"
 	"time"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	domain "ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -19,8 +23,8 @@ type sheetData struct {
 	line
 	Begun                   time.Time
 	Text, Policy            string
-	Steps                   []string
-	Action, Tool, Payload   string // of an agent's action: what it is, and the hash of all that it does
+	Does                    subject.Sum
+	Action, Payload         string // of an agent's action: what it is, and the hash of all that it does
 	Boxes                   []box
 	AskedHash, Opened, Acts string
 	Prove                   string
@@ -64,13 +68,15 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	if !g.Ruled() { // of a conversation that is erased, or not answered
 		return aggregate.ErrNotFound
 	}
-	d := sheetData{}
+	d, steps := sheetData{}, c.callOf(r.Context(), v, x)
 	if x.Action == nil {
-		if err := c.fill(r, &d, x, v); err != nil {
+		if steps, err = c.fill(r, &d, x, v); err != nil {
 			return err
 		}
 	}
 	ids := append(domain.Mentioned(d.Text+"\n"+d.Policy), v.User)
+	does := subject.EffectReader{Locale: v.Locale, Person: func(id string) string { ids = append(ids, id); return id }}
+	does.Sum(steps)
 	for _, s := range g.Given() {
 		ids = append(ids, s.By, s.OnBehalfOf)
 	}
@@ -82,17 +88,35 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
 	d.Printed, d.PrintedBy, d.Boxes = c.Now(), called(v.User), boxes(g, called, v.Texts("route"))
 	if x.Action != nil {
-		d.Action, d.Tool, d.Payload = string(x.Action.ActionType), card.OneLine(x.Action.Tool), x.Action.Payload.Hash()
+		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
 	}
+	does.Person = called
+	d.Does = does.Sum(steps)
 	title := v.Texts("register").Say("sheet", "number", d.Number)
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
 }
 
-// fill adds what was asked for and decided.
-func (c *RegisterPages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask, v *web.Viewer) error {
+// callOf returns what an agent's action calls, as a step; nil if it is no call, or can't be read.
+func (c *RegisterPages) callOf(ctx context.Context, v *web.Viewer, x *store.RegisteredTask) []domain.Step {
+	if x.Action == nil || x.Action.ActionType != conversation.ToolCall {
+		return nil
+	}
+	ref := conversation.RefOf(v.Tenant, x.Decision.SessionID)
+	text, err := c.Results.Open(ctx, ref, x.Action.Payload)
+	p, problems := conversation.ReadKept(x.Action.ActionType, text)
+	if err != nil || problems != nil {
+		slog.WarnContext(ctx, "what a call does is not printed", "session_id", ref.ID, "err", err, "problems", len(problems))
+		return nil
+	}
+	return []domain.Step{card.CalledStep(p)}
+}
+
+// fill adds what was asked for and decided, and returns the steps.
+func (c *RegisterPages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
+	v *web.Viewer) (steps []domain.Step, err error) {
 	a, err := c.Store.Load(r.Context(), domain.RefOf(v.Tenant, x.Decision.TaskID))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if a.Request != nil {
 		d.Text = a.Request.Words(v.Locale)
@@ -101,16 +125,14 @@ func (c *RegisterPages) fill(r *http.Request, d *sheetData, x *store.RegisteredT
 		if p.Version != x.Decision.ProcessVersion {
 			continue
 		}
-		for _, s := range p.Steps {
-			d.Steps = append(d.Steps, card.OneLine(s.Name()))
-		}
+		steps = p.Steps
 		for _, policy := range a.Prompts {
 			if policy.ID == p.PromptID {
 				d.Policy = policy.Content
 			}
 		}
 	}
-	return nil
+	return steps, nil
 }
 
 // boxes returns the stages of a route with who stamped.

@@ -33,10 +33,10 @@ type actionRow struct {
 	Argv                    []writtenText
 	Script                  writtenText
 	Commands                []writtenCommand
-	Ran                     []string // what became of each of several commands
-	Tool, ToolKind          string   // of a call
-	Does                    string   // the call in one line
-	Arguments               writtenText
+	Ran                     []string        // what became of each of several commands
+	Effect                  *subject.Effect // of a call
+	ToolKind                string
+	Arguments               writtenText // of the call; its effect has their words
 	Notes                   []string
 	Returned                string // what the agent was given of a call's result
 	Seconds                 int

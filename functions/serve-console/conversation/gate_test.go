@@ -42,13 +42,13 @@ func testRouteOfAction(t *testing.T, w *consoletest.World) {
 	k := onRoute(w, consoletest.ThreeStages()...)
 	b := w.As(webapi.Suzuki)
 	page := b.Get(k.Page())
-	page.Says(t, 200, "回覧 ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "経理 これから 3人中2人",
+	page.Says(t, 200, "回覧 ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "経理 これから 3 人のうち 2 人の承認が必要",
 		"あなたの番です — 課長(あと1人): 鈴木 一郎", "承認の対象のハッシュ 0123abcd")
 	page.Lacks(t, "👥", "[↻]", "承認の期限")
 	page.Holds(t, `value="cancel_action"`)
 	k.ChangeAction(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)))
 	b.Locale = "en"
-	b.Get(k.Page()).Says(t, 200, "Approved: 田中 恵 (for 鈴木 一郎)", "経理 Now 2 of 3 2 more needed", "Now: 経理 (2 more)")
+	b.Get(k.Page()).Says(t, 200, "Approved: 田中 恵 (for 鈴木 一郎)", "経理 Now 2 of 3 must approve 2 more needed", "Now: 経理 (2 more)")
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "経理(あと2人): 田中 恵・Alex Kim・U0TAKADA")
 	k.ChangeAction(func(g *aggregate.Gate) { g.Route.Form++ })
 	later := b.Get(k.Page())

@@ -225,6 +225,9 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	for _, x := range t.actions {
 		ids = append(ids, x.Gate.ApprovedBy, x.Gate.RejectedBy, x.CancelledBy)
 		ids = append(ids, x.Askers...)
+		if p := t.asked[x.ActionID]; p.Tool != "" {
+			effectOf(p, v.Locale, func(id string) string { ids = append(ids, id); return id })
+		}
 		if x.Gate.Ruled() {
 			ids = append(ids, subject.NamedOf(&x.Gate)...)
 		}

@@ -19,14 +19,12 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 
-// call fills in what a call of a tool would do: its line, and all of its arguments. A pull request has words of its
-// own for these.
+// call fills in what a call of a tool would do, with all of its arguments. A pull request has words of its own for these.
 func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
 	if x.Status == conversation.ActionPending {
 		out.Notes = card.CallNotes(t.is.Conversation, p, locale)
@@ -34,12 +32,14 @@ func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actio
 	if p.Push != nil {
 		return
 	}
-	out.Tool, out.ToolKind = legible.OneLine(p.Tool), card.CallKind(p.Access, locale)
-	var b strings.Builder
-	for _, piece := range explain.StepLines(locale, []task.Step{card.CalledStep(p)})[0] {
-		b.WriteString(piece.Text)
-	}
-	out.Does, out.Arguments.Text = legible.Spelled(b.String()), legible.Spelled(indented([]byte(p.Arguments)))
+	out.Effect, out.ToolKind = effectOf(p, locale, t.person), card.CallKind(p.Access, locale)
+}
+
+// effectOf returns the drawing of a call.
+func effectOf(p conversation.Payload, locale string, person func(id string) string) *subject.Effect {
+	by := subject.EffectReader{Locale: locale, Person: person}
+	e := by.Effect(explain.EffectOf(locale, card.CalledStep(p), nil, nil))
+	return &e
 }
 
 // indented writes JSON in lines.

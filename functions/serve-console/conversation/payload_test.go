@@ -106,6 +106,22 @@ func TestAPersonsOwnProposalIsNoJSON(t *testing.T) {
 	expect.That(t, strings.Contains(page, "+print(1)"), "what it does is nowhere")
 }
 
+// A call is drawn as a step is, in words and without JSON, and its arguments are there as they are.
+func TestACallIsDrawnAsAStepIs(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Ref.Tenant = w.Tenant.ID
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "知らせて")
+	arguments := `{"recipient":"` + webapi.Tanaka + `","text":"締切は金曜です\u202e"}`
+	p := conversation.Payload{Tool: "send_slack_dm", Arguments: arguments}
+	p.Base, p.Called = new(string), conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}
+	k.Proposes(conversation.ToolCall, p.JSON(), "")
+	b := w.As(webapi.Suzuki)
+	page := b.Get(k.Page())
+	page.Says(t, 200, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です", "送ったあとは取り消せません", "元の文字のまま開く")
+	expect.That(t, !strings.Contains(html.UnescapeString(page.Body), `{"recipient"`), "it is shown as JSON")
+	expect.Same(t, b.Get(k.Page()+"/actions/1/1").Body, arguments)
+}
+
 // pulling is a conversation in which a pull request waits.
 func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *conversation.Action) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "直して")

@@ -125,7 +125,7 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcessOnRoute(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", o, s, w.Now())
 	})
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "あなたの番です", "1巡目の承認(鈴木 一郎)は引き継がれません。")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "あなたの番です", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。")
 	tanaka.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).Says(t, http.StatusConflict)
 }
 

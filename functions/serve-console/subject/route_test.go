@@ -94,32 +94,32 @@ func TestWhereAGateStands(t *testing.T) {
 		over   bool
 		ja, en string
 	}{
-		"first": {three(), false, "🔵 課長 いまここ あと1人 ?@A / ⬜ 経理 これから 3人中2人 / ⬜ 部長 これから",
-			"🔵 課長 Now 1 more needed ?@A / ⬜ 経理 Later 2 of 3 / ⬜ 部長 Later"},
-		"middle": {two, false, "✅ 課長 承認済み +@A / 🔵 経理 いまここ 3人中2人 あと1人 ?@C ?@D +@B / ⬜ 部長 これから",
-			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 1 more needed ?@C ?@D +@B / ⬜ 部長 Later"},
+		"first": {three(), false, "🔵 課長 いまここ あと1人 ?@A / ⬜ 経理 これから 3 人のうち 2 人の承認が必要 / ⬜ 部長 これから",
+			"🔵 課長 Now 1 more needed ?@A / ⬜ 経理 Later 2 of 3 must approve / ⬜ 部長 Later"},
+		"middle": {two, false, "✅ 課長 承認済み +@A / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと1人 ?@C ?@D +@B / ⬜ 部長 これから",
+			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 must approve 1 more needed ?@C ?@D +@B / ⬜ 部長 Later"},
 		"left out": {gateOf(left, odd, desk("部長", 1, "E")), false,
 			"➖ 室長 省略 該当者なしのため省略 / ➖ 室長 省略 会社の決まり / 🔵 部長 いまここ あと1人 ?@E",
 			"➖ 室長 Left out nobody holds it / ➖ 室長 Left out 会社の決まり / 🔵 部長 Now 1 more needed ?@E"},
 		"stand-in": {actedOn(t, three(), stamp, 1, "Z", standIn), false,
-			"✅ 課長 承認済み +@Z(@Aさんの代理) / 🔵 経理 いまここ 3人中2人 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから",
-			"✅ 課長 Approved +@Z (for @A) / 🔵 経理 Now 2 of 3 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later"},
+			"✅ 課長 承認済み +@Z(@Aさんの代理) / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから",
+			"✅ 課長 Approved +@Z (for @A) / 🔵 経理 Now 2 of 3 must approve 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later"},
 		"take-back": {actedOn(t, one, circulation.TakeBack, 1, "A"), false,
-			"🔵 課長 いまここ あと1人 ?@A -@A / ⬜ 経理 これから 3人中2人 / ⬜ 部長 これから",
-			"🔵 課長 Now 1 more needed ?@A -@A / ⬜ 経理 Later 2 of 3 / ⬜ 部長 Later"},
+			"🔵 課長 いまここ あと1人 ?@A -@A / ⬜ 経理 これから 3 人のうち 2 人の承認が必要 / ⬜ 部長 これから",
+			"🔵 課長 Now 1 more needed ?@A -@A / ⬜ 経理 Later 2 of 3 must approve / ⬜ 部長 Later"},
 		"successor": {actedOn(t, one, circulation.Stand, 3, "X", replaced), false,
-			"✅ 課長 承認済み +@A / 🔵 経理 いまここ 3人中2人 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから @E>@F @X 宛名が違います",
-			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later @E>@F @X 宛名が違います"},
+			"✅ 課長 承認済み +@A / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから @E>@F @X 宛名が違います",
+			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 must approve 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later @E>@F @X 宛名が違います"},
 		"sent back": {actedOn(t, two, circulation.SendBack, 2, "C"), false,
-			"✅ 課長 承認済み +@A / ↩️ 経理 差し戻し 3人中2人 +@B !@C 宛名が違います / ⬜ 部長 承認前に終了",
-			"✅ 課長 Approved +@A / ↩️ 経理 Sent back 2 of 3 +@B !@C 宛名が違います / ⬜ 部長 Ended before its turn"},
+			"✅ 課長 承認済み +@A / ↩️ 経理 差し戻し 3 人のうち 2 人の承認が必要 +@B !@C 宛名が違います / ⬜ 部長 承認前に終了",
+			"✅ 課長 Approved +@A / ↩️ 経理 Sent back 2 of 3 must approve +@B !@C 宛名が違います / ⬜ 部長 Ended before its turn"},
 		"denied": {actedOn(t, three(), circulation.Deny, 1, "A"), false,
-			"❌ 課長 却下 !@A 宛名が違います / ⬜ 経理 承認前に終了 3人中2人 / ⬜ 部長 承認前に終了",
-			"❌ 課長 Rejected !@A 宛名が違います / ⬜ 経理 Ended before its turn 2 of 3 / ⬜ 部長 Ended before its turn"},
-		"settled": {settled, false, "✅ 課長 承認済み +@A / ✅ 経理 承認済み 3人中2人 +@B +@D / ✅ 部長 承認済み +@E",
-			"✅ 課長 Approved +@A / ✅ 経理 Approved 2 of 3 +@B +@D / ✅ 部長 Approved +@E"},
-		"cancelled": {two, true, "✅ 課長 承認済み +@A / ⬜ 経理 承認前に終了 3人中2人 +@B / ⬜ 部長 承認前に終了",
-			"✅ 課長 Approved +@A / ⬜ 経理 Ended before its turn 2 of 3 +@B / ⬜ 部長 Ended before its turn"},
+			"❌ 課長 却下 !@A 宛名が違います / ⬜ 経理 承認前に終了 3 人のうち 2 人の承認が必要 / ⬜ 部長 承認前に終了",
+			"❌ 課長 Rejected !@A 宛名が違います / ⬜ 経理 Ended before its turn 2 of 3 must approve / ⬜ 部長 Ended before its turn"},
+		"settled": {settled, false, "✅ 課長 承認済み +@A / ✅ 経理 承認済み 3 人のうち 2 人の承認が必要 +@B +@D / ✅ 部長 承認済み +@E",
+			"✅ 課長 Approved +@A / ✅ 経理 Approved 2 of 3 must approve +@B +@D / ✅ 部長 Approved +@E"},
+		"cancelled": {two, true, "✅ 課長 承認済み +@A / ⬜ 経理 承認前に終了 3 人のうち 2 人の承認が必要 +@B / ⬜ 部長 承認前に終了",
+			"✅ 課長 Approved +@A / ⬜ 経理 Ended before its turn 2 of 3 must approve +@B / ⬜ 部長 Ended before its turn"},
 		"channel": {actedOn(t, channel, stamp, 1, "A"), false,
 			"✅ 課長 承認済み +@A / 🔵 みんな いまここ #人事 の参加者のうち1人 あと1人",
 			"✅ 課長 Approved +@A / 🔵 みんな Now one of the members of #人事 1 more needed"},
@@ -178,10 +178,10 @@ func TestARoundSaysWhoseStampsDoNotCount(t *testing.T) {
 	g, r := three(), reader("ja")
 	out := r.Route(&g, false)
 	r.After(out, 2, &before)
-	expect.Same(t, []any{out.Round, out.Carried}, []any{2, "1巡目の承認(@A・@B)は引き継がれません。"})
+	expect.Same(t, []any{out.Round, out.Carried}, []any{2, "1 回目の回覧の承認 (@A・@B) は引き継がれません。"})
 	before = actedOn(t, three(), circulation.SendBack, 1, "A")
 	r.After(out, 3, &before)
-	expect.Same(t, out.Carried, "2巡目は承認の前に差し戻されました。")
+	expect.Same(t, out.Carried, "2 回目の回覧は、承認の前に差し戻されました。")
 	denied := actedOn(t, three(), circulation.Deny, 1, "A")
 	expect.That(t, !subject.SentBack(&denied) && !subject.SentBack(&g), "a denial or nothing is a round")
 }

@@ -47,22 +47,22 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get(w.TaskPage()).
 		Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち グループ S0KEIRI",
-			"経理 これから 3人中2人", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
+			"経理 これから 3 人のうち 2 人の承認が必要", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
 			"あなたの番です — 課長(あと1人): 鈴木 一郎", "依頼を取り消す").Holds(t, `aria-current="step"`, `href="#route"`).
 		Lacks(t, "承認できる人", "[↻]")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)),
 		w.Acts(circulation.Stamp, 2, webapi.Alex))
 	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "承認: 田中 恵(鈴木 一郎さんの代理)", "Slack",
-		"経理 いまここ 3人中2人 あと1人", "承認: Alex Kim", "部長 これから", "操作の記録のハッシュ")
+		"経理 いまここ 3 人のうち 2 人の承認が必要 あと1人", "承認: Alex Kim", "部長 これから", "操作の記録のハッシュ")
 	w.ChangeSteps(w.Acts(circulation.TakeBack, 2, webapi.Alex),
 		w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
 			act.For, act.To = &circulation.Person{User: webapi.Alex}, &circulation.Person{User: "U0HAYASHI"}
 		}))
-	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 いまここ 3人中2人 あと2人", "引き戻し: Alex Kim",
+	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 いまここ 3 人のうち 2 人の承認が必要 あと2人", "引き戻し: Alex Kim",
 		"後任: Alex Kim → U0HAYASHI (指定: U0ADMIN", "理由: 宛名が違います")
 	suzuki.In("en").Get(w.TaskPage()).Says(t, 200, "Route", "Rule: 10万円以上 (revision 3)", "課長 Approved",
 		"Approved: 田中 恵 (for 鈴木 一郎)",
-		"経理 Now 2 of 3 2 more needed", "Taken back: Alex Kim", "Successor: Alex Kim → U0HAYASHI (named by: U0ADMIN",
+		"経理 Now 2 of 3 must approve 2 more needed", "Taken back: Alex Kim", "Successor: Alex Kim → U0HAYASHI (named by: U0ADMIN",
 		"group S0KEIRI",
 		"Now: 経理 (2 more)")
 }
@@ -105,7 +105,7 @@ func testNextRound(t *testing.T, w *consoletest.World) {
 		return a.FinishProcess(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", s, w.Now())
 	})
 	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...))
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "1巡目の承認(鈴木 一郎)は引き継がれません。", "課長 いまここ", "経理 差し戻し")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し")
 }
 
 func testUnreadableRoute(t *testing.T, w *consoletest.World) {
