@@ -48,7 +48,8 @@ func testRouteOfAction(t *testing.T, w *consoletest.World) {
 	page.Holds(t, `value="cancel_action"`)
 	k.ChangeAction(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)))
 	b.Locale = "en"
-	b.Get(k.Page()).Says(t, 200, "Approved: 田中 恵 (for 鈴木 一郎)", "経理 Now 2 of 3 must approve 2 more needed", "Now: 経理 (2 more)")
+	b.Get(k.Page()).Says(t, 200, "Approved: 田中 恵 (for 鈴木 一郎)", "経理 Now 2 of 3 must approve 2 more needed",
+		"Now: 経理 (2 more)")
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "経理(あと2人): 田中 恵・Alex Kim・U0TAKADA")
 	k.ChangeAction(func(g *aggregate.Gate) { g.Route.Form++ })
 	later := b.Get(k.Page())

@@ -24,7 +24,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// call fills in what a call of a tool would do, with all of its arguments. A pull request has words of its own for these.
+// call fills in what a call of a tool would do, with all of its arguments. A pull request has words of its own for
+// these.
 func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
 	if x.Status == conversation.ActionPending {
 		out.Notes = card.CallNotes(t.is.Conversation, p, locale)

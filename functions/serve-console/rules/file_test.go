@@ -251,7 +251,7 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 	list.Says(t, http.StatusOK, "承認 (田中 恵)が承認します。")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
 		"「完了通知」 ほかのチャンネル・ダイレクトメッセージ 承認 1 つ・別の人 1 人 そのほか",
-		"「Sheet 書き込み」 ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 そのほか")
+		"「シートに書き込み」 ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 そのほか")
 }
 
 func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {

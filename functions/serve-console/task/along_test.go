@@ -62,7 +62,8 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 		"後任: Alex Kim → U0HAYASHI (指定: U0ADMIN", "理由: 宛名が違います")
 	suzuki.In("en").Get(w.TaskPage()).Says(t, 200, "Route", "Rule: 10万円以上 (revision 3)", "課長 Approved",
 		"Approved: 田中 恵 (for 鈴木 一郎)",
-		"経理 Now 2 of 3 must approve 2 more needed", "Taken back: Alex Kim", "Successor: Alex Kim → U0HAYASHI (named by: U0ADMIN",
+		"経理 Now 2 of 3 must approve 2 more needed", "Taken back: Alex Kim",
+		"Successor: Alex Kim → U0HAYASHI (named by: U0ADMIN",
 		"group S0KEIRI",
 		"Now: 経理 (2 more)")
 }
