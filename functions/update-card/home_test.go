@@ -79,13 +79,13 @@ func TestHomeTabs(t *testing.T) {
 func testHomeShows(t *testing.T, w *world) {
 	p := w.Prompted(tenancy.DefaultSettings()).Prompt()
 	shown := w.opens(webapi.Suzuki)
-	for _, want := range []string{"approve_prompt", "reject_prompt", p.ID, w.Ref.ID, "あなたの承認待ち (1 件)"} {
+	for _, want := range []string{"approve_prompt", "reject_prompt", p.ID, w.Ref.ID, "あなたの番 (1 件)"} {
 		expect.That(t, strings.Contains(shown, want), "%s is missing in %s", want, shown)
 	}
 	mine := w.opens(webapi.Sato)
 	expect.That(t, strings.Contains(mine, "承認待ち") && strings.Contains(mine, "あなたの依頼"), "%v", mine)
 	alex := w.opens(webapi.Alex)
-	expect.That(t, strings.Contains(alex, "Waiting for your approval"), "not in English: %s", alex)
+	expect.That(t, strings.Contains(alex, "Your turn"), "not in English: %s", alex)
 }
 
 func testHomeHides(t *testing.T, w *world) {
@@ -144,7 +144,7 @@ func testHomeThirty(t *testing.T, w *world) {
 	w.slack.Calls()
 	shown := w.opens(webapi.Suzuki)
 	v, _ := w.slack.Home(webapi.Suzuki)
-	expect.That(t, len(v.Blocks) <= 100 && strings.Contains(shown, "あなたの承認待ち (30 件)"),
+	expect.That(t, len(v.Blocks) <= 100 && strings.Contains(shown, "あなたの番 (30 件)"),
 		"%d blocks: %s", len(v.Blocks), shown)
 	whole, rest := strings.Count(shown, "approve_prompt"), strings.Count(shown, "• ")
 	expect.That(t, whole != 0 && whole != 30 && rest != 0, "%d with buttons, %d lines", whole, rest)
@@ -261,10 +261,10 @@ func TestConversationsOnHomeTabs(t *testing.T) {
 func testHomeAction(t *testing.T, k *inConversation) {
 	k.inChannel(1, "make test")
 	k.wants(k.opens(webapi.Suzuki), []string{"approve_action", "reject_action", "cancel_action", k.Ref.ID, "make test",
-		"あなたの承認待ち (1 件)"}, []string{"エージェントとの会話"})
+		"あなたの番 (1 件)"}, []string{"エージェントとの会話"})
 	k.wants(k.opens(webapi.Guest), nil, []string{"approve_action", k.Ref.ID})
 	k.Approve()
-	k.wants(k.opens(webapi.Suzuki), []string{"あなたの承認待ち (0 件)"}, []string{"approve_action"})
+	k.wants(k.opens(webapi.Suzuki), []string{"あなたの番 (0 件)"}, []string{"approve_action"})
 }
 
 func testHomeLongAction(t *testing.T, k *inConversation) {

@@ -75,7 +75,7 @@ func testHomeOwes(t *testing.T, w *world) {
 	w.drawn()
 	w.opens(webapi.Suzuki)
 	w.onTab("first", webapi.Suzuki, 1)
-	for _, text := range []string{"あなたの承認待ち (1 件)", "課長", "ルール「10万円以上」", webapi.DirectMessage(webapi.Suzuki)} {
+	for _, text := range []string{"あなたの番 (1 件)", "課長", "ルール「10万円以上」", webapi.DirectMessage(webapi.Suzuki)} {
 		expect.Has(t, w.tab(webapi.Suzuki), text, "first")
 	}
 	for _, user := range []string{webapi.Alex, webapi.Tanaka, webapi.Sato} {
@@ -90,7 +90,7 @@ func testHomeOwes(t *testing.T, w *world) {
 	w.Later(time.Minute)
 	w.opens(webapi.Alex)
 	w.onTab("second", webapi.Alex, 2)
-	expect.Has(t, w.tab(webapi.Alex), "Waiting for your approval (1)", "second")
+	expect.Has(t, w.tab(webapi.Alex), "Your turn (1)", "second")
 }
 
 func testHomeStandsIn(t *testing.T, w *world) {

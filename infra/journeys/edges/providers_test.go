@@ -151,7 +151,7 @@ func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 	driver.UntilTaken(t, "the list is shown", func() { _ = s.Sandbox.Command(webapi.Suzuki, webapi.HR, "/ringi list") },
 		func() bool {
 			told := s.Sandbox.Ephemerals(webapi.Suzuki)
-			return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "あなたの承認待ち (1 件)")
+			return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "あなたの番 (1 件)")
 		})
 	copied := newest(t, s, webapi.DirectMessage(webapi.Tanaka), prompt.ID)
 	driver.UntilTaken(t, "the policy is stamped", func() {

@@ -194,7 +194,7 @@ func (w *askWords) stamped(in Summary) (out []slack.Block) {
 		}
 		r := drawing{w: wordsOf.In(w.Locale)}.route(g, g.Status == aggregate.PendingApproval)
 		if b, stage, ok := r.takeBack(x.Question.Kind, x.Question.ID+"/"+of.AskedHash(x.Question.ID), in.User); ok {
-			out = append(out, section("• "+waitsLine(x, w)+r.whom(w)),
+			out = append(out, section("• "+waitsLine(x, w)+r.whom(w)+opens(x.Link, w)),
 				slack.NewActionBlock(blockID(x.Of.Ref().ID, stage), b))
 		}
 	}

@@ -5,11 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slack-go/slack"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 )
 
@@ -73,6 +76,22 @@ func reordered(s *scenario) *scenario {
 	return s
 }
 
+// homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait, and of whose requests one
+// waits and one is done.
+func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
+	order, sheet := reordered(received(t)), planned(t, attendanceSteps(), defaults)
+	policy := received(t).extracted().drafting()
+	policy.do(policy.FinishPrompt(policy.Head.Run, strings.Repeat(content, 200), defaults, policy.now))
+	done := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
+	done.do(done.CompleteExecution(done.Head.Run, "21 行", done.now))
+	const link = "https://x.slack.com/archives/C1/p1"
+	return card.HomeView(card.Summary{User: suzuki, Console: "https://ringi.example/console", Waiting: []card.Waits{
+		{Of: policy.Aggregate, Question: policy.Prompt().Asks(), Link: link},
+		{Of: sheet.Aggregate, Question: sheet.Process().Asks(), Link: link},
+		{Of: order.Aggregate, Question: order.Process().Asks(), Link: link, Named: true}},
+		Mine: []card.Mine{{Task: order.Aggregate, Link: link}, {Task: done.Aggregate, Link: link}}}, defaults, locale, order.now)
+}
+
 // A version says what it does otherwise than the one before, who sent that back and why; the first one and one that is
 // the same say nothing. What people decide on stands whole without that line.
 func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
@@ -101,9 +120,9 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 // A notification names what is asked for: on a card in a channel nobody, in a copy the requester and until when.
 func TestANotificationNamesAmountAndMatter(t *testing.T) {
 	s := reordered(received(t))
-	card := render(s.Aggregate, s.card("CARD#process#0002"), "en", s.now)
-	expect.Is(t, card.Text, "Please approve: ¥298,000 order from アクメ")
+	shown := render(s.Aggregate, s.card("CARD#process#0002"), "en", s.now)
+	expect.Is(t, shown.Text, "Please approve: ¥298,000 order from アクメ")
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
-	expect.That(t, strings.HasPrefix(copied.Text, card.Text+" (<@"+requester.ID+">) · due <!date^") &&
+	expect.That(t, strings.HasPrefix(copied.Text, shown.Text+" (<@"+requester.ID+">) · due <!date^") &&
 		copied.Plain.Text == copied.Text, "%s / %s", copied.Text, copied.Plain.Text)
 }

@@ -62,6 +62,7 @@ func looks(t *testing.T, locale string) map[string]any {
 	add("route_copy_", anyOf(copiesOnARoute(t, locale)))
 	ordered := reordered(received(t))
 	all["does_order_copy"] = copied(ordered, ordered.copyOf(suzuki, 1), locale)
+	all["does_home"] = homeOfEffects(t, locale)
 	return all
 }
 
@@ -128,7 +129,7 @@ func check(t *testing.T, v any) error {
 }
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.
-var wired = []string{"execution_pending", "prompt_contesting", "prompt_pending", "route_dialog", "route_form_action",
+var wired = []string{"does_home", "execution_pending", "prompt_contesting", "prompt_pending", "route_dialog", "route_form_action",
 	"route_form_last", "route_home_stamped", "does_order", "talk_end_dialog", "talk_said", "task_complete"}
 
 // TestCardsAreSentAsTheyWere holds one card for each kind of block in the form in which Slack gets it. Of all others,

@@ -30,18 +30,24 @@ type Summary struct {
 	Console string  // the console's address; empty: no links
 }
 
-// nameStandIn is the action_id of the button that leads to where people name who stands in for them. A click on it does
-// nothing else.
-const nameStandIn = "name_stand_in"
+// leadsTo returns a button that leads elsewhere. A click on it does nothing else.
+func leadsTo(action, text, url string) slack.BlockElement {
+	b := slack.NewButtonBlockElement(action, "", emojiLabel(text))
+	b.URL = url
+	return b
+}
 
-// standIn returns that button, if the workspace has rules.
-func (w *askWords) standIn(in Summary, s tenancy.Settings) []slack.Block {
-	if s.RulesRev == 0 || in.Console == "" {
+// leads returns the buttons that lead to the console and, if the workspace has rules, to where people name who stands
+// in for them.
+func (w *askWords) leads(in Summary, s tenancy.Settings) []slack.Block {
+	if in.Console == "" {
 		return nil
 	}
-	b := slack.NewButtonBlockElement(nameStandIn, "", emojiLabel(w.HomeStandIn))
-	b.URL = in.Console + "/stand-ins"
-	return []slack.Block{slack.NewActionBlock("", b)}
+	var buttons []slack.BlockElement
+	if s.RulesRev > 0 {
+		buttons = append(buttons, leadsTo("name_stand_in", w.HomeStandIn, in.Console+"/stand-ins"))
+	}
+	return []slack.Block{slack.NewActionBlock("", append(buttons, leadsTo("open_console", w.HomeConsole, in.Console))...)}
 }
 
 // Waits is an open question with its task or conversation. Link leads to its card, and may be empty.
@@ -82,12 +88,11 @@ const (
 	maxHomeBlocks = 100
 	maxHomeCards  = 70    // blocks for complete cards
 	maxHomeText   = 60000 // characters of the complete cards
-	maxHomeRows   = 30    // lines of waiting items
+	maxHomeRows   = 30    // waiting items
 )
 
-// HomeView draws a person's Home tab: a line for each waiting item, what is due first at the top, then those that can
-// be
-// shown in full as cards with buttons while there is room, and the person's own requests.
+// HomeView draws a person's Home tab: what waits for them, what is due first at the top, and their own requests. Each
+// waiting item says what it does, with buttons if that is all of it. Those that have no room have a line.
 func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
@@ -95,41 +100,38 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	if len(in.Waiting) == 0 {
 		blocks = append(blocks, section(w.nothing(in)))
 	}
-	in.Waiting = byDue(in.Waiting)
+	room, characters := maxHomeCards, maxHomeText
 	var lines []string
-	if len(in.Waiting) > 1 {
-		for _, x := range in.Waiting {
-			lines = append(lines, "• "+waitsLine(x, w)+decides(x, own, w))
+	shown := 0
+	for i, x := range byDue(in.Waiting) {
+		drawn, n := onHome(x, own, now), 0
+		if i > 0 {
+			drawn = append([]slack.Block{divider()}, drawn...)
 		}
-		blocks = append(blocks, rows(lines[:min(len(lines), maxHomeRows)])...)
-		if hidden := len(lines) - maxHomeRows; hidden > 0 {
-			blocks = append(blocks, contextLine(w.hidden(in, hidden)))
-		}
-	}
-	room, characters := maxHomeCards-len(blocks), maxHomeText
-	rest := false
-	for _, x := range in.Waiting {
-		drawn, whole := onHome(x, own, now)
-		n := 0
 		for _, b := range drawn {
 			n += textOf(b)
 		}
-		if !whole || len(drawn) > room || n > characters {
-			if rest = true; len(lines) == 0 {
-				blocks = append(blocks, rows([]string{"• " + waitsLine(x, w) + decides(x, own, w)})...)
-			}
+		if i >= maxHomeRows || len(drawn) > room || n > characters {
+			lines = append(lines, "• "+waitsLine(x, w)+decides(x, own, w)+opens(x.Link, w))
 			continue
 		}
-		room, characters = room-len(drawn), characters-n
-		blocks = append(blocks, drawn...)
+		blocks, room, characters, shown = append(blocks, drawn...), room-len(drawn), characters-n, shown+1
 	}
-	blocks = append(append(blocks, w.restOf(rest, in)...), w.stamped(in)...)
-	blocks = append(blocks, divider(), header(w.HomeMine))
+	most := min(len(lines), maxHomeRows-shown)
+	blocks = append(blocks, rows(lines[:most])...)
+	if hidden := len(lines) - most; hidden > 0 {
+		blocks = append(blocks, contextLine(w.hidden(in, hidden)))
+	}
+	if in.Looked > 0 && len(in.Waiting) > 0 {
+		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
+	}
+	blocks = append(append(blocks, w.stamped(in)...), divider(), header(w.HomeMine))
 	if len(in.Mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))
 	}
 	for _, x := range in.Mine {
-		blocks = append(blocks, section(mineLine(x, w)))
+		title, next := mineLine(x, w)
+		blocks = append(blocks, section(title+"\n"+next))
 	}
 	for _, line := range w.more(in.MoreMine) {
 		blocks = append(blocks, contextLine(line))
@@ -138,53 +140,60 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	for _, line := range w.more(in.MoreConversations) {
 		blocks = append(blocks, contextLine(line))
 	}
-	blocks = append(append(blocks, divider(), contextLine(w.HomeHow)), w.standIn(in, s)...)
+	blocks = append(append(blocks, divider(), contextLine(w.HomeHow)), w.leads(in, s)...)
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }
 
-// onHome draws a waiting card and its origin as blocks of the Home tab. whole is false if the tab can't show all of its
-// content.
-func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
+// onHome draws a waiting item: what it does, who asked for it, who may decide until when, and its buttons. What the tab
+// can't show whole is decided on its card.
+func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	if texts, is := x.Of.(*conversation.Aggregate); is {
-		return conversationOnHome(x, texts, s, now), true
+		return conversationOnHome(x, texts, s, now)
 	}
 	a, is := x.Of.(*task.Aggregate)
 	if !is {
-		return nil, false
+		return nil
 	}
-	q, w := x.Question, askWordsOf.In(s.Locale)
-	if slices.ContainsFunc(a.Gates, func(g *task.StepGate) bool { return g.ID == q.ID && g.Arguments.S3Key != "" }) {
-		return nil, false // its arguments are too large for the row
+	w, q := askWordsOf.In(s.Locale), x.Question
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true} // a Home tab can't have tables
+	v, _ := d.versionOf(q.Kind, func(_, id string) bool { return q.ID == id }, maxPages-1)
+	r, b, first := d.routeOf(&v), v.body, strong(d.line(v.sum.Says()))
+	switch {
+	case q.Kind == task.CardPrompt:
+		first = strong(v.words.Header)
+		b.blocks = append([]slack.Block{section(first)}, b.blocks...)
+	case q.Kind == task.CardProcess && v.made:
+		b = d.effects(v.sum, "", maxPages-1, 0)
 	}
-	m := RenderUnder(a, &aggregate.Card{CardType: q.Kind, Subject: q.Key}, s, now)
-	if m.Plain != nil { // a Home tab can't have tables
-		m = *m.Plain
+	notes := []string{fill(w.HomeFrom, "title", titleOf(a, w), "who", d.w.mention(a.Head.Requester)) + x.facts(w) +
+		decides(x, s, w) + x.until(w)}
+	if v.gate.Ruled() {
+		notes = append(notes, fill(r.texts.Rule, "rule", r.ruleName(&v.gate)))
 	}
-	if len(m.Attachments) == 0 || !fitsCard(a, q, s.Locale) {
-		return nil, false
+	if v.last {
+		notes = append(notes, d.w.RejectionEnds)
 	}
-	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(a, w),
-		"who", wordsOf.In(s.Locale).mention(a.Head.Requester)) + x.as(w) + opens(x.Link, w))}
-	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
-}
-
-// fitsCard reports whether a gate's card shows all of its content, so that people may approve with a click on it.
-func fitsCard(a *task.Aggregate, q aggregate.Question, locale string) bool {
-	_, b, _ := drawing{a: a, w: wordsOf.In(locale)}.asked(q.Kind, q.ID, maxPages)
-	return !b.bounded().cut
-}
-
-// restOf says what is not shown completely, and that not all was looked at.
-func (w *askWords) restOf(some bool, in Summary) []slack.Block {
-	var out []slack.Block
-	if some {
-		out = append(out, divider(), section(w.HomeRest))
+	var buttons []slack.BlockElement
+	switch waits := v.status == aggregate.PendingApproval && a.Head.Ended == nil && a.Head.Parked == nil &&
+		(v.gate.Ruled() || v.terms.ApprovalRequired); {
+	case r.st.Refused != nil:
+		notes = append(notes, r.texts.Unknown)
+	case b.cut || b.bounded().cut:
+		b.blocks, notes = []slack.Block{section(first)}, append(notes, w.HomeLong)
+	case waits:
+		buttons = []slack.BlockElement{button(d.w.Approve, "approve_"+string(q.Kind), v.id, slack.StylePrimary),
+			button(d.w.Reject, "reject_"+string(q.Kind), v.id, slack.StyleDanger)}
 	}
-	if in.Looked > 0 && len(in.Waiting) > 0 {
-		out = append(out, contextLine(fill(w.HomeMore, "n", in.Looked)))
+	blocks := append(slices.Concat(v.note, b.blocks, d.changed()), contextLine(notes...))
+	if addressed(x.Link) {
+		buttons = append(buttons, leadsTo("open_card", w.OpenCard, x.Link))
 	}
-	return out
+	if len(buttons) > 0 {
+		id := shownID(a.Head.TaskID, r.st.Present, a.AskedHash(v.id))
+		blocks = append(blocks, slack.NewActionBlock(id, buttons...))
+	}
+	return blocks
 }
 
 // byDue returns the items in the order in which they are due; those without an end come last. What names the person
@@ -255,7 +264,7 @@ func List(locale string, in Summary) string {
 			lines = append(lines, w.hidden(in, len(in.Waiting)-i))
 			break
 		}
-		lines = append(lines, "• "+waitsLine(x, w)+along(x, w))
+		lines = append(lines, "• "+waitsLine(x, w)+along(x, w)+opens(x.Link, w))
 	}
 	if len(in.Waiting) == 0 {
 		lines = append(lines, w.nothing(in))
@@ -268,7 +277,8 @@ func List(locale string, in Summary) string {
 		lines = append(lines, w.HomeNoneMine)
 	}
 	for _, x := range in.Mine {
-		line := "• " + mineLine(x, w) + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
+		title, next := mineLine(x, w)
+		line := "• " + title + " — " + next + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
 		if number := x.Task.Head.RequestNumber; number != "" {
 			line += fill(w.ListNumber, "number", number)
 		}
@@ -307,7 +317,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 	a := *of
 	a.Conversation = &in
 	w := askWordsOf.In(s.Locale)
-	blocks := []slack.Block{divider(), contextLine(conversationFrom(&a, w) + x.as(w) + opens(x.Link, w))}
+	blocks := []slack.Block{contextLine(conversationFrom(&a, w) + x.as(w) + opens(x.Link, w))}
 	waits := a.Action(x.Question.ID)
 	if waits == nil {
 		return blocks

@@ -1,10 +1,12 @@
 package card
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -45,40 +47,45 @@ func waitsLine(x Waits, w *askWords) string {
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
 	}
-	out := fill(w.WaitsLine, "title", title, "what", w.what(x.Question),
-		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester))
-	if a, is := x.Of.(*task.Aggregate); is {
-		out += facts(a, x.Question, w)
-	}
-	out += x.as(w)
-	if x.Question.DecideBy != nil {
-		out += fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
-	}
-	return out + opens(x.Link, w)
+	return fill(w.WaitsLine, "title", title, "what", x.what(w),
+		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + x.facts(w) + x.until(w)
 }
 
-// facts are what somebody wants to know before they open a request: its words, what its steps write to, and its priority.
-func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
-	out := ""
-	if a.Request != nil && a.Task != nil {
-		if said := inline(a.Request.Words(w.Locale), maxListSaid); said != "" {
-			out += fill(w.WaitsSaid, "text", said)
-		}
+// what says what an item asks about: what steps do, or the version of a policy.
+func (x Waits) what(w *askWords) string {
+	q := x.Question
+	switch q.Kind {
+	case task.CardPrompt:
+		return fill(w.WhatPrompt, "version", q.Version)
+	case conversation.CardAction:
+		return fill(w.WhatAction, "n", q.Version)
 	}
-	if p := a.Process(); p != nil && (q.Kind == task.CardProcess || q.Kind == task.CardStep) {
-		steps := p.Steps
-		for i := range steps {
-			if q.Kind == task.CardStep && steps[i].StepID == q.StepID {
-				steps = steps[i : i+1]
-				break
+	a, is := x.Of.(*task.Aggregate)
+	if !is || a.Process() == nil {
+		return w.WhatStep
+	}
+	steps := a.Process().Steps
+	if i := slices.IndexFunc(steps, func(s task.Step) bool { return s.StepID == q.StepID }); q.StepID != "" && i >= 0 {
+		steps = steps[i : i+1]
+	}
+	s := drawing{w: wordsOf.In(w.Locale)}.sum(steps)
+	return inline(s.Short(w.Locale), maxHeader)
+}
+
+// facts are what somebody wants to know before they open a request: its words, its priority, and for whom the person
+// stands in.
+func (x Waits) facts(w *askWords) (out string) {
+	if a, is := x.Of.(*task.Aggregate); is && a.Task != nil {
+		if a.Request != nil {
+			if said := inline(a.Request.Words(w.Locale), maxListSaid); said != "" {
+				out += fill(w.WaitsSaid, "text", said)
 			}
 		}
-		out += fill(w.WaitsWrites, "writes", inline(explain.Writes(w.Locale, steps), maxListTitle))
+		if a.Task.Priority.Pressing() {
+			out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
+		}
 	}
-	if a.Task != nil && a.Task.Priority.Pressing() {
-		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
-	}
-	return out
+	return out + x.as(w)
 }
 
 // as says for whom the person stands in, or nothing.
@@ -87,6 +94,13 @@ func (x Waits) as(w *askWords) string {
 		return ""
 	}
 	return fill(w.WaitsAs, "who", wordsOf.In(w.Locale).mention(x.For))
+}
+
+func (x Waits) until(w *askWords) string {
+	if x.Question.DecideBy == nil {
+		return ""
+	}
+	return fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
 }
 
 // gate returns the gate that waits, or nil.
@@ -125,20 +139,28 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 	return fill(w.WaitsFor, "who", wordsOf.In(w.Locale).surface().Approvers(s, of.Origin()))
 }
 
-func (w *askWords) what(q aggregate.Question) string {
-	switch q.Kind {
-	case task.CardPrompt:
-		return fill(w.WhatPrompt, "version", q.Version)
-	case task.CardProcess:
-		return fill(w.WhatProcess, "version", q.Version)
-	case conversation.CardAction:
-		return fill(w.WhatAction, "n", q.Version)
+// mineLine says of one of the person's own requests what it is and moves, and what happens next.
+func mineLine(x Mine, w *askWords) (title, next string) {
+	a := x.Task
+	mark, next, _ := strings.Cut(w.state(a), " ")
+	title = mark + " *" + titleOf(a, w) + "*"
+	if p := a.Process(); p != nil {
+		if _, sum := task.Leads(p.Steps); sum.Known() && sum != rules.Nothing() {
+			title += " " + explain.Money(w.Locale, sum)
+		}
 	}
-	return w.WhatStep
-}
-
-func mineLine(x Mine, w *askWords) string {
-	return fmt.Sprintf("%s — %s%s", titleOf(x.Task, w), w.state(x.Task), opens(x.Link, w))
+	if q, waits := a.Asks(); waits {
+		of := byDue([]Waits{{Of: a, Question: q}})[0]
+		next += along(of, w) + of.until(w)
+	}
+	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
+		next += ": " + inline(wordsOf.In(w.Locale).sentence(e.Reason, e.Detail), maxDetail)
+	}
+	made := ""
+	for _, row := range a.Steps {
+		made = or(Address(row), made)
+	}
+	return title, next + linkAs(made, w.OpenResult) + opens(x.Link, w)
 }
 
 // state says how a request stands. One that nobody may approve has a card of its own.

@@ -246,16 +246,16 @@ func TestHomeHasALineForEachThatWaits(t *testing.T) {
 				DecideBy: due(1)}, Link: "https://x.slack.com/archives/C1/p1"},
 	}}
 	for locale, says := range map[string][]string{
-		"ja": {"先に", "実行ステップ v2", "書き込み: メッセージ ×2 · シート", "🚨", "のメンバー", "今月の勤怠"},
-		"en": {"先に", "Steps v2", "writes: Message ×2 · Sheet", "🚨", "members of", "due"},
+		"ja": {"先に", "シートに書き込みます", "DM を送ります", "🚨", "のメンバー", "今月の勤怠"},
+		"en": {"先に", "Writes to a sheet", "Sends a DM", "🚨", "members of", "due"},
 	} {
 		home := jsonOf(card.HomeView(in, tenancy.DefaultSettings(), locale, now))
-		first, rest, _ := strings.Cut(home[strings.Index(home, "• "):], `\n• `)
+		first, rest, _ := strings.Cut(home, `{"type":"divider"}`)
 		for _, want := range says {
 			expect.That(t, strings.Contains(first, want), "%s: the line lacks %q: %s", locale, want, first)
 		}
 		expect.That(t, strings.Index(rest, "後で") < strings.Index(rest, "いつでも"), "%s: not by due time: %s", locale, rest)
-		none := map[string]string{"ja": "書き込み: なし", "en": "writes: None"}[locale]
+		none := map[string]string{"ja": "書き込みはありません", "en": "nothing is written"}[locale]
 		expect.That(t, strings.Contains(rest, none), "%s: what only reads is not said to: %s", locale, rest)
 		list := card.List(locale, in)
 		expect.That(t, strings.Index(list, "先に") < strings.Index(list, "後で"), "%s: the list is not by due time", locale)

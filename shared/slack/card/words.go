@@ -144,15 +144,15 @@ type askWords struct {
 
 	Locale, Untitled                                                    string
 	CopiesLeft, CopyFrom, CopyText, OutcomeText                         string
-	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore            string
+	HomeWaiting, HomeNothing, HomeLong, HomeHidden, HomeMore            string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string // if not all items were read
-	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeStandIn              string
+	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeStandIn, HomeConsole string
 	ConversationFrom, ConversationLine, HomeConversations, WhatAction   string
 	StateOpen, StateBroken                                              string
 	WaitsLine, WaitsUntil, WaitsAs, ListID                              string
-	WaitsSaid, WaitsWrites, WaitsFor                                    string
+	WaitsSaid, WaitsFor, OpenCard, OpenResult                           string
 	StateToRetry, StateExpired, StateRefused, StateAnswered             string
-	WhatPrompt, WhatProcess, WhatStep                                   string
+	WhatPrompt, WhatStep                                                string
 	StateCompleted, StateFailed, StateCancelled, StateParked, StateHeld string
 	StateWaits, StateRunning, StatePrepared, StateDenied                string
 }
