@@ -76,7 +76,7 @@ func reordered(s *scenario) *scenario {
 	return s
 }
 
-// homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait, and of whose requests one
+// homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait. Of their own requests one
 // waits and one is done.
 func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 	order, sheet := reordered(received(t)), planned(t, attendanceSteps(), defaults)
@@ -89,7 +89,8 @@ func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 		{Of: policy.Aggregate, Question: policy.Prompt().Asks(), Link: link},
 		{Of: sheet.Aggregate, Question: sheet.Process().Asks(), Link: link},
 		{Of: order.Aggregate, Question: order.Process().Asks(), Link: link, Named: true}},
-		Mine: []card.Mine{{Task: order.Aggregate, Link: link}, {Task: done.Aggregate, Link: link}}}, defaults, locale, order.now)
+		Mine: []card.Mine{{Task: order.Aggregate, Link: link}, {Task: done.Aggregate, Link: link}}}, defaults, locale,
+		order.now)
 }
 
 // A version says what it does otherwise than the one before, who sent that back and why; the first one and one that is
