@@ -76,8 +76,8 @@ func reordered(s *scenario) *scenario {
 	return s
 }
 
-// homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait. Of their own requests one
-// waits and one is done.
+// homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait. One of their own requests
+// waits, and one is done.
 func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 	order, sheet := reordered(received(t)), planned(t, attendanceSteps(), defaults)
 	policy := received(t).extracted().drafting()
