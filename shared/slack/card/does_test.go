@@ -76,7 +76,7 @@ func reordered(s *scenario) *scenario {
 	return s
 }
 
-// homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait. One of their own requests
+// homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait. One of their requests
 // waits, and one is done.
 func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 	order, sheet := reordered(received(t)), planned(t, attendanceSteps(), defaults)
