@@ -1,9 +1,6 @@
 package rules
 
 import (
-	"slices"
-
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
@@ -103,28 +100,6 @@ func (s speaker) least(o *rules.Outcome) string {
 	}
 	n := max(1, o.Route.LeastHands())
 	return s.In("people", map[bool]string{true: "one", false: "many"}[n == 1], "n", n)
-}
-
-// fixed are the chips of a resolved route: whom each stage asks. The first that asks is marked.
-func (s speaker) fixed(route *circulation.Route) (all []chip) {
-	for _, stage := range route.Stages {
-		c := chip{Text: s.Say("who_channel"), Note: legible.OneLine(stage.Name)}
-		switch {
-		case stage.LeftOut != "":
-			c.Text, c.Note = c.Note, s.Say("try_left_out", "why", s.In("whys", stage.LeftOut))
-		case len(stage.People) > 0:
-			c.Text = list(s, stage.People, func(p circulation.Person) string { return s.person(p.User) }, s.Say("middot"))
-			if len(stage.People) > 1 {
-				c.Text = s.Say("chip_some", "list", c.Text, "need", stage.Need)
-			}
-		}
-		first := !slices.ContainsFunc(all, func(x chip) bool { return x.Class == "now" })
-		if stage.LeftOut == "" && first {
-			c.Class = "now"
-		}
-		all = append(all, c)
-	}
-	return all
 }
 
 // called makes a name of what a rule is for.

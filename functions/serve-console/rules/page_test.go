@@ -124,7 +124,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	b.In("en").Get(path).Says(t, http.StatusOK,
 		"Agents’ actions are approved by the people under “Who may approve” in the settings.")
 	form := b.In("ja").Post(path, list.Hidden("act", "edit.0"))
-	form.Says(t, http.StatusOK, "「操作」は、会話でエージェントや人が提案する").Holds(t, `value="steps" selected`)
+	form.Says(t, http.StatusOK, "「操作」は、会話でエージェントや人が提案する").Holds(t, `value="steps" selected`, `class="crumb"`)
 	for kinds, says := range map[string]string{"action": "(エージェントの操作だけのルールです。)",
 		"steps action": "(エージェントの操作にも使うルールです。)", "": "部長 (鈴木 一郎)"} {
 		tried := b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "act", "try", "kinds", kinds)...))
@@ -259,7 +259,7 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	b := w.As(webapi.Suzuki)
 	for _, x := range []struct{ tool, place, amount, who, says string }{
-		{"send_slack_dm", webapi.HR, "", "佐藤", "今日 佐藤 花子 さんが依頼すると: ①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 → ③人事のみなさん"},
+		{"send_slack_dm", webapi.HR, "", "佐藤", "今日 佐藤 花子 さんが依頼すると: 鈴木 一郎 部長 田中 恵・Alex Kim のうち 1 人 経理 チャンネルのだれか 1 人 人事のみなさん"},
 		{"send_slack_dm", webapi.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
 		{"send_slack_dm", webapi.HR, "99,999", "", "そのほか: 依頼を断ります。"},
 		{"send_slack_dm", "", "", "", "そのほか: 依頼を断ります。"},

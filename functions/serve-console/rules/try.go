@@ -27,15 +27,14 @@ type tryData struct {
 	On                     string // the day
 	Answered               bool
 	Rule, Says, Asks, Fail string
-	Chips                  []chip
 	Stages                 []triedStage
 	Further                bool // more is asked than by whom, for which tool and how much
 }
 
 // triedStage is a stage of the answer, with whom it would ask.
 type triedStage struct {
-	Name, Note string
-	People     []triedPerson
+	chip
+	People []triedPerson
 }
 
 type triedPerson struct{ Name, Via string }
@@ -157,36 +156,39 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		route, err = found.Route.Resolve(facts, x.Floor, dir)
 		return err
 	})
-	asked := a.Say("today", "who", a.person(who))
+	d.Asks = a.Say("today", "who", a.person(who))
 	if facts.On != a.today() {
-		asked = a.Say("on_day", "who", a.person(who), "day", facts.On)
+		d.Asks = a.Say("on_day", "who", a.person(who), "day", facts.On)
 	}
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
-		d.Fail = a.Say("try_refused", "asked", asked, "stage", legible.OneLine(none.Name),
+		d.Fail = a.Say("try_refused", "asked", d.Asks, "stage", legible.OneLine(none.Name),
 			"why", a.In("whys", none.Why, "what", legible.OneLine(none.What)))
 		return nil
 	}
 	if err == nil {
-		d.Asks = a.Say("try_asks", "asked", asked, "route", a.frozen(route))
-		d.Chips, d.Stages = a.fixed(&route), a.tried(&route)
+		d.Stages = a.tried(&route)
 	}
 	return err
 }
 
-// tried says of each stage of a resolved route whom it asks, and how they were found.
+// tried says of each stage of a resolved route whom it asks, and how they were found. The first that asks is marked.
 func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 	reader := subject.RouteReader{Locale: a.Locale(), Person: a.person, Named: func(id string) string {
 		return cmp.Or(a.names[id], a.departments[id], id)
 	}}
+	now := "now"
 	for _, s := range route.Stages {
-		x := triedStage{Name: legible.OneLine(s.Name)}
+		x := triedStage{chip: chip{Text: a.Say("who_channel"), Note: legible.OneLine(s.Name), Class: now}}
 		switch {
 		case s.LeftOut != "":
-			x.Note = a.Say("try_left_out", "why", a.In("whys", s.LeftOut))
-		case s.Mode == circulation.ModeChannel:
-			x.Note = a.Say("who_channel")
+			x.Text, x.Note, x.Class = x.Note, a.Say("try_left_out", "why", a.In("whys", s.LeftOut)), ""
 		case len(s.People) > 1:
-			x.Note = a.Say("try_need", "need", s.Need, "n", len(s.People))
+			x.Text = a.Say("chip_some", "list", list(a.speaker, s.People, a.hand, a.Say("middot")), "need", s.Need)
+		case len(s.People) == 1:
+			x.Text = a.hand(s.People[0])
+		}
+		if s.LeftOut == "" {
+			now = ""
 		}
 		for _, p := range s.People {
 			x.People = append(x.People, triedPerson{a.person(p.User), reader.Via(p.Via)})
@@ -196,24 +198,7 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 	return all
 }
 
-// frozen says whom a resolved route asks.
-func (a *asked) frozen(route circulation.Route) string {
-	p := &rules.Policy{Hands: route.Hands}
-	for _, s := range route.Stages {
-		if s.LeftOut != "" {
-			continue
-		}
-		x := rules.Stage{Name: s.Name, Need: s.Need, Who: rules.Who{Kind: rules.WhoChannel}}
-		if s.Mode != circulation.ModeChannel {
-			x.Who = rules.Who{Kind: rules.WhoPeople}
-			for _, person := range s.People {
-				x.Who.People = append(x.Who.People, person.User)
-			}
-		}
-		p.Stages = append(p.Stages, x)
-	}
-	return a.route(p)
-}
+func (a *asked) hand(p circulation.Person) string { return a.person(p.User) }
 
 // mostToTry bounds the people among whom one is chosen; of more somebody types a name.
 const mostToTry = 200

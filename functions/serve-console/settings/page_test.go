@@ -132,7 +132,8 @@ func testReviewed(t *testing.T, w *consoletest.World) {
 	page.Holds(t, `<ins class="added">田中 恵</ins>`, `<del class="removed">5 個</del>`).Lacks(t, "<ins class=\"added\">佐藤")
 	expect.Is(t, w.SettingsNow().MaxVersions, 5, "what was only looked at is saved")
 	again := b.Post(approvalPage, page.Hidden("act", "edit")).Says(t, http.StatusOK)
-	again.Holds(t, `name="max_versions" value="7"`, `name="approvers.users" value="`+webapi.Tanaka+`" checked`)
+	again.Holds(t, `class="setting changed"`, `name="max_versions" value="7"`,
+		`name="approvers.users" value="`+webapi.Tanaka+`" checked`)
 	b.Post(approvalPage, page.Hidden("act", "save")).Leads(t, approvalPage+"?done=saved")
 	now := w.SettingsNow()
 	expect.That(t, now.MaxVersions == 7 && now.Register && !now.AllowSelfApproval && len(now.Approvers.Users) == 2 &&

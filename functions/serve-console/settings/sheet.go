@@ -56,6 +56,7 @@ type input struct {
 	Now             string // the saved value, if the input differs
 	Bound           string
 	Ruled           bool // rules stand: for steps they decide
+	Changed         bool // it isn't what is saved
 }
 
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
@@ -123,6 +124,7 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	if slices.Contains(p.both, x.Name) {
 		in.Now = cmp.Or(strings.Join(t.shown(p.members, x.Name, now), ", "), t.Say("nothing"))
 	}
+	in.Changed = slices.ContainsFunc(inputsOf(x), func(of string) bool { return !alike(p.form[of], now[of]) })
 	switch x.Kind {
 	case tenancy.KindChoice:
 		for _, value := range x.Choices {

@@ -179,16 +179,10 @@ func typed(name, label string, value any, how string) Entry {
 	return e
 }
 
-// wrong adds the problems of an input.
-func wrong(problems any, e Entry) Entry {
-	e.Problems = problems
-	return e
-}
-
 // hinted adds a hint, which the problems of an input stand behind.
 func hinted(hint string, problems any, e Entry) Entry {
-	e.Hint, e.HintID = hint, e.ID+"-about"
-	return wrong(problems, e)
+	e.Hint, e.HintID, e.Problems = hint, e.ID+"-about", problems
+	return e
 }
 
 // faulty returns the problem of a field, if it has one.

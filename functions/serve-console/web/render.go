@@ -80,11 +80,13 @@ func menu(v *Viewer) []group {
 		{words.Say("system"), []entry{at("settings"), at("integrations"), at("tools"), at("insights"), at("audit")}}}
 }
 
-// above returns the page of the menu that a page belongs to, or nil for that page itself.
-func above(menu []group, here, path string) *entry {
+// above returns the page of the menu that a page belongs to, or nil for that page itself. A form of that page may
+// answer with another one.
+func above(menu []group, d Document, r *http.Request) *entry {
+	path := strings.TrimSuffix(r.URL.Path, "/")
 	for _, g := range menu {
 		for _, e := range g.Pages {
-			if e.Key == here && e.Path != strings.TrimSuffix(path, "/") {
+			if e.Key == d.Here && (e.Path != path || r.Method == http.MethodPost && d.Title != e.Text) {
 				return &e
 			}
 		}
@@ -141,7 +143,7 @@ var pageFuncs = template.FuncMap{
 	"when": when, "exactly": exactly, "apart": apart, "count": Count,
 	"count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
-	"fields":  fields, "seek": seek, "typed": typed, "wrong": wrong, "hinted": hinted, "faulty": faulty,
+	"fields":  fields, "seek": seek, "typed": typed, "hinted": hinted, "faulty": faulty,
 	"only":    only,
 	"badge":   func(status any) string { return statusBadge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spent": Spent,
@@ -205,7 +207,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	s := sheet{Document: d, Viewer: v, Now: c.Now(), Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
 	if v.User != "" {
 		s.Menu = menu(v)
-		s.Above = above(s.Menu, d.Here, r.URL.Path)
+		s.Above = above(s.Menu, d, r)
 	}
 	done := r.URL.Query().Get("done")
 	s.Notice, s.Warns = v.Texts("layout").In("done", done), warnings[done]
