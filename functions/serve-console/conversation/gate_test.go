@@ -43,7 +43,7 @@ func testRouteOfAction(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	page := b.Get(k.Page())
 	page.Says(t, 200, "回覧 ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "経理 これから 3 人のうち 2 人の承認が必要",
-		"あなたの番です — 課長(あと1人): 鈴木 一郎", "承認の対象のハッシュ 0123abcd")
+		"あなたの番です 課長 — あなたの承認が必要です", "承認の対象のハッシュ 0123abcd")
 	page.Lacks(t, "👥", "[↻]", "承認の期限")
 	page.Holds(t, `value="cancel_action"`)
 	k.ChangeAction(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)))

@@ -90,7 +90,8 @@ type conversationPage struct {
 	Waits                     int // number of unanswered messages
 	Actions                   []actionRow
 	Who                       string // who may decide
-	Turn                      bool   // it is the viewer's, along a route
+	Heading                   string // above who may decide
+	Turn                      bool   // it is the viewer's
 	Buttons                   []subject.Button
 	Log                       []subject.Entry
 	LogGoesOn                 bool
@@ -281,7 +282,7 @@ func (c *Pages) showPage(
 	}
 	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v}
 	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
-	if p.Who, p.Turn = asking.Who(turn), turn != nil && turn.Mine; t.is.Unrouted() != nil {
+	if p.Who = asking.Who(turn); t.is.Unrouted() != nil {
 		p.Who = v.Texts("route").Say("looking")
 	}
 	whole := false
@@ -291,6 +292,7 @@ func (c *Pages) showPage(
 		whole = whole && card.Unapprovable(x, payload, v.Locale) == ""
 	}
 	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
+	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
 	p.own(t, v)
 	p.Since = p.since(r, words, t, turn, v.Locale)
 	p.first(t, words)

@@ -307,6 +307,19 @@ func (x Asking) button(o aggregate.Offer) Button {
 	return b
 }
 
+// Title is what stands above the buttons, and whether the viewer is asked.
+func (x Asking) Title(t *Turn, buttons []Button) (title string, mine bool) {
+	switch approves := slices.ContainsFunc(buttons, func(b Button) bool {
+		return b.Act == aggregate.ActApprove && b.No == ""
+	}); {
+	case t != nil && t.Mine:
+		return t.Title, true
+	case t == nil && approves:
+		return x.Viewer.Texts("route").Say("you_may"), true
+	}
+	return x.Words.Say("acts"), false
+}
+
 // Who says who may decide, or whose turn it is.
 func (x Asking) Who(t *Turn) string {
 	if t != nil {

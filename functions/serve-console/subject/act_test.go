@@ -301,6 +301,7 @@ func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p.Until(`document.querySelector("#policy-1") && !document.querySelector("` +
 		strings.ReplaceAll(approveButton, `"`, `\"`) + `") && document.querySelector(".acts button").ariaDisabled === null`)
 	p.Press(".since a")
+	p.Press(".ways summary")
 	p.Press("textarea")
 	p.Keys("分けて")
 	w.Approve()

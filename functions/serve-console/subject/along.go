@@ -20,9 +20,11 @@ import (
 
 // Turn is what a gate under a rule that waits asks of a viewer.
 type Turn struct {
-	Who  string // whose turn it is, in the place of who may decide
-	Next string // who is asked now, in a line
-	Mine bool   // the viewer is asked now
+	Who string // whose turn it is, in the place of who may decide
+	// Title is above Who.
+	Title string
+	Next  string // who is asked now, in a line
+	Mine  bool   // the viewer is asked now
 	// AsWhom are those for whom the viewer may act, if they stand in for several who are asked now.
 	AsWhom []circulation.Person
 
@@ -84,7 +86,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
 	case t.Mine:
-		t.Who = words.Say("yours", "who", t.waits)
+		t.Title, t.Who = words.Say("yours"), by.owed(&t.st, t.waits)
 	case given:
 		t.Who = words.Say("given") + "\n" + t.Next
 	case t.why == nil:
@@ -96,6 +98,23 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		}
 	}
 	return t
+}
+
+// owed says how much the stage that is asked needs.
+func (r RouteReader) owed(st *circulation.State, waits string) string {
+	words, s := web.TextsOf("route", r.Locale), st.CurrentStage()
+	if s == nil || s.Mode == circulation.ModeChannel {
+		return waits
+	}
+	d := drawing{RouteReader: r, words: words}
+	if s.Need < 2 && len(s.People) < 2 {
+		return words.Say("yours_alone", "stage", d.line(s.Name))
+	}
+	text := words.Say("yours_of", "stage", d.line(s.Name), "people", len(s.People), "need", s.Need)
+	if given := s.Need - s.Owed; given > 0 {
+		text += " " + words.Say("given_already", "n", given)
+	}
+	return text
 }
 
 // tried returns what would come of a stamp of the viewer's at this stage: whether it is given already, or else why it
@@ -142,11 +161,18 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 	if t.why != nil {
 		b.No = x.Surface.Refused(t.why, x.Settings, x.Of.Origin(), x.Of.Askers()...)
 	}
+	last := t.st.Present
 	for i := range t.st.Stages {
-		missing += t.st.Stages[i].Owed
+		if missing += t.st.Stages[i].Owed; t.st.Stages[i].Owed > 0 {
+			last = i + 1
+		}
 	}
 	if missing > 1 { // others stamp before anything follows
 		b.About = ""
+	}
+	if last > t.st.Present {
+		d := drawing{words: x.Viewer.Texts("route")}
+		b.About = d.words.Say("after", "stage", d.line(t.st.Stages[last-1].Name))
 	}
 	return b
 }
@@ -188,6 +214,7 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 	}
 	form := card.RejectionOf(t.gate, o.Kind, follows, last, x.Viewer.Locale, x.Surface.Marks.Person)
 	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never, Whom: x.whom(t)}
+	b.Label = x.Words.In("act", o.Act)
 	b.Reason, b.Hint = x.Words.Say("reason"), words.Say("reason_hint")
 	for _, way := range form.Ways {
 		is := Way{Act: aggregate.ActReject, Label: way.Text, About: way.About}

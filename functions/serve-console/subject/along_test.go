@@ -47,7 +47,7 @@ func acted(b *consoletest.Browser, w *consoletest.World, act aggregate.Act, reas
 func testStamps(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
-	suzuki.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 課長(あと1人): 鈴木 一郎", "✅ 承認", "差し戻す", "終わりにする").
+	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "差し戻す", "終わりにする").
 		Holds(t, `name="stage" value="1"`)
 	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
 		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, `value="take_back"`)
@@ -132,7 +132,7 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki).In("en")
-	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn — 課長 (1 more): 鈴木 一郎", "Please give your reason.",
+	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please give your reason.",
 		"Send back A new version is made and goes round from the first person.", "End it This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
@@ -214,7 +214,7 @@ func testChannelsTurn(t *testing.T, w *consoletest.World) {
 	form := w.As(webapi.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	alex.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "チャンネルのメンバーだけが承認できます")
 	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
-	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 部長")
+	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です 部長")
 }
 
 // Alex isn't in #人事, and the settings name another approver.
@@ -245,11 +245,11 @@ func testHomesTurn(t *testing.T, w *consoletest.World) {
 	o.Home = webapi.HR
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
 	tanaka, alex := w.As(webapi.Tanaka), w.As(webapi.Alex)
-	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたの番です — みんな(あと1人): #人事 の参加者のうち1人", "いまここ #人事 の参加者のうち1人").
+	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたの番です みんな(あと1人): #人事 の参加者のうち1人", "いまここ #人事 の参加者のうち1人").
 		Lacks(t, "チャンネルのメンバーだけが承認できます")
 	alex.Get(w.TaskPage()).Says(t, 200, "チャンネルのメンバーだけが承認できます").Lacks(t, `value="approve"`)
 	acted(tanaka, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
-	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 部長", "みんな 承認済み")
+	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です 部長", "みんな 承認済み")
 }
 
 func testHands(t *testing.T, w *consoletest.World) {

@@ -45,6 +45,7 @@ type Argument struct{ Name, Value []Piece }
 
 // Changes are what a version of steps does otherwise than the one before it.
 type Changes struct {
+	Words   web.Texts
 	Version int // the one before
 	All     []Change
 }
@@ -110,7 +111,7 @@ func (r EffectReader) Sum(steps []task.Step) Sum {
 
 // Changes returns what differs between two versions of steps, nil if nothing does.
 func (r EffectReader) Changes(version int, was, is []task.Step) *Changes {
-	out := &Changes{Version: version}
+	out := &Changes{Words: web.TextsOf("effect", r.Locale), Version: version}
 	for _, c := range explain.Between(r.Locale, was, is) {
 		out.All = append(out.All, Change{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)})
 	}

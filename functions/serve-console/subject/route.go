@@ -3,6 +3,7 @@ package subject
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -57,6 +58,7 @@ type Stage struct {
 	Name               string
 	Mark, State, Badge string // the mark never stands without the state, which says it in words
 	Need               string // how many of its people
+	Count              string // how many of several stamps are given
 	Owed               string // how many further stamps, of the stage that is asked
 	Why                string // of a stage that is left out
 	Present            bool
@@ -213,6 +215,9 @@ func (d *drawing) stage(i int) Stage {
 		return out
 	}
 	out.Need, out.Why = d.needs(s), d.words.In("filled", s.Filled)
+	if s.Need > 1 {
+		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
+	}
 	d.people(i, &out)
 	for _, act := range s.Stamps {
 		out.Stamps = append(out.Stamps, d.act(act))

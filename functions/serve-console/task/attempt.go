@@ -3,8 +3,10 @@ package task
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -47,6 +49,7 @@ type Run struct {
 	Call
 	Result  *Result
 	Folded  bool   // arguments and result are left out
+	Called  bool   // the effect is that of the call, else of the plan
 	Address string // of what it made
 	Error   string
 	Started time.Time
@@ -56,13 +59,12 @@ type Run struct {
 	Gate    *Verdict // who was asked before it ran, and the decision
 }
 
-// Call is the arguments of a step.
+// Call is what a step's call does, with all of its arguments.
 type Call struct {
-	Values, LeftOut []Shown
-	Masked          []string
-	Preview         string // used if the arguments can't be shown in full
-	Bytes           int
-	Called          bool
+	Effect  subject.Effect
+	Masked  []string // the names of arguments with masked data
+	Left    int      // rows that are not shown
+	Preview string   // used if the arguments can't be shown in full
 }
 
 // Shown is a value and how much of it is hidden.
@@ -102,9 +104,9 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Retried = r.Person(e.RetriedBy)
 	}
 	if p := a.ProcessOf(e); p != nil {
-		steps := r.steps(a, p.Steps)
-		for i, planned := range p.Steps {
-			t.Steps = append(t.Steps, r.run(s, e, planned, steps[i]))
+		steps := r.steps(p.Steps)
+		for i := range p.Steps {
+			t.Steps = append(t.Steps, r.run(s, e, p.Steps, i, steps[i]))
 		}
 	}
 	t.Timeline = r.timeline(t)
@@ -123,9 +125,10 @@ func stepName(a *task.Aggregate, e *task.Execution, detail string) string {
 	return card.OneLine(detail)
 }
 
-func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) Run {
-	a := s.Task
+func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown Step) Run {
+	a, planned := s.Task, steps[i]
 	out := Run{Key: Key(e.ProcessVersion, e.Attempt, planned.Order), Step: shown}
+	out.Call = r.told(a, explain.EffectOf(r.Locale, planned, nil, steps[:i]), maxText)
 	if g := a.GateOf(e, planned.Order); g != nil {
 		v := r.verdict(a, &g.Gate, e.ID, s.Audit)
 		out.Gate = &v
@@ -151,27 +154,50 @@ func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) 
 	if v, ok := s.Opened[arguments.S3Key]; ok && v.Err == nil {
 		arguments.JSON = aggregate.JSON(v.JSON)
 	}
-	out.Call, _ = r.call(planned, arguments, maxText)
+	out.Call, _ = r.call(a, planned, arguments, maxText)
 	out.Called = true
 	out.Result, out.Address = r.result(s, row.Result), card.Address(row)
 	return out
 }
 
-// call returns arguments as the card shows them, each text cut to most characters. whole is false if any are cut or
+// call returns what a call with these arguments does, each text cut to most characters. whole is false if any are cut or
 // missing.
-func (r Reader) call(planned task.Step, b aggregate.Blob, most int) (c Call, whole bool) {
-	values, leftOut, hidden, ok := card.Arguments(planned, b, r.Locale)
-	c = Call{Masked: hidden, Bytes: max(b.Bytes, len(b.JSON))}
+func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, most int) (c Call, whole bool) {
+	shown, hidden, ok := card.Masked(planned, b, r.Locale)
 	if !ok {
+		c.Effect = r.drawing().Effect(explain.Effect{Tool: planned.Tool, Act: planned.Act()})
 		c.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
 		return c, false
 	}
-	rows := maxRows
-	if most > maxText {
-		rows = most
-	}
-	c.Values, c.LeftOut = shownValues(values, rows, most), shownValues(leftOut, rows, most)
+	planned.ToolInput = b.JSON
+	c = r.told(a, explain.EffectOf(r.Locale, planned, shown, nil), most) // no value of a call refers to a step
+	c.Masked = hidden
 	return c, true
+}
+
+// told draws an effect with at most so many characters of each text and, unless all of it is wanted, with few rows.
+func (r Reader) told(a *task.Aggregate, e explain.Effect, most int) (c Call) {
+	cut := func(pieces []explain.Piece) []explain.Piece {
+		out := slices.Clone(pieces)
+		for i := range out {
+			out[i].Text = legible.Beginning(out[i].Text, most)
+		}
+		return out
+	}
+	e.Sentence, e.Words, e.Rest = cut(e.Sentence), cut(e.Words), slices.Clone(e.Rest)
+	for i, x := range e.Rest {
+		e.Rest[i].Value = cut(x.Value)
+	}
+	if e.Items != nil && most <= maxText && len(e.Items.Rows) > maxRows {
+		few := *e.Items
+		c.Left, few.Rows = len(few.Rows)-maxRows, few.Rows[:maxRows]
+		e.Items = &few
+	}
+	c.Effect = r.drawing().Effect(e)
+	if e.Tool == card.MessageTool {
+		c.Effect.Note = card.Below(r.Locale, r.called(a.Head.Requester))
+	}
+	return c
 }
 
 func (r Reader) result(s Source, b *aggregate.Blob) *Result {
@@ -317,9 +343,8 @@ const (
 )
 
 // Names of a page's parts: of elements, and in the address that asks for one.
-func (a Attempt) name() string     { return fmt.Sprintf("run-%d-%d", a.Version, a.Number) }
-func (v Version) planName() string { return fmt.Sprintf("plan-%d", v.Number) }
-func (s Run) name() string         { return "step-" + s.Key }
+func (a Attempt) name() string { return fmt.Sprintf("run-%d-%d", a.Version, a.Number) }
+func (s Run) name() string     { return "step-" + s.Key }
 
 // lighten leaves out what the page has no room for, but for the part that the address asks for.
 func (t *History) lighten(show string) {
@@ -332,7 +357,7 @@ func (t *History) lighten(show string) {
 			within = within || s.name() == show
 			weight := s.weight()
 			if left -= weight; left < 0 && weight > 0 && s.name() != show {
-				s.Call, s.Result, s.Folded = Call{}, nil, true
+				s.Call, s.Result, s.Folded = s.light(), nil, true
 			}
 		}
 		if steps -= len(a.Steps); steps < 0 && i > 0 && a.name() != show && !within {
@@ -342,17 +367,38 @@ func (t *History) lighten(show string) {
 	for i := range t.Plans {
 		p := &t.Plans[i]
 		newest := i == 0 && len(t.Attempts) == 0
-		if steps -= len(p.Steps); steps < 0 && !newest && p.planName() != show {
-			p.Steps, p.Diff, p.Folded = nil, nil, true
+		if steps -= len(p.Steps); steps < 0 && !newest && p.Key != show {
+			p.Steps, p.Sum, p.Changes, p.Folded = nil, nil, nil, true
 		}
 	}
 }
 
+// light leaves out all of a call but its sentence.
+func (c Call) light() Call {
+	e := c.Effect
+	return Call{Effect: subject.Effect{Words: e.Words, Tool: e.Tool, Sentence: e.Sentence}}
+}
+
 // weight estimates the bytes of a step's arguments and result on the page.
 func (s Run) weight() int {
-	n := len(s.Preview) + weightOf(s.Values) + weightOf(s.LeftOut)
+	n := len(s.Preview)
+	for _, a := range append(slices.Clone(s.Effect.Rest), s.Effect.Defaults...) {
+		n += argument + lengthOf(a.Name) + lengthOf(a.Value)
+	}
+	if n += lengthOf(s.Effect.Text); s.Effect.Items != nil {
+		n += weightOf([]Shown{{Value: card.Value{Table: &card.Table{Rows: s.Effect.Items.Rows}}}})
+	}
 	if s.Result != nil {
 		n += len(s.Result.Preview) + weightOf(s.Result.Values)
+	}
+	return n
+}
+
+const argument = 60 // bytes of its markup
+
+func lengthOf(pieces []subject.Piece) (n int) {
+	for _, p := range pieces {
+		n += len(p.Text)
 	}
 	return n
 }

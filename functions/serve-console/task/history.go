@@ -71,6 +71,38 @@ type History struct {
 	Actions                []aggregate.Offer
 	Gate                   *Gate // what waits for a decision
 	Run                    int
+	Along                  *subject.Route // of what waits, or else of the newest steps
+	Back, Newest           *Version       // what was rejected, and what waits in its place
+}
+
+// News reports whether something came of the request.
+func (t History) News() bool {
+	return t.Outcome != nil || t.Choice != nil || !t.Waits.IsZero() || t.Answer+t.Ending+t.Parked+t.Changed != ""
+}
+
+// arrange says where on the page what waits stands, or else the newest steps.
+func (t *History) arrange() {
+	all, of := t.Plans, task.CardProcess
+	if t.Gate != nil {
+		t.Along = t.Gate.Route
+		if of = t.Gate.Kind; of == task.CardPrompt {
+			all = t.Policies
+		}
+	}
+	if len(all) == 0 || of != all[0].Of {
+		return
+	}
+	newest := &all[0]
+	if newest.Top, newest.Beside = true, true; t.Gate == nil {
+		t.Along = newest.Route
+		return
+	}
+	if newest.Because != "" {
+		t.Back, t.Newest = &all[1], newest
+	}
+	if newest.Sum != nil && len(newest.Sum.Writes) > 0 {
+		newest.Sum.Writes[0].Changes = newest.Changes
+	}
 }
 
 // Outcome is what came of the latest execution: the page begins with it.
@@ -142,6 +174,7 @@ func (r Reader) History(s Source) History {
 	}
 	t.Outcome = outcome(t.Attempts)
 	t.Gate = r.waiting(a, t)
+	t.arrange()
 	t.Uses = uses(a)
 	t.Log = subject.EntriesOf(s.Audit, r.Locale, r.Person, func(string) string { return "" })
 	return t
@@ -298,6 +331,18 @@ func (r Reader) Effects(planned []task.Step) []string {
 		out[i] = r.effect(pieces)
 	}
 	return out
+}
+
+func (r Reader) effect(pieces []explain.Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		text := p.Text
+		if p.Kind == explain.Person {
+			text = r.called(text)
+		}
+		b.WriteString(legible.Isolated(text))
+	}
+	return b.String()
 }
 
 // Use is the usage of model calls.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -177,8 +178,11 @@ type taskPage struct {
 	Live    string // address that refreshes the page; empty: the page doesn't refresh itself
 	Path    string
 	Show    string // names a part that is shown though the page has no room for it
-	Who     string // who may decide
-	Turn    bool   // it is the viewer's, along a route
+	Channel string
+	Heading string    // above who may decide
+	Asked   bool      // the viewer is
+	Who     string    // who may decide
+	Until   time.Time // it waits
 	Buttons []subject.Button
 	Prompts bool   // the viewer may read what models were sent
 	RunAt   string // the run's page at AWS
@@ -213,15 +217,21 @@ func (c *Pages) showPage(
 	}
 	asking := subject.Asking{Words: words, Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v}
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
-	p.Who, p.Turn = asking.Who(turn), turn != nil && turn.Mine
-	p.Buttons = asking.Buttons(turn, t.history.Actions, t.history.Gate != nil && t.history.Gate.Whole)
+	p.Who, p.Channel = asking.Who(turn), t.reader.Channel
+	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
+	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
+	if p.Gate != nil {
+		if p.Until = p.Gate.DecideBy; p.Along != nil && p.Along.Now != nil {
+			p.Until = p.Along.Now.DecideBy
+		}
+	}
 	p.Prompts = mayReadPrompts(v, t.task)
 	if p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run); p.RunAt == "" && c.Machine != "" {
 		p.RunHere = true
 	}
 	p.Since = p.since(r, v, t, turn)
 	if p.Since.Shown {
-		p.Gate, p.Buttons = nil, nil
+		p.Gate, p.Buttons, p.Asked, p.Along = nil, nil, false, nil
 	}
 	title := cmp.Or(t.history.Title, v.Untitled())
 	after := turn.After(r.URL.Query().Get("done"))

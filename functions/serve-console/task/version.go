@@ -3,7 +3,6 @@ package task
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -11,21 +10,26 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 
 type Version struct {
 	ID       string
+	Key      string // names it on the page
+	Of       aggregate.CardType
 	Number   int
+	Top      bool   // its steps are what the page begins with
 	Text     string // of a policy
 	Remarks  string // of steps: how they answer the reasons for earlier rejections
+	Sum      *subject.Sum
 	Steps    []Step
-	Folded   bool       // the steps and the difference are left out
-	Diff     []web.Line // from the version before; the first has none
-	Because  string     // why the version before was rejected
-	Replaced bool       // by the next version, another team's draft that a person picked
+	Folded   bool             // the steps and the difference are left out
+	Diff     []web.Line       // of a policy from the version before; the first has none
+	Changes  *subject.Changes // of steps from the version before; nil: they do the same
+	Later    bool             // there was a version before
+	Because  string           // why the version before was rejected
+	Replaced bool             // by the next version, another team's draft that a person picked
 	Created  time.Time
 	Drafted  *Drafted // the contest that drafted it; nil: there was none
 	Verdict
@@ -99,6 +103,7 @@ type Verdict struct {
 	DecideBy time.Time
 	Stamps   []Stamp
 	Route    *subject.Route // nil: no rule chose one
+	Beside   bool           // the route stands elsewhere on the page
 }
 
 type Stamp struct {
@@ -112,7 +117,6 @@ type Step struct {
 	Order             int
 	Name, Description string
 	Expected, Tool    string
-	Effect            string // computed from the tool and its arguments; not written by a model
 	Write, Checked    bool
 }
 
@@ -120,7 +124,7 @@ func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Versio
 	var out []Version
 	for i, p := range a.Prompts {
 		v := Version{
-			ID: p.ID, Number: p.Version, Text: r.prose(p.Content), Created: p.CreatedAt,
+			ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0, Text: r.prose(p.Content), Created: p.CreatedAt,
 			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(a, &p.Gate, p.ID, log),
 		}
 		v.stop(a)
@@ -145,36 +149,33 @@ func (v *Version) stop(a *task.Aggregate) {
 
 func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	var out []Version
-	before := ""
 	for i, p := range a.Processes {
 		v := Version{
-			ID: p.ID, Number: p.Version, Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
-			Steps: r.steps(a, p.Steps), Verdict: r.verdict(a, &p.Gate, p.ID, log),
+			ID: p.ID, Key: fmt.Sprintf("plan-%d", p.Version), Of: task.CardProcess, Number: p.Version, Later: i > 0,
+			Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
+			Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate, p.ID, log),
 		}
 		v.stop(a)
-		now := text(v.Steps)
-		if i > 0 && len(v.Steps) > 0 {
-			v.Diff = web.Diff(before, now)
-		}
 		if i > 0 {
 			v.Because = r.prose(a.Processes[i-1].RejectionReason)
 		}
-		before, out = now, append([]Version{v}, out...)
+		if len(p.Steps) > 0 {
+			v.Sum = r.sum(a, p.Steps)
+		}
+		if i > 0 && v.Sum != nil {
+			v.Changes = r.drawing().Changes(a.Processes[i-1].Version, a.Processes[i-1].Steps, p.Steps)
+		}
+		out = append([]Version{v}, out...)
 	}
 	return out
 }
 
-func (r Reader) steps(a *task.Aggregate, planned []task.Step) []Step {
-	effects := explain.StepLines(r.Locale, planned)
+func (r Reader) steps(planned []task.Step) []Step {
 	out := make([]Step, len(planned))
 	for i, s := range planned {
 		out[i] = Step{
 			Order: s.Order, Name: card.OneLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
-			Tool:   legible.OneLine(s.Tool),
-			Effect: r.effect(effects[i]), Write: s.Access == aggregate.Write, Checked: s.RequiresHumanCheck,
-		}
-		if s.Tool == card.MessageTool {
-			out[i].Effect += " · " + card.Below(r.Locale, legible.Isolated(r.called(a.Head.Requester)))
+			Tool: legible.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: s.RequiresHumanCheck,
 		}
 		if s.Title != "" {
 			out[i].Description = r.prose(s.Description)
@@ -183,30 +184,20 @@ func (r Reader) steps(a *task.Aggregate, planned []task.Step) []Step {
 	return out
 }
 
-func (r Reader) effect(pieces []explain.Piece) string {
-	var b strings.Builder
-	for _, p := range pieces {
-		switch p.Kind {
-		case explain.Person:
-			b.WriteString(legible.Isolated(r.called(p.Text)))
-		default:
-			b.WriteString(legible.Isolated(p.Text))
-		}
-	}
-	return b.String()
+// drawing draws what steps do for the reader.
+func (r Reader) drawing() subject.EffectReader {
+	return subject.EffectReader{Locale: r.Locale, Person: r.Person}
 }
 
-// text formats steps as lines, to compare versions.
-func text(steps []Step) string {
-	var lines []string
-	for _, s := range steps {
-		mark := ""
-		if s.Checked {
-			mark = " 🔍"
+// sum draws what steps do, with what will stand below a direct message.
+func (r Reader) sum(a *task.Aggregate, steps []task.Step) *subject.Sum {
+	out := r.drawing().Sum(steps)
+	for i := range out.Writes {
+		if out.Writes[i].Tool == card.MessageTool {
+			out.Writes[i].Note = card.Below(r.Locale, r.called(a.Head.Requester))
 		}
-		lines = append(lines, fmt.Sprintf("%d. %s — %s%s", s.Order, s.Name, s.Tool, mark), "   "+s.Effect)
 	}
-	return strings.Join(lines, "\n")
+	return &out
 }
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate, id string, log []aggregate.AuditEntry) Verdict {
@@ -256,7 +247,7 @@ type Gate struct {
 	Kind    aggregate.CardType
 	Version int
 	Hash    string
-	Step    *Step // of a step's gate
+	Step    *Step // of a step's gate, and what its call does
 	Call
 	Whole    bool // the history shows all of it; else nobody may approve it here
 	DecideBy time.Time
@@ -287,8 +278,8 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 				continue
 			}
 			if i := p.StepOf(row); i >= 0 {
-				g.Step = &r.steps(a, p.Steps)[i]
-				g.Call, g.Whole = r.call(p.Steps[i], row.Arguments, len(row.Arguments.JSON))
+				g.Step = &r.steps(p.Steps)[i]
+				g.Call, g.Whole = r.call(a, p.Steps[i], row.Arguments, max(maxText+1, len(row.Arguments.JSON)))
 				g.Whole = g.Whole && len(row.Arguments.JSON) <= maxWhole
 			}
 		}

@@ -88,10 +88,11 @@ function untimed(el) {
 }
 
 // An element with data-live="<address>" is replaced by the one with its id on that page, every five seconds while the page
-// is seen. What was unfolded stays so, and a link that somebody points at stays under the pointer.
+// is seen. What was unfolded stays so, and a link that somebody points at stays under the pointer. One with data-for="<id>"
+// is what is decided on in the element with that id: it stays as it was read while either page can decide there.
 function refresh(el, page) {
-  const next = page.getElementById(el.id);
-  if (!next) return;
+  const next = page.getElementById(el.id), forms = (of) => decisions(of.getElementById(el.dataset.for) ?? of.createElement("p"));
+  if (!next || el.dataset.for && forms(document).length + forms(page).length > 0) return;
   if (decisions(el).length + decisions(next).length > 0) return settle(el, next);
   const focus = document.activeElement, stand = el.contains(focus) ? counterpart(focus, el, next) : null;
   const over = el.querySelector("a[href]:hover, details[id] > summary:hover"), same = over && counterpart(over, el, next);
@@ -235,6 +236,8 @@ document.addEventListener("keydown", (event) => {
   }
   if (!to) return;
   event.preventDefault();
+  const fold = to.closest("details");
+  if (fold) fold.open = true;
   to.focus();
 });
 
