@@ -2,7 +2,6 @@ package task
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -160,7 +159,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	return out
 }
 
-// call returns what a call with these arguments does, each text cut to most characters. whole is false if any are cut or
+// call returns what a call with these arguments does, each text cut to most characters. whole is false if any are
 // missing.
 func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, most int) (c Call, whole bool) {
 	shown, hidden, ok := card.Masked(planned, b, r.Locale)
@@ -332,92 +331,4 @@ func (r Reader) timeline(t Attempt) *Timeline {
 		})
 	}
 	return out
-}
-
-// A page shows at most mostSteps steps, of executions and then of plans, and mostShown bytes of arguments and results.
-// The newest come first, and the newest of all is always shown. The rest is a link away: its address names what to show
-// besides. What waits for a decision is drawn whole.
-const (
-	mostSteps = 60
-	mostShown = 24 << 10
-)
-
-// Names of a page's parts: of elements, and in the address that asks for one.
-func (a Attempt) name() string { return fmt.Sprintf("run-%d-%d", a.Version, a.Number) }
-func (s Run) name() string     { return "step-" + s.Key }
-
-// lighten leaves out what the page has no room for, but for the part that the address asks for.
-func (t *History) lighten(show string) {
-	steps, left := mostSteps, mostShown
-	for i := range t.Attempts {
-		a := &t.Attempts[i]
-		within := false // the part is a step of this attempt
-		for j := range a.Steps {
-			s := &a.Steps[j]
-			within = within || s.name() == show
-			weight := s.weight()
-			if left -= weight; left < 0 && weight > 0 && s.name() != show {
-				s.Call, s.Result, s.Folded = s.light(), nil, true
-			}
-		}
-		if steps -= len(a.Steps); steps < 0 && i > 0 && a.name() != show && !within {
-			a.Steps, a.Timeline, a.Folded = nil, nil, true
-		}
-	}
-	for i := range t.Plans {
-		p := &t.Plans[i]
-		newest := i == 0 && len(t.Attempts) == 0
-		if steps -= len(p.Steps); steps < 0 && !newest && p.Key != show {
-			p.Steps, p.Sum, p.Changes, p.Folded = nil, nil, nil, true
-		}
-	}
-}
-
-// light leaves out all of a call but its sentence.
-func (c Call) light() Call {
-	e := c.Effect
-	return Call{Effect: subject.Effect{Words: e.Words, Tool: e.Tool, Sentence: e.Sentence}}
-}
-
-// weight estimates the bytes of a step's arguments and result on the page.
-func (s Run) weight() int {
-	n := len(s.Preview)
-	for _, a := range append(slices.Clone(s.Effect.Rest), s.Effect.Defaults...) {
-		n += argument + lengthOf(a.Name) + lengthOf(a.Value)
-	}
-	if n += lengthOf(s.Effect.Text); s.Effect.Items != nil {
-		n += weightOf([]Shown{{Value: card.Value{Table: &card.Table{Rows: s.Effect.Items.Rows}}}})
-	}
-	if s.Result != nil {
-		n += len(s.Result.Preview) + weightOf(s.Result.Values)
-	}
-	return n
-}
-
-const argument = 60 // bytes of its markup
-
-func lengthOf(pieces []subject.Piece) (n int) {
-	for _, p := range pieces {
-		n += len(p.Text)
-	}
-	return n
-}
-
-func weightOf(values []Shown) (n int) {
-	const value, text, cell = 100, 40, 24 // their markup
-	for _, v := range values {
-		n += value + len(v.Name)
-		for _, x := range v.Texts {
-			n += text + len(x)
-		}
-		if v.Table == nil {
-			continue
-		}
-		for _, row := range v.Table.Rows {
-			for _, x := range row {
-				n += cell + len(x)
-			}
-		}
-	}
-	return n
 }

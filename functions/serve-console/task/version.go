@@ -124,7 +124,8 @@ func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Versio
 	var out []Version
 	for i, p := range a.Prompts {
 		v := Version{
-			ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0, Text: r.prose(p.Content), Created: p.CreatedAt,
+			ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0,
+			Text: r.prose(p.Content), Created: p.CreatedAt,
 			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(a, &p.Gate, p.ID, log),
 		}
 		v.stop(a)

@@ -92,7 +92,10 @@ function untimed(el) {
 // is what is decided on in the element with that id: it stays as it was read while either page can decide there.
 function refresh(el, page) {
   const next = page.getElementById(el.id), forms = (of) => decisions(of.getElementById(el.dataset.for) ?? of.createElement("p"));
-  if (!next || el.dataset.for && forms(document).length + forms(page).length > 0) return;
+  if (!next) return;
+  const stays = el.dataset.for && forms(document).length + forms(page).length > 0;
+  if (stays && !next.dataset.live) delete el.dataset.live;
+  if (stays) return;
   if (decisions(el).length + decisions(next).length > 0) return settle(el, next);
   const focus = document.activeElement, stand = el.contains(focus) ? counterpart(focus, el, next) : null;
   const over = el.querySelector("a[href]:hover, details[id] > summary:hover"), same = over && counterpart(over, el, next);
