@@ -170,7 +170,8 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	tab.Until(`[...document.querySelectorAll(".acts button")].some((b) => b.textContent.includes("承認"))`)
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
 	reads(tab, `document.querySelector("#plan-1")`)
-	tab.Until(`document.querySelector(".gate .does") && document.querySelector('form input[name="kind"][value="process"]')`)
+	tab.Until(`document.querySelector(".gate .does") && ` +
+		`document.querySelector('form input[name="kind"][value="process"]')`)
 	shot(tab, "steps")
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
 	d.Card(driver.ExecutionCard, "実行完了")
