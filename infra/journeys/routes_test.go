@@ -173,7 +173,7 @@ func organise(t *testing.T, s *stack.Stack, tenant, rows string) {
 	})
 }
 
-// waits reports whether the sandbox lists a request among what waits for a person.
+// waits reports whether the sandbox lists a request among what waits for a person. More of its entry may follow its id.
 func waits(t *testing.T, s *stack.Stack, user, id string) bool {
 	t.Helper()
 	resp := expect.Value(http.Get(s.URL + "/sandbox/waits?user=" + user))(t)
@@ -181,7 +181,7 @@ func waits(t *testing.T, s *stack.Stack, user, id string) bool {
 	return strings.Contains(string(expect.Value(io.ReadAll(resp.Body))(t)), id)
 }
 
-// Tanaka stamps at the console for Suzuki, who is away.
+// Alex, who is not in the channel, stamps at the console for Suzuki, who is away; the sandbox lists it for Alex, too.
 func TestAStandInStampsAtTheConsole(t *testing.T) {
 	s := start(t)
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{Route: &rules.Policy{
@@ -191,7 +191,7 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "👉 いま: 課長")
 	now := time.Now()
-	away := tenancy.Delegation{TenantID: d.Ref.Tenant, Hand: circulation.Person{User: webapi.Tanaka},
+	away := tenancy.Delegation{TenantID: d.Ref.Tenant, Hand: circulation.Person{User: webapi.Alex},
 		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(now.In(tenancy.Zone()))}
 	away.Until = away.From
 	store := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
@@ -202,8 +202,10 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 			tenancy.Setter{Person: away.Principal, Actor: administrator}, time.Now(), nil)
 		expect.NoError(t, err)
 	})
+	expect.That(t, waits(t, s, webapi.Alex, d.Ref.ID+`","action":"approve_process","instead":"`+webapi.Suzuki) &&
+		!waits(t, s, webapi.Tanaka, d.Ref.ID), "the lists of what waits")
 	p := d.Load().Process()
-	status, page := driver.SitDown(t, s, webapi.Tanaka).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{
+	status, page := driver.SitDown(t, s, webapi.Alex).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{
 		"act": {"approve"}, "kind": {"process"}, "id": {p.ID}, "hash": {task.Hash(p.Steps)}, "stage": {"1"},
 	})
 	expect.That(t, status == http.StatusSeeOther, "%d: %s", status, page)

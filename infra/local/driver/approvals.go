@@ -33,40 +33,34 @@ type approvals struct{ stack *stack.Stack }
 
 func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.TeamID()) }
 
-// May reports whether a person may stamp the task or conversation with this id. It returns false for an id that does
-// not exist.
-func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
+// May reports whether a person may stamp the task or conversation with this id, and for whom they then stand in. It
+// returns false for an id that does not exist.
+func (p approvals) May(ctx context.Context, user, id string) (may bool, instead string, err error) {
 	a, q, rows, err := p.asks(ctx, id)
 	if a == nil || err != nil {
-		return false, err
+		return false, "", err
 	}
 	from, g := a.Origin(), gateOf(a, q)
 	if g == nil {
-		return false, nil
+		return false, "", nil
 	}
 	from = g.Place(from)
 	s, err := rows.Settings(ctx, p.tenant())
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
 	who := &people.People{Slack: directory{p.stack.Sandbox.Workspace()}, Now: time.Now}
 	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from,
 		s)
-	if err != nil {
-		return false, err
+	if err != nil || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy) {
+		return err == nil, "", err
 	}
-	return p.along(ctx, rows, g, by, policy)
-}
-
-// along reports whether the present stage of a gate under a rule waits for a person, or for one for whom they stand in.
-func (p approvals) along(ctx context.Context, rows *store.Store, g *aggregate.Gate, by aggregate.Actor,
-	policy aggregate.Policy) (bool, error) {
 	standIns, err := rows.StandIns(ctx, p.tenant(), by.ID)
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
-	_, stage := g.OwesFor(by.ID, standIns, time.Now())
-	return stage > 0 || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy), nil
+	instead, stage := g.OwesFor(by.ID, standIns, time.Now())
+	return stage > 0, instead, nil
 }
 
 // gateOf returns the gate of a question, nil if it has none.

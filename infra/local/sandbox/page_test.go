@@ -260,11 +260,14 @@ func TestTheLanguageOfCardsInTheBrowser(t *testing.T) {
 	expect.That(t, s.language == "en" && s.saved == 2, "%+v", s.language)
 }
 
-// mayStamp maps each task to the person who may stamp it.
+// mayStamp maps each task to the person who may stamp it. Alex and Guest stand in for Tanaka.
 type mayStamp map[string]string
 
-func (m mayStamp) May(_ context.Context, user, task string) (bool, error) {
-	return m[task] == user, nil
+func (m mayStamp) May(_ context.Context, user, task string) (may bool, instead string, err error) {
+	if user == webapi.Alex || user == webapi.Guest {
+		return m[task] == webapi.Tanaka, webapi.Tanaka, nil
+	}
+	return m[task] == user, "", nil
 }
 
 var asked = sandbox.Asked{
@@ -301,14 +304,16 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	}
 	root := expect.Value(w.Say(webapi.Sato, webapi.HR, "お願い"))(t)
 	policy := post(webapi.HR, root, first, "approve_prompt", "reject_prompt")
-	post(webapi.HR, root, second, "reject_prompt", "review_prompt") // must be read before it can be approved
+	long := post(webapi.HR, root, second, "reject_prompt", "review_prompt") // must be read before it can be approved
 	failed := post(webapi.HR, root, first, "cancel_execution", "retry_execution")
 	post(webapi.DirectMessage(webapi.Suzuki), "", first, "approve_prompt") // a copy of the card
 	for user, want := range map[string][]sandbox.Wait{
 		webapi.Suzuki: {{Channel: webapi.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt", Asked: asked}},
 		webapi.Sato:   {{Channel: webapi.HR, TS: failed, Root: root, Task: first, Action: "retry_execution"}},
-		webapi.Alex:   {}, // is not in the channel
-		webapi.Guest:  {},
+		webapi.Kato:   {},
+		webapi.Guest: {{Channel: webapi.HR, TS: long, Root: root, Task: second, Action: "review_prompt",
+			Instead: webapi.Tanaka, Asked: asked}},
+		webapi.Alex: {{TS: long, Task: second, Action: "review_prompt", Instead: webapi.Tanaka, Asked: asked}},
 	} {
 		expect.Same(t, want, w.waits(t, user))
 	}

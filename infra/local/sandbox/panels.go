@@ -22,10 +22,10 @@ type Panels struct {
 	Cards         Cards
 }
 
-// Approvals reports whether a person may stamp what a task asks for now, and tells about it. Without it, everybody who
-// sees a button may.
+// Approvals reports whether a person may stamp what a task asks for now, and for whom if they stand in for somebody. It
+// also tells about the task. Without it, everybody who sees a button may.
 type Approvals interface {
-	May(ctx context.Context, user, task string) (bool, error)
+	May(ctx context.Context, user, task string) (may bool, instead string, err error)
 	Asked(ctx context.Context, task string) (Asked, error)
 }
 
@@ -45,13 +45,15 @@ type ToolFault struct {
 	Failing bool   `json:"failing"`
 }
 
-// Wait is a message that waits for a person: for a stamp, or for an answer that only the requester can give.
+// Wait is a message that waits for a person: for a stamp, or for an answer that only the requester can give. Channel is
+// "" if the person can't see it and stamps on the app's Home tab, as one who stands in for another.
 type Wait struct {
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`
 	Root    string `json:"root"`
 	Task    string `json:"task"`
-	Action  string `json:"action"` // the button's action: approve_prompt, review_step, retry_execution, …
+	Action  string `json:"action"`            // the button's action: approve_prompt, review_step, retry_execution, …
+	Instead string `json:"instead,omitempty"` // for whom the person may stamp
 	Asked
 }
 
@@ -66,44 +68,63 @@ func (s *Sandbox) getWaits(w http.ResponseWriter, r *http.Request) {
 	reply(w, found, err)
 }
 
-// waits returns the messages in a person's channels that wait for that person, oldest first.
+// waits returns the messages that wait for a person, oldest first: those that the person sees, and those of others that
+// they may stamp as a stand-in.
 func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
 	found, seen := []Wait{}, map[string]bool{}
-	for _, c := range s.ws.Channels() {
-		if !slices.Contains(c.Members, user) || !visible(webapi.Change{Channel: c.ID}, user) {
-			continue
-		}
-		all, err := s.ws.Everything(c.ID)
-		if err != nil {
-			return nil, err
-		}
-		askers := map[string]string{}
-		for _, m := range all {
-			askers[m.TS] = m.User
-		}
-		for _, m := range all {
-			wait, stamp := waitOf(m)
-			if wait.Action == "" || seen[wait.Task+wait.Action] { // a card may have copies in direct messages
+	for _, sees := range []bool{true, false} {
+		for _, c := range s.ws.Channels() {
+			if sees != (slices.Contains(c.Members, user) && visible(webapi.Change{Channel: c.ID}, user)) {
 				continue
 			}
-			may := askers[wait.Root] == user
-			if stamp && s.opts.Approvals != nil {
-				if may, err = s.opts.Approvals.May(ctx, user, wait.Task); err != nil {
+			all, err := s.ws.Everything(c.ID)
+			if err != nil {
+				return nil, err
+			}
+			askers := map[string]string{}
+			for _, m := range all {
+				askers[m.TS] = m.User
+			}
+			for _, m := range all {
+				wait, stamp := waitOf(m)
+				if wait.Action == "" || seen[wait.Task+wait.Action] { // a card may have copies in direct messages
+					continue
+				}
+				may := sees && askers[wait.Root] == user
+				if stamp {
+					may, err = s.stamps(ctx, user, sees, &wait)
+				}
+				if err != nil {
 					return nil, err
 				}
-			}
-			if may && stamp && s.opts.Approvals != nil {
-				if wait.Asked, err = s.opts.Approvals.Asked(ctx, wait.Task); err != nil {
-					return nil, err
+				if may {
+					found = append(found, wait)
 				}
-			}
-			if may || stamp && s.opts.Approvals == nil {
-				found, seen[wait.Task+wait.Action] = append(found, wait), true
+				seen[wait.Task+wait.Action] = may || stamp // whoever may not stamp this card may not stamp its copies
 			}
 		}
 	}
 	slices.SortFunc(found, func(a, b Wait) int { return cmp.Compare(a.TS, b.TS) })
 	return found, nil
+}
+
+// stamps reports whether a person may stamp a message that they see or, as a stand-in, don't see, and adds what an
+// approver picks by.
+func (s *Sandbox) stamps(ctx context.Context, user string, sees bool, wait *Wait) (may bool, err error) {
+	if s.opts.Approvals == nil {
+		return sees, nil
+	}
+	if may, wait.Instead, err = s.opts.Approvals.May(ctx, user, wait.Task); err != nil || !may {
+		return false, err
+	}
+	if !sees {
+		wait.Channel, wait.Root = "", ""
+		may = wait.Instead != ""
+	}
+	if may {
+		wait.Asked, err = s.opts.Approvals.Asked(ctx, wait.Task)
+	}
+	return may, err
 }
 
 // waitOf returns what a message waits for; Action is empty if it waits for nothing. stamp reports whether it waits for

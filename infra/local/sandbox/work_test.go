@@ -51,11 +51,14 @@ func office(t *testing.T, requests int) *world {
 	return w
 }
 
-// everything says that one person may stamp every task.
+// everything says that one person may stamp every task, and Alex for that person.
 type everything string
 
-func (e everything) May(_ context.Context, user, _ string) (bool, error) {
-	return user == string(e), nil
+func (e everything) May(_ context.Context, user, _ string) (may bool, instead string, err error) {
+	if user == webapi.Alex {
+		return true, string(e), nil
+	}
+	return user == string(e), "", nil
 }
 
 func (everything) Asked(context.Context, string) (sandbox.Asked, error) { return asked, nil }
@@ -111,6 +114,7 @@ func TestAmongFortyRequests(t *testing.T) {
 	t.Run("the run panel keeps the task that was chosen", func(t *testing.T) { testPanelKeepsItsTask(t, w, p.For(t)) })
 	t.Run("tabs move by arrow keys", func(t *testing.T) { testTabsByArrowKeys(t, w, p.For(t)) })
 	t.Run("a copy is named by its request", func(t *testing.T) { testACopyIsNamedByItsRequest(t, w, p.For(t)) })
+	t.Run("a stand-in is led to the home tab", func(t *testing.T) { testStandInsList(t, p.For(t)) })
 	p.Clean()
 }
 
@@ -185,6 +189,16 @@ func testACopyIsNamedByItsRequest(t *testing.T, w *world, p *browser.Tab) {
 	w.post(t, webapi.HR, slack.MsgOptionAttachments(slack.Attachment{Blocks: slack.Blocks{BlockSet: []slack.Block{from,
 		slack.NewHeaderBlock(plain("⚙️ 実行ステップ")), slack.NewActionBlock(taskID(50), button("approve_process", "01P"))}}}))
 	p.Until(`/^アクメへの発注 · 依頼: @[^·]+$/.test(document.querySelector(".waits > :last-child .wait-said")?.innerText)`)
+}
+
+func testStandInsList(t *testing.T, p *browser.Tab) {
+	p.Press("#tab-waits")
+	as(p, webapi.Alex) // who is not in the channel
+	p.Until(`document.querySelector(".wait strong")?.innerText === "鈴木 一郎さんの代理"`)
+	p.Accessible(t)
+	picture(p, "instead")
+	p.Press(".wait")
+	p.Until(`document.querySelector(".home")`)
 }
 
 func testPanelKeepsItsTask(t *testing.T, w *world, p *browser.Tab) {

@@ -10,6 +10,7 @@ import { millis, reasonText } from "./message.js";
 import { mrkdwn } from "./mrkdwn.js";
 import { avatar, nameOf, placeName } from "./people.js";
 import { changed, onChange, onLoad, remember, state, ui } from "./store.js";
+import { goHome } from "./sidebar.js";
 import { headline, origin } from "./threads.js";
 
 const names = { run: "tabRun", waits: "waits", deliveries: "tabDeliveries" };
@@ -129,7 +130,19 @@ function facts(w) {
     w.until && h("time", { dateTime: w.until, title: new Date(w.until).toLocaleString(language()) }, t("due", { when: when(w.until) })));
 }
 
+// atHome is an entry for what the person doesn't see, and may stamp for somebody on the app's Home tab.
+const atHome = (w) => ({
+  key: "home" + w.ts, sig: JSON.stringify([w.instead, language(), w.writes, w.until && when(w.until)]),
+  render: () =>
+    h("li", {},
+      h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => { opened = null; goHome(); } },
+        h("strong", {}, t("instead", { name: nameOf(w.instead) })),
+        facts(w),
+        h("span.wait-meta", {}, `${nameOf(state.bot)}: ${t("homeTab")} · `, dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
+});
+
 function entry(w) {
+  if (!w.channel) return atHome(w);
   const m = state.messages.get(w.channel)?.get(w.ts);
   const root = state.messages.get(w.channel)?.get(w.root);
   if (!m) return null;
@@ -137,14 +150,14 @@ function entry(w) {
   const c = state.channels.find((x) => x.id === w.channel);
   return {
     key: w.channel + w.ts,
-    sig: JSON.stringify([headline(m), about, root?.text, language(), w.writes, w.until && when(w.until)]),
+    sig: JSON.stringify([headline(m), about, root?.text, language(), w.instead, w.writes, w.until && when(w.until)]),
     render: () =>
       h("li", {},
         h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => { opened = w.ts; show(w.channel, w.ts, w.root); } },
           h("strong", {}, headline(m) || t("waits")),
           (about || root) && h("span.wait-said", {}, said(about || root.text)),
           facts(w),
-          h("span.wait-meta", {}, asker && [avatar(asker.user, "tiny"), nameOf(asker.user), " · "], c && placeName(c), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
+          h("span.wait-meta", {}, w.instead && `${t("instead", { name: nameOf(w.instead) })} · `, asker && [avatar(asker.user, "tiny"), nameOf(asker.user), " · "], c && placeName(c), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
   };
 }
 

@@ -29,6 +29,15 @@ function entry(c) {
   };
 }
 
+/** goHome shows the app's Home tab, which the app then publishes. */
+export function goHome() {
+  const own = state.channels.find((c) => c.im);
+  ui.home = true;
+  if (own) go(own.id);
+  post("home", { user: state.me }).catch(() => {});
+  changed();
+}
+
 // homeEntry leads to the app's Home tab, which stands where the direct messages with it do.
 function homeEntry() {
   const own = state.channels.find((c) => c.im);
@@ -36,8 +45,7 @@ function homeEntry() {
   return {
     key: "home", sig: JSON.stringify([here, own?.id, t("homeTab")]),
     render: () => h("li", {}, h(`button.side-row${here ? ".here" : ""}`, {
-      type: "button", dataset: { focus: "home-tab" },
-      onclick: () => { ui.home = true; if (own) go(own.id); post("home", { user: state.me }).catch(() => {}); changed(); },
+      type: "button", dataset: { focus: "home-tab" }, onclick: goHome,
     }, avatar(state.bot, "small"), h("span.side-name", {}, `Ringi: ${t("homeTab")}`))),
   };
 }
