@@ -82,7 +82,7 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	f := l.Of
 	all, mine := f, f
 	all.For, mine.For = "", web.Myself
-	l.Mine, l.Rows, l.Order = mine.at(""), len(rows), words.In("orders", cmp.Or(f.Sort, "none"))
+	l.Rows, l.Order = len(rows), words.In("orders", cmp.Or(f.Sort, "none"))
 	slices.SortStableFunc(rows, f.order)
 	groups := map[string]int{}
 	names, turn := map[string]string{}, map[bool][]waitingRow{}
@@ -110,7 +110,7 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 		return " " + strconv.Itoa(n)
 	}
 	l.Views = []web.View{
-		{Path: l.Mine, Text: words.Say("for_me") + counted(len(turn[true]), true), Here: l.ForMe},
+		{Path: mine.at(""), Text: words.Say("for_me") + counted(len(turn[true]), true), Here: l.ForMe},
 		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), !l.ForMe), Here: !l.ForMe}}
 	if v.Admin {
 		l.Views = append(l.Views, web.View{Path: "/console/successors", Text: words.Say("stuck")})
@@ -175,36 +175,23 @@ func (f approvalFilter) form(words web.Texts, people []web.Choice) web.Filter {
 	return out
 }
 
-// order compares two rows; 0 keeps the oldest first.
+// order compares two rows; 0 keeps the order of askedItem.
 func (f approvalFilter) order(a, b waitingRow) int {
 	switch f.Sort {
 	case byAge:
 		return a.Since.Compare(b.Since)
 	case byPriority:
 		return cmp.Compare(priorities[a.rank], priorities[b.rank])
-	case byAmount:
-		return more(a.moves, b.moves)
+	case byAmount: // one that isn't known may be any
+		unknown := func(r waitingRow) int { return min(1, len(r.moves.Why)) }
+		return cmp.Or(unknown(b)-unknown(a), cmp.Compare(b.moves.Currency, a.moves.Currency), number(b).Cmp(number(a)))
 	}
-	if a.named != b.named { // what a route names the viewer for comes before what others may do as well
-		return map[bool]int{true: -1, false: 1}[a.named]
-	}
-	return due(a.Until, b.Until)
+	return 0
 }
 
-// more compares two amounts, the greater first; one that isn't known may be any, and comes before all.
-func more(a, b rules.Amount) int {
-	switch {
-	case a.Why != "" || b.Why != "":
-		return cmp.Compare(min(len(b.Why), 1), min(len(a.Why), 1))
-	case a.Currency != b.Currency:
-		return cmp.Compare(b.Currency, a.Currency)
-	}
-	return number(b).Cmp(number(a))
-}
-
-// number returns an amount's number, 0 of one that isn't known.
-func number(a rules.Amount) *big.Rat {
-	n, ok := new(big.Rat).SetString(string(a.Value))
+// number is what a row moves; 0: nothing, or it isn't known.
+func number(r waitingRow) *big.Rat {
+	n, ok := new(big.Rat).SetString(string(r.moves.Value))
 	if !ok {
 		return new(big.Rat)
 	}

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
+	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -39,32 +40,43 @@ func (x askedItem) steps() (steps, earlier []task.Step) {
 			return x.plan.Steps[i : i+1], x.plan.Steps[:i]
 		}
 	case *conversation.Action:
-		p, problems := conversation.ReadKept(row.ActionType, []byte(row.Payload.JSON))
-		if row.Payload.S3Key == "" && problems == nil && p.Tool != "" {
-			return []task.Step{card.CalledStep(p)}, nil
+		if p := x.payload; p != nil && p.Tool != "" && p.Push == nil { // that of a pull request has words of its own
+			return []task.Step{card.CalledStep(*p)}, nil
 		}
 	}
 	return nil, nil
 }
 
-// effect returns what approving the item does; ok is false if it isn't about steps.
-func (x askedItem) effect(locale string) (sum explain.Sum, ok bool) {
+// payloadOf returns what an item's action would do, nil if it has none or can't be read. Only if open is true it opens
+// one that must be.
+func (c *Pages) payloadOf(ctx context.Context, x store.WaitingItem, open bool) *conversation.Payload {
+	row, is := x.Row.(*conversation.Action)
+	if !is || row.Payload.S3Key != "" && !open {
+		return nil
+	}
+	text, err := c.Results.Open(ctx, x.Ref, row.Payload)
+	p, problems := conversation.ReadKept(row.ActionType, text)
+	if err != nil || problems != nil {
+		slog.WarnContext(ctx, "what an action would do is not shown", "session_id", x.Ref.ID, "err", err, "problems",
+			len(problems))
+		return nil
+	}
+	return &p
+}
+
+// effect returns what approving the item does.
+func (x askedItem) effect(locale string) explain.Sum {
 	steps, earlier := x.steps()
-	if len(steps) != 1 {
-		writes, reads := explain.Effects(locale, steps)
-		return explain.SumOf(locale, writes, reads), steps != nil
+	writes, reads := explain.Effects(locale, steps)
+	if len(steps) == 1 && steps[0].Access != aggregate.Read {
+		writes = []explain.Effect{explain.EffectOf(locale, steps[0], nil, earlier)}
 	}
-	e := []explain.Effect{explain.EffectOf(locale, steps[0], nil, earlier)}
-	if steps[0].Access == aggregate.Read {
-		return explain.SumOf(locale, nil, e), true
-	}
-	return explain.SumOf(locale, e, nil), true
+	return explain.SumOf(locale, writes, reads)
 }
 
 // rowReader draws what waits for a viewer.
 type rowReader struct {
 	*Pages
-	ctx      context.Context
 	v        *web.Viewer
 	words    web.Texts
 	settings tenancy.Settings
@@ -78,16 +90,20 @@ type rowReader struct {
 func (c *Pages) read(r *http.Request, v *web.Viewer, all []askedItem, reach people.Reach,
 	s tenancy.Settings) (out []waitingRow) {
 	ids, sums := append([]string{v.User}, s.Approvers.Users...), make([]explain.Sum, len(all))
-	for i, x := range all {
+	for i := range all {
+		x := &all[i]
+		if x.payload == nil {
+			x.payload = c.payloadOf(r.Context(), x.WaitingItem, true)
+		}
 		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
 		if g := x.ruled(); g != nil {
 			ids = append(ids, subject.NamedOf(g)...) // whom the viewer stands in for among them
 		}
-		sums[i], _ = x.effect(v.Locale)
+		sums[i] = x.effect(v.Locale)
 		ids = append(ids, peopleOf(sums[i])...)
 	}
 	channels := reach.Channels()
-	d := rowReader{Pages: c, ctx: r.Context(), v: v, words: v.Texts("approvals"), settings: s, reach: reach,
+	d := rowReader{Pages: c, v: v, words: v.Texts("approvals"), settings: s, reach: reach,
 		person: c.Called(r.Context(), v, ids...), channel: func(id string) string { return web.ChannelName(channels, id) }}
 	d.surface = subject.SurfaceOf(v, d.person, d.channel)
 	for i, x := range all {
@@ -110,10 +126,10 @@ func peopleOf(s explain.Sum) (ids []string) {
 
 func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 	is := waitingRow{
-		Path: "/console/tasks/" + x.Ref.ID, Kind: d.words.In("short_kinds", x.Kind), Title: d.title(x),
+		Path: "/console/tasks/" + x.Ref.ID, Kind: d.words.In("kinds", x.Kind), Title: d.title(x),
 		Name: d.person(x.origin.User), Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()),
 		Since: x.CreatedAt, Until: x.until(), Mine: x.decides(d.reach, d.v) || x.standsFor != "",
-		Who: d.surface.Deciders(d.settings, x.origin, x.askers()...), rank: x.rank, named: x.named,
+		Who: d.surface.Deciders(d.settings, x.origin, x.askers()...), rank: x.rank,
 	}
 	is.Soon = !is.Until.IsZero() && is.Until.Sub(d.Now()) < soon
 	if x.rank.Pressing() {
@@ -201,23 +217,18 @@ func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action
 	if row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
 		is.SaidBy = d.person(row.Askers[0])
 	}
-	text, err := []byte(row.Payload.JSON), error(nil)
-	if row.Payload.S3Key != "" {
-		text, err = d.Results.Open(d.ctx, x.Ref, row.Payload)
-	}
-	p, problems := conversation.ReadKept(row.ActionType, text)
-	if err != nil || problems != nil {
-		slog.WarnContext(d.ctx, "what an action would do is not shown", "session_id", x.Ref.ID, "err", err, "problems",
-			len(problems))
+	switch steps, _ := x.steps(); {
+	case x.payload == nil:
 		is.Says = line(d.words.Say("unread"))
-	} else if p.Tool != "" {
-		call := card.CalledStep(p)
-		x.Row, x.plan = &task.Process{Steps: []task.Step{call}}, nil // of a payload that had to be opened, too
-		sum, _ = x.effect(d.v.Locale)
+	case steps != nil:
 		d.does(is, sum)
-		is.Then = append(is.Then, quoted(legible.OneLine(p.Tool)), line(card.CallKind(p.Access, d.v.Locale)))
-	} else {
-		is.Says = quoted(strings.Join(doingOf(p, d.words), " · "))
+		kind := card.CallKind(x.payload.Access, d.v.Locale)
+		is.Then = append(is.Then, quoted(legible.OneLine(x.payload.Tool)), line(kind))
+		for _, of := range files(*x.payload, d.words) {
+			is.Then = append(is.Then, quoted(of))
+		}
+	default:
+		is.Says = quoted(strings.Join(doingOf(*x.payload, d.words), " · "))
 	}
 	is.Kind = d.words.In("acts", string(row.ActionType))
 }
@@ -240,7 +251,7 @@ var acts = func() (all []string) {
 func (x askedItem) does(what string) bool {
 	steps, _ := x.steps()
 	if steps == nil {
-		return what == unplanned && x.Kind != conversation.CardAction || what == otherAct && x.Kind == conversation.CardAction
+		return what == map[bool]string{true: otherAct, false: unplanned}[x.Kind == conversation.CardAction]
 	}
 	writes := false
 	for _, s := range steps {

@@ -36,13 +36,11 @@ const (
 type waitingList struct {
 	web.List
 	ForMe, Few bool   // only the viewer's; as shown above the list of requests
-	More       bool   // more wait than are shown
 	Counted    string // of all that waits for the viewer, as console.js reads it; empty: this page is not of all
 	Groups     []waitingGroup
 	Rows       int       // in all groups
 	Count      string    // of all that was found, for the home
 	Soonest    time.Time // when the first of those ends that wait for the viewer
-	Mine       string    // address of what waits for the viewer
 	Of         approvalFilter
 	Order      string // of the rows, in words
 	Saved      []savedFilter
@@ -73,7 +71,6 @@ type waitingRow struct {
 	Mine          bool // the viewer may decide
 	moves         rules.Amount
 	rank          task.Priority
-	named         bool
 }
 
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -105,10 +102,9 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if list.ForMe && !list.Narrowed && q.Get("cursor") == "" && len(list.Bad) == 0 {
 		list.Counted = counted(found, list.Count)
 	}
+	slices.SortStableFunc(found, askedItem.order)
 	if list.Few {
 		list.Live, list.Of.Sort = fewApprovals, ""
-		list.More = len(found) > fewOfMine || page.Next != ""
-		slices.SortStableFunc(found, askedItem.order)
 		found = found[:min(fewOfMine, len(found))]
 	}
 	list.Saved, list.Query = savedFilters(r), f.saves(r)
@@ -135,13 +131,14 @@ const fewApprovals = "/console/approvals?few=1&for=me"
 // askedItem is a waiting item with its task, conversation or message.
 type askedItem struct {
 	store.WaitingItem
-	origin aggregate.Origin
-	title  string
-	rank   task.Priority
-	agent  string        // of a conversation
-	text   string        // of the requester's message
-	plan   *task.Process // whose steps the gate is about, or has
-	named  bool          // the present stage of its route names the viewer, or whom they stand in for
+	origin  aggregate.Origin
+	title   string
+	rank    task.Priority
+	agent   string                // of a conversation
+	payload *conversation.Payload // of its action; nil: it can't be read, or must be opened
+	text    string                // of the requester's message
+	plan    *task.Process         // whose steps the gate is about, or has
+	named   bool                  // the present stage of its route names the viewer, or whom they stand in for
 	// standsFor is whom the viewer stands in for.
 	standsFor string
 }
@@ -186,7 +183,7 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 	}
 	var out []askedItem
 	for _, x := range items {
-		a := askedItem{WaitingItem: x}
+		a := askedItem{WaitingItem: x, payload: c.payloadOf(r.Context(), x, false)}
 		if s, ok := conversed[x.Ref.ID]; ok && x.Kind == conversation.CardAction {
 			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
 		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {

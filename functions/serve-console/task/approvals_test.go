@@ -159,7 +159,7 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		"":                                    {"依頼 25", 30},
 		"?sort=oldest":                        {"依頼 00", 30},
 		"?sort=priority":                      {"依頼 20", 30},
-		"?sort=amount":                        {"依頼 00", 30},
+		"?sort=amount":                        {"依頼 25", 30},
 		"?kind=process":                       {sends, 1},
 		"?kind=prompt":                        {"依頼 25", 29},
 		"?person=" + webapi.Tanaka:            {"依頼 25", 10},

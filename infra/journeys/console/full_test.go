@@ -260,7 +260,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	looks(t, tab, "lists-live")
 	asked.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') `+
-		`&& li.innerText.includes("読み取り"))`, row))
+		`&& li.innerText.includes("シート"))`, row))
 	looks(t, tab, "lists-steps")
 	tab.Visit(running.URL + "/console/approvals?person=" + webapi.Tanaka)
 	tab.Until(`document.readyState === "complete"`) // its script listens
