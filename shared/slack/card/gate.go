@@ -22,6 +22,7 @@ type version struct {
 	words   gateWords
 	body    body
 	sum     explain.Sum // of steps or a call
+	since   string      // what changed since the version before
 	made    bool        // there is content
 	rounds
 	next *aggregate.GateStatus // of the version that follows
@@ -67,12 +68,11 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, p.Gate) {
 				continue
 			}
-			since := ""
 			if i > 0 {
-				since = d.since(d.a.Processes[i-1], p)
+				v.since = d.since(d.a.Processes[i-1], p)
 			}
 			v.sum = d.sum(p.Steps)
-			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, since, most), d.a.Last(p)
+			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {

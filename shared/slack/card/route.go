@@ -35,6 +35,8 @@ type routed struct {
 	number string // that the decision got when it began to run
 	plain  bool   // it moves no money that a mark could say
 	said   string // the amount that the card says
+	// remade: the card says why the version was made, if it has room for that
+	remade bool
 	rounds
 }
 
@@ -59,7 +61,7 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 // routeOf is route for a version of a task.
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.status == aggregate.PendingApproval && d.a.Head.Ended == nil)
-	r.rounds, r.copies = v.rounds, d.a.CopiesOf(v.key)
+	r.rounds, r.copies, r.remade = v.rounds, d.a.CopiesOf(v.key), v.since != ""
 	if v.sum.Lead.Orders != nil {
 		r.said = explain.Money(d.w.Locale, v.sum.Amount)
 	}

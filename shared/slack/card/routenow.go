@@ -121,9 +121,11 @@ func (r routed) carried() string {
 	if acts := was.Stamps(); len(acts) > 0 {
 		text = fill(r.texts.NotCarried, "who", r.texts.hands(acts, r.called), "round", r.round-1)
 	}
-	return fill(text, "round", r.round-1) + " · " +
-		fill(r.texts.MadeFrom, "version", r.from, "who", r.called(r.before.RejectedBy)) + " · " +
-		fill(r.texts.SendBacks, "n", r.further)
+	text = fill(text, "round", r.round-1) + " · "
+	if !r.remade {
+		text += fill(r.texts.MadeFrom, "version", r.from, "who", r.called(r.before.RejectedBy)) + " · "
+	}
+	return text + fill(r.texts.SendBacks, "n", r.further)
 }
 
 // sendBacks says how often a version that is made after this one, which was sent back, may be sent back.
