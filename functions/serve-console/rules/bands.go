@@ -11,8 +11,8 @@ type chip struct{ Text, Note, Class string }
 // asking says for which requests a rule is: what they do, which of them, and what else must hold.
 func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
 	c := &r.When
-	bare := rules.Conditions{Tools: c.Tools}
-	group = capital(s.what(&bare))
+	use, tools := s.uses(c)
+	group = s.In("groups", use, "list", tools)
 	if k := kindsValue(c.Kinds); k == actions || k == both {
 		group += s.In("kinds_said", k)
 	}

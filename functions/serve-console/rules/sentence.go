@@ -124,17 +124,22 @@ func (s speaker) placed(p *rules.Places) string {
 	}, s.Say("or"))
 }
 
+// uses says which tools are used, and how.
+func (s speaker) uses(c *rules.Conditions) (use, called string) {
+	if c.Tools == nil {
+		return "any", ""
+	}
+	separator := s.Say("or")
+	if c.Tools.Use == rules.UseOnly {
+		separator = s.Say("and")
+	}
+	return string(c.Tools.Use), list(s, c.Tools.List, s.tool, separator)
+}
+
 // what says what is asked for: the use of tools, to where, for how much.
 func (s speaker) what(c *rules.Conditions) string {
-	use, called, amount, to := "any", "", "", ""
-	if c.Tools != nil {
-		use = string(c.Tools.Use)
-		separator := s.Say("or")
-		if c.Tools.Use == rules.UseOnly {
-			separator = s.Say("and")
-		}
-		called = list(s, c.Tools.List, s.tool, separator)
-	}
+	use, called := s.uses(c)
+	amount, to := "", ""
 	if c.Amount != nil {
 		amount = s.Say("of_amount", "amount", s.amount(c.Amount))
 	}

@@ -33,8 +33,14 @@ var Sections = []Section{
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーかどうかは、承認のたびに Slack で確認します。"},
 				Words{Label: "Approver groups", About: "Slack user groups. Ringi checks their members in Slack at each approval."})},
 		{Name: "direct_approvers.channel", Kind: KindText, Rule: RuleChannelID, fits: isChannelOrNone, Says: language.InEach(
-			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧ルールがチャンネルのメンバーに承認を求めるとき、ダイレクトメッセージでの依頼や提案と、依頼した人のほかに承認できる人がいないチャンネルでの依頼や提案は、このチャンネルに表示し、そのメンバーが承認します。チャンネルの ID を入力します (チャンネルの詳細の一番下にあります)。先に Ringi をチャンネルに追加してください。チャンネルも人も決めなければ、そのような依頼は受け付けません。実行方針の承認は、ここではなく「承認できる人」と「自分の依頼を自分で承認できる」で決まります。"},
-			Words{Label: "Approvers of direct messages (channel)", About: "Where a rule asks the members of the channel, requests and proposals made in direct messages, or in channels where nobody but the requester can approve, are shown in this channel, and its members approve them. Enter the channel’s ID (at the bottom of its details). Add Ringi to the channel first. With neither a channel nor people, such requests are declined. Policies are up to “Who may approve” and “People may approve their own requests”, not to this."})},
+			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧ルールがチャンネルの人に承認を求めるとき、ダイレクトメッセージや、" +
+				"ほかに承認できる人がいないチャンネルでの依頼と提案は、このチャンネルのメンバーが承認します。" +
+				"チャンネルの ID (詳細の一番下) を入力し、先に Ringi を追加してください。チャンネルも人も決めなければ、そのような依頼は断ります。" +
+				"方針の承認には使いません。"},
+			Words{Label: "Approvers of direct messages (channel)", About: "Where a rule asks the members of the channel, " +
+				"members of this one approve what is asked in direct messages, or in channels where nobody else can approve. " +
+				"Enter its ID (at the bottom of its details), and add Ringi to it first. With neither a channel nor people, " +
+				"such requests are declined. Policies aren’t approved here."})},
 		{Name: "direct_approvers.users", Kind: KindPeople, Max: rules.MaxPeople, Rule: RuleUserID, fits: like(&userForm),
 			Says: language.InEach(
 				Words{Label: "ダイレクトメッセージの承認者 (人)", About: "上のチャンネルを決めないときに使います。ここで選んだ人のうち 1 人が承認します。それぞれの DM に届きます。"},
