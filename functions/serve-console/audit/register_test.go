@@ -69,7 +69,7 @@ func lists(t *testing.T, w *consoletest.World) {
 	first, second := decided(w, 1), decided(w, 2)
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register")
-	page.Says(t, 200, "決裁台帳", first, second, "連絡 勤怠集計", "1 回目", "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
+	page.Says(t, 200, "決裁台帳", first, second, "連絡 勤怠集計", "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
 	expect.That(t, strings.Index(page.Body, second) < strings.Index(page.Body, first), "the older one comes first")
 	w.Cancel()
 	b.In("en").Get("/console/register").Says(t, 200, "Decision No.", second, "Cancelled after the decision",

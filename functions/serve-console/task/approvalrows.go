@@ -212,7 +212,7 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 
 // action says what an agent's action would do, from its payload alone.
 func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action, sum explain.Sum) {
-	is.Path, is.Title = "/console/sessions/"+x.Ref.ID, ""
+	is.Path, is.Title, is.Kind = "/console/sessions/"+x.Ref.ID, "", d.words.In("acts", row.ActionType)
 	is.Said, is.SaidBy = card.OneLine(row.Summary), card.OneLine(x.agent)
 	if row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
 		is.SaidBy = d.person(row.Askers[0])
@@ -230,7 +230,6 @@ func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action
 	default:
 		is.Says = quoted(strings.Join(doingOf(*x.payload, d.words), " · "))
 	}
-	is.Kind = d.words.In("acts", string(row.ActionType))
 }
 
 // otherAct is asked for in place of what nobody said, and unplanned where there are no steps yet.
