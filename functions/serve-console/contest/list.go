@@ -44,6 +44,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("POST /console/contests", web.Of(c.Settings, c.beginAlone)),
 		web.ForMembers("GET /console/contests/{id}", c.showContest),
 		web.ForMembers("GET /console/contests/{id}/compare", c.compareDrafts),
+		web.ForMembers("GET /console/contests/{id}/members/{round}", c.showMembers),
 		web.ForMembers("POST /console/contests/{id}/cancel", c.cancelContest),
 		web.ForMembers("POST /console/contests/{id}/take", c.takeBest),
 		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", c.listContestSent),
@@ -145,15 +146,18 @@ type boardPage struct {
 }
 
 type boardRow struct {
-	Rank            int
-	Team, TeamPath  string
-	Path            string // of the contest
-	Asked, Task     string // the contest's title, and the address of the request whose policy it drafts
-	Round           int
-	Score, Feedback string
-	Best            bool
-	At              time.Time
-	Key             string // names the round in an address
+	Rank           int
+	Team, TeamPath string
+	Path           string // of the contest
+	Asked, Task    string // the contest's title, and the address of the request whose policy it drafts
+	Round          int
+	Score          string
+	Best           bool
+	At             time.Time
+	Key            string // names the round in an address
+	Course         []bar  // of the team's rounds in the contest
+	team           string
+	score          float64
 }
 
 type teamStats struct {
@@ -182,10 +186,9 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err != nil {
 		return err
 	}
-	for i := range board.Items {
-		b := &board.Items[i]
-		row, of := boardRowOf(i+1, b, v.Locale), asked[b.ExecutionID]
-		row.Path = contestPath(b.ExecutionID)
+	for _, b := range teamsOn(board.Items) {
+		row, of := boardRowOf(len(p.Rows)+1, b.best), asked[b.best.ExecutionID]
+		row.Path, row.Course = contestPath(b.best.ExecutionID), b.course
 		row.Asked, row.Task = words.asked(&of), taskPath(&of)
 		p.Rows = append(p.Rows, row)
 		if p.Team != "" {
@@ -193,6 +196,38 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		}
 	}
 	return c.Show(w, r, v, web.Document{Title: words.Say("board"), Here: "contests", Data: p}, "contest/board")
+}
+
+// teamOn is a team's rounds of one contest on the board.
+type teamOn struct {
+	best   *contest.Board
+	course []bar
+}
+
+// teamsOn gathers rounds by teams, in the order of their best ones.
+func teamsOn(rows []contest.Board) (teams []*teamOn) {
+	at := map[[2]string]*teamOn{}
+	for i := range rows {
+		b := &rows[i]
+		key := [2]string{b.ExecutionID, b.TeamID}
+		if at[key] == nil {
+			at[key] = &teamOn{best: b}
+			teams = append(teams, at[key])
+		}
+	}
+	byRound := slices.SortedStableFunc(slices.Values(rows), func(a, b contest.Board) int {
+		return cmp.Compare(a.RoundNumber, b.RoundNumber)
+	})
+	for _, b := range byRound {
+		t := at[[2]string{b.ExecutionID, b.TeamID}]
+		t.course = append(t.course, barOf(b.EvaluationScore))
+	}
+	var courses [][]bar
+	for _, t := range teams {
+		courses = append(courses, t.course)
+	}
+	scaled(courses...)
+	return teams
 }
 
 func (c *Pages) statisticsOf(ctx context.Context, tenant, team string) (*teamStats, error) {
@@ -204,13 +239,12 @@ func (c *Pages) statisticsOf(ctx context.Context, tenant, team string) (*teamSta
 		int64(s.TotalOutputTokens)}, nil
 }
 
-func boardRowOf(rank int, b *contest.Board, locale string) boardRow {
+func boardRowOf(rank int, b *contest.Board) boardRow {
 	return boardRow{
 		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
 		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
-		Round:    b.RoundNumber, Score: shownScore(b.EvaluationScore),
-		Feedback: card.Prose(contest.InPoints(b.EvaluationFeedback, locale)), Best: b.IsBest, At: b.CreatedAt,
-		Key: draftKey(b.TeamID, b.RoundNumber),
+		Round:    b.RoundNumber, Score: shownScore(b.EvaluationScore), Best: b.IsBest, At: b.CreatedAt,
+		Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID), score: b.EvaluationScore,
 	}
 }
 

@@ -3,21 +3,20 @@
 package contest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
@@ -35,9 +34,11 @@ type contestPage struct {
 	Took, Rounds, Seconds string
 	Cost, Budget          string
 	Searched              []searchedRow
-	Teams                 []teamRow
+	Teams                 []teamRow // by rank
 	Board                 []boardRow
-	Winner                *draftView
+	Tabs                  []web.View // the drafts that may stand beside the best one
+	Sides                 []side     // the best draft, and one beside it
+	Metrics               int        // how many scores there are
 	Over                  bool
 	Cancel                bool         // the viewer may cancel the contest
 	Ending                bool         // the contest was cancelled; teams are still stopping
@@ -58,7 +59,15 @@ type draftView struct {
 	Key, Team, Score, Text string
 	Round                  int
 	Gone                   bool // its retention is over
-	Members                []memberRow
+}
+
+// side is a draft beside another. Lines that the other one lacks are marked.
+type side struct {
+	*draftView
+	Lines []web.Line
+	Best  bool
+	Less  string // how many points fewer than the best
+	To    string // address where it is decided on
 }
 
 // contestOf returns the contest in the address and its teams. Administrators may see it; so may people who can read its
@@ -148,11 +157,10 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 			p.Teams[i].Sent = sentPath(k.ExecutionID, x.Team.TeamID)
 		}
 	}
-	if i := slices.IndexFunc(p.Board, func(b boardRow) bool { return b.Best }); i >= 0 {
-		if p.Winner, err = c.draft(r.Context(), v, works, p.Board[i].Key); err != nil {
-			return err
-		}
+	if err := c.fillSides(r, v, works, words, &p); err != nil {
+		return err
 	}
+	slices.SortStableFunc(p.Teams, func(a, b teamRow) int { return cmp.Compare(b.best, a.best) })
 	if refused != nil || !p.Over || k.Status == contest.Cancelled {
 		if err := c.addTaking(r.Context(), v, &p, k, refused); err != nil {
 			return err
@@ -171,25 +179,84 @@ const (
 	mostBegun = 100
 )
 
+// room is how many bytes are left.
+type room int
+
+func (left *room) shorten(s *string) {
+	if *left -= room(len(*s)); *left < 0 {
+		*s = legible.Beginning(*s, mostBegun)
+	}
+}
+
 func (p *contestPage) bound() {
-	left := mostWhole
-	shorten := func(s *string) {
-		if left -= len(*s); left < 0 {
-			*s = legible.Beginning(*s, mostBegun)
-		}
-	}
-	if p.Winner != nil {
-		for i := range p.Winner.Members {
-			shorten(&p.Winner.Members[i].Text)
-			shorten(&p.Winner.Members[i].Calls)
-		}
-	}
+	left := room(mostWhole)
 	for _, t := range p.Teams {
 		for i := range t.Played {
-			shorten(&t.Played[i].Reasoning)
+			left.shorten(&t.Played[i].Reasoning)
 			for j := range t.Played[i].Metrics {
-				shorten(&t.Played[i].Metrics[j].Comment)
+				left.shorten(&t.Played[i].Metrics[j].Comment)
 			}
+			p.Metrics += len(t.Played[i].Metrics)
+		}
+	}
+}
+
+// fillSides puts the best draft beside the one of another team: that in the address, or else the second.
+func (c *Pages) fillSides(
+	r *http.Request, v *web.Viewer, works []*contest.Work, words contestTexts, p *contestPage,
+) error {
+	var best []boardRow
+	for _, b := range p.Board {
+		if b.Best {
+			best = append(best, b)
+		}
+	}
+	if len(best) == 0 {
+		return nil
+	}
+	beside, query := 1, r.URL.Query().Get("beside")
+	for i, b := range best[1:] {
+		if b.Key == query {
+			beside = i + 1
+		}
+	}
+	shown := best[:1]
+	if len(best) > 1 {
+		shown = []boardRow{best[0], best[beside]}
+	}
+	for i, b := range shown {
+		d, err := c.draft(r.Context(), v, works, b.Key)
+		if err != nil {
+			return err
+		}
+		x := side{draftView: d, Best: i == 0, To: p.Task}
+		if i > 0 {
+			x.Less = words.Say("less", "n", strconv.FormatFloat((shown[0].score-b.score)*100, 'f', 2, 64))
+			if x.To = ""; p.Task != "" && p.Over {
+				x.To = p.Task + "/drafts/" + r.PathValue("id") + "/" + b.team
+			}
+		}
+		p.Sides = append(p.Sides, x)
+	}
+	p.beside(best, beside)
+	return nil
+}
+
+// beside marks in each of two drafts what the other one lacks, and lists the drafts that may stand there.
+func (p *contestPage) beside(best []boardRow, at int) {
+	for i, b := range best {
+		if i > 0 && len(best) > 2 {
+			p.Tabs = append(p.Tabs, web.View{Path: web.At(p.Path, map[string]string{"beside": b.Key}),
+				Text: b.Team + " " + b.Score, Here: i == at})
+		}
+	}
+	left, right := &p.Sides[0], &p.Sides[len(p.Sides)-1]
+	for _, line := range web.Diff(left.Text, right.Text) {
+		if line.Change != web.Added {
+			left.Lines = append(left.Lines, line)
+		}
+		if line.Change != web.Removed && left != right {
+			right.Lines = append(right.Lines, line)
 		}
 	}
 }
@@ -235,157 +302,32 @@ func spent(k *contest.Contest, works []*contest.Work, locale string) string {
 	return web.Spent(locale, cost, unpriced)
 }
 
-// draft returns the submission with this key and what members did for it, or aggregate.ErrNotFound.
-func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work, key string) (*draftView, error) {
+// roundWith returns the round with this key and its team's work, or aggregate.ErrNotFound.
+func roundWith(works []*contest.Work, key string) (*contest.Work, *contest.Round, error) {
 	for _, w := range works {
 		for _, x := range w.Rounds {
 			if draftKey(x.TeamID, x.RoundNumber) == key {
-				return c.drafted(ctx, v, w, x)
+				return w, x, nil
 			}
 		}
 	}
-	return nil, fmt.Errorf("a round's key: %w", aggregate.ErrNotFound)
+	return nil, nil, fmt.Errorf("a round's key: %w", aggregate.ErrNotFound)
 }
 
-// drafted reads a round's submission and what members did for it. Gone is set if the submission was deleted.
-func (c *Pages) drafted(ctx context.Context, v *web.Viewer, w *contest.Work, x *contest.Round) (*draftView, error) {
-	d := &draftView{
-		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Round: x.RoundNumber,
-		Score: shownScore(x.EvaluationScore),
+// draft returns the submission with this key, or aggregate.ErrNotFound. Gone is set if the submission was deleted.
+func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work, key string) (*draftView, error) {
+	w, x, err := roundWith(works, key)
+	if err != nil {
+		return nil, err
 	}
-	tenant := w.Head.TenantID
-	text, err := c.Contests.Content(ctx, tenant, x)
+	d := &draftView{
+		Key: key, Team: card.OneLine(x.TeamName), Round: x.RoundNumber, Score: shownScore(x.EvaluationScore),
+	}
+	text, err := c.Contests.Content(ctx, w.Head.TenantID, x)
 	if errors.Is(err, large.ErrExpired) {
 		d.Gone = true
 		return d, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	record, _, err := c.Contests.LoadRoundHistory(ctx, tenant, x.ExecutionID, x.TeamID, x.RoundNumber)
-	if err != nil && !errors.Is(err, large.ErrExpired) {
-		return nil, err
-	}
-	if record == nil {
-		record = &contest.MemberSubmissionsRecord{}
-	}
 	d.Text = card.Prose(text)
-	words := contestTexts{v.Texts("contests")}
-	for _, s := range record.Submissions {
-		row := memberRow{
-			Name: card.OneLine(s.AgentName), Kind: words.In("kinds", s.AgentType), Text: card.Prose(s.Content),
-			Calls: words.calls(s.AllMessages), Failed: s.Status != contest.Success,
-			Tokens: s.Usage.InputTokens + s.Usage.OutputTokens,
-		}
-		if v.Admin {
-			row.Queries = queries(s.AllMessages)
-		}
-		if s.ErrorMessage != nil {
-			row.Error = card.Prose(*s.ErrorMessage)
-		}
-		if s.ExecutionTimeMS != nil {
-			row.Took = words.length(*s.ExecutionTimeMS / 1000)
-		}
-		d.Members = append(d.Members, row)
-	}
-	return d, nil
-}
-
-// drafted is the version of a task that a contest drafts.
-type drafted struct {
-	task     *task.Aggregate
-	version  *task.Prompt
-	settings tenancy.Settings
-	surface  explain.Surface
-}
-
-// draftedBy returns the version that a contest drafts, or nil if it drafts none, or none that the viewer may read.
-func (c *Pages) draftedBy(ctx context.Context, v *web.Viewer, k *contest.Contest) (*drafted, error) {
-	if k.ForKind != task.Kind.Name {
-		return nil, nil
-	}
-	a, err := c.Store.Load(ctx, task.RefOf(v.Tenant, k.ForID))
-	d := &drafted{task: a}
-	if err == nil {
-		d.settings, err = c.Readable(ctx, v, a)
-	}
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(a.Prompts, func(p *task.Prompt) bool {
-		return p.Contest != nil && p.Contest.ExecutionID == k.ExecutionID
-	})
-	if i < 0 {
-		return nil, nil
-	}
-	d.version = a.Prompts[i]
-	person := func(id string) string { return c.person(ctx, v, id) }
-	channel := func(string) string { return c.ChannelOf(ctx, v, a.Origin(), v.Texts("task").Say("that_channel")) }
-	d.surface = subject.SurfaceOf(v, person, channel)
-	return d, nil
-}
-
-// person returns a person's name, or the id if the name is unknown.
-func (c *Pages) person(ctx context.Context, v *web.Viewer, id string) string {
-	return c.Called(ctx, v, id)(id)
-}
-
-// takeForm is the button that ends a contest with its best draft so far.
-type takeForm struct{ No string } // why this viewer can't use it
-
-// addTaking offers the best draft so far as the task's card does, and says who has taken it.
-func (c *Pages) addTaking(ctx context.Context, v *web.Viewer, p *contestPage, k *contest.Contest, refused error) error {
-	d, err := c.draftedBy(ctx, v, k)
-	if err != nil || d == nil {
-		return err
-	}
-	if refused != nil {
-		p.Problem = d.surface.Refused(refused, d.settings, d.task.Origin(), d.task.Askers()...)
-	}
-	switch x := d.version.Contest; {
-	case x.TakenAt != nil:
-		p.Taken = &takenView{c.person(ctx, v, x.TakenBy), *x.TakenAt}
-	case d.task.Contesting() == d.version && len(p.Board) > 0:
-		p.Take = &takeForm{}
-		if err := subject.Likely(d.task, d.settings, v, aggregate.ActReject); err != nil {
-			p.Take.No = d.surface.Why(err, d.settings, d.task.Origin(), d.task.Askers()...)
-		}
-	}
-	return nil
-}
-
-// takeBest ends a contest with its best draft so far, as the button of the task's card does.
-func (c *Pages) takeBest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, _, err := c.contestOf(r, v)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
-	defer cancel()
-	d, err := c.draftedBy(ctx, v, a.Contest)
-	if err == nil && d == nil {
-		err = aggregate.ErrNotFound
-	}
-	if err != nil {
-		return err
-	}
-	scored, err := c.Contests.Scored(ctx, v.Tenant, a.Contest.ExecutionID)
-	if err != nil {
-		return err
-	}
-	click := c.Click(v, d.task.Ref(), d.version.ID)
-	verdict := c.Maker().Decide(ctx, click, decide.TakeBest(scored))
-	on := subject.Page{To: contestPath(a.Contest.ExecutionID), Refused: c.notTaken}
-	return c.Decided(w, r, v, on, click, subject.Wanted{}, verdict, card.TakeBest)
-}
-
-// notTaken shows the contest as it is now, with the reason why its best draft was not taken.
-func (c *Pages) notTaken(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, _ aggregate.Ref, x subject.Wanted, why error,
-) error {
-	status, _ := subject.NotDone(r, v, x, why)
-	return c.show(w, r, v, why, status)
+	return d, err
 }

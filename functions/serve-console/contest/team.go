@@ -25,8 +25,49 @@ type teamRow struct {
 	Unjudged                           string // that the judge gave no judgment of some rounds
 	Sent                               string // address of the list of prompts sent to models; empty for members
 	Rounds, Most                       int
+	Running                            bool
 	Played                             []roundRow
+	Course                             []bar
+	best                               float64
 }
+
+// bar is a round's score, and how high it stands beside the others of its page.
+type bar struct {
+	Score      string
+	X, Y, Tall int
+	score      float64
+}
+
+// Sizes of bars, in pixels.
+const (
+	barApart = 11
+	barLeast = 4
+	barMost  = 18
+)
+
+// scaled sets how high the bars of a page are.
+func scaled(rows ...[]bar) {
+	least, most := 1.0, 0.0
+	for _, row := range rows {
+		for _, b := range row {
+			least, most = min(least, b.score), max(most, b.score)
+		}
+	}
+	for _, row := range rows {
+		for i := range row {
+			b := &row[i]
+			if b.Tall = barMost; most > least {
+				b.Tall = barLeast + int((barMost-barLeast)*(b.score-least)/(most-least))
+			}
+			b.X, b.Y = i*barApart, barMost-b.Tall
+		}
+	}
+}
+
+// Wide is how wide n bars stand.
+func (bar) Wide(n int) int { return n * barApart }
+
+func barOf(score float64) bar { return bar{Score: shownScore(score), score: score} }
 
 type roundRow struct {
 	Key, Team, Score, Took string
@@ -40,15 +81,6 @@ type roundRow struct {
 
 type metricRow struct{ Name, Score, Comment string }
 
-// memberRow is one piece of work that the leader gave a member.
-type memberRow struct {
-	Name, Kind, Text, Error, Took string
-	Calls                         string   // tools called, with counts; without arguments
-	Queries                       []string // of searches of the web; nil for others than administrators
-	Failed                        bool
-	Tokens                        int64
-}
-
 // fillTeams adds the teams and their rounds, sorted by rank.
 func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, locale string) {
 	var board []*contest.Board
@@ -56,9 +88,14 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, local
 		p.Teams = append(p.Teams, words.team(w, locale))
 		board = append(board, w.Board...)
 	}
+	var courses [][]bar
+	for _, t := range p.Teams {
+		courses = append(courses, t.Course)
+	}
+	scaled(courses...)
 	slices.SortFunc(board, contest.ByRank)
 	for i, b := range board {
-		row := boardRowOf(i+1, b, locale)
+		row := boardRowOf(i+1, b)
 		p.Board = append(p.Board, row)
 		p.Drafts = append(p.Drafts, web.Choice{Value: row.Key, Text: fmt.Sprintf(
 			"%s · %s %d · %s", row.Team, words.Say("round"), row.Round, row.Score,
@@ -75,8 +112,9 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 			contest.TeamFailed: "badge-bad"}[k.Status],
 	}
 	if k.BestScore != nil {
-		row.Best = shownScore(*k.BestScore)
+		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
 	}
+	row.Running = k.Status == contest.TeamRunning
 	if k.Status != contest.TeamRunning {
 		row.Why = card.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,
 			Detail: k.Detail}.In(locale)
@@ -86,6 +124,7 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	}
 	for _, x := range w.Rounds {
 		row.Played = append(row.Played, t.round(k, x))
+		row.Course = append(row.Course, barOf(x.EvaluationScore))
 	}
 	return row
 }
@@ -114,27 +153,6 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 		row.Judge, row.Reasoning = t.Say("unjudged"), card.Prose(x.JudgeFailed)
 	}
 	return row
-}
-
-// calls lists the tools that a member called, in the order of the first calls, with counts.
-func (t contestTexts) calls(messages []contest.ModelMessage) string {
-	var names, shown []string
-	times := map[string]int{}
-	for _, m := range messages {
-		for _, p := range m.Parts {
-			if p.PartKind != contest.ToolCall {
-				continue
-			}
-			name := card.OneLine(p.ToolName)
-			if times[name]++; times[name] == 1 {
-				names = append(names, name)
-			}
-		}
-	}
-	for _, name := range names {
-		shown = append(shown, t.Say("times", "tool", name, "n", times[name]))
-	}
-	return strings.Join(shown, t.Say("and"))
 }
 
 func (t contestTexts) length(seconds float64) string {
@@ -177,26 +195,6 @@ func searchedBy(t web.Texts, u *aggregate.Use) string {
 		return ""
 	}
 	return t.Say("searched", "n", u.Searches, "cost", costOf(u.Provider, u.Searches))
-}
-
-// mostQueries bounds how many of a member's searches are listed.
-const mostQueries = 20
-
-// queries returns what a member had its vendor search the web for.
-func queries(messages []contest.ModelMessage) (all []string) {
-	for _, m := range messages {
-		for _, p := range m.Parts {
-			var asked struct{ Query string }
-			if p.PartKind != contest.ToolCall || p.ToolName != contest.WebSearchTool || json.Unmarshal(p.Args, &asked) != nil {
-				continue
-			}
-			if len(all) == mostQueries {
-				return append(all, "…")
-			}
-			all = append(all, card.OneLine(legible.Beginning(asked.Query, mostBegun)))
-		}
-	}
-	return all
 }
 
 type contestSentPage struct {

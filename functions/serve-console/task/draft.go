@@ -31,11 +31,13 @@ type draftPage struct {
 	No           string // why this viewer can't pick it
 }
 
-// otherDraft returns the version in the address and another team's submission for it, or aggregate.ErrNotFound.
+// otherDraft returns the version in the address and another team's submission for it, or aggregate.ErrNotFound. The
+// address has the version's id, or that of the contest that drafted it.
 func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, error) {
 	for _, p := range a.Prompts {
 		for _, e := range p.Others() {
-			if p.ID == r.PathValue("version") && contest.TeamHash(e.TeamID) == r.PathValue("team") {
+			version := r.PathValue("version")
+			if (p.ID == version || p.Contest.ExecutionID == version) && contest.TeamHash(e.TeamID) == r.PathValue("team") {
 				return p, e, nil
 			}
 		}
