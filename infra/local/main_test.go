@@ -193,6 +193,21 @@ func TestKillingGoRunStopsEverything(t *testing.T) {
 	gone(t, pids)
 }
 
+// A second start compiles nothing and links nothing. Its time is that of processors, since other tests run beside it.
+func TestAWarmStartTakesThreeSeconds(t *testing.T) {
+	expect.AtNight(t)
+	var took time.Duration
+	for range 2 {
+		cmd := exec.Command("go", "run", ".", "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C goes to go run and to the program
+		serving(t, cmd)
+		expect.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
+		_ = cmd.Wait() // go run fails when it is interrupted
+		took = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	expect.That(t, took < 3*time.Second, "it took %s", took)
+}
+
 // childrenOf lists a process's children. It reads /proc, or calls ps on systems without /proc, such as macOS.
 func childrenOf(t *testing.T, parent int) []int {
 	t.Helper()
