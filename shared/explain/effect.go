@@ -64,7 +64,7 @@ type effectWords struct {
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
 
 // Effects returns what steps do: each write by itself, messages that differ only in whom they are sent to together, and
-// reads as PlanEntries has them. Two different plans have different effects.
+// reads as readsOf has them. Two different plans have different effects.
 func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
 	var last *teller
 	for i, s := range steps {
@@ -79,17 +79,7 @@ func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
 		}
 		writes, last = append(writes, t.e), t
 	}
-	_, entries := PlanEntries(locale, steps)
-	for _, e := range entries {
-		i := slices.IndexFunc(steps, func(s task.Step) bool { return strconv.Itoa(s.Order) == e.Orders[0] })
-		if len(e.Orders) == 1 {
-			reads = append(reads, EffectOf(locale, steps[i], nil, steps[:i]))
-			continue
-		}
-		reads = append(reads, Effect{Orders: e.Orders, Tool: e.Tool, Access: aggregate.Read, Act: rules.ActRead,
-			Sentence: e.Line, Amount: rules.Nothing()})
-	}
-	return writes, reads
+	return writes, readsOf(locale, steps)
 }
 
 // EffectOf returns what one call does. Its arguments are planned or resolved; shown are the same with personal data

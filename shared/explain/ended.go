@@ -239,12 +239,10 @@ type lineWords struct {
 	missing, more, below           string
 	inside                         *strings.Replacer // escapes texts between open and shut
 	result, resultAt, resultCalled string
-	sheet, atMost, exactly, rows   string
-	columns, message, server       string
+	atMost, exactly, server        string
 	byDefault                      string
 	months, range_, and            string // of values that differ from call to call
 	asked, automatic, step, steps  string
-	aSheet, aMessage, noWrites     string // see Writes
 }
 
 func lineWordsOf(locale string) *lineWords { return language.InEach(&japanese, &english).In(locale) }
@@ -263,13 +261,10 @@ var japanese = lineWords{
 	open: "「", shut: "」", nothing: "(なし)", unread: "引数を読み取れません: ",
 	result: "{step}の結果", resultAt: "{step}の結果 ({path})",
 	resultCalled: "{step}の{heading}",
-	sheet:        "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み (A1 から上書き。表の下と右にあるものは残ります)",
 	atMost:       "最大 {n} 行", exactly: "{n} 行",
-	rows: " · 行: {rows}", columns: " · 列: {columns}",
-	message: "{recipient} へ DM: {text}", server: "{server} の {tool}", byDefault: " (既定)",
+	server: "{server} の {tool}", byDefault: " (既定)",
 	step: "ステップ{n}", steps: "ステップ{n}", months: "{from}〜{to} の {n} か月", range_: "{from}〜{to}", and: "、",
 	asked: "依頼: {who} · 承認: {by}", automatic: "自動承認",
-	aSheet: "シート", aMessage: "メッセージ", noWrites: "なし",
 }
 
 var english = lineWords{
@@ -278,14 +273,10 @@ var english = lineWords{
 	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments: ",
 	result: "the result of {step}", resultAt: "the result of {step} ({path})",
 	resultCalled: "the {heading} from {step}",
-	sheet: "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, overwriting from A1; " +
-		"cells below and to the right are kept",
-	atMost: "up to {n} rows", exactly: "{n} rows",
-	rows: " · rows: {rows}", columns: " · columns: {columns}",
-	message: "DM to {recipient}: {text}", server: "{tool} on {server}", byDefault: " (default)",
+	atMost:       "up to {n} rows", exactly: "{n} rows",
+	server: "{tool} on {server}", byDefault: " (default)",
 	step: "step {n}", steps: "steps {n}", months: "{from} to {to} ({n} months)", range_: "{from} to {to}", and: ", ",
 	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
-	aSheet: "Sheet", aMessage: "Message", noWrites: "None",
 }
 
 //go:noinline

@@ -33,37 +33,10 @@ type Piece struct {
 	Text string
 }
 
-// StepLines returns one line for each step, which says what it would do with its planned arguments: each tool in its
-// own words, in the language of locale, ja or en. No model writes the line, and it includes all arguments. Values that
-// are only known when the steps run are named by where they will come from. Two calls of a tool with different
-// arguments have different lines, whatever their values are.
-//
-// It needs no schemas, only the files of the catalog, since cards are drawn without a tool's code.
-func StepLines(locale string, steps []task.Step) [][]Piece {
-	lines := make([][]Piece, len(steps))
-	for i := range steps {
-		lines[i] = of(locale, steps, i)
-	}
-	return lines
-}
-
-// of returns the line of a step of a plan.
-func of(locale string, steps []task.Step, i int) []Piece {
-	s := &steps[i]
-	l := &writer{locale: locale, w: lineWordsOf(locale), earlier: steps[:i]}
-	args, ok := decode(s.ToolInput)
-	if !ok {
-		l.words(l.w.unread)
-		l.value(string(s.ToolInput))
-		return l.out
-	}
-	l.args = args
-	return l.call(s)
-}
-
-// call writes the line of a step with the writer's arguments.
+// call writes the line of a step with the writer's arguments: in the words of its tool's file, or by its name.
 func (l *writer) call(s *task.Step) []Piece {
-	if l.own(s.Tool) {
+	if f, _ := catalog.Named(s.Tool); f.Line != nil {
+		l.template(f, f.Line.In(l.locale))
 		l.rest(l.w.more)
 	} else {
 		l.foreign(s.Tool)
@@ -140,20 +113,6 @@ func (l *writer) take(name string) any {
 	return v
 }
 
-// listed takes an argument if it is a list; any other remains for the end of the line.
-func (l *writer) listed(name string) (list []any, ok bool) {
-	v := l.take(name)
-	if list, ok = v.([]any); !ok {
-		l.args[name] = v
-	}
-	return list, ok
-}
-
-// say writes one of Ringi's texts. For {name} in the text it calls the function of that name in parts.
-func (l *writer) say(text string, parts map[string]func()) {
-	l.fill(text, func(name string) { parts[name]() })
-}
-
 // fill writes a text and calls part for each {name} in it.
 //
 //go:noinline
@@ -169,9 +128,6 @@ func (l *writer) fill(text string, part func(name string)) {
 		text = after
 	}
 }
-
-//go:noinline
-func (l *writer) of(v any) func() { return func() { l.value(v) } }
 
 func (l *writer) value(v any) {
 	switch v := v.(type) {

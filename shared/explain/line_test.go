@@ -11,11 +11,11 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
-	"ringi/shared/words/language"
 )
 
 // plan makes steps of tools and their arguments.
@@ -59,41 +59,37 @@ var lines = []struct{ tool, input, ja, en string }{
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num","title":"社員番号"},` +
 			`{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
-		"スプレッドシート「1aB」のタブ「2026-11」に最大 1,000 行を書き込み (A1 から上書き。表の下と右にあるものは残ります) · 行: ステップ4の残業時間 · 列: 社員番号, flag = (上限)",
-		"Write up to 1,000 rows to the tab “2026-11” of the spreadsheet “1aB”, overwriting from A1; cells below and to " +
-			"the right are kept · rows: the overtime table from step 4 · columns: 社員番号, flag = (Limit)",
+		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号, flag = (上限)\n· 行 ステップ4の残業時間",
+		"Writes to the tab “2026-11” of the sheet “1aB” — up to 1,000 rows\n· Columns 社員番号, flag = (Limit)\n· Rows the overtime table from step 4",
 	},
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],` +
 			`"rows":[{"a":25000000},{"a":"=1"}]}`,
-		"スプレッドシート「1aB」のタブ「x」に2 行を書き込み (A1 から上書き。表の下と右にあるものは残ります) · 行: [{a: 25000000}, {a: 「=1」}] · 列: a",
-		"Write 2 rows to the tab “x” of the spreadsheet “1aB”, overwriting from A1; cells below and to the right are kept " +
-			"· rows: [{a: 25000000}, {a: “=1”}] · columns: a",
+		"シート「1aB」のタブ「x」に書き込みます — 2 行\n| a\n| 25000000\n| =1\n· 列 a",
+		"Writes to the tab “x” of the sheet “1aB” — 2 rows\n| a\n| 25000000\n| =1\n· Columns a",
 	},
 	{
 		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください","details":[{"label":"人数",` +
 			`"value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
-		"@U0SATO へ DM: 「完了です。 ⏎ 確認してください」 · 人数: ステップ1の人数 · 賞与: 25000000 · 備考: (なし)",
-		"DM to @U0SATO: “完了です。 ⏎ 確認してください” · 人数: the number of people from step 1 · 賞与: 25000000 · 備考: (none)",
+		"@U0SATO さんに DM を送ります\n> 完了です。\n> 確認してください\n· 明細「人数」 ステップ1の人数\n· 明細「賞与」 25000000\n· 明細「備考」 (なし)",
+		"Sends a DM to @U0SATO\n> 完了です。\n> 確認してください\n· Details “人数” the number of people from step 1\n· Details “賞与” 25000000\n· Details “備考” (none)",
 	},
 	{
 		"send_slack_dm", `{"recipient":"sato@example.com","text":"x","details":[{"label":"a","value":9007199254740993}]}`,
-		"「sato@example.com」 へ DM: 「x」 · a: 9007199254740993",
-		"DM to “sato@example.com”: “x” · a: 9007199254740993",
+		"「sato@example.com」 さんに DM を送ります\n> x\n· 明細「a」 9007199254740993",
+		"Sends a DM to “sato@example.com”\n> x\n· Details “a” 9007199254740993",
 	},
 	{
 		"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":{"$ref":"step-4.result"},` +
 			`"details":[]}`,
-		"ステップ1の結果 (employees.0.email) へ DM: ステップ4の結果",
-		"DM to the result of step 1 (employees.0.email): the result of step 4",
+		"ステップ1の結果 (employees.0.email) さんに DM を送ります\n· 本文 ステップ4の結果",
+		"Sends a DM to the result of step 1 (employees.0.email)\n· Text the result of step 4",
 	},
 	{
 		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例","notify":true,"cc":["U1",2,null],` +
 			`"acl":{"mallory@evil.example":{"public":false}}}`,
-		"rooms の book_room · acl: {「mallory@evil.example」: {public: false}} · cc: [「U1」, 2, (なし)] · notify: true · " +
-			"room_id: ステップ9の結果 (rooms.0.id) · title: 「定例」",
-		"book_room on rooms · acl: {“mallory@evil.example”: {public: false}} · cc: [“U1”, 2, (none)] · notify: true · " +
-			"room_id: the result of step 9 (rooms.0.id) · title: “定例”",
+		"rooms の book_room\n· acl › 「mallory@evil.example」 › public false\n· cc › 1〜3 U1、2、(なし)\n· notify true\n· room_id ステップ9の結果 (rooms.0.id)\n· title 定例",
+		"book_room on rooms\n· acl › “mallory@evil.example” › public false\n· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id the result of step 9 (rooms.0.id)\n· title 定例",
 	},
 	{"gone_tool", `{}`, "gone_tool", "gone_tool"},
 	{
@@ -102,8 +98,11 @@ var lines = []struct{ tool, input, ja, en string }{
 		"Department: the result of step 4 (x) and those below it · “odd” · argument more: 1",
 	},
 	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "Couldn't read the arguments: “not JSON”"},
-	{"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`, "(指定なし) へ DM: 5 · {label: 「a」} · 「b」",
-		"DM to (not given): 5 · {label: “a”} · “b”"},
+	{
+		"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`,
+		"DM を送ります\n· 明細 › 1 › label a\n· 明細 › 2 b\n· 本文 5",
+		"Sends a DM\n· Details › 1 › label a\n· Details › 2 b\n· Text 5",
+	},
 	{
 		"open_pull_request", `{"title":"Round down","body":"a\nb"}`, "プルリクエスト 「Round down」 を下書きで開く · 本文: 「a ⏎ b」",
 		"Draft pull request “Round down” · text: “a ⏎ b”",
@@ -126,10 +125,15 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 	for _, l := range lines {
 		of = append(of, l.tool, l.input)
 	}
-	ja, en := explain.StepLines("ja", plan(of...)), explain.StepLines("en", plan(of...))
+	steps := plan(of...)
 	for i, l := range lines {
-		gotJa, gotEn := text(ja[i]), text(en[i])
-		expect.That(t, gotJa == l.ja && gotEn == l.en, "step %d: %q and %q, want %q and %q", i+1, gotJa, gotEn, l.ja, l.en)
+		if f, own := catalog.Named(l.tool); own {
+			steps[i].Access = f.Effect
+		}
+		for locale, want := range map[string]string{"ja": l.ja, "en": l.en} {
+			_, got, _ := strings.Cut(drawn(explain.EffectOf(locale, steps[i], nil, steps[:i])), ". ")
+			expect.That(t, got == want, "step %d: %q, want %q", i+1, got, want)
+		}
 	}
 }
 
@@ -141,38 +145,46 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 	}
 	c := expect.Value(tool.Builtin())(t)
 	for _, s := range c.All() {
-		own := text(explain.StepLines("ja", plan(s.Name, `{}`))[0])
+		own := said("ja", plan(s.Name, `{}`)...)
 		expect.That(t, !strings.HasPrefix(own, s.Name),
-			"%s has no line: write one into its file in shared/domain/catalog, or into inCode of "+
-				"shared/explain/tools.go", s.Name)
+			"%s has no line: write one into its file in shared/domain/catalog, or what it does into its \"shown\"", s.Name)
 		expect.That(t, tried[s.Name],
 			"the line of %s is not tried: add a call of it, and what it says in ja and en, to lines of "+
 				"shared/explain/line_test.go", s.Name)
 		source := `{"spreadsheet_id":"a","sheet":"b","columns":[],"rows":{"$ref":"step-1.result.rows"}}`
-		said := text(explain.StepLines("ja", plan(s.Name, `{}`, "write_rows_to_google_sheet", source))[1])
-		expect.That(t, strings.Contains(strings.ReplaceAll(said, ",", ""), fmt.Sprintf("最大 %d 行", s.MaxRows)),
-			"rows of %s: %s; want %d, its max_rows", s.Name, said, s.MaxRows)
+		rows := said("ja", plan(s.Name, `{}`, "write_rows_to_google_sheet", source)...)
+		expect.That(t, strings.Contains(strings.ReplaceAll(rows, ",", ""), fmt.Sprintf("最大 %d 行", s.MaxRows)),
+			"rows of %s: %s; want %d, its max_rows", s.Name, rows, s.MaxRows)
 	}
+}
+
+// said returns the sentence of the last step.
+func said(locale string, steps ...task.Step) string {
+	last := len(steps) - 1
+	if f, own := catalog.Named(steps[last].Tool); own {
+		steps[last].Access = f.Effect
+	}
+	return text(explain.EffectOf(locale, steps[last], nil, steps[:last]).Sentence)
 }
 
 // The line of a call for a department says that departments below it are included, as the catalog tells the model.
 func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
 	c := expect.Value(tool.Builtin())(t)
-	said := 0
+	n := 0
 	for _, s := range c.All() {
 		if !strings.Contains(string(s.InputSchema), `"department"`) {
 			continue
 		}
-		said++
+		n++
 		steps := plan(s.Name, `{"department":"営業部"}`)
-		ja, en := text(explain.StepLines("ja", steps)[0]), text(explain.StepLines("en", steps)[0])
+		ja, en := said("ja", steps...), said("en", steps...)
 		expect.That(t, strings.Contains(s.Description, "below it") && strings.Contains(ja, "下位の部署を含む") &&
 			strings.Contains(en, "and those below it"), "%s: %q, %q, described as %q", s.Name, ja, en, s.Description)
 	}
-	expect.That(t, said >= 2, "%d tools take a department", said)
+	expect.That(t, n >= 2, "%d tools take a department", n)
 }
 
-// FuzzNothingIsLeftOut checks that a line contains everything in any arguments.
+// FuzzNothingIsLeftOut checks that an effect contains everything in any arguments.
 func FuzzNothingIsLeftOut(f *testing.F) {
 	for _, seed := range []string{
 		`{"recipient":"U0SATO","text":"x","details":[{"label":"a","value":1e3}]}`, `{"rows":[{"a":1}],` +
@@ -187,7 +199,6 @@ func FuzzNothingIsLeftOut(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, input string) {
 		steps := plan(name, input)
-		said := text(explain.StepLines("ja", steps)[0])
 		effect := strings.NewReplacer(`\"`, `"`, "> ", "").Replace(drawn(explain.EffectOf("ja", steps[0], nil, nil)))
 		d := json.NewDecoder(strings.NewReader(input))
 		d.UseNumber()
@@ -198,8 +209,6 @@ func FuzzNothingIsLeftOut(f *testing.F) {
 		for member, v := range args {
 			for _, literal := range literals(v) {
 				known := literal == "active" || literal == "all" || literal == "calculate" || literal == "validate"
-				expect.That(t, known || strings.Contains(unescaped(said), literal) || strings.Contains(said, literal),
-					"%s: %q of %s is not in %q", name, literal, member, said)
 				expect.That(t, known || strings.Contains(unescaped(effect), literal) || strings.Contains(effect, literal),
 					"%s: %q of %s is not in %q", name, literal, member, effect)
 			}
@@ -243,25 +252,6 @@ func someTools(t *testing.T) (tools []string, arguments map[string][]string) {
 	return tools, arguments
 }
 
-// differ fails if two calls with different arguments have the same line.
-func differ(t expect.T, name, a, b string) {
-	if canonical(a) == canonical(b) {
-		return
-	}
-	for _, locale := range language.All {
-		first, second := drawnWith(locale, name, a), drawnWith(locale, name, b)
-		expect.That(t, first != second,
-			"%s: two calls, one line: %s\n %s\n %s\nsay all that tells them apart in the line of its file in "+
-				"shared/domain/catalog", name, first, a, b)
-	}
-}
-
-// drawnWith returns the line of a step after two others, to whose results its arguments may refer.
-func drawnWith(locale, name, args string) string {
-	return text(explain.StepLines(locale, plan("list_employees", `{}`, "list_attendance", `{}`, name, args))[2])
-}
-
-// canonical formats arguments in a canonical way. Numbers are not changed.
 func canonical(args string) string {
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()
@@ -324,69 +314,4 @@ func drawnArguments(names []string) *rapid.Generator[map[string]any] {
 		return rapid.OneOf(append(plain, list, object)...)
 	}
 	return rapid.MapOfN(name, value(2), 0, 3)
-}
-
-func TestTwoCallsHaveTwoLines(t *testing.T) {
-	for _, x := range lookalikes {
-		differ(t, x[0], x[1], x[2])
-	}
-	tools, arguments := someTools(t)
-	names := []string{"label", "value", "key", "title"} // of members
-	for tool, own := range arguments {
-		names = append(names, own...)
-		for _, name := range own {
-			differ(t, tool, `{"`+name+`":"a"}`, `{"`+name+`":"b"}`)
-			differ(t, tool, `{"`+name+`":"a"}`, `{"`+name+`":null}`)
-			differ(t, tool, `{"`+name+`":5}`, `{}`)
-		}
-	}
-	if t.Failed() {
-		return
-	}
-	args := drawnArguments(names)
-	rapid.Check(t, func(t *rapid.T) {
-		tool := rapid.SampledFrom(tools).Draw(t, "tool")
-		seen := map[string]string{}
-		for range 12 {
-			raw := expect.Value(json.Marshal(args.Draw(t, "arguments")))(t)
-			line := drawnWith("ja", tool, string(raw))
-			if before, was := seen[line]; was {
-				differ(t, tool, before, string(raw))
-			}
-			seen[line] = string(raw)
-		}
-	})
-}
-
-func FuzzTwoCallsHaveTwoLines(f *testing.F) {
-	for _, x := range lookalikes {
-		f.Add(x[0], x[1], x[2])
-	}
-	f.Fuzz(func(t *testing.T, name, a, b string) { differ(t, name, a, b) })
-}
-
-func TestWhatStepsWriteTo(t *testing.T) {
-	step := func(tool string, access aggregate.Access) task.Step { return task.Step{Tool: tool, Access: access} }
-	read, sheet := step("list_employees", aggregate.Read), step("write_rows_to_google_sheet", aggregate.Write)
-	message, other := step("send_slack_dm", aggregate.Write), step("book_room", aggregate.Write)
-	for _, tt := range []struct {
-		steps []task.Step
-		want  []explain.Written
-		en    string
-	}{
-		{nil, []explain.Written{explain.WritesNothing}, "None"},
-		{[]task.Step{read}, []explain.Written{explain.WritesNothing}, "None"},
-		{[]task.Step{read, sheet, sheet}, []explain.Written{explain.WritesSheet}, "Sheet ×2"},
-		{[]task.Step{message, other}, []explain.Written{explain.WritesMessage, explain.WritesOther}, "Message · book_room"},
-	} {
-		var got []explain.Written
-		for _, to := range []explain.Written{explain.WritesSheet, explain.WritesMessage, explain.WritesOther,
-			explain.WritesNothing} {
-			if explain.WritesTo(tt.steps, to) {
-				got = append(got, to)
-			}
-		}
-		expect.Same(t, tt.want, got)
-		expect.Same(t, tt.en, explain.Writes("en", tt.steps))
-	}
 }

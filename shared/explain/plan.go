@@ -9,35 +9,25 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 )
 
-// PlanEntry is one line of a plan: a write, a read, or several reads of one tool that differ in one argument.
-type PlanEntry struct {
-	Orders []string // of its steps
-	Tool   string
-	Line   []Piece
-}
-
-// PlanEntries describes what steps would do: each write in a line of its own, and reads that differ in one argument
-// together. Such a line has every value of that argument, in the order of its steps, and all other arguments. Two
-// different plans have different entries.
-func PlanEntries(locale string, steps []task.Step) (writes, reads []PlanEntry) {
+// readsOf describes the reads among steps: those that differ in one argument together. The line of these has every value
+// of that argument, in the order of its steps, and all other arguments. Two different plans have different reads.
+func readsOf(locale string, steps []task.Step) (reads []Effect) {
 	p := planner{locale: locale, steps: steps, calls: make([]*call, len(steps))}
 	for i := range steps {
 		if steps[i].Access == aggregate.Read {
 			p.calls[i] = p.read(i)
 		}
 	}
-	for i := range steps {
-		switch c := p.calls[i]; {
-		case steps[i].Access != aggregate.Read:
-			writes = append(writes, PlanEntry{[]string{strconv.Itoa(steps[i].Order)}, steps[i].Tool, of(locale, steps, i)})
-		case !c.told:
-			reads = append(reads, p.entry(p.like(i)))
+	for i, c := range p.calls {
+		if c != nil && !c.told {
+			reads = append(reads, p.effect(p.like(i)))
 		}
 	}
-	return writes, reads
+	return reads
 }
 
 type planner struct {
@@ -176,17 +166,16 @@ func whole(v any) int {
 	return n
 }
 
-func (p planner) entry(g group) PlanEntry {
+func (p planner) effect(g group) Effect {
 	first := g.calls[0]
 	step := &p.steps[first.at]
-	e := PlanEntry{Tool: step.Tool}
+	e := Effect{Tool: step.Tool, Access: aggregate.Read, Act: rules.ActRead, Amount: rules.Nothing()}
 	for _, c := range g.calls {
 		c.told = true
 		e.Orders = append(e.Orders, strconv.Itoa(p.steps[c.at].Order))
 	}
 	if len(g.calls) == 1 {
-		e.Line = of(p.locale, p.steps, first.at)
-		return e
+		return EffectOf(p.locale, *step, nil, p.steps[:first.at])
 	}
 	f, _ := catalog.Named(step.Tool)
 	l := &writer{locale: p.locale, w: lineWordsOf(p.locale), earlier: p.steps[:first.at], args: map[string]any{}}
@@ -209,7 +198,7 @@ func (p planner) entry(g group) PlanEntry {
 	default:
 		l.call(step)
 	}
-	e.Line = l.out
+	e.Sentence = l.out
 	return e
 }
 

@@ -24,14 +24,14 @@ func written(locale string, steps []task.Step) (writes, reads string) {
 			steps[i].Access = aggregate.Write
 		}
 	}
-	of := func(entries []explain.PlanEntry) string {
+	of := func(effects []explain.Effect) string {
 		var lines []string
-		for _, e := range entries {
-			lines = append(lines, strings.Join(e.Orders, ", ")+". "+text(e.Line))
+		for _, e := range effects {
+			lines = append(lines, drawn(e))
 		}
 		return strings.Join(lines, "\n")
 	}
-	w, r := explain.PlanEntries(locale, steps)
+	w, r := explain.Effects(locale, steps)
 	return of(w), of(r)
 }
 
@@ -83,8 +83,8 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 				"(records)]"},
 		"numbers": {[]string{"rooms.find", `{"floor":4,"seats":6}`, "rooms.find", `{"floor":5,"seats":6}`, "rooms.find",
 			`{"floor":6,"seats":6}`, "rooms.find", `{"floor":6.0,"seats":7}`},
-			"1, 2, 3. rooms の find · floor: 4〜6 · seats: 6\n4. rooms の find · floor: 6.0 · seats: 7",
-			"1, 2, 3. find on rooms · floor: 4 to 6 · seats: 6\n4. find on rooms · floor: 6.0 · seats: 7"},
+			"1, 2, 3. rooms の find · floor: 4〜6 · seats: 6\n4. rooms の find\n· floor 6.0\n· seats 7",
+			"1, 2, 3. find on rooms · floor: 4 to 6 · seats: 6\n4. find on rooms\n· floor 6.0\n· seats 7"},
 		"numbers with a gap": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{"floor":5}`, "rooms.find",
 			`{"floor":7}`}, "1, 2, 3. rooms の find · floor: 4 / 5 / 7", "1, 2, 3. find on rooms · floor: 4 / 5 / 7"},
 		"parts of results": {append(first, "rooms.find", `{"a":{"$ref":"step-1.result.employees"}}`, "rooms.find",
@@ -94,10 +94,10 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 		"the same": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{"floor":4}`}, "1, 2. rooms の find · floor: 4",
 			"1, 2. find on rooms · floor: 4"},
 		"more than one": {[]string{"rooms.find", `{"floor":4,"seats":6}`, "rooms.find", `{"floor":5,"seats":7}`},
-			"1. rooms の find · floor: 4 · seats: 6\n2. rooms の find · floor: 5 · seats: 7",
-			"1. find on rooms · floor: 4 · seats: 6\n2. find on rooms · floor: 5 · seats: 7"},
+			"1. rooms の find\n· floor 4\n· seats 6\n2. rooms の find\n· floor 5\n· seats 7",
+			"1. find on rooms\n· floor 4\n· seats 6\n2. find on rooms\n· floor 5\n· seats 7"},
 		"what one lacks": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{}`},
-			"1. rooms の find · floor: 4\n2. rooms の find", "1. find on rooms · floor: 4\n2. find on rooms"},
+			"1. rooms の find\n· floor 4\n2. rooms の find", "1. find on rooms\n· floor 4\n2. find on rooms"},
 	} {
 		for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
 			writes, reads := written(locale, plan(tc.plan...))
@@ -111,10 +111,13 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 
 // Each write stands alone, however alike it is to another.
 func TestEachWriteHasItsOwnLine(t *testing.T) {
-	dm := func(to string) string { return `{"recipient":"` + to + `","text":"完了","details":[]}` }
-	writes, reads := written("ja", plan("send_slack_dm", dm("U0SATO"), "list_positions", `{}`, "send_slack_dm",
-		dm("U0SUZUKI")))
-	expect.Is(t, writes, "1. @U0SATO へ DM: 「完了」\n3. @U0SUZUKI へ DM: 「完了」")
+	sheet := func(tab string) string {
+		return `{"spreadsheet_id":"1aB","sheet":"` + tab + `","columns":[],"rows":[]}`
+	}
+	writes, reads := written("ja", plan("write_rows_to_google_sheet", sheet("a"), "list_positions", `{}`,
+		"write_rows_to_google_sheet", sheet("b")))
+	const rest = "シート「1aB」のタブ%sに書き込みます — 0 行\n· 列 (空のリスト)\n· 行 (空のリスト)"
+	expect.Is(t, writes, fmt.Sprintf("1. "+rest+"\n3. "+rest, "「a」", "「b」"))
 	expect.Is(t, reads, "2. 会社のすべての役職")
 }
 
@@ -187,19 +190,19 @@ func TestEachReadOfAnyPlanIsInOneLineThatTellsItApart(t *testing.T) {
 				steps[i].Access = aggregate.Read
 			}
 			for _, locale := range language.All {
-				_, reads := explain.PlanEntries(locale, steps)
-				of, drawn := map[string]bool{}, locale
+				_, reads := explain.Effects(locale, steps)
+				of, is := map[string]bool{}, locale
 				for _, e := range reads {
-					drawn += "\n" + strings.Join(e.Orders, ", ") + ". " + text(e.Line)
+					is += "\n" + drawn(e)
 					for _, order := range e.Orders {
-						expect.That(t, !of[order], "step %s is in two lines:\n%s\n%s", order, does, drawn)
+						expect.That(t, !of[order], "step %s is in two lines:\n%s\n%s", order, does, is)
 						of[order] = true
 					}
 				}
-				expect.That(t, len(of) == len(steps), "a step is in no line:\n%s\n%s", does, drawn)
-				before, was := seen[drawn]
-				expect.That(t, !was || before == does, "two plans look alike:\n%s\nand\n%s\n%s", before, does, drawn)
-				seen[drawn] = does
+				expect.That(t, len(of) == len(steps), "a step is in no line:\n%s\n%s", does, is)
+				before, was := seen[is]
+				expect.That(t, !was || before == does, "two plans look alike:\n%s\nand\n%s\n%s", before, does, is)
+				seen[is] = does
 			}
 		}
 	})

@@ -3,37 +3,13 @@ package explain
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
-
-// inCode are the tools that a template can't describe: the number of rows depends on the step that they come from, and
-// columns and details come in pairs.
-var inCode = map[string]func(*writer){
-	"write_rows_to_google_sheet": (*writer).sheet,
-	"send_slack_dm":              (*writer).message,
-}
-
-// own describes a call of one of Ringi's own tools. It returns false for other tools.
-func (l *writer) own(name string) bool {
-	if say := inCode[name]; say != nil {
-		say(l)
-		return true
-	}
-	f, _ := catalog.Named(name)
-	if f.Line != nil {
-		l.template(f, f.Line.In(l.locale))
-	}
-	return f.Line != nil
-}
 
 // template writes a line of a tool's file.
 //
@@ -67,23 +43,6 @@ func wordsFor(a catalog.Argument, v any) language.Texts {
 		}
 	}
 	return a.Other
-}
-
-func (l *writer) sheet() {
-	rows := l.take("rows")
-	list, literal := rows.([]any)
-	count, text := len(list), l.w.exactly
-	if !literal {
-		count, text = l.most(rows), l.w.atMost
-	}
-	l.say(l.w.sheet, map[string]func(){
-		"spreadsheet": l.of(l.take("spreadsheet_id")), "tab": l.of(l.take("sheet")),
-		"rows": func() { l.say(text, map[string]func(){"n": func() { l.words(grouped(strconv.Itoa(count))) }}) },
-	})
-	l.say(l.w.rows, map[string]func(){"rows": l.of(rows)})
-	if columns, ok := l.listed("columns"); ok {
-		l.say(l.w.columns, map[string]func(){"columns": func() { l.columns(columns, l.headings(rows)) }})
-	}
 }
 
 // headings returns what people call the members of rows that come from a tool of the catalog, in the language of a
@@ -149,36 +108,7 @@ func (l *writer) most(rows any) int {
 	return sheet.Limits.MaxRows
 }
 
-func (l *writer) message() {
-	l.say(l.w.message, map[string]func(){"recipient": func() { l.recipient(l.take("recipient")) },
-		"text": l.of(l.take("text"))})
-	details, ok := l.listed("details")
-	if !ok {
-		return
-	}
-	for _, d := range details {
-		l.add(Break, between)
-		label, value, ok := pair(d, "label", "value")
-		name, plain := label.(string)
-		if !ok || !plain {
-			l.value(d)
-			continue
-		}
-		l.name(name)
-		l.words(": ")
-		l.value(value)
-	}
-}
-
 var userForm = language.Regexp{Text: `^[UW][A-Z0-9]{2,40}$`}
-
-func (l *writer) recipient(v any) {
-	if id, ok := v.(string); ok && userForm.Get().MatchString(id) {
-		l.add(Person, id)
-		return
-	}
-	l.value(v)
-}
 
 // foreign names a tool of an MCP server, or one that doesn't exist any more.
 func (l *writer) foreign(name string) {
@@ -187,7 +117,7 @@ func (l *writer) foreign(name string) {
 		l.name(name)
 		return
 	}
-	l.say(l.w.server, map[string]func(){"server": func() { l.name(server) }, "tool": func() { l.name(own) }})
+	l.fill(l.w.server, func(part string) { l.name(map[string]string{"server": server, "tool": own}[part]) })
 }
 
 // pair returns the members of an object that has exactly these two.
@@ -196,75 +126,6 @@ func pair(v any, first, second string) (a, b any, ok bool) {
 	a, hasFirst := m[first]
 	b, hasSecond := m[second]
 	return a, b, hasFirst && hasSecond && len(m) == 2
-}
-
-// Writes names what steps would write to: a sheet, messages, or another tool by its name, each with how many steps do
-// if several. It says "none" if all steps only read.
-func Writes(locale string, steps []task.Step) string {
-	w, out := lineWordsOf(locale), ""
-	for i, s := range steps {
-		n := 0
-		for j, x := range steps {
-			if x.Access == aggregate.Write && x.Tool == s.Tool {
-				if n++; j < i {
-					n = -len(steps) // it was named before
-				}
-			}
-		}
-		if s.Access != aggregate.Write || n < 1 {
-			continue
-		}
-		name := legible.OneLine(s.Tool)
-		switch s.Tool {
-		case toolSheet:
-			name = w.aSheet
-		case toolMessage:
-			name = w.aMessage
-		}
-		if n > 1 {
-			name += " ×" + strconv.Itoa(n)
-		}
-		if out != "" {
-			out += between
-		}
-		out += name
-	}
-	if out == "" {
-		return w.noWrites
-	}
-	return out
-}
-
-// Written says what steps would write to.
-type Written string
-
-const (
-	WritesSheet   Written = "sheet"
-	WritesMessage Written = "message"
-	WritesOther   Written = "other" // by any other tool
-	WritesNothing Written = "none"
-)
-
-// WritesTo reports whether steps would write to it.
-func WritesTo(steps []task.Step, to Written) bool {
-	nothing := true
-	for _, s := range steps {
-		if s.Access != aggregate.Write {
-			continue
-		}
-		nothing = false
-		by := WritesOther
-		switch s.Tool {
-		case toolSheet:
-			by = WritesSheet
-		case toolMessage:
-			by = WritesMessage
-		}
-		if by == to {
-			return true
-		}
-	}
-	return nothing && to == WritesNothing
 }
 
 const (

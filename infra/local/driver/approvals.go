@@ -100,7 +100,8 @@ func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) 
 	}
 	out.Writes = map[string]string{}
 	for _, locale := range language.All {
-		out.Writes[locale] = explain.Writes(locale, steps)
+		writes, reads := explain.Effects(locale, steps)
+		out.Writes[locale] = explain.SumOf(locale, writes, reads).Short(locale)
 	}
 	return out, nil
 }

@@ -291,7 +291,7 @@ func TestACardShowsEachTool(t *testing.T) {
 			for _, locale := range language.All {
 				m := render(st.Aggregate, st.card(processCard), locale, st.now)
 				said := ""
-				for _, p := range explain.StepLines(locale, steps)[0] {
+				for _, p := range explain.EffectOf(locale, steps[0], nil, nil).Sentence {
 					said += p.Text
 				}
 				drawn := string(expect.Value(json.Marshal(m))(t))
