@@ -199,7 +199,7 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 	order := func(key string) int {
 		at := slices.Index(first, pointer+"/*/"+pointerOf([]part{{name: key}})[1:])
 		if at < 0 {
-			return len(first) + rank(key)
+			return len(first) + Rank(key)
 		}
 		return at
 	}
@@ -215,8 +215,8 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 	})...), titles
 }
 
-// rank orders columns: ids that identify a row come first, then names.
-func rank(key string) int {
+// Rank orders columns: ids that identify a row come first, then names.
+func Rank(key string) int {
 	switch lower := strings.ToLower(key); {
 	case lower == "id" || lower == "num" || strings.HasSuffix(lower, "_id"):
 		return 0

@@ -213,7 +213,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 		out.Preview = legible.Spelled(b.Preview)
 		return out
 	}
-	values, ok := card.ResultValues(text, r.Locale)
+	values, ok := card.ResultValues(text)
 	if !ok {
 		out.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(text), maxText)))
 		return out

@@ -37,7 +37,7 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	values, ok := card.ResultValues(text, v.Locale)
+	values, ok := card.ResultValues(text)
 	table, found := tableNamed(values, name)
 	if !ok || !found {
 		return aggregate.ErrNotFound

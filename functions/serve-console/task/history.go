@@ -323,28 +323,6 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	return out
 }
 
-// Effects says what steps would do, in the card's words.
-func (r Reader) Effects(planned []task.Step) []string {
-	lines := explain.StepLines(r.Locale, planned)
-	out := make([]string, len(lines))
-	for i, pieces := range lines {
-		out[i] = r.effect(pieces)
-	}
-	return out
-}
-
-func (r Reader) effect(pieces []explain.Piece) string {
-	var b strings.Builder
-	for _, p := range pieces {
-		text := p.Text
-		if p.Kind == explain.Person {
-			text = r.called(text)
-		}
-		b.WriteString(legible.Isolated(text))
-	}
-	return b.String()
-}
-
 // Use is the usage of model calls.
 type Use struct {
 	aggregate.Usage

@@ -199,20 +199,20 @@ func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
 	expect.Same(t, 1, strings.Count(r.Named(strings.Join(crowd, " ")), "<@"))
 }
 
-// A browser reorders numbers after right-to-left text: [「אלפא」, 100, 900] would read as 900, 100.
+// A browser reorders numbers after right-to-left text: אלפא, 100, 900 would read as 900, 100. So each planned value is
+// drawn in an element of its own, and a person by name and id.
 func TestAValueFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
-	r := Reader{Locale: "ja", Person: func(id string) string { return "יעל" }}
-	for input, want := range map[aggregate.JSON]string{
-		`{"amounts":["אלפא",100,900]}`: "[「\u2068אלפא\u2069」, 100, 900]",
-		`{"amounts":["a",100,900]}`:    "[「a」, 100, 900]",
-	} {
-		if got := r.Effects([]task.Step{{Tool: "bank.pay", ToolInput: input}})[0]; !strings.Contains(got, want) {
-			t.Errorf("%s is shown as %+q", input, got)
+	r := Reader{Locale: "ja", Person: func(string) string { return "יעל" }}.drawing()
+	step := task.Step{Tool: "bank.pay", ToolInput: `{"amounts":["אלפא",100,900]}`}
+	var planned []string
+	for _, p := range r.Effect(explain.EffectOf("ja", step, nil, nil)).Rest[0].Value {
+		if p.Planned {
+			planned = append(planned, p.Text)
 		}
 	}
-	if got := r.effect([]explain.Piece{{Kind: explain.Person, Text: "U1"}}); got != "\u2068יעל (U1)\u2069" {
-		t.Errorf("a person is %+q", got)
-	}
+	expect.Same(t, []string{"אלפא", "100", "900"}, planned)
+	who := r.Line([]explain.Piece{{Kind: explain.Person, Text: "U1"}})[0]
+	expect.That(t, who.Planned && who.Text == "יעל" && who.ID == "U1", "a person is %+v", who)
 }
 
 // The partitions for GovCloud and China have their own AWS consoles.

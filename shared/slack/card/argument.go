@@ -1,84 +1,19 @@
 package card
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
-
-// argument is one leaf of a step's arguments: one text or several, or a table.
-type argument struct {
-	name   string   // of the top-level argument
-	path   []string // the names that lead from the top level to the value
-	values []string
-	table  *table
-}
-
-// flattened lists all values of the arguments, destinations first. Different arguments give different lists.
-func flattened(shown map[string]any) []argument {
-	var out []argument
-	names := sorted(shown)
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(turn(a), turn(b)), cmp.Compare(a, b)) })
-	for _, name := range names {
-		out = flatten(out, argument{name: name, path: []string{memberName(name)}}, shown[name])
-	}
-	return out
-}
-
-// turn sorts arguments: destinations come first, in their own order.
-func turn(name string) int {
-	if i := slices.Index(destinations, name); i >= 0 {
-		return i
-	}
-	return len(destinations)
-}
-
-func flatten(out []argument, a argument, v any) []argument {
-	deeper := func(name string) argument {
-		return argument{name: a.name, path: append(slices.Clone(a.path), name)}
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range sorted(v) {
-			out = flatten(out, deeper(memberName(name)), v[name])
-		}
-		if len(v) > 0 {
-			return out
-		}
-		a.values = []string{"{}"}
-	case []any:
-		if t, ok := tableOf(strings.Join(a.path, pathSign), v); ok {
-			a.table = &t
-			return append(out, a)
-		}
-		several := len(v) > 1 && !slices.ContainsFunc(v,
-			func(x any) bool { return !isScalar(x) || strings.Contains(scalar(x), "\n") })
-		for i, x := range v {
-			if several {
-				a.values = append(a.values, scalar(x))
-				continue
-			}
-			out = flatten(out, deeper(fmt.Sprint(i+1)), x)
-		}
-		switch {
-		case len(v) == 0:
-			a.values = []string{"[]"}
-		case !several:
-			return out
-		}
-	default:
-		a.values = []string{scalar(v)}
-	}
-	return append(out, a)
-}
 
 func isScalar(v any) bool {
 	switch v.(type) {
@@ -244,4 +179,20 @@ func destination(tool, name string, v any) bool {
 	}
 	list, isList := v.([]any)
 	return legible.MaskDestination(v) && (!isList || len(list) > 0)
+}
+
+// Masked returns the arguments of a step's call as surfaces show them, with personal data masked where cards mask it,
+// and what people call those in which something was. ok is false if only a part of the arguments is stored.
+func Masked(call task.Step, b aggregate.Blob, locale string) (shown map[string]any, hidden []string, ok bool) {
+	v, read := decoded(string(b.JSON))
+	members, isObject := v.(map[string]any)
+	if !read || !isObject {
+		return nil, nil, false
+	}
+	planned, _ := decoded(string(call.ToolInput))
+	shown, hidden = literal(planned, members, call.Tool)
+	for i, name := range hidden {
+		hidden[i] = explain.ArgumentName(locale, call, name)
+	}
+	return shown, hidden, true
 }

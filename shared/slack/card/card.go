@@ -117,7 +117,6 @@ type drawing struct {
 	now      time.Time
 	console  string // its address; empty: no links
 	plain    bool   // without table blocks
-	tool     string // whose arguments are drawn
 	asker    string // whose request a conversation's action is; empty: the task's requester's
 
 	copy *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread

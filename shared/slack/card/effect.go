@@ -361,11 +361,12 @@ func (d drawing) askedFor(s explain.Sum) string {
 
 // call draws what a step's call does with resolved arguments. Its last line names those with masked data.
 func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s explain.Sum) {
-	e, hidden, ok := CallEffect(d.w.Locale, call, b)
+	shown, hidden, ok := Masked(call, b, d.w.Locale)
 	if !ok {
 		return d.unread(b, most), s
 	}
-	s = explain.SumOf(d.w.Locale, []explain.Effect{e}, nil)
+	call.ToolInput = b.JSON
+	s = explain.SumOf(d.w.Locale, []explain.Effect{explain.EffectOf(d.w.Locale, call, shown, nil)}, nil)
 	out = d.effects(s, "", most, 0)
 	if len(hidden) > 0 {
 		for i, name := range hidden {
@@ -375,21 +376,4 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 			contextLine(cut(fill(d.w.ArgumentsMasked, "names", strings.Join(hidden, ", ")), maxSection)))
 	}
 	return out, s
-}
-
-// CallEffect returns what a step's call does with resolved arguments, as its card shows it. hidden are the names of
-// arguments in which personal data is masked. ok is false if only a part of the arguments is stored.
-func CallEffect(locale string, call task.Step, b aggregate.Blob) (e explain.Effect, hidden []string, ok bool) {
-	v, read := decoded(string(b.JSON))
-	members, isObject := v.(map[string]any)
-	if !read || !isObject {
-		return e, nil, false
-	}
-	planned, _ := decoded(string(call.ToolInput))
-	shown, masked := literal(planned, members, call.Tool)
-	for _, name := range masked {
-		hidden = append(hidden, explain.ArgumentName(locale, call, name))
-	}
-	call.ToolInput = b.JSON
-	return explain.EffectOf(locale, call, shown, nil), hidden, true
 }

@@ -160,24 +160,6 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	}
 }
 
-// A page shows a sheet's rows as the card does: the written columns, and below them the members that are not written.
-func TestAPageShowsWhatWillStandInASheet(t *testing.T) {
-	call := task.Step{Tool: "write_rows_to_google_sheet", ToolInput: aggregate.JSON(sheetCall)}
-	for locale, unwritten := range map[string]string{"ja": "書き込まれない項目", "en": "Not written"} {
-		values, _, _, ok := card.Arguments(call, aggregate.Blob{JSON: call.ToolInput}, locale)
-		expect.Must(t, ok && len(values) == 5 && values[2].Name == "" && strings.Contains(values[2].Texts[0], "A1"),
-			"%t %+v", ok, values)
-		want := &card.Table{Columns: []string{"残業時間", "社員番号", "備考"}, Rows: [][]string{{"25.5", "E001", ""}, {"", "E002", ""}}}
-		expect.Same(t, want, values[3].Table)
-		expect.Same(t, card.Value{Name: unwritten, Texts: []string{"average_hours", "note"}}, values[4])
-	}
-	odd := aggregate.JSON(`{"columns":["secret"],"rows":[{"secret":"x1"}]}`)
-	values, _, _, _ := card.Arguments(call, aggregate.Blob{JSON: odd}, "ja")
-	said := jsonOf(values)
-	expect.That(t, strings.Contains(said, "secret") && strings.Contains(said, "x1") && strings.Contains(said, "A1 から上書き"),
-		"what the tool does not take: %s", said)
-}
-
 // Arguments that the tool does not accept are drawn completely, like any others.
 func TestOddColumnsHideNothing(t *testing.T) {
 	for _, odd := range []string{

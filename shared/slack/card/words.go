@@ -83,7 +83,7 @@ type words struct {
 	ArgumentsMasked       string
 	LeftOut               string // heading of the defaults for omitted arguments
 	MoreRows              string
-	NotWritten, EmptyCell string
+	EmptyCell             string
 
 	// Who decides and until when.
 	DecideBy, WhoMakesReason, WhoMakesRequest string
@@ -104,7 +104,7 @@ type words struct {
 	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string
 	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line
 	Result                                                      string // link to a step's result
-	SheetStays, RowsBelow, RowsBelowOver, RowsBelowUnread       string // about older rows in a sheet that a step writes
+	RowsBelow, RowsBelowOver, RowsBelowUnread                   string // about older rows in a sheet that a step writes
 	MoreSteps, GoesOn, StepNumber                               string
 	Summary, Error, Held                                        string
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string

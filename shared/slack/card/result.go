@@ -1,0 +1,134 @@
+package card
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ringi/shared/explain"
+	"ringi/shared/words/legible"
+)
+
+// Value is a part of a step's result as surfaces other than Slack show it: one text or several, or a table. Texts are
+// unchanged, except that personal data is masked where cards mask it.
+type Value struct {
+	Name  string   // the names that lead to the value
+	Texts []string // empty for a table
+	Table *Table
+}
+
+// Table shows a list of objects or of lists.
+type Table struct {
+	Columns []string
+	Rows    [][]string
+}
+
+// ResultValues returns a step's result, with personal data masked. ok is false if the result isn't JSON.
+func ResultValues(text []byte) (values []Value, ok bool) {
+	v, read := decoded(string(text))
+	if !read {
+		return nil, false
+	}
+	members, isObject := legible.MaskAll(v).(map[string]any)
+	if !isObject {
+		members = map[string]any{"result": legible.MaskAll(v)}
+	}
+	for _, name := range sorted(members) {
+		values = flatten(values, memberName(name), members[name])
+	}
+	return values, true
+}
+
+// flatten adds all values of v. Different ones give different lists.
+func flatten(out []Value, name string, v any) []Value {
+	texts := []string{}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range sorted(v) {
+			out = flatten(out, name+pathSign+memberName(member), v[member])
+		}
+		if len(v) > 0 {
+			return out
+		}
+		texts = []string{"{}"}
+	case []any:
+		if t := tableOf(v); t != nil {
+			return append(out, Value{Name: name, Table: t})
+		}
+		several := len(v) > 1 && !slices.ContainsFunc(v,
+			func(x any) bool { return !isScalar(x) || strings.Contains(scalar(x), "\n") })
+		for i, x := range v {
+			if several {
+				texts = append(texts, scalar(x))
+				continue
+			}
+			out = flatten(out, name+pathSign+fmt.Sprint(i+1), x)
+		}
+		switch {
+		case len(v) == 0:
+			texts = []string{"[]"}
+		case !several:
+			return out
+		}
+	default:
+		texts = []string{scalar(v)}
+	}
+	return append(out, Value{Name: name, Texts: texts})
+}
+
+// tableOf makes a table of a list if all its items are objects or all are lists.
+func tableOf(list []any) *Table {
+	var keys []string
+	width, objects := 0, 0
+	for _, item := range list {
+		switch item := item.(type) {
+		case map[string]any:
+			objects++
+			keys = slices.AppendSeq(keys, maps.Keys(item))
+		case []any:
+			width = max(width, len(item))
+		default:
+			return nil
+		}
+	}
+	if len(keys) == 0 && width == 0 || objects > 0 && objects < len(list) {
+		return nil
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(explain.Rank(a), explain.Rank(b)), cmp.Compare(a, b))
+	})
+	keys = slices.Compact(keys)
+	t := &Table{}
+	for _, key := range keys {
+		t.Columns = append(t.Columns, memberName(key))
+	}
+	for i := range width {
+		t.Columns = append(t.Columns, fmt.Sprint(i+1))
+	}
+	for _, item := range list {
+		row := make([]string, len(t.Columns))
+		for i := range row {
+			if v, had := cell(item, keys, i); had && isScalar(v) {
+				row[i] = scalar(v)
+			} else if had {
+				row[i] = compact(v)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func cell(item any, keys []string, i int) (v any, had bool) {
+	switch item := item.(type) {
+	case map[string]any:
+		v, had = item[keys[i]]
+	case []any:
+		if had = i < len(item); had {
+			v = item[i]
+		}
+	}
+	return v, had
+}
