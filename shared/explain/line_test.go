@@ -60,7 +60,8 @@ var lines = []struct{ tool, input, ja, en string }{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num","title":"社員番号"},` +
 			`{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
 		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号, flag = (上限)\n· 行 ステップ4の残業時間",
-		"Writes to the tab “2026-11” of the sheet “1aB” — up to 1,000 rows\n· Columns 社員番号, flag = (Limit)\n· Rows the overtime table from step 4",
+		"Writes to the tab “2026-11” of the sheet “1aB” — up to 1,000 rows\n" +
+			"· Columns 社員番号, flag = (Limit)\n· Rows the overtime table from step 4",
 	},
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],` +
@@ -72,7 +73,9 @@ var lines = []struct{ tool, input, ja, en string }{
 		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください","details":[{"label":"人数",` +
 			`"value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
 		"@U0SATO さんに DM を送ります\n> 完了です。\n> 確認してください\n· 明細「人数」 ステップ1の人数\n· 明細「賞与」 25000000\n· 明細「備考」 (なし)",
-		"Sends a DM to @U0SATO\n> 完了です。\n> 確認してください\n· Details “人数” the number of people from step 1\n· Details “賞与” 25000000\n· Details “備考” (none)",
+		"Sends a DM to @U0SATO\n> 完了です。\n> 確認してください\n" +
+			"· Details “人数” the number of people from step 1\n· Details “賞与” 25000000\n" +
+			"· Details “備考” (none)",
 	},
 	{
 		"send_slack_dm", `{"recipient":"sato@example.com","text":"x","details":[{"label":"a","value":9007199254740993}]}`,
@@ -88,8 +91,11 @@ var lines = []struct{ tool, input, ja, en string }{
 	{
 		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例","notify":true,"cc":["U1",2,null],` +
 			`"acl":{"mallory@evil.example":{"public":false}}}`,
-		"rooms の book_room\n· acl › 「mallory@evil.example」 › public false\n· cc › 1〜3 U1、2、(なし)\n· notify true\n· room_id ステップ9の結果 (rooms.0.id)\n· title 定例",
-		"book_room on rooms\n· acl › “mallory@evil.example” › public false\n· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id the result of step 9 (rooms.0.id)\n· title 定例",
+		"rooms の book_room\n· acl › 「mallory@evil.example」 › public false\n· cc › 1〜3 U1、2、(なし)\n" +
+			"· notify true\n· room_id ステップ9の結果 (rooms.0.id)\n· title 定例",
+		"book_room on rooms\n· acl › “mallory@evil.example” › public false\n" +
+			"· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id the result of step 9 (rooms.0.id)\n" +
+			"· title 定例",
 	},
 	{"gone_tool", `{}`, "gone_tool", "gone_tool"},
 	{

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// readsOf describes the reads among steps: those that differ in one argument together. The line of these has every value
-// of that argument, in the order of its steps, and all other arguments. Two different plans have different reads.
+// readsOf describes the reads among steps: those that differ in one argument together. Their line has every value of
+// that argument, in the order of its steps, and all other arguments. Two different plans have different reads.
 func readsOf(locale string, steps []task.Step) (reads []Effect) {
 	p := planner{locale: locale, steps: steps, calls: make([]*call, len(steps))}
 	for i := range steps {

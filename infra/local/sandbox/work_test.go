@@ -163,7 +163,8 @@ func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector("#open-waits .count").innerText === "5"`)
 	p.Press("#open-waits")
 	p.Until(`document.querySelectorAll(".wait").length === 5`)
-	p.Until(`document.querySelector(".wait-facts").innerText.includes("すること: メッセージ ×2") && document.querySelector(".wait-facts time").innerText.startsWith("期限: ")`)
+	p.Until(`document.querySelector(".wait-facts").innerText.includes("すること: メッセージ ×2") && ` +
+		`document.querySelector(".wait-facts time").innerText.startsWith("期限: ")`)
 	picture(p, "waits")
 	p.Fits()
 	p.Accessible(t)
