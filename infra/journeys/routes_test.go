@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,6 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -181,7 +181,8 @@ func waits(t *testing.T, s *stack.Stack, user, id string) bool {
 	return strings.Contains(string(expect.Value(io.ReadAll(resp.Body))(t)), id)
 }
 
-// Alex, who is not in the channel, stamps at the console for Suzuki, who is away; the sandbox lists it for Alex, too.
+// Suzuki names Alex, who is not in the channel, as a stand-in. Alex is told, and stamps at the console; the sandbox
+// lists what waits for Alex, too.
 func TestAStandInStampsAtTheConsole(t *testing.T) {
 	s := start(t)
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{Route: &rules.Policy{
@@ -190,22 +191,27 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "👉 いま: 課長")
-	now := time.Now()
-	away := tenancy.Delegation{TenantID: d.Ref.Tenant, Hand: circulation.Person{User: webapi.Alex},
-		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(now.In(tenancy.Zone()))}
-	away.Until = away.From
-	store := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
-	away = expect.Value(store.SetDelegation(t.Context(), away,
-		tenancy.Setter{Person: away.Principal, Actor: administrator}, now, nil))(t)
+	today := organisation.DateOf(time.Now().In(tenancy.Zone())).String()
+	status, page := driver.SitDown(t, s, webapi.Suzuki).Post("/console/stand-ins", url.Values{"act": {"set"},
+		"hand": {webapi.Alex}, "from": {today}, "until": {today}})
+	expect.Must(t, status == http.StatusSeeOther, "%d: %s", status, page)
+	rows := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	t.Cleanup(func() {
-		_, err := store.EndDelegation(context.Background(), away,
-			tenancy.Setter{Person: away.Principal, Actor: administrator}, time.Now(), nil)
-		expect.NoError(t, err)
+		for _, away := range expect.Value(rows.Delegations(context.Background(), d.Ref.Tenant))(t) {
+			_, err := rows.EndDelegation(context.Background(), away,
+				tenancy.Setter{Person: away.Principal, Actor: administrator}, time.Now(), nil)
+			expect.NoError(t, err)
+		}
+	})
+	expect.Eventually(t, "Alex is told", func() bool {
+		return slices.ContainsFunc(s.Sandbox.Messages(webapi.DirectMessage(webapi.Alex), ""), func(m webapi.Message) bool {
+			return m.User == webapi.Bot && strings.Contains(m.Text, "you stamp instead") // Alex's Slack is in English
+		})
 	})
 	expect.That(t, waits(t, s, webapi.Alex, d.Ref.ID+`","action":"approve_process","instead":"`+webapi.Suzuki) &&
 		!waits(t, s, webapi.Tanaka, d.Ref.ID), "the lists of what waits")
 	p := d.Load().Process()
-	status, page := driver.SitDown(t, s, webapi.Alex).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{
+	status, page = driver.SitDown(t, s, webapi.Alex).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{
 		"act": {"approve"}, "kind": {"process"}, "id": {p.ID}, "hash": {task.Hash(p.Steps)}, "stage": {"1"},
 	})
 	expect.That(t, status == http.StatusSeeOther, "%d: %s", status, page)
