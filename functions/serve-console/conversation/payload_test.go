@@ -152,7 +152,7 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	w.Ref.Tenant = w.Tenant.ID
 	k, x := pulling(w, agent.CIRun)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/approvals").Says(t, 200, "ツール acme/shop ← shop · 変更 1 件: a.py").Lacks(t, `{"title"`)
+	b.Get("/console/approvals").Says(t, 200, "プルリクエストの下書き acme/shop ← shop · 変更 1 件: a.py").Lacks(t, `{"title"`)
 	page := b.Get(k.Page())
 	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "誰も書いていない", "提供元", "この会話をコンソールで読めるのは",
 		"acme/shop を GitHub で読める人は、誰でも", plus("+2")).

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -184,11 +185,7 @@ func quoted(text string) []subject.Piece { return []subject.Piece{{Text: text, P
 // does says what steps do: the write that people are told first, why it is final, and the others.
 func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	by := func(e explain.Effect) []subject.Piece {
-		out := subject.EffectReader{Locale: d.v.Locale, Person: d.person}.Line(e.Sentence)
-		for i := range out {
-			out[i].ID = "" // the page that the row leads to tells people of one name apart
-		}
-		return out
+		return briefly(subject.EffectReader{Locale: d.v.Locale, Person: d.person}.Line(e.Sentence))
 	}
 	lead, others := sum.Lead, sum.Then
 	if lead.Orders == nil && len(sum.Reads) > 0 {
@@ -210,9 +207,26 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	}
 }
 
+// briefly returns the beginning of a line, without ids: the page that the row leads to tells people of one name apart.
+func briefly(pieces []subject.Piece) (out []subject.Piece) {
+	left := mostText
+	for _, p := range pieces {
+		if left <= 0 {
+			return append(out, subject.Piece{Text: "…"})
+		}
+		p.Text, p.ID = legible.Beginning(p.Text, left), ""
+		left -= utf8.RuneCountInString(p.Text)
+		out = append(out, p)
+	}
+	return out
+}
+
 // action says what an agent's action would do, from its payload alone.
 func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action, sum explain.Sum) {
 	is.Path, is.Title, is.Kind = "/console/sessions/"+x.Ref.ID, "", d.words.In("acts", row.ActionType)
+	if row.Pushed != nil {
+		is.Kind = card.ActionCalled(row, d.v.Locale)
+	}
 	is.Said, is.SaidBy = card.OneLine(row.Summary), card.OneLine(x.agent)
 	if row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
 		is.SaidBy = d.person(row.Askers[0])

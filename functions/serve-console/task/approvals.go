@@ -26,8 +26,8 @@ const (
 	mostPages = 4
 	// fewOfMine is how many items that wait for the viewer the home shows, and the list of requests above its rows.
 	fewOfMine = 5
-	// mostText is how many characters of a message are shown with the question what it is meant to be, and mostThen how
-	// many writes beside the first.
+	// mostText is how many characters a row shows of a message and of what happens, and mostThen how many writes beside
+	// the first.
 	mostText, mostThen = 200, 3
 	// soon is how long before its end what waits is told to be urgent.
 	soon = 24 * time.Hour

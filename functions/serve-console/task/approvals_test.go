@@ -297,9 +297,14 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 	for _, amount := range []string{"298000", "1084600", `"many"`} {
 		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "発注"})
 		w.Draft(s)
-		w.AskForSteps(ordering(1, amount), consoletest.Message(2, "届きます"))
+		step := ordering(1, amount)
+		if amount == `"many"` {
+			step.ToolInput = aggregate.JSON(strings.Replace(string(step.ToolInput), "Laptop", strings.Repeat("Cable ", 200), 1))
+		}
+		w.AskForSteps(step, consoletest.Message(2, "届きます"))
 	}
 	b := w.As(webapi.Suzuki)
+	b.Get("/console/approvals").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
 	b.Get("/console/approvals").Says(t, 200, "あなたの番 · 3 件 · 合計 ¥1,382,600 · 金額不明 1 件", "発注 Acme に「 Laptop 」を発注します",
 		"¥298,000", "¥1,084,600", "DM を送ります")
 	b.Get("/console/approvals?sort=amount").Says(t, 200, "¥1,084,600")

@@ -105,7 +105,8 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 		"the page doesn't begin with it")
 	expect.Has(t, page, "操作 #2: プルリクエストの下書き")
 	_, waits := desk.Get("/console/approvals")
-	expect.Has(t, waits, "プルリクエストの下書き: ringi-demo/shop ← shop · 新規 2 件: hello.js, hello.test.js")
+	expect.Has(t, waits, "プルリクエストの下書き</span>")
+	expect.Has(t, waits, "ringi-demo/shop ← shop · 新規 2 件: hello.js, hello.test.js")
 	expect.Is(t, len(repo.Pulls()), opened, "before anybody approved")
 
 	d.Press(webapi.Sato, asks, card.ApproveAction)
