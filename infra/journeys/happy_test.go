@@ -27,7 +27,7 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	steps := d.Card("CARD#process#0001", "approve_process")
 	for _, want := range []string{
 		"1. *従業員一覧を取得* — `list_employees`", "2. *勤怠データ取得* — `list_attendance`", "3. *残業時間計算* — `calculate_overtime`",
-		"4. *Sheet 書き込み* — `write_rows_to_google_sheet`", "5. *完了通知* — `send_slack_dm`",
+		"4. *シートに書き込み* — `write_rows_to_google_sheet`", "5. *完了通知* — `send_slack_dm`",
 	} {
 		expect.That(t, strings.Contains(driver.Face(steps), want), "the steps' card lacks %s", want)
 	}

@@ -58,7 +58,7 @@ func shown(steps []task.Step) (lines []string) {
 
 var seed = []string{
 	"1. 従業員一覧を取得 — list_employees", "2. 勤怠データ取得 — list_attendance", "3. 残業時間計算 — calculate_overtime",
-	"4. Sheet 書き込み — write_rows_to_google_sheet", "5. 完了通知 — send_slack_dm",
+	"4. シートに書き込み — write_rows_to_google_sheet", "5. 完了通知 — send_slack_dm",
 }
 
 func TestDemoPlans(t *testing.T) {
@@ -75,7 +75,7 @@ func TestDemoPlans(t *testing.T) {
 		"Summarize this month's attendance": {"Attendance summary for April 2026", `"month":4`, english},
 		"overtime of May":                   {"Overtime check for May 2025", `"month":5`, english},
 		"従業員一覧を取得して": {"従業員一覧の取得", "",
-			[]string{"1. 従業員一覧を取得 — list_employees", "2. Sheet 書き込み — write_rows_to_google_sheet", "3. 完了通知 — send_slack_dm"}},
+			[]string{"1. 従業員一覧を取得 — list_employees", "2. シートに書き込み — write_rows_to_google_sheet", "3. 完了通知 — send_slack_dm"}},
 	} {
 		t.Run(text, func(t *testing.T) {
 			e, policy, steps := think(t, text, "ja", nil, nil)
@@ -133,7 +133,7 @@ func TestDemoListensToRejections(t *testing.T) {
 	checked[3] += " 🔍"
 	checked[4] += " 🔍"
 	validated := []string{seed[0], seed[1], "3. データの検証 — calculate_overtime", "4. 残業時間計算 — calculate_overtime",
-		"5. Sheet 書き込み — write_rows_to_google_sheet", "6. 完了通知 — send_slack_dm"}
+		"5. シートに書き込み — write_rows_to_google_sheet", "6. 完了通知 — send_slack_dm"}
 	for name, test := range map[string]struct {
 		l2, l3 []string
 		line   string // expected in the policy

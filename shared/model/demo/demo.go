@@ -268,14 +268,15 @@ func (s teamData) subject() string {
 	return cmp.Or(about.Message, strings.TrimSpace(first))
 }
 
-// draft is a team's text: of the demo's own policy if the request has the data for it, or else of a general draft. Its
-// lines differ by team, and each round adds one. People stamp it, so it says nothing of teams, rounds and scores.
+// draft is a team's text: a policy in the demo's own form if the request has the data for one, or else a general draft.
+// Its lines differ by team, and each round adds one. People stamp it, so it says nothing of teams, rounds and scores,
+// and asks nothing of them.
 func (s teamData) draft(w teamTexts, system string) string {
-	d, subject := w.General, oneLine(plain(s.subject()))
+	d, subject, item := w.General, oneLine(plain(s.subject())), "\n- "
 	var policy struct{ Policy string }
 	answer, _ := Answer(Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
 	if _ = json.Unmarshal([]byte(answer), &policy); policy.Policy != "" { // without an answer there is no policy
-		d, subject = w.Policy, policy.Policy
+		d, subject, item = w.Policy, policy.Policy, "\n"
 	}
 	title := fmt.Sprintf(d.Title, subject)
 	if s.trouble("unscored") {
@@ -292,13 +293,26 @@ func (s teamData) draft(w teamTexts, system string) string {
 			lines = add(lines, first)
 		}
 	}
-	return title + "\n- " + strings.Join(lines, "\n- ")
+	return title + item + strings.Join(lines, item)
 }
 
-// scored computes a score from the text: more lines are better, and a small part makes different texts differ.
+// itemsIn counts what a text settles: lines of a list, and lines that begin with what they settle.
+func itemsIn(text string) (n int) {
+	for line := range strings.Lines(text) {
+		label, _, named := strings.Cut(line, ": ")
+		if strings.HasPrefix(line, "- ") || named && len(label) <= mostLabel {
+			n++
+		}
+	}
+	return n
+}
+
+const mostLabel = 30 // bytes
+
+// scored computes a score from the text: more items are better, and a small part makes different texts differ.
 func (s teamData) scored(w teamTexts) string {
 	words := form("$number").ReplaceAllString(s.Submission, "") // dates and figures don't count
-	items := float64(min(strings.Count(s.Submission, "\n- "), 14))
+	items := float64(min(itemsIn(s.Submission), 14))
 	score := contest.Round2(56 + 2.4*items + float64(hashOf(s.Metric, words)%100)/100)
 	comment := map[bool]string{true: w.Good, false: w.Mend}[score >= 75]
 	return string(encoded(object{"score": score, "comment": comment}))

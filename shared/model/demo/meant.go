@@ -227,7 +227,7 @@ func (w *meant) judge(all []token) {
 
 // stop says why nothing is planned, unless something else was said before.
 func (w *meant) stop(form string, t token) {
-	w.no = cmp.Or(w.no, w.Say(form, w.Quoted([]string{t.text}))+t.in)
+	w.no = cmp.Or(w.no, w.Say(form, w.Quoted([]string{strings.TrimRight(t.text, ",、 ")}))+t.in)
 }
 
 // helps reports whether a request only asks what there is to ask for, greets or thanks.

@@ -101,10 +101,10 @@ func TestARequestIsPlannedAsItWasMeant(t *testing.T) {
 		"先月の勤怠。シートで結構です": {"「勤怠 2026-10」に書き込みます", []string{
 			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october,
 		}},
-		"先月の勤怠。DMは結構です": {"完了の DM は送りません", []string{
+		"先月の勤怠。DMは結構です": {"DM は送りません", []string{
 			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10",
 		}},
-		"先月の勤怠。DMだけ不要です": {"完了の DM は送りません", []string{
+		"先月の勤怠。DMだけ不要です": {"DM は送りません", []string{
 			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10",
 		}},
 		"先月の勤怠。DMとシートは不要です": {"スプレッドシートには書き込みません", []string{
@@ -291,10 +291,10 @@ func TestARemarkIsFollowedInPart(t *testing.T) {
 		{"10月の勤怠", "9月にして。あとでDMして", "期間: 2026年9月 (", "9月にして", "あとでDMして"},
 		{"人事部の10月の勤怠", "総務部は不要。営業部だけにして", "対象: 営業部と", "営業部だけにして", "総務部は不要"},
 		{"10月の勤怠", "9月にして\nグラフも付けて", "期間: 2026年9月 (", "9月にして", "グラフも付けて"},
-		{"10月の勤怠", "DMは不要です。結果は私だけに教えて", "完了の DM は送りません", "DMは不要です", "結果は私だけに教えて"},
+		{"10月の勤怠", "DMは不要です。結果は私だけに教えて", "DM は送りません", "DMは不要です", "結果は私だけに教えて"},
 		{"attendance for October", "Only Sales. Sort it by name, please", "Covers: people of Sales", "Only Sales",
 			"Sort it by name, please"},
-		{"attendance for October", "No DM. And just tell me", "No DM is sent at the end", "No DM", "And just tell me"},
+		{"attendance for October", "No DM. And just tell me", "No DM is sent", "No DM", "And just tell me"},
 		{"attendance for October", "September instead. Make it shorter!", "Period: September 2026", "September instead. Make it shorter!", ""},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {

@@ -89,7 +89,7 @@ func TestAPolicyFollowsItsReasons(t *testing.T) {
 		"Add a validation of the data before step 3": "3. Validate the data before calculating",
 		"Validate the data after step 2":             "3. Validate the data before calculating",
 		"No sheet, please":                           "4. Nothing is written to a spreadsheet.",
-		"without a DM":                               "No DM is sent at the end.",
+		"without a DM":                               "No DM is sent; ",
 	} {
 		policy := draftAfter(t, "attendance for October", reason)
 		expect.That(t, strings.Contains(policy, says) && strings.Contains(policy, "“"+reason+"” → applied."), "%s:\n%s",
@@ -147,7 +147,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 		"従業員一覧を取得して":       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
 		"従業員一覧。シートは不要":     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
 		"部署一覧。シートは不要":      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
-		"今月の勤怠をまとめて":       {[]string{"期間: 2026年11月 (月初から月末まで。今月分は実行時点までの記録です。集計期間の欄は月末までの表示になります)"}, nil},
+		"今月の勤怠をまとめて":       {[]string{"期間: 2026年11月 (今月は実行した時点までの記録。集計期間の欄は月末まで)"}, nil},
 		"Attendance for October, no sheet": {[]string{"as counts and totals", "Nothing is written to a spreadsheet",
 			"Reports totals only"}, []string{"in a spreadsheet", "mark who"}},
 		"Overtime for October, no sheet": {[]string{"count how many are over the limits"},
