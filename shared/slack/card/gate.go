@@ -35,6 +35,9 @@ type version struct {
 	repeated bool          // the next version has the same content: the text that was to be drafted anew was declined
 }
 
+// told reports whether it is known what steps or a call do.
+func (v *version) told() bool { return v.sum.Lead.Orders != nil || len(v.sum.Reads) > 0 }
+
 // versionOf finds a gate by its key or its id. It draws the gate's content in up to most sections.
 func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) bool, most int) (v version, ok bool) {
 	v.kind = kind
@@ -207,7 +210,7 @@ func (d drawing) pending(v version, r routed) face {
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
 	)
-	if f.text = v.words.Review; v.kind != task.CardPrompt {
+	if f.text = v.words.Review; v.told() {
 		f.text = d.askedFor(v.sum)
 	}
 	return f

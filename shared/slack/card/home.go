@@ -158,10 +158,12 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	w, q := askWordsOf.In(s.Locale), x.Question
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true} // a Home tab can't have tables
 	v, _ := d.versionOf(q.Kind, func(_, id string) bool { return q.ID == id }, maxPages-1)
-	r, b, first := d.routeOf(&v), v.body, strong(d.line(v.sum.Says()))
+	r, b, first := d.routeOf(&v), v.body, strong(v.words.Header)
+	if v.told() {
+		first = strong(d.line(v.sum.Says()))
+	}
 	switch {
 	case q.Kind == task.CardPrompt:
-		first = strong(v.words.Header)
 		b.blocks = append([]slack.Block{section(first)}, b.blocks...)
 	case q.Kind == task.CardProcess && v.made:
 		b = d.effects(v.sum, v.since, maxPages-1, 0)

@@ -62,7 +62,7 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.status == aggregate.PendingApproval && d.a.Head.Ended == nil)
 	r.rounds, r.copies, r.remade = v.rounds, d.a.CopiesOf(v.key), v.since != ""
-	if v.sum.Lead.Orders != nil {
+	if v.told() {
 		r.said = explain.Money(d.w.Locale, v.sum.Amount)
 	}
 	if v.kind == task.CardProcess {
