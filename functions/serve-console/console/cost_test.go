@@ -291,7 +291,7 @@ func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
 			"/console/tasks", "/console/tasks?person=" + webapi.Sato, "/console/tasks?person=me&status=waits",
 			"/console/tasks?person=" + webapi.Sato + "&status=done", "/console/tasks?person=me&status=failed",
 			"/console/approvals", "/console/approvals?for=me&sort=amount",
-			"/console/approvals?group=person", "/console/tasks/" + w.Ref.ID,
+			"/console/approvals?act=message", "/console/tasks/" + w.Ref.ID,
 		}
 		for _, s := range task.Statuses {
 			paths = append(paths, "/console/tasks?status="+string(s))

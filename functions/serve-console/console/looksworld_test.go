@@ -353,7 +353,7 @@ func requestLooks(full *consoletest.World) (all []look) {
 	for name, path := range map[string]string{
 		"home-requests": "", "requests": "/tasks", "requests-bad": "/tasks?status=x&from=x", "requests-none": "/tasks?q=zzz",
 		"approvals-full": "/approvals", "approvals-none": "/approvals?act=sheet",
-		"approvals-grouped": "/approvals?group=person&sort=amount", "approvals-bad": "/approvals?sort=x",
+		"approvals-sorted": "/approvals?sort=amount", "approvals-bad": "/approvals?sort=x",
 	} {
 		all = append(all, look{name: name, path: "/console" + path, daily: true})
 	}

@@ -24,7 +24,6 @@ type approvalFilter struct {
 	Person string // who asked
 	Act    string // what the steps do; see acts
 	Sort   string // empty: what is due first
-	Group  string // "person": by requester; empty: by whose turn it is
 }
 
 // The orders in which a page's rows may stand, besides those that are due first.
@@ -37,17 +36,13 @@ const (
 // orders are all orders.
 var orders = []string{"", byAge, byAmount, byPriority}
 
-// byPerson groups the rows by who asked.
-const byPerson = "person"
-
 // gateKinds are the kinds of decision that wait for people.
 var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask,
 	conversation.CardAction}
 
 // readApprovalFilter reads an address. Invalid values are reported and not used.
 func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
-	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Group: q.Get("group"),
-		Act: q.Get("act")}
+	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Act: q.Get("act")}
 	if q.Get("for") == web.Myself {
 		f.For = web.Myself
 	}
@@ -56,7 +51,6 @@ func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 	bad.Refuse("kind", &f.Kind, !slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
 	bad.Refuse("act", &f.Act, !slices.Contains(acts, f.Act))
 	bad.Refuse("sort", &f.Sort, !slices.Contains(orders, f.Sort))
-	bad.Refuse("group", &f.Group, f.Group != byPerson)
 	return f, bad
 }
 
@@ -65,8 +59,7 @@ func (f approvalFilter) Narrows() bool { return f.Kind != "" || f.Person != "" |
 
 func (f approvalFilter) at(cursor string) string {
 	return web.At(approvalsPath, map[string]string{
-		"for": f.For, "kind": f.Kind, "person": f.Person, "act": f.Act, "sort": f.Sort, "group": f.Group,
-		"cursor": cursor,
+		"for": f.For, "kind": f.Kind, "person": f.Person, "act": f.Act, "sort": f.Sort, "cursor": cursor,
 	})
 }
 
@@ -84,22 +77,15 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	all.For, mine.For = "", web.Myself
 	l.Rows, l.Order = len(rows), words.In("orders", cmp.Or(f.Sort, "none"))
 	slices.SortStableFunc(rows, f.order)
-	groups := map[string]int{}
 	names, turn := map[string]string{}, map[bool][]waitingRow{}
 	for _, r := range rows {
 		names[r.Person] = r.Name
 		if turn[r.Mine] = append(turn[r.Mine], r); r.Mine && !r.Until.IsZero() && due(r.Until, l.Soonest) < 0 {
 			l.Soonest = r.Until
 		}
-		if i, known := groups[r.Person]; known {
-			l.Groups[i].Rows = append(l.Groups[i].Rows, r)
-		} else if f.Group != "" {
-			groups[r.Person] = len(l.Groups)
-			l.Groups = append(l.Groups, waitingGroup{r.Name, []waitingRow{r}})
-		}
 	}
 	for _, yours := range []bool{true, false} {
-		if of := turn[yours]; f.Group == "" && of != nil {
+		if of := turn[yours]; of != nil {
 			l.Groups = append(l.Groups, waitingGroup{l.heading(words, yours, of), of})
 		}
 	}
@@ -166,8 +152,6 @@ func (f approvalFilter) form(words web.Texts, people []web.Choice) web.Filter {
 		web.Select("person", words.Say("asked_by"), words.Say("anybody"), people),
 		web.Select("act", words.Say("does"), words.Say("anything"), web.Choices(words, "acts", f.Act, acts...)),
 		web.Select("sort", words.Say("order"), "", web.Choices(words, "orders", f.Sort, orders...)),
-		web.Select("group", words.Say("group"), words.Say("by_turn"),
-			[]web.Choice{{Value: byPerson, Text: words.Say("asked_by"), Chosen: f.Group != ""}}),
 	}}
 	if f.For != "" {
 		out.Hidden = []web.Field{{Name: "for", Value: f.For}}

@@ -48,7 +48,7 @@ type waitingList struct {
 }
 
 type waitingGroup struct {
-	Name string // of a person, or whose turn it is with how many and how much
+	Name string // whose turn it is, with how many and how much
 	Rows []waitingRow
 }
 

@@ -170,7 +170,6 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		"?act=read":                           {"", 0},
 		"?act=unplanned":                      {"依頼 25", 29},
 		"?kind=process&person=" + webapi.Sato: {"", 0},
-		"?group=person":                       {"依頼 25", 30},
 		"?for=me":                             {"依頼 25", 30},
 	} {
 		got := b.Get("/console/approvals" + query)
@@ -182,11 +181,11 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		}
 		expect.That(t, len(got.Body) <= 150<<10, "%s weighs %d bytes", query, len(got.Body))
 	}
-	grouped := b.Get("/console/approvals?group=person")
-	expect.That(t, strings.Count(grouped.Body, `<tr class="group">`) == 3, "%d groups",
-		strings.Count(grouped.Body, `<tr class="group">`))
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	grouped := w.As(webapi.Sato).Get("/console/approvals")
+	grouped.Says(t, 200, "あなたの番 · 20 件", "ほかの人の番 · 10 件")
 	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:",
-		"act=x": "実行内容:", "group=x": "まとめ方:"} {
+		"act=x": "実行内容:"} {
 		got := b.Get("/console/approvals?" + query)
 		got.Says(t, 400, field)
 		expect.That(t, len(got.Titles()) == 0, "%s: what waits is listed all the same", query)
@@ -328,7 +327,7 @@ func testSavedFilters(t *testing.T, w *consoletest.World) {
 	got.Says(t, 200, "発注", "&lt;b&gt;").
 		Holds(t, `<a href="/console/approvals?act=order" aria-current="true"><bdi>発注</bdi></a>`)
 	got.Lacks(t, "この条件を保存")
-	save("新しい", "group=person")
+	save("新しい", "sort=priority")
 	save("四つめ", "sort=oldest")
 	b.Get("/console/approvals").Lacks(t, "<bdi>発注</bdi>").Holds(t, "<bdi>新しい</bdi>")
 	b.Post("/console/approvals", url.Values{"forget": {"新しい"}}).Leads(t, "/console/approvals")

@@ -49,7 +49,7 @@ func savedName(name string) string {
 func (f approvalFilter) saves(r *http.Request) string {
 	at := f.at("")
 	here := slices.ContainsFunc(savedFilters(r), func(s savedFilter) bool { return s.Path == at })
-	if _, query, _ := strings.Cut(at, "?"); !here && (f.Narrows() || f.Sort != "" || f.Group != "") {
+	if _, query, _ := strings.Cut(at, "?"); !here && (f.Narrows() || f.Sort != "") {
 		return query
 	}
 	return ""
