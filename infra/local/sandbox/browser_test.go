@@ -201,7 +201,8 @@ func markup(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && ` +
 		`document.querySelector(".text-body strong")?.textContent === "bold"`)
 	w.post(t, webapi.HR, slack.MsgOptionText("<https://github.com/local/app/pull/1|local/app#1> "+
-		"<https://github.com/local/apple/pull/1|other>", false))
+		"<https://github.com/local/apple/pull/1|other> <!subteam^"+webapi.Approvers+">", false))
+	p.Until(`[...document.querySelectorAll(".mention")].at(-1).textContent === "@hr-approvers"`)
 	p.Until(`[...document.querySelectorAll(".text-body a, .text a")].slice(-2).map((a) => a.href).join() === ` +
 		`"http://127.0.0.1:1/github.com/local/app/pull/1,https://github.com/local/apple/pull/1"`)
 	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && ` +

@@ -159,6 +159,7 @@ type pageState struct {
 	Team       map[string]string           `json:"team"`
 	Bot        string                      `json:"bot"`
 	Users      []webapi.User               `json:"users"`
+	Groups     map[string]string           `json:"groups"` // handles by id
 	Channels   []webapi.Channel            `json:"channels"`
 	Messages   map[string][]webapi.Message `json:"messages"`
 	Ephemerals []ephemeral                 `json:"ephemerals"`
@@ -198,7 +199,10 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		Started: s.started, Links: s.opts.Links,
 		Messages: map[string][]webapi.Message{}, Prompts: map[string][]webapi.Prompt{},
 		Ephemerals: []ephemeral{}, Marks: []Attempt{}, Sessions: []webapi.Session{},
-		Channels: []webapi.Channel{},
+		Channels: []webapi.Channel{}, Groups: map[string]string{},
+	}
+	for _, g := range s.ws.Groups() {
+		st.Groups[g.ID] = g.Handle
 	}
 	if v, ok := s.ws.Home(me.ID); ok {
 		st.Home = &v

@@ -74,7 +74,7 @@ export function reference(body) {
     const shown = Number.isFinite(+seconds) && format ? slackDate(+seconds, format) : label;
     return h("time", { title: label || "" }, shown || label || "");
   }
-  if (target.startsWith("!subteam^")) return h("span.mention", {}, label || "@group");
+  if (target.startsWith("!subteam^")) return h("span.mention", {}, label || "@" + (state.groups[target.slice(9)] || "group"));
   if (target.startsWith("!")) return h("span.mention.all", {}, "@" + (label || target.slice(1)));
   if (/^(https?:|mailto:)/i.test(target)) {
     return h("a", { href: led(decode(target)), target: "_blank", rel: "noopener noreferrer" }, decode(label || target.replace(/^mailto:/, "")));

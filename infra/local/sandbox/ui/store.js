@@ -7,7 +7,7 @@ import { language } from "./i18n.js";
 
 /** state is what the sandbox says; ui is what this browser chose. */
 export const state = {
-  loaded: false, online: true, me: "", bot: "", team: {}, users: new Map(), channels: [], messages: new Map(), ephemerals: new Map(), views: [],
+  loaded: false, online: true, me: "", bot: "", team: {}, users: new Map(), groups: {}, channels: [], messages: new Map(), ephemerals: new Map(), views: [],
   marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], has: {}, admin: "", cards: "", attempts: [], anew: "",
 };
 
@@ -120,7 +120,7 @@ function load(all, attempts) {
   Object.assign(state, {
     loaded: true, attempts, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views), prompts: all.prompts, globals: all.globals || [], home: all.home, toggles: all.toggles,
     shortcuts: all.shortcuts || [], banner: all.banner, links: Object.entries(all.links || {}), has: all.has, admin: all.admin,
-    users: new Map(all.users.map((u) => [u.id, u])),
+    users: new Map(all.users.map((u) => [u.id, u])), groups: all.groups,
     messages: new Map(Object.entries(all.messages).map(([c, list]) => [c, new Map((list || []).map((m) => [m.ts, m]))])),
     ephemerals: new Map(all.ephemerals.map((e) => [e.message.ts, e])),
     marks: new Map(all.marks.map((a) => [a.channel + a.ts, a])),
