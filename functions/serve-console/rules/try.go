@@ -51,16 +51,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		d.Currency = currencyTyped(f.Get("try.currency"))
 	}
 	var of knownTool
-	for _, x := range a.tools {
-		value := toolValue(x.Tool)
-		if x.Allowed {
-			d.Tools = append(d.Tools, web.Choice{Value: value, Text: legible.OneLine(x.Title),
-				Chosen: value == f.Get("try.tool")})
-		}
-		if value == f.Get("try.tool") {
-			of = x
-		}
-	}
+	d.Tools, of = a.toolsToTry(f.Get("try.tool"))
 	kind := rules.KindSteps
 	if a.draft.Rules.Actions() {
 		kind = rules.Kind(cmp.Or(f.Get("try.kind"), steps))
@@ -202,6 +193,26 @@ func (a *asked) hand(p circulation.Person) string { return a.person(p.User) }
 
 // mostToTry bounds the people among whom one is chosen; of more somebody types a name.
 const mostToTry = 200
+
+// toolsToTry are the tools that requests may call, and the one that is asked about. While none is, one that writes is
+// offered: most rules are about those.
+func (a *asked) toolsToTry(is string) (all []web.Choice, of knownTool) {
+	offered := is
+	for _, x := range a.tools {
+		value := toolValue(x.Tool)
+		if value == is {
+			of = x
+		} else if is == "" && x.Allowed && x.writes() {
+			offered = value
+		}
+	}
+	for _, x := range a.tools {
+		if value := toolValue(x.Tool); x.Allowed {
+			all = append(all, web.Choice{Value: value, Text: legible.OneLine(x.Title), Chosen: value == offered})
+		}
+	}
+	return all, of
+}
 
 // peopleToTry are the workspace's people, the viewer first.
 func (a *asked) peopleToTry(is string) (all []web.Choice) {
