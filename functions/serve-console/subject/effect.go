@@ -33,7 +33,7 @@ type Effect struct {
 	Text           []Piece // that people will get
 	Items          *explain.Table
 	Rest, Defaults []Argument
-	Listed         bool   // arguments have a line each: nobody said what they mean
+	Listed         bool   // arguments have a line each
 	Warning        string // why it matters that the effect is final
 	Note           string // of a page's own
 	Checked        bool   // it is asked once more before it runs
@@ -65,7 +65,7 @@ type Sum struct {
 func (r EffectReader) Effect(e explain.Effect) Effect {
 	out := Effect{
 		Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
-		Text: r.Line(e.Words), Items: e.Items, Listed: e.Act == "", Warning: e.Warning(r.Locale),
+		Text: r.Line(e.Words), Items: e.Items, Warning: e.Warning(r.Locale),
 	}
 	for _, a := range e.Rest {
 		if arg := (Argument{r.Line(a.Name), r.Line(a.Value)}); a.Default {
@@ -74,8 +74,12 @@ func (r EffectReader) Effect(e explain.Effect) Effect {
 			out.Rest = append(out.Rest, arg)
 		}
 	}
+	out.Listed = e.Act == "" || len(e.Rest) > mostInLine // nobody said what they mean, or they are many
 	return out
 }
+
+// mostInLine is how many arguments stand in one line.
+const mostInLine = 4
 
 // Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
 func (r EffectReader) Sum(steps []task.Step) Sum {

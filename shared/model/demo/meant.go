@@ -221,7 +221,7 @@ func (w *meant) judge(all []token) {
 	case w.Topic == "" && has(all, "to"), w.Topic == "message" && strings.TrimSpace(w.Quote) == "":
 		w.no += w.Say("noMessage")
 	case w.Topic == "":
-		w.stop("noWords", token{text: w.text})
+		w.stop("noTopic", token{text: w.text})
 	}
 }
 
