@@ -24,7 +24,7 @@ const (
 	waitingOfPage = 50
 	// mostPages bounds the pages that are searched for one with an item for the viewer.
 	mostPages = 4
-	// fewOfMine is how many items that wait for the viewer the home shows, and the list of requests above its rows.
+	// fewOfMine is how many items that wait for the viewer the home shows.
 	fewOfMine = 5
 	// mostText is how many characters a row shows of a message and of what happens, and mostThen how many writes beside
 	// the first.
@@ -35,7 +35,7 @@ const (
 
 type waitingList struct {
 	web.List
-	ForMe, Few bool   // only the viewer's; as shown above the list of requests
+	ForMe, Few bool   // only the viewer's; as the home shows them
 	Counted    string // of all that waits for the viewer, as console.js reads it; empty: this page is not of all
 	Groups     []waitingGroup
 	Rows       int       // in all groups
@@ -124,8 +124,7 @@ func counted(found []askedItem, all string) string {
 	return url.Values{"approvals": {all}, "agents": {strconv.Itoa(agents)}}.Encode()
 }
 
-// fewApprovals is where the home and the list of requests load the items that wait for the viewer: those that are due
-// first, in a line each.
+// fewApprovals is where the home loads the items that wait for the viewer: those that are due first.
 const fewApprovals = "/console/approvals?few=1&for=me"
 
 // askedItem is a waiting item with its task, conversation or message.

@@ -29,15 +29,14 @@ type taskList struct {
 	web.List
 	Rows     []Request
 	Searched bool
-	More     bool   // there are more matches than the page shows
-	Waiting  string // address of what waits for the viewer
+	More     bool // there are more matches than the page shows
 	of       taskFilter
 }
 
 func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("tasks")
 	f, bad := readTaskFilter(r.URL.Query())
-	list := taskList{of: f, Waiting: fewApprovals, Searched: f.Search != ""}
+	list := taskList{of: f, Searched: f.Search != ""}
 	list.Bad, list.Narrowed = web.Problems(words, bad), f.narrows()
 	mine, all := f, f
 	mine.Person, all.Person = web.Myself, ""

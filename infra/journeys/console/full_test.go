@@ -246,17 +246,18 @@ func looks(t *testing.T, tab *browser.Tab, name string) {
 	}
 }
 
-// TestTheListsFollowWhatHappens: a request appears without reloading, in the list and among what waits; filters and
+// TestTheListsFollowWhatHappens: a request appears without reloading, in the list and on the home; filters and
 // paging work by hand; a thousand rows stay readable.
 func TestTheListsFollowWhatHappens(t *testing.T) {
 	driver.Leave(t, running)
 	nothingWaits(t, driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて"))
 	b := browser.Start(t)
 	tab := signIn(t, b, desk, webapi.Suzuki, "/console/tasks")
-	tab.Until(`!document.querySelector("#waiting[data-now]")`) // it was fetched
 	asked := driver.Ask(t, running, webapi.Tanaka, "従業員一覧を取得して")
 	row := fmt.Sprintf(`a[href="/console/tasks/%s"]`, asked.Ref.ID)
-	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s') && document.querySelector('#waiting %s')`, row, row))
+	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s')`, row))
+	tab.Visit(running.URL + "/console")
+	tab.Until(fmt.Sprintf(`!document.querySelector("#waiting[data-now]") && document.querySelector('#waiting %s')`, row))
 	looks(t, tab, "lists-live")
 	asked.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') `+
