@@ -242,7 +242,8 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		last["elements"] = all[:1]
 	}
 	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands above the steps
-		without(1, "👀 *読み取り・計算*")
+		without(2, "👀 *読み取り・計算*")
+		without(1, "引数を読み取れません")
 	}
 	if file == "prompt_cancelled" { // who and why stand below what the sample has
 		blocks = blocks[:len(blocks)-1]

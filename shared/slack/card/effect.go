@@ -29,11 +29,15 @@ const (
 func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
-	d.tell(&top, 1, lead, strong(d.line(s.Says())))
+	d.put(&top, 1, lead, append([]string{strong(d.line(s.Says()))}, quotation(lead.Words)...)...)
 	if since != "" {
 		top.add(0, "", since)
 	}
-	d.put(&below, 1, lead, d.arguments(lead)...)
+	under := &top
+	if lead.Items != nil {
+		under = &below
+	}
+	d.put(under, 1, lead, d.arguments(lead)...)
 	said := []string{"", lead.Warning(d.w.Locale)}
 	if said[1] != "" {
 		below.add(0, "", fill(d.w.Final, "text", said[1]))
@@ -61,8 +65,7 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 		}
 	}
 	d.put(&top, 1, lead, d.rows(lead)...)
-	top.parts, top.below = append(top.parts, below.parts...), max(top.below, below.below)
-	return d.listed(top, most)
+	return d.listed(top, most).with(d.listed(below, most))
 }
 
 // tabled draws items as a table between what stands above and below. ok is false if Slack can't show them so.
@@ -96,8 +99,7 @@ func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	if e.Words == nil && e.Items == nil && e.Tool != MessageTool && len(rest) == 1 && units(rest[0]) < maxBeside*50 {
 		says, rest = says+" · "+rest[0], nil
 	}
-	d.tell(l, entry, e, says)
-	d.put(l, entry, e, append(d.rows(e), rest...)...)
+	d.put(l, entry, e, slices.Concat([]string{says}, quotation(e.Words), d.rows(e), rest)...)
 }
 
 // put adds lines of an effect. In another section they go on below its number, but within code.
@@ -114,18 +116,6 @@ func (d drawing) put(l *listing, entry int, e *explain.Effect, lines ...string) 
 }
 
 func ordersOf(e *explain.Effect) string { return strings.Join(e.Orders, ", ") + ". " }
-
-// tell draws what an effect says, and the text that people will get with the line below it.
-func (d drawing) tell(l *listing, entry int, e *explain.Effect, says string) {
-	d.put(l, entry, e, append([]string{says}, quotation(e.Words)...)...)
-	if e.Tool != MessageTool {
-		return
-	}
-	if slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
-		d.put(l, entry, e, d.w.SentAsIs)
-	}
-	d.put(l, entry, e, "_"+Below(d.w.Locale, d.w.mention(or(d.asker, d.a.Head.Requester)))+"_")
-}
 
 // quotation draws a text line by line: as code if Slack would format one of its lines, or one is long.
 func quotation(pieces []explain.Piece) (lines []string) {
@@ -150,7 +140,7 @@ func quotation(pieces []explain.Piece) (lines []string) {
 // Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.
 func Below(locale, who string) string { return explain.Sent(locale, who, wordsOf.In(locale).Stamper) }
 
-// arguments draws what no other part of an effect has, and a server's defaults.
+// arguments draws what no other part of an effect has, a server's defaults, and the line below a message.
 func (d drawing) arguments(e *explain.Effect) []string {
 	var own, left [][]string
 	for _, a := range e.Rest {
@@ -164,7 +154,14 @@ func (d drawing) arguments(e *explain.Effect) []string {
 	if e.Items != nil {
 		heading = d.w.OtherArguments
 	}
-	return append(together(heading, own), together(d.w.LeftOut, left)...)
+	lines := append(together(heading, own), together(d.w.LeftOut, left)...)
+	if e.Tool != MessageTool {
+		return lines
+	}
+	if slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
+		lines = append(lines, d.w.SentAsIs)
+	}
+	return append(lines, "_"+Below(d.w.Locale, d.w.mention(or(d.asker, d.a.Head.Requester)))+"_")
 }
 
 // together puts a few short texts in a line, and others each in its own.

@@ -46,8 +46,8 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`,
 			"*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
-			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n_依頼: <@" +
-			requester.ID + "> · 承認: (承認した人)_\n明細「賞与」: `25000000`\n⚠️ *送ったあとは取り消せません。*", true},
+			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
+			"明細「賞与」: `25000000`\n_依頼: <@" + requester.ID + "> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
 			"*金額不明 — notes の post*\nbody: `&lt;!channel&gt; *x*`", true},
 		"no words at all": {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},
@@ -115,7 +115,7 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		expect.NoError(t, cardtest.Check(m))
-		got := m.Attachments[0].Blocks.BlockSet[2].(*slack.SectionBlock).Text.Text
+		got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Text.Text
 		if !strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n> ") || strings.Contains(got, "<!") ||
 			strings.Contains(got, "✅") || !offers(m, "approve_process") {
 			t.Errorf("above the steps stands %q", got)
@@ -193,7 +193,7 @@ func TestNoAnswerToAReasonForgesALineOfTheCard(t *testing.T) {
 				if strings.HasPrefix(sec.Text.Text, "1. ") {
 					break
 				}
-				if i == 1 { // what the steps do
+				if i <= 2 { // what the steps do
 					continue
 				}
 				for _, line := range strings.FieldsFunc(sec.Text.Text,

@@ -73,7 +73,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).gate(t)
 			got := blocks[2].(*slack.SectionBlock).Text.Text
-			expect.That(t, strings.HasPrefix(got, tt.line+"\n"), "after the step stands %q, want %q", got, tt.line)
+			expect.That(t, strings.HasPrefix(got+"\n", tt.line+"\n"), "after the step stands %q, want %q", got, tt.line)
 		})
 	}
 }
