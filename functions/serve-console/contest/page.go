@@ -146,7 +146,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 	if p.Over {
 		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	} else {
-		p.Live = p.Path
+		p.Live = web.At(p.Path, map[string]string{"beside": r.URL.Query().Get("beside")})
 	}
 	if k.ByID != "" {
 		p.By = c.person(r.Context(), v, k.ByID)
