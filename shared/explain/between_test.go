@@ -95,6 +95,14 @@ func TestANotificationIsShort(t *testing.T) {
 			expect.That(t, len([]rune(short)) <= 120 && short != "" && !strings.Contains(short, "\n"), "%q", short)
 		}
 	}
+	for want, steps := range map[string][]task.Step{
+		"2 人に DM を送信":              ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
+		"1 人に DM を送信 ほか 1 件":       ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
+		"¥298,000 アクメに発注":          ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
+		"金額不明 rooms の book ほか 1 件": ordered(write("rooms.book", nil, `{}`), write("rooms.book", nil, `{}`)),
+	} {
+		expect.Is(t, summed("ja", steps).Short("ja"), want)
+	}
 }
 
 func TestMoneyIsWrittenInOneWay(t *testing.T) {
