@@ -39,10 +39,17 @@ func TestListEmployees(t *testing.T) {
 
 func TestDepartments(t *testing.T) {
 	w := newWorld(t)
+	hr := `{"id":701,"code":"HR","name":"人事部","level":1,"above":null}`
+	sales := `{"id":702,"code":"Sales","name":"営業部","level":1,"above":null}`
+	engineering := `{"id":703,"code":"Engineering","name":"開発部","level":1,"above":null}`
+	first := `{"id":704,"code":"Sales 1","name":"第一営業課","level":2,"above":"営業部"}`
+	list := func(all ...string) string {
+		return fmt.Sprintf(`{"count":%d,"departments":[%s]}`, len(all), strings.Join(all, ","))
+	}
 	for args, want := range map[string]string{
-		`{"department":null}`:    `{"count":4,"departments":[{"id":701,"code":"HR","name":"人事部","level":1,"above":null},{"id":702,"code":"SALES","name":"営業部","level":1,"above":null},{"id":703,"code":"DEV","name":"開発部","level":1,"above":null},{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":"営業部"}]}`,
-		`{"department":"SALES"}`: `{"count":2,"departments":[{"id":702,"code":"SALES","name":"営業部","level":1,"above":null},{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":"営業部"}]}`,
-		`{"department":"第一営業課"}`: `{"count":1,"departments":[{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":"営業部"}]}`,
+		`{"department":null}`:    list(hr, sales, engineering, first),
+		`{"department":"Sales"}`: list(sales, first),
+		`{"department":"第一営業課"}`: list(first),
 	} {
 		var got json.RawMessage
 		if w.run(t, "list_departments", args, &got); string(got) != want {
@@ -70,7 +77,7 @@ func TestDepartmentsNameNoneOutsideOfAConstraint(t *testing.T) {
 			Tenant: "T1", Tool: "list_departments", Arguments: given(`{"department":"第一営業課"}`), Locale: "ja",
 			Bounds: tenancy.Constraints{Departments: []string{listed, "第一営業課"}},
 		})
-		want := `{"count":1,"departments":[{"id":704,"code":"SALES-1","name":"第一営業課","level":2,"above":` + above + `}]}`
+		want := `{"count":1,"departments":[{"id":704,"code":"Sales 1","name":"第一営業課","level":2,"above":` + above + `}]}`
 		expect.That(t, err == nil && string(got) == want, "%s: %s, %v", listed, got, err)
 	}
 }
@@ -83,7 +90,7 @@ func TestEmployeesOfADepartment(t *testing.T) {
 		return out.Count
 	}
 	// Of 42 employees, the n-th is in the n-th of four departments, in turn. 第一営業課 belongs to 営業部.
-	for department, want := range map[string]int{"人事部": 11, "HR": 11, "営業部": 21, "SALES": 21, "第一営業課": 10, "開発部": 10} {
+	for department, want := range map[string]int{"人事部": 11, "HR": 11, "営業部": 21, "Sales": 21, "第一営業課": 10, "開発部": 10} {
 		expect.Is(t, count(department), want, "%s", department)
 	}
 	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
@@ -98,20 +105,24 @@ func TestEmployeesOfADepartment(t *testing.T) {
 func TestWhoWasThereThen(t *testing.T) {
 	w := newWorld(t)
 	w.vendors.AddPeople(
-		vendors.Person{Name: "A", Entry: "2020-04-01", Departments: [][2]string{{"2020-04-01", "SALES"}}},
+		vendors.Person{Name: "A", Entry: "2020-04-01", Departments: [][2]string{{"2020-04-01", "Sales"}}},
 		vendors.Person{Name: "B", Entry: "2020-04-01", Retire: "2026-10-31", Departments: [][2]string{{"2020-04-01", "HR"}}},
-		vendors.Person{Name: "C", Entry: "2026-11-02", Departments: [][2]string{{"2026-11-02", "SALES"}}},
-		vendors.Person{Name: "D", Entry: "2021-04-01", Departments: [][2]string{{"2021-04-01", "SALES"}, {"2026-11-01", "HR"}}},
-		vendors.Person{Name: "E", Entry: "2010-04-01", Retire: "2019-12-31", Departments: [][2]string{{"2010-04-01", "SALES"}}},
-		vendors.Person{Name: "F", Entry: "2026-10-05", Retire: "2026-10-15", Departments: [][2]string{{"2026-10-05", "SALES"}}},
-		vendors.Person{Name: "G", Entry: "2021-04-01", Departments: [][2]string{{"2021-04-01", "HR"}, {"2026-10-10", "SALES-1"},
-			{"2026-10-20", "DEV"}}},
+		vendors.Person{Name: "C", Entry: "2026-11-02", Departments: [][2]string{{"2026-11-02", "Sales"}}},
+		vendors.Person{Name: "D", Entry: "2021-04-01", Departments: [][2]string{{"2021-04-01", "Sales"},
+			{"2026-11-01", "HR"}}},
+		vendors.Person{Name: "E", Entry: "2010-04-01", Retire: "2019-12-31",
+			Departments: [][2]string{{"2010-04-01", "Sales"}}},
+		vendors.Person{Name: "F", Entry: "2026-10-05", Retire: "2026-10-15",
+			Departments: [][2]string{{"2026-10-05", "Sales"}}},
+		vendors.Person{Name: "G", Entry: "2021-04-01", Departments: [][2]string{{"2021-04-01", "HR"},
+			{"2026-10-10", "Sales 1"},
+			{"2026-10-20", "Engineering"}}},
 		vendors.Person{Name: "H", Entry: "2099-04-01", Departments: [][2]string{{"2099-04-01", "HR"}}},
 	)
 	for args, want := range map[string]string{
 		`{"department":null,"status":"active","as_of":"2026-10"}`:      "A B D F G",
 		`{"department":"営業部","status":"active","as_of":"2026-10"}`:     "A D F G",
-		`{"department":"SALES-1","status":"active","as_of":"2026-10"}`: "G",
+		`{"department":"Sales 1","status":"active","as_of":"2026-10"}`: "G",
 		`{"department":"HR","status":"active","as_of":"2026-10"}`:      "B G",
 		`{"department":"HR","status":"active","as_of":"2026-10-31"}`:   "B",
 		`{"department":"開発部","status":"active","as_of":"2026-10-19"}`:  "",
