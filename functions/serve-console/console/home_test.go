@@ -75,7 +75,7 @@ GET/console/tasks GET/console/find GET/console/approvals POST/console/approvals
 GET/console/tasks/{id} POST/console/tasks/{id}/act
 GET/console/tasks/{id}/message GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
-GET/console/contests/{id} GET/console/contests/{id}/compare GET/console/contests/{id}/members/{round}
+GET/console/contests/{id} GET/console/contests/{id}/members/{round}
 POST/console/contests/{id}/cancel
 POST/console/contests/{id}/take GET/console/agents GET/console/sessions/{id} POST/console/sessions/{id}/act
 GET/console/sessions/{id}/actions/{number}/{text} GET/console/sessions/{id}/actions/{number}/became/{text}

@@ -46,6 +46,7 @@ type contestPage struct {
 	Taken                 *takenView   // nil: nobody has taken its best draft so far
 	Problem               string       // why the viewer's act was refused
 	Drafts                []web.Choice // to compare
+	Filter                web.Filter   // chooses two of them
 }
 
 // takenView says who ended a contest with its best draft so far.
@@ -146,7 +147,8 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 	if p.Over {
 		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	} else {
-		p.Live = web.At(p.Path, map[string]string{"beside": r.URL.Query().Get("beside")})
+		p.Live = web.At(p.Path, map[string]string{"beside": r.URL.Query().Get("beside"),
+			"draft": r.URL.Query().Get("draft")})
 	}
 	if k.ByID != "" {
 		p.By = c.person(r.Context(), v, k.ByID)
@@ -201,7 +203,7 @@ func (p *contestPage) bound() {
 	}
 }
 
-// fillSides puts the best draft beside the one of another team: that in the address, or else the second.
+// fillSides puts the best draft beside that of another team, or those in the address beside each other.
 func (c *Pages) fillSides(
 	r *http.Request, v *web.Viewer, works []*contest.Work, words contestTexts, p *contestPage,
 ) error {
@@ -214,40 +216,50 @@ func (c *Pages) fillSides(
 	if len(best) == 0 {
 		return nil
 	}
-	beside, query := 1, r.URL.Query().Get("beside")
-	for i, b := range best[1:] {
-		if b.Key == query {
-			beside = i + 1
+	keys := []string{cmp.Or(r.URL.Query().Get("draft"), best[0].Key), r.URL.Query().Get("beside")}
+	if keys[1] == "" {
+		keys = keys[:1]
+		if len(best) > 1 {
+			keys = append(keys, best[1].Key)
 		}
 	}
-	shown := best[:1]
-	if len(best) > 1 {
-		shown = []boardRow{best[0], best[beside]}
-	}
-	for i, b := range shown {
-		d, err := c.draft(r.Context(), v, works, b.Key)
+	for _, key := range keys {
+		d, err := c.draft(r.Context(), v, works, key)
 		if err != nil {
 			return err
 		}
-		x := side{draftView: d, Best: i == 0, To: p.Task}
-		if i > 0 {
-			x.Less = words.Say("less", "n", strconv.FormatFloat((shown[0].score-b.score)*100, 'f', 2, 64))
-			if x.To = ""; p.Task != "" && p.Over {
+		x := side{draftView: d, Best: key == best[0].Key, To: p.Task}
+		at := slices.IndexFunc(p.Board, func(b boardRow) bool { return b.Key == key })
+		if !x.Best && at >= 0 {
+			b := p.Board[at]
+			x.Less = words.Say("less", "n", strconv.FormatFloat((best[0].score-b.score)*100, 'f', 2, 64))
+			if x.To = ""; p.Task != "" && p.Over && b.Best {
 				x.To = p.Task + "/drafts/" + r.PathValue("id") + "/" + b.team
 			}
 		}
 		p.Sides = append(p.Sides, x)
 	}
-	p.beside(best, beside)
+	p.beside(best, keys)
+	p.Filter = web.Filter{Path: p.Path, Class: "drafted", Submit: words.Say("show_compare"), Fields: []web.Field{
+		p.choose("draft", words.Say("left"), keys[0]), p.choose("beside", words.Say("right"), keys[len(keys)-1])}}
 	return nil
 }
 
+// choose is the field that chooses one of the drafts.
+func (p *contestPage) choose(name, label, chosen string) web.Field {
+	drafts := slices.Clone(p.Drafts)
+	for i := range drafts {
+		drafts[i].Chosen = drafts[i].Value == chosen
+	}
+	return web.Select(name, label, "", drafts)
+}
+
 // beside marks in each of two drafts what the other one lacks, and lists the drafts that may stand there.
-func (p *contestPage) beside(best []boardRow, at int) {
+func (p *contestPage) beside(best []boardRow, keys []string) {
 	for i, b := range best {
 		if i > 0 && len(best) > 2 {
 			p.Tabs = append(p.Tabs, web.View{Path: web.At(p.Path, map[string]string{"beside": b.Key}),
-				Text: b.Team + " " + b.Score, Here: i == at})
+				Text: b.Team + " " + b.Score, Here: b.Key == keys[len(keys)-1]})
 		}
 	}
 	left, right := &p.Sides[0], &p.Sides[len(p.Sides)-1]

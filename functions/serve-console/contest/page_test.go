@@ -62,8 +62,9 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "data-live")
 	b.Get(k.Page()+"/members/"+best).Says(t, http.StatusOK, "調べました", "二行目")
 	b.Get(k.Page()+"/members/x.1").Says(t, http.StatusNotFound)
-	b.Get(k.Page()+"/compare").Says(t, http.StatusOK, "- 別の行", "+ 二行目", "80.00")
-	b.Get(k.Page()+"/compare?a=x.1&b=y.2").Says(t, http.StatusNotFound)
+	second := contest.TeamHash("team-b") + ".1"
+	b.Get(k.Page()+"?draft="+second+"&beside="+best).Says(t, http.StatusOK, "別の行", "二行目", "80.00")
+	b.Get(k.Page()+"?draft=x.1&beside=y.2").Says(t, http.StatusNotFound)
 	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00")
 	b.Get("/console/contests/board").Says(t, http.StatusOK, "上位 10 ラウンド", "1. 堅実", "80.00", "75.00")
 	b.Get("/console/contests/board?team=team-a").Says(t, http.StatusOK, "80.00", "チームの成績")
@@ -106,7 +107,6 @@ func strangersSeeNoContest(t *testing.T, w *consoletest.World) {
 	of := w.Compete("勤怠の方針", &ref)
 	member, other := w.As(webapi.Sato), consoletest.Start(t)
 	member.Get(alone.Page()).Says(t, http.StatusNotFound)
-	member.Get(alone.Page()+"/compare").Says(t, http.StatusNotFound)
 	of.Plays(1, 1, 0.8, "読める案")
 	page := member.Get(of.Page()) // may read the request, so its drafts too, but not the prompts
 	page.Says(t, http.StatusOK, "読める案", "勤怠の方針")

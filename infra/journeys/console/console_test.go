@@ -91,7 +91,7 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	t.Run("and every link of a page", func(t *testing.T) {
 		t.Parallel()
 		opened := followLinks(t, "/console", talked, competed)
-		for _, shape := range []string{"/console/tasks/*?", "/console/sessions/*?", "/console/contests/*/compare?",
+		for _, shape := range []string{"/console/tasks/*?", "/console/sessions/*?", "/console/contests/*?beside",
 			"/console/contests/*/sent/*?", "/console/contests/board?team", "/console/audit?action"} {
 			expect.That(t, opened[shape] != 0, "no page links to %s: %v", shape, opened)
 		}
@@ -104,7 +104,7 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 				expect.AtNight(t)
 			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console")
-			for _, path := range pages(t, tab, done.Ref.ID, talked, competed, competed+"/compare",
+			for _, path := range pages(t, tab, done.Ref.ID, talked, competed,
 				competed+"/sent/"+contest.TeamHash("team-1"), "/console/contests/board", "/console/settings/approval",
 				"/console/settings/history") {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 				expect.AtNight(t)
 			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, path)
-			for name, at := range map[string]string{"contest": path, "contest-compare": path + "/compare",
+			for name, at := range map[string]string{"contest": path,
 				"contests": "/console/contests", "contest-board": "/console/contests/board",
 				"contest-begin": "/console/contests/new"} {
 				tab := tab.For(t)
