@@ -1,9 +1,7 @@
 package explain
 
 import (
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -188,27 +186,6 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 	}
 	t.leftOut()
 	return t
-}
-
-// line tells a call in the words of its tool's file. Lists of anything but references stand beside them.
-func (t *teller) line() {
-	l := t.writer()
-	l.args = maps.Clone(t.args)
-	for name, v := range t.args {
-		list, is := v.([]any)
-		switch {
-		case t.isLeaf(v), is && !slices.ContainsFunc(list, func(x any) bool { _, ref := reference(x); return !ref }):
-			t.gone[pointerOf([]part{{name: name}})] = true
-		case strings.Contains(t.look.own.Line.In(t.locale), "{"+name+"}"):
-			l.args[name] = told{}
-		default:
-			delete(l.args, name)
-		}
-	}
-	t.e.Sentence = l.call(t.step)
-	t.e.short = plain(t.e.Sentence)
-	t.items()
-	t.e.Rest = t.rest(nil, t.args)
 }
 
 func (t *teller) writer() *writer {

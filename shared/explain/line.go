@@ -33,6 +33,27 @@ type Piece struct {
 	Text string
 }
 
+// line tells a call in the words of its tool's file. Lists of anything but references stand beside them.
+func (t *teller) line() {
+	l := t.writer()
+	l.args = maps.Clone(t.args)
+	for name, v := range t.args {
+		list, is := v.([]any)
+		switch {
+		case t.isLeaf(v), is && !slices.ContainsFunc(list, func(x any) bool { _, ref := reference(x); return !ref }):
+			t.gone[pointerOf([]part{{name: name}})] = true
+		case strings.Contains(t.look.own.Line.In(t.locale), "{"+name+"}"):
+			l.args[name] = told{}
+		default:
+			delete(l.args, name)
+		}
+	}
+	t.e.Sentence = l.call(t.step)
+	t.e.short = plain(t.e.Sentence)
+	t.items()
+	t.e.Rest = t.rest(nil, t.args)
+}
+
 // call writes the line of a step with the writer's arguments: in the words of its tool's file, or by its name.
 func (l *writer) call(s *task.Step) []Piece {
 	if f, _ := catalog.Named(s.Tool); f.Line != nil {
