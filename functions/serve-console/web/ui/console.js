@@ -26,8 +26,8 @@ function still(change) {
   const pad = (el, side, by) => { el.style[side] = `${parseFloat(getComputedStyle(el)[side]) + by}px`; };
   scrollBy({ top: moved(), behavior: "instant" });
   if (moved() < 0) pad(document.querySelector("main"), "paddingTop", -moved()); // it stood at the page's top
-  if (moved() > 0) { // at its end
-    pad(document.body, "paddingBottom", moved());
+  if (moved() > 0) { // at its end, which may be above that of the window
+    pad(document.body, "paddingBottom", moved() + Math.max(0, innerHeight - document.body.offsetHeight));
     scrollBy({ top: moved(), behavior: "instant" });
   }
 }
