@@ -307,6 +307,10 @@ func (u *usage) opened(all []childProcess) {
 	seen := map[file]bool{}
 	for _, p := range all {
 		names, ok := p.files()
+		if !ok { // a process that starts its program can't be read for a moment
+			time.Sleep(50 * time.Millisecond)
+			names, ok = p.files()
+		}
 		if !ok {
 			u.bytes += boxBytes + 1
 		}

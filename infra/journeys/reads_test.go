@@ -45,8 +45,8 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	if text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // its call and result
 		t.Errorf("%d parts are of the tool: %s", calls, text)
 	}
-	_, page := desk.Get("/console/contests/" + id)
-	says(t, "the page", page, []string{said, "researcher", "検索"})
+	_, page := desk.Get("/console/contests/" + id + "/members/" + contest.TeamHash("careful") + ".1")
+	says(t, "the page of members", page, []string{said, "researcher", "検索"})
 	_, board := desk.Get("/console/contests/board")
 	says(t, "the board", board, []string{"/console/contests/" + id, "/console/tasks/"})
 
@@ -57,8 +57,8 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 		if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
 			t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
 		}
-		_, page := desk.Get("/console/contests/" + id)
-		says(t, "the page", page, []string{why})
+		_, page := desk.Get("/console/contests/" + id + "/members/" + contest.TeamHash("careful") + ".1")
+		says(t, "the page of members", page, []string{why})
 	}
 	unread("コンテストに許可された読み取りツールがありません。")
 
