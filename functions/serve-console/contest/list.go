@@ -23,8 +23,8 @@ import (
 const (
 	// contestsOfPage is the number of contests on a page of the history.
 	contestsOfPage = 50
-	// mostOnBoard is the number of rounds on the leader board.
-	mostOnBoard = store.DefaultLimit
+	// mostOnBoard is the number of rounds that the leader board is made of, a row a team of a contest.
+	mostOnBoard = 50
 	// mostAsked is how many characters of a contest's task lists and titles show.
 	mostAsked = 60
 )

@@ -66,7 +66,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	b.Get(k.Page()+"?draft="+second+"&beside="+best).Says(t, http.StatusOK, "別の行", "二行目", "80.00")
 	b.Get(k.Page()+"?draft=x.1&beside=y.2").Says(t, http.StatusNotFound)
 	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00")
-	b.Get("/console/contests/board").Says(t, http.StatusOK, "上位 10 ラウンド", "1. 堅実", "80.00", "75.00")
+	b.Get("/console/contests/board").Says(t, http.StatusOK, "上位 50 ラウンド", "1. 堅実", "80.00", "75.00")
 	b.Get("/console/contests/board?team=team-a").Says(t, http.StatusOK, "80.00", "チームの成績")
 	b.Get("/console/contests/board?team=nobody").Says(t, http.StatusOK, "nobody", "まだありません")
 	log := b.Get("/console/audit")
