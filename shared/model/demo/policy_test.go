@@ -89,7 +89,7 @@ func TestAPolicyFollowsItsReasons(t *testing.T) {
 		"Add a validation of the data before step 3": "3. Validate the data before calculating",
 		"Validate the data after step 2":             "3. Validate the data before calculating",
 		"No sheet, please":                           "4. Nothing is written to a spreadsheet.",
-		"without a DM":                               "No DM is sent; ",
+		"without a DM":                               "No DM is sent by a step; ",
 	} {
 		policy := draftAfter(t, "attendance for October", reason)
 		expect.That(t, strings.Contains(policy, says) && strings.Contains(policy, "“"+reason+"” → applied."), "%s:\n%s",
