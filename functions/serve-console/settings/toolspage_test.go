@@ -292,6 +292,7 @@ func testManyTools(t *testing.T, w *consoletest.World) {
 	if n := strings.Count(one.Body, "<details"); n != 1 || !strings.Contains(one.Body, "rooms.tool_42") {
 		t.Errorf("%d are found", n)
 	}
+	b.Get("/console/tools/servers/rooms?q=none").Says(t, http.StatusOK, web.TextsOf("tools", "ja").Say("none_found"))
 	add(60, 250)
 	const path = "/console/tools/servers/rooms"
 	seen := map[string]bool{}
