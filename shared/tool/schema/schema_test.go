@@ -194,7 +194,7 @@ func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
 		found := check(t, s, `[`+strings.Repeat(`"`+strings.Repeat("a", 22)+`b",`, 2000)+`""]`)
 		expect.Is(t, len(found), 1, "%v", found)
 	})
-	long := check(t, compiled(t, `{"pattern":"^(?:[A-Za-z0-9+/]{4})*$"}`), `"`+strings.Repeat("QUJD", 250_000)+`"`)
+	long := check(t, compiled(t, `{"pattern":"^(?:[A-Za-z0-9+/]{4})*$"}`), `"`+strings.Repeat("QUJD", 60_000)+`"`)
 	expect.Is(t, len(long), 0, "a long text: %v", long)
 }
 
