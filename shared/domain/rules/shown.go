@@ -155,7 +155,7 @@ func (m *Mark) checkNames(p *problems) {
 // nameSigns are what surfaces write around names and values, and between them.
 const nameSigns = "\"'`“”„‟‘’«»「」『』｢｣﹁﹂›·*:：⏎\\"
 
-// name checks a name in which every character shows.
+// name checks a name in which every character shows, and looks like no other.
 func (p *problems) name(text, field string, most int) {
 	p.words(text, field, most)
 	for _, r := range text {
@@ -164,6 +164,7 @@ func (p *problems) name(text, field string, most int) {
 			return
 		}
 	}
+	p.unless(legible.OneLine(text) == text, field, "must have no letter that looks like another, and no space at its ends")
 }
 
 // Misnamed returns the names of the mark that a tool's schema gives to another argument, as problems. A schema that

@@ -47,6 +47,7 @@ func TestProblemsOfWhatAMarkShows(t *testing.T) {
 		"a name of two lines":         {func(m *rules.Mark) { m.Names["/note"] = "備\n考" }, "names[/note]"},
 		"a long name":                 {func(m *rules.Mark) { m.Names["/note"] = strings.Repeat("長", 41) }, "names[/note]"},
 		"a name that hides":           {func(m *rules.Mark) { m.Names["/note"] = "備\u200b考" }, "names[/note]"},
+		"a name that looks like one":  {func(m *rules.Mark) { m.Names["/note"] = "N\u043ete" }, "names[/note]"},
 		"a name twice":                {func(m *rules.Mark) { m.Names["/tel"] = "取引先" }, "names[/tel]"},
 		"a name of Ringi's":           {func(m *rules.Mark) { m.Names["/note"] = "SUBTOTAL" }, "names[/note]"},
 		"a name of no pointer":        {func(m *rules.Mark) { m.Names["note"] = "備考" }, "names[note]"},
