@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
@@ -329,7 +330,10 @@ func (t *teller) sentence() {
 	t.e.short = short
 }
 
-// parties names all whom a call is for.
+// maxBare is how long a text without quotation marks may be within a sentence: a longer one could go on with it.
+const maxBare = 20
+
+// parties names all whom a call is for. Of several, texts are in quotation marks: 「と」 may be in a name.
 func (t *teller) parties() []Piece {
 	l, and := t.writer(), t.w.And
 	if t.step.Tool == toolMessage {
@@ -338,6 +342,11 @@ func (t *teller) parties() []Piece {
 	for i, pieces := range t.to {
 		if i > 0 {
 			l.add(Words, and)
+		}
+		p := pieces[0]
+		if len(pieces) == 1 && p.Kind == Value && (len(t.to) > 1 || utf8.RuneCountInString(p.Text) > maxBare) {
+			l.quoted(p.Text)
+			continue
 		}
 		l.out = append(l.out, pieces...)
 	}

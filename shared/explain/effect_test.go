@@ -98,7 +98,8 @@ func drawnRows(t *rapid.T) map[string]any {
 	}
 	texts := []any{"a", "b", "c", "c\nd", "c\n\nd", "c ⏎ d", "「c」", "", " ", "\n",
 		"U012ABC", 5, nil, []any{"a"}, []any{"a", "c"},
-		[]any{"c", "d"}, "c と d", "cとd", "c and d", map[string]any{"b": "c"}, map[string]any{"$ref": "step-1.result"}}
+		[]any{"c", "d"}, []any{"c", "dとb"}, []any{"cとd", "b"}, []any{"c", "d", "b"}, "c と d", "cとd", "c and d",
+		map[string]any{"b": "c"}, map[string]any{"$ref": "step-1.result"}}
 	for _, name := range []string{"a", "b"} {
 		if _, had := args[name]; !had && rapid.Bool().Draw(t, "with "+name) {
 			args[name] = rapid.SampledFrom(texts).Draw(t, name)

@@ -206,7 +206,7 @@ func (l *writer) quoted(s string) {
 
 // name writes the name of a member, a label or a title: a plain word without quotation marks, anything else quoted.
 func (l *writer) name(s string) {
-	if plainName(s) {
+	if plainName(s) && legible.OneLine(s) == s {
 		l.add(Value, s)
 		return
 	}

@@ -87,7 +87,7 @@ func (t *teller) member(l *writer, pointer, name string) {
 	}
 	switch {
 	case said != "":
-		l.add(Words, said)
+		l.add(Value, said)
 	case t.look.taken[strings.ToLower(name)]:
 		l.quoted(name)
 	default:
