@@ -112,8 +112,8 @@ func grouped(number string) string {
 // Change is what a later version of steps does otherwise: one value. What is nil was not there, or isn't any more.
 type Change struct{ Name, Was, Is []Piece }
 
-// Between says what differs between two versions of the steps of one task: of each write that both have the arguments,
-// writes that only one has, and what all of them move.
+// Between says what differs between two versions of the steps of one task: of each call that both have the arguments
+// and whether it is asked about once more, calls that only one has, and last what all of them move.
 func Between(locale string, was, is []task.Step) (all []Change) {
 	old, now := tellers(locale, was), tellers(locale, is)
 	var matched []*teller
@@ -146,18 +146,25 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 // stepName names a step that only one version has.
 func stepName(t *teller) []Piece { return []Piece{{Words, fillLine(t.w.Step, "n", t.step.Order)}} }
 
-// tellers returns the writes of steps.
+// tellers returns the calls of steps, writes before reads.
 func tellers(locale string, steps []task.Step) (all []*teller) {
-	for i := range steps {
-		if steps[i].Access != aggregate.Read {
-			all = append(all, tellerOf(locale, &steps[i], nil, steps[:i]))
+	for _, reads := range []bool{false, true} {
+		for i := range steps {
+			if reads == (steps[i].Access == aggregate.Read) {
+				all = append(all, tellerOf(locale, &steps[i], nil, steps[:i]))
+			}
 		}
 	}
 	return all
 }
 
-// changes compares the arguments of a step in two versions, leaf by leaf.
+// changes compares a step in two versions, its arguments leaf by leaf.
 func changes(old, now *teller) (all []Change) {
+	if check := []Piece{{Words, "🔍"}}; now.step.RequiresHumanCheck && !old.step.RequiresHumanCheck {
+		all = append(all, Change{Name: stepName(now), Is: check})
+	} else if old.step.RequiresHumanCheck && !now.step.RequiresHumanCheck {
+		all = append(all, Change{Name: stepName(now), Was: check})
+	}
 	several := len(old.rows()) > 1 || len(now.rows()) > 1
 	before, after := leaves(old, several), leaves(now, several)
 	for _, a := range after {
@@ -187,20 +194,27 @@ func (t *teller) rows() [][]string {
 	return t.e.Items.Rows
 }
 
-// leaves returns all arguments of a step, those of rows as well. If there are several rows, each is known by what it is
-// called or by its number.
+// leaves returns all arguments of a step, those of rows as well, and first whom it is for. If there are several rows,
+// each is known by what it is called or by its number.
 func leaves(t *teller, several bool) (all []Argument) {
 	own := *t
 	own.gone, own.earlier = map[string]bool{}, t.earlier
+	if v, found := t.at(t.look.party); found && t.look.party != "" {
+		var path []part
+		for _, name := range namesIn(t.look.party) {
+			path = append(path, part{name: name})
+		}
+		all, own.gone[t.look.party] = own.rest(path, v), true
+	}
 	for i, row := range t.rows() {
 		own.gone[t.listOf()] = true
 		for n, c := range t.e.Items.Columns {
 			if c.Computed || row[n] == "" {
 				continue
 			}
-			name := []Piece{{Words, c.Name}}
+			name := []Piece{{Value, c.Name}}
 			if several {
-				name = []Piece{{Value, t.rowName(i)}, {Words, pathSign + c.Name}}
+				name = append([]Piece{{Value, t.rowName(i)}, {Words, pathSign}}, name...)
 			}
 			all = append(all, Argument{Name: name, Value: []Piece{{Value, row[n]}}})
 		}

@@ -127,6 +127,16 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 		"nothing": {ordered(order("", "")), ordered(order("", "")), ""},
 		"a quantity": {ordered(order("", "")), ordered(order(`"quantity":2`, `"quantity":1`)),
 			"数量: 2 → 1; 合計: ¥298,000 → ¥149,000"},
+		"whom from, what for, and a check": {ordered(order("", "")), func() []task.Step {
+			steps := ordered(order(`"アクメ"`, `"グローブ","about":"x"`))
+			steps[1].RequiresHumanCheck = true
+			return steps
+		}(), "ステップ2:  → 🔍; 取引先: アクメ → グローブ; about:  → x"},
+		"a read": {func() []task.Step {
+			steps := ordered(order("", ""))
+			steps[0].ToolInput = `{"x":1}`
+			return steps
+		}(), ordered(order("", "")), "x: 1 → "},
 		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")), "取引先: アクメ → グローブ"},
 		"a row": {ordered(order("", "")), ordered(order(`}]`, `},{"name":"机","quantity":1,"unit_price":5}]`)),
 			"机 › 品目:  → 机; 机 › 数量:  → 1; 机 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},

@@ -325,6 +325,7 @@ func tableText(spelled string) string {
 func (d drawing) since(was, is *task.Process) string {
 	const most = 5
 	var all []string
+	left, used := 0, 0
 	changes := explain.Between(d.w.Locale, was.Steps, is.Steps)
 	for i, c := range changes {
 		text := d.w.ChangedTo
@@ -335,14 +336,18 @@ func (d drawing) since(was, is *task.Process) string {
 			text = d.w.ChangedGone
 		}
 		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
-		if i == most || units(strings.Join(all, " · "))+units(line) > maxInlineCode {
-			all = append(all, fill(d.w.MoreSteps, "n", len(changes)-i))
-			break
+		last := i == len(changes)-1 // what all steps move, if that changed
+		if n := units(line); n > maxInlineCode || !last && (len(all) == most-1 || used+n > maxInlineCode) {
+			left++
+			continue
 		}
-		all = append(all, line)
+		all, used = append(all, line), used+units(line)
 	}
-	if len(all) == 0 {
+	if len(changes) == 0 {
 		return ""
+	}
+	if left > 0 {
+		all = append(all, fill(d.w.MoreSteps, "n", left))
 	}
 	text := fill(d.w.Since, "version", was.Version, "changes", strings.Join(all, " · "))
 	if was.Status == aggregate.Rejected && was.RejectedBy != "" {
