@@ -12,8 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
@@ -136,13 +138,99 @@ func TestTwoPlansNeverLookAlike(t *testing.T) {
 			}
 			s.Process().Steps = steps
 			for _, locale := range language.All {
-				m := render(s.Aggregate, s.card(processCard), locale, s.now)
-				expect.NoError(t, cardtest.Check(m))
-				shown := locale + seen(string(expect.Value(json.Marshal(m))(t)))
-				if before, was := seenBefore[shown]; was && before != does.String() {
-					t.Fatalf("two plans look alike:\n%s\n%s\n%s", before, does.String(), shown)
-				}
-				seenBefore[shown] = does.String()
+				differ(t, s, locale, seenBefore, does.String())
+			}
+		}
+	})
+}
+
+// hashes are of all that a card or a tab shows, in the ids of its blocks.
+var hashes = regexp.MustCompile("[0-9a-f]{64}")
+
+// differ fails if another plan is drawn like s on the card, on its plain form or on the Home tab, with a button there.
+func differ(t *rapid.T, s *scenario, locale string, seenBefore map[string]string, does string) {
+	m := render(s.Aggregate, s.card(processCard), locale, s.now)
+	expect.NoError(t, cardtest.Check(m))
+	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
+		locale, s.now)
+	for where, text := range map[string]string{"card": jsonOf(m.Attachments), "plain": jsonOf(m.Plain),
+		"home": jsonOf(home)} {
+		if !strings.Contains(text, "approve_process") {
+			continue
+		}
+		shown := locale + where + seen(hashes.ReplaceAllString(text, ""))
+		if before, was := seenBefore[shown]; was && before != does {
+			t.Fatalf("two plans look alike:\n%s\n%s\n%s", before, does, shown)
+		}
+		seenBefore[shown] = does
+	}
+}
+
+// oddValues are values of arguments and cells that look like each other, or like a part of a card.
+var oddValues = []any{"x", "y", "取引先", "", " ", "\n", "a\n> b", "a\nb", "a ⏎ b", "`", "```", "⟨U+0060⟩", "*x*",
+	"x · b: `y`", "> x", "• x", "合計", "–", "「」", "(空)", "(なし)", "5", 5, json.Number("5.0"), json.Number("149000"),
+	"149000", "¥149,000", true, "true", nil, "null", "\u200b", "א", "א 5", "&lt;", "<", "_x_", "@channel", ":tada:",
+	[]any{}, map[string]any{}, []any{"x"}, []any{"x", "y"}, []any{"x", "yとz"}, []any{"xとy", "z"}, []any{"x", "y", "z"},
+	[]any{nil, "x"}, map[string]any{"b": "x"}, map[string]any{"$ref": "step-1.result"}, "1. x", "✏️ 2. x"}
+
+// shownMark draws a mark that an administrator can save and that speaks of any argument of oddCall.
+func shownMark(t *rapid.T) *rules.Mark {
+	pointers := []string{"", "/a", "/b", "/a/b", "/items/*/a", "/items/*/b"}
+	one := func(of string) string { return rapid.SampledFrom(pointers).Draw(t, of) }
+	m := &rules.Mark{Version: "v1", Act: rapid.SampledFrom(append(rules.Acts, "")).Draw(t, "act"), Party: one("party"),
+		Item: one("item"), Words: one("words"), Names: map[string]string{}, How: rules.HowNothing}
+	for range rapid.IntRange(0, 2).Draw(t, "names") {
+		name := rapid.SampledFrom([]string{"品目", "単価", "b x", "Account", "<!channel>"}).Draw(t, "name")
+		m.Names[rapid.SampledFrom(pointers[1:]).Draw(t, "named")] = name
+	}
+	if rapid.Bool().Draw(t, "labelled") {
+		m.Labels = map[string]string{"x": "取引先"}
+	}
+	if rapid.Bool().Draw(t, "amount") {
+		m.How, m.Currency = rapid.SampledFrom([]rules.How{rules.HowSum, rules.HowProduct}).Draw(t, "how"), "JPY"
+		m.Pointers = pointers[4:]
+	}
+	if len(m.Problems()) > 0 {
+		t.Skip()
+	}
+	return m
+}
+
+// oddCall draws the arguments of a call.
+func oddCall(t *rapid.T) string {
+	members := func(names ...string) map[string]any {
+		all := map[string]any{}
+		for _, name := range names {
+			if rapid.Bool().Draw(t, "with "+name) {
+				all[name] = rapid.SampledFrom(oddValues).Draw(t, name)
+			}
+		}
+		return all
+	}
+	args := members("a", "b", "c d", "Account", "\u0410ccount", "x")
+	if rapid.Bool().Draw(t, "items") {
+		rows := []any{}
+		for range rapid.IntRange(0, 3).Draw(t, "rows") {
+			rows = append(rows, members("a", "b", "小計", "x*y", "\u0430b"))
+		}
+		args["items"] = rows
+	}
+	return jsonOf(args)
+}
+
+// No two calls under one mark look alike, nor the same call of two tools, nor one that is asked about once more.
+func TestTwoCallsUnderAMarkNeverLookAlike(t *testing.T) {
+	s := planned(t, fiveSteps(), defaults)
+	rapid.Check(t, func(t *rapid.T) {
+		mark, seenBefore := shownMark(t), map[string]string{}
+		for range 6 {
+			call := task.Step{StepID: "step-2", Order: 2, Title: "t", Access: aggregate.Write, ToolVersion: "v1", Mark: mark,
+				Tool:               rapid.SampledFrom([]string{"rooms.pay", "other.pay"}).Draw(t, "tool"),
+				RequiresHumanCheck: rapid.Bool().Draw(t, "check"), ToolInput: aggregate.JSON(oddCall(t))}
+			s.Process().Steps = []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "rooms.find", Access: aggregate.Read,
+				ToolInput: "{}"}, call}
+			for _, locale := range language.All {
+				differ(t, s, locale, seenBefore, fmt.Sprint(call.Tool, call.RequiresHumanCheck, call.ToolInput))
 			}
 		}
 	})

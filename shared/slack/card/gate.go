@@ -24,6 +24,7 @@ type version struct {
 	sum     explain.Sum // of steps or a call
 	since   string      // what changed since the version before
 	made    bool        // there is content
+	steps   []task.Step
 	rounds
 	next *aggregate.GateStatus // of the version that follows
 
@@ -74,7 +75,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if i > 0 {
 				v.since = d.since(d.a.Processes[i-1], p)
 			}
-			v.sum = d.sum(p.Steps)
+			v.steps, v.sum = p.Steps, d.sum(p.Steps)
 			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)

@@ -166,7 +166,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	case q.Kind == task.CardPrompt:
 		b.blocks = append([]slack.Block{section(first)}, b.blocks...)
 	case q.Kind == task.CardProcess && v.made:
-		b = d.effects(v.sum, v.since, maxPages-1, 0)
+		b = d.effects(v.sum, v.since, maxPages-1, 0).with(d.calls(v.steps, maxPages-1))
 	}
 	notes := []string{fill(w.HomeFrom, "title", titleOf(a, w), "who", d.w.mention(a.Head.Requester)) + x.facts(w) +
 		decides(x, s, w) + x.until(w)}

@@ -87,12 +87,7 @@ const quoteRoom = 100 + 2*maxLines
 // has fewer of all.
 func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since string, most int) body {
 	draw := func(since string, most, list int) body {
-		rest := d.answers(remarks, most).with(d.stepList(steps, list, wholeName, func(s task.Step, name string) string {
-			if s.RequiresHumanCheck {
-				return stepLine(s, name) + " 🔍"
-			}
-			return stepLine(s, name)
-		}))
+		rest := d.answers(remarks, most).with(d.calls(steps, list))
 		used := 0
 		for _, b := range rest.blocks {
 			used += characters(b)
@@ -110,6 +105,16 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 		out = draw("", 1, max(1, most-1))
 	}
 	return out
+}
+
+// calls lists steps that people decide on, with their tools, which sentences don't name, and what is asked once more.
+func (d drawing) calls(steps []task.Step, most int) body {
+	return d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
+		if s.RequiresHumanCheck {
+			return stepLine(s, name) + " 🔍"
+		}
+		return stepLine(s, name)
+	})
 }
 
 // answers draws a model's answers to earlier rejections, as quotations, since they stand beside the card's own lines.
