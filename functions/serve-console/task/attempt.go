@@ -127,7 +127,7 @@ func stepName(a *task.Aggregate, e *task.Execution, detail string) string {
 func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown Step) Run {
 	a, planned := s.Task, steps[i]
 	out := Run{Key: Key(e.ProcessVersion, e.Attempt, planned.Order), Step: shown}
-	out.Call = r.told(a, explain.EffectOf(r.Locale, planned, nil, steps[:i]), maxText)
+	out.Call = r.told(a, explain.EffectOf(r.Locale, planned, nil, steps[:i]), false)
 	if g := a.GateOf(e, planned.Order); g != nil {
 		v := r.verdict(a, &g.Gate, e.ID, s.Audit)
 		out.Gate = &v
@@ -153,15 +153,14 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	if v, ok := s.Opened[arguments.S3Key]; ok && v.Err == nil {
 		arguments.JSON = aggregate.JSON(v.JSON)
 	}
-	out.Call, _ = r.call(a, planned, arguments, maxText)
+	out.Call, _ = r.call(a, planned, arguments, false)
 	out.Called = true
 	out.Result, out.Address = r.result(s, row.Result), card.Address(row)
 	return out
 }
 
-// call returns what a call with these arguments does, each text cut to most characters. whole is false if any are
-// missing.
-func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, most int) (c Call, whole bool) {
+// call returns what a call with these arguments does, uncut if all is set. whole is false if any are missing.
+func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, all bool) (c Call, whole bool) {
 	shown, hidden, ok := card.Masked(planned, b, r.Locale)
 	if !ok {
 		c.Effect = r.drawing().Effect(explain.Effect{Tool: planned.Tool, Act: planned.Act()})
@@ -169,17 +168,20 @@ func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, mos
 		return c, false
 	}
 	planned.ToolInput = b.JSON
-	c = r.told(a, explain.EffectOf(r.Locale, planned, shown, nil), most) // no value of a call refers to a step
+	c = r.told(a, explain.EffectOf(r.Locale, planned, shown, nil), all) // no value of a call refers to a step
 	c.Masked = hidden
 	return c, true
 }
 
-// told draws an effect with at most so many characters of each text and, unless all of it is wanted, with few rows.
-func (r Reader) told(a *task.Aggregate, e explain.Effect, most int) (c Call) {
+// told draws an effect: all of it, or the beginnings of its texts and few rows. Texts come with invisible characters
+// spelled out, so they may be longer than the arguments.
+func (r Reader) told(a *task.Aggregate, e explain.Effect, all bool) (c Call) {
 	cut := func(pieces []explain.Piece) []explain.Piece {
 		out := slices.Clone(pieces)
 		for i := range out {
-			out[i].Text = legible.Beginning(out[i].Text, most)
+			if !all {
+				out[i].Text = legible.Beginning(out[i].Text, maxText)
+			}
 		}
 		return out
 	}
@@ -187,7 +189,7 @@ func (r Reader) told(a *task.Aggregate, e explain.Effect, most int) (c Call) {
 	for i, x := range e.Rest {
 		e.Rest[i].Value = cut(x.Value)
 	}
-	if e.Items != nil && most <= maxText && len(e.Items.Rows) > maxRows {
+	if e.Items != nil && !all && len(e.Items.Rows) > maxRows {
 		few := *e.Items
 		c.Left, few.Rows = len(few.Rows)-maxRows, few.Rows[:maxRows]
 		e.Items = &few

@@ -279,7 +279,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	w.Approve()
 	w.Begin()
-	w.Results["arguments/x"] = aggregate.JSON(`{"text":"` + strings.Repeat("長", 5000) + `終わり"}`)
+	w.Results["arguments/x"] = aggregate.JSON(`{"text":"` + strings.Repeat("長\u200b", 5000) + `終わり"}`)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"}, "hash",
 			w.Now())

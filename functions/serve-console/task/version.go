@@ -280,8 +280,9 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 			}
 			if i := p.StepOf(row); i >= 0 {
 				g.Step = &r.steps(p.Steps)[i]
-				g.Call, g.Whole = r.call(a, p.Steps[i], row.Arguments, max(maxText+1, len(row.Arguments.JSON)))
-				g.Whole = g.Whole && len(row.Arguments.JSON) <= maxWhole
+				all := len(row.Arguments.JSON) <= maxWhole
+				g.Call, g.Whole = r.call(a, p.Steps[i], row.Arguments, all)
+				g.Whole = g.Whole && all
 			}
 		}
 	}
