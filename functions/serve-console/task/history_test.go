@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -97,6 +98,14 @@ func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
 func reader() Reader {
 	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" },
 		Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
+}
+
+func TestStepsThatArePutToPeopleAgainAreWhole(t *testing.T) {
+	plan := Version{Key: "plan", Steps: make([]Step, mostSteps), Sum: &subject.Sum{}}
+	h := History{Plans: []Version{plan, plan}, Attempts: []Attempt{{Steps: make([]Run, mostSteps)}}}
+	h.Gate = &Gate{Kind: task.CardProcess}
+	h.lighten("")
+	expect.That(t, h.Plans[0].Sum != nil && !h.Plans[0].Folded && h.Plans[1].Folded, "%+v", h.Plans)
 }
 
 func TestATaskIsToldWhereverItStands(t *testing.T) {

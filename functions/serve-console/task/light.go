@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ringi/functions/serve-console/subject"
+	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 )
 
@@ -40,7 +41,8 @@ func (t *History) lighten(show string) {
 	}
 	for i := range t.Plans {
 		p := &t.Plans[i]
-		newest := i == 0 && len(t.Attempts) == 0
+		waits := t.Gate != nil && t.Gate.Kind == task.CardProcess // so it does after attempts if it is asked again
+		newest := i == 0 && (waits || len(t.Attempts) == 0)
 		if steps -= len(p.Steps); steps < 0 && !newest && p.Key != show {
 			p.Steps, p.Sum, p.Changes, p.Folded = nil, nil, nil, true
 		}
