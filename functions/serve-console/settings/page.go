@@ -85,15 +85,15 @@ func (c *Pages) section(w http.ResponseWriter, r *http.Request, v *web.Viewer, p
 // problems, if somebody else saved changes meanwhile, or if the form was a search.
 func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	p.form = sentForm(r.PostForm)
-	act := p.form.Get("act")
-	if act == "edit" || searches(p.form) {
+	act, rev := p.form.Get("act"), web.RevisionOf(p.form)
+	switch {
+	case rev != p.now.Rev:
+		return c.showConflict(w, r, v, p)
+	case act == "edit" || searches(p.form):
 		return c.showSection(w, r, v, p)
 	}
 	x, problems := typed(p.form, p.now)
-	p.problems = problems
-	if x.Rev = web.RevisionOf(p.form); x.Rev != p.now.Rev {
-		return c.showConflict(w, r, v, p)
-	}
+	p.problems, x.Rev = problems, rev
 	err := c.check(r.Context(), v, &p, &x)
 	if err == nil && len(p.problems) == 0 {
 		if act != "save" {

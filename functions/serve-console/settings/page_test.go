@@ -248,8 +248,11 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 	mine := opened(w, "max_versions", "9", "fiscal_year_month", "１")
 	b.Post(approvalPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t,
 		http.StatusSeeOther)
-	b.Post(approvalPage, mine).Says(t, http.StatusConflict, ja.Say("their")+": 7").Holds(t,
-		`name="max_versions" value="9"`, `name="approval_timeout_hours" value="24"`, `value="１"`)
+	for _, act := range []string{"edit", "search", "review", "save"} {
+		mine.Set("act", act)
+		b.Post(approvalPage, mine).Says(t, http.StatusConflict, ja.Say("their")+": 7").Holds(t,
+			`name="max_versions" value="9"`, `name="approval_timeout_hours" value="24"`, `value="１"`)
+	}
 	if s := w.SettingsNow(); s.MaxVersions != 7 || s.FiscalYearMonth == 1 {
 		t.Errorf("the second was saved over the first: %+v", s)
 	}
