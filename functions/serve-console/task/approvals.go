@@ -107,7 +107,8 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		list.Live, list.Of.Sort = fewApprovals, ""
 		found = found[:min(fewOfMine, len(found))]
 	}
-	list.Saved, list.Query = savedFilters(r), f.saves(r)
+	list.Saved = savedFilters(r, v)
+	list.Query = f.saves(list.Saved)
 	list.offer(words, v, c.read(r, v, found, reach, settings))
 	d.Data, d.Status = list, list.Status()
 	return c.Show(w, r, v, d, "approvals")

@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -332,4 +333,11 @@ func testSavedFilters(t *testing.T, w *consoletest.World) {
 	b.Get("/console/approvals").Lacks(t, "<bdi>発注</bdi>").Holds(t, "<bdi>新しい</bdi>")
 	b.Post("/console/approvals", url.Values{"forget": {"新しい"}}).Leads(t, "/console/approvals")
 	b.Get("/console/approvals").Lacks(t, "<bdi>新しい</bdi>").Holds(t, "<bdi>&lt;b&gt;</bdi>")
+	other := w.Found("T0OTHER", webapi.Suzuki)
+	for _, next := range []*consoletest.Browser{w.As(webapi.Tanaka), w.Of(other, webapi.Suzuki)} { // in the same browser
+		session := next.Cookies["__Host-ringi"]
+		maps.Copy(next.Cookies, b.Cookies)
+		next.Cookies["__Host-ringi"] = session
+		next.Get("/console/approvals").Says(t, 200).Lacks(t, "&lt;b&gt;")
+	}
 }

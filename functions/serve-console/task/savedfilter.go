@@ -9,24 +9,30 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/legible"
 )
 
-// savedFilter is a filter that the viewer gave a name. It is kept in their browser alone.
+// savedFilter is a filter that the viewer gave a name. It is kept in their browser alone, where nobody
+// else who signs in there sees it.
 type savedFilter struct {
 	Name, Path string
 	Here       bool
 }
 
 const (
-	filterCookie = "ringi-approvals"
-	mostSaved    = 3
-	maxSaved     = 20 // characters of a name
+	mostSaved = 3
+	maxSaved  = 20 // characters of a name
 )
 
+// filterCookie names the cookie of a viewer's filters.
+func filterCookie(v *web.Viewer) string {
+	return "ringi-approvals-" + aggregate.HashOf(v.Tenant + "/" + v.User)[:16]
+}
+
 // savedFilters returns those of the request's cookie that are ones, in their order.
-func savedFilters(r *http.Request) (out []savedFilter) {
-	kept, _ := base64.RawURLEncoding.DecodeString(web.CookieOf(r, filterCookie))
+func savedFilters(r *http.Request, v *web.Viewer) (out []savedFilter) {
+	kept, _ := base64.RawURLEncoding.DecodeString(web.CookieOf(r, filterCookie(v)))
 	for line := range strings.Lines(string(kept)) {
 		name, query, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		q, err := url.ParseQuery(query)
@@ -45,10 +51,10 @@ func savedName(name string) string {
 	return legible.First(strings.Join(strings.Fields(legible.Visible(name)), " "), maxSaved)
 }
 
-// saves returns the query by which the filter may be saved, "" if it is no filter or already saved.
-func (f approvalFilter) saves(r *http.Request) string {
+// saves returns the query by which the filter may be saved, "" if it is no filter or one of those saved.
+func (f approvalFilter) saves(saved []savedFilter) string {
 	at := f.at("")
-	here := slices.ContainsFunc(savedFilters(r), func(s savedFilter) bool { return s.Path == at })
+	here := slices.ContainsFunc(saved, func(s savedFilter) bool { return s.Path == at })
 	if _, query, _ := strings.Cut(at, "?"); !here && (f.Narrows() || f.Sort != "") {
 		return query
 	}
@@ -58,7 +64,8 @@ func (f approvalFilter) saves(r *http.Request) string {
 // saveFilter keeps a filter by its name, in the place of one with the same name, or forgets it.
 func (c *Pages) saveFilter(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	name, forget := savedName(r.PostFormValue("name")), savedName(r.PostFormValue("forget"))
-	all := slices.DeleteFunc(savedFilters(r), func(s savedFilter) bool { return s.Name == name || s.Name == forget })
+	of := func(s savedFilter) bool { return s.Name == name || s.Name == forget }
+	all := slices.DeleteFunc(savedFilters(r, v), of)
 	to := approvalsPath
 	if q, err := url.ParseQuery(r.PostFormValue("query")); err == nil && name != "" {
 		f, _ := readApprovalFilter(q)
@@ -71,7 +78,8 @@ func (c *Pages) saveFilter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		_, query, _ := strings.Cut(s.Path, "?")
 		kept.WriteString(s.Name + "\t" + query + "\n")
 	}
-	web.SetCookie(w, r, filterCookie, base64.RawURLEncoding.EncodeToString([]byte(kept.String())), 365*24*time.Hour)
+	value := base64.RawURLEncoding.EncodeToString([]byte(kept.String()))
+	web.SetCookie(w, r, filterCookie(v), value, 365*24*time.Hour)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
