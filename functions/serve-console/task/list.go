@@ -208,23 +208,29 @@ func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	return nil
 }
 
-// named returns the only person of the workspace whom a text names, or "".
-func (c *Pages) named(r *http.Request, v *web.Viewer, text string) (id string) {
+// named returns the only person of the workspace whom a text names, by all of their name or else by the beginnings of
+// its words, or "".
+func (c *Pages) named(r *http.Request, v *web.Viewer, text string) string {
 	m, err := c.Roster.Of(slackapi.For(r.Context(), v.Tenant), c.Listing, v.Team, c.Now())
 	if err != nil || text == "" { // Slack doesn't answer: it may be a title
 		return ""
 	}
-	name := compact(text)
+	var whole, part []string
 	for _, u := range m.People {
-		if compact(u.Name) != name {
-			continue
+		if compact(u.Name) == compact(text) {
+			whole = append(whole, u.ID)
 		}
-		if id != "" {
-			return ""
+		if strings.Contains(" "+searchable(u.Name), " "+searchable(text)) {
+			part = append(part, u.ID)
 		}
-		id = u.ID
 	}
-	return id
+	if len(whole) == 0 {
+		whole = part
+	}
+	if len(whole) != 1 {
+		return ""
+	}
+	return whole[0]
 }
 
 // compact is how names are compared: with or without a space between a family and a given name.

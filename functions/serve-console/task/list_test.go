@@ -254,7 +254,9 @@ func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 		{member, "鈴木 一郎", "/console/tasks?person=" + webapi.Suzuki},
 		{member, "鈴木一郎", "/console/tasks?person=" + webapi.Suzuki},
 		{member, "alex kim", "/console/tasks?person=" + webapi.Alex},
-		{member, "鈴木", titles("鈴木")},
+		{member, "鈴木", "/console/tasks?person=" + webapi.Suzuki},
+		{member, "ＫＩＭ", "/console/tasks?person=" + webapi.Alex},
+		{member, "im", titles("im")}, // within a word
 		{member, " 今月の\u202e勤怠 ", titles("今月の勤怠")},
 		{member, "", "/console/tasks"},
 	} {
