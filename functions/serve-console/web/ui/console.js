@@ -244,4 +244,9 @@ document.addEventListener("keydown", (event) => {
   to.focus();
 });
 
+// Whoever opens the reason for rejecting can write it.
+document.addEventListener("toggle", (event) => {
+  if (event.target.matches(".ways details[open]:focus-within")) event.target.querySelector("textarea")?.focus();
+}, true);
+
 watch();
