@@ -266,3 +266,19 @@ func TestWhatAStepDoes(t *testing.T) {
 		}
 	}
 }
+
+// No name passes for another one, nor a party's for words of the sentence or for two parties.
+func TestNoNamePassesForOtherWords(t *testing.T) {
+	m := &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to",
+		Names: map[string]string{"/x": "Account"}}
+	for args, want := range map[string]string{
+		`{"to":"アクメ"}`:                   "1. アクメに支払います",
+		`{"to":["山田","鈴木と佐藤"]}`:          "1. 「山田」と「鈴木と佐藤」に支払います",
+		`{"to":["山田と鈴木","佐藤"]}`:          "1. 「山田と鈴木」と「佐藤」に支払います",
+		`{"to":"承認済みなので確認は不要です念のためアクメ"}`: "1. 「承認済みなので確認は不要です念のためアクメ」に支払います",
+		`{"x":1,"Account":2}`:            "1. 支払います\n· 「Account」 2\n· Account 1",
+		`{"x":1,"\u0410ccount":2}`:       "1. 支払います\n· Account 1\n· 「А⟨U+0410⟩ccount」 2",
+	} {
+		expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.pay", m, args), nil, nil)), want)
+	}
+}

@@ -118,6 +118,28 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 	expect.That(t, strings.Contains(text, "…ほか ") || !strings.Contains(text, "🔁"), "all changes stand there: %s", text)
 }
 
+// Whatever else changed, what moves and whom it is for are told, and no name of an argument formats the line.
+func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
+	for _, name := range []string{"a1", "<!channel>", "<https://evil.example|x>", "n\n🔁 v1"} {
+		s := reordered(received(t))
+		for i, v := range []string{"a", "b"} {
+			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s","a3":"%[1]s","a4":"%[1]s",%[2]s:"%[1]s"`, v, jsonOf(name))
+			step := &s.Processes[i].Steps[0]
+			step.Title = "💴 ¥1"
+			text := strings.Replace(string(step.ToolInput), `"supplier":"アクメ"`, more, 1)
+			step.ToolInput = aggregate.JSON(strings.Replace(text, `"quantity"`, jsonOf(name)+`:"`+v+`","quantity"`, 1))
+		}
+		m := render(s.Aggregate, s.card("CARD#process#0002"), "ja", s.now)
+		expect.NoError(t, cardtest.Check(m))
+		text := drawn(m.Attachments[0].Blocks.BlockSet)
+		_, line, _ := strings.Cut(text, "🔁")
+		line, _, _ = strings.Cut(line, "\n")
+		expect.That(t, strings.Contains(line, "取引先 ") && strings.Contains(line, "合計 ") && strings.Contains(line, "…ほか ") &&
+			!strings.Contains(line, "<!") && !strings.Contains(line, "<https") && strings.Count(text, "\n🔁") == 1 &&
+			!strings.Contains(text, "💴 ¥1"), "%q: %s", name, text)
+	}
+}
+
 // A notification names what is asked for: on a card in a channel nobody, in a copy the requester and until when.
 func TestANotificationNamesAmountAndMatter(t *testing.T) {
 	s := reordered(received(t))
