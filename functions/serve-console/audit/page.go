@@ -95,7 +95,8 @@ func (f auditForm) filter() (auditlog.Filter, error) {
 const auditPath = "/console/audit"
 
 func (f auditForm) narrowing(words web.Texts, actors []web.Choice) web.Filter {
-	return web.Filter{Path: auditPath, Submit: words.Say("show"), Links: web.Cleared(auditPath, words.Say("clear"), true),
+	return web.Filter{Path: auditPath, Submit: words.Say("filter"),
+		Links: web.Cleared(auditPath, words.Say("clear"), true),
 		Fields: []web.Field{
 			web.Select("action", words.Say("action"), words.Say("any_action"), actionChoices(words.Locale(), f.Action)),
 			web.Select("actor", words.Say("who"), words.Say("anybody"), actors),

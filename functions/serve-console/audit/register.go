@@ -63,7 +63,7 @@ func (p *period) at(path string, more ...string) string {
 }
 
 func (p *period) filter(words web.Texts, number string) web.Filter {
-	return web.Filter{Path: registerPath, Hidden: []web.Field{{Name: "by", Value: p.By}}, Submit: words.Say("show"),
+	return web.Filter{Path: registerPath, Hidden: []web.Field{{Name: "by", Value: p.By}}, Submit: words.Say("filter"),
 		Links: web.Cleared(registerPath, words.Say("clear"), true), Fields: []web.Field{
 			{Name: "number", Label: words.Say("either"), Value: number, Most: 11, Example: "2026-000123"},
 			web.Day("from", words.Say("from"), p.From), web.Day("to", words.Say("to"), p.To),

@@ -115,7 +115,7 @@ func (c *Pages) showBeginForm(
 		p.Files = append(p.Files, file)
 	}
 	return c.Show(
-		w, r, v, web.Document{Title: words.Say("title"), Here: "contests", Data: p, Status: status}, "contest/begin",
+		w, r, v, web.Document{Title: words.Say("new_contest"), Here: "contests", Data: p, Status: status}, "contest/begin",
 	)
 }
 

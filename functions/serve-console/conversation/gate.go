@@ -106,7 +106,7 @@ func decidedBefore(t web.Texts, e aggregate.ErrDecided, who, when string) string
 	case e.Reason == conversation.ReasonExpired || e.Reason == conversation.ReasonAged || e.Reason == task.ReasonExpired:
 		status = t.In("why", conversation.ReasonExpired)
 	case e.Status == string(conversation.Closed):
-		status = t.Say("closed")
+		status = t.Say("ended")
 	}
 	return t.Say("decided_before", "status", cmp.Or(status, e.Status), "who", who, "when", when)
 }

@@ -147,7 +147,7 @@ func (f filter) form(words web.Texts, people []web.Choice) web.Filter {
 		Links: web.Cleared(agentsPath, words.Say("clear"), f.narrows()),
 		Fields: []web.Field{web.Select("status", words.Say("status"), words.Say("anything"),
 			web.Choices(words, "statuses", f.status, statuses...)),
-			web.Select("person", words.Say("person"), words.Say("anybody"), people)}}
+			web.Select("person", words.Say("started_by"), words.Say("anybody"), people)}}
 }
 
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {

@@ -168,7 +168,7 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 	case conversation.FromAgent:
 		row.By, row.Text = p.Agent, card.Answered(m.Content)
 	case conversation.FromSystem:
-		row.By = words.Say("ringi")
+		row.By = words.Say("system")
 		if m.For != "" {
 			row.By += " → " + t.person(m.For)
 		}

@@ -117,7 +117,7 @@ const toolsPath = "/console/tools"
 
 // search is the filter of a list of tools; the whole list is at its path.
 func (t toolsTexts) search(path, query string) web.Filter {
-	f := web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("search"),
+	f := web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("filter"),
 		Fields: []web.Field{{Name: "q", Label: t.Say("search_label"), Value: query}}}
 	if query != "" {
 		f.Links = []web.Link{{Path: path, Text: t.Say("all"), Plain: true}}

@@ -68,7 +68,7 @@ func (c *SuccessorPages) stuck(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	doc := web.Document{Title: v.Texts("successor").Say("stuck_title"), Here: "approvals", Data: d}
+	doc := web.Document{Title: v.Texts("successor").Say("stuck"), Here: "approvals", Data: d}
 	return c.Show(w, r, v, doc, "stand-ins/left")
 }
 

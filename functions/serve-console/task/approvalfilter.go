@@ -96,7 +96,7 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 		return " " + strconv.Itoa(n)
 	}
 	l.Views = []web.View{
-		{Path: mine.at(""), Text: words.Say("for_me") + counted(len(turn[true]), true), Here: l.ForMe},
+		{Path: mine.at(""), Text: words.Say("your_turn") + counted(len(turn[true]), true), Here: l.ForMe},
 		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), !l.ForMe), Here: !l.ForMe}}
 	if v.Admin {
 		l.Views = append(l.Views, web.View{Path: "/console/successors", Text: words.Say("stuck")})
@@ -129,7 +129,7 @@ func (l *waitingList) heading(words web.Texts, yours bool, rows []waitingRow) st
 	}
 	says := []string{words.Say("for_others"), words.Say("items", "n", n)}
 	if yours {
-		says[0] = words.Say("for_me")
+		says[0] = words.Say("your_turn")
 	}
 	var money []string
 	for _, a := range sums {

@@ -84,7 +84,7 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	case !t.task.IsOpen(p.ID):
 		page.No = words.Say("over")
 	case page.Gone:
-		page.No = words.Say("gone")
+		page.No = words.Say("text_gone")
 	case !card.Stampable(text):
 		page.No = words.Say("not_whole")
 	case who != nil:

@@ -144,7 +144,7 @@ func (f taskFilter) form(words web.Texts, people []web.Choice) web.Filter {
 	return web.Filter{Path: tasksPath, Search: true, Submit: words.Say("filter"),
 		Links: web.Cleared(tasksPath, words.Say("clear"), f.narrows()),
 		Fields: []web.Field{search, web.Select("status", words.Say("status"), words.Say("anything"), statuses),
-			web.Select("person", words.Say("person"), words.Say("anybody"), people),
+			web.Select("person", words.Say("asked_by"), words.Say("anybody"), people),
 			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To)}}
 }
 

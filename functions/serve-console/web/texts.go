@@ -3,6 +3,7 @@ package web
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -30,8 +31,11 @@ func TextsOf(catalog, locale string) Texts {
 	if t, known := read.Load(name); known {
 		return t.(Texts)
 	}
-	t, err := parse(name)
-	if err != nil {
+	t := Texts{}
+	if catalog != common {
+		maps.Copy(t, TextsOf(common, locale))
+	}
+	if err := t.read(name); err != nil {
 		panic(fmt.Errorf("texts of the console: %w", err))
 	}
 	t[localeKey] = locale
@@ -39,19 +43,21 @@ func TextsOf(catalog, locale string) Texts {
 	return t
 }
 
+// common is the catalog of texts that several pages have. A catalog's own text comes before one of these.
+const common = "common"
+
 // localeKey is the key under which Texts has its language.
 const localeKey = "locale"
 
-func parse(name string) (Texts, error) {
+func (t Texts) read(name string) error {
 	file, err := catalogs.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var nodes map[string]yaml.Node
 	if err := yaml.Unmarshal(file, &nodes); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	t := Texts{}
 	for key, n := range nodes {
 		table, lists := map[string]string{}, map[string][]string{}
 		switch {
@@ -62,10 +68,10 @@ func parse(name string) (Texts, error) {
 		case n.Decode(&lists) == nil:
 			t[key] = lists
 		default:
-			return nil, fmt.Errorf("%s: %s is no text and no table", name, key)
+			return fmt.Errorf("%s: %s is no text and no table", name, key)
 		}
 	}
-	return t, nil
+	return nil
 }
 
 func (t Texts) Locale() string { return t.Say(localeKey) }
