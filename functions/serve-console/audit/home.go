@@ -16,7 +16,7 @@ const HomeDays = 7
 // Lately is a workspace's last days in numbers.
 type Lately struct {
 	From, To string
-	All      []Number
+	All      []web.Number
 	Briefly  string // the most telling of all
 	// Full says how many tasks are open and may be, if administrators are to be warned of that; otherwise it is "".
 	Full string
@@ -40,7 +40,7 @@ func (c *InsightPages) open(ctx context.Context, v *web.Viewer, l *Lately, limit
 			l.Full = w.Say("full", "n", open, "limit", most)
 		}
 	}
-	l.All = append(l.All, Number{Name: w.Say("open"), Text: open, About: about})
+	l.All = append(l.All, web.Number{Name: w.Say("open"), Text: open, About: about})
 	return nil
 }
 
@@ -65,23 +65,23 @@ func (c *InsightPages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Sett
 	all := tenancy.TotalOfDays(counted)
 	d.numbers(w, all)
 	became := func(s task.Status) int { return all.Became[string(s)] }
-	l.All = append(d.Numbers[:2:2], d.Numbers[3], Number{ // requests, half, rate
+	l.All = append(d.Numbers[:2:2], d.Numbers[3], web.Number{ // requests, half, rate
 		Name: w.Say("done"), Text: web.Count(int64(became(task.StatusDone))), About: w.Say(
 			"runs_about", "failed", became(task.StatusFailed)+became(task.StatusToRetry), "cancelled",
 			became(task.StatusCancelled),
 		),
 	})
-	of := func(label string, n aggregate.MicroUSD, budget float64) Number {
+	of := func(label string, n aggregate.MicroUSD, budget float64) web.Number {
 		about := w.Say("no_budget")
 		if budget > 0 {
 			about = w.Say("of_budget", "usd", budget)
 		}
-		return Number{Name: label, Text: web.Spent(w.Locale(), n, 0), About: about}
+		return web.Number{Name: label, Text: web.Spent(w.Locale(), n, 0), About: about}
 	}
 	l.All = append(l.All, of(w.Say("spent_day"), spent.Day, s.MaxCostDayUSD),
 		of(w.Say("spent_month"), spent.Month, s.MaxCostMonthUSD))
 	var briefly []string
-	for _, n := range []Number{l.All[0], l.All[3], l.All[5]} { // requests, done, what they cost
+	for _, n := range []web.Number{l.All[0], l.All[3], l.All[5]} { // requests, done, what they cost
 		briefly = append(briefly, n.Name+" "+n.Text)
 	}
 	l.Briefly = strings.Join(briefly, " · ")

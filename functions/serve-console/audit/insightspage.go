@@ -33,7 +33,7 @@ type insightsData struct {
 	Filter   web.Filter
 	Problem  string
 	Empty    bool
-	Numbers  []Number
+	Numbers  []web.Number
 	WaitRows []bucketRow
 	Gates    []gateRow
 	Became   []becameRow
@@ -43,9 +43,6 @@ type insightsData struct {
 	Days     []dayRow
 	Unpriced bool // the price of some calls is unknown
 }
-
-// Number is a figure at the top of a page. Path is of the list of what it counts, and may be empty.
-type Number struct{ Name, Text, About, Path string }
 
 // bucketRow is a bar: its width is in thousandths of the largest.
 type bucketRow struct {
@@ -195,7 +192,7 @@ func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
 	if all.Tasks > 0 {
 		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
 	}
-	d.Numbers = []Number{
+	d.Numbers = []web.Number{
 		{Name: w.Say("tasks"), Text: web.Count(int64(all.Tasks)), About: w.Say("tasks_about")},
 		{Name: w.Say("half"), Text: within(0.5), About: w.Say("half_about")},
 		{Name: w.Say("most"), Text: within(0.9), About: w.Say("most_about")},

@@ -141,7 +141,7 @@ type boardPage struct {
 	Team  string
 	Name  string
 	Rows  []boardRow
-	Stats *teamStats
+	Stats []web.Number // of the team
 }
 
 type boardRow struct {
@@ -159,12 +159,6 @@ type boardRow struct {
 	score          float64
 }
 
-type teamStats struct {
-	Rounds        int
-	Average, Best string
-	Input, Output int64
-}
-
 func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := contestTexts{v.Texts("contests")}
 	p := boardPage{Views: words.views(true), Most: mostOnBoard,
@@ -172,7 +166,7 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	board, err := c.Contests.Board(r.Context(), v.Tenant, store.ContestFilter{Team: p.Team}, "", mostOnBoard)
 	if err == nil && p.Team != "" {
 		p.Name = legible.OneLine(p.Team)
-		p.Stats, err = c.statisticsOf(r.Context(), v.Tenant, p.Team)
+		p.Stats, err = c.statisticsOf(r.Context(), v, p.Team)
 	}
 	if err != nil {
 		return err
@@ -229,13 +223,19 @@ func teamsOn(rows []contest.Board) (teams []*teamOn) {
 	return teams
 }
 
-func (c *Pages) statisticsOf(ctx context.Context, tenant, team string) (*teamStats, error) {
-	s, err := c.Contests.TeamStatistics(ctx, tenant, team)
+func (c *Pages) statisticsOf(ctx context.Context, v *web.Viewer, team string) ([]web.Number, error) {
+	words := v.Texts("contests")
+	s, err := c.Contests.TeamStatistics(ctx, v.Tenant, team)
 	if err != nil || s.TotalRounds == 0 {
 		return nil, err
 	}
-	return &teamStats{s.TotalRounds, shownScore(s.AvgScore), shownScore(s.BestScore), int64(s.TotalInputTokens),
-		int64(s.TotalOutputTokens)}, nil
+	return []web.Number{
+		{Name: words.Say("total_rounds"), Text: strconv.Itoa(s.TotalRounds)},
+		{Name: words.Say("average"), Text: shownScore(s.AvgScore)},
+		{Name: words.Say("best_score"), Text: shownScore(s.BestScore)},
+		{Name: words.Say("input"), Text: web.Count(int64(s.TotalInputTokens))},
+		{Name: words.Say("output"), Text: web.Count(int64(s.TotalOutputTokens))},
+	}, nil
 }
 
 func boardRowOf(rank int, b *contest.Board) boardRow {

@@ -25,7 +25,6 @@ type teamRow struct {
 	Unjudged                           string // that the judge gave no judgment of some rounds
 	Sent                               string // address of the list of prompts sent to models; empty for members
 	Rounds, Most                       int
-	Running                            bool
 	Played                             []roundRow
 	Course                             []bar
 	best                               float64
@@ -114,7 +113,6 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	if k.BestScore != nil {
 		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
 	}
-	row.Running = k.Status == contest.TeamRunning
 	if k.Status != contest.TeamRunning {
 		row.Why = card.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,
 			Detail: k.Detail}.In(locale)

@@ -1,10 +1,8 @@
 package conversation
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -43,15 +41,6 @@ func effectOf(p conversation.Payload, locale string, person func(id string) stri
 	return &e
 }
 
-// indented writes JSON in lines.
-func indented(text []byte) string {
-	var b bytes.Buffer
-	if json.Indent(&b, text, "", "  ") != nil {
-		return string(text)
-	}
-	return b.String()
-}
-
 // resultOf returns what the agent was given of a call's result, as the page shows it. Without it the page shows the
 // rest.
 func (c *Pages) resultOf(ctx context.Context, ref aggregate.Ref, x *conversation.Action) string {
@@ -62,7 +51,7 @@ func (c *Pages) resultOf(ctx context.Context, ref aggregate.Ref, x *conversation
 	if err == nil {
 		var r conversation.CallResult
 		if r, err = conversation.ReadCallResult(text); err == nil {
-			return legible.Spelled(indented(r.Value))
+			return legible.Spelled(web.Indented(string(r.Value)))
 		}
 	}
 	slog.WarnContext(ctx, "what a tool returned is not shown", "session_id", ref.ID, "err", err)
@@ -199,17 +188,12 @@ func (c *Pages) numbered(ctx context.Context, a *conversation.Aggregate, number 
 // ownForm is the form in which a person proposes an action themself, as it was typed.
 type ownForm struct {
 	conversation.Own
-	Types  []ownType
+	Types  []web.Choice
 	Labels map[string]string
 	Wrong  map[string]string
 	Open   bool // something was typed
 	// Key is made when the form is opened: sent twice, it proposes once.
 	Key string
-}
-
-type ownType struct {
-	Value, Text string
-	Chosen      bool
 }
 
 // maxOwnForm bounds what is shown again of a form that was refused, in characters.
@@ -234,7 +218,8 @@ func (p *conversationPage) own(t loaded, v *web.Viewer) {
 	}
 	for _, x := range agent.OwnTypes {
 		if def.May(x) {
-			p.Own.Types = append(p.Own.Types, ownType{string(x), agent.Called(v.Locale)[x], x == p.Own.Type})
+			p.Own.Types = append(p.Own.Types, web.Choice{Value: string(x), Text: agent.Called(v.Locale)[x],
+				Chosen: x == p.Own.Type})
 		}
 	}
 	if p.Own.Types == nil {

@@ -30,7 +30,6 @@ type Attempt struct {
 	Status             task.ExecutionStatus
 	Started, Completed time.Time
 	Took, Waited       string // in words; for people
-	Executor           string
 	Error              string // why it failed, in a sentence
 	StoppedBy, Retried string
 	Summary            string
@@ -48,7 +47,6 @@ type Run struct {
 	Call
 	Result  *Result
 	Folded  bool   // arguments and result are left out
-	Called  bool   // the effect is that of the call, else of the plan
 	Address string // of what it made
 	Error   string
 	Started time.Time
@@ -79,15 +77,13 @@ type Result struct {
 	Expired bool
 	Failed  bool   // it could not be read now
 	Preview string // when it was not opened
-	Bytes   int
 }
 
 func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	a := s.Task
 	t := Attempt{
 		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Decision: e.Number, Status: e.Status,
-		Executor: e.Terms.Executor,
-		Waited:   r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
+		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
 		Started: web.TimeOf(e.StartedAt), Completed: web.TimeOf(e.CompletedAt),
 	}
 	if e.StartedAt != nil && e.CompletedAt != nil {
@@ -154,7 +150,6 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 		arguments.JSON = aggregate.JSON(v.JSON)
 	}
 	out.Call, _ = r.call(a, planned, arguments, false)
-	out.Called = true
 	out.Result, out.Address = r.result(s, row.Result), card.Address(row)
 	return out
 }
@@ -205,7 +200,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 	if b == nil {
 		return nil
 	}
-	out := &Result{Bytes: b.Bytes}
+	out := &Result{}
 	text := []byte(b.JSON)
 	if v, opened := s.Opened[b.S3Key]; opened && b.S3Key != "" {
 		text, out.Expired = v.JSON, errors.Is(v.Err, large.ErrExpired)

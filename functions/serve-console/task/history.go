@@ -47,7 +47,6 @@ type Source struct {
 // History is a task from its message to its end.
 type History struct {
 	ID, Title, Description string
-	Rev                    int
 	Status                 task.Status
 	Held                   bool // it could not be drafted, since nobody may approve it
 	Moves                  bool // it may change without anybody acting
@@ -158,7 +157,7 @@ type Choice struct {
 func (r Reader) History(s Source) History {
 	a := s.Task
 	t := History{
-		ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: a.Head.Noted, Held: a.Head.Undecidable(),
+		ID: a.Head.TaskID, Run: a.Head.Run, Status: a.Head.Noted, Held: a.Head.Undecidable(),
 		Actions: a.Offers(), LogGoesOn: s.More,
 	}
 	if used := a.Used(); used != nil {

@@ -94,23 +94,21 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 
 // Verdict is a gate's state.
 type Verdict struct {
-	Status   aggregate.GateStatus
-	By       string // who approved or rejected it; empty: nobody, or the system
-	Auto     bool   // approved by the system
-	At       time.Time
-	Surface  aggregate.Surface
-	Reason   string // of a rejection
-	DecideBy time.Time
-	Stamps   []Stamp
-	Route    *subject.Route // nil: no rule chose one
-	Beside   bool           // the route stands elsewhere on the page
+	Status  aggregate.GateStatus
+	By      string // who approved or rejected it; empty: nobody, or the system
+	Auto    bool   // approved by the system
+	At      time.Time
+	Surface aggregate.Surface
+	Reason  string // of a rejection
+	Stamps  []Stamp
+	Route   *subject.Route // nil: no rule chose one
+	Beside  bool           // the route stands elsewhere on the page
 }
 
 type Stamp struct {
 	By, For string
 	At      time.Time
 	Surface aggregate.Surface
-	Hash    string
 }
 
 type Step struct {
@@ -203,11 +201,8 @@ func (r Reader) sum(a *task.Aggregate, steps []task.Step) *subject.Sum {
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate, id string, log []aggregate.AuditEntry) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
-	if g.Terms.DecideBy != nil && g.Status == aggregate.PendingApproval {
-		v.DecideBy = *g.Terms.DecideBy
-	}
 	for _, s := range g.Given() {
-		stamp := Stamp{By: r.Person(s.By), At: s.At, Surface: s.Surface, Hash: s.Hash}
+		stamp := Stamp{By: r.Person(s.By), At: s.At, Surface: s.Surface}
 		if s.OnBehalfOf != "" {
 			stamp.For = r.Person(s.OnBehalfOf)
 		}
@@ -247,7 +242,6 @@ type Gate struct {
 	ID      string
 	Kind    aggregate.CardType
 	Version int
-	Hash    string
 	Step    *Step // of a step's gate, and what its call does
 	Call
 	Whole    bool // the history shows all of it; else nobody may approve it here
@@ -264,7 +258,7 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 	if !ok || !open.Terms.ApprovalRequired || a.Head.Parked != nil {
 		return nil
 	}
-	g := &Gate{ID: open.ID, Kind: open.Kind, Version: open.Version, Hash: a.AskedHash(open.ID), Whole: true}
+	g := &Gate{ID: open.ID, Kind: open.Kind, Version: open.Version, Whole: true}
 	g.DecideBy = web.TimeOf(open.Terms.DecideBy)
 	if g.Route = r.along(a, a.GateWith(open.ID)); g.Route != nil {
 		g.DecideBy = time.Time{} // the stage that is asked says it

@@ -171,6 +171,9 @@ func At(path string, values map[string]string) string {
 	return (&url.URL{Path: path, RawQuery: q.Encode()}).String()
 }
 
+// Number is a figure at the top of a page. Path is of the list of what it counts, and may be empty.
+type Number struct{ Name, Text, About, Path string }
+
 type Choice struct {
 	Value, Text string
 	Chosen      bool

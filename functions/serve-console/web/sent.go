@@ -112,7 +112,7 @@ func (c *Site) ShowKept(
 	if err != nil && !errors.Is(err, large.ErrExpired) && !errors.Is(err, aggregate.ErrNotFound) {
 		return err
 	}
-	p.Answer = indented(legible.Spelled(legible.Mask(legible.Beginning(said, maxSent))))
+	p.Answer = Indented(legible.Spelled(legible.Mask(legible.Beginning(said, maxSent))))
 	here := map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}[what]
 	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: here, Data: p}, "sent")
 }
@@ -172,11 +172,11 @@ func (r *room) take(all []Part, path, text string) []Part {
 		return all
 	}
 	r.parts, r.bytes = r.parts-1, r.bytes-len(text)
-	return append(all, Part{legible.OneLine(path), indented(legible.Spelled(text))})
+	return append(all, Part{legible.OneLine(path), Indented(legible.Spelled(text))})
 }
 
-// indented spreads a text that is JSON over lines; any other text stays as it is.
-func indented(text string) string {
+// Indented spreads a text that is JSON over lines; any other text stays as it is.
+func Indented(text string) string {
 	var b bytes.Buffer
 	if begin := strings.TrimSpace(text); begin == "" || !strings.Contains("{[", begin[:1]) ||
 		json.Indent(&b, []byte(begin), "", "  ") != nil {
