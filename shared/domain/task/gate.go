@@ -129,6 +129,14 @@ func (a *Aggregate) gates() []Gated {
 	return out
 }
 
+// AllGates returns all gates of the task in the order in which they open.
+func (a *Aggregate) AllGates() (all []*aggregate.Gate) {
+	for _, row := range a.gates() {
+		all = append(all, row.gate())
+	}
+	return all
+}
+
 // gateOf returns the gate with this id, or nil.
 func (a *Aggregate) gateOf(id string) Gated {
 	for _, g := range a.gates() {

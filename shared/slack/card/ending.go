@@ -134,22 +134,10 @@ func (d drawing) rejection() []string {
 		return nil
 	}
 	var last aggregate.Verdict
-	see := func(g *aggregate.Gate) {
+	for _, g := range d.a.AllGates() {
 		if g.RejectedAt != nil && (last.RejectedAt == nil || g.RejectedAt.After(*last.RejectedAt)) {
 			last = g.Verdict
 		}
-	}
-	for _, p := range d.a.Prompts {
-		see(&p.Gate)
-	}
-	for _, p := range d.a.Processes {
-		see(&p.Gate)
-	}
-	for _, g := range d.a.Gates {
-		see(&g.Gate)
-	}
-	for _, g := range d.a.Agains {
-		see(&g.Gate)
 	}
 	if last.RejectedAt == nil { // a load that mixes two commits
 		return nil
@@ -172,22 +160,10 @@ func (d drawing) approvalHours() int {
 	if c := d.a.Choice; c != nil {
 		hours = c.Terms.ApprovalHours
 	}
-	expired := func(g aggregate.Gate) {
+	for _, g := range d.a.AllGates() {
 		if g.Status == aggregate.Expired {
 			hours = g.Terms.ApprovalHours
 		}
-	}
-	for _, p := range d.a.Prompts {
-		expired(p.Gate)
-	}
-	for _, p := range d.a.Processes {
-		expired(p.Gate)
-	}
-	for _, g := range d.a.Gates {
-		expired(g.Gate)
-	}
-	for _, g := range d.a.Agains {
-		expired(g.Gate)
 	}
 	return hours
 }
