@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
@@ -36,12 +37,12 @@ func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
 		band, more = more[0], more[1:]
 	}
 	if band == "" {
-		band = s.Say("band_any")
+		band = s.Say("all")
 	}
 	if r.Numbered {
 		more = append(more, s.Say("band_numbered"))
 	}
-	return group, capital(band), more
+	return group, web.Capital(band), more
 }
 
 // chips are the stages of an outcome; a refusal is one, too.
@@ -104,5 +105,5 @@ func (s speaker) least(o *rules.Outcome) string {
 
 // called makes a name of what a rule is for.
 func (s speaker) called(r *rules.Rule) string {
-	return legible.Clip(capital(s.what(&r.When)), rules.MaxName)
+	return legible.Clip(web.Capital(s.what(&r.When)), rules.MaxName)
 }

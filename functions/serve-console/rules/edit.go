@@ -102,8 +102,8 @@ func (a *asked) keep(e edited) error {
 	}
 	if e.At == reads && a.r.PostForm.Get("outcome") == "refuse" && e.Rule.Refuse == "" {
 		// without a text it would be the default, by which the channel approves
-		own = append(own, problem{Field: "refuse", Label: a.label("refuse"),
-			Text: a.In("limits", "words", "a", rules.MaxRefuse)})
+		own = append(own, problem{Field: "refuse", Fault: web.Fault{Label: a.label("refuse"),
+			Text: a.In("limits", "words", "a", rules.MaxRefuse)}})
 	}
 	if len(own) > 0 {
 		return a.form(e, a.r.PostForm, own)
@@ -123,7 +123,6 @@ func fieldsOf(rule string) string {
 
 type ruleData struct {
 	Draft, Was, At string
-	Rev            int
 	New, Last      bool
 	Default        string // of the last rule, what becomes of its requests unless somebody chooses
 	Sentence       string
@@ -203,16 +202,15 @@ type stageData struct {
 func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	r := &e.Rule
 	d := ruleData{
-		Draft: packed(a.draft), Was: packed(r), At: e.At, Rev: a.draft.Rev, New: e.At == "new", Last: e.last(),
+		Draft: packed(a.draft), Was: packed(r), At: e.At, New: e.At == "new", Last: e.last(),
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name,
-		Refuse: r.Refuse, Outcome: "default",
-		Numbered: r.Numbered,
+		Refuse: r.Refuse, Outcome: "default", Numbered: r.Numbered,
 	}
 	if d.Last {
-		d.Default = capital(a.In("defaults", e.At))
+		d.Default = web.Capital(a.In("defaults", e.At))
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
 	} else {
-		d.Sentence, d.Outcome, d.What = a.rule(r), "refuse", capital(a.what(&r.When))
+		d.Sentence, d.Outcome, d.What = a.rule(r), "refuse", web.Capital(a.what(&r.When))
 		a.conditions(&d, &r.When, sent)
 	}
 	switch {
@@ -353,7 +351,7 @@ func (a *asked) empties(is rules.Empty, up []string) (all []emptyData) {
 		for _, t := range cause.of {
 			of = append(of, string(t))
 		}
-		all = append(all, emptyData{cause.name, a.In("stage_empty", cause.name),
+		all = append(all, emptyData{cause.name, a.In("fields", "route.stages.empty."+cause.name),
 			a.options("empty_options", string(cause.is), of...)})
 	}
 	return all

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
@@ -225,22 +223,20 @@ type conflict struct {
 }
 
 type listData struct {
-	Draft     string
-	Rev       int
-	None      bool // there are no rules, and no draft of any
-	Unsaved   bool
-	Stand     bool // some are saved
-	NoSlack   bool
-	Unread    bool // an organisation stands, and can't be read
-	Conflict  *conflict
-	Problems  []problem
-	Rules     []ruleRow
-	Last      []ruleRow
-	Floor     floorData
-	Try       tryData
-	History   []kept
-	Approvers bool // the settings list approvers
-	Actions   bool // agents' actions are asked about by the rules
+	Draft    string
+	None     bool // there are no rules, and no draft of any
+	Unsaved  bool
+	Stand    bool // some are saved
+	NoSlack  bool
+	Unread   bool // an organisation stands, and can't be read
+	Conflict *conflict
+	Problems []problem
+	Rules    []ruleRow
+	Last     []ruleRow
+	Floor    floorData
+	Try      tryData
+	History  []kept
+	Actions  bool // agents' actions are asked about by the rules
 }
 
 // ruleRow is a rule at a glance, and in full.
@@ -269,9 +265,8 @@ func (a *asked) list(state listState) error {
 		return err
 	}
 	x := a.draft.Rules
-	d := listData{Draft: packed(a.draft), Rev: a.draft.Rev, None: x == nil, Stand: saved.Rules != nil,
-		Unsaved: !same(saved.Rules,
-			x), NoSlack: a.members == nil, Unread: a.unread, Conflict: state.conflict, Problems: state.problems}
+	d := listData{Draft: packed(a.draft), None: x == nil, Stand: saved.Rules != nil, NoSlack: a.members == nil,
+		Unsaved: !same(saved.Rules, x), Unread: a.unread, Conflict: state.conflict, Problems: state.problems}
 	if x != nil {
 		d.Actions = x.Actions()
 		a.rows(&d, x)
@@ -333,15 +328,9 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 // lastOutcome says what becomes of requests that no rule takes.
 func (a *asked) lastOutcome(at string, o *rules.Outcome) string {
 	if o.Route == nil && o.Refuse == "" {
-		return capital(a.In("defaults", at))
+		return web.Capital(a.In("defaults", at))
 	}
-	return capital(a.outcome(o))
-}
-
-// capital begins a sentence that is also a part of others.
-func capital(sentence string) string {
-	first, size := utf8.DecodeRuneInString(sentence)
-	return string(unicode.ToUpper(first)) + sentence[size:]
+	return web.Capital(a.outcome(o))
 }
 
 // conflicting shows the draft beside what somebody else saved since it was begun. The draft goes on from there: the

@@ -19,7 +19,6 @@ import (
 // reviewData is the look at a draft before it is saved.
 type reviewData struct {
 	Draft, Seen string
-	Rev         int
 	Ends        bool // the rules end
 	First       bool // none were saved
 	Actions     bool // agents' actions are asked about by the rules
@@ -29,7 +28,6 @@ type reviewData struct {
 	Changes     []change
 	Findings    []string
 	Ways        []wayRow
-	Bare        bool // no tool writes outside
 }
 
 // change is a difference between two versions of the rules.
@@ -52,14 +50,13 @@ func (a *asked) review(edited bool) error {
 	if now.Rev != a.draft.Rev {
 		return a.conflicting(now)
 	}
-	d := reviewData{Draft: packed(a.draft), Seen: seen(a.draft), Rev: now.Rev, Ends: x == nil, First: now.Rules == nil,
+	d := reviewData{Draft: packed(a.draft), Seen: seen(a.draft), Ends: x == nil, First: now.Rules == nil,
 		Edited: edited, Changes: a.changes(now.Rules, x)}
 	if x != nil {
 		if wrong := a.problems(x, x.Problems(knownOf(a.tools, false))); len(wrong) > 0 {
 			return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
 		}
 		d.Ways, d.Actions = a.ways(x), x.Actions()
-		d.Bare = len(d.Ways) == 0
 		found, err := a.found(x)
 		d.Findings = append(a.findings(x, found), a.unmarked(x)...)
 		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {

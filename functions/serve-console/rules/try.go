@@ -127,7 +127,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	}
 	facts.Askers = []circulation.Person{facts.Requester}
-	d.Answered, d.Rule, d.Says = true, a.ruleNamed(x, found.Rule.ID), capital(a.outcome(&found.Outcome))
+	d.Answered, d.Rule, d.Says = true, a.ruleNamed(x, found.Rule.ID), web.Capital(a.outcome(&found.Outcome))
 	switch {
 	case found.Unknown != "":
 		d.Says = a.Say("try_unknown", "what", legible.OneLine(found.Unknown))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
@@ -14,8 +15,7 @@ import (
 type problem struct {
 	Field string // below the rule that has it
 	Rule  string // number of the rule from 0, "reads", "writes" or ""
-	Label string
-	Text  string
+	web.Fault
 }
 
 // limits maps the limits of fields to the keys of their texts. The first form that a limit has counts; its groups are
@@ -84,7 +84,7 @@ var (
 // problems says what is wrong with rules.
 func (s speaker) problems(x *rules.Rules, all []aggregate.ErrField) (out []problem) {
 	for _, e := range all {
-		p := problem{Field: e.Field, Text: s.limit(e.Limit)}
+		p := problem{Field: e.Field, Fault: web.Fault{Text: s.limit(e.Limit)}}
 		if m := ruleField.Get().FindStringSubmatch(e.Field); m != nil {
 			p.Rule, p.Field = m[1], strings.TrimPrefix(e.Field, m[0])
 		} else if m := lastField.Get().FindStringSubmatch(e.Field); m != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"ringi/functions/serve-console/subject"
@@ -128,17 +127,11 @@ func (t markTexts) role(row typedRow, role string) string {
 	for part := range strings.SplitSeq(role, "+") {
 		all = append(all, t.In("roles", part))
 	}
-	text := strings.Join(all, t.Say("and"))
+	text := strings.Join(all, t.Say("middot"))
 	if inRows(row.At) {
 		text = t.Say("in_row", "role", text)
 	}
-	return capital(text)
-}
-
-// capital begins a text with a capital letter, if it has one.
-func capital(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
+	return web.Capital(text)
 }
 
 // valueAt returns the first value at a pointer as a text.
@@ -178,7 +171,7 @@ func (t *typedMark) propose(m markable) {
 		at := bare(row.At)
 		name := shown(at)
 		name = name[strings.LastIndex(name, " ")+1:]
-		proposed := []string{said[k].Title, said[k].About, capital(strings.ReplaceAll(name, "_", " "))}
+		proposed := []string{said[k].Title, said[k].About, web.Capital(strings.ReplaceAll(name, "_", " "))}
 		if said[k].About == "" || said[k].About[0] < utf8.RuneSelf {
 			proposed[1] = ""
 		}

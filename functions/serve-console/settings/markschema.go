@@ -1,13 +1,13 @@
 package settings
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
@@ -132,11 +132,7 @@ func example(input string) string {
 	if err != nil { // impossible: the values were read as JSON
 		return ""
 	}
-	var text bytes.Buffer
-	if err := json.Indent(&text, b, "", "  "); err != nil {
-		return ""
-	}
-	return text.String()
+	return web.Indented(string(b))
 }
 
 func sample(v any, depth int) any {

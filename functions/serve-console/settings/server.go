@@ -1,10 +1,8 @@
 package settings
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -232,8 +230,8 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 	}{
 		{t.Say("tool_title"), x.Tool.Title, was.Title, false},
 		{t.Say("description"), x.Tool.Description, was.Description, false},
-		{t.Say("arguments"), pretty(x.Tool.Input), pretty(was.Input), true},
-		{t.Say("result"), pretty(x.Tool.Output), pretty(was.Output), true},
+		{t.Say("arguments"), web.Indented(x.Tool.Input), web.Indented(was.Input), true},
+		{t.Say("result"), web.Indented(x.Tool.Output), web.Indented(was.Output), true},
 	} {
 		if one.is != "" || changed && one.was != "" {
 			out.Says = append(out.Says, saying{
@@ -256,15 +254,6 @@ func spelled(text string) string {
 		lines[i] = line[:len(line)-len(rest)] + legible.Spelled(rest)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// pretty formats a schema with one member per line.
-func pretty(text string) string {
-	var b bytes.Buffer
-	if text == "" || json.Indent(&b, []byte(text), "", "  ") != nil {
-		return text
-	}
-	return b.String()
 }
 
 // decideServerTool allows a tool exactly as it was shown, or forbids it.

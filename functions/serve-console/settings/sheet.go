@@ -31,13 +31,10 @@ type settingsData struct {
 	Cut      bool
 	Note     string
 	Contest  *contestNote
-	Problems []fieldProblem
+	Problems []web.Fault
 	Both     []string
 	Groups   []settingsGroup
 }
-
-// fieldProblem describes an input's problem.
-type fieldProblem struct{ At, Label, Text string }
 
 // settingsGroup is a part of a section; the first one may have no title.
 type settingsGroup struct {
@@ -72,7 +69,7 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 		if id := idAt(p.form, wrong.Field); id != "" {
 			label += ": " + nameOf(p.members, id)
 		}
-		d.Problems = append(d.Problems, fieldProblem{At: placeOf(base), Label: label, Text: t.problem(wrong)})
+		d.Problems = append(d.Problems, web.Fault{At: placeOf(base), Label: label, Text: t.problem(wrong)})
 	}
 	for _, name := range p.both {
 		d.Both = append(d.Both, t.label(name))

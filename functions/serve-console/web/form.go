@@ -62,8 +62,8 @@ func Lines(text string) (out []string) {
 // MostFaults bounds the faults that a page lists: a file may have tens of thousands, too many for an answer.
 const MostFaults = 100
 
-// Fault is what is wrong with a file, and where.
-type Fault struct{ Line, Label, Text string }
+// Fault is what is wrong with a file or a form, and where: on a line, or at an address.
+type Fault struct{ Line, At, Label, Text string }
 
 // Faults are what is wrong with a file, as far as a page lists it.
 type Faults struct {
@@ -135,15 +135,16 @@ func (x Choosing) Choose(name string, ids []string, query string) Chooser {
 	return c
 }
 
-// Search is the row of a form that searches for more to choose.
+// Search is a chooser with the row of a form that searches for more to choose.
 type Search struct {
-	Of                           Chooser
-	Label, Example, Path, Submit string
+	Words                Texts
+	Of                   Chooser
+	Label, Example, Path string
 }
 
-// seek returns a chooser's search: label and example say for what, and its answer is shown at the path.
-func seek(of Chooser, label, example, path, submit string) Search {
-	return Search{of, label, example, path, submit}
+// seek returns a chooser with its search: label and example say for what, and its answer is shown at the path.
+func seek(words Texts, of Chooser, label, example, path string) Search {
+	return Search{words, of, label, example, path}
 }
 
 // Entry is an input of a form with what is said about it.
