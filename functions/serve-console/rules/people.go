@@ -88,10 +88,9 @@ func (t texts) resolve(query, day string) web.Filter {
 
 // search finds people of any day by number, a part of their name, or an address. Blanks in names don't matter.
 func search(o *organisation.Organisation, text string) (all []organisation.Person) {
-	plain := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
-	want := plain(text)
+	want := folded(text)
 	for _, p := range o.Everybody() {
-		if strings.EqualFold(p.Number, want) || strings.Contains(plain(p.Name), want) ||
+		if strings.EqualFold(p.Number, want) || strings.Contains(folded(p.Name), want) ||
 			slices.Contains(p.Mails, want) {
 			all = append(all, p)
 		}

@@ -38,7 +38,7 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/settings", web.Of(c.Settings, c.overview)),
 		web.ForAdministrators("GET /console/settings/history", web.Of(c.Settings, c.history)),
-		web.ForAdministrators("GET /console/settings/{section}", web.Of(c.opened, c.section)),
+		web.ForAdministrators("GET /console/settings/{section}", web.Of(c.opened, c.showSection)),
 		web.ForAdministrators("POST /console/settings/{section}", web.Of(c.opened, c.saveSection)),
 		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),
 		web.ForAdministrators("POST /console/settings/import", web.Of(c.Settings, c.importSettings)),
@@ -58,6 +58,7 @@ type settingsPage struct {
 	conflict bool
 	unasked
 	both    []string // settings that the viewer and somebody else changed
+	used    string   // which model was used last
 	members *people.Members
 }
 
@@ -76,10 +77,6 @@ func (c *Pages) opened(r *http.Request, v *web.Viewer) (p settingsPage, err erro
 func (p settingsPage) path() string { return sectionPath(p.Key) }
 
 func sectionPath(key string) string { return "/console/settings/" + key }
-
-func (c *Pages) section(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
-	return c.showSection(w, r, v, p)
-}
 
 // saveSection shows what the typed values would change and, from there, saves them. It shows them again if they have
 // problems, if somebody else saved changes meanwhile, or if the form was a search.
@@ -237,6 +234,8 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 			return err
 		}
 		note = t.Say("spent", "day", sums.Day, "month", sums.Month)
+	case "work":
+		p.used = c.modelUsed(r.Context(), v)
 	case "contest":
 		if r.Method == http.MethodGet {
 			contest = c.contestNote(r.Context(), v, p.now)
@@ -244,9 +243,6 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	}
 	data := t.sheetOf(p)
 	data.Note, data.Contest = note, contest
-	if p.Key == "work" {
-		c.sayModel(r.Context(), v, &data)
-	}
 	came := web.Came{Silent: p.unasked != unasked{}, Conflict: p.conflict, Wrong: len(p.problems) > 0}
 	d := web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "settings/section")

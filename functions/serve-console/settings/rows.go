@@ -75,7 +75,7 @@ type settingRow struct {
 
 type cell struct {
 	Name, Label, Value, Example string
-	Boxes                       []web.Box
+	Choices                     []web.Choice
 	Wrong                       bool
 }
 
@@ -224,10 +224,11 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 			one := cell{Name: list + "." + c.key, Label: t.In("columns", list+"."+c.key), Value: row[c.key], Example: c.example}
 			// a value that the page doesn't offer stays selected
 			if c.options != nil && one.Value != "" && !slices.Contains(c.options, one.Value) {
-				one.Boxes = append(one.Boxes, web.Box{Value: one.Value, Text: one.Value, On: true})
+				one.Choices = append(one.Choices, web.Choice{Value: one.Value, Text: one.Value, Chosen: true})
 			}
 			for _, value := range c.options {
-				one.Boxes = append(one.Boxes, web.Box{Value: value, Text: t.choice(one.Name, value), On: one.Value == value})
+				text := t.choice(one.Name, value)
+				one.Choices = append(one.Choices, web.Choice{Value: value, Text: text, Chosen: one.Value == value})
 			}
 			r.Cells = append(r.Cells, one)
 		}

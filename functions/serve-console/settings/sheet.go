@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
@@ -136,6 +135,8 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	}
 	in.Ruled = p.now.RulesRev > 0 && (x.Name == "process_approval_required" || strings.HasPrefix(x.Name, "approvers."))
 	switch {
+	case x.Name == "model":
+		in.Bound = p.used
 	case x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0:
 		in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)
 	case x.Name == "prices" && p.now.FurtherDay > 0:
@@ -298,32 +299,22 @@ func (c *Pages) lastModel(ctx context.Context, tenant string) (aggregate.Use, er
 	return last, nil
 }
 
-// sayModel adds to the model's setting which model was used last. It adds nothing if that can't be read.
-func (c *Pages) sayModel(ctx context.Context, v *web.Viewer, d *settingsData) {
-	last, err := c.lastModel(ctx, v.Tenant)
-	if err != nil {
-		slog.WarnContext(ctx, "which model was used is not shown", "err", err)
-		return
-	}
+// modelUsed says which model was used last. It says nothing if that can't be read.
+func (c *Pages) modelUsed(ctx context.Context, v *web.Viewer) string {
 	t := settingsTexts{v.Texts("settings")}
-	for _, group := range d.Groups {
-		for i := range group.Inputs {
-			if in := &group.Inputs[i]; in.Name == "model" {
-				in.Bound = t.modelUsed(last.Provider, last.Model, last.CreatedAt)
-			}
-		}
-	}
-}
-
-func (t settingsTexts) modelUsed(provider, model string, at time.Time) string {
-	if model == "" {
+	last, err := c.lastModel(ctx, v.Tenant)
+	switch name := legible.OneLine(last.Model); {
+	case err != nil:
+		slog.WarnContext(ctx, "which model was used is not shown", "err", err)
+		return ""
+	case last.Model == "":
 		return t.Say("model_unused")
+	default:
+		if last.Provider == aggregate.Demo {
+			name = t.Say("model_demo")
+		}
+		return t.Say("model_used", "model", name, "when", web.Minute(last.CreatedAt))
 	}
-	name := legible.OneLine(model)
-	if provider == aggregate.Demo {
-		name = t.Say("model_demo")
-	}
-	return t.Say("model_used", "model", name, "when", web.Minute(at))
 }
 
 type settingsTexts struct{ web.Texts }
