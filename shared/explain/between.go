@@ -198,10 +198,10 @@ func (t *teller) rows() [][]string {
 // each is known by what it is called or by its number.
 func leaves(t *teller, several bool) (all []Argument) {
 	own := *t
-	own.gone, own.earlier = map[string]bool{}, t.earlier
+	own.gone = map[string]bool{}
 	if v, found := t.at(t.look.party); found && t.look.party != "" {
 		var path []part
-		for _, name := range namesIn(t.look.party) {
+		for _, name := range rules.Tokens(t.look.party) {
 			path = append(path, part{name: name})
 		}
 		all, own.gone[t.look.party] = own.rest(path, v), true

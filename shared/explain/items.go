@@ -29,7 +29,7 @@ func (t *teller) item() []Piece {
 			return nil
 		}
 		v, more = all[0], len(all)-1
-		for _, name := range namesIn(name) {
+		for _, name := range rules.Tokens(name) {
 			members, _ := v.(map[string]any)
 			v = members[name]
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
@@ -26,24 +27,15 @@ func pointerOf(path []part) string {
 			b.WriteString("*")
 			continue
 		}
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p.name))
+		b.WriteString(rules.Token(p.name))
 	}
 	return b.String()
-}
-
-// namesIn returns the names in a pointer.
-func namesIn(pointer string) []string {
-	names := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i, name := range names {
-		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-	}
-	return names
 }
 
 // at returns the argument at a pointer that goes through no list.
 func (t *teller) at(pointer string) (v any, found bool) {
 	v = t.args
-	for _, name := range namesIn(pointer) {
+	for _, name := range rules.Tokens(pointer) {
 		members, is := v.(map[string]any)
 		if !is {
 			return nil, false

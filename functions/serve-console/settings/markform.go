@@ -136,10 +136,10 @@ func (t markTexts) role(row typedRow, role string) string {
 
 // valueAt returns the first value at a pointer as a text.
 func valueAt(v any, pointer string) string {
-	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+	for _, name := range rules.Tokens(pointer) {
 		switch of := v.(type) {
 		case map[string]any:
-			v = of[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
+			v = of[name]
 		case []any:
 			if v = nil; len(of) > 0 && name == rows {
 				v = of[0]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/rules"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
@@ -78,7 +79,7 @@ func (c *chooser) walk(v any, path []string, of choice) {
 	members, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if name != "" && name != rows {
-			c.walk(members[name], append(slices.Clone(path), escape(name)), choice{})
+			c.walk(members[name], append(slices.Clone(path), rules.Token(name)), choice{})
 		}
 	}
 	c.walk(s["items"], append(slices.Clone(path), rows), choice{Title: of.Title, About: of.About})
@@ -111,17 +112,15 @@ func kinds(s map[string]any) (all []string) {
 	return all
 }
 
-func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
-
 // shown returns a pointer as people read it: items[] › price.
 func shown(pointer string) string {
 	var parts []string
-	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+	for _, part := range rules.Tokens(pointer) {
 		if last := len(parts) - 1; part == rows && last >= 0 {
 			parts[last] += "[]"
 			continue
 		}
-		parts = append(parts, legible.Spelled(strings.NewReplacer("~1", "/", "~0", "~").Replace(part)))
+		parts = append(parts, legible.Spelled(part))
 	}
 	return strings.Join(parts, " › ")
 }

@@ -268,7 +268,7 @@ func (s *schemas) parts(of map[string]any, pointer string, as naming) (all []sch
 	}
 	members, _ := of["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		all = append(all, schemaPart{members[name], pointer + "/" + escaped(name), as.below(name)})
+		all = append(all, schemaPart{members[name], pointer + "/" + Token(name), as.below(name)})
 	}
 	patterns, _ := of["patternProperties"].(map[string]any)
 	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
@@ -285,7 +285,7 @@ func (s *schemas) target(ref string) any {
 		return nil
 	}
 	v := s.root
-	for _, name := range tokens(path) {
+	for _, name := range Tokens(path) {
 		of, _ := v.(map[string]any)
 		v = of[name]
 	}
@@ -298,12 +298,12 @@ func (m *Mark) matching(pointer, pattern string) string {
 	if form, err := regexp.Compile(pattern); err == nil {
 		for _, at := range slices.Concat(m.Pointers, m.Units, m.Asides) {
 			name, is := strings.CutPrefix(at, pointer+"/")
-			if of := tokens(name); is && len(of) == 1 && form.MatchString(of[0]) {
+			if of := Tokens(name); is && len(of) == 1 && form.MatchString(of[0]) {
 				return at
 			}
 		}
 	}
-	return pointer + "/" + escaped(pattern)
+	return pointer + "/" + Token(pattern)
 }
 
 // maySay reports whether a schema without parts allows anything that says a currency or unit: a text or, unless a
@@ -328,6 +328,3 @@ func maySay(of map[string]any, as naming) bool {
 	}
 	return (len(kinds) == 0 || slices.ContainsFunc(kinds, other)) && (len(given) == 0 || slices.ContainsFunc(given, says))
 }
-
-// escaped returns a member's name as a part of a pointer.
-func escaped(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }

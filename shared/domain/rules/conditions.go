@@ -196,7 +196,7 @@ func (m *Mark) To(version string, arguments aggregate.JSON) []string {
 	}
 	var all []string
 	for _, p := range m.Destinations {
-		values, why := at(root, tokens(p))
+		values, why := at(root, Tokens(p))
 		if why != "" {
 			return nil
 		}

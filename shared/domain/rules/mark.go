@@ -85,14 +85,14 @@ func (m *Mark) Covers(version string, path []string) bool {
 		return false
 	}
 	meets := func(pointer string) bool {
-		for i, token := range tokens(pointer) {
+		for i, token := range Tokens(pointer) {
 			if i < len(path) && token != path[i] && token != rows {
 				return false
 			}
 		}
 		return true
 	}
-	aside := func(pointer string) bool { return len(tokens(pointer)) <= len(path) && meets(pointer) }
+	aside := func(pointer string) bool { return len(Tokens(pointer)) <= len(path) && meets(pointer) }
 	marked := slices.ContainsFunc(m.Pointers, meets) || slices.ContainsFunc(m.Units, meets)
 	free := slices.ContainsFunc(m.Asides, aside) || !marked && underID(path)
 	return slices.ContainsFunc(m.Destinations, meets) || (m.How == HowSum || m.How == HowProduct) && !free
@@ -140,7 +140,7 @@ func (m *Mark) products(root any) (products []*big.Rat, why Why) {
 
 // readEach returns the numbers at a pointer, in the order of its rows.
 func readEach(root any, pointer string) (all []*big.Rat, why Why) {
-	values, why := at(root, tokens(pointer))
+	values, why := at(root, Tokens(pointer))
 	if why != "" {
 		return nil, why
 	}
@@ -166,7 +166,7 @@ func (m *Mark) sameRows() bool {
 
 // through returns the beginning of a pointer up to its last list; empty: it goes through none.
 func through(pointer string) []string {
-	path := tokens(pointer)
+	path := Tokens(pointer)
 	last := -1
 	for i, token := range path {
 		if token == rows {
@@ -179,8 +179,11 @@ func through(pointer string) []string {
 // rows is the part of a pointer that stands for every row of a list.
 const rows = "*"
 
-// tokens returns the parts of a JSON pointer (RFC 6901), without its escapes.
-func tokens(pointer string) []string {
+// Token returns a member's name as a part of a JSON pointer (RFC 6901).
+func Token(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+
+// Tokens returns the parts of a JSON pointer, without its escapes.
+func Tokens(pointer string) []string {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, part := range parts {
 		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)

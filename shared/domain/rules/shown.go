@@ -110,7 +110,7 @@ func (m *Mark) checkShown(p *problems) {
 }
 
 func starred(pointer string) (n int) {
-	for _, token := range tokens(pointer) {
+	for _, token := range Tokens(pointer) {
 		if token == rows {
 			n++
 		}
@@ -198,7 +198,7 @@ func (s *schemas) named(v any, pointer string, depth int, of map[string][]string
 	if !is {
 		return
 	}
-	path := tokens(pointer)
+	path := Tokens(pointer)
 	if name := foldedCase(path[len(path)-1]); pointer != "" && !slices.Contains(of[name], pointer) {
 		of[name] = append(of[name], pointer)
 	}
@@ -235,7 +235,7 @@ func (m *Mark) Prices() (all []string) {
 		return nil
 	}
 	for _, pointer := range m.Pointers {
-		path := tokens(pointer)
+		path := Tokens(pointer)
 		if !counts(path[len(path)-1]) && !counts(m.Said(pointer)) {
 			all = append(all, pointer)
 		}

@@ -13,7 +13,7 @@ import (
 // unit returns why the arguments say another currency or unit than the mark's, or "".
 func (m *Mark) unit(root any) Why {
 	for _, p := range m.Units {
-		values, why := at(root, tokens(p))
+		values, why := at(root, Tokens(p))
 		if why != "" {
 			return why
 		}
@@ -41,7 +41,7 @@ func (m *Mark) called(v any, pointer string, as naming) Why {
 			return WhyReference
 		}
 		for name, member := range v {
-			if why := m.called(member, pointer+"/"+escaped(name), as.below(name)); why != "" {
+			if why := m.called(member, pointer+"/"+Token(name), as.below(name)); why != "" {
 				return why
 			}
 		}
@@ -82,7 +82,7 @@ var one = language.Regexp{Text: `^1(\.0*)?$`}
 // harmless reports whether what a reference will come to say at a pointer is no currency: a destination, what is called
 // like an id or, where a unit says the currency, whatever isn't called like money.
 func (m *Mark) harmless(pointer string) bool {
-	name, at := calledAt(tokens(pointer))
+	name, at := calledAt(Tokens(pointer))
 	return slices.Contains(m.Destinations, pointer) || identifies(name) || len(m.Units) > 0 && at == elsewhere
 }
 
@@ -111,7 +111,7 @@ func identifies(name []string) bool {
 // meant in that. Where money is expected one of its words is enough, elsewhere all have to be. A place in a list, a
 // cursor, may look like anything.
 func (m *Mark) beside(v any, pointer string) Why {
-	name, at := calledAt(tokens(pointer))
+	name, at := calledAt(Tokens(pointer))
 	text, _ := v.(string)
 	runs, only := moneyWords(text)
 	switch {
