@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -203,23 +204,27 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 func byDue(all []Waits) []Waits {
 	all = slices.Clone(all)
 	for i := range all {
-		if g := all[i].gate(); g.Ruled() {
-			all[i].Question.DecideBy = dueOf(g)
-		}
+		all[i].Question.DecideBy = all[i].due()
 	}
-	before := func(x, y Waits) bool {
-		if x.Named != y.Named {
-			return x.Named
-		}
+	slices.SortStableFunc(all, func(x, y Waits) int {
 		at, other := x.Question.DecideBy, y.Question.DecideBy
-		return at != nil && (other == nil || at.Before(*other))
-	}
-	for i := range all {
-		for j := i; j > 0 && before(all[j], all[j-1]); j-- {
-			all[j], all[j-1] = all[j-1], all[j]
+		switch {
+		case x.Named != y.Named:
+			return ahead(x.Named)
+		case at == nil || other == nil:
+			return cmp.Compare(ahead(at != nil), ahead(other != nil))
 		}
-	}
+		return at.Compare(*other)
+	})
 	return all
+}
+
+// ahead orders what holds before what doesn't.
+func ahead(holds bool) int {
+	if holds {
+		return -1
+	}
+	return 1
 }
 
 // waitingTitle is the heading above the waiting items. If not all items were read, it says that there may be more.

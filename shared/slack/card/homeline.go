@@ -3,6 +3,7 @@ package card
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -96,6 +97,14 @@ func (x Waits) as(w *askWords) string {
 	return fill(w.WaitsAs, "who", wordsOf.In(w.Locale).mention(x.For))
 }
 
+// due returns until when an item is asked, along its route if it has one; nil: without end.
+func (x Waits) due() *time.Time {
+	if g := x.gate(); g.Ruled() {
+		return dueOf(g)
+	}
+	return x.Question.DecideBy
+}
+
 func (x Waits) until(w *askWords) string {
 	if x.Question.DecideBy == nil {
 		return ""
@@ -150,7 +159,8 @@ func mineLine(x Mine, w *askWords) (title, next string) {
 		}
 	}
 	if q, waits := a.Asks(); waits {
-		of := byDue([]Waits{{Of: a, Question: q}})[0]
+		of := Waits{Of: a, Question: q}
+		of.Question.DecideBy = of.due()
 		next += along(of, w) + of.until(w)
 	}
 	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
