@@ -68,10 +68,10 @@ func (c *Pages) payloadOf(ctx context.Context, x store.WaitingItem, open bool) *
 // effect returns what approving the item does.
 func (x askedItem) effect(locale string) explain.Sum {
 	steps, earlier := x.steps()
-	writes, reads := explain.Effects(locale, steps)
 	if len(steps) == 1 && steps[0].Access != aggregate.Read {
-		writes = []explain.Effect{explain.EffectOf(locale, steps[0], nil, earlier)}
+		return explain.SumOf(locale, []explain.Effect{explain.EffectOf(locale, steps[0], nil, earlier)}, nil)
 	}
+	writes, reads := explain.Effects(locale, steps)
 	return explain.SumOf(locale, writes, reads)
 }
 
@@ -132,7 +132,7 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 		Since: x.CreatedAt, Until: x.until(), Mine: x.decides(d.reach, d.v) || x.standsFor != "",
 		Who: d.surface.Deciders(d.settings, x.origin, x.askers()...), rank: x.rank,
 	}
-	is.Soon = !is.Until.IsZero() && is.Until.Sub(d.Now()) < soon
+	is.Soon = d.soon(is.Until)
 	if x.rank.Pressing() {
 		is.Priority = card.Priority(d.v.Locale, x.rank)
 	}

@@ -29,8 +29,8 @@ const (
 	// mostText is how many characters a row shows of a message and of what happens, and mostThen how many writes beside
 	// the first.
 	mostText, mostThen = 200, 3
-	// soon is how long before its end what waits is told to be urgent.
-	soon = 24 * time.Hour
+	// urgent is how long before its end what waits is told to end soon.
+	urgent = 24 * time.Hour
 )
 
 type waitingList struct {

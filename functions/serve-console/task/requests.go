@@ -61,7 +61,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 			Created: x.CreatedAt, Changed: x.UpdatedAt, Until: web.TimeOf(x.Glance.Until),
 			Next: next(v, x, surface, person, s),
 		}
-		row.Soon = !row.Until.IsZero() && row.Until.Sub(c.Now()) < soon
+		row.Soon = c.soon(row.Until)
 		if x.Priority.Pressing() {
 			row.Priority = card.Priority(v.Locale, x.Priority)
 		}
@@ -80,6 +80,9 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 	}
 	return out
 }
+
+// soon reports whether what waits until then ends soon.
+func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub(c.Now()) < urgent }
 
 var marks = map[task.Status]string{
 	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusNotDrafted: "⚠️", task.StatusRunning: "🔵",
