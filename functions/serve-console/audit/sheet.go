@@ -75,7 +75,7 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 		}
 	}
 	ids := append(domain.Mentioned(d.Text+"\n"+d.Policy), v.User)
-	does := subject.EffectReader{Locale: v.Locale, Person: func(id string) string { ids = append(ids, id); return id }}
+	does := subject.Reader{Locale: v.Locale, Person: func(id string) string { ids = append(ids, id); return id }}
 	does.Sum(steps)
 	for _, s := range g.Given() {
 		ids = append(ids, s.By, s.OnBehalfOf)

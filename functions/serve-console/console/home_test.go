@@ -23,7 +23,7 @@ func TestTheHomeListsOnesOwnRequests(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "古い依頼", Cancelled: true})
 	w.Later(8 * 24 * time.Hour)
-	ids := w.Standing()
+	ids := standing(w)
 	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: "他の人"})
 	w.Draft(tenancy.DefaultSettings())
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "方針を却下"})
@@ -112,5 +112,69 @@ func TestWhoMayOpenAPage(t *testing.T) {
 		for _, link := range links {
 			w.As(user).Get(link[1]).Says(t, http.StatusOK)
 		}
+	}
+}
+
+// standing makes a request of Sato's for each status, and returns their ids.
+func standing(w *consoletest.World) map[task.Status]string {
+	w.T.Helper()
+	ids := map[task.Status]string{}
+	for _, s := range task.Statuses {
+		r := consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "営業部の今月の勤怠をまとめて、部長に送って"}
+		if kind, plain := map[task.Status]task.ExtractKind{
+			task.StatusRefused: task.KindUnsupported, task.StatusAnswered: task.KindHelp,
+		}[s]; plain {
+			w.Asked(r)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Extracted(a.Head.Run, task.Extract{Kind: kind, Sentence: "月ごとの勤怠をまとめられます。"}, w.Now())
+			})
+		} else {
+			w.Made(r)
+			comes(w, s)
+		}
+		ids[s] = w.Ref.ID
+		now := w.Load().Head.Noted
+		expect.Must(w.T, now == s, "a request that should be %s is %s", s, now)
+	}
+	return ids
+}
+
+// comes brings a new task to a status.
+func comes(w *consoletest.World, to task.Status) {
+	w.T.Helper()
+	settings := tenancy.DefaultSettings()
+	switch to {
+	case task.StatusDrafting, task.StatusNotDrafted:
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	default:
+		w.Draft(settings)
+	}
+	switch to {
+	case task.StatusNotDrafted:
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", w.Now())
+		})
+	case task.StatusCancelled:
+		w.Cancel()
+	case task.StatusExpired:
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.Expire(w.Now().Add(1000 * time.Hour)) })
+	case task.StatusRunning, task.StatusDone, task.StatusFailed, task.StatusToRetry:
+		w.AskForSteps(consoletest.Message(1, "営業部の勤怠をお送りします。"))
+		w.Approve()
+		w.Begin()
+	}
+	switch to {
+	case task.StatusDone:
+		w.Ran(consoletest.Inline(string(consoletest.Message(1, "営業部の勤怠をお送りします。").ToolInput)), consoletest.Inline(`{"ok":true}`))
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.CompleteExecution(a.Head.Run, "営業部の勤怠を送りました。", w.Now())
+		})
+	case task.StatusFailed, task.StatusToRetry:
+		why := map[task.Status]aggregate.Reason{
+			task.StatusFailed: task.ReasonToolValue, task.StatusToRetry: task.ReasonStepsChanged,
+		}[to]
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.FailExecution(a.Head.Run, why, "", w.Now())
+		})
 	}
 }

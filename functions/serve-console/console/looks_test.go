@@ -3,7 +3,9 @@ package console_test
 import (
 	"fmt"
 	"html"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -60,7 +62,7 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale strin
 	byPath := map[string]look{}
 	user, nobody := w.As(webapi.Suzuki), w.Browser()
 	user.Locale, nobody.Locale = locale, locale
-	address := consoletest.Served(t, func(r *http.Request) consoletest.Answer {
+	address := served(t, func(r *http.Request) consoletest.Answer {
 		x, known := byPath[r.URL.Path]
 		by := user
 		if x.nobody {
@@ -154,7 +156,7 @@ func TestTheSentenceOfARuleIsBuiltLive(t *testing.T) {
 	w := consoletest.Start(t)
 	b := w.As(webapi.Suzuki)
 	form := b.Post(rulesPath, b.Get(rulesPath).Hidden("act", "begin.writes"))
-	address := consoletest.Served(t, func(r *http.Request) consoletest.Answer {
+	address := served(t, func(r *http.Request) consoletest.Answer {
 		switch {
 		case r.Method == http.MethodPost:
 			return b.Post(r.URL.Path, r.PostForm)
@@ -312,4 +314,17 @@ func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
 	tab.Until(`document.querySelector("[value=deny]").ariaDisabled === null`)
 	tab.Until(`document.querySelector("[value=deny]").getAttribute("aria-describedby").startsWith("deny-")`)
 	tab.Until(`document.querySelector(".since").innerText === ""`)
+}
+
+// served answers a real browser by what a function answers, until the test is over. It returns its address.
+func served(t *testing.T, answer func(r *http.Request) consoletest.Answer) (address string) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		expect.NoError(t, r.ParseForm())
+		a := answer(r)
+		w.Header().Set("Content-Type", a.Header.Get("Content-Type"))
+		w.WriteHeader(a.Status)
+		io.WriteString(w, a.Body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }

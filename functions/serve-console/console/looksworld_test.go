@@ -336,7 +336,7 @@ func successorLooks(w *consoletest.World) []look {
 
 // requestLooks fills a workspace with requests in every status, and returns their pages and lists. By day each is seen.
 func requestLooks(full *consoletest.World) (all []look) {
-	ids := full.Standing()
+	ids := standing(full)
 	for n := range 12 {
 		r := consoletest.Requested{
 			User: []string{webapi.Sato, webapi.Tanaka, webapi.Alex}[n%3], Channel: webapi.HR, Kind: "channel",

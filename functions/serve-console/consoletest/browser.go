@@ -47,30 +47,15 @@ func (b *Browser) Upload(path string, form url.Values, file []byte) Answer {
 
 // Serve answers a real browser as this browser's user, until the test is over. It returns its address.
 func (b *Browser) Serve() (address string) {
-	return served(b.World.T, func(w http.ResponseWriter, r *http.Request) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
 		to := b.Over
 		if to == nil {
 			to = b.World.Console.Handler()
 		}
 		to.ServeHTTP(w, r)
-	})
-}
-
-// Served answers a real browser by what a function answers, until the test is over. It returns its address.
-func Served(t *testing.T, answer func(r *http.Request) Answer) (address string) {
-	return served(t, func(w http.ResponseWriter, r *http.Request) {
-		expect.NoError(t, r.ParseForm())
-		a := answer(r)
-		w.Header().Set("Content-Type", a.Header.Get("Content-Type"))
-		w.WriteHeader(a.Status)
-		io.WriteString(w, a.Body)
-	})
-}
-
-func served(t testing.TB, handler http.HandlerFunc) (address string) {
-	s := httptest.NewServer(handler)
-	t.Cleanup(s.Close)
+	}))
+	b.World.T.Cleanup(s.Close)
 	return s.URL
 }
 

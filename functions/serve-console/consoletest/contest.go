@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
@@ -91,33 +90,8 @@ func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 	return k
 }
 
-// Contesting brings the world's task to a policy that is left to a contest.
-func (w *World) Contesting(title string) *Contest {
-	w.T.Helper()
-	w.Ask()
-	ref := w.Ref
-	k := w.Compete(title, &ref)
-	w.Extracted()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.AskContest(a.Head.Run, task.Contest{ExecutionID: k.ID, Until: w.Now().Add(time.Minute)}, w.Now())
-	})
-	return k
-}
-
-// Plays adds a round of the team at a place.
-func (k *Contest) Plays(place, round int, score float64, text string) {
-	k.T.Helper()
-	k.plays(place, round, score, text, "")
-}
-
-// PlaysUnjudged adds a round of which the judge gave no judgment, for the reason why.
-func (k *Contest) PlaysUnjudged(place, round int, score float64, text, why string) {
-	k.T.Helper()
-	k.plays(place, round, score, text, why)
-}
-
-func (k *Contest) plays(place, round int, score float64, text, unjudged string) {
+// Plays adds a round of the team at a place; unjudged says why the judge gave no judgment of it, if it didn't.
+func (k *Contest) Plays(place, round int, score float64, text string, unjudged ...string) {
 	k.T.Helper()
 	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
 	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
@@ -130,8 +104,8 @@ func (k *Contest) plays(place, round int, score float64, text, unjudged string) 
 	p.Record.Submissions = []contest.MemberSubmission{said}
 	p.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}}
 	p.Judgment = &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
-	if unjudged != "" {
-		p.Judgment, p.JudgeFailed = nil, unjudged
+	if unjudged != nil {
+		p.Judgment, p.JudgeFailed = nil, unjudged[0]
 	}
 	expect.Value(k.Console.Contests.SaveRound(k.T.Context(), w.Ref(), p))(k.T)
 }

@@ -29,11 +29,11 @@ func Message(order int, text string) task.Step {
 func (w *World) AskForSteps(steps ...task.Step) {
 	w.T.Helper()
 	w.Approve()
-	w.plan(steps)
+	w.Plan(steps)
 }
 
-// plan brings these steps to their approval.
-func (w *World) plan(steps []task.Step) {
+// Plan brings these steps to their approval.
+func (w *World) Plan(steps []task.Step) {
 	w.T.Helper()
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })

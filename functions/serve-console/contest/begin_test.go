@@ -145,7 +145,7 @@ func TestTheBestSoFarIsTakenOnTheContestsPage(t *testing.T) {
 const takeButton = "ここまでの最良の案で終える"
 
 func takesBest(t *testing.T, w *consoletest.World) {
-	k, suzuki, tanaka := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki), w.As(webapi.Tanaka)
+	k, suzuki, tanaka := contesting(w, "勤怠の方針"), w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take")
 	k.Plays(1, 1, 0.8, "一つ目の案")
 	page := suzuki.Get(k.Page()).Says(t, http.StatusOK, takeButton, "最高点の案").Holds(t, `action="`+k.Page()+`/take"`,
@@ -171,13 +171,13 @@ func takesBest(t *testing.T, w *consoletest.World) {
 }
 
 func takesNothing(t *testing.T, w *consoletest.World) {
-	k, suzuki := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki)
+	k, suzuki := contesting(w, "勤怠の方針"), w.As(webapi.Suzuki)
 	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "採点の済んだ案がまだあり")
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
 }
 
 func mayNotTake(t *testing.T, w *consoletest.World) {
-	k := w.Contesting("勤怠の方針")
+	k := contesting(w, "勤怠の方針")
 	k.Plays(1, 1, 0.8, "一つ目の案")
 	guest, outside := w.As(webapi.Guest), consoletest.Start(t)
 	guest.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "ゲスト", "一つ目の案")
@@ -192,7 +192,7 @@ func mayNotTake(t *testing.T, w *consoletest.World) {
 }
 
 func takesTooLate(t *testing.T, w *consoletest.World) {
-	k, suzuki := w.Contesting("勤怠の方針"), w.As(webapi.Suzuki)
+	k, suzuki := contesting(w, "勤怠の方針"), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
@@ -271,4 +271,18 @@ func TestAThousandContestsArePagedThrough(t *testing.T) {
 		back := contestLink.FindStringSubmatch(b.Get(before).Body)
 		expect.That(t, len(back) != 0 && back[1] == ids[900], "the page before the last begins with %v", back)
 	}
+}
+
+// contesting brings the world's task to a policy that is left to a contest.
+func contesting(w *consoletest.World, title string) *consoletest.Contest {
+	w.T.Helper()
+	w.Ask()
+	ref := w.Ref
+	k := w.Compete(title, &ref)
+	w.Extracted()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.AskContest(a.Head.Run, task.Contest{ExecutionID: k.ID, Until: w.Now().Add(time.Minute)}, w.Now())
+	})
+	return k
 }

@@ -78,7 +78,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 func unjudged(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("備品の方針を決めて", nil), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
-	k.PlaysUnjudged(1, 2, 0.7, "案 2", "AI モデルの回答が<b>時間内</b>に届きませんでした。")
+	k.Plays(1, 2, 0.7, "案 2", "AI モデルの回答が<b>時間内</b>に届きませんでした。")
 	b.Get(k.Page()).Says(t, http.StatusOK, "AI が判定しなかったことが 1 回あり、続行しました", "時間内", "確信度 0.75").
 		Lacks(t, "<b>時間内", "確信度 )")
 	k.Ends(1, contest.MaxRoundsReached, "")

@@ -19,9 +19,9 @@ import (
 
 // along returns where an action stands along its route, nil for one without a rule.
 func (t *loaded) along(x *conversation.Action, locale string) *subject.Route {
-	by := subject.RouteReader{Locale: locale, Person: t.person,
+	by := subject.Reader{Locale: locale, Person: t.person,
 		Channel:   t.surface.Marks.Channel(t.is.Conversation.Channel),
-		ChannelOf: t.surface.Marks.Channel, Named: t.named}
+		ChannelOf: t.surface.Marks.Channel, Unit: t.named}
 	if t.admin {
 		by.Successor = subject.Successors("/console/sessions/"+x.SessionID, x.ActionID)
 	}

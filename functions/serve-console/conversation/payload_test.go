@@ -39,7 +39,7 @@ func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
 
 func showsDifferences(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
-	w.Console.Files = &consoletest.Files{Changes: files.Difference(filesOf(t, "a", "x\n"),
+	w.Console.Files = &storedFiles{Changes: files.Difference(filesOf(t, "a", "x\n"),
 		filesOf(t, "<b>", "y\n")),
 		By: map[string][]files.Maker{"a": {{Action: 1, Seen: true}, {Action: 2}}, "<b>": {{Action: 2}}}}
 	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{

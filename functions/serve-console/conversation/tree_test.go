@@ -44,11 +44,11 @@ func file(k *consoletest.Conversation, below, path string) string {
 func filesLeave(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
 	big := strings.Repeat("0123456789abcdef", 1<<16) + "x"
-	k.KeepFiles(t, treeWith(t, nil))
+	keepFiles(t, k, treeWith(t, nil))
 	sato.Get(k.Page()).Holds(t, k.Page()+"/files")
 	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルはまだありません", "変更はありません").Lacks(t, "archive", "/patch")
 
-	version := k.KeepFiles(t, treeWith(t, map[string]string{
+	version := keepFiles(t, k, treeWith(t, map[string]string{
 		"読む 1.txt": "一\r\n二\u202e\n<b>", "src/a/main.py": "print(1)\n", "big.txt": big,
 		"bin.dat": "\x00\xff", "a:b": "1", "empty": ""}))
 	x := becomes(k, version)
@@ -69,7 +69,7 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	expect.Has(t, sato.Get(file(k, "raw", "bin.dat")).Header.Get("Content-Disposition"), "attachment")
 	sato.Get(file(k, "file", "empty")).Says(t, 200, "空のファイルです")
 	sato.Get(file(k, "file", "big.txt")).Says(t, 200, "1 MiB を超える").Lacks(t, "0123456789abcdef")
-	links := w.Console.Files.(*consoletest.Files).Links
+	links := w.Console.Files.(*storedFiles).Links
 	to := sato.Get(file(k, "raw", "big.txt"))
 	expect.That(t, to.Status == http.StatusSeeOther && strings.HasPrefix(to.To, "https://bucket.example/") &&
 		to.Header.Get("Referrer-Policy") == "no-referrer" && string(links["big.txt"]) == big, "%v", to)
@@ -87,12 +87,12 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	expect.Has(t, patch.Body, "diff --git a/src/a/main.py b/src/a/main.py\nnew file mode 100644\n")
 	expect.Has(t, patch.Body, "# big.txt: パッチに含まれません (1 MiB を超えるか、合計が大きすぎます) SHA-256 ")
 
-	becomes(k, k.KeepFiles(t, treeWith(t, map[string]string{"other": "1"})))
+	becomes(k, keepFiles(t, k, treeWith(t, map[string]string{"other": "1"})))
 	old := sato.Get(k.Page()+"/files?version="+x.ActionID).Says(t, 404)
 	expect.That(t, !strings.Contains(old.Body, "main.py"), "%v", old)
 	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "現在のバージョンではありません", "読む 1.txt")
 	sato.Get(k.Page()+"/files").Says(t, 200, "other", "この操作の後のファイル")
-	k.LoseFiles(version)
+	loseFiles(k, version)
 	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "保存期間を過ぎたため")
 	sato.Get(file(k, "raw", "big.txt")+"&version="+version).Says(t, 404)
 }
@@ -100,10 +100,10 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 // strangersGetNoFile: nobody but who may see the conversation, nothing but what the version's list has.
 func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
-	mine := k.KeepFiles(t, treeWith(t, map[string]string{"a/b.txt": "secret"}))
+	mine := keepFiles(t, k, treeWith(t, map[string]string{"a/b.txt": "secret"}))
 	becomes(k, mine)
 	other := w.Talked(webapi.Alex, "D0ALEX", "im", "別の会話")
-	theirs := other.KeepFiles(t, treeWith(t, map[string]string{"c.txt": "theirs"}))
+	theirs := keepFiles(t, other, treeWith(t, map[string]string{"c.txt": "theirs"}))
 	below := []string{"", "/file?path=a%2Fb.txt", "/raw?path=a%2Fb.txt", "/archive?as=zip", "/archive?as=tar.gz", "/patch"}
 	stranger := w.Of(w.Found("T0OTHER", "U0ELSE"), "U0ELSE")
 	for _, path := range below {
@@ -134,7 +134,7 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	}
 	w.As(webapi.Sato).Get(k.Page()+"/files?folder=..").Says(t, 404)
 	w.As(webapi.Sato).Get(k.Page()+"/files/archive?as=exe").Says(t, 404)
-	expect.Is(t, len(w.Console.Files.(*consoletest.Files).Links), 0, "links for strangers")
+	expect.Is(t, len(w.Console.Files.(*storedFiles).Links), 0, "links for strangers")
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { // forgotten
 		head := a.Head
 		at := k.Now()
@@ -154,7 +154,7 @@ func manyFiles(t *testing.T, w *consoletest.World) {
 		all[fmt.Sprintf("f%04d.txt", i)] = "x\n"
 	}
 	all["long.txt"] = strings.Repeat("x\n", 5001)
-	version := k.KeepFiles(t, treeWith(t, all))
+	version := keepFiles(t, k, treeWith(t, all))
 	becomes(k, version)
 	page, seen := sato.Get(k.Page()+"/files"), 0
 	for next := k.Page() + "/files"; next != ""; next = page.Link("next") {
@@ -171,7 +171,7 @@ func manyFiles(t *testing.T, w *consoletest.World) {
 	expect.Is(t, lines, 5001, "lines on all pages")
 	shown.Holds(t, `data-line="5001"`)
 
-	k.LoseFiles(version)
+	loseFiles(k, version)
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		row, head, at := *a.Conversation, a.Head, k.Now()
 		row.FilesLostAt = &at
@@ -186,8 +186,8 @@ func manyFiles(t *testing.T, w *consoletest.World) {
 // patchesOfASource begin from the source's files and stand below its folder.
 func patchesOfASource(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
-	first := k.KeepFiles(t, treeWith(t, map[string]string{"tax.py": "rate = 10\n"}))
-	k.KeepCommit(first, conversation.Commit{Entries: []files.Committed{{Path: "tax.py"}, {Path: "model.bin"}}})
+	first := keepFiles(t, k, treeWith(t, map[string]string{"tax.py": "rate = 10\n"}))
+	keepCommit(k, first, conversation.Commit{Entries: []files.Committed{{Path: "tax.py"}, {Path: "model.bin"}}})
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		row, head := *a.Conversation, a.Head
 		row.WorkspaceVersion = first
@@ -197,12 +197,12 @@ func patchesOfASource(t *testing.T, w *consoletest.World) {
 	})
 	sato.Get(k.Page()+"/files").Says(t, 200, "変更はありません", "acme/shop@3f2c1ab").Lacks(t, "/patch")
 	sato.Get(k.Page()+"/files/patch").Says(t, 404)
-	becomes(k, k.KeepFiles(t, treeWith(t, map[string]string{"tax.py": "rate = 8\n", "model.bin": "x"})))
+	becomes(k, keepFiles(t, k, treeWith(t, map[string]string{"tax.py": "rate = 8\n", "model.bin": "x"})))
 	got := sato.Get(k.Page() + "/files/patch").Body
 	expect.Has(t, got, "# 元のコミット: github.com/acme/shop@3f2c1ab9/services/pay\n# model.bin: ")
 	expect.Has(t, got, "--- a/services/pay/tax.py\n+++ b/services/pay/tax.py\n@@ -1,1 +1,1 @@\n-rate = 10\n+rate = 8\n")
 	expect.That(t, !strings.Contains(got, "b/services/pay/model.bin"), "%s", got)
-	k.LoseFiles(first)
+	loseFiles(k, first)
 	sato.Get(k.Page()+"/files").Says(t, 200, "最初のファイルが残っていないため").Lacks(t, "/patch")
 	sato.Get(k.Page()+"/files/patch").Says(t, 404)
 }

@@ -164,7 +164,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 
 // tried says of each stage of a resolved route whom it asks, and how they were found. The first that asks is marked.
 func (a *asked) tried(route *circulation.Route) (all []triedStage) {
-	reader := subject.RouteReader{Locale: a.Locale(), Person: a.person, Named: func(id string) string {
+	reader := subject.Reader{Locale: a.Locale(), Person: a.person, Unit: func(id string) string {
 		return cmp.Or(a.names[id], a.departments[id], id)
 	}}
 	now := "now"

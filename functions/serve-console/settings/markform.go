@@ -231,7 +231,7 @@ var roleOf = map[string]string{"destinations": roleTo, "units": roleUnit, "aside
 	"how": rolePlus, "party": roleParty, "item": roleItem, "words": roleWords}
 
 func (t markTexts) reading(c rules.Call, s task.Step) reading {
-	reader := subject.EffectReader{Locale: t.Locale(), Person: func(id string) string { return id }}
+	reader := subject.Reader{Locale: t.Locale(), Person: func(id string) string { return id }}
 	r := reading{Effect: reader.Effect(explain.EffectOf(t.Locale(), s, nil, nil)), To: c.Destinations}
 	if c.Amount != rules.Nothing() {
 		r.Money = explain.Money(t.Locale(), c.Amount)

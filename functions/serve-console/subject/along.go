@@ -58,13 +58,12 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
 	words := x.Viewer.Texts("route")
-	t := &Turn{gate: g, g: g.Circulating()}
-	by := RouteReader{
+	d := Reader{
 		Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person, Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel),
 		ChannelOf: x.Surface.Marks.Channel,
-	}
-	t.waits, _ = by.Waits(g)
-	if t.st = circulation.Walk(t.g); t.st.Refused != nil {
+	}.walk(g)
+	t := &Turn{gate: g, g: d.g, st: d.st, waits: d.waits()}
+	if t.st.Refused != nil {
 		t.Who = t.waits
 		return t
 	}
@@ -86,7 +85,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
 	case t.Mine:
-		t.Title, t.Who = words.Say("yours"), by.owed(&t.st, t.waits)
+		t.Title, t.Who = words.Say("yours"), d.owed(t.waits)
 	case given:
 		t.Who = words.Say("given") + "\n" + t.Next
 	case t.why == nil:
@@ -101,12 +100,11 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 }
 
 // owed says how much the stage that is asked needs.
-func (r RouteReader) owed(st *circulation.State, waits string) string {
-	words, s := web.TextsOf("route", r.Locale), st.CurrentStage()
+func (d *drawing) owed(waits string) string {
+	words, s := d.words, d.st.CurrentStage()
 	if s == nil || s.Mode == circulation.ModeChannel {
 		return waits
 	}
-	d := drawing{RouteReader: r, words: words}
 	if s.Need < 2 && len(s.People) < 2 {
 		return words.Say("yours_alone", "stage", d.line(s.Name))
 	}
@@ -270,15 +268,16 @@ func (t *Turn) Since() string {
 // mostOwing is how many people a row of a list names.
 const mostOwing = 5
 
-// Waits says in a line for whom a gate under a rule waits, and until when. until is zero if nothing can be told.
-func (r RouteReader) Waits(g *aggregate.Gate) (who string, until time.Time) {
-	d := drawing{RouteReader: r, words: web.TextsOf("route", r.Locale), gate: g, g: g.Circulating()}
-	if d.st = circulation.Walk(d.g); d.st.Refused != nil {
-		return d.words.Say("unknown"), until
+// Waits says in a line for whom a gate under a rule waits.
+func (r Reader) Waits(g *aggregate.Gate) (who string) { return r.walk(g).waits() }
+
+func (d *drawing) waits() string {
+	if d.st.Refused != nil {
+		return d.words.Say("unknown")
 	}
 	s := d.st.CurrentStage()
 	if s == nil {
-		return "", until
+		return ""
 	}
 	var names []string
 	owing := d.st.Owes()
@@ -292,16 +291,16 @@ func (r RouteReader) Waits(g *aggregate.Gate) (who string, until time.Time) {
 	if s.Mode == circulation.ModeChannel {
 		text = d.words.Say("of_channel", "channel", d.channel())
 	}
-	return d.words.Say("waits", "stage", d.line(s.Name), "n", s.Owed, "who", text), web.TimeOf(s.DecideBy)
+	return d.words.Say("waits", "stage", d.line(s.Name), "n", s.Owed, "who", text)
 }
 
 // Chip is a stage of a route in a word or two.
 type Chip struct{ Name, Class, State string }
 
 // Chips returns the stages of a gate under a rule that waits, those that ask nobody left out.
-func (r RouteReader) Chips(g *aggregate.Gate) (out []Chip) {
-	d := drawing{RouteReader: r, words: web.TextsOf("route", r.Locale), gate: g, g: g.Circulating(), open: true}
-	if d.st = circulation.Walk(d.g); d.st.Refused != nil {
+func (r Reader) Chips(g *aggregate.Gate) (out []Chip) {
+	d := r.walk(g)
+	if d.open = d.st.Refused == nil; !d.open {
 		return nil
 	}
 	for i, s := range d.st.Stages {
@@ -328,7 +327,7 @@ func RouteUntil(g *aggregate.Gate) (until time.Time) {
 
 // NamedOf returns the users whom the drawing of a gate's route names, so that their names are known before it is drawn.
 func NamedOf(g *aggregate.Gate) (users []string) {
-	r := RouteReader{Locale: language.All[0], Person: func(id string) string {
+	r := Reader{Locale: language.All[0], Person: func(id string) string {
 		users = append(users, id)
 		return id
 	}}

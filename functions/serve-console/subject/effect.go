@@ -12,12 +12,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// EffectReader is for whom pages draw what steps do.
-type EffectReader struct {
-	Locale string
-	Person func(id string) string // by name
-}
-
 // Piece is a part of a line. A person's has their id, since anybody may choose any name.
 type Piece struct {
 	Text, ID string
@@ -62,10 +56,13 @@ type Sum struct {
 }
 
 // Effect returns an effect's drawing.
-func (r EffectReader) Effect(e explain.Effect) Effect {
+func (r Reader) Effect(e explain.Effect) Effect {
 	out := Effect{
 		Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
-		Text: r.Line(e.Words), Items: e.Items, Warning: e.Warning(r.Locale),
+		Text: r.Line(e.Words), Items: e.Items,
+	}
+	if !r.Settled {
+		out.Warning = e.Warning(r.Locale)
 	}
 	for _, a := range e.Rest {
 		if arg := (Argument{r.Line(a.Name), r.Line(a.Value)}); a.Default {
@@ -82,7 +79,7 @@ func (r EffectReader) Effect(e explain.Effect) Effect {
 const mostInLine = 4
 
 // Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
-func (r EffectReader) Sum(steps []task.Step) Sum {
+func (r Reader) Sum(steps []task.Step) Sum {
 	writes, reads := explain.Effects(r.Locale, steps)
 	sum := explain.SumOf(r.Locale, writes, reads)
 	out := Sum{Words: web.TextsOf("effect", r.Locale)}
@@ -114,7 +111,7 @@ func (r EffectReader) Sum(steps []task.Step) Sum {
 }
 
 // Changes returns what differs between two versions of steps, nil if nothing does.
-func (r EffectReader) Changes(version int, was, is []task.Step) *Changes {
+func (r Reader) Changes(version int, was, is []task.Step) *Changes {
 	out := &Changes{Words: web.TextsOf("effect", r.Locale), Version: version}
 	for _, c := range explain.Between(r.Locale, was, is) {
 		out.All = append(out.All, Change{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)})
@@ -126,7 +123,7 @@ func (r EffectReader) Changes(version int, was, is []task.Step) *Changes {
 }
 
 // Line returns pieces as pages draw them, in the template "line".
-func (r EffectReader) Line(pieces []explain.Piece) (out []Piece) {
+func (r Reader) Line(pieces []explain.Piece) (out []Piece) {
 	for _, p := range pieces {
 		is := Piece{Text: p.Text, Planned: p.Kind == explain.Value || p.Kind == explain.Person}
 		if p.Kind == explain.Person {

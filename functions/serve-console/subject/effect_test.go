@@ -36,7 +36,7 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 	dm := task.Step{StepID: "step-2", Order: 2, Tool: "send_slack_dm", ToolVersion: "v1", Access: aggregate.Write,
 		ToolInput: `{"recipient":"U0HANAKO","text":"The order is placed."}`}
 	for _, locale := range language.All {
-		r := subject.EffectReader{Locale: locale, Person: func(string) string { return "Hanako" }}
+		r := subject.Reader{Locale: locale, Person: func(string) string { return "Hanako" }}
 		sum := r.Sum([]task.Step{order(`{"name":"Laptop","quantity":2,"unit_price":149000}`), dm})
 		expect.Is(t, sum.Amount, "¥298,000")
 		expect.Is(t, len(sum.Writes), 2)
@@ -52,7 +52,7 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 }
 
 func TestAPageTellsWhatAVersionDoesOtherwise(t *testing.T) {
-	r := subject.EffectReader{Locale: "en", Person: func(id string) string { return id }}
+	r := subject.Reader{Locale: "en", Person: func(id string) string { return id }}
 	was := []task.Step{order(`{"name":"Laptop","quantity":3,"unit_price":149000}`)}
 	is := []task.Step{order(`{"name":"Laptop","quantity":2,"unit_price":149000}`)}
 	changes := r.Changes(1, was, is)

@@ -19,16 +19,17 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// RouteReader is for whom pages draw where a gate under a rule stands: the stages of its route in their order, who is
-// asked, who stamped, and how it ended. Everything follows from circulation.Walk.
-type RouteReader struct {
+// Reader is for whom pages draw what steps do, and where a gate under a rule stands: the stages of its route in their
+// order, who is asked, who stamped, and how it ended. Everything of a route follows from circulation.Walk.
+type Reader struct {
 	Locale  string
 	Person  func(id string) string // by name
+	Settled bool                   // nobody is asked any more: it isn't said what can't be undone once they approve
 	Channel string                 // name of the channel in which it was asked
 	// ChannelOf returns the name of a channel by its id; nil: it is shown as it is.
 	ChannelOf func(id string) string
-	// Named returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
-	Named func(id string) string
+	// Unit returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
+	Unit func(id string) string
 	// Successor returns where the reader names who takes a person's place at a stage; nil: the reader names nobody.
 	Successor func(stage int, user string) string
 }
@@ -92,7 +93,7 @@ type Successor struct {
 
 // drawing is a route that is being drawn.
 type drawing struct {
-	RouteReader
+	Reader
 	words web.Texts
 	gate  *aggregate.Gate
 	g     circulation.Gate
@@ -100,12 +101,19 @@ type drawing struct {
 	open  bool // people are asked
 }
 
+// walk begins the drawing of a gate's route.
+func (r Reader) walk(g *aggregate.Gate) *drawing {
+	d := &drawing{Reader: r, words: web.TextsOf("route", r.Locale), gate: g, g: g.Circulating()}
+	d.st = circulation.Walk(d.g)
+	return d
+}
+
 // Route returns where a gate stands, nil for one without a rule. over: what the gate belongs to has ended.
-func (r RouteReader) Route(g *aggregate.Gate, over bool) *Route {
+func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
 	if !g.Ruled() {
 		return nil
 	}
-	d := drawing{RouteReader: r, words: web.TextsOf("route", r.Locale), gate: g, g: g.Circulating()}
+	d := r.walk(g)
 	d.open = !over && g.Status == aggregate.PendingApproval
 	out := &Route{Words: d.words, Rule: d.words.Say("no_name")}
 	if x := g.Terms.Rule; x != nil {
@@ -117,7 +125,7 @@ func (r RouteReader) Route(g *aggregate.Gate, over bool) *Route {
 		}
 		return out
 	}
-	if d.st = circulation.Walk(d.g); d.st.Refused != nil {
+	if d.st.Refused != nil {
 		out.Note, out.Unknown = d.words.Say("unknown"), true
 		return out
 	}
@@ -147,7 +155,7 @@ func (d *drawing) draw(out *Route) {
 }
 
 // After says of a route which round it walks, and whose stamps of the round before don't count any more.
-func (r RouteReader) After(out *Route, round int, before *aggregate.Gate) {
+func (r Reader) After(out *Route, round int, before *aggregate.Gate) {
 	if out == nil || before == nil {
 		return
 	}
@@ -324,15 +332,15 @@ const (
 
 // named is line for a user group or a department.
 func (d *drawing) named(id string) string {
-	if d.Named != nil {
-		id = d.Named(id)
+	if d.Unit != nil {
+		id = d.Unit(id)
 	}
 	return d.line(id)
 }
 
 // Via says by what a route found somebody. What it doesn't know is shown as it is.
-func (r RouteReader) Via(how string) string {
-	d := drawing{RouteReader: r, words: web.TextsOf("route", r.Locale)}
+func (r Reader) Via(how string) string {
+	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
 	return d.via(how)
 }
 

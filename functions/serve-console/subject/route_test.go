@@ -41,8 +41,8 @@ func actedOn(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, h
 	return pipelinetest.Acted(t, g, asked.Add(time.Duration(len(g.Acts)+1)*time.Minute), kind, stage, hand, more...)
 }
 
-func reader(locale string) subject.RouteReader {
-	return subject.RouteReader{Locale: locale, Person: func(id string) string { return "@" + id }, Channel: "#人事"}
+func reader(locale string) subject.Reader {
+	return subject.Reader{Locale: locale, Person: func(id string) string { return "@" + id }, Channel: "#人事"}
 }
 
 // drawn is a route as a line, stage by stage.
@@ -156,7 +156,7 @@ func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
 		r := reader("ja").Route(&g, false)
 		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "Ringi が読み取れない"),
 			"%s: %+v", name, r)
-		who, until := reader("en").Waits(&g)
+		who, until := reader("en").Waits(&g), subject.RouteUntil(&g)
 		expect.That(t, strings.Contains(who, "can't show where it stands") && until.IsZero(), "%s: %s", name, who)
 	}
 }
@@ -211,15 +211,15 @@ func TestHowSomebodyWasFound(t *testing.T) {
 func TestWhatWaitsForWhom(t *testing.T) {
 	g := actedOn(t, three(), circulation.Stamp, 1, "A")
 	for locale, want := range map[string]string{"ja": "経理(あと2人): @B・@C・@D", "en": "経理 (2 more): @B, @C, @D"} {
-		who, until := reader(locale).Waits(&g)
+		who, until := reader(locale).Waits(&g), subject.RouteUntil(&g)
 		expect.Same(t, who, want)
 		expect.That(t, until.Equal(asked.Add(time.Minute+72*time.Hour)), "until %v", until)
 	}
 	crowd := gateOf(desk("全員", 7, "A", "B", "C", "D", "E", "F", "G"))
-	who, _ := reader("ja").Waits(&crowd)
+	who := reader("ja").Waits(&crowd)
 	expect.Same(t, who, "全員(あと7人): @A・@B・@C・@D・@E ほか2人")
 	channel := gateOf(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
-	who, _ = reader("ja").Waits(&channel)
+	who = reader("ja").Waits(&channel)
 	expect.Same(t, who, "みんな(あと1人): #人事 の参加者のうち1人")
 }
 

@@ -129,7 +129,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 		why = hindered
 	}
 	name := c.Called(r.Context(), v, append(users(offered), append(named(why, x.For), x.To)...)...)
-	reader := RouteReader{Locale: v.Locale, Person: name, Named: c.Departments(r.Context(), v)}
+	reader := Reader{Locale: v.Locale, Person: name, Unit: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
 	d := pageData{
 		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum, Gate: x.Gate,

@@ -78,12 +78,11 @@ func (x askedItem) effect(locale string) explain.Sum {
 // rowReader draws what waits for a viewer.
 type rowReader struct {
 	*Pages
+	subject.Reader
 	v        *web.Viewer
 	words    web.Texts
 	settings tenancy.Settings
 	reach    people.Reach
-	person   func(id string) string
-	channel  func(id string) string
 	surface  explain.Surface
 }
 
@@ -104,9 +103,9 @@ func (c *Pages) read(r *http.Request, v *web.Viewer, all []askedItem, reach peop
 		ids = append(ids, peopleOf(sums[i])...)
 	}
 	channels := reach.Channels()
-	d := rowReader{Pages: c, v: v, words: v.Texts("approvals"), settings: s, reach: reach,
-		person: c.Called(r.Context(), v, ids...), channel: func(id string) string { return web.ChannelName(channels, id) }}
-	d.surface = subject.SurfaceOf(v, d.person, d.channel)
+	by := subject.Reader{Locale: v.Locale, Person: c.Called(r.Context(), v, ids...),
+		ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}
+	d := rowReader{c, by, v, v.Texts("approvals"), s, reach, subject.SurfaceOf(v, by.Person, by.ChannelOf)}
 	for i, x := range all {
 		out = append(out, d.row(x, sums[i]))
 	}
@@ -128,21 +127,20 @@ func peopleOf(s explain.Sum) (ids []string) {
 func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 	is := waitingRow{
 		Path: "/console/tasks/" + x.Ref.ID, Kind: d.words.In("kinds", x.Kind), Title: d.title(x),
-		Name: d.person(x.origin.User), Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()),
+		Name: d.Person(x.origin.User), Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()),
 		Since: x.CreatedAt, Until: x.until(), Mine: x.decides(d.reach, d.v) || x.standsFor != "",
 		Who: d.surface.Deciders(d.settings, x.origin, x.askers()...), rank: x.rank,
 	}
 	is.Soon = d.soon(is.Until)
 	if x.rank.Pressing() {
-		is.Priority = card.Priority(d.v.Locale, x.rank)
+		is.Priority = card.Priority(d.Locale, x.rank)
 	}
 	if x.standsFor != "" {
-		is.For = d.words.Say("stands_for", "name", d.person(x.standsFor))
+		is.For = d.words.Say("stands_for", "name", d.Person(x.standsFor))
 	}
 	if g := x.ruled(); g != nil {
-		route := subject.RouteReader{Locale: d.v.Locale, Person: d.person, Channel: is.Channel, ChannelOf: d.channel}
-		is.Who, _ = route.Waits(g)
-		is.Stages = route.Chips(g)
+		d.Channel = is.Channel
+		is.Who, is.Stages = d.Waits(g), d.Chips(g)
 	}
 	d.tells(&is, x, sum)
 	return is
@@ -151,7 +149,7 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 // title is what the request of an item is called.
 func (d *rowReader) title(x askedItem) string {
 	if x.Kind == task.CardTask {
-		named := Reader{Locale: d.v.Locale, Person: d.person}.Named(legible.Beginning(x.text, mostText))
+		named := web.Mentions(legible.Beginning(x.text, mostText), d.Person)
 		return d.words.Say("either", "text", card.OneLine(named))
 	}
 	return cmp.Or(card.OneLine(x.title), d.v.Untitled())
@@ -185,7 +183,7 @@ func quoted(text string) []subject.Piece { return []subject.Piece{{Text: text, P
 // does says what steps do: the write that people are told first, why it is final, and the others.
 func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	by := func(e explain.Effect) []subject.Piece {
-		return briefly(subject.EffectReader{Locale: d.v.Locale, Person: d.person}.Line(e.Sentence))
+		return briefly(d.Line(e.Sentence))
 	}
 	lead, others := sum.Lead, sum.Then
 	if lead.Orders == nil && len(sum.Reads) > 0 {
@@ -194,9 +192,9 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
 	is.Says = by(lead)
 	if is.moves != rules.Nothing() {
-		is.Amount = explain.Money(d.v.Locale, is.moves)
+		is.Amount = explain.Money(d.Locale, is.moves)
 	}
-	if warning := lead.Warning(d.v.Locale); warning != "" {
+	if warning := lead.Warning(d.Locale); warning != "" {
 		is.Then = append(is.Then, line("⚠️ "+strings.TrimRight(warning, "。.")))
 	}
 	for _, e := range others[:min(len(others), mostThen)] {
@@ -225,18 +223,18 @@ func briefly(pieces []subject.Piece) (out []subject.Piece) {
 func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action, sum explain.Sum) {
 	is.Path, is.Title, is.Kind = "/console/sessions/"+x.Ref.ID, "", d.words.In("acts", row.ActionType)
 	if row.Pushed != nil {
-		is.Kind = card.ActionCalled(row, d.v.Locale)
+		is.Kind = card.ActionCalled(row, d.Locale)
 	}
 	is.Said, is.SaidBy = card.OneLine(row.Summary), card.OneLine(x.agent)
 	if row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
-		is.SaidBy = d.person(row.Askers[0])
+		is.SaidBy = d.Person(row.Askers[0])
 	}
 	switch steps, _ := x.steps(); {
 	case x.payload == nil:
 		is.Says = line(d.words.Say("unread"))
 	case steps != nil:
 		d.does(is, sum)
-		kind := card.CallKind(x.payload.Access, d.v.Locale)
+		kind := card.CallKind(x.payload.Access, d.Locale)
 		is.Then = append(is.Then, quoted(legible.OneLine(x.payload.Tool)), line(kind))
 		for _, of := range files(*x.payload, d.words) {
 			is.Then = append(is.Then, quoted(of))

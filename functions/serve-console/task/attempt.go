@@ -122,6 +122,7 @@ func stepName(a *task.Aggregate, e *task.Execution, detail string) string {
 
 func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown Step) Run {
 	a, planned := s.Task, steps[i]
+	r.Settled = true // what waits stands above, whole
 	out := Run{Key: Key(e.ProcessVersion, e.Attempt, planned.Order), Step: shown}
 	out.Call = r.told(a, explain.EffectOf(r.Locale, planned, nil, steps[:i]), false)
 	if g := a.GateOf(e, planned.Order); g != nil {
@@ -158,7 +159,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, all bool) (c Call, whole bool) {
 	shown, hidden, ok := card.Masked(planned, b, r.Locale)
 	if !ok {
-		c.Effect = r.drawing().Effect(explain.Effect{Tool: planned.Tool, Act: planned.Act()})
+		c.Effect = r.Effect(explain.Effect{Tool: planned.Tool, Act: planned.Act()})
 		c.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
 		return c, false
 	}
@@ -189,10 +190,8 @@ func (r Reader) told(a *task.Aggregate, e explain.Effect, all bool) (c Call) {
 		c.Left, few.Rows = len(few.Rows)-maxRows, few.Rows[:maxRows]
 		e.Items = &few
 	}
-	c.Effect = r.drawing().Effect(e)
-	if e.Tool == card.MessageTool {
-		c.Effect.Note = card.Below(r.Locale, r.called(a.Head.Requester))
-	}
+	c.Effect = r.Effect(e)
+	r.below(a, &c.Effect)
 	return c
 }
 

@@ -73,9 +73,9 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	text := draft.SubmissionContent
 	page.Feedback = card.Prose(contest.InPoints(draft.EvaluationFeedback, v.Locale))
-	named := c.naming(r.Context(), v, text+p.Content)
-	page.Text = named.Named(card.Prose(text))
-	page.Diff = web.Diff(named.Named(card.Prose(p.Content)), page.Text)
+	called := c.Called(r.Context(), v, task.Mentioned(text+p.Content)...)
+	page.Text = web.Mentions(card.Prose(text), called)
+	page.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), page.Text)
 	who := subject.Likely(t.task, t.settings, v, aggregate.ActReject)
 	if who == nil && t.task.IsOpen(p.ID) {
 		who = c.authors(r.Context(), t, v)
@@ -106,11 +106,6 @@ func (c *Pages) authors(ctx context.Context, t loaded, v *web.Viewer) error {
 		return nil
 	}
 	return policy.Author(by)
-}
-
-// naming returns a Reader that knows the names of the people mentioned in a text.
-func (c *Pages) naming(ctx context.Context, v *web.Viewer, text string) Reader {
-	return Reader{Locale: v.Locale, Now: c.Now(), Person: c.Called(ctx, v, task.Mentioned(text)...)}
 }
 
 // pickDraft replaces the waiting version with a draft that was shown, as the button in Slack does.

@@ -19,15 +19,9 @@ import (
 
 // Reader is the person for whom a history is formatted.
 type Reader struct {
-	Locale string
-	Person func(id string) string // by name; empty: the system
-	Now    time.Time
-	// Channel is the name of the channel of the request.
-	Channel string
-	// ChannelOf returns the name of a home's channel by its id; nil: it is shown as it is.
-	ChannelOf   func(id string) string
-	Departments func(code string) string // names departments; nil: they are shown by their codes
-	Admin       bool                     // the reader is an administrator
+	subject.Reader // its Person names "" the system
+	Now            time.Time
+	Admin          bool // the reader is an administrator
 }
 
 // Value is an opened value, or the reason why it could not be opened.
@@ -291,8 +285,7 @@ func (r Reader) called(id string) string { return web.Called(id, r.Person) }
 // along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
 // steps that was sent back makes the next one another round.
 func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
-	by := subject.RouteReader{Locale: r.Locale, Person: r.Person, Channel: r.Channel, ChannelOf: r.ChannelOf,
-		Named: r.Departments}
+	by := r.Reader
 	if open, waits := a.OpenGate(); waits && r.Admin && a.GateWith(open.ID) == g {
 		by.Successor = subject.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
 	}

@@ -38,9 +38,9 @@ func TestLengthsAreSaidInWords(t *testing.T) {
 		42 * time.Second:  "42 秒",
 		200 * time.Second: "3 分 20 秒", 3*time.Hour + 5*time.Minute: "3 時間 5 分",
 	} {
-		expect.Same(t, want, Reader{Locale: "ja"}.length(d))
+		expect.Same(t, want, Reader{Reader: subject.Reader{Locale: "ja"}}.length(d))
 	}
-	expect.Same(t, "3 min 20 s", Reader{Locale: "en"}.length(200*time.Second))
+	expect.Same(t, "3 min 20 s", Reader{Reader: subject.Reader{Locale: "en"}}.length(200*time.Second))
 }
 
 // Bars stay inside the chart even if clocks differed.
@@ -96,8 +96,8 @@ func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
 
 // reader returns a Reader in Japanese on 1 April 2026 that names people by their ids.
 func reader() Reader {
-	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" },
-		Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
+	by := subject.Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }}
+	return Reader{Reader: by, Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
 }
 
 func TestStepsThatArePutToPeopleAgainAreWhole(t *testing.T) {
@@ -184,9 +184,9 @@ func TestWhatAContestUsedIsToldApart(t *testing.T) {
 
 // Mentions have names wherever people or models write them, up to a maximum.
 func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
-	r := Reader{Locale: "ja", Person: func(id string) string {
+	r := Reader{Reader: subject.Reader{Locale: "ja", Person: func(id string) string {
 		return map[string]string{"U1SUZUKI": "鈴木 一郎", "U1FALSE": "<@U1SUZUKI>"}[id]
-	}}
+	}}}
 	told := r.History(Source{Task: &task.Aggregate{
 		Request: &task.Request{Text: "結果を <@U1SUZUKI> さんに"}, Task: &task.Task{Description: "<@U1SUZUKI> へ"},
 		Prompts: []*task.Prompt{
@@ -211,7 +211,7 @@ func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
 // A browser reorders numbers after right-to-left text: אלפא, 100, 900 would read as 900, 100. So each planned value is
 // drawn in an element of its own, and a person by name and id.
 func TestAValueFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
-	r := Reader{Locale: "ja", Person: func(string) string { return "יעל" }}.drawing()
+	r := subject.Reader{Locale: "ja", Person: func(string) string { return "יעל" }}
 	step := task.Step{Tool: "bank.pay", ToolInput: `{"amounts":["אלפא",100,900]}`}
 	var planned []string
 	for _, p := range r.Effect(explain.EffectOf("ja", step, nil, nil)).Rest[0].Value {

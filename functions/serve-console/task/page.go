@@ -132,8 +132,8 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 		return cmp.Or(card.OneLine(called[id]), id)
 	}
 	channel := c.ChannelsOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
-	t.reader = Reader{Locale: v.Locale, Person: person, Now: c.Now(), Channel: channel(t.task.Request.Channel),
-		ChannelOf: channel, Departments: c.Departments(ctx, v), Admin: v.Admin}
+	t.reader = Reader{subject.Reader{Locale: v.Locale, Person: person, Channel: channel(t.task.Request.Channel),
+		ChannelOf: channel, Unit: c.Departments(ctx, v)}, c.Now(), v.Admin}
 	t.surface = subject.SurfaceOf(v, person, channel)
 	t.reader.History(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)

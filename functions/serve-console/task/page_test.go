@@ -55,7 +55,8 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 			pipelinetest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 		}, "", s, w.Now())
 	})
-	sato.Get(w.TaskPage()).Holds(t, "営業部", "list_employees", "書き込み", `value="approve"`)
+	sato.Get(w.TaskPage()).Holds(t, "営業部", "list_employees", "書き込み", `value="approve"`, "取り消せません",
+		"(承認した人)")
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
 	w.Begin()
 	w.Ran(consoletest.Inline(`{"department":"営業部","status":"active"}`),
@@ -77,7 +78,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	outcome, message := strings.Index(a.Body, `<div class="outcome">`), strings.Index(a.Body, "今月の勤怠をまとめて")
 	expect.That(t, outcome > 0 && outcome < message && strings.Count(a.Body, "42 名分をまとめました。") == 1,
 		"the result does not come first, once")
-	a.Lacks(t, "data-live", "<form method=\"post\" action=\""+w.TaskPage())
+	a.Lacks(t, "data-live", "取り消せません", "(承認した人)", "<form method=\"post\" action=\""+w.TaskPage())
 	sato.In("en").Get(w.TaskPage()).Holds(t, "Requested by", "Completed", "2.5 s")
 	link := sato.Get(w.TaskPage() + "/message")
 	expect.That(t, strings.Contains(link.To, "/archives/"+webapi.HR), "the message is at %q", link.To)

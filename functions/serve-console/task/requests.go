@@ -54,7 +54,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 	person := c.Called(ctx, v, ids...)
 	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
 	for _, x := range items {
-		named := Reader{Locale: v.Locale, Person: person}.Named(legible.Beginning(x.Text, mostText))
+		named := web.Mentions(legible.Beginning(x.Text, mostText), person)
 		row := Request{
 			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, named, v.Untitled())), Status: x.Stands, Mark: marks[x.Stands],
 			Person: x.Requester(), Name: person(x.Requester()), Channel: web.Channel(v, originOf(v, x), channels),

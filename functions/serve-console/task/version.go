@@ -148,7 +148,9 @@ func (v *Version) stop(a *task.Aggregate) {
 
 func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	var out []Version
+	open, _ := a.OpenGate()
 	for i, p := range a.Processes {
+		r.Settled = open.Kind != task.CardProcess || open.Version != p.Version
 		v := Version{
 			ID: p.ID, Key: fmt.Sprintf("plan-%d", p.Version), Of: task.CardProcess, Number: p.Version, Later: i > 0,
 			Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
@@ -162,7 +164,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 			v.Sum = r.sum(a, p.Steps)
 		}
 		if i > 0 && v.Sum != nil {
-			v.Changes = r.drawing().Changes(a.Processes[i-1].Version, a.Processes[i-1].Steps, p.Steps)
+			v.Changes = r.Changes(a.Processes[i-1].Version, a.Processes[i-1].Steps, p.Steps)
 		}
 		out = append([]Version{v}, out...)
 	}
@@ -183,20 +185,20 @@ func (r Reader) steps(planned []task.Step) []Step {
 	return out
 }
 
-// drawing draws what steps do for the reader.
-func (r Reader) drawing() subject.EffectReader {
-	return subject.EffectReader{Locale: r.Locale, Person: r.Person}
-}
-
 // sum draws what steps do, with what will stand below a direct message.
 func (r Reader) sum(a *task.Aggregate, steps []task.Step) *subject.Sum {
-	out := r.drawing().Sum(steps)
+	out := r.Sum(steps)
 	for i := range out.Writes {
-		if out.Writes[i].Tool == card.MessageTool {
-			out.Writes[i].Note = card.Below(r.Locale, r.called(a.Head.Requester))
-		}
+		r.below(a, &out.Writes[i])
 	}
 	return &out
+}
+
+// below adds what will stand below a direct message: whoever approves, which is known once that is settled.
+func (r Reader) below(a *task.Aggregate, e *subject.Effect) {
+	if e.Tool == card.MessageTool && !r.Settled {
+		e.Note = card.Below(r.Locale, r.called(a.Head.Requester))
+	}
 }
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate, id string, log []aggregate.AuditEntry) Verdict {

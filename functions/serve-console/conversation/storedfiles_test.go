@@ -1,0 +1,111 @@
+package conversation_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
+)
+
+// storedFiles stands in for the bucket with conversations' files.
+type storedFiles struct {
+	Changes []files.Change // the stored difference of every action
+	By      map[string][]files.Maker
+	Links   map[string][]byte // what was offered by a link, by name
+	trees   map[string]*files.Tree
+	commits map[string]conversation.Commit
+}
+
+func key(of large.VersionsOf, version string) string {
+	return of.Tenant + "/" + of.ID + "/" + version
+}
+
+// keepFiles stores a version of the conversation's files.
+func keepFiles(t *testing.T, k *consoletest.Conversation, tree *files.Tree) (version string) {
+	t.Helper()
+	f, is := k.Console.Files.(*storedFiles)
+	if !is {
+		f = &storedFiles{Links: map[string][]byte{}, trees: map[string]*files.Tree{},
+			commits: map[string]conversation.Commit{}}
+		k.Console.Files = f
+	}
+	version = files.Sum(expect.Value(tree.Archive())(t))
+	f.trees[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = tree
+	return version
+}
+
+// keepCommit stores what the commit of a version has.
+func keepCommit(k *consoletest.Conversation, version string, c conversation.Commit) {
+	k.Console.Files.(*storedFiles).commits[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = c
+}
+
+// loseFiles deletes a version.
+func loseFiles(k *consoletest.Conversation, version string) {
+	delete(k.Console.Files.(*storedFiles).trees, key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version))
+}
+
+func (f *storedFiles) Difference(context.Context, large.VersionsOf, string, string) ([]files.Change, error) {
+	return f.Changes, nil
+}
+
+// Made returns which actions changed each path.
+func (f *storedFiles) Made(context.Context, large.VersionsOf, string, int) (files.Made, error) {
+	return files.Made{Paths: f.By}, nil
+}
+
+func (f *storedFiles) tree(of large.VersionsOf, version string) (*files.Tree, error) {
+	if version == "" {
+		return &files.Tree{}, nil
+	}
+	if t := f.trees[key(of, version)]; t != nil {
+		return t, nil
+	}
+	return nil, large.ErrGone
+}
+
+func (f *storedFiles) Manifest(_ context.Context, of large.VersionsOf, version string) (
+	m files.Manifest, err error,
+) {
+	t, err := f.tree(of, version)
+	if err == nil {
+		m = t.Manifest()
+	}
+	return m, err
+}
+
+func (f *storedFiles) Commit(_ context.Context, of large.VersionsOf, version string) (conversation.Commit, error) {
+	c, ok := f.commits[key(of, version)]
+	if !ok {
+		return c, large.ErrGone
+	}
+	return c, nil
+}
+
+func (f *storedFiles) Each(_ context.Context, of large.VersionsOf, version string, list []files.Entry,
+	take func(files.Entry, []byte) error,
+) error {
+	t, err := f.tree(of, version)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		content, ok := t.Content(e.Path)
+		if !ok {
+			return fmt.Errorf("%s has no %s", version, e.Path)
+		}
+		if err := take(e, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *storedFiles) Link(_ context.Context, of large.VersionsOf, name string, body []byte) (string, error) {
+	f.Links[name] = body
+	return "https://bucket.example/" + key(of, name), nil
+}
