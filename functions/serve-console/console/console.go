@@ -77,7 +77,7 @@ func (c *Console) Routes() []web.Route {
 		c.connections().Routes(),
 		(&settings.ToolPages{Site: site, Servers: c.Servers}).Routes(),
 		(&rules.OrganisationPages{Site: site, Organisations: c.Organisations}).Routes(),
-		(&subject.SuccessorPages{Acts: acts, Conversations: c.Conversations}).Routes(),
+		(&subject.SuccessorPages{Acts: acts}).Routes(),
 	)
 }
 

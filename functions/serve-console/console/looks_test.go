@@ -147,7 +147,7 @@ func emptyLooks(w *consoletest.World) (all []look) {
 			path: "/console/signin/done?error=access_denied&state=x", nobody: true},
 		look{name: "stand-ins-refused", path: "/console/stand-ins", form: refusedStandIn},
 		look{name: "not-there", path: "/console/tasks/01NOTHERE"},
-		look{name: "rules-none", path: rulesPath}, look{name: "successors-none", path: "/console/successors"})
+		look{name: "rules-none", path: rulesPath}, look{name: "successors-none", path: "/console/approvals?for=stuck"})
 }
 
 // TestTheSentenceOfARuleIsBuiltLive: what is chosen shows in the sentence above the form, without a reload; the same

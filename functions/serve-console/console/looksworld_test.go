@@ -331,7 +331,7 @@ func successorLooks(w *consoletest.World) []look {
 	q.Set("to", webapi.Suzuki)
 	q.Set("reason", "部長の退職のため、後任が決まるまで担当します。")
 	return []look{ask, {name: "successor-refused", path: w.TaskPage() + "/successor", form: q},
-		{name: "successors", path: "/console/successors"}, {name: "successor-link", path: w.TaskPage()}}
+		{name: "successors", path: "/console/approvals?for=stuck"}, {name: "successor-link", path: w.TaskPage()}}
 }
 
 // requestLooks fills a workspace with requests in every status, and returns their pages and lists. By day each is seen.

@@ -20,19 +20,15 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
 )
 
-// SuccessorPages are where administrators put somebody in the place of a person whom a route asks, and the list of what
-// waits for people who have left.
+// SuccessorPages are where administrators put somebody in the place of a person whom a route asks.
 type SuccessorPages struct {
 	*Acts
-	Conversations *store.ConversationStore
-
 	known people.Requesters
 }
 
-// Routes returns the page of a successor of each kind of gate, and the list of what is stuck.
+// Routes returns the page of a successor of each kind of gate.
 func (c *SuccessorPages) Routes() (all []web.Route) {
 	for _, on := range []Page{
 		{Path: "/console/tasks/", RefOf: refOf(task.RefOf)},
@@ -47,7 +43,7 @@ func (c *SuccessorPages) Routes() (all []web.Route) {
 		all = append(all, web.ForAdministrators("GET "+on.Path+"{id}/successor", web.Of(c.of(on), ask)),
 			web.ForAdministrators("POST "+on.Path+"{id}/successor", web.Of(c.of(on), stand)))
 	}
-	return append(all, web.ForAdministrators("GET /console/successors", c.stuck))
+	return all
 }
 
 func refOf(of func(tenant, id string) aggregate.Ref) func(*http.Request, *web.Viewer) (aggregate.Ref, error) {

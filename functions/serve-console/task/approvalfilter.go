@@ -19,12 +19,15 @@ import (
 
 // approvalFilter is which of what waits the address asks for, and in which order.
 type approvalFilter struct {
-	For    string // "me": only what the viewer may decide
+	For    string // "me": only what the viewer may decide; stuck: what needs a successor
 	Kind   string // of decision
 	Person string // who asked
 	Act    string // what the steps do; see acts
 	Sort   string // empty: what is due first
 }
+
+// stuck is asked for by administrators.
+const stuck = "stuck"
 
 // The orders in which a page's rows may stand, besides those that are due first.
 const (
@@ -43,8 +46,8 @@ var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.Car
 // readApprovalFilter reads an address. Invalid values are reported and not used.
 func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Act: q.Get("act")}
-	if q.Get("for") == web.Myself {
-		f.For = web.Myself
+	if whose := q.Get("for"); whose == web.Myself || whose == stuck {
+		f.For = whose
 	}
 	bad := web.BadFilter{}
 	bad.Person(&f.Person)
@@ -73,8 +76,8 @@ func (f approvalFilter) keeps(x askedItem, v *web.Viewer) bool {
 // offer fills in the rows in their order and groups, and where the list leads.
 func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	f := l.Of
-	all, mine := f, f
-	all.For, mine.For = "", web.Myself
+	all, mine, left := f, f, f
+	all.For, mine.For, left.For = "", web.Myself, stuck
 	l.Rows, l.Order = len(rows), words.In("orders", cmp.Or(f.Sort, "none"))
 	slices.SortStableFunc(rows, f.order)
 	names, turn := map[string]string{}, map[bool][]waitingRow{}
@@ -96,10 +99,10 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 		return " " + strconv.Itoa(n)
 	}
 	l.Views = []web.View{
-		{Path: mine.at(""), Text: words.Say("your_turn") + counted(len(turn[true]), true), Here: l.ForMe},
-		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), !l.ForMe), Here: !l.ForMe}}
+		{Path: mine.at(""), Text: words.Say("your_turn") + counted(len(turn[true]), !l.Stuck), Here: l.ForMe},
+		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), f.For == ""), Here: f.For == ""}}
 	if v.Admin {
-		l.Views = append(l.Views, web.View{Path: "/console/successors", Text: words.Say("stuck")})
+		l.Views = append(l.Views, web.View{Path: left.at(""), Text: words.Say("stuck"), Here: l.Stuck})
 	}
 	if f.Person != "" && f.Person != web.Myself && names[f.Person] == "" {
 		names[f.Person] = f.Person

@@ -5,7 +5,9 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -143,8 +145,16 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 		is.Who, is.Stages = d.Waits(g), d.Chips(g)
 	}
 	d.tells(&is, x, sum)
+	for _, p := range x.vacant {
+		user, stage := p.Person.User, x.ruled().Route.Stages[p.Stage-1].Name
+		is.Vacancies = append(is.Vacancies, vacancy{cmp.Or(card.OneLine(stage), strconv.Itoa(p.Stage)), d.Person(user),
+			d.v.Texts("successor").In("gone", x.gone[user]), subject.Successors(is.Path, x.ID)(p.Stage, user)})
+	}
 	return is
 }
+
+// vacancy is somebody who can't stamp, and where their successor is named.
+type vacancy struct{ Stage, Who, Why, Path string }
 
 // title is what the request of an item is called.
 func (d *rowReader) title(x askedItem) string {
@@ -190,19 +200,37 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 		lead, others = sum.Reads[0], sum.Reads[1:]
 	}
 	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
-	is.Says = by(lead)
+	if is.Says = by(lead); repeats(is.Title, lead.Sentence) {
+		is.Title = ""
+	}
 	if is.moves != rules.Nothing() {
 		is.Amount = explain.Money(d.Locale, is.moves)
 	}
-	if warning := lead.Warning(d.Locale); warning != "" {
-		is.Then = append(is.Then, line("⚠️ "+strings.TrimRight(warning, "。.")))
+	if lead.Final {
+		is.Then = append(is.Then, line("⚠️ "+d.words.Say("final")))
 	}
-	for _, e := range others[:min(len(others), mostThen)] {
-		is.Then = append(is.Then, by(e))
+	more := 0
+	for _, e := range others {
+		if says := by(e); len(is.Then) > mostThen || reflect.DeepEqual(says, is.Says) {
+			more++
+		} else {
+			is.Then = append(is.Then, says)
+		}
 	}
-	if more := len(others) - mostThen; more > 0 {
+	if more > 0 {
 		is.Then = append(is.Then, line(d.words.Say("hidden", "n", more)))
 	}
+}
+
+// mostRepeated is how many characters a title has at most beside what the sentence below it names.
+const mostRepeated = 12
+
+// repeats reports whether a title says no more than a sentence, one of whose values it has: "Order from Acme".
+func repeats(title string, sentence []explain.Piece) bool {
+	return slices.ContainsFunc(sentence, func(p explain.Piece) bool {
+		rest := strings.Replace(title, p.Text, "", 1)
+		return p.Kind == explain.Value && rest != title && utf8.RuneCountInString(rest) <= mostRepeated
+	})
 }
 
 // briefly returns the beginning of a line, without ids: the page that the row leads to tells people of one name apart.

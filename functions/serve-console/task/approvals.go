@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/store"
 )
 
@@ -36,6 +37,7 @@ const (
 type waitingList struct {
 	web.List
 	ForMe, Few bool   // only the viewer's; as the home shows them
+	Stuck      bool   // only what needs a successor
 	Counted    string // of all that waits for the viewer, as console.js reads it; empty: this page is not of all
 	Groups     []waitingGroup
 	Rows       int       // in all groups
@@ -69,6 +71,7 @@ type waitingRow struct {
 	Since, Until  time.Time
 	Soon          bool // it ends soon
 	Mine          bool // the viewer may decide
+	Vacancies     []vacancy
 	moves         rules.Amount
 	rank          task.Priority
 }
@@ -76,7 +79,10 @@ type waitingRow struct {
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, q := v.Texts("approvals"), r.URL.Query()
 	f, bad := readApprovalFilter(q)
-	list := waitingList{Of: f, ForMe: f.For == web.Myself, Few: q.Get("few") != ""}
+	if !v.Admin && f.For == stuck {
+		f.For = ""
+	}
+	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck, Few: q.Get("few") != ""}
 	list.Bad, list.Narrowed = web.Problems(words, bad), f.Narrows()
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
@@ -91,7 +97,10 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	var found []askedItem
 	var page store.Page[store.WaitingItem]
 	if len(list.Bad) == 0 {
-		found, page, err = c.waiting(r, v, reach, f, q.Get("cursor"))
+		if found, page, err = c.waiting(r, v, reach, f, q.Get("cursor")); explain.ClassOf(err) == explain.Unverified {
+			slog.WarnContext(r.Context(), "what is stuck is not listed", "err", err)
+			list.Unsaid, err = true, nil
+		}
 	}
 	if err := list.Paged(r, v, q.Get("cursor"), f.at, page.Next, page.Prev, err); err != nil {
 		return err
@@ -103,7 +112,10 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		list.Counted = counted(found, list.Count)
 	}
 	slices.SortStableFunc(found, askedItem.order)
-	if list.Few {
+	switch {
+	case list.Stuck:
+		list.Live = "" // Slack is asked who is gone
+	case list.Few:
 		list.Live, list.Of.Sort = fewApprovals, ""
 		found = found[:min(fewOfMine, len(found))]
 	}
@@ -141,6 +153,8 @@ type askedItem struct {
 	named   bool                  // the present stage of its route names the viewer, or whom they stand in for
 	// standsFor is whom the viewer stands in for.
 	standsFor string
+	vacant    []circulation.Vacant    // without whom it can't be settled, if that is asked for
+	gone      map[string]tenancy.Rule // why people can't stamp
 }
 
 // known adds each item's task, conversation or message, and the steps of gates. It drops items whose rows are gone.

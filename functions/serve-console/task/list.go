@@ -2,10 +2,10 @@ package task
 
 import (
 	"cmp"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -13,17 +13,14 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
-const (
-	// rowsOfPage is the number of requests on a page of the list.
-	rowsOfPage = 50
-)
+// rowsOfPage is the number of requests on a page of the list.
+const rowsOfPage = 50
 
 type taskList struct {
 	web.List
@@ -65,8 +62,10 @@ func (c *Pages) visible(
 		keep = func(x store.ListedTask) bool { return reach.Sees(originOf(v, x)) }
 	}
 	if f.Search != "" {
-		sees, matches := keep, matcher(f.Search)
-		keep = func(x store.ListedTask) bool { return (sees == nil || sees(x)) && matches(cmp.Or(x.Title, x.Text)) }
+		sees, matches, called := keep, matcher(f.Search), c.called(r, v)
+		keep = func(x store.ListedTask) bool {
+			return (sees == nil || sees(x)) && matches(cmp.Or(x.Title, x.Text)+" "+called[x.Requester()])
+		}
 	}
 	if f.Search != "" || filter.Status.Open() { // which of the open ones wait is only known once they are read
 		limit = store.MaxPage
@@ -83,18 +82,14 @@ func (l *taskList) fill(
 		l.More = len(page.Items) == store.MaxPage && page.Next != ""
 		l.Next, l.Prev, l.Live = "", "", "" // a search is of the latest thousand, not of any before
 	}
-	var settings *tenancy.Settings
-	if slices.ContainsFunc(page.Items, func(x store.ListedTask) bool { return x.Stands == task.StatusWaits }) {
-		s, err := c.Store.Settings(r.Context(), v.Tenant)
-		if err != nil {
-			return err
-		}
-		settings = &s
-	}
 	names := map[string]string{}
 	channels := map[string]string{}
 	maps.Copy(channels, reach.Channels())
-	for _, row := range c.requests(r.Context(), v, page.Items, channels, settings) {
+	rows, err := c.requests(r.Context(), v, page.Items, channels, nil)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
 		by := l.of
 		by.Person = row.Person
 		row.PersonPath, names[row.Person] = by.at(""), row.Name
@@ -107,10 +102,8 @@ func (l *taskList) fill(
 	return nil
 }
 
-const (
-	// maxSearch is the longest search text, in characters.
-	maxSearch = 100
-)
+// maxSearch is the longest search text, in characters.
+const maxSearch = 100
 
 type taskFilter struct {
 	Status, Person, From, To, Search string
@@ -159,7 +152,7 @@ func (f taskFilter) at(cursor string) string {
 // narrows reports whether the filter excludes anything.
 func (f taskFilter) narrows() bool { f.cursor = ""; return f != taskFilter{} }
 
-// matcher reports whether a title has every word of a search, ignoring case and width.
+// matcher reports whether a text has every word of a search, ignoring case and width.
 func matcher(search string) func(title string) bool {
 	words := strings.Fields(searchable(search))
 	return func(title string) bool {
@@ -187,7 +180,7 @@ func searchable(s string) string {
 }
 
 // find leads from what somebody typed to where it is shown: a number to the register, or members to the request that has
-// it; a person's name to their requests; and anything else to the requests whose titles have it.
+// it; anything else to the requests whose titles or requesters have it.
 func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	text := strings.TrimSpace(legible.Visible(r.URL.Query().Get("q")))
 	to := taskFilter{Search: text}.at("")
@@ -201,37 +194,21 @@ func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		if len(found) > 0 && found[0].N == x.N {
 			to = tasksPath + "/" + found[0].TaskID // its page says whether they may read it
 		}
-	} else if id := c.named(r, v, text); id != "" {
-		to = taskFilter{Person: id}.at("")
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 
-// named returns the only person of the workspace whom a text names, by all of their name or else by the beginnings of
-// its words, or "".
-func (c *Pages) named(r *http.Request, v *web.Viewer, text string) string {
+// called returns what the workspace's people are called, by id, with and without the space in a name; nil if Slack
+// doesn't answer.
+func (c *Pages) called(r *http.Request, v *web.Viewer) map[string]string {
 	m, err := c.Roster.Of(slackapi.For(r.Context(), v.Tenant), c.Listing, v.Team, c.Now())
-	if err != nil || text == "" { // Slack doesn't answer: it may be a title
-		return ""
+	if err != nil {
+		slog.WarnContext(r.Context(), "only titles are searched", "err", err)
 	}
-	var whole, part []string
+	names := map[string]string{}
 	for _, u := range m.People {
-		if compact(u.Name) == compact(text) {
-			whole = append(whole, u.ID)
-		}
-		if strings.Contains(" "+searchable(u.Name), " "+searchable(text)) {
-			part = append(part, u.ID)
-		}
+		names[u.ID] = u.Name + " " + strings.ReplaceAll(searchable(u.Name), " ", "")
 	}
-	if len(whole) == 0 {
-		whole = part
-	}
-	if len(whole) != 1 {
-		return ""
-	}
-	return whole[0]
+	return names
 }
-
-// compact is how names are compared: with or without a space between a family and a given name.
-func compact(s string) string { return strings.ReplaceAll(searchable(s), " ", "") }

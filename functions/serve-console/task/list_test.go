@@ -235,9 +235,11 @@ func testSilentSlack(t *testing.T, w *consoletest.World) {
 	expect.Same(t, []string{"田中の依頼", "佐藤の依頼"}, w.As(webapi.Suzuki).Get("/console/tasks").Titles())
 }
 
-// What somebody types leads to what it names: a number, the only person of a name, or else the titles that have it.
+// What somebody types leads to what it names: a number, or else the requests whose titles or requesters have it.
 func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 	w := consoletest.Start(t)
+	w.Made(consoletest.Requested{User: webapi.Suzuki, Channel: webapi.HR, Kind: "channel", Title: "鈴木の依頼"})
+	w.Made(consoletest.Requested{User: webapi.Alex, Channel: webapi.HR, Kind: "channel", Title: "紙の発注"})
 	w.Ask()
 	row := &task.Requested{Year: 2026, N: 7, TaskID: w.Ref.ID, TakenAt: w.Now()}
 	expect.NoError(t, w.Store.PutListed(t.Context(), w.Tenant.ID, task.RequestsList, "2026", []aggregate.Row{row}, nil))
@@ -251,19 +253,21 @@ func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 		{admin, "２０２６－００００９９", "/console/register?number=2026-000099"},
 		{member, "2026-000007", w.TaskPage()}, // whether they may read it, its page says
 		{member, "2026-000008", titles("2026-000008")},
-		{member, "鈴木 一郎", "/console/tasks?person=" + webapi.Suzuki},
-		{member, "鈴木一郎", "/console/tasks?person=" + webapi.Suzuki},
-		{member, "alex kim", "/console/tasks?person=" + webapi.Alex},
-		{member, "鈴木", "/console/tasks?person=" + webapi.Suzuki},
-		{member, "ＫＩＭ", "/console/tasks?person=" + webapi.Alex},
-		{member, "im", titles("im")}, // within a word
 		{member, " 今月の\u202e勤怠 ", titles("今月の勤怠")},
 		{member, "", "/console/tasks"},
 	} {
 		x.by.Get("/console/find?"+url.Values{"q": {x.text}}.Encode()).Leads(t, x.want)
 	}
+	for text, want := range map[string][]string{
+		"鈴木 一郎": {"鈴木の依頼"}, "鈴木一郎": {"鈴木の依頼"}, "鈴木": {"鈴木の依頼"}, "alex kim": {"紙の発注"}, "ＫＩＭ": {"紙の発注"},
+		"紙 Alex": {"紙の発注"}, "紙 鈴木": nil,
+	} {
+		at := member.Get("/console/find?" + url.Values{"q": {text}}.Encode()).Leads(t, titles(text)).To
+		expect.Same(t, want, member.Get(at).Titles())
+	}
 	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
-	member.Get("/console/find?q=alex+kim").Leads(t, titles("alex kim")) // who that is only Slack knows
+	expect.Same(t, []string(nil), member.Get(titles("alex kim")).Titles()) // who that is only Slack knows
+	expect.Same(t, []string{"紙の発注"}, member.Get(titles("発注")).Titles())
 }
 
 // unlisted is a Slack that lists no people.

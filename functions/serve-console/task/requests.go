@@ -3,6 +3,7 @@ package task
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,33 +22,44 @@ import (
 
 // Request is a row of a list of requests.
 type Request struct {
-	ID, Title        string
-	Status           task.Status
-	Mark             string // of the status, beside its words
-	Next             string // what happens next, or why it goes on no more
-	Amount           string // empty: no money moves, or nothing is planned yet
-	Priority         string // empty if it isn't pressing
-	Person, Name     string
-	PersonPath       string // address of the person's requests
-	Channel          string
-	Created, Changed time.Time
-	Until            time.Time // of what waits
-	Soon             bool      // it ends soon
-	Made             string    // address of what it made
-	Sheet            bool      // Made is of a sheet
-	Again            string    // the message, if it was declined and lists have all of it
+	ID, Title      string
+	Status         task.Status
+	Mark           string // of the status, beside its words
+	Kind, About    string // what its steps do, in a word, and what was asked for
+	Next           string // what happens next, or why it goes on no more
+	Amount         string // empty: no money moves, or nothing is planned yet
+	Priority       string // empty if it isn't pressing
+	Person, Name   string
+	PersonPath     string // address of the person's requests
+	Channel        string
+	Created, Ended time.Time
+	Until          time.Time // of what waits
+	Soon           bool      // it ends soon
+	Made           string    // address of what it made
+	Sheet          bool      // Made is of a sheet
+	Again          string    // the message, if it was declined and lists have all of it
+	Retry          aggregate.Act
 }
 
 // requests returns the rows of requests. If channels is nil they are the viewer's own, whose name isn't looked up.
-// Without settings it isn't said who may approve what is under no rule.
+// Settings are read if something waits under no rule, unless they are given.
 func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.ListedTask, channels map[string]string,
-	s *tenancy.Settings) (out []Request) {
+	s *tenancy.Settings) (out []Request, err error) {
 	var ids []string
+	if s == nil && slices.ContainsFunc(items, func(x store.ListedTask) bool {
+		return x.Stands == task.StatusWaits && !x.Routed
+	}) {
+		is, err := c.Store.Settings(ctx, v.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		s = &is
+	}
 	if s != nil {
 		ids = append(ids, s.Approvers.Users...)
 	}
 	for _, x := range items {
-		if ids = append(append(ids, task.Mentioned(x.Text)...), x.Glance.Who...); channels != nil {
+		if ids = append(append(ids, task.Mentioned(x.Text+x.Description)...), x.Glance.Who...); channels != nil {
 			ids = append(ids, x.Requester())
 		}
 	}
@@ -58,8 +70,16 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		row := Request{
 			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, named, v.Untitled())), Status: x.Stands, Mark: marks[x.Stands],
 			Person: x.Requester(), Name: person(x.Requester()), Channel: web.Channel(v, originOf(v, x), channels),
-			Created: x.CreatedAt, Changed: x.UpdatedAt, Until: web.TimeOf(x.Glance.Until),
-			Next: next(v, x, surface, person, s),
+			Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until), Next: next(v, x, surface, person, s),
+		}
+		if row.About = card.OneLine(web.Mentions(legible.Beginning(x.Description, mostAbout), person)); row.About == row.Title {
+			row.About = ""
+		}
+		if x.Glance.Amount != (rules.Amount{}) { // there are steps
+			row.Kind = v.Texts("approvals").In("acts", cmp.Or(string(x.Glance.Act), otherAct))
+		}
+		if !x.Stands.Open() { // the row of one that is open doesn't change
+			row.Ended = x.UpdatedAt
 		}
 		row.Soon = c.soon(row.Until)
 		if x.Priority.Pressing() {
@@ -71,6 +91,10 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		switch {
 		case x.Stands == task.StatusDone:
 			row.Made, row.Sheet = card.Linked(x.Glance.Made), x.Glance.Act == rules.ActSheet
+		case x.Stands == task.StatusToRetry:
+			row.Retry = task.ActRetryExecution
+		case x.Stands == task.StatusNotDrafted:
+			row.Retry = task.ActRetryGeneration
 		case x.Stands == task.StatusRefused && len(x.Text) < task.MaxListed:
 			row.Again = x.Text
 		case x.Glance.Back > 0 && x.Stands == task.StatusDrafting:
@@ -78,8 +102,11 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		}
 		out = append(out, row)
 	}
-	return out
+	return out, nil
 }
+
+// mostAbout is how many characters of what was asked for a row has.
+const mostAbout = 80
 
 // soon reports whether what waits until then ends soon.
 func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub(c.Now()) < urgent }
@@ -95,8 +122,6 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 	s *tenancy.Settings) string {
 	words, g := v.Texts("tasks"), x.Glance
 	switch {
-	case x.Stands == task.StatusWaits && s == nil && !x.Routed: // it isn't known who may
-		return v.Texts("approvals").In("kinds", x.WaitsFor)
 	case x.Stands == task.StatusWaits:
 		return words.In("waits_for", string(x.WaitsFor), "who", asks(v, x, surface, person, s))
 	case x.Stands == task.StatusDrafting && g.Back > 0:
@@ -104,7 +129,7 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "":
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
-		return card.OneLine(g.Detail)
+		return sentence(card.OneLine(g.Detail))
 	case g.Why == task.ReasonDenied, g.Why == task.ReasonMaxVersions:
 		return words.Say("denied", "why", card.OneLine(g.Detail))
 	}
@@ -171,7 +196,7 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Setti
 	if items == nil {
 		return nil, nil
 	}
-	return c.requests(ctx, v, items, nil, settings), nil
+	return c.requests(ctx, v, items, nil, settings)
 }
 
 // originOf returns where a task was requested. The list's row only knows whether the channel is a direct message.

@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -31,12 +33,12 @@ const ofOwed = "owed."
 func (c *Pages) waiting(
 	r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter, cursor string,
 ) (out []askedItem, page store.Page[store.WaitingItem], err error) {
-	limit, prev := waitingOfPage, ""
+	limit, prev, unsure := waitingOfPage, "", error(nil)
 	standIns, err := c.standIns(r, v)
 	if err != nil {
 		return nil, page, err
 	}
-	if of, owed := strings.CutPrefix(cursor, ofOwed); owed || cursor == "" {
+	if of, owed := strings.CutPrefix(cursor, ofOwed); f.For != stuck && (owed || cursor == "") {
 		if out, page, err = c.owed(r, v, f, of); err != nil || page.Next != "" {
 			return out, page, err
 		}
@@ -54,11 +56,16 @@ func (c *Pages) waiting(
 		if page = p; n == 0 {
 			prev = cmp.Or(prev, p.Prev)
 		}
-		items, err := c.unlisted(r, v, standIns, p.Items)
-		if err != nil {
-			return nil, page, err
+		items := p.Items
+		if f.For != stuck {
+			if items, err = c.unlisted(r, v, standIns, items); err != nil {
+				return nil, page, err
+			}
 		}
 		all, err := c.known(r, v, items)
+		if err == nil && f.For == stuck {
+			all, unsure = c.vacant(r.Context(), v, all)
+		}
 		if err != nil {
 			return nil, page, err
 		}
@@ -73,7 +80,49 @@ func (c *Pages) waiting(
 		}
 	}
 	page.Prev = prev
-	return out, page, nil
+	return out, page, unsure
+}
+
+// mostAsked bounds the people about whom Slack is asked one by one, because the list of the workspace's people doesn't
+// have them.
+const mostAsked = 50
+
+// vacant returns the items that can't be settled without people who may not stamp any more, and says who they are. With
+// explain.ErrUnverified there may be others, or Slack doesn't answer.
+func (c *Pages) vacant(ctx context.Context, v *web.Viewer, all []askedItem) (out []askedItem, err error) {
+	members, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, x := range all {
+		if g := x.ruled(); g != nil {
+			ids = append(ids, subject.NamedOf(g)...)
+		}
+	}
+	slices.Sort(ids)
+	asked := 0
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
+		if _, listed := members.Person(id); !listed {
+			asked++
+		}
+		return asked > mostAsked
+	})
+	gone, err := members.Refused(ctx, c.Slack, ids, nil)
+	if asked > mostAsked {
+		err = cmp.Or(err, explain.ErrUnverified)
+	}
+	for _, x := range all {
+		if g := x.ruled(); g != nil {
+			of := g.Circulating()
+			st := circulation.Walk(of)
+			x.gone, x.vacant = gone, st.Stuck(of, func(p circulation.Person) bool { return gone[p.User] != "" })
+			if x.vacant != nil {
+				out = append(out, x)
+			}
+		}
+	}
+	return out, err
 }
 
 // owed returns items whose route names the viewer now. The cursors of its page begin with ofOwed.
