@@ -8,12 +8,14 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/tool"
 )
 
@@ -35,12 +37,12 @@ type insightsData struct {
 	Empty    bool
 	Numbers  []web.Number
 	WaitRows []bucketRow
-	Gates    []gateRow
+	Gates    explain.Table
 	Became   []becameRow
-	Tools    []toolRow
+	Tools    explain.Table
 	Tokens   chart
 	Cost     chart
-	Days     []dayRow
+	Days     explain.Table
 	Unpriced bool // the price of some calls is unknown
 }
 
@@ -50,32 +52,11 @@ type bucketRow struct {
 	N, Width int
 }
 
-type gateRow struct {
-	Name                        string
-	Approved, Rejected, Expired int
-	Rate                        string
-}
-
 // becameRow counts the requests that came to rest in a status.
 type becameRow struct {
 	Status task.Status
 	Path   string // of the requests that stand so now
 	N      int
-}
-
-type toolRow struct {
-	Name  string
-	Title string // a readable name; empty for a server's tool
-	tenancy.DailyCalls
-	Rate string
-}
-
-type dayRow struct {
-	Day                   string
-	Tasks, Decided        int
-	Input, Output, Cached int64
-	Cost                  string
-	Unpriced              int
 }
 
 const insightsPath = "/console/insights"
@@ -110,12 +91,12 @@ func (c *InsightPages) showInsights(w http.ResponseWriter, r *http.Request, v *w
 	if err != nil {
 		return err
 	}
-	d.fill(words, sums)
-	for i, row := range d.Tools {
-		if s, ok := catalog.Lookup(row.Name); ok {
-			d.Tools[i].Title = s.Title(v.Locale)
+	d.fill(words, sums, func(name string) string {
+		if s, ok := catalog.Lookup(name); ok {
+			name = s.Title(v.Locale) + " (" + name + ")"
 		}
-	}
+		return name
+	})
 	doc.Data = d
 	return c.Show(w, r, v, doc, "audit/insights")
 }
@@ -129,8 +110,18 @@ func daysBefore(day string, n int) string {
 	return tenancy.DayOf(t.AddDate(0, 0, -n))
 }
 
-func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum) {
+// table returns a table with these columns, all but the first of numbers.
+func table(columns ...string) (t explain.Table) {
+	for i, name := range columns {
+		t.Columns = append(t.Columns, explain.Column{Name: name, Number: i > 0})
+	}
+	return t
+}
+
+func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(tool string) string) {
 	var read, spent []bar
+	d.Days = table(w.Say("day"), w.Say("tasks"), w.Say("decisions"), w.Say("input"), w.Say("output"), w.Say("cached"),
+		w.Say("cost"), w.Say("unpriced"))
 	for _, s := range sums {
 		day := s.Day
 		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
@@ -140,13 +131,14 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum) {
 			Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced),
 		})
 		if s.Facts > 0 {
-			d.Days = append(d.Days, dayRow{
-				day, s.Tasks, s.Decided(tenancy.Approved) + s.Decided(tenancy.Rejected), s.Spent.Input, s.Spent.Output,
-				s.Spent.Cached, web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced), s.Spent.Unpriced,
+			d.Days.Rows = append(d.Days.Rows, []string{
+				day, strconv.Itoa(s.Tasks), strconv.Itoa(s.Decided(tenancy.Approved) + s.Decided(tenancy.Rejected)),
+				web.Count(s.Spent.Input), web.Count(s.Spent.Output), web.Count(s.Spent.Cached),
+				web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced), strconv.Itoa(s.Spent.Unpriced),
 			})
 		}
 	}
-	slices.Reverse(d.Days)
+	slices.Reverse(d.Days.Rows)
 	all := tenancy.TotalOfDays(sums)
 	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
 	d.Tokens = chartOf(w.Say("token_chart"), read, web.Count)
@@ -156,24 +148,28 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum) {
 	})
 	d.numbers(w, all)
 	d.waits(w, all)
+	d.Gates = table(w.Say("gate"), w.Say("approved"), w.Say("rejected"), w.Say("expired"), w.Say("rate"))
 	for _, gate := range []string{"prompt", "process", "step"} {
 		by := all.Verdicts[gate]
-		d.Gates = append(d.Gates, gateRow{
-			w.In("gates", gate), by[tenancy.Approved], by[tenancy.Rejected], by[tenancy.Expired],
-			percent(by[tenancy.Approved], by[tenancy.Approved]+by[tenancy.Rejected]),
-		})
+		approved, rejected := by[tenancy.Approved], by[tenancy.Rejected]
+		d.Gates.Rows = append(d.Gates.Rows, []string{w.In("gates", gate), strconv.Itoa(approved), strconv.Itoa(rejected),
+			strconv.Itoa(by[tenancy.Expired]), percent(approved, approved+rejected)})
 	}
 	for _, s := range task.Statuses {
 		if n := all.Became[string(s)]; n > 0 {
 			d.Became = append(d.Became, becameRow{s, web.At("/console/tasks", map[string]string{"status": string(s)}), n})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
-		calls := all.Tools[name]
-		d.Tools = append(d.Tools, toolRow{Name: name, DailyCalls: calls,
-			Rate: percent(calls.Failed+calls.Unknown, calls.All())})
+	d.Tools = table(w.Say("tool"), w.Say("completed"), w.Say("failed"), w.Say("unknown"), w.Say("failure_rate"))
+	worst := func(a, b string) int {
+		x, y := all.Tools[a], all.Tools[b]
+		return y.Failed + y.Unknown - x.Failed - x.Unknown
 	}
-	slices.SortStableFunc(d.Tools, func(a, b toolRow) int { return b.Failed + b.Unknown - a.Failed - a.Unknown })
+	for _, name := range slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(all.Tools))), worst) {
+		n := all.Tools[name]
+		d.Tools.Rows = append(d.Tools.Rows, []string{called(name), strconv.Itoa(n.Completed), strconv.Itoa(n.Failed),
+			strconv.Itoa(n.Unknown), percent(n.Failed+n.Unknown, n.All())})
+	}
 }
 
 func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {

@@ -109,7 +109,7 @@ func insightsShowMarkup(t *testing.T, w *consoletest.World) {
 	main = strings.ReplaceAll(main, "<svg class=\"", "")
 	bad := consoletest.Dangerous.FindAllString(main, -1)
 	expect.That(t, bad == nil &&
-		strings.Count(main, `<th scope="row"><span class="muted mono">`) == len(consoletest.Payloads),
+		strings.Count(main, `<th scope="row" data-label="ツール">`) == len(consoletest.Payloads),
 		"a browser would run %q", bad)
 }
 
@@ -123,6 +123,6 @@ func insightsOfThousand(t *testing.T, w *consoletest.World) {
 	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、中止 0 件"} {
 		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
 	}
-	got := strings.Count(page.Body, `<th scope="row">`+tenancy.DayOf(w.Now())[:4])
+	got := strings.Count(page.Body, `<th scope="row" data-label="日付">`+tenancy.DayOf(w.Now())[:4])
 	expect.That(t, got == 20, "%d days are listed", got)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -119,25 +120,10 @@ func (f auditForm) with(name, value string) string {
 type auditData struct {
 	Form        auditForm
 	Filter      web.Filter
-	Rows        []auditRow
+	Rows        []subject.Entry
 	Newest      string // address of the first page, on a later page
 	Older       string
 	ExportAbout string
-}
-
-type auditRow struct {
-	ID            string
-	At            time.Time
-	Who, ByWho    string // the actor's name, and the address that filters by the actor
-	Asked         bool   // the actor asked for it, and Ringi did it
-	WhoID         string // tells apart people who chose the same name, or Ringi's
-	What, Action  string
-	On, Subject   string // the kind of resource, and its name if it has one
-	Task, Session string // ids of the aggregate that the entry belongs to
-	Contest       string // address of the contest that the entry belongs to
-	ResourceID    string
-	ByResource    string
-	Details       []auditlog.Detail
 }
 
 func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -211,7 +197,6 @@ func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[
 func (c *Pages) fillAudit(
 	r *http.Request, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry,
 ) map[string]string {
-	texts := auditlog.WordsIn(v.Locale)
 	var ids []string
 	for _, x := range entries {
 		if id := x.FoundBy(); x.ActorType != aggregate.ActorAgent && id != string(x.ActorType) { // Slack doesn't know agents
@@ -219,25 +204,24 @@ func (c *Pages) fillAudit(
 		}
 	}
 	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, append(ids, actorID(d.Form.Actor))...)
-	for _, x := range entries {
-		row := auditRow{
-			ID: x.ID, At: x.Timestamp, Who: texts.Ringi,
-			ByWho: d.Form.with("actor", x.FoundBy()),
-			What:  texts.Did(x), Action: string(x.Action), On: texts.Resource(x.ResourceType), Subject: texts.Subject(x),
-			Task: x.AggregateID, ResourceID: x.ResourceID,
-			ByResource: d.Form.with("resource", cmp.Or(x.AggregateID, x.ResourceID)),
-			Details:    texts.Details(x, func(id string) string { return names[id] }),
-		}
-		if conversation.ValidID(x.AggregateID) {
-			row.Task, row.Session = "", x.AggregateID
-		}
-		if contest.ValidID(x.AggregateID) {
-			row.Task, row.Contest = "", "/console/contests/"+x.AggregateID
+	called := func(id string) string { return cmp.Or(names[id], id) }
+	words := v.Texts("audit")
+	d.Rows = subject.EntriesOf(entries, v.Locale, called, called)
+	for i, x := range entries {
+		row := &d.Rows[i]
+		row.Like = []web.Link{{Path: d.Form.with("actor", x.FoundBy()), Text: words.Say("theirs")},
+			{Path: d.Form.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Text: words.Say("all")}}
+		switch of := x.AggregateID; {
+		case conversation.ValidID(of):
+			row.Path = "/console/sessions/" + of
+		case contest.ValidID(of):
+			row.Path = "/console/contests/" + of
+		case of != "":
+			row.Path = "/console/tasks/" + of
 		}
 		if id := x.FoundBy(); id != string(x.ActorType) {
-			row.Who, row.WhoID, row.Asked = cmp.Or(names[id], id), id, id != x.ActorID
+			row.By, row.ByID, row.Asked = called(id), id, id != x.ActorID
 		}
-		d.Rows = append(d.Rows, row)
 	}
 	return names
 }

@@ -108,8 +108,8 @@ func prints(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/register/"+number).
 		Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().AskedSum, "go run ./infra/audit prove",
-			w.Ref.ID, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です", "送ったあとは取り消せません").
-		Holds(t, `class="stamps"`)
+										w.Ref.ID, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です", "決裁した内容").
+		Holds(t, `class="stamps"`).Lacks(t, "取り消せません", "(承認した人)") // on paper it is settled
 }
 
 // What was asked for is printed as the request's page shows it.

@@ -11,7 +11,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	domain "ringi/shared/domain/task"
 	"ringi/shared/slack/card"
@@ -21,27 +20,14 @@ import (
 
 type sheetData struct {
 	line
-	Begun                   time.Time
-	Text, Policy            string
-	Does                    subject.Sum
-	Action, Payload         string // of an agent's action: what it is, and the hash of all that it does
-	Boxes                   []box
-	AskedHash, Opened, Acts string
-	Prove                   string
-	Printed                 time.Time
-	PrintedBy               string
-}
-
-// box is a stage with its stamps.
-type box struct {
-	Name   string
-	Why    string // it was left out, or others stamped in the place of who is named
-	Stamps []stamp
-}
-
-type stamp struct {
-	Hand, For string
-	At        time.Time
+	Begun           time.Time
+	Text, Policy    string
+	Does            subject.Sum
+	Action, Payload string // of an agent's action: what it is, and the hash of all that it does
+	Route           *subject.Route
+	Prove           string
+	Printed         time.Time
+	PrintedBy       string
 }
 
 func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -75,23 +61,21 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 		}
 	}
 	ids := append(domain.Mentioned(d.Text+"\n"+d.Policy), v.User)
-	does := subject.Reader{Locale: v.Locale, Person: func(id string) string { ids = append(ids, id); return id }}
-	does.Sum(steps)
-	for _, s := range g.Given() {
-		ids = append(ids, s.By, s.OnBehalfOf)
-	}
+	by := subject.Reader{Locale: v.Locale, Settled: true,
+		Person: func(id string) string { ids = append(ids, id); return id }}
+	by.Sum(steps)
+	by.Route(g, true)
 	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, ids...)
 	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
 	d.line, d.Begun = lines[0], x.Decision.BegunAt
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
-	d.AskedHash, d.Opened, d.Acts = g.AskedSum, circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
-	d.Printed, d.PrintedBy, d.Boxes = c.Now(), called(v.User), boxes(g, called, v.Texts("route"))
+	d.Printed, d.PrintedBy = c.Now(), called(v.User)
 	if x.Action != nil {
 		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
 	}
-	does.Person = called
-	d.Does = does.Sum(steps)
+	by.Person = called
+	d.Does, d.Route = by.Sum(steps), by.Route(g, true)
 	title := v.Texts("register").Say("sheet", "number", d.Number)
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
 }
@@ -133,24 +117,4 @@ func (c *RegisterPages) fill(r *http.Request, d *sheetData, x *store.RegisteredT
 		}
 	}
 	return steps, nil
-}
-
-// boxes returns the stages of a route with who stamped.
-func boxes(g *aggregate.Gate, called func(string) string, words web.Texts) (out []box) {
-	st := circulation.Walk(g.Circulating())
-	for _, s := range st.Stages {
-		b := box{Name: card.OneLine(s.Name), Why: words.In("filled", s.Filled)}
-		if s.LeftOut != "" {
-			b.Why = words.In("why", s.LeftOut)
-		}
-		for _, act := range s.Stamps {
-			m := stamp{Hand: called(act.Hand.User), At: act.At}
-			if act.Principal.User != act.Hand.User {
-				m.For = called(act.Principal.User)
-			}
-			b.Stamps = append(b.Stamps, m)
-		}
-		out = append(out, b)
-	}
-	return out
 }

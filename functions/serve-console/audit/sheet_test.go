@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -37,14 +38,18 @@ func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
 	filled.Filled = rules.LeftVacant
 	renamed := desk
 	renamed.Filled = rules.LeftUnknown
-	g := &aggregate.Gate{Route: &circulation.Route{Stages: []circulation.Stage{desk, filled, out, renamed}, Hands: 1}}
+	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	g := &aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
+		Rule: &circulation.Rule{ID: "r"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
+		Stages: []circulation.Stage{desk, filled, out, renamed}}}
 	for locale, want := range map[string][]string{
 		"ja": {"", "空席のため、その上の人", "該当者なしのため省略",
 			"組織表にない役職のため、その上の人"},
 		"en": {"", "vacant, so who stands above", web.TextsOf("route", "en").In("why", rules.LeftVacant),
 			"the organisation’s table doesn’t have the post, so who stands above"},
 	} {
-		for i, b := range boxes(g, func(id string) string { return id }, web.TextsOf("route", locale)) {
+		by := subject.Reader{Locale: locale, Person: func(id string) string { return id }}
+		for i, b := range by.Route(g, true).Stages {
 			expect.Is(t, b.Why, want[i], locale, b.Name)
 		}
 		expect.That(t, want[2] != "", "it has no word")

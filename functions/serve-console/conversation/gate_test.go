@@ -350,5 +350,5 @@ func waitsForActions(t *testing.T, w *consoletest.World) {
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "テストを走らせて確かめます", "あなたの番")
 	w.As(webapi.Alex).Get("/console/approvals").Lacks(t, k.Page())
-	w.As(webapi.Suzuki).Get("/console/audit").Holds(t, `<a href="`+k.Page()+`">会話を開く</a>`, "エージェントの操作を提案した")
+	w.As(webapi.Suzuki).Get("/console/audit").Holds(t, `<a href="`+k.Page()+`"><bdi>`, "エージェントの操作を提案した")
 }

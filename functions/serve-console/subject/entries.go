@@ -14,11 +14,18 @@ import (
 
 // Entry is a line of the audit log about a subject.
 type Entry struct {
+	ID           string
 	At           time.Time
 	By           string // empty for the system
 	Action, Name string // the action in words, and its name in the log
-	On, Resource string // the resource's kind in words, and its id
+	On, Resource string // the resource's kind and name in words, and its id
 	Details      []auditlog.Detail
+
+	// Of the whole log.
+	ByID  string     // tells apart people who chose the same name, or Ringi's
+	Asked bool       // they asked for it, and Ringi did it
+	Path  string     // of what the entry belongs to
+	Like  []web.Link // to records of the same person, and about the same
 }
 
 // EntriesOf formats audit entries; person and agent return names.
@@ -26,8 +33,11 @@ func EntriesOf(log []aggregate.AuditEntry, locale string, person, agent func(id 
 	words := auditlog.WordsIn(locale)
 	for _, e := range log {
 		x := Entry{
-			At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
+			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
 			On: legible.OneLine(words.Resource(e.ResourceType)), Resource: legible.OneLine(e.ResourceID),
+		}
+		if of := legible.OneLine(words.Subject(e)); of != "" {
+			x.On += ": " + of
 		}
 		switch e.ActorType {
 		case aggregate.ActorUser:

@@ -46,7 +46,7 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get(w.TaskPage()).
-		Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち グループ S0KEIRI",
+		Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "鈴木 一郎 : グループ S0KEIRI",
 			"経理 これから 3 人のうち 2 人の承認が必要", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
 			"👉 あなたの番です 課長 — あなたの承認が必要です", "依頼を取り消す").Holds(t, `aria-current="step"`).
 		Lacks(t, "承認できる人", "[↻]")
@@ -73,12 +73,12 @@ func testDepartmentOnRoute(t *testing.T, w *consoletest.World) {
 	stage.People[0].Via = "部長 of SALES as of 2026-11-22"
 	onRoute(w, stage)
 	suzuki := w.As(webapi.Suzuki)
-	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 承認待ち SALES の 部長(2026-11-22 時点)")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 : SALES の 部長(2026-11-22 時点)")
 	o := expect.Value(organisation.Read([]byte(
 		"社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,区分\n1,鈴木 一郎,suzuki@example.com,SALES,営業部,,部長,2,社員\n")))(t)
 	kept := o.Match(nil, organisation.DateOf(w.Now())).Kept()
 	expect.NoError(t, w.Console.Organisations.Save(t.Context(), w.Tenant.ID, 0, o, kept, w.By, w.Now()))
-	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 承認待ち 営業部 の 部長(2026-11-22 時点)")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 : 営業部 の 部長(2026-11-22 時点)")
 }
 
 func testEndsOfRoutes(t *testing.T, w *consoletest.World) {

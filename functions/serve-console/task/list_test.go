@@ -262,7 +262,7 @@ func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 		"鈴木 一郎": {"鈴木の依頼"}, "鈴木一郎": {"鈴木の依頼"}, "鈴木": {"鈴木の依頼"}, "alex kim": {"紙の発注"}, "ＫＩＭ": {"紙の発注"},
 		"紙 Alex": {"紙の発注"}, "紙 鈴木": nil,
 	} {
-		at := member.Get("/console/find?" + url.Values{"q": {text}}.Encode()).Leads(t, titles(text)).To
+		at := member.Get("/console/find?"+url.Values{"q": {text}}.Encode()).Leads(t, titles(text)).To
 		expect.Same(t, want, member.Get(at).Titles())
 	}
 	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
