@@ -38,7 +38,8 @@ func TestTheHomeListsOnesOwnRequests(t *testing.T) {
 		"文をコピーして書き直す", "従業員一覧を取得して").Lacks(t, "他の人", "古い依頼", ids[task.StatusAnswered])
 	expect.Is(t, len(home.Titles()), 5)
 	home = w.As(webapi.Tanaka).In("en").Get("/console")
-	home.Says(t, http.StatusOK, "🔵 他の人", "Waiting · Policy: the members of this channel · Due in 7 days", "get the list of employees")
+	home.Says(t, http.StatusOK, "🔵 他の人", "Waiting · Policy: the members of this channel · Due in 7 days",
+		"get the list of employees")
 }
 
 // Administrators see how many requests are open, and from 80 % of the limit on a warning. Others see neither.
@@ -165,7 +166,8 @@ func comes(w *consoletest.World, to task.Status) {
 	}
 	switch to {
 	case task.StatusDone:
-		w.Ran(consoletest.Inline(string(consoletest.Message(1, "営業部の勤怠をお送りします。").ToolInput)), consoletest.Inline(`{"ok":true}`))
+		w.Ran(consoletest.Inline(string(consoletest.Message(1, "営業部の勤怠をお送りします。").ToolInput)),
+			consoletest.Inline(`{"ok":true}`))
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.CompleteExecution(a.Head.Run, "営業部の勤怠を送りました。", w.Now())
 		})

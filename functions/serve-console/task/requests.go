@@ -72,8 +72,9 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 			Person: x.Requester(), Name: person(x.Requester()), Channel: web.Channel(v, originOf(v, x), channels),
 			Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until), Next: next(v, x, surface, person, s),
 		}
-		if row.About = card.OneLine(web.Mentions(legible.Beginning(x.Description, mostAbout), person)); row.About == row.Title {
-			row.About = ""
+		about := card.OneLine(web.Mentions(legible.Beginning(x.Description, mostAbout), person))
+		if about != row.Title {
+			row.About = about
 		}
 		if x.Glance.Amount != (rules.Amount{}) { // there are steps
 			row.Kind = v.Texts("approvals").In("acts", cmp.Or(string(x.Glance.Act), otherAct))
