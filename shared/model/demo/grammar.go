@@ -213,7 +213,8 @@ func normal(text string) string {
 	})
 }
 
-// fate is what became of a sentence of a remark: applied or unclear, which are words, too.
+// fate is what became of a sentence of a remark: applied, unclear, or settled by the approved policy, which are words,
+// too.
 type fate struct{ Reason, Form string }
 
 // heed follows the reasons of rejections, each sentence by itself: what is understood of a reason is followed, and what
@@ -257,7 +258,12 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 			continue
 		}
 		if slices.ContainsFunc(part, func(t token) bool { return !t.quiet() }) {
-			out = append(out, fate{joined(part), w.merge(part, steps)})
+			policy := *w // would follow it
+			became := w.merge(part, steps)
+			if became != "applied" && steps && policy.merge(part, false) == "applied" {
+				became = "settled"
+			}
+			out = append(out, fate{joined(part), became})
 		}
 		part = nil
 	}
@@ -271,7 +277,7 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 // and “only” replace a month or department, “to” who is told, and no other meaning is guessed. Not even a reason goes
 // beyond a stamped policy.
 func (w *meant) merge(all []token, steps bool) (became string) {
-	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
+	n, told, scoped, counted := *w, has(all, "to"), has(all, "month", "dept"), has(all, "count")
 	n.no, n.Is = "", maps.Clone(w.Is)
 	if told {
 		n.People = nil
@@ -286,8 +292,8 @@ func (w *meant) merge(all []token, steps bool) (became string) {
 	sets := func(t token) bool { return t.is("set") || t.named["only"] != "" }
 	switch {
 	case len(strange(all)) > 0, n.no != "", scoped && !slices.ContainsFunc(all, sets),
-		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "brief", "tab"),
-		steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
+		!scoped && !told && !counted && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "brief", "tab"),
+		steps && n.Order.Quantity > w.Order.Quantity, steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
 	}
 	n.no, n.Is["assumed"] = w.no, w.Is["assumed"] && !has(all, "month")

@@ -153,6 +153,8 @@ func (w *meant) take(all []token) {
 			for _, m := range form("$who").FindAllStringSubmatch(t.text, -1) {
 				w.People = add(w.People, named(form("$who"), m)["id"])
 			}
+		case "count":
+			t.used = w.Order.counts(*t)
 		case "q":
 			w.Quote = x["q"]
 		case "tab":
@@ -205,6 +207,8 @@ func (w *meant) judge(all []token) {
 		switch words := strings.Join(unread, ""); {
 		case strings.ContainsAny(words, marks) && !form("$quoted").MatchString(words):
 			said += w.Say("noQuote") + t.in
+		case words != "" && w.Topic == "" && form("$buys").MatchString(w.text):
+			said += w.Say("noNames", w.Quoted(unread)) + t.in
 		case words != "" && w.Topic == "" && has(all, "to"):
 			said += w.Say("noText", w.Quoted(unread)) + t.in
 		case words != "":
@@ -242,9 +246,10 @@ func (w *meant) Cannot() string {
 		return legible.Clip(strings.TrimSpace(w.no), task.MaxSentence)
 	case w.no != "", w.helps():
 		return w.no + w.Say("can")
-	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()),
-		w.Topic == "purchase" && w.Order.wrong:
+	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()):
 		return w.Form("wrong")
+	case w.Order.wrong != "":
+		return w.Form(w.Order.wrong, "n", w.Order.Quantity, "total", yen(w.Order.Total))
 	}
 	return ""
 }
@@ -276,7 +281,7 @@ func (t token) month(this time.Time) time.Time {
 type order struct {
 	Supplier, Name, Reference string // the same order is placed once under its reference
 	Quantity, Price, Total    int
-	wrong                     bool // a price that is no whole number for one, or a number beyond the limits
+	wrong                     string // names what can't be ordered: a number, a price, or a total that gives no whole price
 }
 
 // mostOrdered and mostPaid are the limits of the tool.
@@ -295,13 +300,33 @@ func (w *meant) buy(t token) (topic string) {
 			return ""
 		}
 	}
+	o.Total = o.Quantity * o.Price
 	if t.means+x["each"] == "" && o.Quantity > 0 { // the price is that of all
-		o.wrong = o.Price%o.Quantity != 0
-		o.Price /= o.Quantity
+		o.Total, o.Price = o.Price, o.Price/o.Quantity
 	}
-	o.wrong = o.wrong || o.Quantity < 1 || o.Quantity > mostOrdered || o.Price < 1 || o.Price > mostPaid
+	switch {
+	case o.Quantity < 1 || o.Quantity > mostOrdered:
+		o.wrong = "wrongNumber"
+	case o.Price*o.Quantity != o.Total:
+		o.wrong = "wrongTotal"
+	case o.Price < 1 || o.Price > mostPaid:
+		o.wrong = "wrongPrice"
+	}
 	sum := sha256.Sum256([]byte(w.text + w.now.Format(time.RFC3339)))
-	o.Total, o.Reference = o.Quantity*o.Price, "R-"+hex.EncodeToString(sum[:4])
+	o.Reference = "R-" + hex.EncodeToString(sum[:4])
 	w.Order = o
 	return "purchase"
+}
+
+// counts changes how many are ordered, at the same price of one, if a remark names nothing else than what is ordered.
+func (o *order) counts(t token) bool {
+	one := func(name string) string {
+		return strings.TrimSuffix(strings.ToLower(strings.Trim(name, marks+" ")), "s")
+	}
+	n, name := number(t.named["n"]), form("$polite").ReplaceAllString(t.named["name"], "")
+	if n < 1 || n > mostOrdered || name != "" && one(name) != one(o.Name) {
+		return false
+	}
+	o.Quantity, o.Total = n, n*o.Price
+	return true
 }

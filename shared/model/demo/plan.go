@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"text/template"
 
 	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -40,8 +43,8 @@ var spoken = language.Catalog[words]{Files: &embedded, Folder: "words"}
 var texts = sync.OnceValue(func() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for _, locale := range language.All {
-		t := template.New("").Funcs(template.FuncMap{"quote": spoken.In(locale).quote,
-			"json": func(v any) string { return string(encoded(v)) }})
+		t := template.New("").Funcs(template.FuncMap{"quote": spoken.In(locale).quote, "yen": yen,
+			"json": func(v any) string { return string(encoded(v)) }, "gap": func() string { return inLine }})
 		all[locale] = template.Must(t.ParseFS(embedded, "words/"+locale+".txt", "steps.txt"))
 	}
 	return all
@@ -155,7 +158,14 @@ func (w *meant) Columns() (out []object) {
 	return out
 }
 
-// inLine stands for the end of a line in a text that people wrote.
+// yen writes an amount as cards do.
+func yen(v any) string {
+	n, _ := strconv.ParseFloat(fmt.Sprint(v), 64) // a result may have none
+	value := strconv.FormatFloat(n, 'f', -1, 64)
+	return explain.Money("", rules.Amount{Value: rules.Decimal(value), Currency: "JPY"})
+}
+
+// inLine stands for the end of a line in a text that people wrote, and for an empty line before a part of a policy.
 const inLine = "\ue0ff"
 
 // Text is a message's text in quotation marks.

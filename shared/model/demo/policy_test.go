@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -29,6 +32,67 @@ func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
 		arguments := expect.Value(tool.Parse(aggregate.JSON(steps[0].ToolInput)))(t)
 		expect.That(t, !tool.Unseen(spec, arguments, policy), "%s\ndoesn't name all of\n%s", policy, steps[0].ToolInput)
 		expect.Has(t, policy, arguments.Text("reference"))
+	}
+}
+
+// What a remark on an order says of its number is followed by the policy, and by the steps if it is less than the
+// stamped policy says: they are told as a change since the version before.
+func TestTheNumberOfAnOrderIsCorrected(t *testing.T) {
+	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Item: "/items/*/name"}
+	for _, x := range []struct{ request, total, one, since string }{
+		{"Order 3 office chairs from Acme at 12,000 yen each, no DM", "Total: ¥12,000", "Quantity: 1\nUnit price: ¥12,000",
+			"quantity 3 → 1; Total ¥36,000 → ¥12,000"},
+		{"アクメに PC 3台 447,000円を発注して。DM は不要", "合計: ¥149,000", "数量: 1\n単価: ¥149,000",
+			"quantity 3 → 1; 合計 ¥447,000 → ¥149,000"},
+	} {
+		is := understood(t, x.request)
+		one, odd := []string{"1 is enough", "1 office chair is enough", "quantity 1", "Quantity: 1", "1 instead", "only 1",
+			"make it 1", "change it to 1 instead", "make it 1 office chair, please",
+			"only 1 office chair please", "1 office chair instead"}, []string{"2 desks are enough", "1 or 2", "0 instead", "1"}
+		if is.words.Locale == "ja" {
+			one, odd = []string{"1台にして", "1 台で十分", "1台で十分です", "PCは1台で足ります", "「PC」1台だけにしてください", "数量は1", "数量を1に変更して",
+				"1台でお願いします", "１台でいいです"}, []string{"机は1台で十分", "1台か2台", "0台にして", "1台追加して", "20000台にして"}
+		}
+		for _, reason := range one {
+			policy := draftAfter(t, x.request, reason)
+			expect.That(t, strings.Contains(policy, x.one) && strings.Contains(policy, x.total), "%s: %s", reason, policy)
+			_, _, v1 := planFor(t, x.request)
+			w := understood(t, x.request)
+			w.in = allowed(t)
+			w.in.Earlier = []struct{ Reason string }{{reason}}
+			w.heed(true)
+			var said []string
+			for _, c := range explain.Between(w.words.Locale, marked(v1, mark), marked(stepsOf(t, w), mark)) {
+				said = append(said, c.Name[0].Text+" "+c.Was[0].Text+" → "+c.Is[0].Text)
+			}
+			expect.Is(t, strings.Join(said, "; "), x.since, reason)
+		}
+		for _, reason := range odd {
+			expect.Is(t, is.remark(reason, false)[0].Form, "unclear", reason)
+		}
+		more := map[string]string{"ja": "4台にして", "en": "4 instead"}[is.words.Locale]
+		expect.Is(t, is.remark(more, true)[0].Form, "settled", more)
+	}
+}
+
+// marked are steps as a task has them.
+func marked(steps []planned, mark *rules.Mark) (out []task.Step) {
+	for _, s := range steps {
+		out = append(out, task.Step{StepID: s.StepID, Order: s.Order, Title: s.Title, Tool: s.Tool, ToolVersion: "v1",
+			Access: aggregate.Write, ToolInput: aggregate.JSON(s.ToolInput), Mark: mark})
+	}
+	return out
+}
+
+// At the steps, a remark on what the approved policy says is named as such.
+func TestStepsDontChangeWhatThePolicySettles(t *testing.T) {
+	for reason, text := range map[string]string{"September instead": "attendance for October", "only Sales": "attendance for October",
+		"9月にして": "10月の勤怠", "営業部だけにして": "10月の勤怠"} {
+		w := understood(t, text)
+		w.in.Earlier = []struct{ Reason string }{{reason}}
+		w.heed(true)
+		expect.Is(t, w.words.text("remarks", w), w.Say("settled", w.words.quote(reason)))
 	}
 }
 

@@ -138,8 +138,11 @@ func scopeOf(steps []planned) string {
 // most 100 characters long, except those of a wrong time or order, which say what a right one is.
 func withoutCan(reply string, w *words) (first string, fits bool) {
 	first, _, offers := strings.Cut(reply, w.Say["can"])
-	return first, offers || utf8.RuneCountInString(reply) > task.MaxSentence-300 ||
-		reply == w.Topics["meeting"]["wrong"] || reply == w.Topics["purchase"]["wrong"]
+	for _, cause := range []string{"wrongNumber", "wrongPrice", "wrongTotal"} {
+		said := w.Topics["purchase"][cause]
+		offers = offers || strings.HasSuffix(reply, said[strings.LastIndex(said, "}")+1:])
+	}
+	return first, offers || utf8.RuneCountInString(reply) > task.MaxSentence-300 || reply == w.Topics["meeting"]["wrong"]
 }
 
 // Requests as people in an office type them are planned as they were meant, or refused by a reply in their language.
