@@ -176,9 +176,12 @@ func sectioned(parts ...string) []slack.Block {
 	return out
 }
 
-// prose draws a text that people approve, in up to most sections.
+// headed are lines that begin with what they are about, such as Purpose: …
+var headed = language.Regexp{Text: `(?m)^(\pL[\pL\pN ]{0,24}:)( |$)`}
+
+// prose draws a text that people approve, in up to most sections. What a line is about is bold.
 func (d drawing) prose(text string, most int) body {
-	return d.sections(pages(prepared(text), maxSection), most)
+	return d.sections(pages(headed.Get().ReplaceAllString(prepared(text), "*$1*$2"), maxSection), most)
 }
 
 // lined draws lines in up to most sections. The last section counts the lines that did not fit.
