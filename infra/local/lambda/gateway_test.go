@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -167,6 +168,22 @@ func TestAnswersBecomeResponses(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, w.Header().Get(name), value)
 			}
 		})
+	}
+}
+
+// left is a caller who has closed the connection.
+type left struct{ *httptest.ResponseRecorder }
+
+func (left) Write([]byte) (int, error) { return 0, net.ErrClosed }
+
+func TestACallerWhoLeavesIsNoError(t *testing.T) {
+	for _, answer := range []string{`{"x":1}`, `{"statusCode":200,"body":"x"}`} {
+		var log bytes.Buffer
+		g, w := serve(&function{answer: answer}), left{httptest.NewRecorder()}
+		g.log = slog.New(slog.NewTextHandler(&log, nil))
+		g.ServeHTTP(w, httptest.NewRequest("GET", "/console/tasks/1", nil))
+		expect.Is(t, log.String(), "")
+		expect.Is(t, w.Code, http.StatusOK)
 	}
 }
 

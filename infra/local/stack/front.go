@@ -61,7 +61,7 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o.URL, o.EventsURL, o.InteractionsURL, o.CommandsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions",
 		s.URL+"/slack/commands"
 	o.Run, o.Row, o.Object = s.Run, s.Row, s.Object
-	o.Speak = s.Vendors.Speak
+	o.Speak = s.speak
 	o.Links = map[string]string{}
 	for _, name := range s.Vendors.GitHub.Names() {
 		o.Links["https://github.com/"+name+"/"] = s.VendorsURL + vendors.GitHubPages + name + "/"

@@ -44,10 +44,20 @@ func (s *Stack) sampleContests() (string, error) {
 		return "", fmt.Errorf("make the folder of contests: %w", err)
 	}
 	s.onClose(func() { os.RemoveAll(folder) })
-	if err := os.CopyFS(folder, models.Sample()); err != nil {
+	if err := models.WriteSample(folder, s.options.Sandbox.Language); err != nil {
 		return "", fmt.Errorf("write the sample of contests: %w", err)
 	}
 	return folder, nil
+}
+
+// speak has the vendors and the sample's teams named in a language.
+func (s *Stack) speak(language string) {
+	s.Vendors.Speak(language)
+	if os.Getenv(teamconfig.Environment) == "" && s.ContestFolder != "" {
+		if err := models.WriteSample(s.ContestFolder, language); err != nil {
+			s.log.Error("name the teams", "err", err)
+		}
+	}
 }
 
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *template.Bench) (err error) {

@@ -172,8 +172,6 @@ type group struct {
 	Name     string `json:"name"`
 	Level    int    `json:"level"`
 	ParentID *int64 `json:"parent_group_id"`
-
-	nameEN string
 }
 
 // belonging is a person's time in a department. Both days are included; freee gives this end to one that has none.
@@ -184,22 +182,30 @@ type belonging struct {
 
 const noEnd = "2999-12-31"
 
-// departments are assigned to the employees in turn. Their codes are their English names, by which they can always be
-// asked for.
+// departments are assigned to the employees in turn. The code of each is its name in the other language, so that it can
+// be asked for by both.
 func departments() []group {
 	sales := int64(702)
 	return []group{
-		{ID: 701, Code: "HR", Name: "人事部", Level: 1, nameEN: "HR"},
-		{ID: sales, Code: "Sales", Name: "営業部", Level: 1, nameEN: "Sales"},
-		{ID: 703, Code: "Engineering", Name: "開発部", Level: 1, nameEN: "Engineering"},
-		{ID: 704, Code: "Sales 1", Name: "第一営業課", Level: 2, ParentID: &sales, nameEN: "Sales 1"},
+		{ID: 701, Code: "HR", Name: "人事部", Level: 1},
+		{ID: sales, Code: "Sales", Name: "営業部", Level: 1},
+		{ID: 703, Code: "Engineering", Name: "開発部", Level: 1},
+		{ID: 704, Code: "Sales 1", Name: "第一営業課", Level: 2, ParentID: &sales},
 	}
+}
+
+// inLanguage names a department in the workspace's language.
+func (v *Vendors) inLanguage(g group) group {
+	if v.english.Load() {
+		g.Code, g.Name = g.Name, g.Code
+	}
+	return g
 }
 
 func (v *Vendors) groups(w http.ResponseWriter, _ *http.Request) {
 	all := departments()
 	for i := range all {
-		all[i].Name = v.named(all[i].Name, all[i].nameEN)
+		all[i] = v.inLanguage(all[i])
 	}
 	answer(w, http.StatusOK, map[string]any{"groups": all, "total_count": len(all)})
 }
@@ -233,9 +239,10 @@ func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 		groups := []any{}
 		for _, g := range e.groups {
 			if g.start <= on && on <= g.end {
+				is := v.inLanguage(g.group)
 				groups = append(groups, map[string]any{
-					"start_date": g.start, "end_date": g.end, "group_id": g.ID, "group_code": g.Code,
-					"group_name": v.named(g.Name, g.nameEN), "level": g.Level, "parent_group_id": g.ParentID,
+					"start_date": g.start, "end_date": g.end, "group_id": g.ID, "group_code": is.Code,
+					"group_name": is.Name, "level": g.Level, "parent_group_id": g.ParentID,
 					"parent_group_code": nil, "parent_group_name": nil,
 					"boss_id": nil, "main_duty": "main_duty", "position_id": nil, "position_code": nil, "position_name": nil,
 				})

@@ -283,17 +283,25 @@ func (s teamData) draft(w teamTexts, system string) string {
 		return strings.TrimSpace(title)
 	}
 	hash, n, lines := int(hashOf(s.TeamID, system)%1000), len(d.Views), slices.Clip(d.Lines)
-	for i := range 3 { // of a prime number of views
+	for i := range map[bool]int{false: 3, true: 2}[policy.Policy != ""] { // of a prime number of views
 		lines = append(lines, d.Views[(hash+i*(1+hash/n%(n-1)))%n])
 	}
 	lines = append(lines, d.Rounds[:min(len(s.History), len(d.Rounds))]...)
 	for _, x := range s.results { // the first lines of members' results, but for what the demo made up
 		first, _, _ := strings.Cut(x, "\n")
-		if first != "" && !slices.Contains(w.General.Views, first) && !strings.HasPrefix(first, "ERROR: ") {
+		if apart := policy.Policy != "" && !s.ofRooms(); !apart && first != "" && !slices.Contains(w.General.Views, first) && !strings.HasPrefix(first, "ERROR: ") {
 			lines = add(lines, first)
 		}
 	}
 	return title + item + strings.Join(lines, item)
+}
+
+// ofRooms reports whether the request is about meeting rooms: members read what their server says of them.
+func (s teamData) ofRooms() bool {
+	var in input
+	_ = fenced(s.material(), &in) // unreadable data has no time
+	w, err := read(in)
+	return err == nil && w.Topic == "meeting"
 }
 
 // itemsIn counts what a text settles: lines of a list, and lines that begin with what they settle.

@@ -137,7 +137,7 @@ func monthsBetween(from, to time.Time) int {
 func Period(records []Record) string {
 	var all []string
 	for _, r := range records {
-		if p := r.StartDate + "〜" + r.EndDate; r.EndDate != "" && !slices.Contains(all, p) {
+		if p := r.StartDate + " – " + r.EndDate; r.EndDate != "" && !slices.Contains(all, p) {
 			all = append(all, p)
 		}
 	}

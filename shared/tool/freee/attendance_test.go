@@ -85,17 +85,17 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 		want     string // expected days; empty: refused
 		asked    string
 	}{
-		"as published: next_month": {nil, closing(31, 1), "2026-02-01〜2026-02-28", "2026/3"},
+		"as published: next_month": {nil, closing(31, 1), "2026-02-01 – 2026-02-28", "2026/3"},
 		"current_month": {map[string]any{"month_of_pay_day": "current_month"}, closing(31, 0),
-			"2026-02-01〜2026-02-28", "2026/2"},
+			"2026-02-01 – 2026-02-28", "2026/2"},
 		"next": {map[string]any{"month_of_pay_day": "next"}, closing(31, 1),
-			"2026-02-01〜2026-02-28", "2026/3"},
+			"2026-02-01 – 2026-02-28", "2026/3"},
 		"current": {map[string]any{"month_of_pay_day": "current"}, closing(31, 0),
-			"2026-02-01〜2026-02-28", "2026/2"},
-		"nobody's pay, counted as next": {map[string]any{"month_of_pay_day": nil}, closing(31, 1), "2026-02-01〜2026-02-28",
+			"2026-02-01 – 2026-02-28", "2026/2"},
+		"nobody's pay, counted as next": {map[string]any{"month_of_pay_day": nil}, closing(31, 1), "2026-02-01 – 2026-02-28",
 			"2026/2 2026/3"},
-		"next, but not yet in February": {nil, closing(31, 0), "2026-02-01〜2026-02-28", "2026/3 2026/2"},
-		"closing on the 20th, paid next": {map[string]any{"closing_day": 20}, closing(20, 1), "2026-01-21〜2026-02-20",
+		"next, but not yet in February": {nil, closing(31, 0), "2026-02-01 – 2026-02-28", "2026/3 2026/2"},
+		"closing on the 20th, paid next": {map[string]any{"closing_day": 20}, closing(20, 1), "2026-01-21 – 2026-02-20",
 			"2026/3"},
 		"always January": {nil, func(time.Time) (string, string) { return "2026-01-01", "2026-01-31" }, "",
 			"2026/3 2026/4"},
@@ -135,7 +135,7 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 func TestPeriodsOfSeveralClosingDays(t *testing.T) {
 	records := []freee.Record{{StartDate: "2026-02-01", EndDate: "2026-02-28"},
 		{StartDate: "2026-01-21", EndDate: "2026-02-20"}, {StartDate: "2026-02-01", EndDate: "2026-02-28"}}
-	expect.Is(t, freee.Period(records), "2026-01-21〜2026-02-20, 2026-02-01〜2026-02-28")
+	expect.Is(t, freee.Period(records), "2026-01-21 – 2026-02-20, 2026-02-01 – 2026-02-28")
 	expect.Is(t, freee.Period(nil), "")
 }
 

@@ -41,13 +41,13 @@ var requests = map[string]struct {
 	notice  string
 	summary string
 }{
-	"今月の勤怠をまとめて":                         {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n• 集計期間 (実行時点まで): 2026-04-01〜2026-04-30\n• 45 時間超: 4\n• 80 時間超 (休日労働を含む): 1\n• シート: http", "集計期間: 2026-04-01〜2026-04-30"},
+	"今月の勤怠をまとめて":                         {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n• 集計期間 (実行時点まで): 2026-04-01 – 2026-04-30\n• 45 時間超: 4\n• 80 時間超 (休日労働を含む): 1\n• シート: http", "集計期間: 2026-04-01 – 2026-04-30"},
 	"先月の残業時間を確認して":                       {"データの検証を追加して", "残業 2026-03", 43, "2026年3月の残業時間の確認が完了しました。", "年 360 時間の上限は判定できません。"},
 	"従業員一覧を取得して":                         {"データの検証を追加して", "従業員一覧", 43, "従業員一覧の作成が完了しました。", "42 行を書き込みました: http"},
 	"部署の一覧をシートにまとめて":                     {"", "部署一覧", 5, "部署一覧の作成が完了しました。\n• 部署の数: 4", "部署 4 件を確認しました。"},
 	"営業部の部署一覧をまとめて":                      {"", "部署一覧 営業部", 3, "営業部の部署一覧の作成が完了しました。\n• 部署の数: 2", "部署 2 件を確認しました。"},
 	"3月の営業部の残業をまとめて":                     {"", "残業 2026-03 営業部", 22, "• シート: http", "月 45 時間超 3 名、80 時間超 0 名、100 時間超 0 名"},
-	"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01〜2025-05-31\n• Over 45 h: 4", "Checked 42 employees."},
+	"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01 – 2025-05-31\n• Over 45 h: 4", "Checked 42 employees."},
 }
 
 // plan returns the demo's plan for a request. If reason is not empty, it rejected an earlier plan.
@@ -104,7 +104,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 			}
 			rows := w.vendors.Rows("ringi-demo-sheet", test.tab)
 			expect.Is(t, len(rows), test.rows, "rows in %q", test.tab)
-			if days := "2026-04-01〜2026-04-30"; strings.Contains(test.summary, days) && !slices.Contains(rows[1], any(days)) {
+			if days := "2026-04-01 – 2026-04-30"; strings.Contains(test.summary, days) && !slices.Contains(rows[1], any(days)) {
 				t.Errorf("a row of the sheet is %v", rows[1])
 			}
 			sent := w.sent(t, webapi.Sato)

@@ -8,9 +8,13 @@ import (
 	"crypto/rand"
 	"embed"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -245,4 +249,22 @@ func Sample() fs.FS {
 		panic(err)
 	}
 	return sub
+}
+
+// englishName is a team's name in the sample, and the English one behind it.
+var englishName = regexp.MustCompile(`"[^"\n]*" # (.*)`)
+
+// WriteSample writes the sample to a folder, with the teams' names in a language, ja or en.
+func WriteSample(folder, language string) error {
+	return fs.WalkDir(Sample(), ".", func(path string, d fs.DirEntry, err error) error {
+		to := filepath.Join(folder, path)
+		if err != nil || d.IsDir() {
+			return errors.Join(err, os.MkdirAll(to, 0o755))
+		}
+		text, err := fs.ReadFile(Sample(), path)
+		if language == "en" {
+			text = englishName.ReplaceAll(text, []byte(`"$1"`))
+		}
+		return errors.Join(err, os.WriteFile(to, text, 0o644))
+	})
 }
