@@ -94,7 +94,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	binaries, release, err := lambda.Binaries(ctx, root, o.Artifacts, o.Flags, described.Functions)
+	binaries, release, err := lambda.Binaries(ctx, root, o.Artifacts, o.Flags, described.Functions, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -134,26 +134,31 @@ func serve(ctx context.Context, args []string, s streams) error {
 }
 
 // progress tells what a start does, how far it is and since when: a terminal has one line for it, which changes every
-// second, anything else a line for each step. stop ends that.
+// second, anything else a line for each step, and one every few seconds of a long step. stop ends that.
 func progress(s streams) (step func(n, of int, what string), stop func()) {
 	begun, said, ended := time.Now(), make(chan string), make(chan struct{})
 	go func() {
 		defer close(ended)
-		every := time.NewTicker(time.Second)
+		line, pause := "%s … %d s\n", 4*time.Second
+		if s.terminal {
+			line, pause = "\r\x1b[K%s … %d s", time.Second
+		}
+		every := time.NewTicker(pause)
 		defer every.Stop()
-		for text := ""; ; {
+		for text, told := "", ""; ; {
 			select {
 			case next, more := <-said:
 				if !more {
 					return
 				}
-				if text = next; !s.terminal {
-					fmt.Fprintln(s.out, text)
+				step, _, _ := strings.Cut(next, ":")
+				if text = next; !s.terminal && strings.HasPrefix(told, step+":") {
+					continue // until the pause is over
 				}
 			case <-every.C:
 			}
-			if s.terminal && text != "" {
-				fmt.Fprintf(s.out, "\r\x1b[K%s … %d s", text, int(time.Since(begun).Seconds()))
+			if told = text; text != "" {
+				fmt.Fprintf(s.out, line, text, int(time.Since(begun).Seconds()))
 			}
 		}
 	}()

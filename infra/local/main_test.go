@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -236,6 +237,33 @@ func childrenOf(t *testing.T, parent int) []int {
 		}
 	}
 	return pids
+}
+
+// However long it compiles: something is told at once, and again at least every 5 seconds.
+func TestASlowStartSaysHowFarItIs(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			step, stop := progress(streams{out: &out, terminal: terminal})
+			for second := range 120 { // a slow build
+				if second%50 == 0 {
+					step(1, 3, fmt.Sprintf("compiling: %d of 627", second))
+				}
+				if synctest.Wait(); second%5 == 0 {
+					expect.Has(t, out.String(), "starting (1/3): compiling: ")
+					if second%50 != 0 {
+						expect.Has(t, out.String(), fmt.Sprintf("compiling: %d of 627 … ", second/50*50))
+					}
+					out.Reset()
+				}
+				time.Sleep(time.Second)
+			}
+			step(2, 3, "creating")
+			synctest.Wait()
+			stop()
+			expect.Has(t, out.String(), "starting (2/3): creating")
+		})
+	}
 }
 
 func TestAPortInUseIsSaidInOneSentence(t *testing.T) {

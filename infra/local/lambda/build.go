@@ -1,6 +1,8 @@
 package lambda
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,10 +68,11 @@ func (f Flags) Build(ctx context.Context, root, into, tags, packages string) *ex
 
 // Build compiles every command below root/functions for this machine. If nothing changed since the last build, it
 // returns the binaries of that one. A binary's path contains a hash of its content, so a later stack never replaces a
-// binary that an earlier one runs. The binary is kept until Release.
+// binary that an earlier one runs. The binary is kept until Release. told, if it isn't nil, is called with the number of
+// packages that were compiled, and with that of all, of which those that are compiled already are left out.
 //
 // It returns the compiler's message if something doesn't compile.
-func Build(ctx context.Context, root string, like Flags) (built *Built, err error) {
+func Build(ctx context.Context, root string, like Flags, told func(n, most int)) (built *Built, err error) {
 	folder, err := process.Folder()
 	if err != nil {
 		return nil, err
@@ -93,8 +97,8 @@ func Build(ctx context.Context, root string, like Flags) (built *Built, err erro
 		return built, nil
 	}
 	cmd := like.Build(ctx, root, latest+string(filepath.Separator), "", "./functions/...")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build functions: %w\n%s", err, out)
+	if err := compile(cmd, told); err != nil {
+		return nil, err
 	}
 	if built, err = storeAll(root, latest, folder); err != nil {
 		return nil, err
@@ -109,6 +113,44 @@ func Build(ctx context.Context, root string, like Flags) (built *Built, err erro
 		return nil, fmt.Errorf("build functions: %w", err)
 	}
 	return built, nil
+}
+
+// compile runs the compiler and counts the packages that it names.
+func compile(cmd *exec.Cmd, told func(n, most int)) error {
+	most := 0
+	if told != nil {
+		list := exec.Command("go", "list", "-deps", "./functions/...")
+		list.Dir, list.Env = cmd.Dir, cmd.Env
+		names, _ := list.Output() // what can't be listed doesn't compile
+		most = bytes.Count(names, []byte("\n"))
+	}
+	cmd.Args = slices.Insert(cmd.Args, 2, "-v")
+	out, w := io.Pipe()
+	cmd.Stdout, cmd.Stderr = w, w
+	failed := make(chan error, 1)
+	go func() {
+		failed <- cmd.Run()
+		w.Close()
+	}()
+	var problems strings.Builder
+	n := 0
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadString('\n')
+		if !strings.ContainsAny(strings.TrimSpace(line), " \t:") { // the path of a package
+			if n++; told != nil && line != "" {
+				told(n, most)
+			}
+		} else {
+			problems.WriteString(line)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err := <-failed; err != nil {
+		return fmt.Errorf("build functions: %w\n%s", err, problems.String())
+	}
+	return nil
 }
 
 // storeAll stores the latest binary of each folder below functions/ that has a command.
@@ -198,8 +240,8 @@ func unchanged(stamp, state string) *Built {
 
 // Binaries returns the bootstrap of each function by logical id. They come from a folder of `sam build`, or are
 // compiled from root if artifacts is "". They are kept until release is called.
-func Binaries(ctx context.Context, root, artifacts string, like Flags,
-	functions []template.Function) (byID map[string]string, release func(), err error) {
+func Binaries(ctx context.Context, root, artifacts string, like Flags, functions []template.Function,
+	told func(n, most int)) (byID map[string]string, release func(), err error) {
 	if artifacts != "" {
 		var ids []string
 		for _, f := range functions {
@@ -208,7 +250,7 @@ func Binaries(ctx context.Context, root, artifacts string, like Flags,
 		byID, err = Artifacts(artifacts, ids)
 		return byID, func() {}, err
 	}
-	built, err := Build(ctx, root, like)
+	built, err := Build(ctx, root, like, told)
 	if err != nil {
 		return nil, nil, err
 	}

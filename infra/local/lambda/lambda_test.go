@@ -58,7 +58,7 @@ func buildIn(root string) (*lambda.Built, error) {
 			os.Setenv(process.FolderVariable, before)
 		}
 	}()
-	return lambda.Build(context.Background(), root, lambda.LikeTests)
+	return lambda.Build(context.Background(), root, lambda.LikeTests, nil)
 }
 
 func TestBuildAgainIsTheSameBinary(t *testing.T) {
@@ -74,6 +74,19 @@ func TestBuildSaysWhatDoesNotCompile(t *testing.T) {
 		!strings.Contains(err.Error(), "undefined: nothing") {
 		t.Errorf("got %v, want the compiler's words", err)
 	}
+}
+
+func TestBuildSaysHowFarItIs(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv(process.FolderVariable, t.TempDir())
+	expect.NoError(t, os.MkdirAll(filepath.Join(root, "functions", "one"), 0o755))
+	expect.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), []byte("module x\n"), 0o644))
+	expect.NoError(t, os.WriteFile(filepath.Join(root, "functions", "one", "main.go"),
+		fmt.Appendf(nil, "package main\n\nfunc main() { println(%d) }\n", time.Now().UnixNano()), 0o644)) // new to the cache
+	told, of := 0, 0
+	built := expect.Value(lambda.Build(t.Context(), root, lambda.LikeTests, func(n, most int) { told, of = n, most }))(t)
+	built.Release()
+	expect.That(t, told > 0 && told <= of && len(built.Binaries) == 1, "%d of %d packages", told, of)
 }
 
 func TestArtifactsAreThoseOfSAM(t *testing.T) {

@@ -44,6 +44,8 @@ type Options struct {
 	Patience    time.Duration
 	// Logger receives the server's error output; may be nil.
 	Logger *slog.Logger
+	// Notify is called with what takes long the first time; may be nil.
+	Notify func(what string)
 }
 
 // Start makes the Python environment if necessary, starts a server on a free port and waits until it answers. The
@@ -64,7 +66,11 @@ func Start(ctx context.Context, o Options) (*process.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read requirements: %w", err)
 	}
-	python, err := process.Environment(ctx, folder, "moto", pins, func(m string) { log.Info(m) })
+	python, err := process.Environment(ctx, folder, "moto", pins, func(what string) {
+		if o.Notify != nil {
+			o.Notify(what)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}

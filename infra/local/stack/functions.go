@@ -25,7 +25,10 @@ import (
 // binaries returns the functions' bootstraps by logical id.
 func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 	byID, release, err := lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts,
-		lambda.LikeTests, s.Template.Functions)
+		lambda.LikeTests, s.Template.Functions, func(n, most int) {
+			s.options.Progress(1, steps, fmt.Sprintf("compiling %d functions: %d of at most %d packages",
+				len(s.Template.Functions), n, most))
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +245,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 	list, found := runningFunctions(ctx, endpoint, functionsPath)
 	if found && o.Artifacts == "" {
 		// People want to run their edits, which are newer than that stack's binaries.
-		built, err := lambda.Build(ctx, filepath.Dir(o.Template), lambda.LikeTests)
+		built, err := lambda.Build(ctx, filepath.Dir(o.Template), lambda.LikeTests, nil)
 		if err != nil {
 			return lambda.Result{}, err
 		}

@@ -173,7 +173,8 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	started := make(chan error, 2)
 	go func() {
 		var err error
-		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.namesOfAWS(), Logger: s.log})
+		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.namesOfAWS(), Logger: s.log,
+			Notify: func(what string) { s.options.Progress(1, steps, what) }})
 		started <- err
 	}()
 	go func() {
