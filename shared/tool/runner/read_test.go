@@ -92,13 +92,16 @@ func TestEmployeesOfADepartment(t *testing.T) {
 	// Of 42 employees, the n-th is in the n-th of four departments, in turn. 第一営業課 belongs to 営業部.
 	for department, want := range map[string]int{"人事部": 11, "HR": 11, "営業部": 21, "Sales": 21, "第一営業課": 10, "開発部": 10} {
 		expect.Is(t, count(department), want, "%s", department)
+		w.vendors.Speak("en")
+		expect.Is(t, count(department), want, "%s where names are English", department)
+		w.vendors.Speak("ja")
 	}
 	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
 	if e.Outcome != explain.CallFailed || e.Problem != explain.ProblemNoDepartment ||
 		!strings.Contains(e.Detail, "宇宙部") || !strings.Contains(e.Detail, "人事部, 営業部, ") {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
-	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 6, "employees were listed (times)")
+	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 12, "employees were listed (times)")
 }
 
 // Who was employed in a month, and in which department, is asked as of that month, whatever has changed since.
