@@ -3,6 +3,7 @@ package lambda
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -125,30 +126,21 @@ func compile(cmd *exec.Cmd, told func(n, most int)) error {
 		most = bytes.Count(names, []byte("\n"))
 	}
 	cmd.Args = slices.Insert(cmd.Args, 2, "-v")
-	out, w := io.Pipe()
-	cmd.Stdout, cmd.Stderr = w, w
-	failed := make(chan error, 1)
-	go func() {
-		failed <- cmd.Run()
-		w.Close()
-	}()
-	var problems strings.Builder
-	n := 0
-	for lines := bufio.NewReader(out); ; {
-		line, err := lines.ReadString('\n')
-		if !strings.ContainsAny(strings.TrimSpace(line), " \t:") { // the path of a package
-			if n++; told != nil && line != "" {
-				told(n, most)
-			}
-		} else {
-			problems.WriteString(line)
-		}
-		if err != nil {
-			break
+	out, err := cmd.StdoutPipe()
+	cmd.Stderr = cmd.Stdout
+	if err = cmp.Or(err, cmd.Start()); err != nil {
+		return fmt.Errorf("build functions: %w", err)
+	}
+	n, problems := 0, ""
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if line := lines.Text(); strings.ContainsAny(line, " \t:") {
+			problems += line + "\n"
+		} else if n++; told != nil { // the path of a package
+			told(n, most)
 		}
 	}
-	if err := <-failed; err != nil {
-		return fmt.Errorf("build functions: %w\n%s", err, problems.String())
+	if err = cmd.Wait(); err != nil {
+		return fmt.Errorf("build functions: %w\n%s", err, problems)
 	}
 	return nil
 }

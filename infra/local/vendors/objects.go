@@ -242,9 +242,9 @@ func (r *Repository) archive(sha string) ([]byte, error) {
 	err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header",
 		PAXRecords: map[string]string{"comment": sha}})
 	err = errors.Join(err, w.WriteHeader(&tar.Header{Name: top, Typeflag: tar.TypeDir, Mode: 0o775, ModTime: at}))
-	skipped := []string{}
+	var skipped []string // folders
 	r.objects.walk(c.tree, "", func(p string, l leaf) {
-		if attributes(p, "export-ignore") || within(skipped, p) {
+		if attributes(p, "export-ignore") || slices.ContainsFunc(skipped, func(f string) bool { return strings.HasPrefix(p, f) }) {
 			skipped = append(skipped, p+"/")
 			return
 		}
@@ -270,36 +270,17 @@ func (r *Repository) archive(sha string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func within(folders []string, p string) bool {
-	for _, f := range folders {
-		if strings.HasPrefix(p, f) {
-			return true
-		}
-	}
-	return false
-}
-
 // attributes reads the root's .gitattributes: lines of a pattern and names, without negation.
 func (r *Repository) attributes(tree string) func(p, name string) bool {
 	_, in := r.objects.entries(tree)
 	lines := strings.Split(string(r.objects.body(in[".gitattributes"].sha)), "\n")
 	return func(p, name string) bool {
-		for _, line := range lines {
-			fields := strings.Fields(line)
-			if len(fields) < 2 {
-				continue
-			}
+		return slices.ContainsFunc(lines, func(line string) bool {
+			fields := append(strings.Fields(line), "")
 			pattern := strings.Trim(fields[0], "/")
 			whole, _ := path.Match(pattern, p)
 			last, _ := path.Match(pattern, path.Base(p))
-			if whole || last && !strings.Contains(pattern, "/") {
-				for _, x := range fields[1:] {
-					if x == name {
-						return true
-					}
-				}
-			}
-		}
-		return false
+			return (whole || last && !strings.Contains(pattern, "/")) && slices.Contains(fields[1:], name)
+		})
 	}
 }

@@ -23,16 +23,7 @@ type Repository struct {
 	mu      sync.Mutex
 	objects *objects
 	refs    map[string]string // heads/… and tags/…: a commit's or a tag's hash; unused if there is a clone
-	pulls   []*pull
-}
-
-type pull struct {
-	number            int
-	title, body       string
-	head, base, state string
-	headSHA, baseSHA  string
-	draft             bool
-	at                time.Time
+	pulls   []Pull            // none is ever closed
 }
 
 // File is a file of a new commit.
@@ -54,13 +45,8 @@ func (r *Repository) Commit(branch, message string, files map[string]File, at ti
 	defer r.mu.Unlock()
 	leaves := map[string]leaf{}
 	for p, f := range files {
-		switch f.Mode {
-		case "":
-			leaves[p] = leaf{"100644", r.objects.put("blob", []byte(f.Content))}
-		case module:
-			leaves[p] = leaf{module, f.Content}
-		default:
-			leaves[p] = leaf{f.Mode, r.objects.put("blob", []byte(f.Content))}
+		if leaves[p] = (leaf{f.Mode, f.Content}); f.Mode != module {
+			leaves[p] = leaf{cmp.Or(f.Mode, "100644"), r.objects.put("blob", []byte(f.Content))}
 		}
 	}
 	by := fmt.Sprintf("Demo <demo@example.com> %d +0000", at.Unix())
@@ -325,13 +311,12 @@ func (s *GitHubServer) openPull(c *call) {
 		return
 	}
 	for _, p := range c.repo.pulls {
-		if p.head == in.Head && p.base == in.Base && p.state == "open" {
+		if p.Head == in.Head && p.Base == in.Base {
 			c.invalid("PullRequest", "", "custom", "A pull request already exists for "+c.repo.Owner+":"+in.Head+".")
 			return
 		}
 	}
-	p := &pull{number: len(c.repo.pulls) + 1, title: in.Title, body: in.Body, head: in.Head, base: in.Base, state: "open",
-		headSHA: head, baseSHA: base, draft: in.Draft, at: s.Now()}
+	p := Pull{len(c.repo.pulls) + 1, in.Title, in.Body, in.Head, in.Base, head, base, in.Draft, s.Now()}
 	c.repo.pulls = append(c.repo.pulls, p)
 	c.answer(http.StatusCreated, s.pullOf(c, p, "pull-request"))
 }
@@ -340,7 +325,7 @@ func (s *GitHubServer) pulls(c *call) {
 	q, list := c.r.URL.Query(), []any{}
 	for _, p := range c.repo.pulls {
 		head, state := q.Get("head"), cmp.Or(q.Get("state"), "open")
-		if (head == "" || head == c.repo.Owner+":"+p.head) && (state == "all" || state == p.state) {
+		if (head == "" || head == c.repo.Owner+":"+p.Head) && (state == "all" || state == "open") {
 			list = append(list, s.pullOf(c, p, "pull-request-simple"))
 		}
 	}
@@ -357,19 +342,19 @@ func (s *GitHubServer) pull(c *call) {
 }
 
 // pullOf returns a pull request, all that isn't told of it as published.
-func (s *GitHubServer) pullOf(c *call, p *pull, schema string) map[string]any {
-	at := p.at.UTC().Format(time.RFC3339)
+func (s *GitHubServer) pullOf(c *call, p Pull, schema string) map[string]any {
+	at := p.At.UTC().Format(time.RFC3339)
 	out := s.api.Example(schema, map[string]any{
-		"number": p.number, "title": p.title, "body": p.body, "state": p.state, "draft": p.draft, "created_at": at,
+		"number": p.Number, "title": p.Title, "body": p.Body, "state": "open", "draft": p.Draft, "created_at": at,
 		"updated_at": at, "closed_at": nil, "merged_at": nil, "maintainer_can_modify": false, "merged": false,
-		"html_url": fmt.Sprintf("https://github.com/%s/pull/%d", c.repo.full(), p.number),
-		"url":      s.address(c, "/pulls/%d", p.number), "author_association": "NONE", "auto_merge": nil,
+		"html_url": fmt.Sprintf("https://github.com/%s/pull/%d", c.repo.full(), p.Number),
+		"url":      s.address(c, "/pulls/%d", p.Number), "author_association": "NONE", "auto_merge": nil,
 	})
 	maps.DeleteFunc(out, func(name string, _ any) bool {
 		_, published := s.api.Schemas[schema].Properties[name]
 		return !published
 	})
-	for side, at := range map[string][2]string{"head": {p.head, p.headSHA}, "base": {p.base, p.baseSHA}} {
+	for side, at := range map[string][2]string{"head": {p.Head, p.HeadSHA}, "base": {p.Base, p.BaseSHA}} {
 		one, _ := out[side].(map[string]any)
 		one["ref"], one["sha"], one["label"] = at[0], at[1], c.repo.Owner+":"+at[0]
 		one["repo"] = s.about(c, "repository")
@@ -384,16 +369,12 @@ type Pull struct {
 	Head, Base       string // branches
 	HeadSHA, BaseSHA string
 	Draft            bool
+	At               time.Time
 }
 
 // Pulls returns the pull requests of a repository, oldest first.
-func (r *Repository) Pulls() (list []Pull) {
+func (r *Repository) Pulls() []Pull {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.pulls {
-		list = append(list, Pull{Number: p.number, Title: p.title, Body: p.body, Head: p.head, Base: p.base,
-			HeadSHA: p.headSHA,
-			BaseSHA: p.baseSHA, Draft: p.draft})
-	}
-	return list
+	return slices.Clone(r.pulls)
 }
