@@ -69,8 +69,8 @@ func (f Flags) Build(ctx context.Context, root, into, tags, packages string) *ex
 
 // Build compiles every command below root/functions for this machine. If nothing changed since the last build, it
 // returns the binaries of that one. A binary's path contains a hash of its content, so a later stack never replaces a
-// binary that an earlier one runs. The binary is kept until Release. told, if it isn't nil, is called with the number of
-// packages that were compiled, and with that of all, of which those that are compiled already are left out.
+// binary that an earlier one runs. The binary is kept until Release. told, if it isn't nil, is called with the number
+// of packages that were compiled, and with that of all, of which those that are compiled already are left out.
 //
 // It returns the compiler's message if something doesn't compile.
 func Build(ctx context.Context, root string, like Flags, told func(n, most int)) (built *Built, err error) {

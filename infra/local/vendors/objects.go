@@ -244,7 +244,8 @@ func (r *Repository) archive(sha string) ([]byte, error) {
 	err = errors.Join(err, w.WriteHeader(&tar.Header{Name: top, Typeflag: tar.TypeDir, Mode: 0o775, ModTime: at}))
 	var skipped []string // folders
 	r.objects.walk(c.tree, "", func(p string, l leaf) {
-		if attributes(p, "export-ignore") || slices.ContainsFunc(skipped, func(f string) bool { return strings.HasPrefix(p, f) }) {
+		below := func(folder string) bool { return strings.HasPrefix(p, folder) }
+		if attributes(p, "export-ignore") || slices.ContainsFunc(skipped, below) {
 			skipped = append(skipped, p+"/")
 			return
 		}

@@ -287,9 +287,12 @@ func (s teamData) draft(w teamTexts, system string) string {
 		lines = append(lines, d.Views[(hash+i*(1+hash/n%(n-1)))%n])
 	}
 	lines = append(lines, d.Rounds[:min(len(s.History), len(d.Rounds))]...)
+	if policy.Policy != "" && !s.ofRooms() {
+		s.results = nil
+	}
 	for _, x := range s.results { // the first lines of members' results, but for what the demo made up
 		first, _, _ := strings.Cut(x, "\n")
-		if apart := policy.Policy != "" && !s.ofRooms(); !apart && first != "" && !slices.Contains(w.General.Views, first) && !strings.HasPrefix(first, "ERROR: ") {
+		if first != "" && !slices.Contains(w.General.Views, first) && !strings.HasPrefix(first, "ERROR: ") {
 			lines = add(lines, first)
 		}
 	}

@@ -293,7 +293,8 @@ func (w *meant) merge(all []token, steps bool) (became string) {
 	switch {
 	case len(strange(all)) > 0, n.no != "", scoped && !slices.ContainsFunc(all, sets),
 		!scoped && !told && !counted && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "brief", "tab"),
-		steps && n.Order.Quantity > w.Order.Quantity, steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
+		steps && (n.Order.Quantity > w.Order.Quantity || w.Is["nodm"] && has(all, "dm") ||
+			w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
 	}
 	n.no, n.Is["assumed"] = w.no, w.Is["assumed"] && !has(all, "month")

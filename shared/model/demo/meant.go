@@ -281,7 +281,7 @@ func (t token) month(this time.Time) time.Time {
 type order struct {
 	Supplier, Name, Reference string // the same order is placed once under its reference
 	Quantity, Price, Total    int
-	wrong                     string // names what can't be ordered: a number, a price, or a total that gives no whole price
+	wrong                     string // what of it can't be ordered
 }
 
 // mostOrdered and mostPaid are the limits of the tool.
