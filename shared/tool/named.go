@@ -252,8 +252,8 @@ func lowerASCII(s string) string {
 var thousands = language.Regexp{Text: `\b[0-9]{1,3}(?:,[0-9]{3})+\b`}
 
 // saysNumber reports whether a text has a number in the same notation, or with commas between its thousands, as an
-// amount. 4 is in 4月 and 上限は 4 件, but not in 4,000, 4 000, 0.4, −4, 4万, 4割, 4 k, 4 (千円) or 4 million. Numbers of the text's own items don't count: 4. at the
-// beginning of a line, ステップ4, 第4.
+// amount. 4 is in 4月 and 上限は 4 件, but not in 4,000, 4 000, 0.4, −4, 4万, 4割, 4 k, 4 (千円) or 4 million. Numbers of the
+// text's own items don't count: 4. at the beginning of a line, ステップ4, 第4.
 func saysNumber(text string, n json.Number) bool {
 	text = thousands.Get().ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, ",", "") })
 	return stands(text, n.String(), func(p place) bool {

@@ -87,8 +87,8 @@ func marked(steps []planned, mark *rules.Mark) (out []task.Step) {
 
 // At the steps, a remark on what the approved policy says is named as such.
 func TestStepsDontChangeWhatThePolicySettles(t *testing.T) {
-	for reason, text := range map[string]string{"September instead": "attendance for October", "only Sales": "attendance for October",
-		"9月にして": "10月の勤怠", "営業部だけにして": "10月の勤怠"} {
+	for reason, text := range map[string]string{"September instead": "attendance for October",
+		"only Sales": "attendance for October", "9月にして": "10月の勤怠", "営業部だけにして": "10月の勤怠"} {
 		w := understood(t, text)
 		w.in.Earlier = []struct{ Reason string }{{reason}}
 		w.heed(true)
