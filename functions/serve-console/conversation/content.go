@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"path"
@@ -204,14 +205,14 @@ func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return fmt.Errorf("an archive of an unknown form: %w", aggregate.ErrNotFound)
 	}
 	var out bytes.Buffer
-	packed := packers[as](d, &out, c.Now())
+	packed := packers[as](&out, c.Now())
 	list := slices.DeleteFunc(slices.Clone(o.manifest.Entries), func(e files.Entry) bool {
 		return d.Names[e.Path] == ""
 	})
 	err = c.Files.Each(r.Context(), o.of, o.version, list, func(e files.Entry, content []byte) error {
-		return packed.Add(e.Path, content, e.Mode == files.ModeExecutable)
+		return packed.pack(d, e.Path, content, e.Mode == files.ModeExecutable)
 	})
-	if err = errors.Join(err, packed.Close()); errors.Is(err, large.ErrGone) {
+	if err = errors.Join(err, packed.end()); errors.Is(err, large.ErrGone) {
 		return fmt.Errorf("%w: %w", web.ErrExpired, err)
 	}
 	if err != nil {
@@ -266,80 +267,49 @@ func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	return c.deliver(w, r, o, o.named()+".patch", p.Write(prefix, about, contents[0], contents[1]))
 }
 
-// packer writes a download.
-type packer interface {
-	// Add writes a file that files.Download.Names has.
-	Add(path string, content []byte, executable bool) error
-	Close() error
+// packer adds files to a download, by names that files.Download.Names has.
+type packer struct {
+	add func(name string, mode fs.FileMode, content []byte) error
+	end func() error
 }
 
 // packers are the forms of archives, by the end of their names. Files in them have the time.
-var packers = map[string]func(d files.Download, out io.Writer, at time.Time) packer{
-	"zip": func(d files.Download, out io.Writer, at time.Time) packer {
-		return zipper{d, zip.NewWriter(out), at}
+var packers = map[string]func(out io.Writer, at time.Time) packer{
+	"zip": func(out io.Writer, at time.Time) packer {
+		z := zip.NewWriter(out)
+		return packer{func(name string, mode fs.FileMode, content []byte) error {
+			h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: at}
+			h.SetMode(mode)
+			w, err := z.CreateHeader(h)
+			if err == nil {
+				_, err = w.Write(content)
+			}
+			return err
+		}, z.Close}
 	},
-	"tar.gz": func(d files.Download, out io.Writer, at time.Time) packer {
+	"tar.gz": func(out io.Writer, at time.Time) packer {
 		z := gzip.NewWriter(out)
-		return tarrer{d, tar.NewWriter(z), z, at}
+		t := tar.NewWriter(z)
+		return packer{func(name string, mode fs.FileMode, content []byte) error {
+			h := &tar.Header{Name: name, Mode: int64(mode), ModTime: at, Typeflag: tar.TypeReg, Size: int64(len(content))}
+			err := t.WriteHeader(h)
+			if err == nil {
+				_, err = t.Write(content)
+			}
+			return err
+		}, func() error { return errors.Join(t.Close(), z.Close()) }}
 	},
 }
 
-func named(d files.Download, p string) (string, error) {
-	name, ok := d.Names[p]
+// pack adds a file to a download, under the name that it has there.
+func (p packer) pack(d files.Download, path string, content []byte, executable bool) error {
+	name, ok := d.Names[path]
 	if !ok {
-		return "", fmt.Errorf("pack %q: it is not in the list", p)
+		return fmt.Errorf("pack %q: it is not in the list", path)
 	}
-	return d.Folder + "/" + name, nil
-}
-
-type zipper struct {
-	files.Download
-	*zip.Writer
-	at time.Time
-}
-
-func (z zipper) Add(p string, content []byte, executable bool) error {
-	name, err := named(z.Download, p)
-	if err != nil {
-		return err
-	}
-	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: z.at}
-	h.SetMode(0o644)
+	mode := fs.FileMode(0o644)
 	if executable {
-		h.SetMode(0o755)
+		mode = 0o755
 	}
-	w, err := z.CreateHeader(h)
-	if err == nil {
-		_, err = w.Write(content)
-	}
-	return err
-}
-
-type tarrer struct {
-	files.Download
-	*tar.Writer
-	gzip *gzip.Writer
-	at   time.Time
-}
-
-func (t tarrer) Add(p string, content []byte, executable bool) error {
-	name, err := named(t.Download, p)
-	if err != nil {
-		return err
-	}
-	h := &tar.Header{Name: name, Mode: 0o644, ModTime: t.at, Typeflag: tar.TypeReg, Size: int64(len(content))}
-	if executable {
-		h.Mode = 0o755
-	}
-	if err = t.WriteHeader(h); err == nil {
-		_, err = t.Write(content)
-	}
-	return err
-}
-
-func (t tarrer) Close() error {
-	if err := t.Writer.Close(); err != nil {
-		return err
-	}
-	return t.gzip.Close()
+	return p.add(d.Folder+"/"+name, mode, content)
 }

@@ -40,14 +40,14 @@ func TestADownloadIsAnArchiveOfOneFolder(t *testing.T) {
 	}
 	for name, open := range packers {
 		var out bytes.Buffer
-		k := open(d, &out, at)
+		k := open(&out, at)
 		for _, p := range slices.Sorted(maps.Keys(d.Names)) {
-			expect.NoError(t, k.Add(p, []byte(contents[p]), strings.HasSuffix(p, ".sh")))
+			expect.NoError(t, k.pack(d, p, []byte(contents[p]), strings.HasSuffix(p, ".sh")))
 		}
-		if err := k.Add("out", nil, false); err == nil {
+		if err := k.pack(d, "out", nil, false); err == nil {
 			t.Errorf("%s takes what is left out", name)
 		}
-		expect.NoError(t, k.Close())
+		expect.NoError(t, k.end())
 		got := map[string]string{}
 		if name == "zip" {
 			for _, f := range expect.Value(zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len())))(t).File {

@@ -62,25 +62,21 @@ type loaded struct {
 }
 
 type conversationPage struct {
+	Is                        *conversation.Conversation
 	ID, Path, Live            string
 	Status, StatusText, Badge string
 	Agent, AgentID, Gone      string // Gone: the agent was removed
 	Opener, Channel           string
 	Private                   bool
-	Created, Active, Closed   time.Time
-	Prompts                   bool // the viewer may read the prompts
+	Closed                    time.Time
 	ClosedBy, ClosedWhy       string
 	Trouble                   string // why the agent can't answer
 	Workspace                 string
 	FilesLost                 bool
 	Source                    *source // nil: none
 	Attached                  []attachedRow
-	Kept                      bool
 	Forgotten                 time.Time // when it goes
-	Calls                     int
-	Input, Output, Cached     int64
 	Cost, Limit               string
-	Unpriced                  int    // calls
 	Summary                   string // of older messages
 	SummaryGone               bool   // it has expired, like the messages in it
 	SummaryAt                 time.Time
@@ -262,7 +258,7 @@ func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage, status int,
 ) error {
 	words, s := v.Texts("conversation"), t.is.Conversation
-	p.ID, p.Path = s.ID, "/console/sessions/"+s.ID
+	p.Is, p.ID, p.Path = s, s.ID, "/console/sessions/"+s.ID
 	q := url.Values{}
 	if n := r.URL.Query().Get("log"); n != "" && strconv.Itoa(t.logged) == n {
 		q.Set("log", n)
@@ -318,7 +314,6 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if p.Private {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
-	p.Created, p.Active, p.Kept = s.CreatedAt, s.LastActivityAt, s.IsCached
 	if s.Source != nil {
 		p.Workspace = legible.OneLine(s.WorkspacePath)
 		p.Source = sourceOf(words, *s.Source, v.Locale)
@@ -331,10 +326,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if s.Status == conversation.Failing {
 		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
-	p.Prompts = v.Admin
-	u := s.Usage
-	p.Calls, p.Input, p.Output, p.Cached, p.Unpriced = u.Calls, u.Input, u.Output, u.Cached, u.Unpriced
-	p.Cost = web.Spent(v.Locale, u.Cost, u.Unpriced)
+	p.Cost = web.Spent(v.Locale, s.Usage.Cost, s.Usage.Unpriced)
 	if most := t.settings.MaxSessionCost(); most > 0 {
 		p.Limit = most.String()
 	}
