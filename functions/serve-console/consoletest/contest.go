@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -52,11 +53,14 @@ func (b *Beginner) Ask(ctx context.Context, asked store.ContestQuery) (store.Con
 		}
 		return store.ContestResult{Begun: err == nil}, err
 	}
+	said := func(f teamconfig.Finding) []string { return []string{f.In(asked.Locale)} }
 	all := []store.Described{
 		{File: "configs/contest.toml", Teams: teams, MinRounds: 1, MaxRounds: 3, TeamSeconds: 300,
-			Warnings: []string{`configs/agents/x.toml: teams[0].members[0].capabilities: has no effect, got <b>x</b>`}},
-		{File: "configs/old.toml", Wrong: []string{`configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>`},
-			Warnings: []string{"configs/old.toml: max_concurrent_teams: has no effect"}},
+			Warnings: said(teamconfig.Finding{File: "configs/agents/x.toml", Field: "teams[0].members[0].capabilities",
+				Message: "has no effect: a member", Value: "<b>x</b>"})},
+		{File: "configs/old.toml", Wrong: said(teamconfig.Finding{File: "configs/old.toml", Field: "max_rounds",
+			Message: "must be 1 to 10", Value: "<b>99</b>"}), Warnings: said(teamconfig.Finding{File: "configs/old.toml",
+			Field: "max_concurrent_teams", Message: "has no effect: all teams work at once"})},
 	}
 	if b.More > 0 {
 		all[0].Warnings = append(all[0].Warnings, fmt.Sprintf("and %d more", b.More))

@@ -40,13 +40,11 @@ type contestPage struct {
 	Sides                 []side     // the best draft, and one beside it
 	Metrics               int        // how many scores there are
 	Over                  bool
-	Cancel                bool         // the viewer may cancel the contest
-	Ending                bool         // the contest was cancelled; teams are still stopping
-	Take                  *takeForm    // nil: its best draft so far can't be taken
-	Taken                 *takenView   // nil: nobody has taken its best draft so far
-	Problem               string       // why the viewer's act was refused
-	Drafts                []web.Choice // to compare
-	Filter                web.Filter   // chooses two of them
+	Cancel                bool       // the viewer may cancel the contest
+	Ending                bool       // the contest was cancelled; teams are still stopping
+	Take                  *takeForm  // nil: its best draft so far can't be taken
+	Taken                 *takenView // nil: nobody has taken its best draft so far
+	Problem               string     // why the viewer's act was refused
 }
 
 // takenView says who ended a contest with its best draft so far.
@@ -147,8 +145,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 	if p.Over {
 		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	} else {
-		p.Live = web.At(p.Path, map[string]string{"beside": r.URL.Query().Get("beside"),
-			"draft": r.URL.Query().Get("draft")})
+		p.Live = web.At(p.Path, map[string]string{"beside": r.URL.Query().Get("beside")})
 	}
 	if k.ByID != "" {
 		p.By = c.person(r.Context(), v, k.ByID)
@@ -203,7 +200,7 @@ func (p *contestPage) bound() {
 	}
 }
 
-// fillSides puts the best draft beside that of another team, or those in the address beside each other.
+// fillSides puts the best draft beside the one in the address, or that of another team.
 func (c *Pages) fillSides(
 	r *http.Request, v *web.Viewer, works []*contest.Work, words contestTexts, p *contestPage,
 ) error {
@@ -216,23 +213,23 @@ func (c *Pages) fillSides(
 	if len(best) == 0 {
 		return nil
 	}
-	keys := []string{cmp.Or(r.URL.Query().Get("draft"), best[0].Key), r.URL.Query().Get("beside")}
-	if keys[1] == "" {
-		keys = keys[:1]
-		if len(best) > 1 {
-			keys = append(keys, best[1].Key)
-		}
+	keys := []string{best[0].Key}
+	if beside := r.URL.Query().Get("beside"); beside != "" && beside != keys[0] {
+		keys = append(keys, beside)
+	} else if len(best) > 1 {
+		keys = append(keys, best[1].Key)
 	}
-	for _, key := range keys {
+	for i, key := range keys {
 		d, err := c.draft(r.Context(), v, works, key)
 		if err != nil {
 			return err
 		}
-		x := side{draftView: d, Best: key == best[0].Key, To: p.Task}
+		x := side{draftView: d, Best: i == 0, To: p.Task}
 		at := slices.IndexFunc(p.Board, func(b boardRow) bool { return b.Key == key })
 		if !x.Best && at >= 0 {
 			b := p.Board[at]
-			x.Less = words.Say("less", "n", strconv.FormatFloat((best[0].score-b.score)*100, 'f', 2, 64))
+			x.Less = words.Say("less", "n", strconv.FormatFloat((best[0].score-b.score)*100, 'f', 2, 64)) +
+				words.decisive(works, keys[0], key)
 			if x.To = ""; p.Task != "" && p.Over && b.Best {
 				x.To = p.Task + "/drafts/" + r.PathValue("id") + "/" + b.team
 			}
@@ -240,18 +237,27 @@ func (c *Pages) fillSides(
 		p.Sides = append(p.Sides, x)
 	}
 	p.beside(best, keys)
-	p.Filter = web.Filter{Path: p.Path, Class: "drafted", Submit: words.Say("show_compare"), Fields: []web.Field{
-		p.choose("draft", words.Say("left"), keys[0]), p.choose("beside", words.Say("right"), keys[len(keys)-1])}}
 	return nil
 }
 
-// choose is the field that chooses one of the drafts.
-func (p *contestPage) choose(name, label, chosen string) web.Field {
-	drafts := slices.Clone(p.Drafts)
-	for i := range drafts {
-		drafts[i].Chosen = drafts[i].Value == chosen
+// decisive says by which metric the best draft is furthest ahead of another, "" if by none.
+func (t contestTexts) decisive(works []*contest.Work, best, other string) string {
+	_, ahead, _ := roundWith(works, best)
+	_, behind, _ := roundWith(works, other)
+	var name, scores string
+	most := 0.0
+	for _, m := range ahead.Metrics {
+		for _, o := range behind.Metrics {
+			if by := m.Score - o.Score; o.MetricName == m.MetricName && by > most {
+				most, name = by, card.OneLine(contest.MetricName(m.MetricName, t.Locale()))
+				scores = fmt.Sprintf("%.0f < %.0f", o.Score, m.Score)
+			}
+		}
 	}
-	return web.Select(name, label, "", drafts)
+	if name == "" {
+		return ""
+	}
+	return t.Say("less_in", "metric", name, "scores", scores)
 }
 
 // beside marks in each of two drafts what the other one lacks, and lists the drafts that may stand there.

@@ -63,8 +63,8 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	b.Get(k.Page()+"/members/"+best).Says(t, http.StatusOK, "調べました", "二行目")
 	b.Get(k.Page()+"/members/x.1").Says(t, http.StatusNotFound)
 	second := contest.TeamHash("team-b") + ".1"
-	b.Get(k.Page()+"?draft="+second+"&beside="+best).Says(t, http.StatusOK, "別の行", "二行目", "80.00")
-	b.Get(k.Page()+"?draft=x.1&beside=y.2").Says(t, http.StatusNotFound)
+	b.Get(k.Page()+"?beside="+second).Says(t, http.StatusOK, "別の行", "二行目", "80.00")
+	b.Get(k.Page()+"?beside=y.2").Says(t, http.StatusNotFound)
 	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00")
 	b.Get("/console/contests/board").Says(t, http.StatusOK, "上位 50 ラウンド", "1. 堅実", "80.00", "75.00")
 	b.Get("/console/contests/board?team=team-a").Says(t, http.StatusOK, "80.00", "チームの成績")

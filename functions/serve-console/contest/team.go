@@ -94,11 +94,7 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, local
 	scaled(courses...)
 	slices.SortFunc(board, contest.ByRank)
 	for i, b := range board {
-		row := boardRowOf(i+1, b)
-		p.Board = append(p.Board, row)
-		p.Drafts = append(p.Drafts, web.Choice{Value: row.Key, Text: fmt.Sprintf(
-			"%s · %s %d · %s", row.Team, words.Say("round"), row.Round, row.Score,
-		)})
+		p.Board = append(p.Board, boardRowOf(i+1, b))
 	}
 }
 
