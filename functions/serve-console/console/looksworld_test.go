@@ -306,8 +306,8 @@ func organised(w *consoletest.World) []look {
 		{name: "organisation-wrong", path: page, form: show, file: []byte(wrong)},
 		{name: "organisation-changes", path: page, form: show, file: []byte(changed)},
 		{name: "organisation-same", path: page, form: show, file: []byte(file)},
-		{name: "organisation-person", path: page + "/people?q=" + url.QueryEscape("社員 20")},
-		{name: "organisation-people", path: page + "/people?q=" + url.QueryEscape("社員")},
+		{name: "organisation-person", path: page + "?q=" + url.QueryEscape("社員 20")},
+		{name: "organisation-people", path: page + "?q=" + url.QueryEscape("社員")},
 	}
 }
 

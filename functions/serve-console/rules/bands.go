@@ -83,7 +83,7 @@ func (s speaker) chip(x *rules.Stage) chip {
 	case w.Kind == rules.WhoChannel:
 		c.Note = s.Say("who_channel")
 	default:
-		c.Note = "?"
+		c.Note = s.Say("not_chosen")
 	}
 	if c.Text == "" {
 		c.Text, c.Note = c.Note, ""

@@ -8,30 +8,71 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
-// coded is a box of the value of an input, and the code in it. A position has none of its own: its department is in the
-// text.
-func coded(value, text, note string) web.Box {
-	b := web.Box{Value: value, Text: text, Note: note}
-	if text != value {
-		b.Code, _, _ = strings.Cut(value, between)
+// apart gives a code to those boxes whose text others have, too: namesakes are told apart by it.
+func apart(all []web.Box) []web.Box {
+	n := map[string]int{}
+	for _, b := range all {
+		n[b.Text]++
 	}
-	return b
+	for i := range all {
+		if b := &all[i]; n[b.Text] > 1 {
+			b.Code, _, _ = strings.Cut(b.Value, between)
+		}
+	}
+	return all
 }
+
+// choose chooses among boxes: all of them if they are few, else those that somebody searches for. What is chosen stays,
+// also if it is none of them: then it is said by lost.
+func choose(c web.Chooser, chosen []string, all []web.Box, lost func(value string) web.Box) web.Chooser {
+	for _, value := range chosen {
+		b := web.Box{}
+		if i := slices.IndexFunc(all, func(x web.Box) bool { return x.Value == value }); i >= 0 {
+			b = all[i]
+			b.Note = ""
+		} else {
+			b = lost(value)
+		}
+		b.On = true
+		c.Chosen = append(c.Chosen, b)
+	}
+	want := folded(c.Query)
+	if c.Searched = c.Few || want != ""; !c.Searched {
+		return c
+	}
+	for _, b := range all {
+		if slices.Contains(chosen, b.Value) || !strings.Contains(folded(b.Text+b.Value+b.Note), want) {
+			continue
+		}
+		if c.More = len(c.Found) == web.MostFound; c.More {
+			break
+		}
+		c.Found = append(c.Found, b)
+	}
+	return c
+}
+
+// folded is a text as it is compared with what somebody searches for.
+func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
 
 func (a *asked) peopleChooser(name string, ids []string, sent url.Values) web.Chooser {
 	return web.Choosing{Members: a.members, Box: a.personBox}.Choose(name, ids, sent.Get("find."+name))
 }
 
 func (a *asked) personBox(id string, on bool) web.Box {
-	b := coded(id, a.person(id), "")
-	if b.On = on; a.members == nil {
+	b := web.Box{Value: id, Text: a.person(id), On: on}
+	if a.members == nil {
 		return b
 	}
 	u, listed := a.members.Person(id)
+	if slices.ContainsFunc(a.members.People, func(x slackapi.User) bool { return x.ID != id && x.Name == u.Name }) {
+		b.Code = id
+	}
 	switch rule := a.members.Rule(u); {
 	case !listed && !a.members.More:
 		b.Note = a.Say("unlisted")
@@ -46,29 +87,15 @@ var channelForm = language.Regexp{Text: `^[CG][A-Z0-9]{2,40}$`}
 
 // channelChooser chooses among the viewer's channels, and others by their ids.
 func (a *asked) channelChooser(ids []string, query string) web.Chooser {
-	c := web.Chooser{Name: "channels", Query: query}
-	for _, id := range ids {
-		b := coded(id, a.channel(id), "")
-		b.On = true
-		c.Chosen = append(c.Chosen, b)
-	}
-	want := strings.ToLower(strings.TrimLeft(strings.TrimSpace(query), "#＃"))
-	if want == "" {
-		return c
-	}
-	c.Searched = true
+	var all []web.Box
 	for _, id := range a.sortedChannels() {
-		named := strings.Contains(strings.ToLower(a.channels[id]), want) || strings.EqualFold(id, want)
-		if slices.Contains(ids, id) || !named {
-			continue
-		}
-		if c.More = len(c.Found) == web.MostFound; c.More {
-			break
-		}
-		c.Found = append(c.Found, coded(id, a.channel(id), ""))
+		all = append(all, web.Box{Value: id, Text: a.channel(id)})
 	}
-	if id := strings.ToUpper(want); len(c.Found) == 0 && channelForm.Get().MatchString(id) && !slices.Contains(ids, id) {
-		c.Found = append(c.Found, coded(id, id, a.Say("channel_unseen")))
+	of := web.Chooser{Name: "channels", Query: strings.TrimLeft(strings.TrimSpace(query), "#＃")}
+	c := choose(of, ids, all, func(id string) web.Box { return web.Box{Value: id, Text: a.channel(id)} })
+	id := strings.ToUpper(c.Query)
+	if c.Query = query; len(c.Found) == 0 && channelForm.Get().MatchString(id) && !slices.Contains(ids, id) {
+		c.Found = append(c.Found, web.Box{Value: id, Text: id, Note: a.Say("channel_unseen")})
 	}
 	return c
 }

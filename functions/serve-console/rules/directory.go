@@ -209,10 +209,10 @@ func (a *asked) departmentBoxes() (all []web.Box) {
 				above = append(above, legible.OneLine(cmp.Or(x.Name, x.Code)))
 			}
 			slices.Reverse(above)
-			all = append(all, coded(d.Code, a.department(d.Code), strings.Join(above, " › ")))
+			all = append(all, web.Box{Value: d.Code, Text: a.department(d.Code), Note: strings.Join(above, " › ")})
 		}
 	}
-	return all
+	return apart(all)
 }
 
 // between stands between a department's code and a position in the value of an input. Neither can have it.
@@ -238,7 +238,7 @@ func (a *asked) positionBoxes() (all []web.Box) {
 				}
 				if _, known := at[value]; !known {
 					at[value] = len(all)
-					all = append(all, coded(value, a.position(post.Department, post.Position), ""))
+					all = append(all, web.Box{Value: value, Text: a.position(post.Department, post.Position)})
 				}
 				if name := legible.OneLine(p.Name); !slices.Contains(holders[value], name) {
 					holders[value] = append(holders[value], name)
@@ -247,54 +247,27 @@ func (a *asked) positionBoxes() (all []web.Box) {
 		}
 	}
 	for i := range all {
-		own := func(s string) string { return s }
-		all[i].Note = list(a.speaker, holders[all[i].Value], own, a.Say("middot"))
+		all[i].Note = list(a.speaker, holders[all[i].Value], legible.OneLine, a.Say("middot"))
 	}
 	slices.SortStableFunc(all, func(x, y web.Box) int { return strings.Compare(x.Value, y.Value) })
-	return all
+	return apart(all)
 }
 
-// ofOrganisation chooses among boxes of the organisation: all of them if they are few, else those that are searched
-// for. The value of a chosen one stays, also if the organisation has it no more.
+// ofOrganisation chooses among boxes of the organisation.
 func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Box,
 	says func(value string) string) web.Chooser {
 	c := web.Chooser{Name: name, Query: query, Few: len(all) <= web.MostFound}
-	for _, value := range chosen {
-		b := coded(value, says(value), "")
-		if b.On = true; !slices.ContainsFunc(all, func(x web.Box) bool { return x.Value == value }) {
-			b.Note = a.Say("not_organised")
-		}
-		c.Chosen = append(c.Chosen, b)
-	}
-	want := folded(query)
-	if c.Searched = c.Few || want != ""; !c.Searched {
-		return c
-	}
-	for _, b := range all {
-		if slices.Contains(chosen, b.Value) || !strings.Contains(folded(b.Text+b.Value+b.Note), want) {
-			continue
-		}
-		if c.More = len(c.Found) == web.MostFound; c.More {
-			break
-		}
-		c.Found = append(c.Found, b)
-	}
-	return c
+	return choose(c, chosen, all, func(value string) web.Box {
+		return web.Box{Value: value, Text: says(value), Note: a.Say("not_organised")}
+	})
 }
-
-// folded is a text as it is compared with what somebody searches for.
-func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
 
 func (a *asked) departmentChooser(codes []string, query string) web.Chooser {
 	return a.ofOrganisation("departments", query, codes, a.departmentBoxes(), a.department)
 }
 
 func (a *asked) positionChooser(name, value, query string, all []web.Box) web.Chooser {
-	var chosen []string
-	if value != "" {
-		chosen = []string{value}
-	}
-	c := a.ofOrganisation(name, query, chosen, all, func(value string) string {
+	c := a.ofOrganisation(name, query, web.Ticked([]string{value}), all, func(value string) string {
 		department, position, _ := strings.Cut(value, between)
 		return a.position(department, position)
 	})

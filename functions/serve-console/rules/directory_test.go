@@ -69,9 +69,9 @@ func ofThree(t *testing.T, w *consoletest.World) *consoletest.Browser {
 	t.Helper()
 	organised(w, staff)
 	b := w.As(webapi.Suzuki)
-	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "依頼した人の部署", "営業部 SALES",
-		"営業二課 SALES2 本社 › 営業部",
-		"営業部の部長 SALES Alex Kim・田中 恵", "人事部承認者 (@hr-approvers・2 人)", "依頼した人の 2 段上の上長", "その上の人に回す")
+	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "依頼した人の部署", "営業部",
+		"営業二課 本社 › 営業部",
+		"営業部の部長 Alex Kim・田中 恵", "人事部承認者 (@hr-approvers・2 人)", "依頼した人の 2 段上の上長", "その上の人に回す")
 	form.Lacks(t, "組織表を登録すると")
 	list := b.Post(path+"/rule", form.Hidden(append(threeStages, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません")
 	b.Post(path, b.Post(path, list.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
@@ -88,13 +88,13 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 		{Name: "社長", Who: rules.Who{Kind: rules.WhoPosition, Department: "HQ", Position: "社長"}, Empty: rules.EmptySkip,
 			Others: true},
 	}, r.Route.Stages)
-	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (空席なら、本人なら、前の段階と同じ人ならその上の人) → "+
-		"②人事 (グループ 人事部承認者・今 2 人) のうち 1 人 → ③社長 (本社の社長) の全員 (社員以外も) (空席なら、本人なら、前の段階と同じ人なら省略) の順に承認します。")
+	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (空席なら、本人なら、全員が前の段階で承認するならその上の人) → "+
+		"②人事 (グループ 人事部承認者・今 2 人) のうち 1 人 → ③社長 (本社の社長) の全員 (社員以外も) (空席なら、本人なら、全員が前の段階で承認するなら省略) の順に承認します。")
 	b.In("en").Get(path).Says(t, http.StatusOK,
 		"When somebody in 営業部 and below asks for a write outside, ① 上長 (the requester’s manager) (who stands above if "+
-			"vacant or the requester’s own or asked at an earlier stage) → "+
+			"vacant or the requester’s own or all its people stamp before it) → "+
 			"② 人事: 1 of the 2 people in the Slack group 人事部承認者 → ③ 社長: all of 社長 of 本社 (contractors and temporary staff, "+
-			"too) (left out if vacant or the requester’s own or asked at an earlier stage) must approve, in this order.")
+			"too) (left out if vacant or the requester’s own or all its people stamp before it) must approve, in this order.")
 
 	// The form shows what is saved, and sends it again.
 	form := b.In("ja").Post(path, b.Get(path).Hidden("act", "edit.0"))
@@ -233,7 +233,7 @@ func testALargeOrganisation(t *testing.T, w *consoletest.World) {
 	began := computed(t)
 	found := b.Post(path+"/rule", form.Hidden(fields...))
 	took := computed(t) - began
-	found.Says(t, http.StatusOK, "部署002 D002", "部署007 D007 本社", "部署001の担当 D001", "本社の社長 HQ 鈴木 一郎").Lacks(t, "部署008")
+	found.Says(t, http.StatusOK, "部署002", "部署007 本社", "部署001の担当", "本社の社長 鈴木 一郎").Lacks(t, "部署008")
 	t.Logf("%d KB, %v", len(found.Body)>>10, took)
 	expect.That(t, len(found.Body) <= heaviest && took <= slowest, "%d bytes, %v", len(found.Body), took)
 	b.Post(path+"/rule", form.Hidden("act", "search", "find.departments", "部署")).Says(t, http.StatusOK, "ほかにも候補があります")
@@ -347,7 +347,7 @@ func TestAFileOf5000PeopleIsShownAndSavedInTime(t *testing.T) {
 	}
 	began := time.Now()
 	b.Get(page).Says(t, http.StatusOK, "5,000 人")
-	b.Get(page+"/people?q=04999").Says(t, http.StatusOK, "第499営業部東日本法人課")
+	b.Get(page+"?q=04999").Says(t, http.StatusOK, "第499営業部東日本法人課")
 	sent := b.Get(page+".csv").Says(t, http.StatusOK)
 	t.Logf("what stands in %v, as a file of %d bytes", time.Since(began), len(sent.Body))
 	expect.That(t, len(sent.Body) < heaviestPage && time.Since(began) < slowestPage, "%d bytes in %v", len(sent.Body),

@@ -37,24 +37,24 @@ func (a *asked) edited(at string) (edited, bool) {
 	return edited{at, x.Rules[i]}, true
 }
 
-// put returns the draft's rules with the edited one in its place, and the name of its fields before theirs.
+// put returns the draft's rules with the edited one in its place, and where that is, as problems say it.
 func (a *asked) put(e edited) (*rules.Rules, string) {
 	x := *a.draft.Rules
 	x.Rules = slices.Clone(x.Rules)
 	switch e.At {
 	case reads:
 		x.Last.Reads = e.Rule.Outcome
-		return &x, "last.reads."
+		return &x, reads
 	case writes:
 		x.Last.Writes = e.Rule.Outcome
-		return &x, "last.writes."
+		return &x, writes
 	}
 	i, err := strconv.Atoi(e.At)
 	if err != nil || i < 0 || i >= len(x.Rules) {
 		i, x.Rules = len(x.Rules), append(x.Rules, rules.Rule{})
 	}
 	x.Rules[i] = e.Rule
-	return &x, fmt.Sprintf("rules[%d].", i)
+	return &x, strconv.Itoa(i)
 }
 
 func (c *Pages) edit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -92,10 +92,10 @@ func (c *Pages) edit(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 
 // keep takes the rule into the draft, unless something is wrong with it: then the form says what.
 func (a *asked) keep(e edited) error {
-	x, before := a.put(e)
+	x, at := a.put(e)
 	var own []problem
 	for _, p := range a.problems(x, x.Problems(knownOf(a.tools, false))) {
-		if p.Rule != "" && before == fieldsOf(p.Rule) || p.Rule == "" && p.Field == "rules" {
+		if p.Rule == at || p.Rule == "" && p.Field == "rules" {
 			p.Label = a.label(p.Field) // the page is about one rule
 			own = append(own, p)
 		}
@@ -111,14 +111,6 @@ func (a *asked) keep(e edited) error {
 	x.Call(a.moved)
 	a.draft.Rules = x
 	return a.list(listState{})
-}
-
-// fieldsOf returns what the fields of a rule's problems begin with.
-func fieldsOf(rule string) string {
-	if rule == reads || rule == writes {
-		return "last." + rule + "."
-	}
-	return "rules[" + rule + "]."
 }
 
 type ruleData struct {
@@ -268,7 +260,7 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })
 	if d.Currency = yen; c.Amount != nil {
-		d.AtLeast, d.Below, d.Currency = string(c.Amount.AtLeast), string(c.Amount.Below), c.Amount.Currency
+		d.AtLeast, d.Below, d.Currency = commas(c.Amount.AtLeast), commas(c.Amount.Below), c.Amount.Currency
 	}
 }
 

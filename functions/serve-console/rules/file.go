@@ -118,7 +118,7 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	if len(faults) == 0 {
 		for _, p := range x.Problems(knownOf(a.tools, false)) {
-			one := a.problems(x, []aggregate.ErrField{p})[0]
+			one := a.problems(x, []rules.Problem{p})[0]
 			all = append(all, a.fault(lines.Line(p.Field), one.Label, one.Text))
 		}
 	}

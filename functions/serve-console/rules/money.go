@@ -17,21 +17,26 @@ func (s speaker) money(n rules.Decimal, currency string) string {
 	if !n.Valid() {
 		return legible.OneLine(string(n))
 	}
-	whole, part, _ := strings.Cut(string(n), ".")
-	if part != "" {
-		part = "." + part
-	}
 	if currency != yen {
-		return thousands(whole) + part + " " + legible.OneLine(currency)
+		return commas(n) + " " + legible.OneLine(currency)
 	}
-	if tenThousands.In(s.Locale()) && part == "" {
+	if whole := string(n); tenThousands.In(s.Locale()) {
 		for _, of := range []struct{ zeros, key string }{{"00000000", "hundred_millions"}, {"0000", "ten_thousands"}} {
 			if rest, ok := strings.CutSuffix(whole, of.zeros); ok && rest != "" {
 				return s.In("yen", of.key, "n", thousands(rest))
 			}
 		}
 	}
-	return s.In("yen", "ones", "n", thousands(whole)+part)
+	return s.In("yen", "ones", "n", commas(n))
+}
+
+// commas is an amount with a comma between thousands, as people may type it. What is no amount stays.
+func commas(n rules.Decimal) string {
+	whole, _, _ := strings.Cut(string(n), ".")
+	if !n.Valid() {
+		return string(n)
+	}
+	return thousands(whole) + string(n)[len(whole):]
 }
 
 func thousands(digits string) string {

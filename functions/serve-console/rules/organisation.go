@@ -29,7 +29,7 @@ type OrganisationPages struct {
 	accounts clock.Answers[string, listing] // of workspaces
 }
 
-// Routes returns the pages of the organisation, its files, and the page on a person.
+// Routes returns the pages of the organisation, and its files.
 func (c *OrganisationPages) Routes() []web.Route {
 	c.accounts.Most = workspaces
 	upload := web.ForAdministrators("POST /console/organisation", c.upload)
@@ -39,7 +39,6 @@ func (c *OrganisationPages) Routes() []web.Route {
 		upload,
 		web.ForAdministrators("GET /console/organisation.csv", c.download),
 		web.ForAdministrators("GET /console/organisation/template.csv", c.template),
-		web.ForAdministrators("GET /console/organisation/people", c.people),
 		web.ForAdministrators("GET /console/organisation/remove", c.askRemoval),
 		web.ForAdministrators("POST /console/organisation/remove", c.remove),
 	}
@@ -87,11 +86,16 @@ func filledLists(all ...peopleList) (out []peopleList) {
 	return out
 }
 
+// pageData is who was looked for, or everybody, what holds for one of them on a day, and what stands as a whole.
 type pageData struct {
-	Stands, Unread bool
-	Filter         web.Filter
-	Facts          []fact
-	Lists          []peopleList
+	Stands, Unread, BadDay bool
+	Filter                 web.Filter
+	On                     string
+	People                 []found
+	More                   int
+	Person                 *personData
+	Facts                  []fact
+	Lists                  []peopleList
 }
 
 func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -100,20 +104,26 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 		return err
 	}
 	t := texts{v.Texts("organisation")}
-	data := pageData{Stands: is.Stands(), Unread: unread, Filter: t.resolve("", c.Today().String())}
-	if is.Organisation != nil {
-		chart := is.Organisation.Chart(c.Today())
+	data := pageData{Stands: is.Stands(), Unread: unread}
+	d := web.Document{Title: t.Say("title"), Here: "organisation"}
+	if o, today := is.Organisation, c.Today(); o != nil {
+		c.people(r, v, t, is, &data)
+		if data.BadDay {
+			d.Status = http.StatusUnprocessableEntity
+		}
+		chart := o.Chart(today)
 		data.Facts = append(t.facts(chart), fact{t.Say("with_account"), t.people(is.Accounts.People())})
-		if next, ok := is.Organisation.NextChange(c.Today()); ok {
+		if next, ok := o.NextChange(today); ok {
 			data.Facts = append(data.Facts, fact{t.Say("next_change"), next.String()})
 		}
 		data.Facts = append(data.Facts, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
 			fact{t.Say("saved_at"), web.Minute(is.SavedAt)},
 			fact{"SHA-256", is.SHA256})
 		data.Lists = append(filledLists(listOf("without", t.Say("without"), t.Say("without_note"),
-			is.Accounts.Without(chart), t.person)), t.gaps(is.Organisation, c.Today())...)
+			is.Accounts.Without(chart), t.person)), t.gaps(o, today)...)
 	}
-	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "organisation", Data: data}, "organisation")
+	d.Data = data
+	return c.Show(w, r, v, d, "organisation")
 }
 
 // removal is the question whether to remove what stands.

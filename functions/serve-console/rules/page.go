@@ -231,8 +231,7 @@ type listData struct {
 	Unread   bool // an organisation stands, and can't be read
 	Conflict *conflict
 	Problems []problem
-	Rules    []ruleRow
-	Last     []ruleRow
+	Rows     []ruleRow
 	Floor    floorData
 	Try      tryData
 	History  []kept
@@ -241,8 +240,8 @@ type listData struct {
 
 // ruleRow is a rule at a glance, and in full.
 type ruleRow struct {
-	I, N        int
-	At          string
+	N           int    // 0: it is of the last rule
+	At          string // in the draft
 	Group       string // what the rule is for, if the one above is for something else
 	Band        string
 	More        []string // that must hold besides
@@ -294,29 +293,29 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 	above := ""
 	for i := range x.Rules {
 		r := &x.Rules[i]
-		row := ruleRow{I: i, N: i + 1, Name: r.Name, Says: a.rule(r), Chips: a.chips(&r.Outcome), Least: a.least(&r.Outcome),
-			Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1}
+		row := ruleRow{N: i + 1, At: strconv.Itoa(i), Name: r.Name, Says: a.rule(r), Chips: a.chips(&r.Outcome),
+			Least: a.least(&r.Outcome), Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1}
 		group := ""
 		if group, row.Band, row.More = a.asking(r); group != above {
 			row.Group, above = group, group
 		}
-		d.Rules = append(d.Rules, row)
+		d.Rows = append(d.Rows, row)
 	}
-	last := func(at string, o *rules.Outcome) ruleRow {
+	last := func(at, group string, o *rules.Outcome) ruleRow {
 		is := *o
 		if is.Route == nil && is.Refuse == "" && at == reads {
 			is.Route = &rules.Policy{Stages: []rules.Stage{{Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}}}
 		}
-		return ruleRow{At: at, Name: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is),
+		return ruleRow{At: at, Group: group, Band: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is),
 			Least: a.least(&is)}
 	}
-	d.Last = []ruleRow{last(reads, &x.Last.Reads), last(writes, &x.Last.Writes)}
+	d.Rows = append(d.Rows, last(reads, a.Say("last_rule"), &x.Last.Reads), last(writes, "", &x.Last.Writes))
 	d.Floor = floorData{Stamps: wholeShown(x.Floor.Stamps), Currency: yen, Sum: a.floor(x.Floor)}
 	if x.Floor.Stamps <= 0 {
 		d.Floor.Stamps = a.r.PostForm.Get("floor.stamps")
 	}
 	if m := x.Floor.HandsFrom; m != nil {
-		d.Floor.HandsFrom, d.Floor.Currency = string(m.Value), m.Currency
+		d.Floor.HandsFrom, d.Floor.Currency = commas(m.Value), m.Currency
 	}
 	for _, p := range d.Problems {
 		if p.Rule == "" && p.Field != "rules" && p.Field != "form" {

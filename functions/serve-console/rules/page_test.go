@@ -102,13 +102,13 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 		{Name: "人事のみなさん", Who: rules.Who{Kind: rules.WhoChannel}, Need: 1},
 	}, Readers: &rules.Readers{People: []string{webapi.Sato}}}, r.Route)
 	says := "だれかが、#人事 で、10万円以上 (または金額不明)の外部への書き込みを依頼したら、①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 (空席なら、本人なら、" +
-		"前の段階と同じ人なら省略) → " +
+		"全員が前の段階で承認するなら省略) → " +
 		"③人事のみなさん (チャンネルのだれか 1 人) の順に承認します。最低 2 人の別の人が必要です。決まったあとに 佐藤 花子 に知らせます。"
 	b.Get(path).Says(t, http.StatusOK, says)
 	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
 	b.In("en").Get(path).Says(t, http.StatusOK,
 		"When somebody asks in #人事 for a write outside of ¥100,000 or more (or an unreadable amount), ① 部長 (鈴木 一郎) → "+
-			"② 経理: 1 of 田中 恵, Alex Kim (left out if vacant or the requester’s own or asked at an earlier stage) → ③ "+
+			"② 経理: 1 of 田中 恵, Alex Kim (left out if vacant or the requester’s own or all its people stamp before it) → ③ "+
 			"人事のみなさん (one member of the channel) must approve, in this order. "+
 			"At least 2 different people. Told afterwards: 佐藤 花子.")
 }
@@ -131,7 +131,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 		tried.Says(t, http.StatusOK, says).Holds(t, `value="`+kinds+`" selected`)
 	}
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "kinds", "money")...)
-	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "対象 (1): 次のどれかにしてください: steps or action。")
+	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "対象 (1): 次のどれかにしてください: 依頼の実行ステップ (steps)、エージェントの操作 (action)。")
 
 	add := b.Post(path, list.Hidden("act", "add"))
 	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside",
@@ -166,12 +166,12 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 			"ce", "wait", "hands", "99", "to", "within", "destinations", "")...)
 	for locale, says := range map[string][]string{
 		"ja": {"ルール名: 1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上): 0 より大きい数字を、15 桁以下", "通貨: JPY のような 3 文字",
-			"段階 ② 必要な人数: 0 〜 2 にしてください。", "段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: up, skip or refuse。", "送信先: 1 〜 100 個",
-			"代理の承認は、代理をした人の 1 人と数えます。"},
+			"段階 ② 必要な人数: 0 〜 2 にしてください。", "段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: その上の人に回す (up)、この段階を省く (skip)、依頼を断る (refuse)。", "送信先: 1 〜 100 個",
+			"代理の承認は、代理をした人の 1 人です。"},
 		"en": {"Name: Must have 1 to 80 characters", "Stage ① People who approve: Must have 1 to 50 entries.",
 			"Amount (at least): Must be a number above 0 with at most 15 digits",
 			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.",
-			"Stage ② If an earlier stage asks the same people: Must be one of these: up, skip or again.",
+			"Stage ② If all its people stamp at an earlier stage: Must be one of these: Ask who stands above (up) or Leave the stage out (skip) or Ask them again (again).",
 			"a stand-in counts as themselves"},
 	} {
 		b.In(locale).Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, says...).Holds(t,
@@ -221,9 +221,9 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 
 	form := b.Post(path, b.Get(path).Hidden("act", "add"))
 	b.Post(path+"/rule", form.Hidden("outcome", "route", "stages.0.kind", "people", "act", "stage")).Says(t,
-		http.StatusOK, "②承認 2 (?) ")
+		http.StatusOK, "②承認 2 (未選択) ")
 	form = b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "act", "up.1")...))
-	form.Says(t, http.StatusOK, "①経理 (田中 恵・Alex Kim) のうち 1 人 (空席なら、本人なら、前の段階と同じ人なら省略) → ②部長 (鈴木 一郎) → ③人事のみなさん")
+	form.Says(t, http.StatusOK, "①経理 (田中 恵・Alex Kim) のうち 1 人 (空席なら、本人なら、全員が前の段階で承認するなら省略) → ②部長 (鈴木 一郎) → ③人事のみなさん")
 	form.Holds(t, `name="stages.0.name" value="経理"`, `name="stages.1.name" value="部長"`)
 }
 
@@ -287,7 +287,7 @@ func testPeopleAndChannelsAreFoundByName(t *testing.T, w *consoletest.World) {
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes"))
 	found := b.Post(path+"/rule", form.Hidden("act", "search", "outcome", "route", "stages.0.kind", "people",
 		"find.stages.0.people", "高橋", "find.channels", "gen"))
-	found.Says(t, http.StatusOK, "高橋 ゲスト U0SANDGUST ゲストは承認できません", "#general").Holds(t, `value="U0SANDGUST" disabled`)
+	found.Says(t, http.StatusOK, "高橋 ゲスト ゲストは承認できません", "#general").Holds(t, `value="U0SANDGUST" disabled`)
 	b.Post(path+"/rule", form.Hidden("act", "search", "find.channels", "c0unseen")).Says(t, http.StatusOK,
 		"C0UNSEEN あなたが入っていないチャンネルです")
 	for _, locale := range language.All {

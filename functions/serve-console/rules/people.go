@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,17 +11,8 @@ import (
 	"ringi/shared/store"
 )
 
-// peopleData is who was looked for, on which day, and what holds for one of them.
-type peopleData struct {
-	Filter    web.Filter
-	Query, On string
-	BadDay    bool
-	Found     []found
-	More      bool
-	Person    *personData
-}
-
-type found struct{ Number, Text string }
+// found is somebody with where they work.
+type found struct{ Number, Text, Posts string }
 
 type personData struct {
 	Name, Standing string
@@ -36,54 +28,40 @@ type postData struct{ Kind, Position, Path string }
 // aboveData is who stands above.
 type aboveData struct{ Number, Name, Post, How, Accounts string }
 
-// people shows where somebody stands on a day: departments, positions, who stands above them.
-func (c *OrganisationPages) people(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	is, err := c.Organisations.Current(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
-	if is.Organisation == nil {
-		return web.ErrNoPage
-	}
-	t, asked := texts{v.Texts("organisation")}, r.URL.Query()
-	data := peopleData{Query: strings.TrimSpace(asked.Get("q")), On: strings.TrimSpace(asked.Get("on"))}
-	on := c.Today()
-	if data.On != "" {
-		if on, err = organisation.ParseDate(data.On); err != nil {
-			on, data.BadDay = c.Today(), true
+// people fills in who works here on a day, or whom somebody looks for; of one person, where they stand.
+func (c *OrganisationPages) people(r *http.Request, v *web.Viewer, t texts, is store.StandingOrganisation,
+	d *pageData) {
+	asked, o, on := r.URL.Query(), is.Organisation, c.Today()
+	query, day := strings.TrimSpace(asked.Get("q")), strings.TrimSpace(asked.Get("on"))
+	if day != "" {
+		given, err := organisation.ParseDate(day)
+		if d.BadDay = err != nil; err == nil {
+			on = given
 		}
 	}
-	if !data.BadDay {
-		data.On = on.String()
-	}
-	data.Filter = t.resolve(data.Query, data.On)
-	number := asked.Get("number")
-	if number == "" && data.Query != "" {
-		all := search(is.Organisation, data.Query)
-		data.More = len(all) > web.MostFound
-		for _, p := range all[:min(len(all), web.MostFound)] {
-			data.Found = append(data.Found, found{p.Number, t.person(p)})
-		}
-		if len(all) == 1 {
+	d.On = on.String()
+	chart, number := o.Chart(on), asked.Get("number")
+	all := chart.People()
+	if query != "" {
+		if all = search(o, query); len(all) == 1 {
 			number = all[0].Number
 		}
 	}
-	if is.Organisation.Presence(number, on) != organisation.Stranger {
-		data.Person, data.Found, data.More = c.person(r, v, t, is, number, on), nil, false
-	}
-	d := web.Document{Title: t.Say("people_title"), Here: "organisation", Data: data}
-	if data.BadDay {
-		d.Status = http.StatusUnprocessableEntity
-	}
-	return c.Show(w, r, v, d, "organisation/people")
-}
-
-func (t texts) resolve(query, day string) web.Filter {
-	return web.Filter{Path: "/console/organisation/people", Search: true, Bare: true, Submit: t.Say("look_up"),
+	const path = "/console/organisation"
+	d.Filter = web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("look_up"),
+		Links: web.Cleared(path, t.Say("everybody"), query+number != ""),
 		Fields: []web.Field{
 			{Name: "q", Label: t.Say("who"), Value: query, Example: t.Say("person_hint")},
-			web.Day("on", t.Say("day_label"), day),
+			web.Day("on", t.Say("day_label"), cmp.Or(day, d.On)),
 		}}
+	if o.Presence(number, on) != organisation.Stranger {
+		d.Person = c.person(r, v, t, is, number, on)
+		return
+	}
+	d.More = max(0, len(all)-web.MostFound)
+	for _, p := range all[:len(all)-d.More] {
+		d.People = append(d.People, found{p.Number, t.person(p), t.posts(chart, p.Number)})
+	}
 }
 
 // search finds people of any day by number, a part of their name, or an address. Blanks in names don't matter.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -259,9 +258,9 @@ func (s speaker) empty(x rules.Empty) string {
 	return s.Say("emptied", "parts", strings.Join(parts, s.Say("cause_and")))
 }
 
-// of says how many of these people a stage needs. A question mark stands for people who are still to be chosen.
+// of says how many of these people a stage needs.
 func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
-	who = cmp.Or(who, "?")
+	who = cmp.Or(who, s.Say("not_chosen"))
 	switch {
 	case n <= 1 && name == who:
 		return name
@@ -270,9 +269,5 @@ func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
 	case x.Need == 0:
 		return s.Say("stage_all", "name", name, "who", who)
 	}
-	need := "?" // what was typed is no number
-	if x.Need > 0 {
-		need = strconv.Itoa(x.Need)
-	}
-	return s.Say("stage_some", "name", name, "who", who, "need", need)
+	return s.Say("stage_some", "name", name, "who", who, "need", cmp.Or(wholeShown(x.Need), s.Say("not_chosen")))
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -18,77 +17,44 @@ type problem struct {
 	web.Fault
 }
 
-// limits maps the limits of fields to the keys of their texts. The first form that a limit has counts; its groups are
-// the values a and b.
-var limits = []struct {
-	form language.Regexp
-	key  string
-}{
-	{language.Regexp{Text: `^must have 1 to (\d+) characters`}, "words"},
-	{language.Regexp{Text: `^is taken`}, "taken"},
-	{language.Regexp{Text: `^is there twice`}, "twice"},
-	{language.Regexp{Text: `^must name a channel or direct messages`}, "place"},
-	{language.Regexp{Text: `^must be a Slack channel's id`}, "channel"},
-	{language.Regexp{Text: `^must be a Slack user id`}, "person"},
-	{language.Regexp{Text: `^must be a Slack user group's id`}, "group"},
-	{language.Regexp{Text: `^must name a department or group`}, "requester"},
-	{language.Regexp{Text: `^must be empty of writes outside`}, "no_list"},
-	{language.Regexp{Text: `^must have 1 to (\d+) entries`}, "some"},
-	{language.Regexp{Text: `^must have at most (\d+) entries`}, "most"},
-	{language.Regexp{Text: `^must be (some, only or .*)$`}, "choice"},
-	{language.Regexp{Text: `^must be (within or outside)`}, "choice"},
-	{language.Regexp{Text: `^must be (up, skip or .*)$`}, "choice"},
-	{language.Regexp{Text: `^must be (people, group.*)$`}, "choice"},
-	{language.Regexp{Text: `^must be (steps or .*)$`}, "choice"},
-	{language.Regexp{Text: `^must have 1 to (\d+) bytes`}, "bytes"},
-	{language.Regexp{Text: `^must be an address of at most (\d+)`}, "address"},
-	{language.Regexp{Text: `^must have at_least or below`}, "bounds"},
-	{language.Regexp{Text: `^must be more than at_least`}, "more"},
-	{language.Regexp{Text: `^must be a currency`}, "currency"},
-	{language.Regexp{Text: `^must be a number above 0 with at most (\d+) digits and (\d+)`}, "number"},
-	{language.Regexp{Text: `^must be between (\d+) and (\d+)`}, "between"},
-	{language.Regexp{Text: `^must be 1 of a channel`}, "of_channel"},
-	{language.Regexp{Text: `^must be absent of a channel`}, "of_channel"},
-	{language.Regexp{Text: `^must have no fields of another kind`}, "other_kind"},
-	{language.Regexp{Text: `^must be a ULID`}, "id"},
-	{language.Regexp{Text: `^must have at most (\d+) bytes, not (\d+)`}, "large"},
-	{language.Regexp{Text: `^must ask others than the channel`}, "only_channel"},
-	{language.Regexp{Text: `^must need at least (\d+) stamps, the floor`}, "floor_stamps"},
-	{language.Regexp{Text: `^must be at least (\d+), the floor of writes outside from ([0-9.]+ [A-Z]*)`}, "floor_hands"},
-	{language.Regexp{Text: `^must be empty beside a route`}, "both"},
-	{language.Regexp{Text: `^must need at most (\d+) stamps together`}, "stamps"},
-	{language.Regexp{Text: `^must be at least 0, and at most the number`}, "reachable"},
-	{language.Regexp{Text: `^must name somebody`}, "readers"},
-	{language.Regexp{Text: `^must be (\d+)$`}, "form"},
-}
+// choiceTables are the tables of texts that have the choices of fields, by how the fields end.
+var choiceTables = map[string]string{"kinds": "kind_choices", "use": "use_options", "go": "to_options",
+	"kind": "kind_options", "vacant": "empty_options", "own": "empty_options", "twice": "empty_options"}
 
-// limit says a field's limit, or repeats one that has no text.
-func (s speaker) limit(limit string) string {
-	for i := range limits {
-		x := &limits[i]
-		if m := x.form.Get().FindStringSubmatch(limit); m != nil {
-			m = append(m, "", "")
-			return s.In("limits", x.key, "a", m[1], "b", m[2])
+// limit says what a field must be. A choice is said as the form has it, and as files do.
+func (s speaker) limit(p rules.Problem) string {
+	of := []any{"", ""}
+	for i, x := range p.Of {
+		switch x := x.(type) {
+		case rules.Choices:
+			field := position.Get().ReplaceAllString(p.Field, "")
+			table := choiceTables[field[strings.LastIndexByte(field, '.')+1:]]
+			var all []string
+			for _, value := range x {
+				all = append(all, s.Say("choice", "text", s.In(table, value), "value", value))
+			}
+			of[i] = strings.Join(all, s.Say("cause_or"))
+		case rules.Money:
+			of[i] = s.money(x.Value, x.Currency)
+		default:
+			of[i] = x
 		}
 	}
-	return limit
+	return s.In("limits", p.Limit, "a", of[0], "b", of[1])
 }
 
 var (
-	ruleField = language.Regexp{Text: `^rules\[(\d+)\]\.`}
-	lastField = language.Regexp{Text: `^last\.(reads|writes)\.`}
+	ruleField = language.Regexp{Text: `^(?:rules\[(\d+)\]|last\.(reads|writes))\.`}
 	stagePath = language.Regexp{Text: `^route\.stages\[(\d+)\]`}
 	position  = language.Regexp{Text: `\[(\d+)\]`}
 )
 
 // problems says what is wrong with rules.
-func (s speaker) problems(x *rules.Rules, all []aggregate.ErrField) (out []problem) {
+func (s speaker) problems(x *rules.Rules, all []rules.Problem) (out []problem) {
 	for _, e := range all {
-		p := problem{Field: e.Field, Fault: web.Fault{Text: s.limit(e.Limit)}}
+		p := problem{Field: e.Field, Fault: web.Fault{Text: s.limit(e)}}
 		if m := ruleField.Get().FindStringSubmatch(e.Field); m != nil {
-			p.Rule, p.Field = m[1], strings.TrimPrefix(e.Field, m[0])
-		} else if m := lastField.Get().FindStringSubmatch(e.Field); m != nil {
-			p.Rule, p.Field = m[1], strings.TrimPrefix(e.Field, m[0])
+			p.Rule, p.Field = m[1]+m[2], strings.TrimPrefix(e.Field, m[0])
 		}
 		p.Label = s.label(p.Field)
 		if at := s.ruleAt(x, p.Rule); at != "" {

@@ -2,36 +2,44 @@ package rules
 
 import (
 	"bytes"
-	"os"
+	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
-var said = regexp.MustCompile(`"((?:must|is) [^"]*)"`)
-
-// A limit that the rules name in another way, or a new one, has no text: this test names it.
+// Each limit of rules is said in each language, with its values: choices as the form has them and as files do.
 func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
-	n := 0
-	text := string(expect.Value(os.ReadFile("../../../shared/domain/rules/check.go"))(t))
-	for _, m := range said.FindAllStringSubmatch(text, -1) {
-		if strings.Contains(m[1], "JSON pointer") {
-			continue // of marks, too
+	values := map[string][]any{"choice": {rules.Choices{"some", "only", "writes_outside"}},
+		"floor_hands": {2, rules.Money{Value: "100000", Currency: "JPY"}}}
+	money := map[string]string{"ja": "10万円", "en": "¥100,000"}
+	for limit, english := range rules.Limits {
+		of := values[limit]
+		for n := strings.Count(english, "%"); len(of) < n; {
+			of = append(of, 701+len(of))
 		}
-		limit := strings.NewReplacer("%d", "7", "%s", "100000").Replace(m[1])
-		n++
 		for _, locale := range language.All {
-			got := speaker{Texts: web.TextsOf("rules", locale)}.limit(limit)
-			expect.That(t, got != limit && got != "", "%s has no text for %q", locale, limit)
+			s := speaker{Texts: web.TextsOf("rules", locale)}
+			got := s.limit(rules.Problem{ErrField: aggregate.ErrField{Field: "rules[0].when.tools.use"}, Limit: limit, Of: of})
+			expect.That(t, got != "" && !strings.ContainsAny(got, "{}"), "%s has no text for %q: %q", locale, limit, got)
+			for _, x := range of {
+				want := fmt.Sprint(x)
+				switch x.(type) {
+				case rules.Money:
+					want = money[locale]
+				case rules.Choices:
+					want = s.In("use_options", "only") + " (only)"
+				}
+				expect.That(t, strings.Contains(got, want), "%s of %s lacks %q: %s", limit, locale, want, got)
+			}
 		}
 	}
-	expect.That(t, n > 30, "only %d limits are found", n)
 }
 
 func TestAmountsAsPeopleTypeThem(t *testing.T) {
@@ -110,4 +118,11 @@ func FuzzFile(f *testing.F) {
 		third := expect.Value(file.Write(back, "", nobody))(t)
 		expect.That(t, len(faults) == 0 && bytes.Equal(again, third), "%v of %q, then %q", faults, text, again)
 	})
+}
+
+// Ids stand beside the names of namesakes alone.
+func TestNamesakesAreToldApart(t *testing.T) {
+	all := apart([]web.Box{{Value: "S1", Text: "営業課"}, {Value: "S2", Text: "営業課"}, {Value: "HR", Text: "人事部"},
+		{Value: "S1\t課長", Text: "課長"}})
+	expect.Same(t, []string{"S1", "S2", "", ""}, []string{all[0].Code, all[1].Code, all[2].Code, all[3].Code})
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,17 +16,16 @@ import (
 func (c *Conditions) check(p *problems, at string) {
 	for i, k := range c.Kinds {
 		field := fmt.Sprintf("%s.kinds[%d]", at, i)
-		p.unless(slices.Contains(kinds, k), field, "must be steps or action")
-		p.unless(!slices.Contains(c.Kinds[:i], k), field, "is there twice")
+		p.unless(slices.Contains(kinds, k), field, "choice", choices(kinds))
+		p.unless(!slices.Contains(c.Kinds[:i], k), field, "twice")
 	}
 	value := func(v, field string) { p.words(v, field, MaxValue) }
 	if x := c.Places; x != nil {
-		p.unless(x.Direct || len(x.Channels) > 0, at+".places", "must name a channel or direct messages, or be absent")
-		p.list(x.Channels, at+".places.channels", MaxListed,
-			p.like(&channelForm, "must be a Slack channel's id such as C012ABCDEF"))
+		p.unless(x.Direct || len(x.Channels) > 0, at+".places", "place")
+		p.list(x.Channels, at+".places.channels", MaxListed, p.like(&channelForm, "channel"))
 	}
 	if x := c.Requester; x != nil {
-		p.unless(len(x.Departments)+len(x.Groups) > 0, at+".requester", "must name a department or group, or be absent")
+		p.unless(len(x.Departments)+len(x.Groups) > 0, at+".requester", "requester")
 		p.list(x.Departments, at+".requester.departments", MaxListed, value)
 		p.list(x.Groups, at+".requester.groups", MaxListed, p.group)
 	}
@@ -33,8 +33,8 @@ func (c *Conditions) check(p *problems, at string) {
 		c.Tools.check(p, at+".tools")
 	}
 	if x := c.Destinations; x != nil {
-		p.unless(x.Go == GoWithin || x.Go == GoOutside, at+".destinations.go", "must be within or outside")
-		p.unless(len(x.List) > 0, at+".destinations.list", "must have 1 to %d entries", MaxListed)
+		p.unless(x.Go == GoWithin || x.Go == GoOutside, at+".destinations.go", "choice", choices([]Go{GoWithin, GoOutside}))
+		p.unless(len(x.List) > 0, at+".destinations.list", "some", MaxListed)
 		p.list(x.List, at+".destinations.list", MaxListed, value)
 	}
 	if c.Amount != nil {
@@ -45,40 +45,41 @@ func (c *Conditions) check(p *problems, at string) {
 func (t *Tools) check(p *problems, at string) {
 	switch t.Use {
 	case UseWriting:
-		p.unless(len(t.List) == 0, at+".list", "must be empty of writes outside")
+		p.unless(len(t.List) == 0, at+".list", "no_list")
 	case UseSome, UseOnly:
-		p.unless(len(t.List) > 0 && len(t.List) <= MaxListed, at+".list", "must have 1 to %d entries", MaxListed)
+		p.unless(len(t.List) > 0 && len(t.List) <= MaxListed, at+".list", "some", MaxListed)
 	default:
-		p.add(at+".use", "must be some, only or writes_outside")
+		p.add(at+".use", "choice", choices([]Use{UseSome, UseOnly, UseWriting}))
 	}
 	for i, tool := range t.List {
 		field := fmt.Sprintf("%s.list[%d]", at, i)
-		p.unless(len(tool.Name) >= 1 && len(tool.Name) <= MaxTool, field+".name", "must have 1 to %d bytes", MaxTool)
+		p.unless(len(tool.Name) >= 1 && len(tool.Name) <= MaxTool, field+".name", "bytes", MaxTool)
 		p.unless(len(tool.Address) <= MaxAddress && (tool.Address == "" || strings.Contains(tool.Address, "://")),
-			field+".address", "must be an address of at most %d bytes, or empty of Ringi's own tool", MaxAddress)
-		p.unless(!slices.ContainsFunc(t.List[:i], tool.Same), field, "is there twice")
+			field+".address", "address", MaxAddress)
+		p.unless(!slices.ContainsFunc(t.List[:i], tool.Same), field, "twice")
 	}
 }
 
 func (b *Between) check(p *problems, at string) {
-	p.unless(b.AtLeast != "" || b.Below != "", at, "must have at_least or below, or be absent")
+	p.unless(b.AtLeast != "" || b.Below != "", at, "bounds")
 	if b.AtLeast != "" {
 		p.number(b.AtLeast, at+".at_least")
 	}
 	if b.Below != "" {
 		p.number(b.Below, at+".below")
 	}
-	p.unless(b.AtLeast == "" || b.Below == "" || b.AtLeast.below(b.Below), at+".below", "must be more than at_least")
+	p.unless(b.AtLeast == "" || b.Below == "" || b.AtLeast.below(b.Below), at+".below", "more")
 	p.currency(b.Currency, at+".currency")
 }
 
 func (e Empty) check(p *problems, at string) {
-	one := func(t Then, at, last string) {
-		p.unless(t == ThenUp || t == ThenSkip || string(t) == last, at, "must be up, skip or %s", last)
+	one := func(t Then, at string, last Then) {
+		all := []Then{ThenUp, ThenSkip, last}
+		p.unless(slices.Contains(all, t), at, "choice", choices(all))
 	}
-	one(e.Vacant, at+".vacant", string(ThenRefuse))
-	one(e.Own, at+".own", string(ThenRefuse))
-	one(e.Twice, at+".twice", string(ThenAgain))
+	one(e.Vacant, at+".vacant", ThenRefuse)
+	one(e.Own, at+".own", ThenRefuse)
+	one(e.Twice, at+".twice", ThenAgain)
 }
 
 func (s Stage) check(p *problems, at string) {
@@ -86,9 +87,9 @@ func (s Stage) check(p *problems, at string) {
 	s.Who.check(p, at+".who")
 	switch {
 	case s.Who.Kind == WhoChannel:
-		p.unless(s.Need == 1, at+".need", "must be 1 of a channel")
-		p.unless(s.Empty == Empty{}, at+".empty", "must be absent of a channel, which is never empty")
-		p.unless(!s.Others, at+".others", "must be absent of a channel")
+		p.unless(s.Need == 1, at+".need", "of_channel")
+		p.unless(s.Empty == Empty{}, at+".empty", "of_channel")
+		p.unless(!s.Others, at+".others", "of_channel")
 		return
 	default:
 		p.between(s.Need, 0, s.Who.most(), at+".need")
@@ -100,7 +101,7 @@ func (w Who) check(p *problems, at string) {
 	switch only := (Who{Kind: w.Kind}); w.Kind {
 	case WhoPeople:
 		only.People = w.People
-		p.unless(len(w.People) > 0, at+".people", "must have 1 to %d entries", MaxPeople)
+		p.unless(len(w.People) > 0, at+".people", "some", MaxPeople)
 		p.users(w.People, at+".people", MaxPeople)
 		w.alone(p, only, at)
 	case WhoGroup:
@@ -119,15 +120,14 @@ func (w Who) check(p *problems, at string) {
 	case WhoChannel:
 		w.alone(p, only, at)
 	default:
-		p.add(at+".kind", "must be people, group, manager, position or channel")
+		p.add(at+".kind", "choice", choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoChannel}))
 	}
 }
 
 // alone reports fields of other kinds, which would look as if they counted.
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
-		w.Position == only.Position && w.Department == only.Department, at,
-		"must have no fields of another kind than %s", w.Kind)
+		w.Position == only.Position && w.Department == only.Department, at, "other_kind")
 }
 
 // Limits of a tenant's rules.
@@ -158,55 +158,121 @@ var (
 	pointerForm  = language.Regexp{Text: `^(/([^~/]|~[01])+)+$`}
 )
 
-// problems collects what is wrong with fields.
-type problems []aggregate.ErrField
+// Problem is what is wrong with a field of rules, in English and, for pages in other languages, by a key of Limits and
+// its values: numbers, Choices or Money.
+type Problem struct {
+	aggregate.ErrField
+	Limit string
+	Of    []any
+}
 
-func (p *problems) add(field, limit string, args ...any) {
-	*p = append(*p, aggregate.ErrField{Field: field, Limit: fmt.Sprintf(limit, args...)})
+// Limits say in English what a field must be.
+var Limits = map[string]string{
+	"words":        "must have 1 to %d characters, none of them hidden, and no space around them",
+	"taken":        "is taken",
+	"twice":        "is there twice",
+	"choice":       "must be %s",
+	"some":         "must have 1 to %d entries",
+	"most":         "must have at most %d entries",
+	"bytes":        "must have 1 to %d bytes",
+	"between":      "must be between %d and %d",
+	"number":       "must be a number above 0 with at most %d digits and %d decimals, such as 100000",
+	"currency":     "must be a currency of three letters such as JPY",
+	"id":           "must be a ULID",
+	"person":       "must be a Slack user id such as U012ABCDEF",
+	"group":        "must be a Slack user group's id such as S012ABCDEF",
+	"channel":      "must be a Slack channel's id such as C012ABCDEF",
+	"place":        "must name a channel or direct messages, or be absent",
+	"requester":    "must name a department or group, or be absent",
+	"no_list":      "must be empty of writes outside",
+	"address":      "must be an address of at most %d bytes, or empty of Ringi's own tool",
+	"bounds":       "must have at_least or below, or be absent",
+	"more":         "must be more than at_least",
+	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
+	"other_kind":   "must have no fields of another kind",
+	"both":         "must be empty beside a route",
+	"stamps":       "must need at most %d stamps together",
+	"reachable":    "must be at least 0, and at most the number of different people who can stamp",
+	"readers":      "must name somebody, or be absent",
+	"only_channel": "must ask others than the channel, since it may write outside",
+	"floor_stamps": "must need at least %d stamps, the floor of writes outside",
+	"floor_hands":  "must be at least %d, the floor of writes outside from %s on",
+	"form":         "must be %d",
+	"large":        "must have at most %d bytes, not %d",
+}
+
+// Choices are the values that a field may have.
+type Choices []string
+
+func (c Choices) String() string {
+	return strings.Join(c[:len(c)-1], ", ") + " or " + c[len(c)-1]
+}
+
+func choices[T ~string](all []T) (c Choices) {
+	for _, x := range all {
+		c = append(c, string(x))
+	}
+	return c
+}
+
+// problems collects what is wrong with fields.
+type problems []Problem
+
+// add adds a problem by a key of Limits, or by a text of its own.
+func (p *problems) add(field, limit string, of ...any) {
+	text := fmt.Sprintf(cmp.Or(Limits[limit], limit), of...)
+	*p = append(*p, Problem{aggregate.ErrField{Field: field, Limit: text}, limit, of})
+}
+
+// fields are the problems in English.
+func (p *problems) fields() (all []aggregate.ErrField) {
+	for _, x := range *p {
+		all = append(all, x.ErrField)
+	}
+	return all
 }
 
 // unless adds a problem unless a claim holds.
-func (p *problems) unless(holds bool, field, limit string, args ...any) {
+func (p *problems) unless(holds bool, field, limit string, of ...any) {
 	if !holds {
-		p.add(field, limit, args...)
+		p.add(field, limit, of...)
 	}
 }
 
 func (p *problems) between(n, least, most int, field string) {
-	p.unless(n >= least && n <= most, field, "must be between %d and %d", least, most)
+	p.unless(n >= least && n <= most, field, "between", least, most)
 }
 
 // words checks a text that people read or a value that they choose.
 func (p *problems) words(text, field string, most int) {
 	hidden := func(r rune) bool { return !unicode.IsGraphic(r) }
 	p.unless(text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most &&
-		text == strings.TrimSpace(text) && !strings.ContainsFunc(text, hidden), field,
-		"must have 1 to %d characters, none of them hidden, and no space around them", most)
+		text == strings.TrimSpace(text) && !strings.ContainsFunc(text, hidden), field, "words", most)
 }
 
 // list checks each value of a list, and that none is there twice.
 func (p *problems) list(values []string, field string, most int, each func(value, field string)) {
-	p.unless(len(values) <= most, field, "must have at most %d entries", most)
+	p.unless(len(values) <= most, field, "most", most)
 	seen := map[string]bool{}
 	for i, v := range values {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		each(v, at)
-		p.unless(!seen[v], at, "is there twice")
+		p.unless(!seen[v], at, "twice")
 		seen[v] = true
 	}
 }
 
 // like returns a check by a form.
 func (p *problems) like(form *language.Regexp, limit string) func(value, field string) {
-	return func(value, field string) { p.unless(form.Get().MatchString(value), field, "%s", limit) }
+	return func(value, field string) { p.unless(form.Get().MatchString(value), field, limit) }
 }
 
 func (p *problems) users(values []string, field string, most int) {
-	p.list(values, field, most, p.like(&userForm, "must be a Slack user id such as U012ABCDEF"))
+	p.list(values, field, most, p.like(&userForm, "person"))
 }
 
 func (p *problems) group(value, field string) {
-	p.like(&groupForm, "must be a Slack user group's id such as S012ABCDEF")(value, field)
+	p.like(&groupForm, "group")(value, field)
 }
 
 func (p *problems) pointer(value, field string) {
@@ -215,21 +281,20 @@ func (p *problems) pointer(value, field string) {
 }
 
 func (p *problems) currency(value, field string) {
-	p.like(&currencyForm, "must be a currency of three letters such as JPY")(value, field)
+	p.like(&currencyForm, "currency")(value, field)
 }
 
 func (p *problems) number(d Decimal, field string) {
-	p.unless(d.Valid() && d.rat().Sign() > 0, field,
-		"must be a number above 0 with at most %d digits and %d decimals, such as 100000", MaxDigits, MaxDecimals)
+	p.unless(d.Valid() && d.rat().Sign() > 0, field, "number", MaxDigits, MaxDecimals)
 }
 
 // Problems returns everything for which the rules can't be saved. known are the tools that requests may call.
-func (r *Rules) Problems(known []Known) []aggregate.ErrField {
+func (r *Rules) Problems(known []Known) []Problem {
 	var p problems
-	p.unless(r.Form == Form, "form", "must be %d", Form)
+	p.unless(r.Form == Form, "form", "form", Form)
 	text, err := json.Marshal(r)
-	p.unless(err == nil && len(text) <= MaxBytes, "rules", "must have at most %d bytes, not %d", MaxBytes, len(text))
-	p.unless(len(r.Rules) <= MaxRules, "rules", "must have at most %d entries", MaxRules)
+	p.unless(err == nil && len(text) <= MaxBytes, "rules", "large", MaxBytes, len(text))
+	p.unless(len(r.Rules) <= MaxRules, "rules", "most", MaxRules)
 	p.between(r.Floor.Stamps, 1, MaxStages, "floor.stamps")
 	if m := r.Floor.HandsFrom; m != nil {
 		p.number(m.Value, "floor.hands_from.value")
@@ -251,7 +316,7 @@ func (r *Rules) Problems(known []Known) []aggregate.ErrField {
 // Validate returns the first of Problems, or nil.
 func (r *Rules) Validate(known []Known) error {
 	if all := r.Problems(known); len(all) > 0 {
-		return all[0]
+		return all[0].ErrField
 	}
 	return nil
 }
@@ -259,10 +324,10 @@ func (r *Rules) Validate(known []Known) error {
 func (r *Rules) rule(p *problems, i int, known []Known) {
 	rule, at := &r.Rules[i], fmt.Sprintf("rules[%d]", i)
 	before := r.Rules[:i]
-	p.unless(aggregate.ValidID(rule.ID), at+".id", "must be a ULID")
-	p.unless(!slices.ContainsFunc(before, func(x Rule) bool { return x.ID == rule.ID }), at+".id", "is taken")
+	p.unless(aggregate.ValidID(rule.ID), at+".id", "id")
+	p.unless(!slices.ContainsFunc(before, func(x Rule) bool { return x.ID == rule.ID }), at+".id", "taken")
 	p.words(rule.Name, at+".name", MaxName)
-	p.unless(!slices.ContainsFunc(before, func(x Rule) bool { return x.Name == rule.Name }), at+".name", "is taken")
+	p.unless(!slices.ContainsFunc(before, func(x Rule) bool { return x.Name == rule.Name }), at+".name", "taken")
 	rule.When.check(p, at+".when")
 	rule.check(p, at)
 	if rule.When.mayWrite(known) {
@@ -277,13 +342,10 @@ func (f Floor) check(p *problems, when *Conditions, route *Policy, at string) {
 	}
 	stages := at + ".route.stages"
 	least := leastStamps(route.Stages)
-	p.unless(named(route.Stages) > 0, stages, "must ask others than the channel, since it may write outside")
-	p.unless(least >= max(f.Stamps, 1), stages, "must need at least %d stamps, the floor of writes outside",
-		max(f.Stamps, 1))
+	p.unless(named(route.Stages) > 0, stages, "only_channel")
+	p.unless(least >= max(f.Stamps, 1), stages, "floor_stamps", max(f.Stamps, 1))
 	if f.mayMoveEnough(when) {
-		p.unless(route.hands(len(route.Stages)) >= floorHands, at+".route.hands",
-			"must be at least %d, the floor of writes outside from %s %s on", floorHands, f.HandsFrom.Value,
-			f.HandsFrom.Currency)
+		p.unless(route.hands(len(route.Stages)) >= floorHands, at+".route.hands", "floor_hands", floorHands, *f.HandsFrom)
 	}
 }
 
@@ -293,22 +355,21 @@ func (o *Outcome) check(p *problems, at string) {
 		p.words(text, at+".refuse", MaxRefuse)
 		return
 	}
-	p.unless(o.Refuse == "", at+".refuse", "must be empty beside a route")
+	p.unless(o.Refuse == "", at+".refuse", "both")
 	o.Route.check(p, at+".route")
 }
 
 func (r *Policy) check(p *problems, at string) {
-	p.unless(len(r.Stages) >= 1 && len(r.Stages) <= MaxStages, at+".stages", "must have 1 to %d entries", MaxStages)
+	p.unless(len(r.Stages) >= 1 && len(r.Stages) <= MaxStages, at+".stages", "some", MaxStages)
 	for i, s := range r.Stages {
 		s.check(p, fmt.Sprintf("%s.stages[%d]", at, i))
 	}
-	p.unless(leastStamps(r.Stages) <= MaxStamps, at+".stages", "must need at most %d stamps together", MaxStamps)
-	p.unless(r.Hands >= 0 && r.reachable(), at+".hands",
-		"must be at least 0, and at most the number of different people who can stamp")
+	p.unless(leastStamps(r.Stages) <= MaxStamps, at+".stages", "stamps", MaxStamps)
+	p.unless(r.Hands >= 0 && r.reachable(), at+".hands", "reachable")
 	if r.Readers != nil {
 		p.users(r.Readers.People, at+".readers.people", MaxPeople)
 		p.list(r.Readers.Groups, at+".readers.groups", MaxPeople, p.group)
 		n := len(r.Readers.People) + len(r.Readers.Groups)
-		p.unless(n > 0, at+".readers", "must name somebody, or be absent")
+		p.unless(n > 0, at+".readers", "readers")
 	}
 }

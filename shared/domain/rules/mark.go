@@ -318,7 +318,7 @@ func (m *Mark) Problems() []aggregate.ErrField {
 	p.list(m.Destinations, "destinations", MaxPointers, p.pointer)
 	m.checkAmount(&p)
 	m.checkShown(&p)
-	return p
+	return p.fields()
 }
 
 // checkAmount checks what the mark says about the amount.

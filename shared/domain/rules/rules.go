@@ -185,6 +185,8 @@ type Money struct {
 	Currency string  `json:"currency"`
 }
 
+func (m Money) String() string { return string(m.Value) + " " + m.Currency }
+
 // floorHands is how many hands the floor asks from an amount on.
 const floorHands = 2
 

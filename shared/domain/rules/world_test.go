@@ -191,10 +191,17 @@ func usersOf(people []circulation.Person) (users []string) {
 }
 
 // fieldsOf returns what is wrong, by field.
-func fieldsOf(all []aggregate.ErrField) (fields []string) {
+func fieldsOf[T rules.Problem | aggregate.ErrField](all []T) (fields []string) {
 	for _, f := range all {
-		if !slices.Contains(fields, f.Field) {
-			fields = append(fields, f.Field)
+		field := ""
+		switch x := any(f).(type) {
+		case rules.Problem:
+			field = x.Field
+		case aggregate.ErrField:
+			field = x.Field
+		}
+		if !slices.Contains(fields, field) {
+			fields = append(fields, field)
 		}
 	}
 	return fields
