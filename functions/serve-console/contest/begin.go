@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -78,15 +77,14 @@ func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 		contest.NewID(), "", d.File, strconv.Itoa(d.MaxRounds), strconv.FormatFloat(d.BudgetUSD, 'f', -1, 64),
 		strconv.Itoa(d.Seconds),
 	}
-	return c.showBeginForm(w, r, v, s, f, map[string]string{}, 0)
+	return c.showBeginForm(w, r, v, s, f, map[string]string{})
 }
 
 // showBeginForm renders the form with the typed values and their problems.
 func (c *Pages) showBeginForm(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings, f beginForm, wrong map[string]string,
-	status int,
 ) error {
-	words := v.Texts("contest-begin")
+	words, came := v.Texts("contest-begin"), web.Came{Wrong: len(wrong) > 0}
 	most, err := c.mostOf(r.Context(), v, s)
 	var stop task.StopError
 	if errors.As(err, &stop) {
@@ -101,8 +99,9 @@ func (c *Pages) showBeginForm(
 	found, err := c.Begin.Ask(r.Context(), store.ContestQuery{Tenant: v.Tenant, Locale: v.Locale})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
-		wrong[""], status = words.Say("not_now"), http.StatusServiceUnavailable
+		wrong[""] = words.Say("not_now")
 	}
+	came.Silent = wrong[""] != ""
 	p.NotSet, p.More = found.NotSet, found.More
 	for _, x := range found.Contests {
 		file := describedFile{x, x.File == f.File, card.OneLine(words.Say(
@@ -114,9 +113,8 @@ func (c *Pages) showBeginForm(
 		}
 		p.Files = append(p.Files, file)
 	}
-	return c.Show(
-		w, r, v, web.Document{Title: words.Say("new_contest"), Here: "contests", Data: p, Status: status}, "contest/begin",
-	)
+	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Data: p, Status: came.Status()}
+	return c.Show(w, r, v, d, "contest/begin")
 }
 
 // mostOf returns what a contest may cost: the least of the budget of a request and what is left of the day's and the
@@ -156,7 +154,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	words := v.Texts("contest-begin")
 	asked, wrong := f.alone(v, s, words)
 	if len(wrong) > 0 {
-		return c.showBeginForm(w, r, v, s, f, wrong, http.StatusBadRequest)
+		return c.showBeginForm(w, r, v, s, f, wrong)
 	}
 	answer, err := c.Begin.Ask(r.Context(), store.ContestQuery{Begin: &asked, Locale: v.Locale})
 	switch {
@@ -164,13 +162,11 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		slog.ErrorContext(
 			r.Context(), "a contest is not known to have begun", "tenant", v.Tenant, "execution_id", asked.Execution, "err", err,
 		)
-		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.Say("not_now")}, http.StatusServiceUnavailable)
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.Say("not_now")})
 	case answer.OverBudget:
-		return c.showBeginForm(
-			w, r, v, s, f, map[string]string{"budget_usd": words.Say("over_budget")}, http.StatusBadRequest,
-		)
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"budget_usd": words.Say("over_budget")})
 	case !answer.Begun:
-		return c.showBeginForm(w, r, v, s, f, map[string]string{"file": words.Say("bad_file")}, http.StatusBadRequest)
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"file": words.Say("bad_file")})
 	}
 	slog.InfoContext(r.Context(), "a contest began", "tenant", v.Tenant, "execution_id", asked.Execution, "user", v.User)
 	return c.Done(w, r, contestPath(asked.Execution), "contest_begun")
@@ -196,7 +192,7 @@ func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (st
 	}
 	most := mostOfOne(s)
 	usd, err := strconv.ParseFloat(f.BudgetUSD, 64)
-	if err != nil || math.IsNaN(usd) || usd < leastContestUSD || usd > mostContestUSD || aggregate.USD(usd) > most {
+	if err != nil || !(usd >= leastContestUSD && usd <= mostContestUSD) || aggregate.USD(usd) > most {
 		wrong["budget_usd"] = words.Say("bad_budget", "usd", most)
 	}
 	if f.File == "" {

@@ -83,12 +83,12 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 		"no file": {"file", "", "使えるファイル"},
 	} {
 		a := suzuki.Post("/console/contests", consoletest.With(form, tt.field, tt.value))
-		expect.That(t, a.Status == http.StatusBadRequest && strings.Contains(a.Body, tt.says) &&
+		expect.That(t, a.Status == http.StatusUnprocessableEntity && strings.Contains(a.Body, tt.says) &&
 			(tt.field == "prompt" || strings.Contains(a.Body, "経費精算の方針</textarea>")), "%s: %v", name, a)
 	}
 	expect.That(t, len(b.Begun) == 0, "asked for %+v", b.Begun)
-	suzuki.Post("/console/contests", consoletest.With(form, "file", "../other.toml")).Says(t, http.StatusBadRequest).
-		Holds(t, "使えるファイルを選んで")
+	suzuki.Post("/console/contests", consoletest.With(form, "file", "../other.toml")).
+		Says(t, http.StatusUnprocessableEntity).Holds(t, "使えるファイルを選んで")
 	suzuki.Post("/console/contests", consoletest.With(form, "key", "x")).Says(t, http.StatusBadRequest) // another form
 	b.NotSet = true
 	suzuki.Get("/console/contests/new").Holds(t, "コンテストのファイルが設定されていない").Lacks(t, "<textarea")
@@ -125,7 +125,7 @@ func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Begin
 		"%d %s, %d %s", first.Status, first.To, again.Status, again.To)
 	suzuki.Get("/console/contests/new").Holds(t, "今は 0.25 ドルまで")
 	suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.5")).Says(t,
-		http.StatusBadRequest).Holds(t, "残りを超えています", "別の方針</textarea>")
+		http.StatusUnprocessableEntity).Holds(t, "残りを超えています", "別の方針</textarea>")
 	suzuki.Get("/console/settings/budget").Holds(t, "今日 $0.75", "終わるまで予算の全額を含みます")
 	suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.25")).Says(t,
 		http.StatusSeeOther) // the rest

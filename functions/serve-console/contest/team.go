@@ -191,24 +191,6 @@ func searchedBy(t web.Texts, u *aggregate.Use) string {
 	return t.Say("searched", "n", u.Searches, "cost", costOf(u.Provider, u.Searches))
 }
 
-type contestSentPage struct {
-	Back, Team string
-	Calls      []contestCall
-	Left       int // older ones
-}
-
-// contestCall is the usage of one model call.
-type contestCall struct {
-	At           time.Time
-	Round, Agent string
-	Model, Cost  string
-	Path         string // address of the prompt; empty if it was not stored
-	Failed       bool
-	CutOff       bool // and asked for again
-	Estimated    bool // its tokens, and with them its cost
-	Searched     string
-}
-
 // workOf returns the contest's team whose hash the address has. Only administrators may see it.
 func (c *Pages) workOf(r *http.Request, v *web.Viewer) (*contest.Work, error) {
 	_, works, err := c.contestOf(r, v)
@@ -234,31 +216,17 @@ func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 		return err
 	}
 	words, k := v.Texts("sent"), work.Team
-	p := contestSentPage{Back: contestPath(k.ExecutionID), Team: card.OneLine(cmp.Or(k.TeamName, k.TeamID))}
-	p.Left = max(0, len(work.Uses)-web.MostCalls)
-	uses := slices.Clone(work.Uses)
-	slices.SortStableFunc(uses, func(x, y *aggregate.Use) int { return y.CreatedAt.Compare(x.CreatedAt) })
-	for _, u := range uses[:min(len(uses), web.MostCalls)] {
-		call := callOf(words, u)
-		if web.WasKept(u) {
-			call.Path = sentPath(k.ExecutionID, k.TeamID) + "/" + u.ID
-		}
-		p.Calls = append(p.Calls, call)
-	}
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "contests", Data: p}, "contest/sent")
+	team, path := card.OneLine(cmp.Or(k.TeamName, k.TeamID)), sentPath(k.ExecutionID, k.TeamID)
+	return c.ListSent(w, r, v, work.Uses, "contest", contestPath(k.ExecutionID), path, team,
+		func(u *aggregate.Use, x *web.Call) { callOf(words, u, x) })
 }
 
 // callOf says whose call it was. 02/leader/1 is the leader's first answer in round 2; 02/leader/1/3/2 is the second
 // answer of the member that the leader called third in that answer. A call whose answer never arrived ends in failed-1,
 // one whose answer was cut off and asked for again in cut-off.
-func callOf(t web.Texts, u *aggregate.Use) contestCall {
+func callOf(t web.Texts, u *aggregate.Use, call *web.Call) {
 	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
-	call := contestCall{
-		At: u.CreatedAt, Round: strings.TrimLeft(parts[0], "0"), Model: legible.OneLine(u.Model), Cost: web.Spent(t.Locale(),
-			u.Cost, u.Unpriced),
-		Estimated: u.Estimated > 0,
-		Searched:  searchedBy(t, u),
-	}
+	call.Round, call.Searched = strings.TrimLeft(parts[0], "0"), searchedBy(t, u)
 	if last := len(parts) - 1; strings.HasPrefix(parts[last], "failed-") {
 		call.Failed, parts = true, parts[:last]
 	}
@@ -266,14 +234,13 @@ func callOf(t web.Texts, u *aggregate.Use) contestCall {
 		call.CutOff, parts = true, parts[:last]
 	}
 	if len(parts) < 2 {
-		return call
+		return
 	}
 	agent := parts[1]
 	if agent == contest.Leader && len(parts) > 3 {
 		agent = "member"
 	}
 	call.Agent = cmp.Or(t.In("agents", agent), card.OneLine(agent))
-	return call
 }
 
 func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {

@@ -94,27 +94,27 @@ type conversationPage struct {
 	Made                      []madeTask
 	Offered                   string // text of a request that a person may make
 	Since                     subject.Since
-	First                     *firstLink // to what waits for a person; nil: nothing does
+	First                     web.Link // to what waits for a person, if anything does
 	Problem, Typed            string
 	Own                       *ownForm // to propose an action; nil: one is open, or the conversation is closed
 	tried                     aggregate.Offer
 }
 
-// firstLink leads from the top of the page to what waits for a person.
-type firstLink struct{ To, Text string }
+// waited are the acts that wait for a person, whatever else they may do.
+var waited = []aggregate.Act{aggregate.ActApprove, conversation.ActMakeRequest, conversation.ActCheck,
+	conversation.ActBeginEmpty, conversation.ActFetchAgain, conversation.ActTakeFiles}
 
-// first fills in the link to what waits.
+// first leads from the top of the page to what waits.
 func (p *conversationPage) first(t loaded, words web.Texts) {
 	for _, o := range t.is.Offers() {
-		to, text := "#acts", words.In("first", o.Act, "n", t.is.Conversation.Actions)
-		if o.Act == aggregate.ActApprove {
-			to = t.place(t.is.Current())
+		if p.First = (web.Link{Path: "#acts", Text: words.In("act", o.Act)}); o.Act == aggregate.ActApprove {
+			p.First = web.Link{Path: t.place(t.is.Current()), Text: p.Heading}
 		}
-		if text != "" && !p.Since.Shown {
-			p.First = &firstLink{to, text}
+		if slices.Contains(waited, o.Act) && !p.Since.Shown {
 			return
 		}
 	}
+	p.First = web.Link{}
 }
 
 // madeTask is a request that the agent made of what was agreed.

@@ -252,18 +252,6 @@ func attachedOf(words web.Texts, all []conversation.Attached) (rows []attachedRo
 	return rows
 }
 
-// sentRow sums the model calls of one answer.
-type sentRow struct {
-	At            time.Time
-	Model, Prompt string
-	Path          string // address of the prompt; empty if it was not stored
-}
-
-type sentListPage struct {
-	Back  string
-	Calls []sentRow
-}
-
 // used returns a conversation that the viewer may read, and its model calls.
 func (c *Pages) used(r *http.Request, v *web.Viewer) (aggregate.Ref, []*aggregate.Use, error) {
 	a, err := c.Subject(r, v, c.page())
@@ -284,18 +272,8 @@ func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(uses, func(x, y *aggregate.Use) int { return y.CreatedAt.Compare(x.CreatedAt) })
 	back := "/console/sessions/" + of.ID
-	p := sentListPage{Back: back}
-	for _, u := range uses[:min(len(uses), web.MostCalls)] {
-		row := sentRow{At: u.CreatedAt, Model: legible.OneLine(u.Model), Prompt: legible.OneLine(u.Prompt)}
-		if web.WasKept(u) {
-			row.Path = back + "/sent/" + u.ID
-		}
-		p.Calls = append(p.Calls, row)
-	}
-	words := v.Texts("sent")
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "agents", Data: p}, "sent/list")
+	return c.ListSent(w, r, v, uses, "conversation", back, back+"/sent", "", func(*aggregate.Use, *web.Call) {})
 }
 
 // showSent shows administrators the prompt of one answer.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -257,8 +258,12 @@ func (a *asked) positionBoxes() (all []web.Box) {
 func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Box,
 	says func(value string) string) web.Chooser {
 	c := web.Chooser{Name: name, Query: query, Few: len(all) <= web.MostFound}
+	note := ""
+	if a.org != nil {
+		note = a.Say("not_organised")
+	}
 	return choose(c, chosen, all, func(value string) web.Box {
-		return web.Box{Value: value, Text: says(value), Note: a.Say("not_organised")}
+		return web.Box{Value: value, Text: says(value), Note: note}
 	})
 }
 
@@ -273,6 +278,22 @@ func (a *asked) positionChooser(name, value, query string, all []web.Box) web.Ch
 	})
 	c.One = true
 	return c
+}
+
+// groupChooser chooses among the workspace's user groups.
+func (a *asked) groupChooser(name string, ids []string, sent url.Values) web.Chooser {
+	var all []web.Box
+	if a.members != nil {
+		for _, g := range a.members.Groups {
+			if !g.Disabled {
+				all = append(all, web.Box{Value: g.ID, Text: a.person(g.ID)})
+			}
+		}
+	}
+	c := web.Chooser{Name: name, Query: sent.Get("find." + name), Few: len(all) <= web.MostFound}
+	return choose(c, ids, apart(all), func(id string) web.Box {
+		return web.Box{Value: id, Text: a.person(id), Note: a.Say("unlisted")}
+	})
 }
 
 // groupOptions are the workspace's user groups, and the one that is chosen.

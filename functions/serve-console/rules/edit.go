@@ -62,15 +62,11 @@ func (c *Pages) edit(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if err != nil {
 		return err
 	}
-	was, err := unpacked[rules.Rule]("was", r.PostForm.Get("was"))
-	if err != nil {
-		return err
-	}
 	act, at, _ := strings.Cut(r.PostForm.Get("act"), ".")
 	if act == "back" || a.draft.Rules == nil {
 		return a.list(listState{})
 	}
-	e := edited{r.PostForm.Get("at"), typed(r.PostForm, was)}
+	e := edited{r.PostForm.Get("at"), typed(r.PostForm)}
 	shown := r.PostForm
 	switch route := e.Rule.Route; act {
 	case "stage":
@@ -114,23 +110,23 @@ func (a *asked) keep(e edited) error {
 }
 
 type ruleData struct {
-	Draft, Was, At string
-	New, Last      bool
-	Default        string // of the last rule, what becomes of its requests unless somebody chooses
-	Sentence       string
-	What           string // it is for
-	Chips          []chip
-	Further        bool // it has conditions besides what is used for how much
-	NoSlack        bool
-	Problems       []problem
+	Draft, ID, At string
+	New, Last     bool
+	Default       string // of the last rule, what becomes of its requests unless somebody chooses
+	Sentence      string
+	What          string // it is for
+	Chips         []chip
+	Further       bool // it has conditions besides what is used for how much
+	NoSlack       bool
+	Problems      []problem
 
 	Name         string
 	Kinds        []web.Choice
-	Organised    bool   // an organisation stands
-	Unread       bool   // and can't be read
-	Requester    string // who asks, where the form doesn't offer that or not all of it
+	Organised    bool // an organisation stands
+	Unread       bool // and can't be read
 	Departments  web.Chooser
-	Direct       bool // it takes direct messages
+	Groups       web.Chooser // whose members ask
+	Direct       bool        // it takes direct messages
 	Channels     web.Chooser
 	Use, To      []web.Choice
 	Tools        []web.Box
@@ -145,7 +141,7 @@ type ruleData struct {
 	More         bool // another stage may be added
 	Hands        string
 	Readers      web.Chooser
-	ReaderGroups string
+	ReaderGroups web.Chooser
 }
 
 // Wrong returns what is wrong with a field, or with a part of it.
@@ -181,7 +177,6 @@ type stageData struct {
 	Name, Need  string
 	Kinds       []web.Choice
 	Empties     []emptyData
-	Kept        string // whom it asks in a way that the form doesn't offer
 	People      web.Chooser
 	Position    web.Chooser
 	Groups      []web.Choice
@@ -194,7 +189,7 @@ type stageData struct {
 func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	r := &e.Rule
 	d := ruleData{
-		Draft: packed(a.draft), Was: packed(r), At: e.At, New: e.At == "new", Last: e.last(),
+		Draft: packed(a.draft), ID: r.ID, At: e.At, New: e.At == "new", Last: e.last(),
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name,
 		Refuse: r.Refuse, Outcome: "default", Numbered: r.Numbered,
 	}
@@ -228,13 +223,9 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 }
 
 func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
-	var departments []string
-	if c.Requester != nil {
-		if departments = c.Requester.Departments; a.org == nil || len(c.Requester.Groups) > 0 {
-			d.Requester = a.who(c.Requester)
-		}
-	}
-	d.Departments = a.departmentChooser(departments, sent.Get("find.departments"))
+	requester := cmp.Or(c.Requester, &rules.Requester{})
+	d.Departments = a.departmentChooser(requester.Departments, sent.Get("find.departments"))
+	d.Groups = a.groupChooser("groups", requester.Groups, sent)
 	var channels []string
 	if c.Places != nil {
 		channels, d.Direct = c.Places.Channels, c.Places.Direct
@@ -291,12 +282,9 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 	if d.Hands = wholeShown(p.Hands); p.Hands < 0 {
 		d.Hands = sent.Get("hands")
 	}
-	var readers []string
-	if p.Readers != nil {
-		readers = p.Readers.People
-		d.ReaderGroups = list(a.speaker, p.Readers.Groups, a.person, a.Say("and"))
-	}
-	d.Readers = a.peopleChooser("readers", readers, sent)
+	readers := cmp.Or(p.Readers, &rules.Readers{})
+	d.Readers = a.peopleChooser("readers", readers.People, sent)
+	d.ReaderGroups = a.groupChooser("reader_groups", readers.Groups, sent)
 }
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
@@ -307,12 +295,9 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	}
 	kinds := []string{string(rules.WhoPeople), string(rules.WhoGroup), string(rules.WhoChannel)}
 	up := []string{}
-	ofOrganisation := s.Who.Kind == rules.WhoManager || s.Who.Kind == rules.WhoPosition
 	if a.org != nil {
 		kinds = []string{string(rules.WhoManager), string(rules.WhoPosition), kinds[0], kinds[1], kinds[2]}
 		up = append(up, string(rules.ThenUp))
-	} else if ofOrganisation {
-		x.Kept = a.stage(s)
 	}
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(s.Empty, up)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -19,26 +18,15 @@ import (
 // file leaves out the revision, which says nothing in another workspace.
 var file = web.YAMLForm{Own: func(name string) bool { return name == "rev" }}
 
-type kept struct {
-	Rev   int
-	At    time.Time
-	Who   string
-	Rules int
-	Ended bool
-}
-
 const mostKept = 10
 
-func (a *asked) history() (out []kept, err error) {
+// history is what was saved last; it names who did.
+func (a *asked) history() ([]tenancy.RulesKept, error) {
 	all, err := a.Store.RulesHistory(a.r.Context(), a.v.Tenant, mostKept)
-	for _, k := range all {
-		x := kept{Rev: k.Rev, At: k.UpdatedAt, Who: a.person(k.UpdatedBy), Ended: k.Rules == nil}
-		if k.Rules != nil {
-			x.Rules = len(k.Rules.Rules)
-		}
-		out = append(out, x)
+	for i := range all {
+		all[i].UpdatedBy = a.person(all[i].UpdatedBy)
 	}
-	return out, err
+	return all, err
 }
 
 // export sends the rules, or an earlier revision of them, as a YAML file; a comment after each id has the name.
@@ -150,28 +138,21 @@ type draft struct {
 const mostDraft = 2 * rules.MaxBytes
 
 // packed returns a value for a hidden field. A hundred rules as plain text would be most of a page.
-func packed(v any) string {
-	text, err := json.Marshal(v)
+func packed(d draft) string {
+	text, err := json.Marshal(d)
 	if err != nil {
 		panic(fmt.Sprintf("pack a draft: %v", err)) // it holds only strings, numbers, booleans and lists of these
 	}
 	return web.Packed(text)
 }
 
-// unpacked reads the value of a hidden field. It returns aggregate.ErrField for one that no page of Ringi's has made.
-func unpacked[T any](field, text string) (v T, err error) {
-	wrong := aggregate.ErrField{Field: field, Limit: "must be as the page has it"}
+// draftOf reads a draft that packed made. It returns aggregate.ErrField for one that no page of Ringi's has made.
+func draftOf(text string) (d draft, err error) {
 	plain, err := web.Unpacked(text, mostDraft)
-	if err != nil || len(plain) > mostDraft || json.Unmarshal(plain, &v) != nil {
-		var none T
-		return none, wrong
+	if err != nil || len(plain) > mostDraft || json.Unmarshal(plain, &d) != nil {
+		return draft{}, aggregate.ErrField{Field: "draft", Limit: "must be as the page has it"}
 	}
-	return v, nil
-}
-
-func draftOf(text string) (draft, error) {
-	d, err := unpacked[draft]("draft", text)
-	if err == nil && d.Rules != nil && len(d.Rules.Rules) > 2*rules.MaxRules {
+	if d.Rules != nil && len(d.Rules.Rules) > 2*rules.MaxRules {
 		err = aggregate.ErrField{Field: "draft", Limit: fmt.Sprintf("must have at most %d rules", 2*rules.MaxRules)}
 	}
 	return d, err

@@ -16,43 +16,33 @@ import (
 	"ringi/shared/tool"
 )
 
-// typed lays a rule's form over the rule that it was opened with. What the form doesn't offer stays as it was: the
-// requester's user groups, and what needs an organisation while none stands. A number that can't be
-// read becomes one that is refused.
-func typed(form url.Values, was rules.Rule) rules.Rule {
-	is := was
-	is.Name = strings.TrimSpace(form.Get("name"))
-	is.When = typedConditions(form, was.When)
-	is.Route, is.Refuse = nil, ""
+// typed reads a rule's form. A number that can't be read becomes one that is refused.
+func typed(form url.Values) (is rules.Rule) {
+	is.ID, is.Name, is.When = form.Get("id"), strings.TrimSpace(form.Get("name")), typedConditions(form)
 	switch form.Get("outcome") {
 	case "route":
-		is.Route = typedRoute(form, was.Route)
+		is.Route, is.Numbered = typedRoute(form), ticked(form, "numbered")
 	case "refuse":
 		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
-	}
-	if form.Has("numbered") {
-		is.Numbered = len(web.Ticked(form["numbered"])) > 0
-	}
-	if is.Route == nil {
-		is.Numbered = false
 	}
 	return is
 }
 
-func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
-	is := was
-	if form.Has("kinds") {
-		is.Kinds = nil
-		for name := range strings.FieldsSeq(form.Get("kinds")) {
-			is.Kinds = append(is.Kinds, rules.Kind(name))
-		}
+// ticked reports whether a box is ticked.
+func ticked(form url.Values, name string) bool { return len(web.Ticked(form[name])) > 0 }
+
+func typedConditions(form url.Values) (is rules.Conditions) {
+	for name := range strings.FieldsSeq(form.Get("kinds")) {
+		is.Kinds = append(is.Kinds, rules.Kind(name))
 	}
-	is.Places, is.Tools, is.Destinations, is.Amount = nil, nil, nil, nil
-	places := rules.Places{Channels: web.Ticked(form["channels"]), Direct: typedDirect(form, was.Places)}
-	if len(places.Channels) > 0 || places.Direct {
-		is.Places = &places
+	if x := (rules.Places{Channels: web.Ticked(form["channels"]), Direct: ticked(form, "direct")}); len(x.Channels) > 0 ||
+		x.Direct {
+		is.Places = &x
 	}
-	is.Requester = typedRequester(form, was.Requester)
+	if x := (rules.Requester{Departments: web.Ticked(form["departments"]),
+		Groups: web.Ticked(form["groups"])}); len(x.Departments)+len(x.Groups) > 0 {
+		is.Requester = &x
+	}
 	if use := rules.Use(form.Get("use")); use != "" {
 		is.Tools = &rules.Tools{Use: use}
 		for _, value := range web.Ticked(form["tools"]) {
@@ -72,14 +62,6 @@ func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 	return is
 }
 
-// typedDirect reads whether the rule takes direct messages, if the form asks.
-func typedDirect(form url.Values, was *rules.Places) bool {
-	if form.Has("direct") {
-		return len(web.Ticked(form["direct"])) > 0
-	}
-	return was != nil && was.Direct
-}
-
 // What a rule is for, as the form names it.
 const (
 	steps   = string(rules.KindSteps)
@@ -96,21 +78,6 @@ func kindsValue(kinds []rules.Kind) string {
 	return strings.Join(names, " ")
 }
 
-// typedRequester reads the departments, if the form has them. User groups stay unless the condition is removed.
-func typedRequester(form url.Values, was *rules.Requester) *rules.Requester {
-	is := rules.Requester{}
-	if was != nil && !form.Has("no_requester") {
-		is = *was
-	}
-	if form.Has("departments") {
-		is.Departments = web.Ticked(form["departments"])
-	}
-	if len(is.Departments)+len(is.Groups) == 0 {
-		return nil
-	}
-	return &is
-}
-
 // currencyTyped reads a currency; none is yen.
 func currencyTyped(text string) string {
 	if text = strings.ToUpper(strings.TrimSpace(text)); text != "" {
@@ -119,28 +86,14 @@ func currencyTyped(text string) string {
 	return yen
 }
 
-// typedRoute reads the stages; each says which stage of the route before it was, if any.
-func typedRoute(form url.Values, was *rules.Policy) *rules.Policy {
-	is := &rules.Policy{Stages: []rules.Stage{}}
-	if was == nil {
-		was = &rules.Policy{}
-	}
+func typedRoute(form url.Values) *rules.Policy {
+	is := &rules.Policy{Stages: []rules.Stage{}, Hands: wholeTyped(form.Get("hands"))}
 	for i := range mostStages {
-		at := stageField(i)
-		if !form.Has(at + "was") {
-			break
+		if at := stageField(i); form.Has(at + "was") {
+			is.Stages = append(is.Stages, typedStage(form, at))
 		}
-		stage := rules.Stage{}
-		if n, err := strconv.Atoi(form.Get(at + "was")); err == nil && n >= 0 && n < len(was.Stages) {
-			stage = was.Stages[n]
-		}
-		is.Stages = append(is.Stages, typedStage(form, at, stage))
 	}
-	is.Hands = wholeTyped(form.Get("hands"))
-	readers := rules.Readers{People: web.Ticked(form["readers"])}
-	if was.Readers != nil {
-		readers.Groups = was.Readers.Groups
-	}
+	readers := rules.Readers{People: web.Ticked(form["readers"]), Groups: web.Ticked(form["reader_groups"])}
 	if len(readers.People)+len(readers.Groups) > 0 {
 		is.Readers = &readers
 	}
@@ -153,43 +106,24 @@ const mostStages = rules.MaxStages + 1
 // stageField begins the names of a stage's inputs.
 func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }
 
-func typedStage(form url.Values, at string, was rules.Stage) rules.Stage {
-	is := was
-	is.Name = strings.TrimSpace(form.Get(at + "name"))
-	switch kind := rules.WhoKind(form.Get(at + "kind")); kind {
+func typedStage(form url.Values, at string) rules.Stage {
+	field := func(name string) string { return form.Get(at + name) }
+	is := rules.Stage{Name: strings.TrimSpace(field("name")), Need: wholeTyped(field("need")),
+		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}, Others: ticked(form, at+"others"),
+		Empty: rules.Empty{Vacant: rules.Then(field("vacant")), Own: rules.Then(field("own")),
+			Twice: rules.Then(field("twice"))}}
+	switch who := &is.Who; who.Kind {
 	case rules.WhoChannel:
-		return rules.Stage{Name: is.Name, Who: rules.Who{Kind: kind}, Need: 1}
+		is.Need, is.Others, is.Empty = 1, false, rules.Empty{}
 	case rules.WhoPeople:
-		is.Who = rules.Who{Kind: kind, People: web.Ticked(form[at+"people"])}
-	case rules.WhoGroup, rules.WhoManager, rules.WhoPosition:
-		is.Who = typedWho(form, at, kind, was.Who)
-	}
-	if is.Need = wholeTyped(form.Get(at + "need")); is.Who.Kind == rules.WhoManager {
-		is.Need = 1
-	}
-	if form.Has(at + "others") {
-		is.Others = len(web.Ticked(form[at+"others"])) > 0
-	}
-	is.Empty = rules.Empty{Vacant: rules.Then(form.Get(at + "vacant")), Own: rules.Then(form.Get(at + "own")),
-		Twice: rules.Then(form.Get(at + "twice"))}
-	return is
-}
-
-// typedWho reads the input of a way to find people. Where the form has none, what was asked in this way stays.
-func typedWho(form url.Values, at string, kind rules.WhoKind, was rules.Who) rules.Who {
-	is := rules.Who{Kind: kind}
-	if was.Kind == kind {
-		is = was
-	}
-	switch {
-	case kind == rules.WhoGroup && form.Has(at+"group"):
-		is.Group = form.Get(at + "group")
-	case kind == rules.WhoManager && form.Has(at+"level"):
-		is.Level = wholeTyped(form.Get(at + "level"))
-	case kind == rules.WhoPosition && form.Has(at+"position"):
-		is.Department, is.Position = "", ""
+		who.People = web.Ticked(form[at+"people"])
+	case rules.WhoGroup:
+		who.Group = field("group")
+	case rules.WhoManager:
+		who.Level, is.Need = wholeTyped(field("level")), 1
+	case rules.WhoPosition:
 		for _, value := range web.Ticked(form[at+"position"]) {
-			is.Department, is.Position, _ = strings.Cut(value, between)
+			who.Department, who.Position, _ = strings.Cut(value, between)
 		}
 	}
 	return is

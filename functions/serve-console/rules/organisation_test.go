@@ -177,17 +177,17 @@ func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
 	}
 	show("x", "x").Says(t, http.StatusOK).Lacks(t, ja.Say("stages"))
 	show("A,部長,2,,,社員,,", "A,部長,2,,,社員,,2099-12-31").Says(t, http.StatusOK, ja.Say("stages"),
-		"支払: 段階 1 は、2100-01-01 から承認できる人が足りません (空席)。")
-	show("部長", "人事部長").Says(t, http.StatusOK, "支払: 段階 1 が指定する 部", "(B) は、このファイルのどの日にもありません (不明)。")
-	show(",B,人事部", ",0B,人事部").Says(t, http.StatusOK, "段階 1 が指定する B は", "支払: 条件が指定する部署 B は")
+		"ルール 1「支払」: ① は、2100-01-01 から承認できる人が足りません。")
+	show("部長", "人事部長").Says(t, http.StatusOK, "ルール 1「支払」: ① が指定する 部", "(B) は、組織表のどの日にもありません。")
+	show(",B,人事部", ",0B,人事部").Says(t, http.StatusOK, "① が指定する B は", "ルール 1「支払」: 条件が指定する部署 B は")
 
 	x.Rules[0].Route.Stages[0].Empty = rules.EmptyUp
 	_, _, err = w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 1, nil, w.By, w.Now())
 	expect.NoError(t, err)
-	show("部長", "人事部長").Says(t, http.StatusOK, "段階 1 が指定する 部", "どの日にもありません。その上に立つ人に回覧します。")
+	show("部長", "人事部長").Says(t, http.StatusOK, "① が指定する 部", "どの日にもありません。その上に立つ人に回覧し")
 	savedOrganisation(t, b, staffFile)
-	b.Get(page+"/remove").Says(t, http.StatusOK, ja.Say("stages_removed"), "支払: 条件に組織が必要です。",
-		"支払: 段階 1 には組織が必要です。", "支払: 段階 2 には組織が必要です。").Lacks(t, "段階 3")
+	b.Get(page+"/remove").Says(t, http.StatusOK, ja.Say("stages_removed"), "ルール 1「支払」: 条件に組織表が必要です。",
+		"ルール 1「支払」: ① には組織表が必要です。", "ルール 1「支払」: ② には組織表が必要です。").Lacks(t, "③")
 }
 
 func testOnlyWhatWasShownIsSaved(t *testing.T, w *consoletest.World) {

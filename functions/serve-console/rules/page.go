@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -234,7 +235,7 @@ type listData struct {
 	Rows     []ruleRow
 	Floor    floorData
 	Try      tryData
-	History  []kept
+	History  []tenancy.RulesKept
 	Actions  bool // agents' actions are asked about by the rules
 }
 
@@ -306,8 +307,8 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		if is.Route == nil && is.Refuse == "" && at == reads {
 			is.Route = &rules.Policy{Stages: []rules.Stage{{Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}}}
 		}
-		return ruleRow{At: at, Group: group, Band: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is),
-			Least: a.least(&is)}
+		return ruleRow{At: at, Group: group, Band: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at),
+			Chips: a.chips(&is), Least: a.least(&is)}
 	}
 	d.Rows = append(d.Rows, last(reads, a.Say("last_rule"), &x.Last.Reads), last(writes, "", &x.Last.Writes))
 	d.Floor = floorData{Stamps: wholeShown(x.Floor.Stamps), Currency: yen, Sum: a.floor(x.Floor)}

@@ -32,7 +32,7 @@ func stored(w *consoletest.World) *rules.Rules {
 }
 
 // ordered are the fields of a rule of three stages.
-var ordered = []string{
+var ordered = []string{"kinds", "steps",
 	"name", "10万円以上の外部書き込み", "use", "writes_outside", "at_least", "10万円", "currency", "jpy", "outcome", "route",
 	"channels", "|" + webapi.HR,
 	"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + webapi.Suzuki, "stages.0.need", "",
@@ -131,7 +131,8 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 		tried.Says(t, http.StatusOK, says).Holds(t, `value="`+kinds+`" selected`)
 	}
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "kinds", "money")...)
-	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "対象 (1): 次のどれかにしてください: 依頼の実行ステップ (steps)、エージェントの操作 (action)。")
+	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity,
+		"対象 (1): 次のどれかにしてください: 依頼の実行ステップ (steps)、エージェントの操作 (action)。")
 
 	add := b.Post(path, list.Hidden("act", "add"))
 	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside",
@@ -166,12 +167,14 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 			"ce", "wait", "hands", "99", "to", "within", "destinations", "")...)
 	for locale, says := range map[string][]string{
 		"ja": {"ルール名: 1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上): 0 より大きい数字を、15 桁以下", "通貨: JPY のような 3 文字",
-			"段階 ② 必要な人数: 0 〜 2 にしてください。", "段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: その上の人に回す (up)、この段階を省く (skip)、依頼を断る (refuse)。", "送信先: 1 〜 100 個",
+			"段階 ② 必要な人数: 0 〜 2 にしてください。",
+			"段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: その上の人に回す (up)、この段階を省く (skip)、依頼を断る (refuse)。", "送信先: 1 〜 100 個",
 			"代理の承認は、代理をした人の 1 人です。"},
 		"en": {"Name: Must have 1 to 80 characters", "Stage ① People who approve: Must have 1 to 50 entries.",
 			"Amount (at least): Must be a number above 0 with at most 15 digits",
 			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.",
-			"Stage ② If all its people stamp at an earlier stage: Must be one of these: Ask who stands above (up) or Leave the stage out (skip) or Ask them again (again).",
+			"Stage ② If all its people stamp at an earlier stage: Must be one of these: Ask who stands above (up) or " +
+				"Leave the stage out (skip) or Ask them again (again).",
 			"a stand-in counts as themselves"},
 	} {
 		b.In(locale).Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, says...).Holds(t,
@@ -227,24 +230,27 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 	form.Holds(t, `name="stages.0.name" value="経理"`, `name="stages.1.name" value="部長"`)
 }
 
-// A rule that a file made keeps what this form doesn't offer.
+// What a file made of a rule is in its form, too: what needs an organisation while none stands, and user groups.
 func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	was := rules.Rule{ID: aggregate.NewID(), Name: "営業部", Outcome: rules.Outcome{Numbered: true,
 		Route: &rules.Policy{Stages: []rules.Stage{
 			{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1, Empty: rules.EmptyUp, Others: true},
 			{Name: "経理", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}, Need: 2, Empty: rules.EmptyRefuse},
 		}, Readers: &rules.Readers{Groups: []string{webapi.Approvers}}}}, When: rules.Conditions{
-		Kinds: []rules.Kind{rules.KindAction, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"}},
+		Kinds: []rules.Kind{rules.KindAction, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"},
+			Groups: []string{webapi.Approvers}},
 		Places: &rules.Places{Direct: true, Channels: []string{"C0ELSEWHERE"}},
 		Tools: &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{{Address: "https://gone.example.com/mcp",
 			Name: "book a room"}}},
 	}}
 	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{was}})
 	b := w.As(webapi.Suzuki)
-	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "依頼した人の条件「営業部とその下の部署の人」はこの画面では変更できず",
-		"今は使えないツール", "グループ 人事部承認者")
+	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "今は使えないツール",
+		"グループ 人事部承認者").Holds(t, `name="departments" value="営業部" checked`)
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use",
-		"only", "channels", "|C0ELSEWHERE",
+		"only", "channels", "|C0ELSEWHERE", "kinds", "action steps", "departments", "|営業部", "groups", "|"+webapi.Approvers,
+		"reader_groups", "|"+webapi.Approvers, "stages.0.level", "2", "stages.0.others", "|1", "stages.1.group",
+		webapi.Approvers,
 		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind",
 		"manager", "stages.0.need", "1", "stages.0.vacant", "up", "stages.0.own", "up", "stages.0.twice", "up",
 		"stages.1.name", "経理", "stages.1.kind", "group", "stages.1.need", "2",

@@ -158,7 +158,7 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 			all = append(all, change{"removed", label(i, r), a.rule(r), ""})
 		}
 	}
-	if before, after := order(was, is), order(is, was); !slices.Equal(before, after) {
+	if before, after := order(was, is, is), order(is, was, is); !slices.Equal(before, after) {
 		all = append(all, change{"moved", a.Say("order"), strings.Join(before, " → "), strings.Join(after, " → ")})
 	}
 	if ended || was == &none {
@@ -179,24 +179,15 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 	return all
 }
 
-// order returns the names of the rules that both have.
-func order(x, other *rules.Rules) (names []string) {
+// order returns the names of the rules that both have, as they are called in one of the two.
+func order(x, other, called *rules.Rules) (names []string) {
 	for _, r := range x.Rules {
-		if slices.ContainsFunc(other.Rules, func(o rules.Rule) bool { return o.ID == r.ID }) {
-			names = append(names, legible.OneLine(nameIn(other, r)))
+		named := func(o rules.Rule) bool { return o.ID == r.ID }
+		if i := slices.IndexFunc(called.Rules, named); i >= 0 && slices.ContainsFunc(other.Rules, named) {
+			names = append(names, legible.OneLine(called.Rules[i].Name))
 		}
 	}
 	return names
-}
-
-// nameIn is the name by which a rule stands in both lists: a rule that only got another name hasn't moved.
-func nameIn(other *rules.Rules, r rules.Rule) string {
-	for _, o := range other.Rules {
-		if o.ID == r.ID && o.Name > r.Name {
-			return o.Name
-		}
-	}
-	return r.Name
 }
 
 func (s speaker) floor(f rules.Floor) string {
@@ -209,30 +200,31 @@ func (s speaker) floor(f rules.Floor) string {
 
 // findings says what should be known about rules.
 func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
-	name := func(id string) string { return a.ruleNamed(x, id) }
 	for i, f := range all {
-		from, day := f.From, a.Say("now")
-		if from != a.today() {
-			day = a.Say("from_day", "day", from)
-		}
-		f.From = a.today()
-		if from != f.From && slices.Contains(all[:i], f) {
+		today := f
+		if today.From = a.today(); f != today && slices.Contains(all[:i], today) {
 			continue // it is so today already
 		}
-		kind, who := string(f.Kind), a.person(f.Who)
-		if f.Kind == rules.FindingUnknown || f.Kind == rules.FindingUnnamed {
-			who = legible.OneLine(f.Who)
-			if f.Stage == 0 {
-				kind += "_condition"
-			}
-		}
-		text := a.In("findings", kind, "rule", name(f.Rule), "by", name(f.By), "stage", number(f.Stage-1),
-			"who", who, "day", day)
-		if !slices.Contains(out, text) {
+		if text := a.finding(x, f, a.today()); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
 	}
 	return out
+}
+
+func (s speaker) finding(x *rules.Rules, f rules.Finding, today string) string {
+	kind, who, day := string(f.Kind), s.person(f.Who), s.Say("now")
+	if f.From != today {
+		day = s.Say("from_day", "day", f.From)
+	}
+	switch f.Kind {
+	case rules.FindingUnknown, rules.FindingUnnamed, rules.FindingUnorganised:
+		if who = legible.OneLine(f.Who); f.Stage == 0 {
+			kind += "_condition"
+		}
+	}
+	return s.In("findings", kind, "rule", s.ruleNamed(x, f.Rule), "by", s.ruleNamed(x, f.By),
+		"stage", number(f.Stage-1), "who", who, "day", day)
 }
 
 // unmarked names the tools whose amount or destination rules ask for and nobody has marked: there it is always unknown.

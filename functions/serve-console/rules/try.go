@@ -285,21 +285,16 @@ func (a *asked) ways(x *rules.Rules) (out []wayRow) {
 
 // from says for what and in which channels a way is open. several says that rules tell channels apart.
 func (a *asked) from(x *rules.Rules, way rules.Way, several bool) string {
-	requests, agents := a.places(way, rules.KindSteps, several), a.places(way, rules.KindAction, several)
-	say := func(kinds, places string) string {
-		return a.Say("way_of", "kinds", a.In("way_kinds", kinds), "places", places)
+	if !x.Actions() {
+		return a.places(way, rules.KindSteps, several)
 	}
-	switch {
-	case !x.Actions():
-		return requests
-	case requests == agents:
-		return say("both", requests)
-	case agents == "":
-		return say(steps, requests)
-	case requests == "":
-		return say(actions, agents)
+	var all []string
+	for _, kind := range []rules.Kind{rules.KindSteps, rules.KindAction} {
+		if places := a.places(way, kind, several); places != "" {
+			all = append(all, a.Say("way_of", "kinds", a.In("way_kinds", kind), "places", places))
+		}
 	}
-	return say(steps, requests) + a.Say("way_and") + say(actions, agents)
+	return strings.Join(all, a.Say("way_and"))
 }
 
 // places says in which channels a way is open for a kind.
@@ -323,10 +318,10 @@ func (a *asked) places(way rules.Way, kind rules.Kind, several bool) string {
 	return strings.Join(places, a.Say("middot"))
 }
 
-func (a *asked) ruleNamed(x *rules.Rules, id string) string {
+func (s speaker) ruleNamed(x *rules.Rules, id string) string {
 	i := slices.IndexFunc(x.Rules, func(r rules.Rule) bool { return r.ID == id })
 	if i < 0 {
-		return a.Say("last_rule")
+		return s.Say("last_rule")
 	}
-	return a.Say("rule_at", "n", i+1, "name", legible.OneLine(x.Rules[i].Name))
+	return s.Say("rule_at", "n", i+1, "name", legible.OneLine(x.Rules[i].Name))
 }

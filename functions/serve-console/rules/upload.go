@@ -19,7 +19,6 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
 )
 
 // listing is what one listing of a workspace found.
@@ -83,23 +82,13 @@ func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.O
 	return t.emptied(t.Say("stages"), x, d, days...)
 }
 
-// emptied lists what a directory makes of the rules' conditions and stages on some days, under a title.
+// emptied lists what a directory makes of the rules' conditions and stages on some days, from today on, under a title.
 func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory, days ...string) []peopleList {
 	if x == nil {
 		return nil
 	}
-	line := func(f rules.Finding) string {
-		rule, kind := t.Say("last_rule"), string(f.Kind)
-		for _, r := range x.Rules {
-			if r.ID == f.Rule {
-				rule = legible.OneLine(r.Name)
-			}
-		}
-		if f.Stage == 0 {
-			kind += "_condition"
-		}
-		return t.In("stage_kinds", kind, "rule", rule, "n", f.Stage, "what", legible.OneLine(f.Who), "day", f.From)
-	}
+	say := speaker{Texts: web.TextsOf("rules", t.Locale())}
+	line := func(f rules.Finding) string { return say.finding(x, f, days[0]) }
 	return filledLists(listOf("stages", title, t.Say("stages_note"), x.Emptied(d, days...), line))
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/large"
@@ -71,13 +72,46 @@ func walk(v any, path string, say func(path, text string)) {
 	}
 }
 
-// MostCalls is how many model calls a page lists, newest first.
-const MostCalls = 200
+// mostCalls is how many model calls a page lists, newest first.
+const mostCalls = 200
 
-// WasKept reports whether a page can show what these calls sent.
-func WasKept(u *aggregate.Use) bool {
-	return u.Kept() && aggregate.ValidID(u.ID)
+// Call is a model call in a list.
+type Call struct {
+	At                        time.Time
+	Model, Cost               string
+	Path                      string // address of the prompt; empty if it was not stored
+	Round, Agent, Searched    string // of a contest
+	Failed, CutOff, Estimated bool
 }
+
+type callsPage struct {
+	Of, Back, Team string
+	Calls          []Call
+	Left           int // older ones
+}
+
+// ListSent lists model calls, newest first. back is the address of the page before, path begins that of a prompt, and
+// team, if there is one, made the calls in a contest; whose fills in what is known of one.
+func (c *Site) ListSent(w http.ResponseWriter, r *http.Request, v *Viewer, uses []*aggregate.Use, what, back, path,
+	team string, whose func(u *aggregate.Use, x *Call)) error {
+	p := callsPage{Of: what, Back: back, Team: team, Left: max(0, len(uses)-mostCalls)}
+	uses = slices.SortedStableFunc(slices.Values(uses), func(x, y *aggregate.Use) int {
+		return y.CreatedAt.Compare(x.CreatedAt)
+	})
+	for _, u := range uses[:len(uses)-p.Left] {
+		x := Call{At: u.CreatedAt, Model: legible.OneLine(u.Model), Cost: Spent(v.Locale, u.Cost, u.Unpriced),
+			Estimated: u.Estimated > 0}
+		if u.Kept() && aggregate.ValidID(u.ID) {
+			x.Path = path + "/" + u.ID
+		}
+		whose(u, &x)
+		p.Calls = append(p.Calls, x)
+	}
+	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: hereOf[what], Data: p}, "sent/list")
+}
+
+// hereOf are the entries of the menu under which calls are shown, by what they are of.
+var hereOf = map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}
 
 type sentPage struct {
 	Of                  string // purpose of the calls, in words
@@ -113,8 +147,7 @@ func (c *Site) ShowKept(
 		return err
 	}
 	p.Answer = Indented(legible.Spelled(legible.Mask(legible.Beginning(said, maxSent))))
-	here := map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}[what]
-	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: here, Data: p}, "sent")
+	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: hereOf[what], Data: p}, "sent")
 }
 
 // Turn is one message of a prompt.
