@@ -123,7 +123,8 @@ type look struct {
 	own                *catalog.File
 	mark               *rules.Mark // nil: none of this version
 	party, item, words string
-	taken              map[string]bool // names that no other argument has without quotation marks
+	names              map[string]language.Texts // of arguments, by pointer
+	taken              map[string]bool           // names that no other argument has without quotation marks
 }
 
 func lookOf(s *task.Step) look {
@@ -132,15 +133,12 @@ func lookOf(s *task.Step) look {
 		k.taken[strings.ToLower(name)] = true
 	}
 	if f, own := catalog.Named(s.Tool); own {
-		k.own, k.party, k.item, k.words = &f, f.Shown.Party, f.Shown.Item, f.Shown.Words
-		for _, names := range f.Shown.Names {
-			for _, name := range names {
-				k.taken[strings.ToLower(name)] = true
-			}
-		}
+		k.own, k.party, k.item, k.words, k.names = &f, f.Shown.Party, f.Shown.Item, f.Shown.Words, f.Shown.Names
 	} else if k.mark != nil {
-		k.party, k.item, k.words = k.mark.Party, k.mark.Item, k.mark.Words
-		for _, name := range k.mark.Names {
+		k.party, k.item, k.words, k.names = k.mark.Party, k.mark.Item, k.mark.Words, k.mark.Names
+	}
+	for _, names := range k.names {
+		for _, name := range names {
 			k.taken[strings.ToLower(name)] = true
 		}
 	}
@@ -148,12 +146,7 @@ func lookOf(s *task.Step) look {
 }
 
 // said returns what people call the argument at a pointer, or "".
-func (k *look) said(locale, pointer string) string {
-	if k.own != nil {
-		return k.own.Shown.Names[pointer].In(locale)
-	}
-	return k.mark.Said(pointer)
-}
+func (k *look) said(locale, pointer string) string { return k.names[pointer].In(locale) }
 
 // label returns what people call a destination, or "".
 func (k *look) label(value string) string {

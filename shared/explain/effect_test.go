@@ -50,8 +50,9 @@ func ordering() *rules.Mark {
 	return &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY",
 		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Units: []string{"/currency"},
 		Destinations: []string{"/supplier"}, Act: rules.ActOrder, Party: "/supplier", Item: "/items/*/name",
-		Names: map[string]string{"/items/*/name": "品目", "/items/*/quantity": "数量", "/items/*/unit_price": "単価",
-			"/supplier": "取引先", "/currency": "通貨", "/reference": "照会番号"}}
+		Names: map[string]language.Texts{"/items/*/name": {"ja": "品目"},
+			"/items/*/quantity": {"ja": "数量"}, "/items/*/unit_price": {"ja": "単価"}, "/supplier": {"ja": "取引先"},
+			"/currency": {"ja": "通貨"}, "/reference": {"ja": "照会番号"}}}
 }
 
 // drawnMark draws a mark that may speak of any of these arguments, and may be none that can be saved.
@@ -60,10 +61,11 @@ func drawnMark(t *rapid.T) *rules.Mark {
 		"/a/*/b"}
 	one := func(of string) string { return rapid.SampledFrom(pointers).Draw(t, of) }
 	m := &rules.Mark{Version: "v1", Act: rapid.SampledFrom(append(rules.Acts, "")).Draw(t, "act"), Party: one("party"),
-		Item: one("item"), Words: one("words"), Names: map[string]string{}, Labels: map[string]string{}}
+		Item: one("item"), Words: one("words"), Names: map[string]language.Texts{}, Labels: map[string]string{}}
 	for range rapid.IntRange(0, 3).Draw(t, "names") {
 		name := rapid.SampledFrom([]string{"a", "b", "c", "label", "品目", "単価", "ステップ1の結果"}).Draw(t, "name")
-		m.Names[rapid.SampledFrom(pointers[1:]).Draw(t, "named")] = name
+		locale := rapid.SampledFrom(language.All).Draw(t, "in")
+		m.Names[rapid.SampledFrom(pointers[1:]).Draw(t, "named")] = language.Texts{locale: name}
 	}
 	for _, value := range []string{"a", "b", "U012ABC"} {
 		if rapid.Bool().Draw(t, "labelled") {
@@ -150,7 +152,7 @@ func FuzzTwoCallsHaveTwoEffects(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, tool, party, words, item, name, a, b string) {
 		mark := ordering()
-		mark.Party, mark.Words, mark.Item, mark.Names[party] = party, words, item, name
+		mark.Party, mark.Words, mark.Item, mark.Names[party] = party, words, item, language.Texts{"ja": name}
 		differentEffects(t, tool, mark, a, b)
 	})
 }
@@ -270,7 +272,7 @@ func TestWhatAStepDoes(t *testing.T) {
 // No name passes for another one, nor a party's for words of the sentence or for two parties.
 func TestNoNamePassesForOtherWords(t *testing.T) {
 	m := &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to",
-		Names: map[string]string{"/x": "Account"}}
+		Names: map[string]language.Texts{"/x": {"en": "Account"}}}
 	for args, want := range map[string]string{
 		`{"to":"アクメ"}`:                   "1. アクメに支払います",
 		`{"to":["山田","鈴木と佐藤"]}`:          "1. 「山田」と「鈴木と佐藤」に支払います",
@@ -280,5 +282,16 @@ func TestNoNamePassesForOtherWords(t *testing.T) {
 		`{"x":1,"\u0410ccount":2}`:       "1. 支払います\n· Account 1\n· 「А⟨U+0410⟩ccount」 2",
 	} {
 		expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.pay", m, args), nil, nil)), want)
+	}
+}
+
+// A card calls an argument as its language does; one that has no name there is called as in the other.
+func TestNamesAreInTheLanguageOfTheCard(t *testing.T) {
+	m := &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Names: map[string]language.Texts{
+		"/x": {"ja": "口座", "en": "Account"}, "/y": {"ja": "支店"}}}
+	for locale, want := range map[string]string{
+		"ja": "1. 支払います\n· 口座 1\n· 支店 2", "en": "1. Makes a payment\n· Account 1\n· 支店 2",
+	} {
+		expect.Is(t, drawn(explain.EffectOf(locale, write("rooms.pay", m, `{"x":1,"y":2}`), nil, nil)), want)
 	}
 }

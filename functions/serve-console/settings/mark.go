@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
+	"ringi/shared/words/language"
 )
 
 // markable is a tool that writes, as it may be called now.
@@ -75,6 +76,37 @@ const (
 var roles = []string{"", roleParty + "+" + roleTo, roleTo, roleItem, roleTimes, rolePlus, roleUnit, roleAside,
 	roleWords, roleParty, roleItem + "+" + roleTo}
 
+// place is where a mark has the arguments of a role: a field of one pointer, or one of several.
+type place struct {
+	role, field string // field as problems of a mark name it
+	one         *string
+	many        *[]string
+}
+
+func placesOf(m *rules.Mark) []place {
+	return []place{
+		{role: roleParty, field: "party", one: &m.Party}, {role: roleItem, field: "item", one: &m.Item},
+		{role: roleTo, field: "destinations", many: &m.Destinations},
+		{role: roleTimes, field: "pointers", many: &m.Pointers}, {role: rolePlus, field: "how", many: &m.Pointers},
+		{role: roleUnit, field: "units", many: &m.Units}, {role: roleAside, field: "asides", many: &m.Asides},
+		{role: roleWords, field: "words", one: &m.Words},
+	}
+}
+
+// pointers are those in a place.
+func (p place) pointers() []string {
+	switch {
+	case p.many != nil:
+		return *p.many
+	case *p.one != "":
+		return []string{*p.one}
+	}
+	return nil
+}
+
+// hows are how the amount follows from the numbers of a role.
+var hows = map[string]rules.How{roleTimes: rules.HowProduct, rolePlus: rules.HowSum}
+
 // typedMark is a mark as a form has it, with arguments to try it on.
 type typedMark struct {
 	Act, Currency string
@@ -85,7 +117,10 @@ type typedMark struct {
 }
 
 // typedRow is what is said of one argument.
-type typedRow struct{ At, Name, Role string }
+type typedRow struct {
+	At, Role string
+	Names    language.Texts
+}
 
 // typedLabel is what people call a value of a destination.
 type typedLabel struct{ Value, Label string }
@@ -106,7 +141,7 @@ func typedOf(m *rules.Mark, schema string) typedMark {
 		if slices.ContainsFunc(at[:i], func(have string) bool { return bare(have) == bare(pointer) }) {
 			continue
 		}
-		t.Rows = append(t.Rows, typedRow{pointer, m.Names[bare(pointer)], roleIn(m, pointer)})
+		t.Rows = append(t.Rows, typedRow{pointer, roleIn(m, pointer), m.Names[bare(pointer)]})
 	}
 	first := func(x typedRow) int {
 		i := slices.Index(roles, x.Role)
@@ -131,28 +166,20 @@ func bare(pointer string) string {
 }
 
 // mentioned returns the pointers of a mark.
-func mentioned(m *rules.Mark) []string {
-	all := slices.Concat(m.Destinations, m.Pointers, m.Units, m.Asides, []string{m.Party, m.Item, m.Words},
-		slices.Sorted(maps.Keys(m.Names)))
-	return slices.DeleteFunc(all, func(p string) bool { return p == "" })
+func mentioned(m *rules.Mark) (all []string) {
+	for _, p := range placesOf(m) {
+		all = append(all, p.pointers()...)
+	}
+	return append(all, slices.Sorted(maps.Keys(m.Names))...)
 }
 
 // roleIn returns the role of an argument in a mark.
 func roleIn(m *rules.Mark, pointer string) string {
-	number := roleTimes
-	if m.How == rules.HowSum {
-		number = rolePlus
-	}
 	var all []string
-	for _, x := range []struct {
-		role     string
-		pointers []string
-	}{
-		{roleParty, []string{m.Party}}, {roleItem, []string{m.Item}}, {roleTo, m.Destinations}, {number, m.Pointers},
-		{roleUnit, m.Units}, {roleAside, m.Asides}, {roleWords, []string{m.Words}},
-	} {
-		if slices.ContainsFunc(x.pointers, func(p string) bool { return p != "" && bare(p) == bare(pointer) }) {
-			all = append(all, x.role)
+	for _, p := range placesOf(m) {
+		is := slices.ContainsFunc(p.pointers(), func(at string) bool { return bare(at) == bare(pointer) })
+		if how, number := hows[p.role]; is && (!number || how == m.How) {
+			all = append(all, p.role)
 		}
 	}
 	return strings.Join(all, "+")
@@ -171,7 +198,13 @@ func typedIn(r *http.Request) typedMark {
 		return ""
 	}
 	for i := range f["at"][:min(len(f["at"]), 2*maxChoices)] {
-		t.Rows = append(t.Rows, typedRow{nth("at", i), nth("name", i), nth("role", i)})
+		row := typedRow{nth("at", i), nth("role", i), language.Texts{}}
+		for _, locale := range language.All {
+			if name := nth("name."+locale, i); name != "" {
+				row.Names[locale] = name
+			}
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	for i := range f["value"][:min(len(f["value"]), 2*rules.MaxNames)] {
 		if x := (typedLabel{nth("value", i), nth("label", i)}); x != (typedLabel{}) {
@@ -183,44 +216,36 @@ func typedIn(r *http.Request) typedMark {
 
 // mark returns what was typed as a mark of a tool's version, nil if nothing was marked, and what no mark can say.
 func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
-	x := &rules.Mark{Version: m.version, Act: rules.Act(t.Act), Names: map[string]string{}}
+	x := &rules.Mark{Version: m.version, Act: rules.Act(t.Act)}
+	places := placesOf(x)
 	var wrong []aggregate.ErrField
-	one := func(role string, field *string, pointer string) {
-		if *field != "" {
-			wrong = append(wrong, aggregate.ErrField{Field: role, Limit: "is there twice"})
-		}
-		*field = pointer
-	}
 	for _, row := range t.Rows {
-		if row.Name != "" {
-			x.Names[bare(row.At)] = row.Name
+		if len(row.Names) > 0 {
+			if x.Names == nil {
+				x.Names = map[string]language.Texts{}
+			}
+			x.Names[bare(row.At)] = row.Names
 		}
 		for role := range strings.SplitSeq(row.Role, "+") {
-			switch role {
-			case roleParty:
-				one(role, &x.Party, bare(row.At))
-			case roleItem:
-				one(role, &x.Item, bare(row.At))
-			case roleWords:
-				one(role, &x.Words, bare(row.At))
-			case roleTo:
-				x.Destinations = append(x.Destinations, row.At)
-			case roleTimes, rolePlus:
-				how := map[string]rules.How{roleTimes: rules.HowProduct, rolePlus: rules.HowSum}[role]
+			i := slices.IndexFunc(places, func(p place) bool { return p.role == role })
+			if i < 0 {
+				continue
+			}
+			if how, number := hows[role]; number {
 				if x.How != rules.HowUnknown && x.How != how {
 					wrong = append(wrong, aggregate.ErrField{Field: "how", Limit: "must be one of both"})
 				}
 				x.How, x.Currency = how, t.Currency
-				x.Pointers = append(x.Pointers, row.At)
-			case roleUnit:
-				x.Units = append(x.Units, row.At)
-			case roleAside:
-				x.Asides = append(x.Asides, row.At)
+			}
+			if p := places[i]; p.many != nil {
+				*p.many = append(*p.many, row.At)
+			} else {
+				if *p.one != "" {
+					wrong = append(wrong, aggregate.ErrField{Field: role, Limit: "is there twice"})
+				}
+				*p.one = bare(row.At)
 			}
 		}
-	}
-	if len(x.Names) == 0 {
-		x.Names = nil
 	}
 	if t.Free || m.own != nil && x.How == rules.HowUnknown {
 		x.How = rules.HowNothing

@@ -53,9 +53,10 @@ func ordering(w *consoletest.World, b *consoletest.Browser) tenancy.ToolPermissi
 func marks(p tenancy.ToolPermission, version string, more ...string) url.Values {
 	f := url.Values{
 		"act": {"save"}, "rev": {fmt.Sprint(p.Rev)}, "version": {version}, "currency": {"jpy "}, "shows": {"order"},
-		"at":   {"/supplier", "/items/*/name", "/items/*/quantity", "/items/*/unit_price", "/currency", "/note"},
-		"name": {"取引先", "品目", "数量", "単価", "", ""}, "role": {"party+to", "item", "times", "times", "unit", ""},
-		"value": {"Acme", ""}, "label": {"アクメ", ""},
+		"at":      {"/supplier", "/items/*/name", "/items/*/quantity", "/items/*/unit_price", "/currency", "/note"},
+		"name.ja": {"取引先", "品目", "数量", "単価", "", ""}, "role": {"party+to", "item", "times", "times", "unit", ""},
+		"name.en": {"Supplier", "", "", "", "", ""},
+		"value":   {"Acme", ""}, "label": {"アクメ", ""},
 		"example": {`{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"currency":"JPY"}`},
 	}
 	for i := 0; i < len(more); i += 2 {
@@ -118,8 +119,9 @@ func testMarked(t *testing.T, w *consoletest.World) {
 	want := &rules.Mark{
 		Version: version, How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
 		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"}, Act: rules.ActOrder,
-		Party: "/supplier", Item: "/items/*/name", Labels: map[string]string{"Acme": "アクメ"}, Names: map[string]string{
-			"/supplier": "取引先", "/items/*/name": "品目", "/items/*/quantity": "数量", "/items/*/unit_price": "単価"},
+		Party: "/supplier", Item: "/items/*/name", Labels: map[string]string{"Acme": "アクメ"},
+		Names: map[string]language.Texts{"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目"},
+			"/items/*/quantity": {"ja": "数量"}, "/items/*/unit_price": {"ja": "単価"}},
 	}
 	saved := permission(w, standin.PlaceOrder)
 	expect.Same(t, saved.Mark, want)
@@ -134,7 +136,7 @@ func testMarked(t *testing.T, w *consoletest.World) {
 	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
 	expect.Same(t, permission(w, standin.PlaceOrder).Mark, want)
 	a = b.Post(markPage+standin.PlaceOrder, marks(permission(w, standin.PlaceOrder), version, "shows", "", "role", "",
-		"name", "", "value", "", "label", ""))
+		"name.ja", "", "name.en", "", "value", "", "label", ""))
 	a.Says(t, http.StatusSeeOther)
 	expect.That(t, permission(w, standin.PlaceOrder).Mark == nil, "the mark is still there")
 }
@@ -146,7 +148,7 @@ func testMarkKept(t *testing.T, w *consoletest.World) {
 	p := ordering(w, b)
 	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowSum, Pointers: []string{"/items/*/unit_price"},
 		Currency: "JPY", Asides: []string{"/currency"}, Destinations: []string{"/note", "/reference"}, Act: rules.ActMessage,
-		Words: "/note", Names: map[string]string{"/items": "明細", "/supplier": "会社"}}
+		Words: "/note", Names: map[string]language.Texts{"/items": {"en": "Lines"}, "/supplier": {"ja": "会社", "en": "Company"}}}
 	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 	page := b.Get(markPage + standin.PlaceOrder)
 	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
@@ -166,7 +168,7 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 			"role /items", "aside"},
 		"party":        {"role /items/*/name", "party"},
 		"act":          {"shows", "theft"},
-		"names":        {"name /supplier", "品目"},
+		"names":        {"name.ja /supplier", "品目"},
 		"labels":       {"label", ""},
 		"currency":     {"currency", "yen!"},
 		"destinations": {"role", "to|to|times|to|to|to"},
@@ -183,7 +185,7 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
-	a := b.In("ja").Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), "name /supplier", "reference"))
+	a := b.In("ja").Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), "name.ja /supplier", "reference"))
 	a.Says(t, http.StatusUnprocessableEntity).Holds(t, `value="reference"`, `aria-invalid="true"`)
 	expect.Has(t, rowOf(a, "/supplier"), web.TextsOf("tool-mark", "ja").Say("misnamed", "of", "reference"))
 	expect.Same(t, permission(w, standin.PlaceOrder).Rev, p.Rev)

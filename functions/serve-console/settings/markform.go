@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -22,7 +23,7 @@ type markData struct {
 	Name, Version string
 	Back          string
 	Rev           int
-	Own           bool
+	Foreign       bool // it isn't one of Ringi's own tools
 	Stale         bool // the saved mark was made for another version of the tool
 	web.Came
 	Acts            []web.Choice
@@ -41,10 +42,14 @@ type markData struct {
 type markRow struct {
 	N                     int
 	At, Shown, About, Now string // Now is its value in the example
-	Name, Problem         string
+	Names                 []markName
+	Problem               string // of a name
 	Roles                 []web.Choice
 	Wrong                 bool // its role is
 }
+
+// markName is what an argument is called in a language. Else is its name in another one, which cards write without it.
+type markName struct{ Locale, Label, Value, Else string }
 
 // reading is how the example's arguments are shown and read.
 type reading struct {
@@ -57,7 +62,7 @@ type reading struct {
 func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField) markData {
 	p := m.row
 	d := markData{
-		Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Own: m.own != nil,
+		Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.own == nil,
 		Stale:    p.Mark != nil && p.Mark.Version != m.version,
 		Currency: typed.Currency, Free: typed.Free, Example: typed.Example,
 		Labels: append(slices.Clone(typed.Labels), typedLabel{}),
@@ -83,12 +88,19 @@ func (t markTexts) rows(m markable, typed typedMark) (all []markRow) {
 	var example any
 	_ = json.Unmarshal([]byte(typed.Example), &example) // what can't be read has no values
 	for i, row := range typed.Rows {
-		x := markRow{N: i + 1, At: row.At, Shown: shown(row.At), Name: row.Name, Now: valueAt(example, row.At)}
+		x := markRow{N: i + 1, At: row.At, Shown: shown(row.At), Now: valueAt(example, row.At)}
 		if k := slices.IndexFunc(said, func(c choice) bool { return bare(c.Pointer) == bare(row.At) }); k >= 0 {
 			x.About = said[k].About
 		}
+		for _, locale := range t.locales(m) {
+			label := t.Say("label")
+			if locale != t.Locale() {
+				label = t.Say("other")
+			}
+			x.Names = append(x.Names, markName{locale, label, row.Names[locale], row.Names.In(locale)})
+		}
 		if m.own != nil {
-			x.Name = m.own.Shown.Names[bare(row.At)].In(t.Locale())
+			x.Names[0].Value = m.own.Shown.Names[bare(row.At)].In(t.Locale())
 		}
 		offered := roles
 		if !slices.Contains(roles, row.Role) {
@@ -100,6 +112,17 @@ func (t markTexts) rows(m markable, typed typedMark) (all []markRow) {
 			}
 		}
 		all = append(all, x)
+	}
+	return all
+}
+
+// locales are the languages of the form's names, the viewer's first. Ringi's own tools have theirs.
+func (t markTexts) locales(m markable) []string {
+	all := []string{t.Locale()}
+	for _, locale := range language.All {
+		if locale != t.Locale() && m.own == nil {
+			all = append(all, locale)
+		}
 	}
 	return all
 }
@@ -123,11 +146,14 @@ func (t markTexts) role(row typedRow, role string) string {
 	if role == "" {
 		return t.Say("as_is")
 	}
-	var all []string
-	for part := range strings.SplitSeq(role, "+") {
-		all = append(all, t.In("roles", part))
+	text := t.In("roles", role)
+	if text == "" {
+		var all []string
+		for part := range strings.SplitSeq(role, "+") {
+			all = append(all, t.In("roles", part))
+		}
+		text = strings.Join(all, t.Say("middot"))
 	}
-	text := strings.Join(all, t.Say("middot"))
 	if inRows(row.At) {
 		text = t.Say("in_row", "role", text)
 	}
@@ -159,30 +185,40 @@ func valueAt(v any, pointer string) string {
 }
 
 // propose fills in names from the schema: an argument's title, what is said of it in other letters than those of
-// identifiers if that can be a name, or its own name.
+// identifiers if that can be a name, or its own name; each for the language in whose letters it is.
 func (t *typedMark) propose(m markable) {
 	said := choices(m.schema)
-	mark := rules.Mark{Version: m.version, How: rules.HowNothing, Names: map[string]string{}}
 	for i, row := range t.Rows {
 		k := slices.IndexFunc(said, func(c choice) bool { return bare(c.Pointer) == bare(row.At) })
 		if k < 0 {
 			continue
 		}
-		at := bare(row.At)
-		name := shown(at)
-		name = name[strings.LastIndex(name, " ")+1:]
-		proposed := []string{said[k].Title, said[k].About, web.Capital(strings.ReplaceAll(name, "_", " "))}
-		if said[k].About == "" || said[k].About[0] < utf8.RuneSelf {
-			proposed[1] = ""
-		}
-		for _, name := range proposed {
-			if mark.Names[at] = name; name != "" && len(mark.Problems())+len(mark.Misnamed(m.schema)) == 0 {
-				t.Rows[i].Name = name
-				break
+		path, names := rules.Tokens(bare(row.At)), language.Texts{}
+		for _, name := range []string{said[k].Title, said[k].About, strings.ReplaceAll(path[len(path)-1], "_", " ")} {
+			locale := language.English
+			if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+				locale = language.All[0]
 			}
-			delete(mark.Names, at)
+			if names[locale] != "" || name == said[k].About && locale == language.English {
+				continue
+			}
+			names[locale] = web.Capital(name)
+			t.Rows[i].Names = names
+			mark := t.named(m)
+			if len(mark.Problems())+len(mark.Misnamed(m.schema)) > 0 {
+				delete(names, locale)
+			}
 		}
 	}
+}
+
+// named is a mark that has only the names.
+func (t typedMark) named(m markable) rules.Mark {
+	mark := rules.Mark{Version: m.version, How: rules.HowNothing, Names: map[string]language.Texts{}}
+	for _, row := range t.Rows {
+		mark.Names[bare(row.At)] = row.Names
+	}
+	return mark
 }
 
 // tell says what is wrong where it is. The version is not among it: the page sends it.
@@ -216,19 +252,16 @@ func (t markTexts) tell(d *markData, e aggregate.ErrField) {
 		d.CurrencyProblem = []web.Fault{{Text: text}}
 		return
 	}
-	for i := range d.Rows {
-		for _, c := range d.Rows[i].Roles {
-			d.Rows[i].Wrong = d.Rows[i].Wrong || c.Chosen && strings.Contains("+"+c.Value+"+", "+"+roleOf[field]+"+")
+	for _, p := range placesOf(&rules.Mark{}) {
+		for i := range d.Rows {
+			is := func(c web.Choice) bool { return c.Chosen && slices.Contains(strings.Split(c.Value, "+"), p.role) }
+			d.Rows[i].Wrong = d.Rows[i].Wrong || p.field == field && slices.ContainsFunc(d.Rows[i].Roles, is)
 		}
 	}
 	if !slices.Contains(d.Problems, text) {
 		d.Problems = append(d.Problems, text)
 	}
 }
-
-// roleOf is the role that a field of a mark speaks of.
-var roleOf = map[string]string{"destinations": roleTo, "units": roleUnit, "asides": roleAside, "pointers": roleTimes,
-	"how": rolePlus, "party": roleParty, "item": roleItem, "words": roleWords}
 
 func (t markTexts) reading(c rules.Call, s task.Step) reading {
 	reader := subject.Reader{Locale: t.Locale(), Person: func(id string) string { return id }}

@@ -263,7 +263,7 @@ func listed(ctx context.Context, s *stack.Stack, tenant, name string) (mcp.Liste
 }
 
 // ConnectOrdering allows the tool that orders from suppliers, and marks what an order costs and from whom it is. So
-// rules by amount and destination have something to meet, and cards say it in the workspace's language.
+// rules by amount and destination have something to meet, and cards say it in people's words.
 func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	x, err := listed(ctx, s, tenant, vendors.PlaceOrder)
 	if err != nil || x.Hash == "" || x.State == mcp.On {
@@ -276,25 +276,21 @@ func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	if err != nil {
 		return fmt.Errorf("mark %s: %w", x.Name, err)
 	}
-	locale, err := localeOf(ctx, s, tenant)
-	if err != nil {
-		return err
-	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
 		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"}, Act: rules.ActOrder,
-		Party: "/supplier", Item: "/items/*/name", Names: orderNames[locale],
+		Party: "/supplier", Item: "/items/*/name", Names: orderNames,
 	}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
 	return err
 }
 
-// orderNames are what cards call the arguments of an order, by language.
-var orderNames = map[string]map[string]string{
-	language.All[0]: {"/supplier": "取引先", "/items/*/name": "品目", "/items/*/quantity": "数量",
-		"/items/*/unit_price": "単価", "/currency": "通貨", "/note": "備考", "/reference": "照会番号"},
-	language.English: {"/supplier": "Supplier", "/items/*/name": "Item", "/items/*/quantity": "Quantity",
-		"/items/*/unit_price": "Unit price", "/currency": "Currency", "/note": "Note", "/reference": "Reference"},
+// orderNames are what cards call the arguments of an order.
+var orderNames = map[string]language.Texts{
+	"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目", "en": "Item"},
+	"/items/*/quantity": {"ja": "数量", "en": "Quantity"}, "/items/*/unit_price": {"ja": "単価", "en": "Unit price"},
+	"/currency": {"ja": "通貨", "en": "Currency"}, "/note": {"ja": "備考", "en": "Note"},
+	"/reference": {"ja": "照会番号", "en": "Reference"},
 }
 
 // nameSheet has cards call the demo's spreadsheet by a name.
@@ -308,22 +304,14 @@ func nameSheet(ctx context.Context, s *stack.Stack, tenant string) error {
 	if err != nil || p.Mark != nil {
 		return err
 	}
-	locale, err := localeOf(ctx, s, tenant)
+	settings, err := rows(s).Settings(ctx, tenant)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the language of %s: %w", tenant, err)
 	}
-	name := map[string]string{language.All[0]: "勤怠 2026", language.English: "Attendance 2026"}[locale]
+	name := language.InEach("勤怠 2026", "Attendance 2026").In(settings.Locale)
 	p.Mark = &rules.Mark{
 		Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{"ringi-demo-sheet": name},
 	}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now(), spec.Knows()...)
 	return err
-}
-
-func localeOf(ctx context.Context, s *stack.Stack, tenant string) (string, error) {
-	settings, err := rows(s).Settings(ctx, tenant)
-	if err != nil {
-		return "", fmt.Errorf("read the language of %s: %w", tenant, err)
-	}
-	return settings.Locale, nil
 }

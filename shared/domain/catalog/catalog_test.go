@@ -71,15 +71,12 @@ func TestEachFileIsWhole(t *testing.T) {
 // whatIsShown checks that each argument of a tool that is told by its act has a name that a mark could have.
 func whatIsShown(t *testing.T, f catalog.File, arguments map[string]any) {
 	t.Helper()
+	m := rules.Mark{Version: "1", How: rules.HowNothing, Party: f.Shown.Party, Words: f.Shown.Words, Item: f.Shown.Item,
+		Names: f.Shown.Names}
+	expect.That(t, len(m.Problems()) == 0, "%s is shown by what is no mark: %v", f.Name, m.Problems())
 	for _, locale := range language.All {
-		m := rules.Mark{Version: "1", How: rules.HowNothing, Party: f.Shown.Party, Words: f.Shown.Words, Item: f.Shown.Item,
-			Names: map[string]string{}}
-		for pointer, names := range f.Shown.Names {
-			m.Names[pointer] = names[locale]
-		}
-		expect.That(t, len(m.Problems()) == 0, "%s is shown in %s by what is no mark: %v", f.Name, locale, m.Problems())
 		for name := range arguments {
-			expect.That(t, f.Shown.Act == "" || m.Names["/"+name] != "", "%s has no name for %s in %s", f.Name, name, locale)
+			expect.That(t, f.Shown.Act == "" || m.Names["/"+name][locale] != "", "%s has no name for %s in %s", f.Name, name, locale)
 		}
 	}
 }

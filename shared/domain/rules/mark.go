@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 )
 
 // Mark says where a tool's arguments have the amount of a call, and where the call goes. An administrator makes it for
@@ -28,12 +29,13 @@ type Mark struct {
 	// Destinations are JSON pointers to the texts, or lists of texts, that say where a write goes.
 	Destinations []string `json:"destinations,omitempty"`
 	// What follows says how people are shown a call. It decides nothing: see Decides.
-	Act    Act               `json:"act,omitempty"`    // empty: not said
-	Party  string            `json:"party,omitempty"`  // a pointer to who is paid or written to: a text, or a list of texts
-	Item   string            `json:"item,omitempty"`   // a pointer, through one list at most, to what a row is called
-	Words  string            `json:"words,omitempty"`  // a pointer to the text that people will read
-	Names  map[string]string `json:"names,omitempty"`  // what people call the argument at a pointer
-	Labels map[string]string `json:"labels,omitempty"` // what people call a value of a destination
+	Act   Act    `json:"act,omitempty"`   // empty: not said
+	Party string `json:"party,omitempty"` // a pointer to who is paid or written to: a text, or a list of texts
+	Item  string `json:"item,omitempty"`  // a pointer, through one list at most, to what a row is called
+	Words string `json:"words,omitempty"` // a pointer to the text that people will read
+	// Names say what people call the argument at a pointer, in one language or more.
+	Names  map[string]language.Texts `json:"names,omitempty"`
+	Labels map[string]string         `json:"labels,omitempty"` // what people call a value of a destination
 }
 
 // How says how a call's amount follows from the values at the pointers.

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -46,12 +47,12 @@ const (
 
 // shown is the part of a mark that decides nothing.
 type shown struct {
-	Act    Act               `json:"act,omitempty"`
-	Party  string            `json:"party,omitempty"`
-	Item   string            `json:"item,omitempty"`
-	Words  string            `json:"words,omitempty"`
-	Names  map[string]string `json:"names,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
+	Act    Act                       `json:"act,omitempty"`
+	Party  string                    `json:"party,omitempty"`
+	Item   string                    `json:"item,omitempty"`
+	Words  string                    `json:"words,omitempty"`
+	Names  map[string]language.Texts `json:"names,omitempty"`
+	Labels map[string]string         `json:"labels,omitempty"`
 }
 
 func (m *Mark) shown() shown { return shown{m.Act, m.Party, m.Item, m.Words, m.Names, m.Labels} }
@@ -78,14 +79,6 @@ func (m *Mark) DecidesAs(other *Mark) bool {
 
 // Silent reports whether the mark says nothing that rules use.
 func (m *Mark) Silent() bool { return m.DecidesAs(&Mark{Version: m.Decides().Version}) }
-
-// Said returns what people call the argument at a pointer, or "".
-func (m *Mark) Said(pointer string) string {
-	if m == nil {
-		return ""
-	}
-	return m.Names[pointer]
-}
 
 // checkShown checks what the mark says for people.
 func (m *Mark) checkShown(p *problems) {
@@ -127,19 +120,24 @@ func (m *Mark) itemApart() bool {
 }
 
 func (m *Mark) checkNames(p *problems) {
-	taken := map[string]bool{}
+	taken := map[string]string{} // pointers by the folded name: no name is another argument's in another language
 	for _, name := range OwnNames {
-		taken[foldedCase(name)] = true
+		taken[foldedCase(name)] = "Ringi's own"
 	}
 	p.unless(len(m.Names) <= MaxNames, "names", "must have at most %d entries", MaxNames)
 	for _, pointer := range slices.Sorted(maps.Keys(m.Names)) {
-		field, name := fmt.Sprintf("names[%s]", pointer), m.Names[pointer]
+		field := fmt.Sprintf("names[%s]", pointer)
 		p.pointer(pointer, field)
-		p.name(name, field, MaxNamed)
-		p.unless(!strings.ContainsAny(name, nameSigns), field, "must have none of %s", nameSigns)
-		p.unless(strings.ContainsFunc(name, unicode.IsLetter), field, "must have a letter") // rows are numbered
-		p.unless(!taken[foldedCase(name)], field, "is taken")
-		taken[foldedCase(name)] = true
+		for _, locale := range slices.Sorted(maps.Keys(m.Names[pointer])) {
+			name := m.Names[pointer][locale]
+			p.unless(slices.Contains(language.All, locale), field, "must be in one of %v", language.All)
+			p.name(name, field, MaxNamed)
+			p.unless(!strings.ContainsAny(name, nameSigns), field, "must have none of %s", nameSigns)
+			p.unless(strings.ContainsFunc(name, unicode.IsLetter), field, "must have a letter") // rows are numbered
+			of, is := taken[foldedCase(name)]
+			p.unless(!is || of == pointer, field, "is taken")
+			taken[foldedCase(name)] = pointer
+		}
 	}
 	p.unless(len(m.Labels) <= MaxNames, "labels", "must have at most %d entries", MaxNames)
 	seen := map[string]bool{}
@@ -177,10 +175,12 @@ func (m *Mark) Misnamed(schema string) (all []aggregate.ErrField) {
 	of := map[string][]string{} // pointers by the folded name of the argument
 	s.named(s.root, "", 0, of)
 	for _, pointer := range slices.Sorted(maps.Keys(m.Names)) {
-		for _, other := range of[foldedCase(m.Names[pointer])] {
-			if other != pointer {
-				all = append(all, aggregate.ErrField{Field: fmt.Sprintf("names[%s]", pointer), Limit: NameOf + other})
-				break
+		for _, locale := range slices.Sorted(maps.Keys(m.Names[pointer])) {
+			for _, other := range of[foldedCase(m.Names[pointer][locale])] {
+				if other != pointer {
+					all = append(all, aggregate.ErrField{Field: fmt.Sprintf("names[%s]", pointer), Limit: NameOf + other})
+					break
+				}
 			}
 		}
 	}
@@ -236,7 +236,7 @@ func (m *Mark) Prices() (all []string) {
 	}
 	for _, pointer := range m.Pointers {
 		path := Tokens(pointer)
-		if !counts(path[len(path)-1]) && !counts(m.Said(pointer)) {
+		if !slices.ContainsFunc(append(slices.Collect(maps.Values(m.Names[pointer])), path[len(path)-1]), counts) {
 			all = append(all, pointer)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 // told is a mark with all that people are shown.
@@ -17,18 +18,21 @@ func told() *rules.Mark {
 	m := productOf("/items/*/quantity", "/items/*/unit_price")
 	m.Act, m.Party, m.Item, m.Words = rules.ActOrder, "/supplier", "/items/*/name", "/note"
 	m.Destinations = []string{"/supplier"}
-	m.Names = map[string]string{"/supplier": "取引先", "/items/*/name": "品目", "/items/*/quantity": "数量"}
+	m.Names = map[string]language.Texts{"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目"},
+		"/items/*/quantity": {"ja": "数量"}}
 	m.Labels = map[string]string{"acme": "アクメ", "globex": "Globex 株式会社"}
 	return m
 }
+
+func ja(name string) language.Texts { return language.Texts{"ja": name} }
 
 func TestProblemsOfWhatAMarkShows(t *testing.T) {
 	expect.Is(t, len(told().Problems()), 0)
 	only := &rules.Mark{Version: "v1", Act: rules.ActBooking}
 	expect.Is(t, len(only.Problems()), 0)
-	many := map[string]string{}
+	many := map[string]language.Texts{}
 	for i := range 41 {
-		many[fmt.Sprintf("/a%d", i)] = fmt.Sprintf("n%d", i)
+		many[fmt.Sprintf("/a%d", i)] = language.Texts{"ja": fmt.Sprintf("n%d", i)}
 	}
 	for name, c := range map[string]struct {
 		change func(*rules.Mark)
@@ -42,15 +46,17 @@ func TestProblemsOfWhatAMarkShows(t *testing.T) {
 		"items in other rows":         {func(m *rules.Mark) { m.Item = "/others/*/name" }, "item"},
 		"a party that is the words":   {func(m *rules.Mark) { m.Party = m.Words }, "party"},
 		"an item that is the words":   {func(m *rules.Mark) { m.Item = m.Words }, "words"},
-		"a name in quotation marks":   {func(m *rules.Mark) { m.Names["/note"] = "「備考」" }, "names[/note]"},
-		"a name with a star":          {func(m *rules.Mark) { m.Names["/note"] = "備考*" }, "names[/note]"},
-		"a name of two lines":         {func(m *rules.Mark) { m.Names["/note"] = "備\n考" }, "names[/note]"},
-		"a long name":                 {func(m *rules.Mark) { m.Names["/note"] = strings.Repeat("長", 41) }, "names[/note]"},
-		"a name that hides":           {func(m *rules.Mark) { m.Names["/note"] = "備\u200b考" }, "names[/note]"},
-		"a name that looks like one":  {func(m *rules.Mark) { m.Names["/note"] = "N\u043ete" }, "names[/note]"},
-		"a name twice":                {func(m *rules.Mark) { m.Names["/tel"] = "取引先" }, "names[/tel]"},
-		"a name of Ringi's":           {func(m *rules.Mark) { m.Names["/note"] = "SUBTOTAL" }, "names[/note]"},
-		"a name of no pointer":        {func(m *rules.Mark) { m.Names["note"] = "備考" }, "names[note]"},
+		"a name in quotation marks":   {func(m *rules.Mark) { m.Names["/note"] = ja("「備考」") }, "names[/note]"},
+		"a name with a star":          {func(m *rules.Mark) { m.Names["/note"] = ja("備考*") }, "names[/note]"},
+		"a name of two lines":         {func(m *rules.Mark) { m.Names["/note"] = ja("備\n考") }, "names[/note]"},
+		"a long name":                 {func(m *rules.Mark) { m.Names["/note"] = ja(strings.Repeat("長", 41)) }, "names[/note]"},
+		"a name that hides":           {func(m *rules.Mark) { m.Names["/note"] = ja("備\u200b考") }, "names[/note]"},
+		"a name that looks like one":  {func(m *rules.Mark) { m.Names["/note"] = ja("N\u043ete") }, "names[/note]"},
+		"a name twice":                {func(m *rules.Mark) { m.Names["/tel"] = ja("取引先") }, "names[/tel]"},
+		"a name of Ringi's":           {func(m *rules.Mark) { m.Names["/note"] = ja("SUBTOTAL") }, "names[/note]"},
+		"a name of no pointer":        {func(m *rules.Mark) { m.Names["note"] = ja("備考") }, "names[note]"},
+		"another's name in English":   {func(m *rules.Mark) { m.Names["/tel"] = language.Texts{"en": "取引先"} }, "names[/tel]"},
+		"a name in no language":       {func(m *rules.Mark) { m.Names["/note"] = language.Texts{"fr": "Note"} }, "names[/note]"},
 		"many names":                  {func(m *rules.Mark) { m.Names = many }, "names"},
 		"a label twice":               {func(m *rules.Mark) { m.Labels["acme2"] = "アクメ" }, "labels[acme2]"},
 		"a label of nothing":          {func(m *rules.Mark) { m.Labels[""] = "x" }, "labels[]"},
@@ -82,7 +88,7 @@ func TestWhatAMarkShowsDecidesNothing(t *testing.T) {
 		m.Act = rapid.SampledFrom(append(rules.Acts, "")).Draw(t, "act")
 		m.Party, m.Words = pointers.Draw(t, "party"), pointers.Draw(t, "words")
 		m.Item = pointers.Draw(t, "item")
-		m.Names = rapid.MapOf(pointers, rapid.SampledFrom([]string{"a", "金額の欄"})).Draw(t, "names")
+		m.Names = rapid.MapOf(pointers, rapid.SampledFrom([]language.Texts{ja("a"), ja("金額の欄")})).Draw(t, "names")
 		m.Labels = rapid.MapOf(pointers, rapid.SampledFrom([]string{"a", "b"})).Draw(t, "labels")
 		if len(m.Problems()) > 0 {
 			return
@@ -115,7 +121,7 @@ func TestTheRowsOfAProductHaveAmounts(t *testing.T) {
 	expect.Same(t, sumOf("/a", "/b").Prices(), []string{"/a", "/b"})
 	expect.That(t, productOf("/items/*/a", "/items/*/b").Prices() == nil, "one of two is taken for the price")
 	m = productOf("/items/*/a", "/items/*/b")
-	m.Names = map[string]string{"/items/*/a": "台数"}
+	m.Names = map[string]language.Texts{"/items/*/a": {"ja": "台数", "en": "Machines"}}
 	expect.Same(t, m.Prices(), []string{"/items/*/b"})
 }
 

@@ -401,7 +401,7 @@ func TestACallThatCarriesAnotherMarkIsUnknown(t *testing.T) {
 	v := p.Pin.Version()
 	call := func(carried *rules.Mark) rules.Call { return p.Call(v, aggregate.Write, order, carried) }
 	named := *p.Mark
-	named.Act, named.Party, named.Names = rules.ActOrder, "/supplier", map[string]string{"/supplier": "取引先"}
+	named.Act, named.Party, named.Names = rules.ActOrder, "/supplier", map[string]language.Texts{"/supplier": {"ja": "取引先"}}
 	expect.Same(t, call(&named), call(p.Mark))
 	expect.That(t, call(&named).Amount.Known(), "%+v", call(&named))
 	summed := *p.Mark
@@ -422,7 +422,7 @@ func TestAMarkNamesNoArgumentLikeAnother(t *testing.T) {
 		`"object","properties":{"name":{"type":"string"},"quantity":{"type":"number"},"unit_price":{"type":"number"}}}}}}`
 	p.Mark.Version = p.Pin.Version()
 	for name, ok := range map[string]bool{"取引先": true, "supplier": true, "Items": false, "unit_price": false} {
-		p.Mark.Names = map[string]string{"/supplier": name}
+		p.Mark.Names = map[string]language.Texts{"/supplier": {"en": name}}
 		_, _, err := p.Save("P1", person, now, nil)
 		expect.That(t, (err == nil) == ok, "%s: %v", name, err)
 	}

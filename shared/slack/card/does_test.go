@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
 )
 
 // doneStates are cards whose steps say by their marks what they do.
@@ -52,8 +53,9 @@ func orderSteps(laptops int) []task.Step {
 	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
 		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Units: []string{"/currency"}, Item: "/items/*/name",
 		Destinations: []string{"/supplier"},
-		Names: map[string]string{"/items/*/name": "品目", "/items/*/quantity": "数量", "/items/*/unit_price": "単価",
-			"/supplier": "取引先", "/currency": "通貨", "/reference": "照会番号"}}
+		Names: map[string]language.Texts{"/items/*/name": {"ja": "品目"},
+			"/items/*/quantity": {"ja": "数量"}, "/items/*/unit_price": {"ja": "単価"}, "/supplier": {"ja": "取引先"},
+			"/currency": {"ja": "通貨"}, "/reference": {"ja": "照会番号"}}}
 	return []task.Step{
 		{StepID: "step-1", Order: 1, Title: "取引先に発注", Tool: "rooms.place_order", Access: aggregate.Write, ToolVersion: "v1",
 			Mark: mark, ToolInput: aggregate.JSON(fmt.Sprintf(`{"supplier":"アクメ","currency":"JPY","reference":"R-70d3903e",`+

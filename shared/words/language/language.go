@@ -50,12 +50,14 @@ func (s Said[K]) Text(k K) string {
 // Texts is one text in each language, by locale, as in files.
 type Texts map[string]string
 
-// In returns the text of a locale, or the first language's if there is none.
+// In returns the text of a locale, or that of the first language that has one.
 func (t Texts) In(locale string) string {
-	if text, ok := t[locale]; ok {
-		return text
+	for _, l := range append([]string{locale}, All...) {
+		if text, ok := t[l]; ok {
+			return text
+		}
 	}
-	return t[All[0]]
+	return ""
 }
 
 // In returns the T of a locale.
