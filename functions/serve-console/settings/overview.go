@@ -15,9 +15,11 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
 type overviewData struct {
+	Path     string // of a section; empty: none
 	Unchosen bool
 	Contest  *contestNote
 	Rows     []overviewRow
@@ -63,7 +65,11 @@ func (t settingsTexts) sum(m *people.Members, s tenancy.Section, now tenancy.Set
 		agents = append(agents, a.ID)
 	}
 	pairs = append(pairs, "names", strings.Join(agents, ", "), "count", len(agents))
-	if key := s.Key + "=" + string(now.Approvers.Mode); t.In("sums", key) != "" {
+	key := s.Key + "=" + string(now.Approvers.Mode)
+	if s.Key == "approval" && now.RulesRev > 0 {
+		key += "+rules"
+	}
+	if t.In("sums", key) != "" {
 		return t.In("sums", key, pairs...)
 	}
 	return t.In("sums", s.Key, pairs...)
@@ -81,14 +87,18 @@ func (t settingsTexts) inSum(x tenancy.Setting, form url.Values) string {
 		return t.Say("no_limit")
 	case x.Kind == tenancy.KindDollars:
 		return "$" + value
-	case strings.HasSuffix(x.Name, "_hours") && n%24 == 0 && n > 24:
-		return t.Say("days", "n", web.Count(int64(n/24)))
-	case strings.HasSuffix(x.Name, "_hours"):
-		return t.Say("hours", "n", web.Count(int64(n)))
-	case x.Kind == tenancy.KindWhole:
+	case x.Kind == tenancy.KindWhole && !hourly(x.Name):
 		return web.Count(int64(n))
 	}
 	return strings.Join(t.shown(nil, x.Name, form), ", ")
+}
+
+// hours says how many hours are, in days if that comes out even.
+func (t settingsTexts) hours(n int) string {
+	if n > day && n%day == 0 {
+		return t.Say("days", "n", web.Count(int64(n/day)))
+	}
+	return t.Say("hours", "n", web.Count(int64(n)))
 }
 
 // fewest is how many people a sum names.
@@ -116,7 +126,12 @@ func (t settingsTexts) last(log []settingsEntry) string {
 		return t.Say("history_none")
 	}
 	e := log[0]
-	return t.Say("last_change", "when", web.Minute(e.At), "who", e.Who, "what", e.Changes[0].Label)
+	var is []string
+	for _, v := range e.Changes[0].Is {
+		is = append(is, v.Text)
+	}
+	return t.Say("last_change", "when", web.Minute(e.At), "who", e.Who, "what", e.Changes[0].Label, "is",
+		legible.Clip(strings.Join(is, ", "), 80))
 }
 
 type settingsEntry struct {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -33,7 +32,7 @@ type Channels interface {
 	Reaches(ctx context.Context, channel, user string) (bool, error)
 }
 
-// Routes returns the pages of settings, their file, the first administrator's question, and the administrators.
+// Routes returns the pages of settings, their file, and the administrators.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/settings", web.Of(c.Settings, c.overview)),
@@ -42,8 +41,6 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("POST /console/settings/{section}", web.Of(c.opened, c.saveSection)),
 		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),
 		web.ForAdministrators("POST /console/settings/import", web.Of(c.Settings, c.importSettings)),
-		web.ForAdministrators("GET /console/welcome", web.Of(c.Settings, c.welcome)),
-		web.ForAdministrators("POST /console/welcome", web.Of(c.Settings, c.chooseSelfApproval)),
 		web.ForAdministrators("GET /console/settings/admins", web.Of(c.owner, c.admins)),
 		web.ForAdministrators("POST /console/settings/admins", web.Of(c.owner, c.saveAdmins)),
 	}
@@ -90,6 +87,10 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return c.showSection(w, r, v, p)
 	}
 	x, problems := typed(p.form, p.now)
+	if act == "keep" { // who approves their own requests, as it is
+		x, problems, act = p.now, nil, "save"
+		x.SelfApprovalChosen = true
+	}
 	p.problems, x.Rev = problems, rev
 	err := c.check(r.Context(), v, &p, &x)
 	if err == nil && len(p.problems) == 0 {
@@ -285,28 +286,6 @@ func nameOf(m *people.Members, id string) string {
 		}
 	}
 	return id
-}
-
-func (c *Pages) welcome(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
-	t := v.Texts("welcome")
-	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "settings", Data: s}, "home/welcome")
-}
-
-func (c *Pages) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
-	choice := r.PostForm.Get("allow_self_approval")
-	if choice != "true" && choice != "false" {
-		return c.welcome(w, r, v, s)
-	}
-	// If somebody else decided after this question was shown, this answer must not undo their decision.
-	if r.PostForm.Has("chosen") && r.PostForm.Get("chosen") != strconv.FormatBool(s.SelfApprovalChosen) &&
-		choice != strconv.FormatBool(s.AllowSelfApproval) {
-		return aggregate.ErrConflict
-	}
-	s.AllowSelfApproval, s.SelfApprovalChosen = choice == "true", true
-	if _, err := c.Store.SaveSettings(r.Context(), v.Tenant, s, v.Actor(), c.Now()); err != nil {
-		return err
-	}
-	return c.Done(w, r, "/console/settings", "saved")
 }
 
 type adminsData struct {

@@ -107,7 +107,7 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers && len(s.MCPServers) == 1, "%+v", s)
 	b.In("ja").Get(historyPage).Says(t, http.StatusOK, "佐藤 花子, 田中 恵", "鈴木 一郎", "5 個 7 個")
 	b.Get("/console/settings").Says(t, http.StatusOK, "佐藤 花子, 田中 恵, 人事部承認者 が承認", "依頼 1 件 $1000.5", "自分の依頼は不可",
-		"最後の変更: ", "鈴木 一郎、「自分の依頼を自分で承認できる」")
+		"最後の変更: ", "鈴木 一郎、「自分の依頼を自分で承認できる」→ オフ", "期限 7 日")
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && log[0].ActorID == webapi.Suzuki &&
 		strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`), "%+v", log)
@@ -139,6 +139,11 @@ func testReviewed(t *testing.T, w *consoletest.World) {
 	expect.That(t, now.MaxVersions == 7 && now.Register && !now.AllowSelfApproval && len(now.Approvers.Users) == 2 &&
 		now.ProcessApprovalRequired && now.Name == saved.Name, "%+v", now)
 	b.Post(approvalPage, page.Hidden("act", "save")).Says(t, http.StatusConflict)
+	f := opened(w, "approval_timeout_hours", "2")
+	b.Post(approvalPage, f).Says(t, http.StatusSeeOther)
+	expect.Is(t, w.SettingsNow().ApprovalTimeoutHours, 48, "hours of two days")
+	b.Get(approvalPage).Holds(t, `name="approval_timeout_hours" value="2"`, `<option value="24" selected>日`)
+	b.Get(historyPage).Says(t, http.StatusOK, "7 日 2 日")
 	b.Get("/console/settings/nothing").Says(t, http.StatusNotFound)
 }
 
@@ -246,7 +251,8 @@ func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *consoletest.World) {
 func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	mine := opened(w, "max_versions", "9", "fiscal_year_month", "１")
-	b.Post(approvalPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t,
+	b.Post(approvalPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24",
+		"approval_timeout_hours.in", "1")).Says(t,
 		http.StatusSeeOther)
 	for _, act := range []string{"edit", "search", "review", "save"} {
 		mine.Set("act", act)
@@ -294,18 +300,12 @@ func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consolete
 
 func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get(approvalPage).Says(t, http.StatusOK, ja.Say("choose"))
-	b.Get("/console/welcome").Says(t, http.StatusOK, web.TextsOf("welcome", "ja").Say("no_about")).Lacks(t, " checked")
-	b.Post("/console/welcome", nil).Says(t, http.StatusOK)
-	expect.That(t, !w.SettingsNow().SelfApprovalChosen, "no choice")
-	b.Post("/console/welcome", url.Values{"allow_self_approval": {"true"}}).Says(t, http.StatusSeeOther)
-	words := web.TextsOf("welcome", "ja")
-	b.Get("/console/welcome").Says(t, http.StatusOK, words.Say("back"), words.Say("recorded")).Lacks(t, words.Say("note"),
-		words.Say("later"))
-	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}}       // of a page that was opened before
-	w.As(webapi.Suzuki).Post("/console/welcome", late).Says(t, http.StatusConflict) // a second answer to the question
+	page := b.Get(approvalPage).Says(t, http.StatusOK, ja.Say("choose"), ja.Say("choose_keep"))
+	b.Get("/console/settings").Holds(t, `<a href="`+approvalPage+`">`+ja.Say("choose_link"))
+	b.Post(approvalPage, opened(w, "act", "keep", "max_versions", "7")).Leads(t, approvalPage+"?done=saved")
+	b.Post(approvalPage, page.Hidden("act", "keep")).Says(t, http.StatusConflict) // a second answer to the question
 	s := w.SettingsNow()
-	expect.That(t, s.AllowSelfApproval && s.SelfApprovalChosen &&
+	expect.That(t, s.AllowSelfApproval && s.SelfApprovalChosen && s.MaxVersions != 7 &&
 		!strings.Contains(b.Get(approvalPage).Text(), ja.Say("choose")), "it is asked again: %+v", s)
 }
 

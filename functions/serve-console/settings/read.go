@@ -19,7 +19,15 @@ func formOf(s tenancy.Settings) url.Values {
 	form := url.Values{}
 	for _, f := range s.Fields() {
 		switch {
-		case !f.OnPage() || f.Kind == tenancy.KindRows:
+		case !f.OnPage():
+		case f.Kind == tenancy.KindRows:
+		case hourly(f.Name):
+			n, of := int(f.Value.Int()), 1
+			if n > day && n%day == 0 {
+				of = day
+			}
+			form.Set(f.Name, strconv.Itoa(n/of))
+			form.Set(f.Name+unit, strconv.Itoa(of))
 		case f.Kind == tenancy.KindPeople, f.Kind == tenancy.KindGroups:
 			form[f.Name] = slices.Clone(f.Value.Interface().([]string))
 		case f.Kind == tenancy.KindDollars:
@@ -30,6 +38,23 @@ func formOf(s tenancy.Settings) url.Values {
 	}
 	addRows(form, s)
 	return form
+}
+
+// A setting in hours has a second input, whose name ends in unit: the hours of what is typed, 1 or those of a day.
+const (
+	unit = ".in"
+	day  = 24
+)
+
+func hourly(name string) bool { return strings.HasSuffix(name, "_hours") }
+
+// hoursOf returns how many hours a form says.
+func hoursOf(form url.Values, name string) (int, error) {
+	n, err := strconv.Atoi(web.Digits(strings.TrimSpace(form.Get(name))))
+	if form.Get(name+unit) == strconv.Itoa(day) {
+		n *= day
+	}
+	return n, err
 }
 
 // sentForm returns a form with one value of each flag: the box is sent before what stands for no.
@@ -67,7 +92,7 @@ func typedOver(f tenancy.Field, form url.Values) tenancy.Rule {
 			return tenancy.RuleFlag
 		}
 	case tenancy.KindWhole:
-		n, err := strconv.Atoi(web.Digits(text))
+		n, err := hoursOf(form, f.Name) // of others than hours: what is typed
 		if f.Value.SetInt(int64(n)); err != nil {
 			return tenancy.RuleWhole
 		}

@@ -58,7 +58,10 @@ func named[T ~string](list []T) (out []string) {
 }
 
 func inputsOf(x tenancy.Setting) (names []string) {
-	if x.Kind != tenancy.KindRows {
+	switch {
+	case hourly(x.Name):
+		return []string{x.Name, x.Name + unit}
+	case x.Kind != tenancy.KindRows:
 		return []string{x.Name}
 	}
 	for _, c := range rowsLists[x.Name] {
@@ -210,12 +213,12 @@ func agentTyped(row map[string]string, was []agent.Definition) agent.Definition 
 	return d
 }
 
-// rowsOf returns the form's rows and two empty ones to add more.
+// rowsOf returns the form's rows, and an empty one to add another.
 func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []settingRow) {
 	columns := rowsLists[list]
 	rows, _ := rowsTyped(p.form, list)
 	filled := len(rows)
-	for range min(2, max(0, most-filled)) {
+	if filled < most {
 		rows = append(rows, map[string]string{})
 	}
 	for i, row := range rows {

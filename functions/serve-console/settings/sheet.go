@@ -48,6 +48,8 @@ type input struct {
 	Choices         []web.Choice
 	Of              *web.Chooser // of people or groups
 	Rows            []settingRow
+	Filled          bool         // a list that has rows
+	Units           []web.Choice // hours or days
 	Problems        []string
 	Now             string // the saved value, if the input differs
 	Bound           string
@@ -130,8 +132,17 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 		in.Of = t.approvers(x, p)
 	case tenancy.KindRows:
 		in.Rows = t.rowsOf(p, x.Name, x.Max)
+		rows, _ := rowsTyped(p.form, x.Name)
+		in.Filled = len(rows) > 0 || len(in.Problems) > 0
 	case tenancy.KindWhole:
 		in.Bound = fmt.Sprintf("%s – %s", web.Count(int64(x.Min)), web.Count(int64(x.Max)))
+	}
+	if hourly(x.Name) {
+		in.Bound += " " + in.Unit
+		for of, text := range map[string]string{"1": in.Unit, "24": t.Say("unit_days")} {
+			in.Units = append(in.Units, web.Choice{Value: of, Text: text, Chosen: p.form.Get(x.Name+unit) == of})
+		}
+		slices.SortFunc(in.Units, func(a, b web.Choice) int { return cmp.Compare(a.Value, b.Value) })
 	}
 	in.Ruled = p.now.RulesRev > 0 && (x.Name == "process_approval_required" || strings.HasPrefix(x.Name, "approvers."))
 	switch {
@@ -192,6 +203,12 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
 func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (all []string) {
 	if _, rows := rowsLists[name]; rows {
 		return rowsShown(name, form)
+	}
+	if hourly(name) {
+		n, err := hoursOf(form, name)
+		if err == nil {
+			return []string{t.hours(n)}
+		}
 	}
 	for _, value := range form[name] {
 		switch {

@@ -171,14 +171,16 @@ func choosesSelfApproval(a administering, i int) {
 	if asked := browser.Read[bool](a.tab, `!!document.querySelector(".notice.choose")`); asked != (i == 0) {
 		a.t.Errorf("the question stands there: %t", asked)
 	}
-	a.visit("/console/welcome")
-	choice := [2]string{"false", "true"}[i]
-	a.tab.Press(fmt.Sprintf(`input[name="allow_self_approval"][value="%s"]`, choice))
-	a.tab.Press("main .button-primary")
-	a.tab.Until(`location.pathname === "/console/settings" && document.querySelector(".notice[role=status]") && ` +
-		`!document.querySelector(".notice.choose")`)
 	a.visit("/console/settings/approval")
-	a.tab.Until(fmt.Sprintf(`String(document.querySelector("#s-allow-self-approval").checked) === %q`, choice))
+	if i == 0 {
+		a.tab.Press(`.notice.choose button`)
+	} else {
+		a.tab.Press("#s-allow-self-approval")
+		a.tab.Press(".save .button-primary")
+		a.tab.Press(`button[value="save"]`)
+	}
+	a.tab.Until(`document.querySelector(".notice[role=status]") && !document.querySelector(".notice.choose")`)
+	a.tab.Until(fmt.Sprintf(`document.querySelector("#s-allow-self-approval").checked === %t`, i == 0))
 }
 
 // carriesSettings downloads the settings as a file and uploads it: first with mistakes, which are reported with their

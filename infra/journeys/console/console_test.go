@@ -69,7 +69,7 @@ func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []stri
 	t.Helper()
 	found := browser.Read[string](tab,
 		`[...document.querySelectorAll("#nav .to:not([data-find])")].map((a) => new URL(a.href).pathname).join(" ")`)
-	return append(append(strings.Fields(found), "/console/welcome", "/console/settings/admins",
+	return append(append(strings.Fields(found), "/console/settings/admins",
 		"/console/tools/servers/rooms", "/console/tasks/"+task), others...)
 }
 

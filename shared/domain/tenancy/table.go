@@ -12,46 +12,43 @@ import (
 var Sections = []Section{
 	{Key: "approval", Title: language.InEach("承認", "Approval"), Settings: []Setting{
 		{Name: "prompt_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "実行方針の承認を求める", About: "オフにすると、承認なしで方針からステップを作ります。"},
-			Words{Label: "Require approval of policies", About: "If off, steps are planned without approval of the policy."})},
+			Words{Label: "実行方針の承認を求める", About: "切ると、方針は承認なしで進みます。"},
+			Words{Label: "Require approval of policies", About: "If off, policies go ahead without approval."})},
 		{Name: "process_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "実行ステップの承認を求める", About: "オフにすると、ステップを承認なしで実行します。書き込みの前に確認するには、「承認済みの書き込みをそのまま実行する」をオフにします。"},
-			Words{Label: "Require approval of steps", About: "If off, steps run without approval. To pause before writes, turn off “Run approved writes without asking again”."})},
+			Words{Label: "実行ステップの承認を求める", About: "切ると、ステップは承認なしで動きます。"},
+			Words{Label: "Require approval of steps", About: "If off, steps run without approval."})},
 		{Name: "auto_approve_tools", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "承認済みの書き込みをそのまま実行する", About: "オフにすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
-			Words{Label: "Run approved writes without asking again", About: "If off, Ringi asks again before each write to a sheet and each direct message."})},
+			Words{Label: "承認済みの書き込みをそのまま実行する", About: "切ると、シートや DM への書き込みのたびに、もう一度承認を求めます。"},
+			Words{Label: "Run approved writes without asking again", About: "If off, Ringi asks again before each write."})},
 		{Name: "approvers.mode", Kind: KindChoice, Choices: []string{string(aggregate.ApproversChannel), string(aggregate.ApproversList)}, OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "選んだ人とグループ"}},
 				Words{Label: "Who may approve", About: "Guests and external people can never approve.", Choices: []string{"Members of the request’s channel", "Selected people and groups"}})},
 		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(&userForm), OnCards: true,
 			Says: language.InEach(
-				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使います。ゲスト、ボット、無効なアカウント、社外の人は選べません。"},
-				Words{Label: "Approvers", About: "Used with “Selected people and groups”. Can’t include guests, bots, deactivated accounts or external people."})},
+				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使います。"},
+				Words{Label: "Approvers", About: "Used with “Selected people and groups”."})},
 		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(&groupForm), OnCards: true,
 			Says: language.InEach(
-				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーかどうかは、承認のたびに Slack で確認します。"},
-				Words{Label: "Approver groups", About: "Slack user groups. Ringi checks their members in Slack at each approval."})},
+				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。承認のたびに Slack で確認します。"},
+				Words{Label: "Approver groups", About: "Slack user groups, checked in Slack at each approval."})},
 		{Name: "direct_approvers.channel", Kind: KindText, Rule: RuleChannelID, fits: isChannelOrNone, Says: language.InEach(
-			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧ルールがチャンネルの人に承認を求めるとき、ダイレクトメッセージや、" +
-				"ほかに承認できる人がいないチャンネルでの依頼と提案は、このチャンネルのメンバーが承認します。" +
-				"チャンネルの ID (詳細の一番下) を入力し、先に Ringi を追加してください。チャンネルも人も決めなければ、そのような依頼は断ります。" +
-				"方針の承認には使いません。"},
+			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧ルールがチャンネルの人に承認を求めるとき、DM や、ほかに承認できる人がいないチャンネルのステップを、" +
+				"このチャンネルのメンバーが承認します。ID (詳細の一番下) を入力し、先に Ringi を追加してください。チャンネルも人もなければ、依頼を断ります。"},
 			Words{Label: "Approvers of direct messages (channel)", About: "Where a rule asks the members of the channel, " +
-				"members of this one approve what is asked in direct messages, or in channels where nobody else can approve. " +
-				"Enter its ID (at the bottom of its details), and add Ringi to it first. With neither a channel nor people, " +
-				"such requests are declined. Policies aren’t approved here."})},
+				"members of this one approve steps from direct messages and from channels where nobody else can. " +
+				"Enter its ID (at the bottom of its details), and add Ringi first. With neither channel nor people, requests are declined."})},
 		{Name: "direct_approvers.users", Kind: KindPeople, Max: rules.MaxPeople, Rule: RuleUserID, fits: like(&userForm),
 			Says: language.InEach(
-				Words{Label: "ダイレクトメッセージの承認者 (人)", About: "上のチャンネルを決めないときに使います。ここで選んだ人のうち 1 人が承認します。それぞれの DM に届きます。"},
-				Words{Label: "Approvers of direct messages (people)", About: "Used if no channel is set above. One of these people approves; each gets it by direct message."})},
+				Words{Label: "ダイレクトメッセージの承認者 (人)", About: "上のチャンネルがないときに使います。DM で届き、1 人が承認します。"},
+				Words{Label: "Approvers of direct messages (people)", About: "Used without a channel above. Each is asked by direct message; one approves."})},
 		{Name: "approval_copies", Kind: KindChoice, Choices: []string{CopiesListed, CopiesNone}, Says: language.InEach(
-			Words{Label: "承認者への DM", About: "承認待ちになったとき、一覧にある承認者 (人・ユーザーグループ) にカードを DM でも送ります。20 人までです。", Choices: []string{"送る", "送らない"}},
-			Words{Label: "Direct messages to approvers", About: "Also sends each approval card by direct message to the listed approvers, including group members (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
+			Words{Label: "承認者への DM", About: "一覧にある承認者に、カードを DM でも送ります (20 人まで)。", Choices: []string{"送る", "送らない"}},
+			Words{Label: "Direct messages to approvers", About: "Also sends each card to the listed approvers by direct message (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
-			Words{Label: "自分の依頼を自分で承認できる", About: "オフにすると、本人以外の承認が必要になります。" +
-				"承認者を指名するまで、ダイレクトメッセージでの依頼とエージェントとの会話は受け付けません。本人しか承認できないためです。"},
-			Words{Label: "People may approve their own requests", About: "If off, someone else must approve. Until you name approvers, Ringi declines direct-message requests and conversations with agents, because nobody else could approve them."})},
+			Words{Label: "自分の依頼を自分で承認できる", About: "1 人でも進められますが、証跡としては弱くなります。" +
+				"切ると、承認者を指名するまで、DM での依頼とエージェントとの会話を断ります。"},
+			Words{Label: "People may approve their own requests", About: "One person can get work done alone, but approvals carry less weight in an audit. If off, Ringi declines direct-message requests and conversations with agents until you name approvers."})},
 		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
@@ -59,15 +56,14 @@ var Sections = []Section{
 			Words{Label: "承認から実行まで", About: "この日数を過ぎても始まっていない実行は、もう一度回覧します。", Unit: "日"},
 			Words{Label: "From approval to run", About: "If it hasn’t started after this time, it is asked again.", Unit: "days"})},
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
-			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は年度ごとに 1 から始まります。年度は、決裁された日、依頼を受け付けた日で決まります。", Unit: "月"},
-			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at 1 in each fiscal year. The day of the decision, or on which the request was taken on, says which.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
+			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は、年度ごとに 1 から始まります。", Unit: "月"},
+			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at 1 in each fiscal year.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
 		{Name: "register", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "起案番号を付ける", About: "オンにすると、これから受け付ける依頼のすべてに、受け付けた順に欠番なく起案番号が付き、決裁台帳に並びます。" +
-				"受け付けずに断った依頼にも付きます。決裁番号を付けるかどうかは、回覧ルールで決めます。"},
-			Words{Label: "Number requests", About: "If on, every request taken on from now gets a number, in order and without gaps, and stands in the register, also if it is refused at once. Whether decisions are numbered is up to the rules.", Logged: "Requests are numbered"})},
+			Words{Label: "起案番号を付ける", About: "これからの依頼に、断ったものも含めて欠番なく番号が付き、決裁台帳に並びます。"},
+			Words{Label: "Number requests", About: "Every request from now on gets a number without gaps, also if refused, and stands in the register.", Logged: "Requests are numbered"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
-			Words{Label: "バージョンの上限", About: "却下などによる作り直しも含めた、バージョンの数です。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
-			Words{Label: "Maximum versions", About: "How many times a policy or its steps can be redrafted, for example after a rejection. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},
+			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
+			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
@@ -145,39 +141,42 @@ var Sections = []Section{
 			Words{Label: "Treat direct messages as", About: "Messages that start with an agent’s ID (such as claude: …) are always conversations.", Choices: []string{"A request", "A conversation (the default agent answers)"}})},
 		{Name: "agents", Kind: KindRows, Max: MaxAgents, Says: language.InEach(
 			Words{Label: "エージェント",
-				About: "会話の相手です。使える提供元、モデル、できること (code: ファイルの作成、shell: コマンドの実行、test: テストの実行、tools: ツールの呼び出し) を決めます。",
-				Hint:  "Codex と Claude は、ここに書かなくても使えます。ID を codex か claude にすると、その内容に置き換わります。行を空にすると、そのエージェントを削除します。API キーそのものは入力しないでください。"},
-			Words{Label: "Agents", About: "Agents people can talk to: their provider, model and what they can propose " +
-				"(code: write files, shell: run commands, test: run tests, tools: call tools).",
-				Hint: "Codex and Claude are available by default. To replace one, add a row with the ID codex or claude. " +
-					"To remove a row, empty it. Never enter a key itself."})},
+				About: "会話の相手です。Codex と Claude は、ここに書かなくても使えます。",
+				Hint:  "できること: code はファイルの作成、shell はコマンド、test はテスト、tools はツールの呼び出し。\nID を codex か claude にすると、その内容に置き換わります。\nAPI キーそのものは入力しないでください。\n行を空にすると、削除します。"},
+			Words{Label: "Agents", About: "Agents people can talk to. Codex and Claude are there without a row.",
+				Hint: "Can propose: code writes files, shell runs commands, test runs tests, tools calls tools.\n" +
+					"A row with the ID codex or claude replaces that agent.\nNever enter a key itself.\nTo remove a row, empty it."})},
 		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
 			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。",
-				Hint: `ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は " " で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。場所は Slack のチャンネルの ID です。ソースから始まった会話では、ソースの名前も書きます。そのルールは、ファイルがソースから変わっていない間だけ使われます。エージェントが変えたファイルを、テストが設定として読むことがあるためです。`},
+				Hint: "コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は \" \" で囲みます。\n" +
+					"シェルのコマンドとファイルの書き込みは、いつも承認が必要です。\n" +
+					"ソースから始まった会話では、ソースの名前も書きます。ファイルがソースから変わっていない間だけ使われます。\n行を空にすると、削除します。"},
 			Words{Label: "Tests that run without approval", About: "If empty, everything an agent proposes " +
 				"needs approval.",
-				Hint: `Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -. Put words with spaces in " ". Shell commands and file writes always need approval. For conversations that started from a source, also enter its name. The rule then applies only while the files match the source, because tests can read changed files as configuration.`, Logged: "Tests that run without approval"})},
+				Hint: "Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -. Put words with spaces in \" \".\n" +
+					"Shell commands and file writes always need approval.\n" +
+					"For conversations from a source, also enter its name. The rule applies only while the files match the source.\n" +
+					"To remove a row, empty it.", Logged: "Tests that run without approval"})},
 		{Name: "listed_reads", Kind: KindRows, Max: MaxListedReads, Says: language.InEach(
 			Words{Label: "承認なしで読み取ってよいツール", About: "空なら、エージェントのツールの呼び出しはすべて承認を待ちます。結果は、そのエージェントの提供元に送られます。",
-				Hint: "読み取り専用のツールを、エージェントと人ごとに登録します。承認なしで呼び出すのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。バージョンは「ツール」のページで確認できます。ツールが変わると、この行は無効になります。"},
+				Hint: "承認なしで呼び出すのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、行は無効になります。\n行を空にすると、削除します。"},
 			Words{Label: "Tools that read without approval",
 				About: "If empty, every tool call an agent proposes needs approval. Results go to the " +
-					"agent’s vendor.", Hint: "List read-only tools for one agent and specific people. A call skips approval " +
-					"only if its values are choices, numbers or dates, or were written word for word by a person in the " +
-					"conversation. Find versions on the Tools page. A row stops working when its tool changes.",
+					"agent’s vendor.", Hint: "A call skips approval only if its values are choices, numbers or dates, " +
+					"or were written word for word by a person in the conversation.\n" +
+					"Find versions on the Tools page. A row stops working when its tool changes.\nTo remove a row, empty it.",
 				Logged: "Tools that read without approval"})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
 			Words{Label: "ソース (GitHub のリポジトリ)",
-				About: "エージェントとの会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。登録すると、リポジトリのファイルが、そのエージェントの提供元に渡ります。パスワードなど、ファイルに書かれた秘密の情報も含みます。社外と共有するチャンネルでは使えません。", Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。フォルダーが空ならリポジトリ全体です。人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。CI は、後でエージェントの変更をリポジトリに送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わり、ほかの CI は動くことがあります。保存時に GitHub で確認し、リポジトリの番号を記録します。プルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。.gitattributes と CODEOWNERS は、「追加で変更してよいもの」に書いたときだけ変えられます。行を空にすると登録が外れます。"},
-			Words{Label: "Sources (GitHub repositories)", About: "Conversations with agents can start with the files of " +
-				"these repositories, as in claude@shop: …. Each listed agent’s vendor receives the files, including any " +
-				"secrets in them. Not available in channels shared with other companies.",
-				Hint: "Names use lowercase letters, digits and hyphens. Write a branch as heads/main and a tag as tags/v1. Leave " +
-					"the folder empty for the whole repository. Enter people as Slack member IDs separated by commas, or everybody. " +
-					"CI sets whether it runs when changes are pushed; skip affects GitHub Actions only. Ringi checks the repository " +
-					"on GitHub when you save. Pull requests can’t change CI configuration (such as .github) or submodules. They " +
-					"can change .gitattributes and CODEOWNERS only if listed under “May also change”. To remove a row, empty " +
-					"it."})},
+				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。", Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。\nフォルダーが空なら、リポジトリ全体です。\n人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。\nCI は、エージェントの変更を送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わります。\nプルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。\n社外と共有するチャンネルでは使えません。\n行を空にすると、登録が外れます。"},
+			Words{Label: "Sources (GitHub repositories)", About: "Conversations can start with the files of these repositories, as in " +
+				"claude@shop: …. The agent’s vendor receives the files, including any secrets in them.",
+				Hint: "Names use lowercase letters, digits and hyphens. Write a branch as heads/main and a tag as tags/v1.\n" +
+					"Leave the folder empty for the whole repository.\n" +
+					"Enter people as Slack member IDs separated by commas, or everybody.\n" +
+					"CI sets whether it runs when changes are pushed; skip affects GitHub Actions only.\n" +
+					"Pull requests can’t change CI configuration (such as .github) or submodules.\n" +
+					"Not available in channels shared with other companies.\nTo remove a row, empty it."})},
 		{Name: "action_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 24, Says: language.InEach(
 			Words{Label: "提案の承認の期限", About: "過ぎると、エージェントの提案は期限切れになります。", Unit: "時間"},
 			Words{Label: "Proposal time limit", About: "An agent’s proposal expires after this time.", Unit: "hours", Logged: "Proposal time limit (hours)"})},
@@ -192,21 +191,18 @@ var Sections = []Section{
 			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation’s AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
 			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
-				About: "すべてのエージェントが 1 日に使える AI の利用料です。毎日午前 9 時 (日本時間) に 0 に戻ります。AI を呼び出す前に毎回確認し、上限に達するとそれまで答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算 (米ドル)"},
+				About: "達すると、午前 9 時 (日本時間) まで答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高い料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算 (米ドル)"},
 			Words{Label: "Daily budget for agents (workspace)",
-				About: "Total AI cost of all agents; starts again each day at 0:00 UTC (9:00 in Japan). Checked before each " +
-					"model call; once reached, agents stop answering until then. Calls in progress can exceed it. Models with unknown prices " +
-					"count at the highest known price.", Unit: "US dollars",
+				About: "Once reached, agents stop answering until 0:00 UTC (9:00 in Japan). Calls in progress can exceed it. " +
+					"Models with unknown prices count at the highest known price.", Unit: "US dollars",
 				Logged: "Daily budget for agents (US dollars)"})},
 		{Name: "max_sources_per_day", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 100, Says: language.InEach(
 			Words{Label: "1 日のソースの取得 (ワークスペース全体)",
-				About: "会話のためにリポジトリのファイルを取得できる 1 日の回数です。毎日午前 9 時 (日本時間) に 0 に戻ります。やり直しは数えません。上限に達すると、それまでに始まる会話はファイルなしで続き、その旨を会話に表示します。",
+				About: "達すると、午前 9 時 (日本時間) まで、会話はファイルなしで続き、そう表示します。",
 				Unit:  "回", Logged: "1 日のソースの取得"},
 			Words{Label: "Source fetches per day (workspace)",
-				About: "How many times conversations can fetch a repository’s files; starts again each day at 0:00 UTC (9:00 in " +
-					"Japan). Retries don’t count. Once reached, conversations started before then continue without files and " +
-					"say so.",
-				Unit: "fetches", Logged: "Source fetches per day"})},
+				About: "Once reached, conversations go on without files, and say so, until 0:00 UTC (9:00 in Japan).",
+				Unit:  "fetches", Logged: "Source fetches per day"})},
 		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間のメッセージ (1 人)", About: "超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ (1 人)"},
 			Words{Label: "Messages per hour (per person)", About: "Further messages are kept, but the agent doesn’t answer right away.", Unit: "messages", Logged: "Messages per hour (per person)"})},
