@@ -309,7 +309,8 @@ func enters(w *consoletest.World, user, team string) (*consoletest.Browser, cons
 func firstAdministrator(t *testing.T, w *consoletest.World) {
 	b, a := enters(w, webapi.Suzuki, fresh)
 	a.Leads(t, "/console")
-	b.Get("/console").Says(t, 200).Holds(t, `href="/console/settings/approval"`) // which leads to who may approve their own requests
+	// which leads to who may approve their own requests
+	b.Get("/console").Says(t, 200).Holds(t, `href="/console/settings/approval"`)
 	is := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)))(t)
 	expect.That(t, is.Name == "新しい会社" && len(is.Admins) == 1 && is.Admins[0] == webapi.Suzuki,
 		"the workspace is %+v", is)

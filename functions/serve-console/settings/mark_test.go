@@ -148,7 +148,8 @@ func testMarkKept(t *testing.T, w *consoletest.World) {
 	p := ordering(w, b)
 	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowSum, Pointers: []string{"/items/*/unit_price"},
 		Currency: "JPY", Asides: []string{"/currency"}, Destinations: []string{"/note", "/reference"}, Act: rules.ActMessage,
-		Words: "/note", Names: map[string]language.Texts{"/items": {"en": "Lines"}, "/supplier": {"ja": "会社", "en": "Company"}}}
+		Words: "/note", Names: map[string]language.Texts{"/items": {"en": "Lines"},
+			"/supplier": {"ja": "会社", "en": "Company"}}}
 	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 	page := b.Get(markPage + standin.PlaceOrder)
 	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)

@@ -76,7 +76,8 @@ func whatIsShown(t *testing.T, f catalog.File, arguments map[string]any) {
 	expect.That(t, len(m.Problems()) == 0, "%s is shown by what is no mark: %v", f.Name, m.Problems())
 	for _, locale := range language.All {
 		for name := range arguments {
-			expect.That(t, f.Shown.Act == "" || m.Names["/"+name][locale] != "", "%s has no name for %s in %s", f.Name, name, locale)
+			expect.That(t, f.Shown.Act == "" || m.Names["/"+name][locale] != "",
+				"%s has no name for %s in %s", f.Name, name, locale)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestProblemsOfWhatAMarkShows(t *testing.T) {
 	expect.Is(t, len(told().Problems()), 0)
 	only := &rules.Mark{Version: "v1", Act: rules.ActBooking}
 	expect.Is(t, len(only.Problems()), 0)
-	many := map[string]language.Texts{}
+	many, long, french := map[string]language.Texts{}, strings.Repeat("長", 41), language.Texts{"fr": "Note"}
 	for i := range 41 {
 		many[fmt.Sprintf("/a%d", i)] = language.Texts{"ja": fmt.Sprintf("n%d", i)}
 	}
@@ -49,14 +49,14 @@ func TestProblemsOfWhatAMarkShows(t *testing.T) {
 		"a name in quotation marks":   {func(m *rules.Mark) { m.Names["/note"] = ja("「備考」") }, "names[/note]"},
 		"a name with a star":          {func(m *rules.Mark) { m.Names["/note"] = ja("備考*") }, "names[/note]"},
 		"a name of two lines":         {func(m *rules.Mark) { m.Names["/note"] = ja("備\n考") }, "names[/note]"},
-		"a long name":                 {func(m *rules.Mark) { m.Names["/note"] = ja(strings.Repeat("長", 41)) }, "names[/note]"},
+		"a long name":                 {func(m *rules.Mark) { m.Names["/note"] = ja(long) }, "names[/note]"},
 		"a name that hides":           {func(m *rules.Mark) { m.Names["/note"] = ja("備\u200b考") }, "names[/note]"},
 		"a name that looks like one":  {func(m *rules.Mark) { m.Names["/note"] = ja("N\u043ete") }, "names[/note]"},
 		"a name twice":                {func(m *rules.Mark) { m.Names["/tel"] = ja("取引先") }, "names[/tel]"},
 		"a name of Ringi's":           {func(m *rules.Mark) { m.Names["/note"] = ja("SUBTOTAL") }, "names[/note]"},
 		"a name of no pointer":        {func(m *rules.Mark) { m.Names["note"] = ja("備考") }, "names[note]"},
 		"another's name in English":   {func(m *rules.Mark) { m.Names["/tel"] = language.Texts{"en": "取引先"} }, "names[/tel]"},
-		"a name in no language":       {func(m *rules.Mark) { m.Names["/note"] = language.Texts{"fr": "Note"} }, "names[/note]"},
+		"a name in no language":       {func(m *rules.Mark) { m.Names["/note"] = french }, "names[/note]"},
 		"many names":                  {func(m *rules.Mark) { m.Names = many }, "names"},
 		"a label twice":               {func(m *rules.Mark) { m.Labels["acme2"] = "アクメ" }, "labels[acme2]"},
 		"a label of nothing":          {func(m *rules.Mark) { m.Labels[""] = "x" }, "labels[]"},

@@ -37,18 +37,23 @@ var Sections = []Section{
 				"このチャンネルのメンバーが承認します。ID (詳細の一番下) を入力し、先に Ringi を追加してください。チャンネルも人もなければ、依頼を断ります。"},
 			Words{Label: "Approvers of direct messages (channel)", About: "Where a rule asks the members of the channel, " +
 				"members of this one approve steps from direct messages and from channels where nobody else can. " +
-				"Enter its ID (at the bottom of its details), and add Ringi first. With neither channel nor people, requests are declined."})},
+				"Enter its ID (at the bottom of its details), and add Ringi first. With neither channel nor people, " +
+				"requests are declined."})},
 		{Name: "direct_approvers.users", Kind: KindPeople, Max: rules.MaxPeople, Rule: RuleUserID, fits: like(&userForm),
 			Says: language.InEach(
 				Words{Label: "ダイレクトメッセージの承認者 (人)", About: "上のチャンネルがないときに使います。DM で届き、1 人が承認します。"},
-				Words{Label: "Approvers of direct messages (people)", About: "Used without a channel above. Each is asked by direct message; one approves."})},
+				Words{Label: "Approvers of direct messages (people)", About: "Used without a channel above. Each is asked " +
+					"by direct message; one approves."})},
 		{Name: "approval_copies", Kind: KindChoice, Choices: []string{CopiesListed, CopiesNone}, Says: language.InEach(
 			Words{Label: "承認者への DM", About: "一覧にある承認者に、カードを DM でも送ります (20 人まで)。", Choices: []string{"送る", "送らない"}},
-			Words{Label: "Direct messages to approvers", About: "Also sends each card to the listed approvers by direct message (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
+			Words{Label: "Direct messages to approvers", About: "Also sends each card to the listed approvers by " +
+				"direct message (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
 			Words{Label: "自分の依頼を自分で承認できる", About: "1 人でも進められますが、証跡としては弱くなります。" +
 				"切ると、承認者を指名するまで、DM での依頼とエージェントとの会話を断ります。"},
-			Words{Label: "People may approve their own requests", About: "One person can get work done alone, but approvals carry less weight in an audit. If off, Ringi declines direct-message requests and conversations with agents until you name approvers."})},
+			Words{Label: "People may approve their own requests", About: "One person can get work done alone, but " +
+				"approvals carry less weight in an audit. If off, Ringi declines direct-message requests and " +
+				"conversations with agents until you name approvers."})},
 		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
@@ -57,13 +62,16 @@ var Sections = []Section{
 			Words{Label: "From approval to run", About: "If it hasn’t started after this time, it is asked again.", Unit: "days"})},
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
 			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は、年度ごとに 1 から始まります。", Unit: "月"},
-			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at 1 in each fiscal year.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
+			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at " +
+				"1 in each fiscal year.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
 		{Name: "register", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "起案番号を付ける", About: "これからの依頼に、断ったものも含めて欠番なく番号が付き、決裁台帳に並びます。"},
-			Words{Label: "Number requests", About: "Every request from now on gets a number without gaps, also if refused, and stands in the register.", Logged: "Requests are numbered"})},
+			Words{Label: "Number requests", About: "Every request from now on gets a number without gaps, also if " +
+				"refused, and stands in the register.", Logged: "Requests are numbered"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
-			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},
+			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then " +
+				"ends.", Unit: "versions", Logged: "Maximum versions"})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
@@ -142,10 +150,12 @@ var Sections = []Section{
 		{Name: "agents", Kind: KindRows, Max: MaxAgents, Says: language.InEach(
 			Words{Label: "エージェント",
 				About: "会話の相手です。Codex と Claude は、ここに書かなくても使えます。",
-				Hint:  "できること: code はファイルの作成、shell はコマンド、test はテスト、tools はツールの呼び出し。\nID を codex か claude にすると、その内容に置き換わります。\nAPI キーそのものは入力しないでください。\n行を空にすると、削除します。"},
+				Hint: "できること: code はファイルの作成、shell はコマンド、test はテスト、tools はツールの呼び出し。\nID を codex か claude にすると、" +
+					"その内容に置き換わります。\nAPI キーそのものは入力しないでください。\n行を空にすると、削除します。"},
 			Words{Label: "Agents", About: "Agents people can talk to. Codex and Claude are there without a row.",
 				Hint: "Can propose: code writes files, shell runs commands, test runs tests, tools calls tools.\n" +
-					"A row with the ID codex or claude replaces that agent.\nNever enter a key itself.\nTo remove a row, empty it."})},
+					"A row with the ID codex or claude replaces that agent.\nNever enter a key itself.\nTo remove a row, " +
+					"empty it."})},
 		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
 			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。",
 				Hint: "コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は \" \" で囲みます。\n" +
@@ -153,9 +163,11 @@ var Sections = []Section{
 					"ソースから始まった会話では、ソースの名前も書きます。ファイルがソースから変わっていない間だけ使われます。\n行を空にすると、削除します。"},
 			Words{Label: "Tests that run without approval", About: "If empty, everything an agent proposes " +
 				"needs approval.",
-				Hint: "Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -. Put words with spaces in \" \".\n" +
+				Hint: "Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -. Put " +
+					"words with spaces in \" \".\n" +
 					"Shell commands and file writes always need approval.\n" +
-					"For conversations from a source, also enter its name. The rule applies only while the files match the source.\n" +
+					"For conversations from a source, also enter its name. The rule applies only while the files match the " +
+					"source.\n" +
 					"To remove a row, empty it.", Logged: "Tests that run without approval"})},
 		{Name: "listed_reads", Kind: KindRows, Max: MaxListedReads, Says: language.InEach(
 			Words{Label: "承認なしで読み取ってよいツール", About: "空なら、エージェントのツールの呼び出しはすべて承認を待ちます。結果は、そのエージェントの提供元に送られます。",
@@ -168,8 +180,12 @@ var Sections = []Section{
 				Logged: "Tools that read without approval"})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
 			Words{Label: "ソース (GitHub のリポジトリ)",
-				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。", Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。\nフォルダーが空なら、リポジトリ全体です。\n人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。\nCI は、エージェントの変更を送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わります。\nプルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。\n社外と共有するチャンネルでは使えません。\n行を空にすると、登録が外れます。"},
-			Words{Label: "Sources (GitHub repositories)", About: "Conversations can start with the files of these repositories, as in " +
+				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。",
+				Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。\nフォルダーが空なら、リポジトリ全体です。\n人は Slack のメンバー " +
+					"ID を , で区切るか、everybody (全員) とします。\nCI は、エージェントの変更を送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わります。\n" +
+					"プルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。\n社外と共有するチャンネルでは使えません。\n行を空にすると、登録が外れます。"},
+			Words{Label: "Sources (GitHub repositories)", About: "Conversations can start with the files of these " +
+				"repositories, as in " +
 				"claude@shop: …. The agent’s vendor receives the files, including any secrets in them.",
 				Hint: "Names use lowercase letters, digits and hyphens. Write a branch as heads/main and a tag as tags/v1.\n" +
 					"Leave the folder empty for the whole repository.\n" +
@@ -191,7 +207,8 @@ var Sections = []Section{
 			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation’s AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
 			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
-				About: "達すると、午前 9 時 (日本時間) まで答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高い料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算 (米ドル)"},
+				About: "達すると、午前 9 時 (日本時間) まで答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高い料金で数えます。", Unit: "米ドル",
+				Logged: "エージェントの 1 日の予算 (米ドル)"},
 			Words{Label: "Daily budget for agents (workspace)",
 				About: "Once reached, agents stop answering until 0:00 UTC (9:00 in Japan). Calls in progress can exceed it. " +
 					"Models with unknown prices count at the highest known price.", Unit: "US dollars",

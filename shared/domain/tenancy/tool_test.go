@@ -401,7 +401,8 @@ func TestACallThatCarriesAnotherMarkIsUnknown(t *testing.T) {
 	v := p.Pin.Version()
 	call := func(carried *rules.Mark) rules.Call { return p.Call(v, aggregate.Write, order, carried) }
 	named := *p.Mark
-	named.Act, named.Party, named.Names = rules.ActOrder, "/supplier", map[string]language.Texts{"/supplier": {"ja": "取引先"}}
+	named.Act, named.Party = rules.ActOrder, "/supplier"
+	named.Names = map[string]language.Texts{"/supplier": {"ja": "取引先"}}
 	expect.Same(t, call(&named), call(p.Mark))
 	expect.That(t, call(&named).Amount.Known(), "%+v", call(&named))
 	summed := *p.Mark
