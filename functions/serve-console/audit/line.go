@@ -22,6 +22,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
 // line is a decision or a request in the list.
@@ -95,7 +96,7 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	} else {
 		out.ID = cmp.Or(x.Request.TaskID, x.Decision.TaskID)
 		out.Page, out.Asked = "/console/tasks/"+out.ID, x.Head.CreatedAt
-		out.Title = beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)))
+		out.Title = legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle)
 		if x.Head.Glance.Amount != (rules.Amount{}) { // there are steps
 			out.Kind = s.acts.In("acts", cmp.Or(x.Head.Glance.Act, "other"))
 		}
@@ -117,13 +118,6 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 
 // mostTitle is how many characters of a message stand for a title.
 const mostTitle = 80
-
-func beginning(text string) string {
-	if all := []rune(text); len(all) > mostTitle {
-		return string(all[:mostTitle]) + "…"
-	}
-	return text
-}
 
 // path names who stamped, stage by stage, a stand-in with whose stamp it is.
 func (s *speaker) path(g *aggregate.Gate) string {

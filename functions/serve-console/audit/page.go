@@ -64,33 +64,24 @@ func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
 	if !q.Has("from") && !q.Has("to") {
 		f.From = tenancy.DayOf(now.AddDate(0, 0, -auditDays))
 	}
-	filter, err := f.filter()
-	if field := (aggregate.ErrField{}); errors.As(err, &field) {
-		f.Problem = field.Field
-	}
-	return f, filter
-}
-
-// filter converts the form. It returns aggregate.ErrField for an invalid field.
-func (f auditForm) filter() (auditlog.Filter, error) {
 	out := auditlog.Filter{Action: aggregate.Action(f.Action), Actor: f.Actor, Resource: f.Resource}
-	var err error
-	if f.From != "" {
-		if out.From, err = tenancy.DayBegins(f.From); err != nil {
-			return auditlog.Filter{}, aggregate.ErrField{Field: "from", Limit: "must be a date"}
-		}
+	var noBegin, noEnd error
+	out.From, noBegin = web.DayOf(f.From)
+	if out.To, noEnd = web.DayOf(f.To); !out.To.IsZero() {
+		out.To = out.To.AddDate(0, 0, 1)
 	}
-	if f.To != "" {
-		last, err := tenancy.DayBegins(f.To)
-		if err != nil {
-			return auditlog.Filter{}, aggregate.ErrField{Field: "to", Limit: "must be a date"}
-		}
-		out.To = last.AddDate(0, 0, 1)
+	field, wrong := errors.AsType[aggregate.ErrField](out.Check())
+	switch {
+	case noBegin != nil:
+		f.Problem = "from"
+	case noEnd != nil:
+		f.Problem = "to"
+	case wrong:
+		f.Problem = field.Field
+	default:
+		return f, out
 	}
-	if err := out.Check(); err != nil {
-		return auditlog.Filter{}, err
-	}
-	return out, nil
+	return f, auditlog.Filter{}
 }
 
 const auditPath = "/console/audit"

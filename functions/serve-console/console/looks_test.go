@@ -283,7 +283,7 @@ func turnLooks(w *consoletest.World) []look {
 	denied := opened(consoletest.ThreeStages()...)
 	act(webapi.Suzuki, aggregate.ActDeny, "この依頼は、来期の予算で出し直してください。")
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
-	k.ProposesAlong(two)
+	k.ProposesBy(consoletest.Along(two))
 	return []look{
 		{name: "turn-mine", path: mine}, {name: "turn-others", path: others}, {name: "turn-two-of-three", path: stamped},
 		{name: "turn-take-back", path: back + "?done=act_stamp"}, {name: "turn-round", path: round},

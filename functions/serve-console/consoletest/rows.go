@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -77,18 +76,18 @@ func (w *World) Filled(n int, of func(n int) (user, channel, title string)) {
 		x := task.Task{ID: fmt.Sprintf("01FILL%020d", i), TenantID: w.Tenant.ID, Title: title, Status: task.TaskCompleted,
 			ListedAs: task.StatusDone, SlackChannel: channel, Source: task.SourceChannel}
 		at := aggregate.TimeText(made)
-		puts = append(puts, w.row(x, at, map[string]any{
+		puts = append(puts, w.Row(x, at, map[string]any{
 			"PK": "TASK#" + w.Tenant.ID + "#" + x.ID, "SK": "TASK", "type": "task", "rev": 2,
 			"GSI1PK": task.AllOf(w.Tenant.ID), "GSI1SK": at + "#" + x.ID,
 			"GSI2PK": task.WithStatus(w.Tenant.ID, x.ListedAs), "GSI2SK": at + "#" + x.ID,
 			"GSI3PK": task.By(w.Tenant.ID, user), "GSI3SK": at + "#" + x.ID,
 		}))
 	}
-	w.put(puts)
+	w.Put(puts)
 }
 
-// row makes a row from a value, the time it was made, and its keys.
-func (w *World) row(x any, at string, keys map[string]any) types.WriteRequest {
+// Row makes a row from a value, the time it was made, and its keys.
+func (w *World) Row(x any, at string, keys map[string]any) types.WriteRequest {
 	w.T.Helper()
 	it := map[string]any{"schema_version": 1, "created_at": at, "updated_at": at}
 	expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(x))(w.T), &it))
@@ -96,31 +95,11 @@ func (w *World) row(x any, at string, keys map[string]any) types.WriteRequest {
 	return types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}}
 }
 
-func (w *World) put(rows []types.WriteRequest) {
+// Put writes rows as they are.
+func (w *World) Put(rows []types.WriteRequest) {
 	w.T.Helper()
 	for batch := range slices.Chunk(rows, 25) {
 		expect.Value(w.DB.BatchWriteItem(w.T.Context(),
 			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.Table: batch}}))(w.T)
 	}
-}
-
-// Competed writes the rows of n contests as the store does, and returns their ids, newest first.
-func (w *World) Competed(n int, of func(n int, k *contest.Contest)) []string {
-	w.T.Helper()
-	var puts []types.WriteRequest
-	var ids []string
-	for i := range n {
-		made := w.Now().Add(-time.Duration(i) * time.Second)
-		k := contest.Contest{ExecutionID: contest.NewID(), TenantID: w.Tenant.ID, Locale: "ja", TotalTeams: 3,
-			CreatedAt: made}
-		of(i, &k)
-		at := aggregate.TimeText(made)
-		puts = append(puts, w.row(k, at, map[string]any{
-			"PK": "CONTEST#" + w.Tenant.ID + "#" + k.ExecutionID, "SK": k.Key(), "type": "contest", "rev": 1,
-			"GSI1PK": contest.All(w.Tenant.ID), "GSI1SK": at + "#" + k.ExecutionID,
-		}))
-		ids = append(ids, k.ExecutionID)
-	}
-	w.put(puts)
-	return ids
 }

@@ -152,13 +152,7 @@ func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
 func (w *World) Opened(stages ...circulation.Stage) {
 	w.T.Helper()
 	w.Ask()
-	w.OpenedWith(tenancy.DefaultSettings(), Message(1, "締切は金曜です"), stages...)
-}
-
-// OpenedWith does so with a request that was received, by these settings.
-func (w *World) OpenedWith(s tenancy.Settings, step task.Step, stages ...circulation.Stage) {
-	w.T.Helper()
-	w.PlannedOnRoute(s, Along(stages...), step)
+	w.PlannedOnRoute(tenancy.DefaultSettings(), Along(stages...), Message(1, "締切は金曜です"))
 }
 
 // Along is the opening of what Sato asks along these stages.
@@ -166,13 +160,7 @@ func Along(stages ...circulation.Stage) aggregate.Opening {
 	return pipelinetest.Along([]string{webapi.Sato}, 1, stages...)
 }
 
-// ProposesAlong has a conversation's agent propose a command that asks people along these stages.
-func (k *Conversation) ProposesAlong(stages ...circulation.Stage) *conversation.Action {
-	k.T.Helper()
-	return k.ProposesBy(Along(stages...))
-}
-
-// ProposesBy does so by an opening.
+// ProposesBy has a conversation's agent propose a command that asks people by an opening.
 func (k *Conversation) ProposesBy(o aggregate.Opening) *conversation.Action {
 	k.T.Helper()
 	payload := aggregate.Blob{JSON: Script, Bytes: len(Script)}

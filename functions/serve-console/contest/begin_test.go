@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
@@ -241,7 +243,7 @@ func varied(now time.Time) func(n int, k *contest.Contest) {
 // once, newest first, and the last page takes no longer than the first.
 func TestAThousandContestsArePagedThrough(t *testing.T) {
 	w := consoletest.Start(t)
-	ids := w.Competed(1000, varied(w.Now()))
+	ids := competed(w, 1000, varied(w.Now()))
 	for locale, says := range map[string][]string{
 		"ja": {"今月の勤怠をまとめる", "依頼の実行方針の作成", "完了", "進行中", "中止", "中断"},
 		"en": {"今月の勤怠をまとめる", "Policy of a request", "Completed", "Running", "Cancelled", "Interrupted"},
@@ -285,4 +287,25 @@ func contesting(w *consoletest.World, title string) *consoletest.Contest {
 		return a.AskContest(a.Head.Run, task.Contest{ExecutionID: k.ID, Until: w.Now().Add(time.Minute)}, w.Now())
 	})
 	return k
+}
+
+// competed writes the rows of n contests as the store does, and returns their ids, newest first.
+func competed(w *consoletest.World, n int, of func(n int, k *contest.Contest)) []string {
+	w.T.Helper()
+	var puts []types.WriteRequest
+	var ids []string
+	for i := range n {
+		made := w.Now().Add(-time.Duration(i) * time.Second)
+		k := contest.Contest{ExecutionID: contest.NewID(), TenantID: w.Tenant.ID, Locale: "ja", TotalTeams: 3,
+			CreatedAt: made}
+		of(i, &k)
+		at := aggregate.TimeText(made)
+		puts = append(puts, w.Row(k, at, map[string]any{
+			"PK": "CONTEST#" + w.Tenant.ID + "#" + k.ExecutionID, "SK": k.Key(), "type": "contest", "rev": 1,
+			"GSI1PK": contest.All(w.Tenant.ID), "GSI1SK": at + "#" + k.ExecutionID,
+		}))
+		ids = append(ids, k.ExecutionID)
+	}
+	w.Put(puts)
+	return ids
 }

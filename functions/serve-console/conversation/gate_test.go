@@ -60,7 +60,7 @@ func testRouteOfAction(t *testing.T, w *consoletest.World) {
 // Alex isn't in #人事.
 func testActsOnAction(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
-	k.ProposesAlong(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex))
+	k.ProposesBy(consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex)))
 	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
 	acts := func(b *consoletest.Browser, act aggregate.Act, reason string) consoletest.Answer {
 		t.Helper()
@@ -82,12 +82,12 @@ func testActsOnAction(t *testing.T, w *consoletest.World) {
 	expect.Is(t, len(k.Load().Inbox), 1, "the agent has a turn for the reason")
 	alex.Get(sent.To).Says(t, 200, "差し戻しました。", "先にファイルを見せて", "部長 差し戻し")
 	suzuki.Post(k.Page()+"/act", late).Says(t, http.StatusConflict, "Alex Kim")
-	k.ProposesAlong(consoletest.Desk("課長", 1, webapi.Suzuki))
+	k.ProposesBy(consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki)))
 	acts(suzuki, aggregate.ActDeny, "要りません").Leads(t, k.Page()+"?done=act_deny")
 	expect.Is(t, k.Load().Actions[1].CancelReason, conversation.ReasonDenied)
 	expect.Is(t, len(k.Load().Inbox), 0, "the agent has none")
 	k.Says(webapi.Sato, "続けて")
-	k.ProposesAlong(consoletest.Desk("課長", 1, webapi.Suzuki))
+	k.ProposesBy(consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki)))
 	acts(suzuki, aggregate.ActApprove, "").Leads(t, k.Page()+"?done=act_settle")
 	expect.Is(t, k.Load().Current().Status, conversation.ActionApproved)
 }

@@ -144,7 +144,7 @@ func testLastVersion(t *testing.T, w *consoletest.World) {
 	w.Ref.Tenant = w.Tenant.ID
 	s := w.Settings(func(s *tenancy.Settings) { s.MaxVersions = 1 })
 	w.Ask()
-	w.OpenedWith(s, consoletest.Message(1, "締切は金曜です"), consoletest.ThreeStages()...)
+	w.PlannedOnRoute(s, consoletest.Along(consoletest.ThreeStages()...), consoletest.Message(1, "締切は金曜です"))
 	page := w.As(webapi.Suzuki).Get(w.TaskPage())
 	page.Says(t, 200, "終わりにする", "版の上限(1)に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
 }
@@ -188,7 +188,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 	step := consoletest.Message(1, "締切は金曜です")
 	step.RequiresHumanCheck = true
 	w.Ask()
-	w.OpenedWith(tenancy.DefaultSettings(), step, consoletest.Desk("課長", 1, webapi.Suzuki))
+	w.PlannedOnRoute(tenancy.DefaultSettings(), consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki)), step)
 	suzuki := w.As(webapi.Suzuki)
 	acted(suzuki, w, aggregate.ActApprove, "")
 	w.Begin()
@@ -224,7 +224,7 @@ func testOutsideOfChannel(t *testing.T, w *consoletest.World) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
 	})
 	w.Ask()
-	w.OpenedWith(w.SettingsNow(), consoletest.Message(1, "締切は金曜です"), head)
+	w.PlannedOnRoute(w.SettingsNow(), consoletest.Along(head), consoletest.Message(1, "締切は金曜です"))
 	tanaka, alex := w.As(webapi.Tanaka), w.As(webapi.Alex)
 	tanaka.Get(w.TaskPage()).Says(t, 200, "この回覧であなたにお願いしている承認はありません。いまは 部長(Alex Kim)の番です。").
 		Lacks(t, `value="approve"`, `value="deny"`)

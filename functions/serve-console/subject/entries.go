@@ -71,8 +71,5 @@ func (m marks) Channel(id string) string { return m.channel(id) }
 func (m marks) Time(t time.Time) string  { return web.Minute(t) }
 
 func (m marks) Text(s string, most int) string {
-	if runes := []rune(strings.Join(strings.Fields(s), " ")); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
+	return legible.Beginning(strings.Join(strings.Fields(s), " "), most)
 }

@@ -160,8 +160,8 @@ func (r Reader) History(s Source) History {
 	t.Moves = a.Head.Ended == nil || a.OpenSession() != nil
 	r.begin(&t, a)
 	r.end(&t, a)
-	t.Policies = r.policies(a, s.Audit)
-	t.Plans = r.plans(a, s.Audit)
+	t.Policies = r.policies(a)
+	t.Plans = r.plans(a)
 	for i := len(a.Executions) - 1; i >= 0; i-- {
 		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
 	}
@@ -177,10 +177,14 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 	if m := a.Request; m != nil {
 		t.Message = Message{Text: r.prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
 		r.enclosed(&t.Message, a)
-		t.Title, t.Created = r.Named(card.OneLine(firstLine(m.Words(r.Locale)))), m.CreatedAt
+		line, _, _ := strings.Cut(strings.TrimSpace(m.Words(r.Locale)), "\n")
+		t.Title, t.Created = r.Named(card.OneLine(legible.Beginning(line, mostText))), m.CreatedAt
 	}
 	if x := a.Task; x != nil {
 		t.Title, t.Description, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.CreatedAt
+		if said := t.Message.Text; said != "" && strings.Contains(t.Description, said) {
+			t.Description = "" // it says no more than the message
+		}
 		t.Priority = card.Priority(r.Locale, x.Priority)
 	}
 	if a.Answer != nil {
@@ -207,16 +211,6 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
 		t.Waits = *until
 	}
-}
-
-func firstLine(s string) string {
-	const most = 120
-	for i, line := 0, []rune(s); i < len(line); i++ {
-		if line[i] == '\n' && i > 0 || i == most {
-			return string(line[:i])
-		}
-	}
-	return s
 }
 
 // Forwarded is a message that the request forwards.

@@ -1,12 +1,11 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
-	"slices"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/card"
 )
 
 // A page shows at most mostSteps steps, of executions and then of plans, and mostShown bytes of arguments and results.
@@ -55,45 +54,16 @@ func (c Call) light() Call {
 	return Call{Effect: subject.Effect{Words: e.Words, Tool: e.Tool, Sentence: e.Sentence}}
 }
 
-// weight estimates the bytes of a step's arguments and result on the page.
+// weight estimates the bytes of a step's arguments and result on the page, by those of their JSON.
 func (s Run) weight() int {
-	n := len(s.Preview)
-	for _, a := range append(slices.Clone(s.Effect.Rest), s.Effect.Defaults...) {
-		n += argument + lengthOf(a.Name) + lengthOf(a.Value)
-	}
-	if n += lengthOf(s.Effect.Text); s.Effect.Items != nil {
-		n += weightOf([]Shown{{Value: card.Value{Table: &card.Table{Rows: s.Effect.Items.Rows}}}})
-	}
+	const markup, nothing = 3, len(`[null,null,null,null,"",null,""]`) // a page has so many times more
+	all := []any{s.Effect.Rest, s.Effect.Defaults, s.Effect.Text, s.Effect.Items, s.Preview}
 	if s.Result != nil {
-		n += len(s.Result.Preview) + weightOf(s.Result.Values)
+		all = append(all, s.Result.Values, s.Result.Preview)
 	}
-	return n
-}
-
-const argument = 60 // bytes of its markup
-
-func lengthOf(pieces []subject.Piece) (n int) {
-	for _, p := range pieces {
-		n += len(p.Text)
+	b, err := json.Marshal(all)
+	if err != nil { // such values can be written
+		return mostShown
 	}
-	return n
-}
-
-func weightOf(values []Shown) (n int) {
-	const value, text, cell = 100, 40, 24 // their markup
-	for _, v := range values {
-		n += value + len(v.Name)
-		for _, x := range v.Texts {
-			n += text + len(x)
-		}
-		if v.Table == nil {
-			continue
-		}
-		for _, row := range v.Table.Rows {
-			for _, x := range row {
-				n += cell + len(x)
-			}
-		}
-	}
-	return n
+	return markup * max(0, len(b)-nothing)
 }

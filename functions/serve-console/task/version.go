@@ -1,7 +1,6 @@
 package task
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -98,17 +97,10 @@ type Verdict struct {
 	By      string // who approved or rejected it; empty: nobody, or the system
 	Auto    bool   // approved by the system
 	At      time.Time
-	Surface aggregate.Surface
-	Reason  string // of a rejection
-	Stamps  []Stamp
-	Route   *subject.Route // nil: no rule chose one
-	Beside  bool           // the route stands elsewhere on the page
-}
-
-type Stamp struct {
-	By, For string
-	At      time.Time
-	Surface aggregate.Surface
+	Surface aggregate.Surface // of an approval
+	Reason  string            // of a rejection
+	Route   *subject.Route    // nil: no rule chose one
+	Beside  bool              // the route stands elsewhere on the page
 }
 
 type Step struct {
@@ -118,13 +110,13 @@ type Step struct {
 	Write, Checked    bool
 }
 
-func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
+func (r Reader) policies(a *task.Aggregate) []Version {
 	var out []Version
 	for i, p := range a.Prompts {
 		v := Version{
 			ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0,
 			Text: r.prose(p.Content), Created: p.CreatedAt,
-			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(a, &p.Gate, p.ID, log),
+			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(a, &p.Gate),
 		}
 		v.stop(a)
 		if i > 0 && v.Text != "" {
@@ -146,7 +138,7 @@ func (v *Version) stop(a *task.Aggregate) {
 	}
 }
 
-func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
+func (r Reader) plans(a *task.Aggregate) []Version {
 	var out []Version
 	open, _ := a.OpenGate()
 	for i, p := range a.Processes {
@@ -154,7 +146,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 		v := Version{
 			ID: p.ID, Key: fmt.Sprintf("plan-%d", p.Version), Of: task.CardProcess, Number: p.Version, Later: i > 0,
 			Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
-			Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate, p.ID, log),
+			Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate),
 		}
 		v.stop(a)
 		if i > 0 {
@@ -201,42 +193,20 @@ func (r Reader) below(a *task.Aggregate, e *subject.Effect) {
 	}
 }
 
-func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate, id string, log []aggregate.AuditEntry) Verdict {
+func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
-	for _, s := range g.Given() {
-		stamp := Stamp{By: r.Person(s.By), At: s.At, Surface: s.Surface}
-		if s.OnBehalfOf != "" {
-			stamp.For = r.Person(s.OnBehalfOf)
-		}
-		v.Stamps = append(v.Stamps, stamp)
-	}
 	switch {
 	case g.ApprovedAt != nil && g.ApprovedBy == "":
 		v.At, v.Auto = *g.ApprovedAt, true
 	case g.ApprovedAt != nil:
 		v.By, v.At, v.Surface = r.Person(g.ApprovedBy), *g.ApprovedAt, aggregate.SurfaceSlack
-		if n := len(v.Stamps); n > 0 {
-			v.Surface = v.Stamps[n-1].Surface
+		if given := g.Given(); given != nil {
+			v.Surface = given[len(given)-1].Surface
 		}
 	case g.RejectedAt != nil:
-		v.By, v.At, v.Surface = r.Person(g.RejectedBy), *g.RejectedAt, surfaceOf(log, *g.RejectedAt, id)
-		v.Reason = r.prose(g.RejectionReason)
+		v.By, v.At, v.Reason = r.Person(g.RejectedBy), *g.RejectedAt, r.prose(g.RejectionReason)
 	}
 	return v
-}
-
-// surfaceOf returns where a decision was made if only the audit log says so.
-func surfaceOf(log []aggregate.AuditEntry, at time.Time, id string) aggregate.Surface {
-	for _, e := range log {
-		var details struct {
-			Surface aggregate.Surface `json:"surface"`
-		}
-		if e.ResourceID == id && e.Timestamp.Equal(at) && json.Unmarshal([]byte(e.Details), &details) == nil &&
-			details.Surface != "" {
-			return details.Surface
-		}
-	}
-	return aggregate.SurfaceSlack
 }
 
 // Gate is the gate that waits for a person, with everything to be decided on.
