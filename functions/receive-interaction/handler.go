@@ -220,6 +220,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	case card.OthersCallback:
 		return inbound.OK(), turn(ctx, h, p, a, "draft", h.turnedDraft)
 	}
+	if a.ActionID == card.NewRequest {
+		return h.open(ctx, p)
+	}
 	c, hash, err := p.pressed(a)
 	if err != nil {
 		return inbound.Response{}, err

@@ -256,6 +256,10 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 			expect.Same(t, slacktest.Team, expect.Value(records.NotesOf(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant,
 				webapi.Suzuki))(t).Team)
 		},
+		"open the dialog for a new request": func(t *testing.T, w *world) {
+			w.quiet(w.post(w.onTab(webapi.Sato, card.NewRequest, "")), webapi.Sato)
+			w.titled(webapi.Sato, card.RequestModal("ja"))
+		},
 		"eight clicks in three places make one decision": testClicksInThreePlaces,
 	})
 }

@@ -96,9 +96,9 @@ func (h *Handler) note(ctx context.Context, of card.RequestOf, user string, note
 	}
 }
 
-// open shows the dialog for a new request.
+// open shows the dialog for a new request, by the shortcut or the Home tab's button.
 func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error) {
-	if p.CallbackID != shortcutNew {
+	if p.Type == kindGlobal && p.CallbackID != shortcutNew {
 		return ignore(ctx, "shortcut")
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)

@@ -44,17 +44,32 @@ func (s Sum) Says() []Piece {
 	if s.Lead.Orders == nil {
 		return []Piece{{Words, w.OnlyReads}}
 	}
-	lead := s.Lead
-	lead.Amount = s.Amount
-	return lead.Says(s.locale)
+	return s.whole().Says(s.locale)
 }
 
-// Says is an effect's sentence with what it moves.
+// Unmarked is Effect.Unmarked of all that steps do.
+func (s Sum) Unmarked() string { return s.whole().Unmarked(s.locale) }
+
+// whole is what people are told first, with what all steps move.
+func (s Sum) whole() *Effect {
+	s.Lead.Amount = s.Amount
+	return &s.Lead
+}
+
+// Says is an effect's sentence with what it moves. That nobody knows what a tool without a mark moves is Unmarked.
 func (e *Effect) Says(locale string) []Piece {
-	if e.Amount == rules.Nothing() || e.Access == aggregate.Read {
+	if e.Amount == rules.Nothing() || e.Unmarked(locale) != "" || e.Access == aggregate.Read {
 		return e.Sentence
 	}
 	return append([]Piece{{Words, Money(locale, e.Amount) + " — "}}, e.Sentence...)
+}
+
+// Unmarked says behind an effect's sentence that what it moves isn't known, as nobody has said what its tool does.
+func (e *Effect) Unmarked(locale string) string {
+	if e.Act != "" || e.Amount.Known() {
+		return ""
+	}
+	return effectWordsOf.In(locale).Unmarked
 }
 
 // Short is Says for notifications and lists: one line of at most 120 characters without formatting, in which no person
@@ -64,8 +79,8 @@ func (s Sum) Short(locale string) string {
 	if s.Lead.Orders == nil {
 		return w.Acts[string(rules.ActRead)]["ShortBare"]
 	}
-	text := s.Lead.short
-	if s.Amount != rules.Nothing() {
+	text, unmarked := s.Lead.short, s.Unmarked()
+	if s.Amount != rules.Nothing() && unmarked == "" {
 		text = Money(locale, s.Amount) + " " + text
 	}
 	others := 0
@@ -78,6 +93,7 @@ func (s Sum) Short(locale string) string {
 	if others > 0 {
 		more = fillLine(w.Others, "n", others)
 	}
+	more += unmarked
 	return legible.Clip(text, maxShort-len([]rune(more))) + more
 }
 

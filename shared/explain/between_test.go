@@ -61,8 +61,8 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 			"Sends a DM to @U0TAKADA and @U0MORI", "DM to 2 people", 0, 0},
 		"a message to one": {ordered(dm("U0TAKADA", "締めます。")), "@U0TAKADA さんに DM を送ります", "1 人に DM を送信",
 			"Sends a DM to @U0TAKADA", "DM to 1 person", 0, 0},
-		"no mark": {ordered(dm("U0SATO", "x"), book), "金額不明 — rooms の book", "金額不明 rooms の book",
-			"Unknown amount — book on rooms", "Unknown amount book on rooms", 1, 1},
+		"no mark": {ordered(dm("U0SATO", "x"), book), "rooms の book", "rooms の book · 金額不明",
+			"book on rooms", "book on rooms · amount unknown", 1, 1},
 		"only reads": {ordered(), "読み取りと計算だけで、書き込みはありません", "読み取りだけ",
 			"Only reads and calculates; nothing is written", "only reads", 0, 0},
 	} {
@@ -96,10 +96,10 @@ func TestANotificationIsShort(t *testing.T) {
 		}
 	}
 	for want, steps := range map[string][]task.Step{
-		"2 人に DM を送信":              ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
-		"1 人に DM を送信 ほか 1 件":       ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
-		"¥298,000 アクメに発注":          ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
-		"金額不明 rooms の book ほか 1 件": ordered(write("rooms.book", nil, `{}`), write("rooms.book", nil, `{}`)),
+		"2 人に DM を送信":                ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
+		"1 人に DM を送信 ほか 1 件":         ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
+		"¥298,000 アクメに発注":            ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
+		"rooms の book ほか 1 件 · 金額不明": ordered(write("rooms.book", nil, `{}`), write("rooms.book", nil, `{}`)),
 	} {
 		expect.Is(t, summed("ja", steps).Short("ja"), want)
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,7 +36,7 @@ type Effect struct {
 type Table struct {
 	Name    string // of the list, unless the mark names it
 	Columns []Column
-	Rows    [][]string // a missing value is empty, an empty text isn't
+	Rows    [][]string // a missing value is empty, and an empty text where no value of its column is missing
 	Total   string     // written as money; empty: there is none
 }
 
@@ -57,28 +58,34 @@ type effectWords struct {
 	Acts map[string]map[string]string
 
 	More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Detail, Subtotal, Total,
-	Unknown, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten string
+	Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, NoValues string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
 
-// Effects returns what steps do: each write by itself, messages that differ only in whom they are sent to together, and
-// reads as readsOf has them. Two different plans have different effects.
+// Effects returns what steps do: each by itself, but together messages that differ only in whom they are sent to, and
+// reads of the same. Two different plans have different effects.
 func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
 	var last *teller
 	for i, s := range steps {
-		if s.Access == aggregate.Read {
-			continue
-		}
 		t := tellerOf(locale, &s, nil, steps[:i])
-		if last != nil && last.joins(t) {
+		same := func(e Effect) bool {
+			e.Orders = t.e.Orders
+			return reflect.DeepEqual(e, t.e)
+		}
+		switch at := slices.IndexFunc(reads, same); {
+		case at >= 0:
+			reads[at].Orders = append(reads[at].Orders, t.e.Orders...)
+		case s.Access == aggregate.Read:
+			reads = append(reads, t.e)
+		case last != nil && last.joins(t):
 			last.join(t)
 			writes[len(writes)-1] = last.e
-			continue
+		default:
+			writes, last = append(writes, t.e), t
 		}
-		writes, last = append(writes, t.e), t
 	}
-	return writes, readsOf(locale, steps)
+	return writes, reads
 }
 
 // EffectOf returns what one call does. Its arguments are planned or resolved; shown are the same with personal data
@@ -201,9 +208,9 @@ func (t *teller) parts() {
 		t.read()
 		t.sentence()
 	}
-	t.e.Rest = append(t.e.Rest, t.pairs()...)
+	details := t.pairs()
 	t.items()
-	t.e.Rest = append(t.e.Rest, t.rest(nil, t.args)...)
+	t.e.Rest = slices.Concat(t.e.Rest, t.rest(nil, t.args), details)
 }
 
 // read finds the words, and whom they are for.

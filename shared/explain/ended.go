@@ -240,9 +240,8 @@ type lineWords struct {
 	inside                         *strings.Replacer // escapes texts between open and shut
 	result, resultAt, resultCalled string
 	atMost, exactly, server        string
-	byDefault                      string
-	months, range_, and            string // of values that differ from call to call
-	asked, automatic, step, steps  string
+	asked, automatic               string
+	step, steps, nth               string
 }
 
 func lineWordsOf(locale string) *lineWords { return language.InEach(&japanese, &english).In(locale) }
@@ -262,8 +261,7 @@ var japanese = lineWords{
 	result: "{step}の結果", resultAt: "{step}の結果 ({path})",
 	resultCalled: "{step}の{heading}",
 	atMost:       "最大 {n} 行", exactly: "{n} 行",
-	server: "{server} の {tool}", byDefault: " (既定)",
-	step: "ステップ{n}", steps: "ステップ{n}", months: "{from}〜{to} の {n} か月", range_: "{from}〜{to}", and: "、",
+	server: "{server} の {tool}", step: "ステップ{n}", steps: "ステップ{n}", nth: "{n} 件目",
 	asked: "依頼: {who} · 承認: {by}", automatic: "自動承認",
 }
 
@@ -274,8 +272,7 @@ var english = lineWords{
 	result: "the result of {step}", resultAt: "the result of {step} ({path})",
 	resultCalled: "the {heading} from {step}",
 	atMost:       "up to {n} rows", exactly: "{n} rows",
-	server: "{tool} on {server}", byDefault: " (default)",
-	step: "step {n}", steps: "steps {n}", months: "{from} to {to} ({n} months)", range_: "{from} to {to}", and: ", ",
+	server: "{tool} on {server}", step: "step {n}", steps: "steps {n}", nth: "item {n}",
 	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
 }
 

@@ -143,19 +143,27 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		subtotals = nil
 	}
 	keys, titles := t.columns(pointer, rows)
+	lacking := map[string]int{}
 	for i, key := range keys {
-		l, at := t.writer(), pointer+"/*/"+pointerOf([]part{{name: key}})[1:]
-		if i < len(titles) {
+		l := t.writer()
+		if titles != nil {
 			l.name(titles[i])
-		} else if t.member(l, at, key); titles != nil {
-			l.words(t.w.Unwritten)
+		} else {
+			t.member(l, inRows(pointer, key), key)
 		}
-		c := Column{Name: plain(l.out), Number: true}
+		c := Column{Number: true}
 		for _, row := range rows {
 			_, number := row[key].(json.Number)
-			_, had := row[key]
-			c.Number = c.Number && (number || !had)
+			if _, had := row[key]; !had {
+				lacking[key]++
+				continue
+			}
+			c.Number = c.Number && number
 		}
+		if lacking[key] == len(rows) {
+			l.words(t.w.NoValues)
+		}
+		c.Name = plain(l.out)
 		table.Columns = append(table.Columns, c)
 	}
 	if subtotals != nil {
@@ -165,11 +173,10 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		cells := make([]string, 0, len(table.Columns))
 		for _, key := range keys {
 			v, had := row[key]
-			at := pointer + "/*/" + pointerOf([]part{{name: key}})[1:]
 			switch {
-			case !had:
+			case !had, v == "" && lacking[key] == 0:
 				cells = append(cells, "")
-			case money[at]:
+			case money[inRows(pointer, key)]:
 				cells = append(cells, t.price(v, currency))
 			default:
 				cells = append(cells, t.cell(v))
@@ -182,8 +189,11 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 	}
 }
 
+// inRows returns the pointer of a member of a list's rows.
+func inRows(list, name string) string { return list + "/*" + pointerOf([]part{{name: name}}) }
+
 // columns returns the members of rows: what a row is called, the numbers of the mark in its order, and others. Of rows
-// for a sheet, they are those that it will have, with their titles, and behind them others.
+// for a sheet, they are those that it will have, with their titles; the names of others go to the rest.
 func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []string) {
 	if t.step.Tool == toolSheet && t.gone["/columns"] {
 		list, _ := t.args["columns"].([]any)
@@ -197,7 +207,7 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 		first = append(first, t.look.mark.Pointers...)
 	}
 	order := func(key string) int {
-		at := slices.Index(first, pointer+"/*/"+pointerOf([]part{{name: key}})[1:])
+		at := slices.Index(first, inRows(pointer, key))
 		if at < 0 {
 			return len(first) + Rank(key)
 		}
@@ -210,9 +220,21 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 		}
 	}
 	maps.DeleteFunc(others, func(_ string, other bool) bool { return !other })
-	return append(keys, slices.SortedFunc(maps.Keys(others), func(a, b string) int {
+	more := slices.SortedFunc(maps.Keys(others), func(a, b string) int {
 		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b))
-	})...), titles
+	})
+	if titles == nil {
+		return more, nil
+	}
+	if len(more) > 0 {
+		l := t.writer()
+		for i, key := range more {
+			l.words(strings.Repeat(", ", min(i, 1)))
+			l.name(key)
+		}
+		t.e.Rest = append(t.e.Rest, Argument{Name: []Piece{{Words, t.w.Unwritten}}, Value: l.out})
+	}
+	return keys, titles
 }
 
 // Rank orders columns: ids that identify a row come first, then names.
@@ -334,8 +356,11 @@ func (t *teller) titles(rows any) {
 	if !is || len(columns) == 0 || slices.ContainsFunc(columns, odd) {
 		return
 	}
+	t.gone["/columns"] = true
+	if t.tabular(rows) != nil { // the table has them
+		return
+	}
 	l := t.writer()
 	l.columns(columns, l.headings(rows))
-	t.gone["/columns"] = true
 	t.e.Rest = append(t.e.Rest, Argument{Name: t.name([]part{{name: "columns"}}), Value: l.out})
 }

@@ -48,36 +48,17 @@ func (t *teller) line() {
 			delete(l.args, name)
 		}
 	}
-	t.e.Sentence = l.call(t.step)
-	t.e.short = plain(t.e.Sentence)
-	t.items()
-	t.e.Rest = t.rest(nil, t.args)
-}
-
-// call writes the line of a step with the writer's arguments: in the words of its tool's file, or by its name.
-func (l *writer) call(s *task.Step) []Piece {
-	if f, _ := catalog.Named(s.Tool); f.Line != nil {
-		l.template(f, f.Line.In(l.locale))
-		l.rest(l.w.more)
-	} else {
-		l.foreign(s.Tool)
-		l.rest("")
-		l.leftOut(s.LeftOut)
-	}
-	return l.out
-}
-
-// leftOut adds a server's defaults for missing arguments.
-func (l *writer) leftOut(raw aggregate.JSON) {
-	l.earlier = nil // a default never refers to a step
-	defaults, _ := decode(raw)
-	for _, name := range slices.Sorted(maps.Keys(defaults)) {
+	l.template(t.look.own, t.look.own.Line.In(t.locale))
+	for _, name := range slices.Sorted(maps.Keys(l.args)) { // which the line doesn't mention
 		l.add(Break, between)
+		l.words(l.w.more)
 		l.name(name)
 		l.words(": ")
-		l.value(defaults[name])
-		l.words(l.w.byDefault)
+		l.value(l.args[name])
 	}
+	t.e.Sentence, t.e.short = l.out, plain(l.out)
+	t.items()
+	t.e.Rest = t.rest(nil, t.args)
 }
 
 // decode reads planned arguments. Numbers are not changed.
@@ -92,7 +73,7 @@ func decode(raw aggregate.JSON) (map[string]any, bool) {
 	return args, err == io.EOF
 }
 
-// writer builds one line. Arguments that the tool's words don't mention are added at its end.
+// writer builds one line.
 type writer struct {
 	locale  string
 	w       *lineWords
@@ -164,8 +145,6 @@ func (l *writer) value(v any) {
 		l.add(Value, v.String())
 	case bool:
 		l.add(Value, strconv.FormatBool(v))
-	case several:
-		l.several(v)
 	case []any:
 		l.words("[")
 		l.list(v)
@@ -187,7 +166,22 @@ func (l *writer) value(v any) {
 	}
 }
 
+// list writes values one by one, but the same part of several results under one name.
 func (l *writer) list(v []any) {
+	tool, part, steps := "", "", ""
+	for i, x := range v {
+		path, _ := reference(x)
+		s, inside := source(path, l.earlier)
+		if s == nil || i > 0 && (s.Tool != tool || inside != part) {
+			steps = ""
+			break
+		}
+		tool, part, steps = s.Tool, inside, steps+", "+strconv.Itoa(s.Order)
+	}
+	if steps != "" && len(v) > 1 {
+		l.resultOf(fillLine(l.w.steps, "n", steps[len(", "):]), tool, part)
+		return
+	}
 	for i, x := range v {
 		if i > 0 {
 			l.words(", ")
@@ -219,25 +213,10 @@ func plainName(s string) bool {
 	if s == "" || s == "true" || s == "false" || unicode.IsDigit(rune(s[0])) || s[0] == '-' {
 		return false
 	}
-	return plainSigns(s)
-}
-
-func plainSigns(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return r == utf8.RuneError || legible.Blank(r) || legible.Ignorable(r) || !unicode.IsLetter(r) &&
 			!unicode.IsDigit(r) && !strings.ContainsRune("_.-$", r)
 	})
-}
-
-// rest writes the arguments that were not mentioned. with precedes each name.
-func (l *writer) rest(with string) {
-	for _, name := range slices.Sorted(maps.Keys(l.args)) {
-		l.add(Break, between)
-		l.words(with)
-		l.name(name)
-		l.words(": ")
-		l.value(l.args[name])
-	}
 }
 
 // reference returns the path if a value is a reference.
@@ -257,6 +236,34 @@ func (l *writer) from(path string) bool {
 	return true
 }
 
+// resultOf names a part of the results of steps that call the same tool: by its heading if it has one.
+func (l *writer) resultOf(steps, tool, inside string) {
+	f, _ := catalog.Named(tool)
+	heading := f.Heading(l.locale, inside)
+	switch {
+	case inside == "":
+		l.words(fillLine(l.w.result, "step", steps))
+	case heading != "":
+		l.words(fillLine(l.w.resultCalled, "step", steps, "heading", heading))
+	default:
+		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) { l.inside(inside) })
+	}
+}
+
+// inside writes where in a result a part is. No plain name has a space, as a row's place has.
+func (l *writer) inside(path string) {
+	for i, name := range strings.Split(path, ".") {
+		if i > 0 {
+			l.words(pathSign)
+		}
+		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
+			l.words(fillLine(l.w.nth, "n", n+1))
+			continue
+		}
+		l.name(name)
+	}
+}
+
 // source returns the earlier step that a path leads to, nil if there is none, and the path inside its result.
 func source(path string, earlier []task.Step) (s *task.Step, inside string) {
 	step, rest, _ := strings.Cut(path, ".")
@@ -272,24 +279,4 @@ func source(path string, earlier []task.Step) (s *task.Step, inside string) {
 		}
 	}
 	return nil, ""
-}
-
-// resultOf names a part of the results of steps that call the same tool: by its heading if it has one.
-func (l *writer) resultOf(steps, tool, inside string) {
-	f, _ := catalog.Named(tool)
-	heading := f.Heading(l.locale, inside)
-	switch {
-	case inside == "":
-		l.words(fillLine(l.w.result, "step", steps))
-	case heading != "":
-		l.words(fillLine(l.w.resultCalled, "step", steps, "heading", heading))
-	default:
-		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) {
-			if plainSigns(inside) {
-				l.add(Value, inside)
-				return
-			}
-			l.quoted(inside)
-		})
-	}
 }

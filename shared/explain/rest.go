@@ -199,7 +199,8 @@ func (t *teller) leftOut() {
 	}
 }
 
-// pairs returns the details of a direct message: each value with the label that people will read.
+// pairs returns the details of a direct message, the last of the rest: each value with the label that people will read.
+// Only the first is said to be one.
 func (t *teller) pairs() (all []Argument) {
 	v, found := t.args["details"]
 	list, is := v.([]any)
@@ -217,13 +218,10 @@ func (t *teller) pairs() (all []Argument) {
 			return nil
 		}
 		name, l := t.writer(), t.writer()
-		name.fill(t.w.Detail, func(of string) {
-			if of == "argument" {
-				name.add(Words, said)
-				return
-			}
-			name.quoted(text)
-		})
+		if all == nil {
+			name.add(Words, t.w.Detail)
+		}
+		name.quoted(text)
 		l.leaf(value)
 		text, _ = value.(string)
 		all = append(all, Argument{Name: name.out, Value: l.out, Text: text})

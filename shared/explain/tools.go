@@ -14,7 +14,7 @@ import (
 // template writes a line of a tool's file.
 //
 //go:noinline
-func (l *writer) template(f catalog.File, text string) {
+func (l *writer) template(f *catalog.File, text string) {
 	l.fill(text, func(name string) {
 		v := l.take(name)
 		words := wordsFor(f.Arguments[name], v)

@@ -45,9 +45,6 @@ type File struct {
 	Line      language.Texts      `json:"line"`
 	Arguments map[string]Argument `json:"arguments"` // arguments of Line that need their own wording
 
-	// Months and Series describe several reads that a card shows in one line.
-	Months *Months `json:"months"`
-	Series *Series `json:"series"`
 	// Headings name, by locale, members of the result and, behind a dot, of a list's rows.
 	Headings map[string]map[string]string `json:"headings"`
 
@@ -72,22 +69,6 @@ type Argument struct {
 	Null   language.Texts            `json:"null"`
 	Is     map[string]language.Texts `json:"is"`    // by the argument's text
 	Other  language.Texts            `json:"other"` // {name} is replaced by the argument
-}
-
-// Months says which two arguments are a month, and the line for calls that differ in the month only. {months} stands for
-// all of their months.
-type Months struct {
-	Year  string         `json:"year"`
-	Month string         `json:"month"`
-	Line  language.Texts `json:"line"`
-}
-
-// Series is the line for calls of which each has in Before the values of all calls before it, the latest first. The
-// first has no Before.
-type Series struct {
-	Values string         `json:"values"`
-	Before string         `json:"before"`
-	Line   language.Texts `json:"line"`
 }
 
 // Heading returns what people call a member of the tool's result, or of the rows of a list in it, or "".

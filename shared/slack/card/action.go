@@ -24,8 +24,9 @@ const (
 // action draws the card of an agent's action in any of its states.
 func (d conversationDrawing) action(x *conversation.Action) face {
 	w, r := d.texts, d.routeOf(x)
-	title := fill(w.Header, "n", x.Number)
+	title := d.title(w.Header, x)
 	if line, colour := r.resting(); line != "" {
+		d.settled = true
 		return d.shown(x, title, colour).with(divider(), contextLine(line)).
 			with(r.onCopy(conversation.CardAction, x.ActionID+"/"+d.t.AskedHash(x.ActionID), d.t.Head.SessionID)...)
 	}
@@ -40,18 +41,18 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 		return d.shown(x, title+d.w.IsApproved, green).
 			with(divider(), d.actions(d.cancel(x)), contextLine(append(r.passed(), d.approvedBy(x))...))
 	case x.Status == conversation.ActionExecuting:
-		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(x, w.Output)...)
+		f := d.shown(x, d.title(w.Running, x), navy).with(d.tail(x, w.Output)...)
 		if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
 			f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
 		}
 		return f.with(divider(), d.actions(d.cancel(x)),
 			contextLine(append(r.passed(), d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt)))...))
 	case x.Status == conversation.ActionSucceeded:
-		return d.over(x, fill(w.Done, "n", x.Number), green)
+		return d.over(x, d.title(w.Done, x), green)
 	case x.Outcome == conversation.OutcomeUnknown:
-		return d.over(x, fill(w.Unknown, "n", x.Number), red)
+		return d.over(x, d.title(w.Unknown, x), red)
 	case x.Status == conversation.ActionFailed:
-		return d.over(x, fill(w.Failed, "n", x.Number), red)
+		return d.over(x, d.title(w.Failed, x), red)
 	}
 	return d.withdrawn(x, title)
 }
@@ -83,13 +84,8 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if !b.cut {
 		buttons = append(buttons, r.opensRoute(conversation.CardAction, x.ActionID)...)
 	}
-	title := fill(d.texts.Asks, "n", x.Number)
-	about, asked := []slack.Block{section(d.about(x))}, b.blocks
-	if x.Pushed != nil { // what pushing sets going stands before the agent's words
-		about, asked = asked, about
-	}
 	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
-		with(header(title)).with(about...).with(asked...)
+		with(header(d.title(d.texts.Asks, x))).with(b.blocks...).with(d.about(x)...)
 	notes := d.callNotes(x)
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
@@ -102,14 +98,38 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	return f.with(contextLine(append([]string{d.effect(x, b.cut)}, d.hints()...)...))
 }
 
-// matter is the end of the notification of a call.
+// title is a heading with what people call the action.
+func (d conversationDrawing) title(text string, x *conversation.Action) string {
+	return fill(text, "n", x.Number, "type", or(ActionCalled(x, d.w.Locale), plain(string(x.ActionType), maxTool)))
+}
+
+// matter is the end of a notification: what a call does, the beginning of a command, or the names of files.
 func (d conversationDrawing) matter(x *conversation.Action) string {
 	p, ok := d.read(x)
-	if !ok || x.ActionType != conversation.ToolCall {
+	said := p.Script
+	switch {
+	case !ok:
+		return ""
+	case x.ActionType == conversation.ToolCall && p.Push == nil:
+		e := []explain.Effect{explain.EffectOf(d.w.Locale, CalledStep(p), nil, nil)}
+		said = explain.SumOf(d.w.Locale, e, nil).Short(d.w.Locale)
+	case p.Push != nil:
+		is, _ := PullOf(x, p, d.w.Locale)
+		said = is.Title
+	case len(p.Commands) > 0:
+		said = p.Commands[0].Script
+	case len(p.Argv) > 0:
+		said = agent.Line(p.Argv)
+	case len(p.Changes) > 0:
+		said = p.Changes[0].Path
+		for _, c := range p.Changes[1:] {
+			said += ", " + c.Path
+		}
+	}
+	if said = inline(said, maxListTitle); said == "" {
 		return ""
 	}
-	e := []explain.Effect{explain.EffectOf(d.w.Locale, CalledStep(p), nil, nil)}
-	return ": " + inline(explain.SumOf(d.w.Locale, e, nil).Short(d.w.Locale), maxHeader)
+	return ": " + said
 }
 
 // effect says what an approval does. What the card shows only in part, people read whole in its dialog.
@@ -160,27 +180,30 @@ func ActionCalled(x *conversation.Action, locale string) string {
 	return agent.Called(locale)[x.ActionType]
 }
 
-// about says what type of action it is, how long it may run, and why the agent, or the person who proposed it, wants
-// it.
-func (d conversationDrawing) about(x *conversation.Action) string {
-	w := d.texts
-	text := fill(w.Type, "type", or(ActionCalled(x, d.w.Locale), inline(string(x.ActionType), maxTool)))
+// about says below what the action would do how long it may run, and why the agent, or the person who proposed it,
+// wants it.
+func (d conversationDrawing) about(x *conversation.Action) []slack.Block {
+	w, lines := d.texts, []string(nil)
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
-		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
+		lines = append(lines, fill(w.Limit, "seconds", x.TimeoutSeconds))
 	}
 	if about := inline(x.Summary, maxAbout); about != "" {
 		who := or(inline(d.t.Conversation.AgentID, maxTool), d.w.None)
 		if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
 			who = d.w.mention(x.Askers[0])
 		}
-		text += "\n" + fill(w.About, "agent", who, "text", about)
+		lines = append(lines, fill(w.About, "agent", who, "text", about))
 	}
-	return text
+	if lines == nil {
+		return nil
+	}
+	return []slack.Block{section(strings.Join(lines, "\n"))}
 }
 
 // body draws what the action would do, in up to most sections.
 func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	p, ok := d.read(x)
+	d.settled = d.settled || x.Status != conversation.ActionPending
 	if !ok {
 		b := x.Payload
 		if len(b.JSON) == 0 {
@@ -254,12 +277,11 @@ func (drawing) written(text string) []string {
 // shown draws an action that was decided on. Of a long action it shows only the beginning.
 func (d conversationDrawing) shown(x *conversation.Action, title, colour string) face {
 	b := d.body(x, 1)
-	f := face{text: title, colour: colour}.with(header(title),
-		section(d.about(x))).with(b.blocks[:min(len(b.blocks), 2)]...)
+	f := face{text: title, colour: colour}.with(header(title)).with(b.blocks[:min(len(b.blocks), 2)]...)
 	if b.cut {
 		f = f.with(contextLine(d.texts.Shortened))
 	}
-	return f
+	return f.with(d.about(x)...)
 }
 
 func (d conversationDrawing) over(x *conversation.Action, title, colour string) face {

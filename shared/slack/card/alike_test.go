@@ -274,22 +274,21 @@ func halfYear(months int, sheets bool) (steps []task.Step) {
 	return steps
 }
 
-// A card holds twenty steps: the list of the specification, then the writes, and then a line for all months.
+// A card holds twenty steps: what they do, and the list of the specification. What is read has a line each.
 func TestTwentyStepsFitACard(t *testing.T) {
 	for name, tc := range map[string]struct {
 		steps []task.Step
 		reads string
 	}{
-		"half a year with sheets": {halfYear(6, true), "*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ\n" +
-			"2, 5, 8, 11, 14, 17. 勤怠 2026-04〜2026-09 の 6 か月 · 対象: ステップ1の従業員\n" +
-			"3, 6, 9, 12, 15, 18. 残業時間を計算 (1 か月ずつ) · 勤怠: ステップ2, 5, 8, 11, 14, 17の勤怠 · それ以前の月: 順に、その月より前のすべて"},
+		"half a year with sheets": {halfYear(6, true), "*読み取り・計算:*\n• 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ\n" +
+			"• 2026年4月の勤怠 · 対象: ステップ1の従業員\n• 残業時間を計算 · 勤怠: ステップ2の勤怠\n"},
 		"a year without": {halfYear(12, false),
-			"2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24. 勤怠 2026-04〜2027-03 の 12 か月 · 対象: ステップ1の従業員\n3, 5,"},
+			"• 残業時間を計算 · 勤怠: ステップ24の勤怠 · それ以前の月: [ステップ22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2の勤怠]\n1. "},
 	} {
 		text, approvable := shownOf(t, tc.steps)
 		expect.That(t, approvable && strings.Contains(text, tc.reads), "%s can be approved: %v\n%s", name, approvable, text)
-		writes, _, _ := strings.Cut(text, "*読み取り・計算*")
-		expect.That(t, strings.Contains(writes, "\n• 明細「2〜6 か月平均 80 時間超(残業 5 営業部)」: ステップ"),
+		writes, _, _ := strings.Cut(text, "*読み取り・計算:*")
+		expect.That(t, strings.Contains(writes, "\n• 「2〜6 か月平均 80 時間超(残業 5 営業部)」: ステップ"),
 			"%s: the message isn't whole: %s", name, writes)
 	}
 }
@@ -306,9 +305,9 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 	text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "send_slack_dm",
 		Access:    aggregate.Write,
 		ToolInput: aggregate.JSON(`{"recipient":"U0SATO","text":"x","details":[` + strings.Join(details, ",") + `]}`)}})
-	expect.That(t, approvable && strings.Contains(text, "\n1. (続き)\n• 明細「Item"), "approvable %v: %s", approvable, text)
+	expect.That(t, approvable && strings.Contains(text, "\n1. (続き)\n• 「Item"), "approvable %v: %s", approvable, text)
 	for n := range 20 {
-		whole := fmt.Sprintf("• 明細「Item %02d」: `%s", n, strings.Repeat("several words ", 17))
+		whole := fmt.Sprintf("「Item %02d」: `%s", n, strings.Repeat("several words ", 17))
 		expect.That(t, strings.Contains(text, whole), "item %d is torn", n)
 	}
 	words := strings.Repeat("unbreakable ", 400)
@@ -327,8 +326,8 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 // The steps' card shows the line that will stand below a message, with a word in the place of whoever will approve.
 func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
 	s := planned(t, fiveSteps(), defaults)
-	for locale, want := range map[string]string{"ja": "_依頼: <@" + requester.ID + "> · 承認: (承認した人)_",
-		"en": "_Requested by <@" + requester.ID + "> · approved by (whoever approves)_"} {
+	for locale, want := range map[string]string{"ja": "末尾に付きます: _依頼: <@" + requester.ID + "> · 承認: (承認した人)_",
+		"en": "Below it stands: _Requested by <@" + requester.ID + "> · approved by (whoever approves)_"} {
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		var all strings.Builder
 		for _, b := range m.Attachments[0].Blocks.BlockSet {

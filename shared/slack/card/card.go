@@ -117,6 +117,7 @@ type drawing struct {
 	now      time.Time
 	console  string // its address; empty: no links
 	plain    bool   // without table blocks
+	settled  bool   // nobody decides any more about what is drawn
 	asker    string // whose request a conversation's action is; empty: the task's requester's
 
 	copy *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread

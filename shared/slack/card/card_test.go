@@ -182,7 +182,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		{"task_generating", "task_generating", "#f2c744", "受け付けました。タスクを分析中..."},
 		{"task_complete", "task_complete", "#36a64f", "📋 タスク"},
 		{"prompt_generating", "prompt_generating", "#f2c744", "実行方針を生成中..."},
-		{"prompt_pending", "prompt_pending", "#2196f3", "実行方針の確認をお願いします"},
+		{"prompt_pending", "prompt_pending", "#2196f3", "実行方針の確認をお願いします: 今月の勤怠集計"},
 		{"prompt_approved", "prompt_approved", "#36a64f", "📝 実行方針(承認済み)"},
 		{"prompt_approved", "prompt_approved_execution_cancelled", "#36a64f", "📝 実行方針(承認済み)"},
 		{"process_approved", "process_approved_execution_cancelled", "#36a64f", "⚙️ 実行ステップ(承認済み)"},
@@ -242,7 +242,10 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		last["elements"] = all[:1]
 	}
 	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands above the steps
-		without(2, "👀 *読み取り・計算*")
+		without(2, "👀 *読み取り・計算:*")
+		without(1, "引数を読み取れません")
+	}
+	if strings.HasPrefix(file, "execution_") { // and what they do above their progress
 		without(1, "引数を読み取れません")
 	}
 	if file == "prompt_cancelled" { // who and why stand below what the sample has

@@ -275,7 +275,7 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	r.Hash = t.AskedHash(x.ActionID)
 	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
 	r.Type = conversation.CardAction
-	return d.reviewed(fill(d.texts.Header, "n", x.Number), whole, r, d.routeOf(x), open, ActionReviewCallback), true
+	return d.reviewed(d.title(d.texts.Header, x), whole, r, d.routeOf(x), open, ActionReviewCallback), true
 }
 
 // reviewed draws the page r.Page of a gate's content. open reports whether the gate still waits.

@@ -148,8 +148,8 @@ func TestACutListCountsWhatItsHeadingCounts(t *testing.T) {
 	} {
 		c := begunConversation(t).says("", writing(t, 1, 900, 1))
 		_, m := c.drawn(locale)
-		all := sections(m.Attachments[0].Blocks.BlockSet)
-		expect.That(t, strings.HasSuffix(all[len(all)-1], says), "%s: %q", locale, all[len(all)-1])
+		all := sections(m.Attachments[0].Blocks.BlockSet) // the last one has the agent's words
+		expect.That(t, strings.HasSuffix(all[len(all)-2], says), "%s: %q", locale, all[len(all)-2])
 	}
 	var many conversation.Payload
 	for i := range 8 {

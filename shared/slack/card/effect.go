@@ -24,41 +24,37 @@ const (
 )
 
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, the list of
-// items, other arguments, why it matters, all other writes, and reads. The card has used characters besides. No model
+// items, why it matters, other arguments, all other writes, and reads. The card has used characters besides. No model
 // writes any of it.
 func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
-	d.put(&top, 1, lead, append([]string{strong(d.line(s.Says()))}, quotation(lead.Words)...)...)
+	d.put(&top, 1, lead, append([]string{d.says(s)}, quotation(lead.Words)...)...)
 	if since != "" {
 		top.add(0, "", since)
 	}
-	under := &top
-	if lead.Items != nil {
-		under = &below
+	if lead.Items == nil {
+		d.put(&top, 1, lead, d.arguments(lead)...)
 	}
-	d.put(under, 1, lead, d.arguments(lead)...)
-	said := []string{"", lead.Warning(d.w.Locale)}
+	said := []string{"", d.warning(lead)}
 	if said[1] != "" {
 		below.add(0, "", fill(d.w.Final, "text", said[1]))
+	}
+	if lead.Items != nil {
+		d.put(&below, 1, lead, d.arguments(lead)...)
 	}
 	for i := range s.Then {
 		e, says := &s.Then[i], "✏️ "
 		if e.Act == rules.ActMessage {
 			says = "✉️ "
 		}
-		says += ordersOf(e) + d.line(e.Says(d.w.Locale))
-		if why := e.Warning(d.w.Locale); e.Act != rules.ActMessage && !slices.Contains(said, why) {
+		says += ordersOf(e) + d.line(e.Says(d.w.Locale)) + e.Unmarked(d.w.Locale)
+		if why := d.warning(e); e.Act != rules.ActMessage && !slices.Contains(said, why) {
 			says, said = says+" — "+why, append(said, why)
 		}
 		d.whole(&below, i+2, e, says)
 	}
-	for i := range s.Reads {
-		if i == 0 {
-			below.add(0, "", d.w.Reads)
-		}
-		d.whole(&below, len(s.Then)+i+2, &s.Reads[i], ordersOf(&s.Reads[i])+d.line(s.Reads[i].Sentence))
-	}
+	d.reads(&below, len(s.Then)+2, s.Reads)
 	if most != everything && !d.plain {
 		if b, ok := d.tabled(lead.Items, top, below, most, used); ok {
 			return b
@@ -91,6 +87,49 @@ func (d drawing) tabled(t *explain.Table, top, below listing, most, used int) (b
 		b.blocks = append(b.blocks, contextLine(fill(d.w.MoreRows, "n", left)))
 	}
 	return b.with(rest), true
+}
+
+// reads draws in one line what is read, each in its turn; the same that is read again has its numbers. What needs more
+// than that stands below.
+func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
+	var line []string
+	var long listing
+	for i := range all {
+		e := &all[i]
+		says, rest := d.line(e.Sentence), d.arguments(e)
+		if e.Items != nil || len(rest) > 1 || len(rest) == 1 && units(rest[0]) > maxBeside*50 {
+			says = strings.TrimSuffix(ordersOf(e), " ")
+			d.whole(&long, entry+i, e, ordersOf(e)+d.line(e.Sentence))
+		} else if says = strings.Join(append([]string{says}, rest...), " · "); len(e.Orders) > 1 {
+			says = ordersOf(e) + says
+		}
+		line = append(line, says)
+	}
+	if said := strings.Join(line, " / "); units(said) > maxInlineCode {
+		below.add(0, "", append([]string{strings.TrimSpace(fill(d.w.Reads, "reads", ""))}, bulleted(line)...)...)
+	} else if said != "" {
+		below.add(0, "", fill(d.w.Reads, "reads", said))
+	}
+	below.parts = append(below.parts, long.parts...)
+	below.below = max(below.below, long.below)
+}
+
+func bulleted(lines []string) []string {
+	for i := range lines {
+		lines[i] = "• " + lines[i]
+	}
+	return lines
+}
+
+// says is the sentence that people read first.
+func (d drawing) says(s explain.Sum) string { return strong(d.line(s.Says())) + s.Unmarked() }
+
+// warning says why it matters that an effect is final, as long as people decide about it.
+func (d drawing) warning(e *explain.Effect) string {
+	if d.settled {
+		return ""
+	}
+	return e.Warning(d.w.Locale)
 }
 
 // whole draws an effect in lines, a short one in one.
@@ -155,13 +194,14 @@ func (d drawing) arguments(e *explain.Effect) []string {
 		heading = d.w.OtherArguments
 	}
 	lines := append(together(heading, own), together(d.w.LeftOut, left)...)
-	if e.Tool != MessageTool {
+	if e.Tool != MessageTool || d.settled {
 		return lines
 	}
 	if slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
 		lines = append(lines, d.w.SentAsIs)
 	}
-	return append(lines, "_"+Below(d.w.Locale, d.w.mention(or(d.asker, d.a.Head.Requester)))+"_")
+	who := d.w.mention(or(d.asker, d.a.Head.Requester))
+	return append(lines, fill(d.w.Appended, "line", Below(d.w.Locale, who)))
 }
 
 // together puts a few short texts in a line, and others each in its own.
@@ -343,22 +383,21 @@ func (d drawing) since(was, is *task.Process) string {
 		}
 		all, used = append(all, line), used+units(line)
 	}
-	if len(changes) == 0 {
-		return ""
-	}
 	if left > 0 {
 		all = append(all, fill(d.w.MoreSteps, "n", left))
 	}
-	text := fill(d.w.Since, "version", was.Version, "changes", strings.Join(all, " · "))
-	if was.Status == aggregate.Rejected && was.RejectedBy != "" {
+	text, sentBack := d.w.Since, was.Status == aggregate.Rejected && was.RejectedBy != ""
+	switch {
+	case len(changes) == 0 && !sentBack:
+		return ""
+	case len(changes) == 0:
+		text = d.w.SinceNothing
+	}
+	text = fill(text, "version", was.Version, "changes", strings.Join(all, " · "))
+	if sentBack {
 		text += fill(d.w.SentBackFor, "who", d.w.mention(was.RejectedBy), "reason", inline(was.RejectionReason, maxDetail/2))
 	}
 	return text
-}
-
-// askedFor is the notification of a gate about what steps do.
-func (d drawing) askedFor(s explain.Sum) string {
-	return fill(d.w.PleaseApprove, "what", inline(s.Short(d.w.Locale), maxHeader))
 }
 
 // call draws what a step's call does with resolved arguments. Its last line names those with masked data.

@@ -44,17 +44,17 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		approvable bool
 	}{
 		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`,
-			"*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
+			"👀 *読み取り・計算:* 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
 			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
-			"明細「賞与」: `25000000`\n_依頼: <@" + requester.ID + "> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
+			"明細「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID + "> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
-			"*金額不明 — notes の post*\nbody: `&lt;!channel&gt; *x*`", true},
-		"no words at all": {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},
+			"*notes の post* · 金額不明\nbody: `&lt;!channel&gt; *x*`", true},
+		"no words at all": {"list_employees", `{`, "👀 *読み取り・計算:* 引数を読み取れません: 「{」", true},
 		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long + `終わり","details":[]}`,
 			"あ終わり\n```", true},
 		"more than a card holds": {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` +
-			long + `終わり"}`, "*金額不明 — notes の post*\n• a:", false},
+			long + `終わり"}`, "*notes の post* · 金額不明\n• a:", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			access := aggregate.Write
@@ -142,20 +142,18 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	at := slices.IndexFunc(blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
 	expect.Must(t, at >= 0, "there is no table")
 	want := jsonOf([]any{
-		[]any{raw("残業時間"), raw("社員番号"), raw("備考"), raw("average_hours(書き込まれない)"), raw("note(書き込まれない)")},
-		[]any{raw("25.5"), raw("E001"), raw(" "), raw("–"), raw("「」")},
-		[]any{raw("–"), raw("E002"), raw(" "), raw("1"), raw(" ")},
+		[]any{raw("残業時間"), raw("社員番号"), raw("備考(値なし)")},
+		[]any{raw("25.5"), raw("E001"), raw(" ")},
+		[]any{raw("–"), raw("E002"), raw(" ")},
 	})
 	expect.Same(t, want, jsonOf(blocks[at].(*slack.TableBlock).Rows))
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	for where, text := range map[string]string{"card": drawn(blocks),
 		"plain card": drawn(m.Plain.Attachments[0].Blocks.BlockSet), "dialog": dialog} {
-		for _, line := range []string{"列: 残業時間 = overtime, 社員番号 = num, 備考 = gone", "average_hours(書き込まれない)"} {
-			expect.That(t, strings.Contains(text, line), "the %s lacks %s: %s", where, line, text)
-		}
+		expect.Has(t, text, "書き込まない項目: average_hours, note", where)
 		expect.That(t, !strings.Contains(text, "null") && !strings.Contains(text, "`{}`") && !strings.Contains(text, `""`),
 			"the %s shows an empty cell as JSON: %s", where, text)
-		expect.That(t, where == "card" || strings.Count(text, "(空)") == 3,
+		expect.That(t, where == "card" || strings.Count(text, "(空)") == 2,
 			"the %s doesn't say which cells are empty: %s", where, text)
 	}
 }

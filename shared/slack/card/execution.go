@@ -48,11 +48,15 @@ func (d drawing) execution() face {
 	return d.drawn(r, w.RunningHeader, navy).with(d.changed()...).with(contextLine(progress...), d.actions(stop))
 }
 
-// drawn draws the parts that every state has: header, steps, divider.
+// drawn draws the parts that every state has: header, what the steps do, steps, divider.
 func (d drawing) drawn(r attempt, title, colour string) face {
 	lines := d.stepList(r.steps, maxPages, longName,
 		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
-	f := face{title, colour, nil}.with(header(title)).with(lines.blocks...).with(divider())
+	f := face{title, colour, nil}.with(header(title))
+	if s := d.sum(r.steps); s.Final {
+		f = f.with(section(cut(d.says(s), maxSection)))
+	}
+	f = f.with(lines.blocks...).with(divider())
 	if r.Number == "" {
 		return f
 	}

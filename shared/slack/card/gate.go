@@ -47,6 +47,9 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			return false
 		}
 		v.key, v.id, v.version, v.status, v.verdict, v.terms, v.gate, ok = key, id, n, g.Status, g.Verdict, g.Terms, g, true
+		rests, _ := d.routeOf(&v).resting()
+		d.settled = rests != "" || d.a.Head.Ended != nil ||
+			g.Status != aggregate.PendingApproval && g.Status != aggregate.Generating
 		return true
 	}
 	switch kind {
@@ -211,8 +214,8 @@ func (d drawing) pending(v version, r routed) face {
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
 	)
-	if f.text = v.words.Review; v.told() {
-		f.text = d.askedFor(v.sum)
+	if f.text = v.words.Review + ": " + titleOf(d.a, askWordsOf.In(w.Locale)); v.told() {
+		f.text = fill(w.PleaseApprove, "what", inline(v.sum.Short(w.Locale), maxHeader))
 	}
 	return f
 }

@@ -68,7 +68,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 			"*シート「1aBcD」のタブ「2026-11」に書き込みます — 0 行*"},
 		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x",
 			"to": []string{"a@example.com", "mallory@example.com"}}),
-			"*金額不明 — mail の send*\nto › 1〜2: 「a@example.com」、「mallory@example.com」 · a: `x`"},
+			"*mail の send* · 金額不明\nto › 1〜2: 「a@example.com」、「mallory@example.com」 · a: `x`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).gate(t)
@@ -176,7 +176,7 @@ func TestRowsAreATable(t *testing.T) {
 	expect.Must(t, at >= 0, "there is no table")
 	table := blocks[at].(*slack.TableBlock)
 	header := jsonOf(table.Rows[0])
-	expect.That(t, len(table.Rows) == 43 && header == jsonOf([]any{raw("氏名"), raw("合計"), raw("employee_id(書き込まれない)")}),
+	expect.That(t, len(table.Rows) == 43 && header == jsonOf([]any{raw("氏名"), raw("合計")}),
 		"%d rows below %s", len(table.Rows), header)
 	if m.Plain == nil || !strings.Contains(drawn(m.Plain.Attachments[0].Blocks.BlockSet), "社員041") ||
 		!offers(*m.Plain, "approve_step") {

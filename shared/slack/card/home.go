@@ -14,8 +14,9 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// HomeCallback names the Home tab in the payload of a click there.
-const HomeCallback = "ringi_home"
+// HomeCallback names the Home tab in the payload of a click there, and NewRequest is its button that opens the dialog
+// for a request.
+const HomeCallback, NewRequest = "ringi_home", "new_request"
 
 // Summary has everything that the Home tab shows to one person.
 type Summary struct {
@@ -38,17 +39,17 @@ func leadsTo(action, text, url string) slack.BlockElement {
 	return b
 }
 
-// leads returns the buttons that lead to the console and, if the workspace has rules, to where people name who stands
-// in for them.
-func (w *askWords) leads(in Summary, s tenancy.Settings) []slack.Block {
-	if in.Console == "" {
-		return nil
-	}
-	var buttons []slack.BlockElement
-	if s.RulesRev > 0 {
+// leads returns the buttons that open the dialog for a request, that lead to the console and, if the workspace has
+// rules, to where people name who stands in for them.
+func (w *askWords) leads(in Summary, s tenancy.Settings) slack.Block {
+	buttons := []slack.BlockElement{button(w.HomeNew, NewRequest, "", slack.StylePrimary)}
+	if s.RulesRev > 0 && in.Console != "" {
 		buttons = append(buttons, leadsTo("name_stand_in", w.HomeStandIn, in.Console+"/stand-ins"))
 	}
-	return []slack.Block{slack.NewActionBlock("", append(buttons, leadsTo("open_console", w.HomeConsole, in.Console))...)}
+	if in.Console != "" {
+		buttons = append(buttons, leadsTo("open_console", w.HomeConsole, in.Console))
+	}
+	return slack.NewActionBlock("", buttons...)
 }
 
 // Waits is an open question with its task or conversation. Link leads to its card, and may be empty.
@@ -90,6 +91,8 @@ const (
 	maxHomeCards  = 70    // blocks for complete cards
 	maxHomeText   = 60000 // characters of the complete cards
 	maxHomeRows   = 30    // waiting items
+	maxHomePolicy = 3     // lines of a policy; a longer one is read on its card
+	maxHomeLine   = 100   // characters that are counted as a line
 )
 
 // HomeView draws a person's Home tab: what waits for them, what is due first at the top, and their own requests. Each
@@ -131,7 +134,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		blocks = append(blocks, section(w.HomeNoneMine))
 	}
 	for _, x := range in.Mine {
-		title, next := mineLine(x, w)
+		title, next := mineLine(x, w, func(of Waits) string { return decides(of, own, w) })
 		blocks = append(blocks, section(title+"\n"+next))
 	}
 	for _, line := range w.more(in.MoreMine) {
@@ -141,7 +144,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	for _, line := range w.more(in.MoreConversations) {
 		blocks = append(blocks, contextLine(line))
 	}
-	blocks = append(append(blocks, divider(), contextLine(w.HomeHow)), w.leads(in, s)...)
+	blocks = append(blocks, divider(), contextLine(w.HomeHow), w.leads(in, s))
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }
@@ -159,18 +162,20 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	w, q := askWordsOf.In(s.Locale), x.Question
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true} // a Home tab can't have tables
 	v, _ := d.versionOf(q.Kind, func(_, id string) bool { return q.ID == id }, maxPages-1)
-	r, b, first := d.routeOf(&v), v.body, strong(v.words.Header)
+	r, b, first, notes := d.routeOf(&v), v.body, strong(v.words.Header), []string(nil)
 	if v.told() {
-		first = strong(d.line(v.sum.Says()))
+		first = d.says(v.sum)
 	}
 	switch {
 	case q.Kind == task.CardPrompt:
-		b.blocks = append([]slack.Block{section(first)}, b.blocks...)
+		lines := 0
+		for _, block := range b.blocks {
+			lines += max(blockHeight(block), characters(block)/maxHomeLine)
+		}
+		b = body{append([]slack.Block{section(first)}, b.blocks...), b.cut || lines > maxHomePolicy}
 	case q.Kind == task.CardProcess && v.made:
 		b = d.effects(v.sum, v.since, maxPages-1, 0).with(d.calls(v.steps, maxPages-1))
 	}
-	notes := []string{fill(w.HomeFrom, "title", titleOf(a, w), "who", d.w.mention(a.Head.Requester)) + x.facts(w) +
-		decides(x, s, w) + x.until(w)}
 	if v.gate.Ruled() {
 		notes = append(notes, fill(r.texts.Rule, "rule", r.ruleName(&v.gate)))
 	}
@@ -188,7 +193,11 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		buttons = []slack.BlockElement{button(d.w.Approve, "approve_"+string(q.Kind), v.id, slack.StylePrimary),
 			button(d.w.Reject, "reject_"+string(q.Kind), v.id, slack.StyleDanger)}
 	}
-	blocks := append(slices.Concat(v.note, b.blocks, d.changed()), contextLine(notes...))
+	blocks := slices.Concat([]slack.Block{section(fill(w.HomeFrom, "title", titleOf(a, w), "who",
+		d.w.mention(a.Head.Requester)) + x.until(w) + x.facts(w) + decides(x, s, w))}, v.note, b.blocks, d.changed())
+	if notes != nil {
+		blocks = append(blocks, contextLine(notes...))
+	}
 	if addressed(x.Link) {
 		buttons = append(buttons, leadsTo("open_card", w.OpenCard, x.Link))
 	}
@@ -284,7 +293,7 @@ func List(locale string, in Summary) string {
 		lines = append(lines, w.HomeNoneMine)
 	}
 	for _, x := range in.Mine {
-		title, next := mineLine(x, w)
+		title, next := mineLine(x, w, func(of Waits) string { return along(of, w) })
 		line := "• " + title + " — " + next + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
 		if number := x.Task.Head.RequestNumber; number != "" {
 			line += fill(w.ListNumber, "number", number)
@@ -344,7 +353,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 func (d conversationDrawing) inShort(x *conversation.Action, r routed) face {
 	review := button(d.w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
 	reject := button(d.w.Reject, RejectAction, x.ActionID+"/"+d.t.AskedHash(x.ActionID), slack.StyleDanger)
-	return face{}.with(section("*"+fill(d.texts.Asks, "n", x.Number)+"*\n"+d.about(x)),
+	return face{}.with(section(strong(d.title(d.texts.Asks, x)))).with(d.about(x)...).with(
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), review, reject,
 			button(d.texts.Cancel, CancelAction, x.ActionID, "")))
 }

@@ -148,8 +148,8 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 	return fill(w.WaitsFor, "who", wordsOf.In(w.Locale).surface().Approvers(s, of.Origin()))
 }
 
-// mineLine says of one of the person's own requests what it is and moves, and what happens next.
-func mineLine(x Mine, w *askWords) (title, next string) {
+// mineLine says of one of the person's own requests what it is and moves, and what happens next: whose decides.
+func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next string) {
 	a := x.Task
 	mark, next, _ := strings.Cut(w.state(a), " ")
 	title = mark + " *" + titleOf(a, w) + "*"
@@ -161,7 +161,7 @@ func mineLine(x Mine, w *askWords) (title, next string) {
 	if q, waits := a.Asks(); waits {
 		of := Waits{Of: a, Question: q}
 		of.Question.DecideBy = of.due()
-		next += along(of, w) + of.until(w)
+		next += decides(of) + of.until(w)
 	}
 	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
 		next += ": " + inline(wordsOf.In(w.Locale).sentence(e.Reason, e.Detail), maxDetail)

@@ -109,11 +109,15 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 
 // calls lists steps that people decide on, with their tools, which sentences don't name, and what is asked once more.
 func (d drawing) calls(steps []task.Step, most int) body {
+	first := slices.IndexFunc(steps, func(s task.Step) bool { return s.RequiresHumanCheck })
 	return d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
-		if s.RequiresHumanCheck {
-			return stepLine(s, name) + " 🔍"
+		switch {
+		case !s.RequiresHumanCheck:
+			return stepLine(s, name)
+		case s.Order == steps[first].Order:
+			return stepLine(s, name) + " 🔍 " + d.w.Checked
 		}
-		return stepLine(s, name)
+		return stepLine(s, name) + " 🔍"
 	})
 }
 

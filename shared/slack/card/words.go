@@ -28,7 +28,9 @@ type words struct {
 	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext                         string
 	ReviewApprove, ReviewClose, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
 
-	Reads          string // heading of what the steps read
+	Reads          string // what the steps read
+	Appended       string // the line below a message
+	Checked        string // what 🔍 means behind a step
 	Final          string // why it matters that Ringi can't undo it
 	OtherArguments string // heading, below a list of items
 	Total          string // of items
@@ -36,9 +38,9 @@ type words struct {
 	PleaseApprove  string // notification of what waits
 
 	// What a version of the steps does otherwise than the one before.
-	Since, ChangedTo, ChangedNew, ChangedGone, SentBackFor string
-	Stamper                                                string // stands for whoever will approve
-	Remarks                                                string // heading of the answers to earlier rejections
+	Since, SinceNothing, ChangedTo, ChangedNew, ChangedGone, SentBackFor string
+	Stamper                                                              string // stands for whoever will approve
+	Remarks                                                              string // heading of the answers to earlier rejections
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string
@@ -144,19 +146,19 @@ type askWords struct {
 	Numbered                                    map[NumberOf]string
 	Notes                                       map[AskNote]string
 
-	Locale, Untitled                                                    string
-	CopiesLeft, CopyFrom, CopyText, OutcomeText                         string
-	HomeWaiting, HomeNothing, HomeLong, HomeHidden, HomeMore            string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string // if not all items were read
-	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeStandIn, HomeConsole string
-	ConversationFrom, ConversationLine, HomeConversations, WhatAction   string
-	StateOpen, StateBroken                                              string
-	WaitsLine, WaitsUntil, WaitsAs, ListID                              string
-	WaitsSaid, WaitsFor, OpenCard, OpenResult                           string
-	StateToRetry, StateExpired, StateRefused, StateAnswered             string
-	WhatPrompt, WhatStep                                                string
-	StateCompleted, StateFailed, StateCancelled, StateParked, StateHeld string
-	StateWaits, StateRunning, StatePrepared, StateDenied                string
+	Locale, Untitled                                                             string
+	CopiesLeft, CopyFrom, CopyText, OutcomeText                                  string
+	HomeWaiting, HomeNothing, HomeLong, HomeHidden, HomeMore                     string
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                 string // if not all items were read
+	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeNew, HomeStandIn, HomeConsole string
+	ConversationFrom, ConversationLine, HomeConversations, WhatAction            string
+	StateOpen, StateBroken                                                       string
+	WaitsLine, WaitsUntil, WaitsAs, ListID                                       string
+	WaitsSaid, WaitsFor, OpenCard, OpenResult                                    string
+	StateToRetry, StateExpired, StateRefused, StateAnswered                      string
+	WhatPrompt, WhatStep                                                         string
+	StateCompleted, StateFailed, StateCancelled, StateParked, StateHeld          string
+	StateWaits, StateRunning, StatePrepared, StateDenied                         string
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}
@@ -169,7 +171,7 @@ type conversationWords struct {
 	EffectCut                               map[conversation.ActionType]string // the same where the card is cut
 	Rest                                    map[string]string                  // how many of these are not shown whole
 	Again                                   string                             // above what goes on in another section
-	Type, Limit, About, Script, Argv, Files string
+	Limit, About, Script, Argv, Files       string
 	Commands, Command                       string
 	MadeBefore, MadeSeen, MadeUnseen        string // who changed a path before, and whether people saw the text
 	MadeUnknown, MadeAnd, Seen, Unseen      string
