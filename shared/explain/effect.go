@@ -40,6 +40,16 @@ type Table struct {
 	Total   string     // written as money; empty: there is none
 }
 
+// Sum returns a last row with the total, nil without one. A single row has it already. There are two columns at least.
+func (t *Table) Sum(locale string) []string {
+	if t.Total == "" || len(t.Rows) < 2 {
+		return nil
+	}
+	row := make([]string, len(t.Columns))
+	row[0], row[len(row)-1] = effectWordsOf.In(locale).Total, t.Total
+	return row
+}
+
 type Column struct {
 	Name             string
 	Number, Computed bool // Computed: the subtotal, which is no argument

@@ -331,17 +331,11 @@ func (t *teller) sheet() {
 
 // names reports whether a value is a text or the name of a result, which a sentence can have.
 func (t *teller) names(v any) bool {
-	_, text := v.(string)
-	return text || v != nil && t.isLeaf(v) && !isPlain(v)
-}
-
-// isPlain reports whether a value is a number, true or false.
-func isPlain(v any) bool {
 	switch v.(type) {
-	case json.Number, bool:
-		return true
+	case nil, json.Number, bool:
+		return false
 	}
-	return false
+	return t.isLeaf(v)
 }
 
 // titles writes the columns of a sheet as one argument, if each has a title and what fills it.

@@ -43,7 +43,7 @@ type refusalWords struct {
 	Direct  string // tells others who decides in a direct message
 	Reason  string // the note on an invalid reason
 	Rules   map[aggregate.Rule]string
-	Decided map[state]string
+	Decided map[string]string // by status, or how the task ended
 
 	Acts map[string]string // by circulation.Why, some with what is known beside it
 
@@ -54,25 +54,6 @@ type refusalWords struct {
 	CanDecide, May, Nobody, NobodyElse, OneOf, Members, MembersOfIt, And, AndOthers string
 	NotRequester, RequesterAlone, CancelAccepted, ReasonNotTaken                    string
 }
-
-// state is the state of a gate or a task when a person decides too late.
-type state string
-
-const (
-	approved     state = "approved"
-	autoApproved state = "approved_automatically"
-	rejected     state = "rejected"
-	picked       state = "picked"
-	bestTaken    state = "best_taken"
-	contestOver  state = "contest_over"
-	asReason     state = "as_reason"
-	asRequest    state = "as_request"
-	cancelled    state = "cancelled"
-	expired      state = "expired"
-	failed       state = "failed"
-	isOver       state = "ended"
-	otherwise    state = "otherwise"
-)
 
 var refusalWordsOf = language.Catalog[refusalWords]{Files: &texts, Folder: "texts/refused"}
 
@@ -132,38 +113,25 @@ func (s Surface) decided(e aggregate.ErrDecided) string {
 	if e.Reason != "" {
 		why = s.sentence(e.Reason, "")
 	}
-	return fill(refusalWordsOf.In(s.Locale).Decided[stateOf(e)], "who", s.Marks.Person(e.By), "when", s.Marks.Time(e.At),
-		"why", why)
+	decided := refusalWordsOf.In(s.Locale).Decided
+	return fill(cmp.Or(decided[stateOf(e)], decided["otherwise"]), "who", s.Marks.Person(e.By),
+		"when", s.Marks.Time(e.At), "why", why)
 }
 
-func stateOf(e aggregate.ErrDecided) state {
+func stateOf(e aggregate.ErrDecided) string {
 	switch {
 	case e.Reason == task.ReasonByPerson:
-		return cancelled
+		return "by_person"
 	case e.Reason == task.ReasonExpired:
-		return expired
+		return "by_time"
 	case e.Reason != "" && e.Status == string(task.TaskFailed):
-		return failed
+		return "task_failed"
 	case e.Reason != "":
-		return isOver
+		return "task_over"
 	case e.Status == string(aggregate.Approved) && e.By == "":
-		return autoApproved
-	case e.Status == string(aggregate.Approved):
-		return approved
-	case e.Status == task.StatusPicked:
-		return picked
-	case e.Status == task.StatusBestTaken:
-		return bestTaken
-	case e.Status == task.StatusContestOver:
-		return contestOver
-	case e.Status == string(task.AsReason):
-		return asReason
-	case e.Status == string(task.AsRequest):
-		return asRequest
-	case e.Status == string(aggregate.Rejected):
-		return rejected
+		return "approved_automatically"
 	}
-	return otherwise
+	return e.Status
 }
 
 // CancelledBefore is the note for a person who cancels again.

@@ -73,13 +73,8 @@ func (l *writer) columns(columns []any, headings func(member, title string) stri
 		if i > 0 {
 			l.words(", ")
 		}
-		key, title, ok := pair(c, "key", "title")
-		name, plain := title.(string)
-		member, plainKey := key.(string)
-		if !ok || !plain || !plainKey {
-			l.value(c)
-			continue
-		}
+		key, title, _ := pair(c, "key", "title")
+		name, member := title.(string), key.(string)
 		heading := ""
 		if headings != nil {
 			heading = headings(member, name)

@@ -134,7 +134,7 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 
 // effect says what an approval does. What the card shows only in part, people read whole in its dialog.
 func (d conversationDrawing) effect(x *conversation.Action, cut bool) string {
-	kind, effects := x.ActionType, d.texts.Effect
+	kind, where := x.ActionType, d.texts.Above
 	switch {
 	case x.Pushed != nil:
 		return d.texts.PushEffect
@@ -142,9 +142,9 @@ func (d conversationDrawing) effect(x *conversation.Action, cut bool) string {
 		kind = "commands"
 	}
 	if cut {
-		effects = d.texts.EffectCut
+		where = fill(d.texts.Inside, "whole", d.w.Review)
 	}
-	return fill(effects[kind], "n", x.Plan, "whole", d.w.Review)
+	return fill(d.texts.Effect[kind], "n", x.Plan, "where", where)
 }
 
 // unapprovable says why nobody can approve the action, though it waits; empty: people can.

@@ -256,7 +256,7 @@ func (d drawing) extracted(t *task.Task) face {
 		section(fill(w.Description, "text", or(paragraph(t.Description, maxSection-units(w.Description)), w.None))),
 		fields(
 			fill(w.Priority, "priority", w.priority(t.Priority)),
-			fill(w.Type, "type", w.taskType(t.TaskType)),
+			fill(w.Type, "type", or(w.Types[t.TaskType], or(inline(string(t.TaskType), maxTool), w.None))),
 		),
 		divider(),
 		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
@@ -278,16 +278,6 @@ func (d drawing) following() []string {
 	return []string{fill(d.w.AsAsked, "version", p.Version)}
 }
 
-func (w *words) taskType(t task.Type) string {
-	switch t {
-	case task.TypeStandard:
-		return w.TypeStandard
-	case task.TypeUrgent:
-		return w.TypeUrgent
-	}
-	return or(inline(string(t), maxTool), w.None)
-}
-
 // Priority names a priority, on pages as on cards; empty: what isn't of a task has none.
 func Priority(locale string, p task.Priority) string {
 	if p == "" {
@@ -297,15 +287,5 @@ func Priority(locale string, p task.Priority) string {
 }
 
 func (w *words) priority(p task.Priority) string {
-	switch p {
-	case task.Low:
-		return w.PriorityLow
-	case task.Medium:
-		return w.PriorityMedium
-	case task.High:
-		return w.PriorityHigh
-	case task.Urgent:
-		return w.PriorityUrgent
-	}
-	return or(inline(string(p), maxTool), w.None)
+	return or(w.Priorities[p], or(inline(string(p), maxTool), w.None))
 }

@@ -1,8 +1,8 @@
 package card
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -244,67 +244,14 @@ func visible(s string) string {
 	return or(b.String(), "{}")
 }
 
-// maxDepth bounds pretty's recursion: arguments are shallow, and indenting takes time in proportion to depth times
-// size.
-const maxDepth = 32
+// maxNested bounds the lines that indenting may lengthen: it takes time in proportion to depth times size.
+const maxNested = 1000
 
-var errTooDeep = errors.New("JSON is nested too deeply")
-
-// pretty indents JSON and puts lists of plain values on one line. It returns other texts, and JSON that is too deep,
-// unchanged.
+// pretty indents JSON. It returns other texts, and JSON that may be too deep, unchanged.
 func pretty(s string) string {
-	dec := json.NewDecoder(strings.NewReader(s))
-	dec.UseNumber()
-	var b strings.Builder
-	if err := writeValue(&b, dec, ""); err != nil || dec.More() {
+	var b bytes.Buffer
+	if strings.Count(s, "[")+strings.Count(s, "{") > maxNested || json.Indent(&b, []byte(s), "", "  ") != nil {
 		return s
 	}
 	return b.String()
-}
-
-func writeValue(b *strings.Builder, dec *json.Decoder, indent string) error {
-	t, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	open, ok := t.(json.Delim)
-	if !ok {
-		b.WriteString(compact(t))
-		return nil
-	}
-	if len(indent) > 2*maxDepth {
-		return errTooDeep
-	}
-	var items []string
-	flat := open == '['
-	for dec.More() {
-		var item strings.Builder
-		if open == '{' {
-			key, err := dec.Token()
-			if err != nil {
-				return err
-			}
-			item.WriteString(compact(key) + ": ")
-		}
-		start := item.Len()
-		if err := writeValue(&item, dec, indent+"  "); err != nil {
-			return err
-		}
-		flat = flat && !strings.ContainsAny(item.String()[start:start+1], "[{")
-		items = append(items, item.String())
-	}
-	end, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	joined := strings.Join(items, ",\n"+indent+"  ")
-	switch {
-	case len(items) == 0:
-		fmt.Fprintf(b, "%s%s", open, end)
-	case flat:
-		fmt.Fprintf(b, "[%s]", strings.Join(items, ", "))
-	default:
-		fmt.Fprintf(b, "%s\n%s  %s\n%s%s", open, indent, joined, indent, end)
-	}
-	return nil
 }

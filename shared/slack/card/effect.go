@@ -297,14 +297,11 @@ func (d drawing) rows(e *explain.Effect) (lines []string) {
 			lines = append(append(lines, number+strings.TrimSpace(asWritten(t.Columns[j].Name))+":"), fences...)
 		}
 	}
-	if summed(t) {
-		lines = append(lines, d.w.Total+" "+t.Total)
+	if sum := t.Sum(d.w.Locale); sum != nil {
+		lines = append(lines, sum[0]+" "+t.Total)
 	}
 	return lines
 }
-
-// summed reports whether a table ends with a sum. One row has it already.
-func summed(t *explain.Table) bool { return t.Total != "" && len(t.Rows) > 1 }
 
 // Slack's limits of table blocks: one in a message, up to 100 rows with the header, 20 columns, and 10,000 characters
 // in all cells together (docs.slack.dev, reference/block-kit/blocks/table-block).
@@ -331,10 +328,8 @@ func (d drawing) table(t *explain.Table, room int) (b *slack.TableBlock, left in
 		b.ColumnSettings = append(b.ColumnSettings, setting)
 	}
 	all := append([][]string{names}, t.Rows...)
-	if summed(t) {
-		last := append(make([]string, len(names)-1), t.Total)
-		last[0] = strings.TrimSpace(d.w.Total + " " + last[0])
-		all = append(all, last)
+	if sum := t.Sum(d.w.Locale); sum != nil {
+		all = append(all, sum)
 	}
 	for _, texts := range all {
 		cells, used := make([]slack.TableCell, len(texts)), 0

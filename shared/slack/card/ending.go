@@ -96,20 +96,9 @@ func (d drawing) ended() string {
 	if e == nil {
 		return w.EndedOtherwise
 	}
-	text := w.EndedBy
+	text := or(w.Ended[e.Reason], w.EndedBy)
 	switch {
-	case e.Reason == task.ReasonExpired:
-		text = w.EndedExpired
-	case e.Reason == task.ReasonMaxVersions:
-		text = w.EndedMax
-	case e.Reason == task.ReasonDeleted:
-		text = w.EndedDeleted
-	case e.Reason == task.ReasonAskedAgain:
-		text = w.AskedAgain
-	case e.Reason == task.ReasonStepRejected:
-		text = w.EndedStep
-	case e.Reason == task.ReasonDenied:
-		text = w.EndedDenied
+	case w.Ended[e.Reason] != "":
 	case byRules(e):
 		return fill(w.EndedByRules, "text", w.sentence(e.Reason, e.Detail), "when", when(e.At))
 	case e.Reason == task.ReasonCostLimit && e.As == task.TaskCancelled:

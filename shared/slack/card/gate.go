@@ -183,7 +183,9 @@ func (d drawing) gate(v version) face {
 	if v.takes {
 		f = f.with(d.actions(button(contestWords.In(d.w.Locale).takeBest, TakeBest, v.id, "")))
 	}
-	f.text = v.words.Drafting
+	if f.text = v.words.Header; v.kind == task.CardPrompt {
+		f.text = w.Prompt.Generating
+	}
 	return f
 }
 
@@ -214,8 +216,13 @@ func (d drawing) pending(v version, r routed) face {
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
 	)
-	if f.text = v.words.Review + ": " + titleOf(d.a, askWordsOf.In(w.Locale)); v.told() {
+	switch matter := ": " + titleOf(d.a, askWordsOf.In(w.Locale)); {
+	case v.told():
 		f.text = fill(w.PleaseApprove, "what", inline(v.sum.Short(w.Locale), maxHeader))
+	case v.kind == task.CardPrompt:
+		f.text = w.PleaseReview + matter
+	default:
+		f.text += matter
 	}
 	return f
 }

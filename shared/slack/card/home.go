@@ -124,7 +124,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	most := min(len(lines), maxHomeRows-shown)
 	blocks = append(blocks, rows(lines[:most])...)
 	if hidden := len(lines) - most; hidden > 0 {
-		blocks = append(blocks, contextLine(w.hidden(in, hidden)))
+		blocks = append(blocks, contextLine(w.more(More{hidden, in.Looked > 0})...))
 	}
 	if in.Looked > 0 && len(in.Waiting) > 0 {
 		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
@@ -256,14 +256,6 @@ func (w *askWords) nothing(in Summary) string {
 	return w.HomeNothing
 }
 
-// hidden counts the waiting items that are not shown.
-func (w *askWords) hidden(in Summary, n int) string {
-	if in.Looked > 0 {
-		return fill(w.HomeHiddenMore, "n", n)
-	}
-	return fill(w.HomeHidden, "n", n)
-}
-
 func rows(lines []string) (out []slack.Block) {
 	for five := range slices.Chunk(lines, 5) {
 		out = append(out, section(cut(strings.Join(five, "\n"), maxSection)))
@@ -277,7 +269,7 @@ func List(locale string, in Summary) string {
 	lines := []string{"*" + w.waitingTitle(in) + "*"}
 	for i, x := range byDue(in.Waiting) {
 		if i == maxListLines {
-			lines = append(lines, w.hidden(in, len(in.Waiting)-i))
+			lines = append(lines, w.more(More{len(in.Waiting) - i, in.Looked > 0})...)
 			break
 		}
 		lines = append(lines, "• "+waitsLine(x, w)+along(x, w)+opens(x.Link, w))
@@ -378,9 +370,9 @@ func (w *askWords) conversationLines(conversations []OpenConversation) []string 
 func (w *askWords) conversationState(s *conversation.Conversation) string {
 	switch {
 	case s.PendingActionID != "":
-		return w.StateWaits
+		return w.States[task.StatusWaits]
 	case s.Status == conversation.Executing:
-		return w.StateRunning
+		return w.States[task.StatusRunning]
 	case s.Status == conversation.Failing:
 		return w.StateBroken
 	}

@@ -175,33 +175,12 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 
 // state says how a request stands. One that nobody may approve has a card of its own.
 func (w *askWords) state(a *task.Aggregate) string {
-	if a.Head.Undecidable() {
-		return w.StateHeld
+	status := a.Head.Noted
+	switch {
+	case a.Head.Undecidable():
+		status = "held"
+	case status == task.StatusCancelled && a.Head.Ended.Reason == task.ReasonDenied:
+		status = "denied"
 	}
-	switch a.Head.Noted {
-	case task.StatusWaits:
-		return w.StateWaits
-	case task.StatusNotDrafted:
-		return w.StateParked
-	case task.StatusRunning:
-		return w.StateRunning
-	case task.StatusToRetry:
-		return w.StateToRetry
-	case task.StatusFailed:
-		return w.StateFailed
-	case task.StatusDone:
-		return w.StateCompleted
-	case task.StatusCancelled:
-		if a.Head.Ended.Reason == task.ReasonDenied {
-			return w.StateDenied
-		}
-		return w.StateCancelled
-	case task.StatusExpired:
-		return w.StateExpired
-	case task.StatusRefused:
-		return w.StateRefused
-	case task.StatusAnswered:
-		return w.StateAnswered
-	}
-	return w.StatePrepared
+	return or(w.States[status], w.States[task.StatusDrafting])
 }

@@ -123,14 +123,12 @@ func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.Modal
 	about := metadata(Rejection{
 		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage, Asked: v.gate.AskedSum,
 	})
+	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholder, 0), form.then(texts)}
 	if !mayFollow(r.Type) {
-		return modal(RejectionCallback, texts.Rejection, w.ModalSubmitStep, w.ModalClose, about,
-			append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale,
-				reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0))...)...), true
+		submit, fields = w.ModalSubmitStep, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)}
 	}
-	return modal(RejectionCallback, texts.Rejection, texts.Send, w.ModalClose, about,
-		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale,
-			reasonField(w.ModalTitle, w.ModalPlaceholder, 0), form.then(texts))...)...), true
+	return modal(RejectionCallback, texts.Rejection, submit, w.ModalClose, about,
+		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale, fields...)...)...), true
 }
 
 // rejectionOnRoute is Rejection for an action under a rule, ok is false for one without.

@@ -185,17 +185,9 @@ func breakMentions(s string) string {
 	return b.String()
 }
 
-// hasWord reports whether s begins with a word, ignoring the case of ASCII letters.
+// hasWord reports whether s begins with a word, ignoring the case of letters.
 func hasWord(s, word string) bool {
-	if len(s) < len(word) {
-		return false
-	}
-	for i := range len(word) {
-		if s[i]|0x20 != word[i] {
-			return false
-		}
-	}
-	return true
+	return len(s) >= len(word) && strings.EqualFold(s[:len(word)], word)
 }
 
 // maxEmojiName is the greatest length of an emoji's name, in characters; Slack allows 100.

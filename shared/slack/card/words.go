@@ -6,6 +6,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 
@@ -33,9 +34,9 @@ type words struct {
 	Checked        string // what 🔍 means behind a step
 	Final          string // why it matters that Ringi can't undo it
 	OtherArguments string // heading, below a list of items
-	Total          string // of items
 	Again          string // above the rest of what a step would do
-	PleaseApprove  string // notification of what waits
+	PleaseApprove  string // notification of steps that wait
+	PleaseReview   string // of a policy
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, ChangedTo, ChangedNew, ChangedGone, SentBackFor string
@@ -47,9 +48,9 @@ type words struct {
 	ApprovedBy, AutoApproved, WillAuto                      string
 	RejectedBy, DeniedBy, NextVersion, NextGenerating       string
 	LastVersion, PausedUntil, PausedForSlack, PausedForRoom string
-	EndedBy, EndedExpired, EndedMax, EndedStep              string
-	EndedDeleted, EndedDenied, EndedCost, AskedAgain        string
-	EndedFailed, EndedDone, EndedOtherwise, EndedByRules    string
+	Ended                                                   map[aggregate.Reason]string
+	EndedBy, EndedCost, EndedFailed, EndedDone              string
+	EndedOtherwise, EndedByRules                            string
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
 	StoppedBy, StoppedInFlight, StoppedUnknown              string
@@ -75,11 +76,12 @@ type words struct {
 	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead, EnclosedMore string
 
 	// The task's card.
-	Received, TaskHeader, TaskCancelled                       string
-	RequestRefused, RefusedUntil                              string
-	Description, Priority, Type, TypeStandard, TypeUrgent     string
-	TaskNext                                                  string // what comes after the task
-	PriorityLow, PriorityMedium, PriorityHigh, PriorityUrgent string
+	Received, TaskHeader, TaskCancelled string
+	RequestRefused, RefusedUntil        string
+	Description, Priority, Type         string
+	TaskNext                            string // what comes after the task
+	Priorities                          map[task.Priority]string
+	Types                               map[task.Type]string
 
 	// The cards of gates.
 	Prompt, Process, Step gateWords
@@ -125,9 +127,7 @@ type words struct {
 type gateWords struct {
 	Header     string
 	Generating string // on the card while the version is being made
-	Drafting   string // notification text meanwhile
 	Failed     string // on the previous card if the generation could not begin
-	Review     string // notification text while the gate waits
 }
 
 //go:embed texts
@@ -155,10 +155,8 @@ type askWords struct {
 	StateOpen, StateBroken                                                       string
 	WaitsLine, WaitsUntil, WaitsAs, ListID                                       string
 	WaitsSaid, WaitsFor, OpenCard, OpenResult                                    string
-	StateToRetry, StateExpired, StateRefused, StateAnswered                      string
 	WhatPrompt, WhatStep                                                         string
-	StateCompleted, StateFailed, StateCancelled, StateParked, StateHeld          string
-	StateWaits, StateRunning, StatePrepared, StateDenied                         string
+	States                                                                       map[task.Status]string // of requests
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}
@@ -168,7 +166,7 @@ type conversationWords struct {
 	Running, Done, Failed, Unknown          string
 	IsApproved                              string
 	Effect                                  map[conversation.ActionType]string // what happens after an approval
-	EffectCut                               map[conversation.ActionType]string // the same where the card is cut
+	Above, Inside                           string                             // where people see it
 	Rest                                    map[string]string                  // how many of these are not shown whole
 	Again                                   string                             // above what goes on in another section
 	Limit, About, Script, Argv, Files       string
