@@ -39,9 +39,10 @@ type words struct {
 	PleaseReview   string // of a policy
 
 	// What a version of the steps does otherwise than the one before.
-	Since, SinceNothing, ChangedTo, ChangedNew, ChangedGone, SentBackFor string
-	Stamper                                                              string // stands for whoever will approve
-	Remarks                                                              string // heading of the answers to earlier rejections
+	Since, SinceNothing, SentBackFor   string
+	ChangedTo, ChangedNew, ChangedGone string
+	Stamper                            string // stands for whoever will approve
+	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string
