@@ -3,7 +3,6 @@ package stack
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -206,37 +205,13 @@ func weight(part string) int {
 
 // plain formats a value for people.
 func plain(v types.AttributeValue) string {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return v.Value
-	case *types.AttributeValueMemberN:
-		return v.Value
-	case *types.AttributeValueMemberBOOL:
-		return strconv.FormatBool(v.Value)
-	case *types.AttributeValueMemberB:
-		return base64.StdEncoding.EncodeToString(v.Value)
-	case *types.AttributeValueMemberSS:
-		return strings.Join(v.Value, ", ")
-	case *types.AttributeValueMemberNS:
-		return strings.Join(v.Value, ", ")
-	case *types.AttributeValueMemberL:
-		var parts []string
-		for _, e := range v.Value {
-			parts = append(parts, plain(e))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case *types.AttributeValueMemberM:
-		var parts []string
-		for name, e := range v.Value {
-			parts = append(parts, fmt.Sprintf("%s: %s", name, plain(e)))
-		}
-		slices.Sort(parts)
-		return "{" + strings.Join(parts, ", ") + "}"
-	case *types.AttributeValueMemberNULL:
-		return "null"
-	default:
-		return ""
+	var value any
+	_ = attributevalue.Unmarshal(v, &value) // what can't be read is empty
+	if text, ok := value.(string); ok || v == nil {
+		return text
 	}
+	text, _ := json.Marshal(value) // of texts, numbers, lists and maps
+	return strings.ReplaceAll(string(text), `"`, "")
 }
 
 // short puts a text on one line and truncates it.

@@ -40,7 +40,7 @@ type Vendors struct {
 
 // New makes a company with 42 employees and an empty spreadsheet, with new tokens.
 func New() *Vendors {
-	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: NewRooms(), now: time.Now,
+	v := &Vendors{tokens: map[string]string{}, faults: &faults{of: map[string]*fault{}}, book: &book{}, rooms: NewRooms(), now: time.Now,
 		roomsToken: "rooms-" + rand.Text()}
 	v.staff.Store(new(staff()))
 	v.rooms.named = v.named
@@ -122,12 +122,17 @@ func Tools() (names []string) {
 	return append(names, writeRows, listRooms, BookRoom)
 }
 
+// faults are what calls of tools meet, by tool.
 type faults struct {
-	mu    sync.Mutex
-	fail  map[string]int
-	hang  map[string]hanging
-	drop  map[string]cut
-	calls map[string]int
+	mu sync.Mutex
+	of map[string]*fault
+}
+
+type fault struct {
+	status int // that calls get without any effect; 0: none
+	hang   hanging
+	drop   cut
+	calls  int
 }
 
 // hanging is how long calls wait. Closing over ends the wait early.
@@ -145,70 +150,48 @@ const (
 	all
 )
 
-func newFaults() *faults {
-	return &faults{fail: map[string]int{}, hang: map[string]hanging{}, drop: map[string]cut{}, calls: map[string]int{}}
+// change changes what a tool's calls meet, and returns what it was before.
+func (f *faults) change(tool string, how func(*fault)) fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of[tool] == nil {
+		f.of[tool] = &fault{}
+	}
+	before := *f.of[tool]
+	how(f.of[tool])
+	return before
 }
 
 // Fail makes a tool's calls return an HTTP status without any effect, until it is switched off.
 func (v *Vendors) Fail(tool string, status int, on bool) {
-	v.faults.mu.Lock()
-	defer v.faults.mu.Unlock()
-	if on {
-		v.faults.fail[tool] = status
-	} else {
-		delete(v.faults.fail, tool)
-	}
+	v.faults.change(tool, func(x *fault) { x.status = map[bool]int{true: status}[on] })
 }
 
 // Hang delays a tool's calls before they are handled. 0 ends the delay, also for calls that are waiting.
 func (v *Vendors) Hang(tool string, d time.Duration) {
-	v.faults.mu.Lock()
-	defer v.faults.mu.Unlock()
-	if before := v.faults.hang[tool]; before.over != nil {
-		close(before.over)
-	}
-	v.faults.hang[tool] = hanging{}
-	if d > 0 {
-		v.faults.hang[tool] = hanging{d, make(chan struct{})}
-	}
+	v.faults.change(tool, func(x *fault) {
+		if x.hang.over != nil {
+			close(x.hang.over)
+		}
+		if x.hang = (hanging{}); d > 0 {
+			x.hang = hanging{d, make(chan struct{})}
+		}
+	})
 }
 
 // Drop handles a tool's next call and closes the connection without an answer.
-func (v *Vendors) Drop(tool string) { v.faults.lose(tool, all) }
+func (v *Vendors) Drop(tool string) { v.faults.change(tool, func(x *fault) { x.drop = all }) }
 
 // CutAnswer handles a tool's next call and closes the connection in the middle of the answer.
-func (v *Vendors) CutAnswer(tool string) { v.faults.lose(tool, half) }
-
-func (f *faults) lose(tool string, much cut) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.drop[tool] = much
-}
+func (v *Vendors) CutAnswer(tool string) { v.faults.change(tool, func(x *fault) { x.drop = half }) }
 
 func (v *Vendors) Fails(tool string) bool {
-	v.faults.mu.Lock()
-	defer v.faults.mu.Unlock()
-	_, on := v.faults.fail[tool]
-	return on
+	return v.faults.change(tool, func(*fault) {}).status != 0
 }
 
 // Calls counts the HTTP requests for a tool, including failed ones. One call of list_attendance makes a request per
 // employee.
-func (v *Vendors) Calls(tool string) int {
-	v.faults.mu.Lock()
-	defer v.faults.mu.Unlock()
-	return v.faults.calls[tool]
-}
-
-// next counts a call and returns its faults.
-func (f *faults) next(tool string) (fail int, hang hanging, drop cut) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.calls[tool]++
-	fail, hang, drop = f.fail[tool], f.hang[tool], f.drop[tool]
-	delete(f.drop, tool)
-	return fail, hang, drop
-}
+func (v *Vendors) Calls(tool string) int { return v.faults.change(tool, func(*fault) {}).calls }
 
 // apply handles a call with the faults of its tool. refuse writes an error in the vendor's format.
 func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc,
@@ -217,8 +200,8 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 		do(w, r)
 		return
 	}
-	fail, hang, drop := f.next(tool)
-	if hang.over != nil {
+	x := f.change(tool, func(x *fault) { x.calls, x.drop = x.calls+1, whole })
+	if x.hang.over != nil {
 		// The server only notices that the client disconnects once it has read the body.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -226,22 +209,22 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		select {
-		case <-time.After(hang.d):
-		case <-hang.over:
+		case <-time.After(x.hang.d):
+		case <-x.hang.over:
 		case <-r.Context().Done():
 			return
 		}
 	}
 	switch {
-	case fail != 0:
-		if fail == http.StatusTooManyRequests {
+	case x.status != 0:
+		if x.status == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "1")
 		}
-		refuse(w, fail)
-	case drop != whole:
+		refuse(w, x.status)
+	case x.drop != whole:
 		done := httptest.NewRecorder()
 		do(done, r)
-		if drop == half {
+		if x.drop == half {
 			for name, values := range done.Header() {
 				w.Header()[name] = values
 			}
