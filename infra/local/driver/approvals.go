@@ -80,28 +80,20 @@ func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) 
 	if a == nil || err != nil {
 		return sandbox.Asked{}, err
 	}
-	out := sandbox.Asked{Until: q.DecideBy}
-	if talk, is := a.(*conversation.Aggregate); is {
-		if x := talk.Action(q.ID); x != nil {
-			out.Writes = map[string]string{}
-			for _, locale := range language.All {
+	out := sandbox.Asked{Until: q.DecideBy, Writes: map[string]string{}}
+	for _, locale := range language.All {
+		switch a := a.(type) {
+		case *conversation.Aggregate:
+			if x := a.Action(q.ID); x != nil {
 				out.Writes[locale] = card.ActionCalled(x, locale)
 			}
+		case *task.Aggregate:
+			if a.Process() != nil && (q.Kind == task.CardProcess || q.Kind == task.CardStep) {
+				other := func(s task.Step) bool { return q.Kind == task.CardStep && s.StepID != q.StepID }
+				writes, reads := explain.Effects(locale, slices.DeleteFunc(slices.Clone(a.Process().Steps), other))
+				out.Writes[locale] = explain.SumOf(locale, writes, reads).Short(locale)
+			}
 		}
-		return out, nil
-	}
-	t, is := a.(*task.Aggregate)
-	if !is || t.Process() == nil || q.Kind != task.CardProcess && q.Kind != task.CardStep {
-		return out, nil
-	}
-	steps := t.Process().Steps
-	if q.Kind == task.CardStep {
-		steps = slices.DeleteFunc(slices.Clone(steps), func(s task.Step) bool { return s.StepID != q.StepID })
-	}
-	out.Writes = map[string]string{}
-	for _, locale := range language.All {
-		writes, reads := explain.Effects(locale, steps)
-		out.Writes[locale] = explain.SumOf(locale, writes, reads).Short(locale)
 	}
 	return out, nil
 }

@@ -172,11 +172,7 @@ type call struct {
 	repo *Repository
 }
 
-func (c *call) answer(status int, v any) {
-	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	c.w.WriteHeader(status)
-	_ = json.NewEncoder(c.w).Encode(v) // a failure means that the client has disconnected
-}
+func (c *call) answer(status int, v any) { answer(c.w, status, v) }
 
 // fail answers with the form of basic-error.
 func (c *call) fail(status int, message string) {
