@@ -40,7 +40,8 @@ type Vendors struct {
 
 // New makes a company with 42 employees and an empty spreadsheet, with new tokens.
 func New() *Vendors {
-	v := &Vendors{tokens: map[string]string{}, faults: &faults{of: map[string]*fault{}}, book: &book{}, rooms: NewRooms(), now: time.Now,
+	v := &Vendors{tokens: map[string]string{}, faults: &faults{of: map[string]*fault{}}, book: &book{},
+		rooms: NewRooms(), now: time.Now,
 		roomsToken: "rooms-" + rand.Text()}
 	v.staff.Store(new(staff()))
 	v.rooms.named = v.named
