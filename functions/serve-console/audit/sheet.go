@@ -2,8 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"context"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -54,11 +52,17 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	if !g.Ruled() { // of a conversation that is erased, or not answered
 		return aggregate.ErrNotFound
 	}
-	d, steps := sheetData{}, c.callOf(r.Context(), v, x)
+	d, steps := sheetData{}, []domain.Step(nil)
 	if x.Action == nil {
-		if steps, err = c.fill(r, &d, x, v); err != nil {
-			return err
+		steps, err = c.fill(r, &d, x, v)
+	} else if x.Action.ActionType == conversation.ToolCall {
+		p := subject.PayloadOf(r.Context(), c.Site, conversation.RefOf(v.Tenant, x.Decision.SessionID), x.Action)
+		if p != nil {
+			steps = append(steps, card.CalledStep(*p))
 		}
+	}
+	if err != nil {
+		return err
 	}
 	ids := append(domain.Mentioned(d.Text+"\n"+d.Policy), v.User)
 	by := subject.Reader{Locale: v.Locale, Settled: true,
@@ -78,21 +82,6 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	d.Does, d.Route = by.Sum(steps), by.Route(g, true)
 	title := v.Texts("register").Say("sheet", "number", d.Number)
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
-}
-
-// callOf returns what an agent's action calls, as a step; nil if it is no call, or can't be read.
-func (c *RegisterPages) callOf(ctx context.Context, v *web.Viewer, x *store.RegisteredTask) []domain.Step {
-	if x.Action == nil || x.Action.ActionType != conversation.ToolCall {
-		return nil
-	}
-	ref := conversation.RefOf(v.Tenant, x.Decision.SessionID)
-	text, err := c.Results.Open(ctx, ref, x.Action.Payload)
-	p, problems := conversation.ReadKept(x.Action.ActionType, text)
-	if err != nil || problems != nil {
-		slog.WarnContext(ctx, "what a call does is not printed", "session_id", ref.ID, "err", err, "problems", len(problems))
-		return nil
-	}
-	return []domain.Step{card.CalledStep(p)}
 }
 
 // fill adds what was asked for and decided, and returns the steps.

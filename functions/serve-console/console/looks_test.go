@@ -292,7 +292,7 @@ func turnLooks(w *consoletest.World) []look {
 }
 
 // On a page that stays open the forms of a turn are closed when others have stamped, and opened when a stamp is taken
-// back. The keys for approving and for the reason lead there.
+// back. The mouse on the button that rejects, and the keys for approving and for the reason, lead there.
 func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), consoletest.Desk("部長", 1, webapi.Alex))
@@ -300,6 +300,9 @@ func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
 	window := browser.Window{Width: 1000, Height: 800, Language: "ja", Hasty: true}
 	tab := browser.Start(t).Open(t, suzuki.Serve()+w.TaskPage(), window)
 	tab.Until(`document.readyState === "complete" && document.querySelector("textarea")`)
+	tab.Click(".ways summary")
+	tab.Until(`document.activeElement.matches("textarea[name=reason]")`)
+	tab.Eval(`document.querySelector(".ways details").open = false`)
 	for key, at := range map[string]string{"a": "button.button-primary", "r": "textarea"} {
 		tab.Eval(`document.activeElement.blur()
 			document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "` + key + `", bubbles: true }))`)

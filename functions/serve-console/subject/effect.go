@@ -1,11 +1,15 @@
 package subject
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -120,6 +124,18 @@ func (r Reader) Changes(version int, was, is []task.Step) *Changes {
 		return nil
 	}
 	return out
+}
+
+// PayloadOf returns what an agent's action would do, nil if that can't be read.
+func PayloadOf(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversation.Action) *conversation.Payload {
+	text, err := c.Results.Open(ctx, ref, x.Payload)
+	p, problems := conversation.ReadKept(x.ActionType, text)
+	if err != nil || problems != nil {
+		slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err, "problems",
+			len(problems))
+		return nil
+	}
+	return &p
 }
 
 // Line returns pieces as pages draw them, in the template "line".

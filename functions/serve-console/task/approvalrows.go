@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"net/http"
 	"reflect"
 	"slices"
@@ -57,14 +56,7 @@ func (c *Pages) payloadOf(ctx context.Context, x store.WaitingItem, open bool) *
 	if !is || row.Payload.S3Key != "" && !open {
 		return nil
 	}
-	text, err := c.Results.Open(ctx, x.Ref, row.Payload)
-	p, problems := conversation.ReadKept(row.ActionType, text)
-	if err != nil || problems != nil {
-		slog.WarnContext(ctx, "what an action would do is not shown", "session_id", x.Ref.ID, "err", err, "problems",
-			len(problems))
-		return nil
-	}
-	return &p
+	return subject.PayloadOf(ctx, c.Site, x.Ref, row)
 }
 
 // effect returns what approving the item does.

@@ -245,8 +245,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 // Whoever opens the reason for rejecting can write it.
-document.addEventListener("toggle", (event) => {
-  if (event.target.matches(".ways details[open]:focus-within")) event.target.querySelector("textarea")?.focus();
-}, true);
+document.addEventListener("click", (event) => {
+  const fold = event.target.closest(".ways summary")?.parentElement;
+  if (fold && !fold.open) setTimeout(() => fold.querySelector("textarea")?.focus()); // it opens after the click
+});
 
 watch();
