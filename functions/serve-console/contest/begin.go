@@ -53,19 +53,17 @@ type beginForm struct {
 
 type beginPage struct {
 	beginForm
-	Files  []describedFile
-	Usable int
-	Warned int // usable files with something that has no effect or is missing
-	NotSet bool
-	More   bool
-	Wrong  map[string]string // by field; "": the whole form
-	Most   string            // largest allowed budget; empty: no limit
+	Usable           []web.Choice // files
+	Unusable, Warned []remarks    // files that can't be played, and usable ones with something without effect
+	NotSet, More     bool
+	Wrong            map[string]string // by field; "": the whole form
+	Most             string            // largest allowed budget; empty: no limit
 }
 
-type describedFile struct {
-	store.Described
-	Chosen bool
-	Text   string
+// remarks are what is wrong with a file, or has no effect there.
+type remarks struct {
+	File string
+	Says []string
 }
 
 // mostContestUSD bounds a contest's cost where no budget does.
@@ -104,14 +102,16 @@ func (c *Pages) showBeginForm(
 	came.Silent = wrong[""] != ""
 	p.NotSet, p.More = found.NotSet, found.More
 	for _, x := range found.Contests {
-		file := describedFile{x, x.File == f.File, card.OneLine(words.Say(
-			"file_text", "file", x.File, "teams", len(x.Teams), "rounds", x.MaxRounds,
-		))}
-		if len(x.Wrong) == 0 {
-			p.Usable++
-			p.Warned += min(1, len(x.Warnings))
+		switch text := words.Say("file_text", "file", x.File, "teams", len(x.Teams), "rounds", x.MaxRounds); {
+		case len(x.Wrong) > 0:
+			p.Unusable = append(p.Unusable, remarks{x.File, x.Wrong})
+			continue
+		case len(x.Warnings) > 0:
+			p.Warned = append(p.Warned, remarks{x.File, x.Warnings})
+			fallthrough
+		default:
+			p.Usable = append(p.Usable, web.Choice{Value: x.File, Text: card.OneLine(text), Chosen: x.File == f.File})
 		}
-		p.Files = append(p.Files, file)
 	}
 	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Data: p, Status: came.Status()}
 	return c.Show(w, r, v, d, "contest/begin")

@@ -192,10 +192,10 @@ func (p *contestPage) bound() {
 	for _, t := range p.Teams {
 		for i := range t.Played {
 			left.shorten(&t.Played[i].Reasoning)
-			for j := range t.Played[i].Metrics {
-				left.shorten(&t.Played[i].Metrics[j].Comment)
+			for _, row := range t.Played[i].Metrics.Rows {
+				left.shorten(&row[2])
+				p.Metrics++
 			}
-			p.Metrics += len(t.Played[i].Metrics)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -73,12 +74,10 @@ type roundRow struct {
 	Number                 int
 	Best                   bool
 	At                     time.Time
-	Metrics                []metricRow
+	Metrics                explain.Table
 	Judge, Reasoning, Sure string
 	Tokens                 int64
 }
-
-type metricRow struct{ Name, Score, Comment string }
 
 // fillTeams adds the teams and their rounds, sorted by rank.
 func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, locale string) {
@@ -129,8 +128,10 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 		Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
 		Took: t.length(x.ExecutionTimeSeconds), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}
+	row.Metrics = web.TableOf(t.Say("metric"), t.Say("score"), t.Say("comment"))
+	row.Metrics.Columns[1].Number = true
 	for _, m := range x.Metrics {
-		row.Metrics = append(row.Metrics, metricRow{
+		row.Metrics.Rows = append(row.Metrics.Rows, []string{
 			card.OneLine(contest.MetricName(m.MetricName, t.Locale())), strconv.FormatFloat(m.Score, 'f', 2, 64),
 			card.Prose(m.EvaluatorComment),
 		})

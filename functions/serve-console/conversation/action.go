@@ -76,23 +76,12 @@ type writtenCommand struct {
 // changedFile is a path of a difference: what became of it, and its lines.
 type changedFile struct {
 	Path, What string
-	Lines      []differenceLine
+	Lines      []web.Line  // with their signs
 	AsItIs     writtenText // its lines as they are
 }
 
-// differenceLine is a line of a difference, with its sign.
-type differenceLine string
-
-// Class returns the style class of an added or removed line.
-func (l differenceLine) Class() string {
-	switch l[:min(1, len(l))] {
-	case "+":
-		return "added"
-	case "-":
-		return "removed"
-	}
-	return ""
-}
+// signs are those of lines that differ.
+var signs = map[string]web.Change{"+": web.Added, "-": web.Removed}
 
 // changedFiles renders a difference. address returns where the change with a number, from 1, is as it is.
 func changedFiles(changes []files.Change, words web.Texts, locale string, address func(int) string) (
@@ -101,7 +90,7 @@ func changedFiles(changes []files.Change, words web.Texts, locale string, addres
 	for i, c := range changes {
 		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale) + card.Earlier(c.By, locale)}
 		for _, line := range card.DifferenceLines(c, words.Say("no_line_end")) {
-			x.Lines = append(x.Lines, differenceLine(line))
+			x.Lines = append(x.Lines, web.Line{Change: signs[line[:min(1, len(line))]], Text: line})
 		}
 		if len(x.Lines) > 0 {
 			x.AsItIs = writtenText{AsItIs: address(i + 1), Differs: spelled(c)}

@@ -230,7 +230,11 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 			if rule.Changed {
 				where += " (" + words.Say("rule_changed") + ")"
 			}
-			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), where})
+			row := autoRule{Workspace: where}
+			for _, word := range rule.Argv {
+				row.Argv = append(row.Argv, legible.Spelled(word))
+			}
+			p.Rules = append(p.Rules, row)
 		} else if v.Admin {
 			p.Warnings = append(p.Warnings, agentWarning{
 				Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field), Limit: ruleText(of, faults[0].Rule),
@@ -254,14 +258,6 @@ func keyOf(d agent.Definition, words web.Texts) string {
 		return string(d.Provider)
 	}
 	return words.Say("no_key")
-}
-
-func spelledAll(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, s := range texts {
-		out[i] = legible.Spelled(s)
-	}
-	return out
 }
 
 // labelOf returns the agent's name, or its id if the agent was removed.

@@ -286,7 +286,8 @@ func (a *asked) groupChooser(name string, ids []string, sent url.Values) web.Cho
 	if a.members != nil {
 		for _, g := range a.members.Groups {
 			if !g.Disabled {
-				all = append(all, web.Box{Value: g.ID, Text: a.person(g.ID)})
+				note := a.Say("group_note", "handle", legible.OneLine(g.Handle), "n", g.Count)
+				all = append(all, web.Box{Value: g.ID, Text: a.person(g.ID), Note: note})
 			}
 		}
 	}
@@ -294,28 +295,4 @@ func (a *asked) groupChooser(name string, ids []string, sent url.Values) web.Cho
 	return choose(c, ids, apart(all), func(id string) web.Box {
 		return web.Box{Value: id, Text: a.person(id), Note: a.Say("unlisted")}
 	})
-}
-
-// groupOptions are the workspace's user groups, and the one that is chosen.
-func (a *asked) groupOptions(is string) (all []web.Choice) {
-	if is == "" {
-		all = append(all, web.Choice{Value: "", Text: a.Say("choose_group"), Chosen: true})
-	}
-	known := false
-	if a.members != nil {
-		for _, g := range a.members.Groups {
-			if !g.Disabled {
-				text := a.Say("group_option", "name", legible.OneLine(g.Name), "handle", legible.OneLine(g.Handle), "n", g.Count)
-				all, known = append(all, web.Choice{Value: g.ID, Text: text, Chosen: g.ID == is}), known || g.ID == is
-			}
-		}
-	}
-	if is != "" && !known {
-		text := a.person(is)
-		if a.members != nil {
-			text = a.Say("group_gone", "name", text)
-		}
-		all = append(all, web.Choice{Value: is, Text: text, Chosen: true})
-	}
-	return all
 }

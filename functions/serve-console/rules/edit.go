@@ -179,7 +179,7 @@ type stageData struct {
 	Empties     []emptyData
 	People      web.Chooser
 	Position    web.Chooser
-	Groups      []web.Choice
+	Group       web.Chooser
 	Levels      []web.Choice
 	Others      bool
 	First, Last bool
@@ -304,7 +304,8 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
 	x.Position = a.positionChooser(x.At+"position", positionValue(s.Who.Department, s.Who.Position),
 		sent.Get("find."+x.At+"position"), positions)
-	x.Groups = a.groupOptions(s.Who.Group)
+	x.Group = a.groupChooser(x.At+"group", web.Ticked([]string{s.Who.Group}), sent)
+	x.Group.One = true
 	x.Levels = a.levelOptions(s.Who.Level)
 	return x
 }

@@ -118,7 +118,7 @@ func typedStage(form url.Values, at string) rules.Stage {
 	case rules.WhoPeople:
 		who.People = web.Ticked(form[at+"people"])
 	case rules.WhoGroup:
-		who.Group = field("group")
+		who.Group = strings.Join(web.Ticked(form[at+"group"]), " ")
 	case rules.WhoManager:
 		who.Level, is.Need = wholeTyped(field("level")), 1
 	case rules.WhoPosition:
@@ -199,27 +199,25 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 		return nil, err
 	}
 	for _, s := range catalog.Planned().All() {
-		x := knownTool{Title: s.Title(v.Locale), Allowed: true}
-		x.Tool, x.Access = rules.Tool{Name: s.Name}, s.Access
 		own := tenancy.ToolPermission{ToolName: s.Name, Allowed: true}
 		if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Name }); i >= 0 {
 			own = rows[i]
 		}
-		x.Allowed = own.Allowed
-		x.mark(own.Marked(""))
-		all = append(all, x)
+		all = append(all, knownAs(own, rules.Tool{Name: s.Name}, s.Access, s.Title(v.Locale), own.Allowed))
 	}
 	for _, p := range rows {
-		s, on := tool.Pinned(p, settings.MCPServers)
-		if !on {
-			continue
+		if s, on := tool.Pinned(p, settings.MCPServers); on {
+			all = append(all, knownAs(p, p.Tool(), s.Access, cmp.Or(p.Pin.Title, p.ToolName), true))
 		}
-		x := knownTool{Title: cmp.Or(p.Pin.Title, p.ToolName), Allowed: true}
-		x.Tool, x.Access = p.Tool(), s.Access
-		x.mark(p.Marked(""))
-		all = append(all, x)
 	}
 	return all, nil
+}
+
+func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, title string, allowed bool) knownTool {
+	m := p.Marked("")
+	unmarked := m == nil || m.How != rules.HowNothing && len(m.Pointers) == 0
+	return knownTool{rules.Known{Tool: t, Access: access, Unmarked: unmarked}, title, allowed,
+		m != nil && len(m.Destinations) > 0}
 }
 
 // knownOf returns the tools as rules need them; now leaves out those that are off.
@@ -246,11 +244,6 @@ func find(all []knownTool, t rules.Tool) (knownTool, bool) {
 		return knownTool{}, false
 	}
 	return all[i], true
-}
-
-func (k *knownTool) mark(m *rules.Mark) {
-	k.Unmarked = m == nil || m.How != rules.HowNothing && len(m.Pointers) == 0
-	k.To = m != nil && len(m.Destinations) > 0
 }
 
 func (k knownTool) writes() bool { return k.Access != aggregate.Read }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -20,10 +21,10 @@ func (s speaker) money(n rules.Decimal, currency string) string {
 	if currency != yen {
 		return commas(n) + " " + legible.OneLine(currency)
 	}
-	if whole := string(n); tenThousands.In(s.Locale()) {
+	if whole := string(n); tenThousands.In(s.Locale()) && !strings.Contains(whole, ".") {
 		for _, of := range []struct{ zeros, key string }{{"00000000", "hundred_millions"}, {"0000", "ten_thousands"}} {
 			if rest, ok := strings.CutSuffix(whole, of.zeros); ok && rest != "" {
-				return s.In("yen", of.key, "n", thousands(rest))
+				return s.In("yen", of.key, "n", commas(rules.Decimal(rest)))
 			}
 		}
 	}
@@ -32,18 +33,12 @@ func (s speaker) money(n rules.Decimal, currency string) string {
 
 // commas is an amount with a comma between thousands, as people may type it. What is no amount stays.
 func commas(n rules.Decimal) string {
-	whole, _, _ := strings.Cut(string(n), ".")
 	if !n.Valid() {
 		return string(n)
 	}
-	return thousands(whole) + string(n)[len(whole):]
-}
-
-func thousands(digits string) string {
-	if len(digits) <= 3 {
-		return digits
-	}
-	return thousands(digits[:len(digits)-3]) + "," + digits[len(digits)-3:]
+	whole, _, _ := strings.Cut(string(n), ".")
+	of, _ := strconv.ParseInt(whole, 10, 64) // at most rules.MaxDigits digits
+	return web.Count(of) + string(n)[len(whole):]
 }
 
 // yen is the currency that a form has until somebody types another.

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/runtime/clock"
 	"ringi/shared/store"
 	"ringi/shared/words/charset"
+	"ringi/shared/words/legible"
 )
 
 // OrganisationPages are about who works for the tenant: the file of people, departments and superiors, what a new one
@@ -67,23 +68,16 @@ type peopleList struct {
 // mostLines bounds each list of a page: a file may have ten thousand people.
 const mostLines = 100
 
-// listOf makes a list of the lines of all values, which are written only if they are shown.
-func listOf[T any](id, title, note string, all []T, line func(T) string) peopleList {
+// listOf makes a list of the lines of all values, which are written only if they are shown. Without values there is none.
+func listOf[T any](id, title, note string, all []T, line func(T) string) []peopleList {
+	if len(all) == 0 {
+		return nil
+	}
 	l := peopleList{ID: id, Title: title, Note: note, More: max(0, len(all)-mostLines)}
-	for _, x := range all[:min(len(all), mostLines)] {
+	for _, x := range all[:len(all)-l.More] {
 		l.Lines = append(l.Lines, line(x))
 	}
-	return l
-}
-
-// filled leaves out the lists that have no lines.
-func filledLists(all ...peopleList) (out []peopleList) {
-	for _, l := range all {
-		if len(l.Lines) > 0 {
-			out = append(out, l)
-		}
-	}
-	return out
+	return []peopleList{l}
 }
 
 // pageData is who was looked for, or everybody, what holds for one of them on a day, and what stands as a whole.
@@ -119,8 +113,8 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 		data.Facts = append(data.Facts, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
 			fact{t.Say("saved_at"), web.Minute(is.SavedAt)},
 			fact{"SHA-256", is.SHA256})
-		data.Lists = append(filledLists(listOf("without", t.Say("without"), t.Say("without_note"),
-			is.Accounts.Without(chart), t.person)), t.gaps(o, today)...)
+		data.Lists = append(listOf("without", t.Say("without"), t.Say("without_note"),
+			is.Accounts.Without(chart), t.person), t.gaps(o, today)...)
 	}
 	d.Data = data
 	return c.Show(w, r, v, d, "organisation")
@@ -148,7 +142,7 @@ func (c *OrganisationPages) askRemoval(w http.ResponseWriter, r *http.Request, v
 	t := texts{v.Texts("organisation")}
 	none := decide.NewDirectory(nil, listing{more: true})
 	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none, c.Today().String())}
-	d := web.Document{Title: t.Say("remove_title"), Here: "organisation", Data: data}
+	d := web.Document{Title: t.Say("remove"), Here: "organisation", Data: data}
 	return c.Show(w, r, v, d, "organisation/remove")
 }
 
@@ -224,7 +218,7 @@ func (t texts) facts(c *organisation.Chart) []fact {
 	}
 	all := t.people(len(c.People()))
 	if len(kinds) > 0 {
-		all += t.Say("of_kinds", "kinds", strings.Join(kinds, t.Say("and")))
+		all = called(all, strings.Join(kinds, t.Say("and")))
 	}
 	return []fact{{t.Say("works_here"), all}, {t.Say("departments"), web.Count(int64(len(c.Departments())))}}
 }
@@ -295,7 +289,7 @@ func (t texts) nameChange(x organisation.NameChange) string {
 func (t texts) gaps(o *organisation.Organisation, today organisation.Date) []peopleList {
 	chart, known := o.Chart(today), map[string]bool{}
 	now := chart.Gaps()
-	all := []peopleList{listOf("gaps", t.Say("gaps"), t.Say("gaps_note"), now, t.gapOf(chart))}
+	all := listOf("gaps", t.Say("gaps"), t.Say("gaps_note"), now, t.gapOf(chart))
 	if next, ok := o.NextChange(today); ok {
 		for _, g := range now {
 			known[fmt.Sprint(g)] = true
@@ -303,9 +297,9 @@ func (t texts) gaps(o *organisation.Organisation, today organisation.Date) []peo
 		later := o.Chart(next)
 		others := slices.DeleteFunc(later.Gaps(), func(g organisation.Gap) bool { return known[fmt.Sprint(g)] })
 		title := t.Say("gaps_later", "day", next)
-		all = append(all, listOf("gaps-later", title, t.Say("gaps_note"), others, t.gapOf(later)))
+		all = append(all, listOf("gaps-later", title, t.Say("gaps_note"), others, t.gapOf(later))...)
 	}
-	return filledLists(all...)
+	return all
 }
 
 func (t texts) gapOf(c *organisation.Chart) func(organisation.Gap) string {
@@ -327,23 +321,20 @@ func (t texts) column(c organisation.Column) string {
 	return c.Header(t.Locale())
 }
 
-type fileProblem struct{ Row, Column, Value, Text string }
-
 // problem says what is wrong, where, and what another row has to do with it.
-func (t texts) problem(p organisation.Problem) fileProblem {
-	out := fileProblem{Row: t.Say("whole_file"), Value: p.Value,
-		Text: t.In("rules", p.Rule, "limit", web.Count(int64(p.Limit)))}
+func (t texts) problem(p organisation.Problem) []string {
+	row, column, text := t.Say("whole_file"), "", t.In("rules", p.Rule, "limit", web.Count(int64(p.Limit)))
 	if p.Row > 0 {
-		out.Row = fmt.Sprint(p.Row)
+		row = fmt.Sprint(p.Row)
 	}
 	if p.Column != "" {
-		out.Column = t.column(p.Column)
+		column = t.column(p.Column)
 	}
 	if p.Other > 0 {
-		out.Text += " " + t.Say("see_row", "n", p.Other)
+		text += " " + t.Say("see_row", "n", p.Other)
 	}
 	if p.On > 0 {
-		out.Text += " " + t.Say("from_day", "day", p.On)
+		text += " " + t.Say("from_day", "day", p.On)
 	}
-	return out
+	return []string{row, column, legible.Spelled(p.Value), text}
 }

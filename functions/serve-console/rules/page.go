@@ -82,9 +82,6 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 		slog.WarnContext(r.Context(), "rules are shown without the names of channels", "err", err)
 	}
 	a.channels = reach.Channels()
-	if a.channels == nil {
-		a.channels = map[string]string{}
-	}
 	moved, err := c.Store.Channels(r.Context(), v.Tenant)
 	if err != nil {
 		return nil, err
@@ -185,7 +182,7 @@ func (a *asked) begin(how string) error {
 		return err
 	}
 	e := a.newRule()
-	e.Rule.Name, e.Rule.When.Tools = a.Say("first_name"), &rules.Tools{Use: rules.UseWriting}
+	e.Rule.Name, e.Rule.When.Tools = a.In("groups", rules.UseWriting), &rules.Tools{Use: rules.UseWriting}
 	if settings.Approvers.Mode == aggregate.ApproversList {
 		people := settings.Approvers.Users
 		e.Rule.Route.Stages[0].Who.People = people[:min(len(people), rules.MaxPeople)]

@@ -8,6 +8,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/explain"
 	"ringi/shared/store"
 )
 
@@ -18,12 +19,9 @@ type personData struct {
 	Name, Standing string
 	Here           bool
 	Facts          []fact
-	Posts          []postData
+	Posts          explain.Table
 	Above          []aboveData
 }
-
-// postData is a post with the departments above it, the topmost last.
-type postData struct{ Kind, Position, Path string }
 
 // aboveData is who stands above.
 type aboveData struct{ Number, Name, Post, How, Accounts string }
@@ -85,20 +83,25 @@ func (c *OrganisationPages) person(r *http.Request, v *web.Viewer, t texts, is s
 	out := &personData{Name: t.numbered(is.Organisation, on, number), Here: here,
 		Standing: t.In("presence", is.Organisation.Presence(number, on))}
 	above := chart.ManagersAbove(number, organisation.Employee, organisation.Contractor, organisation.Temporary)
-	names := c.accountNames(r, v, is.Accounts, append([]string{number}, numbers(above)...))
+	people := []string{number}
+	for _, s := range above {
+		people = append(people, s.Number)
+	}
+	names := c.accountNames(r, v, is.Accounts, people)
 	out.Facts = []fact{{t.Say("accounts_of"), names(number)}}
 	if !here {
 		return out
 	}
 	out.Facts = append([]fact{{t.Say("employment"), t.kind(p.Kind)},
 		{t.Say("mail"), strings.Join(p.Mails, t.Say("and"))}}, out.Facts...)
+	out.Posts = web.TableOf(t.Say("post"), t.Say("position"), t.Say("path"))
 	for _, post := range chart.Posts(number) {
 		var path []string
 		for _, d := range chart.Path(post.Department) {
 			path = append(path, t.department(d))
 		}
-		out.Posts = append(out.Posts,
-			postData{organisation.PostWord(post.Main, v.Locale), post.Position, strings.Join(path, " ← ")})
+		out.Posts.Rows = append(out.Posts.Rows, []string{organisation.PostWord(post.Main, v.Locale),
+			cmp.Or(post.Position, t.Say("no_position")), strings.Join(path, " ← ")})
 	}
 	for _, s := range above {
 		who, _ := chart.Person(s.Number)
@@ -108,13 +111,6 @@ func (c *OrganisationPages) person(r *http.Request, v *web.Viewer, t texts, is s
 		}
 		out.Above = append(out.Above,
 			aboveData{s.Number, t.person(who), t.posts(chart, s.Number), how, names(s.Number)})
-	}
-	return out
-}
-
-func numbers(all []organisation.Superior) (out []string) {
-	for _, s := range all {
-		out = append(out, s.Number)
 	}
 	return out
 }

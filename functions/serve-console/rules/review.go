@@ -27,17 +27,11 @@ type reviewData struct {
 	Edited      bool
 	Changes     []change
 	Findings    []string
-	Ways        []wayRow
+	Ways        explain.Table
 }
 
 // change is a difference between two versions of the rules.
 type change struct{ Kind, Label, Was, Is string }
-
-// wayRow is the weakest way to a tool.
-type wayRow struct {
-	Tool, From, Least, Rule string
-	Refused                 bool
-}
 
 // review shows what saving the draft would change, what should be known about it, and the weakest way to each tool that
 // writes. What can't be saved goes back to the list. edited: the draft isn't the one that was looked at.

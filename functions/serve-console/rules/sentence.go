@@ -223,10 +223,7 @@ func (s speaker) stage(x *rules.Stage) string {
 	case rules.WhoPosition:
 		text = s.of(name, x, s.position(w.Department, w.Position), 2)
 	case rules.WhoChannel:
-		text = s.Say("named_stage", "name", name, "who", s.Say("who_channel"))
-		if name == "" {
-			text = s.Say("who_channel")
-		}
+		text = called(name, s.Say("who_channel"))
 	}
 	if x.Others {
 		text += s.Say("others_too")
@@ -255,7 +252,7 @@ func (s speaker) empty(x rules.Empty) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return s.Say("emptied", "parts", strings.Join(parts, s.Say("cause_and")))
+	return " (" + strings.Join(parts, s.Say("cause_and")) + ")"
 }
 
 // of says how many of these people a stage needs.
@@ -265,7 +262,7 @@ func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
 	case n <= 1 && name == who:
 		return name
 	case n <= 1:
-		return s.Say("named_stage", "name", name, "who", who)
+		return called(name, who)
 	case x.Need == 0:
 		return s.Say("stage_all", "name", name, "who", who)
 	}

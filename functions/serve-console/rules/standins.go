@@ -38,19 +38,18 @@ func (c *StandInPages) Routes() []web.Route {
 }
 
 type shown struct {
-	Parts    []part // of the sentence that is the form
-	About    string
-	Problems []string
-	NoSlack  bool // nobody can be chosen
-	People   []web.Choice
-	Of       []web.Choice // whose stand-in may be set; empty: the viewer's alone
-	Me       string
-	From     string
-	Until    string
-	First    string // the first day that may be chosen, and the last
-	Last     string
-	Bad      string // field with a problem
-	Rows     []row
+	Parts   []part // of the sentence that is the form
+	Problem string
+	NoSlack bool // nobody can be chosen
+	People  []web.Choice
+	Of      []web.Choice // whose stand-in may be set; empty: the viewer's alone
+	Me      string
+	From    string
+	Until   string
+	First   string // the first day that may be chosen, and the last
+	Last    string
+	Bad     string // field with a problem
+	Rows    []row
 }
 
 // part is a text of the sentence, or the name of a field in it.
@@ -81,10 +80,7 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	problem string) error {
 	words, now, today := v.Texts("stand-ins"), c.Now(), c.Today()
 	out := shown{Parts: partsOf(words.Say("sentence")), From: t.from, Until: t.until, Bad: field, First: today.String(),
-		Last: (today + tenancy.MaxDelegationAhead).String()}
-	if problem != "" {
-		out.Problems = []string{problem}
-	}
+		Last: (today + tenancy.MaxDelegationAhead).String(), Problem: problem}
 	in, err := c.Organised(r.Context(), v.Tenant, v.User)
 	if err != nil {
 		return err
@@ -97,9 +93,8 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	for _, d := range all {
 		ids = append(ids, d.Hand.User, d.Principal.User, d.SetBy)
 	}
-	names := c.Names(r.Context(), v, ids...)
-	out.Me = cmp.Or(names[v.User], v.Name, v.User)
-	out.About = words.Say("about")
+	named := c.Called(r.Context(), v, ids...)
+	out.Me = named(v.User)
 	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, now); err != nil {
 		slog.WarnContext(r.Context(), "nobody can be chosen as a stand-in", "err", err)
 		out.NoSlack = true
@@ -113,9 +108,8 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		if d.Over(now) {
 			continue
 		}
-		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: cmp.Or(names[d.Hand.User], d.Hand.User),
-			Principal: cmp.Or(names[d.Principal.User], d.Principal.User), From: d.From.String(), Until: d.Until.String(),
-			SetBy: cmp.Or(names[d.SetBy], d.SetBy), Now: d.Counts(now),
+		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: named(d.Hand.User), Principal: named(d.Principal.User),
+			From: d.From.String(), Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
 			Ends: v.Admin || d.Party(circulation.Person{User: v.User, Person: in.Person}),
 			Void: (in.Organisation != nil) != (d.Principal.Person != "")})
 	}

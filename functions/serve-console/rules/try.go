@@ -89,17 +89,9 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	}
 	err = a.answered(&d, facts)
 	if errors.Is(err, explain.ErrUnverified) {
-		d.Fail, err = a.silence(), nil
+		d.Fail, err = a.Say(map[bool]string{true: "unread", false: "no_slack"}[a.unread]), nil
 	}
 	return d, err
-}
-
-// silence says what can't be asked.
-func (a *asked) silence() string {
-	if a.unread {
-		return a.Say("unread")
-	}
-	return a.Say("no_slack")
 }
 
 // answered says which rule would take a request, and whom its route would ask. It returns explain.ErrUnverified if
@@ -267,18 +259,19 @@ func routed(x *rules.Rules) *rules.Rules {
 }
 
 // ways returns the weakest way to each tool that writes.
-func (a *asked) ways(x *rules.Rules) (out []wayRow) {
+func (a *asked) ways(x *rules.Rules) explain.Table {
+	out := web.TableOf(a.Say("tool"), a.Say("way_from"), a.Say("way_least"), a.Say("rule"))
 	several := slices.ContainsFunc(x.Rules, func(r rules.Rule) bool { return r.When.Places != nil })
 	for _, way := range routed(x).Ways(knownOf(a.tools, true)) {
-		row := wayRow{Tool: a.tool(way.Tool), Refused: way.Refused}
+		row := []string{a.tool(way.Tool), a.Say("way_refused"), "–", "–"}
 		if !way.Refused {
-			row.From, row.Rule = a.from(x, way, several), a.ruleNamed(x, way.Rule)
-			row.Least = a.Say("least", "stamps", way.Stamps, "hands", max(way.Hands, 1))
+			least := a.Say("least", "stamps", way.Stamps, "hands", max(way.Hands, 1))
 			if way.With != nil {
-				row.Least += a.Say("with", "tool", a.tool(*way.With))
+				least += a.Say("with", "tool", a.tool(*way.With))
 			}
+			row = []string{row[0], a.from(x, way, several), least, a.ruleNamed(x, way.Rule)}
 		}
-		out = append(out, row)
+		out.Rows = append(out.Rows, row)
 	}
 	return out
 }
@@ -291,10 +284,10 @@ func (a *asked) from(x *rules.Rules, way rules.Way, several bool) string {
 	var all []string
 	for _, kind := range []rules.Kind{rules.KindSteps, rules.KindAction} {
 		if places := a.places(way, kind, several); places != "" {
-			all = append(all, a.Say("way_of", "kinds", a.In("way_kinds", kind), "places", places))
+			all = append(all, a.In("way_kinds", kind)+": "+places)
 		}
 	}
-	return strings.Join(all, a.Say("way_and"))
+	return strings.Join(all, " / ")
 }
 
 // places says in which channels a way is open for a kind.

@@ -89,7 +89,7 @@ func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory, days .
 	}
 	say := speaker{Texts: web.TextsOf("rules", t.Locale())}
 	line := func(f rules.Finding) string { return say.finding(x, f, days[0]) }
-	return filledLists(listOf("stages", title, t.Say("stages_note"), x.Emptied(d, days...), line))
+	return listOf("stages", title, t.Say("stages_note"), x.Emptied(d, days...), line)
 }
 
 // mailless reports whether Slack gave no address of anybody.
@@ -114,7 +114,7 @@ func (l listing) names() map[string]string {
 type uploadData struct {
 	Rev                      int
 	Packed, SHA256, Accounts string // what was shown
-	Problems                 []fileProblem
+	Problems                 explain.Table
 	More                     int
 	web.Came
 	First, Same, Unread, Moved bool
@@ -140,8 +140,9 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	o, err := organisation.Read(text)
 	if wrong, ok := errors.AsType[organisation.Problems](err); ok {
 		shown := wrong.Listed[:min(len(wrong.Listed), mostLines)]
+		data.Problems = web.TableOf(t.Say("row"), t.Say("column"), t.Say("value"), t.Say("problem"))
 		for _, p := range shown {
-			data.Problems = append(data.Problems, t.problem(p))
+			data.Problems.Rows = append(data.Problems.Rows, t.problem(p))
 		}
 		data.More = wrong.More + len(wrong.Listed) - len(shown)
 		return c.showUpload(w, r, v, data)
@@ -218,7 +219,7 @@ func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrg
 		d.Days = append(d.Days, t.day(x, today, is.Organisation, o))
 	}
 	d.Later = more
-	d.Lists = append(filledLists(listOf("names", t.Say("names"), t.Say("names_note"), o.NameChanges(), t.nameChange)),
+	d.Lists = append(listOf("names", t.Say("names"), t.Say("names_note"), o.NameChanges(), t.nameChange),
 		t.gaps(o, today)...)
 }
 
@@ -234,7 +235,7 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 	if before != nil {
 		others = m.Kept().Compare(before)
 	}
-	d.Lists = append(d.Lists, filledLists(
+	d.Lists = slices.Concat(d.Lists,
 		listOf("others", t.Say("others"), t.Say("others_note"), others, func(x organisation.AccountDifference) string {
 			return personOf(x.Number) + ": " + t.matched(x.Was, named) + " → " + t.matched(x.Is, named)
 		}),
@@ -245,12 +246,11 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 			return t.joined(named(x.Account), x.Numbers, personOf)
 		}),
 		listOf("without", t.Say("without"), t.Say("without_note"), m.Without, personOf),
-		listOf("nobody", t.Say("nobody"), t.Say("nobody_note"), m.Nobody, named),
-	)...)
+		listOf("nobody", t.Say("nobody"), t.Say("nobody_note"), m.Nobody, named))
 }
 
 func (c *OrganisationPages) showUpload(w http.ResponseWriter, r *http.Request, v *web.Viewer, data uploadData) error {
-	came := web.Came{Silent: data.Silent, Conflict: data.Conflict || data.Moved, Wrong: len(data.Problems) > 0}
+	came := web.Came{Silent: data.Silent, Conflict: data.Conflict || data.Moved, Wrong: len(data.Problems.Rows) > 0}
 	title := v.Texts("organisation").Say("upload_title")
 	d := web.Document{Title: title, Here: "organisation", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "organisation/upload")

@@ -31,7 +31,7 @@ func (s speaker) limit(p rules.Problem) string {
 			table := choiceTables[field[strings.LastIndexByte(field, '.')+1:]]
 			var all []string
 			for _, value := range x {
-				all = append(all, s.Say("choice", "text", s.In(table, value), "value", value))
+				all = append(all, called(s.In(table, value), value))
 			}
 			of[i] = strings.Join(all, s.Say("cause_or"))
 		case rules.Money:
