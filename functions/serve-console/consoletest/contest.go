@@ -106,7 +106,7 @@ func (k *Contest) Plays(place, round int, score float64, text string, unjudged .
 	p.Result.EvaluationFeedback, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 要点がそろっています。", 5.2
 	p.Result.Usage = contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
 	p.Record.Submissions = []contest.MemberSubmission{said}
-	p.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}}
+	p.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 100 * score, EvaluatorComment: "要点がそろっています。"}}
 	p.Judgment = &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
 	if unjudged != nil {
 		p.Judgment, p.JudgeFailed = nil, unjudged[0]

@@ -105,7 +105,6 @@ func (c *Pages) showBeginForm(
 		switch text := words.Say("file_text", "file", x.File, "teams", len(x.Teams), "rounds", x.MaxRounds); {
 		case len(x.Wrong) > 0:
 			p.Unusable = append(p.Unusable, remarks{x.File, x.Wrong})
-			continue
 		case len(x.Warnings) > 0:
 			p.Warned = append(p.Warned, remarks{x.File, x.Warnings})
 			fallthrough

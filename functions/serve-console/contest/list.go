@@ -215,11 +215,7 @@ func teamsOn(rows []contest.Board) (teams []*teamOn) {
 		t := at[[2]string{b.ExecutionID, b.TeamID}]
 		t.course = append(t.course, barOf(b.EvaluationScore))
 	}
-	var courses [][]bar
-	for _, t := range teams {
-		courses = append(courses, t.course)
-	}
-	scaled(courses...)
+	scaled(teams, func(t *teamOn) []bar { return t.course })
 	return teams
 }
 

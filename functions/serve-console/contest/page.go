@@ -250,7 +250,7 @@ func (t contestTexts) decisive(works []*contest.Work, best, other string) string
 		for _, o := range behind.Metrics {
 			if by := m.Score - o.Score; o.MetricName == m.MetricName && by > most {
 				most, name = by, card.OneLine(contest.MetricName(m.MetricName, t.Locale()))
-				scores = fmt.Sprintf("%.0f < %.0f", o.Score, m.Score)
+				scores = fmt.Sprintf("%.2f < %.2f", o.Score, m.Score)
 			}
 		}
 	}

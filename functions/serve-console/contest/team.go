@@ -46,16 +46,16 @@ const (
 )
 
 // scaled sets how high the bars of a page are.
-func scaled(rows ...[]bar) {
+func scaled[T any](rows []T, bars func(T) []bar) {
 	least, most := 1.0, 0.0
 	for _, row := range rows {
-		for _, b := range row {
+		for _, b := range bars(row) {
 			least, most = min(least, b.score), max(most, b.score)
 		}
 	}
 	for _, row := range rows {
-		for i := range row {
-			b := &row[i]
+		for i := range bars(row) {
+			b := &bars(row)[i]
 			if b.Tall = barMost; most > least {
 				b.Tall = barLeast + int((barMost-barLeast)*(b.score-least)/(most-least))
 			}
@@ -86,11 +86,7 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, local
 		p.Teams = append(p.Teams, words.team(w, locale))
 		board = append(board, w.Board...)
 	}
-	var courses [][]bar
-	for _, t := range p.Teams {
-		courses = append(courses, t.Course)
-	}
-	scaled(courses...)
+	scaled(p.Teams, func(t teamRow) []bar { return t.Course })
 	slices.SortFunc(board, contest.ByRank)
 	for i, b := range board {
 		p.Board = append(p.Board, boardRowOf(i+1, b))

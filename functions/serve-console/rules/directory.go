@@ -3,9 +3,7 @@ package rules
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -151,14 +148,8 @@ func readersOf(x *rules.Rules) (ids []string) {
 }
 
 func (a *asked) organised() error {
-	a.day = a.Today()
-	is, err := a.Organisations.Current(a.r.Context(), a.v.Tenant)
-	if errors.Is(err, store.ErrUnreadable) {
-		slog.ErrorContext(a.r.Context(), "the organisation can't be read", "tenant", a.v.Tenant, "err", err)
-		a.unread = true
-		return nil
-	}
-	if err != nil || is.Organisation == nil {
+	is, unread, err := standing(a.r.Context(), a.Organisations, a.v.Tenant)
+	if a.day, a.unread = a.Today(), unread; err != nil || is.Organisation == nil {
 		return err
 	}
 	a.org = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,20 +58,12 @@ func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 		return err
 	}
 	text, err := file.Write(*x, a.Say("about", "workspace", owner.Name, "rev", rev), func(id string) string {
-		return legible.Visible(a.named(id))
+		return legible.Visible(cmp.Or(a.names[id], web.ChannelName(a.channels, id)))
 	})
 	if err != nil {
 		return err
 	}
 	return web.Attach(w, web.KindYAML, fmt.Sprintf("ringi-rules-%d.yaml", rev), text)
-}
-
-// named returns the name for an id of a person, a group or a channel, or "".
-func (a *asked) named(id string) string {
-	if name := a.names[id]; name != "" {
-		return name
-	}
-	return web.ChannelName(a.channels, id)
 }
 
 type importData struct {

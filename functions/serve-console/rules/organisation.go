@@ -46,11 +46,11 @@ func (c *OrganisationPages) Routes() []web.Route {
 }
 
 // standing reads what stands. Unread says that it can't be read, though it is there.
-func (c *OrganisationPages) standing(ctx context.Context, v *web.Viewer) (is store.StandingOrganisation, unread bool,
-	err error) {
-	is, err = c.Organisations.Current(ctx, v.Tenant)
+func standing(ctx context.Context, all *store.OrganisationStore, tenant string) (is store.StandingOrganisation,
+	unread bool, err error) {
+	is, err = all.Current(ctx, tenant)
 	if errors.Is(err, store.ErrUnreadable) {
-		slog.ErrorContext(ctx, "the organisation can't be read", "tenant", v.Tenant, "err", err)
+		slog.ErrorContext(ctx, "the organisation can't be read", "tenant", tenant, "err", err)
 		return is, true, nil
 	}
 	return is, false, err
@@ -68,7 +68,7 @@ type peopleList struct {
 // mostLines bounds each list of a page: a file may have ten thousand people.
 const mostLines = 100
 
-// listOf makes a list of the lines of all values, which are written only if they are shown. Without values there is none.
+// listOf makes a list of the lines of all values, which are written only if they are shown; of no values, none.
 func listOf[T any](id, title, note string, all []T, line func(T) string) []peopleList {
 	if len(all) == 0 {
 		return nil
@@ -93,7 +93,7 @@ type pageData struct {
 }
 
 func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	is, unread, err := c.standing(r.Context(), v)
+	is, unread, err := standing(r.Context(), c.Organisations, v.Tenant)
 	if err != nil {
 		return err
 	}

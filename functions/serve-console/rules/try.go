@@ -20,11 +20,9 @@ import (
 
 // tryData asks which rule would take a request, and has the answer.
 type tryData struct {
-	People, Tools, Places  []web.Choice // no people: there are too many to choose among
-	Kinds                  []web.Choice // none: rules are for the steps of requests alone
+	People, Tools          []web.Choice // no people: there are too many to choose among
+	Fields                 []web.Field  // more that may be asked: the place, and what rules may tell besides
 	Amount, Currency, Who  string
-	Organised              bool   // an organisation stands
-	On                     string // the day
 	Answered               bool
 	Rule, Says, Asks, Fail string
 	Stages                 []triedStage
@@ -45,8 +43,9 @@ const mostPlaces = 100
 // trying fills in the question and, if it was asked, answers it by the draft.
 func (a *asked) trying(answer bool) (tryData, error) {
 	f := a.r.PostForm
-	d := tryData{Amount: f.Get("try.amount"), Currency: yen, Who: f.Get("try.who"), Organised: a.org != nil,
-		On: cmp.Or(strings.TrimSpace(f.Get("try.on")), a.today())}
+	d := tryData{Amount: f.Get("try.amount"), Currency: yen, Who: f.Get("try.who"),
+		People: a.peopleToTry(f.Get("try.who")),
+		Fields: []web.Field{web.Select("try.place", a.Say("try_place"), "", a.placesToTry(f.Get("try.place")))}}
 	if f.Has("try.currency") {
 		d.Currency = currencyTyped(f.Get("try.currency"))
 	}
@@ -55,14 +54,18 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	kind := rules.KindSteps
 	if a.draft.Rules.Actions() {
 		kind = rules.Kind(cmp.Or(f.Get("try.kind"), steps))
-		d.Kinds = a.options("way_kinds", string(kind), steps, actions)
+		d.Fields = append(d.Fields, web.Select("try.kind", a.Say("try_kind"), "",
+			a.options("way_kinds", string(kind), steps, actions)))
 	}
-	d.Places, d.People = a.placesToTry(f.Get("try.place")), a.peopleToTry(d.Who)
-	d.Further = f.Get("try.place") != "" || kind != rules.KindSteps || d.On != a.today()
+	on := cmp.Or(strings.TrimSpace(f.Get("try.on")), a.today())
+	if a.org != nil {
+		d.Fields = append(d.Fields, web.Day("try.on", a.Say("try_on"), on))
+	}
+	d.Further = f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
 	if !answer || of.Tool.Name == "" {
 		return d, nil
 	}
-	day, err := organisation.ParseDate(d.On)
+	day, err := organisation.ParseDate(on)
 	if err != nil {
 		d.Fail = a.Say("try_day")
 		return d, nil

@@ -131,7 +131,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	if err != nil {
 		return err
 	}
-	is, unread, err := c.standing(r.Context(), v)
+	is, unread, err := standing(r.Context(), c.Organisations, v.Tenant)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 		if done || err != nil {
 			return err
 		}
-		if is, data.Unread, err = c.standing(r.Context(), v); err != nil { // somebody else's by now
+		if is, data.Unread, err = standing(r.Context(), c.Organisations, v.Tenant); err != nil { // somebody else's by now
 			return err
 		}
 		data.Rev, data.First = is.Rev, !is.Stands()
