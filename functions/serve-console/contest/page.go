@@ -244,20 +244,17 @@ func (c *Pages) fillSides(
 func (t contestTexts) decisive(works []*contest.Work, best, other string) string {
 	_, ahead, _ := roundWith(works, best)
 	_, behind, _ := roundWith(works, other)
-	var name, scores string
-	most := 0.0
+	text, most := "", 0.0
 	for _, m := range ahead.Metrics {
 		for _, o := range behind.Metrics {
 			if by := m.Score - o.Score; o.MetricName == m.MetricName && by > most {
-				most, name = by, card.OneLine(contest.MetricName(m.MetricName, t.Locale()))
-				scores = fmt.Sprintf("%.2f < %.2f", o.Score, m.Score)
+				name := card.OneLine(contest.MetricName(m.MetricName, t.Locale()))
+				most, text = by, t.Say("less_in", "metric", name, "score", fmt.Sprintf("%.2f", o.Score),
+					"best", fmt.Sprintf("%.2f", m.Score))
 			}
 		}
 	}
-	if name == "" {
-		return ""
-	}
-	return t.Say("less_in", "metric", name, "scores", scores)
+	return text
 }
 
 // beside marks in each of two drafts what the other one lacks, and lists the drafts that may stand there.

@@ -52,7 +52,8 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	k.Plays(2, 1, 0.75, "一行目\n別の行")
 	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性", "確信度 0.75", "二行目",
 		"チームの最良",
-		"最良の案より 5.00 点低い案です。差が最大の指標: 関連性 75.00 < 80.00"). // both teams have one, and only one of them is the contest's best
+		"最良の案より 5.00 点低い案です。差が最大の指標: 関連性 75.00 (最良は 80.00)").
+		// both teams have one, and only one of them is the contest's best
 		Holds(t, `<ins class="added">二行目</ins>`, `<del class="removed">別の行</del>`)
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
