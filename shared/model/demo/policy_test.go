@@ -295,6 +295,21 @@ func TestANoteIsInTheRequestsLanguage(t *testing.T) {
 	}
 }
 
+// What members read of rooms stands in a policy about rooms, and in no other.
+func TestADraftQuotesWhatWasReadOnlyOfRooms(t *testing.T) {
+	const read = "使った後はホワイトボードを消してください。"
+	for request, quotes := range map[string]bool{"先月の残業を確認して": false, "会議室を明日15時に予約して": true,
+		"取引先アクメに PC 2台 298,000円を発注して": false, "経費精算の進め方を決めて": true} {
+		s := teamData{TeamID: "a", results: []string{read}, Request: "<data>" + string(encoded(object{"message": request,
+			"now": written, "locale": "ja", "server_tools": []string{listRooms, bookRoom, placeOrder}})) + "</data>"}
+		if strings.HasPrefix(request, "経費") { // a contest of its own
+			s.Request = request
+		}
+		said := s.draft(spoken.In("ja").Teams, "")
+		expect.Is(t, strings.Contains(said, read), quotes, said)
+	}
+}
+
 // People stamp a team's draft: whatever the request asks of the teams, nothing in it is about them.
 func TestNoDraftOfATeamTalksOfTheContest(t *testing.T) {
 	for _, request := range []string{"先月の残業を確認して", "Check overtime for October"} {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -198,4 +199,18 @@ func TestTheSampleIsValidWithoutAWarning(t *testing.T) {
 	c, found := teamconfig.Workspace{FS: models.Sample()}.Contest(models.SampleFile)
 	expect.That(t, len(found) == 0 && len(c.Teams) == 3 && len(c.Evaluator.Metrics) == 4,
 		"%d teams, %v", len(c.Teams), found)
+}
+
+// Written again, as when the first page speaks another language, only the teams' names change.
+func TestTheSamplesTeamsAreNamedInTheWorkspacesLanguage(t *testing.T) {
+	folder := t.TempDir()
+	for language, names := range map[string][]string{"en": {"Careful team", "Swift team", "Solo team"},
+		"": {"慎重チーム", "即決チーム", "単独チーム"}} {
+		expect.NoError(t, models.WriteSample(folder, language))
+		c, found := teamconfig.Workspace{FS: os.DirFS(folder)}.Contest(models.SampleFile)
+		expect.Must(t, len(found) == 0 && len(c.Teams) == 3, "%v", found)
+		for i, name := range names {
+			expect.Is(t, c.Teams[i].TeamName, name)
+		}
+	}
 }
