@@ -153,7 +153,7 @@ func (j *job) run(ctx context.Context) (v json.RawMessage, err error) {
 	return j.Tools.Run(ctx, tool.Call{
 		Tenant: j.in.Tenant, Tool: j.action.Tool, Arguments: j.arguments, Key: j.in.Ref().ID + "/" + j.action.ActionID,
 		Locale: j.session.Locale, Bounds: j.tool.Spec.Bounds, Pin: j.tool.Spec.Pin, Asked: j.asked(),
-		Stamped: j.action.Gate.ApprovedBy,
+		Stamped: j.action.Gate.Stampers(),
 	})
 }
 

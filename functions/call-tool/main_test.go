@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,7 +205,7 @@ func testWrite(t *testing.T, w *world) {
 	expect.Is(t, c.Key, w.Ref.ID+"/"+w.action().ActionID)
 	expect.Is(t, c.Tenant, w.Ref.Tenant)
 	x := w.action()
-	expect.That(t, c.Asked == x.Askers[0] && c.Stamped == x.Gate.ApprovedBy && c.Stamped != "",
+	expect.That(t, c.Asked == x.Askers[0] && slices.Equal(c.Stamped, []string{x.Gate.ApprovedBy}) && c.Stamped[0] != "",
 		"asked by %q, stamped by %q; the action has %v, %q", c.Asked, c.Stamped, x.Askers, x.Gate.ApprovedBy)
 }
 

@@ -247,11 +247,11 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 }
 
 // stampedBy returns who approved a step: at its own gate if it has one, else with all steps.
-func stampedBy(a *task.Aggregate, e *task.Execution, step task.Step) string {
+func stampedBy(a *task.Aggregate, e *task.Execution, step task.Step) []string {
 	if g := a.GateOf(e, step.Order); g != nil {
-		return g.ApprovedBy
+		return g.Stampers()
 	}
-	return a.ProcessOf(e).ApprovedBy
+	return a.ProcessOf(e).Stampers()
 }
 
 // complete ends the execution with a summary.

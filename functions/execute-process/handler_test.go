@@ -67,8 +67,8 @@ func testGate(t *testing.T, w *world) {
 		expect.Must(t, next.State == task.StateAwaitStepApproval && next.Gate == task.GateKey(1, 1, 2), "%+v", next)
 	}
 	w.written(0)
-	stamped := map[string][2]string{}
-	w.tools.before = func(c tool.Call) { stamped[c.Tool] = [2]string{c.Asked, c.Stamped} }
+	stamped := map[string][]string{}
+	w.tools.before = func(c tool.Call) { stamped[c.Tool] = append([]string{c.Asked}, c.Stamped...) }
 	if g := w.Load().Gates[0]; strings.Contains(string(g.Arguments.JSON)+g.Arguments.Preview, "$ref") {
 		t.Errorf("the arguments are not resolved: %+v", g.Arguments)
 	}
@@ -77,7 +77,7 @@ func testGate(t *testing.T, w *world) {
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(1)
 	a := w.Load()
-	expect.Same(t, [2]string{a.Head.Requester, a.Gates[0].ApprovedBy}, stamped[writing])
+	expect.Same(t, []string{a.Head.Requester, a.Gates[0].ApprovedBy}, stamped[writing])
 	expect.That(t, stamped[writing][0] != "" && stamped[writing][1] != "", "the call knows nobody: %v", stamped)
 }
 

@@ -279,13 +279,11 @@ var english = lineWords{
 //go:noinline
 func fillLine(text string, pairs ...any) string { return language.Fill(text, pairs...) }
 
-// Sent is the line below a message that a step sends: who asked for it, and who stamped it.
-func Sent(locale, who, by string) string {
-	return fillLine(lineWordsOf(locale).asked, "who", who, "by", by)
+// Sent is the line below a message that a step sends: who asked for it, and who stamped it, if somebody was asked to.
+func Sent(locale, who string, by ...string) string {
+	w := lineWordsOf(locale)
+	return fillLine(w.asked, "who", who, "by", cmp.Or(Surface{Locale: locale}.few(by), w.automatic))
 }
-
-// Automatic stands for whoever stamped if nobody was asked to.
-func Automatic(locale string) string { return lineWordsOf(locale).automatic }
 
 // NoToken returns the error of a call without a token: why there is none and what people can do.
 func NoToken(p Provider, err error) *CallError {

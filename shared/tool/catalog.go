@@ -216,9 +216,10 @@ type Call struct {
 	Key string
 	// Locale is the language of error messages and of the line below a message, ja or en.
 	Locale string
-	// Asked and Stamped are the Slack ids of who asked for the call and of who approved it. Stamped is empty if nobody
-	// was asked to.
-	Asked, Stamped string
+	// Asked and Stamped are the Slack ids of who asked for the call and of all who approved it. Stamped is empty if
+	// nobody was asked to.
+	Asked   string
+	Stamped []string
 	// Bounds are the constraints of the tenant's permission. Constraints on arguments have been checked before the
 	// call. The tool itself checks those that need the vendor's data, such as departments.
 	Bounds tenancy.Constraints

@@ -47,6 +47,23 @@ func (g *Gate) Circulating() circulation.Gate {
 	return c
 }
 
+// Stampers returns the accounts of all who approved: along a route in their order, each once. Of a gate that nobody was
+// asked about there are none.
+func (g *Gate) Stampers() (users []string) {
+	if g.Ruled() && g.Route != nil {
+		st := circulation.Walk(g.Circulating())
+		for _, act := range st.Stamps() {
+			if !slices.Contains(users, act.Hand.User) {
+				users = append(users, act.Hand.User)
+			}
+		}
+	}
+	if users == nil && g.ApprovedBy != "" {
+		return []string{g.ApprovedBy}
+	}
+	return users
+}
+
 // DefaultApprovalDays is for how many days a settled gate under a rule is good, unless the settings say otherwise.
 const DefaultApprovalDays = 14
 

@@ -70,6 +70,7 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
 	const message = "&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "
 	for name, tc := range map[string]struct{ locale, asked, stamped, want string }{
+		"by several":     {"ja", webapi.Sato, webapi.Suzuki + " " + webapi.Tanaka, "依頼: <@U0SANDSATO> · 承認: <@U0SANDSUZU>、<@U0SANDTANA>"},
 		"stamped":        {"ja", webapi.Sato, webapi.Suzuki, "依頼: <@U0SANDSATO> · 承認: <@U0SANDSUZU>"},
 		"in English":     {"en", webapi.Sato, webapi.Suzuki, "Requested by <@U0SANDSATO> · approved by <@U0SANDSUZU>"},
 		"nobody stamped": {"ja", webapi.Sato, "", "依頼: <@U0SANDSATO> · 承認: 自動承認"},
@@ -79,7 +80,7 @@ func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(dmArgs), Key: "p/step-1/1",
-				Locale: tc.locale, Asked: tc.asked, Stamped: tc.stamped})
+				Locale: tc.locale, Asked: tc.asked, Stamped: strings.Fields(tc.stamped)})
 			expect.NoError(t, err)
 			want, blocks := message, 1
 			if tc.want != "" {

@@ -209,17 +209,19 @@ func (m DirectMessage) text() string {
 
 var userForm = regexp.MustCompile(`^[UW][A-Z0-9]{2,40}$`)
 
-// Below returns the line that says for whom a message is sent: who asked for it, and who approved it, unless nobody was
-// asked to. It is empty if nobody is known to have asked. The card on which people approve shows this line.
-func BelowDM(locale, asked, stamped string) string {
+// Below returns the line that says for whom a message is sent: who asked for it, and all who approved it, unless nobody
+// was asked to. It is empty if nobody is known to have asked. The card on which people approve shows this line.
+func BelowDM(locale, asked string, stamped []string) string {
 	if !userForm.MatchString(asked) {
 		return ""
 	}
-	by := explain.Automatic(locale)
-	if userForm.MatchString(stamped) {
-		by = "<@" + stamped + ">"
+	var by []string
+	for _, user := range stamped {
+		if userForm.MatchString(user) {
+			by = append(by, "<@"+user+">")
+		}
 	}
-	return explain.Sent(locale, "<@"+asked+">", by)
+	return explain.Sent(locale, "<@"+asked+">", by...)
 }
 
 // blocks returns the message, and the line below it in Slack's small print, where no message can write.
