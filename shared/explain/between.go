@@ -230,7 +230,7 @@ func leaves(t *teller, several bool) (all []Argument) {
 			}
 			name := []Piece{{Value, c.Name}}
 			if several {
-				name = append([]Piece{{Value, t.rowName(i)}, {Words, pathSign}}, name...)
+				name = append([]Piece{{Value, t.rowName(i)}, {Words, PathSign}}, name...)
 			}
 			all = append(all, Argument{Name: name, Value: []Piece{{Value, row[n]}}})
 		}

@@ -312,7 +312,7 @@ func (t *teller) sentence() {
 	text := form["Bare"]
 	switch {
 	case t.e.Act == "" || t.e.Act == rules.ActRead:
-		l.foreign(t.step.Tool)
+		l.titled(t.step)
 	case t.to != nil && item != nil && form["Both"] != "":
 		text = form["Both"]
 	case t.to != nil && form["Party"] != "":

@@ -57,13 +57,6 @@ const (
 	Internal         Class = "internal"          // our own fault, and whatever is not known
 )
 
-// All lists the classes of errors.
-var Classes = []Class{
-	NotFound, NotAllowed, Decided, NotLatest, Edited, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field,
-	Full, Stopped, Unconfirmed, Conflict, Changed, Superseded, Unverified, MalformedForm,
-	BadInput, ModelUnavailable, Unavailable, Internal,
-}
-
 // Errors that several packages return, in addition to those of the domain.
 var (
 	// ErrUnverified: Slack did not confirm who the person is, so nothing was decided.

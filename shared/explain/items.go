@@ -261,7 +261,7 @@ func (t *teller) cell(v any) string {
 	case text == "":
 		return t.w.EmptyText
 	case text == noValue || text == t.w.EmptyText || strings.HasPrefix(text, `"`) || json.Valid([]byte(text)):
-		return inQuotes(text)
+		return legible.OneLine(InQuotes(text))
 	}
 	return legible.OneLine(text)
 }
@@ -269,8 +269,9 @@ func (t *teller) cell(v any) string {
 // noValue is a cell whose value is null. One without a value is empty.
 const noValue = "–"
 
-func inQuotes(s string) string {
-	return legible.OneLine(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`)
+// InQuotes puts a text in quotation marks and escapes those inside.
+func InQuotes(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 // price writes a number that is money, and anything else as it is planned.
@@ -281,7 +282,7 @@ func (t *teller) price(v any, currency string) string {
 			return Money(t.locale, rules.Amount{Value: rules.Decimal(v.String()), Currency: currency})
 		}
 	case string:
-		return inQuotes(v)
+		return legible.OneLine(InQuotes(v))
 	}
 	return t.cell(v)
 }

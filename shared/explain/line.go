@@ -254,7 +254,7 @@ func (l *writer) resultOf(steps, tool, inside string) {
 func (l *writer) inside(path string) {
 	for i, name := range strings.Split(path, ".") {
 		if i > 0 {
-			l.words(pathSign)
+			l.words(PathSign)
 		}
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			l.words(fillLine(l.w.nth, "n", n+1))

@@ -143,6 +143,19 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 	}
 }
 
+// What a server calls its tool stands first, in quotation marks.
+func TestAToolIsNamedAsItsServerDoes(t *testing.T) {
+	for title, want := range map[string][2]string{
+		"": {"rooms の book", "book on rooms"}, "book": {"rooms の book", "book on rooms"},
+		"Book a room」": {"「Book a room』」 (rooms の book)", "“Book a room」” (book on rooms)"},
+	} {
+		s := plan("rooms.book", `{}`)
+		s[0].ToolTitle, s[0].Access = title, aggregate.Write
+		expect.Is(t, said("ja", s...), want[0])
+		expect.Is(t, said("en", s...), want[1])
+	}
+}
+
 // All of Ringi's own tools have words in each language, and these agree with the catalog about rows.
 func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 	tried := map[string]bool{}

@@ -109,6 +109,13 @@ func TestDecidersAreNamedInAFewWords(t *testing.T) {
 	expect.Same(t, list.Approvers.Users, []string{"U1", "U2"})
 }
 
+// Classes lists the classes of errors.
+var Classes = []Class{
+	NotFound, NotAllowed, Decided, NotLatest, Edited, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field,
+	Full, Stopped, Unconfirmed, Conflict, Changed, Superseded, Unverified, MalformedForm,
+	BadInput, ModelUnavailable, Unavailable, Internal,
+}
+
 // Every class has a note, so that "Couldn't save" is only said of unknown errors.
 func TestEveryClassHasANote(t *testing.T) {
 	of := map[Class]error{

@@ -53,7 +53,8 @@ func ArgumentName(locale string, s task.Step, name string) string {
 	return plain(t.name([]part{{name: name}}))
 }
 
-const pathSign = " › "
+// PathSign stands between the names that lead to a value.
+const PathSign = " › "
 
 // name writes the names that lead to a value. A name that people gave stands as it is, and another that could be taken
 // for one in quotation marks.
@@ -61,7 +62,7 @@ func (t *teller) name(path []part) []Piece {
 	l := t.writer()
 	for i, p := range path {
 		if i > 0 {
-			l.add(Words, pathSign)
+			l.add(Words, PathSign)
 		}
 		if p.row > 0 {
 			l.add(Value, strconv.Itoa(p.row))
@@ -152,7 +153,7 @@ func (t *teller) listed(path []part, list []any) Argument {
 		}
 		l.leaf(v)
 	}
-	return Argument{Name: append(t.name(path), Piece{Words, pathSign}, Piece{Value, rows}), Value: l.out}
+	return Argument{Name: append(t.name(path), Piece{Words, PathSign}, Piece{Value, rows}), Value: l.out}
 }
 
 func (t *teller) isReference(v map[string]any) bool {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
@@ -104,6 +105,18 @@ func (l *writer) most(rows any) int {
 }
 
 var userForm = language.Regexp{Text: `^[UW][A-Z0-9]{2,40}$`}
+
+// titled names a step's tool: as its server does, which anybody may write, and by its name.
+func (l *writer) titled(s *task.Step) {
+	if s.ToolTitle == "" || strings.HasSuffix(s.Tool, "."+s.ToolTitle) {
+		l.foreign(s.Tool)
+		return
+	}
+	l.quoted(s.ToolTitle)
+	l.words(" (")
+	l.foreign(s.Tool)
+	l.words(")")
+}
 
 // foreign names a tool of an MCP server, or one that doesn't exist any more.
 func (l *writer) foreign(name string) {
@@ -213,16 +226,3 @@ const (
 	ProblemCellTooLong  Problem = "cell_too_long" // provider, row, column's letters and title, characters, limit
 	ProblemInternal     Problem = "internal"      // tool
 )
-
-// Problems lists all of them.
-var Problems = []Problem{
-	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected,
-	ProblemDown,
-	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData,
-	ProblemNoRecipient,
-	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemElsewhere, ProblemLocked,
-	ProblemChanged, ProblemAddress,
-	ProblemNotListed, ProblemNoValue, ProblemTooMany, ProblemTooLong, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
-	ProblemPayMonth, ProblemPeriod, ProblemDenied, ProblemLimitedUntil, ProblemSheetFull,
-	ProblemCellTooLong, ProblemInternal,
-}

@@ -229,6 +229,9 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 		return s, append(problems, fmt.Sprintf("%s.tool: there is no tool %.100q", at, d.Tool))
 	}
 	s.Access, s.ToolVersion = spec.Access, spec.Version()
+	if spec.Pin != nil {
+		s.ToolTitle = spec.Pin.Title
+	}
 	args, err := tool.Parse(aggregate.JSON(d.ToolInput))
 	if err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))

@@ -24,6 +24,7 @@ const MaxTool = 200
 type Called struct {
 	// ToolVersion is the version of the tool that people see; no other one is called.
 	ToolVersion string           `json:"tool_version,omitempty"`
+	ToolTitle   string           `json:"tool_title,omitempty"` // what an MCP server calls it
 	Access      aggregate.Access `json:"access,omitempty"`
 	// LeftOut has the default values of an MCP server for arguments that a write omits, as a JSON object.
 	LeftOut string `json:"left_out,omitempty"`
@@ -34,7 +35,7 @@ type Called struct {
 }
 
 // called are the members of Called.
-var called = []string{"tool_version", "access", "left_out", "unseen", "mark"}
+var called = []string{"tool_version", "tool_title", "access", "left_out", "unseen", "mark"}
 
 // checkCall checks a proposed call as far as that is possible without the tool's schema.
 func (p Payload) checkCall() (problems []string) {

@@ -25,6 +25,8 @@ type Step struct {
 	// Access and ToolVersion are the catalog's values at planning time. A tool that has changed since is not called.
 	Access      aggregate.Access `json:"effect"`
 	ToolVersion string           `json:"toolVersion"`
+	// ToolTitle is what an MCP server calls the tool.
+	ToolTitle string `json:"toolTitle,omitempty"`
 	// Mark is the mark of a write's tool at planning time. Cards are drawn by it, so it is part of what is stamped.
 	Mark *rules.Mark `json:"mark,omitempty"`
 }

@@ -29,7 +29,7 @@ func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
 		if strings.HasPrefix(v, `"`) || v == "" || json.Valid([]byte(v)) {
-			return inQuotes(v)
+			return explain.InQuotes(v)
 		}
 		return v
 	case json.Number:
@@ -38,19 +38,12 @@ func scalar(v any) string {
 	return compact(v)
 }
 
-const pathSign = " › "
-
 // memberName quotes a member's name that could be taken for an item's number or for two names.
 func memberName(name string) string {
-	if strings.Contains(name, strings.TrimSpace(pathSign)) {
-		return inQuotes(name)
+	if strings.Contains(name, strings.TrimSpace(explain.PathSign)) {
+		return explain.InQuotes(name)
 	}
 	return scalar(name)
-}
-
-// inQuotes puts a text in quotation marks and escapes those inside.
-func inQuotes(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 func sorted[V any](m map[string]V) []string {

@@ -90,24 +90,17 @@ func (d drawing) render(c *aggregate.Card) Message {
 
 // Hash fingerprints a message: hexadecimal SHA-256 of its JSON with sorted keys.
 func Hash(m Message) string {
-	b, err := canonical(m)
+	var v any
+	b, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
 	if err != nil { // impossible for our messages; must equal no saved hash
 		return "invalid: " + err.Error()
 	}
+	b, _ = json.Marshal(v) // which was decoded from JSON
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-func canonical(m Message) ([]byte, error) {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	var v any
-	if err := json.Unmarshal(b, &v); err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
 }
 
 type drawing struct {

@@ -51,23 +51,16 @@ func conversationTitle(s *conversation.Conversation, w *askWords) string {
 	return or(inline(s.Title, maxListTitle), w.Untitled)
 }
 
+// under inserts a line above the blocks of a message's first attachment.
 func under(from slack.Block, m Message) Message {
-	m.Attachments = below(from, m.Attachments)
+	if m.Attachments = slices.Clone(m.Attachments); len(m.Attachments) > 0 {
+		blocks := &m.Attachments[0].Blocks
+		blocks.BlockSet = append([]slack.Block{from}, blocks.BlockSet...)
+	}
 	if m.Plain != nil {
-		plain := *m.Plain
-		plain.Attachments = below(from, plain.Attachments)
-		m.Plain = &plain
+		m.Plain = new(under(from, *m.Plain))
 	}
 	return m
-}
-
-// below inserts a line above the blocks of the first attachment.
-func below(line slack.Block, in []slack.Attachment) []slack.Attachment {
-	out := slices.Clone(in)
-	if len(out) > 0 {
-		out[0].Blocks.BlockSet = append([]slack.Block{line}, out[0].Blocks.BlockSet...)
-	}
-	return out
 }
 
 // outcomeOf tells the requester briefly how their task ended.

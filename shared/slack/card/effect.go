@@ -105,20 +105,15 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 		}
 		line = append(line, says)
 	}
-	if said := strings.Join(line, " / "); units(said) > maxInlineCode {
-		below.add(0, "", append([]string{strings.TrimSpace(fill(d.w.Reads, "reads", ""))}, bulleted(line)...)...)
-	} else if said != "" {
-		below.add(0, "", fill(d.w.Reads, "reads", said))
+	said := strings.Join(line, " / ")
+	if units(said) > maxInlineCode {
+		said = "\n• " + strings.Join(line, "\n• ")
+	}
+	if said != "" {
+		below.add(0, "", strings.Replace(fill(d.w.Reads, "reads", said), " \n", "\n", 1))
 	}
 	below.parts = append(below.parts, long.parts...)
 	below.below = max(below.below, long.below)
-}
-
-func bulleted(lines []string) []string {
-	for i := range lines {
-		lines[i] = "• " + lines[i]
-	}
-	return lines
 }
 
 // says is the sentence that people read first.

@@ -47,7 +47,7 @@ func flatten(out []Value, name string, v any) []Value {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, member := range sorted(v) {
-			out = flatten(out, name+pathSign+memberName(member), v[member])
+			out = flatten(out, name+explain.PathSign+memberName(member), v[member])
 		}
 		if len(v) > 0 {
 			return out
@@ -64,7 +64,7 @@ func flatten(out []Value, name string, v any) []Value {
 				texts = append(texts, scalar(x))
 				continue
 			}
-			out = flatten(out, name+pathSign+fmt.Sprint(i+1), x)
+			out = flatten(out, name+explain.PathSign+fmt.Sprint(i+1), x)
 		}
 		switch {
 		case len(v) == 0:
