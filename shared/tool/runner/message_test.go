@@ -70,7 +70,8 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
 	const message = "&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "
 	for name, tc := range map[string]struct{ locale, asked, stamped, want string }{
-		"by several":     {"ja", webapi.Sato, webapi.Suzuki + " " + webapi.Tanaka, "依頼: <@U0SANDSATO> · 承認: <@U0SANDSUZU>、<@U0SANDTANA>"},
+		"by several": {"ja", webapi.Sato, webapi.Suzuki + " " + webapi.Tanaka,
+			"依頼: <@U0SANDSATO> · 承認: <@U0SANDSUZU>、<@U0SANDTANA>"},
 		"stamped":        {"ja", webapi.Sato, webapi.Suzuki, "依頼: <@U0SANDSATO> · 承認: <@U0SANDSUZU>"},
 		"in English":     {"en", webapi.Sato, webapi.Suzuki, "Requested by <@U0SANDSATO> · approved by <@U0SANDSUZU>"},
 		"nobody stamped": {"ja", webapi.Sato, "", "依頼: <@U0SANDSATO> · 承認: 自動承認"},
