@@ -27,12 +27,8 @@ const consentCookie = "ringi-consent"
 
 // beginConsent shows a page with a link to the vendor. It can't redirect: the Content Security Policy restricts forms
 // to this site.
-func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
 	ctx := r.Context()
-	x, err := c.integrationOf(ctx, v, r.PostFormValue("provider"))
-	if err != nil {
-		return err
-	}
 	begun := records.Consent{Tenant: v.Tenant, User: v.User, Provider: x.Provider, Redirect: returnAddress(r)}
 	p, client, err := c.vendor(ctx, v, x, &begun)
 	if err != nil {

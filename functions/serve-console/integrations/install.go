@@ -181,8 +181,8 @@ func (c *Pages) founded(ctx context.Context, made slackapi.Installation, by aggr
 }
 
 // connected returns the connection that an address or form names.
-func (c *Pages) connected(ctx context.Context, v *web.Viewer, provider string) (integration, error) {
-	x, err := c.integrationOf(ctx, v, provider)
+func (c *Pages) connected(r *http.Request, v *web.Viewer) (integration, error) {
+	x, err := c.named(r, v)
 	if err == nil && !x.Connected {
 		err = aggregate.ErrNotFound
 	}
@@ -190,11 +190,7 @@ func (c *Pages) connected(ctx context.Context, v *web.Viewer, provider string) (
 }
 
 // askDisconnect asks for confirmation and lists what will stop working.
-func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	x, err := c.connected(r.Context(), v, r.URL.Query().Get("provider"))
-	if err != nil {
-		return err
-	}
+func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
 	words := integrationTexts{v.Texts("integrations")}
 	d := web.Document{Title: words.Say("disconnect_title"), Here: "integrations", Data: struct {
 		integration
@@ -205,11 +201,7 @@ func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Vie
 
 // disconnect deletes a connection's tokens, so that no call uses them any more, and then asks the vendor to revoke
 // them. If the vendor doesn't confirm, the page says so.
-func (c *Pages) disconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	x, err := c.connected(r.Context(), v, r.PostFormValue("provider"))
-	if err != nil {
-		return err
-	}
+func (c *Pages) disconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
 	revoke := c.revocation(r.Context(), v, x)
 	if err := c.forget(r.Context(), v, x.Provider); err != nil {
 		return err

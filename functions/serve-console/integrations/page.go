@@ -3,6 +3,7 @@
 package integrations
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,13 +39,13 @@ type Pages struct {
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/integrations", c.integrations),
-		web.ForAdministrators("POST /console/integrations/connect", c.beginConsent),
+		web.ForAdministrators("POST /console/integrations/connect", web.Of(c.named, c.beginConsent)),
 		web.ForAdministrators("GET /console/integrations/return", c.endConsent),
-		web.ForAdministrators("POST /console/integrations/client", c.saveClient),
-		web.ForAdministrators("POST /console/integrations/token", c.saveToken),
+		web.ForAdministrators("POST /console/integrations/client", web.Of(c.named, c.saveClient)),
+		web.ForAdministrators("POST /console/integrations/token", web.Of(c.named, c.saveToken)),
 		web.ForAdministrators("POST /console/integrations/app", c.saveApp),
-		web.ForAdministrators("GET /console/integrations/disconnect", c.askDisconnect),
-		web.ForAdministrators("POST /console/integrations/disconnect", c.disconnect),
+		web.ForAdministrators("GET /console/integrations/disconnect", web.Of(c.connected, c.askDisconnect)),
+		web.ForAdministrators("POST /console/integrations/disconnect", web.Of(c.connected, c.disconnect)),
 	}
 }
 
@@ -63,8 +64,6 @@ type integration struct {
 	IsServer, IsSlack, IsGitHub    bool
 	Steps                          []string // how to register an app there
 	AppID, Installation            string   // of a GitHub App
-
-	Words *integrationTexts
 }
 
 type integrationsData struct {
@@ -175,18 +174,16 @@ func (c *Pages) elsewhere(ctx context.Context, words integrationTexts, row tenan
 	return ""
 }
 
-// integrationOf returns the integration that a form names, or aggregate.ErrNotFound if the workspace can't have it.
-func (c *Pages) integrationOf(ctx context.Context, v *web.Viewer, provider string) (integration, error) {
-	all, err := c.connections(ctx, v)
-	if err != nil {
-		return integration{}, err
-	}
+// named returns the integration that a form or an address names, or aggregate.ErrNotFound if the workspace can't have
+// it.
+func (c *Pages) named(r *http.Request, v *web.Viewer) (integration, error) {
+	all, err := c.connections(r.Context(), v)
 	for _, x := range all {
-		if x.Provider == provider {
+		if x.Provider == r.FormValue("provider") {
 			return x, nil
 		}
 	}
-	return integration{}, aggregate.ErrNotFound
+	return integration{}, cmp.Or(err, aggregate.ErrNotFound)
 }
 
 // Limits of pasted texts, in bytes.
@@ -195,11 +192,7 @@ const (
 	maxServerToken  = 16 << 10
 )
 
-func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
-	if err != nil {
-		return err
-	}
+func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
 	id, secret := strings.TrimSpace(r.PostFormValue("client_id")), strings.TrimSpace(r.PostFormValue("client_secret"))
 	if x.IsSlack || x.IsGitHub || id == "" || len(id) > 512 || len(secret) > maxClientSecret || secret == "" &&
 		!x.IsServer {
@@ -212,11 +205,7 @@ func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer
 }
 
 // saveToken connects an MCP server with a token that somebody pasted.
-func (c *Pages) saveToken(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
-	if err != nil {
-		return err
-	}
+func (c *Pages) saveToken(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
 	token := strings.TrimSpace(r.PostFormValue("token"))
 	if !x.IsServer || x.Address == "" || token == "" || len(token) > maxServerToken || strings.ContainsAny(token, "\r\n") {
 		return connectFault{"token", http.StatusBadRequest, x.Provider}
@@ -225,7 +214,7 @@ func (c *Pages) saveToken(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		r.PostFormValue("address") != x.Address { // the settings name another since the page was shown
 		return aggregate.ErrConflict
 	}
-	err = c.Connect.Vault.Connect(
+	err := c.Connect.Vault.Connect(
 		r.Context(), v.Tenant, x.Provider, vault.Credential{AccessToken: token, Address: x.Address}, "{}", v.Actor(),
 	)
 	if err != nil {

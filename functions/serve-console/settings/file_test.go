@@ -72,10 +72,10 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	for text, want := range map[string]string{
-		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + ja.Rule(web.RuleUnknown),
-		"\nmax_versions: 99": "1 行目: バージョンの上限 : 1〜50 を入力してください。",
+		"max_opne_tasks: 1":  "1 行目: max_opne_tasks: " + ja.Rule(web.RuleUnknown),
+		"\nmax_versions: 99": "1 行目: バージョンの上限: 1〜50 を入力してください。",
 		"approvers:\n  users:\n  - " + webapi.Guest +
-			" # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + ja.Rule(people.RuleOutsider),
+			" # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵): " + ja.Rule(people.RuleOutsider),
 		"a: [": ja.Rule(web.RuleSyntax),
 	} {
 		b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, want)
@@ -273,6 +273,8 @@ func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string
 		tab.Until(`document.querySelector('select[name="sources.ci"]').value === "skip"`)
 		tab.Fits()
 	}
+	tab.Click("#s-sources summary") // an empty list is folded
+	tab.Click("#s-listed-reads summary")
 	for name, text := range fields {
 		tab.Type(at(name), text)
 	}
@@ -295,7 +297,7 @@ func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	expect.Same(t, []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
 		People: []string{webapi.Sato}}}, w.SettingsNow().ListedReads)
-	tab.Until(`document.querySelectorAll('input[name="sources.name"]').length === 3`) // two empty ones for the next
+	tab.Until(`document.querySelectorAll('input[name="sources.name"]').length === 2`) // an empty one for the next
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
 		tab.Eval(`document.querySelector("#s-sources").scrollIntoView()`)
 		tab.Screenshot(filepath.Join(dir, "settings-"+name+".png"))

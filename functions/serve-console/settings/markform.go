@@ -204,21 +204,12 @@ func (t *typedMark) propose(m markable) {
 			}
 			names[locale] = web.Capital(name)
 			t.Rows[i].Names = names
-			mark := t.named(m)
-			if len(mark.Problems())+len(mark.Misnamed(m.schema)) > 0 {
+			_, wrong := t.mark(m)
+			if slices.ContainsFunc(wrong, func(e aggregate.ErrField) bool { return strings.HasPrefix(e.Field, "names") }) {
 				delete(names, locale)
 			}
 		}
 	}
-}
-
-// named is a mark that has only the names.
-func (t typedMark) named(m markable) rules.Mark {
-	mark := rules.Mark{Version: m.version, How: rules.HowNothing, Names: map[string]language.Texts{}}
-	for _, row := range t.Rows {
-		mark.Names[bare(row.At)] = row.Names
-	}
-	return mark
 }
 
 // tell says what is wrong where it is. The version is not among it: the page sends it.

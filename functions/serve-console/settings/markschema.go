@@ -18,7 +18,6 @@ type choice struct {
 	Pointer string
 	Title   string // that the schema gives it
 	About   string // what the schema says of it
-	Number  bool
 }
 
 const (
@@ -69,8 +68,7 @@ func (c *chooser) walk(v any, path []string, of choice) {
 	}
 	leaf := s["enum"] != nil && s["type"] == nil
 	for _, kind := range kinds(s) {
-		of.Number = of.Number || kind == "number" || kind == "integer"
-		leaf = leaf || of.Number || kind == "string" || kind == "boolean"
+		leaf = leaf || slices.Contains([]string{"number", "integer", "string", "boolean"}, kind)
 	}
 	if leaf && len(path) > 0 {
 		of.Pointer = "/" + strings.Join(path, "/")
@@ -86,15 +84,10 @@ func (c *chooser) walk(v any, path []string, of choice) {
 }
 
 func (c *chooser) add(x choice) {
-	i := slices.IndexFunc(c.all, func(have choice) bool { return have.Pointer == x.Pointer })
-	if i < 0 {
-		if len(c.all) < maxChoices {
-			x.About = legible.Clip(legible.OneLine(x.About), maxAbout)
-			c.all = append(c.all, x)
-		}
-		return
+	if !slices.ContainsFunc(c.all, func(have choice) bool { return have.Pointer == x.Pointer }) && len(c.all) < maxChoices {
+		x.About = legible.Clip(legible.OneLine(x.About), maxAbout)
+		c.all = append(c.all, x)
 	}
-	c.all[i].Number = c.all[i].Number || x.Number
 }
 
 func list(v any) []any {

@@ -53,10 +53,10 @@ type settingsPage struct {
 	form     url.Values
 	problems []tenancy.Problem
 	conflict bool
-	unasked
-	both    []string // settings that the viewer and somebody else changed
-	used    string   // which model was used last
-	members *people.Members
+	unasked  string   // why nothing was asked, and so nothing saved
+	both     []string // settings that the viewer and somebody else changed
+	used     string   // which model was used last
+	members  *people.Members
 }
 
 // opened returns the section that an address names, as it is saved.
@@ -102,16 +102,15 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 			p.problems, err = []tenancy.Problem{wrong}, nil
 		}
 	}
-	var silent bool
-	switch p.unasked, silent = unaskedOf(r.Context(), err); {
+	switch p.unasked = (settingsTexts{v.Texts("settings")}).unasked(r.Context(), err); {
 	case errors.Is(err, aggregate.ErrConflict):
 		if p.now, err = c.Store.Settings(r.Context(), v.Tenant); err != nil {
 			return err
 		}
 		return c.showConflict(w, r, v, p)
-	case err != nil && !silent:
+	case err != nil && p.unasked == "":
 		return err
-	case silent || len(p.problems) > 0:
+	case err != nil || len(p.problems) > 0:
 		return c.showSection(w, r, v, p)
 	}
 	return c.Done(w, r, p.path(), "saved")
@@ -128,20 +127,19 @@ func (c *Pages) check(ctx context.Context, v *web.Viewer, p *settingsPage, x *te
 	return err
 }
 
-// unasked is what couldn't be asked for what it would have to say before settings are saved.
-type unasked struct {
-	Silent   bool // Slack: who the approvers are
-	NoGitHub bool // GitHub: for the sources
-	NoFiles  bool // the files of contests
-}
-
-// unaskedOf returns what an error means that could not be asked, and whether it does.
-func unaskedOf(ctx context.Context, err error) (is unasked, so bool) {
-	is = unasked{errors.Is(err, explain.ErrUnverified), errors.Is(err, errNoGitHub), errors.Is(err, errNoFiles)}
-	if is.Silent {
+// unasked says what could not be asked for what it would have to say before settings are saved, "" if that is not what
+// an error means.
+func (t settingsTexts) unasked(ctx context.Context, err error) string {
+	switch {
+	case errors.Is(err, explain.ErrUnverified):
 		slog.WarnContext(ctx, "settings are not saved", "err", err)
+		return t.Say("silent")
+	case errors.Is(err, errNoGitHub):
+		return t.Say("source_silent")
+	case errors.Is(err, errNoFiles):
+		return t.Say("files_silent")
 	}
-	return is, is != unasked{}
+	return ""
 }
 
 // keep saves settings over those that stand.
@@ -244,7 +242,7 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	}
 	data := t.sheetOf(p)
 	data.Note, data.Contest = note, contest
-	came := web.Came{Silent: p.unasked != unasked{}, Conflict: p.conflict, Wrong: len(p.problems) > 0}
+	came := web.Came{Silent: p.unasked != "", Conflict: p.conflict, Wrong: len(p.problems) > 0}
 	d := web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "settings/section")
 }

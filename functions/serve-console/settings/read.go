@@ -189,7 +189,7 @@ type importData struct {
 	Text string
 	Seen string // hash of the text whose changes are shown
 	web.Faults
-	unasked
+	Unasked  string
 	Conflict bool // somebody else saved meanwhile
 	Changes  changes
 	Save     bool // it may be saved
@@ -205,13 +205,13 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	t := settingsTexts{v.Texts("settings")}
 	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
 	file, faults := ReadYAML(text, now)
-	var silent bool
 	if len(faults) == 0 {
 		faults, err = c.faultsOf(r.Context(), v, now, &file)
-		if data.unasked, silent = unaskedOf(r.Context(), err); err != nil && !silent {
+		if data.Unasked = t.unasked(r.Context(), err); err != nil && data.Unasked == "" {
 			return err
 		}
 	}
+	silent := data.Unasked != ""
 	var wrong []web.Fault
 	for _, f := range faults {
 		wrong = append(wrong, t.fault(file, f))

@@ -28,8 +28,11 @@ func TestDraftContest(t *testing.T) {
 	})
 }
 
-// mistake is what the page shows, escaped, of what consoletest.Beginner finds.
-const mistake = "configs/old.toml: max_rounds: must be 1 to 10, got &lt;b&gt;99&lt;/b&gt;"
+// What the page shows, escaped, of what consoletest.Beginner finds.
+const (
+	mistake   = "configs/old.toml: max_rounds: 1〜10 にしてください、実際の値: &lt;b&gt;99&lt;/b&gt;"
+	mistakeEn = "configs/old.toml: max_rounds: must be 1 to 10, got &lt;b&gt;99&lt;/b&gt;"
+)
 
 // drafting opens the settings with a stand-in for the function that reads files.
 func drafting(w *consoletest.World) *consoletest.Beginner {
@@ -53,11 +56,13 @@ func testPlayableFiles(t *testing.T, w *consoletest.World) {
 }
 
 const (
-	warning  = "configs/agents/x.toml: teams[0].members[0].capabilities: has no effect, got &lt;b&gt;x&lt;/b&gt;"
-	shownJa  = "コンテストのファイル configs/contest.toml は使えますが、次の設定は無効です。"
-	shownEn  = "The contest file configs/contest.toml works, but these settings in it have no effect:"
-	brokenJa = "コンテストのファイル configs/old.toml を修正してください。"
-	brokenEn = "Fix the contest file configs/old.toml."
+	warned    = "configs/agents/x.toml: teams[0].members[0].capabilities: "
+	warning   = warned + "効果がありません (メンバー)、実際の値: &lt;b&gt;x&lt;/b&gt;"
+	warningEn = warned + "has no effect: a member, got &lt;b&gt;x&lt;/b&gt;"
+	shownJa   = "コンテストのファイル configs/contest.toml は使えますが、次の設定は無効です。"
+	shownEn   = "The contest file configs/contest.toml works, but these settings in it have no effect:"
+	brokenJa  = "コンテストのファイル configs/old.toml を修正してください。"
+	brokenEn  = "Fix the contest file configs/old.toml."
 )
 
 func testWarnedFiles(t *testing.T, w *consoletest.World) {
@@ -69,7 +74,7 @@ func testWarnedFiles(t *testing.T, w *consoletest.World) {
 	for _, path := range []string{contestPage + "?done=saved", "/console/settings"} {
 		suzuki.Get(path).Says(t, http.StatusOK, shownJa, warning, "and 3 more")
 	}
-	suzuki.In("en").Get("/console/settings").Says(t, http.StatusOK, shownEn, warning)
+	suzuki.In("en").Get("/console/settings").Says(t, http.StatusOK, shownEn, warningEn)
 	expect.That(t, b.Checked.Prices == nil && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
 		b.Checked)
 	b.Down = true
@@ -102,7 +107,7 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 	expect.Same(t, 7, w.SettingsNow().MaxVersions)
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenJa, mistake, "max_concurrent_teams")
-	suzuki.In("en").Get("/console/settings").Says(t, http.StatusOK, brokenEn, mistake)
+	suzuki.In("en").Get("/console/settings").Says(t, http.StatusOK, brokenEn, mistakeEn)
 }
 
 func testNoFiles(t *testing.T, w *consoletest.World) {

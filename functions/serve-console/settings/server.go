@@ -85,14 +85,10 @@ func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Vi
 		all = kept(s, rows)
 	}
 	for _, x := range data.page(r, t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
-		i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == x.Name })
-		var pin *tenancy.Pin
-		if i >= 0 {
-			pin = rows[i].Pin
-		}
-		listed := t.serverTool(x, pin, err == nil)
-		if listed.Writes && i >= 0 {
-			listed.Mark = markTexts{v.Texts("tool-mark")}.sum(rows[i].Marked(listed.Version), listed.Version)
+		p := standing(rows, v.Tenant, x.Name)
+		listed := t.serverTool(x, p.Pin, err == nil)
+		if listed.Writes {
+			listed.Mark = markTexts{v.Texts("tool-mark")}.sum(p.Marked(listed.Version), listed.Version)
 		}
 		data.Tools = append(data.Tools, listed)
 	}

@@ -26,7 +26,7 @@ type settingsData struct {
 	Unchosen bool   // nobody has decided on self-approval
 	Conflict bool
 	NoSlack  bool
-	unasked
+	Unasked  string
 	Cut      bool
 	Note     string
 	Contest  *contestNote
@@ -60,7 +60,7 @@ type input struct {
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{
-		Path: p.path(), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict, unasked: p.unasked,
+		Path: p.path(), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict, Unasked: p.unasked,
 		Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", NoSlack: p.members == nil,
 	}
 	d.Cut = p.members != nil && p.members.More

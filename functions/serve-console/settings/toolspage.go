@@ -187,22 +187,15 @@ func formOfBounds(c tenancy.Constraints) url.Values {
 func boundsOf(form url.Values, knows []tenancy.Constraint) (aggregate.JSON, map[tenancy.Constraint]bool) {
 	all, wrong := map[tenancy.Constraint]any{}, map[tenancy.Constraint]bool{}
 	for _, name := range knows {
-		var value any
+		list := web.Lines(form.Get(string(name)))
+		if list == nil {
+			continue
+		}
+		var value any = list
 		if name == tenancy.MaxRows {
-			text := web.Digits(form.Get(string(name)))
-			n, err := strconv.Atoi(text)
-			if text == "" {
-				continue
+			if n, err := strconv.Atoi(web.Digits(list[0])); err == nil && len(list) == 1 {
+				value = n
 			}
-			if value = n; err != nil {
-				value = text
-			}
-		} else {
-			list := web.Lines(form.Get(string(name)))
-			if list == nil {
-				continue
-			}
-			value = list
 		}
 		all[name] = value
 		one := tenancy.ToolPermission{Constraints: aggregate.Details(map[string]any{string(name): value})}
@@ -242,12 +235,11 @@ func (c *ToolPages) saveTool(w http.ResponseWriter, r *http.Request, v *web.View
 	if err != nil {
 		return err
 	}
-	rev := web.RevisionOf(r.PostForm)
-	p.Allowed, p.Constraints = allowed == "true", bounds
-	if rev == p.Rev {
+	p.Allowed, p.Constraints, err = allowed == "true", bounds, aggregate.ErrConflict
+	if web.RevisionOf(r.PostForm) == p.Rev {
 		_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), spec.Knows()...)
 	}
-	if rev != p.Rev || errors.Is(err, aggregate.ErrConflict) {
+	if errors.Is(err, aggregate.ErrConflict) {
 		sent.conflict = true
 		return c.showTools(w, r, v, sent)
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -253,7 +254,21 @@ func lineOf(err error) int {
 // Write formats a struct as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment after
 // the id. about becomes a comment at the top.
 func (f YAMLForm) Write(v any, about string, named func(id string) string) ([]byte, error) {
-	root := f.object(reflect.ValueOf(v), named, true)
+	text, err := json.Marshal(v)
+	var doc yaml.Node
+	if err == nil {
+		err = yaml.Unmarshal(text, &doc) // JSON is YAML
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write YAML: %w", err)
+	}
+	root := doc.Content[0]
+	for i := len(root.Content) - 2; i >= 0; i -= 2 {
+		if f.own(root.Content[i].Value) {
+			root.Content = slices.Delete(root.Content, i, i+2)
+		}
+	}
+	blocks(root, named)
 	root.HeadComment = oneLine(about)
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
@@ -264,64 +279,24 @@ func (f YAMLForm) Write(v any, about string, named func(id string) string) ([]by
 	return b.Bytes(), e.Close()
 }
 
-func (f YAMLForm) object(v reflect.Value, named func(string) string, top bool) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.MappingNode}
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		name := tagOf(field)
-		switch {
-		case inlined(field):
-			n.Content = append(n.Content, f.object(v.Field(i), named, false).Content...)
-		case name == "" || top && f.own(name) || omitted(field, v.Field(i)):
-		default:
-			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, f.value(v.Field(i), named))
-		}
-	}
-	return n
-}
-
-// omitted reports whether a field is optional and empty.
-func omitted(f reflect.StructField, v reflect.Value) bool {
-	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return (options == "omitempty" || options == "omitzero") && (v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0)
-}
-
-func (f YAMLForm) value(v reflect.Value, named func(string) string) *yaml.Node {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
-		}
-		return f.value(v.Elem(), named)
-	case reflect.Struct:
-		return f.object(v, named, false)
-	case reflect.Slice:
-		n := &yaml.Node{Kind: yaml.SequenceNode}
-		for i := range v.Len() {
-			n.Content = append(n.Content, f.value(v.Index(i), named))
-		}
-		if v.Len() == 0 {
-			n.Style = yaml.FlowStyle // []
-		}
-		return n
-	case reflect.Map:
-		n := &yaml.Node{Kind: yaml.MappingNode}
-		names := v.MapKeys()
-		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-		for _, name := range names {
-			n.Content = append(n.Content, f.value(name, func(string) string { return "" }), f.value(v.MapIndex(name), named))
-		}
-		return n
-	case reflect.String:
-		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: v.String()}
-		if name := named(v.String()); name != "" {
+// blocks lays out what was JSON as YAML, each member on its line, with names as comments after ids.
+func blocks(n *yaml.Node, named func(id string) string) {
+	n.Style = 0
+	switch {
+	case n.ShortTag() == "!!null" || n.Kind == yaml.SequenceNode && len(n.Content) == 0:
+		*n = yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle} // []: a list that is nil
+	case n.ShortTag() == "!!str":
+		if name := named(n.Value); name != "" {
 			n.LineComment = "# " + oneLine(name)
 		}
-		return n
-	case reflect.Float64:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.FormatFloat(v.Float(), 'f', -1, 64)}
 	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
+	for i, one := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			one.Style = 0 // a name
+			continue
+		}
+		blocks(one, named)
+	}
 }
 
 // oneLine makes a text fit a YAML comment, which a line break would end.

@@ -171,27 +171,27 @@ const (
 	mostCells, mostDepth = 1 << 20, 64
 )
 
-// span is a part of two lists of lines: x from x0 to x1, and y from y0 to y1.
-type span struct{ x0, x1, y0, y1 int }
+// Span is a part of two lists of lines: x from X0 to X1, and y from Y0 to Y1.
+type Span struct{ X0, X1, Y0, Y1 int }
 
 // hunksOf returns the difference between two texts.
 func hunksOf(was, is string) (hunks []Hunk) {
 	x, y := slices.Collect(strings.Lines(was)), slices.Collect(strings.Lines(is))
-	changed := compare(x, y)
+	changed := Compare(x, y)
 	for len(changed) > 0 {
 		n := 1
-		for n < len(changed) && changed[n].x0-changed[n-1].x1 <= 2*hunkContext {
+		for n < len(changed) && changed[n].X0-changed[n-1].X1 <= 2*hunkContext {
 			n++
 		}
-		at, end := changed[0].x0, changed[n-1].x1
+		at, end := changed[0].X0, changed[n-1].X1
 		lead := min(hunkContext, at)
-		h := Hunk{From: at - lead + 1, To: changed[0].y0 - lead + 1}
+		h := Hunk{From: at - lead + 1, To: changed[0].Y0 - lead + 1}
 		h.add(" ", x[at-lead:at])
 		for _, s := range changed[:n] {
-			h.add(" ", x[at:s.x0])
-			h.add("-", x[s.x0:s.x1])
-			h.add("+", y[s.y0:s.y1])
-			at = s.x1
+			h.add(" ", x[at:s.X0])
+			h.add("-", x[s.X0:s.X1])
+			h.add("+", y[s.Y0:s.Y1])
+			at = s.X1
 		}
 		h.add(" ", x[end:min(end+hunkContext, len(x))])
 		hunks, changed = append(hunks, h), changed[n:]
@@ -218,9 +218,9 @@ func (h Hunk) Count() (added, removed int) {
 	return added, removed
 }
 
-// compare returns the parts in which two lists of lines differ. Between lines that both lists have once, in the same
+// Compare returns the parts in which two lists of lines differ. Between lines that both lists have once, in the same
 // order, it looks for the longest common part.
-func compare(x, y []string) (changed []span) {
+func Compare(x, y []string) (changed []Span) {
 	ids := map[string]int{} // a line's number, so that lines are compared once
 	number := func(lines []string) []int {
 		out := make([]int, len(lines))
@@ -233,46 +233,46 @@ func compare(x, y []string) (changed []span) {
 		return out
 	}
 	c := comparison{x: number(x), y: number(y)}
-	c.part(span{0, len(x), 0, len(y)}, 0)
+	c.part(Span{0, len(x), 0, len(y)}, 0)
 	return c.changed
 }
 
 type comparison struct {
 	x, y    []int
-	changed []span
+	changed []Span
 }
 
-func (c *comparison) part(s span, depth int) {
-	for s.x0 < s.x1 && s.y0 < s.y1 && c.x[s.x0] == c.y[s.y0] {
-		s.x0, s.y0 = s.x0+1, s.y0+1
+func (c *comparison) part(s Span, depth int) {
+	for s.X0 < s.X1 && s.Y0 < s.Y1 && c.x[s.X0] == c.y[s.Y0] {
+		s.X0, s.Y0 = s.X0+1, s.Y0+1
 	}
-	for s.x0 < s.x1 && s.y0 < s.y1 && c.x[s.x1-1] == c.y[s.y1-1] {
-		s.x1, s.y1 = s.x1-1, s.y1-1
+	for s.X0 < s.X1 && s.Y0 < s.Y1 && c.x[s.X1-1] == c.y[s.Y1-1] {
+		s.X1, s.Y1 = s.X1-1, s.Y1-1
 	}
-	if s.x0 == s.x1 && s.y0 == s.y1 {
+	if s.X0 == s.X1 && s.Y0 == s.Y1 {
 		return
 	}
 	var same [][2]int // positions of lines that stay
-	both := s.x0 < s.x1 && s.y0 < s.y1
+	both := s.X0 < s.X1 && s.Y0 < s.Y1
 	if both && depth < mostDepth {
 		same = c.unique(s)
 	}
-	if both && same == nil && (s.x1-s.x0)*(s.y1-s.y0) <= mostCells {
+	if both && same == nil && (s.X1-s.X0)*(s.Y1-s.Y0) <= mostCells {
 		same, depth = c.common(s), mostDepth
 	}
 	if same == nil {
 		c.changed = append(c.changed, s)
 		return
 	}
-	x, y := s.x0, s.y0
-	for _, at := range append(same, [2]int{s.x1, s.y1}) {
-		c.part(span{x, at[0], y, at[1]}, depth+1)
+	x, y := s.X0, s.Y0
+	for _, at := range append(same, [2]int{s.X1, s.Y1}) {
+		c.part(Span{x, at[0], y, at[1]}, depth+1)
 		x, y = at[0]+1, at[1]+1
 	}
 }
 
 // unique returns the longest list of lines, in the order of both, that each occur once in x and once in y.
-func (c *comparison) unique(s span) [][2]int {
+func (c *comparison) unique(s Span) [][2]int {
 	type seen struct{ inX, inY, y int }
 	all := map[int]*seen{}
 	of := func(id int) *seen {
@@ -281,16 +281,16 @@ func (c *comparison) unique(s span) [][2]int {
 		}
 		return all[id]
 	}
-	for _, id := range c.x[s.x0:s.x1] {
+	for _, id := range c.x[s.X0:s.X1] {
 		of(id).inX++
 	}
-	for i, id := range c.y[s.y0:s.y1] {
+	for i, id := range c.y[s.Y0:s.Y1] {
 		of(id).inY++
-		of(id).y = s.y0 + i
+		of(id).y = s.Y0 + i
 	}
 	var pairs [][2]int
 	var ends, before []int // by length: the pair with the least y that ends such a list; by pair: the one before
-	for i, id := range c.x[s.x0:s.x1] {
+	for i, id := range c.x[s.X0:s.X1] {
 		if w := all[id]; w.inX == 1 && w.inY == 1 {
 			at, _ := slices.BinarySearchFunc(ends, w.y, func(end, y int) int { return pairs[end][1] - y })
 			before = append(before, -1)
@@ -301,7 +301,7 @@ func (c *comparison) unique(s span) [][2]int {
 				ends = append(ends, 0)
 			}
 			ends[at] = len(pairs)
-			pairs = append(pairs, [2]int{s.x0 + i, w.y})
+			pairs = append(pairs, [2]int{s.X0 + i, w.y})
 		}
 	}
 	var out [][2]int
@@ -315,19 +315,19 @@ func (c *comparison) unique(s span) [][2]int {
 }
 
 // common returns the longest common part of a small span.
-func (c *comparison) common(s span) (out [][2]int) {
-	wide := s.y1 - s.y0 + 1
-	longest := make([]int32, (s.x1-s.x0+1)*wide)
-	at := func(x, y int) *int32 { return &longest[(x-s.x0)*wide+y-s.y0] }
-	for x := s.x1 - 1; x >= s.x0; x-- {
-		for y := s.y1 - 1; y >= s.y0; y-- {
+func (c *comparison) common(s Span) (out [][2]int) {
+	wide := s.Y1 - s.Y0 + 1
+	longest := make([]int32, (s.X1-s.X0+1)*wide)
+	at := func(x, y int) *int32 { return &longest[(x-s.X0)*wide+y-s.Y0] }
+	for x := s.X1 - 1; x >= s.X0; x-- {
+		for y := s.Y1 - 1; y >= s.Y0; y-- {
 			*at(x, y) = max(*at(x+1, y), *at(x, y+1))
 			if c.x[x] == c.y[y] {
 				*at(x, y) = *at(x+1, y+1) + 1
 			}
 		}
 	}
-	for x, y := s.x0, s.y0; x < s.x1 && y < s.y1; {
+	for x, y := s.X0, s.Y0; x < s.X1 && y < s.Y1; {
 		switch {
 		case c.x[x] == c.y[y]:
 			out = append(out, [2]int{x, y})
