@@ -84,7 +84,8 @@ func (c *chooser) walk(v any, path []string, of choice) {
 }
 
 func (c *chooser) add(x choice) {
-	if !slices.ContainsFunc(c.all, func(have choice) bool { return have.Pointer == x.Pointer }) && len(c.all) < maxChoices {
+	known := slices.ContainsFunc(c.all, func(have choice) bool { return have.Pointer == x.Pointer })
+	if !known && len(c.all) < maxChoices {
 		x.About = legible.Clip(legible.OneLine(x.About), maxAbout)
 		c.all = append(c.all, x)
 	}
