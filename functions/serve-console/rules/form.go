@@ -88,7 +88,7 @@ func currencyTyped(text string) string {
 
 func typedRoute(form url.Values) *rules.Policy {
 	is := &rules.Policy{Stages: []rules.Stage{}, Hands: wholeTyped(form.Get("hands"))}
-	for i := range mostStages {
+	for i := range rules.MaxStages + 1 { // one more than may be, to say that it is too many
 		if at := stageField(i); form.Has(at + "was") {
 			is.Stages = append(is.Stages, typedStage(form, at))
 		}
@@ -99,9 +99,6 @@ func typedRoute(form url.Values) *rules.Policy {
 	}
 	return is
 }
-
-// mostStages bounds the stages that are read from a form: one more than a route may have, to say that it is too many.
-const mostStages = rules.MaxStages + 1
 
 // stageField begins the names of a stage's inputs.
 func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }

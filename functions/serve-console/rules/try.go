@@ -23,7 +23,6 @@ type tryData struct {
 	People, Tools          []web.Choice // no people: there are too many to choose among
 	Fields                 []web.Field  // more that may be asked: the place, and what rules may tell besides
 	Amount, Currency, Who  string
-	Answered               bool
 	Rule, Says, Asks, Fail string
 	Stages                 []triedStage
 	Further                bool // more is asked than by whom, for which tool and how much
@@ -122,7 +121,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	}
 	facts.Askers = []circulation.Person{facts.Requester}
-	d.Answered, d.Rule, d.Says = true, a.ruleNamed(x, found.Rule.ID), web.Capital(a.outcome(&found.Outcome))
+	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), web.Capital(a.outcome(&found.Outcome))
 	switch {
 	case found.Unknown != "":
 		d.Says = a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
