@@ -70,24 +70,16 @@ func (k *Conversation) Answers(x conversation.Answer) *conversation.Aggregate {
 	})
 }
 
-// Says adds a message from a person.
-func (k *Conversation) Says(user, text string) {
-	k.T.Helper()
-	k.writes(user, text, "")
-}
-
-// Changes gives a person's message another text, or deletes it if the text is empty.
-func (k *Conversation) Changes(user, ts, text string) {
-	k.T.Helper()
-	k.writes(user, text, ts)
-}
-
-func (k *Conversation) writes(user, text, changes string) {
+// Says adds a message from a person. With the ts of an earlier one that gets this text instead, or is deleted if there is
+// none.
+func (k *Conversation) Says(user, text string, changes ...string) {
 	k.T.Helper()
 	k.Said++
 	in := k.in
 	in.TS, in.User, in.Text = fmt.Sprintf("%d.%06d", k.Now().Unix(), k.Said), user, text
-	in.Changes, in.Deleted = changes, changes != "" && text == ""
+	if changes != nil {
+		in.Changes, in.Deleted = changes[0], text == ""
+	}
 	c, err := conversation.Tell(in, conversation.Opening{IdleDays: 14}, k.Now())
 	expect.NoError(k.T, err)
 	expect.NoError(k.T, k.Console.Conversations.Tell(k.T.Context(), k.Talk, c))

@@ -50,12 +50,12 @@ func pageOfChanges(t *testing.T, w *consoletest.World) {
 	k.Answers(conversation.Answer{Text: "はい"})
 	w.Later(time.Second)
 	root := k.Load().Conversation.ThreadTS
-	k.Changes(webapi.Sato, root, "集計用のスクリプトを二つ書いて")
+	k.Says(webapi.Sato, "集計用のスクリプトを二つ書いて", root)
 	sato := w.As(webapi.Sato)
 	page := sato.Get(k.Page())
 	page.Holds(t, "前に書いたメッセージの書き換え", "集計用のスクリプトを二つ書いて", "集計用のスクリプトを書いて")
 	page.Lacks(t, "書いた人が Slack で削除しました")
-	k.Changes(webapi.Sato, root, "")
+	k.Says(webapi.Sato, "", root)
 	sato.Get(k.Page()).Holds(t, "前に書いたメッセージの削除", "書いた人が Slack で削除しました", "集計用のスクリプトを書いて")
 }
 

@@ -2,7 +2,6 @@ package task
 
 import (
 	"cmp"
-	"math/big"
 	"net/url"
 	"slices"
 	"strconv"
@@ -171,18 +170,17 @@ func (f approvalFilter) order(a, b waitingRow) int {
 		return cmp.Compare(priorities[a.rank], priorities[b.rank])
 	case byAmount: // one that isn't known may be any
 		unknown := func(r waitingRow) int { return min(1, len(r.moves.Why)) }
-		return cmp.Or(unknown(b)-unknown(a), cmp.Compare(b.moves.Currency, a.moves.Currency), number(b).Cmp(number(a)))
+		return cmp.Or(unknown(b)-unknown(a), cmp.Compare(b.moves.Currency, a.moves.Currency), below(a, b)-below(b, a))
 	}
 	return 0
 }
 
-// number is what a row moves; 0: nothing, or it isn't known.
-func number(r waitingRow) *big.Rat {
-	n, ok := new(big.Rat).SetString(string(r.moves.Value))
-	if !ok {
-		return new(big.Rat)
+// below is 1 if a row moves less than another in the same currency.
+func below(a, b waitingRow) int {
+	if a.moves.Below(b.moves.Value, b.moves.Currency) {
+		return 1
 	}
-	return n
+	return 0
 }
 
 // due compares two ends; what has none comes last.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -153,16 +154,11 @@ func (f taskFilter) at(cursor string) string {
 func (f taskFilter) narrows() bool { f.cursor = ""; return f != taskFilter{} }
 
 // matcher reports whether a text has every word of a search, ignoring case and width.
-func matcher(search string) func(title string) bool {
+func matcher(search string) func(text string) bool {
 	words := strings.Fields(searchable(search))
-	return func(title string) bool {
-		title = searchable(title)
-		for _, w := range words {
-			if !strings.Contains(title, w) {
-				return false
-			}
-		}
-		return true
+	return func(text string) bool {
+		text = searchable(text)
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	}
 }
 
