@@ -70,8 +70,7 @@ func (k *Conversation) Answers(x conversation.Answer) *conversation.Aggregate {
 	})
 }
 
-// Says adds a message from a person. With the ts of an earlier one that gets this text instead, or is deleted if there is
-// none.
+// Says adds a message from a person. An earlier one whose ts is given gets this text instead, or is deleted.
 func (k *Conversation) Says(user, text string, changes ...string) {
 	k.T.Helper()
 	k.Said++
