@@ -195,11 +195,11 @@ func (t *typedMark) propose(m markable) {
 		}
 		path, names := rules.Tokens(bare(row.At)), language.Texts{}
 		for _, name := range []string{said[k].Title, said[k].About, strings.ReplaceAll(path[len(path)-1], "_", " ")} {
-			locale := language.English
-			if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			locale, latin := language.English, !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
+			if !latin {
 				locale = language.All[0]
 			}
-			if names[locale] != "" || name == said[k].About && locale == language.English {
+			if names[locale] != "" || latin && name == said[k].About {
 				continue
 			}
 			names[locale] = web.Capital(name)
