@@ -124,9 +124,9 @@ func homeShows(t *testing.T, s *stack.Stack, user, text string, want bool) {
 	})
 }
 
-// A request typed as a command is stamped on the Home tab, then in a copy; every place shows that. It runs while
+// A request typed as a command is stamped in a copy, then on the Home tab; every place shows that. It runs while
 // nothing else waits: a Home tab shows what waits longest, whichever test left it waiting.
-func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
+func TestACommandIsStampedInACopyAndOnTheHomeTab(t *testing.T) {
 	driver.Leave(t, running)
 	setModel(t, "gpt-5.4")
 	s := running
@@ -147,30 +147,30 @@ func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 	prompt := d.Load().Prompt()
 
 	expect.NoError(t, s.Sandbox.OpenHome(webapi.Suzuki))
-	homeShows(t, s, webapi.Suzuki, prompt.ID, true)
+	homeShows(t, s, webapi.Suzuki, "長いため、カードで読みます", true)
+	homeShows(t, s, webapi.Suzuki, prompt.ID, false) // no button beside what is not shown
 	driver.UntilTaken(t, "the list is shown", func() { _ = s.Sandbox.Command(webapi.Suzuki, webapi.HR, "/ringi list") },
 		func() bool {
 			told := s.Sandbox.Ephemerals(webapi.Suzuki)
 			return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "あなたの番 (1 件)")
 		})
-	copied := newest(t, s, webapi.DirectMessage(webapi.Tanaka), prompt.ID)
+	policy := newest(t, s, webapi.DirectMessage(webapi.Tanaka), prompt.ID)
 	driver.UntilTaken(t, "the policy is stamped", func() {
-		_ = s.Sandbox.ClickHome(webapi.Suzuki, "approve_prompt",
-			prompt.ID)
-	}, func() bool {
-		return d.Shows("CARD#prompt#0001", "✅ 承認: <@"+webapi.Suzuki+">")
-	})
-	homeShows(t, s, webapi.Suzuki, prompt.ID, false)
+		_ = s.Sandbox.Click(webapi.Tanaka, webapi.DirectMessage(webapi.Tanaka), policy.TS, "approve_prompt")
+	}, func() bool { return d.Shows("CARD#prompt#0001", "✅ 承認: <@"+webapi.Tanaka+">") })
+
+	d.Card("CARD#process#0001", "approve_process")
+	steps := d.Load().Process().ID
+	homeShows(t, s, webapi.Suzuki, steps, true)
+	copied := newest(t, s, webapi.DirectMessage(webapi.Tanaka), steps)
+	driver.UntilTaken(t, "the steps are stamped", func() {
+		_ = s.Sandbox.ClickHome(webapi.Suzuki, "approve_process", steps)
+	}, func() bool { return d.Shows("CARD#process#0001", "✅ 承認: <@"+webapi.Suzuki+">") })
+	homeShows(t, s, webapi.Suzuki, steps, false)
 	expect.Eventually(t, "the copy shows the stamp", func() bool {
 		m, err := s.Sandbox.Workspace().Message(webapi.DirectMessage(webapi.Tanaka), copied.TS, webapi.Tanaka)
 		return err == nil && strings.Contains(driver.Face(m), "✅ 承認: <@"+webapi.Suzuki+">")
 	})
-
-	d.Card("CARD#process#0001", "approve_process")
-	steps := newest(t, s, webapi.DirectMessage(webapi.Tanaka), d.Load().Process().ID)
-	driver.UntilTaken(t, "the steps are stamped", func() {
-		_ = s.Sandbox.Click(webapi.Tanaka, webapi.DirectMessage(webapi.Tanaka), steps.TS, "approve_process")
-	}, func() bool { return d.Shows("CARD#process#0001", "✅ 承認: <@"+webapi.Tanaka+">") })
 	d.Until("it is done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	newest(t, s, webapi.DirectMessage(webapi.Sato), "✅ 完了: ")
 	d.RanOnce()
