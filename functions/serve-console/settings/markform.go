@@ -256,7 +256,9 @@ func (t markTexts) tell(d *markData, e aggregate.ErrField) {
 
 func (t markTexts) reading(c rules.Call, s task.Step) reading {
 	reader := subject.Reader{Locale: t.Locale(), Person: func(id string) string { return id }}
-	r := reading{Effect: reader.Effect(explain.EffectOf(t.Locale(), s, nil, nil)), To: c.Destinations}
+	e := explain.EffectOf(t.Locale(), s, nil, nil)
+	e.Amount = rules.Nothing() // it stands above it
+	r := reading{Effect: reader.Effect(e), To: c.Destinations}
 	if c.Amount != rules.Nothing() {
 		r.Money = explain.Money(t.Locale(), c.Amount)
 	}

@@ -26,6 +26,7 @@ type Piece struct {
 type Effect struct {
 	Words          web.Texts
 	Orders         string // the numbers of its steps; empty: it is no step of a plan
+	Amount         string // that it moves; empty: none, or another place has it
 	Tool           string
 	Sentence       []Piece
 	Text           []Piece // that people will get
@@ -65,6 +66,9 @@ func (r Reader) Effect(e explain.Effect) Effect {
 		Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
 		Text: r.Line(e.Words), Items: e.Items,
 	}
+	if e.Access != aggregate.Read && e.Amount != rules.Nothing() {
+		out.Amount = explain.Money(r.Locale, e.Amount)
+	}
 	if !r.Settled {
 		out.Warning = e.Warning(r.Locale)
 	}
@@ -101,6 +105,7 @@ func (r Reader) Sum(steps []task.Step) Sum {
 		out.Amount = explain.Money(r.Locale, sum.Amount)
 	}
 	if sum.Final {
+		sum.Lead.Amount = rules.Nothing() // it is within the sum
 		out.Writes = append(out.Writes, of(sum.Lead))
 	} else {
 		out.Nothing = r.Line(sum.Says())

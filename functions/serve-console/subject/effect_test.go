@@ -8,6 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -41,6 +42,9 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 		expect.Is(t, sum.Amount, "¥298,000")
 		expect.Is(t, len(sum.Writes), 2)
 		first, second := sum.Writes[0], sum.Writes[1]
+		expect.Is(t, first.Amount, "")
+		alone := r.Effect(explain.EffectOf(locale, order(`{"name":"Laptop","quantity":2,"unit_price":149000}`), nil, nil))
+		expect.Is(t, alone.Amount, "¥298,000")
 		expect.Is(t, first.Orders, "1")
 		expect.That(t, first.Checked && !second.Checked && !first.Listed && first.Warning != "", "%s: %+v", locale, first)
 		expect.Is(t, len(first.Items.Rows), 1)

@@ -11,6 +11,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	taskpages "ringi/functions/serve-console/task"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -79,6 +80,15 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 			w.Now())
 	})
 	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "ステップ1 の実行前の確認", "DM を送ります")
+}
+
+// paying is a step whose own check moves money.
+func paying(order int, arguments string) task.Step {
+	s := pipelinetest.Step(order, "bank.pay", aggregate.Write, arguments)
+	s.RequiresHumanCheck = true
+	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowProduct, Currency: "USD",
+		Pointers: []string{"/price", "/count"}, Act: rules.ActPayment, Party: "/to"}
+	return s
 }
 
 // What an agent says of its action is the agent's words, and never stands for what the action does.

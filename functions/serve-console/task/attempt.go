@@ -159,7 +159,9 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, all bool) (c Call, whole bool) {
 	shown, hidden, ok := card.Masked(planned, b, r.Locale)
 	if !ok {
-		c.Effect = r.Effect(explain.Effect{Tool: planned.Tool, Act: planned.Act()})
+		c.Effect = r.Effect(explain.Effect{
+			Tool: planned.Tool, Access: planned.Access, Act: planned.Act(), Amount: planned.Amount(),
+		})
 		c.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
 		return c, false
 	}

@@ -305,6 +305,23 @@ func sheetToCheck(t *testing.T, w *consoletest.World) {
 		"A1 から上書きします")
 }
 
+func moneyToCheck(t *testing.T, w *consoletest.World) {
+	step := paying(1, `{"to":"Acme","price":149000,"count":30}`)
+	w.Ask()
+	w.Planned(tenancy.DefaultSettings(), step)
+	w.Approve()
+	w.Begin()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, consoletest.Inline(string(step.ToolInput)), "hash", w.Now())
+	})
+	got := w.As(webapi.Suzuki).Get(w.TaskPage())
+	_, asked, _ := strings.Cut(got.Body, `id="asked"`)
+	asked, _, _ = strings.Cut(asked, `id="course"`)
+	money, what := strings.Index(asked, "4,470,000 USD"), strings.Index(asked, "に支払います")
+	expect.That(t, 0 < money && money < what, "%s", asked)
+	got.Holds(t, "✅ 承認</button>")
+}
+
 func besideAGate(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())

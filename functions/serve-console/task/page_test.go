@@ -31,7 +31,8 @@ func TestTheStoryOfATask(t *testing.T) {
 		"prompts are for few":    promptsAreForFew,
 		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
 		"arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
-		"a message beside a gate": besideAGate, "what the request forwards and attaches": enclosed,
+		"a step's check says first what it moves": moneyToCheck,
+		"a message beside a gate":                 besideAGate, "what the request forwards and attaches": enclosed,
 	})
 }
 
