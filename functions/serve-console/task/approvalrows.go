@@ -39,7 +39,12 @@ func (x askedItem) steps() (steps, earlier []task.Step) {
 			return nil, nil
 		}
 		if i := x.plan.StepOf(row); i >= 0 {
-			return x.plan.Steps[i : i+1], x.plan.Steps[:i]
+			s := x.plan.Steps[i]
+			if row.Arguments.JSON == "" {
+				return []task.Step{s}, x.plan.Steps[:i]
+			}
+			s.ToolInput = row.Arguments.JSON // no value of it refers to a step
+			return []task.Step{s}, nil
 		}
 	case *conversation.Action:
 		if p := x.payload; p != nil && p.Tool != "" && p.Push == nil { // that of a pull request has words of its own
@@ -62,11 +67,19 @@ func (c *Pages) payloadOf(ctx context.Context, x store.WaitingItem, open bool) *
 // effect returns what approving the item does.
 func (x askedItem) effect(locale string) explain.Sum {
 	steps, earlier := x.steps()
-	if len(steps) == 1 && steps[0].Access != aggregate.Read {
-		return explain.SumOf(locale, []explain.Effect{explain.EffectOf(locale, steps[0], nil, earlier)}, nil)
+	if len(steps) != 1 {
+		writes, reads := explain.Effects(locale, steps)
+		return explain.SumOf(locale, writes, reads)
 	}
-	writes, reads := explain.Effects(locale, steps)
-	return explain.SumOf(locale, writes, reads)
+	var shown map[string]any
+	if row, is := x.Row.(*task.StepGate); is {
+		shown, _, _ = card.Masked(x.plan.Steps[x.plan.StepOf(row)], row.Arguments, locale)
+	}
+	one := []explain.Effect{explain.EffectOf(locale, steps[0], shown, earlier)}
+	if steps[0].Access == aggregate.Read {
+		return explain.SumOf(locale, nil, one)
+	}
+	return explain.SumOf(locale, one, nil)
 }
 
 // rowReader draws what waits for a viewer.
@@ -165,6 +178,9 @@ func (d *rowReader) tells(is *waitingRow, x askedItem, sum explain.Sum) {
 		return
 	case *task.StepGate:
 		is.Then = append(is.Then, line(d.words.Say("step", "n", row.Order)))
+		if row.Arguments.JSON == "" {
+			is.Then = append(is.Then, line(d.words.Say("planned")))
+		}
 	case *task.Again:
 		is.Then = append(is.Then, line(d.words.Say("again")))
 	}

@@ -25,6 +25,7 @@ func TestTheListOfApprovals(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"what waits is listed, the oldest first, with what it would do": testApprovals,
 		"a step's check shows the line of its step alone":               testStepApproval,
+		"a step's check tells what its plan became":                     testResolvedApproval,
 		"an agent's action is told by its payload, not by the agent":    testActionsApproval,
 		"a message that may be a reason waits for its writer":           testSorting,
 		"thirty are sorted, filtered and grouped":                       testThirtyApprovals,
@@ -89,6 +90,35 @@ func paying(order int, arguments string) task.Step {
 	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowProduct, Currency: "USD",
 		Pointers: []string{"/price", "/count"}, Act: rules.ActPayment, Party: "/to"}
 	return s
+}
+
+// What a step's check asks about is in the list if it is stored there; if not, the row says that it has the plan's.
+func testResolvedApproval(t *testing.T, w *consoletest.World) {
+	planned := paying(2, `{"to":{"$ref":"step-1.result.to"},"price":{"$ref":"step-1.result.price"},"count":30}`)
+	for _, tt := range []struct {
+		is   aggregate.Blob
+		says []string
+	}{
+		{consoletest.Inline(`{"to":"Mallory","price":149000,"count":30}`),
+			[]string{"Mallory に支払います", "4,470,000 USD", "合計 4,470,000 USD"}},
+		{consoletest.Inline(`{"to":{"$ref":"step-1.result.to"},"price":149000,"count":30}`),
+			[]string{"支払います"}},
+		{aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"},
+			[]string{"ステップ1の結果", "金額不明", "計画時の内容です"}},
+	} {
+		w.Ask()
+		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "bank.quote", aggregate.Read, `{}`), planned)
+		w.Approve()
+		w.Begin()
+		w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"to":"Mallory","price":149000}`))
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.OpenStepGate(a.Head.Run, 2, tt.is, "hash", w.Now())
+		})
+		got := w.As(webapi.Suzuki).Get("/console/approvals")
+		if got.Says(t, 200, tt.says...); tt.is.JSON != "" {
+			got.Lacks(t, "ステップ1の結果")
+		}
+	}
 }
 
 // What an agent says of its action is the agent's words, and never stands for what the action does.
