@@ -32,6 +32,9 @@ func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actio
 		return
 	}
 	out.Effect, out.ToolKind = effectOf(p, locale, t.person), card.CallKind(p.Access, locale)
+	if p.Tool == card.MessageTool && x.Status == conversation.ActionPending {
+		out.Effect.Note = card.Below(locale, web.Called(t.is.AskersOf(x)[0], t.person))
+	}
 }
 
 // effectOf returns the drawing of a call.
