@@ -86,7 +86,11 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	}
 	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
 		with(header(d.title(d.texts.Asks, x))).with(b.blocks...).with(d.about(x)...)
-	notes := d.callNotes(x)
+	var notes []string
+	if x.ActionType == conversation.ToolCall {
+		p, _ := d.read(x)
+		notes = CallNotes(d.t.Conversation, p, d.w.Locale)
+	}
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
 	}
@@ -355,15 +359,6 @@ func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 		return out
 	}
 	return out.with(d.listed(d.difference(p.Changes), most))
-}
-
-// callNotes says of a call that waits what CallNotes says.
-func (d conversationDrawing) callNotes(x *conversation.Action) []string {
-	if x.ActionType != conversation.ToolCall {
-		return nil
-	}
-	p, _ := d.read(x)
-	return CallNotes(d.t.Conversation, p, d.w.Locale)
 }
 
 // CallNotes says on any surface of a call that waits what nobody wrote, where its result goes, and who can read it.

@@ -184,15 +184,6 @@ func (d drawing) prose(text string, most int) body {
 	return d.sections(pages(headed.Get().ReplaceAllString(prepared(text), "*$1*$2"), maxSection), most)
 }
 
-// lined draws lines in up to most sections. The last section counts the lines that did not fit.
-func (d drawing) lined(lines []string, most int) body {
-	l := listing{more: d.w.MoreSteps, below: units(d.w.MoreSteps) + 10} // more lines fit than with usualBelow
-	for i, line := range lines {
-		l.add(i+1, "", line)
-	}
-	return d.listed(l, most)
-}
-
 func (d drawing) sections(parts []string, most int) body {
 	if len(parts) == 0 {
 		return body{blocks: sectioned(d.w.None)}

@@ -58,17 +58,13 @@ func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now t
 func RenderLinked(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, console string, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, console: console}
 	m := d.render(c)
-	if hasTable(m) {
+	if slices.ContainsFunc(m.Attachments, func(a slack.Attachment) bool {
+		return slices.ContainsFunc(a.Blocks.BlockSet, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
+	}) {
 		d.plain = true
 		m.Plain = new(d.render(c))
 	}
 	return m
-}
-
-func hasTable(m Message) bool {
-	return slices.ContainsFunc(m.Attachments, func(a slack.Attachment) bool {
-		return slices.ContainsFunc(a.Blocks.BlockSet, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
-	})
 }
 
 func (d drawing) render(c *aggregate.Card) Message {

@@ -131,7 +131,9 @@ func (d conversationDrawing) offered(o *conversation.Offered) face {
 		return face{text: w.OfferMade, colour: green}.
 			with(section(w.OfferMade)).with(d.madeOf(o)...).with(contextLine(by))
 	}
-	b := d.packed(d.written(o.Text), maxPages).bounded()
+	var l listing
+	l.add(0, "", d.written(o.Text)...)
+	b := d.listed(l, maxPages).bounded()
 	f := face{text: w.Offer, colour: blue}.with(section(w.Offer)).with(b.blocks...)
 	switch {
 	case d.t.OpenOffer() == nil:
@@ -278,7 +280,11 @@ func (d conversationDrawing) files(x *conversation.Action, f face) face {
 		return f
 	}
 	var lines []string
-	if page := d.t.filesPage(x); page != "" {
+	if d.t.Console != "" {
+		page := d.t.Console + "/sessions/" + d.t.Head.SessionID + "/files"
+		if x.Version != "" {
+			page += "?version=" + x.Version
+		}
 		lines = append(lines, fill(w.FilesPage, "url", page))
 	}
 	s := x.Sending
@@ -304,16 +310,4 @@ func (d conversationDrawing) files(x *conversation.Action, f face) face {
 		f = f.with(d.actions(confirmed(send, w.SendTitle, fill(w.SendText, "n", x.Changed.Written), w.SendYes, w.SendNo)))
 	}
 	return f
-}
-
-// filesPage is the address of the files that an action left, or "".
-func (t Conversation) filesPage(x *conversation.Action) string {
-	if t.Console == "" {
-		return ""
-	}
-	page := t.Console + "/sessions/" + t.Head.SessionID + "/files"
-	if x.Version != "" {
-		page += "?version=" + x.Version
-	}
-	return page
 }

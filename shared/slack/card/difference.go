@@ -202,13 +202,6 @@ func (l listing) unshown(from int, otherwise string) string {
 	return fill(l.more, "n", len(entries))
 }
 
-// packed fills sections with texts and splits none of them.
-func (d drawing) packed(parts []string, most int) body {
-	var l listing
-	l.add(0, "", parts...)
-	return d.listed(l, most)
-}
-
 // listed draws a listing in up to most sections. The last one says that it goes on.
 func (d drawing) listed(l listing, most int) body {
 	if len(l.parts) == 0 {

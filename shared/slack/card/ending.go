@@ -24,7 +24,8 @@ func (d drawing) withEnd(f face, kind aggregate.CardType, key string) face {
 		}
 		return f.with(contextLine(d.ended()))
 	case d.a.Head.Ended == nil && d.a.Head.Parked != nil:
-		return d.parked(f, d.failedLayer())
+		failed := map[task.Layer]string{task.L2: d.w.Prompt.Failed, task.L3: d.w.Process.Failed}
+		return d.parked(f, failed[d.a.Head.Parked.Layer])
 	}
 	return f
 }
@@ -54,19 +55,6 @@ func (d drawing) notMade(held, failed string) string {
 	return failed
 }
 
-// failedLayer says which generation failed. It is empty if none was begun.
-func (d drawing) failedLayer() string {
-	switch layer := d.a.Head.Parked.Layer; {
-	case d.a.Head.Undecidable():
-		return ""
-	case layer == task.L2:
-		return d.w.Prompt.Failed
-	case layer == task.L3:
-		return d.w.Process.Failed
-	}
-	return ""
-}
-
 // parked says why a generation failed, with a button to try again, or a note that no try is left. If another try would
 // fail alike, it adds neither. What was corrected meanwhile can be drafted anew if it waits for people.
 func (d drawing) parked(f face, what string) face {
@@ -74,7 +62,7 @@ func (d drawing) parked(f face, what string) face {
 	f.colour = red
 	why := w.Error
 	if d.a.Head.Undecidable() {
-		f.colour, why = yellow, w.Held
+		f.colour, why, what = yellow, w.Held, ""
 	}
 	var acts []slack.BlockElement
 	f = f.with(section(fill(why, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))))

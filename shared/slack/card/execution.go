@@ -186,8 +186,7 @@ func (d drawing) stopped(r attempt) []string {
 	}
 	for _, g := range d.a.Gates {
 		if g.Status == aggregate.Rejected && g.ProcessVersion == r.ProcessVersion && g.Attempt == r.Attempt {
-			lines = append(lines, fill(d.w.RejectedBy, "who", d.w.mention(g.RejectedBy),
-				"reason", or(inline(g.RejectionReason, maxReason), d.w.None)))
+			lines = append(lines, d.rejectedBy(d.w.RejectedBy, g.Verdict))
 			break
 		}
 	}

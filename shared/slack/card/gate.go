@@ -200,7 +200,10 @@ func (d drawing) pending(v version, r routed) face {
 	if r.st.Refused != nil {
 		return d.titled(v, grey, "").with(v.body.blocks...).with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
-	first, more := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary), d.otherDrafts(v)
+	first, more := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary), []slack.BlockElement(nil)
+	if v.others > 0 {
+		more = append(more, button(fill(contestWords.In(w.Locale).others, "n", v.others), OthersAction, v.id, ""))
+	}
 	if v.body.cut { // people can't approve a gate that its card shows only in part
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
@@ -225,14 +228,6 @@ func (d drawing) pending(v version, r routed) face {
 		f.text += matter
 	}
 	return f
-}
-
-// otherDrafts returns the button that opens other teams' drafts, if there are any.
-func (d drawing) otherDrafts(v version) []slack.BlockElement {
-	if v.others == 0 {
-		return nil
-	}
-	return []slack.BlockElement{button(fill(contestWords.In(d.w.Locale).others, "n", v.others), OthersAction, v.id, "")}
 }
 
 // closed draws a gate that ended without a decision. It keeps the content and says how the task ended.

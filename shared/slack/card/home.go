@@ -140,7 +140,10 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	for _, line := range w.more(in.MoreMine) {
 		blocks = append(blocks, contextLine(line))
 	}
-	blocks = append(blocks, w.conversationsOf(in.Conversations)...)
+	if len(in.Conversations) > 0 {
+		blocks = append(blocks, divider(), header(w.HomeConversations))
+		blocks = append(blocks, rows(w.conversationLines(in.Conversations))...)
+	}
 	for _, line := range w.more(in.MoreConversations) {
 		blocks = append(blocks, contextLine(line))
 	}
@@ -348,14 +351,6 @@ func (d conversationDrawing) inShort(x *conversation.Action, r routed) face {
 	return face{}.with(section(strong(d.title(d.texts.Asks, x)))).with(d.about(x)...).with(
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), review, reject,
 			button(d.texts.Cancel, CancelAction, x.ActionID, "")))
-}
-
-// conversationsOf lists a person's open conversations.
-func (w *askWords) conversationsOf(conversations []OpenConversation) []slack.Block {
-	if len(conversations) == 0 {
-		return nil
-	}
-	return append([]slack.Block{divider(), header(w.HomeConversations)}, rows(w.conversationLines(conversations))...)
 }
 
 func (w *askWords) conversationLines(conversations []OpenConversation) []string {

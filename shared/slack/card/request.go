@@ -18,23 +18,16 @@ const mostEnclosed = 10
 
 // enclosed says what was read of the request's thread, which messages it forwards, and what was read of its files.
 func (d drawing) enclosed() []slack.Block {
-	var blocks []slack.Block
-	for _, lines := range [][]string{d.thread(), d.forwarded(), d.files()} {
-		if len(lines) > 0 {
-			blocks = append(blocks, contextLine(strings.Join(lines, "\n")))
-		}
-	}
-	return blocks
-}
-
-func (d drawing) thread() []string {
 	if d.a.Request == nil {
 		return nil
 	}
-	if said := Thread(d.a.Request.Thread, d.w.Locale); said != "" {
-		return []string{said}
+	var blocks []slack.Block
+	for _, lines := range [][]string{{Thread(d.a.Request.Thread, d.w.Locale)}, d.forwarded(), d.files()} {
+		if text := strings.Join(lines, "\n"); text != "" {
+			blocks = append(blocks, contextLine(text))
+		}
 	}
-	return nil
+	return blocks
 }
 
 // Thread says what was read of a thread, or that it could not be read. It is empty if nothing was left out or read.
@@ -50,9 +43,6 @@ func Thread(t *aggregate.Thread, locale string) string {
 }
 
 func (d drawing) forwarded() (lines []string) {
-	if d.a.Request == nil {
-		return nil
-	}
 	for _, q := range d.a.Request.Forwarded {
 		who := or(inline(q.Name, maxTool), "")
 		if who == "" && len(task.Others("", q.User)) > 0 {
@@ -77,7 +67,7 @@ func (w *words) unshown(q aggregate.Quoted) string {
 // files says what was read of the files.
 func (d drawing) files() []string {
 	lines := d.eachFile()
-	if d.a.Request != nil && d.a.Request.MoreFiles > 0 {
+	if d.a.Request.MoreFiles > 0 {
 		lines = append(lines, fill(d.w.FilesNotRead, "n", d.a.Request.MoreFiles, "most", len(d.a.Request.Files)))
 	}
 	return lines
@@ -85,9 +75,6 @@ func (d drawing) files() []string {
 
 // eachFile lists what can't be read first.
 func (d drawing) eachFile() []string {
-	if d.a.Request == nil {
-		return nil
-	}
 	var unread, read []string
 	if d.a.Read() == nil {
 		for _, f := range d.a.Request.Files {

@@ -64,13 +64,14 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	}
 	var b body
 	for _, limit := range []int{widest, min(widest, longName), 120, 60, 30} {
-		lines, cutName := make([]string, len(steps)), false
+		cutName := false
+		l := listing{more: d.w.MoreSteps, below: units(d.w.MoreSteps) + 10} // more lines fit than with usualBelow
 		for i, s := range steps {
 			name := bounded(names[i], limit)
 			cutName = cutName || name != bounded(names[i], units(names[i])+2)
-			lines[i] = line(s, name)
+			l.add(i+1, "", line(s, name))
 		}
-		b = d.lined(lines, most)
+		b = d.listed(l, most)
 		if !b.cut {
 			b.cut = cutName || cutTool
 			break
