@@ -74,7 +74,7 @@ func (c *Pages) vendor(
 ) (vault.OAuthProvider, vault.OAuthClient, error) {
 	switch {
 	case slices.Contains(vendors, x.Provider):
-		client, err := c.client(ctx, v, x.Provider)
+		client, err := c.client(ctx, v, *begun)
 		if errors.Is(err, aggregate.ErrNotFound) {
 			err = connectFault{"no-client", http.StatusConflict, x.Provider}
 		}
@@ -103,18 +103,10 @@ func (c *Pages) vendor(
 	return vault.OAuthProvider{}, vault.OAuthClient{}, err
 }
 
-// client returns the workspace's OAuth client at a vendor, or aggregate.ErrNotFound if nobody pasted one.
-func (c *Pages) client(ctx context.Context, v *web.Viewer, provider string) (vault.OAuthClient, error) {
-	row, err := c.Store.VendorClient(ctx, v.Tenant, provider)
-	if err != nil {
-		return vault.OAuthClient{}, err
-	}
-	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
-}
-
-// begunWith returns the client to finish a consent with. An MCP server's client may have been replaced since the
-// consent began; it is refused unless it belongs to the authorization server that the consent began with.
-func (c *Pages) begunWith(ctx context.Context, v *web.Viewer, begun records.Consent) (vault.OAuthClient, error) {
+// client returns the workspace's OAuth client for a consent, or aggregate.ErrNotFound if nobody pasted one. An MCP
+// server's client may have been replaced since the consent began; it is refused unless it belongs to the authorization
+// server that the consent began with.
+func (c *Pages) client(ctx context.Context, v *web.Viewer, begun records.Consent) (vault.OAuthClient, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, begun.Provider)
 	if err != nil {
 		return vault.OAuthClient{}, err
@@ -189,7 +181,7 @@ func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		slog.InfoContext(ctx, "no consent", "tenant", v.Tenant, "provider", begun.Provider, "err", err)
 		return connectFault{"denied", http.StatusForbidden, begun.Provider}
 	}
-	client, err := c.begunWith(ctx, v, begun)
+	client, err := c.client(ctx, v, begun)
 	if err != nil {
 		return err
 	}
@@ -205,7 +197,11 @@ func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	token, err := p.Exchange(ctx, client, begun.Redirect, code, records.Verifier(browser, q.Get("state")))
 	if err != nil {
 		slog.WarnContext(ctx, "a code was not exchanged", "tenant", v.Tenant, "provider", begun.Provider, "err", err)
-		return connectFault{exchangeFault(err), http.StatusBadGateway, begun.Provider}
+		why := "silent"
+		if e, ok := errors.AsType[*vault.OAuthError](err); ok && e.State == vault.TokenRefused {
+			why = "refused"
+		}
+		return connectFault{why, http.StatusBadGateway, begun.Provider}
 	}
 	if token.Refresh == "" && slices.Contains(vendors, begun.Provider) {
 		return connectFault{"no-refresh", http.StatusBadGateway, begun.Provider}
@@ -231,15 +227,6 @@ func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return begun, connectFault{"mixed-up", http.StatusBadRequest, begun.Provider} // RFC 9207
 	}
 	return begun, c.StillAdmin(r.Context(), v)
-}
-
-// exchangeFault returns the key of the text that explains a failed exchange.
-func exchangeFault(err error) string {
-	var e *vault.OAuthError
-	if errors.As(err, &e) && e.State == vault.TokenRefused {
-		return "refused"
-	}
-	return "silent"
 }
 
 func isServer(provider string) bool { return strings.HasPrefix(provider, tenancy.ServerProvider) }

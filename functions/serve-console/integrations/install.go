@@ -191,11 +191,14 @@ func (c *Pages) connected(r *http.Request, v *web.Viewer) (integration, error) {
 
 // askDisconnect asks for confirmation and lists what will stop working.
 func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
-	words := integrationTexts{v.Texts("integrations")}
+	words, stops := v.Texts("integrations"), x.Provider
+	if x.IsServer {
+		stops = "mcp"
+	}
 	d := web.Document{Title: words.Say("disconnect_title"), Here: "integrations", Data: struct {
 		integration
 		Stops []string
-	}{x, words.stops(x.Provider)}}
+	}{x, words.List("stops", stops)}}
 	return c.Show(w, r, v, d, "integrations/disconnect")
 }
 

@@ -268,13 +268,6 @@ func (t integrationTexts) state(s tenancy.IntegrationStatus) (text, badge string
 	return t.In("states", s), badges[s]
 }
 
-func (t integrationTexts) stops(provider string) []string {
-	if isServer(provider) {
-		return t.List("stops", "mcp")
-	}
-	return t.List("stops", provider)
-}
-
 func (c *Pages) saveApp(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	typed := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	err := c.Connect.Vault.ConnectApp(r.Context(), v.Tenant, typed("app_id"), typed("installation_id"),

@@ -258,10 +258,6 @@ func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Bo
 	})
 }
 
-func (a *asked) departmentChooser(codes []string, query string) web.Chooser {
-	return a.ofOrganisation("departments", query, codes, a.departmentBoxes(), a.department)
-}
-
 func (a *asked) positionChooser(name, value, query string, all []web.Box) web.Chooser {
 	c := a.ofOrganisation(name, query, web.Ticked([]string{value}), all, func(value string) string {
 		department, position, _ := strings.Cut(value, between)

@@ -215,16 +215,13 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	case d.New:
 		title = a.Say("new_title")
 	}
-	doc := web.Document{Title: title, Here: "rules", Data: d}
-	if len(wrong) > 0 {
-		doc.Status = http.StatusUnprocessableEntity
-	}
-	return a.Show(a.w, a.r, a.v, doc, "rules-rule")
+	return a.show("rules-rule", title, d, web.Came{Wrong: len(wrong) > 0}.Status())
 }
 
 func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	requester := cmp.Or(c.Requester, &rules.Requester{})
-	d.Departments = a.departmentChooser(requester.Departments, sent.Get("find.departments"))
+	d.Departments = a.ofOrganisation("departments", sent.Get("find.departments"), requester.Departments,
+		a.departmentBoxes(), a.department)
 	d.Groups = a.groupChooser("groups", requester.Groups, sent)
 	var channels []string
 	if c.Places != nil {
@@ -306,7 +303,10 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 		sent.Get("find."+x.At+"position"), positions)
 	x.Group = a.groupChooser(x.At+"group", web.Ticked([]string{s.Who.Group}), sent)
 	x.Group.One = true
-	x.Levels = a.levelOptions(s.Who.Level)
+	for level := 1; level <= rules.MaxLevel; level++ {
+		x.Levels = append(x.Levels, web.Choice{Value: strconv.Itoa(level), Text: a.manager(level),
+			Chosen: level == max(s.Who.Level, 1)})
+	}
 	return x
 }
 
@@ -337,11 +337,3 @@ func (a *asked) empties(is rules.Empty, up []string) (all []emptyData) {
 
 // newEmpty is what a new stage says.
 var newEmpty = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}
-
-func (a *asked) levelOptions(is int) (all []web.Choice) {
-	for level := range rules.MaxLevel {
-		all = append(all, web.Choice{Value: strconv.Itoa(level + 1), Text: a.manager(level + 1),
-			Chosen: level+1 == max(is, 1)})
-	}
-	return all
-}

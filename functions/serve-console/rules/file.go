@@ -21,15 +21,6 @@ var file = web.YAMLForm{Own: func(name string) bool { return name == "rev" }}
 
 const mostKept = 10
 
-// history is what was saved last; it names who did.
-func (a *asked) history() ([]tenancy.RulesKept, error) {
-	all, err := a.Store.RulesHistory(a.r.Context(), a.v.Tenant, mostKept)
-	for i := range all {
-		all[i].UpdatedBy = a.person(all[i].UpdatedBy)
-	}
-	return all, err
-}
-
 // export sends the rules, or an earlier revision of them, as a YAML file; a comment after each id has the name.
 func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	a, err := c.ask(w, r, v)
@@ -104,9 +95,8 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		}
 	}
 	if len(all) > 0 {
-		d := web.Document{Title: a.Say("import_title"), Here: "rules", Status: http.StatusUnprocessableEntity,
-			Data: importData{string(text), web.FaultsOf(all)}}
-		return a.Show(w, r, v, d, "rules/import")
+		d := importData{string(text), web.FaultsOf(all)}
+		return a.show("rules/import", a.Say("import_title"), d, http.StatusUnprocessableEntity)
 	}
 	a.draft = draft{Rev: now.Rev, Rules: x}
 	x.Call(a.moved)

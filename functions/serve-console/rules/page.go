@@ -271,11 +271,17 @@ func (a *asked) list(state listState) error {
 			return err
 		}
 	}
-	if d.History, err = a.history(); err != nil {
+	if d.History, err = a.Store.RulesHistory(a.r.Context(), a.v.Tenant, mostKept); err != nil {
 		return err
 	}
-	doc := web.Document{Title: a.Say("title"), Here: "rules", Data: d, Status: state.status}
-	return a.Show(a.w, a.r, a.v, doc, "rules")
+	for i := range d.History {
+		d.History[i].UpdatedBy = a.person(d.History[i].UpdatedBy)
+	}
+	return a.show("rules", a.Say("title"), d, state.status)
+}
+
+func (a *asked) show(page, title string, data any, status int) error {
+	return a.Show(a.w, a.r, a.v, web.Document{Title: title, Here: "rules", Data: data, Status: status}, page)
 }
 
 // rows fills in the rules, the last one and the floor.

@@ -83,11 +83,14 @@ func (c *OrganisationPages) person(r *http.Request, v *web.Viewer, t texts, is s
 	out := &personData{Name: t.numbered(is.Organisation, on, number), Here: here,
 		Standing: t.In("presence", is.Organisation.Presence(number, on))}
 	above := chart.ManagersAbove(number, organisation.Employee, organisation.Contractor, organisation.Temporary)
-	people := []string{number}
-	for _, s := range above {
-		people = append(people, s.Number)
+	var ids []string
+	for _, s := range append(slices.Clone(above), organisation.Superior{Number: number}) {
+		for _, a := range is.Accounts.ByNumber(s.Number) {
+			ids = append(ids, a.ID)
+		}
 	}
-	names := c.accountNames(r, v, is.Accounts, people)
+	called := t.accountOf(c.Names(r.Context(), v, ids...))
+	names := func(number string) string { return t.matched(is.Accounts.ByNumber(number), called) }
 	out.Facts = []fact{{t.Say("accounts_of"), names(number)}}
 	if !here {
 		return out
@@ -113,17 +116,4 @@ func (c *OrganisationPages) person(r *http.Request, v *web.Viewer, t texts, is s
 			aboveData{s.Number, t.person(who), t.posts(chart, s.Number), how, names(s.Number)})
 	}
 	return out
-}
-
-// accountNames returns what says which accounts people have.
-func (c *OrganisationPages) accountNames(r *http.Request, v *web.Viewer, accounts *organisation.Accounts,
-	people []string) func(number string) string {
-	var ids []string
-	for _, number := range people {
-		for _, a := range accounts.ByNumber(number) {
-			ids = append(ids, a.ID)
-		}
-	}
-	t, names := texts{v.Texts("organisation")}, c.Names(r.Context(), v, ids...)
-	return func(number string) string { return t.matched(accounts.ByNumber(number), t.accountOf(names)) }
 }

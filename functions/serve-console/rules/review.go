@@ -64,11 +64,7 @@ func (a *asked) review(edited bool) error {
 			return err
 		}
 	}
-	doc := web.Document{Title: a.Say("check"), Here: "rules", Data: d}
-	if d.Silent {
-		doc.Status = http.StatusServiceUnavailable
-	}
-	return a.Show(a.w, a.r, a.v, doc, "rules/check")
+	return a.show("rules/check", a.Say("check"), d, web.Came{Silent: d.Silent}.Status())
 }
 
 // seen is the hash of a draft that a look was about.
@@ -227,23 +223,18 @@ func (a *asked) unmarked(x *rules.Rules) (out []string) {
 	for _, r := range x.Rules {
 		amounts, destinations = amounts || r.When.Amount != nil, destinations || r.When.Destinations != nil
 	}
-	var noAmount, noDestination []rules.Tool
-	for _, t := range a.tools {
-		if !t.Allowed || !t.writes() {
-			continue
+	say := func(key string, asked bool, lacks func(t knownTool) bool) {
+		var all []rules.Tool
+		for _, t := range a.tools {
+			if asked && t.Allowed && t.writes() && lacks(t) {
+				all = append(all, t.Tool)
+			}
 		}
-		if amounts && t.Unmarked {
-			noAmount = append(noAmount, t.Tool)
-		}
-		if destinations && !t.To {
-			noDestination = append(noDestination, t.Tool)
+		if all != nil {
+			out = append(out, a.Say(key, "tools", list(a.speaker, all, a.tool, a.Say("middot"))))
 		}
 	}
-	if noAmount != nil {
-		out = append(out, a.Say("unmarked_amount", "tools", list(a.speaker, noAmount, a.tool, a.Say("middot"))))
-	}
-	if noDestination != nil {
-		out = append(out, a.Say("unmarked_to", "tools", list(a.speaker, noDestination, a.tool, a.Say("middot"))))
-	}
+	say("unmarked_amount", amounts, func(t knownTool) bool { return t.Unmarked })
+	say("unmarked_to", destinations, func(t knownTool) bool { return !t.To })
 	return out
 }
