@@ -74,18 +74,22 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 	}
 	o := x.Of.Origin()
 	var all []circulation.StandIn
+	var principal string
 	if t.Mine = reach.Owes(g, o); !t.Mine {
 		if all, err = c.Maker().StandIns(ctx, x.Of, id, x.Viewer.User); err != nil {
 			slog.WarnContext(ctx, "whose turn it is is told without stand-ins", "err", err)
 		}
-		_, stage := g.OwesFor(x.Viewer.User, all, c.Now())
+		var stage int
+		principal, stage = g.OwesFor(x.Viewer.User, all, c.Now())
 		t.Mine, t.AsWhom = stage > 0, g.AsWhom(x.Viewer.User, all, c.Now())
 	}
 	given := false
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
 	case t.Mine:
-		t.Title, t.Who = words.Say("yours"), d.owed(t.waits)
+		if t.Title, t.Who = words.Say("yours"), d.owed(t.waits); principal != "" && len(t.AsWhom) < 2 {
+			t.Who += "\n" + x.Viewer.Texts("approvals").Say("stands_for", "name", d.Person(principal))
+		}
 	case given:
 		t.Who = words.Say("given") + "\n" + t.Next
 	case t.why == nil:
