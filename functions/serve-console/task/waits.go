@@ -28,8 +28,8 @@ const owedOfPage = waitingOfPage - 1
 const ofOwed = "owed."
 
 // waiting returns waiting items: first those whose route names the viewer now, wherever they stand, then others. A
-// member sees those of requests that they may see or decide. Pages without any for the viewer are skipped, up to
-// mostPages.
+// member sees those of requests that they may see or decide. Pages with none besides what names the viewer are skipped, up
+// to mostPages.
 func (c *Pages) waiting(
 	r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter, cursor string,
 ) (out []askedItem, page store.Page[store.WaitingItem], err error) {
@@ -38,7 +38,7 @@ func (c *Pages) waiting(
 	if err != nil {
 		return nil, page, err
 	}
-	if of, owed := strings.CutPrefix(cursor, ofOwed); f.For != stuck && (owed || cursor == "") {
+	if of, is := strings.CutPrefix(cursor, ofOwed); f.For != stuck && (is || cursor == "") {
 		if out, page, err = c.owed(r, v, f, of); err != nil || page.Next != "" {
 			return out, page, err
 		}
@@ -48,6 +48,7 @@ func (c *Pages) waiting(
 		}
 		limit = max(1, limit-len(out))
 	}
+	owed := len(out)
 	for n := range mostPages {
 		p, err := c.Store.Waiting(r.Context(), v.Tenant, cursor, limit)
 		if err != nil {
@@ -75,7 +76,7 @@ func (c *Pages) waiting(
 				out = append(out, x)
 			}
 		}
-		if cursor = p.Next; len(out) > 0 || cursor == "" {
+		if cursor, limit = p.Next, waitingOfPage; len(out) > owed || cursor == "" {
 			break
 		}
 	}

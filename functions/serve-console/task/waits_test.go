@@ -26,6 +26,7 @@ func TestWhatAPersonOwes(t *testing.T) {
 		"that is late is not listed":                             testOwedLate,
 		"is found page by page, and the rest after it":           testManyOwed,
 		"at a conversation's action":                             testOwedAction,
+		"is counted to the end of the list":                      testOwedCounted,
 	})
 }
 
@@ -124,6 +125,7 @@ func testManyOwed(t *testing.T, w *consoletest.World) {
 		second := b.Get(first.Link("next"))
 		lists(t, second, fmt.Sprintf("回覧 %02d 件", taskpages.OwedOfPage), fmt.Sprintf("回覧 %02d 件", many-1), "全社の件")
 		expect.Is(t, rows(second), 4, "rows of the second page")
+		b.Get(second.Link("next")).Says(t, 200, "このページにはありません。").Lacks(t, "あなたの番のものはありません")
 		back := b.Get(second.Link("prev"))
 		expect.That(t, rows(back) == rows(first) && strings.Contains(back.Text(), "回覧 00 件"), "%d rows", rows(back))
 	}
@@ -134,6 +136,21 @@ func testManyOwed(t *testing.T, w *consoletest.World) {
 	}
 	first := b.Get("/console/approvals").Link("next")
 	w.As(webapi.Suzuki).Get(first).Says(t, http.StatusBadRequest)
+}
+
+// What others of the workspace are asked fills the pages after the first.
+func testOwedCounted(t *testing.T, w *consoletest.World) {
+	owed := taskpages.OwedOfPage - 9
+	for n := range owed {
+		owing(w, fmt.Sprintf("回覧 %02d 件", n), consoletest.Desk("課長", 1, webapi.Alex))
+		w.Owe(1, webapi.Alex)
+	}
+	b := w.As(webapi.Alex)
+	b.Get("/console/approvals?for=me").Says(t, 200, fmt.Sprintf("あなたの番 · %d 件", owed), fmt.Sprintf("あなたの番 %d", owed))
+	waits(w, webapi.General, "全社の件")
+	last := b.Get("/console/approvals?for=me")
+	lists(t, last, "回覧 00 件", "全社の件")
+	last.Says(t, 200, fmt.Sprintf("あなたの番 · %d 件", owed+1))
 }
 
 func testOwedAction(t *testing.T, w *consoletest.World) {
@@ -169,7 +186,8 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 		Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)
 	lists(t, alex.Get("/console/approvals"), "代理の一件")
 	alex.Get("/console/approvals?for=me").Says(t, 200, "代理の一件", "鈴木 一郎 さんの代理")
-	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "終わりにする")
+	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "承認が必要です 鈴木 一郎 さんの代理", "終わりにする")
+	w.As(webapi.Suzuki).Get(page).Says(t, 200, "あなたの番です").Lacks(t, "さんの代理")
 	w.Later(d.Ends.Sub(w.Now()))
 	alex = w.As(webapi.Alex)
 	alex.Get("/console/approvals").Lacks(t, "代理の一件")
@@ -187,7 +205,7 @@ func testStandInAs(t *testing.T, w *consoletest.World) {
 	}
 	page, alex := w.TaskPage(), w.As(webapi.Alex)
 	shown := alex.Get(page)
-	shown.Says(t, http.StatusOK, "誰として", "選んでください")
+	shown.Says(t, http.StatusOK, "誰として", "選んでください").Lacks(t, "さんの代理")
 	form := shown.FormOf(t, aggregate.ActApprove, "")
 	alex.Post(page+"/act", form).Says(t, http.StatusForbidden, "どなたの代理")
 	form.Set("as", webapi.Tanaka)
