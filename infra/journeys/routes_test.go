@@ -181,10 +181,12 @@ func waits(t *testing.T, s *stack.Stack, user, id string) bool {
 	return strings.Contains(string(expect.Value(io.ReadAll(resp.Body))(t)), id)
 }
 
-// Suzuki names Alex, who is not in the channel, as a stand-in. Alex is told, and stamps at the console; the sandbox
-// lists what waits for Alex, too.
+// Suzuki names Alex, who is not in the channel, as a stand-in, by their numbers in the organisation. Alex is told, and
+// stamps at the console; the sandbox lists what waits for Alex, too.
 func TestAStandInStampsAtTheConsole(t *testing.T) {
 	s := start(t)
+	organise(t, s, aggregate.TenantID(s.Sandbox.TeamID()), "1,鈴木,suzuki@example.com,H,,部長,2,,社員\n"+
+		"4,Alex,alex.kim@example.com,H,,,,,社員\n")
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{Route: &rules.Policy{
 		Stages: []rules.Stage{desk("課長", 1, webapi.Suzuki)},
 	}}})

@@ -55,7 +55,7 @@ func (p approvals) May(ctx context.Context, user, id string) (may bool, instead 
 	if err != nil || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy) {
 		return err == nil, "", err
 	}
-	standIns, err := rows.StandIns(ctx, p.tenant(), by.ID)
+	standIns, err := rows.StandInsBy(ctx, p.tenant(), by.ID)
 	if err != nil {
 		return false, "", err
 	}
