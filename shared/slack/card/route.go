@@ -34,6 +34,7 @@ type routed struct {
 	origin aggregate.Origin
 	number string // that the decision got when it began to run
 	plain  bool   // it moves no money that a mark could say
+	step   bool   // it is of a step that waits before it runs: a rejection sends nothing back
 	said   string // the amount that the card says
 	// remade: the card says why the version was made, if it has room for that
 	remade bool
@@ -61,7 +62,7 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 // routeOf is route for a version of a task.
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.status == aggregate.PendingApproval && d.a.Head.Ended == nil)
-	r.rounds, r.copies, r.remade = v.rounds, d.a.CopiesOf(v.key), v.since != ""
+	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
 	if v.told() {
 		r.said = explain.Money(d.w.Locale, v.sum.Amount)
 	}
@@ -153,7 +154,11 @@ func (r routed) passed() []string {
 // onRoute says whose turn a gate under a rule is. Its notes are the amount, the path, the rule, and what else people
 // have to know. All but the path have at most maxPath units together.
 func (r routed) onRoute() (turn string, notes []string) {
-	lines := []string{r.path(), fill(r.texts.Rule, "rule", r.ruleName(r.gate)) + " · " + r.texts.OneDenies}
+	denies := r.texts.OneDenies
+	if r.step {
+		denies = r.texts.OneStops
+	}
+	lines := []string{r.path(), fill(r.texts.Rule, "rule", r.ruleName(r.gate)) + " · " + denies}
 	room := maxPath - units(lines[1])
 	if amount := r.amount(); amount != "" {
 		lines, room = append([]string{amount}, lines...), room-units(amount)

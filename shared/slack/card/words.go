@@ -257,7 +257,7 @@ type routeWords struct {
 	Needs, Given, StandIn, And, Others                 string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
 	Yours, SoFar, Next                                 string // on copies: one's turn, and the other stages
-	Rule, OneDenies                                    string
+	Rule, OneDenies, OneStops                          string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, EndsStamps, Then          string // a rejection's form
 	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
