@@ -38,6 +38,9 @@ type Attempt struct {
 	Folded             bool      // steps and timeline are left out
 }
 
+// waiting is the status of a step that people are asked about before it runs.
+const waiting = "waiting"
+
 type Run struct {
 	Key    string // names the row in addresses of its results: process version, attempt and order
 	Step   Step
@@ -108,6 +111,17 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	return t
 }
 
+// Now names where the attempt stands, as task.yaml has words for steps and for attempts.
+func (t Attempt) Now() string {
+	switch {
+	case slices.ContainsFunc(t.Steps, func(s Run) bool { return s.Status == waiting }):
+		return waiting
+	case t.Status == task.ExecutionRunning:
+		return "executing"
+	}
+	return string(t.Status)
+}
+
 // stepName returns the readable name of the step that an error refers to by id.
 func stepName(a *task.Aggregate, e *task.Execution, detail string) string {
 	if p := a.ProcessOf(e); p != nil {
@@ -129,7 +143,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 		v := r.verdict(a, &g.Gate)
 		out.Gate = &v
 		if g.Status == aggregate.PendingApproval && a.Head.Ended == nil {
-			out.Status = "waiting"
+			out.Status = waiting
 		}
 	}
 	row := a.StepOf(e, planned.Order)

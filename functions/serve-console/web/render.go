@@ -289,7 +289,7 @@ func statusBadge(status string) string {
 		return "badge-bad"
 	case "waits", string(aggregate.PendingApproval), "waiting":
 		return "badge-wait"
-	case "running", "drafting", "generating", "pending":
+	case "running", "executing", "drafting", "generating", "pending":
 		return "badge-calm"
 	}
 	return ""
