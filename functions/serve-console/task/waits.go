@@ -28,8 +28,8 @@ const owedOfPage = waitingOfPage - 1
 const ofOwed = "owed."
 
 // waiting returns waiting items: first those whose route names the viewer now, wherever they stand, then others. A
-// member sees those of requests that they may see or decide. Pages with none besides what names the viewer are skipped, up
-// to mostPages.
+// member sees those of requests that they may see or decide. Pages with none of the others are skipped, up to
+// mostPages.
 func (c *Pages) waiting(
 	r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter, cursor string,
 ) (out []askedItem, page store.Page[store.WaitingItem], err error) {
