@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -129,10 +131,12 @@ func grouped(number string) string {
 type Change struct{ Name, Was, Is []Piece }
 
 // Between says what differs between two versions of the steps of one task: of each call that both have the arguments
-// and whether it is asked about once more, calls that only one has, and last what all of them move.
+// and whether it is asked about once more, calls that only one has, their order, and last what all of them move. It
+// returns nothing only if both versions do the same in the same order.
 func Between(locale string, was, is []task.Step) (all []Change) {
 	old, now := tellers(locale, was), tellers(locale, is)
 	var matched []*teller
+	numbers := map[int]int{} // of the calls that both have, by the number that each has now
 	for _, t := range now {
 		i := slices.IndexFunc(old, func(o *teller) bool {
 			return o.step.Tool == t.step.Tool && !slices.Contains(matched, o)
@@ -141,7 +145,7 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 			all = append(all, Change{Name: stepName(t), Is: t.e.Sentence})
 			continue
 		}
-		matched = append(matched, old[i])
+		matched, numbers[t.step.Order] = append(matched, old[i]), old[i].step.Order
 		all = append(all, changes(old[i], t)...)
 	}
 	for _, o := range old {
@@ -149,6 +153,7 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 			all = append(all, Change{Name: stepName(o), Was: o.e.Sentence})
 		}
 	}
+	all = append(all, moved(locale, numbers)...)
 	_, before := task.Leads(was)
 	_, after := task.Leads(is)
 	if before != after {
@@ -159,7 +164,29 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 	return all
 }
 
-// stepName names a step that only one version has.
+// moved tells of calls that come in another order than before, by the numbers that they had then.
+func moved(locale string, numbers map[int]int) []Change {
+	var is []int
+	for _, now := range slices.Sorted(maps.Keys(numbers)) {
+		is = append(is, numbers[now])
+	}
+	was := slices.Sorted(slices.Values(is))
+	for len(is) > 0 && is[0] == was[0] {
+		is, was = is[1:], was[1:]
+	}
+	for n := len(is) - 1; n >= 0 && is[n] == was[n]; n-- {
+		is, was = is[:n], was[:n]
+	}
+	if len(is) == 0 {
+		return nil
+	}
+	list := func(n []int) []Piece {
+		return []Piece{{Words, strings.ReplaceAll(strings.Trim(fmt.Sprint(n), "[]"), " ", ", ")}}
+	}
+	return []Change{{[]Piece{{Words, effectWordsOf.In(locale).Moved}}, list(was), list(is)}}
+}
+
+// stepName names a step that only one version has, or that differs in what no argument says.
 func stepName(t *teller) []Piece { return []Piece{{Words, fillLine(t.w.Step, "n", t.step.Order)}} }
 
 // tellers returns the calls of steps, writes before reads.
@@ -167,14 +194,15 @@ func tellers(locale string, steps []task.Step) (all []*teller) {
 	for _, reads := range []bool{false, true} {
 		for i := range steps {
 			if reads == (steps[i].Access == aggregate.Read) {
-				all = append(all, tellerOf(locale, &steps[i], nil, steps[:i]))
+				all = append(all, tellerOf(locale, &steps[i], nil, steps[:i], true))
 			}
 		}
 	}
 	return all
 }
 
-// changes compares a step in two versions, its arguments leaf by leaf.
+// changes compares a step in two versions, its arguments leaf by leaf. If these say nothing, or the tool is another one
+// of this name, it tells the step as a whole.
 func changes(old, now *teller) (all []Change) {
 	if check := []Piece{{Words, "🔍"}}; now.step.RequiresHumanCheck && !old.step.RequiresHumanCheck {
 		all = append(all, Change{Name: stepName(now), Is: check})
@@ -199,7 +227,17 @@ func changes(old, now *teller) (all []Change) {
 	for _, b := range before {
 		all = append(all, Change{Name: b.Name, Was: b.Value})
 	}
-	return all
+	a, b, e := old.step, now.step, old.e
+	e.Orders = now.e.Orders
+	if a.ToolVersion == b.ToolVersion && a.Access == b.Access && a.Mark.DecidesAs(b.Mark) &&
+		(all != nil || reflect.DeepEqual(e, now.e)) {
+		return all
+	}
+	is := now.e.Sentence
+	if reflect.DeepEqual(e.Sentence, is) {
+		is = append(slices.Clone(is), Piece{Words, now.w.Anew})
+	}
+	return append(all, Change{stepName(now), e.Sentence, is})
 }
 
 // rows returns the rows of the list that the mark speaks of.

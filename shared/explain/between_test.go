@@ -153,6 +153,57 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 	}
 }
 
+// Nobody is told that nothing changed while other data is sent, or the same in another way.
+func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
+	plan := func(tools ...string) (steps []task.Step) {
+		for i, tool := range tools {
+			s := write(tool, nil, `{}`)
+			s.StepID, s.Order, s.Access = "step-"+string(rune('1'+i)), i+1, aggregate.Read
+			steps = append(steps, s)
+		}
+		last := &steps[len(steps)-1]
+		last.Access, last.ToolInput = aggregate.Write, `{"to":"all@example.com","body":{"$ref":"step-1.result.text"}}`
+		return steps
+	}
+	order := ordered(write("rooms.place_order", ordering(), laptops))
+	changed := func(change func(s *task.Step)) []task.Step {
+		s := write("rooms.place_order", ordering(), laptops)
+		change(&s)
+		return ordered(s)
+	}
+	anew := "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「ノート PC 14 型」ほか 1 品目を発注します (変更あり)"
+	for name, c := range map[string]struct {
+		was, is []task.Step
+		want    string
+	}{
+		"another result": {plan("hr.menu", "hr.salaries", "mail.send"), plan("hr.salaries", "hr.menu", "mail.send"),
+			"body: ステップ1の結果 (text) (hr の menu) → ステップ1の結果 (text) (hr の salaries); " +
+				"ステップの順番 (前の番号): 1, 2 → 2, 1"},
+		"another order": {ordered(dm("U0SATO", "x"), write("x.y", nil, `{}`)), ordered(write("x.y", nil, `{}`),
+			dm("U0SATO", "x")), "ステップの順番 (前の番号): 2, 3 → 3, 2"},
+		"rows in another order": {order, changed(func(s *task.Step) {
+			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC", "デスクトップ PC", "ノート PC 14 型").
+				Replace(laptops))
+		}), "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「デスクトップ PC」ほか 1 品目を発注します"},
+		"arguments that can't be read": {ordered(write("x.y", nil, `[1]`)), ordered(write("x.y", nil, `[2]`)),
+			"ステップ2: 引数を読み取れません: 「[1]」 → 引数を読み取れません: 「[2]」"},
+		"another version of the tool": {order, changed(func(s *task.Step) {
+			mark := *s.Mark
+			s.ToolVersion, mark.Version, s.Mark = "v2", "v2", &mark
+		}), anew},
+		"other destinations": {order, changed(func(s *task.Step) { s.Mark.Destinations = nil }), anew},
+		"a read": {order, changed(func(s *task.Step) { s.Access = aggregate.Read }),
+			"ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → rooms の place_order; 合計: ¥298,000 → 金額なし"},
+		"a default": {order, changed(func(s *task.Step) { s.LeftOut = `{"express":true}` }), "express:  → true"},
+	} {
+		var got []string
+		for _, x := range explain.Between("ja", c.was, c.is) {
+			got = append(got, text(x.Name)+": "+text(x.Was)+" → "+text(x.Is))
+		}
+		expect.Is(t, strings.Join(got, "; "), c.want, name)
+	}
+}
+
 // Personal data that is masked elsewhere is masked here, and what a server adds by itself is told.
 func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	s := write("rooms.place_order", ordering(), laptops)

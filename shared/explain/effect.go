@@ -68,7 +68,7 @@ type effectWords struct {
 	Acts map[string]map[string]string
 
 	More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Detail, Subtotal, Total,
-	Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, NoValues string
+	Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, NoValues, Moved, Anew string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
@@ -78,7 +78,7 @@ var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/
 func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
 	var last *teller
 	for i, s := range steps {
-		t := tellerOf(locale, &s, nil, steps[:i])
+		t := tellerOf(locale, &s, nil, steps[:i], false)
 		same := func(e Effect) bool {
 			e.Orders = t.e.Orders
 			return reflect.DeepEqual(e, t.e)
@@ -101,7 +101,7 @@ func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
 // EffectOf returns what one call does. Its arguments are planned or resolved; shown are the same with personal data
 // masked, nil if nothing is. To the results of earlier steps arguments may refer.
 func EffectOf(locale string, s task.Step, shown map[string]any, earlier []task.Step) Effect {
-	return tellerOf(locale, &s, shown, earlier).e
+	return tellerOf(locale, &s, shown, earlier, false).e
 }
 
 // Warning says why it matters that the effect is final, "" if it isn't.
@@ -132,6 +132,7 @@ type teller struct {
 	to      [][]Piece       // whom it is for
 	exact   bool            // nobody else is named as in to
 	single  bool            // to is one value
+	named   bool            // a result has the name of its tool
 	e       Effect
 }
 
@@ -173,9 +174,10 @@ func (k *look) label(value string) string {
 	return k.mark.Labels[value]
 }
 
-func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.Step) *teller {
+// tellerOf tells a step. named says whether results have the names of their tools.
+func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.Step, named bool) *teller {
 	t := &teller{locale: locale, w: effectWordsOf.In(locale), step: s, look: lookOf(s), earlier: earlier,
-		gone: map[string]bool{}}
+		gone: map[string]bool{}, named: named}
 	t.e = Effect{Orders: []string{strconv.Itoa(s.Order)}, Tool: s.Tool, Access: s.Access, Act: s.Act(),
 		Amount: s.Amount(), Final: s.Access != aggregate.Read}
 	args, ok := decode(s.ToolInput)
@@ -200,7 +202,7 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 }
 
 func (t *teller) writer() *writer {
-	return &writer{locale: t.locale, w: lineWordsOf(t.locale), earlier: t.earlier}
+	return &writer{locale: t.locale, w: lineWordsOf(t.locale), earlier: t.earlier, named: t.named}
 }
 
 func (t *teller) unread(text string) []Argument {

@@ -79,6 +79,7 @@ type writer struct {
 	w       *lineWords
 	args    map[string]any
 	earlier []task.Step // to whose results values may refer
+	named   bool        // a result has the name of its tool
 	out     []Piece
 }
 
@@ -247,6 +248,11 @@ func (l *writer) resultOf(steps, tool, inside string) {
 		l.words(fillLine(l.w.resultCalled, "step", steps, "heading", heading))
 	default:
 		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) { l.inside(inside) })
+	}
+	if l.named {
+		l.words(" (")
+		l.foreign(tool)
+		l.words(")")
 	}
 }
 
