@@ -268,9 +268,13 @@ func leaves(t *teller, several bool) (all []Argument) {
 			}
 			name := []Piece{{Value, c.Name}}
 			if several {
-				name = append([]Piece{{Value, t.rowName(i)}, {Words, PathSign}}, name...)
+				name = slices.Concat(t.rowName(i), []Piece{{Words, PathSign}}, name)
 			}
-			all = append(all, Argument{Name: name, Value: []Piece{{Value, row[n]}}})
+			value := []Piece{{Value, row[n]}}
+			if !c.Number {
+				value = t.spelled(row[n])
+			}
+			all = append(all, Argument{Name: name, Value: value})
 		}
 	}
 	all = append(all, own.rest(nil, own.args)...)
@@ -282,9 +286,18 @@ func leaves(t *teller, several bool) (all []Argument) {
 	return all
 }
 
-func (t *teller) rowName(i int) string {
+func (t *teller) rowName(i int) []Piece {
 	if name := t.e.Items.Rows[i][0]; t.look.item != "" && name != "" {
-		return legible.Clip(name, maxShortParty)
+		return t.spelled(legible.Clip(name, maxShortParty))
 	}
-	return strconv.Itoa(i + 1)
+	return []Piece{{Value, strconv.Itoa(i + 1)}}
+}
+
+// spelled writes a cell in a line: in quotation marks unless it is a word.
+func (t *teller) spelled(cell string) []Piece {
+	w := lineWordsOf(t.locale)
+	if bare(cell) {
+		return []Piece{{Value, cell}}
+	}
+	return []Piece{{Words, w.open}, {Value, w.inside.Replace(cell)}, {Words, w.shut}}
 }

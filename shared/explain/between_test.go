@@ -140,6 +140,12 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")), "取引先: アクメ → グローブ"},
 		"a row": {ordered(order("", "")), ordered(order(`}]`, `},{"name":"机","quantity":1,"unit_price":5}]`)),
 			"机 › 品目:  → 机; 机 › 数量:  → 1; 机 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},
+		"a cell that reads like a change": {ordered(order("", "")), ordered(order(`"PC"`, `"PC · 合計 ¥298,000 → ¥1"`)),
+			"品目: PC → 「PC · 合計 ¥298,000 → ¥1」"},
+		"a row that is called like a change": {ordered(order("", "")), ordered(order("}]",
+			`},{"name":"机 → ¥1 · 数量","quantity":1,"unit_price":5}]`)),
+			"「机 → ¥1 · 数量」 › 品目:  → 「机 → ¥1 · 数量」; 「机 → ¥1 · 数量」 › 数量:  → 1; " +
+				"「机 → ¥1 · 数量」 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},
 		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
 			"ステップ3:  → @U0SATO さんに DM を送ります"},
 		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(), "ステップ2: @U0SATO さんに DM を送ります → "},

@@ -286,12 +286,17 @@ func (t *teller) party(v any) (pieces []Piece, exact bool) {
 
 // text writes a text in quotation marks unless it is a word that nothing else looks like.
 func (l *writer) text(s string) {
-	ascii := !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
-	if plainName(s) && (ascii || !strings.ContainsFunc(s, unicode.IsDigit)) && legible.OneLine(s) == s {
+	if bare(s) && legible.OneLine(s) == s {
 		l.add(Value, s)
 		return
 	}
 	l.quoted(s)
+}
+
+// bare reports whether a text needs no quotation marks.
+func bare(s string) bool {
+	ascii := !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+	return plainName(s) && (ascii || !strings.ContainsFunc(s, unicode.IsDigit))
 }
 
 // lines writes a text of several lines as people will read it, with what nobody sees spelled out.
