@@ -8,7 +8,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -70,9 +69,6 @@ func (a *asked) personBox(id string, on bool) web.Box {
 		return b
 	}
 	u, listed := a.members.Person(id)
-	if slices.ContainsFunc(a.members.People, func(x slackapi.User) bool { return x.ID != id && x.Name == u.Name }) {
-		b.Code = id
-	}
 	switch rule := a.members.Rule(u); {
 	case !listed && !a.members.More:
 		b.Note = a.Say("unlisted")

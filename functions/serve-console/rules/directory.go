@@ -160,6 +160,7 @@ func (a *asked) organised() error {
 			}
 		}
 	}
+	distinct(a.departments)
 	return nil
 }
 

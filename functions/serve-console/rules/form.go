@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -204,10 +203,18 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 	}
 	for _, p := range rows {
 		if s, on := tool.Pinned(p, settings.MCPServers); on {
-			all = append(all, knownAs(p, p.Tool(), s.Access, cmp.Or(p.Pin.Title, p.ToolName), true))
+			all = append(all, knownAs(p, p.Tool(), s.Access, titled(p), true))
 		}
 	}
 	return all, nil
+}
+
+// titled returns what a server calls its tool, and the tool's own name: any server may choose any title.
+func titled(p tenancy.ToolPermission) string {
+	if p.Pin.Title == "" {
+		return p.ToolName
+	}
+	return p.Pin.Title + " (" + p.ToolName + ")"
 }
 
 func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, title string, allowed bool) knownTool {

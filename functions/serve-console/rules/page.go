@@ -18,6 +18,7 @@ import (
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
 // Pages serves the rules of circulation.
@@ -77,6 +78,7 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 			a.names[g.ID], a.counts[g.ID] = g.Name, g.Count
 		}
 	}
+	distinct(a.names)
 	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
 	if err != nil {
 		slog.WarnContext(r.Context(), "rules are shown without the names of channels", "err", err)
@@ -91,6 +93,24 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 		return nil, err
 	}
 	return a, a.organised()
+}
+
+// distinct writes its key behind each name that looks like another one.
+func distinct(names map[string]string) {
+	for range 2 { // somebody may be called as somebody else is written then
+		n := map[string]int{}
+		for _, name := range names {
+			n[legible.Folded(name)]++
+		}
+		if len(n) == len(names) {
+			return
+		}
+		for key, name := range names {
+			if n[legible.Folded(name)] > 1 {
+				names[key] = name + " (" + key + ")"
+			}
+		}
+	}
 }
 
 func (c *Pages) open(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -329,11 +349,11 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 }
 
 // lastOutcome says what becomes of requests that no rule takes.
-func (a *asked) lastOutcome(at string, o *rules.Outcome) string {
+func (s speaker) lastOutcome(at string, o *rules.Outcome) string {
 	if o.Route == nil && o.Refuse == "" {
-		return web.Capital(a.In("defaults", at))
+		return web.Capital(s.In("defaults", at))
 	}
-	return web.Capital(a.outcome(o))
+	return web.Capital(s.outcome(o))
 }
 
 // conflicting shows the draft beside what somebody else saved since it was begun. The draft goes on from there: the

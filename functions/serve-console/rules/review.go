@@ -121,6 +121,8 @@ func (a *asked) save() error {
 
 // changes says in sentences what becomes of the rules.
 func (a *asked) changes(was, is *rules.Rules) (all []change) {
+	says := a.speaker
+	says.whole = true
 	none := rules.Rules{}
 	if was == nil {
 		was = &none
@@ -138,14 +140,18 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 		j := at(was.Rules, r.ID)
 		switch {
 		case j < 0:
-			all = append(all, change{"added", label(i, r), "", a.rule(r)})
+			all = append(all, change{"added", label(i, r), "", says.rule(r)})
 		case !same(was.Rules[j], *r):
-			all = append(all, change{"changed", label(i, r), a.rule(&was.Rules[j]), a.rule(r)})
+			c := change{"changed", label(i, r), says.rule(&was.Rules[j]), says.rule(r)}
+			if c.Was == c.Is { // it is called otherwise
+				c.Was, c.Is = legible.OneLine(was.Rules[j].Name), legible.OneLine(r.Name)
+			}
+			all = append(all, c)
 		}
 	}
 	for i := range was.Rules {
 		if r := &was.Rules[i]; at(is.Rules, r.ID) < 0 {
-			all = append(all, change{"removed", label(i, r), a.rule(r), ""})
+			all = append(all, change{"removed", label(i, r), says.rule(r), ""})
 		}
 	}
 	if before, after := order(was, is, is), order(is, was, is); !slices.Equal(before, after) {
@@ -159,12 +165,12 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 		was, is *rules.Outcome
 	}{{reads, &was.Last.Reads, &is.Last.Reads}, {writes, &was.Last.Writes, &is.Last.Writes}} {
 		if !same(*last.was, *last.is) {
-			all = append(all, change{"changed", a.In("last", last.at), a.lastOutcome(last.at, last.was),
-				a.lastOutcome(last.at, last.is)})
+			all = append(all, change{"changed", a.In("last", last.at), says.lastOutcome(last.at, last.was),
+				says.lastOutcome(last.at, last.is)})
 		}
 	}
 	if !same(was.Floor, is.Floor) {
-		all = append(all, change{"changed", a.Say("floor"), a.floor(was.Floor), a.floor(is.Floor)})
+		all = append(all, change{"changed", a.Say("floor"), says.floor(was.Floor), says.floor(is.Floor)})
 	}
 	return all
 }

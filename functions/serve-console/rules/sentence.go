@@ -16,6 +16,7 @@ type speaker struct {
 	web.Texts
 	names    map[string]string // of people and groups by id; empty: Slack doesn't list them
 	counts   map[string]int    // how many people are in a group, by id
+	whole    bool              // every name is said, however many they are
 	channels map[string]string // names by id of the viewer's channels
 	tools    []knownTool
 	// departments are names by code; empty while no organisation stands.
@@ -27,7 +28,7 @@ const mostNamed = 4
 
 // person returns the name of a person or a group, or the id of one that is not listed.
 func (s speaker) person(id string) string {
-	return cmp.Or(s.names[id], legible.OneLine(id))
+	return legible.OneLine(cmp.Or(s.names[id], id))
 }
 
 func (s speaker) channel(id string) string {
@@ -44,11 +45,13 @@ func (s speaker) tool(t rules.Tool) string {
 	return s.Say("quoted", "text", legible.OneLine(strings.TrimSpace(toolValue(t))))
 }
 
-// list joins names with a separator of the texts; after mostNamed it says how many others there are.
+// list joins names with a separator of the texts; after mostNamed it says how many others there are, unless s is whole.
 func list[T any](s speaker, all []T, name func(T) string, separator string) string {
 	var out []string
-	for _, x := range all[:min(len(all), mostNamed)] {
-		out = append(out, name(x))
+	for i, x := range all {
+		if i < mostNamed || s.whole {
+			out = append(out, name(x))
+		}
 	}
 	text := strings.Join(out, separator)
 	if rest := len(all) - len(out); rest > 0 {

@@ -10,6 +10,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -39,6 +40,43 @@ func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 				expect.That(t, strings.Contains(got, want), "%s of %s lacks %q: %s", limit, locale, want, got)
 			}
 		}
+	}
+}
+
+// Whoever looks at rules before they are saved sees another sentence if anything is other than in those that stand.
+func TestTheLookBeforeSavingHidesNoDifference(t *testing.T) {
+	own, foreign := rules.Tool{Name: "send_slack_dm"}, rules.Tool{Address: "https://mcp.evil.example", Name: "pay"}
+	pinned := tenancy.ToolPermission{ToolName: "evil.pay", Pin: &tenancy.Pin{URL: foreign.Address, Title: "完了通知"}}
+	with := func(people, to []string, tool rules.Tool) *rules.Rules {
+		return &rules.Rules{Rules: []rules.Rule{{ID: "R1", Name: "支払い",
+			When: rules.Conditions{Tools: &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{tool}},
+				Destinations: &rules.Destinations{Go: "within", List: to}},
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+				{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: people}, Need: 1}}}}}}}
+	}
+	five := []string{"U1", "U2", "U3", "U4", "U5"}
+	renamed := with(five, five, own)
+	renamed.Rules[0].Name = "経費"
+	for _, locale := range language.All {
+		a := &asked{speaker: speaker{Texts: web.TextsOf("rules", locale), names: map[string]string{
+			"U1": "佐藤 花子", "U2": "B", "U3": "C", "U4": "D", "U5": "E", "U6": "Mallory", "U7": "佐藤 花子",
+			"U8": "佐藤 花子 (U7)"}}}
+		a.tools = []knownTool{{Known: rules.Known{Tool: own}, Title: "完了通知"},
+			{Known: rules.Known{Tool: foreign}, Title: titled(pinned)}}
+		distinct(a.names)
+		for what, is := range map[string]*rules.Rules{
+			"another fifth person":   with([]string{"U1", "U2", "U3", "U4", "U6"}, five, own),
+			"another of their name":  with([]string{"U7", "U2", "U3", "U4", "U5"}, five, own),
+			"who is written as they": with([]string{"U8", "U2", "U3", "U4", "U5"}, five, own),
+			"another destination":    with(five, []string{"U1", "U2", "U3", "U4", "evil@example.com"}, own),
+			"another tool":           with(five, five, foreign),
+			"another name":           renamed,
+		} {
+			c := a.changes(with(five, five, own), is)
+			expect.That(t, len(c) == 1 && c[0].Was != c[0].Is, "%s, %s: %+v", locale, what, c)
+		}
+		seven, eight := a.person("U7"), a.person("U8")
+		expect.That(t, seven != eight, "%s", seven)
 	}
 }
 
