@@ -18,6 +18,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
+	"ringi/shared/words/legible"
 )
 
 type Pages struct {
@@ -277,11 +278,19 @@ func (c *Pages) members(r *http.Request, v *web.Viewer) *people.Members {
 func nameOf(m *people.Members, id string) string {
 	if m != nil {
 		if u, ok := m.Person(id); ok {
-			return u.Name
+			return legible.OneLine(u.Name)
 		}
 		if g, ok := m.Group(id); ok {
-			return g.Name
+			return legible.OneLine(g.Name)
 		}
+	}
+	return id
+}
+
+// apart returns a person's or a group's name with the id: others may have the same name.
+func apart(m *people.Members, id string) string {
+	if name := nameOf(m, id); name != id {
+		return name + " (" + id + ")"
 	}
 	return id
 }

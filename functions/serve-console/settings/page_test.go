@@ -105,7 +105,7 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	s := w.SettingsNow()
 	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
 		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers && len(s.MCPServers) == 1, "%+v", s)
-	b.In("ja").Get(historyPage).Says(t, http.StatusOK, "佐藤 花子, 田中 恵", "鈴木 一郎", "5 個 7 個")
+	b.In("ja").Get(historyPage).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO), 田中 恵 (U0SANDTANA)", "鈴木 一郎", "5 個 7 個")
 	b.Get("/console/settings").Says(t, http.StatusOK, "佐藤 花子, 田中 恵, 人事部承認者 が承認", "依頼 1 件 $1000.5", "自分の依頼は不可",
 		"最後の変更: ", "鈴木 一郎、「自分の依頼を自分で承認できる」→ オフ", "期限 7 日")
 	log := settingsChanges(w)
@@ -127,9 +127,10 @@ func testReviewed(t *testing.T, w *consoletest.World) {
 	form["allow_self_approval"] = []string{"false"}
 	form["register"] = []string{"true", "false"} // as browsers send a switch that is on
 	form.Set("max_versions", "7")
-	page := b.Post(approvalPage, form).Says(t, http.StatusOK, "佐藤 花子 佐藤 花子, 田中 恵", "5 個 7 個", ja.Say("at_once"),
-		ja.Say("later"), ja.Say("save_n", "n", 4))
-	page.Holds(t, `<ins class="added">田中 恵</ins>`, `<del class="removed">5 個</del>`).Lacks(t, "<ins class=\"added\">佐藤")
+	page := b.Post(approvalPage, form).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO) 佐藤 花子 (U0SANDSATO), 田中 恵 (U0SANDTANA)",
+		"5 個 7 個", ja.Say("at_once"), ja.Say("later"), ja.Say("save_n", "n", 4))
+	page.Holds(t, `<ins class="added">田中 恵 (U0SANDTANA)</ins>`, `<del class="removed">5 個</del>`).
+		Lacks(t, "<ins class=\"added\">佐藤")
 	expect.Is(t, w.SettingsNow().MaxVersions, 5, "what was only looked at is saved")
 	again := b.Post(approvalPage, page.Hidden("act", "edit")).Says(t, http.StatusOK)
 	again.Holds(t, `class="setting changed"`, `name="max_versions" value="7"`,

@@ -213,7 +213,7 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (a
 	for _, value := range form[name] {
 		switch {
 		case strings.Contains(name, "approvers.u"):
-			value = nameOf(m, value)
+			value = apart(m, value)
 		case value == "true":
 			value = t.Say("yes")
 		case value == "false":
@@ -290,7 +290,7 @@ func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON)
 	}
 	if field == "admins" {
 		for i, id := range form[field] {
-			form[field][i] = nameOf(m, id)
+			form[field][i] = apart(m, id)
 		}
 	}
 	return t.shown(m, field, form)

@@ -8,13 +8,29 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
+
+// Who becomes an approver looks like nobody else, whatever they are called.
+func TestAnotherApproverOfTheSameNameIsAChange(t *testing.T) {
+	was := tenancy.DefaultSettings()
+	was.Approvers.Mode, was.Approvers.Users = aggregate.ApproversList, []string{"U0SATO"}
+	is := was
+	is.Approvers.Users = []string{"U0MALLORY"}
+	m := &people.Members{People: []slackapi.User{{ID: "U0SATO", Name: "佐藤 花子"}, {ID: "U0MALLORY", Name: "佐藤\u200b 花子"}}}
+	all := settingsTexts{web.TextsOf("settings", "ja")}.changes(m, tenancy.Differences(was, is)).All
+	expect.Is(t, len(all), 1)
+	expect.Is(t, all[0].Was[0], changed{"佐藤 花子 (U0SATO)", true})
+	expect.Is(t, all[0].Is[0], changed{"佐藤⟨U+200B⟩ 花子 (U0MALLORY)", true})
+}
 
 // Every setting has an input on the page, a value in the file and words for its change, unless the table exempts it.
 func TestARowOfTheTableIsASetting(t *testing.T) {
