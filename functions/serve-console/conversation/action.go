@@ -3,7 +3,6 @@ package conversation
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -320,29 +319,10 @@ func (c *Pages) payloads(
 		if x.Payload.S3Key != "" {
 			opened++
 		}
-		p, err := c.payload(ctx, ref, x)
-		if err != nil {
-			slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err)
-			continue
+		if p := subject.PayloadOf(ctx, c.Site, ref, x); p != nil {
+			out[x.ActionID] = *p
 		}
-		out[x.ActionID] = p
 	}
 	return out
 }
 
-// payload returns an action's complete payload. It returns an error if the payload can't be read or doesn't fit its
-// type.
-func (c *Pages) payload(ctx context.Context, ref aggregate.Ref, x *conversation.Action) (conversation.Payload, error) {
-	text := json.RawMessage(x.Payload.JSON)
-	if x.Payload.S3Key != "" {
-		var err error
-		if text, err = c.Results.Open(ctx, ref, x.Payload); err != nil {
-			return conversation.Payload{}, err
-		}
-	}
-	p, problems := conversation.ReadKept(x.ActionType, text)
-	if len(problems) > 0 {
-		return p, fmt.Errorf("action %s: %s", x.ActionID, problems[0])
-	}
-	return p, nil
-}

@@ -62,15 +62,22 @@ func (o opened) file(r *http.Request) (files.Entry, error) {
 }
 
 // content reads a file of the version.
-func (c *Pages) content(ctx context.Context, o opened, e files.Entry) (content []byte, err error) {
-	err = c.Files.Each(ctx, o.of, o.version, []files.Entry{e}, func(_ files.Entry, b []byte) error {
-		content = b
+func (c *Pages) content(ctx context.Context, o opened, e files.Entry) ([]byte, error) {
+	all, err := c.contents(ctx, o, o.version, []files.Entry{e})
+	return all[e.Path], err
+}
+
+// contents reads files of a version by their paths.
+func (c *Pages) contents(ctx context.Context, o opened, version string, list []files.Entry) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	err := c.Files.Each(ctx, o.of, version, list, func(e files.Entry, content []byte) error {
+		all[e.Path] = content
 		return nil
 	})
 	if errors.Is(err, large.ErrGone) {
 		err = fmt.Errorf("%w: %w", web.ErrExpired, err)
 	}
-	return content, err
+	return all, err
 }
 
 func (c *Pages) showFile(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -234,7 +241,7 @@ func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err != nil {
 		return err
 	}
-	contents := [2]map[string][]byte{{}, {}}
+	var contents [2]map[string][]byte
 	var needed [2][]files.Entry
 	for _, f := range p.Files {
 		for i, e := range []*files.Entry{f.Was, f.Is} {
@@ -244,14 +251,7 @@ func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		}
 	}
 	for i, version := range []string{o.first(), o.version} {
-		err := c.Files.Each(r.Context(), o.of, version, needed[i], func(e files.Entry, content []byte) error {
-			contents[i][e.Path] = content
-			return nil
-		})
-		if errors.Is(err, large.ErrGone) {
-			return fmt.Errorf("%w: %w", web.ErrExpired, err)
-		}
-		if err != nil {
+		if contents[i], err = c.contents(r.Context(), o, version, needed[i]); err != nil {
 			return err
 		}
 	}
@@ -307,9 +307,6 @@ func (p packer) pack(d files.Download, path string, content []byte, executable b
 	if !ok {
 		return fmt.Errorf("pack %q: it is not in the list", path)
 	}
-	mode := fs.FileMode(0o644)
-	if executable {
-		mode = 0o755
-	}
+	mode := map[bool]fs.FileMode{true: 0o755, false: 0o644}[executable]
 	return p.add(d.Folder+"/"+name, mode, content)
 }

@@ -282,39 +282,27 @@ func (p *agentsPage) fill(
 	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
 	for _, x := range page.Items {
 		by := filter{status: f.status, person: x.Opener}
-		p.Rows = append(p.Rows, listedRow{
-			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Status: statusOf(words, x), Badge: badgeOf(x),
-			Agent: labelOf(defs, x.AgentID),
-			Name:  card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: web.Channel(v, x.Origin(), channels),
+		row := listedRow{
+			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Agent: labelOf(defs, x.AgentID),
+			Name: card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: web.Channel(v, x.Origin(), channels),
 			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt,
-		})
+		}
+		row.Status, row.Badge = statusOf(words, x)
+		p.Rows = append(p.Rows, row)
 	}
 	p.Filter = f.form(words, web.PeopleToChoose(v, words, names, web.Whom(f.person, v)))
 }
 
-// waitsFor is the status shown while an action waits for a person.
-const waitsFor = "waiting"
-
-// statusOf returns a session's status in words.
-func statusOf(t web.Texts, s conversation.Conversation) string {
+// statusOf returns a session's status in words, and its badge.
+func statusOf(t web.Texts, s conversation.Conversation) (text, badge string) {
+	key := s.Status
 	if s.Status != conversation.Closed && s.PendingActionID != "" {
-		return t.In("statuses", waitsFor)
+		key = "waiting"
 	}
-	return t.In("statuses", string(s.Status))
-}
-
-func badgeOf(s conversation.Conversation) string {
-	switch {
-	case s.Status == conversation.Closed:
-		return ""
-	case s.PendingActionID != "":
-		return "badge-wait"
-	case s.Status == conversation.Failing:
-		return "badge-bad"
-	case s.Status == conversation.Executing:
-		return "badge-calm"
-	}
-	return "badge-good"
+	return t.In("statuses", key), map[conversation.Status]string{
+		"waiting": "badge-wait", conversation.Open: "badge-good", conversation.Executing: "badge-calm",
+		conversation.Failing: "badge-bad",
+	}[key]
 }
 
 func actionBadge(x *conversation.Action) string {
@@ -325,14 +313,7 @@ func actionBadge(x *conversation.Action) string {
 	}[x.Status]
 }
 
-// refOf returns the conversation in the address, always within the viewer's workspace.
-func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
-	id := r.PathValue("id")
-	if !conversation.ValidID(id) {
-		return aggregate.Ref{}, fmt.Errorf("a session's id: %w", web.ErrNoID)
-	}
-	return conversation.RefOf(v.Tenant, id), nil
-}
+var refOf = subject.RefOf(conversation.ValidID, conversation.RefOf)
 
 // Agents says which agents of a tenant can answer. The console has no access to models' keys.
 type Agents interface {

@@ -64,7 +64,7 @@ type loaded struct {
 type conversationPage struct {
 	Is                        *conversation.Conversation
 	ID, Path, Live            string
-	Status, StatusText, Badge string
+	StatusText, Badge         string
 	Agent, AgentID, Gone      string // Gone: the agent was removed
 	Opener, Channel           string
 	Private                   bool
@@ -304,7 +304,7 @@ func (c *Pages) showPage(
 // about fills in the top of the page.
 func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	words, list, s := v.Texts("conversation"), v.Texts("agents"), t.is.Conversation
-	p.Status, p.StatusText, p.Badge = string(s.Status), statusOf(list, *s), badgeOf(*s)
+	p.StatusText, p.Badge = statusOf(list, *s)
 	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), legible.OneLine(s.AgentID)
 	if _, ok := agent.Find(t.defs, s.AgentID); !ok {
 		p.Gone = words.Say("agent_gone")
@@ -347,7 +347,7 @@ func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject
 	if !is || !of.IsOpen(x.ID) {
 		return nil
 	}
-	p, err := c.payload(ctx, a.Ref(), of.Action(x.ID))
+	p, err := subject.ReadPayload(ctx, c.Site, a.Ref(), of.Action(x.ID))
 	if err == nil && files.Unstampable(p.Changes) != nil {
 		err = errors.New("it is over the limits of a difference")
 	}

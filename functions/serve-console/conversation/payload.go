@@ -130,7 +130,7 @@ func (c *Pages) showAsItIs(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	p, err := c.payload(r.Context(), ref, x)
+	p, err := subject.ReadPayload(r.Context(), c.Site, ref, x)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -131,13 +132,26 @@ func (r Reader) Changes(version int, was, is []task.Step) *Changes {
 	return out
 }
 
+// ReadPayload returns an action's complete payload. It returns an error if the payload can't be read or doesn't fit its
+// type.
+func ReadPayload(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversation.Action) (
+	p conversation.Payload, err error) {
+	text, err := c.Results.Open(ctx, ref, x.Payload)
+	if err != nil {
+		return p, err
+	}
+	p, problems := conversation.ReadKept(x.ActionType, text)
+	if len(problems) > 0 {
+		err = fmt.Errorf("action %s: %s", x.ActionID, problems[0])
+	}
+	return p, err
+}
+
 // PayloadOf returns what an agent's action would do, nil if that can't be read.
 func PayloadOf(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversation.Action) *conversation.Payload {
-	text, err := c.Results.Open(ctx, ref, x.Payload)
-	p, problems := conversation.ReadKept(x.ActionType, text)
-	if err != nil || problems != nil {
-		slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err, "problems",
-			len(problems))
+	p, err := ReadPayload(ctx, c, ref, x)
+	if err != nil {
+		slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err)
 		return nil
 	}
 	return &p

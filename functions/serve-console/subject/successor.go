@@ -31,8 +31,8 @@ type SuccessorPages struct {
 // Routes returns the page of a successor of each kind of gate.
 func (c *SuccessorPages) Routes() (all []web.Route) {
 	for _, on := range []Page{
-		{Path: "/console/tasks/", RefOf: refOf(task.RefOf)},
-		{Path: "/console/sessions/", RefOf: refOf(conversation.RefOf)},
+		{Path: "/console/tasks/", RefOf: RefOf(aggregate.ValidID, task.RefOf)},
+		{Path: "/console/sessions/", RefOf: RefOf(conversation.ValidID, conversation.RefOf)},
 	} {
 		ask := func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 			return c.show(w, r, v, on, a, successorBy(r), nil)
@@ -46,10 +46,12 @@ func (c *SuccessorPages) Routes() (all []web.Route) {
 	return all
 }
 
-func refOf(of func(tenant, id string) aggregate.Ref) func(*http.Request, *web.Viewer) (aggregate.Ref, error) {
+// RefOf returns what reads from an address its subject, always within the viewer's workspace.
+func RefOf(valid func(id string) bool, of func(tenant, id string) aggregate.Ref) func(
+	*http.Request, *web.Viewer) (aggregate.Ref, error) {
 	return func(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
 		id := r.PathValue("id")
-		if !aggregate.ValidID(id) {
+		if !valid(id) {
 			return aggregate.Ref{}, web.ErrNoID
 		}
 		return of(v.Tenant, id), nil

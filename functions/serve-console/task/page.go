@@ -76,14 +76,7 @@ type loaded struct {
 	history  History
 }
 
-// refOf returns the task in the address, always within the viewer's workspace.
-func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
-	id := r.PathValue("id")
-	if !aggregate.ValidID(id) {
-		return aggregate.Ref{}, fmt.Errorf("a task's id: %w", web.ErrNoID)
-	}
-	return task.RefOf(v.Tenant, id), nil
-}
+var refOf = subject.RefOf(aggregate.ValidID, task.RefOf)
 
 func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref) (t loaded, err error) {
 	if t.task, err = c.Store.Load(ctx, ref); err != nil {
