@@ -148,7 +148,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 		p.Live = web.At(p.Path, map[string]string{"beside": r.URL.Query().Get("beside")})
 	}
 	if k.ByID != "" {
-		p.By = c.person(r.Context(), v, k.ByID)
+		p.By = c.Called(r.Context(), v, k.ByID)(k.ByID)
 	}
 	p.fillTeams(works, words, v.Locale)
 	for i, x := range works {

@@ -48,15 +48,10 @@ func (c *Pages) draftedBy(ctx context.Context, v *web.Viewer, k *contest.Contest
 		return nil, nil
 	}
 	d.version = a.Prompts[i]
-	person := func(id string) string { return c.person(ctx, v, id) }
+	person := func(id string) string { return c.Called(ctx, v, id)(id) }
 	channel := func(string) string { return c.ChannelOf(ctx, v, a.Origin(), v.Texts("task").Say("that_channel")) }
 	d.surface = subject.SurfaceOf(v, person, channel)
 	return d, nil
-}
-
-// person returns a person's name, or the id if the name is unknown.
-func (c *Pages) person(ctx context.Context, v *web.Viewer, id string) string {
-	return c.Called(ctx, v, id)(id)
 }
 
 // takeForm is the button that ends a contest with its best draft so far.
@@ -73,10 +68,10 @@ func (c *Pages) addTaking(ctx context.Context, v *web.Viewer, p *contestPage, k 
 	}
 	switch x := d.version.Contest; {
 	case x.TakenAt != nil:
-		p.Taken = &takenView{c.person(ctx, v, x.TakenBy), *x.TakenAt}
+		p.Taken = &takenView{c.Called(ctx, v, x.TakenBy)(x.TakenBy), *x.TakenAt}
 	case d.task.Contesting() == d.version && len(p.Board) > 0:
 		p.Take = &takeForm{}
-		if err := subject.Likely(d.task, d.settings, v, aggregate.ActReject); err != nil {
+		if err := subject.Likely(d.task, d.settings, v, aggregate.Offer{Act: aggregate.ActReject}); err != nil {
 			p.Take.No = d.surface.Why(err, d.settings, d.task.Origin(), d.task.Askers()...)
 		}
 	}

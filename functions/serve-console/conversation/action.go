@@ -325,4 +325,3 @@ func (c *Pages) payloads(
 	}
 	return out
 }
-

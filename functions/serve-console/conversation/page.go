@@ -62,42 +62,42 @@ type loaded struct {
 }
 
 type conversationPage struct {
-	Is                        *conversation.Conversation
-	ID, Path, Live            string
-	StatusText, Badge         string
-	Agent, AgentID, Gone      string // Gone: the agent was removed
-	Opener, Channel           string
-	Private                   bool
-	Closed                    time.Time
-	ClosedBy, ClosedWhy       string
-	Trouble                   string // why the agent can't answer
-	Workspace                 string
-	FilesLost                 bool
-	Source                    *source // nil: none
-	Attached                  []attachedRow
-	Forgotten                 time.Time // when it goes
-	Cost, Limit               string
-	Summary                   string // of older messages
-	SummaryGone               bool   // it has expired, like the messages in it
-	SummaryAt                 time.Time
-	Originals                 string    // address of the messages that the summary replaces
-	Said, Before, Folded      []saidRow // the newest, those before them, and those that the summary replaces
-	Older, Newest             string
-	Waits                     int // number of unanswered messages
-	Actions                   []actionRow
-	Who                       string // who may decide
-	Heading                   string // above who may decide
-	Turn                      bool   // it is the viewer's
-	Buttons                   []subject.Button
-	Log                       []subject.Entry
-	LogGoesOn                 bool
-	Made                      []madeTask
-	Offered                   string // text of a request that a person may make
-	Since                     subject.Since
-	First                     web.Link // to what waits for a person, if anything does
-	Problem, Typed            string
-	Own                       *ownForm // to propose an action; nil: one is open, or the conversation is closed
-	tried                     aggregate.Offer
+	Is                   *conversation.Conversation
+	ID, Path, Live       string
+	StatusText, Badge    string
+	Agent, AgentID, Gone string // Gone: the agent was removed
+	Opener, Channel      string
+	Private              bool
+	Closed               time.Time
+	ClosedBy, ClosedWhy  string
+	Trouble              string // why the agent can't answer
+	Workspace            string
+	FilesLost            bool
+	Source               *source // nil: none
+	Attached             []attachedRow
+	Forgotten            time.Time // when it goes
+	Cost, Limit          string
+	Summary              string // of older messages
+	SummaryGone          bool   // it has expired, like the messages in it
+	SummaryAt            time.Time
+	Originals            string    // address of the messages that the summary replaces
+	Said, Before, Folded []saidRow // the newest, those before them, and those that the summary replaces
+	Older, Newest        string
+	Waits                int // number of unanswered messages
+	Actions              []actionRow
+	Who                  string // who may decide
+	Heading              string // above who may decide
+	Turn                 bool   // it is the viewer's
+	Buttons              []subject.Button
+	Log                  []subject.Entry
+	LogGoesOn            bool
+	Made                 []madeTask
+	Offered              string // text of a request that a person may make
+	Since                subject.Since
+	First                web.Link // to what waits for a person, if anything does
+	Problem, Typed       string
+	Own                  *ownForm // to propose an action; nil: one is open, or the conversation is closed
+	tried                aggregate.Offer
 }
 
 // waited are the acts that wait for a person, whatever else they may do.

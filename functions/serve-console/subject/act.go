@@ -88,12 +88,12 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
-	case aggregate.ActReject:
-		b.Act = decide.Shown(x.Kind, x.Hash, decide.Reject(x.reason))
-		return b, x.Kind == "" || store.Asks(x.Kind)
-	case aggregate.ActDeny:
-		b.Act = decide.Shown(x.Kind, x.Hash, decide.Deny(x.reason))
-		return b, x.Kind == "" || store.Asks(x.Kind)
+	case aggregate.ActReject, aggregate.ActDeny:
+		no := decide.Reject
+		if x.Act == aggregate.ActDeny {
+			no = decide.Deny
+		}
+		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
 	case aggregate.ActTakeBack:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.TakeBack)}, true
 	case task.ActRedraft:
@@ -301,7 +301,7 @@ func (x Asking) button(o aggregate.Offer) Button {
 		conversation.ActTakeFiles, conversation.ActFetchAgain:
 		b.Class = "button-primary"
 	}
-	if err := LikelyOf(x.Of, x.Settings, x.Viewer, o); err != nil {
+	if err := Likely(x.Of, x.Settings, x.Viewer, o); err != nil {
 		b.No = x.Surface.Why(err, x.Settings, x.Of.Origin(), x.Of.Askers()...)
 	}
 	return b
@@ -328,21 +328,13 @@ func (x Asking) Who(t *Turn) string {
 	return x.Surface.WhoDecides(x.Settings, x.Of.Origin(), x.Of.Askers()...)
 }
 
-// LikelyOf is Likely for an offer, which names what would be cancelled.
-func LikelyOf(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.Offer) error {
-	switch x.Act {
-	case conversation.ActCancel, conversation.ActClose, task.ActCancelTask, task.ActCancelExecution:
-		by, p := likelyAt(a.Origin(), set, v)
-		return a.MayWithdraw(x.ID, by, p)
-	}
-	return Likely(a, set, v, x.Act)
-}
-
 // Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack.
-func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate.Act) (err error) {
+func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.Offer) (err error) {
 	by, p := likelyAt(a.Origin(), set, v)
 	requester := a.Root().Common().Requester
-	switch act {
+	switch x.Act {
+	case conversation.ActCancel, conversation.ActClose, task.ActCancelTask, task.ActCancelExecution:
+		return a.MayWithdraw(x.ID, by, p)
 	case aggregate.ActApprove:
 		for _, asker := range a.Askers() {
 			err = errors.Join(err, p.Approve(by, asker))

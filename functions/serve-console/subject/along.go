@@ -150,7 +150,10 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 	case t.Mine && whole:
 		out = append(out, x.stamp(t, o))
 	}
-	if back, ok := x.takeBack(t, o); ok {
+	if act, ok := circulation.TakesBack(t.g, t.st, x.Viewer.User); ok {
+		o.Act = aggregate.ActTakeBack
+		back := Button{Offer: o, Stage: act.Stage}
+		back.Label, back.Confirm, back.About = card.TakeBackWords(x.Viewer.Locale)
 		out = append(out, back)
 	}
 	return out
@@ -192,18 +195,6 @@ func (x Asking) whom(t *Turn) *Whom {
 	return w
 }
 
-// takeBack returns the button by which the viewer takes their stamp back. ok is false if they may not.
-func (x Asking) takeBack(t *Turn, o aggregate.Offer) (b Button, ok bool) {
-	act, ok := circulation.TakesBack(t.g, t.st, x.Viewer.User)
-	if !ok {
-		return b, false
-	}
-	o.Act = aggregate.ActTakeBack
-	b = Button{Offer: o, Stage: act.Stage}
-	b.Label, b.Confirm, b.About = card.TakeBackWords(x.Viewer.Locale)
-	return b, true
-}
-
 // rejection returns the form by which whoever is asked sends back or denies, with a button for each.
 func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 	words := x.Viewer.Texts("route")
@@ -235,10 +226,8 @@ func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Wanted) string {
 	if err != nil || !asks {
 		return string(x.Act)
 	}
-	g := gateOf(of, x.ID)
-	switch {
+	switch g := gateOf(of, x.ID); {
 	case g == nil:
-		return string(x.Act)
 	case x.Act == aggregate.ActReject:
 		return "send_back"
 	case x.Act == aggregate.ActApprove && g.Status == aggregate.Approved:

@@ -297,7 +297,7 @@ func (d *drawing) channel() string {
 func (d *drawing) people(i int, out *Stage) {
 	owes := d.st.Owes()
 	for _, p := range d.st.Stages[i].People {
-		is := Person{Name: d.Person(p.User), Via: d.via(p.Via)}
+		is := Person{Name: d.Person(p.User), Via: d.Via(p.Via)}
 		is.Owes = out.Present && slices.ContainsFunc(owes, func(o circulation.Person) bool { return o == p })
 		if d.Successor != nil && d.open && d.st.Replaceable(i+1, &p) {
 			is.Successor = d.Successor(i+1, p.User)
@@ -319,15 +319,19 @@ func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code
 
 // How package rules says by what it found somebody.
 var (
-	viaManager  = language.Regexp{Text: `^manager ([0-9]+) of (\S+) as of ([0-9-]{10})$`}
-	viaGroup    = language.Regexp{Text: `^group (.+)$`}
-	viaOver     = language.Regexp{Text: `^over (.+) of (.+) as of ([0-9-]{10})$`}
-	viaPosition = language.Regexp{Text: `^(.+) of (.+) as of ([0-9-]{10})$`}
-)
-
-const (
-	byName = "named by the rule"
-	byHome = "approver of direct messages"
+	viaPhrases = map[string]string{
+		"named by the rule": "via_name", "approver of direct messages": "via_home", task.ViaStamped: "via_stamped",
+	}
+	viaForms = []struct {
+		key  string
+		form language.Regexp // its groups are the text's values; the first that matches counts
+	}{
+		{"via_manager", language.Regexp{Text: `^manager 1 of (?P<who>\S+) as of (?P<on>[0-9-]{10})$`}},
+		{"via_above", language.Regexp{Text: `^manager (?P<n>[0-9]+) of (?P<who>\S+) as of (?P<on>[0-9-]{10})$`}},
+		{"via_group", language.Regexp{Text: `^group (?P<group>.+)$`}},
+		{"via_over", language.Regexp{Text: `^over (?P<position>.+) of (?P<department>.+) as of (?P<on>[0-9-]{10})$`}},
+		{"via_position", language.Regexp{Text: `^(?P<position>.+) of (?P<department>.+) as of (?P<on>[0-9-]{10})$`}},
+	}
 )
 
 // named is line for a user group or a department.
@@ -341,36 +345,23 @@ func (d *drawing) named(id string) string {
 // Via says by what a route found somebody. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
 	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
-	return d.via(how)
-}
-
-// via says by what the route found somebody. What it doesn't know is shown as it is.
-func (d *drawing) via(how string) string {
-	if how == "" {
-		return ""
+	if key := viaPhrases[how]; key != "" || how == "" {
+		return d.words.Say(key)
 	}
-	switch how {
-	case byName:
-		return d.words.Say("via_name")
-	case byHome:
-		return d.words.Say("via_home")
-	case task.ViaStamped:
-		return d.words.Say("via_stamped")
-	}
-	if m := viaManager.Get().FindStringSubmatch(how); m != nil {
-		if m[1] == "1" {
-			return d.words.Say("via_manager", "who", d.Person(m[2]), "on", m[3])
+	shown := map[string]func(string) string{"who": d.Person, "group": d.named, "department": d.named, "position": d.line}
+	for i := range viaForms {
+		form := viaForms[i].form.Get()
+		m, values := form.FindStringSubmatch(how), []any(nil)
+		for at, text := range m {
+			name := form.SubexpNames()[at]
+			if show := shown[name]; show != nil {
+				text = show(text)
+			}
+			values = append(values, name, text)
 		}
-		return d.words.Say("via_above", "n", m[1], "who", d.Person(m[2]), "on", m[3])
-	}
-	if m := viaGroup.Get().FindStringSubmatch(how); m != nil {
-		return d.words.Say("via_group", "group", d.named(m[1]))
-	}
-	if m := viaOver.Get().FindStringSubmatch(how); m != nil {
-		return d.words.Say("via_over", "position", d.line(m[1]), "department", d.named(m[2]), "on", m[3])
-	}
-	if m := viaPosition.Get().FindStringSubmatch(how); m != nil {
-		return d.words.Say("via_position", "position", d.line(m[1]), "department", d.named(m[2]), "on", m[3])
+		if m != nil {
+			return d.words.Say(viaForms[i].key, values...)
+		}
 	}
 	return d.line(how)
 }

@@ -91,9 +91,8 @@ type person struct {
 }
 
 type pageData struct {
+	Asks                decide.Vacancy
 	Action, Back, Asked string
-	Gate, For           string
-	Number              int
 	Rule, Stage, Who    string
 	People              []person
 	Named               bool // the rule still has the stage, or the home is asked
@@ -130,9 +129,8 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	reader := Reader{Locale: v.Locale, Person: name, Unit: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
 	d := pageData{
-		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum, Gate: x.Gate,
-		For:    x.For,
-		Number: x.Stage, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
+		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum, Asks: x.Vacancy,
+		Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
 		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText,
 	}
 	if rule := g.Terms.Rule; rule != nil {

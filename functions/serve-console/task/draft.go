@@ -76,7 +76,7 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	called := c.Called(r.Context(), v, task.Mentioned(text+p.Content)...)
 	page.Text = web.Mentions(card.Prose(text), called)
 	page.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), page.Text)
-	who := subject.Likely(t.task, t.settings, v, aggregate.ActReject)
+	who := subject.Likely(t.task, t.settings, v, aggregate.Offer{Act: aggregate.ActReject})
 	if who == nil && t.task.IsOpen(p.ID) {
 		who = c.authors(r.Context(), t, v)
 	}
