@@ -206,18 +206,14 @@ func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
 
 // waits fills in the buckets from the first to the last that has decisions.
 func (d *insightsData) waits(w web.Texts, all tenancy.DailySum) {
-	first, last := -1, -1
-	for i, n := range all.Waits {
-		if n > 0 {
-			if last = i; first < 0 {
-				first = i
-			}
-		}
-	}
+	first, last := slices.IndexFunc(all.Waits, func(n int) bool { return n > 0 }), len(all.Waits)-1
 	if first < 0 {
 		return
 	}
-	most := slices.Max(all.Waits[first : last+1])
+	for all.Waits[last] == 0 {
+		last--
+	}
+	most := slices.Max(all.Waits)
 	for i := first; i <= last; i++ {
 		text := w.Say("longer")
 		if end, ok := tenancy.WaitBound(i); ok {

@@ -157,7 +157,7 @@ func (s *speaker) plain(id string) string {
 // state says how it stands, as a key of the texts.
 func state(x *store.RegisteredTask) string {
 	if x.Action != nil {
-		return stateOfAction(x.Action)
+		return cmp.Or(actionStates[x.Action.Status], "running")
 	}
 	e := x.Head.Ended
 	begun := x.Head.Number != "" || x.Decision.N > 0
@@ -184,16 +184,8 @@ func state(x *store.RegisteredTask) string {
 	return "withdrawn"
 }
 
-func stateOfAction(x *conversation.Action) string {
-	switch x.Status {
-	case conversation.ActionSucceeded:
-		return "done"
-	case conversation.ActionFailed:
-		return "failed"
-	case conversation.ActionCancelled:
-		return "cancelled"
-	}
-	return "running"
+var actionStates = map[conversation.ActionStatus]string{
+	conversation.ActionSucceeded: "done", conversation.ActionFailed: "failed", conversation.ActionCancelled: "cancelled",
 }
 
 // soonAfter is for how long after a change of its rule a gate that opens is remarked on.
@@ -210,23 +202,17 @@ func (s *speaker) remarks(g *aggregate.Gate) string {
 		say("changed")
 	}
 	st := circulation.Walk(g.Circulating())
-	stages, successor := map[string][]int{}, false
+	stages, again := map[string]int{}, false
 	for _, act := range st.Stamps() {
 		name := cmp.Or(act.Hand.Person, act.Hand.User)
-		if !slices.Contains(stages[name], act.Stage) {
-			stages[name] = append(stages[name], act.Stage)
-		}
+		first, stamped := stages[name]
+		again = again || stamped && first != act.Stage
+		stages[name] = act.Stage
 	}
-	for _, act := range g.Acts {
-		successor = successor || act.Kind == circulation.Stand
+	if again {
+		say("same_person")
 	}
-	for _, of := range stages {
-		if len(of) > 1 {
-			say("same_person")
-			break
-		}
-	}
-	if successor {
+	if slices.ContainsFunc(g.Acts, func(x circulation.Act) bool { return x.Kind == circulation.Stand }) {
 		say("successor")
 	}
 	some := func(of func(x circulation.StageState) bool, key string) {

@@ -70,8 +70,7 @@ func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
 	if out.To, noEnd = web.DayOf(f.To); !out.To.IsZero() {
 		out.To = out.To.AddDate(0, 0, 1)
 	}
-	field, wrong := errors.AsType[aggregate.ErrField](out.Check())
-	switch {
+	switch field, wrong := errors.AsType[aggregate.ErrField](out.Check()); {
 	case noBegin != nil:
 		f.Problem = "from"
 	case noEnd != nil:
@@ -87,10 +86,14 @@ func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
 const auditPath = "/console/audit"
 
 func (f auditForm) narrowing(words web.Texts, actors []web.Choice) web.Filter {
+	log, actions := auditlog.WordsIn(words.Locale()), []web.Choice(nil)
+	for _, a := range log.Actions() {
+		actions = append(actions, web.Choice{Value: string(a), Text: log.Action(a), Chosen: string(a) == f.Action})
+	}
 	return web.Filter{Path: auditPath, Submit: words.Say("filter"),
 		Links: web.Cleared(auditPath, words.Say("clear"), true),
 		Fields: []web.Field{
-			web.Select("action", words.Say("action"), words.Say("any_action"), actionChoices(words.Locale(), f.Action)),
+			web.Select("action", words.Say("action"), words.Say("any_action"), actions),
 			web.Select("actor", words.Say("who"), words.Say("anybody"), actors),
 			{Name: "resource", Label: words.Say("on"), Value: f.Resource, Most: 64, HintID: "resource-hint"},
 			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To),
@@ -99,11 +102,7 @@ func (f auditForm) narrowing(words web.Texts, actors []web.Choice) web.Filter {
 
 // with returns the address of the first page with one filter value replaced.
 func (f auditForm) with(name, value string) string {
-	q := url.Values{}
-	for _, x := range [][2]string{{"action", f.Action}, {"actor", f.Actor}, {"resource", f.Resource}, {"from", f.From},
-		{"to", f.To}} {
-		q.Set(x[0], x[1])
-	}
+	q := url.Values{"action": {f.Action}, "actor": {f.Actor}, "resource": {f.Resource}, "from": {f.From}, "to": {f.To}}
 	q.Set(name, value)
 	return auditPath + "?" + q.Encode()
 }
@@ -122,26 +121,24 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	words := v.Texts("audit")
 	about := words.Say("export_about", "n", web.Count(auditlog.MaxRows))
 	d := auditData{Form: form, ExportAbout: about}
-	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "audit"), Here: "audit"}
-	if form.Problem != "" {
-		d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, nil))
-		doc.Data, doc.Status = d, http.StatusBadRequest
-		return c.Show(w, r, v, doc, "audit")
+	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "audit"), Here: "audit", Status: http.StatusBadRequest}
+	var named map[string]string
+	if form.Problem == "" {
+		cursor := r.URL.Query().Get("cursor")
+		filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: f.Actor}
+		page, err := c.Store.Audit(r.Context(), v.Tenant, filter, cursor, auditPage)
+		if err != nil {
+			return err
+		}
+		if doc.Status = 0; page.Next != "" {
+			d.Older = form.with("cursor", page.Next)
+		}
+		if cursor != "" {
+			d.Newest = form.with("cursor", "")
+		}
+		named = c.fillAudit(r, v, &d, page.Items)
 	}
-	cursor := r.URL.Query().Get("cursor")
-	filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: f.Actor}
-	page, err := c.Store.Audit(r.Context(), v.Tenant, filter, cursor, auditPage)
-	if err != nil {
-		return err
-	}
-	named := c.fillAudit(r, v, &d, page.Items)
 	d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, named))
-	if page.Next != "" {
-		d.Older = form.with("cursor", page.Next)
-	}
-	if cursor != "" {
-		d.Newest = form.with("cursor", "")
-	}
 	doc.Data = d
 	return c.Show(w, r, v, doc, "audit")
 }
@@ -194,7 +191,10 @@ func (c *Pages) fillAudit(
 			ids = append(ids, id)
 		}
 	}
-	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, append(ids, actorID(d.Form.Actor))...)
+	if d.Form.Actor != string(aggregate.ActorSystem) {
+		ids = append(ids, d.Form.Actor)
+	}
+	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, ids...)
 	called := func(id string) string { return cmp.Or(names[id], id) }
 	words := v.Texts("audit")
 	d.Rows = subject.EntriesOf(entries, v.Locale, called, called)
@@ -215,22 +215,6 @@ func (c *Pages) fillAudit(
 		}
 	}
 	return names
-}
-
-// actorID returns the id of the person in a filter, or "" for Ringi.
-func actorID(filter string) string {
-	if filter == string(aggregate.ActorSystem) {
-		return ""
-	}
-	return filter
-}
-
-func actionChoices(locale, chosen string) (all []web.Choice) {
-	texts := auditlog.WordsIn(locale)
-	for _, a := range texts.Actions() {
-		all = append(all, web.Choice{Value: string(a), Text: texts.Action(a), Chosen: string(a) == chosen})
-	}
-	return all
 }
 
 // Exporter starts exports of the audit log and links to the finished files.

@@ -231,12 +231,11 @@ func (c *RegisterPages) registered(ctx context.Context, v *web.Viewer, p *period
 }
 
 func (r numbers[T]) of(ctx context.Context, c *RegisterPages, v *web.Viewer, p *period, from domain.Numbered,
-	most int) ([]line, string, error) {
+	most int) (out []line, next string, err error) {
 	all, next, err := r.read(ctx, v, p, from, most)
-	if err != nil {
-		return nil, "", err
+	if err == nil {
+		out, err = r.lines(ctx, c, v, all)
 	}
-	out, err := r.lines(ctx, c, v, all)
 	return out, next, err
 }
 
@@ -289,13 +288,11 @@ func (c *RegisterPages) file(w http.ResponseWriter, r *http.Request, v *web.View
 	if err != nil {
 		return err
 	}
-	words := v.Texts("register")
-	t := card.Table{Columns: []string{
-		words.Say("number"), words.Say("request_number"), words.Say("does"), words.Say("title"), words.Say("by"),
-		words.Say("department"),
-		words.Say("amount"), words.Say("currency"), words.Say("asked"), words.Say("settled"), words.Say("rule"),
-		words.Say("path"), words.Say("round"), words.Say("state"), words.Say("remark"), words.Say("id"),
-	}}
+	words, t := v.Texts("register"), card.Table{}
+	for _, key := range []string{"number", "request_number", "does", "title", "by", "department", "amount", "currency",
+		"asked", "settled", "rule", "path", "round", "state", "remark", "id"} {
+		t.Columns = append(t.Columns, words.Say(key))
+	}
 	for i := range lines {
 		x, round := &lines[i], ""
 		if x.Round > 0 {
