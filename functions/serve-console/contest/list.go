@@ -140,7 +140,7 @@ type boardPage struct {
 	Most  int // how many rounds the board shows
 	Team  string
 	Name  string
-	Rows  []boardRow
+	Rows  []*boardRow
 	Stats []web.Number // of the team
 }
 
@@ -155,6 +155,7 @@ type boardRow struct {
 	At             time.Time
 	Key            string // names the round in an address
 	Course         []bar  // of the team's rounds in the contest
+	execution      string // of the contest
 	team           string
 	score          float64
 }
@@ -179,10 +180,9 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err != nil {
 		return err
 	}
-	for _, b := range teamsOn(board.Items) {
-		row, of := boardRowOf(len(p.Rows)+1, b.best), asked[b.best.ExecutionID]
-		row.Path, row.Course = contestPath(b.best.ExecutionID), b.course
-		row.Asked, row.Task = words.asked(&of), taskPath(&of)
+	for _, row := range teamsOn(board.Items) {
+		of := asked[row.execution]
+		row.Path, row.Asked, row.Task = contestPath(row.execution), words.asked(&of), taskPath(&of)
 		p.Rows = append(p.Rows, row)
 		if p.Team != "" {
 			p.Name = row.Team
@@ -191,21 +191,15 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	return c.Show(w, r, v, web.Document{Title: words.Say("board"), Here: "contests", Data: p}, "contest/board")
 }
 
-// teamOn is a team's rounds of one contest on the board.
-type teamOn struct {
-	best   *contest.Board
-	course []bar
-}
-
-// teamsOn gathers rounds by teams, in the order of their best ones.
-func teamsOn(rows []contest.Board) (teams []*teamOn) {
-	at := map[[2]string]*teamOn{}
+// teamsOn gathers rounds by teams of a contest, in the order of their best ones.
+func teamsOn(rows []contest.Board) (teams []*boardRow) {
+	at := map[[2]string]*boardRow{}
 	for i := range rows {
 		b := &rows[i]
 		key := [2]string{b.ExecutionID, b.TeamID}
 		if at[key] == nil {
-			at[key] = &teamOn{best: b}
-			teams = append(teams, at[key])
+			best := boardRowOf(len(teams)+1, b)
+			at[key], teams = &best, append(teams, &best)
 		}
 	}
 	byRound := slices.SortedStableFunc(slices.Values(rows), func(a, b contest.Board) int {
@@ -213,9 +207,9 @@ func teamsOn(rows []contest.Board) (teams []*teamOn) {
 	})
 	for _, b := range byRound {
 		t := at[[2]string{b.ExecutionID, b.TeamID}]
-		t.course = append(t.course, barOf(b.EvaluationScore))
+		t.Course = append(t.Course, barOf(b.EvaluationScore))
 	}
-	scaled(teams, func(t *teamOn) []bar { return t.course })
+	scaled(teams, func(t *boardRow) []bar { return t.Course })
 	return teams
 }
 
@@ -239,7 +233,7 @@ func boardRowOf(rank int, b *contest.Board) boardRow {
 		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
 		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
 		Round:    b.RoundNumber, Score: shownScore(b.EvaluationScore), Best: b.IsBest, At: b.CreatedAt,
-		Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID), score: b.EvaluationScore,
+		Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID), score: b.EvaluationScore, execution: b.ExecutionID,
 	}
 }
 

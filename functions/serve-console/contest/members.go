@@ -86,17 +86,15 @@ func (t contestTexts) calls(messages []contest.ModelMessage) string {
 	times := map[string]int{}
 	for _, m := range messages {
 		for _, p := range m.Parts {
-			if p.PartKind != contest.ToolCall {
-				continue
-			}
-			name := card.OneLine(p.ToolName)
-			if times[name]++; times[name] == 1 {
-				names = append(names, name)
+			if name := card.OneLine(p.ToolName); p.PartKind == contest.ToolCall {
+				names, times[name] = append(names, name), times[name]+1
 			}
 		}
 	}
 	for _, name := range names {
-		shown = append(shown, t.Say("times", "tool", name, "n", times[name]))
+		if n := times[name]; n > 0 {
+			shown, times[name] = append(shown, t.Say("times", "tool", name, "n", n)), 0
+		}
 	}
 	return strings.Join(shown, t.Say("and"))
 }

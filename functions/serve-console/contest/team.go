@@ -180,14 +180,6 @@ func costOf(provider string, n int64) string {
 	return cost.String()
 }
 
-// searchedBy says how often a call had its vendor search, or "".
-func searchedBy(t web.Texts, u *aggregate.Use) string {
-	if u.Searches == 0 {
-		return ""
-	}
-	return t.Say("searched", "n", u.Searches, "cost", costOf(u.Provider, u.Searches))
-}
-
 // workOf returns the contest's team whose hash the address has. Only administrators may see it.
 func (c *Pages) workOf(r *http.Request, v *web.Viewer) (*contest.Work, error) {
 	_, works, err := c.contestOf(r, v)
@@ -223,7 +215,9 @@ func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 // one whose answer was cut off and asked for again in cut-off.
 func callOf(t web.Texts, u *aggregate.Use, call *web.Call) {
 	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
-	call.Round, call.Searched = strings.TrimLeft(parts[0], "0"), searchedBy(t, u)
+	if call.Round = strings.TrimLeft(parts[0], "0"); u.Searches > 0 {
+		call.Searched = t.Say("searched", "n", u.Searches, "cost", costOf(u.Provider, u.Searches))
+	}
 	if last := len(parts) - 1; strings.HasPrefix(parts[last], "failed-") {
 		call.Failed, parts = true, parts[:last]
 	}

@@ -121,7 +121,7 @@ type logLine struct {
 // action returns the row: the complete payload, who decided, and the result.
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
 	out := actionRow{
-		Number: x.Number, ID: x.ActionID, Type: card.ActionCalled(x, locale), Badge: actionBadge(x),
+		Number: x.Number, ID: x.ActionID, Type: card.ActionCalled(x, locale), Badge: actionBadges[x.Status],
 		Status: statusOfAction(words, x), At: x.CreatedAt,
 		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID), Seconds: x.TimeoutSeconds,
 		Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending, Open: t.open(x),

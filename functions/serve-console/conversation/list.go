@@ -305,12 +305,10 @@ func statusOf(t web.Texts, s conversation.Conversation) (text, badge string) {
 	}[key]
 }
 
-func actionBadge(x *conversation.Action) string {
-	return map[conversation.ActionStatus]string{
-		conversation.ActionPending: "badge-wait", conversation.ActionApproved: "badge-calm",
-		conversation.ActionExecuting: "badge-calm",
-		conversation.ActionSucceeded: "badge-good", conversation.ActionFailed: "badge-bad",
-	}[x.Status]
+var actionBadges = map[conversation.ActionStatus]string{
+	conversation.ActionPending: "badge-wait", conversation.ActionApproved: "badge-calm",
+	conversation.ActionExecuting: "badge-calm", conversation.ActionSucceeded: "badge-good",
+	conversation.ActionFailed: "badge-bad",
 }
 
 var refOf = subject.RefOf(conversation.ValidID, conversation.RefOf)

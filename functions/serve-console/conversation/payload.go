@@ -171,15 +171,11 @@ func sendText(w http.ResponseWriter, r *http.Request, name string, texts []strin
 
 // numbered returns the action with a number, also if it is archived.
 func (c *Pages) numbered(ctx context.Context, a *conversation.Aggregate, number int) (*conversation.Action, error) {
-	for _, x := range a.Actions {
+	t := loaded{is: a}
+	err := c.archived(ctx, a.Ref(), &t)
+	for _, x := range t.actions {
 		if x.Number == number {
 			return x, nil
-		}
-	}
-	old, err := c.Conversations.Archived(ctx, a.Ref().Tenant, a.Ref().ID)
-	for i := range old {
-		if old[i].Number == number {
-			return &old[i], nil
 		}
 	}
 	if err == nil {

@@ -115,7 +115,11 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		}
 	}
 	if p.Newest == "" {
-		p.fold()
+		n := max(0, len(p.Said)-mostUnfolded)
+		if i := slices.IndexFunc(p.Said, func(m saidRow) bool { return m.Waits }); i >= 0 {
+			n = min(n, i)
+		}
+		p.Before, p.Said = p.Said[:n], p.Said[n:]
 	}
 	if len(t.said) == saidOfPage {
 		p.Older = p.Path + "?before=" + url.QueryEscape(t.said[0].Key()) + "#said"
@@ -124,15 +128,6 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 
 // mostUnfolded is how many messages a page shows unfolded, and more while more are unanswered.
 const mostUnfolded = 10
-
-// fold folds the messages before the newest ones.
-func (p *conversationPage) fold() {
-	n := max(0, len(p.Said)-mostUnfolded)
-	if i := slices.IndexFunc(p.Said, func(m saidRow) bool { return m.Waits }); i >= 0 {
-		n = min(n, i)
-	}
-	p.Before, p.Said = p.Said[:n], p.Said[n:]
-}
 
 // rowOf draws a message without what depends on others.
 func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Texts) saidRow {

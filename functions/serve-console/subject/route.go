@@ -134,11 +134,9 @@ func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
 }
 
 func (d *drawing) draw(out *Route) {
-	for i := range d.st.Stages {
-		out.Stages = append(out.Stages, d.stage(i))
-	}
+	out.Stages = make([]Stage, len(d.st.Stages))
 	for i := range out.Stages {
-		if out.Stages[i].Present {
+		if out.Stages[i] = d.stage(i); out.Stages[i].Present {
 			out.Now = &out.Stages[i]
 		}
 	}

@@ -145,10 +145,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	slices.SortStableFunc(d.People, func(a, b person) int { return cmp.Compare(a.Name, b.Name) })
 	status := http.StatusOK
 	if tried {
-		var isRefused bool
-		if status, _, isRefused = web.FaultOf(why); isRefused {
-			web.Refuse(r, v, why.Error())
-		}
+		status, _ = NotDone(r, v, Wanted{}, why)
 	}
 	if why != nil {
 		surface := SurfaceOf(v, name, func(string) string {

@@ -42,10 +42,17 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if !ok || !found {
 		return aggregate.ErrNotFound
 	}
-	return sendFile(
-		w, r, fmt.Sprintf("ringi-%s-%s-%s.csv", a.Head.TaskID, r.PathValue("step"), name), "text/csv; charset=utf-8",
-		web.CSV(table),
-	)
+	body := web.CSV(table)
+	if len(body) > maxPlain && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write(body) // writes to memory: it can't fail
+		z.Close()
+		body = b.Bytes()
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	name = fmt.Sprintf("ringi-%s-%s-%s.csv", a.Head.TaskID, r.PathValue("step"), name)
+	return web.Attach(w, web.KindCSV, name, body)
 }
 
 // tableNamed returns the table for a file name.
@@ -70,21 +77,6 @@ func tableNamed(values []card.Value, name string) (t card.Table, ok bool) {
 		return tables[number-1], true
 	}
 	return card.Table{}, false
-}
-
-func sendFile(w http.ResponseWriter, r *http.Request, name, kind string, body []byte) error {
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	if len(body) > maxPlain && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		z.Write(body) // writes to memory: it can't fail
-		z.Close()
-		body = b.Bytes()
-		w.Header().Set("Content-Encoding", "gzip")
-	}
-	_, err := w.Write(body)
-	return err
 }
 
 // showSent shows a prompt as it was sent to a model. Only the requester and administrators may see it.

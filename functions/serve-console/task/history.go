@@ -101,12 +101,9 @@ func (t *History) arrange() {
 // Outcome is what came of the latest execution: the page begins with it.
 type Outcome struct {
 	Text, Error string
-	Made        []Made
-	Run         string // names the execution on the page
+	Made        []web.Link // what steps made
+	Run         string     // names the execution on the page
 }
-
-// Made is something that a step made, and its address.
-type Made struct{ Name, Address string }
 
 // outcome returns what came of the latest execution; nil while it goes on.
 func outcome(attempts []Attempt) *Outcome {
@@ -114,10 +111,10 @@ func outcome(attempts []Attempt) *Outcome {
 		return nil
 	}
 	t := attempts[0]
-	out := &Outcome{Text: t.Summary, Error: t.Error, Run: fmt.Sprintf("run-%d-%d", t.Version, t.Number)}
+	out := &Outcome{Text: t.Summary, Error: t.Error, Run: t.name()}
 	for _, s := range t.Steps {
 		if s.Address != "" {
-			out.Made = append(out.Made, Made{s.Step.Name, s.Address})
+			out.Made = append(out.Made, web.Link{Path: s.Address, Text: s.Step.Name})
 		}
 	}
 	if out.Text == "" && out.Error == "" && len(out.Made) == 0 {
@@ -272,9 +269,6 @@ func (r Reader) prose(s string) string { return r.Named(card.Prose(s)) }
 
 // Named adds names to mentions of people: see web.Mentions.
 func (r Reader) Named(s string) string { return web.Mentions(s, r.Person) }
-
-// called returns a person's name and id.
-func (r Reader) called(id string) string { return web.Called(id, r.Person) }
 
 // along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
 // steps that was sent back makes the next one another round.

@@ -89,7 +89,7 @@ func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
 	made := []Run{{Step: Step{Name: "シート"}, Address: "https://example.com/1"}, {Step: Step{Name: "DM"}}}
 	got := outcome([]Attempt{{Version: 2, Number: 3, Summary: "まとめ", Steps: made}, {Version: 2, Number: 2, Error: "失敗"}})
 	expect.That(t, got.Text == "まとめ" && got.Error == "" && got.Run == "run-2-3" && len(got.Made) == 1 &&
-		got.Made[0].Name == "シート", "%+v", got)
+		got.Made[0].Text == "シート", "%+v", got)
 	expect.That(t, outcome(nil) == nil && outcome([]Attempt{{Version: 1, Number: 1}, {Summary: "前回"}}) == nil,
 		"nothing has come of it yet")
 }

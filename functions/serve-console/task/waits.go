@@ -248,39 +248,35 @@ func doingOf(p conversation.Payload, words web.Texts) (out []string) {
 
 // files counts the files that a payload adds, changes and deletes, the deleted ones first, and names some of each.
 func files(p conversation.Payload, words web.Texts) (out []string) {
-	var deleted, changed, added []string
+	paths := map[string][]string{}
 	for _, c := range p.Changes {
+		key := "changed"
 		switch {
 		case c.Is == nil:
-			deleted = append(deleted, c.Path)
+			key = "deleted"
 		case c.Was == nil:
-			added = append(added, c.Path)
-		default:
-			changed = append(changed, c.Path)
+			key = "added"
 		}
+		paths[key] = append(paths[key], c.Path)
 	}
-	if deleted != nil {
-		out = append(out, words.Say("deleted", "n", len(deleted), "names", some(deleted)))
-	}
-	if changed != nil {
-		out = append(out, words.Say("changed", "n", len(changed), "names", some(changed)))
-	}
-	if added != nil {
-		out = append(out, words.Say("added", "n", len(added), "names", some(added)))
+	for _, key := range []string{"deleted", "changed", "added"} {
+		if of := paths[key]; of != nil {
+			names := some(of, mostNames, func(path string) string { return legible.Isolated(first(path)) })
+			out = append(out, words.Say(key, "n", len(of), "names", strings.Join(names, ", ")))
+		}
 	}
 	return out
 }
 
-// some names the first of these paths.
-func some(paths []string) string {
-	var names []string
-	for _, path := range paths[:min(len(paths), mostNames)] {
-		names = append(names, legible.Isolated(first(path)))
+// some writes the first of these, and says whether there are more.
+func some(all []string, most int, write func(string) string) (out []string) {
+	for _, x := range all[:min(len(all), most)] {
+		out = append(out, write(x))
 	}
-	if len(paths) > mostNames {
-		names = append(names, "…")
+	if len(all) > most {
+		out = append(out, "…")
 	}
-	return strings.Join(names, ", ")
+	return out
 }
 
 // first returns the beginning of a text in one line, with what hides spelled out.
@@ -290,15 +286,10 @@ func first(text string) string {
 
 // program writes a program and its arguments; one that could be taken for several, or for none, has quotation marks.
 func program(argv []string) string {
-	var out []string
-	for _, arg := range argv[:min(len(argv), mostFields)] {
+	return strings.Join(some(argv, mostFields, func(arg string) string {
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'") {
 			arg = fmt.Sprintf("%q", arg)
 		}
-		out = append(out, first(arg))
-	}
-	if len(argv) > mostFields {
-		out = append(out, "…")
-	}
-	return strings.Join(out, " ")
+		return first(arg)
+	}), " ")
 }
