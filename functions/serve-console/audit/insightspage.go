@@ -111,17 +111,16 @@ func daysBefore(day string, n int) string {
 }
 
 // table returns a table with these columns, all but the first of numbers.
-func table(columns ...string) (t explain.Table) {
-	for i, name := range columns {
-		t.Columns = append(t.Columns, explain.Column{Name: name, Number: i > 0})
+func table(w web.Texts, columns ...string) (t explain.Table) {
+	for i, key := range columns {
+		t.Columns = append(t.Columns, explain.Column{Name: w.Say(key), Number: i > 0})
 	}
 	return t
 }
 
 func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(tool string) string) {
 	var read, spent []bar
-	d.Days = table(w.Say("day"), w.Say("tasks"), w.Say("decisions"), w.Say("input"), w.Say("output"), w.Say("cached"),
-		w.Say("cost"), w.Say("unpriced"))
+	d.Days = table(w, "day", "tasks", "decisions", "input", "output", "cached", "cost", "unpriced")
 	for _, s := range sums {
 		day := s.Day
 		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
@@ -143,12 +142,11 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
 	d.Tokens = chartOf(w.Say("token_chart"), read, web.Count)
 	d.Cost = chartOf(w.Say("cost_chart"), spent, func(n int64) string {
-		return web.Spent(w.Locale(),
-			aggregate.MicroUSD(n), 0)
+		return web.Spent(w.Locale(), aggregate.MicroUSD(n), 0)
 	})
 	d.numbers(w, all)
 	d.waits(w, all)
-	d.Gates = table(w.Say("gate"), w.Say("approved"), w.Say("rejected"), w.Say("expired"), w.Say("rate"))
+	d.Gates = table(w, "gate", "approved", "rejected", "expired", "rate")
 	for _, gate := range []string{"prompt", "process", "step"} {
 		by := all.Verdicts[gate]
 		approved, rejected := by[tenancy.Approved], by[tenancy.Rejected]
@@ -160,7 +158,7 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 			d.Became = append(d.Became, becameRow{s, web.At("/console/tasks", map[string]string{"status": string(s)}), n})
 		}
 	}
-	d.Tools = table(w.Say("tool"), w.Say("completed"), w.Say("failed"), w.Say("unknown"), w.Say("failure_rate"))
+	d.Tools = table(w, "tool", "completed", "failed", "unknown", "failure_rate")
 	worst := func(a, b string) int {
 		x, y := all.Tools[a], all.Tools[b]
 		return y.Failed + y.Unknown - x.Failed - x.Unknown

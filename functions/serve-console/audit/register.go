@@ -194,14 +194,17 @@ func (c *RegisterPages) found(ctx context.Context, v *web.Viewer, text string) (
 
 // one returns the line of a number, if there is one.
 func (r numbers[T]) one(ctx context.Context, c *RegisterPages, v *web.Viewer, x domain.Numbered) ([]line, error) {
-	all, err := r.list(ctx, v.Tenant, x.Year, x.Key(), 1)
-	if err != nil || len(all) == 0 {
+	all, err := r.exactly(ctx, v, x)
+	if err != nil {
 		return nil, err
 	}
-	if n, _ := r.about(&all[0]); n != x.N {
-		return nil, nil
-	}
 	return r.lines(ctx, c, v, all)
+}
+
+// exactly returns what has a number, if there is such a thing.
+func (r numbers[T]) exactly(ctx context.Context, v *web.Viewer, x domain.Numbered) ([]T, error) {
+	all, err := r.list(ctx, v.Tenant, x.Year, x.Key(), 1)
+	return slices.DeleteFunc(all, func(is T) bool { n, _ := r.about(&is); return n != x.N }), err
 }
 
 // lines makes lines of numbers, of as many at once as may be read.

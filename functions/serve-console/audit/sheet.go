@@ -33,11 +33,11 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	if !ok {
 		return aggregate.ErrNotFound
 	}
-	found, err := c.Store.Numbers(r.Context(), v.Tenant, number.Year, number.Key(), 1)
+	found, err := c.decisions().exactly(r.Context(), v, number)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 || found[0].N != number.N {
+	if len(found) == 0 {
 		return aggregate.ErrNotFound
 	}
 	rows, err := c.Store.DecisionLines(r.Context(), v.Tenant, found)

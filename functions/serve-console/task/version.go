@@ -118,7 +118,6 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 			Text: r.prose(p.Content), Created: p.CreatedAt,
 			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(a, &p.Gate),
 		}
-		v.stop(a)
 		if i > 0 && v.Text != "" {
 			v.Diff = web.Diff(r.prose(a.Prompts[i-1].Content), v.Text)
 		}
@@ -131,13 +130,6 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 	return out
 }
 
-// stop marks a version as cancelled if its task ended while it was being generated.
-func (v *Version) stop(a *task.Aggregate) {
-	if a.Head.Ended != nil && v.Status == aggregate.Generating {
-		v.Status = aggregate.Cancelled
-	}
-}
-
 func (r Reader) plans(a *task.Aggregate) []Version {
 	var out []Version
 	open, _ := a.OpenGate()
@@ -148,7 +140,6 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 			Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
 			Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate),
 		}
-		v.stop(a)
 		if i > 0 {
 			v.Because = r.prose(a.Processes[i-1].RejectionReason)
 		}
@@ -195,6 +186,9 @@ func (r Reader) below(a *task.Aggregate, e *subject.Effect) {
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
+	if a.Head.Ended != nil && v.Status == aggregate.Generating { // it stopped with its task
+		v.Status = aggregate.Cancelled
+	}
 	switch {
 	case g.ApprovedAt != nil && g.ApprovedBy == "":
 		v.At, v.Auto = *g.ApprovedAt, true
