@@ -126,20 +126,17 @@ func (s *speaker) path(g *aggregate.Gate) string {
 	for _, stage := range st.Stages {
 		var hands []string
 		for _, act := range stage.Stamps {
-			hands = append(hands, s.hand(act))
+			hand := s.plain(act.Hand.User)
+			if act.Principal.User != act.Hand.User {
+				hand += s.words.Say("for", "who", s.plain(act.Principal.User))
+			}
+			hands = append(hands, hand)
 		}
 		if len(hands) > 0 {
 			parts = append(parts, strings.TrimLeft(card.OneLine(stage.Name)+" ", " ")+strings.Join(hands, "・"))
 		}
 	}
 	return strings.Join(parts, " → ")
-}
-
-func (s *speaker) hand(act *circulation.Act) string {
-	if act.Principal.User == act.Hand.User {
-		return s.plain(act.Hand.User)
-	}
-	return s.plain(act.Hand.User) + s.words.Say("for", "who", s.plain(act.Principal.User))
 }
 
 // plain returns what somebody is called without what parts stages and stamps, or looks like it: people choose their

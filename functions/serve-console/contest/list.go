@@ -233,7 +233,8 @@ func boardRowOf(rank int, b *contest.Board) boardRow {
 		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
 		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
 		Round:    b.RoundNumber, Score: shownScore(b.EvaluationScore), Best: b.IsBest, At: b.CreatedAt,
-		Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID), score: b.EvaluationScore, execution: b.ExecutionID,
+		Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID), score: b.EvaluationScore,
+		execution: b.ExecutionID,
 	}
 }
 

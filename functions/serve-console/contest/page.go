@@ -40,17 +40,12 @@ type contestPage struct {
 	Sides                 []side     // the best draft, and one beside it
 	Metrics               int        // how many scores there are
 	Over                  bool
-	Cancel                bool       // the viewer may cancel the contest
-	Ending                bool       // the contest was cancelled; teams are still stopping
-	Take                  *takeForm  // nil: its best draft so far can't be taken
-	Taken                 *takenView // nil: nobody has taken its best draft so far
-	Problem               string     // why the viewer's act was refused
-}
-
-// takenView says who ended a contest with its best draft so far.
-type takenView struct {
-	By string
-	At time.Time
+	Cancel                bool              // the viewer may cancel the contest
+	Ending                bool              // the contest was cancelled; teams are still stopping
+	Take                  bool              // its best draft so far can be taken
+	NotTake               string            // why this viewer can't take it
+	Taken                 *subject.RouteAct // nil: nobody has taken its best draft so far
+	Problem               string            // why the viewer's act was refused
 }
 
 // draftView is a complete submission.

@@ -54,9 +54,6 @@ func (c *Pages) draftedBy(ctx context.Context, v *web.Viewer, k *contest.Contest
 	return d, nil
 }
 
-// takeForm is the button that ends a contest with its best draft so far.
-type takeForm struct{ No string } // why this viewer can't use it
-
 // addTaking offers the best draft so far as the task's card does, and says who has taken it.
 func (c *Pages) addTaking(ctx context.Context, v *web.Viewer, p *contestPage, k *contest.Contest, refused error) error {
 	d, err := c.draftedBy(ctx, v, k)
@@ -68,11 +65,11 @@ func (c *Pages) addTaking(ctx context.Context, v *web.Viewer, p *contestPage, k 
 	}
 	switch x := d.version.Contest; {
 	case x.TakenAt != nil:
-		p.Taken = &takenView{c.Called(ctx, v, x.TakenBy)(x.TakenBy), *x.TakenAt}
+		p.Taken = &subject.RouteAct{By: c.Called(ctx, v, x.TakenBy)(x.TakenBy), At: *x.TakenAt}
 	case d.task.Contesting() == d.version && len(p.Board) > 0:
-		p.Take = &takeForm{}
+		p.Take = true
 		if err := subject.Likely(d.task, d.settings, v, aggregate.Offer{Act: aggregate.ActReject}); err != nil {
-			p.Take.No = d.surface.Why(err, d.settings, d.task.Origin(), d.task.Askers()...)
+			p.NotTake = d.surface.Why(err, d.settings, d.task.Origin(), d.task.Askers()...)
 		}
 	}
 	return nil

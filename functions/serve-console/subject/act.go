@@ -246,13 +246,8 @@ type Button struct {
 	Lead  string // what a rejection does
 	Ways  []Way  // the buttons by which a reason is sent; none: there is one, by Label
 	Never string // why it can't be sent back
-	Whom  *Whom  // asks for whom the viewer acts; nil: for one person only
-}
-
-// Whom is the field in which somebody who stands in for several people says for whom they act.
-type Whom struct {
-	Label   string
-	Choices []web.Choice
+	// Whom is the field in which somebody who stands in for several people says for whom they act; nil: for one only.
+	Whom *web.Field
 }
 
 // Way is one of the buttons of a form.

@@ -183,16 +183,16 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 }
 
 // whom returns for whom the viewer may act, if they stand in for several who are asked now.
-func (x Asking) whom(t *Turn) *Whom {
+func (x Asking) whom(t *Turn) *web.Field {
 	if len(t.AsWhom) < 2 {
 		return nil
 	}
 	words := x.Viewer.Texts("route")
-	w := &Whom{Label: words.Say("as_whom"), Choices: []web.Choice{{Text: words.Say("choose_whom"), Chosen: true}}}
+	w := web.Select("as", words.Say("as_whom"), words.Say("choose_whom"), nil)
 	for _, p := range t.AsWhom {
 		w.Choices = append(w.Choices, web.Choice{Value: p.User, Text: x.Surface.Marks.Person(p.User)})
 	}
-	return w
+	return &w
 }
 
 // rejection returns the form by which whoever is asked sends back or denies, with a button for each.
