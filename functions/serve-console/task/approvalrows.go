@@ -133,7 +133,7 @@ func peopleOf(s explain.Sum) (ids []string) {
 
 func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 	is := waitingRow{
-		Path: "/console/tasks/" + x.Ref.ID, Kind: d.words.In("kinds", x.Kind), Title: d.title(x),
+		Path: x.path(), Kind: d.words.In("kinds", x.Kind), Title: d.title(x),
 		Name: d.Person(x.origin.User), Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()),
 		Since: x.CreatedAt, Until: x.until(), Mine: x.decides(d.reach, d.v) || x.standsFor != "",
 		Who: d.surface.Deciders(d.settings, x.origin, x.askers()...), rank: x.rank,
@@ -257,7 +257,7 @@ func briefly(pieces []subject.Piece) (out []subject.Piece) {
 
 // action says what an agent's action would do, from its payload alone.
 func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action, sum explain.Sum) {
-	is.Path, is.Title, is.Kind = "/console/sessions/"+x.Ref.ID, "", d.words.In("acts", row.ActionType)
+	is.Title, is.Kind = "", d.words.In("acts", row.ActionType)
 	if row.Pushed != nil {
 		is.Kind = card.ActionCalled(row, d.Locale)
 	}

@@ -79,6 +79,9 @@ type waitingRow struct {
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, q := v.Texts("approvals"), r.URL.Query()
 	f, bad := readApprovalFilter(q)
+	if q.Has(web.AfterDecision) {
+		f.For = web.Myself
+	}
 	if !v.Admin && f.For == stuck {
 		f.For = ""
 	}
@@ -112,6 +115,11 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		list.Counted = counted(found, list.Count)
 	}
 	slices.SortStableFunc(found, askedItem.order)
+	next := slices.IndexFunc(found, func(x askedItem) bool { return x.Ref.ID != q.Get(web.AfterDecision) })
+	if q.Has(web.AfterDecision) && next >= 0 {
+		http.Redirect(w, r, found[next].path(), http.StatusSeeOther)
+		return nil
+	}
 	switch {
 	case list.Stuck:
 		list.Live = "" // Slack is asked who is gone
@@ -218,6 +226,14 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 // stepsOf returns the place of the process that has the gate's step.
 func stepsOf(x store.WaitingItem) store.Place {
 	return store.Place{Ref: x.Ref, Key: task.ProcessKey(x.Version)}
+}
+
+// path is the address of the page where the item is decided.
+func (x askedItem) path() string {
+	if x.Kind == conversation.CardAction {
+		return "/console/sessions/" + x.Ref.ID
+	}
+	return "/console/tasks/" + x.Ref.ID
 }
 
 func (x askedItem) askers() []string {

@@ -227,10 +227,11 @@ func (c *Pages) showPage(
 		p.Gate, p.Buttons, p.Asked, p.Along = nil, nil, false, nil
 	}
 	title := cmp.Or(t.history.Title, v.Untitled())
-	after := turn.After(r.URL.Query().Get("done"))
-	return c.Show(
-		w, r, v, web.Document{Title: title, Here: "tasks", Data: p, Status: status, After: after}, "task",
-	)
+	d := web.Document{Title: title, Here: "tasks", Data: p, Status: status, After: turn.After(r.URL.Query().Get("done"))}
+	if p.Asked {
+		d.Here = "approvals" // where one came from
+	}
+	return c.Show(w, r, v, d, "task")
 }
 
 // since says what became of the gate that the page shows, and what waits now.

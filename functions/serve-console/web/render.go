@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -42,12 +43,20 @@ type sheet struct {
 	Above  *entry // the page of the menu that this one belongs to; nil: it is that page
 	Notice string
 	Warns  bool   // something is left to do
+	Next   string // after a decision, the address of what waits next
 	Other  string // the address of the page in the other language
 	Assets string // hash of the assets, so that browsers reload changed ones
 }
 
 // Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
+
+// AfterDecision asks the list of what waits for the page of the first that waits for the viewer, but for this one.
+const AfterDecision = "next"
+
+// decisions are the notices after which people go on to what else waits for them.
+var decisions = map[string]bool{"act_approve": true, "act_reject": true, "act_deny": true, "act_stamp": true,
+	"act_settle": true, "act_send_back": true}
 
 // warnings are the notices that ask for another step elsewhere.
 var warnings = map[string]bool{"not-revoked": true}
@@ -211,6 +220,9 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	}
 	done := r.URL.Query().Get("done")
 	s.Notice, s.Warns = v.Texts("layout").In("done", done), warnings[done]
+	if decisions[done] {
+		s.Next = "/console/approvals?" + AfterDecision + "=" + url.QueryEscape(path.Base(r.URL.Path))
+	}
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, "layout", s); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
