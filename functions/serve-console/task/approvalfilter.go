@@ -125,23 +125,23 @@ func (l *waitingList) heading(words web.Texts, yours bool, rows []waitingRow) st
 			sums[i] = sums[i].Plus(r.moves)
 		}
 	}
-	n := strconv.Itoa(len(rows))
-	if l.Next != "" {
-		n += "+"
+	more := "" // than this page has
+	if l.Next != "" || l.First != "" {
+		more = "+"
 	}
-	says := []string{words.Say("for_others"), words.Say("items", "n", n)}
+	says := []string{words.Say("for_others"), words.Say("items", "n", strconv.Itoa(len(rows))+more)}
 	if yours {
 		says[0] = words.Say("your_turn")
 	}
 	var money []string
 	for _, a := range sums {
-		money = append(money, explain.Money(words.Locale(), a))
+		money = append(money, explain.Money(words.Locale(), a)+more)
 	}
 	if money != nil {
 		says = append(says, words.Say("total", "money", strings.Join(money, " + ")))
 	}
 	if unknown > 0 {
-		says = append(says, words.Say("unknown", "n", unknown))
+		says = append(says, words.Say("unknown", "n", strconv.Itoa(unknown)+more))
 	}
 	return strings.Join(says, " · ")
 }
