@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -52,6 +53,9 @@ func hourly(name string) bool { return strings.HasSuffix(name, "_hours") }
 func hoursOf(form url.Values, name string) (int, error) {
 	n, err := strconv.Atoi(web.Digits(strings.TrimSpace(form.Get(name))))
 	if form.Get(name+unit) == strconv.Itoa(day) {
+		if n > math.MaxInt/day || n < -math.MaxInt/day {
+			return n, strconv.ErrRange
+		}
 		n *= day
 	}
 	return n, err

@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +19,17 @@ import (
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
+
+// So many days that their hours are no number are none of the settings' values.
+func TestMoreDaysThanHoursCanCountAreRefused(t *testing.T) {
+	for _, days := range []string{"768614336404564651", "-768614336404564651"} {
+		form := formOf(tenancy.DefaultSettings())
+		form.Set("approval_timeout_hours", days)
+		form.Set("approval_timeout_hours"+unit, strconv.Itoa(day))
+		_, problems := typed(form, tenancy.DefaultSettings())
+		expect.That(t, len(problems) == 1 && problems[0].Field == "approval_timeout_hours", "%s: %+v", days, problems)
+	}
+}
 
 // Who becomes an approver looks like nobody else, whatever they are called.
 func TestAnotherApproverOfTheSameNameIsAChange(t *testing.T) {
