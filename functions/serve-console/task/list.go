@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -176,7 +178,7 @@ func searchable(s string) string {
 }
 
 // find leads from what somebody typed to where it is shown: a number to the register, or members to the request that has
-// it; anything else to the requests whose titles or requesters have it.
+// it, if they may read that; anything else to the requests whose titles or requesters have it.
 func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	text := strings.TrimSpace(legible.Visible(r.URL.Query().Get("q")))
 	to := taskFilter{Search: text}.at("")
@@ -188,7 +190,15 @@ func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 			return err
 		}
 		if len(found) > 0 && found[0].N == x.N {
-			to = tasksPath + "/" + found[0].TaskID // its page says whether they may read it
+			a, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, found[0].TaskID))
+			if err == nil {
+				_, err = c.Readable(r.Context(), v, a)
+			}
+			if err == nil {
+				to = tasksPath + "/" + found[0].TaskID
+			} else if !errors.Is(err, aggregate.ErrNotFound) {
+				return err
+			}
 		}
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)

@@ -251,7 +251,8 @@ func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 	}{
 		{admin, "2026-000007", "/console/register?number=2026-000007"},
 		{admin, "２０２６－００００９９", "/console/register?number=2026-000099"},
-		{member, "2026-000007", w.TaskPage()}, // whether they may read it, its page says
+		{member, "2026-000007", w.TaskPage()},
+		{w.As(webapi.Alex), "2026-000007", titles("2026-000007")}, // who may not read it learns nothing of it
 		{member, "2026-000008", titles("2026-000008")},
 		{member, " 今月の\u202e勤怠 ", titles("今月の勤怠")},
 		{member, "", "/console/tasks"},
