@@ -149,7 +149,6 @@ type boardRow struct {
 	Team, TeamPath string
 	Path           string // of the contest
 	Asked, Task    string // the contest's title, and the address of the request whose policy it drafts
-	Round          int
 	Score          string
 	Best           bool
 	At             time.Time
@@ -232,7 +231,7 @@ func boardRowOf(rank int, b *contest.Board) boardRow {
 	return boardRow{
 		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
 		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
-		Round:    b.RoundNumber, Score: shownScore(b.EvaluationScore), Best: b.IsBest, At: b.CreatedAt,
+		Score:    shownScore(b.EvaluationScore), Best: b.IsBest, At: b.CreatedAt,
 		Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID), score: b.EvaluationScore,
 		execution: b.ExecutionID,
 	}

@@ -70,7 +70,7 @@ func (bar) Wide(n int) int { return n * barApart }
 func barOf(score float64) bar { return bar{Score: shownScore(score), score: score} }
 
 type roundRow struct {
-	Key, Team, Score, Took string
+	Key, Score, Took       string
 	Number                 int
 	Best                   bool
 	At                     time.Time
@@ -120,7 +120,7 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 
 func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	row := roundRow{
-		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Number: x.RoundNumber,
+		Key: draftKey(x.TeamID, x.RoundNumber), Number: x.RoundNumber,
 		Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
 		Took: t.length(x.ExecutionTimeSeconds), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}

@@ -49,16 +49,19 @@ type filePage struct {
 	Gone               bool
 }
 
-// file returns the entry that an address names. It must be a file of the version's list.
-func (o opened) file(r *http.Request) (files.Entry, error) {
+// openFile returns the version that an address names, and the entry. It must be a file of the version's list.
+func (c *Pages) openFile(r *http.Request, v *web.Viewer) (o opened, e files.Entry, err error) {
+	if o, err = c.openFiles(r, v); err != nil {
+		return o, e, err
+	}
 	name := r.URL.Query().Get("path")
 	i := slices.IndexFunc(o.manifest.Entries, func(e files.Entry) bool {
 		return e.Path == name && e.Kind == files.KindFile
 	})
 	if i < 0 {
-		return files.Entry{}, fmt.Errorf("a file: %w", aggregate.ErrNotFound)
+		return o, e, fmt.Errorf("a file: %w", aggregate.ErrNotFound)
 	}
-	return o.manifest.Entries[i], nil
+	return o, o.manifest.Entries[i], nil
 }
 
 // content reads a file of the version.
@@ -81,11 +84,7 @@ func (c *Pages) contents(ctx context.Context, o opened, version string, list []f
 }
 
 func (c *Pages) showFile(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	o, err := c.openFiles(r, v)
-	if err != nil {
-		return err
-	}
-	e, err := o.file(r)
+	o, e, err := c.openFile(r, v)
 	if err != nil {
 		return err
 	}
@@ -147,11 +146,7 @@ func (p *filePage) lines(text string, from int, address func(from int) string) {
 
 // showRaw sends a file byte by byte.
 func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	o, err := c.openFiles(r, v)
-	if err != nil {
-		return err
-	}
-	e, err := o.file(r)
+	o, e, err := c.openFile(r, v)
 	if err != nil {
 		return err
 	}

@@ -259,17 +259,14 @@ func (c *Pages) showPage(
 ) error {
 	words, s := v.Texts("conversation"), t.is.Conversation
 	p.Is, p.ID, p.Path = s, s.ID, "/console/sessions/"+s.ID
-	q := url.Values{}
-	if n := r.URL.Query().Get("log"); n != "" && strconv.Itoa(t.logged) == n {
-		q.Set("log", n)
+	log := r.URL.Query().Get("log")
+	if strconv.Itoa(t.logged) != log {
+		log = ""
 	}
 	if before := r.URL.Query().Get("before"); r.Method == http.MethodGet && before != "" {
 		p.Newest = p.Path
 	} else if s.Status != conversation.Closed {
-		p.Live = p.Path
-		if len(q) > 0 {
-			p.Live += "?" + q.Encode()
-		}
+		p.Live = web.At(p.Path, map[string]string{"log": log})
 	}
 	c.about(v, t, &p)
 	p.messages(t, words)

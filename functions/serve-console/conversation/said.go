@@ -298,10 +298,7 @@ func (c *Pages) answered(ctx context.Context, of aggregate.Ref, u *aggregate.Use
 		if err != nil {
 			return "", err
 		}
-		for _, x := range a.Actions {
-			if x.ActionID != m.ActionID {
-				continue
-			}
+		if x := a.Action(m.ActionID); x != nil {
 			proposed, err := c.Results.Open(ctx, of, x.Payload)
 			if err != nil {
 				return "", err

@@ -121,16 +121,10 @@ func (o opened) knows(version string) bool {
 
 // address returns an address below the list of files, for this version.
 func (o opened) address(below string, q url.Values) string {
-	if q == nil {
-		q = url.Values{}
-	}
 	if o.version != o.a.Conversation.WorkspaceVersion {
 		q.Set("version", o.version)
 	}
-	if len(q) == 0 {
-		return o.path + below
-	}
-	return o.path + below + "?" + q.Encode()
+	return (&url.URL{Path: o.path + below, RawQuery: q.Encode()}).String()
 }
 
 func (o opened) first() string {
@@ -174,7 +168,7 @@ func (p *treePage) rows(o opened, folder, after string) {
 	below, names := "", map[string]int{}
 	if folder != "" {
 		below = folder + "/"
-		p.Crumbs = append(p.Crumbs, crumb{"", o.address("", nil)})
+		p.Crumbs = append(p.Crumbs, crumb{"", o.address("", url.Values{})})
 		for i, c := range below {
 			if c == '/' {
 				dir := below[:i]
@@ -280,7 +274,7 @@ func (c *Pages) since(ctx context.Context, o opened, p *treePage, words web.Text
 	}
 	p.SinceN, p.UnpatchN = len(patch.Files), len(patch.Left)
 	if len(patch.Files) > 0 {
-		p.Patch = o.address("/patch", nil)
+		p.Patch = o.address("/patch", url.Values{})
 	}
 	for _, x := range patch.Left[:min(len(patch.Left), mostLeftOut)] {
 		p.Since = append(p.Since, sinceRow{Path: legible.Spelled(x.Path), No: words.In("unpatched", x.Why), SHA256: x.SHA256})

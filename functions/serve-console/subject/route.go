@@ -55,7 +55,6 @@ type Route struct {
 
 // Stage is one stage of a route.
 type Stage struct {
-	Number             int
 	Name               string
 	Mark, State, Badge string // the mark never stands without the state, which says it in words
 	Need               string // how many of its people
@@ -213,14 +212,19 @@ func (d *drawing) stage(i int) Stage {
 	s := &d.st.Stages[i]
 	state := d.stateOf(i)
 	out := Stage{
-		Number: i + 1, Name: d.line(s.Name), Present: state == present,
+		Name: d.line(s.Name), Present: state == present,
 		Mark: stageMarks[state], State: d.words.In("states", state), Badge: badges[state],
 	}
 	if s.LeftOut != "" {
 		out.Why = d.why(s.LeftOut)
 		return out
 	}
-	out.Need, out.Why = d.needs(s), d.words.In("filled", s.Filled)
+	switch out.Why = d.words.In("filled", s.Filled); {
+	case s.Mode == circulation.ModeChannel:
+		out.Need = d.words.Say("of_channel", "channel", d.channel())
+	case len(s.People) > 1: // of one person it goes without saying
+		out.Need = d.words.Say("need", "need", s.Need, "people", len(s.People))
+	}
 	if s.Need > 1 {
 		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
 	}
@@ -267,17 +271,6 @@ func (d *drawing) stateOf(i int) string {
 		return present
 	}
 	return later
-}
-
-// needs says how many of a stage's people have to stamp; nothing of one person.
-func (d *drawing) needs(s *circulation.StageState) string {
-	switch {
-	case s.Mode == circulation.ModeChannel:
-		return d.words.Say("of_channel", "channel", d.channel())
-	case len(s.People) < 2:
-		return ""
-	}
-	return d.words.Say("need", "need", s.Need, "people", len(s.People))
 }
 
 // channel names the channel whose members a stage asks.

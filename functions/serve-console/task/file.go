@@ -19,9 +19,6 @@ import (
 // maxPlain is the largest uncompressed answer: Lambda limits answers to 6 MB.
 const maxPlain = 1 << 20
 
-// errExpired: the value was deleted after its retention time.
-var errExpired = fmt.Errorf("%w: %w: %w", web.ErrExpired, aggregate.ErrNotFound, large.ErrExpired)
-
 // sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables, and
 // all.csv the first table or, without one, the values.
 func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
@@ -32,7 +29,7 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	text, err := c.Results.Open(r.Context(), a.Ref(), *row.Result)
 	if errors.Is(err, large.ErrExpired) {
-		return errExpired
+		return fmt.Errorf("%w: %w: %w", web.ErrExpired, aggregate.ErrNotFound, err)
 	}
 	if err != nil {
 		return err

@@ -31,7 +31,8 @@ func (t *History) lighten(show string) {
 			within = within || s.name() == show
 			weight := s.weight()
 			if left -= weight; left < 0 && weight > 0 && s.name() != show {
-				s.Call, s.Result, s.Folded = s.light(), nil, true
+				only := subject.Effect{Words: s.Effect.Words, Tool: s.Effect.Tool, Sentence: s.Effect.Sentence}
+				s.Call, s.Result, s.Folded = Call{Effect: only}, nil, true
 			}
 		}
 		if steps -= len(a.Steps); steps < 0 && i > 0 && a.name() != show && !within {
@@ -46,12 +47,6 @@ func (t *History) lighten(show string) {
 			p.Steps, p.Sum, p.Changes, p.Folded = nil, nil, nil, true
 		}
 	}
-}
-
-// light leaves out all of a call but its sentence.
-func (c Call) light() Call {
-	e := c.Effect
-	return Call{Effect: subject.Effect{Words: e.Words, Tool: e.Tool, Sentence: e.Sentence}}
 }
 
 // weight estimates the bytes of a step's arguments and result on the page, by those of their JSON.

@@ -65,9 +65,11 @@ func (c *Pages) visible(
 		keep = func(x store.ListedTask) bool { return reach.Sees(originOf(v, x)) }
 	}
 	if f.Search != "" {
-		sees, matches, called := keep, matcher(f.Search), c.called(r, v)
+		sees, words, called := keep, strings.Fields(searchable(f.Search)), c.called(r, v)
 		keep = func(x store.ListedTask) bool {
-			return (sees == nil || sees(x)) && matches(cmp.Or(x.Title, x.Text)+" "+called[x.Requester()])
+			text := searchable(cmp.Or(x.Title, x.Text) + " " + called[x.Requester()])
+			lacks := func(word string) bool { return !strings.Contains(text, word) }
+			return (sees == nil || sees(x)) && !slices.ContainsFunc(words, lacks)
 		}
 	}
 	if f.Search != "" || filter.Status.Open() { // which of the open ones wait is only known once they are read
@@ -154,15 +156,6 @@ func (f taskFilter) at(cursor string) string {
 
 // narrows reports whether the filter excludes anything.
 func (f taskFilter) narrows() bool { f.cursor = ""; return f != taskFilter{} }
-
-// matcher reports whether a text has every word of a search, ignoring case and width.
-func matcher(search string) func(text string) bool {
-	words := strings.Fields(searchable(search))
-	return func(text string) bool {
-		text = searchable(text)
-		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
-	}
-}
 
 // searchable converts a text to lower case and half width.
 func searchable(s string) string {
