@@ -77,9 +77,18 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 		if lead >= 0 {
 			expect.Is(t, ja.Lead.Orders[0], string(rune('0'+c.steps[lead].Order)), name)
 			expect.That(t, ja.Lead.Warning("ja") != "" && ja.Lead.Warning("en") != "", "%s: nothing says that it is final", name)
+			expect.Is(t, ja.Lead.FinalBriefly("ja"), "取り消せません", name)
 		}
-		expect.That(t, ja.Reads[0].Warning("ja") == "", "%s: a read is final", name)
+		expect.That(t, ja.Reads[0].Warning("ja") == "" && ja.Reads[0].FinalBriefly("ja") == "", "%s: a read is final", name)
 	}
+}
+
+// What a write to a sheet overwrites can't be undone, either; what people have to know is where it begins.
+func TestASheetIsOverwrittenWhereverItIsListed(t *testing.T) {
+	e := summed("ja", ordered(write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"s","sheet":"x"}`))).Lead
+	expect.Is(t, e.FinalBriefly("ja"), "A1 から上書きします")
+	expect.Is(t, e.FinalBriefly("en"), "overwrites from A1")
+	expect.That(t, strings.HasPrefix(e.Warning("ja"), e.FinalBriefly("ja")), "%q", e.Warning("ja"))
 }
 
 // A notification is one short line that names nobody, whatever the arguments are.
@@ -96,9 +105,13 @@ func TestANotificationIsShort(t *testing.T) {
 		}
 	}
 	for want, steps := range map[string][]task.Step{
-		"2 人に DM を送信":                ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
-		"1 人に DM を送信 ほか 1 件":         ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
-		"¥298,000 アクメに発注":            ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
+		"2 人に DM を送信":        ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
+		"1 人に DM を送信 ほか 1 件": ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
+		"¥298,000 アクメに発注":    ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
+		"予約": {{StepID: "step-1", Order: 1, Tool: "rooms.list", Access: aggregate.Read},
+			{StepID: "step-2", Order: 2, Tool: "rooms.book_room", Access: aggregate.Write, ToolVersion: "v1",
+				ToolInput: `{"room_id":{"$ref":"step-1.result.rooms.0.id"}}`,
+				Mark:      &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActBooking, Party: "/room_id"}}},
 		"rooms の book ほか 1 件 · 金額不明": ordered(write("rooms.book", nil, `{}`), write("rooms.book", nil, `{}`)),
 	} {
 		expect.Is(t, summed("ja", steps).Short("ja"), want)

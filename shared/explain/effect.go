@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -112,6 +113,15 @@ func (e *Effect) Warning(locale string) string {
 	return effectWordsOf.In(locale).Acts[formOf(e.Tool, e.Act)]["Final"]
 }
 
+// FinalBriefly is Warning for a row of a list.
+func (e *Effect) FinalBriefly(locale string) string {
+	if !e.Final {
+		return ""
+	}
+	acts := effectWordsOf.In(locale).Acts
+	return cmp.Or(acts[formOf(e.Tool, e.Act)]["FinalBriefly"], acts[""]["FinalBriefly"])
+}
+
 // formOf returns by which texts an act of a tool is told.
 func formOf(tool string, act rules.Act) string {
 	if tool == toolMessage {
@@ -132,6 +142,7 @@ type teller struct {
 	to      [][]Piece       // whom it is for
 	exact   bool            // nobody else is named as in to
 	single  bool            // to is one value
+	result  bool            // to is, or has, what an earlier step returns
 	named   bool            // a result has the name of its tool
 	e       Effect
 }
@@ -278,6 +289,7 @@ func (t *teller) party(v any) (pieces []Piece, exact bool) {
 		return l.out, true
 	case map[string]any:
 		if at, is := reference(v); is && l.from(at) {
+			t.result = true
 			return l.out, true
 		}
 	}
@@ -338,7 +350,7 @@ func (t *teller) sentence() {
 	})
 	t.e.Sentence = l.out
 	short := form["ShortBare"]
-	if t.to != nil {
+	if t.to != nil && (len(t.to) > 1 || !t.result) {
 		short = fillLine(form["Short"], "party", t.shortParties())
 	}
 	if t.e.Act == "" {

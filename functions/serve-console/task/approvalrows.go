@@ -214,8 +214,8 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	if is.moves != rules.Nothing() {
 		is.Amount = explain.Money(d.Locale, is.moves)
 	}
-	if lead.Final {
-		is.Then = append(is.Then, line("⚠️ "+d.words.Say("final")))
+	if final := lead.FinalBriefly(d.Locale); final != "" {
+		is.Then = append(is.Then, line("⚠️ "+final))
 	}
 	more := 0
 	for _, e := range others {
