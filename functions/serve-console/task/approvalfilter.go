@@ -112,8 +112,11 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 // heading says whose turn rows are, how many they are, and what they move.
 func (l *waitingList) heading(words web.Texts, yours bool, rows []waitingRow) string {
 	var sums []rules.Amount // of each currency
-	unknown := 0
+	unknown, undrafted := 0, 0
 	for _, r := range rows {
+		if r.undrafted {
+			undrafted++
+		}
 		i := slices.IndexFunc(sums, func(a rules.Amount) bool { return a.Currency == r.moves.Currency })
 		switch {
 		case r.Amount == "":
@@ -142,6 +145,9 @@ func (l *waitingList) heading(words web.Texts, yours bool, rows []waitingRow) st
 	}
 	if unknown > 0 {
 		says = append(says, words.Say("unknown", "n", strconv.Itoa(unknown)+more))
+	}
+	if undrafted > 0 {
+		says = append(says, words.Say("undrafted", "n", strconv.Itoa(undrafted)+more))
 	}
 	return strings.Join(says, " · ")
 }

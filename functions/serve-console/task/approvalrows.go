@@ -188,7 +188,14 @@ func (d *rowReader) tells(is *waitingRow, x askedItem, sum explain.Sum) {
 		d.does(is, sum)
 		return
 	}
-	is.Says, is.Title = quoted(is.Title), ""
+	asked := is.Title
+	if is.Says, is.Title = quoted(is.Title), ""; x.Kind == task.CardPrompt {
+		is.undrafted = true
+		asked = card.OneLine(web.Mentions(legible.Beginning(x.text, mostText), d.Person))
+	}
+	if asked != is.Says[0].Text && asked != "" {
+		is.Then = append(is.Then, quoted(asked))
+	}
 	if about := d.words.In("kinds_about", x.Kind); about != "" {
 		is.Then = append(is.Then, line(about))
 	}

@@ -73,6 +73,7 @@ type waitingRow struct {
 	Mine          bool // the viewer may decide
 	Vacancies     []vacancy
 	moves         rules.Amount
+	undrafted     bool // there are no steps yet that could move anything
 	rank          task.Priority
 }
 

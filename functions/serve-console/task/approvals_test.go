@@ -343,9 +343,18 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 		}
 		w.AskForSteps(step, consoletest.Message(2, "届きます"))
 	}
+	_, now := w.Asked(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel",
+		Title: "アクメに ¥447,000 の PC を発注して"})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: "アクメへの発注", Description: "PC", Priority: task.Medium,
+			TaskType: task.TypeStandard}, now)
+	})
+	w.Draft(s)
 	b := w.As(webapi.Suzuki)
+	b.Get("/console/approvals").Says(t, 200, "方針 アクメへの発注 アクメに ¥447,000 の PC を発注して · 書き込みはまだ行いません")
 	b.Get("/console/approvals").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
-	b.Get("/console/approvals").Says(t, 200, "あなたの番 · 3 件 · 合計 ¥1,382,600 · 金額不明 1 件", "発注 Acme に「 Laptop 」を発注します",
+	b.Get("/console/approvals").Says(t, 200, "あなたの番 · 4 件 · 合計 ¥1,382,600 · 金額不明 1 件 · 方針だけで金額未定 1 件",
+		"発注 Acme に「 Laptop 」を発注します",
 		"¥298,000", "¥1,084,600", "DM を送ります")
 	b.Get("/console/approvals?sort=amount").Says(t, 200, "¥1,084,600")
 	body := b.Get("/console/approvals?sort=amount&act=order").Body
