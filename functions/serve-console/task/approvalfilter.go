@@ -167,7 +167,7 @@ func (f approvalFilter) form(words web.Texts, people []web.Choice) web.Filter {
 	return out
 }
 
-// order compares two rows; 0 keeps the order of askedItem.
+// order compares two rows; 0 keeps the order in which they are due.
 func (f approvalFilter) order(a, b waitingRow) int {
 	switch f.Sort {
 	case byAge:

@@ -115,7 +115,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if list.ForMe && !list.Narrowed && q.Get("cursor") == "" && len(list.Bad) == 0 {
 		list.Counted = counted(found, list.Count)
 	}
-	slices.SortStableFunc(found, askedItem.order)
+	slices.SortStableFunc(found, func(a, b askedItem) int { return due(a.until(), b.until()) })
 	next := slices.IndexFunc(found, func(x askedItem) bool { return x.Ref.ID != q.Get(web.AfterDecision) })
 	if q.Has(web.AfterDecision) && next >= 0 {
 		http.Redirect(w, r, found[next].path(), http.StatusSeeOther)
@@ -159,7 +159,6 @@ type askedItem struct {
 	payload *conversation.Payload // of its action; nil: it can't be read, or must be opened
 	text    string                // of the requester's message
 	plan    *task.Process         // whose steps the gate is about, or has
-	named   bool                  // the present stage of its route names the viewer, or whom they stand in for
 	// standsFor is whom the viewer stands in for.
 	standsFor string
 	vacant    []circulation.Vacant    // without whom it can't be settled, if that is asked for
@@ -289,7 +288,7 @@ func (c *Pages) owedFor(r *http.Request, v *web.Viewer, f approvalFilter, standI
 			at := store.Place{Ref: x.Ref, Key: x.Key}
 			var stage int
 			if x.standsFor, stage = x.ruled().OwesFor(v.User, standIns, c.Now()); stage > 0 && !found[at] && f.keeps(x, v) {
-				x.named, found[at] = true, true
+				found[at] = true
 				out = append(out, x)
 			}
 		}

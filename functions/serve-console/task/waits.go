@@ -143,7 +143,7 @@ func (c *Pages) owed(
 			return nil, page, err
 		}
 		for _, x := range all {
-			if x.named = true; f.keeps(x, v) {
+			if f.keeps(x, v) {
 				out = append(out, x)
 			}
 		}
@@ -211,17 +211,6 @@ func (x askedItem) until() time.Time {
 		return subject.RouteUntil(g)
 	}
 	return web.TimeOf(x.DecideBy)
-}
-
-// order puts what names the viewer before the rest, and each in the order in which it is due.
-func (x askedItem) order(other askedItem) int {
-	switch {
-	case x.named && !other.named:
-		return -1
-	case other.named && !x.named:
-		return 1
-	}
-	return due(x.until(), other.until())
 }
 
 // Limits of what the list says of an action; its page says all.

@@ -23,11 +23,11 @@ import (
 
 func TestWhatAPersonOwes(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"comes before what others of the place may decide, once": testOwedFirst,
-		"that is late is not listed":                             testOwedLate,
-		"is found page by page, and the rest after it":           testManyOwed,
-		"at a conversation's action":                             testOwedAction,
-		"is counted to the end of the list":                      testOwedCounted,
+		"stands by its end among what others of the place may decide, once": testOwedByEnd,
+		"that is late is not listed":                                        testOwedLate,
+		"is found page by page, and the rest after it":                      testManyOwed,
+		"at a conversation's action":                                        testOwedAction,
+		"is counted to the end of the list":                                 testOwedCounted,
 	})
 }
 
@@ -62,7 +62,7 @@ func lists(t *testing.T, page consoletest.Answer, titles ...string) {
 	}
 }
 
-func testOwedFirst(t *testing.T, w *consoletest.World) {
+func testOwedByEnd(t *testing.T, w *consoletest.World) {
 	waits(w, webapi.HR, "人事の件")
 	waits(w, webapi.General, "全社の件")
 	owing(w, "登録前の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
@@ -71,13 +71,13 @@ func testOwedFirst(t *testing.T, w *consoletest.World) {
 	owing(w, "別の人の件", consoletest.Desk("課長", 1, webapi.Tanaka))
 	w.Owe(1, webapi.Tanaka)
 	for path, of := range map[string]map[string][]string{
-		"?for=me": {webapi.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件"},
-			webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}, webapi.Tanaka: {"別の人の件", "人事の件", "全社の件"}, webapi.Guest: {}},
-		"": {webapi.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件", "別の人の件"},
-			webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
-		"?few=1&for=me":             {webapi.Suzuki: {"回覧の件"}, webapi.Alex: {"回覧の件"}},
+		"?for=me": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件"},
+			webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}, webapi.Tanaka: {"人事の件", "全社の件", "別の人の件"}, webapi.Guest: {}},
+		"": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件", "別の人の件"},
+			webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}},
+		"?few=1&for=me":             {webapi.Suzuki: {"人事の件", "回覧の件"}, webapi.Alex: {"全社の件", "回覧の件"}},
 		"?for=me&sort=oldest":       {webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}},
-		"?for=me&act=unplanned":     {webapi.Alex: {"回覧の件", "全社の件", "登録前の件"}},
+		"?for=me&act=unplanned":     {webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}},
 		"?for=me&person=U0SANDALEX": {webapi.Alex: {}},
 	} {
 		for user, titles := range of {
@@ -130,7 +130,7 @@ func testManyOwed(t *testing.T, w *consoletest.World) {
 		lists(t, first, "回覧 00 件", fmt.Sprintf("回覧 %02d 件", taskpages.OwedOfPage-1))
 		expect.That(t, rows(first) == taskpages.OwedOfPage && !strings.Contains(first.Text(), "全社の件"), "%d rows", rows(first))
 		second := b.Get(first.Link("next"))
-		lists(t, second, fmt.Sprintf("回覧 %02d 件", taskpages.OwedOfPage), fmt.Sprintf("回覧 %02d 件", many-1), "全社の件")
+		lists(t, second, "全社の件", fmt.Sprintf("回覧 %02d 件", taskpages.OwedOfPage), fmt.Sprintf("回覧 %02d 件", many-1))
 		expect.Is(t, rows(second), 4, "rows of the second page")
 		b.Get(second.Link("next")).Says(t, 200, "このページにはありません。").Lacks(t, "あなたの番のものはありません")
 		back := b.Get(second.Link("prev"))
