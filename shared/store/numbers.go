@@ -60,6 +60,7 @@ type RegisteredTask struct {
 	Task     ListedTask     // of a request; without a title until there is a task
 	Head     task.Head      // of a request
 	Gate     aggregate.Gate // of a decision that which was settled, else the newest about the steps
+	Steps    []task.Step    // that the gate is about
 
 	Conversation conversation.Conversation // of an action; empty once it is forgotten
 	Action       *conversation.Action      // nil: the decision is a request's
@@ -120,7 +121,7 @@ func (l *lines) requests(ctx context.Context, gate func(x *RegisteredTask) strin
 		err = fillListed(ctx, l, untitled, func(x *RegisteredTask, is task.Request) { x.Task.Text = is.Words("") })
 	}
 	if err == nil {
-		err = fillListed(ctx, l, gate, func(x *RegisteredTask, is gateRow) { x.Gate = is.Gate })
+		err = fillListed(ctx, l, gate, func(x *RegisteredTask, is gateRow) { x.Gate, x.Steps = is.Gate, is.Steps })
 	}
 	return err
 }
@@ -199,4 +200,7 @@ func (l *lines) actions(ctx context.Context) error {
 }
 
 // gateRow is the part of any gate's row that the register shows.
-type gateRow struct{ aggregate.Gate }
+type gateRow struct {
+	aggregate.Gate
+	Steps []task.Step `json:"steps"`
+}

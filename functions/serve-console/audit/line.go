@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -33,6 +34,7 @@ type line struct {
 	Title, By           string
 	Department          string
 	Kind                string // what is done, in a word
+	Says                []subject.Piece
 	Amount, Currency    string
 	Money               string // the amount for people
 	Rule                string
@@ -43,6 +45,7 @@ type line struct {
 
 // speaker says what the lines of one page say.
 type speaker struct {
+	subject.Reader
 	words   web.Texts
 	acts    web.Texts // has what acts are called
 	called  func(id string) string
@@ -52,8 +55,10 @@ type speaker struct {
 // lines returns the lines of what was read, in its order.
 func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.RegisteredTask) (out []line, err error) {
 	var ids []string
+	by := subject.Reader{Locale: v.Locale, Person: func(id string) string { ids = append(ids, id); return id }}
 	for i := range rows {
 		x := &rows[i]
+		says(by, x.Steps)
 		ids = append(ids, requester(x))
 		for _, s := range x.Gate.Given() {
 			ids = append(ids, s.By, s.OnBehalfOf)
@@ -62,11 +67,21 @@ func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.R
 	names := c.Names(slackapi.For(ctx, v.Tenant), v, ids...)
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
 	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
-	s := speaker{v.Texts("register"), v.Texts("approvals"), called, history.recent}
+	by.Person = called
+	s := speaker{by, v.Texts("register"), v.Texts("approvals"), called, history.recent}
 	for i := range rows {
 		out = append(out, s.line(&rows[i]))
 	}
 	return out, history.err
+}
+
+// says returns what people are told first of what steps do.
+func says(by subject.Reader, steps []domain.Step) []subject.Piece {
+	writes, reads := explain.Effects(by.Locale, steps)
+	if len(writes) == 0 && len(reads) > 0 {
+		return by.Briefly(reads[0].Sentence)
+	}
+	return by.Briefly(explain.SumOf(by.Locale, writes, reads).Lead.Sentence)
 }
 
 // requester returns whose request it is; of an action the latest asker.
@@ -85,6 +100,7 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	out := line{
 		Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.called(requester(x)), Round: x.Decision.Round,
 		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department,
+		Says: says(s.Reader, x.Steps),
 	}
 	if x.Decision.N > 0 {
 		out.Number = x.Decision.String()

@@ -198,13 +198,13 @@ func remarks(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, err)
 	w.Later(6 * 24 * time.Hour)
 	decided(w, 1)
-	w.As(webapi.Suzuki).Get("/console/register").Says(t, 200, "ルール変更後 7 日以内")
+	w.As(webapi.Suzuki).Get("/console/register").Says(t, 200, "ルール変更から 7 日以内の決裁")
 	w.Later(2 * 24 * time.Hour)
 	number := decided(w, 2)
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register")
-	expect.Is(t, strings.Count(page.Body, "ルール変更後"), 1, "remarks")
-	b.Get("/console/register/"+number).Lacks(t, "ルール変更後")
+	expect.Is(t, strings.Count(page.Body, "ルール変更から"), 1, "remarks")
+	b.Get("/console/register/"+number).Lacks(t, "ルール変更から")
 	expect.Is(t, rev, 1)
 }
 

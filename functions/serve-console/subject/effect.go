@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -155,6 +156,24 @@ func PayloadOf(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversat
 		return nil
 	}
 	return &p
+}
+
+// mostBrief is how many characters of a line a list shows.
+const mostBrief = 200
+
+// Briefly returns the beginning of a line, without ids: the page that a list's row leads to tells people of one name
+// apart.
+func (r Reader) Briefly(pieces []explain.Piece) (out []Piece) {
+	left := mostBrief
+	for _, p := range r.Line(pieces) {
+		if left <= 0 {
+			return append(out, Piece{Text: "…"})
+		}
+		p.Text, p.ID = legible.Beginning(p.Text, left), ""
+		left -= utf8.RuneCountInString(p.Text)
+		out = append(out, p)
+	}
+	return out
 }
 
 // Line returns pieces as pages draw them, in the template "line".

@@ -208,7 +208,7 @@ func quoted(text string) []subject.Piece { return []subject.Piece{{Text: text, P
 // does says what steps do: the write that people are told first, why it is final, and the others.
 func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	by := func(e explain.Effect) []subject.Piece {
-		return briefly(d.Line(e.Sentence))
+		return d.Briefly(e.Sentence)
 	}
 	lead, others := sum.Lead, sum.Then
 	if lead.Orders == nil && len(sum.Reads) > 0 {
@@ -246,20 +246,6 @@ func repeats(title string, sentence []explain.Piece) bool {
 		rest := strings.Replace(title, p.Text, "", 1)
 		return p.Kind == explain.Value && rest != title && utf8.RuneCountInString(rest) <= mostRepeated
 	})
-}
-
-// briefly returns the beginning of a line, without ids: the page that the row leads to tells people of one name apart.
-func briefly(pieces []subject.Piece) (out []subject.Piece) {
-	left := mostText
-	for _, p := range pieces {
-		if left <= 0 {
-			return append(out, subject.Piece{Text: "…"})
-		}
-		p.Text, p.ID = legible.Beginning(p.Text, left), ""
-		left -= utf8.RuneCountInString(p.Text)
-		out = append(out, p)
-	}
-	return out
 }
 
 // action says what an agent's action would do, from its payload alone.

@@ -27,7 +27,7 @@ const (
 	mostPages = 4
 	// fewOfMine is how many items that wait for the viewer the home shows.
 	fewOfMine = 5
-	// mostText is how many characters a row shows of a message and of what happens, and mostThen how many writes beside
+	// mostText is how many characters a row shows of a message, and mostThen how many writes beside
 	// the first.
 	mostText, mostThen = 200, 3
 	// urgent is how long before its end what waits is told to end soon.
