@@ -55,27 +55,31 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 }
 
 // visible reads the page of requests that an address asks for. Members see only their own requests and those in their
-// channels.
+// channels; a search also finds those whose route names them now.
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
 ) (store.Page[store.ListedTask], error) {
 	filter, limit, most := f.of(v), rowsOfPage, web.MostLooked
-	var keep func(store.ListedTask) bool
+	var keep, sees func(store.ListedTask) bool
 	if !v.Admin && filter.Requester != v.User {
 		keep = func(x store.ListedTask) bool { return reach.Sees(originOf(v, x)) }
 	}
 	if f.Search != "" {
-		sees, words, called := keep, strings.Fields(searchable(f.Search)), c.called(r, v)
-		keep = func(x store.ListedTask) bool {
+		words, called := strings.Fields(searchable(f.Search)), c.called(r, v)
+		sees, keep = keep, func(x store.ListedTask) bool {
 			text := searchable(cmp.Or(x.Title, x.Text) + " " + called[x.Requester()])
 			lacks := func(word string) bool { return !strings.Contains(text, word) }
-			return (sees == nil || sees(x)) && !slices.ContainsFunc(words, lacks)
+			return (sees == nil || sees(x) || x.ListedAs.Open()) && !slices.ContainsFunc(words, lacks)
 		}
 	}
 	if f.Search != "" || filter.Status.Open() { // which of the open ones wait is only known once they are read
 		limit = store.MaxPage
 	}
-	return c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, most, keep)
+	page, err := c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, most, keep)
+	page.Items = slices.DeleteFunc(page.Items, func(x store.ListedTask) bool {
+		return sees != nil && !sees(x) && !slices.Contains(x.Glance.Who, v.User)
+	})
+	return page, err
 }
 
 // fill adds a page of requests with the names of people and channels, and what happens next with each.

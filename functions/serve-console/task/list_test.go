@@ -74,7 +74,7 @@ func testWhoSeesWhat(t *testing.T, w *consoletest.World) {
 		expect.Same(t, want, w.As(webapi.Sato).Get(path).Titles())
 	}
 	w.As(webapi.Sato).Get("/console/tasks").Says(t, 200, "田中 恵", "#general", "#人事", "佐藤 花子")
-	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "ダイレクトメッセージ", "C0ELSEWHERE")
+	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "ダイレクトメッセージ", "依頼のあったチャンネル").Lacks(t, "C0ELSEWHERE")
 }
 
 func testTaskFilters(t *testing.T, w *consoletest.World) {
@@ -269,6 +269,21 @@ func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 	w.Console.Listing, w.Console.Roster = unlisted{w.Console.Listing}, people.Roster{}
 	expect.Same(t, []string(nil), member.Get(titles("alex kim")).Titles()) // who that is only Slack knows
 	expect.Same(t, []string{"紙の発注"}, member.Get(titles("発注")).Titles())
+}
+
+// A search finds what waits along a route for somebody who isn't in its channel, and nothing else of that channel.
+func TestASearchFindsWhatWaitsForTheViewer(t *testing.T) {
+	w := consoletest.Start(t)
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "先月の勤怠"})
+	w.Draft(tenancy.DefaultSettings())
+	w.Opened(consoletest.Desk("部長", 1, webapi.Alex))
+	for user, want := range map[string]int{webapi.Alex: 1, webapi.Sato: 2} {
+		got := w.As(user).Get("/console/tasks?q=" + url.QueryEscape("勤怠"))
+		expect.That(t, len(got.Titles()) == want, "%s finds %v", user, got.Titles())
+	}
+	alex := w.As(webapi.Alex)
+	alex.Get("/console/tasks?q="+url.QueryEscape("勤怠")).Says(t, 200, "部長 (Alex Kim)").Lacks(t, webapi.HR)
+	expect.Same(t, []string(nil), alex.Get("/console/tasks").Titles())
 }
 
 // unlisted is a Slack that lists no people.

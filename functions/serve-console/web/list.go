@@ -258,12 +258,12 @@ func Problems(t Texts, bad BadFilter) []string {
 	return out
 }
 
-// Channel names the channel of a request, or returns its id if the viewer isn't in it.
+// Channel names the channel of a request as far as the viewer is in it.
 func Channel(v *Viewer, o aggregate.Origin, names map[string]string) string {
 	if o.ChannelType == "im" {
 		return v.Texts("tasks").Say("direct")
 	}
-	return cmp.Or(ChannelName(names, o.Channel), o.Channel)
+	return cmp.Or(ChannelName(names, o.Channel), v.Texts("task").Say("that_channel"))
 }
 
 // ChannelName returns a channel's name, or "" if the person isn't in that channel.
