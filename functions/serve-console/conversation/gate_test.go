@@ -48,7 +48,7 @@ func testRouteOfAction(t *testing.T, w *consoletest.World) {
 	page.Holds(t, `value="cancel_action"`)
 	k.ChangeAction(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)))
 	b.Locale = "en"
-	b.Get(k.Page()).Says(t, 200, "Approved: 田中 恵 (for 鈴木 一郎)", "経理 Now 2 of 3 must approve 2 more needed",
+	b.Get(k.Page()).Says(t, 200, "✅ 田中 恵 (for 鈴木 一郎)", "経理 Now 2 of 3 must approve 2 more needed",
 		"Now: 経理 (2 more)")
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "経理(あと2人): 田中 恵・Alex Kim・U0TAKADA")
 	k.ChangeAction(func(g *aggregate.Gate) { g.Route.Form++ })
@@ -96,7 +96,7 @@ func testRouteOfPastAction(t *testing.T, w *consoletest.World) {
 	k := onRoute(w, consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex))
 	k.ChangeAction(w.Acts(circulation.Stamp, 1, webapi.Suzuki))
 	w.As(webapi.Sato).Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, k.Load().Current(), ""))
-	w.As(webapi.Sato).Get(k.Page()).Says(t, 200, "課長 承認済み", "承認: 鈴木 一郎", "部長 承認前に終了")
+	w.As(webapi.Sato).Get(k.Page()).Says(t, 200, "課長 承認済み", "✅ 鈴木 一郎", "部長 承認前に終了")
 }
 
 func testUnroutedAction(t *testing.T, w *consoletest.World) {

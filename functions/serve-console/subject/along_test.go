@@ -97,7 +97,7 @@ func testLoser(t *testing.T, w *consoletest.World) {
 	suzuki.Post(w.TaskPage()+"/act", first.FormOf(t, aggregate.ActApprove, ""))
 	for act, reason := range late {
 		tanaka.Post(w.TaskPage()+"/act", second.FormOf(t, act, reason)).
-			Says(t, http.StatusForbidden, "いまは 部長(Alex Kim)の番です。", reason, "承認: 鈴木 一郎")
+			Says(t, http.StatusForbidden, "いまは 部長(Alex Kim)の番です。", reason, "✅ 鈴木 一郎")
 	}
 	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka))

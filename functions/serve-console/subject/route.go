@@ -65,14 +65,15 @@ type Stage struct {
 	People             []Person
 	Stamps, TakenBack  []RouteAct
 	Successors         []Successor
-	Opened, DecideBy   time.Time // of the stage that is asked
+	DecideBy           time.Time // of the stage that is asked
 	End                *RouteAct // that sent it back or denied it here
 }
 
 // Person is one of a stage's people.
 type Person struct {
 	Name, Via string
-	Owes      bool   // a stamp, now
+	Owes      bool // a stamp, now
+	Stamped   bool
 	Successor string // address of the page on which a successor is named; empty: the reader names none
 }
 
@@ -130,6 +131,11 @@ func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
 	}
 	d.draw(out)
 	return out
+}
+
+// Found reports whether the route found somebody.
+func (r *Route) Found() bool {
+	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.People != nil })
 }
 
 func (d *drawing) draw(out *Route) {
@@ -249,7 +255,7 @@ func (d *drawing) stage(i int) Stage {
 	}
 	if out.Present {
 		out.Owed = d.words.Say("owed", "n", s.Owed)
-		out.Opened, out.DecideBy = web.TimeOf(s.OpenedAt), web.TimeOf(s.DecideBy)
+		out.DecideBy = web.TimeOf(s.DecideBy)
 	}
 	return out
 }
@@ -290,6 +296,9 @@ func (d *drawing) people(i int, out *Stage) {
 	for _, p := range d.st.Stages[i].People {
 		is := Person{Name: d.Person(p.User), Via: d.Via(p.Via)}
 		is.Owes = out.Present && slices.ContainsFunc(owes, func(o circulation.Person) bool { return o == p })
+		is.Stamped = slices.ContainsFunc(d.st.Stages[i].Stamps, func(a *circulation.Act) bool {
+			return a.Principal.User == p.User
+		})
 		if d.Successor != nil && d.open && d.st.Replaceable(i+1, &p) {
 			is.Successor = d.Successor(i+1, p.User)
 		}

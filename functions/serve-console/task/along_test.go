@@ -52,8 +52,8 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 		Lacks(t, "承認できる人", "[↻]")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)),
 		w.Acts(circulation.Stamp, 2, webapi.Alex))
-	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "承認: 田中 恵(鈴木 一郎さんの代理)", "Slack",
-		"経理 いまここ 3 人のうち 2 人の承認が必要 あと1人", "承認: Alex Kim", "部長 これから", "操作の記録のハッシュ")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "✅ 田中 恵(鈴木 一郎さんの代理)", "Slack",
+		"経理 いまここ 3 人のうち 2 人の承認が必要 あと1人", "✅ Alex Kim", "部長 これから", "操作の記録のハッシュ")
 	w.ChangeSteps(w.Acts(circulation.TakeBack, 2, webapi.Alex),
 		w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
 			act.For, act.To = &circulation.Person{User: webapi.Alex}, &circulation.Person{User: "U0HAYASHI"}
@@ -61,7 +61,7 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 いまここ 3 人のうち 2 人の承認が必要 あと2人", "引き戻し: Alex Kim",
 		"後任: Alex Kim → U0HAYASHI (指定: U0ADMIN", "理由: 宛名が違います")
 	suzuki.In("en").Get(w.TaskPage()).Says(t, 200, "Route", "Rule: 10万円以上 (revision 3)", "課長 Approved",
-		"Approved: 田中 恵 (for 鈴木 一郎)",
+		"✅ 田中 恵 (for 鈴木 一郎)",
 		"経理 Now 2 of 3 must approve 2 more needed", "Taken back: Alex Kim",
 		"Successor: Alex Kim → U0HAYASHI (named by: U0ADMIN",
 		"group S0KEIRI",
@@ -89,7 +89,7 @@ func testEndsOfRoutes(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.Stamp, 2, webapi.Tanaka),
 		w.Acts(circulation.Stamp, 2, webapi.Alex), w.Acts(circulation.Stamp, 3, webapi.Alex))
-	b.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "経理 承認済み", "部長 承認済み", "承認: Alex Kim").
+	b.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "経理 承認済み", "部長 承認済み", "✅ Alex Kim").
 		Lacks(t, "いまここ", "これから", `aria-current="step"`)
 	onRoute(w, consoletest.ThreeStages()...)
 	w.Cancel()
