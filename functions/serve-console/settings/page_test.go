@@ -123,10 +123,11 @@ func testReviewed(t *testing.T, w *consoletest.World) {
 	form := asSent(b.Get(approvalPage))
 	form.Set("act", "review")
 	b.Post(approvalPage, form).Says(t, http.StatusOK, ja.Say("import_same")).Lacks(t, `value="save"`)
+	form.Set("max_versions", "7")
+	b.Post(approvalPage, form).Says(t, http.StatusOK, ja.Say("only_later")).Lacks(t, ja.Say("at_once"), ja.Say("later"))
 	form["approvers.users"] = []string{"", webapi.Sato, webapi.Tanaka}
 	form["allow_self_approval"] = []string{"false"}
 	form["register"] = []string{"true", "false"} // as browsers send a switch that is on
-	form.Set("max_versions", "7")
 	page := b.Post(approvalPage, form).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO) 佐藤 花子 (U0SANDSATO), 田中 恵 (U0SANDTANA)",
 		"5 個 7 個", ja.Say("at_once"), ja.Say("later"), ja.Say("save_n", "n", 4))
 	page.Holds(t, `<ins class="added">田中 恵 (U0SANDTANA)</ins>`, `<del class="removed">5 個</del>`).

@@ -87,6 +87,9 @@ func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Vi
 	for _, x := range data.page(r, t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
 		p := standing(rows, v.Tenant, x.Name)
 		listed := t.serverTool(x, p.Pin, err == nil)
+		if x.State == mcp.Off && !decided(rows, x.Name) {
+			listed.State = t.In("states", "undecided")
+		}
 		if listed.Writes {
 			listed.Mark = markTexts{v.Texts("tool-mark")}.sum(p.Marked(listed.Version), listed.Version)
 		}

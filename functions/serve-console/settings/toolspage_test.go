@@ -264,6 +264,7 @@ func testUndecided(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	const path = "/console/tools/servers/rooms"
 	b.Get("/console/tools").Holds(t, "未設定のツール: 4")
+	b.Get(path).Says(t, 200, "未設定").Lacks(t, "使えない")
 	hash := hashOn(b.Get(path), standin.BookRoom)
 	b.Post(path, toolForm("allow", standin.BookRoom, "write", hash)).Says(t, http.StatusSeeOther)
 	b.Get("/console/tools").Holds(t, "使えるツール: 1", "未設定のツール: 3")
