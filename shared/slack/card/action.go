@@ -41,11 +41,8 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 		return d.shown(x, title+d.w.IsApproved, green).
 			with(divider(), d.actions(d.cancel(x)), contextLine(append(r.passed(), d.approvedBy(x))...))
 	case x.Status == conversation.ActionExecuting:
-		f := d.shown(x, d.title(w.Running, x), navy).with(d.tail(x, w.Output)...)
-		if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
-			f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
-		}
-		return f.with(divider(), d.actions(d.cancel(x)),
+		return d.shown(x, d.title(w.Running, x), navy).with(d.tail(x, w.Output)...).
+			with(sectionOf(x.RanLines(d.w.Locale))...).with(divider(), d.actions(d.cancel(x)),
 			contextLine(append(r.passed(), d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt)))...))
 	case x.Status == conversation.ActionSucceeded:
 		return d.over(x, d.title(w.Done, x), green)
@@ -198,10 +195,7 @@ func (d conversationDrawing) about(x *conversation.Action) []slack.Block {
 		}
 		lines = append(lines, fill(w.About, "agent", who, "text", about))
 	}
-	if lines == nil {
-		return nil
-	}
-	return []slack.Block{section(strings.Join(lines, "\n"))}
+	return sectionOf(lines)
 }
 
 // body draws what the action would do, in up to most sections.
@@ -315,12 +309,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if s := inline(x.ErrorDetail, maxResult); s != "" {
 		lines = append(lines, s)
 	}
-	f := d.shown(x, title, colour)
-	if len(lines) > 0 {
-		f = f.with(section(cut(strings.Join(lines, "\n"), maxSection)))
-	}
-	f = f.with(d.tail(x, w.Output)...)
-	f = d.files(x, f)
+	f := d.files(x, d.shown(x, title, colour).with(sectionOf(lines)...).with(d.tail(x, w.Output)...))
 	ran := timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)
 	f = f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), ran)...))
 	f = f.with(d.check(x)...)

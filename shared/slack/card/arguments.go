@@ -80,10 +80,7 @@ func (d drawing) links(r attempt) []slack.Block {
 			out = append(out, fill(d.w.Result, "step", s.Order, "url", "<"+escape(url)+">"))
 		}
 	}
-	if len(out) == 0 {
-		return nil
-	}
-	return []slack.Block{contextLine(out...)}
+	return contextOf(out)
 }
 
 // resultOf returns the members of a step's result, or nil if the result is no object.

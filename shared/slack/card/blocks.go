@@ -77,6 +77,22 @@ func contextLine(texts ...string) slack.Block {
 	return slack.NewContextBlock("", out...)
 }
 
+// contextOf is a contextLine, or nothing without texts.
+func contextOf(texts []string) []slack.Block {
+	if len(texts) == 0 {
+		return nil
+	}
+	return []slack.Block{contextLine(texts...)}
+}
+
+// sectionOf is a section of lines, or nothing without lines.
+func sectionOf(lines []string) []slack.Block {
+	if len(lines) == 0 {
+		return nil
+	}
+	return []slack.Block{section(cut(strings.Join(lines, "\n"), maxSection))}
+}
+
 func button(text, action, value string, style slack.Style) *slack.ButtonBlockElement {
 	b := slack.NewButtonBlockElement(action, ident(value), emojiLabel(text))
 	return b.WithStyle(style)

@@ -223,10 +223,7 @@ func (d drawing) refused() face {
 	if e.Until != nil {
 		f = f.with(contextLine(fill(w.RefusedUntil, "when", when(*e.Until))))
 	}
-	if number := d.requestNumber(); len(number) > 0 {
-		f = f.with(contextLine(number...))
-	}
-	return f.with(d.changed()...)
+	return f.with(contextOf(d.requestNumber())...).with(d.changed()...)
 }
 
 // requestNumber returns a line with the request's number, if it has one.

@@ -302,9 +302,7 @@ func (d conversationDrawing) files(x *conversation.Action, f face) face {
 	if d.t.MaySend && wrote && !x.Sends() {
 		lines = append(lines, fill(w.Unsendable, "n", conversation.MaxSent))
 	}
-	if len(lines) > 0 {
-		f = f.with(contextLine(lines...))
-	}
+	f = f.with(contextOf(lines)...)
 	if d.t.MaySend && open && x.Sends() && (s == nil || s.State == conversation.SendingFailed) {
 		send := button(w.Send, SendFiles, x.ActionID, "")
 		f = f.with(d.actions(confirmed(send, w.SendTitle, fill(w.SendText, "n", x.Changed.Written), w.SendYes, w.SendNo)))

@@ -68,11 +68,18 @@ func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 }
 
 func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
-	title := ""
+	w := wordsOf.In(s.Locale)
+	blocks := []slack.Block{section(w.CancelText)}
 	if d.Aggregate != nil && d.Task != nil {
-		title = d.Task.Title
+		if title := inline(d.Task.Title, maxHeader); title != "" {
+			blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
+		}
 	}
-	return cancelModal(at, title, note, s.Locale)
+	if note != "" {
+		blocks = append(blocks, section(note))
+	}
+	about := metadata(Cancellation{ident(at.TaskID), ident(at.Channel), ident(at.Thread)})
+	return modal(CancelCallback, w.CancelTitle, w.CancelYes, w.CancelNo, about, blocks...)
 }
 
 func (d taskDialogs) Refused(err error, s tenancy.Settings) string {
@@ -166,21 +173,6 @@ type Cancellation struct {
 	Thread  string `json:"thread"`
 }
 
-// cancelModal asks the person to confirm that the task ends. note says why an earlier submission failed. title and note
-// may be empty.
-func cancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequest {
-	w := wordsOf.In(locale)
-	blocks := []slack.Block{section(w.CancelText)}
-	if title = inline(title, maxHeader); title != "" {
-		blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
-	}
-	if note != "" {
-		blocks = append(blocks, section(note))
-	}
-	about := metadata(Cancellation{ident(c.TaskID), ident(c.Channel), ident(c.Thread)})
-	return modal(CancelCallback, w.CancelTitle, w.CancelYes, w.CancelNo, about, blocks...)
-}
-
 // ConversationForm is the private_metadata of a conversation's dialogs. Hash is that of the action which the person
 // saw.
 type ConversationForm struct {
@@ -254,13 +246,17 @@ const everything = 1 << 20
 // while the gate waits and all of its content could be shown. ok is false when there is no such gate.
 func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
 	d := drawing{a: a, w: wordsOf.In(locale)}
-	title, whole, ok := d.asked(r.Type, r.ID, everything)
+	v, ok := d.versionOf(r.Type, func(_, other string) bool { return r.ID == other }, everything)
 	if !ok {
 		return view, false
 	}
+	title := v.words.Header
+	if r.Type != task.CardStep {
+		title = fmt.Sprintf("%s v%d", title, v.version)
+	}
 	r.Hash = a.AskedHash(ident(r.ID))
 	open := a.IsOpen(r.ID)
-	return d.reviewed(title, whole, r, d.route(a.GateWith(r.ID), open), open, ReviewCallback), true
+	return d.reviewed(title, v.body, r, d.route(a.GateWith(r.ID), open), open, ReviewCallback), true
 }
 
 // Review draws a page of the dialog that shows all of an action.
@@ -320,15 +316,6 @@ func (d drawing) turns(page int, last bool) []slack.BlockElement {
 		out = append(out, button(d.w.ReviewNext, ReviewTurn+"on", fmt.Sprint(page+1), slack.StylePrimary))
 	}
 	return out
-}
-
-// asked draws the content of the gate with this id, in up to most sections.
-func (d drawing) asked(kind aggregate.CardType, id string, most int) (title string, b body, ok bool) {
-	v, ok := d.versionOf(kind, func(_, other string) bool { return id == other }, most)
-	if title = v.words.Header; kind != task.CardStep {
-		title = fmt.Sprintf("%s v%d", title, v.version)
-	}
-	return title, v.body, ok
 }
 
 // paginated distributes blocks over pages in their order.

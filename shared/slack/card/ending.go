@@ -1,8 +1,6 @@
 package card
 
 import (
-	"strings"
-
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
@@ -195,12 +193,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	if x.Late != nil {
 		f = f.with(section(d.late(x)))
 	}
-	if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
-		f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
-	}
-	if lines := d.pushed(x); lines != nil {
-		f = f.with(section(strings.Join(lines, "\n")))
-	}
+	f = f.with(sectionOf(x.RanLines(d.w.Locale))...).with(sectionOf(d.pushed(x))...)
 	if x.Gate.ApprovedAt != nil {
 		begun := d.texts.NotBegun
 		if x.StartedAt != nil {

@@ -137,16 +137,12 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		title, next := mineLine(x, w, func(of Waits) string { return decides(of, own, w) })
 		blocks = append(blocks, section(title+"\n"+next))
 	}
-	for _, line := range w.more(in.MoreMine) {
-		blocks = append(blocks, contextLine(line))
-	}
+	blocks = append(blocks, contextOf(w.more(in.MoreMine))...)
 	if len(in.Conversations) > 0 {
 		blocks = append(blocks, divider(), header(w.HomeConversations))
 		blocks = append(blocks, rows(w.conversationLines(in.Conversations))...)
 	}
-	for _, line := range w.more(in.MoreConversations) {
-		blocks = append(blocks, contextLine(line))
-	}
+	blocks = append(blocks, contextOf(w.more(in.MoreConversations))...)
 	blocks = append(blocks, divider(), contextLine(w.HomeHow), w.leads(in, s))
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
@@ -198,9 +194,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	}
 	blocks := slices.Concat([]slack.Block{section(fill(w.HomeFrom, "title", titleOf(a, w), "who",
 		d.w.mention(a.Head.Requester)) + x.until(w) + x.facts(w) + decides(x, s, w))}, v.note, b.blocks, d.changed())
-	if notes != nil {
-		blocks = append(blocks, contextLine(notes...))
-	}
+	blocks = append(blocks, contextOf(notes)...)
 	if addressed(x.Link) {
 		buttons = append(buttons, leadsTo("open_card", w.OpenCard, x.Link))
 	}

@@ -114,13 +114,12 @@ func (x Waits) until(w *askWords) string {
 
 // gate returns the gate that waits, or nil.
 func (x Waits) gate() *aggregate.Gate {
-	a, has := x.Of.(interface {
+	if a, has := x.Of.(interface {
 		GateAt(key string) *aggregate.Gate
-	})
-	if !has {
-		return nil
+	}); has {
+		return a.GateAt(x.Question.Key)
 	}
-	return a.GateAt(x.Question.Key)
+	return nil
 }
 
 // along says at which stage of its route an item waits, how many stamps that owes and whose, or nothing without a rule.

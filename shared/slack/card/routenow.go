@@ -23,11 +23,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 		turn = r.onRoute
 	}
 	text, more := turn()
-	out := []slack.Block{section(text)}
-	if lines = slices.Concat(notes, more, lines); len(lines) > 0 {
-		out = append(out, contextLine(lines...))
-	}
-	return out
+	return append([]slack.Block{section(text)}, contextOf(slices.Concat(notes, more, lines))...)
 }
 
 // bySettings says whose turn a gate without a rule is.
@@ -303,13 +299,6 @@ func (r routed) is(who *circulation.Person) bool {
 
 // Owes reports whether a copy's person is asked for a stamp now, in this state of the gate.
 func Owes(st circulation.State, c *aggregate.Card) bool {
-	if c.Stage == 0 || c.Stage != st.Present {
-		return false
-	}
-	for _, p := range st.Owes() {
-		if p.User == c.User {
-			return true
-		}
-	}
-	return false
+	return c.Stage != 0 && c.Stage == st.Present &&
+		slices.ContainsFunc(st.Owes(), func(p circulation.Person) bool { return p.User == c.User })
 }

@@ -20,20 +20,12 @@ const (
 	longName  = 300
 )
 
-// Marker returns the emoji for a step's progress, ⬜ for a step without a row.
-func Marker(s task.StepStatus) string {
-	switch s {
-	case task.StepRunning:
-		return "🔄"
-	case task.StepCompleted:
-		return "✅"
-	case task.StepFailed:
-		return "❌"
-	case task.StepUnknown:
-		return "❓"
-	}
-	return "⬜"
+var markers = map[task.StepStatus]string{
+	task.StepRunning: "🔄", task.StepCompleted: "✅", task.StepFailed: "❌", task.StepUnknown: "❓",
 }
+
+// Marker returns the emoji for a step's progress, ⬜ for a step without a row.
+func Marker(s task.StepStatus) string { return or(markers[s], "⬜") }
 
 // maxToolName exceeds the longest name of a tool: 32 characters of a server's name, a dot, and 128 of its own.
 const maxToolName = 200

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,12 +85,7 @@ func code(s string, limit int) string {
 	return strings.ReplaceAll(plain(s, limit), "`", "'")
 }
 
-func or(s, instead string) string {
-	if s == "" {
-		return instead
-	}
-	return s
-}
+func or(s, instead string) string { return cmp.Or(s, instead) }
 
 // beginning bounds the work on a text of which at most limit characters will be shown. It returns somewhat more than
 // twice that.
