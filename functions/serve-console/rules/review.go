@@ -160,13 +160,9 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 	if ended || was == &none {
 		return all
 	}
-	for _, last := range []struct {
-		at      string
-		was, is *rules.Outcome
-	}{{reads, &was.Last.Reads, &is.Last.Reads}, {writes, &was.Last.Writes, &is.Last.Writes}} {
-		if !same(*last.was, *last.is) {
-			all = append(all, change{"changed", a.In("last", last.at), says.lastOutcome(last.at, last.was),
-				says.lastOutcome(last.at, last.is)})
+	for _, at := range []string{reads, writes} {
+		if before, after := lastOf(was, at), lastOf(is, at); !same(*before, *after) {
+			all = append(all, change{"changed", a.In("last", at), says.lastOutcome(at, before), says.lastOutcome(at, after)})
 		}
 	}
 	if !same(was.Floor, is.Floor) {
@@ -229,18 +225,20 @@ func (a *asked) unmarked(x *rules.Rules) (out []string) {
 	for _, r := range x.Rules {
 		amounts, destinations = amounts || r.When.Amount != nil, destinations || r.When.Destinations != nil
 	}
-	say := func(key string, asked bool, lacks func(t knownTool) bool) {
+	lacking := func(asked bool, lacks func(t knownTool) bool) string {
 		var all []rules.Tool
 		for _, t := range a.tools {
 			if asked && t.Allowed && t.writes() && lacks(t) {
 				all = append(all, t.Tool)
 			}
 		}
-		if all != nil {
-			out = append(out, a.Say(key, "tools", list(a.speaker, all, a.tool, a.Say("middot"))))
-		}
+		return list(a.speaker, all, a.tool, a.Say("middot"))
 	}
-	say("unmarked_amount", amounts, func(t knownTool) bool { return t.Unmarked })
-	say("unmarked_to", destinations, func(t knownTool) bool { return !t.To })
+	if tools := lacking(amounts, func(t knownTool) bool { return t.Unmarked }); tools != "" {
+		out = append(out, a.Say("unmarked_amount", "tools", tools))
+	}
+	if tools := lacking(destinations, func(t knownTool) bool { return !t.To }); tools != "" {
+		out = append(out, a.Say("unmarked_to", "tools", tools))
+	}
 	return out
 }
