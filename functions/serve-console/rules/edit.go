@@ -21,14 +21,16 @@ type edited struct {
 // last reports whether the form is about the last rule, which has neither name nor conditions.
 func (e edited) last() bool { return e.At == reads || e.At == writes }
 
+// lastOf returns an outcome of the last rule, or nil if at is another rule.
+func lastOf(x *rules.Rules, at string) *rules.Outcome {
+	return map[string]*rules.Outcome{reads: &x.Last.Reads, writes: &x.Last.Writes}[at]
+}
+
 // edited finds a rule of the draft.
 func (a *asked) edited(at string) (edited, bool) {
 	x := a.draft.Rules
-	switch at {
-	case reads:
-		return edited{at, rules.Rule{Outcome: x.Last.Reads}}, true
-	case writes:
-		return edited{at, rules.Rule{Outcome: x.Last.Writes}}, true
+	if last := lastOf(x, at); last != nil {
+		return edited{at, rules.Rule{Outcome: *last}}, true
 	}
 	i, err := strconv.Atoi(at)
 	if err != nil || i < 0 || i >= len(x.Rules) {
@@ -41,13 +43,9 @@ func (a *asked) edited(at string) (edited, bool) {
 func (a *asked) put(e edited) (*rules.Rules, string) {
 	x := *a.draft.Rules
 	x.Rules = slices.Clone(x.Rules)
-	switch e.At {
-	case reads:
-		x.Last.Reads = e.Rule.Outcome
-		return &x, reads
-	case writes:
-		x.Last.Writes = e.Rule.Outcome
-		return &x, writes
+	if last := lastOf(&x, e.At); last != nil {
+		*last = e.Rule.Outcome
+		return &x, e.At
 	}
 	i, err := strconv.Atoi(e.At)
 	if err != nil || i < 0 || i >= len(x.Rules) {

@@ -325,7 +325,8 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		}
 		d.Rows = append(d.Rows, row)
 	}
-	last := func(at, group string, o *rules.Outcome) ruleRow {
+	last := func(at, group string) ruleRow {
+		o := lastOf(x, at)
 		is := *o
 		if is.Route == nil && is.Refuse == "" && at == reads {
 			is.Route = &rules.Policy{Stages: []rules.Stage{{Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}}}
@@ -333,7 +334,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		return ruleRow{At: at, Group: group, Band: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at),
 			Chips: a.chips(&is), Least: a.least(&is)}
 	}
-	d.Rows = append(d.Rows, last(reads, a.Say("last_rule"), &x.Last.Reads), last(writes, "", &x.Last.Writes))
+	d.Rows = append(d.Rows, last(reads, a.Say("last_rule")), last(writes, ""))
 	d.Floor = floorData{Stamps: wholeShown(x.Floor.Stamps), Currency: yen, Sum: a.floor(x.Floor)}
 	if x.Floor.Stamps <= 0 {
 		d.Floor.Stamps = a.r.PostForm.Get("floor.stamps")

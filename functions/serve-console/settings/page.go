@@ -93,7 +93,13 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		x.SelfApprovalChosen = true
 	}
 	p.problems, x.Rev = problems, rev
-	err := c.check(r.Context(), v, &p, &x)
+	var err error
+	if len(p.problems) == 0 {
+		p.problems, err = c.unfitApprovers(r.Context(), v, p.now, x)
+	}
+	if err == nil && len(p.problems) == 0 {
+		p.problems, err = c.listable(r.Context(), v, p.now, &x)
+	}
 	if err == nil && len(p.problems) == 0 {
 		if act != "save" {
 			return c.showReview(w, r, v, p, x)
@@ -115,17 +121,6 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return c.showSection(w, r, v, p)
 	}
 	return c.Done(w, r, p.path(), "saved")
-}
-
-// check adds the problems that others must be asked about, if there are none yet.
-func (c *Pages) check(ctx context.Context, v *web.Viewer, p *settingsPage, x *tenancy.Settings) (err error) {
-	if len(p.problems) == 0 {
-		p.problems, err = c.unfitApprovers(ctx, v, p.now, *x)
-	}
-	if err == nil && len(p.problems) == 0 {
-		p.problems, err = c.listable(ctx, v, p.now, x)
-	}
-	return err
 }
 
 // unasked says what could not be asked for what it would have to say before settings are saved, "" if that is not what

@@ -95,10 +95,8 @@ func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Vi
 		}
 		data.Tools = append(data.Tools, listed)
 	}
-	d := web.Document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data}
-	if problem != "" {
-		d.Status = http.StatusConflict
-	}
+	came := web.Came{Conflict: problem != ""}
+	d := web.Document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data, Status: came.Status()}
 	return c.Show(w, r, v, d, "tools/server")
 }
 
@@ -180,8 +178,7 @@ func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed)
 
 // silence says why a server doesn't answer.
 func (t toolsTexts) silence(locale string, err error) string {
-	var e *explain.CallError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*explain.CallError](err); ok {
 		return explain.FailedCall(locale, e.Problem, e.Args...)
 	}
 	return t.Say("silent")
@@ -279,11 +276,10 @@ func (c *ToolPages) decideServerTool(w http.ResponseWriter, r *http.Request, v *
 		return refuse(t.Say("refused"))
 	}
 	var field aggregate.ErrField
-	var silent *explain.CallError
 	switch {
 	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
 		return refuse(t.Say("changed_now"))
-	case errors.As(err, &silent):
+	case errors.As(err, new(*explain.CallError)):
 		return refuse(t.silence(v.Locale, err))
 	case errors.As(err, &field):
 		return refuse(t.unfit(field.Limit))

@@ -238,9 +238,8 @@ var atLine = language.Regexp{Text: `line (\d+)`}
 
 // lineOf returns the line in an error of the YAML reader.
 func lineOf(err error) int {
-	var typed *yaml.TypeError
 	text := err.Error()
-	if errors.As(err, &typed) && len(typed.Errors) > 0 {
+	if typed, ok := errors.AsType[*yaml.TypeError](err); ok && len(typed.Errors) > 0 {
 		text = typed.Errors[0]
 	}
 	m := atLine.Get().FindStringSubmatch(text)
