@@ -314,6 +314,8 @@ func testAChannelThatGotAnotherID(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Tenant.ID, former, move))
 	b.Get(path).Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
 	for _, place := range []string{former, webapi.HR} {
+		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "")).
+			Says(t, http.StatusOK, "金額 (空は不明)")
 		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "200000")).
 			Says(t, http.StatusOK, "ルール 1「10万円以上の外部書き込み」:")
 	}
