@@ -94,9 +94,9 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
 	first := w.As(webapi.Alex).Get("/console/approvals?next=x")
 	page := w.As(webapi.Alex).Get(first.To)
-	page.Says(t, 200, "回覧の件", "承認待ち ›")
+	page.Says(t, 200, "全社の件", "承認待ち ›")
 	after := w.As(webapi.Alex).Get("/console/approvals?next=" + path.Base(first.To))
-	w.As(webapi.Alex).Get(after.To).Says(t, 200, "全社の件")
+	w.As(webapi.Alex).Get(after.To).Says(t, 200, "登録前の件")
 	w.As(webapi.Guest).Get("/console/approvals?next=x").Says(t, 200, "あなたの番のものはありません")
 }
 
