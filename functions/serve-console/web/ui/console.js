@@ -144,8 +144,8 @@ async function refreshAll(elements) {
 const counts = `waiting ${document.body.dataset.me}`, lasts = 600_000;
 function remember(page) {
   const says = page.querySelector("[data-waiting]")?.dataset.waiting;
-  if (says) sessionStorage.setItem(counts, `${Date.now()} ${says}`);
-  const [at, last] = sessionStorage.getItem(counts)?.split(" ") ?? [];
+  if (says) localStorage.setItem(counts, `${Date.now()} ${says}`);
+  const [at, last] = localStorage.getItem(counts)?.split(" ") ?? [];
   const known = new URLSearchParams(Date.now() - at < lasts ? last : "");
   for (const el of document.querySelectorAll("[data-of]")) el.textContent = known.get(el.dataset.of)?.replace(/^0$/, "") ?? "";
 }
@@ -186,7 +186,7 @@ document.addEventListener("submit", (event) => {
   if (form.dataset.over || form.dataset.sent || question && !confirm(question)) return event.preventDefault();
   if (form.method !== "post") return;
   form.dataset.sent = "1";
-  if (form.getAttribute("action")?.endsWith("/act")) sessionStorage.removeItem(counts);
+  if (form.getAttribute("action")?.endsWith("/act")) localStorage.removeItem(counts);
 });
 // A page that comes back from the browser's memory can be sent again.
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
