@@ -110,10 +110,15 @@ func Spelled(s string) string {
 		}
 		times = 0
 	}
-	before, latin := '\n', false // latin: the word of r has ASCII letters or digits
+	before, base := '\n', '\n'    // base: the last character that is no mark
+	latin, posing := false, false // latin: the word of r has ASCII letters or digits
+	apart := !norm.NFC.IsNormalString(s)
 	for i, r := range s {
 		if !ofWord(before) && ofWord(r) {
 			latin = strings.ContainsFunc(wordAt(s, i), plain)
+		}
+		if european(r) && !european(base) {
+			posing = poses(s[i:])
 		}
 		_, size := utf8.DecodeRuneInString(s[i:])
 		after := '\n'
@@ -139,11 +144,14 @@ func Spelled(s string) string {
 			times++
 		} else {
 			b.WriteRune(r)
-			if imitates(r, before, latin) || RightToLeft(r) && turns(s[i+size:]) {
+			if imitates(r, before, latin || posing && european(r)) || apart && (merges(before, r) || merges(base, r)) ||
+				RightToLeft(r) && turns(s[i+size:]) {
 				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 			}
 		}
-		before = r
+		if before = r; !unicode.IsMark(r) {
+			base = r
+		}
 	}
 	end()
 	return b.String()

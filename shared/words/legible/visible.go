@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"ringi/shared/words/language"
 )
 
@@ -242,28 +244,69 @@ func Isolated(s string) string {
 var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu,
 	unicode.Deseret, unicode.Georgian}
 
-// lookalikes are characters that look like ASCII: Greek and phonetic letters, Roman numerals, hyphens, slashes, dots
-// and colons.
-const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορτυχϲϳ" + "ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
+// lookalikes are characters that look like ASCII: Greek and phonetic letters, ligatures, Roman numerals, hyphens,
+// slashes, dots and colons.
+const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϜϹͿαγικνορτυχϲϳ" + "ﬀﬁﬂﬃﬄﬅﬆĲĳŉǄǅǆǇǈǉǊǋǌǱǲǳ" + "ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
 	"⁄∕⧸" + "․∶꞉ː˸"
 
-// singletons are characters that Unicode defines as the same as another one, so that they look alike.
-const singletons = "\u037e\u0387\u1fef\u2126\u212a\u212b"
+// cyrillic are the letters of Cyrillic and Armenian that look like Latin ones, or like a digit, in any word.
+const cyrillic = "АВЕЗЅІЈКМНОРСТУХЬҮҺӀԌԚԜѴаекорсухѕіјһӏԁԛԝѵү" + "ՍՕՏԼօոսհցքզ"
 
-// imitates reports whether a character can be mistaken: it looks like an ASCII character and its word has ASCII letters
-// or digits (latin), or it always looks like another character or changes the look of the letter before it.
+// european reports whether a character is no ASCII, and of an alphabet with letters like Latin ones in the usual width.
+func european(r rune) bool {
+	return r >= 0x80 && !everyday(r) && (r < 0xff00 && unicode.In(r, unicode.Latin, unicode.Greek) || styled(r) ||
+		unicode.In(r, foreign...))
+}
+
+// styled reports whether a character is a letter or digit of formulas.
+func styled(r rune) bool { return r >= 0x1d400 && r <= 0x1d7ff }
+
+// poses reports whether the letters that begin a text can be taken for a Latin word, whichever they are: all of them
+// look Latin. A small letter alone, as in α版, can not.
+func poses(text string) bool {
+	n, capital := 0, false
+	for _, r := range text {
+		if unicode.IsMark(r) {
+			continue
+		}
+		if !european(r) {
+			break
+		}
+		base, _ := utf8.DecodeRuneInString(norm.NFD.String(string(r)))
+		if !unicode.Is(unicode.Latin, base) && !strings.ContainsRune(lookalikes+cyrillic, base) && !styled(base) &&
+			!unicode.In(base, unicode.Cherokee, unicode.Coptic, unicode.Lisu, unicode.Deseret) {
+			return false
+		}
+		n, capital = n+1, unicode.IsUpper(r)
+	}
+	return n > 1 || capital
+}
+
+// twin reports whether Unicode has a character or others that look the same: those that it defines as equal and, of
+// kanji and right-to-left letters, as compatible, and radicals, which look like kanji.
+func twin(r rune) bool {
+	s := string(r)
+	return !norm.NFC.IsNormalString(s) || unicode.Is(unicode.Radical, r) ||
+		(unicode.Is(unicode.Han, r) || RightToLeft(r)) && !norm.NFKC.IsNormalString(s)
+}
+
+// merges reports whether Unicode has another text that looks the same as two characters in a row.
+func merges(a, b rune) bool {
+	return norm.NFC.String(string([]rune{a, b})) != norm.NFC.String(string(a))+norm.NFC.String(string(b))
+}
+
+// imitates reports whether a character can be mistaken: it looks like an ASCII character and its word is Latin or can be
+// taken for it (latin), or it always looks like another character or changes the look of the letter before it.
 func imitates(r, before rune, latin bool) bool {
 	switch {
-	case r < 0x80:
+	case everyday(r):
 		return false
+	case twin(r):
+		return true
 	case unicode.IsMark(r) && !unicode.Is(unicode.Variation_Selector, r):
 		return unicode.In(before, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Hiragana, unicode.Katakana)
-	case strings.ContainsRune(singletons, r):
-		return true
-	case unicode.In(r, foreign...), strings.ContainsRune(lookalikes, r), r >= 0x1d400 && r <= 0x1d7ff:
-		return latin
 	}
-	return false
+	return latin && (unicode.In(r, foreign...) || strings.ContainsRune(lookalikes, r) || styled(r))
 }
 
 // turns reports whether a right-to-left letter changes the display order of rest, the text after it: of digits, and of
