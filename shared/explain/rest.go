@@ -81,7 +81,7 @@ func (t *teller) member(l *writer, pointer, name string) {
 	switch {
 	case said != "":
 		l.add(Value, said)
-	case t.look.taken[strings.ToLower(name)]:
+	case t.look.taken[legible.Folded(name)]:
 		l.quoted(name)
 	default:
 		l.name(name)

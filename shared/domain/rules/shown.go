@@ -122,7 +122,7 @@ func (m *Mark) itemApart() bool {
 func (m *Mark) checkNames(p *problems) {
 	taken := map[string]string{} // pointers by the folded name: no name is another argument's in another language
 	for _, name := range OwnNames {
-		taken[foldedCase(name)] = "Ringi's own"
+		taken[legible.Folded(name)] = "Ringi's own"
 	}
 	p.unless(len(m.Names) <= MaxNames, "names", "must have at most %d entries", MaxNames)
 	for _, pointer := range slices.Sorted(maps.Keys(m.Names)) {
@@ -134,9 +134,9 @@ func (m *Mark) checkNames(p *problems) {
 			p.name(name, field, MaxNamed)
 			p.unless(!strings.ContainsAny(name, nameSigns), field, "must have none of %s", nameSigns)
 			p.unless(strings.ContainsFunc(name, unicode.IsLetter), field, "must have a letter") // rows are numbered
-			of, is := taken[foldedCase(name)]
+			of, is := taken[legible.Folded(name)]
 			p.unless(!is || of == pointer, field, "is taken")
-			taken[foldedCase(name)] = pointer
+			taken[legible.Folded(name)] = pointer
 		}
 	}
 	p.unless(len(m.Labels) <= MaxNames, "labels", "must have at most %d entries", MaxNames)
@@ -145,8 +145,8 @@ func (m *Mark) checkNames(p *problems) {
 		field, label := fmt.Sprintf("labels[%s]", value), m.Labels[value]
 		p.unless(value != "" && len(value) <= MaxLabelled, field, "must be of a value of 1 to %d bytes", MaxLabelled)
 		p.name(label, field, MaxLabel)
-		p.unless(!seen[foldedCase(label)], field, "is there twice")
-		seen[foldedCase(label)] = true
+		p.unless(!seen[legible.Folded(label)], field, "is there twice")
+		seen[legible.Folded(label)] = true
 	}
 }
 
@@ -176,7 +176,7 @@ func (m *Mark) Misnamed(schema string) (all []aggregate.ErrField) {
 	s.named(s.root, "", 0, of)
 	for _, pointer := range slices.Sorted(maps.Keys(m.Names)) {
 		for _, locale := range slices.Sorted(maps.Keys(m.Names[pointer])) {
-			for _, other := range of[foldedCase(m.Names[pointer][locale])] {
+			for _, other := range of[legible.Folded(m.Names[pointer][locale])] {
 				if other != pointer {
 					all = append(all, aggregate.ErrField{Field: fmt.Sprintf("names[%s]", pointer), Limit: NameOf + other})
 					break
@@ -199,7 +199,7 @@ func (s *schemas) named(v any, pointer string, depth int, of map[string][]string
 		return
 	}
 	path := Tokens(pointer)
-	if name := foldedCase(path[len(path)-1]); pointer != "" && !slices.Contains(of[name], pointer) {
+	if name := legible.Folded(path[len(path)-1]); pointer != "" && !slices.Contains(of[name], pointer) {
 		of[name] = append(of[name], pointer)
 	}
 	for _, part := range s.parts(schema, pointer, unnamed) {
