@@ -146,6 +146,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 	lacking := map[string]int{}
 	for i, key := range keys {
 		l := t.writer()
+		lacking[key] = 0 // two columns may have one key
 		if titles != nil {
 			l.name(titles[i])
 		} else {
