@@ -91,6 +91,24 @@ func TestASheetIsOverwrittenWhereverItIsListed(t *testing.T) {
 	expect.That(t, strings.HasPrefix(e.Warning("ja"), e.FinalBriefly("ja")), "%q", e.Warning("ja"))
 }
 
+// Whatever its server calls a tool, a notification names it, and says that nobody knows what it moves.
+func TestANotificationNamesTheToolFirst(t *testing.T) {
+	s := write("bank.pay", nil, `{}`)
+	s.ToolTitle = strings.Repeat("Only reads. ", 12)
+	expect.Is(t, summed("ja", ordered(s)).Short("ja"), "bank の pay (「Only reads. Only reads. Only reads. Onl…」) · 金額不明")
+}
+
+// Two columns of a sheet may show one member.
+func TestAColumnWithAValueIsNotSaidToHaveNone(t *testing.T) {
+	s := write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"S","columns":[`+
+		`{"key":"b","title":"B"},{"key":"b","title":"C"},{"key":"d","title":"D"},{"key":"d","title":"E"}],`+
+		`"rows":[{"b":1},{"c":2}]}`)
+	e := explain.EffectOf("en", s, nil, nil)
+	for i, want := range []string{"B", "C", "D (no values)", "E (no values)"} {
+		expect.Is(t, e.Items.Columns[i].Name, want)
+	}
+}
+
 // A notification is one short line that names nobody, whatever the arguments are.
 func TestANotificationIsShort(t *testing.T) {
 	long := strings.Repeat("とても長い名前\\n", 40)

@@ -159,7 +159,7 @@ type look struct {
 func lookOf(s *task.Step) look {
 	k := look{mark: s.Marked(), taken: map[string]bool{}}
 	for _, name := range rules.OwnNames {
-		k.taken[strings.ToLower(name)] = true
+		k.taken[legible.Folded(name)] = true
 	}
 	if f, own := catalog.Named(s.Tool); own {
 		k.own, k.party, k.item, k.words, k.names = &f, f.Shown.Party, f.Shown.Item, f.Shown.Words, f.Shown.Names
@@ -168,7 +168,7 @@ func lookOf(s *task.Step) look {
 	}
 	for _, names := range k.names {
 		for _, name := range names {
-			k.taken[strings.ToLower(name)] = true
+			k.taken[legible.Folded(name)] = true
 		}
 	}
 	return k
@@ -354,9 +354,21 @@ func (t *teller) sentence() {
 		short = fillLine(form["Short"], "party", t.shortParties())
 	}
 	if t.e.Act == "" {
-		short = plain(l.out)
+		short = t.tool()
 	}
 	t.e.short = short
+}
+
+// tool names the tool for a notification, and then how its server calls it: anybody may write that.
+func (t *teller) tool() string {
+	l := t.writer()
+	l.foreign(t.step.Tool)
+	if title := t.step.ToolTitle; title != "" && !strings.HasSuffix(t.step.Tool, "."+title) {
+		l.words(" (")
+		l.quoted(legible.Clip(title, maxShortParty))
+		l.words(")")
+	}
+	return plain(l.out)
 }
 
 // maxBare is how long a text without quotation marks may be within a sentence: a longer one could go on with it.

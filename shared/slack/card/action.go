@@ -113,7 +113,7 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 		return ""
 	case x.ActionType == conversation.ToolCall && p.Push == nil:
 		e := []explain.Effect{explain.EffectOf(d.w.Locale, CalledStep(p), nil, nil)}
-		said = explain.SumOf(d.w.Locale, e, nil).Short(d.w.Locale)
+		return ": " + d.short(explain.SumOf(d.w.Locale, e, nil))
 	case p.Push != nil:
 		is, _ := PullOf(x, p, d.w.Locale)
 		said = is.Title

@@ -119,6 +119,9 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 // says is the sentence that people read first.
 func (d drawing) says(s explain.Sum) string { return strong(d.line(s.Says())) + s.Unmarked() }
 
+// short is what steps do for a notification or a list, whole: its end says what isn't known.
+func (d drawing) short(s explain.Sum) string { return inline(s.Short(d.w.Locale), 2*maxHeader) }
+
 // warning says why it matters that an effect is final, as long as people decide about it.
 func (d drawing) warning(e *explain.Effect) string {
 	if d.settled {

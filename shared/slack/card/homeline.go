@@ -69,8 +69,8 @@ func (x Waits) what(w *askWords) string {
 	if i := slices.IndexFunc(steps, func(s task.Step) bool { return s.StepID == q.StepID }); q.StepID != "" && i >= 0 {
 		steps = steps[i : i+1]
 	}
-	s := drawing{w: wordsOf.In(w.Locale)}.sum(steps)
-	return inline(s.Short(w.Locale), maxHeader)
+	d := drawing{w: wordsOf.In(w.Locale)}
+	return d.short(d.sum(steps))
 }
 
 // facts are what somebody wants to know before they open a request: its words, its priority, and for whom the person
