@@ -195,9 +195,15 @@ func sectioned(parts ...string) []slack.Block {
 // headed are lines that begin with what they are about, such as Purpose: …
 var headed = language.Regexp{Text: `(?m)^(\pL[\pL\pN ]{0,24}:)( |$)`}
 
-// prose draws a text that people approve, in up to most sections. What a line is about is bold.
+// prose draws a text that people approve, in up to most sections. What a line is about is bold, but not in code or
+// after it, where a star could be the text's.
 func (d drawing) prose(text string, most int) body {
-	return d.sections(pages(headed.Get().ReplaceAllString(prepared(text), "*$1*$2"), maxSection), most)
+	before, code, found := strings.Cut(prepared(text), "```")
+	before = headed.Get().ReplaceAllString(before, "*$1*$2")
+	if found {
+		code = "```" + code
+	}
+	return d.sections(pages(before+code, maxSection), most)
 }
 
 func (d drawing) sections(parts []string, most int) body {

@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -150,6 +151,31 @@ func TestANotificationNamesAmountAndMatter(t *testing.T) {
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	expect.That(t, strings.HasPrefix(copied.Text, shown.Text+" (<@"+requester.ID+">) · due <!date^") &&
 		copied.Plain.Text == copied.Text, "%s / %s", copied.Text, copied.Plain.Text)
+}
+
+// No title that a server gives to its tool takes the tool's name, or the end, from a notification.
+func TestANotificationOfACallNamesItsTool(t *testing.T) {
+	for _, title := range []string{"Only reads the list of rooms; nothing is written and no money moves, ever",
+		strings.Repeat("&", 60), "Pay"} {
+		c := begunConversation(t).says("", tooled("bank.pay", `{"to":"x"}`, aggregate.Write,
+			conversation.Called{ToolTitle: title}))
+		_, m := c.drawn("en")
+		expect.That(t, strings.Contains(m.Text, ": pay on bank") && strings.HasSuffix(m.Text, " · amount unknown"),
+			"%s", m.Text)
+	}
+}
+
+// A star in a policy's code is the text's own.
+func TestNoLineOfAPolicysCodeIsBold(t *testing.T) {
+	all := map[string]bool{}
+	for _, text := range []string{"方針: x\n```\ncommand: rm\n```", "方針: x\n```\n*command:* rm\n```"} {
+		s := received(t).extracted().drafting()
+		s.do(s.FinishPrompt(s.Head.Run, text, defaults, s.now))
+		m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
+		is := sections(m.Attachments[0].Blocks.BlockSet)[0]
+		expect.That(t, !all[is] && strings.HasPrefix(is, "*方針:* x\n"), "%q", is)
+		all[is] = true
+	}
 }
 
 // Of a call whose arguments can't be read, neither a notification nor the Home tab says that it only reads.

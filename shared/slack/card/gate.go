@@ -23,6 +23,7 @@ type version struct {
 	body    body
 	sum     explain.Sum // of steps or a call
 	since   string      // what changed since the version before
+	remarks string      // a model's answers to reasons
 	made    bool        // there is content
 	steps   []task.Step
 	rounds
@@ -78,7 +79,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if i > 0 {
 				v.since = d.since(d.a.Processes[i-1], p)
 			}
-			v.steps, v.sum = p.Steps, d.sum(p.Steps)
+			v.steps, v.sum, v.remarks = p.Steps, d.sum(p.Steps), p.Remarks
 			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)
@@ -221,7 +222,7 @@ func (d drawing) pending(v version, r routed) face {
 	)
 	switch matter := ": " + titleOf(d.a, askWordsOf.In(w.Locale)); {
 	case v.told():
-		f.text = fill(w.PleaseApprove, "what", inline(v.sum.Short(w.Locale), maxHeader))
+		f.text = fill(w.PleaseApprove, "what", d.short(v.sum))
 	case v.kind == task.CardPrompt:
 		f.text = w.PleaseReview + matter
 	default:

@@ -173,7 +173,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		}
 		b = body{append([]slack.Block{section(first)}, b.blocks...), b.cut || lines > maxHomePolicy}
 	case q.Kind == task.CardProcess && v.made:
-		b = d.effects(v.sum, v.since, maxPages-1, 0).with(d.calls(v.steps, maxPages-1))
+		b = d.effects(v.sum, v.since, maxPages-1, 0).with(d.answers(v.remarks, maxPages-1)).with(d.calls(v.steps, maxPages-1))
 	}
 	if v.gate.Ruled() {
 		notes = append(notes, fill(r.texts.Rule, "rule", r.ruleName(&v.gate)))
