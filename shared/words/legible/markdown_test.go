@@ -263,11 +263,13 @@ func TestNoTwoWordsLookAlike(t *testing.T) {
 	for _, same := range [][2]string{
 		{"金田商店", "\uf90a田商店"}, {"小計", "⼩計"}, {"西", "⻄"}, {"TOYOTA", "ΤΟΥΟΤΑ"}, {"ACE", "АСЕ"}, {"株式会社ACE", "株式会社АСЕ"},
 		{"A社", "Α社"}, {"3台", "З台"}, {"Cööp", "Сӧӧр"}, {"ÉA", "ÉА"}, {"ACE", "ᎪᏟᎬ"}, {"ACE", "𝖠𝖢𝖤"}, {"file", "ﬁle"},
-		{"한", "\u1112\u1161\u11ab"}, {"한", "하\u11ab"}, {"क़", "\u0958"}, {"ऩ", "न\u093c"}, {"\u0622\u064b", "\u0627\u064b\u0653"},
+		{"한", "\u1112\u1161\u11ab"}, {"한", "하\u11ab"}, {"क़", "\u0958"}, {"ऩ", "न\u093c"},
+		{"\u0622\u064b", "\u0627\u064b\u0653"},
 		{"ا", "\ufe8d"}, {"é", "e\u0301"}, {"a\u0323\u0302", "a\u0302\u0323"},
 	} {
 		seen := legible.OneLine(same[1])
-		expect.That(t, seen != same[1] && strings.Contains(seen, "⟨U+"), "%q is drawn as %q, as %q is", same[1], seen, same[0])
+		expect.That(t, seen != same[1] && strings.Contains(seen, "⟨U+"), "%q is drawn as %q, as %q is",
+			same[1], seen, same[0])
 	}
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		if is := norm.NFC.String(string(r)); is != string(r) {

@@ -246,7 +246,8 @@ var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.
 
 // lookalikes are characters that look like ASCII: Greek and phonetic letters, ligatures, Roman numerals, hyphens,
 // slashes, dots and colons.
-const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϜϹͿαγικνορτυχϲϳ" + "ﬀﬁﬂﬃﬄﬅﬆĲĳŉǄǅǆǇǈǉǊǋǌǱǲǳ" + "ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
+const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϜϹͿαγικνορτυχϲϳ" + "ﬀﬁﬂﬃﬄﬅﬆĲĳŉǄǅǆǇǈǉǊǋǌǱǲǳ" +
+	"ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
 	"⁄∕⧸" + "․∶꞉ː˸"
 
 // cyrillic are the letters of Cyrillic and Armenian that look like Latin ones, or like a digit, in any word.
@@ -295,8 +296,8 @@ func merges(a, b rune) bool {
 	return norm.NFC.String(string([]rune{a, b})) != norm.NFC.String(string(a))+norm.NFC.String(string(b))
 }
 
-// imitates reports whether a character can be mistaken: it looks like an ASCII character and its word is Latin or can be
-// taken for it (latin), or it always looks like another character or changes the look of the letter before it.
+// imitates reports whether a character can be mistaken: it looks like an ASCII character and its word is Latin or can
+// be taken for it (latin), or it always looks like another character or changes the look of the letter before it.
 func imitates(r, before rune, latin bool) bool {
 	switch {
 	case everyday(r):
