@@ -306,6 +306,8 @@ var (
 	asked = regexp.MustCompile(`(?:\.(?:Say|In|List)\(?\s*|web\.Choices\(\w+, |\.options\()"([a-z_]+)"`)
 	heads = regexp.MustCompile(`\.Columns((?:\s+(?:"#?[a-z_]+"|\(only \S+ "#?[a-z_]+"\)))+)`)
 	head  = regexp.MustCompile(`"#?([a-z_]+)"`)
+	// lists of names, of which some are those of texts, and names in tables of ways
+	lists = regexp.MustCompile(`(?:table\(\w+,|\[\]string\{)(?:\s*"[a-z_]+",?)+|"via_[a-z]+"`)
 	shown = regexp.MustCompile(`\$(?:w|l|r|tasks|drafts)\.([a-z_]+)`)
 )
 
@@ -326,7 +328,7 @@ func homeOf(t *testing.T, catalog, key string) string {
 // text is used.
 func TestPagesAskForTextsThatThereAre(t *testing.T) {
 	used := map[string]bool{} // by catalog and key
-	catalogs, keys := maps.Clone(handed), map[string][]string{}
+	catalogs, keys, listed := maps.Clone(handed), map[string][]string{}, map[string][]string{}
 	expect.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		page := strings.HasSuffix(path, ".html")
 		if err != nil || d.IsDir() || !page && !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -348,6 +350,11 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 				keys[where] = append(keys[where], key[1])
 			}
 		}
+		for _, m := range lists.FindAllString(text, -1) {
+			for _, key := range head.FindAllStringSubmatch(m, -1) {
+				listed[where] = append(listed[where], key[1])
+			}
+		}
 		for _, m := range shown.FindAllStringSubmatch(text, -1) {
 			if page {
 				keys[where] = append(keys[where], m[1])
@@ -355,15 +362,22 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 		}
 		return nil
 	}))
+	find := func(where, key string) (found bool) {
+		for _, catalog := range catalogs[where] {
+			if _, there := web.TextsOf(catalog, language.All[0])[key]; there {
+				used[homeOf(t, catalog, key)+" "+key], found = true, true
+			}
+		}
+		return found
+	}
+	for where, names := range listed {
+		for _, key := range names {
+			find(where, key)
+		}
+	}
 	for where, asks := range keys {
 		for _, key := range asks {
-			found := false
-			for _, catalog := range catalogs[where] {
-				if _, there := web.TextsOf(catalog, language.All[0])[key]; there {
-					used[homeOf(t, catalog, key)+" "+key], found = true, true
-				}
-			}
-			expect.That(t, found, "%s asks for %q, which none of %v has", where, key, catalogs[where])
+			expect.That(t, find(where, key), "%s asks for %q, which none of %v has", where, key, catalogs[where])
 		}
 	}
 	for _, file := range expect.Value(filepath.Glob("texts/" + language.All[0] + "/*.yaml"))(t) {
