@@ -129,9 +129,8 @@ func (t *teller) longest(path []part, v any) (best []part, rows []map[string]any
 
 // fill writes the columns and rows of a table.
 func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marked bool) {
-	money := map[string]bool{}
+	money, currency := map[string]bool{}, ""
 	var subtotals []rules.Amount
-	currency := ""
 	if m := t.look.mark; marked && m != nil && t.e.Amount.Currency != "" {
 		for _, p := range m.Prices() {
 			money[p] = true
