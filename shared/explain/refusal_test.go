@@ -148,6 +148,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 			"unsaved": w.Unsaved, "direct": w.Direct, "reason": w.Reason, "canDecide": w.CanDecide, "may": w.May, "nobody": w.Nobody, "nobodyElse": w.NobodyElse, "ownRequest": w.OwnRequest, "members": w.Members,
 			"membersOfIt": w.MembersOfIt, "notRequester": w.NotRequester, "and": w.And, "andOthers": w.AndOthers, "cancelAccepted": w.CancelAccepted, "reasonNotTaken": w.ReasonNotTaken,
 		}
+		texts["ownDraft"], texts["notAskers"] = w.OwnDraft, w.NotAskers
 		for k, v := range w.Notes {
 			texts["note "+string(k)] = v
 		}
@@ -233,7 +234,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is 経理's turn ([U3], [U4])."},
 		{act(circulation.Stamp, 2, "U1"),
 			"This is your own request; you can't decide on it, nor as a stand-in. To withdraw it, cancel."},
-		{act(circulation.Stamp, 2, "U9"), "This version was made by your words, so somebody else has to stamp it."},
+		{act(circulation.Stamp, 2, "U9"), "This version was made by your words or your choice, so somebody else has to"},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }),
 			"You don't stand in for [U3] at this time. Please ask an administrator to reassign it."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U1") }),

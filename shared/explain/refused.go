@@ -53,6 +53,7 @@ type refusalWords struct {
 
 	CanDecide, May, Nobody, NobodyElse, OneOf, Members, MembersOfIt, And, AndOthers string
 	NotRequester, RequesterAlone, CancelAccepted, ReasonNotTaken                    string
+	OwnDraft, NotAskers                                                             string // somebody chose the draft
 }
 
 var refusalWordsOf = language.Catalog[refusalWords]{Files: &texts, Folder: "texts/refused"}
@@ -149,6 +150,9 @@ func (s Surface) ReasonNotTaken() string { return refusalWordsOf.In(s.Locale).Re
 func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
 		return refusalWordsOf.In(s.Locale).OwnRequest
+	}
+	if ruleOf(err) == aggregate.RuleSelf && len(askers) > 1 {
+		return refusalWordsOf.In(s.Locale).OwnDraft
 	}
 	if r, is := errors.AsType[*circulation.Refusal](err); is {
 		return s.act(r, o)

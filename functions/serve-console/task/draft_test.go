@@ -140,7 +140,7 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "前のバージョンの却下理由", ">却下</span>") // nobody rejected it or gave a reason
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	page = suzuki.Get(w.TaskPage())
-	page.Holds(t, "自分の依頼は自分で承認できません") // the version is theirs by now
+	page.Holds(t, "この案を選んだ人と依頼者は、承認できません") // the version is theirs by now
 	page.Lacks(t, "✅ 承認</button>")
 	suzuki.Get(path).Holds(t, "もう承認待ちではありません")
 	suzuki.Get(path).Lacks(t, "この案に変更する</button>")

@@ -231,7 +231,10 @@ var contestWords = language.InEach(contestTexts{
 	won:    "🏆 {teams} チームから選ばれた、{team} の案です ({score} 点)", picked: "🔁 {who} が別の案に変更しました: {team} ({score} 点)",
 	alone:  "コンテストでは使える案がなかったため、Ringi が下書きしました",
 	others: "ほかの案と比べる ({n})", title: "ほかの案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
-	pick: "この案に変更", picks: "現在の案は却下になり、この案が承認待ちになります", reads: "閲覧のみです。この案には変更できません",
+	pick: "この案に変更",
+	picks: "現在の案は却下になり、この案が承認待ちになります。" +
+		"変更した人は起案者になり、自分では承認できません (自己承認を認める設定を除く)",
+	reads:  "閲覧のみです。この案には変更できません",
 	author: "閲覧のみです。変更した人が起案者になり、ほかに承認できる人がいないため、この案には変更できません",
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました", feedback: "採点した AI の講評 (100 点満点)",
@@ -252,7 +255,10 @@ var contestWords = language.InEach(contestTexts{
 	won:    "🏆 {team}'s draft, best of {teams} ({score} points)", picked: "🔁 {who} switched to another draft: {team} ({score} points)",
 	alone:  "The contest had no usable draft, so Ringi wrote this one",
 	others: "Compare drafts ({n})", title: "Other drafts", entry: "🏁 {team} · {score} points · {place}", page: "{page} of {pages}",
-	pick: "Use this draft", picks: "Replaces the current draft; this one then needs approval", reads: "Read-only: you can't switch to this draft",
+	pick: "Use this draft",
+	picks: "Replaces the current draft. " +
+		"You then count as its author: somebody else must approve it, unless people may approve their own requests",
+	reads:  "Read-only: you can't switch to this draft",
 	author: "Read-only: whoever switches to a draft counts as its author, and nobody else can approve this one",
 	reason: "Switched to another draft ({team})", replaced: " (another draft)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ Other failed teams: {n}", feedback: "The scoring AI's comments (out of 100)",
