@@ -75,7 +75,7 @@ func testHomeOwes(t *testing.T, w *world) {
 	w.drawn()
 	w.opens(webapi.Suzuki)
 	w.onTab("first", webapi.Suzuki, 1)
-	for _, text := range []string{"あなたの番 (1 件)", "課長", "ルール「10万円以上」", webapi.DirectMessage(webapi.Suzuki)} {
+	for _, text := range []string{"あなたの番 (1 件)", "課長", webapi.DirectMessage(webapi.Suzuki)} {
 		expect.Has(t, w.tab(webapi.Suzuki), text, "first")
 	}
 	for _, user := range []string{webapi.Alex, webapi.Tanaka, webapi.Sato} {

@@ -49,6 +49,9 @@ func (s Sum) Says() []Piece {
 	return s.whole().Says(s.locale)
 }
 
+// Done is Says for what has been done. rows is how many rows a sheet got first, "" if nobody knows.
+func (s Sum) Done(rows string) []Piece { return s.whole().Done(s.locale, rows) }
+
 // Unmarked is Effect.Unmarked of all that steps do.
 func (s Sum) Unmarked() string { return s.whole().Unmarked(s.locale) }
 
@@ -204,7 +207,7 @@ func tellers(locale string, steps []task.Step) (all []*teller) {
 // changes compares a step in two versions, its arguments leaf by leaf. If these say nothing, or the tool is another one
 // of this name, it tells the step as a whole.
 func changes(old, now *teller) (all []Change) {
-	if check := []Piece{{Words, "🔍"}}; now.step.RequiresHumanCheck && !old.step.RequiresHumanCheck {
+	if check := []Piece{{Words, now.w.Check}}; now.step.RequiresHumanCheck && !old.step.RequiresHumanCheck {
 		all = append(all, Change{Name: stepName(now), Is: check})
 	} else if old.step.RequiresHumanCheck && !now.step.RequiresHumanCheck {
 		all = append(all, Change{Name: stepName(now), Was: check})

@@ -162,7 +162,7 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 			steps := ordered(order(`"アクメ"`, `"グローブ","about":"x"`))
 			steps[1].RequiresHumanCheck = true
 			return steps
-		}(), "ステップ2:  → 🔍; 取引先: アクメ → グローブ; about:  → x"},
+		}(), "ステップ2:  → 実行前の確認; 取引先: アクメ → グローブ; about:  → x"},
 		"a read": {func() []task.Step {
 			steps := ordered(order("", ""))
 			steps[0].ToolInput = `{"x":1}`

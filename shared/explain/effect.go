@@ -61,14 +61,17 @@ type Argument struct {
 	Name, Value []Piece
 	Text        string // the value as it is, if it is a text
 	Default     bool   // a server's default, which the call leaves out
+	Detail      string // the word before the name of a message's first detail; of others it isn't there
 }
 
 // effectWords are the texts of one language.
 type effectWords struct {
 	// Acts are, by the name of an act, its forms: of sentences about a party and items, of short ones, and why it is final.
 	Acts map[string]map[string]string
+	// Past has in turns the words of a sentence about what will be done and those about what was.
+	Past string
 
-	More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Detail, Subtotal, Total,
+	Check, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Detail, Subtotal, Total,
 	Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, NoValues, Moved, Anew string
 }
 

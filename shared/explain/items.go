@@ -325,7 +325,13 @@ func (t *teller) sheet() {
 	})
 	t.e.Sentence, t.e.short = l.out, form["ShortBare"]
 	if to.out != nil {
-		t.e.short = fillLine(form["Short"], "party", legible.Clip(plain(to.out), maxShortParty))
+		short, in := form["Short"], t.writer()
+		if _, known := tab.(string); known && t.gone["/sheet"] {
+			short = form["ShortTab"]
+			in.value(tab)
+		}
+		t.e.short = fillLine(short, "party", legible.Clip(plain(to.out), maxShortParty), "tab",
+			legible.Clip(plain(in.out), maxShortParty))
 	}
 	t.titles(rows)
 }

@@ -225,7 +225,7 @@ func (t *teller) pairs() (all []Argument) {
 		name.quoted(text)
 		l.leaf(value)
 		text, _ = value.(string)
-		all = append(all, Argument{Name: name.out, Value: l.out, Text: text})
+		all = append(all, Argument{Name: name.out, Value: l.out, Text: text, Detail: t.w.Detail})
 	}
 	t.gone["/details"] = true
 	return all

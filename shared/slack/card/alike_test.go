@@ -327,7 +327,7 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
 	s := planned(t, fiveSteps(), defaults)
 	for locale, want := range map[string]string{"ja": "末尾に付きます: _依頼: <@" + requester.ID + "> · 承認: (承認した人)_",
-		"en": "Below it stands: _Requested by <@" + requester.ID + "> · approved by (whoever approves)_"} {
+		"en": "Appended: _Requested by <@" + requester.ID + "> · approved by (whoever approves)_"} {
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		var all strings.Builder
 		for _, b := range m.Attachments[0].Blocks.BlockSet {

@@ -106,6 +106,7 @@ type drawing struct {
 	now      time.Time
 	console  string // its address; empty: no links
 	plain    bool   // without table blocks
+	narrow   bool   // as on the Home tab: a short message in one line
 	settled  bool   // nobody decides any more about what is drawn
 	asker    string // whose request a conversation's action is; empty: the task's requester's
 

@@ -23,9 +23,14 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 		return outcomeOf(a, s, link, now)
 	}
 	m := under(from, RenderUnder(a, c, s, now))
-	if g := a.GateAt(c.Subject); g.Ruled() && Owes(circulation.Walk(g.Circulating()), c) {
+	g := a.GateAt(c.Subject)
+	if g != nil && a.Head.Ended == nil && g.Status == aggregate.PendingApproval && asksFor(g, c) {
 		m.Text = fill(w.CopyText, "text", m.Text, "who", wordsOf.In(s.Locale).mention(a.Head.Requester))
-		if by := dueOf(g); by != nil {
+		by := g.Terms.DecideBy
+		if g.Ruled() {
+			by = dueOf(g)
+		}
+		if by != nil {
 			m.Text += fill(w.WaitsUntil, "when", when(*by))
 		}
 		if m.Plain != nil {
@@ -33,6 +38,11 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 		}
 	}
 	return m
+}
+
+// asksFor reports whether a gate that waits asks a copy's person.
+func asksFor(g *aggregate.Gate, c *aggregate.Card) bool {
+	return !g.Ruled() || Owes(circulation.Walk(g.Circulating()), c)
 }
 
 // ConversationCopy is Copy for an action of a conversation.
@@ -85,6 +95,9 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 	default:
 		if a.Head.Ended.As == task.TaskFailed {
 			colour = red
+		}
+		if e != nil {
+			blocks = append(blocks, d.kept(d.attempt(e))...)
 		}
 		blocks = append(blocks, contextLine(append(d.rejection(), d.ended())...))
 	}

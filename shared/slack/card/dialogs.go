@@ -64,16 +64,22 @@ func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 	if view, ok := d.rejectionOnRoute(r, locale); ok {
 		return view
 	}
-	return RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage}, locale)
+	view := RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage}, locale)
+	if d.Aggregate != nil {
+		draw := drawing{a: d.Aggregate, w: wordsOf.In(locale)}
+		if v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1); found {
+			view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
+		}
+	}
+	return view
 }
 
 func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
 	w := wordsOf.In(s.Locale)
 	blocks := []slack.Block{section(w.CancelText)}
 	if d.Aggregate != nil && d.Task != nil {
-		if title := inline(d.Task.Title, maxHeader); title != "" {
-			blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
-		}
+		title := titleOf(d.Aggregate, askWordsOf.In(s.Locale))
+		blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
 	}
 	if note != "" {
 		blocks = append(blocks, section(note))
@@ -282,10 +288,15 @@ func (d drawing) reviewed(
 	r.Page = max(0, min(r.Page, len(all)-1))
 	r.ID, r.TaskID = ident(r.ID), ident(r.TaskID)
 	last, value := r.Page == len(all)-1, r.ID+"/"+r.Hash
-	blocks := append([]slack.Block{header(title)}, all[r.Page]...)
-	blocks = append(blocks, divider(), contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
-	blocks = append(append(blocks, on.inDialog()...), on.dialogButtons(r, value, d.turns(r.Page, last))...)
-	submit := ""
+	blocks, route, name, submit := []slack.Block{header(title)}, on.inDialog(), w.ReviewTitle, ""
+	if _, _, stamped := on.takeBack(r.Type, value, r.Reader); stamped && r.Page == 0 { // what they look for comes first
+		blocks, route, name = append(append(blocks, route...), divider()), nil, on.texts.RouteTitle
+	}
+	blocks = append(append(blocks, all[r.Page]...), divider())
+	if len(all) > 1 {
+		blocks = append(blocks, contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
+	}
+	blocks = append(append(blocks, route...), on.dialogButtons(r, value, d.turns(r.Page, last))...)
 	switch {
 	case !open:
 		blocks = append(blocks, contextLine(w.ReviewOver))
@@ -297,7 +308,7 @@ func (d drawing) reviewed(
 	default:
 		blocks = append(blocks, contextLine(w.ReviewOn))
 	}
-	return modal(callback, w.ReviewTitle, submit, w.ReviewClose, metadata(r), blocks...)
+	return modal(callback, name, submit, w.ReviewClose, metadata(r), blocks...)
 }
 
 // Told is a dialog with one text and no button but the one that closes it.

@@ -183,7 +183,7 @@ func TestNothingIsSaidOfACallThatCantBeRead(t *testing.T) {
 	s := calling(t, "rooms.place_order", "{}", "{}")
 	s.Gates[0].Arguments = aggregate.Blob{S3Key: "x", Bytes: 90_000, Preview: `{"items":[`}
 	m := render(s.Aggregate, s.card(stepCard), "ja", s.now)
-	expect.Is(t, m.Text, "🔍 実行前の確認: 今月の勤怠集計")
+	expect.Is(t, m.Text, "🔍 実行前の確認: rooms の place_order ほか 1 件 · 金額不明")
 	home := drawn(card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Gates[0].Asks(),
 		Link: "https://x.slack.com/archives/C1/p1"}}}, defaults, "ja", s.now).Blocks.BlockSet)
 	expect.That(t, !strings.Contains(home, "読み取り") && strings.Contains(home, "長いため、カードで読みます"), "%s", home)

@@ -106,7 +106,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 		line = append(line, says)
 	}
 	said := strings.Join(line, " / ")
-	if units(said) > maxInlineCode {
+	if units(said) > maxInlineCode || len(line) > 1 && !d.narrow {
 		said = "\n• " + strings.Join(line, "\n• ")
 	}
 	if said != "" {
@@ -133,10 +133,32 @@ func (d drawing) warning(e *explain.Effect) string {
 // whole draws an effect in lines, a short one in one.
 func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	rest := d.arguments(e)
+	if line, ok := d.oneLine(e, says, rest); ok {
+		d.put(l, entry, e, line)
+		return
+	}
 	if e.Words == nil && e.Items == nil && e.Tool != MessageTool && len(rest) == 1 && units(rest[0]) < maxBeside*50 {
 		says, rest = says+" · "+rest[0], nil
 	}
 	d.put(l, entry, e, slices.Concat([]string{says}, quotation(e.Words), d.rows(e), rest)...)
+}
+
+// oneLine draws a message in one line where there is little room. ok is false for one whose text could be taken for
+// what stands behind it, or that has more than words.
+func (d drawing) oneLine(e *explain.Effect, says string, rest []string) (line string, ok bool) {
+	text := quotation(e.Words)
+	if !d.narrow || e.Items != nil || len(text) != 1 || strings.ContainsAny(text[0], "「」“”`") {
+		return "", false
+	}
+	parts := []string{fill(d.w.SaysWords, "says", says, "words", strings.TrimPrefix(text[0], "> "))}
+	for _, r := range rest {
+		if strings.HasPrefix(r, "```") {
+			return "", false
+		}
+		parts = append(parts, strings.TrimPrefix(r, "• "))
+	}
+	line = strings.Join(parts, " · ")
+	return line, units(line) <= maxQuoted
 }
 
 // put adds lines of an effect. In another section they go on below its number, but within code.
@@ -179,11 +201,15 @@ func Below(locale, who string) string { return explain.Sent(locale, who, wordsOf
 
 // arguments draws what no other part of an effect has, a server's defaults, and the line below a message.
 func (d drawing) arguments(e *explain.Effect) []string {
-	var own, left [][]string
+	var own, details, left [][]string
 	for _, a := range e.Rest {
-		if a.Default {
+		switch {
+		case a.Default:
 			left = append(left, d.argument(a))
-		} else {
+		case a.Detail != "":
+			a.Name = slices.DeleteFunc(slices.Clone(a.Name), func(p explain.Piece) bool { return p.Text == a.Detail })
+			details = append(details, d.argument(a))
+		default:
 			own = append(own, d.argument(a))
 		}
 	}
@@ -191,7 +217,7 @@ func (d drawing) arguments(e *explain.Effect) []string {
 	if e.Items != nil {
 		heading = d.w.OtherArguments
 	}
-	lines := append(together(heading, own), together(d.w.LeftOut, left)...)
+	lines := slices.Concat(together(heading, own), together(d.w.Details, details), together(d.w.LeftOut, left))
 	if e.Tool != MessageTool || d.settled {
 		return lines
 	}
@@ -388,7 +414,11 @@ func (d drawing) since(was, is *task.Process) string {
 	}
 	text = fill(text, "version", was.Version, "changes", strings.Join(all, " · "))
 	if sentBack {
-		text += fill(d.w.SentBackFor, "who", d.w.mention(was.RejectedBy), "reason", inline(was.RejectionReason, maxDetail/2))
+		said := d.w.SentBackFor
+		if strings.Contains(is.Remarks, strings.TrimSpace(was.RejectionReason)) { // the answer below quotes it
+			said = d.w.SentBackBy
+		}
+		text += fill(said, "who", d.w.mention(was.RejectedBy), "reason", inline(was.RejectionReason, maxDetail/2))
 	}
 	return text
 }

@@ -47,7 +47,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 			"👀 *読み取り・計算:* 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
 			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
-			"明細「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID + "> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
+			"明細: 「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID + "> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
 			"*notes の post* · 金額不明\nbody: `&lt;!channel&gt; *x*`", true},
 		"no words at all": {"list_employees", `{`, "👀 *読み取り・計算:* 引数を読み取れません: 「{」", true},

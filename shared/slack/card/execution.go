@@ -1,8 +1,10 @@
 package card
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 )
 
 // execution draws the newest attempt: the progress of its steps, and how it ended.
@@ -53,7 +56,12 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	lines := d.stepList(r.steps, maxPages, longName,
 		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
 	f := face{title, colour, nil}.with(header(title))
-	if s := d.sum(r.steps); s.Final {
+	switch s, kept := d.sum(r.steps), d.kept(r); {
+	case r.Status == task.ExecutionCancelled && kept != nil:
+		f = f.with(kept...)
+	case s.Final && r.Status == task.ExecutionCompleted:
+		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0]))))+s.Unmarked(), maxSection)))
+	case s.Final:
 		f = f.with(section(cut(d.says(s), maxSection)))
 	}
 	f = f.with(lines.blocks...).with(divider())
@@ -61,6 +69,33 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 		return f
 	}
 	return f.with(contextLine(fill(routeWordsOf.In(d.w.Locale).Number, "number", r.Number)))
+}
+
+// kept says which writes of an attempt that didn't complete are done, and stay.
+func (d drawing) kept(r attempt) []slack.Block {
+	var lines []string
+	for i, s := range r.steps {
+		if s.Access == aggregate.Read || r.status(s) != task.StepCompleted {
+			continue
+		}
+		e := explain.EffectOf(d.w.Locale, s, nil, r.steps[:i])
+		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, rowsOf(r, e.Orders[0]))))
+	}
+	if lines == nil {
+		return nil
+	}
+	return []slack.Block{section(cut(d.w.Kept+"\n"+strings.Join(lines, "\n"), maxSection))}
+}
+
+// rowsOf returns how many rows a step wrote to a sheet, "" if its result doesn't say.
+func rowsOf(r attempt, order string) string {
+	for _, s := range r.steps {
+		if row := r.rows[s.StepID]; strconv.Itoa(s.Order) == order && row != nil && row.Result != nil {
+			n, _ := resultOf(row)["updated_rows"].(json.Number)
+			return inline(n.String(), maxTool)
+		}
+	}
+	return ""
 }
 
 type attempt struct {

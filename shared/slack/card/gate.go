@@ -26,6 +26,7 @@ type version struct {
 	remarks string      // a model's answers to reasons
 	made    bool        // there is content
 	steps   []task.Step
+	order   int // of a check's step
 	rounds
 	next *aggregate.GateStatus // of the version that follows
 
@@ -101,7 +102,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		for _, g := range d.a.Gates {
 			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
 				v.body, v.sum = d.gateBody(g, most)
-				v.made = true
+				v.made, v.order = true, g.Order
 				v.note = d.otherRule(g)
 			}
 		}
@@ -220,15 +221,42 @@ func (d drawing) pending(v version, r routed) face {
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
 	)
-	switch matter := ": " + titleOf(d.a, askWordsOf.In(w.Locale)); {
-	case v.told():
-		f.text = fill(w.PleaseApprove, "what", d.short(v.sum))
+	switch matter := d.matter(&v); {
 	case v.kind == task.CardPrompt:
-		f.text = w.PleaseReview + matter
+		f.text = w.PleaseReview + ": " + matter
+	case v.kind == task.CardStep && v.told():
+		f.text = matter
+	case v.told():
+		f.text = fill(w.PleaseApprove, "what", matter)
 	default:
-		f.text += matter
+		f.text += ": " + matter
 	}
 	return f
+}
+
+// matter says in a line what a version is about: what its steps do, or else the request's name.
+func (d drawing) matter(v *version) string {
+	switch {
+	case !v.told() || !v.sum.Final && v.kind == task.CardProcess:
+		return titleOf(d.a, askWordsOf.In(d.w.Locale))
+	case v.kind == task.CardStep:
+		return checkOf(d.w, v.order, v.sum)
+	}
+	return d.short(v.sum)
+}
+
+// about says in a dialog which version it is about.
+func (d drawing) about(v *version) slack.Block {
+	matter := d.matter(v)
+	if v.kind == task.CardPrompt {
+		matter = v.words.Header + ": " + matter
+	}
+	return section("*" + matter + "*")
+}
+
+// checkOf names the check before a step's call by what the call does.
+func checkOf(w *words, order int, s explain.Sum) string {
+	return fill(w.CheckOf, "step", order, "what", drawing{w: w}.short(s))
 }
 
 // closed draws a gate that ended without a decision. It keeps the content and says how the task ended.

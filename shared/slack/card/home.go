@@ -87,12 +87,13 @@ type Mine struct {
 // Slack limits a Home tab to 100 blocks and 250,000 bytes of JSON
 // (https://docs.slack.dev/reference/views/home-tab-views). Some blocks are reserved for rows without buttons.
 const (
-	maxHomeBlocks = 100
-	maxHomeCards  = 70    // blocks for complete cards
-	maxHomeText   = 60000 // characters of the complete cards
-	maxHomeRows   = 30    // waiting items
-	maxHomePolicy = 3     // lines of a policy; a longer one is read on its card
-	maxHomeLine   = 100   // characters that are counted as a line
+	maxHomeBlocks  = 100
+	maxHomeCards   = 70    // blocks for complete cards
+	maxHomeText    = 60000 // characters of the complete cards
+	maxHomeRows    = 30    // waiting items
+	maxHomePolicy  = 3     // lines of a policy; a longer one is read on its card
+	maxHomeEffects = 8     // lines of what steps do
+	maxHomeLine    = 100   // characters that are counted as a line
 )
 
 // HomeView draws a person's Home tab: what waits for them, what is due first at the top, and their own requests. Each
@@ -159,25 +160,10 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		return nil
 	}
 	w, q := askWordsOf.In(s.Locale), x.Question
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true} // a Home tab can't have tables
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true, narrow: true}
 	v, _ := d.versionOf(q.Kind, func(_, id string) bool { return q.ID == id }, maxPages-1)
-	r, b, first, notes := d.routeOf(&v), v.body, strong(v.words.Header), []string(nil)
-	if v.told() {
-		first = d.says(v.sum)
-	}
-	switch {
-	case q.Kind == task.CardPrompt:
-		lines := 0
-		for _, block := range b.blocks {
-			lines += max(blockHeight(block), characters(block)/maxHomeLine)
-		}
-		b = body{append([]slack.Block{section(first)}, b.blocks...), b.cut || lines > maxHomePolicy}
-	case q.Kind == task.CardProcess && v.made:
-		b = d.effects(v.sum, v.since, maxPages-1, 0).with(d.answers(v.remarks, maxPages-1)).with(d.calls(v.steps, maxPages-1))
-	}
-	if v.gate.Ruled() {
-		notes = append(notes, fill(r.texts.Rule, "rule", r.ruleName(&v.gate)))
-	}
+	r := d.routeOf(&v)
+	b, first, notes := d.bodyOnHome(&v), d.about(&v), []string{x.from(w) + x.stage(r) + x.until(w)}
 	if v.last {
 		notes = append(notes, d.w.RejectionEnds)
 	}
@@ -187,14 +173,12 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	case r.st.Refused != nil:
 		notes = append(notes, r.texts.Unknown)
 	case b.cut || b.bounded().cut:
-		b.blocks, notes = []slack.Block{section(first)}, append(notes, w.HomeLong)
+		b.blocks, notes[0] = []slack.Block{first}, notes[0]+" · "+w.HomeLong
 	case waits:
 		buttons = []slack.BlockElement{button(d.w.Approve, "approve_"+string(q.Kind), v.id, slack.StylePrimary),
 			button(d.w.Reject, "reject_"+string(q.Kind), v.id, slack.StyleDanger)}
 	}
-	blocks := slices.Concat([]slack.Block{section(fill(w.HomeFrom, "title", titleOf(a, w), "who",
-		d.w.mention(a.Head.Requester)) + x.until(w) + x.facts(w) + decides(x, s, w))}, v.note, b.blocks, d.changed())
-	blocks = append(blocks, contextOf(notes)...)
+	blocks := slices.Concat(v.note, b.blocks, d.changed(), []slack.Block{contextLine(notes...)})
 	if addressed(x.Link) {
 		buttons = append(buttons, leadsTo("open_card", w.OpenCard, x.Link))
 	}
@@ -203,6 +187,27 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		blocks = append(blocks, slack.NewActionBlock(id, buttons...))
 	}
 	return blocks
+}
+
+// bodyOnHome draws what a version is about. What takes more lines than a tab has room for is read on its card.
+func (d drawing) bodyOnHome(v *version) body {
+	b, most := v.body, maxHomeEffects
+	switch {
+	case v.kind == task.CardPrompt:
+		most = maxHomePolicy
+	case v.kind == task.CardProcess && v.made:
+		b = d.effects(v.sum, v.since, maxPages-1, 0)
+	}
+	lines := 0
+	for _, block := range b.blocks {
+		lines += max(blockHeight(block), characters(block)/maxHomeLine)
+	}
+	b.cut = b.cut || lines > most
+	if v.kind == task.CardProcess && v.made {
+		return b.with(d.answers(v.remarks, maxPages-1)).with(d.calls(v.steps, maxPages-1))
+	}
+	b.blocks = append([]slack.Block{d.about(v)}, b.blocks...)
+	return b
 }
 
 // byDue returns the items in the order in which they are due; those without an end come last. What names the person

@@ -7,10 +7,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 )
 
 // maxListSaid is how much of a message a line repeats, in characters.
@@ -19,6 +17,8 @@ const maxListSaid = 60
 // maxListTitle is the greatest length of a title in the list, in characters.
 const maxListTitle = 80
 
+// titleOf names a request by what its steps write, once they are known: a model gave it its title before anybody
+// corrected it. Where nothing is written, the title of a corrected request has the number of its version.
 func titleOf(a *task.Aggregate, w *askWords) string {
 	title := ""
 	switch {
@@ -27,7 +27,22 @@ func titleOf(a *task.Aggregate, w *askWords) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	return or(inline(title, maxListTitle), w.Untitled)
+	title = or(inline(title, maxListTitle), w.Untitled)
+	version := 1
+	if p := a.Prompt(); p != nil && p.Author == "" {
+		version = p.Version
+	}
+	if p := a.Process(); p != nil {
+		d := drawing{w: wordsOf.In(w.Locale)}
+		if sum := d.sum(p.Steps); sum.Final {
+			return d.short(sum)
+		}
+		version = max(version, p.Version)
+	}
+	if again := a.Correction != nil && a.Correction.Taken; version < 2 || again { // it has a new title then
+		return title
+	}
+	return fill(w.TitleOf, "title", title, "version", version)
 }
 
 func opens(link string, w *askWords) string { return linkAs(link, w.Open) }
@@ -69,8 +84,14 @@ func (x Waits) what(w *askWords) string {
 	if i := slices.IndexFunc(steps, func(s task.Step) bool { return s.StepID == q.StepID }); q.StepID != "" && i >= 0 {
 		steps = steps[i : i+1]
 	}
-	d := drawing{w: wordsOf.In(w.Locale)}
-	return d.short(d.sum(steps))
+	s := drawing{w: wordsOf.In(w.Locale)}.sum(steps)
+	if q.Kind == task.CardStep && len(steps) == 1 {
+		return checkOf(wordsOf.In(w.Locale), steps[0].Order, s)
+	}
+	if s.Final { // the title says it
+		return fill(w.WhatProcess, "version", q.Version)
+	}
+	return drawing{w: wordsOf.In(w.Locale)}.short(s)
 }
 
 // facts are what somebody wants to know before they open a request: its words, its priority, and for whom the person
@@ -87,6 +108,24 @@ func (x Waits) facts(w *askWords) (out string) {
 		}
 	}
 	return out + x.as(w)
+}
+
+// from says on the Home tab who asked, how urgent that is, and for whom the person stands in.
+func (x Waits) from(w *askWords) string {
+	out := fill(w.HomeFrom, "who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester))
+	if a, is := x.Of.(*task.Aggregate); is && a.Task != nil && a.Task.Priority.Pressing() {
+		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
+	}
+	return out + x.as(w)
+}
+
+// stage names the stage of a route that waits for the person, and how many stamps it owes.
+func (x Waits) stage(r routed) string {
+	s := r.st.CurrentStage()
+	if s == nil {
+		return ""
+	}
+	return " · " + fill(r.texts.Owes, "stage", or(inline(s.Name, maxStage), r.w.None), "n", s.Owed)
 }
 
 // as says for whom the person stands in, or nothing.
@@ -152,11 +191,6 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 	a := x.Task
 	mark, next, _ := strings.Cut(w.state(a), " ")
 	title = mark + " *" + titleOf(a, w) + "*"
-	if p := a.Process(); p != nil {
-		if _, sum := task.Leads(p.Steps); sum.Known() && sum != rules.Nothing() {
-			title += " " + explain.Money(w.Locale, sum)
-		}
-	}
 	if q, waits := a.Asks(); waits {
 		of := Waits{Of: a, Question: q}
 		of.Question.DecideBy = of.due()
@@ -180,6 +214,8 @@ func (w *askWords) state(a *task.Aggregate) string {
 		status = "held"
 	case status == task.StatusCancelled && a.Head.Ended.Reason == task.ReasonDenied:
 		status = "denied"
+	case status == task.StatusCancelled && a.Head.Ended.Reason == task.ReasonStepRejected:
+		status = "stopped"
 	}
 	return or(w.States[status], w.States[task.StatusDrafting])
 }

@@ -128,7 +128,7 @@ func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.Modal
 		submit, fields = w.ModalSubmitStep, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)}
 	}
 	return modal(RejectionCallback, texts.Rejection, submit, w.ModalClose, about,
-		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale, fields...)...)...), true
+		append([]slack.Block{draw.about(&v), section(form.Lead)}, whom(r.AsWhom, locale, fields...)...)...), true
 }
 
 // rejectionOnRoute is Rejection for an action under a rule, ok is false for one without.

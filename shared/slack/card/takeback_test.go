@@ -246,8 +246,8 @@ func TestHomeHasALineForEachThatWaits(t *testing.T) {
 				DecideBy: due(1)}, Link: "https://x.slack.com/archives/C1/p1"},
 	}}
 	for locale, says := range map[string][]string{
-		"ja": {"先に", "シートに書き込みます", "DM を送ります", "🚨", "のメンバー", "今月の勤怠"},
-		"en": {"先に", "Writes to a sheet", "Sends a DM", "🚨", "members of", "due"},
+		"ja": {"シートに書き込みます", "DM を送ります", "🚨", "期限"},
+		"en": {"Writes to a sheet", "Sends a DM", "🚨", "due"},
 	} {
 		home := jsonOf(card.HomeView(in, tenancy.DefaultSettings(), locale, now))
 		first, rest, _ := strings.Cut(home, `{"type":"divider"}`)
@@ -258,12 +258,12 @@ func TestHomeHasALineForEachThatWaits(t *testing.T) {
 		none := map[string]string{"ja": "書き込みはありません", "en": "nothing is written"}[locale]
 		expect.That(t, strings.Contains(rest, none), "%s: what only reads is not said to: %s", locale, rest)
 		list := card.List(locale, in)
-		expect.That(t, strings.Index(list, "先に") < strings.Index(list, "後で"), "%s: the list is not by due time", locale)
+		expect.That(t, strings.Index(list, "🚨") < strings.Index(list, "後で"), "%s: the list is not by due time", locale)
 	}
 	for _, n := range []int{30, 31, 200} {
 		var many []card.Waits
 		for i := range n {
-			many = append(many, card.Waits{Of: of(fmt.Sprint("件", i, "件"), task.High, write("send_slack_dm")),
+			many = append(many, card.Waits{Of: of(fmt.Sprint("件", i, "件"), task.High),
 				Question: aggregate.Question{Kind: task.CardProcess, Version: 1, DecideBy: due(i)}})
 		}
 		view := card.HomeView(card.Summary{Waiting: many}, tenancy.DefaultSettings(), "ja", now)

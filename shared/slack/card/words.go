@@ -37,12 +37,13 @@ type words struct {
 	Again          string // above the rest of what a step would do
 	PleaseApprove  string // notification of steps that wait
 	PleaseReview   string // of a policy
+	CheckOf        string // what a step's check is about
 
 	// What a version of the steps does otherwise than the one before.
-	Since, SinceNothing, SentBackFor   string
-	ChangedTo, ChangedNew, ChangedGone string
-	Stamper                            string // stands for whoever will approve
-	Remarks                            string // heading of the answers to earlier rejections
+	Since, SinceNothing, SentBackFor, SentBackBy string
+	ChangedTo, ChangedNew, ChangedGone           string
+	Stamper                                      string // stands for whoever will approve
+	Remarks                                      string // heading of the answers to earlier rejections
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string
@@ -54,7 +55,7 @@ type words struct {
 	EndedOtherwise, EndedByRules                            string
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
-	StoppedBy, StoppedInFlight, StoppedUnknown              string
+	StoppedBy, StoppedInFlight, StoppedUnknown, Kept        string
 
 	// Of a request whose message its author changed.
 	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted     string
@@ -88,6 +89,7 @@ type words struct {
 	Prompt, Process, Step gateWords
 	ArgumentsCut          string
 	ArgumentsMasked       string
+	Details, SaysWords    string
 	LeftOut               string // heading of the defaults for omitted arguments
 	MoreRows              string
 	EmptyCell             string
@@ -148,7 +150,7 @@ type askWords struct {
 	Notes                                       map[AskNote]string
 
 	Locale, Untitled                                                             string
-	CopiesLeft, CopyFrom, CopyText, OutcomeText                                  string
+	TitleOf, CopiesLeft, CopyFrom, CopyText, OutcomeText                         string
 	HomeWaiting, HomeNothing, HomeLong, HomeHidden, HomeMore                     string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                 string // if not all items were read
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeNew, HomeStandIn, HomeConsole string
@@ -156,7 +158,7 @@ type askWords struct {
 	StateOpen, StateBroken                                                       string
 	WaitsLine, WaitsUntil, WaitsAs, ListID                                       string
 	WaitsSaid, WaitsFor, OpenCard, OpenResult                                    string
-	WhatPrompt, WhatStep                                                         string
+	WhatPrompt, WhatProcess, WhatStep                                            string
 	States                                                                       map[task.Status]string // of requests
 }
 
@@ -263,7 +265,7 @@ type routeWords struct {
 	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
-	TakeBackNo, OpenRoute, Stamped                     string
+	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
 	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string // the form for a hand that stands in for several
 	Owes                                               string // in lists
 	Askers                                             string // whose words were shown beside the requester's
