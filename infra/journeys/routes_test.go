@@ -138,7 +138,7 @@ func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 	s := start(t)
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
 	organise(t, s, tenant, "1,鈴木,suzuki@example.com,H,,部長,2,,社員\n2,田中,tanaka@example.com,H,,課長,3,,社員\n"+
-		"3,佐藤,sato@example.com,H,,,,1,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n")
+		"3,佐藤,sato@example.com,H,,,,2,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n")
 	above := rules.Stage{Name: "上長", Need: 1, Empty: rules.EmptyUp, Who: rules.Who{Kind: rules.WhoManager, Level: 1}}
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から", Outcome: rules.Outcome{Route: &rules.Policy{
 		Stages: []rules.Stage{above, desk("確認", 1, webapi.Alex)},
