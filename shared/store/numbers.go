@@ -204,3 +204,6 @@ type gateRow struct {
 	aggregate.Gate
 	Steps []task.Step `json:"steps"`
 }
+
+// Objects implements aggregate.Objects, as the row of the steps does.
+func (*gateRow) Objects() (list, member string, blob bool) { return (*task.Process)(nil).Objects() }

@@ -22,7 +22,7 @@ import (
 
 func Message(order int, text string) task.Step {
 	return pipelinetest.Step(order, "send_slack_dm", aggregate.Write,
-		fmt.Sprintf(`{"recipient":%q,"text":%q,"details":[]}`, webapi.Tanaka, text))
+		fmt.Sprintf(`{"details":[],"recipient":%q,"text":%q}`, webapi.Tanaka, text))
 }
 
 // AskForSteps approves the policy and brings these steps to their approval.

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 	"maps"
@@ -67,7 +66,7 @@ func (c *Pages) visible(
 	if f.Search != "" {
 		words, called := strings.Fields(searchable(f.Search)), c.called(r, v)
 		sees, keep = keep, func(x store.ListedTask) bool {
-			text := searchable(cmp.Or(x.Title, x.Text) + " " + called[x.Requester()])
+			text := searchable(x.Title + " " + x.Text + " " + called[x.Requester()])
 			lacks := func(word string) bool { return !strings.Contains(text, word) }
 			return (sees == nil || sees(x) || x.ListedAs.Open()) && !slices.ContainsFunc(words, lacks)
 		}

@@ -55,13 +55,6 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	if no := p.Unknown(d); no != nil {
 		return circulation.Route{}, no
 	}
-	if len(f.Askers) > 1 { // others' words open no route that the requester alone doesn't have
-		own := *f
-		own.Askers = []circulation.Person{f.Requester}
-		if _, err := p.Resolve(&own, floor, d); err != nil {
-			return circulation.Route{}, err
-		}
-	}
 	r := &resolving{policy: p, facts: f, floor: floor, d: d}
 	for i := range p.Stages {
 		if err := r.stage(i); err != nil {
@@ -79,6 +72,11 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	route.Readers, err = r.readers()
 	if err == nil && !walkable(route, f) {
 		err = &Unresolved{Why: LeftBounds}
+	}
+	if err == nil && len(f.Askers) > 1 { // others' words open no route that the requester alone doesn't have
+		own := *f
+		own.Askers = []circulation.Person{f.Requester}
+		_, err = p.Resolve(&own, floor, d)
 	}
 	if err != nil {
 		return circulation.Route{}, err
