@@ -40,6 +40,12 @@ func SumOf(locale string, writes, reads []Effect) Sum {
 	return s
 }
 
+// SumUp is SumOf all that steps do.
+func SumUp(locale string, steps []task.Step) Sum {
+	writes, reads := Effects(locale, steps)
+	return SumOf(locale, writes, reads)
+}
+
 // Says is the sentence that people read first: the money, and what is done.
 func (s Sum) Says() []Piece {
 	w := effectWordsOf.In(s.locale)

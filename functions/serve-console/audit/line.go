@@ -77,11 +77,11 @@ func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.R
 
 // says returns what people are told first of what steps do.
 func says(by subject.Reader, steps []domain.Step) []subject.Piece {
-	writes, reads := explain.Effects(by.Locale, steps)
-	if len(writes) == 0 && len(reads) > 0 {
-		return by.Briefly(reads[0].Sentence)
+	sum := explain.SumUp(by.Locale, steps)
+	if !sum.Final && len(sum.Reads) > 0 {
+		return by.Briefly(sum.Reads[0].Sentence)
 	}
-	return by.Briefly(explain.SumOf(by.Locale, writes, reads).Lead.Sentence)
+	return by.Briefly(sum.Lead.Sentence)
 }
 
 // requester returns whose request it is; of an action the latest asker.

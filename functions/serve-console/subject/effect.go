@@ -90,8 +90,7 @@ const mostInLine = 4
 
 // Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
 func (r Reader) Sum(steps []task.Step) Sum {
-	writes, reads := explain.Effects(r.Locale, steps)
-	sum := explain.SumOf(r.Locale, writes, reads)
+	sum := explain.SumUp(r.Locale, steps)
 	out := Sum{Words: web.TextsOf("effect", r.Locale)}
 	checked := map[string]bool{}
 	for _, s := range steps {

@@ -68,8 +68,7 @@ func (c *Pages) payloadOf(ctx context.Context, x store.WaitingItem, open bool) *
 func (x askedItem) effect(locale string) explain.Sum {
 	steps, earlier := x.steps()
 	if len(steps) != 1 {
-		writes, reads := explain.Effects(locale, steps)
-		return explain.SumOf(locale, writes, reads)
+		return explain.SumUp(locale, steps)
 	}
 	var shown map[string]any
 	if row, is := x.Row.(*task.StepGate); is {

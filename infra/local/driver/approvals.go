@@ -90,8 +90,8 @@ func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) 
 		case *task.Aggregate:
 			if a.Process() != nil && (q.Kind == task.CardProcess || q.Kind == task.CardStep) {
 				other := func(s task.Step) bool { return q.Kind == task.CardStep && s.StepID != q.StepID }
-				writes, reads := explain.Effects(locale, slices.DeleteFunc(slices.Clone(a.Process().Steps), other))
-				out.Writes[locale] = explain.SumOf(locale, writes, reads).Short(locale)
+				steps := slices.DeleteFunc(slices.Clone(a.Process().Steps), other)
+				out.Writes[locale] = explain.SumUp(locale, steps).Short(locale)
 			}
 		}
 	}

@@ -129,8 +129,7 @@ func (d drawing) answers(remarks string, most int) body {
 
 // sum sums up what steps do.
 func (d drawing) sum(steps []task.Step) explain.Sum {
-	writes, reads := explain.Effects(d.w.Locale, steps)
-	return explain.SumOf(d.w.Locale, writes, reads)
+	return explain.SumUp(d.w.Locale, steps)
 }
 
 // doneBefore reports whether a call of an earlier attempt turned out to have completed this gate's step.
