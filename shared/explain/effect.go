@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
@@ -269,36 +268,6 @@ func (t *teller) read() {
 	}
 }
 
-// mostParties is how many people or companies a sentence names.
-const mostParties = 5
-
-// party names whom a call is for. exact says that nobody else is named so.
-func (t *teller) party(v any) (pieces []Piece, exact bool) {
-	l := t.writer()
-	switch v := v.(type) {
-	case string:
-		if label := t.look.label(v); label != "" {
-			l.text(label)
-			return l.out, false
-		}
-		if v == "" {
-			return nil, false
-		}
-		if t.step.Tool == toolMessage && userForm.Get().MatchString(v) {
-			l.add(Person, v)
-			return l.out, true
-		}
-		l.text(v)
-		return l.out, true
-	case map[string]any:
-		if at, is := reference(v); is && l.from(at) {
-			t.result = true
-			return l.out, true
-		}
-	}
-	return nil, false
-}
-
 // text writes a text in quotation marks unless it is a word that nothing else looks like.
 func (l *writer) text(s string) {
 	if bare(s) && legible.OneLine(s) == s {
@@ -361,54 +330,6 @@ func (t *teller) sentence() {
 	}
 	t.e.short = short
 }
-
-// tool names the tool for a notification, and then how its server calls it: anybody may write that.
-func (t *teller) tool() string {
-	l := t.writer()
-	l.foreign(t.step.Tool)
-	if title := t.step.ToolTitle; title != "" && !strings.HasSuffix(t.step.Tool, "."+title) {
-		l.words(" (")
-		l.quoted(legible.Clip(title, maxShortParty))
-		l.words(")")
-	}
-	return plain(l.out)
-}
-
-// maxBare is how long a text without quotation marks may be within a sentence: a longer one could go on with it.
-const maxBare = 20
-
-// parties names all whom a call is for. Of several, texts are in quotation marks: 「と」 may be in a name.
-func (t *teller) parties() []Piece {
-	l, and := t.writer(), t.w.And
-	if t.step.Tool == toolMessage {
-		and = t.w.AndDM
-	}
-	for i, pieces := range t.to {
-		if i > 0 {
-			l.add(Words, and)
-		}
-		p := pieces[0]
-		if len(pieces) == 1 && p.Kind == Value && (len(t.to) > 1 || utf8.RuneCountInString(p.Text) > maxBare) {
-			l.quoted(p.Text)
-			continue
-		}
-		l.out = append(l.out, pieces...)
-	}
-	return l.out
-}
-
-// shortParties is parties for a notification, which mentions nobody.
-func (t *teller) shortParties() string {
-	switch {
-	case len(t.to) == 1 && t.to[0][0].Kind == Person:
-		return t.w.Person
-	case len(t.to) > 1:
-		return fillLine(t.w.People, "n", len(t.to))
-	}
-	return legible.Clip(plain(t.to[0]), maxShortParty)
-}
-
-const maxShortParty = 40
 
 // plain returns pieces as one text.
 func plain(pieces []Piece) string {

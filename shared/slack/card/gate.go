@@ -1,6 +1,8 @@
 package card
 
 import (
+	"strings"
+
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
@@ -325,4 +327,47 @@ func (d drawing) chooses(t aggregate.Terms, asReason bool) slack.Block {
 		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
 	}
 	return contextLine(lines...)
+}
+
+// since says what a version does otherwise than the one before, and why that was sent back.
+func (d drawing) since(was, is *task.Process) string {
+	const most = 5
+	var all []string
+	left, used := 0, 0
+	changes := explain.Between(d.w.Locale, was.Steps, is.Steps)
+	for i, c := range changes {
+		text := d.w.ChangedTo
+		switch {
+		case c.Was == nil:
+			text = d.w.ChangedNew
+		case c.Is == nil:
+			text = d.w.ChangedGone
+		}
+		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
+		last := i == len(changes)-1 // what all steps move, if that changed
+		if n := units(line); n > maxInlineCode || !last && (len(all) == most-1 || used+n > maxInlineCode) {
+			left++
+			continue
+		}
+		all, used = append(all, line), used+units(line)
+	}
+	if left > 0 {
+		all = append(all, fill(d.w.MoreSteps, "n", left))
+	}
+	text, sentBack := d.w.Since, was.Status == aggregate.Rejected && was.RejectedBy != ""
+	switch {
+	case len(changes) == 0 && !sentBack:
+		return ""
+	case len(changes) == 0:
+		text = d.w.SinceNothing
+	}
+	text = fill(text, "version", was.Version, "changes", strings.Join(all, " · "))
+	if sentBack {
+		said := d.w.SentBackFor
+		if strings.Contains(is.Remarks, strings.TrimSpace(was.RejectionReason)) { // the answer below quotes it
+			said = d.w.SentBackBy
+		}
+		text += fill(said, "who", d.w.mention(was.RejectedBy), "reason", inline(was.RejectionReason, maxDetail/2))
+	}
+	return text
 }
