@@ -84,3 +84,13 @@ func (t *teller) shortParties() string {
 }
 
 const maxShortParty = 40
+
+// PeopleIn returns the people that pieces name.
+func PeopleIn(pieces []Piece) (ids []string) {
+	for _, p := range pieces {
+		if p.Kind == Person {
+			ids = append(ids, p.Text)
+		}
+	}
+	return ids
+}

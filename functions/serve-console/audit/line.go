@@ -55,11 +55,11 @@ type speaker struct {
 // lines returns the lines of what was read, in its order.
 func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.RegisteredTask) (out []line, err error) {
 	var ids []string
-	by := subject.Reader{Locale: v.Locale, Person: func(id string) string { ids = append(ids, id); return id }}
+	told := make([][]explain.Piece, len(rows))
 	for i := range rows {
 		x := &rows[i]
-		says(by, x.Steps)
-		ids = append(ids, requester(x))
+		told[i] = toldOf(v.Locale, x.Steps)
+		ids = append(append(ids, requester(x)), explain.PeopleIn(told[i])...)
 		for _, s := range x.Gate.Given() {
 			ids = append(ids, s.By, s.OnBehalfOf)
 		}
@@ -67,21 +67,21 @@ func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.R
 	names := c.Names(slackapi.For(ctx, v.Tenant), v, ids...)
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
 	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
-	by.Person = called
-	s := speaker{by, v.Texts("register"), v.Texts("approvals"), called, history.recent}
+	s := speaker{subject.Reader{Locale: v.Locale, Person: called}, v.Texts("register"), v.Texts("approvals"), called, history.recent}
 	for i := range rows {
 		out = append(out, s.line(&rows[i]))
+		out[i].Says = s.Briefly(told[i])
 	}
 	return out, history.err
 }
 
-// says returns what people are told first of what steps do.
-func says(by subject.Reader, steps []domain.Step) []subject.Piece {
-	sum := explain.SumUp(by.Locale, steps)
+// toldOf returns what people are told first of what steps do.
+func toldOf(locale string, steps []domain.Step) []explain.Piece {
+	sum := explain.SumUp(locale, steps)
 	if !sum.Final && len(sum.Reads) > 0 {
-		return by.Briefly(sum.Reads[0].Sentence)
+		return sum.Reads[0].Sentence
 	}
-	return by.Briefly(sum.Lead.Sentence)
+	return sum.Lead.Sentence
 }
 
 // requester returns whose request it is; of an action the latest asker.
@@ -100,7 +100,6 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	out := line{
 		Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.called(requester(x)), Round: x.Decision.Round,
 		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department,
-		Says: says(s.Reader, x.Steps),
 	}
 	if x.Decision.N > 0 {
 		out.Number = x.Decision.String()

@@ -121,11 +121,7 @@ func (c *Pages) read(r *http.Request, v *web.Viewer, all []askedItem, reach peop
 // peopleOf returns whom the sentences of effects name.
 func peopleOf(s explain.Sum) (ids []string) {
 	for _, e := range append(slices.Concat(s.Then, s.Reads), s.Lead) {
-		for _, p := range e.Sentence {
-			if p.Kind == explain.Person {
-				ids = append(ids, p.Text)
-			}
-		}
+		ids = append(ids, explain.PeopleIn(e.Sentence)...)
 	}
 	return ids
 }
