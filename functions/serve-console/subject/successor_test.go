@@ -46,6 +46,7 @@ func TestSuccessors(t *testing.T) {
 		"nobody can be chosen before the rule is edited": testRuleFirst,
 		"what is stuck is listed":                        testStuck,
 		"nothing is stuck":                               testNothingStuck,
+		"one is chosen for an agent's action":            testOfAnAction,
 	})
 }
 
@@ -363,6 +364,24 @@ func testNothingStuck(t *testing.T, w *consoletest.World) {
 	w.Later(2 * time.Minute) // what Slack said is known for one
 	w.Console.Listing = silent{w.Console.Listing}
 	b.Get("/console/approvals?for=stuck").Says(t, 200, "Slack に確認できない")
+}
+
+// The list and the conversation's page lead to where an action's successor is named.
+func testOfAnAction(t *testing.T, w *consoletest.World) {
+	ruled(w, webapi.Alex)
+	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
+	k.ProposesBy(pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("課長", 1, webapi.Tanaka),
+		pipelinetest.Desk("部長", 1, gone)))
+	b, link := w.As(webapi.Suzuki), regexp.MustCompile(`href="(`+k.Page()+`/successor\?for=`+gone+`[^"]*)"`)
+	var p consoletest.Answer
+	for _, path := range []string{"/console/approvals?for=stuck", k.Page()} {
+		to := link.FindStringSubmatch(b.Get(path).Body)
+		expect.Must(t, to != nil, "%s doesn't lead to where a successor is named", path)
+		p = b.Get(html.UnescapeString(to[1])).Says(t, 200, "部長", "Alex Kim ルールで指定")
+	}
+	b.Post(k.Page()+"/successor", form(t, p, webapi.Alex, "退職のため")).Leads(t, k.Page()+"?done=act_stand")
+	acts := k.Load().Current().Gate.Acts
+	expect.That(t, len(acts) == 1 && acts[0].Kind == circulation.Stand && acts[0].To.User == webapi.Alex, "acts: %v", acts)
 }
 
 // silent is a workspace whose people Slack doesn't list.
