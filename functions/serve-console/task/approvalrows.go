@@ -13,6 +13,7 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -131,7 +132,7 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 		Path: x.path(), Kind: d.words.In("kinds", x.Kind), Title: d.title(x),
 		Name: d.Person(x.origin.User), Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()),
 		Since: x.CreatedAt, Until: x.until(), Mine: x.decides(d.reach, d.v) || x.standsFor != "",
-		Who: d.surface.Deciders(d.settings, x.origin, x.askers()...), rank: x.rank,
+		rank: x.rank,
 	}
 	is.Soon = d.soon(is.Until)
 	if x.rank.Pressing() {
@@ -140,9 +141,13 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 	if x.standsFor != "" {
 		is.For = d.words.Say("stands_for", "name", d.Person(x.standsFor))
 	}
-	if g := x.ruled(); g != nil {
+	if g := x.ruled(); g == nil {
+		is.Who = d.surface.Deciders(d.settings, x.origin, x.askers()...)
+	} else {
 		d.Channel = is.Channel
-		is.Who, is.Stages = d.Waits(g), d.Chips(g)
+		if is.Stages = d.Chips(g); !x.onlyVacant(g) {
+			is.Who = d.Waits(g)
+		}
 	}
 	d.tells(&is, x, sum)
 	for _, p := range x.vacant {
@@ -151,6 +156,15 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 			d.v.Texts("successor").In("gone", x.gone[user]), subject.Successors(is.Path, x.ID)(p.Stage, user)})
 	}
 	return is
+}
+
+// onlyVacant reports whether nobody owes a stamp but people who can't stamp.
+func (x askedItem) onlyVacant(g *aggregate.Gate) bool {
+	st := circulation.Walk(g.Circulating())
+	owing := st.Owes()
+	return len(owing) > 0 && !slices.ContainsFunc(owing, func(p circulation.Person) bool {
+		return !slices.ContainsFunc(x.vacant, func(v circulation.Vacant) bool { return v.Person == p })
+	})
 }
 
 // vacancy is somebody who can't stamp, and where their successor is named.
