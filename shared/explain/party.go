@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -84,6 +85,14 @@ func (t *teller) shortParties() string {
 }
 
 const maxShortParty = 40
+
+// People returns whom the sentences name, whose other parts name nobody.
+func (s Sum) People() (ids []string) {
+	for _, e := range append(slices.Concat(s.Then, s.Reads), s.Lead) {
+		ids = append(ids, PeopleIn(e.Sentence)...)
+	}
+	return ids
+}
 
 // PeopleIn returns the people that pieces name.
 func PeopleIn(pieces []Piece) (ids []string) {

@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -11,6 +12,7 @@ import (
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/conversation"
 	domain "ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -64,11 +66,8 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	if err != nil {
 		return err
 	}
-	ids := append(domain.Mentioned(d.Text+"\n"+d.Policy), v.User)
-	by := subject.Reader{Locale: v.Locale, Settled: true,
-		Person: func(id string) string { ids = append(ids, id); return id }}
-	by.Sum(steps)
-	by.Route(g, true)
+	ids := slices.Concat([]string{v.User}, domain.Mentioned(d.Text+"\n"+d.Policy),
+		explain.SumUp(v.Locale, steps).People(), subject.NamedOf(g))
 	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, ids...)
 	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
 	d.line, d.Begun = lines[0], x.Decision.BegunAt
@@ -78,7 +77,7 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	if x.Action != nil {
 		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
 	}
-	by.Person = called
+	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called}
 	d.Does, d.Route = by.Sum(steps), by.Route(g, true)
 	title := v.Texts("register").Say("sheet", "number", d.Number)
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")

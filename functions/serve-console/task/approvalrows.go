@@ -107,7 +107,7 @@ func (c *Pages) read(r *http.Request, v *web.Viewer, all []askedItem, reach peop
 			ids = append(ids, subject.NamedOf(g)...) // whom the viewer stands in for among them
 		}
 		sums[i] = x.effect(v.Locale)
-		ids = append(ids, peopleOf(sums[i])...)
+		ids = append(ids, sums[i].People()...)
 	}
 	channels := reach.Channels()
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(r.Context(), v, ids...),
@@ -117,14 +117,6 @@ func (c *Pages) read(r *http.Request, v *web.Viewer, all []askedItem, reach peop
 		out = append(out, d.row(x, sums[i]))
 	}
 	return out
-}
-
-// peopleOf returns whom the sentences of effects name.
-func peopleOf(s explain.Sum) (ids []string) {
-	for _, e := range append(slices.Concat(s.Then, s.Reads), s.Lead) {
-		ids = append(ids, explain.PeopleIn(e.Sentence)...)
-	}
-	return ids
 }
 
 func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
