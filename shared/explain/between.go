@@ -78,20 +78,12 @@ func (e *Effect) Says(locale string) []Piece {
 // Done is Says for what has been done. rows is how many rows a sheet got, "" if nobody knows.
 func (e *Effect) Done(locale, rows string) []Piece {
 	done := *e
-	done.Sentence = slices.Clone(e.Sentence)
-	past := strings.NewReplacer(strings.Split(effectWordsOf.In(locale).Past, "/")...)
-	for i, p := range done.Sentence {
-		if p.Kind != Words {
-			continue
+	if e.done != nil {
+		done.Sentence = slices.Clip(e.done)
+		if rows != "" && e.Tool == toolSheet {
+			said := fillLine(lineWordsOf(locale).exactly, "n", grouped(rows))
+			done.Sentence = append(done.Sentence, Piece{Words, rowsSign + said})
 		}
-		if planned, _, found := strings.Cut(p.Text, rowsSign); found && e.Tool == toolSheet {
-			p.Text = planned
-			if rows != "" {
-				p.Text += rowsSign + fillLine(lineWordsOf(locale).exactly, "n", grouped(rows))
-			}
-		}
-		p.Text = past.Replace(p.Text)
-		done.Sentence[i] = p
 	}
 	return done.Says(locale)
 }

@@ -46,23 +46,30 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 		then, messages int
 	}{
 		"an order and a message": {ordered(dm("U0SATO", "発注しました。"), order),
-			"¥298,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します", "¥298,000 アクメに発注",
+			"¥298,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します",
+			"¥298,000 アクメに発注",
 			"¥298,000 — Orders “ノート PC 14 型” and 1 more from アクメ", "¥298,000 order from アクメ", 1, 1},
-		"two orders": {ordered(order, order), "¥596,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します",
-			"¥596,000 アクメに発注 ほか 1 件", "¥596,000 — Orders “ノート PC 14 型” and 1 more from アクメ",
+		"two orders": {ordered(order, order), "¥596,000 — アクメに「ノート PC 14 型」ほか 1 " +
+			"品目を発注します",
+			"¥596,000 アクメに発注 ほか 1 件",
+			"¥596,000 — Orders “ノート PC 14 型” and 1 more from アクメ",
 			"¥596,000 order from アクメ and 1 more", 1, 0},
-		"an amount that isn't known": {ordered(unread), "金額不明 — アクメに発注します", "金額不明 アクメに発注",
+		"an amount that isn't known": {ordered(unread), "金額不明 — アクメに発注します",
+			"金額不明 アクメに発注",
 			"Unknown amount — Places an order with アクメ", "Unknown amount order from アクメ", 0, 0},
 		"two currencies": {ordered(order, write("rooms.place_order", abroad, laptops)),
-			"金額不明 — アクメに「ノート PC 14 型」ほか 1 品目を発注します", "金額不明 アクメに発注 ほか 1 件",
-			"Unknown amount — Orders “ノート PC 14 型” and 1 more from アクメ", "Unknown amount order from アクメ and 1 more", 1, 0},
+			"金額不明 — アクメに「ノート PC 14 型」ほか 1 品目を発注します",
+			"金額不明 アクメに発注 ほか 1 件",
+			"Unknown amount — Orders “ノート PC 14 型” and 1 more from アクメ",
+			"Unknown amount order from アクメ and 1 more", 1, 0},
 		"one message to two people": {ordered(dm("U0TAKADA", "締めます。"), dm("U0MORI", "締めます。")),
 			"@U0TAKADA さんと @U0MORI さんに DM を送ります", "2 人に DM を送信",
 			"Sends a DM to @U0TAKADA and @U0MORI", "DM to 2 people", 0, 0},
-		"a message to one": {ordered(dm("U0TAKADA", "締めます。")), "@U0TAKADA さんに DM を送ります", "1 人に DM を送信",
+		"a message to one": {ordered(dm("U0TAKADA", "締めます。")), "@U0TAKADA さんに DM を送ります",
+			"1 人に DM を送信",
 			"Sends a DM to @U0TAKADA", "DM to 1 person", 0, 0},
-		"no mark": {ordered(dm("U0SATO", "x"), book), "rooms の book", "rooms の book · 金額不明",
-			"book on rooms", "book on rooms · amount unknown", 1, 1},
+		"no mark": {ordered(dm("U0SATO", "x"), book), "rooms の book を実行します", "rooms の book · 金額不明",
+			"Calls book on rooms", "book on rooms · amount unknown", 1, 1},
 		"only reads": {ordered(), "読み取りと計算だけで、書き込みはありません", "読み取りだけ",
 			"Only reads and calculates; nothing is written", "only reads", 0, 0},
 	} {
@@ -95,7 +102,8 @@ func TestASheetIsOverwrittenWhereverItIsListed(t *testing.T) {
 func TestANotificationNamesTheToolFirst(t *testing.T) {
 	s := write("bank.pay", nil, `{}`)
 	s.ToolTitle = strings.Repeat("Only reads. ", 12)
-	expect.Is(t, summed("ja", ordered(s)).Short("ja"), "bank の pay (「Only reads. Only reads. Only reads. Onl…」) · 金額不明")
+	expect.Is(t, summed("ja", ordered(s)).Short("ja"),
+		"bank の pay (「Only reads. Only reads. Only reads. Onl…」) · 金額不明")
 }
 
 // Two columns of a sheet may show one member.
@@ -130,7 +138,8 @@ func TestANotificationIsShort(t *testing.T) {
 			{StepID: "step-2", Order: 2, Tool: "rooms.book_room", Access: aggregate.Write, ToolVersion: "v1",
 				ToolInput: `{"room_id":{"$ref":"step-1.result.rooms.0.id"}}`,
 				Mark:      &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActBooking, Party: "/room_id"}}},
-		"rooms の book ほか 1 件 · 金額不明": ordered(write("rooms.book", nil, `{}`), write("rooms.book", nil, `{}`)),
+		"rooms の book ほか 1 件 · 金額不明": ordered(write("rooms.book", nil, `{}`),
+			write("rooms.book", nil, `{}`)),
 	} {
 		expect.Is(t, summed("ja", steps).Short("ja"), want)
 	}
@@ -168,19 +177,23 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 			steps[0].ToolInput = `{"x":1}`
 			return steps
 		}(), ordered(order("", "")), "x: 1 → "},
-		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")), "取引先: アクメ → グローブ"},
+		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")),
+			"取引先: アクメ → グローブ"},
 		"a row": {ordered(order("", "")), ordered(order(`}]`, `},{"name":"机","quantity":1,"unit_price":5}]`)),
 			"机 › 品目:  → 机; 机 › 数量:  → 1; 机 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},
-		"a cell that reads like a change": {ordered(order("", "")), ordered(order(`"PC"`, `"PC · 合計 ¥298,000 → ¥1"`)),
+		"a cell that reads like a change": {ordered(order("", "")), ordered(order(`"PC"`,
+			`"PC · 合計 ¥298,000 → ¥1"`)),
 			"品目: PC → 「PC · 合計 ¥298,000 → ¥1」"},
 		"a row that is called like a change": {ordered(order("", "")), ordered(order("}]",
 			`},{"name":"机 → ¥1 · 数量","quantity":1,"unit_price":5}]`)),
-			"「机 → ¥1 · 数量」 › 品目:  → 「机 → ¥1 · 数量」; 「机 → ¥1 · 数量」 › 数量:  → 1; " +
+			"「机 → ¥1 · 数量」 › 品目:  → 「机 → ¥1 · 数量」; 「机 → ¥1 · " +
+				"数量」 › 数量:  → 1; " +
 				"「机 → ¥1 · 数量」 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},
 		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
 			"ステップ3:  → @U0SATO さんに DM を送ります"},
-		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(), "ステップ2: @U0SATO さんに DM を送ります → "},
-		"other words":            {ordered(dm("U0SATO", "x")), ordered(dm("U0SATO", "y z")), "本文: x → 「y z」"},
+		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(),
+			"ステップ2: @U0SATO さんに DM を送ります → "},
+		"other words": {ordered(dm("U0SATO", "x")), ordered(dm("U0SATO", "y z")), "本文: x → 「y z」"},
 	} {
 		var got []string
 		for _, x := range explain.Between("ja", c.was, c.is) {
@@ -208,7 +221,8 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		change(&s)
 		return ordered(s)
 	}
-	anew := "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「ノート PC 14 型」ほか 1 品目を発注します (変更あり)"
+	anew := "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → " +
+		"アクメに「ノート PC 14 型」ほか 1 品目を発注します (変更あり)"
 	for name, c := range map[string]struct {
 		was, is []task.Step
 		want    string
@@ -219,9 +233,11 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		"another order": {ordered(dm("U0SATO", "x"), write("x.y", nil, `{}`)), ordered(write("x.y", nil, `{}`),
 			dm("U0SATO", "x")), "ステップの順番 (前の番号): 2, 3 → 3, 2"},
 		"rows in another order": {order, changed(func(s *task.Step) {
-			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC", "デスクトップ PC", "ノート PC 14 型").
+			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC",
+				"デスクトップ PC", "ノート PC 14 型").
 				Replace(laptops))
-		}), "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「デスクトップ PC」ほか 1 品目を発注します"},
+		}), "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → " +
+			"アクメに「デスクトップ PC」ほか 1 品目を発注します"},
 		"arguments that can't be read": {ordered(write("x.y", nil, `[1]`)), ordered(write("x.y", nil, `[2]`)),
 			"ステップ2: 引数を読み取れません: 「[1]」 → 引数を読み取れません: 「[2]」"},
 		"another version of the tool": {order, changed(func(s *task.Step) {
@@ -230,7 +246,8 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		}), anew},
 		"other destinations": {order, changed(func(s *task.Step) { s.Mark.Destinations = nil }), anew},
 		"a read": {order, changed(func(s *task.Step) { s.Access = aggregate.Read }),
-			"ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → rooms の place_order; 合計: ¥298,000 → 金額なし"},
+			"ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → rooms の " +
+				"place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
 		"a default": {order, changed(func(s *task.Step) { s.LeftOut = `{"express":true}` }), "express:  → true"},
 	} {
 		var got []string
@@ -247,11 +264,12 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	s.LeftOut = `{"express":true}`
 	shown := map[string]any{"supplier": "ア***", "items": []any{map[string]any{"name": "ノ***", "quantity": "***"}}}
 	is := drawn(explain.EffectOf("ja", s, shown, nil))
-	expect.Is(t, is, "1. 「ア***」に「ノ***」を発注します\n| 品目 | 数量\n| ノ*** | ***\n= ¥298,000\n· express true (default)")
+	expect.Is(t, is, "1. 「ア***」に「ノ***」を発注します\n| 品目 | 数量\n| ノ*** | ***\n"+
+		"= ¥298,000\n· express true (default)")
 	unreadable := drawn(explain.EffectOf("ja", write("rooms.x", ordering(), "[1"), nil, nil))
 	expect.Is(t, unreadable, "1. 引数を読み取れません: 「[1」")
 	other := ordering()
 	other.Version = "v2"
 	expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.x", other, `{"supplier":"x"}`), nil, nil)),
-		"1. rooms の x\n· supplier x")
+		"1. rooms の x を実行します\n· supplier x")
 }

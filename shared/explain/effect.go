@@ -24,6 +24,7 @@ type Effect struct {
 	Access   aggregate.Access
 	Act      rules.Act
 	Sentence []Piece
+	done     []Piece // Sentence once it is done, of a sheet without its rows; nil: as before
 	Words    []Piece // the text that people will get, line by line; nil: none
 	Amount   rules.Amount
 	Items    *Table     // the list that the mark names, or the longest one; nil: none
@@ -60,17 +61,16 @@ type Argument struct {
 	Name, Value []Piece
 	Text        string // the value as it is, if it is a text
 	Default     bool   // a server's default, which the call leaves out
-	Detail      string // the word before the name of a message's first detail; of others it isn't there
+	Detail      bool   // a detail of a message, whose label may be the name of an argument
 }
 
 // effectWords are the texts of one language.
 type effectWords struct {
-	// Acts are, by the name of an act, its forms: of sentences about a party and items, of short ones, and why it is final.
+	// Acts are, by the name of an act, its forms: of sentences about a party and items, the same once it is done, of short
+	// ones, and why it is final.
 	Acts map[string]map[string]string
-	// Past has in turns the words of a sentence about what will be done and those about what was.
-	Past string
 
-	Check, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Detail, Subtotal, Total,
+	Check, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Subtotal, Total,
 	Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, NoValues, Moved, Anew string
 }
 
@@ -298,29 +298,32 @@ func lines(text string) (out []Piece) {
 
 // sentence says what the call does.
 func (t *teller) sentence() {
-	l, form := t.writer(), t.w.Acts[formOf(t.step.Tool, t.e.Act)]
-	item := t.item()
-	text := form["Bare"]
+	form, item, which := t.w.Acts[formOf(t.step.Tool, t.e.Act)], t.item(), "Bare"
 	switch {
-	case t.e.Act == "" || t.e.Act == rules.ActRead:
-		l.titled(t.step)
 	case t.to != nil && item != nil && form["Both"] != "":
-		text = form["Both"]
+		which = "Both"
 	case t.to != nil && form["Party"] != "":
-		text = form["Party"]
+		which = "Party"
 	case item != nil && form["Items"] != "":
-		text = form["Items"]
+		which = "Items"
 	}
-	l.fill(text, func(name string) {
-		if name == "party" {
-			l.out = append(l.out, t.parties()...)
-			t.gone[t.look.party] = t.exact
-			return
-		}
-		l.out = append(l.out, item...)
-		t.gone[t.look.item] = !strings.Contains(t.look.item, "/*/")
-	})
-	t.e.Sentence = l.out
+	tell := func(text string) []Piece {
+		l := t.writer()
+		l.fill(text, func(name string) {
+			switch name {
+			case "tool":
+				l.titled(t.step)
+			case "party":
+				l.out = append(l.out, t.parties()...)
+				t.gone[t.look.party] = t.exact
+			default:
+				l.out = append(l.out, item...)
+				t.gone[t.look.item] = !strings.Contains(t.look.item, "/*/")
+			}
+		})
+		return l.out
+	}
+	t.e.Sentence, t.e.done = tell(form[which]), tell(form[which+"Done"])
 	short := form["ShortBare"]
 	if t.to != nil && (len(t.to) > 1 || !t.result) {
 		short = fillLine(form["Short"], "party", t.shortParties())

@@ -304,9 +304,9 @@ func (t *teller) sheet() {
 	said := fillLine(text, "n", grouped(strconv.Itoa(count)))
 	name, _ := id.(string)
 	label := t.look.label(name)
-	full := form["Bare"]
+	full := "Bare"
 	if t.names(id) && t.names(tab) {
-		full = form["Both"]
+		full = "Both"
 		t.gone["/sheet"] = true
 		t.gone["/spreadsheet_id"] = label == ""
 	}
@@ -316,14 +316,18 @@ func (t *teller) sheet() {
 	} else if t.names(id) {
 		to.value(id)
 	}
-	l.fill(strings.Replace(full, "{rows}", said, 1), func(name string) {
-		if name == "tab" {
-			l.value(tab)
-			return
-		}
-		l.out = append(l.out, to.out...)
-	})
-	t.e.Sentence, t.e.short = l.out, form["ShortBare"]
+	tell := func(text string) []Piece {
+		l.out = nil
+		l.fill(text, func(name string) {
+			if name == "tab" {
+				l.value(tab)
+				return
+			}
+			l.out = append(l.out, to.out...)
+		})
+		return l.out
+	}
+	t.e.Sentence, t.e.done, t.e.short = tell(form[full]+rowsSign+said), tell(form[full+"Done"]), form["ShortBare"]
 	if to.out != nil {
 		short, in := form["Short"], t.writer()
 		if _, known := tab.(string); known && t.gone["/sheet"] {

@@ -42,7 +42,8 @@ func text(pieces []explain.Piece) string {
 
 // lines are the expected lines of one plan's steps, in Japanese and English. References name a step by its place here.
 var lines = []struct{ tool, input, ja, en string }{
-	{"list_employees", `{"department":"営業部","status":"active"}`, "部署: 「営業部」 · 下位の部署を含む · 在籍者のみ",
+	{"list_employees", `{"department":"営業部","status":"active"}`,
+		"部署: 「営業部」 · 下位の部署を含む · 在籍者のみ",
 		"Department: “営業部” and those below it · only those employed"},
 	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者・入社前の人を含む",
 		"The whole company · including people who have left or not joined yet"},
@@ -58,9 +59,11 @@ var lines = []struct{ tool, input, ja, en string }{
 		"Calculate overtime · attendance: the attendance from step 3 · earlier months: [the attendance from step 3]",
 	},
 	{
-		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num","title":"社員番号"},` +
+		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num",` +
+			`"title":"社員番号"},` +
 			`{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
-		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号, flag = (上限)\n· 行 ステップ4の残業時間",
+		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n" +
+			"· 列 社員番号, flag = (上限)\n· 行 ステップ4の残業時間",
 		"Writes to the tab “2026-11” of the sheet “1aB” — up to 1,000 rows\n" +
 			"· Columns 社員番号, flag = (Limit)\n· Rows the overtime table from step 4",
 	},
@@ -71,46 +74,55 @@ var lines = []struct{ tool, input, ja, en string }{
 		"Writes to the tab “x” of the sheet “1aB” — 2 rows\n| a\n| 25000000\n| =1",
 	},
 	{
-		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください","details":[{"label":"人数",` +
+		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください",` +
+			`"details":[{"label":"人数",` +
 			`"value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
-		"@U0SATO さんに DM を送ります\n> 完了です。\n> 確認してください\n· 明細「人数」 ステップ1の人数\n· 「賞与」 25000000\n· 「備考」 (なし)",
+		"@U0SATO さんに DM を送ります\n> 完了です。\n> 確認してください\n" +
+			"· 「人数」 ステップ1の人数 (detail)\n· 「賞与」 25000000 (detail)\n" +
+			"· 「備考」 (なし) (detail)",
 		"Sends a DM to @U0SATO\n> 完了です。\n> 確認してください\n" +
-			"· Details “人数” the number of people from step 1\n· “賞与” 25000000\n· “備考” (none)",
+			"· “人数” the number of people from step 1 (detail)\n· “賞与” 25000000 (detail)\n" +
+			"· “備考” (none) (detail)",
 	},
 	{
 		"send_slack_dm", `{"recipient":"sato@example.com","text":"x","details":[{"label":"a","value":9007199254740993}]}`,
-		"「sato@example.com」 さんに DM を送ります\n> x\n· 明細「a」 9007199254740993",
-		"Sends a DM to “sato@example.com”\n> x\n· Details “a” 9007199254740993",
+		"「sato@example.com」 さんに DM を送ります\n> x\n· 「a」 9007199254740993 (detail)",
+		"Sends a DM to “sato@example.com”\n> x\n· “a” 9007199254740993 (detail)",
 	},
 	{
 		"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":{"$ref":"step-4.result"},` +
 			`"details":[]}`,
-		"ステップ1の結果 (employees › 1 件目 › email) さんに DM を送ります\n· 本文 ステップ4の結果",
+		"ステップ1の結果 (employees › 1 件目 › email) さんに DM を送ります\n" +
+			"· 本文 ステップ4の結果",
 		"Sends a DM to the result of step 1 (employees › item 1 › email)\n· Text the result of step 4",
 	},
 	{
-		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例","notify":true,"cc":["U1",2,null],` +
+		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例",` +
+			`"notify":true,"cc":["U1",2,null],` +
 			`"acl":{"mallory@evil.example":{"public":false}}}`,
-		"rooms の book_room\n· acl › 「mallory@evil.example」 › public false\n· cc › 1〜3 U1、2、(なし)\n" +
+		"rooms の book_room を実行します\n· acl › 「mallory@evil.example」 › public false\n" +
+			"· cc › 1〜3 U1、2、(なし)\n" +
 			"· notify true\n· room_id ステップ9の結果 (rooms › 1 件目 › id)\n· title 定例",
-		"book_room on rooms\n· acl › “mallory@evil.example” › public false\n" +
+		"Calls book_room on rooms\n· acl › “mallory@evil.example” › public false\n" +
 			"· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id the result of step 9 (rooms › item 1 › id)\n" +
 			"· title 定例",
 	},
-	{"gone_tool", `{}`, "gone_tool", "gone_tool"},
+	{"gone_tool", `{}`, "gone_tool を実行します", "Calls gone_tool"},
 	{
 		"list_employees", `{"department":{"$ref":"step-4.result.x"},"status":"odd","more":1}`,
 		"部署: ステップ4の結果 (x) · 下位の部署を含む · 「odd」 · 引数 more: 1",
 		"Department: the result of step 4 (x) and those below it · “odd” · argument more: 1",
 	},
-	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "Couldn't read the arguments: “not JSON”"},
+	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」",
+		"Couldn't read the arguments: “not JSON”"},
 	{
 		"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`,
 		"DM を送ります\n· 明細 › 1 › label a\n· 明細 › 2 b\n· 本文 5",
 		"Sends a DM\n· Details › 1 › label a\n· Details › 2 b\n· Text 5",
 	},
 	{
-		"open_pull_request", `{"title":"Round down","body":"a\nb"}`, "プルリクエスト 「Round down」 を下書きで開く · 本文: 「a ⏎ b」",
+		"open_pull_request", `{"title":"Round down","body":"a\nb"}`,
+		"プルリクエスト 「Round down」 を下書きで開く · 本文: 「a ⏎ b」",
 		"Draft pull request “Round down” · text: “a ⏎ b”",
 	},
 	{"list_employees", `{"department":null,"status":"active","as_of":null}`, "全社 · 在籍者のみ · 今日現在",
@@ -119,11 +131,14 @@ var lines = []struct{ tool, input, ja, en string }{
 		"部署: 「営業部」 · 下位の部署を含む · 在籍者のみ · 「2026-10」 時点",
 		"Department: “営業部” and those below it · only those employed · as of “2026-10”"},
 	{"list_employees", `{"department":"営業部","status":"all","as_of":"2026-10-31"}`,
-		"部署: 「営業部」 · 下位の部署を含む · 退職者・入社前の人を含む · 「2026-10-31」 時点",
-		"Department: “営業部” and those below it · including people who have left or not joined yet · as of “2026-10-31”"},
+		"部署: 「営業部」 · 下位の部署を含む · 退職者・入社前の人を含む · " +
+			"「2026-10-31」 時点",
+		"Department: “営業部” and those below it · including people who have left or not joined yet · " +
+			"as of “2026-10-31”"},
 	{"list_positions", `{}`, "会社のすべての役職", "All positions in the company"},
 	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments in the company"},
-	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む", "Department: “営業部” and those below it"},
+	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む",
+		"Department: “営業部” and those below it"},
 }
 
 func TestEachToolSaysWhatItWouldDo(t *testing.T) {
@@ -143,11 +158,13 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 	}
 }
 
-// What a server calls its tool stands first, in quotation marks.
+// What a server calls its tool stands in quotation marks within a sentence of Ringi's.
 func TestAToolIsNamedAsItsServerDoes(t *testing.T) {
 	for title, want := range map[string][2]string{
-		"": {"rooms の book", "book on rooms"}, "book": {"rooms の book", "book on rooms"},
-		"Book a room」": {"「Book a room』」 (rooms の book)", "“Book a room」” (book on rooms)"},
+		"": {"rooms の book を実行します", "Calls book on rooms"}, "book": {"rooms の book を実行します",
+			"Calls book on rooms"},
+		"Book a room」": {"「Book a room』」 (rooms の book) を実行します",
+			"Calls “Book a room」” (book on rooms)"},
 	} {
 		s := plan("rooms.book", `{}`)
 		s[0].ToolTitle, s[0].Access = title, aggregate.Write
@@ -296,7 +313,8 @@ func literals(v any) (out []string) {
 
 // unescaped reverses how a line escapes quoted texts.
 func unescaped(s string) string {
-	return strings.NewReplacer(`\r`, "\r", `\\`, `\`, `\「`, "「", `\『`, "『", `\』`, "』", `\⏎`, "⏎", `\｢`, "｢", `\｣`, "｣",
+	return strings.NewReplacer(`\r`, "\r", `\\`, `\`, `\「`, "「", `\『`, "『", `\』`, "』", `\⏎`, "⏎",
+		`\｢`, "｢", `\｣`, "｣",
 		`\﹁`, "﹁", `\﹂`, "﹂", "『", "「", "』", "」", " ⏎ ", "\n").Replace(s)
 }
 
@@ -353,8 +371,10 @@ var lookalikes = [][3]string{
 // drawnArguments draws arguments of these and other names, with texts that imitate what lines write.
 func drawnArguments(names []string) *rapid.Generator[map[string]any] {
 	slices.Sort(names)
-	signs := rapid.SampledFrom([]string{"a", "b", "5", "true", "(なし)", "「", "」", "『", "』", "“", "”", `"`, `\`, "⏎", "\n",
-		"\r", " ", " · ", ": ", ", ", " = ", "[", "]", "{", "}", "(", ")", "$ref", ".", "-", "引数 ", "ステップ1の結果"})
+	signs := rapid.SampledFrom([]string{"a", "b", "5", "true", "(なし)", "「", "」", "『", "』", "“",
+		"”", `"`, `\`, "⏎", "\n",
+		"\r", " ", " · ", ": ", ", ", " = ", "[", "]", "{", "}", "(", ")", "$ref", ".", "-", "引数 ",
+		"ステップ1の結果"})
 	word := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(signs, 0, 4).Draw(t, "signs"), "")
 	})

@@ -200,8 +200,7 @@ func (t *teller) leftOut() {
 	}
 }
 
-// pairs returns the details of a direct message, the last of the rest: each value with the label that people will read.
-// Only the first is said to be one.
+// pairs returns the details of a direct message: each value with the label that people will read.
 func (t *teller) pairs() (all []Argument) {
 	v, found := t.args["details"]
 	list, is := v.([]any)
@@ -219,13 +218,10 @@ func (t *teller) pairs() (all []Argument) {
 			return nil
 		}
 		name, l := t.writer(), t.writer()
-		if all == nil {
-			name.add(Words, t.w.Detail)
-		}
 		name.quoted(text)
 		l.leaf(value)
 		text, _ = value.(string)
-		all = append(all, Argument{Name: name.out, Value: l.out, Text: text, Detail: t.w.Detail})
+		all = append(all, Argument{Name: name.out, Value: l.out, Text: text, Detail: true})
 	}
 	t.gone["/details"] = true
 	return all

@@ -26,19 +26,21 @@ type Piece struct {
 
 // Effect is what one call does, as the template "effect" draws it.
 type Effect struct {
-	Words          web.Texts
-	Orders         string // the numbers of its steps; empty: it is no step of a plan
-	Amount         string // that it moves; empty: none, or another place has it
-	Tool           string
-	Sentence       []Piece
-	Text           []Piece // that people will get
-	Items          *explain.Table
-	Rest, Defaults []Argument
-	Listed         bool   // arguments have a line each
-	Warning        string // why it matters that the effect is final
-	Note           string // of a page's own
-	Checked        bool   // it is asked once more before it runs
-	Changes        *Changes
+	Words    web.Texts
+	Orders   string // the numbers of its steps; empty: it is no step of a plan
+	Amount   string // that it moves; empty: none, or another place has it
+	Tool     string
+	Sentence []Piece
+	Text     []Piece // that people will get
+	Items    *explain.Table
+	Rest     []Argument
+	Details  []Argument // of a message
+	Defaults []Argument
+	Listed   bool   // arguments have a line each
+	Warning  string // why it matters that the effect is final
+	Note     string // of a page's own
+	Checked  bool   // it is asked once more before it runs
+	Changes  *Changes
 }
 
 // Argument is one argument, or a part of one.
@@ -75,11 +77,13 @@ func (r Reader) Effect(e explain.Effect) Effect {
 		out.Warning = e.Warning(r.Locale)
 	}
 	for _, a := range e.Rest {
-		if arg := (Argument{r.Line(a.Name), r.Line(a.Value)}); a.Default {
-			out.Defaults = append(out.Defaults, arg)
-		} else {
-			out.Rest = append(out.Rest, arg)
+		to := &out.Rest
+		if a.Default {
+			to = &out.Defaults
+		} else if a.Detail {
+			to = &out.Details
 		}
+		*to = append(*to, Argument{r.Line(a.Name), r.Line(a.Value)})
 	}
 	out.Listed = e.Act == "" || len(e.Rest) > mostInLine // nobody said what they mean, or they are many
 	return out

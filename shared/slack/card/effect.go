@@ -206,8 +206,7 @@ func (d drawing) arguments(e *explain.Effect) []string {
 		switch {
 		case a.Default:
 			left = append(left, d.argument(a))
-		case a.Detail != "":
-			a.Name = slices.DeleteFunc(slices.Clone(a.Name), func(p explain.Piece) bool { return p.Text == a.Detail })
+		case a.Detail:
 			details = append(details, d.argument(a))
 		default:
 			own = append(own, d.argument(a))

@@ -46,15 +46,19 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`,
 			"👀 *読み取り・計算:* 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
-			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
-			"明細: 「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID + "> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
+			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n" +
+			"> 全員\n> 解雇です。\n" +
+			"明細: 「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID +
+			"> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
-			"*notes の post* · 金額不明\nbody: `&lt;!channel&gt; *x*`", true},
-		"no words at all": {"list_employees", `{`, "👀 *読み取り・計算:* 引数を読み取れません: 「{」", true},
-		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long + `終わり","details":[]}`,
+			"*notes の post を実行します* · 金額不明\nbody: `&lt;!channel&gt; *x*`", true},
+		"no words at all": {"list_employees", `{`,
+			"👀 *読み取り・計算:* 引数を読み取れません: 「{」", true},
+		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long +
+			`終わり","details":[]}`,
 			"あ終わり\n```", true},
 		"more than a card holds": {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` +
-			long + `終わり"}`, "*notes の post* · 金額不明\n• a:", false},
+			long + `終わり"}`, "*notes の post を実行します* · 金額不明\n• a:", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			access := aggregate.Write
@@ -81,11 +85,13 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 // Two values that differ only in invisible characters are drawn differently, among the steps and at the gate.
 func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 	for name, pair := range map[string][2]string{
-		"two spaces": {"営業 部", "営業  部"}, "a space at the end": {"営業部", "営業部 "}, "a space before a line's end": {"a\nb",
+		"two spaces": {"営業 部", "営業  部"}, "a space at the end": {"営業部", "営業部 "},
+		"a space before a line's end": {"a\nb",
 			"a \nb"},
 		"no width": {"U0SATO", "U0SA\u200bTO"}, "a joiner": {"U0SATO", "U0SATO\u200d"}, "a word joiner": {"a b",
 			"a\u2060 b"}, "a space that doesn't break": {"a b", "a\u00a0b"},
-		"a tab": {"a b", "a\tb"}, "a filler": {"a b", "a\u3164b"}, "tags": {"a", "a\U000e0061"}, "a sign for a space": {"a␣",
+		"a tab": {"a b", "a\tb"}, "a filler": {"a b", "a\u3164b"}, "tags": {"a", "a\U000e0061"},
+		"a sign for a space": {"a␣",
 			"a "}, "a number": {"a\u200b", "a⟨U+200B⟩"}, "reading direction": {"ab", "a\u202eb"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,13 +116,15 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 // The answers to earlier rejections are above the steps. Like all words of others, they mention nobody and can't
 // imitate Ringi's.
 func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
-	for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*How the reasons were addressed*"} {
+	for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*",
+		"en": "*How the reasons were addressed*"} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		expect.NoError(t, cardtest.Check(m))
 		got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Text.Text
-		if !strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n> ") || strings.Contains(got, "<!") ||
+		if !strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n"+
+			"> ") || strings.Contains(got, "<!") ||
 			strings.Contains(got, "✅") || !offers(m, "approve_process") {
 			t.Errorf("above the steps stands %q", got)
 		}
@@ -178,12 +186,14 @@ func TestOddColumnsHideNothing(t *testing.T) {
 
 // A model's answers to reasons are quotations, so that no line of theirs passes for one of the card's own.
 func TestNoAnswerToAReasonForgesALineOfTheCard(t *testing.T) {
-	forged := "OK\n\n*書き込み・送信*\r\n(なし)\u2028_依頼: <@U0SATO> · 承認: <@U0SUZUKI>_\v*Reads and calculations*"
+	forged := "OK\n\n*書き込み・送信*\r\n" +
+		"(なし)\u2028_依頼: <@U0SATO> · 承認: <@U0SUZUKI>_\v*Reads and calculations*"
 	for name, remarks := range map[string]string{"short": forged, "long": strings.Repeat("word ", 390) + forged,
 		"escaped": strings.Repeat("& ", 560) + forged, "many lines": strings.Repeat("a\n", 200) + forged} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = remarks
-		for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*How the reasons were addressed*"} {
+		for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*",
+			"en": "*How the reasons were addressed*"} {
 			m, quoted := render(s.Aggregate, s.card(processCard), locale, s.now), 0
 			expect.NoError(t, cardtest.Check(m))
 			for i, b := range m.Attachments[0].Blocks.BlockSet {

@@ -63,12 +63,14 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 			"details": slices.Repeat([]map[string]string{{"label": strings.Repeat("&", 100), "value": strings.Repeat("&", 900)}},
 				20),
 		}), "*「mallory@example.com」 さんに DM を送ります*"},
-		"a person": {"send_slack_dm", `{"recipient":"U0123ABC","text":"x","details":[]}`, "*<@U0123ABC> さんに DM を送ります*"},
+		"a person": {"send_slack_dm", `{"recipient":"U0123ABC","text":"x","details":[]}`,
+			"*<@U0123ABC> さんに DM を送ります*"},
 		"a sheet": {"write_rows_to_google_sheet", `{"columns":[],"rows":[],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`,
 			"*シート「1aBcD」のタブ「2026-11」に書き込みます — 0 行*"},
 		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x",
 			"to": []string{"a@example.com", "mallory@example.com"}}),
-			"*mail の send* · 金額不明\nto › 1〜2: 「a@example.com」、「mallory@example.com」 · a: `x`"},
+			"*mail の send を実行します* · 金額不明\n" +
+				"to › 1〜2: 「a@example.com」、「mallory@example.com」 · a: `x`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).gate(t)
@@ -108,7 +110,8 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 			}
 			all, submits := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 			expect.That(t, submits && strings.Contains(all, tt.want[len(tt.want)-1]), "the dialog can be submitted: %v", submits)
-			if name == "a thousand rows" && (!strings.Contains(all, "社員999") || !strings.Contains(drawn(blocks), "…ほか ")) {
+			if name == "a thousand rows" && (!strings.Contains(all, "社員999") || !strings.Contains(drawn(blocks),
+				"…ほか ")) {
 				t.Error("the last row is not in the dialog, or the card does not count what it leaves out")
 			}
 		})
@@ -124,7 +127,8 @@ func wide(n int) map[string]any {
 }
 
 func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
-	planned := `{"recipient":{"$ref":"step-1.result.email"},"text":"電話 090-1234-5678 へ","details":[{"label":"連絡先",` +
+	planned := `{"recipient":{"$ref":"step-1.result.email"},"text":"電話 090-1234-5678 へ",` +
+		`"details":[{"label":"連絡先",` +
 		`"value":{"$ref":"step-1.result.phone"}},{"label":"写し","value":"jiro@example.com"}]}`
 	resolved := `{"recipient":"hanako@example.com","text":"電話 090-1234-5678 へ","details":[{"label":"連絡先",` +
 		`"value":"080-8765-4321"},{"label":"写し","value":"jiro@example.com"}]}`
@@ -340,7 +344,8 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 		"cancelled": func(s *scenario) *scenario { return s.cancelTask() },
 	}
 	for result, want := range map[string][2]string{
-		`{"updated_rows":21,"rows_below":21}`: {"ステップ 4: 書き込んだ表の下に、以前の行が 21 行残っています",
+		`{"updated_rows":21,"rows_below":21}`: {"ステップ 4: 書き込んだ表の下に、以前の行が " +
+			"21 行残っています",
 			"Step 4: older rows below the new table: 21."},
 		`{"updated_rows":21,"rows_below":9000,"more_below":true}`: {"9000 行以上残っています", "9000 or more."},
 		`{"updated_rows":21,"rows_below":null}`:                   {"確認できませんでした", "couldn't check"},
@@ -368,7 +373,8 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 func TestAGateSaysWhatStaysInASheet(t *testing.T) {
 	arguments := `{"columns":[{"key":"n","title":"N"}],"rows":[{"n":1}],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`
 	_, blocks := calling(t, "write_rows_to_google_sheet", arguments, arguments).gate(t)
-	if said := drawn(blocks); !strings.Contains(said, "A1 から上書きします。表の下と右にあるものは残ります。") {
+	if said := drawn(blocks); !strings.Contains(said,
+		"A1 から上書きします。表の下と右にあるものは残ります。") {
 		t.Error(said)
 	}
 	_, blocks = calling(t, "send_slack_dm", `{"text":"x"}`, `{"text":"x"}`).gate(t)
