@@ -136,7 +136,9 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		if cursor != "" {
 			d.Newest = form.with("cursor", "")
 		}
-		named = c.fillAudit(r, v, &d, page.Items)
+		if named, err = c.fillAudit(r, v, &d, page.Items); err != nil {
+			return err
+		}
 	}
 	d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, named))
 	doc.Data = d
@@ -184,9 +186,10 @@ func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[
 // fillAudit turns entries into rows and returns the actors' names by id.
 func (c *Pages) fillAudit(
 	r *http.Request, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry,
-) map[string]string {
-	var ids []string
+) (map[string]string, error) {
+	var ids, of []string
 	for _, x := range entries {
+		of = append(of, x.AggregateID)
 		if id := x.FoundBy(); x.ActorType != aggregate.ActorAgent && id != string(x.ActorType) { // Slack doesn't know agents
 			ids = append(ids, id)
 		}
@@ -194,9 +197,17 @@ func (c *Pages) fillAudit(
 	if d.Form.Actor != string(aggregate.ActorSystem) {
 		ids = append(ids, d.Form.Actor)
 	}
+	of = slices.DeleteFunc(of, func(id string) bool { return !aggregate.ValidID(id) }) // no request's
+	requests, err := c.Store.Titled(r.Context(), v.Tenant, of...)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range requests {
+		ids = append(ids, x.Requester())
+	}
 	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, ids...)
 	called := func(id string) string { return cmp.Or(names[id], id) }
-	words := v.Texts("audit")
+	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
 	d.Rows = subject.EntriesOf(entries, v.Locale, called, called)
 	for i, x := range entries {
 		row := &d.Rows[i]
@@ -204,17 +215,20 @@ func (c *Pages) fillAudit(
 			{Path: d.Form.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Text: words.Say("all")}}
 		switch of := x.AggregateID; {
 		case conversation.ValidID(of):
-			row.Path = "/console/sessions/" + of
+			row.Path, row.On = "/console/sessions/"+of, log.Resource("session")
 		case contest.ValidID(of):
-			row.Path = "/console/contests/" + of
+			row.Path, row.On = "/console/contests/"+of, log.Resource("contest")
 		case of != "":
-			row.Path = "/console/tasks/" + of
+			row.Path, row.On = "/console/tasks/"+of, log.Resource("task")
+			if t, there := requests[of]; there {
+				row.On, row.Whose = cmp.Or(card.OneLine(t.Title), row.On), words.Say("whose", "who", called(t.Requester()))
+			}
 		}
 		if id := x.FoundBy(); id != string(x.ActorType) {
 			row.By, row.ByID, row.Asked = called(id), id, id != x.ActorID
 		}
 	}
-	return names
+	return names, nil
 }
 
 // Exporter starts exports of the audit log and links to the finished files.

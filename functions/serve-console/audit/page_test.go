@@ -60,8 +60,8 @@ func auditSays(t *testing.T, w *consoletest.World) {
 	save(w, 1)
 	b := w.As(webapi.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 → 6", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields",
-			"5 → 6"},
+		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 → 6", "鈴木"},
+		"en": {"Audit log", "Changed settings", "Changed fields", "5 → 6"},
 	} {
 		page := b.In(locale).Get("/console/audit")
 		for _, text := range want {
@@ -77,10 +77,12 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	save(w, 2)
 	w.Ask()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard},
-			w.Now())
+		x := task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}
+		return a.Extracted(a.Head.Run, x, w.Now())
 	})
 	b := w.As(webapi.Suzuki)
+	b.Get("/console/audit").Says(t, 200, "勤怠集計 · 依頼: 佐藤 花子",
+		"設定を変更した バージョンの上限: 5 → 6 詳細")
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
 		"": 3, "action=settings.updated": 2, "actor=" + webapi.Suzuki: 2, "actor=system": 1, "actor=" + webapi.Sato: 1,
@@ -307,5 +309,6 @@ func TestTheFilterTellsPeopleOfOneNameApart(t *testing.T) {
 	all := audit.Actors(&audit.Pages{Site: &w.Console.Site}, r, &web.Viewer{Locale: "ja"}, "U4",
 		map[string]string{"U1": "Ringi", "U2": "佐藤", "U3": "佐藤", "U4": "田中"})
 	expect.Same(t, []web.Choice{{Value: "system", Text: "Ringi"}, {Value: "U1", Text: "Ringi (U1)"},
-		{Value: "U2", Text: "佐藤 (U2)"}, {Value: "U3", Text: "佐藤 (U3)"}, {Value: "U4", Text: "田中", Chosen: true}}, all)
+		{Value: "U2", Text: "佐藤 (U2)"}, {Value: "U3", Text: "佐藤 (U3)"},
+		{Value: "U4", Text: "田中", Chosen: true}}, all)
 }

@@ -18,13 +18,15 @@ type Entry struct {
 	At           time.Time
 	By           string // empty for the system
 	Action, Name string // the action in words, and its name in the log
-	On, Resource string // the resource's kind and name in words, and its id
+	On, Resource string // what the action doesn't name, in words: what it is about; and the resource's id
+	Briefly      string // the most telling details
 	Details      []auditlog.Detail
 
 	// Of the whole log.
 	ByID  string     // tells apart people who chose the same name, or Ringi's
 	Asked bool       // they asked for it, and Ringi did it
 	Path  string     // of what the entry belongs to
+	Whose string     // whose request it is
 	Like  []web.Link // to records of the same person, and about the same
 }
 
@@ -34,10 +36,10 @@ func EntriesOf(log []aggregate.AuditEntry, locale string, person, agent func(id 
 	for _, e := range log {
 		x := Entry{
 			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
-			On: legible.OneLine(words.Resource(e.ResourceType)), Resource: legible.OneLine(e.ResourceID),
+			Resource: legible.OneLine(e.ResourceID), Briefly: words.Briefly(e, person),
 		}
-		if of := legible.OneLine(words.Subject(e)); of != "" {
-			x.On += ": " + of
+		if of := words.Subject(e); of != "" {
+			x.On = legible.OneLine(words.Resource(e.ResourceType) + ": " + of)
 		}
 		switch e.ActorType {
 		case aggregate.ActorUser:

@@ -80,9 +80,10 @@ func TestDetailsAreLines(t *testing.T) {
 		details aggregate.JSON
 		want    []Detail
 	}{
-		"none":    {"", nil},
-		"null":    {"null", nil},
-		"members": {`{"version":2,"reason":"もっと詳しく"}`, []Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
+		"none": {"", nil},
+		"null": {"null", nil},
+		"members": {`{"version":2,"reason":"もっと詳しく"}`,
+			[]Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
 		"nested": {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`,
 			[]Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
 		"settings": {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},` +
@@ -96,7 +97,7 @@ func TestDetailsAreLines(t *testing.T) {
 			`"actor":"U0STRANGER"}`, []Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"},
 			{"Reason", "The task was cancelled. To continue, submit a new request."},
 			{"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
-		"unknown": {`{"later":[{"a":1}]}`, []Detail{{"later", `{"a":1}`}}},
+		"unknown": {`{"later":[{"a":1}]}`, []Detail{{"later", "a 1"}}},
 	} {
 		diff := cmp.Diff(tt.want, WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
 		expect.That(t, diff == "", "%s: %s", name, diff)
@@ -141,7 +142,8 @@ func TestWhereAnExportStands(t *testing.T) {
 
 func row(details string) Row {
 	x := aggregate.AuditEntry{
-		ID: "01ENTRY", TenantID: "01T", Timestamp: at(), ActorType: aggregate.ActorUser, ActorID: "U1", Action: task.AuditPromptRejected,
+		ID: "01ENTRY", TenantID: "01T", Timestamp: at(), ActorType: aggregate.ActorUser, ActorID: "U1",
+		Action:       task.AuditPromptRejected,
 		ResourceType: "prompt", ResourceID: "01ROW", AggregateID: "01TASK", Details: aggregate.JSON(details),
 	}
 	return Row{Entry: x, Fields: map[string]any{"PK": "AUDIT#01T#2026-04", "details": details,
@@ -161,22 +163,25 @@ func write(t *testing.T, form Form, rows ...Row) string {
 
 func TestAFileForPeople(t *testing.T) {
 	text := write(t, CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
-	expect.That(t, strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") && strings.HasSuffix(text, "\r\n"), "it is %q",
-		text)
+	expect.That(t, strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") &&
+		strings.HasSuffix(text, "\r\n"), "it is %q", text)
 	all := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(t)
-	want := []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した", "prompt.rejected", "実行方針", "01ROW", "01TASK",
+	want := []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した", "prompt.rejected",
+		"実行方針", "01ROW", "01TASK",
 		`{"reason":"=cmd|' /C calc'!A1"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"}
 	expect.Same(t, want, all[1])
 }
 
 func TestAFileForProgramsHasTheRowsAsTheyStand(t *testing.T) {
 	text := write(t, JSONLines, row(`{"a":"<&>"}`), row(`{}`))
-	want := `{"PK":"AUDIT#01T#2026-04","details":"{\"a\":\"<&>\"}","schema_version":1}` + "\n" + `{"PK":"AUDIT#01T#2026-04","details":"{}","schema_version":1}` + "\n"
+	want := `{"PK":"AUDIT#01T#2026-04","details":"{\"a\":\"<&>\"}","schema_version":1}` + "\n" +
+		`{"PK":"AUDIT#01T#2026-04","details":"{}","schema_version":1}` + "\n"
 	expect.Is(t, text, want)
 }
 
 func TestACellIsNoFormula(t *testing.T) {
-	for _, s := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "　＝1", "＝1", "＋1", "－1",
+	for _, s := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "　＝1",
+		"＝1", "＋1", "－1",
 		"＠x", "\ufeff=1", "\x00=1", "|calc", "%0A", "\tx"} {
 		got := Cell(s)
 		expect.That(t, strings.HasPrefix(got, "'"), "%q stands as %q", s, got)

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // Detail is one line of an entry's details: a name and a text.
@@ -27,19 +28,66 @@ const maxDetails = 200
 // Details returns the members of an entry's details as lines, by name. A nested member has both names. name returns a
 // person's name, or "" if it is unknown.
 func (w Words) Details(x aggregate.AuditEntry, name func(id string) string) []Detail {
-	d := json.NewDecoder(strings.NewReader(string(x.Details)))
-	d.UseNumber()
-	var all map[string]any
-	if err := d.Decode(&all); err != nil {
+	all, err := membersOf(x.Details)
+	if err != nil {
 		if x.Details == "" || x.Details == "null" {
 			return nil
 		}
 		return []Detail{{"", string(x.Details)}} // no object: it is shown as it stands
 	}
-	w.name = name
+	if name != nil {
+		w.name = func(id string) string {
+			if called := name(id); called != "" && called != id {
+				return called + " (" + id + ")"
+			}
+			return id
+		}
+	}
 	out := w.flat(nil, "", all)
 	return out[:min(len(out), maxDetails)]
 }
+
+func membersOf(details aggregate.JSON) (all map[string]any, err error) {
+	d := json.NewDecoder(strings.NewReader(string(details)))
+	d.UseNumber()
+	return all, d.Decode(&all)
+}
+
+// telling are the members that Briefly says, in their order; those of unnamed are said without their names.
+var (
+	telling = []string{"changes", "reason", "why", "error", "comment", "principal", "hand", "from", "until", "allowed",
+		"rule", "added", "changed", "removed", "moved", "type", "agent", "teams", "best_team", "best_score", "people",
+		"people_added", "people_gone", "people_changed", "kind", "form", "rows"}
+	unnamed = []string{"reason", "why", "error", "comment", "kind", "type"}
+)
+
+// Briefly says the most telling members of an entry's details in a line; it is empty if there are none.
+func (w Words) Briefly(x aggregate.AuditEntry, name func(id string) string) string {
+	all, _ := membersOf(x.Details) // details that are no object tell nothing briefly
+	var parts []string
+	w.name = name
+	for _, member := range telling {
+		v, there := all[member]
+		if is, nested := v.(map[string]any); nested && is["name"] != nil {
+			v = is["name"]
+		}
+		switch is, nested := v.(map[string]any); {
+		case !there || v == "":
+		case nested:
+			for _, d := range w.flat(nil, "", is) {
+				parts = append(parts, d.Name+": "+d.Text)
+			}
+		case slices.Contains(unnamed, member):
+			parts = append(parts, w.said(member, v))
+		default:
+			parts = append(parts, w.Field(member)+": "+w.said(member, v))
+		}
+	}
+	return legible.Clip(legible.OneLine(strings.Join(parts, " · ")), mostBriefly)
+}
+
+// mostBriefly is how many characters a line has at most.
+const mostBriefly = 160
 
 func (w Words) flat(out []Detail, above string, members map[string]any) []Detail {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -49,7 +97,7 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 		}
 		switch v := members[name].(type) {
 		case map[string]any:
-			if was, is, ok := w.change(v); ok {
+			if was, is, ok := w.change(name, v); ok {
 				out = append(out, Detail{label, was + " → " + is})
 				continue
 			}
@@ -80,10 +128,17 @@ func (w Words) named(fields []any) (all []any) {
 }
 
 // change returns a field's old and new value if an entry has both and nothing else.
-func (w Words) change(members map[string]any) (was, is string, ok bool) {
+func (w Words) change(field string, members map[string]any) (was, is string, ok bool) {
 	before, one := members["was"]
 	after, two := members["is"]
-	return cmp.Or(w.said("was", before), "—"), cmp.Or(w.said("is", after), "—"), one && two && len(members) == 2
+	setting, _ := tenancy.SettingNamed(field)
+	said := func(v any) string {
+		if i := slices.Index(setting.Choices, fmt.Sprint(v)); i >= 0 && setting.OnPage() {
+			return setting.Says.In(w.Locale).Choices[i]
+		}
+		return cmp.Or(w.said("was", v), "—")
+	}
+	return said(before), said(after), one && two && len(members) == 2
 }
 
 // personID matches Slack's ids of people.
@@ -114,10 +169,16 @@ func (w Words) said(member string, v any) string {
 			return cmp.Or(vendors[v], v)
 		}
 		if w.name != nil && personID.Get().MatchString(v) {
-			if called := w.name(v); called != "" && called != v {
-				return called + " (" + v + ")"
-			}
+			return cmp.Or(w.name(v), v)
 		}
+	case bool:
+		return map[bool]string{true: w.Yes, false: w.No}[v]
+	case map[string]any:
+		var parts []string
+		for _, d := range w.flat(nil, "", v) {
+			parts = append(parts, d.Name+" "+d.Text)
+		}
+		return strings.Join(parts, " ")
 	}
 	return textOf(v)
 }
@@ -138,9 +199,6 @@ func textOf(v any) string {
 		return "—"
 	case string:
 		return cmp.Or(localTime(v), "—")
-	case map[string]any:
-		b, _ := json.Marshal(v) // v was decoded from JSON
-		return string(b)
 	}
 	return fmt.Sprint(v)
 }
@@ -160,6 +218,7 @@ type texts struct {
 	Locale    string
 	Columns   [columns]string
 	Ringi     string // the actor of entries without a person
+	Yes, No   string // flags
 	Held      string // a generation that was postponed because nobody may approve its result
 	Actions   map[aggregate.Action]string
 	Resources map[string]string
