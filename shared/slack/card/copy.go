@@ -17,8 +17,8 @@ import (
 // names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(s.Locale)
-	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf.In(s.Locale).mention(a.Head.Requester)) +
-		linkAs(link, w.Original))
+	from := contextLine(fill(w.CopyFrom, "title", titleOf(until(a, c.Subject), w),
+		"who", wordsOf.In(s.Locale).mention(a.Head.Requester)) + linkAs(link, w.Original))
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
@@ -38,6 +38,22 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 		}
 	}
 	return m
+}
+
+// until returns a task as it was while the version in the row with this key was the newest.
+func until(a *task.Aggregate, key string) *task.Aggregate {
+	then := *a
+	for i, p := range a.Processes {
+		if p.Key() == key {
+			then.Processes = a.Processes[:i+1]
+		}
+	}
+	for i, p := range a.Prompts {
+		if p.Key() == key {
+			then.Prompts, then.Processes = a.Prompts[:i+1], nil
+		}
+	}
+	return &then
 }
 
 // asksFor reports whether a gate that waits asks a copy's person.
