@@ -245,7 +245,12 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		without(2, "👀 *読み取り・計算:*")
 		without(1, "引数を読み取れません")
 	}
-	if strings.HasPrefix(file, "execution_") { // and what they do above their progress
+	if file == "execution_failed" { // that nothing was written stands before the button
+		without(actions-1, nothingWritten)
+	}
+	if file == "execution_cancelled" {
+		without(1, nothingWritten)
+	} else if strings.HasPrefix(file, "execution_") { // and what they do above their progress
 		without(1, "引数を読み取れません")
 	}
 	if file == "prompt_cancelled" { // who and why stand below what the sample has

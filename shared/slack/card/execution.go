@@ -30,7 +30,8 @@ func (d drawing) execution() face {
 			contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:
-		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
+		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).
+			with(sectionOf(d.untouched())...).with(d.below(r)...)
 		switch {
 		case e.Error == task.ReasonToolValue: // trying again would fail again
 		case !e.AttemptsLeft():
@@ -71,7 +72,8 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	return f.with(contextLine(fill(routeWordsOf.In(d.w.Locale).Number, "number", r.Number)))
 }
 
-// kept says which writes of an attempt that didn't complete are done, and stay.
+// kept says which writes of an attempt that didn't complete are done, and stay; or that there are none, if no call of
+// any attempt can have written.
 func (d drawing) kept(r attempt) []slack.Block {
 	var lines []string
 	for i, s := range r.steps {
@@ -82,9 +84,17 @@ func (d drawing) kept(r attempt) []slack.Block {
 		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, rowsOf(r, e.Orders[0]))))
 	}
 	if lines == nil {
+		return sectionOf(d.untouched())
+	}
+	return sectionOf(append([]string{d.w.Kept}, lines...))
+}
+
+// untouched says that no attempt wrote or sent anything. It says nothing once a write was begun.
+func (d drawing) untouched() []string {
+	if slices.ContainsFunc(d.a.Steps, func(row *task.StepResult) bool { return row.Access != aggregate.Read }) {
 		return nil
 	}
-	return []slack.Block{section(cut(d.w.Kept+"\n"+strings.Join(lines, "\n"), maxSection))}
+	return []string{d.w.Untouched}
 }
 
 // rowsOf returns how many rows a step wrote to a sheet, "" if its result doesn't say.

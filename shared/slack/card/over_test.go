@@ -7,7 +7,17 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
+
+func (s *scenario) drawn(key string) string {
+	return drawn(render(s.Aggregate, s.card(key), "ja", s.now).Attachments[0].Blocks.BlockSet)
+}
+
+// told is the message about the end to the requester.
+func (s *scenario) told() card.Message {
+	return copied(s, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: requester.ID}, "ja")
+}
 
 // The copy of a version that was decided speaks of that version, whatever came after it.
 func TestACopySpeaksOfTheVersionThatItShows(t *testing.T) {
@@ -21,4 +31,34 @@ func TestACopySpeaksOfTheVersionThatItShows(t *testing.T) {
 	expect.Has(t, head(task.CardProcess, s.Processes[1].Key()), "¥298,000 アクメに発注", "the newest version")
 	expect.Has(t, head(task.CardPrompt, s.Prompt().Key()), s.Task.Title, "the policy")
 	expect.That(t, !strings.Contains(head(task.CardPrompt, s.Prompt().Key()), "¥"), "the policy knows the money")
+}
+
+const nothingWritten = "何も書き込まれず、送られていません。"
+
+// A run that stopped or failed before its first write says that nothing was written, and only then: the outcome of a
+// write that was begun may be unknown.
+func TestAStopSaysThatNothingWasWritten(t *testing.T) {
+	failed := task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: "x"}
+	unknown := task.Outcome{Status: task.StepUnknown, Reason: task.ReasonToolUnknown, Detail: "x"}
+	for name, c := range map[string]struct {
+		s    *scenario
+		says bool
+	}{
+		"stopped at once":              {started(t, orderSteps(1)).cancelExecution(), true},
+		"stopped after reads":          {started(t, fiveSteps()).steps(1, 2).cancelExecution(), true},
+		"stopped while writing":        {started(t, orderSteps(1)).claim(1).cancelExecution(), false},
+		"stopped, and written":         {started(t, orderSteps(1)).steps(1).cancelExecution(), false},
+		"stopped, and nobody knows":    {started(t, orderSteps(1)).claim(1).cancelExecution().finish(1, unknown), false},
+		"a read failed":                {started(t, fiveSteps()).failedAt(1, failed), true},
+		"a write failed":               {started(t, orderSteps(1)).failedAt(1, failed), false},
+		"a write of an attempt before": {retry(started(t, orderSteps(1)).failedAt(1, unknown)).cancelExecution(), false},
+	} {
+		expect.That(t, strings.Contains(c.s.drawn(executionCard), nothingWritten) == c.says, "%s: %s", name, c.s.drawn(executionCard))
+		if c.s.Head.Ended == nil {
+			continue
+		}
+		text := drawn(c.s.told().Attachments[0].Blocks.BlockSet)
+		expect.That(t, strings.Contains(text, nothingWritten) == c.says, "%s: the requester reads %s", name, text)
+		expect.That(t, !c.says || !strings.Contains(c.s.drawn(executionCard), "発注します"), "%s: it will be: %s", name, c.s.drawn(executionCard))
+	}
 }

@@ -55,7 +55,8 @@ type words struct {
 	EndedOtherwise, EndedByRules                            string
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
-	StoppedBy, StoppedInFlight, StoppedUnknown, Kept        string
+	StoppedBy, StoppedInFlight, StoppedUnknown              string
+	Kept, Untouched                                         string
 
 	// Of a request whose message its author changed.
 	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted     string
