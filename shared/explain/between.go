@@ -67,9 +67,9 @@ func (s Sum) whole() *Effect {
 	return &s.Lead
 }
 
-// Says is an effect's sentence with what it moves. That nobody knows what a tool without a mark moves is Unmarked.
+// Says is an effect's sentence with what it moves, if that is known: see Unmarked.
 func (e *Effect) Says(locale string) []Piece {
-	if e.Amount == rules.Nothing() || e.Unmarked(locale) != "" || e.Access == aggregate.Read {
+	if e.Amount == rules.Nothing() || !e.Amount.Known() || e.Access == aggregate.Read {
 		return e.Sentence
 	}
 	return append([]Piece{{Words, Money(locale, e.Amount) + " — "}}, e.Sentence...)
@@ -91,9 +91,9 @@ func (e *Effect) Done(locale, rows string) []Piece {
 // rowsSign stands before the number of rows in the sentence about a sheet.
 const rowsSign = " — "
 
-// Unmarked says behind an effect's sentence that what it moves isn't known, as nobody has said what its tool does.
+// Unmarked says behind an effect's sentence that nobody knows what it moves: its tool has no mark, or none that fits.
 func (e *Effect) Unmarked(locale string) string {
-	if e.Act != "" || e.Amount.Known() {
+	if e.Amount.Known() || e.Access == aggregate.Read {
 		return ""
 	}
 	return effectWordsOf.In(locale).Unmarked

@@ -24,7 +24,8 @@ const (
 )
 
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, the list of
-// items, why it matters, other arguments, all other writes, and reads. The card has used characters besides. No model
+// items, why it matters, other arguments, all other writes, and reads. In small type, as long as people decide, it says
+// that nobody knows the money. The card has used characters besides. No model
 // writes any of it.
 func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
@@ -48,31 +49,37 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 		if e.Act == rules.ActMessage {
 			says = "✉️ "
 		}
-		says += ordersOf(e) + d.line(e.Says(d.w.Locale)) + e.Unmarked(d.w.Locale)
+		if says += ordersOf(e) + d.line(e.Says(d.w.Locale)); !d.settled {
+			says += e.Unmarked(d.w.Locale)
+		}
 		if why := d.warning(e); e.Act != rules.ActMessage && !slices.Contains(said, why) {
 			says, said = says+" — "+why, append(said, why)
 		}
 		d.whole(&below, i+2, e, says)
 	}
 	d.reads(&below, len(s.Then)+2, s.Reads)
+	rest := d.listed(below, most)
+	if s.Unmarked() != "" && !d.settled {
+		rest = body{blocks: []slack.Block{contextLine("💴 " + explain.Money(d.w.Locale, s.Amount))}}.with(rest)
+	}
 	if most != everything && !d.plain {
-		if b, ok := d.tabled(lead.Items, top, below, most, used); ok {
+		if b, ok := d.tabled(lead.Items, top, rest, most, used); ok {
 			return b
 		}
 	}
 	d.put(&top, 1, lead, d.rows(lead)...)
-	return d.listed(top, most).with(d.listed(below, most))
+	return d.listed(top, most).with(rest)
 }
 
 // tabled draws items as a table between what stands above and below. ok is false if Slack can't show them so.
-func (d drawing) tabled(t *explain.Table, top, below listing, most, used int) (b body, ok bool) {
+func (d drawing) tabled(t *explain.Table, top listing, rest body, most, used int) (b body, ok bool) {
 	if t == nil {
 		return b, false
 	}
 	if t.Name != "" {
 		top.add(0, "", asWritten(t.Name)+":")
 	}
-	b, rest := d.listed(top, most), d.listed(below, most)
+	b = d.listed(top, most)
 	room := maxBody - 1000 - used
 	for _, block := range slices.Concat(b.blocks, rest.blocks) {
 		room -= characters(block)
@@ -117,7 +124,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 }
 
 // says is the sentence that people read first.
-func (d drawing) says(s explain.Sum) string { return strong(d.line(s.Says())) + s.Unmarked() }
+func (d drawing) says(s explain.Sum) string { return strong(d.line(s.Says())) }
 
 // short is what steps do for a notification or a list, whole: its end says what isn't known.
 func (d drawing) short(s explain.Sum) string { return inline(s.Short(d.w.Locale), 2*maxHeader) }

@@ -51,14 +51,14 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 			"明細: 「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID +
 			"> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
-			"*notes の post を実行します* · 金額不明\nbody: `&lt;!channel&gt; *x*`", true},
+			"*notes の post を実行します*\nbody: `&lt;!channel&gt; *x*`", true},
 		"no words at all": {"list_employees", `{`,
 			"👀 *読み取り・計算:* 引数を読み取れません: 「{」", true},
 		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long +
 			`終わり","details":[]}`,
 			"あ終わり\n```", true},
 		"more than a card holds": {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` +
-			long + `終わり"}`, "*notes の post を実行します* · 金額不明\n• a:", false},
+			long + `終わり"}`, "*notes の post を実行します*\n• a:", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			access := aggregate.Write

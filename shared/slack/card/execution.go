@@ -61,7 +61,7 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	case r.Status == task.ExecutionCancelled && kept != nil:
 		f = f.with(kept...)
 	case s.Final && r.Status == task.ExecutionCompleted:
-		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0]))))+s.Unmarked(), maxSection)))
+		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0])))), maxSection)))
 	case s.Final:
 		f = f.with(section(cut(d.says(s), maxSection)))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -35,6 +36,9 @@ func titleOf(a *task.Aggregate, w *askWords) string {
 	if p := a.Process(); p != nil {
 		d := drawing{w: wordsOf.In(w.Locale)}
 		if sum := d.sum(p.Steps); sum.Final {
+			if a.Head.Ended != nil && !sum.Amount.Known() { // nobody asks any more
+				sum.Amount = rules.Nothing()
+			}
 			return d.short(sum)
 		}
 		version = max(version, p.Version)

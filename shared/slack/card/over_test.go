@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -61,4 +62,21 @@ func TestAStopSaysThatNothingWasWritten(t *testing.T) {
 		expect.That(t, strings.Contains(text, nothingWritten) == c.says, "%s: the requester reads %s", name, text)
 		expect.That(t, !c.says || !strings.Contains(c.s.drawn(executionCard), "発注します"), "%s: it will be: %s", name, c.s.drawn(executionCard))
 	}
+}
+
+// That nobody knows the money stands in small type as long as people decide, and not at all after the end.
+func TestThatNobodyKnowsTheMoneyIsSmall(t *testing.T) {
+	const unknown = "金額不明"
+	steps := orderSteps(1)
+	steps[0].Mark = nil
+	s := planned(t, steps, defaults)
+	blocks := render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet
+	expect.That(t, !strings.Contains(strings.Join(sections(blocks), "\n"), unknown), "it is large")
+	expect.Has(t, drawn(blocks), "💴 "+unknown, "what people decide on")
+	s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).do(s.StartExecution(s.Head.Run, s.now)).steps(1, 2)
+	s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))
+	for _, key := range []string{processCard, executionCard} {
+		expect.That(t, !strings.Contains(s.drawn(key), unknown), "%s: %s", key, s.drawn(key))
+	}
+	expect.That(t, !strings.Contains(s.told().Text, unknown), "%s", s.told().Text)
 }
