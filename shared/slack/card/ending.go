@@ -10,18 +10,15 @@ import (
 	"ringi/shared/explain"
 )
 
-// withEnd adds the task's ending to the newest card, unless that card already shows it.
+// withEnd adds the task's ending to the newest card, unless that card already shows it, and to a step's check.
 func (d drawing) withEnd(f face, kind aggregate.CardType, key string) face {
-	switch {
-	case !d.a.Newest(kind, key):
+	e, last := d.a.Head.Ended, d.a.Newest(kind, key)
+	switch check := kind == task.CardStep; {
+	case e != nil && (check || last && e.As != task.TaskCompleted):
+		return d.outcome(f)
+	case !last:
 		return f
-	case d.a.Head.Ended != nil && d.a.Head.Ended.As != task.TaskCompleted:
-		f.colour = grey
-		if d.a.Head.Ended.As == task.TaskFailed {
-			f.colour = red
-		}
-		return f.with(contextLine(d.ended()))
-	case d.a.Head.Ended == nil && d.a.Head.Parked != nil:
+	case e == nil && d.a.Head.Parked != nil:
 		failed := map[task.Layer]string{task.L2: d.w.Prompt.Failed, task.L3: d.w.Process.Failed}
 		return d.parked(f, failed[d.a.Head.Parked.Layer])
 	}

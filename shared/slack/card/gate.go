@@ -148,13 +148,16 @@ func (d drawing) gate(v version) face {
 		if v.verdict.ApprovedBy == "" {
 			by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
 		}
-		title, colour := w.IsApproved, green
-		// an execution's own card says how it ended
-		if e := d.a.Head.Ended; e != nil && e.As == task.TaskCancelled && d.a.Execution() == nil {
+		title, colour, check := w.IsApproved, green, v.kind == task.CardStep
+		// an execution's own card says how it ended, and stands above the checks of its steps
+		switch e := d.a.Head.Ended; {
+		case e == nil || d.a.Execution() != nil && !check:
+		case e.As == task.TaskCompleted && check:
+			title = w.IsApprovedDone
+		case e.Reason == task.ReasonDenied:
+			title, colour = w.IsApprovedDenied, grey
+		case e.As == task.TaskCancelled:
 			title, colour = w.IsApprovedCancelled, grey
-			if e.Reason == task.ReasonDenied {
-				title = w.IsApprovedDenied
-			}
 		}
 		f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(append(r.passed(), by)...))
 		return d.withEnd(f, v.kind, v.key)

@@ -80,3 +80,19 @@ func TestThatNobodyKnowsTheMoneyIsSmall(t *testing.T) {
 	}
 	expect.That(t, !strings.Contains(s.told().Text, unknown), "%s", s.told().Text)
 }
+
+// A step's check is often the last message in the thread: it says how the request ended.
+func TestACheckSaysHowTheRequestEnded(t *testing.T) {
+	checked := func() *scenario {
+		s := gated(t, arguments)
+		return s.do(decide.Approve(s, s.Gates[0].ID, approver, policy, s.now)).steps(2)
+	}
+	s := checked()
+	expect.That(t, !strings.Contains(s.drawn(stepCard), "完了"), "it still runs: %s", s.drawn(stepCard))
+	s.steps(3, 4, 5).do(s.CompleteExecution(s.Head.Run, "ok", s.now))
+	title := func() string { return render(s.Aggregate, s.card(stepCard), "ja", s.now).Text }
+	expect.Has(t, title(), "実行前の確認(承認済み → 完了)")
+	expect.Has(t, s.drawn(stepCard), "✅ タスクは完了しました", "how it ended")
+	s = checked().cancelExecution()
+	expect.Has(t, title(), "実行前の確認(承認済み → タスクはキャンセル)")
+}

@@ -70,6 +70,7 @@ type words struct {
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
 	IsDenied, IsApprovedCancelled, IsApprovedDenied           string
+	IsApprovedDone                                            string
 	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed string
 	IsRegenerationHeld, IsHeld                                string // if nobody may approve the next version
 
