@@ -251,8 +251,8 @@ func (d drawing) extracted(t *task.Task) face {
 	).with(d.enclosed()...).with(d.shownTo()...)
 }
 
-// following says what comes below an open request's card. Once people can read a corrected policy there, it says that title
-// and description still are those of the original request.
+// following says what comes below an open request's card. Once people can read a corrected policy there, it says that
+// title and description still are those of the original request.
 func (d drawing) following() []string {
 	p := d.a.Prompt()
 	again := d.a.Correction != nil && d.a.Correction.Taken // title and description are of the corrected request

@@ -143,7 +143,8 @@ func TestMarker(t *testing.T) {
 
 func TestPriorities(t *testing.T) {
 	for p, want := range map[task.Priority]string{
-		task.Low: "🟢 Low", task.Medium: "🟡 Medium", task.High: "🔴 High", task.Urgent: "🚨 Urgent", "<odd>": "&lt;odd&gt;", "": "(なし)",
+		task.Low: "🟢 Low", task.Medium: "🟡 Medium", task.High: "🔴 High", task.Urgent: "🚨 Urgent",
+		"<odd>": "&lt;odd&gt;", "": "(なし)",
 	} {
 		s := received(t).extracted()
 		s.Task.Priority = p
@@ -191,7 +192,8 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		{"process_generating", "process_generating", "#f2c744", "⚙️ 実行ステップ"},
 		{"process_pending", "process_pending", "#2196f3", "承認のお願い: write_rows_to_google_sheet"},
 		{"process_approved", "process_approved", "#36a64f", "⚙️ 実行ステップ(承認済み)"},
-		{"process_rejected", "process_rejected_next_generated", "#e01e5a", "⚙️ 実行ステップ(却下 → 再生成済み)"},
+		{"process_rejected", "process_rejected_next_generated", "#e01e5a",
+			"⚙️ 実行ステップ(却下 → 再生成済み)"},
 		{"execution_running", "execution_running", "#1264a3", "🚀 実行中"},
 		{"execution_completed", "execution_completed", "#36a64f", "✅ 実行完了"},
 		{"execution_failed", "execution_failed", "#e01e5a", "❌ 実行失敗"},
@@ -303,7 +305,8 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 		"task_id": s.Head.TaskID, "version": "1", "next_version": "2", "resource_id": "01RESOURCE",
 		"priority_emoji": "🟡", "priority_label": "Medium", "prompt_content (truncated)": content,
 		"error_message": card.Sentence("ja", task.ReasonToolFailed, "calculate_overtime"),
-		"steps_text": "1. *従業員一覧を取得* — `list_employees`\n2. *勤怠データ取得* — `list_attendance`\n3. *残業時間計算* — " +
+		"steps_text": "1. *従業員一覧を取得* — `list_employees`\n2. *勤怠データ取得* — `list_attend" +
+			"ance`\n3. *残業時間計算* — " +
 			"`calculate_overtime`\n" +
 			"4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n5. *完了通知* — `send_slack_dm`",
 	}

@@ -28,7 +28,8 @@ func TestACopySpeaksOfTheVersionThatItShows(t *testing.T) {
 		text, _, _ := strings.Cut(drawn(m.Attachments[0].Blocks.BlockSet), "\n")
 		return text
 	}
-	expect.Has(t, head(task.CardProcess, s.Processes[0].Key()), "¥447,000 アクメに発注", "the version that was sent back")
+	expect.Has(t, head(task.CardProcess, s.Processes[0].Key()), "¥447,000 アクメに発注",
+		"the version that was sent back")
 	expect.Has(t, head(task.CardProcess, s.Processes[1].Key()), "¥298,000 アクメに発注", "the newest version")
 	expect.Has(t, head(task.CardPrompt, s.Prompt().Key()), s.Task.Title, "the policy")
 	expect.That(t, !strings.Contains(head(task.CardPrompt, s.Prompt().Key()), "¥"), "the policy knows the money")
@@ -54,13 +55,15 @@ func TestAStopSaysThatNothingWasWritten(t *testing.T) {
 		"a write failed":               {started(t, orderSteps(1)).failedAt(1, failed), false},
 		"a write of an attempt before": {retry(started(t, orderSteps(1)).failedAt(1, unknown)).cancelExecution(), false},
 	} {
-		expect.That(t, strings.Contains(c.s.drawn(executionCard), nothingWritten) == c.says, "%s: %s", name, c.s.drawn(executionCard))
+		expect.That(t, strings.Contains(c.s.drawn(executionCard), nothingWritten) == c.says, "%s: %s", name,
+			c.s.drawn(executionCard))
 		if c.s.Head.Ended == nil {
 			continue
 		}
 		text := drawn(c.s.told().Attachments[0].Blocks.BlockSet)
 		expect.That(t, strings.Contains(text, nothingWritten) == c.says, "%s: the requester reads %s", name, text)
-		expect.That(t, !c.says || !strings.Contains(c.s.drawn(executionCard), "発注します"), "%s: it will be: %s", name, c.s.drawn(executionCard))
+		expect.That(t, !c.says || !strings.Contains(c.s.drawn(executionCard), "発注します"), "%s: it will be: %s",
+			name, c.s.drawn(executionCard))
 	}
 }
 
