@@ -20,6 +20,7 @@ import (
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error)
 	Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 	DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error
@@ -153,6 +154,9 @@ func (d *drawing) show(ctx context.Context) error {
 		return d.shown(ctx)
 	}
 	if err := d.listOwed(ctx); err != nil {
+		return err
+	}
+	if err := d.standIns(ctx); err != nil {
 		return err
 	}
 	d.told = slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })

@@ -239,6 +239,10 @@ func (b *backlogged) Settings(context.Context, string) (tenancy.Settings, error)
 	return tenancy.DefaultSettings(), nil
 }
 
+func (b *backlogged) DelegationsOf(context.Context, string, string) ([]tenancy.Delegation, error) {
+	return nil, nil
+}
+
 func (b *backlogged) Shown(_ context.Context, ref aggregate.Ref, h aggregate.Head) error {
 	defer b.locked()()
 	w := b.tasks[ref.ID]

@@ -164,6 +164,30 @@ func (d *drawing) beginOwing(ctx context.Context) (users []string, err error) {
 	return users, nil
 }
 
+// mostAway is for how many of a stage's people a drawing reads who stands in for them.
+const mostAway = 5
+
+// standIns reads who stands in for those whose turn it is, with a query for each. The index that it reads may be
+// slightly stale; what was set moments ago is drawn with the next change.
+func (d *drawing) standIns(ctx context.Context) error {
+	q, waits := d.a.(decide.Subject).Asks()
+	r, ok := d.onRoute(q.Key)
+	if !ok || !waits {
+		return nil
+	}
+	owes, of := r.st.Owes(), d.a.Common()
+	for _, p := range owes[:min(len(owes), mostAway)] {
+		all, err := d.Store.DelegationsOf(ctx, d.ref.Tenant, tenancy.PersonKey(p))
+		if err != nil {
+			return err
+		}
+		for _, x := range all {
+			of.StandIns = append(of.StandIns, x.StandIn())
+		}
+	}
+	return nil
+}
+
 // noteOwed writes into the rows of copies since when their people owe a stamp, and that they owe none any more. It
 // returns for whom that changed.
 func (d *drawing) noteOwed(ctx context.Context) (users []string, err error) {

@@ -201,6 +201,7 @@ func message() card.Message {
 
 // broken is a table that returns an error, or panics.
 type broken struct {
+	Store
 	err    error
 	panics bool
 	loads  []aggregate.Ref

@@ -75,7 +75,7 @@ func (s *Store) changeBy(ctx context.Context,
 		return failed(err)
 	}
 	if c.Redraw {
-		s.redrawWaiting(ctx, c.Tenant)
+		s.redrawWaiting(ctx, c.Tenant, c.Owes)
 	}
 	return nil
 }

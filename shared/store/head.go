@@ -189,10 +189,16 @@ func (s *Store) SweepFailed(ctx context.Context, ref aggregate.Ref, failures int
 // minute. Others show the change when they are next redrawn.
 const maxRedrawn = 100
 
-// redrawWaiting requests a redraw of waiting cards that show changed settings. It only logs errors because clicks check
-// the current settings anyway.
-func (s *Store) redrawWaiting(ctx context.Context, tenant string) {
-	waiting, err := s.Waiting(ctx, tenant, "", maxRedrawn)
+// redrawWaiting requests a redraw of waiting cards that show changed settings: all, or those along routes that wait for
+// a user. It only logs errors because clicks check the current settings anyway.
+func (s *Store) redrawWaiting(ctx context.Context, tenant, user string) {
+	find := s.Waiting
+	if user != "" {
+		find = func(ctx context.Context, tenant, cursor string, limit int) (table.Page[WaitingItem], error) {
+			return s.Owed(ctx, tenant, user, cursor, limit)
+		}
+	}
+	waiting, err := find(ctx, tenant, "", maxRedrawn)
 	if err != nil {
 		slog.WarnContext(ctx, "cards keep the old settings", "tenant_id", tenant, "err", err)
 		return

@@ -31,6 +31,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ringi/shared/domain/circulation"
 )
 
 // HeadKey is the key of the head row.
@@ -80,7 +82,8 @@ func (h *Head) Revision() int { return h.Rev }
 // Committed returns the head as it is after the Change c was committed on top of was. Bookkeeping is copied from was.
 func (h Head) Committed(was Head, c Change) Head {
 	h.Rev, h.LastChange = was.Rev+1, c.ID
-	h.DueAt, h.ShownRev, h.SweepFailures, h.Redraws, h.DrawAt = was.DueAt, was.ShownRev, was.SweepFailures, was.Redraws, was.DrawAt
+	h.DueAt, h.ShownRev, h.SweepFailures = was.DueAt, was.ShownRev, was.SweepFailures
+	h.Redraws, h.DrawAt = was.Redraws, was.DrawAt
 	return h
 }
 
@@ -196,6 +199,8 @@ type Shared struct {
 	Copies []*Card // copies of cards in people's direct messages
 	Uses   []*Use
 	Leases []*Lease
+
+	StandIns []circulation.StandIn // for those whose turn it is, as read for cards; no rows
 }
 
 // Uncarded returns those of the messages that show no card.

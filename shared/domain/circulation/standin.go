@@ -112,6 +112,18 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	return f, on
 }
 
+// StoodFor returns those of some delegations by which somebody may stamp the present stage for one of its people, while
+// they count, with the principals as the route knows them.
+func (st *State) StoodFor(g *Gate, all []StandIn) (out []StandIn) {
+	for _, s := range all {
+		f, _ := st.placed(g, s, s.Begins)
+		if f.Owes() && st.Needs(s.Hand) && !slices.ContainsFunc(g.Askers, s.Hand.Is) {
+			out = append(out, f.StandIn)
+		}
+	}
+	return out
+}
+
 // Owes reports whether the principal owes the present stage a stamp that the hand may give.
 func (f *For) Owes() bool { return f != nil && f.rank == owes }
 

@@ -36,6 +36,7 @@ type Change struct {
 	Writes []Write
 	Audit  []aggregate.AuditEntry // the store sets their ids
 	Redraw bool                   // redraw the cards that wait for a decision
+	Owes   string                 // redraw only those along routes that wait for this person
 }
 
 // Row is an item that belongs to a tenant.

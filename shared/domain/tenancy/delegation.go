@@ -199,9 +199,7 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 	}
 	d.Ends = dayBegins(d.Until + 1)
 	d.DeleteAfter = d.Ends.AddDate(0, 0, delegationKept).Unix()
-	return d, Change{Tenant: d.TenantID, Writes: []Write{{Row: d, Over: was.Rev}}, Audit: []aggregate.AuditEntry{
-		entry(d.TenantID, AuditDelegationSet, "delegation", d.Key(), d.details(), by.Actor, now),
-	}}, nil
+	return d, d.changed(was.Rev, AuditDelegationSet, by, now), nil
 }
 
 // fits returns what forbids a delegation that begins at now or later.
@@ -237,9 +235,13 @@ func (d Delegation) End(by Setter, now time.Time) (Delegation, Change, error) {
 	}
 	over := d.Rev
 	d.Rev, d.EndedAt, d.EndedBy = over+1, &now, by.ID
-	return d, Change{Tenant: d.TenantID, Writes: []Write{{Row: d, Over: over}}, Audit: []aggregate.AuditEntry{
-		entry(d.TenantID, AuditDelegationEnded, "delegation", d.Key(), d.details(), by.Actor, now),
-	}}, nil
+	return d, d.changed(over, AuditDelegationEnded, by, now), nil
+}
+
+// changed writes the row over a revision of it. Cards that wait for the principal say who stands in.
+func (d Delegation) changed(over int, what aggregate.Action, by Setter, now time.Time) Change {
+	return Change{Tenant: d.TenantID, Redraw: true, Owes: d.Principal.User, Writes: []Write{{Row: d, Over: over}},
+		Audit: []aggregate.AuditEntry{entry(d.TenantID, what, "delegation", d.Key(), d.details(), by.Actor, now)}}
 }
 
 // Listed notes that the principal of a delegation that is over is told what was done for them.

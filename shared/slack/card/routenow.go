@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -23,7 +24,26 @@ func (r routed) waits(notes ...string) []slack.Block {
 		turn = r.onRoute
 	}
 	text, more := turn()
-	return append([]slack.Block{section(text)}, contextOf(slices.Concat(notes, more, lines))...)
+	return append([]slack.Block{section(text + r.standsIn())}, contextOf(slices.Concat(notes, more, lines))...)
+}
+
+// standsIn says on the card in the thread who stamps for those whose turn it is while they are away. Its dates are true
+// whenever it is read.
+func (r routed) standsIn() (lines string) {
+	s, n := r.st.CurrentStage(), 0
+	if r.copy != nil || s == nil {
+		return ""
+	}
+	g := r.gate.Circulating()
+	date := func(at time.Time) string { return organisation.DateOf(at.In(tenancy.Zone())).String() }
+	for _, x := range r.st.StoodFor(&g, r.standIns) {
+		if r.drawing.now.Before(x.Ends) && (s.DecideBy == nil || x.Begins.Before(*s.DecideBy)) && n < maxNamed/2 {
+			n++
+			lines += "\n" + fill(r.texts.StandsIn, "hand", r.called(x.Hand.User), "principal", r.called(x.Principal.User),
+				"from", date(x.Begins), "until", date(x.Ends.Add(-time.Second)))
+		}
+	}
+	return lines
 }
 
 // bySettings says whose turn a gate without a rule is.

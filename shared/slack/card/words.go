@@ -258,7 +258,7 @@ type routeWords struct {
 	Amount, AmountUnknown, RequestNumber               string
 	Done, Present, Progress, Later, Skipped            string // a stage
 	SentBack, Denied, Folded                           string
-	Needs, Given, StandIn, And, Others                 string
+	Needs, Given, StandIn, StandsIn, And, Others       string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
 	Yours, SoFar, Next                                 string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops                          string

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// The card says who stands in for the person whose turn it is, and is drawn again when that is set or ended. Who is not
+// asked now changes nothing.
+func TestTheCardSaysWhoStandsIn(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){"of a route": testStandInOnCard})
+}
+
+func testStandInOnCard(t *testing.T, w *world) {
+	w.onRoute(desk("経理", 1, webapi.Tanaka))
+	w.drawn()
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	away := func(principal string) tenancy.Delegation {
+		return tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: webapi.Suzuki},
+			Principal: circulation.Person{User: principal}, From: today, Until: today + 9}
+	}
+	by := func(user string) tenancy.Setter {
+		a := w.By
+		a.ID = user
+		return tenancy.Setter{Actor: a, Person: circulation.Person{User: user}}
+	}
+	says := func() bool {
+		return strings.Contains(string(expect.Value(json.Marshal(w.slack.Thread(t, webapi.HR, w.root)))(t)),
+			"代わりに承認します")
+	}
+	store := w.Store.KindStore.Store
+	rev := w.Load().Head.Redraws
+	expect.Value(store.SetDelegation(t.Context(), away(webapi.Alex), by(webapi.Alex), w.Now(), nil))(t)
+	expect.That(t, w.Load().Head.Redraws == rev && !says(), "somebody else is away")
+	d := expect.Value(store.SetDelegation(t.Context(), away(webapi.Tanaka), by(webapi.Tanaka), w.Now(), nil))(t)
+	expect.That(t, w.Load().Head.Redraws > rev, "the card isn't drawn again")
+	w.drawn()
+	expect.That(t, says(), "who stands in isn't said")
+	expect.Value(store.EndDelegation(t.Context(), d, by(webapi.Tanaka), w.Now(), nil))(t)
+	w.drawn()
+	expect.That(t, !says(), "it is over")
+}
