@@ -60,11 +60,11 @@ func OthersModal(
 	}
 	of := len(p.Others())
 	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly, o.Alone}
-	blocks := []slack.Block{contextLine(fill(w.entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score),
-		"place", fill(w.page, "page", page+1, "pages", of)))}
+	blocks := []slack.Block{contextLine(fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score),
+		"place", fill(w.Page, "page", page+1, "pages", of)))}
 	blocks = append(blocks, d.prose(draft.SubmissionContent, everything).blocks...)
 	if said := draft.EvaluationFeedback; said != "" {
-		blocks = append(append(blocks, divider(), contextLine(w.feedback)),
+		blocks = append(append(blocks, divider(), contextLine(w.Feedback)),
 			d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
 	}
 	blocks = append(blocks, divider())
@@ -76,19 +76,19 @@ func OthersModal(
 	case !a.IsOpen(p.ID):
 		blocks = append(blocks, contextLine(d.w.ReviewOver))
 	case o.Alone:
-		blocks = append(blocks, contextLine(w.author))
+		blocks = append(blocks, contextLine(w.Author))
 	case o.ReadOnly || !Stampable(draft.SubmissionContent):
-		blocks = append(blocks, contextLine(w.reads))
+		blocks = append(blocks, contextLine(w.Reads))
 	default:
-		submit = w.pick
-		blocks = append(blocks, contextLine(w.picks))
+		submit = w.Pick
+		blocks = append(blocks, contextLine(w.Picks))
 	}
-	return modal(OthersCallback, w.title, submit, d.w.ReviewClose, metadata(o), blocks...), true
+	return modal(OthersCallback, w.Title, submit, d.w.ReviewClose, metadata(o), blocks...), true
 }
 
 // PickReason is the reason that is recorded when a version is rejected because another draft was picked.
 func PickReason(locale, team string) string {
-	return cut(fill(contestWords.In(locale).reason, "team", team), aggregate.MaxReason)
+	return cut(fill(contestWords.In(locale).Reason, "team", team), aggregate.MaxReason)
 }
 
 func score(x float64) string { return fmt.Sprintf("%.2f", x) }
@@ -99,7 +99,7 @@ func (d drawing) contested(p *task.Prompt) []slack.Block {
 	note := d.made(p)
 	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
 		sums := d.a.Spent().String() + "/" + p.CostLimit.String()
-		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).limited,
+		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).Limited,
 			"detail", d.w.detail(task.ReasonCostLimit, sums))))
 	}
 	return note
@@ -111,9 +111,9 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 	case d.picked(p) != "":
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
-		won := w.won
+		won := w.Won
 		if x.Team != "" {
-			won = w.redone
+			won = w.Redone
 		}
 		won = fill(won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score),
 			"teams", len(x.Entries)+x.Failed)
@@ -131,22 +131,22 @@ func (d drawing) picked(p *task.Prompt) string {
 	if p.Entry == nil || p.Author == "" {
 		return ""
 	}
-	return fill(contestWords.In(d.w.Locale).picked, "who", d.w.mention(p.Author),
+	return fill(contestWords.In(d.w.Locale).Picked, "who", d.w.mention(p.Author),
 		"team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
 }
 
 // competing says that teams compete for a version, and whether somebody has ended that.
 func (d drawing) competing(x *task.Contest) string {
 	w := contestWords.In(d.w.Locale)
-	text := w.contesting
+	text := w.Contesting
 	if x.Team != "" {
-		text = w.redoing
+		text = w.Redoing
 	}
 	if x.TakenAt != nil {
-		text = w.taking
+		text = w.Taking
 	}
 	if d.console != "" {
-		text += w.live
+		text += w.Live
 	}
 	return d.filled(text, x)
 }
@@ -167,7 +167,7 @@ func drafted(p *task.Prompt, locale string, shown func(string) string) []string 
 		return nil
 	}
 	w := contestWords.In(locale)
-	why := or(w.skipped[p.Contest.As], w.alone)
+	why := or(w.Skipped[p.Contest.As], w.Alone)
 	if d := shown(p.Contest.Detail); d != "" {
 		why += " (" + d + ")"
 	}
@@ -178,10 +178,10 @@ func drafted(p *task.Prompt, locale string, shown func(string) string) []string 
 func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	w, locale := contestWords.In(d.w.Locale), d.w.Locale
 	line := func(name string, e TeamEnd) {
-		lines = append(lines, fill(w.ending, "team", inline(name, maxEndingName), "why", inline(e.In(locale), maxEnding)))
+		lines = append(lines, fill(w.Ending, "team", inline(name, maxEndingName), "why", inline(e.In(locale), maxEnding)))
 	}
 	if x.TakenAt != nil {
-		lines = append(lines, d.filled(w.taken, x))
+		lines = append(lines, d.filled(w.Taken, x))
 	}
 	if winner != nil {
 		if e := (TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.short() && !x.Stopped(*winner) {
@@ -190,16 +190,16 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	}
 	for _, f := range x.Failures {
 		if x.TakenAt != nil && f.Reason == contest.ReasonCancelled {
-			lines = append(lines, fill(w.unscored, "team", inline(f.TeamName, maxEndingName)))
+			lines = append(lines, fill(w.Unscored, "team", inline(f.TeamName, maxEndingName)))
 			continue
 		}
 		line(f.TeamName, TeamEnd{true, f.ExitReason, f.Reason, f.Detail})
 	}
 	if more := x.Failed - len(x.Failures); more > 0 {
-		lines = append(lines, fill(w.moreFailed, "n", more))
+		lines = append(lines, fill(w.MoreFailed, "n", more))
 	}
 	for _, u := range x.Unjudged {
-		lines = append(lines, fill(w.unjudged, "team", inline(u.TeamName, maxEndingName), "n", u.Rounds,
+		lines = append(lines, fill(w.Unjudged, "team", inline(u.TeamName, maxEndingName), "n", u.Rounds,
 			"why", inline(u.Detail, maxEnding)))
 	}
 	return lines
@@ -211,65 +211,17 @@ func onCard(mistake string) string { return inline(mistake, maxMistake) }
 const maxEnding, maxEndingName, maxMistake = 150, 60, 400
 
 type contestTexts struct {
-	contesting, takeBest, taking            string
-	taken, live, redoing, redone            string
-	won, picked, alone, author              string
-	others, title, entry, page, pick, picks string
-	reads, reason, replaced                 string
-	ending, moreFailed, limited, feedback   string
-	unjudged, unscored                      string
-	skipped                                 map[string]string // by the value of task.Contest.As
+	Contesting, TakeBest, Taking            string
+	Taken, Live, Redoing, Redone            string
+	Won, Picked, Alone, Author              string
+	Others, Title, Entry, Page, Pick, Picks string
+	Reads, Reason, Replaced                 string
+	Ending, MoreFailed, Limited, Feedback   string
+	Unjudged, Unscored                      string
+	Skipped                                 map[string]string // by the value of task.Contest.As
 }
 
-var contestWords = language.InEach(contestTexts{
-	contesting: "🏁 複数のチームが下書き中です。採点が終わると、最も点数の高い案を表示します · 終了予定: {until}",
-	redoing:    "🏁 却下理由を反映して、{team} が案を作り直しています · 終了予定: {until}",
-	redone:     "🏆 却下理由を反映して {team} が作り直した案です ({score} 点)",
-	takeBest:   "ここまでの最良の案で終了", live: "\n<{page}|進行状況を見る>",
-	taking: "🏁 {who} が、ここまでの最良の案で終了することにしました · {when}。数秒後にチームが止まり、その案を表示します",
-	taken:  "⏹ {who} が、ここまでの最良の案で終了しました · {when}",
-	won:    "🏆 {teams} チームから選ばれた、{team} の案です ({score} 点)", picked: "🔁 {who} が別の案に変更しました: {team} ({score} 点)",
-	alone:  "コンテストでは使える案がなかったため、Ringi が下書きしました",
-	others: "ほかの案と比べる ({n})", title: "ほかの案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
-	pick: "この案に変更",
-	picks: "現在の案は却下になり、この案が承認待ちになります。" +
-		"変更した人は起案者になり、自分では承認できません (自己承認を認める設定を除く)",
-	reads:  "閲覧のみです。この案には変更できません",
-	author: "閲覧のみです。変更した人が起案者になり、ほかに承認できる人がいないため、この案には変更できません",
-	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
-	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました", feedback: "採点した AI の講評 (100 点満点)",
-	unjudged: "⚠️ {team}: 続行を判定する AI が {n} 回応答しなかったため、そのまま続けました。{why}",
-	unscored: "{team} には、採点済みの案がありませんでした",
-	skipped: map[string]string{
-		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "予算の残りが少ないため、コンテストをせずに Ringi が下書きしました",
-		task.ContestFiles: "コンテストのファイルを使えないため、コンテストをせずに Ringi が下書きしました",
-	},
-	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に、設定の「依頼 1 件の予算」の引き上げを管理者に依頼してください。上限が同じまま承認または却下すると、依頼は取り消されます",
-}, contestTexts{
-	contesting: "🏁 Several teams are drafting. The best-scoring draft will appear here · expected by: {until}",
-	redoing:    "🏁 {team} is rewriting its draft to reflect the feedback · expected by: {until}",
-	redone:     "🏆 Rewritten by {team} to reflect the feedback ({score} points)",
-	takeBest:   "End with the best draft so far", live: "\n<{page}|View progress>",
-	taking: "🏁 {who} chose the best draft so far · {when}. The teams stop within seconds; then it appears here",
-	taken:  "⏹ {who} ended the contest with the best draft so far · {when}",
-	won:    "🏆 {team}'s draft, best of {teams} ({score} points)", picked: "🔁 {who} switched to another draft: {team} ({score} points)",
-	alone:  "The contest had no usable draft, so Ringi wrote this one",
-	others: "Compare drafts ({n})", title: "Other drafts", entry: "🏁 {team} · {score} points · {place}", page: "{page} of {pages}",
-	pick: "Use this draft",
-	picks: "Replaces the current draft. " +
-		"You then count as its author: somebody else must approve it, unless people may approve their own requests",
-	reads:  "Read-only: you can't switch to this draft",
-	author: "Read-only: whoever switches to a draft counts as its author, and nobody else can approve this one",
-	reason: "Switched to another draft ({team})", replaced: " (another draft)",
-	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ Other failed teams: {n}", feedback: "The scoring AI's comments (out of 100)",
-	unjudged: "⚠️ {team}: the AI judge gave no decision ({n}×), so the team continued. Reason: {why}",
-	unscored: "{team} had no scored draft yet",
-	skipped: map[string]string{
-		task.ContestTooLong: "The request is too long for a contest, so Ringi wrote this draft", task.ContestNoBudget: "Too little budget was left for a contest, so Ringi wrote this draft",
-		task.ContestFiles: "The contest's files can't be used, so Ringi wrote this draft",
-	},
-	limited: "⚠️ This request has used up its budget{detail}. First ask an administrator to raise “Budget per request” in Settings; otherwise approving or rejecting cancels the request",
-})
+var contestWords = language.Catalog[contestTexts]{Files: &embedded, Folder: "texts/contests"}
 
 // TeamEnd says how a team of a contest stopped.
 type TeamEnd struct {

@@ -188,7 +188,7 @@ func (d drawing) gate(v version) face {
 	}
 	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.changed()...).with(d.waitNote()...)
 	if v.takes {
-		f = f.with(d.actions(button(contestWords.In(d.w.Locale).takeBest, TakeBest, v.id, "")))
+		f = f.with(d.actions(button(contestWords.In(d.w.Locale).TakeBest, TakeBest, v.id, "")))
 	}
 	if f.text = v.words.Header; v.kind == task.CardPrompt {
 		f.text = w.Prompt.Generating
@@ -209,7 +209,7 @@ func (d drawing) pending(v version, r routed) face {
 	}
 	first, more := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary), []slack.BlockElement(nil)
 	if v.others > 0 {
-		more = append(more, button(fill(contestWords.In(w.Locale).others, "n", v.others), OthersAction, v.id, ""))
+		more = append(more, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
 	}
 	if v.body.cut { // people can't approve a gate that its card shows only in part
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
@@ -294,7 +294,7 @@ func (d drawing) rejected(v version) face {
 		return f
 	case v.replaced != "":
 		by = v.replaced
-		return draw(contestWords.In(d.w.Locale).replaced, fill(w.NextVersion, "version", v.version+1))
+		return draw(contestWords.In(d.w.Locale).Replaced, fill(w.NextVersion, "version", v.version+1))
 	case v.next != nil && *v.next != aggregate.Generating:
 		return draw(w.IsRegenerated, next(w.NextVersion)...)
 	case e != nil && e.Reason == task.ReasonMaxVersions && v.next == nil:

@@ -65,15 +65,20 @@ func TestCodeReachesPeopleAsItIs(t *testing.T) {
 		"our sign for code":    {"␚ `a` ␚␚", "␚ `a` ␚␚", ""},
 		"one beside another":   {"`a`\u200b``b``", "`a`\u2060`b`", ""},
 		"stars that are none": {"2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x",
-			"2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x", `2\*\*3 は 8、4\*\*5 は 1024、a\*b\*c、2 \* 3、snake_case_x`},
+			"2**3 は 8、4**5 は 1024、a*b*c、2 * 3、snake_case_x",
+			`2\*\*3 は 8、4\*\*5 は 1024、a\*b\*c、2 \* 3、snake_case_x`},
 		"emphasis": {"*a* _b_ **c** __d__ ***e***", "*a* _b_ *c* __d__ ***e***",
 			`*a* _b_ **c** \_\_d\_\_ \*\*\*e\*\*\*`},
 		"bold in Japanese": {"には**ありません**。\n**注意**：APIは**3件**です",
-			"には\u200b*ありません*\u200b。\n*注意*\u200b：APIは\u200b*3件*\u200bです", "には**ありません**。\n**注意**：APIは**3件**です"},
-		"bold in brackets": {"次の**「README」**を直す。**重要(必読)**です", "次の\u200b*「README」*\u200bを直す。\u200b*重要(必読)*\u200bです",
+			"には\u200b*ありません*\u200b。\n*注意*\u200b：APIは\u200b*3件*\u200bです",
+			"には**ありません**。\n**注意**：APIは**3件**です"},
+		"bold in brackets": {"次の**「README」**を直す。**重要(必読)**です",
+			"次の\u200b*「README」*\u200bを直す。\u200b*重要(必読)*\u200bです",
 			"次の「README」を直す。重要(必読)です"},
-		"bold code": {"この**`a*b`**と**`c` の値**を", "この\u200b*`a*b`*\u200bと\u200b*`c` の値*\u200bを", "この`a*b`と`c` の値を"},
-		"bold after Latin": {"Goでは**ない**。a**b**c 値**x** y*斜*体", "Goでは\u200b*ない*\u200b。a**b**c 値\u200b*x* y*斜*体",
+		"bold code": {"この**`a*b`**と**`c` の値**を", "この\u200b*`a*b`*\u200bと\u200b*`c` の値*\u200bを",
+			"この`a*b`と`c` の値を"},
+		"bold after Latin": {"Goでは**ない**。a**b**c 値**x** y*斜*体",
+			"Goでは\u200b*ない*\u200b。a**b**c 値\u200b*x* y*斜*体",
 			`Goでは**ない**。a\*\*b\*\*c 値**x** y\*斜\*体`},
 		"emoji by underscores": {"a :_x: b", "a :\u2060_x: b", "a :\u2060\\_x: b"},
 		"a table":              {"a | b\n---|---\n1 | 2", "a | b\n---|---\n1 | 2", "a | b\n\u2060---|---\n1 | 2"},
@@ -291,6 +296,7 @@ func TestEachLanguageHasAllTexts(t *testing.T) {
 	expect.Whole[askWords](t, embedded, "texts/asks")
 	expect.Whole[routeWords](t, embedded, "texts/routes")
 	expect.Whole[endTexts](t, embedded, "texts/ends")
+	expect.Whole[contestTexts](t, embedded, "texts/contests")
 }
 
 var place = regexp.MustCompile(`\{[a-z]+\}`)
@@ -359,7 +365,8 @@ func TestACardIsInOneLanguage(t *testing.T) {
 			expect.That(t, meant == (len(found) > 0), "%s says %q", name, found)
 		}
 	}
-	for locale, said := range map[string]string{"en": "承認・却下できる人: x", "ja": "Until: You can't approve your own request."} {
+	for locale, said := range map[string]string{"en": "承認・却下できる人: x",
+		"ja": "Until: You can't approve your own request."} {
 		expect.Is(t, len(ours.Foreign(locale, said)), 1, "of another language in %q", said)
 	}
 }

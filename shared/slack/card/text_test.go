@@ -40,7 +40,8 @@ func TestInlineCannotForge(t *testing.T) {
 		{"nothing to see", "\u200b\u200d\u00a0 \t\n\ufe0f", ""},
 		{"joined emoji stay whole", "👩‍👩‍👧 ok", "👩‍👩‍👧 ok"},
 		{"invalid UTF-8", "a\xff\xfeb", "a\ufffdb"},
-		{"our marks", "✅ 承認 ✔️ ☑ ❌ ⏹️ 🔄 ⌛ 🎉", "✓ 承認 ✓\ufe0f ✓ ✗ ■\ufe0f ↻ ・ 🎉"},
+		{"our marks", "✅ 承認 ✔️ ☑ ❌ ⏹️ 🔄 ⌛ 🎉",
+			"✓ 承認 ✓\ufe0f ✓ ✗ ■\ufe0f ↻ ・ 🎉"},
 		{"names of emoji", ":white_check_mark: 10:30:00 :x:", ":\u2060white_check_mark: 10:30:00 :\u2060x:"},
 		{"control bytes", "a\x00\x1bb\u0085c", "ab c"},
 	} {
@@ -100,7 +101,8 @@ func TestTextsStayInBounds(t *testing.T) {
 			if name == "inline" && strings.ContainsAny(out, "*`~") || name == "code" && strings.Contains(out, "`") {
 				t.Fatalf("%s formats: %q", name, out)
 			}
-			expect.Must(t, !strings.ContainsAny(out, "✅❌✔☑✖❎🔄⏹➡❓⚠⬜⌛⏳⏱🔍🚀📝📋⚙") && !strings.Contains(out, ":white_check_mark:"),
+			expect.Must(t, !strings.ContainsAny(out, "✅❌✔☑✖❎🔄⏹➡❓⚠⬜⌛⏳⏱🔍🚀📝📋⚙") &&
+				!strings.Contains(out, ":white_check_mark:"),
 				"%s speaks with our marks: %q", name, out)
 			bare := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(out)
 			expect.Must(t, !strings.Contains(bare, "&"), "%s cuts an entity: %q", name, out)
@@ -109,9 +111,11 @@ func TestTextsStayInBounds(t *testing.T) {
 }
 
 var hostileParts = []string{
-	"<!channel>", "<@U1>", "✅", "❌\ufe0f", "⏹️", ":white_check_mark:", ":x", ":", "&", "<", ">", "&amp;", "*", "_", "~",
+	"<!channel>", "<@U1>", "✅", "❌\ufe0f", "⏹️", ":white_check_mark:", ":x", ":", "&", "<", ">", "&amp;", "*",
+	"_", "~",
 	"`", "```", "\n", "\r\n", "\u202e", "\u2066", "\u200f", "\u2028", "\x00", "\xff",
-	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example", "  ", "\u3000", "長い題名", "{when}",
+	"👩‍👩‍👧", "👍🏽", "🇯🇵", "e\u0301", "שלום", "مرحبا", "@here", "https://evil.example",
+	"  ", "\u3000", "長い題名", "{when}",
 	"{who}", "%s",
 }
 
@@ -121,7 +125,7 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 	texts(reflect.ValueOf(*wordsOf.In("ja")), "", all)
 	texts(reflect.ValueOf(*wordsOf.In("en")), "", all)
 	for _, locale := range language.All {
-		for of, words := range map[string]any{"contest": contestWords.In(locale), "end": *endWords.In(locale),
+		for of, words := range map[string]any{"contest": *contestWords.In(locale), "end": *endWords.In(locale),
 			"ask": *askWordsOf.In(locale), "talk": *conversationWordsOf.In(locale)} {
 			texts(reflect.ValueOf(words), locale+"."+of, all)
 		}
@@ -148,8 +152,10 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 
 func TestNamesOfEmojiInAnyScriptStayNames(t *testing.T) {
 	for in, want := range map[string]string{
-		":承認:": ":" + joiner + "承認:", ":チェック済み:": ":" + joiner + "チェック済み:", ":a:b:": ":" + joiner + "a:" + joiner + "b:",
-		":+1: :100:": ":" + joiner + "+1: :" + joiner + "100:", "10:30:00": "10:30:00", "目的: 集計": "目的: 集計", "a::b": "a::b",
+		":承認:": ":" + joiner + "承認:", ":チェック済み:": ":" + joiner + "チェック済み:", ":a:b:": ":" +
+			joiner + "a:" + joiner + "b:",
+		":+1: :100:": ":" + joiner + "+1: :" + joiner + "100:", "10:30:00": "10:30:00", "目的: 集計": "目的: 集計",
+		"a::b":                               "a::b",
 		":" + strings.Repeat("x", 101) + ":": ":" + strings.Repeat("x", 101) + ":",
 	} {
 		got := breakMentions(in)
@@ -180,7 +186,8 @@ func TestTextsThatShowNothingAreNone(t *testing.T) {
 // Slack counts characters without saying how. A text at a limit stays complete. A text that is one longer is cut
 // between visible letters, so that it fits however Slack counts.
 func TestTextsAtSlacksLimits(t *testing.T) {
-	letters := map[string]string{"kanji": "漢", "emoji": "🎉", "skin": "👍🏽", "family": "👩‍👩‍👧", "accent": "e\u0301",
+	letters := map[string]string{"kanji": "漢", "emoji": "🎉", "skin": "👍🏽", "family": "👩‍👩‍👧",
+		"accent":  "e\u0301",
 		"escaped": "&"}
 	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason,
 		"detail": maxDetail, "button": 75, "field": maxField} {
@@ -293,14 +300,18 @@ func numbers(t *testing.T, s string) (v any) {
 // What an edited message forwards or has as files, and can't be read, is said beside the change.
 func TestWhatCantBeReadOfAnEditIsSaid(t *testing.T) {
 	files := []aggregate.SharedFile{{ID: "F1", Name: "名簿.csv"}, {ID: "F2"}}
-	a := &task.Aggregate{Request: &task.Request{User: "U1", Text: "営業部"}, Correction: &task.Correction{Text: "人事部",
-		Forwarded: []aggregate.Quoted{{User: "U2"}, {Name: "Bot", Text: "長い", Cut: true}, {User: "U3", Text: "全部"}},
-		Files:     files, MoreFiles: 3, Edited: "1.0"}}
+	a := &task.Aggregate{Request: &task.Request{User: "U1", Text: "営業部"},
+		Correction: &task.Correction{Text: "人事部",
+			Forwarded: []aggregate.Quoted{{User: "U2"}, {Name: "Bot", Text: "長い", Cut: true}, {User: "U3", Text: "全部"}},
+			Files:     files, MoreFiles: 3, Edited: "1.0"}}
 	same := func(s string) string { return s }
 	for locale, want := range map[string]string{
-		"ja": "人事部 · 転送: U2。Slack が内容を表示しないため、読めません, Bot 長い。長いため、読むのは先頭の 2 文字までです, U3 全部 · 添付: 名簿.csv, F2 " +
-			"⚠️ ほかに 3 件のファイルがありますが、読んでいません。一度に読めるのは 2 件までです。",
-		"en": "人事部 · Forwards: U2. Slack doesn’t show its text, so it can’t be read, Bot 長い. It is long: only its first 2 " +
+		"ja": "人事部 · 転送: U2。Slack が内容を表示しないため、読めません, Bot 長い。長" +
+			"いため、読むのは先頭の 2 文字までです, U3 全部 · 添付: 名簿.csv, F2 " +
+			"⚠️ ほかに 3 件のファイルがありますが、読んでいません。一度に読めるのは 2" +
+			" 件までです。",
+		"en": "人事部 · Forwards: U2. Slack doesn’t show its text, so it can’t be read, Bot 長い. It is long" +
+			": only its first 2 " +
 			"characters are read, U3 全部 · Files: 名簿.csv, F2 ⚠️ 3 more files were not read: 2 are read at a time.",
 	} {
 		expect.Has(t, Changed(a, locale, same, same), want)
