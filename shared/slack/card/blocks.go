@@ -115,6 +115,8 @@ func characters(b slack.Block) int {
 		for _, f := range b.Fields {
 			n += units(f.Text)
 		}
+	case *slack.HeaderBlock:
+		n = units(b.Text.Text)
 	case *slack.ContextBlock:
 		for _, e := range b.ContextElements.Elements {
 			n += units(e.(*slack.TextBlockObject).Text)

@@ -24,13 +24,10 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	}
 	m := under(from, RenderUnder(a, c, s, now))
 	g := a.GateAt(c.Subject)
-	if g != nil && a.Head.Ended == nil && g.Status == aggregate.PendingApproval && asksFor(g, c) {
+	if g != nil && a.Head.Ended == nil && g.Status == aggregate.PendingApproval &&
+		(!g.Ruled() || Owes(circulation.Walk(g.Circulating()), c)) {
 		m.Text = fill(w.CopyText, "text", m.Text, "who", wordsOf.In(s.Locale).mention(a.Head.Requester))
-		by := g.Terms.DecideBy
-		if g.Ruled() {
-			by = dueOf(g)
-		}
-		if by != nil {
+		if by := dueOf(g); by != nil {
 			m.Text += fill(w.WaitsUntil, "when", when(*by))
 		}
 		if m.Plain != nil {
@@ -54,11 +51,6 @@ func until(a *task.Aggregate, key string) *task.Aggregate {
 		}
 	}
 	return &then
-}
-
-// asksFor reports whether a gate that waits asks a copy's person.
-func asksFor(g *aggregate.Gate, c *aggregate.Card) bool {
-	return !g.Ruled() || Owes(circulation.Walk(g.Circulating()), c)
 }
 
 // ConversationCopy is Copy for an action of a conversation.

@@ -61,15 +61,17 @@ func (d taskDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewReques
 }
 
 func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	if view, ok := d.rejectionOnRoute(r, locale); ok {
+	view := RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage}, locale)
+	if d.Aggregate == nil {
 		return view
 	}
-	view := RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage}, locale)
-	if d.Aggregate != nil {
-		draw := drawing{a: d.Aggregate, w: wordsOf.In(locale)}
-		if v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1); found {
-			view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
-		}
+	draw := drawing{a: d.Aggregate, w: wordsOf.In(locale)}
+	v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1)
+	if found && v.gate.Ruled() {
+		return d.rejectionOnRoute(r, draw, &v)
+	}
+	if found {
+		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
 	}
 	return view
 }

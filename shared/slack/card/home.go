@@ -105,7 +105,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	if len(in.Waiting) == 0 {
 		blocks = append(blocks, section(w.nothing(in)))
 	}
-	room, characters := maxHomeCards, maxHomeText
+	room, left := maxHomeCards, maxHomeText
 	var lines []string
 	shown := 0
 	for i, x := range byDue(in.Waiting) {
@@ -114,13 +114,13 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 			drawn = append([]slack.Block{divider()}, drawn...)
 		}
 		for _, b := range drawn {
-			n += textOf(b)
+			n += characters(b)
 		}
-		if i >= maxHomeRows || len(drawn) > room || n > characters {
+		if i >= maxHomeRows || len(drawn) > room || n > left {
 			lines = append(lines, "• "+waitsLine(x, w)+decides(x, own, w)+opens(x.Link, w))
 			continue
 		}
-		blocks, room, characters, shown = append(blocks, drawn...), room-len(drawn), characters-n, shown+1
+		blocks, room, left, shown = append(blocks, drawn...), room-len(drawn), left-n, shown+1
 	}
 	most := min(len(lines), maxHomeRows-shown)
 	blocks = append(blocks, rows(lines[:most])...)
@@ -163,7 +163,8 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true, narrow: true}
 	v, _ := d.versionOf(q.Kind, func(_, id string) bool { return q.ID == id }, maxPages-1)
 	r := d.routeOf(&v)
-	b, first, notes := d.bodyOnHome(&v), d.about(&v), []string{x.from(w) + x.stage(r) + x.until(w)}
+	b, first, notes := d.bodyOnHome(&v), d.about(&v), []string{
+		fill(w.HomeFrom, "who", d.w.mention(a.Head.Requester)) + x.pressing(w) + x.stage(r) + x.until(w)}
 	if v.last {
 		notes = append(notes, d.w.RejectionEnds)
 	}
@@ -304,14 +305,6 @@ func List(locale string, in Summary) string {
 
 // maxListLines is the number of lines in each part of the list.
 const maxListLines = 10
-
-// textOf counts the characters of a block, including its buttons.
-func textOf(b slack.Block) int {
-	if b, ok := b.(*slack.HeaderBlock); ok {
-		return units(b.Text.Text)
-	}
-	return characters(b)
-}
 
 // OpenConversation is an open conversation that the person began.
 type OpenConversation struct {

@@ -101,24 +101,18 @@ func (x Waits) what(w *askWords) string {
 // facts are what somebody wants to know before they open a request: its words, its priority, and for whom the person
 // stands in.
 func (x Waits) facts(w *askWords) (out string) {
-	if a, is := x.Of.(*task.Aggregate); is && a.Task != nil {
-		if a.Request != nil {
-			if said := inline(a.Request.Words(w.Locale), maxListSaid); said != "" {
-				out += fill(w.WaitsSaid, "text", said)
-			}
-		}
-		if a.Task.Priority.Pressing() {
-			out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
+	if a, is := x.Of.(*task.Aggregate); is && a.Task != nil && a.Request != nil {
+		if said := inline(a.Request.Words(w.Locale), maxListSaid); said != "" {
+			out = fill(w.WaitsSaid, "text", said)
 		}
 	}
-	return out + x.as(w)
+	return out + x.pressing(w)
 }
 
-// from says on the Home tab who asked, how urgent that is, and for whom the person stands in.
-func (x Waits) from(w *askWords) string {
-	out := fill(w.HomeFrom, "who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester))
+// pressing says how urgent an item is, if it is, and for whom the person stands in.
+func (x Waits) pressing(w *askWords) (out string) {
 	if a, is := x.Of.(*task.Aggregate); is && a.Task != nil && a.Task.Priority.Pressing() {
-		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
+		out = " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
 	}
 	return out + x.as(w)
 }

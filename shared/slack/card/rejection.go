@@ -107,17 +107,10 @@ func RejectionOf(
 }
 
 // rejectionOnRoute is RejectionModal for a gate under a rule. It says whose stamps end and, but for a step, asks what
-// comes after. ok is false for a gate without a rule.
-func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.ModalViewRequest, ok bool) {
-	if d.Aggregate == nil {
-		return view, false
-	}
-	draw := drawing{a: d.Aggregate, w: wordsOf.In(locale)}
-	v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1)
-	if !found || !v.gate.Ruled() {
-		return view, false
-	}
-	w, texts := draw.w, routeWordsOf.In(locale)
+// comes after.
+func (d taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.ModalViewRequest {
+	w, locale := draw.w, draw.w.Locale
+	texts := routeWordsOf.In(locale)
 	follows, last := d.MaySendBack(r.ID)
 	form := RejectionOf(&v.gate, r.Type, follows, last, locale, draw.called)
 	about := metadata(Rejection{
@@ -128,7 +121,7 @@ func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.Modal
 		submit, fields = w.ModalSubmitStep, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)}
 	}
 	return modal(RejectionCallback, texts.Rejection, submit, w.ModalClose, about,
-		append([]slack.Block{draw.about(&v), section(form.Lead)}, whom(r.AsWhom, locale, fields...)...)...), true
+		append([]slack.Block{draw.about(v), section(form.Lead)}, whom(r.AsWhom, locale, fields...)...)...)
 }
 
 // rejectionOnRoute is Rejection for an action under a rule, ok is false for one without.
@@ -150,13 +143,8 @@ func (w *routeWords) endsStamps(acts []*circulation.Act, called func(user string
 	if len(acts) == 0 {
 		return ""
 	}
-	var hands []string
-	for _, act := range acts {
-		if !slices.Contains(hands, act.Hand.User) {
-			hands = append(hands, act.Hand.User)
-		}
-	}
-	return fill(w.EndsStamps, "n", len(hands), "names", w.hands(acts, called))
+	names, n := w.hands(acts, called)
+	return fill(w.EndsStamps, "n", n, "names", names)
 }
 
 // then asks what comes of the rejection. What is offered first is chosen.

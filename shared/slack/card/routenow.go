@@ -135,7 +135,8 @@ func (r routed) carried() string {
 	was := circulation.Walk(r.before.Circulating())
 	text := r.texts.NoneCarried
 	if acts := was.Stamps(); len(acts) > 0 {
-		text = fill(r.texts.NotCarried, "who", r.texts.hands(acts, r.called), "round", r.round-1)
+		who, _ := r.texts.hands(acts, r.called)
+		text = fill(r.texts.NotCarried, "who", who, "round", r.round-1)
 	}
 	text = fill(text, "round", r.round-1) + " · "
 	if !r.remade {
@@ -152,18 +153,18 @@ func (r routed) sendBacks(n int) []string {
 	return []string{fill(r.texts.SendBacks, "n", max(n, 0))}
 }
 
-// hands names who gave these stamps, each once; further ones are counted.
-func (w *routeWords) hands(acts []*circulation.Act, called func(user string) string) string {
+// hands names who gave these stamps, each once, and counts them; further ones are only counted.
+func (w *routeWords) hands(acts []*circulation.Act, called func(user string) string) (text string, n int) {
 	var names []string
 	for _, act := range acts {
 		if name := called(act.Hand.User); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	if more := len(names) - maxStamps; more > 0 {
-		return fill(w.Others, "who", strings.Join(names[:maxStamps], w.And), "n", more)
+	if n = len(names); n > maxStamps {
+		return fill(w.Others, "who", strings.Join(names[:maxStamps], w.And), "n", n-maxStamps), n
 	}
-	return strings.Join(names, w.And)
+	return strings.Join(names, w.And), n
 }
 
 // successor says who stands in whose place at a stage, by whom and why; of several the latest.
@@ -235,8 +236,11 @@ func (r routed) whom(w *askWords) string {
 	return fill(w.WaitsFor, "who", stage+" "+who)
 }
 
-// dueOf returns until when the present stage of a gate is asked, or nil.
+// dueOf returns until when a gate is asked, or the present stage of its route; nil: without end.
 func dueOf(g *aggregate.Gate) *time.Time {
+	if !g.Ruled() {
+		return g.Terms.DecideBy
+	}
 	st := circulation.Walk(g.Circulating())
 	if s := st.CurrentStage(); s != nil {
 		return s.DecideBy
