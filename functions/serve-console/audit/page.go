@@ -95,7 +95,7 @@ func (f auditForm) narrowing(words web.Texts, actors []web.Choice) web.Filter {
 		Fields: []web.Field{
 			web.Select("action", words.Say("action"), words.Say("any_action"), actions),
 			web.Select("actor", words.Say("who"), words.Say("anybody"), actors),
-			{Name: "resource", Label: words.Say("on"), Value: f.Resource, Most: 64, HintID: "resource-hint"},
+			{Name: "resource", Label: words.Say("on"), Value: f.Resource, Most: 64},
 			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To),
 		}}
 }

@@ -331,10 +331,10 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		if is.Route == nil && is.Refuse == "" && at == reads {
 			is.Route = &rules.Policy{Stages: []rules.Stage{{Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}}}
 		}
-		return ruleRow{At: at, Group: group, Band: a.In("last", at), Says: a.lastOutcome(at, o), Wrong: wrong(at),
-			Chips: a.chips(&is), Least: a.least(&is)}
+		return ruleRow{At: at, Group: group, Band: a.In("last", at), Name: a.In("last_about", at),
+			Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is), Least: a.least(&is)}
 	}
-	d.Rows = append(d.Rows, last(reads, a.Say("last_rule")), last(writes, ""))
+	d.Rows = append(d.Rows, last(reads, a.Say("last_group")), last(writes, ""))
 	d.Floor = floorData{Stamps: wholeShown(x.Floor.Stamps), Currency: yen, Sum: a.floor(x.Floor)}
 	if x.Floor.Stamps <= 0 {
 		d.Floor.Stamps = a.r.PostForm.Get("floor.stamps")

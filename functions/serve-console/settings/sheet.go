@@ -135,10 +135,9 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 		rows, _ := rowsTyped(p.form, x.Name)
 		in.Filled = len(rows) > 0 || len(in.Problems) > 0
 	case tenancy.KindWhole:
-		in.Bound = fmt.Sprintf("%s – %s", web.Count(int64(x.Min)), web.Count(int64(x.Max)))
+		in.Bound = t.bound(x, in.Unit)
 	}
 	if hourly(x.Name) {
-		in.Bound += " " + in.Unit
 		for of, text := range map[string]string{"1": in.Unit, "24": t.Say("unit_days")} {
 			in.Units = append(in.Units, web.Choice{Value: of, Text: text, Chosen: p.form.Get(x.Name+unit) == of})
 		}
@@ -152,12 +151,22 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 		in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)
 	case x.Name == "prices" && p.now.FurtherDay > 0:
 		in.Bound = t.Say("further_prices")
-	case x.Limit && in.Bound == "":
-		in.Bound = t.Say("unlimited")
 	case x.Limit:
-		in.Bound += " · " + t.Say("unlimited")
+		in.Bound = strings.TrimSpace(in.Bound + " " + t.Say("unlimited"))
 	}
 	return in
+}
+
+// bound says between which numbers a whole one is, or of hours up to how many days.
+func (t settingsTexts) bound(x tenancy.Setting, unit string) string {
+	if hourly(x.Name) {
+		return t.Say("up_to", "max", t.hours(x.Max))
+	}
+	if strings.HasPrefix(unit, "(") {
+		unit = ""
+	}
+	most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + unit)
+	return t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
 }
 
 func (t settingsTexts) choosing(m *people.Members, groups bool) web.Choosing {
