@@ -43,11 +43,11 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("GET /console/contests/new", web.Of(c.Settings, c.openBeginForm)),
 		web.ForAdministrators("POST /console/contests", web.Of(c.Settings, c.beginAlone)),
 		web.ForMembers("GET /console/contests/{id}", c.showContest),
-		web.ForMembers("GET /console/contests/{id}/members/{round}", c.showMembers),
-		web.ForMembers("POST /console/contests/{id}/cancel", c.cancelContest),
-		web.ForMembers("POST /console/contests/{id}/take", c.takeBest),
-		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", c.listContestSent),
-		web.ForAdministrators("GET /console/contests/{id}/sent/{team}/{use}", c.showContestSent),
+		web.ForMembers("GET /console/contests/{id}/members/{round}", web.Of(c.contestOf, c.showMembers)),
+		web.ForMembers("POST /console/contests/{id}/cancel", web.Of(c.contestOf, c.cancelContest)),
+		web.ForMembers("POST /console/contests/{id}/take", web.Of(c.contestOf, c.takeBest)),
+		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", web.Of(c.workOf, c.listContestSent)),
+		web.ForAdministrators("GET /console/contests/{id}/sent/{team}/{use}", web.Of(c.workOf, c.showContestSent)),
 	}
 }
 

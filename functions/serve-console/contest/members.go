@@ -31,18 +31,14 @@ type membersPage struct {
 }
 
 // showMembers shows a round's submission and what members did for it.
-func (c *Pages) showMembers(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, works, err := c.contestOf(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) showMembers(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
 	key := r.PathValue("round")
-	_, x, err := roundWith(works, key)
+	_, x, err := roundWith(a.works, key)
 	if err != nil {
 		return err
 	}
 	p := membersPage{Back: contestPath(a.Contest.ExecutionID)}
-	if p.Draft, err = c.draft(r.Context(), v, works, key); err != nil {
+	if p.Draft, err = c.draft(r.Context(), v, a.works, key); err != nil {
 		return err
 	}
 	record, _, err := c.Contests.LoadRoundHistory(r.Context(), v.Tenant, x.ExecutionID, x.TeamID, x.RoundNumber)

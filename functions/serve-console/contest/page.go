@@ -64,51 +64,50 @@ type side struct {
 	To    string // address where it is decided on
 }
 
-// contestOf returns the contest in the address and its teams. Administrators may see it; so may people who can read its
-// task or, if it has no task, the person who began it.
-func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (*contest.Aggregate, []*contest.Work, error) {
+// opened is a contest with its teams that have begun.
+type opened struct {
+	*contest.Aggregate
+	works []*contest.Work
+}
+
+// contestOf returns the contest in the address. Administrators may see it; so may people who can read its task or, if it
+// has no task, the person who began it.
+func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) {
 	id := r.PathValue("id")
 	if !contest.ValidID(id) {
-		return nil, nil, fmt.Errorf("a contest's id: %w", web.ErrNoID)
+		return o, fmt.Errorf("a contest's id: %w", web.ErrNoID)
 	}
-	a, err := c.Contests.Load(r.Context(), contest.Ref(v.Tenant, id))
-	if err != nil {
-		return nil, nil, err
+	if o.Aggregate, err = c.Contests.Load(r.Context(), contest.Ref(v.Tenant, id)); err != nil {
+		return o, err
 	}
-	if a.Contest == nil {
-		return nil, nil, aggregate.ErrConflict // a torn read
+	if o.Contest == nil {
+		return o, aggregate.ErrConflict // a torn read
 	}
-	if !v.Admin && !(a.Contest.ForKind == "" && a.BegunBy(v.User)) {
-		if a.Contest.ForKind != task.Kind.Name {
-			return nil, nil, fmt.Errorf("a contest that stands alone: %w", aggregate.ErrNotFound)
+	if !v.Admin && !(o.Contest.ForKind == "" && o.BegunBy(v.User)) {
+		if o.Contest.ForKind != task.Kind.Name {
+			return o, fmt.Errorf("a contest that stands alone: %w", aggregate.ErrNotFound)
 		}
-		of, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, a.Contest.ForID))
+		of, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, o.Contest.ForID))
 		if err == nil {
 			_, err = c.Readable(r.Context(), v, of)
 		}
 		if err != nil {
-			return nil, nil, err
+			return o, err
 		}
 	}
-	works, err := c.works(r.Context(), a)
-	return a, works, err
-}
-
-// works returns the teams that have begun.
-func (c *Pages) works(ctx context.Context, a *contest.Aggregate) (all []*contest.Work, err error) {
-	for _, t := range a.Contest.Teams {
-		w, err := c.Contests.Teams.Load(ctx, contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, t.TeamID))
+	for _, t := range o.Contest.Teams {
+		w, err := c.Contests.Teams.Load(r.Context(), contest.TeamRef(v.Tenant, id, t.TeamID))
 		switch {
 		case errors.Is(err, aggregate.ErrNotFound):
 		case err != nil:
-			return nil, err
+			return o, err
 		case w.Team == nil:
-			return nil, aggregate.ErrConflict // a torn read
+			return o, aggregate.ErrConflict // a torn read
 		default:
-			all = append(all, w)
+			o.works = append(o.works, w)
 		}
 	}
-	return all, nil
+	return o, nil
 }
 
 func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -117,11 +116,11 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 
 // show renders the page; refused says why the viewer's act was, if one was.
 func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refused error, status int) error {
-	a, works, err := c.contestOf(r, v)
+	a, err := c.contestOf(r, v)
 	if err != nil {
 		return err
 	}
-	words, k := contestTexts{v.Texts("contests")}, a.Contest
+	words, k, works := contestTexts{v.Texts("contests")}, a.Contest, a.works
 	p := contestPage{
 		Path: contestPath(k.ExecutionID), Task: taskPath(k), Began: k.CreatedAt, Deadline: k.DeadlineAt,
 		Rounds:  words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
@@ -133,7 +132,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 		p.Prompt = card.Prose(k.UserPrompt)
 	}
 	p.Status, p.Badge = words.stands(k, k.Outcome)
-	p.Broken = words.broken(a)
+	p.Broken = words.broken(a.Aggregate)
 	p.Cancel, p.Ending = k.Status == contest.Running && k.ForKind == "", k.Status == contest.Cancelled &&
 		k.SettledAt == nil
 	p.Since = subject.SinceThen(p.Path, p.Status, v.Locale)
@@ -272,13 +271,9 @@ func (p *contestPage) beside(best []boardRow, keys []string) {
 }
 
 // cancelContest cancels a contest that is not for a task.
-func (c *Pages) cancelContest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, _, err := c.contestOf(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) cancelContest(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}
-	_, err = c.Contests.Decide(
+	_, err := c.Contests.Decide(
 		r.Context(), a.Ref(), func(a *contest.Aggregate) (aggregate.Change, error) { return a.Stop(by, v.Admin, c.Now()) },
 	)
 	if err != nil {

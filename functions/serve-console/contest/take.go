@@ -76,11 +76,7 @@ func (c *Pages) addTaking(ctx context.Context, v *web.Viewer, p *contestPage, k 
 }
 
 // takeBest ends a contest with its best draft so far, as the button of the task's card does.
-func (c *Pages) takeBest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, _, err := c.contestOf(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) takeBest(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
 	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
 	defer cancel()
 	d, err := c.draftedBy(ctx, v, a.Contest)

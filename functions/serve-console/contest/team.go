@@ -182,28 +182,20 @@ func costOf(provider string, n int64) string {
 
 // workOf returns the contest's team whose hash the address has. Only administrators may see it.
 func (c *Pages) workOf(r *http.Request, v *web.Viewer) (*contest.Work, error) {
-	_, works, err := c.contestOf(r, v)
-	if err != nil {
-		return nil, err
+	a, err := c.contestOf(r, v)
+	for _, work := range a.works {
+		if err == nil && contest.TeamHash(work.Team.TeamID) == r.PathValue("team") {
+			return work, nil
+		}
 	}
-	i := slices.IndexFunc(
-		works, func(w *contest.Work) bool { return contest.TeamHash(w.Team.TeamID) == r.PathValue("team") },
-	)
-	if i < 0 {
-		return nil, fmt.Errorf("a team of the contest: %w", aggregate.ErrNotFound)
-	}
-	return works[i], nil
+	return nil, cmp.Or(err, fmt.Errorf("a team of the contest: %w", aggregate.ErrNotFound))
 }
 
 func sentPath(execution, team string) string {
 	return contestPath(execution) + "/sent/" + contest.TeamHash(team)
 }
 
-func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	work, err := c.workOf(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, work *contest.Work) error {
 	words, k := v.Texts("sent"), work.Team
 	team, path := card.OneLine(cmp.Or(k.TeamName, k.TeamID)), sentPath(k.ExecutionID, k.TeamID)
 	return c.ListSent(w, r, v, work.Uses, "contest", contestPath(k.ExecutionID), path, team,
@@ -234,11 +226,7 @@ func callOf(t web.Texts, u *aggregate.Use, call *web.Call) {
 	call.Agent = cmp.Or(t.In("agents", agent), card.OneLine(agent))
 }
 
-func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	work, err := c.workOf(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, work *contest.Work) error {
 	if !aggregate.ValidID(r.PathValue("use")) {
 		return aggregate.ErrNotFound
 	}

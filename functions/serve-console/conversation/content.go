@@ -49,25 +49,26 @@ type filePage struct {
 	Gone               bool
 }
 
-// openFile returns the version that an address names, and the entry. It must be a file of the version's list.
-func (c *Pages) openFile(r *http.Request, v *web.Viewer) (o opened, e files.Entry, err error) {
+// openFile returns the version that an address names, and the file. It must be one of the version's list.
+func (c *Pages) openFile(r *http.Request, v *web.Viewer) (o opened, err error) {
 	if o, err = c.openFiles(r, v); err != nil {
-		return o, e, err
+		return o, err
 	}
 	name := r.URL.Query().Get("path")
 	i := slices.IndexFunc(o.manifest.Entries, func(e files.Entry) bool {
 		return e.Path == name && e.Kind == files.KindFile
 	})
 	if i < 0 {
-		return o, e, fmt.Errorf("a file: %w", aggregate.ErrNotFound)
+		return o, fmt.Errorf("a file: %w", aggregate.ErrNotFound)
 	}
-	return o, o.manifest.Entries[i], nil
+	o.file = o.manifest.Entries[i]
+	return o, nil
 }
 
-// content reads a file of the version.
-func (c *Pages) content(ctx context.Context, o opened, e files.Entry) ([]byte, error) {
-	all, err := c.contents(ctx, o, o.version, []files.Entry{e})
-	return all[e.Path], err
+// content reads the file.
+func (c *Pages) content(ctx context.Context, o opened) ([]byte, error) {
+	all, err := c.contents(ctx, o, o.version, []files.Entry{o.file})
+	return all[o.file.Path], err
 }
 
 // contents reads files of a version by their paths.
@@ -83,11 +84,8 @@ func (c *Pages) contents(ctx context.Context, o opened, version string, list []f
 	return all, err
 }
 
-func (c *Pages) showFile(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	o, e, err := c.openFile(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) showFile(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
+	e := o.file
 	of := url.Values{"path": {e.Path}}
 	folder := url.Values{}
 	if dir := path.Dir(e.Path); dir != "." {
@@ -97,7 +95,7 @@ func (c *Pages) showFile(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 		Executable: e.Mode == files.ModeExecutable, Large: e.Size > mostStraight,
 		Download: o.address("/raw", url.Values{"path": {e.Path}, "download": {"1"}})}
 	if !p.Large {
-		content, err := c.content(r.Context(), o, e)
+		content, err := c.content(r.Context(), o)
 		if err != nil {
 			return err
 		}
@@ -145,22 +143,23 @@ func (p *filePage) lines(text string, from int, address func(from int) string) {
 }
 
 // showRaw sends a file byte by byte.
-func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	o, e, err := c.openFile(r, v)
+func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o opened) error {
+	content, err := c.content(r.Context(), o)
 	if err != nil {
 		return err
 	}
-	content, err := c.content(r.Context(), o, e)
-	if err != nil {
-		return err
-	}
-	name := path.Base(e.Path)
+	name := path.Base(o.file.Path)
 	if r.URL.Query().Get("download") != "" || !files.IsText(content) || len(content) > mostStraight {
 		return c.deliver(w, r, o, name, content)
 	}
+	return inline(w, "", content)
+}
+
+// inline sends a text for the browser to show; disposition may go on with its name.
+func inline(w http.ResponseWriter, disposition string, text []byte) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Disposition", "inline")
-	_, err = w.Write(content)
+	w.Header().Set("Content-Disposition", "inline"+disposition)
+	_, err := w.Write(text)
 	return err
 }
 
@@ -193,11 +192,7 @@ func (o opened) named() string {
 }
 
 // sendArchive sends all files of a version as an archive.
-func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	o, err := c.openFiles(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o opened) error {
 	d := files.DownloadOf(o.manifest, o.named())
 	if len(d.Names) == 0 {
 		return fmt.Errorf("an archive of no file: %w", aggregate.ErrNotFound)
@@ -211,7 +206,7 @@ func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	list := slices.DeleteFunc(slices.Clone(o.manifest.Entries), func(e files.Entry) bool {
 		return d.Names[e.Path] == ""
 	})
-	err = c.Files.Each(r.Context(), o.of, o.version, list, func(e files.Entry, content []byte) error {
+	err := c.Files.Each(r.Context(), o.of, o.version, list, func(e files.Entry, content []byte) error {
 		return packed.pack(d, e.Path, content, e.Mode == files.ModeExecutable)
 	})
 	if err = errors.Join(err, packed.end()); errors.Is(err, large.ErrGone) {
@@ -224,11 +219,7 @@ func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewe
 }
 
 // sendPatch sends what changed since the beginning, as "git apply" takes it.
-func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	o, err := c.openFiles(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
 	p, err := c.patch(r.Context(), o)
 	if err == nil && len(p.Files) == 0 || errors.Is(err, large.ErrGone) {
 		return fmt.Errorf("a patch: %w", aggregate.ErrNotFound)

@@ -60,19 +60,19 @@ func (c *Pages) page() subject.Page {
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/agents", c.agents),
-		web.ForMembers("GET /console/sessions/{id}", c.showConversation),
+		web.ForMembers("GET /console/sessions/{id}", web.Of(c.load, c.showConversation)),
 		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
-		web.ForMembers("GET /console/sessions/{id}/actions/{number}/{text}", c.showAsItIs),
-		web.ForMembers("GET /console/sessions/{id}/actions/{number}/became/{text}", c.showBecame),
-		web.ForMembers("GET /console/sessions/{id}/files", c.showFiles),
-		web.ForMembers("GET /console/sessions/{id}/files/file", c.showFile),
-		web.ForMembers("GET /console/sessions/{id}/files/raw", c.showRaw),
-		web.ForMembers("GET /console/sessions/{id}/files/archive", c.sendArchive),
-		web.ForMembers("GET /console/sessions/{id}/files/patch", c.sendPatch),
-		web.ForMembers("POST /console/sessions/{id}/propose", c.propose),
+		web.ForMembers("GET /console/sessions/{id}/actions/{number}/{text}", web.Of(c.asked, c.showAsItIs)),
+		web.ForMembers("GET /console/sessions/{id}/actions/{number}/became/{text}", web.Of(c.asked, c.showBecame)),
+		web.ForMembers("GET /console/sessions/{id}/files", web.Of(c.openFiles, c.showFiles)),
+		web.ForMembers("GET /console/sessions/{id}/files/file", web.Of(c.openFile, c.showFile)),
+		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFile, c.showRaw)),
+		web.ForMembers("GET /console/sessions/{id}/files/archive", web.Of(c.openFiles, c.sendArchive)),
+		web.ForMembers("GET /console/sessions/{id}/files/patch", web.Of(c.openFiles, c.sendPatch)),
+		web.ForMembers("POST /console/sessions/{id}/propose", web.Of(c.Of(c.page()), c.propose)),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
-		web.ForAdministrators("GET /console/sessions/{id}/sent", c.listSent),
-		web.ForAdministrators("GET /console/sessions/{id}/sent/{use}", c.showSent),
+		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.used, c.listSent)),
+		web.ForAdministrators("GET /console/sessions/{id}/sent/{use}", web.Of(c.used, c.showSent)),
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -125,8 +124,13 @@ type madeTask struct {
 
 var saidKey = language.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`}
 
-// load reads a session if the viewer may see it.
-func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q url.Values) (t loaded, err error) {
+// load reads the session in the address if the viewer may see it.
+func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
+	ref, err := refOf(r, v)
+	if err != nil {
+		return t, err
+	}
+	ctx, q := r.Context(), r.URL.Query()
 	t.admin = v.Admin
 	if t.is, err = c.Conversations.Load(ctx, ref); err == nil {
 		t.settings, err = c.Readable(ctx, v, t.is)
@@ -241,15 +245,7 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	t.surface = subject.SurfaceOf(v, t.person, channel)
 }
 
-func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	ref, err := refOf(r, v)
-	if err != nil {
-		return err
-	}
-	t, err := c.load(r.Context(), v, ref, r.URL.Query())
-	if err != nil {
-		return err
-	}
+func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
 	return c.showPage(w, r, v, t, conversationPage{}, 0)
 }
 
@@ -357,9 +353,9 @@ func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject
 
 // refused renders the page as it is now, with the reason for the refusal and the typed text.
 func (c *Pages) refused(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x subject.Wanted, why error,
+	w http.ResponseWriter, r *http.Request, v *web.Viewer, _ aggregate.Ref, x subject.Wanted, why error,
 ) error {
-	t, err := c.load(r.Context(), v, ref, nil)
+	t, err := c.load(r, v)
 	if err != nil {
 		return err
 	}

@@ -125,12 +125,8 @@ func differences(changes []files.Change) []string {
 }
 
 // showAsItIs sends one text of an action's payload as it is, to whoever may read the page.
-func (c *Pages) showAsItIs(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	ref, x, err := c.asked(r, v)
-	if err != nil {
-		return err
-	}
-	p, err := subject.ReadPayload(r.Context(), c.Site, ref, x)
+func (c *Pages) showAsItIs(w http.ResponseWriter, r *http.Request, v *web.Viewer, x *conversation.Action) error {
+	p, err := subject.ReadPayload(r.Context(), c.Site, conversation.RefOf(v.Tenant, x.SessionID), x)
 	if err != nil {
 		return err
 	}
@@ -138,23 +134,26 @@ func (c *Pages) showAsItIs(w http.ResponseWriter, r *http.Request, v *web.Viewer
 }
 
 // showBecame sends the change of one path by an action that has ended, as it is.
-func (c *Pages) showBecame(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	ref, x, err := c.asked(r, v)
-	if err != nil {
-		return err
-	}
-	return sendText(w, r, fmt.Sprintf("changes-%d", x.Number), differences(c.became(r.Context(), ref, x)))
+func (c *Pages) showBecame(w http.ResponseWriter, r *http.Request, v *web.Viewer, x *conversation.Action) error {
+	became := c.became(r.Context(), conversation.RefOf(v.Tenant, x.SessionID), x)
+	return sendText(w, r, fmt.Sprintf("changes-%d", x.Number), differences(became))
 }
 
 // asked returns the action that an address names by its number, to whoever may read the page.
-func (c *Pages) asked(r *http.Request, v *web.Viewer) (ref aggregate.Ref, x *conversation.Action, err error) {
+func (c *Pages) asked(r *http.Request, v *web.Viewer) (*conversation.Action, error) {
 	a, err := c.Subject(r, v, c.page())
 	if err != nil {
-		return ref, nil, err
+		return nil, err
 	}
 	number, _ := strconv.Atoi(r.PathValue("number"))
-	x, err = c.numbered(r.Context(), a.(*conversation.Aggregate), number)
-	return a.Ref(), x, err
+	t := loaded{is: a.(*conversation.Aggregate)}
+	err = c.archived(r.Context(), a.Ref(), &t) // it may be archived
+	for _, x := range t.actions {
+		if x.Number == number {
+			return x, nil
+		}
+	}
+	return nil, cmp.Or(err, fmt.Errorf("action %d: %w", number, aggregate.ErrNotFound))
 }
 
 // sendText sends one of texts, by its number from 1.
@@ -163,25 +162,7 @@ func sendText(w http.ResponseWriter, r *http.Request, name string, texts []strin
 	if text < 1 || text > len(texts) {
 		return fmt.Errorf("text %d of %d: %w", text, len(texts), aggregate.ErrNotFound)
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf(`inline; filename="%s-%d.txt"`, name, text))
-	_, err := w.Write([]byte(texts[text-1]))
-	return err
-}
-
-// numbered returns the action with a number, also if it is archived.
-func (c *Pages) numbered(ctx context.Context, a *conversation.Aggregate, number int) (*conversation.Action, error) {
-	t := loaded{is: a}
-	err := c.archived(ctx, a.Ref(), &t)
-	for _, x := range t.actions {
-		if x.Number == number {
-			return x, nil
-		}
-	}
-	if err == nil {
-		err = fmt.Errorf("action %d: %w", number, aggregate.ErrNotFound)
-	}
-	return nil, err
+	return inline(w, fmt.Sprintf(`; filename="%s-%d.txt"`, name, text), []byte(texts[text-1]))
 }
 
 // ownForm is the form in which a person proposes an action themself, as it was typed.
@@ -227,11 +208,7 @@ func (p *conversationPage) own(t loaded, v *web.Viewer) {
 }
 
 // propose takes the form. What is wrong is said at its field, and what was typed stays.
-func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.Subject(r, v, c.page())
-	if err != nil {
-		return err
-	}
+func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 	typed := func(f conversation.OwnField) string {
 		return strings.ReplaceAll(r.PostFormValue("own_"+string(f)), "\r\n", "\n")
 	}
@@ -251,7 +228,7 @@ func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	if verdict.Err == nil || errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Subject == nil {
 		return c.Decided(w, r, v, c.page(), click, subject.Wanted{}, verdict, "propose_action")
 	}
-	t, err := c.load(r.Context(), v, a.Ref(), nil)
+	t, err := c.load(r, v)
 	if err != nil {
 		return err
 	}

@@ -247,36 +247,28 @@ func attachedOf(words web.Texts, all []conversation.Attached) (rows []attachedRo
 	return rows
 }
 
-// used returns a conversation that the viewer may read, and its model calls.
-func (c *Pages) used(r *http.Request, v *web.Viewer) (aggregate.Ref, []*aggregate.Use, error) {
+// used returns the model calls of a conversation that the viewer may read.
+func (c *Pages) used(r *http.Request, v *web.Viewer) (uses []*aggregate.Use, err error) {
 	a, err := c.Subject(r, v, c.page())
 	if err != nil {
-		return aggregate.Ref{}, nil, err
+		return nil, err
 	}
 	rows, err := c.Conversations.Uses(r.Context(), v.Tenant, a.Ref().ID)
-	uses := make([]*aggregate.Use, len(rows))
 	for i := range rows {
-		uses[i] = &rows[i]
+		uses = append(uses, &rows[i])
 	}
-	return a.Ref(), uses, err
+	return uses, err
 }
 
 // listSent lists a conversation's model calls for administrators.
-func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	of, uses, err := c.used(r, v)
-	if err != nil {
-		return err
-	}
-	back := "/console/sessions/" + of.ID
+func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, uses []*aggregate.Use) error {
+	back := c.page().Path + r.PathValue("id")
 	return c.ListSent(w, r, v, uses, "conversation", back, back+"/sent", "", func(*aggregate.Use, *web.Call) {})
 }
 
 // showSent shows administrators the prompt of one answer.
-func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	of, uses, err := c.used(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, uses []*aggregate.Use) error {
+	of := conversation.RefOf(v.Tenant, r.PathValue("id"))
 	return c.ShowKept(w, r, v, of, uses, "/console/sessions/"+of.ID+"/sent", "conversation",
 		func(u *aggregate.Use) (string, error) {
 			return c.answered(r.Context(), of, u)

@@ -75,6 +75,7 @@ type opened struct {
 	actions  []*conversation.Action
 	version  string
 	manifest files.Manifest
+	file     files.Entry // that the address names; none in an address of all files
 	gone     bool
 	path     string // address of the list of files
 }
@@ -134,11 +135,7 @@ func (o opened) first() string {
 	return ""
 }
 
-func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	o, err := c.openFiles(r, v)
-	if err != nil {
-		return err
-	}
+func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
 	folder := r.URL.Query().Get("folder")
 	if folder != "" && !slices.ContainsFunc(o.manifest.Entries, func(e files.Entry) bool {
 		return e.Path == folder && e.Kind == files.KindFolder

@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -55,17 +54,13 @@ func (a *asked) put(e edited) (*rules.Rules, string) {
 	return &x, strconv.Itoa(i)
 }
 
-func (c *Pages) edit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.begun(w, r, v)
-	if err != nil {
-		return err
-	}
-	act, at, _ := strings.Cut(r.PostForm.Get("act"), ".")
+func (a *asked) edit() error {
+	sent := a.r.PostForm
+	act, at, _ := strings.Cut(sent.Get("act"), ".")
 	if act == "back" || a.draft.Rules == nil {
 		return a.list(listState{})
 	}
-	e := edited{r.PostForm.Get("at"), typed(r.PostForm)}
-	shown := r.PostForm
+	e, shown := edited{sent.Get("at"), typed(sent)}, sent
 	switch route := e.Rule.Route; act {
 	case "stage":
 		if route != nil && len(route.Stages) < rules.MaxStages {

@@ -22,18 +22,15 @@ var file = web.YAMLForm{Own: func(name string) bool { return name == "rev" }}
 const mostKept = 10
 
 // export sends the rules, or an earlier revision of them, as a YAML file; a comment after each id has the name.
-func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.ask(w, r, v)
-	if err != nil {
-		return err
-	}
-	x, rev, err := c.Store.Rules(r.Context(), v.Tenant)
-	if asks := r.URL.Query().Get("rev"); asks != "" && err == nil {
+func (a *asked) export() error {
+	ctx, tenant := a.r.Context(), a.v.Tenant
+	x, rev, err := a.Store.Rules(ctx, tenant)
+	if asks := a.r.URL.Query().Get("rev"); asks != "" && err == nil {
 		if rev, err = strconv.Atoi(asks); err != nil || rev < 1 {
 			return web.ErrNoPage
 		}
 		var old tenancy.RulesKept
-		if old, err = c.Store.RulesOf(r.Context(), v.Tenant, rev); errors.Is(err, aggregate.ErrNotFound) {
+		if old, err = a.Store.RulesOf(ctx, tenant, rev); errors.Is(err, aggregate.ErrNotFound) {
 			return web.ErrNoPage
 		}
 		x = old.Rules
@@ -44,7 +41,7 @@ func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if x == nil {
 		return web.ErrNoPage
 	}
-	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	owner, err := a.Store.Tenant(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -54,7 +51,7 @@ func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil {
 		return err
 	}
-	return web.Attach(w, web.KindYAML, fmt.Sprintf("ringi-rules-%d.yaml", rev), text)
+	return web.Attach(a.w, web.KindYAML, fmt.Sprintf("ringi-rules-%d.yaml", rev), text)
 }
 
 type importData struct {
@@ -63,12 +60,8 @@ type importData struct {
 }
 
 // read makes a draft of a file, to be looked at before it is saved. A rule without an id gets one.
-func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	text, err := web.YAML(r)
-	if err != nil {
-		return err
-	}
-	a, err := c.ask(w, r, v)
+func (a *asked) read() error {
+	text, err := web.YAML(a.r)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,11 @@ type Pages struct {
 // Routes returns the list of rules, the form of one of them, and their file.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET /console/rules", c.open),
-		web.ForAdministrators("POST /console/rules", c.act),
-		web.ForAdministrators("POST /console/rules/rule", c.edit),
-		web.ForAdministrators("GET /console/rules.yaml", c.export),
-		web.ForAdministrators("POST /console/rules/import", c.read),
+		web.ForAdministrators("GET /console/rules", of(c.ask, (*asked).open)),
+		web.ForAdministrators("POST /console/rules", of(c.begun, (*asked).act)),
+		web.ForAdministrators("POST /console/rules/rule", of(c.begun, (*asked).edit)),
+		web.ForAdministrators("GET /console/rules.yaml", of(c.ask, (*asked).export)),
+		web.ForAdministrators("POST /console/rules/import", of(c.ask, (*asked).read)),
 	}
 }
 
@@ -59,6 +59,17 @@ type asked struct {
 	day     organisation.Date    // today
 	draft   draft
 	moved   map[string]string // what Slack calls channels by now, by their former ids
+}
+
+// of makes a page of one that asks first.
+func of(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error), serve func(*asked) error) web.Page {
+	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+		a, err := ask(w, r, v)
+		if err != nil {
+			return err
+		}
+		return serve(a)
+	}
 }
 
 // ask reads what the page needs besides the rules. Without Slack it shows ids instead of names.
@@ -113,11 +124,7 @@ func distinct(names map[string]string) {
 	}
 }
 
-func (c *Pages) open(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.ask(w, r, v)
-	if err != nil {
-		return err
-	}
+func (a *asked) open() (err error) {
 	if a.draft, err = a.saved(); err != nil {
 		return err
 	}
@@ -153,12 +160,8 @@ func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*a
 }
 
 // act changes the draft by one of the list's buttons, or goes on with it.
-func (c *Pages) act(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.begun(w, r, v)
-	if err != nil {
-		return err
-	}
-	act, at, _ := strings.Cut(r.PostForm.Get("act"), ".")
+func (a *asked) act() error {
+	act, at, _ := strings.Cut(a.r.PostForm.Get("act"), ".")
 	if act == "begin" && a.draft.Rules == nil {
 		return a.begin(at)
 	}

@@ -123,15 +123,15 @@ func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject,
 	return a, err
 }
 
-// of reads the subject in the address of a page.
-func (c *Acts) of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, error) {
+// Of reads the subject in the address of a page.
+func (c *Acts) Of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, error) {
 	return func(r *http.Request, v *web.Viewer) (decide.Subject, error) { return c.Subject(r, v, on) }
 }
 
 // Act makes the same decision as a click on the card. First it checks that the viewer may read the subject, since the
 // decision itself doesn't: some acts are open to any member, and repeating an earlier decision succeeds.
 func (c *Acts) Act(on Page) web.Page {
-	return web.Of(c.of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
+	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 		x := wantedBy(r)
 		x.Kind = cmp.Or(x.Kind, a.AskedBy(x.ID))
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
@@ -220,7 +220,7 @@ func NotDone(r *http.Request, v *web.Viewer, x Wanted, why error) (status int, t
 
 // OpenBeginning redirects to the Slack message with which a subject began.
 func (c *Acts) OpenBeginning(on Page) web.Page {
-	return web.Of(c.of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
+	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 		if c.Links == nil {
 			return aggregate.ErrNotFound
 		}

@@ -40,8 +40,8 @@ func (c *SuccessorPages) Routes() (all []web.Route) {
 		stand := func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 			return c.stand(w, r, v, on, a)
 		}
-		all = append(all, web.ForAdministrators("GET "+on.Path+"{id}/successor", web.Of(c.of(on), ask)),
-			web.ForAdministrators("POST "+on.Path+"{id}/successor", web.Of(c.of(on), stand)))
+		all = append(all, web.ForAdministrators("GET "+on.Path+"{id}/successor", web.Of(c.Of(on), ask)),
+			web.ForAdministrators("POST "+on.Path+"{id}/successor", web.Of(c.Of(on), stand)))
 	}
 	return all
 }

@@ -155,11 +155,6 @@ func (b body) with(more body) body {
 	return body{append(b.blocks[:len(b.blocks):len(b.blocks)], more.blocks...), b.cut || more.cut}
 }
 
-// add is with in place, for a body that is built row by row and shares its blocks with nobody.
-func (b *body) add(more body) {
-	b.blocks, b.cut = append(b.blocks, more.blocks...), b.cut || more.cut
-}
-
 func (b body) bounded() body {
 	room, lines := maxBody, maxBodyLines
 	for i, block := range b.blocks {
