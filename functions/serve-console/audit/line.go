@@ -21,7 +21,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -48,7 +47,6 @@ type speaker struct {
 	subject.Reader
 	words   web.Texts
 	acts    web.Texts // has what acts are called
-	called  func(id string) string
 	changed func(g *aggregate.Gate) bool
 }
 
@@ -64,10 +62,9 @@ func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.R
 			ids = append(ids, s.By, s.OnBehalfOf)
 		}
 	}
-	names := c.Names(slackapi.For(ctx, v.Tenant), v, ids...)
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
-	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
-	s := speaker{subject.Reader{Locale: v.Locale, Person: called}, v.Texts("register"), v.Texts("approvals"), called, history.recent}
+	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...)}
+	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent}
 	for i := range rows {
 		out = append(out, s.line(&rows[i]))
 		out[i].Says = s.Briefly(told[i])
@@ -98,7 +95,7 @@ func requester(x *store.RegisteredTask) string {
 func (s *speaker) line(x *store.RegisteredTask) line {
 	g := &x.Gate
 	out := line{
-		Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.called(requester(x)), Round: x.Decision.Round,
+		Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.Person(requester(x)), Round: x.Decision.Round,
 		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department,
 	}
 	if x.Decision.N > 0 {
@@ -162,7 +159,7 @@ func (s *speaker) plain(id string) string {
 			return ' '
 		}
 		return r
-	}, s.called(id))
+	}, s.Person(id))
 	return cmp.Or(strings.Join(strings.Fields(name), " "), id)
 }
 

@@ -24,7 +24,6 @@ import (
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
@@ -152,7 +151,7 @@ const mostActors = 500
 // name. If Slack can't list the people, only the actors on this page are offered.
 func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[string]string) []web.Choice {
 	all := map[string]string{}
-	if m, err := c.Roster.Of(slackapi.For(r.Context(), v.Tenant), c.Listing, v.Team, c.Now()); err == nil {
+	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
 		for _, u := range m.People {
 			if !u.Bot && len(all) < mostActors {
 				all[u.ID] = card.OneLine(u.Name)
@@ -205,7 +204,7 @@ func (c *Pages) fillAudit(
 	for _, x := range requests {
 		ids = append(ids, x.Requester())
 	}
-	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, ids...)
+	names := c.Names(r.Context(), v, ids...)
 	called := func(id string) string { return cmp.Or(names[id], id) }
 	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
 	d.Rows = subject.EntriesOf(entries, v.Locale, called, called)

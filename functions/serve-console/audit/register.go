@@ -195,10 +195,7 @@ func (c *RegisterPages) found(ctx context.Context, v *web.Viewer, text string) (
 // one returns the line of a number, if there is one.
 func (r numbers[T]) one(ctx context.Context, c *RegisterPages, v *web.Viewer, x domain.Numbered) ([]line, error) {
 	all, err := r.exactly(ctx, v, x)
-	if err != nil {
-		return nil, err
-	}
-	return r.lines(ctx, c, v, all)
+	return r.lines(ctx, c, v, all, err)
 }
 
 // exactly returns what has a number, if there is such a thing.
@@ -207,8 +204,9 @@ func (r numbers[T]) exactly(ctx context.Context, v *web.Viewer, x domain.Numbere
 	return slices.DeleteFunc(all, func(is T) bool { n, _ := r.about(&is); return n != x.N }), err
 }
 
-// lines makes lines of numbers, of as many at once as may be read.
-func (r numbers[T]) lines(ctx context.Context, c *RegisterPages, v *web.Viewer, all []T) (out []line, err error) {
+// lines makes lines of numbers, of as many at once as may be read. err is of reading the numbers.
+func (r numbers[T]) lines(ctx context.Context, c *RegisterPages, v *web.Viewer, all []T, err error) ([]line, error) {
+	var out []line
 	for some := range slices.Chunk(all, store.MostRegistered) {
 		rows, err := r.tasks(ctx, v.Tenant, some)
 		if err != nil {
@@ -220,7 +218,7 @@ func (r numbers[T]) lines(ctx context.Context, c *RegisterPages, v *web.Viewer, 
 		}
 		out = append(out, lines...)
 	}
-	return out, nil
+	return out, err
 }
 
 // registered reads the lines of a period from one number down, the highest first: at most most of them, and which
@@ -236,9 +234,7 @@ func (c *RegisterPages) registered(ctx context.Context, v *web.Viewer, p *period
 func (r numbers[T]) of(ctx context.Context, c *RegisterPages, v *web.Viewer, p *period, from domain.Numbered,
 	most int) (out []line, next string, err error) {
 	all, next, err := r.read(ctx, v, p, from, most)
-	if err == nil {
-		out, err = r.lines(ctx, c, v, all)
-	}
+	out, err = r.lines(ctx, c, v, all, err)
 	return out, next, err
 }
 

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	domain "ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 
@@ -68,8 +66,7 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 	}
 	ids := slices.Concat([]string{v.User}, domain.Mentioned(d.Text+"\n"+d.Policy),
 		explain.SumUp(v.Locale, steps).People(), subject.NamedOf(g))
-	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, ids...)
-	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
+	called := c.Called(r.Context(), v, ids...)
 	d.line, d.Begun = lines[0], x.Decision.BegunAt
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)

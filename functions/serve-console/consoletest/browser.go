@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -32,8 +33,7 @@ func (b *Browser) Send(method, path string, form url.Values) Answer {
 func (b *Browser) Upload(path string, form url.Values, file []byte) Answer {
 	var body bytes.Buffer
 	parts := multipart.NewWriter(&body)
-	expect.NoError(b.World.T, parts.WriteField("form", b.Form))
-	for name, values := range form {
+	for name, values := range b.whole(form) {
 		for _, value := range values {
 			expect.NoError(b.World.T, parts.WriteField(name, value))
 		}
@@ -45,18 +45,28 @@ func (b *Browser) Upload(path string, form url.Values, file []byte) Answer {
 	return b.send("POST", path, parts.FormDataContentType(), &body, asked)
 }
 
+// whole returns a form with the session's key.
+func (b *Browser) whole(form url.Values) url.Values {
+	full := url.Values{"form": {b.Form}}
+	maps.Copy(full, form)
+	return full
+}
+
 // Serve answers a real browser as this browser's user, until the test is over. It returns its address.
 func (b *Browser) Serve() (address string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
-		to := b.Over
-		if to == nil {
-			to = b.World.Console.Handler()
-		}
-		to.ServeHTTP(w, r)
+		b.handler().ServeHTTP(w, r)
 	}))
 	b.World.T.Cleanup(s.Close)
 	return s.URL
+}
+
+func (b *Browser) handler() http.Handler {
+	if b.Over != nil {
+		return b.Over
+	}
+	return b.World.Console.Handler()
 }
 
 func (b *Browser) send(method, path, kind string, body io.Reader, asked string) Answer {
@@ -71,11 +81,7 @@ func (b *Browser) send(method, path, kind string, body io.Reader, asked string) 
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
 	rec := httptest.NewRecorder()
-	to := b.Over
-	if to == nil {
-		to = b.World.Console.Handler()
-	}
-	to.ServeHTTP(rec, r)
+	b.handler().ServeHTTP(rec, r)
 	out := rec.Result()
 	for _, c := range out.Cookies() {
 		if c.MaxAge < 0 {

@@ -2,7 +2,6 @@ package consoletest
 
 import (
 	"fmt"
-	"html"
 	"maps"
 	"net/url"
 	"regexp"
@@ -197,9 +196,9 @@ func (w *World) ChangeSteps(changes ...func(g *aggregate.Gate)) {
 	for _, change := range changes {
 		w.Later(time.Minute)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			p, h := *a.Process(), a.Head
+			p := *a.Process()
 			change(&p.Gate)
-			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+			return aggregate.Change{Head: &a.Head, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
 		})
 	}
 }
@@ -232,9 +231,9 @@ func (k *Conversation) ChangeAction(changes ...func(g *aggregate.Gate)) {
 	for _, change := range changes {
 		k.Later(time.Minute)
 		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			x, h := *a.Current(), a.Head
+			x := *a.Current()
 			change(&x.Gate)
-			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
+			return aggregate.Change{Head: &a.Head, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
 		})
 	}
 }
@@ -243,17 +242,9 @@ func (k *Conversation) ChangeAction(changes ...func(g *aggregate.Gate)) {
 func (a Answer) FormOf(t testing.TB, act aggregate.Act, reason string) url.Values {
 	t.Helper()
 	for _, form := range regexp.MustCompile(`(?s)<form method="post".*?</form>`).FindAllString(a.Body, -1) {
-		if !strings.Contains(form, fmt.Sprintf(`name="act" value="%s"`, act)) {
-			continue
+		if strings.Contains(form, fmt.Sprintf(`name="act" value="%s"`, act)) {
+			return With(Answer{Body: form}.Hidden("act", string(act)), "reason", reason)
 		}
-		out := url.Values{"act": {string(act)}, "reason": {reason}}
-		for _, m := range regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)"`).FindAllStringSubmatch(form,
-			-1) {
-			if m[1] != "form" && m[1] != "act" {
-				out.Set(m[1], html.UnescapeString(m[2]))
-			}
-		}
-		return out
 	}
 	t.Fatalf("no form of %s: %v", act, a)
 	return nil

@@ -244,11 +244,7 @@ func (w *World) As(user string) *Browser { w.T.Helper(); return w.Of(w.Tenant, u
 func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 	w.T.Helper()
 	cookie, b := records.NewSecret(), w.Browser()
-	admin := false
-	for _, id := range t.Admins {
-		admin = admin || id == user
-	}
-	s := records.NewSession(t.ID, t.TeamID, user, user, admin, w.Now())
+	s := records.NewSession(t.ID, t.TeamID, user, user, slices.Contains(t.Admins, user), w.Now())
 	expect.NoError(w.T, records.SessionsOf(w.Store.Table()).BeginSession(w.T.Context(), cookie, s))
 	b.Cookies["__Host-ringi"], b.Form, b.user = cookie, s.Form, user
 	return b
@@ -278,11 +274,7 @@ func (a Answer) Text() string {
 func (b *Browser) Get(path string) Answer { return b.Send("GET", path, nil) }
 
 func (b *Browser) Post(path string, form url.Values) Answer {
-	full := url.Values{"form": {b.Form}}
-	for name, values := range form {
-		full[name] = values
-	}
-	return b.Send("POST", path, full)
+	return b.Send("POST", path, b.whole(form))
 }
 
 func Logged(t *testing.T) *bytes.Buffer {

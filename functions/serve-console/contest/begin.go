@@ -82,7 +82,8 @@ func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 func (c *Pages) showBeginForm(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings, f beginForm, wrong map[string]string,
 ) error {
-	words, came := v.Texts("contest-begin"), web.Came{Wrong: len(wrong) > 0}
+	words := v.Texts("contest-begin")
+	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Came: web.Came{Wrong: len(wrong) > 0}}
 	most, err := c.mostOf(r.Context(), v, s)
 	var stop task.StopError
 	if errors.As(err, &stop) {
@@ -99,7 +100,7 @@ func (c *Pages) showBeginForm(
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
 		wrong[""] = words.Say("not_now")
 	}
-	came.Silent = wrong[""] != ""
+	d.Silent = wrong[""] != ""
 	p.NotSet, p.More = found.NotSet, found.More
 	for _, x := range found.Contests {
 		switch text := words.Say("file_text", "file", x.File, "teams", len(x.Teams), "rounds", x.MaxRounds); {
@@ -112,7 +113,7 @@ func (c *Pages) showBeginForm(
 			p.Usable = append(p.Usable, web.Choice{Value: x.File, Text: card.OneLine(text), Chosen: x.File == f.File})
 		}
 	}
-	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Data: p, Status: came.Status()}
+	d.Data = p
 	return c.Show(w, r, v, d, "contest/begin")
 }
 

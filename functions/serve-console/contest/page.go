@@ -70,8 +70,8 @@ type opened struct {
 	works []*contest.Work
 }
 
-// contestOf returns the contest in the address. Administrators may see it; so may people who can read its task or, if it
-// has no task, the person who began it.
+// contestOf returns the contest in the address. Administrators may see it; so may people who can read its task or, if
+// it has no task, the person who began it.
 func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) {
 	id := r.PathValue("id")
 	if !contest.ValidID(id) {

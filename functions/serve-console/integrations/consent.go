@@ -35,11 +35,9 @@ func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.View
 		return c.connectFailed(w, r, v, err)
 	}
 	browser, state := records.NewSecret(), records.NewSecret()
-	begun.Browser = records.HashOf(browser)
-	if err := c.Store.BeginConsent(ctx, state, begun, c.Now()); err != nil {
+	if err := c.begin(w, r, begun, browser, state); err != nil {
 		return err
 	}
-	web.SetCookie(w, r, consentCookie, browser, records.ConsentLasts)
 	words := integrationTexts{v.Texts("integrations")}
 	to := p.Ask(client, begun.Redirect, state, records.Verifier(browser, state))
 	data := goData{integration: x, To: to, Host: hostOf(to)}
@@ -49,6 +47,13 @@ func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Show(
 		w, r, v, web.Document{Title: words.Say("go_title"), Here: "integrations", Data: data}, "integrations/go",
 	)
+}
+
+// begin keeps a consent under a state, tied to this browser.
+func (c *Pages) begin(w http.ResponseWriter, r *http.Request, begun records.Consent, browser, state string) error {
+	begun.Browser = records.HashOf(browser)
+	web.SetCookie(w, r, consentCookie, browser, records.ConsentLasts)
+	return c.Store.BeginConsent(r.Context(), state, begun, c.Now())
 }
 
 // goData shows whose page the link leads to, so that people can compare the host with their address bar.

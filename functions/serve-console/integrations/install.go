@@ -41,7 +41,7 @@ func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.View
 	if err := c.Within(r); err != nil {
 		return err
 	}
-	browser, state := records.NewSecret(), records.NewSecret()
+	state := records.NewSecret()
 	to, err := c.SignIn.InstallAddress(r.Context(), installedAddress(r), state)
 	if errors.Is(err, secret.ErrMissing) {
 		err = web.ErrNoClient
@@ -49,13 +49,10 @@ func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.View
 	if err != nil {
 		return err
 	}
-	begun := records.Consent{
-		Browser: records.HashOf(browser), Provider: tenancy.SlackProvider, Redirect: installedAddress(r),
-	}
-	if err := c.Store.BeginConsent(r.Context(), state, begun, c.Now()); err != nil {
+	begun := records.Consent{Provider: tenancy.SlackProvider, Redirect: installedAddress(r)}
+	if err := c.begin(w, r, begun, records.NewSecret(), state); err != nil {
 		return err
 	}
-	web.SetCookie(w, r, consentCookie, browser, records.ConsentLasts)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }

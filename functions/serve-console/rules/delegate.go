@@ -94,11 +94,7 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 // unfit returns the field with somebody who is no full member. It returns explain.ErrUnverified when Slack can't be
 // asked.
 func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn) (field string, err error) {
-	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
-	if err != nil {
-		return "", err
-	}
-	rules, err := m.Refused(ctx, c.Listing, []string{t.hand, t.principal}, nil)
+	rules, _, err := c.Refused(ctx, v, []string{t.hand, t.principal}, nil)
 	switch {
 	case err != nil:
 		return "", err

@@ -102,7 +102,7 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 	d := web.Document{Title: t.Say("title"), Here: "organisation"}
 	if o, today := is.Organisation, c.Today(); o != nil {
 		c.people(r, v, t, is, &data)
-		d.Status = web.Came{Wrong: data.BadDay}.Status()
+		d.Wrong = data.BadDay
 		chart := o.Chart(today)
 		data.Facts = append(t.facts(chart), fact{t.Say("with_account"), t.people(is.Accounts.People())})
 		if next, ok := o.NextChange(today); ok {

@@ -191,11 +191,7 @@ func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, ch
 	if len(users)+len(groups) == 0 {
 		return nil, nil
 	}
-	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
-	if err != nil {
-		return nil, err
-	}
-	refused, err := m.Refused(ctx, c.Listing, users, groups)
+	refused, _, err := c.Refused(ctx, v, users, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -238,8 +234,8 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	}
 	data := t.sheetOf(p)
 	data.Note, data.Contest = note, contest
-	came := web.Came{Silent: p.unasked != "", Conflict: p.conflict, Wrong: len(p.problems) > 0}
-	d := web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: data, Status: came.Status()}
+	d := web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: data,
+		Came: web.Came{Silent: p.unasked != "", Conflict: p.conflict, Wrong: len(p.problems) > 0}}
 	return c.Show(w, r, v, d, "settings/section")
 }
 
@@ -311,8 +307,7 @@ func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	m := c.members(r, v)
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	data := adminsData{owner.Rev, t.choosing(m, false).Choose("id", owner.Admins, query), m == nil, problem}
-	came := web.Came{Wrong: problem != ""}
-	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Status: came.Status()}
+	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Came: web.Came{Wrong: problem != ""}}
 	return c.Show(w, r, v, d, "settings/admins")
 }
 
@@ -331,11 +326,7 @@ func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		}
 	case "add":
 		rest = append(rest, id)
-		m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
-		if err != nil {
-			return err
-		}
-		refused, err := m.Refused(r.Context(), c.Listing, []string{id}, nil)
+		refused, m, err := c.Refused(r.Context(), v, []string{id}, nil)
 		if err != nil {
 			return err
 		}

@@ -234,8 +234,8 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		data.Changes = t.changes(c.members(r, v), tenancy.Differences(now, file.Settings))
 	}
 	data.Save = len(data.Changes.All) > 0 && !silent
-	came := web.Came{Silent: silent, Conflict: data.Conflict, Wrong: len(faults) > 0}
-	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data, Status: came.Status()}
+	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data,
+		Came: web.Came{Silent: silent, Conflict: data.Conflict, Wrong: len(faults) > 0}}
 	return c.Show(w, r, v, d, "settings/import")
 }
 

@@ -95,8 +95,8 @@ func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Vi
 		}
 		data.Tools = append(data.Tools, listed)
 	}
-	came := web.Came{Conflict: problem != ""}
-	d := web.Document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data, Status: came.Status()}
+	d := web.Document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data,
+		Came: web.Came{Conflict: problem != ""}}
 	return c.Show(w, r, v, d, "tools/server")
 }
 

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -204,7 +203,7 @@ func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 // called returns what the workspace's people are called, by id, with and without the space in a name; nil if Slack
 // doesn't answer.
 func (c *Pages) called(r *http.Request, v *web.Viewer) map[string]string {
-	m, err := c.Roster.Of(slackapi.For(r.Context(), v.Tenant), c.Listing, v.Team, c.Now())
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
 	if err != nil {
 		slog.WarnContext(r.Context(), "only titles are searched", "err", err)
 	}

@@ -119,7 +119,6 @@ type Filter struct {
 	Links  []Link // beside the button
 	Search bool   // it looks for something by its name
 	Bare   bool   // its button stands in line with the fields
-	Class  string
 }
 
 // Link leads to the same list otherwise narrowed.
@@ -172,8 +171,8 @@ func At(path string, values map[string]string) string {
 	return (&url.URL{Path: path, RawQuery: q.Encode()}).String()
 }
 
-// Number is a figure at the top of a page. Path is of the list of what it counts, and may be empty.
-type Number struct{ Name, Text, About, Path string }
+// Number is a figure at the top of a page.
+type Number struct{ Name, Text, About string }
 
 type Choice struct {
 	Value, Text string

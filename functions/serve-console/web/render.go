@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -29,7 +30,8 @@ type Document struct {
 	Title  string
 	Here   string // the page's menu entry
 	Data   any
-	Status int    // 200 unless set
+	Came          // of the form that it answers
+	Status int    // 200 unless set, or unless something came of a form
 	After  string // follows the notice, if there is one
 }
 
@@ -229,7 +231,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", v.Locale)
-	w.WriteHeader(max(d.Status, http.StatusOK))
+	w.WriteHeader(cmp.Or(d.Status, d.Came.Status(), http.StatusOK))
 	_, err = b.WriteTo(w)
 	return err
 }

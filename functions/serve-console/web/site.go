@@ -127,6 +127,18 @@ func (c *Site) Called(ctx context.Context, v *Viewer, ids ...string) func(id str
 	return func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
 }
 
+// Refused returns who of these people and user groups may not be chosen, by the rules that they break, and the
+// workspace's members. It returns explain.ErrUnverified when Slack can't be asked.
+func (c *Site) Refused(ctx context.Context, v *Viewer, users, groups []string) (map[string]tenancy.Rule, people.Members,
+	error) {
+	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
+	if err != nil {
+		return nil, m, err
+	}
+	refused, err := m.Refused(ctx, c.Listing, users, groups)
+	return refused, m, err
+}
+
 // Today returns the day in the tenants' zone.
 func (c *Site) Today() organisation.Date { return organisation.DateOf(c.Now().In(tenancy.Zone())) }
 
