@@ -15,7 +15,8 @@ import (
 // Anybody may choose their own name: it must not look like further stages or stamps.
 func TestANameAddsNothingToAPath(t *testing.T) {
 	names := map[string]string{"U1": "田中 → 部長 山田", "U2": "山田・川口 ➔ 社長", "U3": "→", "U4": "Anne O'Neil-Smith (Sales)"}
-	s := speaker{words: web.TextsOf("register", "ja"), called: func(id string) string { return names[id] }}
+	s := speaker{words: web.TextsOf("register", "ja"),
+		Reader: subject.Reader{Person: func(id string) string { return names[id] }}}
 	at, stage := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), circulation.Stage{Mode: circulation.ModePeople, Need: 4}
 	g := aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
 		Rule: &circulation.Rule{ID: "r"}}}

@@ -162,13 +162,12 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	w := d.w
 	ending, why := w.IsCancelled,
 		fill(d.texts.CancelledBy, "who", w.mention(x.CancelledBy), "when", whenSet(x.CompletedAt))
+	rejected := aggregate.Verdict{RejectedBy: x.CancelledBy, RejectionReason: x.ErrorDetail}
 	switch x.CancelReason {
 	case conversation.ReasonRejected:
-		ending, why = w.IsRejected,
-			fill(w.RejectedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
+		ending, why = w.IsRejected, d.rejectedBy(w.RejectedBy, rejected)
 	case conversation.ReasonDenied:
-		ending, why = w.IsDenied,
-			fill(w.DeniedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
+		ending, why = w.IsDenied, d.rejectedBy(w.DeniedBy, rejected)
 	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
 	case conversation.ReasonAged:
