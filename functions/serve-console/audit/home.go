@@ -23,7 +23,7 @@ type Lately struct {
 }
 
 // open counts a workspace's open tasks, and sets Full if they come near their limit.
-func (c *InsightPages) open(ctx context.Context, v *web.Viewer, l *Lately, limit tenancy.Limit) error {
+func (c *Pages) open(ctx context.Context, v *web.Viewer, l *Lately, limit tenancy.Limit) error {
 	n, err := c.Store.Quota(ctx, v.Tenant, task.OpenOfTenant())
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (c *InsightPages) open(ctx context.Context, v *web.Viewer, l *Lately, limit
 }
 
 // Lately counts a workspace's last days and its open tasks, and what it has spent of its budgets.
-func (c *InsightPages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (Lately, error) {
+func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (Lately, error) {
 	l := Lately{To: tenancy.DayOf(c.Now())}
 	l.From = daysBefore(l.To, HomeDays-1)
 	days, err := tenancy.DaysBetween(l.From, l.To)

@@ -22,14 +22,6 @@ import (
 // insightDays is the number of days shown by default.
 const insightDays = 30
 
-type InsightPages struct {
-	*web.Site
-}
-
-func (c *InsightPages) Routes() []web.Route {
-	return []web.Route{web.ForAdministrators("GET /console/insights", c.showInsights)}
-}
-
 type insightsData struct {
 	Views    []web.View
 	Filter   web.Filter
@@ -61,7 +53,7 @@ type becameRow struct {
 
 const insightsPath = "/console/insights"
 
-func (c *InsightPages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("insights")
 	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "insights"), Here: "insights"}
 	today := tenancy.DayOf(c.Now())

@@ -51,7 +51,7 @@ type speaker struct {
 }
 
 // lines returns the lines of what was read, in its order.
-func (c *RegisterPages) lines(ctx context.Context, v *web.Viewer, rows []store.RegisteredTask) (out []line, err error) {
+func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.RegisteredTask) (out []line, err error) {
 	var ids []string
 	told := make([][]explain.Piece, len(rows))
 	for i := range rows {

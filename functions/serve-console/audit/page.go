@@ -40,12 +40,18 @@ type Pages struct {
 	Exports Exporter
 }
 
+// Routes returns the log and its exports; the register of the decisions and the requests that have a number, its file,
+// and a sheet to print of each decision; and the insights.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),
 		web.ForAdministrators("POST /console/audit/exports", c.beginExport),
 		web.ForAdministrators("GET /console/audit/exports/{id}", c.showExport),
 		web.ForAdministrators("GET /console/audit/exports/{id}/file", c.fetchExport),
+		web.ForAdministrators("GET /console/register", c.list),
+		web.ForAdministrators("GET /console/register/file.csv", c.file),
+		web.ForAdministrators("GET /console/register/{number}", c.sheet),
+		web.ForAdministrators("GET /console/insights", c.showInsights),
 	}
 }
 

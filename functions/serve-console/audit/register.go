@@ -23,18 +23,6 @@ const (
 	atOnce    = 200    // numbers that one query reads
 )
 
-// RegisterPages show the decisions and the requests that have a number: the list of a period, its file, and a sheet to
-// print of each decision.
-type RegisterPages struct{ *web.Site }
-
-func (c *RegisterPages) Routes() []web.Route {
-	return []web.Route{
-		web.ForAdministrators("GET /console/register", c.list),
-		web.ForAdministrators("GET /console/register/file.csv", c.file),
-		web.ForAdministrators("GET /console/register/{number}", c.sheet),
-	}
-}
-
 // The registers: of all requests by their numbers, and of decisions by theirs.
 const (
 	ofRequests  = "requests"
@@ -70,7 +58,7 @@ func (p *period) filter(words web.Texts, number string) web.Filter {
 		}}
 }
 
-func (c *RegisterPages) period(ctx context.Context, v *web.Viewer, q url.Values) (p period, err error) {
+func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p period, err error) {
 	now := c.Now()
 	p = period{From: q.Get("from"), To: q.Get("to")}
 	settings, err := c.Store.Settings(ctx, v.Tenant)
@@ -112,7 +100,7 @@ type listData struct {
 	Older, File string
 }
 
-func (c *RegisterPages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	q := r.URL.Query()
 	d := listData{}
 	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "register"), Here: "register"}
@@ -162,18 +150,18 @@ type numbers[T any] struct {
 	about func(x *T) (n int, at time.Time)
 }
 
-func (c *RegisterPages) decisions() numbers[domain.Numbered] {
+func (c *Pages) decisions() numbers[domain.Numbered] {
 	return numbers[domain.Numbered]{c.Store.Numbers, c.Store.DecisionLines,
 		func(x *domain.Numbered) (int, time.Time) { return x.N, x.SettledAt }}
 }
 
-func (c *RegisterPages) requests() numbers[domain.Requested] {
+func (c *Pages) requests() numbers[domain.Requested] {
 	return numbers[domain.Requested]{c.Store.RequestNumbers, c.Store.RequestLines,
 		func(x *domain.Requested) (int, time.Time) { return x.N, x.TakenAt }}
 }
 
 // found returns what has a number: a decision, a request, or one of each. A decision's page is its sheet.
-func (c *RegisterPages) found(ctx context.Context, v *web.Viewer, text string) (out []line, err error) {
+func (c *Pages) found(ctx context.Context, v *web.Viewer, text string) (out []line, err error) {
 	x, ok := domain.ParseNumber(text)
 	if !ok {
 		return nil, nil
@@ -193,7 +181,7 @@ func (c *RegisterPages) found(ctx context.Context, v *web.Viewer, text string) (
 }
 
 // one returns the line of a number, if there is one.
-func (r numbers[T]) one(ctx context.Context, c *RegisterPages, v *web.Viewer, x domain.Numbered) ([]line, error) {
+func (r numbers[T]) one(ctx context.Context, c *Pages, v *web.Viewer, x domain.Numbered) ([]line, error) {
 	all, err := r.exactly(ctx, v, x)
 	return r.lines(ctx, c, v, all, err)
 }
@@ -205,7 +193,7 @@ func (r numbers[T]) exactly(ctx context.Context, v *web.Viewer, x domain.Numbere
 }
 
 // lines makes lines of numbers, of as many at once as may be read. err is of reading the numbers.
-func (r numbers[T]) lines(ctx context.Context, c *RegisterPages, v *web.Viewer, all []T, err error) ([]line, error) {
+func (r numbers[T]) lines(ctx context.Context, c *Pages, v *web.Viewer, all []T, err error) ([]line, error) {
 	var out []line
 	for some := range slices.Chunk(all, store.MostRegistered) {
 		rows, err := r.tasks(ctx, v.Tenant, some)
@@ -223,7 +211,7 @@ func (r numbers[T]) lines(ctx context.Context, c *RegisterPages, v *web.Viewer, 
 
 // registered reads the lines of a period from one number down, the highest first: at most most of them, and which
 // number is next.
-func (c *RegisterPages) registered(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
+func (c *Pages) registered(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
 	out []line, next string, err error) {
 	if p.By == ofRequests {
 		return c.requests().of(ctx, c, v, p, from, most)
@@ -231,7 +219,7 @@ func (c *RegisterPages) registered(ctx context.Context, v *web.Viewer, p *period
 	return c.decisions().of(ctx, c, v, p, from, most)
 }
 
-func (r numbers[T]) of(ctx context.Context, c *RegisterPages, v *web.Viewer, p *period, from domain.Numbered,
+func (r numbers[T]) of(ctx context.Context, c *Pages, v *web.Viewer, p *period, from domain.Numbered,
 	most int) (out []line, next string, err error) {
 	all, next, err := r.read(ctx, v, p, from, most)
 	out, err = r.lines(ctx, c, v, all, err)
@@ -274,7 +262,7 @@ func (r numbers[T]) read(ctx context.Context, v *web.Viewer, p *period, from dom
 	return out, "", nil
 }
 
-func (c *RegisterPages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	p, err := c.period(r.Context(), v, r.URL.Query())
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ type sheetData struct {
 	PrintedBy       string
 }
 
-func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	number, ok := domain.ParseNumber(r.PathValue("number"))
 	if !ok {
 		return aggregate.ErrNotFound
@@ -81,7 +81,7 @@ func (c *RegisterPages) sheet(w http.ResponseWriter, r *http.Request, v *web.Vie
 }
 
 // fill adds what was asked for and decided, and returns the steps.
-func (c *RegisterPages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
+func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 	v *web.Viewer) (steps []domain.Step, err error) {
 	a, err := c.Store.Load(r.Context(), domain.RefOf(v.Tenant, x.Decision.TaskID))
 	if err != nil {

@@ -44,14 +44,9 @@ func (c *Console) Handler() http.Handler {
 	for _, r := range c.Routes() {
 		mux.HandleFunc(r.Pattern, c.SignedIn(r))
 	}
-	c.entrance().Open(mux)
 	c.connections().Open(mux)
 	c.open(mux)
 	return web.Safe(mux)
-}
-
-func (c *Console) entrance() *integrations.SignInPages {
-	return &integrations.SignInPages{Site: &c.Site, SignIn: c.SignIn}
 }
 
 func (c *Console) connections() *integrations.Pages {
@@ -63,19 +58,16 @@ func (c *Console) Routes() []web.Route {
 	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
 	return slices.Concat(
 		[]web.Route{web.ForMembers("GET /console", c.home), web.ForMembers("GET /console/{$}", c.home)},
-		c.entrance().Routes(),
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
-		(&audit.RegisterPages{Site: site}).Routes(),
-		(&audit.InsightPages{Site: site}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
-		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels}).Routes(),
+		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels,
+			Servers: c.Servers}).Routes(),
 		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(),
 		c.connections().Routes(),
-		(&settings.ToolPages{Site: site, Servers: c.Servers}).Routes(),
 		(&rules.OrganisationPages{Site: site, Organisations: c.Organisations}).Routes(),
 		(&subject.SuccessorPages{Acts: acts}).Routes(),
 	)
@@ -99,7 +91,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 			return err
 		}
 		settings, data.Unchosen = &s, !s.SelfApprovalChosen
-		if data.Lately, err = (&audit.InsightPages{Site: &c.Site}).Lately(r.Context(), v, s); err != nil {
+		if data.Lately, err = (&audit.Pages{Site: &c.Site}).Lately(r.Context(), v, s); err != nil {
 			return err
 		}
 	}

@@ -17,8 +17,12 @@ import (
 	"ringi/shared/store/records"
 )
 
-// Open registers the pages on which people of other workspaces install the app; they have no session yet.
+// Open registers the pages that need no session: on which people sign in with Slack, if Ringi serves their workspace,
+// and on which those of other workspaces install the app.
 func (c *Pages) Open(mux *http.ServeMux) {
+	mux.HandleFunc("GET /console/signin", c.Site.Open(c.showSignIn))
+	mux.HandleFunc("GET /console/signin/begin", c.Site.Open(c.beginSignIn))
+	mux.HandleFunc("GET /console/signin/done", c.Site.Open(c.endSignIn))
 	mux.HandleFunc("GET /slack/install", c.open(c.beginInstall))
 	mux.HandleFunc("GET /console/slack/installed", c.open(c.endInstall))
 }

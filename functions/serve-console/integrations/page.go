@@ -29,15 +29,17 @@ type Connections struct {
 	Bot func(ctx context.Context, tenant string) (string, error)
 }
 
-// Pages serves the workspace's connections to vendors, and the installation of the app.
+// Pages serves the workspace's connections to vendors, the installation of the app, and the sign-in.
 type Pages struct {
 	*web.Site
 	Connect Connections
 	SignIn  *slackapi.SignIn
 }
 
+// Routes returns the pages that need a session.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
+		web.ForMembers("POST /console/signout", c.signOut),
 		web.ForAdministrators("GET /console/integrations", c.integrations),
 		web.ForAdministrators("POST /console/integrations/connect", web.Of(c.named, c.beginConsent)),
 		web.ForAdministrators("GET /console/integrations/return", c.endConsent),

@@ -19,32 +19,14 @@ import (
 // signInCookie ties a sign-in to the browser that began it.
 const signInCookie = "ringi-signin"
 
-// SignInPages sign people in with Slack, and out, if Ringi serves their workspace.
-type SignInPages struct {
-	*web.Site
-	SignIn *slackapi.SignIn
-}
-
-// Routes returns the pages that need a session.
-func (c *SignInPages) Routes() []web.Route {
-	return []web.Route{web.ForMembers("POST /console/signout", c.signOut)}
-}
-
-// Open registers the pages that need no session.
-func (c *SignInPages) Open(mux *http.ServeMux) {
-	mux.HandleFunc("GET /console/signin", c.Site.Open(c.showSignIn))
-	mux.HandleFunc("GET /console/signin/begin", c.Site.Open(c.beginSignIn))
-	mux.HandleFunc("GET /console/signin/done", c.Site.Open(c.endSignIn))
-}
-
-func (c *SignInPages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	begin := "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))
 	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: begin}, "home/signin")
 }
 
 func redirect(r *http.Request) string { return web.Address(r) + "/console/signin/done" }
 
-func (c *SignInPages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	if err := c.Within(r); err != nil {
 		return err
 	}
@@ -66,7 +48,7 @@ func (c *SignInPages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web
 	return nil
 }
 
-func (c *SignInPages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	ctx, q := r.Context(), r.URL.Query()
 	begun, err := c.Store.TakeSignIn(ctx, q.Get("state"), c.Now())
 	web.SetCookie(w, r, signInCookie, "", -1)
@@ -109,7 +91,7 @@ func (c *SignInPages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.V
 // own workspace signs in, it makes the tenant with the administrator that the Slack secret names; other workspaces
 // become tenants by installing the app. It returns ErrNewWorkspace or ErrNoAdmin if there is no tenant, and an error if
 // the person may not use it.
-func (c *SignInPages) enter(ctx context.Context, p slackapi.SignedIn) (owner tenancy.Tenant, name string, err error) {
+func (c *Pages) enter(ctx context.Context, p slackapi.SignedIn) (owner tenancy.Tenant, name string, err error) {
 	owner, err = c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
 	known := !errors.Is(err, aggregate.ErrNotFound)
 	if !known {
@@ -126,7 +108,7 @@ func (c *SignInPages) enter(ctx context.Context, p slackapi.SignedIn) (owner ten
 }
 
 // own returns the tenant to create for the deployment's own workspace, if the person belongs to it.
-func (c *SignInPages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Tenant, error) {
+func (c *Pages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Tenant, error) {
 	t := tenancy.Tenant{
 		ID: aggregate.TenantID(p.Team), Name: web.WorkspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug,
 		TeamID: p.Team,
@@ -154,7 +136,7 @@ func (c *SignInPages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Ten
 }
 
 // signOut deletes the session and clears the cookie, even if this request has just renewed it.
-func (c *SignInPages) signOut(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+func (c *Pages) signOut(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
 	if err := c.Store.EndSession(r.Context(), web.CookieOf(r, web.SessionCookie)); err != nil {
 		return err
 	}

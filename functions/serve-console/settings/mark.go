@@ -30,7 +30,7 @@ type markable struct {
 
 // markable returns a tool whose amount and destinations can be marked. It returns ErrNoPage if the tool only reads or
 // is none that is allowed.
-func (c *ToolPages) markable(r *http.Request, v *web.Viewer) (m markable, err error) {
+func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error) {
 	name := r.PathValue("name")
 	if m.row, _, err = c.Store.ToolPermission(r.Context(), v.Tenant, name); err != nil {
 		return m, err
@@ -265,7 +265,7 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 	return x, slices.Concat(wrong, x.Problems(), x.Unsaid(m.schema), x.Misnamed(m.schema))
 }
 
-func (c *ToolPages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
+func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
 	typed := typedOf(m.row.Marked(m.version), m.schema)
 	if m.own == nil && (m.row.Mark == nil || len(m.row.Mark.Names) == 0) {
 		typed.propose(m)
@@ -274,7 +274,7 @@ func (c *ToolPages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 }
 
 // saveMark saves the mark that a form has, or shows how arguments are read with it.
-func (c *ToolPages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
+func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
 	typed := typedIn(r)
 	mark, wrong := typed.mark(m)
 	if r.PostForm.Get("act") != "save" || len(wrong) > 0 {
@@ -295,7 +295,7 @@ func (c *ToolPages) saveMark(w http.ResponseWriter, r *http.Request, v *web.View
 	return c.Done(w, r, "/console/tools/marks/"+m.row.ToolName, "saved")
 }
 
-func (c *ToolPages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, typed typedMark,
+func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, typed typedMark,
 	wrong []aggregate.ErrField, conflict bool) error {
 	t := markTexts{v.Texts("tool-mark")}
 	data := t.data(m, typed, wrong)

@@ -26,6 +26,7 @@ type Pages struct {
 	GitHub   GitHub
 	Contests ContestFiles
 	Channels Channels
+	Servers  ServerTools
 }
 
 // Channels says where Ringi may post.
@@ -33,7 +34,7 @@ type Channels interface {
 	Reaches(ctx context.Context, channel, user string) (bool, error)
 }
 
-// Routes returns the pages of settings, their file, and the administrators.
+// Routes returns the pages of settings, their file, the administrators, and the tools that tasks may call.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/settings", web.Of(c.Settings, c.overview)),
@@ -44,6 +45,12 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("POST /console/settings/import", web.Of(c.Settings, c.importSettings)),
 		web.ForAdministrators("GET /console/settings/admins", web.Of(c.owner, c.admins)),
 		web.ForAdministrators("POST /console/settings/admins", web.Of(c.owner, c.saveAdmins)),
+		web.ForAdministrators("GET /console/tools", c.tools),
+		web.ForAdministrators("POST /console/tools/own/{name}", c.saveTool),
+		web.ForAdministrators("GET /console/tools/marks/{name}", web.Of(c.markable, c.mark)),
+		web.ForAdministrators("POST /console/tools/marks/{name}", web.Of(c.markable, c.saveMark)),
+		web.ForAdministrators("GET /console/tools/servers/{server}", web.Of(c.namedServer, c.server)),
+		web.ForAdministrators("POST /console/tools/servers/{server}", web.Of(c.namedServer, c.decideServerTool)),
 	}
 }
 

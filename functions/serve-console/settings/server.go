@@ -67,11 +67,11 @@ type saying struct {
 	Changed, Code  bool
 }
 
-func (c *ToolPages) server(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.MCPServer) error {
+func (c *Pages) server(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.MCPServer) error {
 	return c.showServer(w, r, v, s, "")
 }
 
-func (c *ToolPages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.MCPServer,
+func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.MCPServer,
 	problem string) error {
 	t := toolsTexts{v.Texts("tools")}
 	data := serverData{Server: s, Problem: problem}
@@ -147,7 +147,7 @@ func serverPath(name string) string { return toolsPath + "/servers/" + name }
 // errNoServers: this deployment can't ask servers.
 var errNoServers = errors.New("no servers can be asked")
 
-func (c *ToolPages) serverTools(ctx context.Context, v *web.Viewer, server string) ([]mcp.Listed, error) {
+func (c *Pages) serverTools(ctx context.Context, v *web.Viewer, server string) ([]mcp.Listed, error) {
 	if c.Servers == nil {
 		return nil, errNoServers
 	}
@@ -253,7 +253,7 @@ func spelled(text string) string {
 }
 
 // decideServerTool allows a tool exactly as it was shown, or forbids it.
-func (c *ToolPages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.Viewer,
+func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	s tenancy.MCPServer) (err error) {
 	t, f := toolsTexts{v.Texts("tools")}, r.PostForm
 	refuse := func(why string) error { return c.showServer(w, r, v, s, why) }

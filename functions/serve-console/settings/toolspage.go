@@ -18,23 +18,6 @@ import (
 	"ringi/shared/tool"
 )
 
-// Pages serves the tools that tasks may call, and their permissions.
-type ToolPages struct {
-	*web.Site
-	Servers ServerTools
-}
-
-func (c *ToolPages) Routes() []web.Route {
-	return []web.Route{
-		web.ForAdministrators("GET /console/tools", c.tools),
-		web.ForAdministrators("POST /console/tools/own/{name}", c.saveTool),
-		web.ForAdministrators("GET /console/tools/marks/{name}", web.Of(c.markable, c.mark)),
-		web.ForAdministrators("POST /console/tools/marks/{name}", web.Of(c.markable, c.saveMark)),
-		web.ForAdministrators("GET /console/tools/servers/{server}", web.Of(c.namedServer, c.server)),
-		web.ForAdministrators("POST /console/tools/servers/{server}", web.Of(c.namedServer, c.decideServerTool)),
-	}
-}
-
 type toolsData struct {
 	Filter  web.Filter
 	Own     []ownTool
@@ -80,11 +63,11 @@ type typedTool struct {
 	conflict bool
 }
 
-func (c *ToolPages) tools(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) tools(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	return c.showTools(w, r, v, typedTool{})
 }
 
-func (c *ToolPages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer, sent typedTool) error {
+func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer, sent typedTool) error {
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
@@ -211,7 +194,7 @@ func boundsOf(form url.Values, knows []tenancy.Constraint) (aggregate.JSON, map[
 }
 
 // saveTool replaces all constraints of a permission with the form's, including saved ones that could not be read.
-func (c *ToolPages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	catalog, err := tool.Builtin()
 	if err != nil {
 		return err
@@ -278,7 +261,7 @@ func decided(rows []tenancy.ToolPermission, tool string) bool {
 }
 
 // countUndecided asks all servers at once for their tools, and counts those without a decision.
-func (c *ToolPages) countUndecided(ctx context.Context, v *web.Viewer, rows []tenancy.ToolPermission, all []serverSum) {
+func (c *Pages) countUndecided(ctx context.Context, v *web.Viewer, rows []tenancy.ToolPermission, all []serverSum) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	var asked sync.WaitGroup
@@ -297,7 +280,7 @@ func (c *ToolPages) countUndecided(ctx context.Context, v *web.Viewer, rows []te
 }
 
 // namedServer returns a server of the settings, or aggregate.ErrNotFound.
-func (c *ToolPages) namedServer(r *http.Request, v *web.Viewer) (tenancy.MCPServer, error) {
+func (c *Pages) namedServer(r *http.Request, v *web.Viewer) (tenancy.MCPServer, error) {
 	settings, err := c.Settings(r, v)
 	if err != nil {
 		return tenancy.MCPServer{}, err
