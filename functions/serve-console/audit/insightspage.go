@@ -102,17 +102,9 @@ func daysBefore(day string, n int) string {
 	return tenancy.DayOf(t.AddDate(0, 0, -n))
 }
 
-// table returns a table with these columns, all but the first of numbers.
-func table(w web.Texts, columns ...string) (t explain.Table) {
-	for i, key := range columns {
-		t.Columns = append(t.Columns, explain.Column{Name: w.Say(key), Number: i > 0})
-	}
-	return t
-}
-
 func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(tool string) string) {
 	var read, spent []bar
-	d.Days = table(w, "day", "tasks", "decisions", "input", "output", "cached", "cost", "unpriced")
+	d.Days.Columns = w.Columns("day", "#tasks", "#decisions", "#input", "#output", "#cached", "#cost", "#unpriced")
 	for _, s := range sums {
 		day := s.Day
 		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
@@ -138,7 +130,7 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 	})
 	d.numbers(w, all)
 	d.waits(w, all)
-	d.Gates = table(w, "gate", "approved", "rejected", "expired", "rate")
+	d.Gates.Columns = w.Columns("gate", "#approved", "#rejected", "#expired", "#rate")
 	for _, gate := range []string{"prompt", "process", "step"} {
 		by := all.Verdicts[gate]
 		approved, rejected := by[tenancy.Approved], by[tenancy.Rejected]
@@ -150,7 +142,7 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 			d.Became = append(d.Became, becameRow{s, web.At("/console/tasks", map[string]string{"status": string(s)}), n})
 		}
 	}
-	d.Tools = table(w, "tool", "completed", "failed", "unknown", "failure_rate")
+	d.Tools.Columns = w.Columns("tool", "#completed", "#failed", "#unknown", "#failure_rate")
 	worst := func(a, b string) int {
 		x, y := all.Tools[a], all.Tools[b]
 		return y.Failed + y.Unknown - x.Failed - x.Unknown

@@ -125,9 +125,6 @@ func (k *Conversation) proposed(
 		Summary: "テストを走らせて確かめます",
 		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}, Opening: o,
 	}
-	if o != nil {
-		p.Terms.ApprovalHours = 24
-	}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }
 

@@ -129,10 +129,7 @@ func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) 
 	if k.Status == contest.Closed && outcome != "" {
 		key = string(outcome)
 	}
-	return t.In("statuses", key), map[string]string{
-		"running": "badge-calm", "closed": "badge-good", "completed": "badge-good", "partial_failure": "badge-wait",
-		"failed": "badge-bad", "abandoned": "badge-bad",
-	}[key]
+	return t.In("statuses", key), web.Badge(key)
 }
 
 type boardPage struct {

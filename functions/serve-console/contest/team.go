@@ -97,9 +97,7 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	k := w.Team
 	row := teamRow{
 		ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)),
-		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds,
-		Badge: map[contest.TeamStatus]string{contest.TeamRunning: "badge-calm", contest.TeamEnded: "badge-good",
-			contest.TeamFailed: "badge-bad"}[k.Status],
+		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status)),
 	}
 	if k.BestScore != nil {
 		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
@@ -124,8 +122,7 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 		Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
 		Took: t.length(x.ExecutionTimeSeconds), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}
-	row.Metrics = web.TableOf(t.Say("metric"), t.Say("score"), t.Say("comment"))
-	row.Metrics.Columns[1].Number = true
+	row.Metrics.Columns = t.Columns("metric", "#score", "comment")
 	for _, m := range x.Metrics {
 		row.Metrics.Rows = append(row.Metrics.Rows, []string{
 			card.OneLine(contest.MetricName(m.MetricName, t.Locale())), strconv.FormatFloat(m.Score, 'f', 2, 64),

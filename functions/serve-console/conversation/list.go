@@ -299,10 +299,10 @@ func statusOf(t web.Texts, s conversation.Conversation) (text, badge string) {
 	if s.Status != conversation.Closed && s.PendingActionID != "" {
 		key = "waiting"
 	}
-	return t.In("statuses", key), map[conversation.Status]string{
-		"waiting": "badge-wait", conversation.Open: "badge-good", conversation.Executing: "badge-calm",
-		conversation.Failing: "badge-bad",
-	}[key]
+	if key == conversation.Closed {
+		return t.In("statuses", key), ""
+	}
+	return t.In("statuses", key), web.Badge(string(key))
 }
 
 var actionBadges = map[conversation.ActionStatus]string{

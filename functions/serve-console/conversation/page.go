@@ -335,17 +335,18 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 }
 
 // wholeAction refuses to approve an action that the page could not show completely.
-func (c *Pages) wholeAction(ctx context.Context, _ *web.Viewer, a decide.Subject, x subject.Wanted) error {
+func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x subject.Wanted) error {
 	of, is := a.(*conversation.Aggregate)
 	if !is || !of.IsOpen(x.ID) {
 		return nil
 	}
-	p, err := subject.ReadPayload(ctx, c.Site, a.Ref(), of.Action(x.ID))
+	p, err := subject.ReadPayload(r.Context(), c.Site, a.Ref(), of.Action(x.ID))
 	if err == nil && files.Unstampable(p.Changes) != nil {
 		err = errors.New("it is over the limits of a difference")
 	}
 	if err != nil {
-		slog.WarnContext(ctx, "an action can't be approved that can't be shown", "session_id", a.Ref().ID, "err", err)
+		slog.WarnContext(r.Context(), "an action can't be approved that can't be shown", "session_id", a.Ref().ID,
+			"err", err)
 		return explain.ErrMalformedForm
 	}
 	return nil

@@ -97,7 +97,7 @@ func (c *OrganisationPages) person(r *http.Request, v *web.Viewer, t texts, is s
 	}
 	out.Facts = append([]fact{{t.Say("employment"), t.kind(p.Kind)},
 		{t.Say("mail"), strings.Join(p.Mails, t.Say("and"))}}, out.Facts...)
-	out.Posts = web.TableOf(t.Say("post"), t.Say("position"), t.Say("path"))
+	out.Posts.Columns = t.Columns("post", "position", "path")
 	for _, post := range chart.Posts(number) {
 		var path []string
 		for _, d := range chart.Path(post.Department) {

@@ -262,7 +262,7 @@ func routed(x *rules.Rules) *rules.Rules {
 
 // ways returns the weakest way to each tool that writes.
 func (a *asked) ways(x *rules.Rules) explain.Table {
-	out := web.TableOf(a.Say("tool"), a.Say("way_from"), a.Say("way_least"), a.Say("rule"))
+	out := explain.Table{Columns: a.Columns("tool", "way_from", "way_least", "rule")}
 	several := slices.ContainsFunc(x.Rules, func(r rules.Rule) bool { return r.When.Places != nil })
 	for _, way := range routed(x).Ways(knownOf(a.tools, true)) {
 		row := []string{a.tool(way.Tool), a.Say("way_refused"), "–", "–"}

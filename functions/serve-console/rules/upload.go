@@ -140,7 +140,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	o, err := organisation.Read(text)
 	if wrong, ok := errors.AsType[organisation.Problems](err); ok {
 		shown := wrong.Listed[:min(len(wrong.Listed), mostLines)]
-		data.Problems = web.TableOf(t.Say("row"), t.Say("column"), t.Say("value"), t.Say("problem"))
+		data.Problems.Columns = t.Columns("row", "column", "value", "problem")
 		for _, p := range shown {
 			data.Problems.Rows = append(data.Problems.Rows, t.problem(p))
 		}

@@ -55,7 +55,7 @@ type Page struct {
 	Ends  aggregate.Act // the act that ends the subject
 	To    string        // where a decision leads; empty: to the subject's own page
 	// Whole refuses an approval if the page could not show everything; such a page has no button to approve.
-	Whole func(ctx context.Context, v *web.Viewer, a decide.Subject, x Wanted) error
+	Whole func(r *http.Request, v *web.Viewer, a decide.Subject, x Wanted) error
 	// Refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
 	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x Wanted, why error) error
 }
@@ -138,7 +138,7 @@ func (c *Acts) Act(on Page) web.Page {
 		defer cancel()
 		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
 		click.Stage, click.As = x.stage, x.as
-		verdict, err := c.decide(ctx, v, on, a, click, x)
+		verdict, err := c.decide(r.WithContext(ctx), v, on, a, click, x)
 		if err != nil {
 			return err
 		}
@@ -166,10 +166,10 @@ func (c *Acts) Maker() decide.Maker {
 }
 
 func (c *Acts) decide(
-	ctx context.Context, v *web.Viewer, on Page, a decide.Subject, click decide.Click, x Wanted,
+	r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click, x Wanted,
 ) (decide.Verdict, error) {
 	if x.Act == task.ActTakeAsReason {
-		verdict, _, refused := c.Maker().TakeAsReason(ctx, click)
+		verdict, _, refused := c.Maker().TakeAsReason(r.Context(), click)
 		if refused != nil {
 			verdict.Err = refused
 		}
@@ -180,12 +180,12 @@ func (c *Acts) decide(
 		return decide.Verdict{}, explain.ErrMalformedForm
 	}
 	if x.Act == aggregate.ActApprove {
-		if err := on.Whole(ctx, v, a, x); err != nil {
+		if err := on.Whole(r, v, a, x); err != nil {
 			return decide.Verdict{}, err
 		}
 	}
 	click.Withdraws, click.Retries = b.Withdraws, b.Retries
-	return c.Maker().Decide(ctx, click, b.Act), nil
+	return c.Maker().Decide(r.Context(), click, b.Act), nil
 }
 
 // Decided answers a form: it redirects to the page, or shows there why nothing was decided.

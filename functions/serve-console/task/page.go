@@ -50,12 +50,12 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/find", c.find),
 		web.ForMembers("GET /console/approvals", c.approvals),
 		web.ForMembers("POST /console/approvals", c.saveFilter),
-		web.ForMembers("GET /console/tasks/{id}", web.Of(c.loaded, c.showTask)),
+		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
 		web.ForMembers("GET /console/tasks/{id}/sent/{use}", web.Of(c.taskOf, c.showSent)),
-		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.loaded, c.showOtherDraft)),
+		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.load, c.showOtherDraft)),
 		web.ForMembers("POST /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.taskOf, c.pickDraft)),
 	}
 }
@@ -78,7 +78,13 @@ type loaded struct {
 
 var refOf = subject.RefOf(aggregate.ValidID, task.RefOf)
 
-func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref) (t loaded, err error) {
+// load loads the task in the address if the viewer may read it.
+func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
+	ctx := r.Context()
+	ref, err := refOf(r, v)
+	if err != nil {
+		return t, err
+	}
 	if t.task, err = c.Store.Load(ctx, ref); err != nil {
 		return t, err
 	}
@@ -186,15 +192,6 @@ type taskPage struct {
 	tried   aggregate.Offer
 }
 
-// loaded loads the task in the address.
-func (c *Pages) loaded(r *http.Request, v *web.Viewer) (t loaded, err error) {
-	ref, err := refOf(r, v)
-	if err != nil {
-		return t, err
-	}
-	return c.load(r.Context(), v, ref)
-}
-
 func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
 	return c.showPage(w, r, v, t, taskPage{}, 0)
 }
@@ -276,11 +273,11 @@ func runAt(machine, id string, run int) string {
 const localAccount = "123456789012"
 
 // wholeStep refuses to approve a step if the page could not show all of its arguments.
-func (c *Pages) wholeStep(ctx context.Context, v *web.Viewer, a decide.Subject, x subject.Wanted) error {
+func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x subject.Wanted) error {
 	if x.Kind != task.CardStep {
 		return nil
 	}
-	t, err := c.load(ctx, v, a.Ref())
+	t, err := c.load(r, v)
 	if err == nil && t.history.Gate != nil && t.history.Gate.ID == x.ID && !t.history.Gate.Whole {
 		err = explain.ErrMalformedForm
 	}
@@ -289,9 +286,9 @@ func (c *Pages) wholeStep(ctx context.Context, v *web.Viewer, a decide.Subject, 
 
 // taskRefused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
 func (c *Pages) taskRefused(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x subject.Wanted, why error,
+	w http.ResponseWriter, r *http.Request, v *web.Viewer, _ aggregate.Ref, x subject.Wanted, why error,
 ) error {
-	t, err := c.load(r.Context(), v, ref)
+	t, err := c.load(r, v)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -288,12 +287,4 @@ func Digits(text string) string {
 		}
 		return r
 	}, text)
-}
-
-// TableOf returns a table of texts with these columns and no row.
-func TableOf(columns ...string) (t explain.Table) {
-	for _, name := range columns {
-		t.Columns = append(t.Columns, explain.Column{Name: name})
-	}
-	return t
 }

@@ -156,7 +156,7 @@ var pageFuncs = template.FuncMap{
 	"pair":    func(a, b any) pair { return pair{a, b} },
 	"fields":  fields, "seek": seek, "typed": typed, "hinted": hinted, "faulty": faulty,
 	"only":    only,
-	"badge":   func(status any) string { return statusBadge(fmt.Sprint(status)) },
+	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spent": Spent,
 }
 
@@ -294,14 +294,14 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) {
 	w.Write(a.body)
 }
 
-// statusBadge returns a status's colour, which shows whether the reader must do something.
-func statusBadge(status string) string {
+// Badge returns a status's colour, which shows whether the reader must do something.
+func Badge(status string) string {
 	switch status {
-	case "completed", "done", string(aggregate.Approved):
+	case "completed", "done", "open", "closed", "ended", string(aggregate.Approved):
 		return "badge-good"
-	case "failed", "not_drafted", "to_retry", "rejected", "unknown":
+	case "failed", "failing", "abandoned", "not_drafted", "to_retry", "rejected", "unknown":
 		return "badge-bad"
-	case "waits", string(aggregate.PendingApproval), "waiting":
+	case "waits", string(aggregate.PendingApproval), "waiting", "partial_failure":
 		return "badge-wait"
 	case "running", "executing", "drafting", "generating", "pending":
 		return "badge-calm"

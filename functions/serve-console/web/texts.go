@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -78,17 +79,12 @@ func (t Texts) read(name string) error {
 
 func (t Texts) Locale() string { return t.Say(localeKey) }
 
-type column struct {
-	Text   string
-	Number bool // its cells are numbers
-}
-
 // Columns returns the heads of a table's columns by their keys; # stands before the key of a column of numbers. No key
 // is no column.
-func (t Texts) Columns(keys ...string) (out []column) {
+func (t Texts) Columns(keys ...string) (out []explain.Column) {
 	for _, key := range keys {
 		if name, number := strings.CutPrefix(key, "#"); name != "" {
-			out = append(out, column{t.Say(name), number})
+			out = append(out, explain.Column{Name: t.Say(name), Number: number})
 		}
 	}
 	return out
