@@ -97,9 +97,7 @@ func (c *Pages) takeBest(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 }
 
 // notTaken shows the contest as it is now, with the reason why its best draft was not taken.
-func (c *Pages) notTaken(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, _ aggregate.Ref, x subject.Wanted, why error,
-) error {
+func (c *Pages) notTaken(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
 	status, _ := subject.NotDone(r, v, x, why)
 	return c.show(w, r, v, why, status)
 }

@@ -353,9 +353,7 @@ func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x 
 }
 
 // refused renders the page as it is now, with the reason for the refusal and the typed text.
-func (c *Pages) refused(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, _ aggregate.Ref, x subject.Wanted, why error,
-) error {
+func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
 	t, err := c.load(r, v)
 	if err != nil {
 		return err

@@ -134,15 +134,14 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 	at := func(list []rules.Rule, id string) int {
 		return slices.IndexFunc(list, func(r rules.Rule) bool { return r.ID == id })
 	}
-	label := func(i int, r *rules.Rule) string { return a.Say("rule_at", "n", i+1, "name", legible.OneLine(r.Name)) }
 	for i := range is.Rules {
 		r := &is.Rules[i]
 		j := at(was.Rules, r.ID)
 		switch {
 		case j < 0:
-			all = append(all, change{"added", label(i, r), "", says.rule(r)})
+			all = append(all, change{"added", a.numbered(i, r), "", says.rule(r)})
 		case !same(was.Rules[j], *r):
-			c := change{"changed", label(i, r), says.rule(&was.Rules[j]), says.rule(r)}
+			c := change{"changed", a.numbered(i, r), says.rule(&was.Rules[j]), says.rule(r)}
 			if c.Was == c.Is { // it is called otherwise
 				c.Was, c.Is = legible.OneLine(was.Rules[j].Name), legible.OneLine(r.Name)
 			}
@@ -151,7 +150,7 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 	}
 	for i := range was.Rules {
 		if r := &was.Rules[i]; at(is.Rules, r.ID) < 0 {
-			all = append(all, change{"removed", label(i, r), says.rule(r), ""})
+			all = append(all, change{"removed", a.numbered(i, r), says.rule(r), ""})
 		}
 	}
 	if before, after := order(was, is, is), order(is, was, is); !slices.Equal(before, after) {

@@ -318,5 +318,5 @@ func (s speaker) ruleNamed(x *rules.Rules, id string) string {
 	if i < 0 {
 		return s.Say("last_rule")
 	}
-	return s.Say("rule_at", "n", i+1, "name", legible.OneLine(x.Rules[i].Name))
+	return s.numbered(i, &x.Rules[i])
 }

@@ -250,7 +250,8 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 }
 
 func (c *OrganisationPages) showUpload(w http.ResponseWriter, r *http.Request, v *web.Viewer, data uploadData) error {
-	d := web.Document{Title: v.Texts("organisation").Say("upload_title"), Here: "organisation", Data: data, Came: data.Came}
+	title := v.Texts("organisation").Say("upload_title")
+	d := web.Document{Title: title, Here: "organisation", Data: data, Came: data.Came}
 	d.Conflict, d.Wrong = data.Conflict || data.Moved, len(data.Problems.Rows) > 0
 	return c.Show(w, r, v, d, "organisation/upload")
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -67,17 +68,19 @@ func (s speaker) problems(x *rules.Rules, all []rules.Problem) (out []problem) {
 
 // ruleAt names the rule of a problem.
 func (s speaker) ruleAt(x *rules.Rules, at string) string {
-	var i int
+	i, err := strconv.Atoi(at)
 	switch {
-	case at == "":
-		return ""
 	case at == reads || at == writes:
 		return s.In("last", at)
-	}
-	if _, err := fmt.Sscan(at, &i); err != nil || x == nil || i < 0 || i >= len(x.Rules) {
+	case err != nil || x == nil || i < 0 || i >= len(x.Rules):
 		return at
 	}
-	return s.Say("rule_at", "n", i+1, "name", legible.OneLine(x.Rules[i].Name))
+	return s.numbered(i, &x.Rules[i])
+}
+
+// numbered names a rule by its place and its name.
+func (s speaker) numbered(i int, r *rules.Rule) string {
+	return s.Say("rule_at", "n", i+1, "name", legible.OneLine(r.Name))
 }
 
 // label names a field of a rule: its stage, what it is, and which entry of a list.

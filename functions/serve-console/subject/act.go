@@ -57,7 +57,7 @@ type Page struct {
 	// Whole refuses an approval if the page could not show everything; such a page has no button to approve.
 	Whole func(r *http.Request, v *web.Viewer, a decide.Subject, x Wanted) error
 	// Refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
-	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x Wanted, why error) error
+	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, x Wanted, why error) error
 }
 
 // Wanted is the act that a form asks for. It has the hash of the content that the page showed, and the stage; the
@@ -206,7 +206,7 @@ func (c *Acts) Decided(
 	}
 	verdict.Log(r.Context(), log)
 	boot.Count(boot.InteractionNoted, 1)
-	return on.Refused(w, r, v, click.Ref, x, verdict.Err)
+	return on.Refused(w, r, v, x, verdict.Err)
 }
 
 // NotDone returns the status of a page after a refusal, and the text that the viewer typed.

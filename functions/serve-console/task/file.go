@@ -1,8 +1,6 @@
 package task
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"net/http"
@@ -41,11 +39,7 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	body := web.CSV(table)
 	if len(body) > maxPlain && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		z.Write(body) // writes to memory: it can't fail
-		z.Close()
-		body = b.Bytes()
+		body = web.Zipped(body)
 		w.Header().Set("Content-Encoding", "gzip")
 	}
 	name = fmt.Sprintf("ringi-%s-%s-%s.csv", a.Head.TaskID, r.PathValue("step"), name)
@@ -97,20 +91,14 @@ func answered(a *task.Aggregate, made string) string {
 	if a.Answer != nil && a.Answer.Key() == made {
 		return a.Answer.Sentence
 	}
-	for _, p := range a.Prompts {
-		if p.Key() == made {
-			return p.Content
-		}
+	if p := aggregate.Find(a.Prompts, made); p != nil {
+		return p.Content
 	}
-	for _, p := range a.Processes {
-		if p.Key() == made {
-			return plan(p)
-		}
+	if p := aggregate.Find(a.Processes, made); p != nil {
+		return plan(p)
 	}
-	for _, e := range a.Executions {
-		if e.Key() == made {
-			return e.Summary
-		}
+	if e := aggregate.Find(a.Executions, made); e != nil {
+		return e.Summary
 	}
 	return ""
 }

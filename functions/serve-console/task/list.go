@@ -172,8 +172,8 @@ func searchable(s string) string {
 	}, legible.Visible(s))
 }
 
-// find leads from what somebody typed to where it is shown: a number to the register, or members to the request that has
-// it, if they may read that; anything else to the requests whose titles or requesters have it.
+// find leads from what somebody typed to where it is shown: a number to the register, or members to the request that
+// has it, if they may read that; anything else to the requests whose titles or requesters have it.
 func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	text := strings.TrimSpace(legible.Visible(r.URL.Query().Get("q")))
 	to := taskFilter{Search: text}.at("")

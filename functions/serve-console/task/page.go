@@ -63,7 +63,7 @@ func (c *Pages) Routes() []web.Route {
 // page describes a task's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
 	return subject.Page{
-		Path: "/console/tasks/", RefOf: refOf, Ends: task.ActCancelTask, Whole: c.wholeStep, Refused: c.taskRefused,
+		Path: "/console/tasks/", RefOf: refOf, Ends: task.ActCancelTask, Whole: c.wholeStep, Refused: c.refused,
 	}
 }
 
@@ -284,10 +284,8 @@ func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x su
 	return err
 }
 
-// taskRefused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
-func (c *Pages) taskRefused(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, _ aggregate.Ref, x subject.Wanted, why error,
-) error {
+// refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
+func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
 	t, err := c.load(r, v)
 	if err != nil {
 		return err

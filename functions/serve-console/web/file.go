@@ -55,11 +55,11 @@ func Uploaded(r *http.Request) ([]byte, error) {
 		return nil, unreadable
 	}
 	defer f.Close()
-	file, err := io.ReadAll(f)
+	file, err := io.ReadAll(f) // never nil
 	if err != nil {
 		return nil, unreadable
 	}
-	return append([]byte{}, file...), nil
+	return file, nil
 }
 
 // YAML returns the YAML of a form: the uploaded file, or the pasted text. It leaves out what editors of Windows and
@@ -73,14 +73,17 @@ func YAML(r *http.Request) ([]byte, error) {
 	return bytes.Trim(text, "\n"), err
 }
 
-// Packed makes the value of a hidden field of a text, so that a form sends what was shown: 1 MB becomes some 100 KB.
-func Packed(text []byte) string {
+// Zipped compresses a text.
+func Zipped(text []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, _ = w.Write(text) // to memory: it can't fail
 	_ = w.Close()
-	return base64.RawURLEncoding.EncodeToString(b.Bytes())
+	return b.Bytes()
 }
+
+// Packed makes the value of a hidden field of a text, so that a form sends what was shown: 1 MB becomes some 100 KB.
+func Packed(text []byte) string { return base64.RawURLEncoding.EncodeToString(Zipped(text)) }
 
 // Unpacked reads what Packed returned. Of a longer text than most it returns most and one byte.
 func Unpacked(value string, most int64) ([]byte, error) {

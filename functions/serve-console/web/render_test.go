@@ -215,7 +215,8 @@ func titles(menu string) (all []string) {
 }
 
 // TestTheMenuOnAPhone: the button of the bar draws it over the page, Escape and a press beside it close it; it says how
-// much waits, as the page that counted it said last, until something is decided. / opens the search, but not in a field.
+// much waits, as the page that counted it said last, until something is decided. / opens the search, but not in a
+// field.
 func TestTheMenuOnAPhone(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "勤怠"})
@@ -304,10 +305,10 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 var (
 	named = regexp.MustCompile(`(?:\.Texts|TextsOf)\(?\s*"([a-z-]+)"`)
 	asked = regexp.MustCompile(`(?:\.(?:Say|In|List)\(?\s*|web\.Choices\(\w+, |\.options\()"([a-z_]+)"`)
-	heads = regexp.MustCompile(`\.Columns((?:\s+(?:"#?[a-z_]+"|\(only \S+ "#?[a-z_]+"\)))+)`)
+	heads = regexp.MustCompile(`\.Columns\(?((?:,?\s*(?:"#?[a-z_]+"|\(only \S+ "#?[a-z_]+"\)))+)`)
 	head  = regexp.MustCompile(`"#?([a-z_]+)"`)
 	// lists of names, of which some are those of texts, and names in tables of ways
-	lists = regexp.MustCompile(`(?:table\(\w+,|\[\]string\{)(?:\s*"[a-z_]+",?)+|"via_[a-z]+"`)
+	lists = regexp.MustCompile(`\[\]string\{(?:\s*"[a-z_]+",?)+|"via_[a-z]+"`)
 	shown = regexp.MustCompile(`\$(?:w|l|r|tasks|drafts)\.([a-z_]+)`)
 )
 
