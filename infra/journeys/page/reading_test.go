@@ -258,6 +258,7 @@ func TestANewcomersTour(t *testing.T) {
 	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_process")) + `)`)
 	v.Click(v.button("approve_process"))
 	v.sees(english.done)
+	v.sees("“Attendance 2026”")
 	v.looks("toured")
 	v.latin("body")
 	sheet := browser.Read[string](v.Tab, `document.querySelector('.card a[href*="/sheets/"]').href`)

@@ -293,7 +293,12 @@ var orderNames = map[string]language.Texts{
 	"/reference": {"ja": "照会番号", "en": "Reference"},
 }
 
-// nameSheet has cards call the demo's spreadsheet by a name.
+// sheetNames are what cards call the demo's spreadsheet, which the vendors know as sheetID.
+var sheetNames = language.InEach("勤怠 2026", "Attendance 2026")
+
+const sheetID = "ringi-demo-sheet"
+
+// nameSheet has cards call the demo's spreadsheet by a name in the workspace's language. One that somebody gave stays.
 func nameSheet(ctx context.Context, s *stack.Stack, tenant string) error {
 	tools, err := tool.Builtin()
 	if err != nil {
@@ -301,17 +306,18 @@ func nameSheet(ctx context.Context, s *stack.Stack, tenant string) error {
 	}
 	spec, _ := tools.Lookup("write_rows_to_google_sheet")
 	p, _, err := rows(s).ToolPermission(ctx, tenant, spec.Name)
-	if err != nil || p.Mark != nil {
+	if err != nil || p.Mark != nil && !slices.Contains(sheetNames, p.Mark.Labels[sheetID]) {
 		return err
 	}
 	settings, err := rows(s).Settings(ctx, tenant)
 	if err != nil {
 		return fmt.Errorf("read the language of %s: %w", tenant, err)
 	}
-	name := language.InEach("勤怠 2026", "Attendance 2026").In(settings.Locale)
-	p.Mark = &rules.Mark{
-		Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{"ringi-demo-sheet": name},
+	name := sheetNames.In(settings.Locale)
+	if p.Mark != nil && p.Mark.Labels[sheetID] == name {
+		return nil
 	}
+	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{sheetID: name}}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now(), spec.Knows()...)
 	return err
 }

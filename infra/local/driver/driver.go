@@ -337,5 +337,8 @@ func (c cards) SetLanguage(ctx context.Context, language string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return change(ctx, c.stack, func(x *tenancy.Settings) { x.Locale = language })
+	if err := change(ctx, c.stack, func(x *tenancy.Settings) { x.Locale = language }); err != nil {
+		return err
+	}
+	return nameSheet(ctx, c.stack, aggregate.TenantID(c.stack.Sandbox.TeamID()))
 }
