@@ -226,7 +226,8 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		want    string
 	}{
 		"another result": {plan("hr.menu", "hr.salaries", "mail.send"), plan("hr.salaries", "hr.menu", "mail.send"),
-			"body: ステップ1の結果 (text) (hr の menu) → ステップ1の結果 (text) (hr の salaries); " +
+			"body: ステップ1の結果の「text」 (hr の menu) → ステップ1の結果の「text" +
+				"」 (hr の salaries); " +
 				"ステップの順番 (前の番号): 1, 2 → 2, 1"},
 		"another order": {ordered(dm("U0SATO", "x"), write("x.y", nil, `{}`)), ordered(write("x.y", nil, `{}`),
 			dm("U0SATO", "x")), "ステップの順番 (前の番号): 2, 3 → 3, 2"},

@@ -254,11 +254,12 @@ var ownSigns = []string{`\`, `\\`, "\r", `\r`}
 
 // In Japanese, quotation marks within others are 『』.
 var japanese = lineWords{
-	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`,
+	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢",
+		`\｢`, "｣", `\｣`, "﹁", `\﹁`,
 		"﹂", `\﹂`}, ownSigns...)...),
 	missing: "(指定なし)", more: "引数 ", below: "(下に記載)",
 	open: "「", shut: "」", nothing: "(なし)", unread: "引数を読み取れません: ",
-	result: "{step}の結果", resultAt: "{step}の結果 ({path})",
+	result: "{step}の結果", resultAt: "{step}の結果の「{path}」",
 	resultCalled: "{step}の{heading}",
 	atMost:       "最大 {n} 行", exactly: "{n} 行",
 	server: "{server} の {tool}", step: "ステップ{n}", steps: "ステップ{n}", nth: "{n} 件目",
@@ -266,10 +267,11 @@ var japanese = lineWords{
 }
 
 var english = lineWords{
-	inside:  strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`, `\"`}, ownSigns...)...),
+	inside: strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`,
+		`\"`}, ownSigns...)...),
 	missing: "(not given)", more: "argument ", below: "(see below)",
 	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments: ",
-	result: "the result of {step}", resultAt: "the result of {step} ({path})",
+	result: "the result of {step}", resultAt: "“{path}” from {step}",
 	resultCalled: "the {heading} from {step}",
 	atMost:       "up to {n} rows", exactly: "{n} rows",
 	server: "{tool} on {server}", step: "step {n}", steps: "steps {n}", nth: "item {n}",

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -256,7 +257,7 @@ func (l *writer) resultOf(steps, tool, inside string) {
 	}
 }
 
-// inside writes where in a result a part is. No plain name has a space, as a row's place has.
+// inside writes where in a result a part is, names in words. Names that stand as they are have no space.
 func (l *writer) inside(path string) {
 	for i, name := range strings.Split(path, ".") {
 		if i > 0 {
@@ -266,9 +267,16 @@ func (l *writer) inside(path string) {
 			l.words(fillLine(l.w.nth, "n", n+1))
 			continue
 		}
+		if snake.Get().MatchString(name) {
+			l.add(Value, strings.ReplaceAll(name, "_", " "))
+			continue
+		}
 		l.name(name)
 	}
 }
+
+// snake is a name whose words are told apart by underscores. None has a digit, as a row's place has.
+var snake = language.Regexp{Text: `^[A-Za-z]+(_[a-z]+)+$`}
 
 // source returns the earlier step that a path leads to, nil if there is none, and the path inside its result.
 func source(path string, earlier []task.Step) (s *task.Step, inside string) {

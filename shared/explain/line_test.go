@@ -92,9 +92,9 @@ var lines = []struct{ tool, input, ja, en string }{
 	{
 		"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":{"$ref":"step-4.result"},` +
 			`"details":[]}`,
-		"ステップ1の結果 (employees › 1 件目 › email) さんに DM を送ります\n" +
+		"ステップ1の結果の「employees › 1 件目 › email」 さんに DM を送ります\n" +
 			"· 本文 ステップ4の結果",
-		"Sends a DM to the result of step 1 (employees › item 1 › email)\n· Text the result of step 4",
+		"Sends a DM to “employees › item 1 › email” from step 1\n· Text the result of step 4",
 	},
 	{
 		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例",` +
@@ -102,16 +102,16 @@ var lines = []struct{ tool, input, ja, en string }{
 			`"acl":{"mallory@evil.example":{"public":false}}}`,
 		"rooms の book_room を実行します\n· acl › 「mallory@evil.example」 › public false\n" +
 			"· cc › 1〜3 U1、2、(なし)\n" +
-			"· notify true\n· room_id ステップ9の結果 (rooms › 1 件目 › id)\n· title 定例",
+			"· notify true\n· room_id ステップ9の結果の「rooms › 1 件目 › id」\n· title 定例",
 		"Calls book_room on rooms\n· acl › “mallory@evil.example” › public false\n" +
-			"· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id the result of step 9 (rooms › item 1 › id)\n" +
+			"· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id “rooms › item 1 › id” from step 9\n" +
 			"· title 定例",
 	},
 	{"gone_tool", `{}`, "gone_tool を実行します", "Calls gone_tool"},
 	{
 		"list_employees", `{"department":{"$ref":"step-4.result.x"},"status":"odd","more":1}`,
-		"部署: ステップ4の結果 (x) · 下位の部署を含む · 「odd」 · 引数 more: 1",
-		"Department: the result of step 4 (x) and those below it · “odd” · argument more: 1",
+		"部署: ステップ4の結果の「x」 · 下位の部署を含む · 「odd」 · 引数 more: 1",
+		"Department: “x” from step 4 and those below it · “odd” · argument more: 1",
 	},
 	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」",
 		"Couldn't read the arguments: “not JSON”"},

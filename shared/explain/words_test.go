@@ -68,3 +68,16 @@ func TestEachActHasAPast(t *testing.T) {
 		}
 	}
 }
+
+// A key of a server's result is told in words, unless these could be a row's place.
+func TestAPartOfAResultIsNamedInWords(t *testing.T) {
+	for key, want := range map[string]string{
+		"order_number": "“order number” from step 1", "item_1": "“item_1” from step 1",
+		"a__b":         "“a__b” from step 1",
+		"order number": "““order number”” from step 1", "item_no.0": "“item no › item 1” from step 1",
+	} {
+		l := writer{locale: "en", w: lineWordsOf("en"), earlier: []task.Step{{StepID: "step-1", Order: 1, Tool: "x.y"}}}
+		expect.That(t, l.from("step-1.result."+key), "%s leads nowhere", key)
+		expect.Is(t, plain(l.out), want)
+	}
+}
