@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
@@ -156,10 +157,17 @@ type look struct {
 	party, item, words string
 	names              map[string]language.Texts // of arguments, by pointer
 	taken              map[string]bool           // names that no other argument has without quotation marks
+	declared           []string                  // pointers of a server's schema, in its order
+	titles             map[string]string         // that it gives them
 }
 
 func lookOf(s *task.Step) look {
-	k := look{mark: s.Marked(), taken: map[string]bool{}}
+	k := look{mark: s.Marked(), taken: map[string]bool{}, titles: map[string]string{}}
+	var declared [][2]string
+	_ = json.Unmarshal([]byte(s.Declared), &declared) // without it arguments are called as in the call
+	for _, x := range declared {
+		k.declared, k.titles[x[0]] = append(k.declared, x[0]), x[1]
+	}
 	for _, name := range rules.OwnNames {
 		k.taken[legible.Folded(name)] = true
 	}
@@ -178,6 +186,14 @@ func lookOf(s *task.Step) look {
 
 // said returns what people call the argument at a pointer, or "".
 func (k *look) said(locale, pointer string) string { return k.names[pointer].In(locale) }
+
+// place returns which argument of a server's schema stands at a pointer, in its order; undeclared ones are last.
+func (k *look) place(pointer string) int {
+	if at := slices.Index(k.declared, pointer); at >= 0 {
+		return at
+	}
+	return len(k.declared)
+}
 
 // label returns what people call a destination, or "".
 func (k *look) label(value string) string {

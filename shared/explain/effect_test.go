@@ -175,6 +175,8 @@ func differentEffects(t expect.T, tool string, mark *rules.Mark, a, b string) {
 func effectWith(locale, tool string, mark *rules.Mark, args string) explain.Effect {
 	steps := plan("list_employees", `{}`, "list_attendance", `{}`, tool, args)
 	steps[2].Access, steps[2].ToolVersion, steps[2].Mark = aggregate.Write, "v1", mark
+	steps[2].Declared = `[["/b","a"],["/a","品目"],["/items",""],["/items/*/b","Subtotal"],["/a_b",` +
+		`""],["/label","「a」"]]`
 	if f, own := catalog.Named(tool); own {
 		steps[2].Access = f.Effect
 	}
@@ -278,6 +280,18 @@ func TestWhatAStepDoes(t *testing.T) {
 			expect.That(t, got == want, "%s, %s:\n%s\nwant\n%s", name, locale, got, want)
 		}
 	}
+}
+
+// Without a mark arguments come in the order of the server's schema, with its titles.
+func TestArgumentsAreCalledAsTheServerDoes(t *testing.T) {
+	s := write("rooms.place_order", nil, `{"note_to_supplier":"x","supplier":"A","currency":"JPY",`+
+		`"items":[{"unit_price":5,"name":"PC"}],"Account":1,"account_no":2}`)
+	s.Declared = `[["/supplier","Supplier of the goods"],["/items",""],["/items/*/unit_price","Unit price"],` +
+		`["/items/*/name","Item"],["/currency","Currency"],["/account_no","Account"],["/note_to_supplier",""]]`
+	expect.Is(t, drawn(explain.EffectOf("en", s, nil, nil)), "1. Calls place_order on rooms\n"+
+		"items| unit price | “Item” (name)\nitems| 5 | PC\n· “Supplier of the goods” (supplier) A\n"+
+		"· currency JPY\n"+
+		"· “Account” (account_no) 2\n· note to supplier x\n· Account 1")
 }
 
 // No name passes for another one, nor a party's for words of the sentence or for two parties.

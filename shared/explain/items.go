@@ -209,7 +209,7 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 	order := func(key string) int {
 		at := slices.Index(first, inRows(pointer, key))
 		if at < 0 {
-			return len(first) + Rank(key)
+			return len(first) + 3*t.look.place(inRows(pointer, key)) + Rank(key)
 		}
 		return at
 	}

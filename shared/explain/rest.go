@@ -74,13 +74,23 @@ func (t *teller) name(path []part) []Piece {
 }
 
 func (t *teller) member(l *writer, pointer, name string) {
-	said := ""
+	said, title, inWords := "", "", name
 	if name != "*" {
-		said = t.look.said(t.locale, pointer)
+		said, title = t.look.said(t.locale, pointer), t.look.titles[pointer]
+	}
+	if slices.Contains(t.look.declared, pointer) && snake.Get().MatchString(name) {
+		inWords = strings.ReplaceAll(name, "_", " ")
 	}
 	switch {
 	case said != "":
 		l.add(Value, said)
+	case title != "" && !strings.EqualFold(title, inWords): // the server's words, which may be those of another argument
+		l.quoted(title)
+		l.words(" (")
+		l.name(name)
+		l.words(")")
+	case inWords != name && !t.look.taken[legible.Folded(inWords)]:
+		l.add(Value, inWords)
 	case t.look.taken[legible.Folded(name)]:
 		l.quoted(name)
 	default:
@@ -98,7 +108,7 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 		if len(v) == 0 && len(path) > 0 {
 			return []Argument{{Name: t.name(path), Value: []Piece{{Words, t.w.EmptyObject}}}}
 		}
-		for _, name := range sorted(v, len(path) == 0) {
+		for _, name := range t.sorted(path, v) {
 			if below := append(path[:len(path):len(path)], part{name: name}); !t.isGone(below) {
 				all = append(all, t.rest(below, v[name])...)
 			}
@@ -122,17 +132,21 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 	return []Argument{{Name: t.name(path), Value: l.out, Text: text}}
 }
 
-// sorted returns the names of members, those of arguments that consist of addresses before the others.
-func sorted(members map[string]any, arguments bool) []string {
+// sorted returns the names of members, those of arguments that consist of addresses before the others, and what a
+// server's schema declares in its order.
+func (t *teller) sorted(path []part, members map[string]any) []string {
 	other := func(name string) int {
 		list, is := members[name].([]any)
-		if arguments && legible.MaskDestination(members[name]) && (!is || len(list) > 0) {
+		if len(path) == 0 && legible.MaskDestination(members[name]) && (!is || len(list) > 0) {
 			return 0
 		}
 		return 1
 	}
+	place := func(name string) int {
+		return t.look.place(pointerOf(append(path[:len(path):len(path)], part{name: name})))
+	}
 	return slices.SortedFunc(maps.Keys(members), func(a, b string) int {
-		return cmp.Or(cmp.Compare(other(a), other(b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(other(a), other(b)), cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
 	})
 }
 

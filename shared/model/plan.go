@@ -239,7 +239,7 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if s.ToolInput, err = args.JSON(); err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
-	s.LeftOut = tool.LeftOut(spec, args)
+	s.LeftOut, s.Declared = tool.LeftOut(spec, args), tool.Declared(spec, args)
 	earlier := func(id string) (string, bool) { name, ok := before[id]; return name, ok }
 	if err := in.Tools.CheckPlanned(d.Tool, args, earlier); err != nil {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))

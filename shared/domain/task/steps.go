@@ -22,6 +22,8 @@ type Step struct {
 	RequiresHumanCheck bool           `json:"requiresHumanCheck,omitempty"`
 	// LeftOut holds, by name, an MCP server's defaults for arguments that ToolInput lacks.
 	LeftOut aggregate.JSON `json:"leftOut,omitempty"`
+	// Declared has what an MCP server's schema calls the arguments, in their order: pointers, each with a title or "".
+	Declared aggregate.JSON `json:"declared,omitempty"`
 	// Access and ToolVersion are the catalog's values at planning time. A tool that has changed since is not called.
 	Access      aggregate.Access `json:"effect"`
 	ToolVersion string           `json:"toolVersion"`

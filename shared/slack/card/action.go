@@ -335,7 +335,8 @@ func (d conversationDrawing) approvedBy(x *conversation.Action) string {
 // CalledStep is an agent's call of a tool as a step, so that one code draws both.
 func CalledStep(p conversation.Payload) task.Step {
 	return task.Step{StepID: "step-1", Order: 1, Tool: p.Tool, ToolInput: aggregate.JSON(p.Arguments), Access: p.Access,
-		ToolVersion: p.ToolVersion, ToolTitle: p.ToolTitle, LeftOut: aggregate.JSON(p.LeftOut), Mark: p.Mark}
+		ToolVersion: p.ToolVersion, ToolTitle: p.ToolTitle, LeftOut: aggregate.JSON(p.LeftOut), Mark: p.Mark,
+		Declared: aggregate.JSON(p.Declared)}
 }
 
 // callBody draws a call of a tool as the gate of a step is drawn: its tool, what it does and, where it changes files,

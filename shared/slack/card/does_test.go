@@ -27,11 +27,14 @@ var doneStates = []state{
 	{"does_order_first", processCard, func(s *scenario) *scenario { return planned(s, orderSteps(2), defaults) }},
 	{"does_order_unmarked", processCard, func(s *scenario) *scenario {
 		steps := orderSteps(1)
-		steps[0].Mark = nil
+		steps[0].Mark, steps[0].ToolTitle = nil, "Place an order"
+		steps[0].Declared = `[["/supplier","Supplier"],["/items",""],["/items/*/name","Article"],["/items/*/quantity",""],` +
+			`["/items/*/unit_price","Price of one"],["/currency",""],["/reference","Your number"]]`
 		return planned(s, steps, defaults)
 	}},
 	{"does_messages", processCard, func(s *scenario) *scenario {
-		const text = "11月の勤怠の締めは 12月2日 (水) 17:00 です。\\n未入力の方は入力をお願いします。"
+		const text = "11月の勤怠の締めは 12月2日 (水) 17:00 です。\\n" +
+			"未入力の方は入力をお願いします。"
 		steps := []task.Step{message(1, "U0TAKADA", text, ""), message(2, "U0MORI", text, "")}
 		return planned(s, steps, defaults)
 	}},
@@ -58,11 +61,14 @@ func orderSteps(laptops int) []task.Step {
 			"/items/*/quantity": {"ja": "数量"}, "/items/*/unit_price": {"ja": "単価"}, "/supplier": {"ja": "取引先"},
 			"/currency": {"ja": "通貨"}, "/reference": {"ja": "照会番号"}}}
 	return []task.Step{
-		{StepID: "step-1", Order: 1, Title: "取引先に発注", Tool: "rooms.place_order", Access: aggregate.Write, ToolVersion: "v1",
-			Mark: mark, ToolInput: aggregate.JSON(fmt.Sprintf(`{"supplier":"アクメ","currency":"JPY","reference":"R-70d3903e",`+
+		{StepID: "step-1", Order: 1, Title: "取引先に発注", Tool: "rooms.place_order",
+			Access: aggregate.Write, ToolVersion: "v1",
+			Mark: mark, ToolInput: aggregate.JSON(fmt.Sprintf(`{"supplier":"アクメ","currency":"JPY",`+
+				`"reference":"R-70d3903e",`+
 				`"items":[{"name":"ノート PC 14 型","quantity":%d,"unit_price":149000},`+
 				`{"name":"デスクトップ PC","quantity":1,"unit_price":149000}]}`, laptops))},
-		message(2, requester.ID, "発注が完了しました。", `{"label":"発注番号","value":{"$ref":"step-1.result.order"}}`),
+		message(2, requester.ID, "発注が完了しました。",
+			`{"label":"発注番号","value":{"$ref":"step-1.result.order"}}`),
 	}
 }
 
@@ -105,10 +111,12 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 		expect.NoError(t, cardtest.Check(m))
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
-	const want = "🔁 v1 から: 「ノート PC 14 型」 › 数量 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
+	const want = "🔁 v1 から: 「ノート PC 14 型」 › 数量 2 → *1* · 合計 ¥447,000 → " +
+		"*¥298,000* (<@" + suzuki +
 		"> さんの差し戻し「見積書の宛名が違います」)"
 	expect.Has(t, said("CARD#process#0002"), want)
-	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s", said(processCard))
+	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s",
+		said(processCard))
 	s.Processes[1].Steps = s.Processes[0].Steps
 	expect.That(t, !strings.Contains(said("CARD#process#0002"), "🔁"), "nothing changed: %s", said("CARD#process#0002"))
 	s.Processes[0].Steps = orderSteps(2)
@@ -118,7 +126,8 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 	}
 	s.Processes[1].Steps = long
 	text := said("CARD#process#0002")
-	expect.That(t, strings.Contains(text, "…ほか ") || !strings.Contains(text, "🔁"), "all changes stand there: %s", text)
+	expect.That(t, strings.Contains(text, "…ほか ") || !strings.Contains(text, "🔁"),
+		"all changes stand there: %s", text)
 }
 
 // Whatever else changed, what moves and whom it is for are told, and no name of an argument formats the line.
@@ -126,7 +135,8 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 	for _, name := range []string{"a1", "<!channel>", "<https://evil.example|x>", "n\n🔁 v1"} {
 		s := reordered(received(t))
 		for i, v := range []string{"a", "b"} {
-			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s","a3":"%[1]s","a4":"%[1]s",%[2]s:"%[1]s"`, v, jsonOf(name))
+			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s","a3":"%[1]s","a4":"%[1]s",%[2]s:"%[1]s"`, v,
+				jsonOf(name))
 			step := &s.Processes[i].Steps[0]
 			step.Title = "💴 ¥1"
 			text := strings.Replace(string(step.ToolInput), `"supplier":"アクメ"`, more, 1)
@@ -137,7 +147,8 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 		text := drawn(m.Attachments[0].Blocks.BlockSet)
 		_, line, _ := strings.Cut(text, "🔁")
 		line, _, _ = strings.Cut(line, "\n")
-		expect.That(t, strings.Contains(line, "取引先 ") && strings.Contains(line, "合計 ") && strings.Contains(line, "…ほか ") &&
+		expect.That(t, strings.Contains(line, "取引先 ") && strings.Contains(line,
+			"合計 ") && strings.Contains(line, "…ほか ") &&
 			!strings.Contains(line, "<!") && !strings.Contains(line, "<https") && strings.Count(text, "\n🔁") == 1 &&
 			!strings.Contains(text, "💴 ¥1"), "%q: %s", name, text)
 	}
@@ -186,5 +197,6 @@ func TestNothingIsSaidOfACallThatCantBeRead(t *testing.T) {
 	expect.Is(t, m.Text, "🔍 実行前の確認: rooms の place_order ほか 1 件 · 金額不明")
 	home := drawn(card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Gates[0].Asks(),
 		Link: "https://x.slack.com/archives/C1/p1"}}}, defaults, "ja", s.now).Blocks.BlockSet)
-	expect.That(t, !strings.Contains(home, "読み取り") && strings.Contains(home, "長いため、カードで読みます"), "%s", home)
+	expect.That(t, !strings.Contains(home, "読み取り") && strings.Contains(home,
+		"長いため、カードで読みます"), "%s", home)
 }

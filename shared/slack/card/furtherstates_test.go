@@ -77,7 +77,8 @@ var executionStates = []state{
 	}},
 	{"execution_completed", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
-		return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
+		return s.do(s.CompleteExecution(s.Head.Run,
+			"42 名分の勤怠を集計し、シートに書き込みました。", s.now))
 	}},
 	{"execution_completed_rows_below", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3).claim(4)
@@ -216,7 +217,7 @@ var conversationStates = []struct {
 	}},
 	{"action_call_server", conversation.CardAction, func(c *onThread) {
 		c.says("", tooled("rooms.book_room", `{"room":"A <!channel> `+"`x`"+`","people":["a@example.com"]}`, aggregate.Write,
-			conversation.Called{LeftOut: `{"notify":true}`}))
+			conversation.Called{LeftOut: `{"notify":true}`, Declared: `[["/room","Meeting room"]]`}))
 	}},
 	{"action_call_returned", conversation.CardAction, func(c *onThread) {
 		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
@@ -334,13 +335,15 @@ var conversationStates = []struct {
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded})
 	}},
 	{"said", conversation.CardMessage, func(c *onThread) {
-		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n<!channel> <@U_SATO> と @here に伝えます。", nil)
+		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n"+
+			"<!channel> <@U_SATO> と @here に伝えます。", nil)
 	}},
 	{"said_by_system", conversation.CardMessage, func(c *onThread) {
 		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
 	}},
 	{"said_of_task", conversation.CardMessage, func(c *onThread) {
-		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{HandOver: "ノート PC を 3 台購入する。"}, c.now))
+		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{HandOver: "ノート PC を 3 台購入する。"},
+			c.now))
 		c.messages = nil
 		c.do(c.TaskEnded(c.Handed[0].TaskID, task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown, At: c.now},
 			c.now))
