@@ -55,7 +55,7 @@ const insightsPath = "/console/insights"
 
 func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("insights")
-	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "insights"), Here: "insights"}
+	doc := web.Document{Here: "insights"}
 	today := tenancy.DayOf(c.Now())
 	var d insightsData
 	last := cmp.Or(r.URL.Query().Get("to"), today)

@@ -126,7 +126,7 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	words := v.Texts("audit")
 	about := words.Say("export_about", "n", web.Count(auditlog.MaxRows))
 	d := auditData{Form: form, ExportAbout: about}
-	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "audit"), Here: "audit", Status: http.StatusBadRequest}
+	doc := web.Document{Here: "audit", Status: http.StatusBadRequest}
 	var named map[string]string
 	if form.Problem == "" {
 		cursor := r.URL.Query().Get("cursor")

@@ -103,7 +103,7 @@ type listData struct {
 func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	q := r.URL.Query()
 	d := listData{}
-	doc := web.Document{Title: v.Texts("layout").In("menu_pages", "register"), Here: "register"}
+	doc := web.Document{Here: "register"}
 	p, err := c.period(r.Context(), v, q)
 	if err != nil {
 		return err

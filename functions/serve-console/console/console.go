@@ -99,8 +99,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if data.Mine, err = own.Mine(r.Context(), v, settings); err != nil {
 		return err
 	}
-	title := v.Texts("layout").In("menu_pages", "home")
-	return c.Show(w, r, v, web.Document{Title: title, Here: "home", Data: data}, "home")
+	return c.Show(w, r, v, web.Document{Here: "home", Data: data}, "home")
 }
 
 type homeData struct {

@@ -77,7 +77,7 @@ func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.View
 	for _, k := range page.Items {
 		p.Rows = append(p.Rows, contestInList(k, words))
 	}
-	d := web.Document{Title: words.Say("title"), Here: "contests", Data: p, Status: p.Status()}
+	d := web.Document{Here: "contests", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "contest/list")
 }
 
@@ -95,7 +95,8 @@ func (t contestTexts) asked(k *contest.Contest) string {
 	if k.ForKind != "" {
 		text = cmp.Or(k.Title, t.Say("for_task"))
 	}
-	return cmp.Or(card.OneLine(legible.Beginning(text, mostAsked)), t.Say("title"))
+	return cmp.Or(card.OneLine(legible.Beginning(text, mostAsked)),
+		web.TextsOf("layout", t.Locale()).In("menu_pages", "contests"))
 }
 
 // taskPath returns the address of the request whose policy a contest drafts, or "" if the contest is not for a request.

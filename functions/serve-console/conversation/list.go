@@ -171,7 +171,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 		return err
 	}
 	p.fill(c, r, v, f, page, reach, defs)
-	d := web.Document{Title: words.Say("title"), Here: "agents", Data: p, Status: p.Status()}
+	d := web.Document{Here: "agents", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "agents")
 }
 

@@ -168,27 +168,24 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	return t, err
 }
 
-// archived reads a session's actions, also those that have left it.
-func (c *Pages) archived(ctx context.Context, ref aggregate.Ref, t *loaded) error {
-	t.actions = slices.Clone(t.is.Actions)
-	if len(t.actions) == t.is.Conversation.Actions {
-		return nil
+// archived returns a session's actions, also those that have left it.
+func (c *Pages) archived(ctx context.Context, a *conversation.Aggregate) ([]*conversation.Action, error) {
+	all := slices.Clone(a.Actions)
+	if len(all) == a.Conversation.Actions {
+		return all, nil
 	}
-	old, err := c.Conversations.Archived(ctx, ref.Tenant, ref.ID)
+	old, err := c.Conversations.Archived(ctx, a.Ref().Tenant, a.Ref().ID)
 	for i := range old {
-		t.actions = append(t.actions, &old[i])
+		all = append(all, &old[i])
 	}
-	slices.SortFunc(t.actions, func(a, b *conversation.Action) int { return cmp.Compare(a.Number, b.Number) })
-	return err
+	slices.SortFunc(all, func(a, b *conversation.Action) int { return cmp.Compare(a.Number, b.Number) })
+	return all, err
 }
 
 // actionsOf reads a session's actions, and the output of the action with a number or else of the newest.
-func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, number string) error {
-	if err := c.archived(ctx, ref, t); err != nil {
+func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, number string) (err error) {
+	if t.actions, err = c.archived(ctx, t.is); err != nil || len(t.actions) == 0 {
 		return err
-	}
-	if len(t.actions) == 0 {
-		return nil
 	}
 	x := t.actions[len(t.actions)-1]
 	if x.Status.Over() && t.is.Current() != nil {
@@ -204,7 +201,6 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
 		return nil
 	}
-	var err error
 	t.log, err = c.Conversations.Log(ctx, ref.Tenant, x.ActionID, conversation.MostLines)
 	return err
 }

@@ -146,9 +146,8 @@ func (c *Pages) asked(r *http.Request, v *web.Viewer) (*conversation.Action, err
 		return nil, err
 	}
 	number, _ := strconv.Atoi(r.PathValue("number"))
-	t := loaded{is: a.(*conversation.Aggregate)}
-	err = c.archived(r.Context(), a.Ref(), &t) // it may be archived
-	for _, x := range t.actions {
+	all, err := c.archived(r.Context(), a.(*conversation.Aggregate))
+	for _, x := range all {
 		if x.Number == number {
 			return x, nil
 		}

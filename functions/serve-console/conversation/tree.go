@@ -90,11 +90,9 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 	o.a = a.(*conversation.Aggregate)
 	ref := o.a.Ref()
 	o.of, o.path = large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}, "/console/sessions/"+ref.ID+"/files"
-	t := loaded{is: o.a}
-	if err := c.archived(r.Context(), ref, &t); err != nil {
+	if o.actions, err = c.archived(r.Context(), o.a); err != nil {
 		return o, err
 	}
-	o.actions = t.actions
 	q := r.URL.Query()
 	if o.version = o.a.Conversation.WorkspaceVersion; q.Has("version") {
 		o.version = q.Get("version")

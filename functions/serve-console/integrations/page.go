@@ -75,13 +75,12 @@ type integrationsData struct {
 }
 
 func (c *Pages) integrations(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	words := integrationTexts{v.Texts("integrations")}
 	all, err := c.connections(r.Context(), v)
 	if err != nil {
 		return err
 	}
 	d := integrationsData{All: all, Redirect: returnAddress(r), Install: web.Address(r) + "/slack/install"}
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "integrations", Data: d}, "integrations")
+	return c.Show(w, r, v, web.Document{Here: "integrations", Data: d}, "integrations")
 }
 
 func returnAddress(r *http.Request) string {

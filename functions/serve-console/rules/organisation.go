@@ -99,7 +99,7 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 	}
 	t := texts{v.Texts("organisation")}
 	data := pageData{Stands: is.Stands(), Unread: unread}
-	d := web.Document{Title: t.Say("title"), Here: "organisation"}
+	d := web.Document{Here: "organisation"}
 	if o, today := is.Organisation, c.Today(); o != nil {
 		c.people(r, v, t, is, &data)
 		d.Wrong = data.BadDay

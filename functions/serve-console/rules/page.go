@@ -300,7 +300,7 @@ func (a *asked) list(state listState) error {
 	for i := range d.History {
 		d.History[i].UpdatedBy = a.person(d.History[i].UpdatedBy)
 	}
-	return a.show("rules", a.Say("title"), d, state.status)
+	return a.show("rules", "", d, state.status)
 }
 
 func (a *asked) show(page, title string, data any, status int) error {

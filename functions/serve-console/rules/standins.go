@@ -113,7 +113,7 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 			Ends: v.Admin || d.Party(circulation.Person{User: v.User, Person: in.Person}),
 			Void: (in.Organisation != nil) != (d.Principal.Person != "")})
 	}
-	d := web.Document{Title: words.Say("title"), Here: "stand-ins", Data: out, Came: web.Came{Wrong: problem != ""}}
+	d := web.Document{Here: "stand-ins", Data: out, Came: web.Came{Wrong: problem != ""}}
 	return c.Show(w, r, v, d, "stand-ins")
 }
 

@@ -50,7 +50,7 @@ func (c *Pages) overview(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	data.Rows = append(data.Rows,
 		overviewRow{sectionPath("admins"), t.Say("admins"), t.few(m, owner.Admins)},
 		overviewRow{sectionPath("history"), t.Say("history_title"), t.last(log)})
-	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "settings", Data: data}, "settings")
+	return c.Show(w, r, v, web.Document{Here: "settings", Data: data}, "settings")
 }
 
 // sum says in a line what is set in a section.

@@ -92,7 +92,7 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	}
 	data.Servers = serverSums(settings.MCPServers, rows)
 	c.countUndecided(r.Context(), v, rows, data.Servers)
-	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data, Status: data.Status()}
+	d := web.Document{Here: "tools", Data: data, Status: data.Status()}
 	return c.Show(w, r, v, d, "tools")
 }
 

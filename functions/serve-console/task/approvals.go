@@ -97,7 +97,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		slog.WarnContext(r.Context(), "what a person may decide is not known", "err", err)
 		list.Unsaid = true
 	}
-	d := web.Document{Title: words.Say("title"), Here: "approvals"}
+	d := web.Document{Here: "approvals"}
 	var found []askedItem
 	var page store.Page[store.WaitingItem]
 	if len(list.Bad) == 0 {

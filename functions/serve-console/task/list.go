@@ -48,7 +48,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err := list.fill(c, r, v, page, reach); err != nil {
 		return err
 	}
-	d := web.Document{Title: words.Say("title"), Here: "tasks", Data: list, Status: list.Status()}
+	d := web.Document{Here: "tasks", Data: list, Status: list.Status()}
 	return c.Show(w, r, v, d, "tasks")
 }
 

@@ -27,7 +27,7 @@ var ui embed.FS
 
 // Document is a page's content within the layout.
 type Document struct {
-	Title  string
+	Title  string // empty: that of the menu's entry
 	Here   string // the page's menu entry
 	Data   any
 	Came          // of the form that it answers
@@ -215,6 +215,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	if err != nil {
 		return err
 	}
+	d.Title = cmp.Or(d.Title, v.Texts("layout").In("menu_pages", d.Here))
 	s := sheet{Document: d, Viewer: v, Now: c.Now(), Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
 	if v.User != "" {
 		s.Menu = menu(v)
