@@ -23,7 +23,7 @@ import (
 const (
 	// contestsOfPage is the number of contests on a page of the history.
 	contestsOfPage = 50
-	// mostOnBoard is the number of rounds that the leader board is made of, a row a team of a contest.
+	// mostOnBoard is the number of rounds that the leader board is made of, a row a team.
 	mostOnBoard = 50
 	// mostAsked is how many characters of a contest's task lists and titles show.
 	mostAsked = 60
@@ -177,7 +177,7 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err != nil {
 		return err
 	}
-	for _, row := range teamsOn(board.Items) {
+	for _, row := range teamsOn(board.Items, p.Team != "") {
 		of := asked[row.execution]
 		row.Path, row.Asked, row.Task = contestPath(row.execution), words.asked(&of), taskPath(&of)
 		p.Rows = append(p.Rows, row)
@@ -188,23 +188,29 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	return c.Show(w, r, v, web.Document{Title: words.Say("board"), Here: "contests", Data: p}, "contest/board")
 }
 
-// teamsOn gathers rounds by teams of a contest, in the order of their best ones.
-func teamsOn(rows []contest.Board) (teams []*boardRow) {
-	at := map[[2]string]*boardRow{}
+// teamsOn gathers rounds by teams, in the order of their best ones, with the course of the contest of each best one. If
+// apart is true they are all of one team, which has a row a contest.
+func teamsOn(rows []contest.Board, apart bool) (teams []*boardRow) {
+	at := map[string]*boardRow{}
+	key := func(b *contest.Board) string {
+		if apart {
+			return b.ExecutionID
+		}
+		return b.TeamID
+	}
 	for i := range rows {
-		b := &rows[i]
-		key := [2]string{b.ExecutionID, b.TeamID}
-		if at[key] == nil {
+		if b := &rows[i]; at[key(b)] == nil {
 			best := boardRowOf(len(teams)+1, b)
-			at[key], teams = &best, append(teams, &best)
+			at[key(b)], teams = &best, append(teams, &best)
 		}
 	}
 	byRound := slices.SortedStableFunc(slices.Values(rows), func(a, b contest.Board) int {
 		return cmp.Compare(a.RoundNumber, b.RoundNumber)
 	})
 	for _, b := range byRound {
-		t := at[[2]string{b.ExecutionID, b.TeamID}]
-		t.Course = append(t.Course, barOf(b.EvaluationScore))
+		if t := at[key(&b)]; t.execution == b.ExecutionID {
+			t.Course = append(t.Course, barOf(b.EvaluationScore))
+		}
 	}
 	scaled(teams, func(t *boardRow) []bar { return t.Course })
 	return teams

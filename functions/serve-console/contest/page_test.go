@@ -125,7 +125,10 @@ func boardNamesRequests(t *testing.T, w *consoletest.World) {
 	of.Plays(1, 1, 0.8, "案")
 	of.Plays(2, 1, 0.7, "案")
 	alone.Plays(1, 1, 0.6, "案")
-	for _, path := range []string{"/console/contests/board", "/console/contests/board?team=team-a", "/console/contests"} {
+	board := w.As(webapi.Suzuki).Get("/console/contests/board").Lacks(t, "備品", alone.Page()) // a row a team
+	board.Says(t, http.StatusOK, "1. 堅実 勤怠の方針", "2. &lt;b&gt;速攻&lt;/b&gt; 勤怠の方針")
+	expect.Is(t, strings.Count(board.Body, `<th scope="row">`), 2)
+	for _, path := range []string{"/console/contests/board?team=team-a", "/console/contests"} {
 		page := w.As(webapi.Suzuki).Get(path)
 		page.Says(t, http.StatusOK, "勤怠の方針", "依頼の実行方針の作成", "備品の長い長い", "…")
 		page.Lacks(t, "&lt;data&gt;", "終わり")
