@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -338,6 +339,11 @@ func TestOneContestSentTwentyTimesReservesOnce(t *testing.T) {
 	}
 	sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, time.Now()))(t)
 	expect.That(t, first <= 1 && sums.Day == o.Budget, "%d began it, the day counts %s", first, sums.Day)
+	day, month := sums.Spent() // the budget is only held
+	expect.That(t, day == 0 && month == 0 && sums.HeldDay == o.Budget, "%+v", sums)
+	expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, o.Execution), 1))(t)
+	sums = expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, time.Now()))(t)
+	expect.Is(t, sums, tenancy.Sums{}, "after its end")
 	x := order(contest.NewID(), "a")
 	x.MostOfDay = x.Budget - 1
 	x.Tenant = aggregate.TenantID("T2") // whose day counts nothing yet

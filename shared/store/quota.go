@@ -36,6 +36,9 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 	for _, c := range counts {
 		e := table.NewExpression()
 		e.Add("n", c.By)
+		if c.Held != 0 {
+			e.Add("held", c.Held)
+		}
 		e.Row("quota", c.Keep)
 		var holds []string
 		if c.Most > 0 {
@@ -87,7 +90,7 @@ func (s *Store) Quota(ctx context.Context, tenant, counter string) (int, error) 
 	return x.N, nil
 }
 
-// Spent sums the daily costs of a tenant's tasks. It reads at most 31 small rows.
+// Spent sums the daily costs of a tenant's tasks, and what is reserved. It reads at most 31 small rows.
 func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
 	pk, err := table.TenantPartition(quotas, tenant)
 	if err != nil {
@@ -103,9 +106,10 @@ func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenanc
 	}
 	var sums tenancy.Sums
 	for _, it := range out.Items {
-		n := aggregate.MicroUSD(table.IntOf(it, "n"))
-		if sums.Month += n; table.TextOf(it, "SK") == tenancy.SpentPrefix+today {
-			sums.Day = n
+		n, held := aggregate.MicroUSD(table.IntOf(it, "n")), aggregate.MicroUSD(table.IntOf(it, "held"))
+		sums.Month, sums.HeldMonth = sums.Month+n, sums.HeldMonth+held
+		if table.TextOf(it, "SK") == tenancy.SpentPrefix+today {
+			sums.Day, sums.HeldDay = n, held
 		}
 	}
 	return sums, nil

@@ -71,15 +71,19 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 			became(task.StatusCancelled),
 		),
 	})
-	of := func(label string, n aggregate.MicroUSD, budget float64) web.Number {
+	of := func(label string, n, held aggregate.MicroUSD, budget float64) web.Number {
 		about := w.Say("no_budget")
 		if budget > 0 {
 			about = w.Say("of_budget", "usd", budget)
 		}
+		if held > 0 {
+			about += " · " + w.Say("held", "usd", held)
+		}
 		return web.Number{Name: label, Text: web.Spent(w.Locale(), n, 0), About: about}
 	}
-	l.All = append(l.All, of(w.Say("spent_day"), spent.Day, s.MaxCostDayUSD),
-		of(w.Say("spent_month"), spent.Month, s.MaxCostMonthUSD))
+	day, month := spent.Spent()
+	l.All = append(l.All, of(w.Say("spent_day"), day, spent.HeldDay, s.MaxCostDayUSD),
+		of(w.Say("spent_month"), month, spent.HeldMonth, s.MaxCostMonthUSD))
 	var briefly []string
 	for _, n := range []web.Number{l.All[0], l.All[3], l.All[5]} { // requests, done, what they cost
 		briefly = append(briefly, n.Name+" "+n.Text)

@@ -43,9 +43,10 @@ func (c *Pages) overview(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		return err
 	}
 	data := overviewData{Unchosen: !now.SelfApprovalChosen, Contest: c.contestNote(r.Context(), v, now)}
+	_, month := sums.Spent()
 	for _, s := range tenancy.Sections {
 		data.Rows = append(data.Rows, overviewRow{sectionPath(s.Key), s.Title.In(t.Locale()),
-			t.sum(m, s, now, fmt.Sprint(sums.Month))})
+			t.sum(m, s, now, month.String())})
 	}
 	data.Rows = append(data.Rows,
 		overviewRow{sectionPath("admins"), t.Say("admins"), t.few(m, owner.Admins)},

@@ -231,7 +231,10 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		if p.now.FurtherDay, err = c.Store.FurtherDay(r.Context(), v.Tenant); err != nil {
 			return err
 		}
-		note = t.Say("spent", "day", sums.Day, "month", sums.Month)
+		day, month := sums.Spent()
+		if note = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
+			note += " · " + v.Texts("insights").Say("held", "usd", sums.HeldMonth)
+		}
 	case "work":
 		p.used = c.modelUsed(r.Context(), v)
 	case "contest":

@@ -334,20 +334,28 @@ const ReasonDayBudget aggregate.Reason = "day_budget"
 // no limit. So of two concurrent reservations for which only one fits, one is refused.
 func Reserve(budget, most aggregate.MicroUSD, now time.Time) []aggregate.Count {
 	c := ofDay(budget, now)
-	c.Most, c.Reason = int(most), ReasonDayBudget
+	c.Most, c.Reason, c.Held = int(most), ReasonDayBudget, int(budget)
 	return []aggregate.Count{c}
 }
 
 // Settle replaces a reserved budget by the actual cost.
 func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count {
-	if cost == reserved {
+	if cost == 0 && reserved == 0 {
 		return nil
 	}
-	return []aggregate.Count{ofDay(cost-reserved, day)}
+	c := ofDay(cost-reserved, day)
+	c.Held = -int(reserved)
+	return []aggregate.Count{c}
 }
 
-// Sums are the costs of all of a tenant's tasks today and in this month. A running contest counts with its full budget.
-type Sums struct{ Day, Month aggregate.MicroUSD }
+// Sums are the costs of all of a tenant's tasks today and in this month. A running contest counts with its full budget,
+// which is held until what it spent is known.
+type Sums struct{ Day, Month, HeldDay, HeldMonth aggregate.MicroUSD }
+
+// Spent returns the sums without what is only held.
+func (s Sums) Spent() (day, month aggregate.MicroUSD) {
+	return s.Day - s.HeldDay, s.Month - s.HeldMonth
+}
 
 // MaxCostDay is the daily cost limit, 0 for none: the saved limit, or FurtherDay if that is lower.
 func (s Settings) MaxCostDay() aggregate.MicroUSD {
