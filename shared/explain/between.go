@@ -55,6 +55,9 @@ func (s Sum) Says() []Piece {
 	return s.whole().Says(s.locale)
 }
 
+// Told reports whether it is known what the first write does, so that Short names the matter and not a tool.
+func (s Sum) Told() bool { return s.Lead.Act != "" }
+
 // Done is Says for what has been done. rows is how many rows a sheet got first, "" if nobody knows.
 func (s Sum) Done(rows string) []Piece { return s.whole().Done(s.locale, rows) }
 

@@ -108,7 +108,8 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	} else {
 		out.ID = cmp.Or(x.Request.TaskID, x.Decision.TaskID)
 		out.Page, out.Asked = "/console/tasks/"+out.ID, x.Head.CreatedAt
-		out.Title = legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle)
+		title := legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle)
+		out.Title = card.Titled(s.words.Locale(), title, x.Head.Glance.Version)
 		if x.Head.Glance.Amount != (rules.Amount{}) { // there are steps
 			out.Kind = s.acts.In("acts", cmp.Or(x.Head.Glance.Act, "other"))
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -29,6 +30,16 @@ func (w *World) AskForSteps(steps ...task.Step) {
 	w.T.Helper()
 	w.Approve()
 	w.Plan(steps)
+}
+
+// Redrafted sends the policy back for a reason, and drafts the next one.
+func (w *World) Redrafted(reason string) {
+	w.T.Helper()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: w.By.Team, Member: true}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return decide.Reject(reason)(a, a.Prompt().ID, by, w.AnyMember(), w.Now())
+	})
+	w.Draft(tenancy.DefaultSettings())
 }
 
 // Plan brings these steps to their approval.

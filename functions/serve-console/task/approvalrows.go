@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -168,7 +167,11 @@ func (d *rowReader) title(x askedItem) string {
 		named := web.Mentions(legible.Beginning(x.text, mostText), d.Person)
 		return d.words.Say("either", "text", card.OneLine(named))
 	}
-	return cmp.Or(card.OneLine(x.title), d.v.Untitled())
+	version := x.Version
+	if p, is := x.Row.(*task.Prompt); is && (p.Author != "" || p.Repeats > 0) {
+		version = 1 // no reason led to it
+	}
+	return card.Titled(d.Locale, cmp.Or(card.OneLine(x.title), d.v.Untitled()), version)
 }
 
 // tells fills in what happens.
@@ -216,8 +219,8 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 		lead, others = sum.Reads[0], sum.Reads[1:]
 	}
 	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
-	if is.Says = by(lead); repeats(is.Title, lead.Sentence) {
-		is.Title = ""
+	if is.Says = by(lead); sum.Told() {
+		is.Title = "" // a model gave it before anybody corrected it
 	}
 	if is.moves != rules.Nothing() {
 		is.Amount = explain.Money(d.Locale, is.moves)
@@ -236,17 +239,6 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	if more > 0 {
 		is.Then = append(is.Then, line(d.words.Say("hidden", "n", more)))
 	}
-}
-
-// mostRepeated is how many characters a title has at most beside what the sentence below it names.
-const mostRepeated = 12
-
-// repeats reports whether a title says no more than a sentence, one of whose values it has: "Order from Acme".
-func repeats(title string, sentence []explain.Piece) bool {
-	return slices.ContainsFunc(sentence, func(p explain.Piece) bool {
-		rest := strings.Replace(title, p.Text, "", 1)
-		return p.Kind == explain.Value && rest != title && utf8.RuneCountInString(rest) <= mostRepeated
-	})
 }
 
 // action says what an agent's action would do, from its payload alone.

@@ -49,10 +49,10 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
 	got := w.As(webapi.Suzuki).Get("/console/approvals")
-	got.Says(t, 200, "先の依頼", "方針", "後の依頼", "連絡", "田中 恵", "DM を送ります", "⚠️", "#人事", "佐藤 花子", "期限", "あと 6 日",
+	got.Says(t, 200, "先の依頼", "方針", "連絡", "田中 恵", "DM を送ります", "⚠️", "#人事", "佐藤 花子", "期限", "あと 6 日",
 		"あなたの番 · 2 件")
 	text := got.Text()
-	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
+	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "DM を送ります"), "the older one is not first")
 	before, after, _ := strings.Cut(text, "DM を送ります")
 	urgent := !strings.Contains(before, "High") && strings.Contains(after, "🔴 High")
 	expect.That(t, urgent, "which one is urgent is not said")
@@ -64,7 +64,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	b.Get("/console/approvals").Says(t, 200, "Message", "Sends", "DM", "Policy", "in 6 days", "Your turn · 2 waiting",
 		"佐藤 花子")
 	w.Cancel()
-	w.As(webapi.Suzuki).Get("/console/approvals").Lacks(t, "後の依頼")
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
 }
 
 func testStepApproval(t *testing.T, w *consoletest.World) {

@@ -187,6 +187,7 @@ type taskPage struct {
 	RunAt   string // the run's page at AWS
 	RunHere bool   // it runs on this machine
 	Since   subject.Since
+	Turn    string // what only the viewer can do, as the request is their own
 	Problem string // why the viewer's act was refused
 	Typed   string // the reason that the viewer typed for the act
 	tried   aggregate.Offer
@@ -215,7 +216,9 @@ func (c *Pages) showPage(
 			p.Until = p.Along.Now.DecideBy
 		}
 	}
-	p.Prompts = mayReadPrompts(v, t.task)
+	if p.Prompts = mayReadPrompts(v, t.task); p.Gate != nil && v.User == t.task.Head.Requester {
+		p.Turn = card.Turn(v.Locale, t.task.Head.Glance, card.OneLine)
+	}
 	if p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run); p.RunAt == "" && c.Machine != "" {
 		p.RunHere = true
 	}
@@ -223,7 +226,7 @@ func (c *Pages) showPage(
 	if p.Since.Shown {
 		p.Gate, p.Buttons, p.Asked, p.Along = nil, nil, false, nil
 	}
-	title := cmp.Or(t.history.Title, v.Untitled())
+	title := card.Titled(v.Locale, cmp.Or(t.history.Title, v.Untitled()), t.task.Head.Glance.Version)
 	d := web.Document{Title: title, Here: "tasks", Data: p, Status: status, After: turn.After(r.URL.Query().Get("done"))}
 	if p.Asked {
 		d.Here = "approvals" // where one came from

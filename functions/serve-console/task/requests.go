@@ -27,6 +27,7 @@ type Request struct {
 	Mark           string // of the status, beside its words
 	Kind, About    string // what its steps do, in a word, and what was asked for
 	Next           string // what happens next, or why it goes on no more
+	Turn           string // what only the viewer can do, as it is their own
 	Amount         string // empty: no money moves, or nothing is planned yet
 	Priority       string // empty if it isn't pressing
 	Person, Name   string
@@ -73,7 +74,9 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 			Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until), Next: next(v, x, surface, person, s),
 		}
 		about := card.OneLine(web.Mentions(legible.Beginning(x.Description, mostAbout), person))
-		if about != row.Title {
+		if corrected := x.Glance.Version > 1; corrected {
+			row.Title = card.Titled(v.Locale, row.Title, x.Glance.Version)
+		} else if about != row.Title {
 			row.About = about
 		}
 		if x.Glance.Amount != (rules.Amount{}) { // there are steps
@@ -96,6 +99,10 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 			row.Retry = task.ActRetryExecution
 		case x.Stands == task.StatusNotDrafted:
 			row.Retry = task.ActRetryGeneration
+		case x.Stands == task.StatusWaits && row.Person == v.User:
+			if row.Turn = card.Turn(v.Locale, x.Glance, card.OneLine); x.Glance.Edited {
+				row.Retry = task.ActRedraft
+			}
 		case x.Stands == task.StatusRefused && len(x.Text) < task.MaxListed:
 			row.Again = x.Text
 		case x.Glance.Back > 0 && x.Stands == task.StatusDrafting:

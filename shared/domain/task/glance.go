@@ -14,17 +14,22 @@ import (
 // rows that these write anyway: the head, and once the request is over the row by which lists find it. It has no
 // argument of any step but the amount, and at most maxGlance bytes.
 type Glance struct {
-	Act    rules.Act        `json:"act,omitempty"`    // of the newest steps, see Leads; empty: none, or not said
-	Amount rules.Amount     `json:"amount,omitzero"`  // that they move; the zero value: there are none
-	Stage  string           `json:"stage,omitempty"`  // name of the stage that is asked
-	Given  int              `json:"given,omitempty"`  // stamps
-	Need   int              `json:"need,omitempty"`   // 0: nobody is asked
-	Who    []string         `json:"who,omitempty"`    // the first who owe a stamp, if they are few; see maxWho
-	Until  *time.Time       `json:"until,omitempty"`  // when what waits is to be decided
-	Back   int              `json:"back,omitempty"`   // the version that was sent back, while the next one isn't asked
-	Made   string           `json:"made,omitempty"`   // address in the result of the last write that told one, unchecked
-	Why    aggregate.Reason `json:"why,omitempty"`    // why the request ended, in its listed row alone
-	Detail string           `json:"detail,omitempty"` // of Why, or how the words begin that say more
+	Act    rules.Act    `json:"act,omitempty"`   // of the newest steps, see Leads; empty: none, or not said
+	Amount rules.Amount `json:"amount,omitzero"` // that they move; the zero value: there are none
+	Stage  string       `json:"stage,omitempty"` // name of the stage that is asked
+	Given  int          `json:"given,omitempty"` // stamps
+	Need   int          `json:"need,omitempty"`  // 0: nobody is asked
+	Who    []string     `json:"who,omitempty"`   // the first who owe a stamp, if they are few; see maxWho
+	Until  *time.Time   `json:"until,omitempty"` // when what waits is to be decided
+	// Back is the version that was sent back, while the next one isn't asked. Of a policy it stands until that is decided:
+	// a reason may ask for what only another message of the requester's can say.
+	Back   int  `json:"back,omitempty"`
+	Edited bool `json:"edited,omitempty"` // the requester may have what the message says now drafted anew
+	// Version is the newest one, if a reason led to it: the title is of what the first one was about.
+	Version int              `json:"version,omitempty"`
+	Made    string           `json:"made,omitempty"`   // address in the result of the last write that told one, unchecked
+	Why     aggregate.Reason `json:"why,omitempty"`    // why the request ended, in its listed row alone
+	Detail  string           `json:"detail,omitempty"` // of Why, or how the words begin that say more
 }
 
 const (
@@ -44,8 +49,19 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 			if r.As == "" && !r.Over {
 				g.Until = r.Terms.DecideBy
 			}
+		case *Execution:
+			g.Edited = false
 		case *StepResult:
 			g.made(r)
+		case *Correction:
+			if r.Taken && !r.Anew { // the title is of this text
+				g.Version = 0
+			}
+			if c.of != nil {
+				of := *c.of
+				of.Correction = r
+				g.Edited = of.RedraftableOnceItWaits()
+			}
 		case *Answer:
 			g.Detail = beginning(r.Sentence, maxGlanceOf)
 		case Gated:
@@ -53,12 +69,20 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 		}
 	}
 	for _, r := range out.Rows {
-		if row, gated := r.(Gated); gated {
-			g.gated(row)
+		switch r := r.(type) {
+		case *Prompt:
+			answers := r.Status == aggregate.PendingApproval && r.Version == g.Back+1 && r.Author == ""
+			back, detail := g.Back, g.Detail
+			if g.gated(r); answers && c.of != nil && c.of.writtenByHand() {
+				g.Back, g.Detail = back, detail
+			}
+		case Gated:
+			g.gated(r)
 		}
 	}
 	if out.Head.(*Head).Ended != nil {
 		g.rest()
+		g.Edited = false
 	}
 	return g
 }
@@ -74,10 +98,16 @@ func (g *Glance) gated(row Gated) {
 		}
 	}
 	gate := row.gate()
+	if most := gate.Terms.MaxVersions; most > 0 && row.Asks().Version >= most {
+		g.Edited = false
+	}
 	switch gate.Status {
 	case aggregate.Generating:
 		if _, policy := row.(*Prompt); policy { // steps that an earlier one planned are not to run
 			g.Act, g.Amount = "", rules.Amount{}
+		}
+		if g.Back > 0 {
+			g.Version = max(g.Version, row.Asks().Version)
 		}
 	case aggregate.Rejected:
 		g.Back, g.Detail = row.Asks().Version, beginning(gate.RejectionReason, maxGlanceOf)
@@ -87,6 +117,13 @@ func (g *Glance) gated(row Gated) {
 	if gate.Status == aggregate.PendingApproval && gate.Terms.ApprovalRequired {
 		g.asked(gate)
 	}
+}
+
+// writtenByHand reports whether the requester can edit the request's message. Those that Ringi or an agent posted for
+// them, and those of other people, came with no event of Slack's.
+func (a *Aggregate) writtenByHand() bool {
+	_, handed := a.HandedOver()
+	return a.Request != nil && a.Request.EventID != "" && !handed
 }
 
 // movedBy returns what steps do first, and what they move.

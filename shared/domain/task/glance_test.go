@@ -14,9 +14,11 @@ import (
 )
 
 // glance is what the head says of the same name, by the rows alone: see listed. What was made it takes from the head,
-// since rows don't say which result came last.
+// since rows don't say which result came last, and so what reasons led to.
 func (a *Aggregate) glance() Glance {
-	g := Glance{Made: a.Head.Glance.Made, Back: a.Head.Glance.Back, Detail: a.Head.Glance.Detail}
+	is := a.Head.Glance
+	g := Glance{Made: is.Made, Back: is.Back, Detail: is.Detail, Version: is.Version, Edited: a.Corrected() != nil &&
+		a.RedraftableOnceItWaits()}
 	if p := a.Process(); p != nil && len(p.Steps) > 0 && !a.replanned() {
 		g.Act, g.Amount = movedBy(p.Steps)
 	}
@@ -64,6 +66,55 @@ func TestAListSaysWhyAVersionWasSentBack(t *testing.T) {
 	expect.That(t, g.Back == 0 && g.Detail == "" && g.Need == 1, "%+v", g)
 }
 
+// A version that a reason led to may be about something else than the title. One that is drafted of an edited message
+// has a title of its own, and what somebody picked or what is asked anew is of the same matter.
+func TestAListKnowsWhichVersionsItsTitleIsNotOf(t *testing.T) {
+	s := waitingPrompt(t)
+	says := func(version, back int, edited bool) {
+		t.Helper()
+		g := s.load().Head.Glance
+		expect.That(t, g.Version == version && g.Back == back && g.Edited == edited && (g.Detail != "") == (back > 0), "%+v", g)
+	}
+	says(0, 0, false)
+	s.do(s.rejectPrompt, s.beginPrompt)
+	says(2, 1, false)
+	s.do(s.finishPrompt) // the requester may have to edit their message
+	says(2, 1, false)
+	s.do(corrects(newText, editedAt, false, requester))
+	says(2, 1, true)
+	s.do(s.redraft)
+	says(2, 0, false)
+	s.do(s.extract, s.finishPrompt)
+	says(0, 0, false)
+	s.do(s.approvePrompt, s.finishProcess, s.rejectProcess, s.beginProcess)
+	says(2, 1, false)
+	s.do(s.finishProcess)
+	says(2, 0, false)
+
+	s = waitingProcess(t)
+	s.do(corrects(newText, editedAt, false, requester))
+	says(0, 0, true)
+	s.do(s.approveProcess, s.start)
+	says(0, 0, false)
+	s = waitingProcess(t)
+	s.do(corrects(newText, editedAt, false, requester), s.cancel)
+	says(0, 0, false)
+	s = waitingPrompt(t)
+	s.settings.MaxVersions = 2
+	s.do(corrects(newText, editedAt, false, requester), s.rejectPrompt, s.beginPrompt, s.finishPrompt)
+	says(2, 1, false)
+
+	s = contested(t)
+	s.do(s.pick(person(suzuki)))
+	says(0, 0, false)
+	s = waitingPrompt(t)
+	s.do(corrects(newText, editedAt, false, requester), s.redraft, extracts(Extract{Kind: KindUnsupported, Sentence: "無理"}))
+	says(0, 0, false)
+	s = waitingPrompt(t)
+	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt, s.approvePrompt)
+	says(2, 0, false)
+}
+
 // The row of a request that is over has what its lists show, in the commit that ends it.
 func TestTheRowOfWhatEndedHasItsGlance(t *testing.T) {
 	s := allDone(t)
@@ -104,9 +155,13 @@ func TestAGlanceIsSmall(t *testing.T) {
 	amount.Value = "9999999999999999999999"
 	for name, g := range map[string]Glance{
 		"asked": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho), Until: &until},
-		"back":  {Back: 99, Detail: long}, "ended": {Why: ReasonUnsupported, Detail: long},
+		"back":  {Back: 99, Detail: long, Version: 100}, "ended": {Why: ReasonUnsupported, Detail: long},
+		"asked again": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho), Until: &until,
+			Back: 99, Detail: long, Version: 100, Edited: true},
 	} {
-		g.Act, g.Amount, g.Made = act, amount, strings.Repeat("x", maxMade)
+		if g.Version = 100; name != "asked again" { // of a policy: no steps are planned
+			g.Act, g.Amount, g.Made = act, amount, strings.Repeat("x", maxMade)
+		}
 		text := expect.Value(json.Marshal(g))(t)
 		expect.That(t, len(text) <= maxGlance, "%s: %d bytes", name, len(text))
 	}

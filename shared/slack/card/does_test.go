@@ -200,3 +200,28 @@ func TestNothingIsSaidOfACallThatCantBeRead(t *testing.T) {
 	expect.That(t, !strings.Contains(home, "読み取り") && strings.Contains(home,
 		"長いため、カードで読みます"), "%s", home)
 }
+
+// A request whose step nobody has said anything of is named by its title, one that a reason led on by its version too.
+func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
+	steps := fiveSteps()[:1]
+	steps[0].Tool, steps[0].ToolInput, steps[0].Access, steps[0].Mark = "rooms.place_order", "{}", aggregate.Write, nil
+	s := received(t).extracted().drafted(defaults).rejectPrompt("2 台で足ります").drafted(defaults).promptApproved()
+	s.do(s.BeginProcess(s.Head.Run, s.now))
+	s.do(s.FinishProcess(s.Head.Run, steps, "", defaults, s.now))
+	home := card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
+	expect.That(t, strings.Contains(home, "*「今月の勤怠集計」の v2*") && !strings.Contains(home, "✏️"), "%s", home)
+	s.changes("人事部")
+	home = card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
+	expect.That(t, strings.Contains(home, " · ✏️ 編集した文はまだ反映されていません"), "%s", home)
+}
+
+// Steps of a policy that is drafted anew name the request no longer.
+func TestStepsOfAnEarlierPolicyNameNoRequest(t *testing.T) {
+	s := planned(t, fiveSteps(), defaults)
+	named := func() string { return card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}) }
+	expect.That(t, strings.Contains(named(), "シート"), "%s", named())
+	s.changes("人事部").redrafts()
+	s.do(s.Extracted(s.Head.Run, task.Extract{Title: "人事部の勤怠", Description: "x", Priority: task.Medium,
+		TaskType: task.TypeStandard}, s.now))
+	expect.That(t, strings.Contains(named(), "*人事部の勤怠*") && !strings.Contains(named(), "シート"), "%s", named())
+}

@@ -241,7 +241,9 @@ func (d drawing) pending(v version, r routed) face {
 
 // matter says in a line what a version is about: what its steps do, or else the request's name.
 func (d drawing) matter(v *version) string {
-	switch {
+	switch planned := d.a.Process(); {
+	case !v.told() && v.kind == task.CardStep && planned != nil:
+		return d.short(d.sum(planned.Steps))
 	case !v.told() || !v.sum.Final && v.kind == task.CardProcess:
 		return titleOf(d.a, askWordsOf.In(d.w.Locale))
 	case v.kind == task.CardStep:

@@ -18,8 +18,8 @@ const maxListSaid = 60
 // maxListTitle is the greatest length of a title in the list, in characters.
 const maxListTitle = 80
 
-// titleOf names a request by what its steps write, once they are known: a model gave it its title before anybody
-// corrected it. Where nothing is written, the title of a corrected request has the number of its version.
+// titleOf names a request by what its steps write, once that is known: a model gave it its title before anybody
+// corrected it.
 func titleOf(a *task.Aggregate, w *askWords) string {
 	title := ""
 	switch {
@@ -28,25 +28,36 @@ func titleOf(a *task.Aggregate, w *askWords) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	title = or(inline(title, maxListTitle), w.Untitled)
-	version := 1
-	if p := a.Prompt(); p != nil && p.Author == "" {
-		version = p.Version
-	}
-	if p := a.Process(); p != nil {
+	if p, of := a.Process(), a.Prompt(); p != nil && of != nil && p.PromptID == of.ID { // not of an earlier policy
 		d := drawing{w: wordsOf.In(w.Locale)}
-		if sum := d.sum(p.Steps); sum.Final {
+		if sum := d.sum(p.Steps); sum.Told() {
 			if a.Head.Ended != nil && !sum.Amount.Known() { // nobody asks any more
 				sum.Amount = rules.Nothing()
 			}
 			return d.short(sum)
 		}
-		version = max(version, p.Version)
 	}
-	if again := a.Correction != nil && a.Correction.Taken; version < 2 || again { // it has a new title then
+	return Titled(w.Locale, or(inline(title, maxListTitle), w.Untitled), a.Head.Glance.Version)
+}
+
+// Titled returns a request's title, or, if a reason led to a later version, which version of what it names is meant.
+func Titled(locale, title string, version int) string {
+	if version < 2 {
 		return title
 	}
-	return fill(w.TitleOf, "title", title, "version", version)
+	return fill(askWordsOf.In(locale).TitleOf, "title", title, "version", version)
+}
+
+// Turn says what only the requester can do about what waits, "" if there is nothing. said writes what people wrote.
+func Turn(locale string, g task.Glance, said func(string) string) string {
+	w := askWordsOf.In(locale)
+	switch {
+	case g.Edited:
+		return w.TurnToRedraft
+	case g.Back > 0:
+		return fill(w.TurnToEdit, "why", said(g.Detail))
+	}
+	return ""
 }
 
 func opens(link string, w *askWords) string { return linkAs(link, w.Open) }
@@ -92,7 +103,7 @@ func (x Waits) what(w *askWords) string {
 	if q.Kind == task.CardStep && len(steps) == 1 {
 		return checkOf(wordsOf.In(w.Locale), steps[0].Order, s)
 	}
-	if s.Final { // the title says it
+	if s.Told() { // the title says it
 		return fill(w.WhatProcess, "version", q.Version)
 	}
 	return drawing{w: wordsOf.In(w.Locale)}.short(s)
@@ -193,6 +204,9 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 		of := Waits{Of: a, Question: q}
 		of.Question.DecideBy = of.due()
 		next += decides(of) + of.until(w)
+		if turn := Turn(w.Locale, a.Head.Glance, func(s string) string { return inline(s, maxDetail) }); turn != "" {
+			next += " · " + turn
+		}
 	}
 	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
 		next += ": " + inline(wordsOf.In(w.Locale).sentence(e.Reason, e.Detail), maxDetail)

@@ -152,7 +152,8 @@ type askWords struct {
 	Notes                                       map[AskNote]string
 
 	Locale, Untitled                                                             string
-	TitleOf, CopiesLeft, CopyFrom, CopyText, OutcomeText                         string
+	TitleOf, TurnToEdit, TurnToRedraft                                           string
+	CopiesLeft, CopyFrom, CopyText, OutcomeText                                  string
 	HomeWaiting, HomeNothing, HomeLong, HomeHidden, HomeMore                     string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                 string // if not all items were read
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeNew, HomeStandIn, HomeConsole string

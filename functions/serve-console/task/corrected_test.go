@@ -1,0 +1,76 @@
+package task_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+)
+
+// TestAfterACorrection runs all tests of corrected requests on one database, each with its own table.
+func TestAfterACorrection(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"titles are not of what was asked first":      testCorrectedTitles,
+		"the requester is told what only they can do": testTurnOfTheRequester,
+	})
+}
+
+// sentBack has a policy of Sato's sent back and drafted again.
+func sentBack(w *consoletest.World) {
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	w.Later(time.Second)
+	w.Redrafted("見積を付けてください")
+}
+
+func testCorrectedTitles(t *testing.T, w *consoletest.World) {
+	sentBack(w)
+	const title = "「勤怠集計」の v2"
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/approvals").Says(t, 200, title)
+	for _, path := range []string{"/console/tasks", "/console/tasks?q=" + url.QueryEscape("勤怠"), w.TaskPage()} {
+		b.Get(path).Says(t, 200, title)
+	}
+	w.As(webapi.Sato).Get("/console").Says(t, 200, title)
+	w.As(webapi.Sato).In("en").Get("/console").Says(t, 200, "v2 of “勤怠集計”")
+	w.AskForSteps(ordering(1, "298000"))
+	b.Get("/console/approvals").Says(t, 200, "発注 Acme に「 Laptop 」を発注します", "¥298,000").Lacks(t, "勤怠集計")
+	b.Get("/console/tasks").Says(t, 200, "発注 "+title, "¥298,000")
+	w.Cancel()
+	b.Get("/console/tasks").Says(t, 200, title)
+
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	unmarked := ordering(1, "1")
+	unmarked.Mark = nil
+	w.AskForSteps(unmarked)
+	b.Get("/console/approvals").Says(t, 200, "shop__order", "勤怠集計").Lacks(t, "」の v")
+}
+
+func testTurnOfTheRequester(t *testing.T, w *consoletest.World) {
+	const edits, redrafts = "✏️ 「見積を付けてください」に依頼の文で答えるには、元のメッセージを編集", "✏️ 編集した文はまだ反映されていません"
+	sentBack(w)
+	everywhere := func(has, hasNot string) {
+		t.Helper()
+		for _, path := range []string{"/console", "/console/tasks", w.TaskPage()} {
+			w.As(webapi.Sato).Get(path).Says(t, 200, has).Lacks(t, hasNot)
+			w.As(webapi.Suzuki).Get(path).Lacks(t, has)
+		}
+	}
+	everywhere(edits, redrafts)
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		is := *a.Request
+		is.Text = "見積を付けました。今月の勤怠をまとめて"
+		return a.Correct(is, "1776675700.000000", false, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato,
+			Team: w.By.Team}, w.Now())
+	})
+	everywhere(redrafts, edits)
+	w.As(webapi.Sato).Get("/console").Holds(t, `#decide">🔁 変更後の文で作り直す`)
+	w.As(webapi.Sato).In("en").Get("/console").Says(t, 200, "Your edited message isn’t used yet")
+}
