@@ -47,7 +47,8 @@ func testExamples(t *testing.T, w *contestWorld) {
 	var results []contest.RoundResult
 	example(t, "member_submissions_record.json", &record)
 	example(t, "team_results.json", &results)
-	messages := expect.Value(contest.ReadMessages(expect.Value(os.ReadFile("../domain/contest/testdata/message_history.json"))(t)))(t)
+	history := expect.Value(os.ReadFile("../domain/contest/testdata/message_history.json"))(t)
+	messages := expect.Value(contest.ReadMessages(history))(t)
 	o := order(published, "team-001", "team-002")
 	o.Teams[0].TeamName, o.Teams[1].TeamName = "Alpha Team", "Beta Team"
 	expect.NoError(t, w.Begin(t.Context(), o))
@@ -68,7 +69,8 @@ func testExamples(t *testing.T, w *contestWorld) {
 	summary := expect.Value(w.Summary(t.Context(), contestTenant, published))(t)
 	expect.Same(t, results, summary.TeamResults)
 	expect.That(t, summary.Status == contest.SummaryCompleted && *summary.BestTeamID == "team-001" &&
-		*summary.BestScore == 0.85 && summary.TotalTeams == 2 && summary.UserPrompt == "データ分析を実行してください", "%+v", summary)
+		*summary.BestScore == 0.85 && summary.TotalTeams == 2 &&
+		summary.UserPrompt == "データ分析を実行してください", "%+v", summary)
 	got, said, err := w.LoadRoundHistory(t.Context(), contestTenant, published, "team-001", 1)
 	expect.NoError(t, err)
 	expect.That(t, got != nil && got.TeamName == "Alpha Team" &&

@@ -49,7 +49,8 @@ func numbered(w *consoletest.World, n int) string {
 	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, webapi.Suzuki))
 	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
 	o.Seen = &aggregate.Seen{Amount: "298000", Currency: "JPY", Department: "営業部"}
-	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1, "締切は金曜です"))
+	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1,
+		"締切は金曜です"))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		hand := circulation.Person{User: webapi.Suzuki}
 		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().AskedSum}
@@ -69,7 +70,8 @@ func lists(t *testing.T, w *consoletest.World) {
 	first, second := decided(w, 1), decided(w, 2)
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register")
-	page.Says(t, 200, "決裁台帳", first, second, "連絡 勤怠集計", "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
+	page.Says(t, 200, "決裁台帳", first, second, "連絡 勤怠集計", "課長 鈴木 一郎",
+		"=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
 	expect.That(t, strings.Index(page.Body, second) < strings.Index(page.Body, first), "the older one comes first")
 	w.Cancel()
 	b.In("en").Get("/console/register").Says(t, 200, "Decision No.", second, "Cancelled after the decision",
@@ -100,15 +102,18 @@ func finds(t *testing.T, w *consoletest.World) {
 func files(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, number, "'=10万円以上", `"連絡","勤怠集計"`, `"1 回目"`)
+	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, number, "'=10万円以上", `"連絡","勤怠集計"`,
+		`"1 回目"`)
 }
 
 func prints(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/register/"+number).
-		Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().AskedSum, "go run ./infra/audit prove",
-										w.Ref.ID, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です", "決裁した内容").
+		Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().AskedSum,
+			"go run ./infra/audit prove",
+			w.Ref.ID, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です",
+										"決裁した内容").
 		Holds(t, `class="stamps"`).Lacks(t, "取り消せません", "(承認した人)") // on paper it is settled
 }
 
@@ -119,7 +124,8 @@ func printsWhatIsThere(t *testing.T, w *consoletest.World) {
 	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
 		ThreadTS: ts, Text: text})
 	number := numbered(w, 1)
-	w.As(webapi.Suzuki).Get("/console/register/"+number).Says(t, 200, "円000,01 を @鈴木 一郎 ("+webapi.Suzuki+") に払う").
+	w.As(webapi.Suzuki).Get("/console/register/"+number).Says(t, 200,
+		"円000,01 を @鈴木 一郎 ("+webapi.Suzuki+") に払う").
 		Lacks(t, "\u202e", "\u200b", "&lt;@")
 }
 
@@ -161,7 +167,8 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 	w.Cancel()
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register?by=requests")
-	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "取下げ", "総務部", "今月の勤怠をまとめて", "「勤怠集計」の v2")
+	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "取下げ",
+		"総務部", "今月の勤怠をまとめて", "「勤怠集計」の v2")
 	expect.That(t, strings.Index(page.Body, waits) < strings.Index(page.Body, refused), "the older one comes first")
 	b.Get(w.TaskPage()).Says(t, 200, "起案番号", withdrawn)
 	b.Get("/console/register").Lacks(t, refused) // the tenant has not switched it on
@@ -184,7 +191,8 @@ func tellsApart(t *testing.T, w *consoletest.World) {
 	expect.Is(t, find().To, "/console/register/"+number)
 	expect.Is(t, numbers(w, 1, refuses(w)), number)
 	find().Says(t, 200, "決裁番号 "+number, "起案番号 "+number)
-	b.Get("/console/register?number="+strings.Replace(number, "-000001", "-000002", 1)).Says(t, 200, "見つかりません")
+	b.Get("/console/register?number="+strings.Replace(number, "-000001", "-000002", 1)).Says(t, 200,
+		"見つかりません")
 	w.Later(time.Second)
 	w.Ask()
 	second := numbers(w, 2, refuses(w))
@@ -233,7 +241,8 @@ func listsActions(t *testing.T, w *consoletest.World) {
 		"組織表にない役職の段階あり")
 	b.Get("/console/register").Holds(t, k.Page())
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded})
-	b.Get("/console/register/"+number).Says(t, 200, number, "エージェントの操作", x.Payload.Hash(), x.ActionID, "infra/audit prove")
+	b.Get("/console/register/"+number).Says(t, 200, number, "エージェントの操作", x.Payload.Hash(), x.ActionID,
+		"infra/audit prove")
 	// It has left its conversation's rows when the next one ends.
 	next := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -257,7 +266,8 @@ func listsAThousand(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register?by=requests").Says(t, 200, "これより前")
 	t.Logf("the first page of a thousand took %s", time.Since(began))
 	began = time.Now()
-	b.Get(fmt.Sprintf("/console/register?by=requests&cursor=%d-000050", year)).Says(t, 200, "今月の勤怠をまとめて").
+	b.Get(fmt.Sprintf("/console/register?by=requests&cursor=%d-000050", year)).Says(t, 200,
+		"今月の勤怠をまとめて").
 		Lacks(t, "これより前")
 	t.Logf("the last one took %s", time.Since(began))
 	began = time.Now()

@@ -55,8 +55,10 @@ func beginsOnce(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 	expect.Must(t, first.Status == http.StatusSeeOther && first.To == second.To &&
 		strings.HasSuffix(first.To, "?done=contest_begun"), "%d %s, %s: %v", first.Status, first.To, second.To, first)
 	suzuki.Get(first.To).
-		Holds(t, "コンテストを始めました。", "経費精算の方針を\n決めて", "進行中", "単独", "1〜2 回", "data-live", "コンテストを中止する", "鈴木")
-	third := suzuki.Post("/console/contests", consoletest.With(form, "prompt", "別の依頼")) // the browser's button back
+		Holds(t, "コンテストを始めました。", "経費精算の方針を\n決めて", "進行中", "単独",
+			"1〜2 回", "data-live", "コンテストを中止する", "鈴木")
+	// the browser's button back
+	third := suzuki.Post("/console/contests", consoletest.With(form, "prompt", "別の依頼"))
 	expect.That(t, third.Status == http.StatusSeeOther && third.To != first.To,
 		"another text from the same form: %d %s", third.Status, third.To)
 	all := expect.Value(w.Console.Contests.Contests(t.Context(), w.Tenant.ID, "", 10))(t)
@@ -74,14 +76,17 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 	form := beginForm(w, suzuki, "経費精算の方針")
 	suzuki.Get("/console/contests/new").Holds(t, "今は 1.5")
 	for name, tt := range map[string]struct{ field, value, says string }{
-		"blank": {"prompt", " \u3000\r\n", "依頼の文: 入力してください"}, "only what shows nothing": {"prompt", "\u200b\u2060",
+		"blank": {"prompt", " \u3000\r\n", "依頼の文: 入力してください"}, "only what shows nothing": {"prompt",
+			"\u200b\u2060",
 			"依頼の文: 入力してください"},
 		"too long": {"prompt", strings.Repeat("長", 22_000), "64 KB"}, "no text": {"prompt", "\xff", "64 KB"},
-		"no round": {"max_rounds", "0", "1〜10"}, "many rounds": {"max_rounds", "11", "1〜10"}, "half a round": {"max_rounds",
+		"no round": {"max_rounds", "0", "1〜10"}, "many rounds": {"max_rounds", "11", "1〜10"},
+		"half a round": {"max_rounds",
 			"1.5", "1〜10"},
 		"short": {"seconds", "9", "10〜3600"}, "long": {"seconds", "3601", "10〜3600"},
 		"free": {"budget_usd", "0", "0.01〜"}, "no number": {"budget_usd", "NaN",
-			"0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜2.00 ドル"}, "endless": {"budget_usd", "Inf", "0.01〜"},
+			"0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜2.00 ドル"}, "endless": {"budget_usd", "Inf",
+			"0.01〜"},
 		"no file": {"file", "", "使えるファイル"},
 	} {
 		a := suzuki.Post("/console/contests", consoletest.With(form, tt.field, tt.value))
@@ -93,15 +98,18 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 		Says(t, http.StatusUnprocessableEntity).Holds(t, "使えるファイルを選んで")
 	suzuki.Post("/console/contests", consoletest.With(form, "key", "x")).Says(t, http.StatusBadRequest) // another form
 	b.NotSet = true
-	suzuki.Get("/console/contests/new").Holds(t, "コンテストのファイルが設定されていない").Lacks(t, "<textarea")
+	suzuki.Get("/console/contests/new").Holds(t, "コンテストのファイルが設定されていない").Lacks(t,
+		"<textarea")
 }
 
 func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) {
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/contests/new").
-		Holds(t, "使えないファイル", "configs/old.toml: max_rounds: 1〜10 にしてください", "configs/contest.toml (2 チーム、3 ラウンドまで)").
+		Holds(t, "使えないファイル", "configs/old.toml: max_rounds: 1〜10 にしてください",
+			"configs/contest.toml (2 チーム、3 ラウンドまで)").
 		Lacks(t, `value="configs/old.toml"`, "<b>99").
-		Holds(t, "次のファイルのコンテストは始められます", "teams[0].members[0].capabilities: 効果がありません (メンバー)").
+		Holds(t, "次のファイルのコンテストは始められます",
+								"teams[0].members[0].capabilities: 効果がありません (メンバー)").
 		Lacks(t, "<b>x", "max_concurrent_teams") // the file that can't be used has mistakes to mend first
 	suzuki.In("en").Get("/console/contests/new").Holds(t, "Unusable files", "Start contest")
 }
@@ -129,7 +137,8 @@ func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Begin
 	suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.5")).Says(t,
 		http.StatusUnprocessableEntity).Holds(t, "残りを超えています", "別の方針</textarea>")
 	suzuki.Get("/console/settings/budget").Holds(t, "今日 $0.00", "ほかに $0.75 をコンテスト用に確保")
-	suzuki.Get("/console").Says(t, http.StatusOK, "今日の費用 $0.00", "ほかに $0.75 をコンテスト用に確保")
+	suzuki.Get("/console").Says(t, http.StatusOK, "今日の費用 $0.00",
+		"ほかに $0.75 をコンテスト用に確保")
 	suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.25")).Says(t,
 		http.StatusSeeOther) // the rest
 	suzuki.Get("/console/contests/new").Holds(t, "予算を使い切っているため")
@@ -151,7 +160,8 @@ func takesBest(t *testing.T, w *consoletest.World) {
 	k, suzuki, tanaka := contesting(w, "勤怠の方針"), w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take")
 	k.Plays(1, 1, 0.8, "一つ目の案")
-	page := suzuki.Get(k.Page()).Says(t, http.StatusOK, takeButton, "最高点の案").Holds(t, `action="`+k.Page()+`/take"`,
+	page := suzuki.Get(k.Page()).Says(t, http.StatusOK, takeButton, "最高点の案").Holds(t,
+		`action="`+k.Page()+`/take"`,
 		"data-confirm")
 	forged := w.As(webapi.Suzuki)
 	forged.Form = "of another session"
@@ -165,9 +175,11 @@ func takesBest(t *testing.T, w *consoletest.World) {
 	log := w.Audited(store.AuditFilter{Resource: w.Ref.ID, Action: task.AuditBestTaken})
 	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"surface":"console"`), "%+v",
 		log)
-	page = suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "ここまでの最良の案で終えた人: 鈴木 一郎", "数秒で止まります")
+	page = suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK,
+		"ここまでの最良の案で終えた人: 鈴木 一郎", "数秒で止まります")
 	page.Lacks(t, k.Page()+"/take")
-	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict, "鈴木 一郎 が、ここまでの最良の案でコンテストを終えています")
+	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict,
+		"鈴木 一郎 が、ここまでの最良の案でコンテストを終えています")
 	suzuki.In("en").Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK,
 		"Ended with the best draft so far by: 鈴木 一郎",
 		"stop within seconds", "Ended with the best draft so far.")
@@ -223,7 +235,8 @@ var contestLink = regexp.MustCompile(`<th scope="row"><a href="/console/contests
 func varied(now time.Time) func(n int, k *contest.Contest) {
 	return func(n int, k *contest.Contest) {
 		score := 0.5 + float64(n%50)/100
-		k.UserPrompt = "経費精算のルールを、新しく入った人向けに 5 行でまとめてください" + strings.Repeat("。くわしく", n%90)
+		k.UserPrompt = "経費精算のルールを、新しく入った人向けに 5 行でまとめてください" +
+			strings.Repeat("。くわしく", n%90)
 		k.Status = []contest.Status{contest.Closed, contest.Closed, contest.Running, contest.Cancelled,
 			contest.Abandoned}[n%5]
 		if n%3 == 0 {

@@ -37,7 +37,8 @@ func TestContestsOfTeams(t *testing.T) {
 
 func noContests(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/contests").Says(t, http.StatusOK, "まだコンテストがありません", "新しいコンテスト")
+	b.Get("/console/contests").Says(t, http.StatusOK, "まだコンテストがありません",
+		"新しいコンテスト")
 	b.Get("/console/contests/board").Says(t, http.StatusOK, "採点されたラウンドがまだありません")
 	b.Get("/console/contests?cursor=x").Says(t, http.StatusBadRequest, "最初のページから")
 	b.Get("/console/contests/"+contest.NewID()).Says(t, http.StatusNotFound)
@@ -50,7 +51,8 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	b.Get(k.Page()).Says(t, http.StatusOK, "開始したチームはまだありません").Holds(t, "data-live")
 	k.Plays(1, 1, 0.8, "一行目\n二行目")
 	k.Plays(2, 1, 0.75, "一行目\n別の行")
-	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性", "確信度 0.75", "二行目",
+	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性",
+		"確信度 0.75", "二行目",
 		"チームの最良",
 		"最良の案より 5.00 点低い案です。差が最大の指標: 関連性 75.00 (最良は 80.00)").
 		// both teams have one, and only one of them is the contest's best
@@ -59,7 +61,8 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	page := b.Get(k.Page())
-	page.Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました", "リーダーの AI が応答しませんでした", "5.2 秒")
+	page.Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました",
+		"リーダーの AI が応答しませんでした", "5.2 秒")
 	best := contest.TeamHash("team-a") + ".1"
 	page.Lacks(t, "data-live")
 	b.Get(k.Page()+"/members/"+best).Says(t, http.StatusOK, "調べました", "二行目")
@@ -81,7 +84,8 @@ func unjudged(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("備品の方針を決めて", nil), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	k.Plays(1, 2, 0.7, "案 2", "AI モデルの回答が<b>時間内</b>に届きませんでした。")
-	b.Get(k.Page()).Says(t, http.StatusOK, "AI が判定しなかったことが 1 回あり、続行しました", "時間内", "確信度 0.75").
+	b.Get(k.Page()).Says(t, http.StatusOK, "AI が判定しなかったことが 1 回あり、続行しました",
+		"時間内", "確信度 0.75").
 		Lacks(t, "<b>時間内", "確信度 )")
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
@@ -99,7 +103,8 @@ func allFailed(t *testing.T, w *consoletest.World) {
 	b.Get("/console/contests").Says(t, http.StatusOK, "備品の方針", "すべてのチームが失敗")
 	page := b.Get(k.Page())
 	page.Says(t, http.StatusOK, "すべてのチームが失敗", "リーダーの AI が応答しませんでした")
-	expect.That(t, !strings.Contains(page.Text(), "まだ採点されていません"), "teams that have failed are not scored yet")
+	expect.That(t, !strings.Contains(page.Text(), "まだ採点されていません"),
+		"teams that have failed are not scored yet")
 }
 
 func strangersSeeNoContest(t *testing.T, w *consoletest.World) {
@@ -235,7 +240,8 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
 	for _, b := range []*consoletest.Browser{admin, member} {
 		page := b.Get(k.Page())
-		page.Says(t, http.StatusOK, "うち anthropic の Web 検索 4 回: $0.04 (1,000 回あたり $10.00、2026-11-23 に確認)",
+		page.Says(t, http.StatusOK,
+			"うち anthropic の Web 検索 4 回: $0.04 (1,000 回あたり $10.00、2026-11-23 に確認)",
 			"openai の Web 検索 2 回: $0.02")
 		page.Holds(t, `href="https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool"`)
 		page = b.Get(k.Page()+"/members/"+contest.TeamHash("team-a")+".1").Says(t, http.StatusOK, "web_search 22 回")
@@ -243,7 +249,8 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 		expect.Is(t, strings.Contains(page.Body, "&lt;b&gt;19&lt;/b&gt;"), b == admin, "the twentieth")
 		page.Lacks(t, "&lt;b&gt;20&lt;/b&gt;", "<b>1</b>")
 	}
-	admin.Get(k.Page()+"/sent/"+contest.TeamHash("team-a")).Says(t, http.StatusOK, "メンバー", "Web 検索 3 回、$0.03", "$0.036")
+	admin.Get(k.Page()+"/sent/"+contest.TeamHash("team-a")).Says(t, http.StatusOK, "メンバー",
+		"Web 検索 3 回、$0.03", "$0.036")
 	admin.In("en").Get(k.Page()).Says(t, http.StatusOK,
 		"including web searches by anthropic: 4, $0.04 ($10.00 per 1,000, as of 2026-11-23)")
 }
@@ -273,15 +280,18 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	spend("01/evaluator/1/1/cut-off", nil)
 	list := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	b.Get(k.Page()).Says(t, http.StatusOK, "AI モデルに送った内容")
-	b.Get(list).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗", "途中で切れたため、上限を上げて再呼び出し", "記録なし", "見る", "$0.0056")
+	b.Get(list).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗",
+		"途中で切れたため、上限を上げて再呼び出し", "記録なし", "見る", "$0.0056")
 	b.Get(list+"/"+answered).
-		Says(t, http.StatusOK, "システム", "規則", "ユーザー", "回答", "&lt;b&gt;案&lt;/b&gt; t*****@example.com",
+		Says(t, http.StatusOK, "システム", "規則", "ユーザー", "回答",
+			"&lt;b&gt;案&lt;/b&gt; t*****@example.com",
 			`ask {&#34;q&#34;:&#34;勤怠&#34;}`).Lacks(t, "tanaka@example.com", "<b>案", "c2VjcmV0")
 	b.Get(list+"/"+gone).Says(t, http.StatusOK, "保存期間を過ぎたため", "leader.ja.1")
 	b.Get(list+"/"+unsent).Says(t, http.StatusNotFound)
 	b.Get(k.Page()+"/sent/"+contest.TeamHash("nobody")).Says(t, http.StatusNotFound)
 	member := w.As(webapi.Sato) // may read the request, so its drafts too
-	expect.That(t, !strings.Contains(member.Get(k.Page()).Text(), "送った内容"), "a member is offered what models were sent")
+	expect.That(t, !strings.Contains(member.Get(k.Page()).Text(), "送った内容"),
+		"a member is offered what models were sent")
 }
 
 func cancelsContest(t *testing.T, w *consoletest.World) {
@@ -296,16 +306,19 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	suzuki.Post(k.Page()+"/cancel", nil).Leads(t, k.Page()+"?done=contest_cancelled") // a second click
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "中止", "数秒で止まります")
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
-	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00", "コンテストが中止されたため、それまでの最良の案で終了しました。")
+	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00",
+		"コンテストが中止されたため、それまでの最良の案で終了しました。")
 	log := w.Audited(store.AuditFilter{Resource: k.ID})
 	expect.That(t, len(log) == 3 && strings.Contains(string(log[1].Details)+string(log[0].Details),
 		`"surface":"console"`), "recorded: %+v", log)
 	w.Ask()
 	ref := w.Ref
 	of := w.Compete("勤怠の方針", &ref)
-	suzuki.Get(of.Page()).Says(t, http.StatusOK, "依頼を取り消すと、このコンテストも終わります").Lacks(t, "/cancel\"")
+	suzuki.Get(of.Page()).Says(t, http.StatusOK,
+		"依頼を取り消すと、このコンテストも終わります").Lacks(t, "/cancel\"")
 	suzuki.Post(of.Page()+"/cancel", nil).Says(t, http.StatusForbidden) // one that drafts a policy
-	mine := w.Compete("自分のコンテスト", nil)                                  // by Suzuki, who is no administrator any more
+	// by Suzuki, who is no administrator any more
+	mine := w.Compete("自分のコンテスト", nil)
 	former := w.Of(tenancy.Tenant{ID: w.Tenant.ID, TeamID: w.Tenant.TeamID}, webapi.Suzuki)
 	former.Get(mine.Page()).Says(t, http.StatusOK, "自分のコンテスト")
 	former.Post(mine.Page()+"/cancel", nil).Leads(t, mine.Page()+"?done=contest_cancelled")

@@ -48,11 +48,12 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 		Priority: task.High})
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
-	got := w.As(webapi.Suzuki).Get("/console/approvals")
-	got.Says(t, 200, "先の依頼", "方針", "連絡", "田中 恵", "DM を送ります", "⚠️", "#人事", "佐藤 花子", "期限", "あと 6 日",
+	got := w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "先の依頼", "方針", "連絡",
+		"田中 恵", "DM を送ります", "⚠️", "#人事", "佐藤 花子", "期限", "あと 6 日",
 		"あなたの番 · 2 件")
 	text := got.Text()
-	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "DM を送ります"), "the older one is not first")
+	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "DM を送ります"),
+		"the older one is not first")
 	before, after, _ := strings.Cut(text, "DM を送ります")
 	urgent := !strings.Contains(before, "High") && strings.Contains(after, "🔴 High")
 	expect.That(t, urgent, "which one is urgent is not said")
@@ -165,18 +166,21 @@ func testSorting(t *testing.T, w *consoletest.World) {
 			tenancy.DefaultSettings(), now)
 	})
 	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
-		w.As(webapi.Alex).Get(path).Says(t, 200, "「今月の勤怠をまとめて」は新しい依頼か、却下の理由か", "確認", "Alex Kim")
+		w.As(webapi.Alex).Get(path).Says(t, 200,
+			"「今月の勤怠をまとめて」は新しい依頼か、却下の理由か", "確認", "Alex Kim")
 		w.As(webapi.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
 	}
 	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
-	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "いま、あなたの番のものはありません")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Says(t, 200,
+		"いま、あなたの番のものはありません")
 }
 
 // testThirtyApprovals is for somebody whom thirty people ask.
 func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 	people := []string{webapi.Sato, webapi.Tanaka, webapi.Alex}
 	for n := range 30 {
-		r := consoletest.Requested{User: people[n%3], Channel: webapi.HR, Kind: "channel", Title: fmt.Sprintf("依頼 %02d", n)}
+		r := consoletest.Requested{User: people[n%3], Channel: webapi.HR, Kind: "channel",
+			Title: fmt.Sprintf("依頼 %02d", n)}
 		if n == 20 {
 			r.Priority = task.Urgent
 		}
@@ -225,8 +229,8 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	grouped := w.As(webapi.Sato).Get("/console/approvals")
 	grouped.Says(t, 200, "あなたの番 · 20 件", "ほかの人の番 · 10 件")
-	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:",
-		"act=x": "実行内容:"} {
+	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:",
+		"sort=x": "並び順:", "act=x": "実行内容:"} {
 		got := b.Get("/console/approvals?" + query)
 		got.Says(t, 400, field)
 		expect.That(t, len(got.Titles()) == 0, "%s: what waits is listed all the same", query)
@@ -320,7 +324,8 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "うちの件"})
 	w.Draft(s)
-	w.Of(other, webapi.Suzuki).Get("/console/approvals").Says(t, 200, "承認待ちのものはありません").Lacks(t, "うちの件")
+	w.Of(other, webapi.Suzuki).Get("/console/approvals").Says(t, 200, "承認待ちのものはありません").Lacks(t,
+		"うちの件")
 }
 
 // ordering is a step that orders a laptop from Acme for an amount of yen.
@@ -351,9 +356,11 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 	})
 	w.Draft(s)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/approvals").Says(t, 200, "方針 アクメへの発注 アクメに ¥447,000 の PC を発注して · 書き込みはまだ行いません")
+	b.Get("/console/approvals").Says(t, 200,
+		"方針 アクメへの発注 アクメに ¥447,000 の PC を発注して · 書き込みはまだ行いません")
 	b.Get("/console/approvals").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
-	b.Get("/console/approvals").Says(t, 200, "あなたの番 · 4 件 · 合計 ¥1,382,600 · 金額不明 1 件 · 方針だけで金額未定 1 件",
+	b.Get("/console/approvals").Says(t, 200,
+		"あなたの番 · 4 件 · 合計 ¥1,382,600 · 金額不明 1 件 · 方針だけで金額未定 1 件",
 		"発注 Acme に「 Laptop 」を発注します",
 		"¥298,000", "¥1,084,600", "DM を送ります")
 	b.Get("/console/approvals?sort=amount").Says(t, 200, "¥1,084,600")
@@ -366,7 +373,8 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 func testSavedFilters(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/approvals").Lacks(t, "この条件を保存")
-	b.Get("/console/approvals?act=order&x=1").Says(t, 200, "この条件を保存").Holds(t, `name="query" value="act=order"`)
+	b.Get("/console/approvals?act=order&x=1").Says(t, 200, "この条件を保存").Holds(t,
+		`name="query" value="act=order"`)
 	save := func(name, query string) consoletest.Answer {
 		return b.Post("/console/approvals", url.Values{"name": {name}, "query": {query}})
 	}

@@ -39,7 +39,8 @@ func testCorrectedTitles(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Sato).Get("/console").Says(t, 200, title)
 	w.As(webapi.Sato).In("en").Get("/console").Says(t, 200, "v2 of “勤怠集計”")
 	w.AskForSteps(ordering(1, "298000"))
-	b.Get("/console/approvals").Says(t, 200, "発注 Acme に「 Laptop 」を発注します", "¥298,000").Lacks(t, "勤怠集計")
+	b.Get("/console/approvals").Says(t, 200, "発注 Acme に「 Laptop 」を発注します", "¥298,000").Lacks(t,
+		"勤怠集計")
 	b.Get("/console/tasks").Says(t, 200, "発注 "+title, "¥298,000")
 	w.Cancel()
 	b.Get("/console/tasks").Says(t, 200, title)
@@ -53,7 +54,8 @@ func testCorrectedTitles(t *testing.T, w *consoletest.World) {
 }
 
 func testTurnOfTheRequester(t *testing.T, w *consoletest.World) {
-	const edits, redrafts = "✏️ 「見積を付けてください」に依頼の文で答えるには、元のメッセージを編集", "✏️ 編集した文はまだ反映されていません"
+	const edits = "✏️ 「見積を付けてください」に依頼の文で答えるには、元の"
+	const redrafts = "✏️ 編集した文はまだ反映されていません"
 	sentBack(w)
 	everywhere := func(has, hasNot string) {
 		t.Helper()

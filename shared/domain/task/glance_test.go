@@ -73,7 +73,8 @@ func TestAListKnowsWhichVersionsItsTitleIsNotOf(t *testing.T) {
 	says := func(version, back int, edited bool) {
 		t.Helper()
 		g := s.load().Head.Glance
-		expect.That(t, g.Version == version && g.Back == back && g.Edited == edited && (g.Detail != "") == (back > 0), "%+v", g)
+		expect.That(t, g.Version == version && g.Back == back && g.Edited == edited && (g.Detail != "") == (back > 0),
+			"%+v", g)
 	}
 	says(0, 0, false)
 	s.do(s.rejectPrompt, s.beginPrompt)
@@ -108,7 +109,8 @@ func TestAListKnowsWhichVersionsItsTitleIsNotOf(t *testing.T) {
 	s.do(s.pick(person(suzuki)))
 	says(0, 0, false)
 	s = waitingPrompt(t)
-	s.do(corrects(newText, editedAt, false, requester), s.redraft, extracts(Extract{Kind: KindUnsupported, Sentence: "無理"}))
+	s.do(corrects(newText, editedAt, false, requester), s.redraft, extracts(Extract{Kind: KindUnsupported,
+		Sentence: "無理"}))
 	says(0, 0, false)
 	s = waitingPrompt(t)
 	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt, s.approvePrompt)

@@ -209,7 +209,8 @@ func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	s.do(s.FinishProcess(s.Head.Run, steps, "", defaults, s.now))
 	home := card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
-	expect.That(t, strings.Contains(home, "*「今月の勤怠集計」の v2*") && !strings.Contains(home, "✏️"), "%s", home)
+	expect.That(t, strings.Contains(home, "*「今月の勤怠集計」の v2*") && !strings.Contains(home, "✏️"),
+		"%s", home)
 	s.changes("人事部")
 	home = card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
 	expect.That(t, strings.Contains(home, " · ✏️ 編集した文はまだ反映されていません"), "%s", home)
@@ -217,11 +218,15 @@ func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
 
 // Steps of a policy that is drafted anew name the request no longer.
 func TestStepsOfAnEarlierPolicyNameNoRequest(t *testing.T) {
-	s := planned(t, fiveSteps(), defaults)
+	steps := fiveSteps()[:1]
+	steps[0].Tool, steps[0].Access = "send_slack_dm", aggregate.Write
+	steps[0].ToolInput = `{"details":[],"recipient":"U0SATO","text":"x"}`
+	s := planned(t, steps, defaults)
 	named := func() string { return card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}) }
-	expect.That(t, strings.Contains(named(), "シート"), "%s", named())
+	expect.That(t, strings.Contains(named(), "DM を送信"), "%s", named())
 	s.changes("人事部").redrafts()
 	s.do(s.Extracted(s.Head.Run, task.Extract{Title: "人事部の勤怠", Description: "x", Priority: task.Medium,
 		TaskType: task.TypeStandard}, s.now))
-	expect.That(t, strings.Contains(named(), "*人事部の勤怠*") && !strings.Contains(named(), "シート"), "%s", named())
+	expect.That(t, strings.Contains(named(), "*人事部の勤怠*") && !strings.Contains(named(), "DM を送信"), "%s",
+		named())
 }
