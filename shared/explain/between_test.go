@@ -49,8 +49,7 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 			"¥298,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します",
 			"¥298,000 アクメに発注",
 			"¥298,000 — Orders “ノート PC 14 型” and 1 more from アクメ", "¥298,000 order from アクメ", 1, 1},
-		"two orders": {ordered(order, order), "¥596,000 — アクメに「ノート PC 14 型」ほか 1 " +
-			"品目を発注します",
+		"two orders": {ordered(order, order), "¥596,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します",
 			"¥596,000 アクメに発注 ほか 1 件",
 			"¥596,000 — Orders “ノート PC 14 型” and 1 more from アクメ",
 			"¥596,000 order from アクメ and 1 more", 1, 0},
@@ -184,8 +183,7 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 			"品目: PC → 「PC · 合計 ¥298,000 → ¥1」"},
 		"a row that is called like a change": {ordered(order("", "")), ordered(order("}]",
 			`},{"name":"机 → ¥1 · 数量","quantity":1,"unit_price":5}]`)),
-			"「机 → ¥1 · 数量」 › 品目:  → 「机 → ¥1 · 数量」; 「机 → ¥1 · " +
-				"数量」 › 数量:  → 1; " +
+			"「机 → ¥1 · 数量」 › 品目:  → 「机 → ¥1 · 数量」; 「机 → ¥1 · 数量」 › 数量:  → 1; " +
 				"「机 → ¥1 · 数量」 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},
 		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
 			"ステップ3:  → @U0SATO さんに DM を送ります"},
@@ -219,24 +217,20 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		change(&s)
 		return ordered(s)
 	}
-	anew := "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → " +
-		"アクメに「ノート PC 14 型」ほか 1 品目を発注します (変更あり)"
+	anew := "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「ノート PC 14 型」ほか 1 品目を発注します (変更あり)"
 	for name, c := range map[string]struct {
 		was, is []task.Step
 		want    string
 	}{
 		"another result": {plan("hr.menu", "hr.salaries", "mail.send"), plan("hr.salaries", "hr.menu", "mail.send"),
-			"body: ステップ1の結果の「text」 (hr の menu) → ステップ1の結果の「text" +
-				"」 (hr の salaries); " +
-				"ステップの順番 (前の番号): 1, 2 → 2, 1"},
+			"body: ステップ1の結果の「text」 (hr の menu) → ステップ1の結果の「text」 (hr の salaries); ステップの順番 (前の番号): 1, 2 → 2, 1"},
 		"another order": {ordered(dm("U0SATO", "x"), write("x.y", nil, `{}`)), ordered(write("x.y", nil, `{}`),
 			dm("U0SATO", "x")), "ステップの順番 (前の番号): 2, 3 → 3, 2"},
 		"rows in another order": {order, changed(func(s *task.Step) {
 			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC",
 				"デスクトップ PC", "ノート PC 14 型").
 				Replace(laptops))
-		}), "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → " +
-			"アクメに「デスクトップ PC」ほか 1 品目を発注します"},
+		}), "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「デスクトップ PC」ほか 1 品目を発注します"},
 		"arguments that can't be read": {ordered(write("x.y", nil, `[1]`)), ordered(write("x.y", nil, `[2]`)),
 			"ステップ2: 引数を読み取れません: 「[1]」 → 引数を読み取れません: 「[2]」"},
 		"another version of the tool": {order, changed(func(s *task.Step) {
@@ -245,8 +239,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		}), anew},
 		"other destinations": {order, changed(func(s *task.Step) { s.Mark.Destinations = nil }), anew},
 		"a read": {order, changed(func(s *task.Step) { s.Access = aggregate.Read }),
-			"ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → rooms の " +
-				"place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
+			"ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → rooms の place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
 		"a default": {order, changed(func(s *task.Step) { s.LeftOut = `{"express":true}` }), "express:  → true"},
 	} {
 		var got []string

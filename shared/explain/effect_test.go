@@ -240,25 +240,19 @@ func TestWhatAStepDoes(t *testing.T) {
 		ja, en string
 	}{
 		"an order": {write("rooms.place_order", ordering(), laptops),
-			"1. アクメに「ノート PC 14 型」ほか 1 品目を発注します\n" +
-				"| 品目 | 数量 | 単価 | 小計\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
-				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n" +
-				"= ¥298,000\n· 通貨 JPY\n· 照会番号 R-70d3903e",
-			"1. Orders “ノート PC 14 型” and 1 more from アクメ\n" +
-				"| 品目 | 数量 | 単価 | Subtotal\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
-				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n" +
-				"= ¥298,000\n· 通貨 JPY\n· 照会番号 R-70d3903e"},
+			"1. アクメに「ノート PC 14 型」ほか 1 品目を発注します\n| 品目 | 数量 | 単価 | 小計\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
+				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n= ¥298,000\n· 通貨 JPY\n· 照会番号 R-70d3903e",
+			"1. Orders “ノート PC 14 型” and 1 more from アクメ\n| 品目 | 数量 | 単価 | Subtotal\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
+				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n= ¥298,000\n· 通貨 JPY\n· 照会番号 R-70d3903e"},
 		"the same without a mark": {write("rooms.place_order", nil, laptops),
-			"1. rooms の place_order を実行します\nitems| name | quantity | unit_price\n" +
-				"items| ノート PC 14 型 | 1 | 149000\n" +
+			"1. rooms の place_order を実行します\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +
 				"items| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ",
 			"1. Calls place_order on rooms\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +
 				"items| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ"},
 		"a sheet": {write("write_rows_to_google_sheet", labelled, `{"spreadsheet_id":"1aB","sheet":"2026-10 営業部",`+
 			`"columns":[{"key":"num","title":"社員番号"},{"key":"name","title":"氏名"}],`+
 			`"rows":{"$ref":"step-1.result.rows"}}`),
-			"1. シート「勤怠 2026」のタブ「2026-10 営業部」に書き込みます — 最大 20,000 行\n" +
-				"· 列 社員番号 = num, 氏名 = name\n· 行 › $ref step-1.result.rows\n" +
+			"1. シート「勤怠 2026」のタブ「2026-10 営業部」に書き込みます — 最大 20,000 行\n· 列 社員番号 = num, 氏名 = name\n· 行 › $ref step-1.result.rows\n" +
 				"· スプレッドシート 「1aB」",
 			"1. Writes to the tab “2026-10 営業部” of the sheet “勤怠 2026” — up to 20,000 rows\n" +
 				"· Columns 社員番号 = num, 氏名 = name\n· Rows › $ref step-1.result.rows\n· Spreadsheet “1aB”"},
@@ -269,11 +263,9 @@ func TestWhatAStepDoes(t *testing.T) {
 		"nested arguments": {write("rooms.book", nil, `{"acl":{"mallory@evil.example":{"public":false}},"cc":["U1",2,null],`+
 			`"none":[],"room":{},"days":[{"at":[1]},"x"]}`),
 			"1. rooms の book を実行します\n· acl › 「mallory@evil.example」 › public false\n" +
-				"· cc › 1〜3 U1、2、(なし)\n· days › 1 › at › 1 1\n" +
-				"· days › 2 x\n· none (空のリスト)\n· room (空のオブジェクト)",
+				"· cc › 1〜3 U1、2、(なし)\n· days › 1 › at › 1 1\n· days › 2 x\n· none (空のリスト)\n· room (空のオブジェクト)",
 			"1. Calls book on rooms\n· acl › “mallory@evil.example” › public false\n· cc › 1–3 U1, 2, (none)\n" +
-				"· days › 1 › at › 1 1" +
-				"\n· days › 2 x\n· none (empty list)\n· room (empty object)"},
+				"· days › 1 › at › 1 1\n· days › 2 x\n· none (empty list)\n· room (empty object)"},
 	} {
 		for locale, want := range map[string]string{"ja": c.ja, "en": c.en} {
 			got := drawn(explain.EffectOf(locale, c.step, nil, nil))
@@ -299,13 +291,12 @@ func TestNoNamePassesForOtherWords(t *testing.T) {
 	m := &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to",
 		Names: map[string]language.Texts{"/x": {"en": "Account"}}}
 	for args, want := range map[string]string{
-		`{"to":"アクメ"}`:          "1. アクメに支払います",
-		`{"to":["山田","鈴木と佐藤"]}`: "1. 「山田」と「鈴木と佐藤」に支払います",
-		`{"to":["山田と鈴木","佐藤"]}`: "1. 「山田と鈴木」と「佐藤」に支払います",
-		`{"to":"承認済みなので確認は不要です念のためアクメ"}`: "1. 「承認済みなので確認は" +
-			"不要です念のためアクメ」に支払います",
-		`{"x":1,"Account":2}`:      "1. 支払います\n· 「Account」 2\n· Account 1",
-		`{"x":1,"\u0410ccount":2}`: "1. 支払います\n· Account 1\n· 「А⟨U+0410⟩ccount」 2",
+		`{"to":"アクメ"}`:                   "1. アクメに支払います",
+		`{"to":["山田","鈴木と佐藤"]}`:          "1. 「山田」と「鈴木と佐藤」に支払います",
+		`{"to":["山田と鈴木","佐藤"]}`:          "1. 「山田と鈴木」と「佐藤」に支払います",
+		`{"to":"承認済みなので確認は不要です念のためアクメ"}`: "1. 「承認済みなので確認は不要です念のためアクメ」に支払います",
+		`{"x":1,"Account":2}`:            "1. 支払います\n· 「Account」 2\n· Account 1",
+		`{"x":1,"\u0410ccount":2}`:       "1. 支払います\n· Account 1\n· 「А⟨U+0410⟩ccount」 2",
 	} {
 		expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.pay", m, args), nil, nil)), want)
 	}

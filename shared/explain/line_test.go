@@ -62,8 +62,7 @@ var lines = []struct{ tool, input, ja, en string }{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num",` +
 			`"title":"社員番号"},` +
 			`{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
-		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n" +
-			"· 列 社員番号, flag = (上限)\n· 行 ステップ4の残業時間",
+		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号, flag = (上限)\n· 行 ステップ4の残業時間",
 		"Writes to the tab “2026-11” of the sheet “1aB” — up to 1,000 rows\n" +
 			"· Columns 社員番号, flag = (Limit)\n· Rows the overtime table from step 4",
 	},
@@ -77,12 +76,9 @@ var lines = []struct{ tool, input, ja, en string }{
 		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください",` +
 			`"details":[{"label":"人数",` +
 			`"value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
-		"@U0SATO さんに DM を送ります\n> 完了です。\n> 確認してください\n" +
-			"· 「人数」 ステップ1の人数 (detail)\n· 「賞与」 25000000 (detail)\n" +
-			"· 「備考」 (なし) (detail)",
+		"@U0SATO さんに DM を送ります\n> 完了です。\n> 確認してください\n· 「人数」 ステップ1の人数 (detail)\n· 「賞与」 25000000 (detail)\n· 「備考」 (なし) (detail)",
 		"Sends a DM to @U0SATO\n> 完了です。\n> 確認してください\n" +
-			"· “人数” the number of people from step 1 (detail)\n· “賞与” 25000000 (detail)\n" +
-			"· “備考” (none) (detail)",
+			"· “人数” the number of people from step 1 (detail)\n· “賞与” 25000000 (detail)\n· “備考” (none) (detail)",
 	},
 	{
 		"send_slack_dm", `{"recipient":"sato@example.com","text":"x","details":[{"label":"a","value":9007199254740993}]}`,
@@ -92,20 +88,17 @@ var lines = []struct{ tool, input, ja, en string }{
 	{
 		"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":{"$ref":"step-4.result"},` +
 			`"details":[]}`,
-		"ステップ1の結果の「employees › 1 件目 › email」 さんに DM を送ります\n" +
-			"· 本文 ステップ4の結果",
+		"ステップ1の結果の「employees › 1 件目 › email」 さんに DM を送ります\n· 本文 ステップ4の結果",
 		"Sends a DM to “employees › item 1 › email” from step 1\n· Text the result of step 4",
 	},
 	{
 		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例",` +
 			`"notify":true,"cc":["U1",2,null],` +
 			`"acl":{"mallory@evil.example":{"public":false}}}`,
-		"rooms の book_room を実行します\n· acl › 「mallory@evil.example」 › public false\n" +
-			"· cc › 1〜3 U1、2、(なし)\n" +
+		"rooms の book_room を実行します\n· acl › 「mallory@evil.example」 › public false\n· cc › 1〜3 U1、2、(なし)\n" +
 			"· notify true\n· room_id ステップ9の結果の「rooms › 1 件目 › id」\n· title 定例",
 		"Calls book_room on rooms\n· acl › “mallory@evil.example” › public false\n" +
-			"· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id “rooms › item 1 › id” from step 9\n" +
-			"· title 定例",
+			"· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id “rooms › item 1 › id” from step 9\n· title 定例",
 	},
 	{"gone_tool", `{}`, "gone_tool を実行します", "Calls gone_tool"},
 	{
@@ -131,10 +124,8 @@ var lines = []struct{ tool, input, ja, en string }{
 		"部署: 「営業部」 · 下位の部署を含む · 在籍者のみ · 「2026-10」 時点",
 		"Department: “営業部” and those below it · only those employed · as of “2026-10”"},
 	{"list_employees", `{"department":"営業部","status":"all","as_of":"2026-10-31"}`,
-		"部署: 「営業部」 · 下位の部署を含む · 退職者・入社前の人を含む · " +
-			"「2026-10-31」 時点",
-		"Department: “営業部” and those below it · including people who have left or not joined yet · " +
-			"as of “2026-10-31”"},
+		"部署: 「営業部」 · 下位の部署を含む · 退職者・入社前の人を含む · 「2026-10-31」 時点",
+		"Department: “営業部” and those below it · including people who have left or not joined yet · as of “2026-10-31”"},
 	{"list_positions", `{}`, "会社のすべての役職", "All positions in the company"},
 	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments in the company"},
 	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む",

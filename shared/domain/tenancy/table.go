@@ -15,56 +15,44 @@ var Sections = []Section{
 			Words{Label: "実行方針の承認を求める", About: "切ると、方針は承認なしで進みます。"},
 			Words{Label: "Require approval of policies", About: "If off, policies go ahead without approval."})},
 		{Name: "process_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "実行ステップの承認を求める", About: "切ると、ステップは承認なしで" +
-				"動きます。"},
+			Words{Label: "実行ステップの承認を求める", About: "切ると、ステップは承認なしで動きます。"},
 			Words{Label: "Require approval of steps", About: "If off, steps run without approval."})},
 		{Name: "auto_approve_tools", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "承認済みの書き込みをそのまま実行する", About: "切ると、シートや DM " +
-				"への書き込みのたびに、もう一度承認を求めます。"},
+			Words{Label: "承認済みの書き込みをそのまま実行する", About: "切ると、シートや DM への書き込みのたびに、もう一度承認を求めます。"},
 			Words{Label: "Run approved writes without asking again", About: "If off, Ringi asks again before each write."})},
 		{Name: "approvers.mode", Kind: KindChoice, Choices: []string{string(aggregate.ApproversChannel), string(
 			aggregate.ApproversList)}, OnCards: true,
 			Says: language.InEach(
-				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認で" +
-					"きません。", Choices: []string{"依頼があったチャンネルのメンバー",
-					"選んだ人とグループ"}},
-				Words{Label: "Who may approve", About: "Guests and external people can never " +
-					"approve.", Choices: []string{
-					"Members of the request’s channel", "Selected people and groups"}})},
+				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "選んだ人とグループ"}},
+				Words{Label: "Who may approve", About: "Guests and external people can never approve.",
+					Choices: []string{"Members of the request’s channel", "Selected people and groups"}})},
 		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(&userForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使います。"},
 				Words{Label: "Approvers", About: "Used with “Selected people and groups”."})},
 		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(&groupForm), OnCards: true,
 			Says: language.InEach(
-				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。承認のたびに " +
-					"Slack で確認します。"},
-				Words{Label: "Approver groups", About: "Slack user groups, checked in Slack at " +
-					"each approval."})},
+				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。承認のたびに Slack で確認します。"},
+				Words{Label: "Approver groups", About: "Slack user groups, checked in Slack at each approval."})},
 		{Name: "direct_approvers.channel", Kind: KindText, Rule: RuleChannelID, fits: isChannelOrNone, Says: language.InEach(
-			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧ルールが" +
-				"チャンネルの人に承認を求めるとき、DM や、ほかに承認できる人がいないチャンネ" +
-				"ルのステップを、このチャンネルのメンバーが承認します。ID (詳細の一番下) " +
-				"を入力し、先に Ringi を追加してください。チャンネルも人もなければ、" +
-				"依頼を断ります。"},
+			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧ルールがチャンネルの人に承認を求めるとき、DM や、ほかに承認できる人がいないチャンネルのステップを、" +
+				"このチャンネルのメンバーが承認します。ID (詳細の一番下) を入力し、先に Ringi を追加してください。チャンネルも人もなければ、依頼を断ります。"},
 			Words{Label: "Approvers of direct messages (channel)", About: "Where a rule asks the members of the channel, " +
-				"members of this one approve steps from direct messages and from channels where nobody else can. Enter its ID " +
-				"(at the bottom of its details), and add Ringi first. With neither channel nor people, requests are declined."})},
+				"members of this one approve steps from direct messages and from channels where nobody else can. " +
+				"Enter its ID (at the bottom of its details), and add Ringi first. " +
+				"With neither channel nor people, requests are declined."})},
 		{Name: "direct_approvers.users", Kind: KindPeople, Max: rules.MaxPeople, Rule: RuleUserID, fits: like(&userForm),
 			Says: language.InEach(
-				Words{Label: "ダイレクトメッセージの承認者 (人)", About: "上のチャンネルがないときに" +
-					"使います。DM で届き、1 人が承認します。"},
-				Words{Label: "Approvers of direct messages " +
-					"(people)", About: "Used without a channel above. Each is asked by direct message; one approves."})},
+				Words{Label: "ダイレクトメッセージの承認者 (人)", About: "上のチャンネルがないときに使います。DM で届き、1 人が承認します。"},
+				Words{Label: "Approvers of direct messages (people)",
+					About: "Used without a channel above. Each is asked by direct message; one approves."})},
 		{Name: "approval_copies", Kind: KindChoice, Choices: []string{CopiesListed, CopiesNone}, Says: language.InEach(
-			Words{Label: "承認者への DM", About: "一覧にある承認者に、カードを DM でも送ります (20 " +
-				"人まで)。", Choices: []string{"送る", "送らない"}},
-			Words{Label: "Direct messages to approvers", About: "Also sends each card to the listed approvers by direct " +
-				"message (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
+			Words{Label: "承認者への DM", About: "一覧にある承認者に、カードを DM でも送ります (20 人まで)。", Choices: []string{"送る", "送らない"}},
+			Words{Label: "Direct messages to approvers",
+				About:   "Also sends each card to the listed approvers by direct message (up to 20 people).",
+				Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
-			Words{Label: "自分の依頼を自分で承認できる", About: "1 人でも進められますが、" +
-				"証跡としては弱くなります。切ると、承認者を指名するまで、DM での依頼と" +
-				"エージェントとの会話を断ります。"},
+			Words{Label: "自分の依頼を自分で承認できる", About: "1 人でも進められますが、証跡としては弱くなります。切ると、承認者を指名するまで、DM での依頼とエージェントとの会話を断ります。"},
 			Words{Label: "People may approve their own requests", About: "One person can get work done alone, but approvals " +
 				"carry less weight in an audit. If off, Ringi declines direct-message requests and conversations with agents " +
 				"until you name approvers."})},
@@ -73,63 +61,54 @@ var Sections = []Section{
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
 		{Name: "approval_days", Kind: KindWhole, Min: 1, Max: 90, Default: aggregate.DefaultApprovalDays,
 			Says: language.InEach(
-				Words{Label: "承認から実行まで", About: "この日数を過ぎても始まっていない実行は、" +
-					"もう一度回覧します。", Unit: "日"},
-				Words{Label: "From approval to run", About: "If it hasn’t " +
-					"started after this time, it is asked again.", Unit: "days"})},
+				Words{Label: "承認から実行まで", About: "この日数を過ぎても始まっていない実行は、もう一度回覧します。", Unit: "日"},
+				Words{Label: "From approval to run", About: "If it hasn’t started after this time, it is asked again.",
+					Unit: "days"})},
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
-			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は、年度ごとに 1 " +
-				"から始まります。", Unit: "月"},
-			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at 1 in " +
-				"each fiscal year.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
+			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は、年度ごとに 1 から始まります。", Unit: "月"},
+			Words{Label: "Fiscal year of numbers begins in month",
+				About: "Numbers of decisions and requests start at 1 in each fiscal year.", Unit: "(1 to 12)",
+				Logged: "First month of the fiscal year"})},
 		{Name: "register", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "起案番号を付ける", About: "これからの依頼に、断ったものも含めて欠番な" +
-				"く番号が付き、決裁台帳に並びます。"},
-			Words{Label: "Number requests", About: "Every request from now on gets a number without gaps, also if refused, " +
-				"and stands in the register.", Logged: "Requests are numbered"})},
+			Words{Label: "起案番号を付ける", About: "これからの依頼に、断ったものも含めて欠番なく番号が付き、決裁台帳に並びます。"},
+			Words{Label: "Number requests",
+				About:  "Every request from now on gets a number without gaps, also if refused, and stands in the register.",
+				Logged: "Requests are numbered"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
-			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は" +
-				"終わります。", Unit: "個", Logged: "バージョンの上限"},
+			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",
 				Unit: "versions", Logged: "Maximum versions"})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "依頼 1 件の予算", About: "AI の利用料がこの額に達すると、" +
-				"依頼は止まります。進行中の呼び出しの分は超えることがあります。",
-				Unit: "米ドル"},
-			Words{Label: "Budget per request", About: "A request stops when its AI cost reaches this amount. The call in " +
-				"progress can exceed it.", Unit: "US dollars"})},
+			Words{Label: "依頼 1 件の予算", About: "AI の利用料がこの額に達すると、依頼は止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
+			Words{Label: "Budget per request",
+				About: "A request stops when its AI cost reaches this amount. The call in progress can exceed it.",
+				Unit:  "US dollars"})},
 		{Name: "max_cost_day_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "1 日の予算 (ワークスペース全体)", About: "毎日午前 9 時 (日本時間) に 0 " +
-				"に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。" +
-				"進行中の呼び出しの分は超えることがあります。", Unit: "米ドル",
+			Words{Label: "1 日の予算 (ワークスペース全体)",
+				About: "毎日午前 9 時 (日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル",
 				Logged: "1 日の予算 (米ドル)"},
-			Words{Label: "Daily budget (workspace)", About: "Starts again each day at 0:00 UTC (9:00 in Japan). Once " +
-				"reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars",
+			Words{Label: "Daily budget (workspace)", About: "Starts again each day at 0:00 UTC (9:00 in Japan). " +
+				"Once reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars",
 				Logged: "Daily budget (US dollars)"})},
 		{Name: "max_cost_month_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "1 か月の予算 (ワークスペース全体)", About: "毎月 1 日の午前 9 時 " +
-				"(日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが" +
-				"止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル",
+			Words{Label: "1 か月の予算 (ワークスペース全体)",
+				About: "毎月 1 日の午前 9 時 (日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル",
 				Logged: "1 か月の予算 (米ドル)"},
 			Words{Label: "Monthly budget (workspace)", About: "Starts again on the first of each month at 0:00 UTC (9:00 in " +
 				"Japan). Once reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars",
 				Logged: "Monthly budget (US dollars)"})},
 		{Name: "prices", Kind: KindRows, Max: MaxPrices, Says: language.InEach(
-			Words{Label: "モデルの料金", About: "Ringi が料金を知らないモデルや、" +
-				"自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ド" +
-				"ルです。予算があるとき、料金の分からないモデルは使えません。",
-				Hint: "モデルには「AI モデル」の欄と同じ名前を入力します。アドレスを" +
-					"登録したエージェントでは compatible:<ID>/<モデル> です。Ringi が知っているモデルな" +
-					"ら、その料金の代わりになります。キャッシュの欄が空なら入力と同じです。" +
-					"すでにかかった費用と、始まっているコンテストの料金は変わりません。" +
-					"行を空にすると登録が外れます。"},
+			Words{Label: "モデルの料金",
+				About: "Ringi が料金を知らないモデルや、自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ドルです。予算があるとき、料金の分からないモデルは使えません。",
+				Hint: "モデルには「AI モデル」の欄と同じ名前を入力します。アドレスを登録したエージェントでは compatible:<ID>/<モデル> です。Ringi が知っているモデルなら、その料金の代わりになります。" +
+					"キャッシュの欄が空なら入力と同じです。すでにかかった費用と、始まっているコンテストの料金は変わりません。行を空にすると登録が外れます。"},
 			Words{Label: "Model prices", About: "For your own endpoints and models Ringi has no price for, in US dollars per " +
 				"million tokens. With a budget, models without a price can’t be used.", Hint: "Use the same names as in “AI " +
-				"model”; for an agent with an address, use compatible:<ID>/<model>. A price here overrides Ringi’s own. If " +
-				"cached input is empty, the input price applies. Past costs and contests already running don’t change. To " +
-				"remove a row, empty it."})},
+				"model”; for an agent with an address, use compatible:<ID>/<model>. A price here overrides Ringi’s own. " +
+				"If cached input is empty, the input price applies. Past costs and contests already running don’t change. " +
+				"To remove a row, empty it."})},
 	}},
 	{Key: "limit", Title: language.InEach("依頼の数の上限", "Request limits"), Settings: []Setting{
 		{Name: "max_open_tasks.person", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(
@@ -147,187 +126,153 @@ var Sections = []Section{
 	}},
 	{Key: "work", Title: language.InEach("実行と AI", "Running and AI"), Settings: []Setting{
 		{Name: "model", Kind: KindText, Rule: RuleModel, fits: isModel, Default: "claude-sonnet-4-6", Says: language.InEach(
-			Words{Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。使うには、" +
-				"モデルの API キーの登録が必要です。導入時にモデルが決められている場合は、" +
-				"そのモデルを使います。"},
-			Words{Label: "AI model", About: "For example, claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. The model’s " +
-				"key must be registered. If a model was set when Ringi was installed, that one is used instead."})},
+			Words{Label: "AI モデル",
+				About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。使うには、モデルの API キーの登録が必要です。導入時にモデルが決められている場合は、そのモデルを使います。"},
+			Words{Label: "AI model", About: "For example, claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. The model’s key " +
+				"must be registered. If a model was set when Ringi was installed, that one is used instead."})},
 		{Name: "executor", Kind: KindChoice, Choices: []string{ExecutorSteps, ExecutorManaged}, Says: language.InEach(
-			Words{Label: "実行方法", About: "承認されたステップの実行方法です。" +
-				"次に始まる承認から適用されます。", Choices: []string{"ステップを順に実行 (標準)",
-				"Claude のセッションで実行"}},
+			Words{Label: "実行方法", About: "承認されたステップの実行方法です。次に始まる承認から適用されます。",
+				Choices: []string{"ステップを順に実行 (標準)", "Claude のセッションで実行"}},
 			Words{Label: "Execution method", About: "What runs approved steps. Applies to approvals that start later.",
 				Choices: []string{"Step by step (standard)", "In a Claude session"}})},
 		{Name: "l4_timeout_seconds", Kind: KindWhole, Min: 30, Max: 86400, Default: 360, Says: language.InEach(
-			Words{Label: "実行の制限時間", About: "過ぎると、実行は失敗として終わります。",
-				Unit: "秒"},
+			Words{Label: "実行の制限時間", About: "過ぎると、実行は失敗として終わります。", Unit: "秒"},
 			Words{Label: "Execution time limit", About: "Executions fail after this time.", Unit: "seconds"})},
 		{Name: "retain_results_days", Kind: KindWhole, Min: 1, Max: 3650, Default: 400, Says: language.InEach(
-			Words{Label: "結果の保存期間", About: "大きな結果は、この日数を過ぎると消えます。" +
-				"監査ログは消えません。これから保存する結果に適用されます。", Unit: "日"},
-			Words{Label: "Keep results for", About: "Large results are deleted after this time; the audit log is not. " +
-				"Applies to results saved from now on.", Unit: "days"})},
+			Words{Label: "結果の保存期間", About: "大きな結果は、この日数を過ぎると消えます。監査ログは消えません。これから保存する結果に適用されます。", Unit: "日"},
+			Words{Label: "Keep results for",
+				About: "Large results are deleted after this time; the audit log is not. Applies to results saved from now on.",
+				Unit:  "days"})},
 		{Name: "mcp_servers", Kind: KindRows, Max: MaxMCPServers, Says: language.InEach(
-			Words{Label: "MCP サーバー", About: "ツールを提供するサーバーです。",
-				Hint: "行を空にすると、そのサーバーを削除します。接続は「連携」、" +
-					"許可は「ツール」のページで管理します。"},
-			Words{Label: "MCP servers", About: "Servers that provide tools.", Hint: "To remove a server, empty its row. " +
-				"Manage connections under Integrations and permissions under Tools."})},
+			Words{Label: "MCP サーバー", About: "ツールを提供するサーバーです。", Hint: "行を空にすると、そのサーバーを削除します。接続は「連携」、許可は「ツール」のページで管理します。"},
+			Words{Label: "MCP servers", About: "Servers that provide tools.",
+				Hint: "To remove a server, empty its row. Manage connections under Integrations and permissions under Tools."})},
 	}},
 	{Key: "contest", Title: language.InEach("方針のコンテスト", "Draft contests"), Settings: []Setting{
 		{Name: "draft_contest.enabled", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "方針をコンテストで下書きする", About: "依頼ごとに複数の AI " +
-				"チームが下書きし、最高点の案を承認に回します。ほかの案もカードから選べま" +
-				"す。費用は依頼 1 件につき、下の「コンテスト 1 回の予算」くらいまでです。" +
-				"切ると、1 つのモデルが下書きします。"},
-			Words{Label: "Draft policies in a contest", About: "For each request, several AI teams draft. The best-scoring " +
-				"draft goes to the approvers, who can choose another one on the card. Each request then costs up to about " +
-				"“Budget per contest” below. If off, one model drafts."})},
+			Words{Label: "方針をコンテストで下書きする", About: "依頼ごとに複数の AI チームが下書きし、最高点の案を承認に回します。ほかの案もカードから選べます。" +
+				"費用は依頼 1 件につき、下の「コンテスト 1 回の予算」くらいまでです。切ると、1 つのモデルが下書きします。"},
+			Words{Label: "Draft policies in a contest", About: "For each request, several AI teams draft. " +
+				"The best-scoring draft goes to the approvers, who can choose another one on the card. " +
+				"Each request then costs up to about “Budget per contest” below. If off, one model drafts."})},
 		{Name: "draft_contest.budget_usd", Kind: KindDollars, Default: 1.0, Says: language.InEach(
-			Words{Label: "コンテスト 1 回の予算", About: "0 より大きく 1,000,000 米ドルまで。" +
-				"全チームで等分し、使い切ったチームはそれまでの最良の案で終わります。" +
-				"進行中の呼び出しの分は超えることがあります。依頼、1 日、1 " +
-				"か月の予算の残りのほうが少なければ、そこで止まります。", Unit: "米ドル"},
-			Words{Label: "Budget per contest", About: "More than 0, up to 1,000,000 US dollars. All teams share it equally; " +
-				"a team that spends its share ends with its best draft so far. Calls in progress can exceed it. If less is left " +
-				"of the budget per request, day or month, the contest stops there.", Unit: "US dollars"})},
+			Words{Label: "コンテスト 1 回の予算", About: "0 より大きく 1,000,000 米ドルまで。全チームで等分し、使い切ったチームはそれまでの最良の案で終わります。" +
+				"進行中の呼び出しの分は超えることがあります。依頼、1 日、1 か月の予算の残りのほうが少なければ、そこで止まります。", Unit: "米ドル"},
+			Words{Label: "Budget per contest", About: "More than 0, up to 1,000,000 US dollars. " +
+				"All teams share it equally; a team that spends its share ends with its best draft so far. " +
+				"Calls in progress can exceed it. If less is left of the budget per request, day or month, the contest stops " +
+				"there.", Unit: "US dollars"})},
 		{Name: "draft_contest.rejected", Kind: KindChoice, Choices: []string{RejectedToTeam, RejectedToAll},
 			Says: language.InEach(
-				Words{Label: "却下された案を作り直すのは", About: "却下のたびに費用がかかります。" +
-					"「その案を書いたチーム」なら予算の 1 チーム分まで、「新しいコンテスト」な" +
-					"ら予算の全額までです。", Choices: []string{"その案を書いたチーム",
-					"新しいコンテスト (すべてのチーム)"}},
-				Words{Label: "Rejected drafts go to", About: "Each " +
-					"rejection costs again: up to one team’s share of the budget, or for a new contest up to all of it.",
+				Words{Label: "却下された案を作り直すのは", About: "却下のたびに費用がかかります。「その案を書いたチーム」なら予算の 1 チーム分まで、「新しいコンテスト」なら予算の全額までです。",
+					Choices: []string{"その案を書いたチーム", "新しいコンテスト (すべてのチーム)"}},
+				Words{Label: "Rejected drafts go to",
+					About:   "Each rejection costs again: up to one team’s share of the budget, or for a new contest up to all of it.",
 					Choices: []string{"The team that wrote it", "A new contest (all teams)"}})},
 		{Name: "draft_contest.max_rounds", Kind: KindWhole, Min: 1, Max: 10, Default: 3, Says: language.InEach(
-			Words{Label: "1 チームが書く回数の上限", About: "2 回目からは、前回の採点を踏まえて書" +
-				"き直します。多いほど案はよくなりますが、時間と費用がかかります。" +
-				"コンテストのファイルの上限のほうが少なければ、そちらを使います。", Unit: "回",
+			Words{Label: "1 チームが書く回数の上限",
+				About: "2 回目からは、前回の採点を踏まえて書き直します。多いほど案はよくなりますが、時間と費用がかかります。コンテストのファイルの上限のほうが少なければ、そちらを使います。", Unit: "回",
 				Logged: "1 チームが書く回数の上限"},
 			Words{Label: "Maximum drafts per team", About: "From the second on, a team rewrites with its last score in view. " +
-				"More make better drafts, and take more time and money. A lower limit in the contest file applies.",
-				Unit: "drafts", Logged: "Maximum drafts per team"})},
+				"More make better drafts, and take more time and money. A lower limit in the contest file applies.", Unit: "drafts",
+				Logged: "Maximum drafts per team"})},
 		{Name: "draft_contest.seconds", Kind: KindWhole, Min: 10, Max: 3600, Default: 300, Says: language.InEach(
-			Words{Label: "コンテストの制限時間", About: "過ぎると、それまでの案の最高点を承認に" +
-				"回します。その間、依頼した人は待ちます。", Unit: "秒"},
-			Words{Label: "Contest time limit", About: "After it, the best draft so far goes to the approvers. The requester " +
-				"waits that long at most.", Unit: "seconds"})},
+			Words{Label: "コンテストの制限時間", About: "過ぎると、それまでの案の最高点を承認に回します。その間、依頼した人は待ちます。", Unit: "秒"},
+			Words{Label: "Contest time limit",
+				About: "After it, the best draft so far goes to the approvers. The requester waits that long at most.",
+				Unit:  "seconds"})},
 		{Name: "draft_contest.file", Kind: KindText, Min: 1, Max: 200, Default: "configs/contest.toml", Says: language.InEach(
-			Words{Label: "コンテストのファイル", About: "チームと採点方法を定めたファイルの場所" +
-				"です (200 文字まで)。ファイルは Ringi の導入担当者が用意します。ないあいだ、" +
-				"方針はコンテストなしで作られます。"},
-			Words{Label: "Contest file", About: "Path of the file with teams and scoring (up to 200 characters). Whoever " +
-				"installed Ringi provides it; until then policies are drafted without a contest.", Logged: "Contest file"})},
+			Words{Label: "コンテストのファイル",
+				About: "チームと採点方法を定めたファイルの場所です (200 文字まで)。ファイルは Ringi の導入担当者が用意します。ないあいだ、方針はコンテストなしで作られます。"},
+			Words{Label: "Contest file", About: "Path of the file with teams and scoring (up to 200 characters). " +
+				"Whoever installed Ringi provides it; until then policies are drafted without a contest.",
+				Logged: "Contest file"})},
 		{Name: "contest_search", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "Web 検索を許可する", About: "入れると、検索担当のメンバー (ファイルの " +
-				"web-search) が、AI モデルの提供元 (Anthropic と OpenAI) の Web 検索を使います。" +
-				"検索語には依頼の内容やツールで読んだ内容が含まれ、検索先のサイトに" +
-				"伝わることがあります。費用は検索 1,000 回あたり 10 米ドルとトークンの分で、" +
-				"すべての予算に含まれます。"},
-			Words{Label: "Allow web search", About: "If on, members who search (web-search in the file) use the web search " +
-				"of their model’s vendor (Anthropic and OpenAI). Search terms may include parts of the request and of what " +
-				"members read with allowed tools, and can reach the sites visited. 1,000 searches cost 10 US dollars plus " +
-				"tokens, and count toward all budgets.", Logged: "Web search in contests"})},
+			Words{Label: "Web 検索を許可する", About: "入れると、検索担当のメンバー (ファイルの web-search) が、AI モデルの提供元 (Anthropic と OpenAI) の Web " +
+				"検索を使います。検索語には依頼の内容やツールで読んだ内容が含まれ、検索先のサイトに伝わることがあります。費用は検索 1,000 回あたり 10 米ドルとトークンの分で、すべての予算に含まれます。"},
+			Words{Label: "Allow web search", About: "If on, members who search (web-search in the file) use the web search of " +
+				"their model’s vendor (Anthropic and OpenAI). Search terms may include parts of the request and of what members " +
+				"read with allowed tools, and can reach the sites visited. " +
+				"1,000 searches cost 10 US dollars plus tokens, and count toward all budgets.", Logged: "Web search in contests"})},
 	}},
 	{Key: "agent", Title: language.InEach("エージェント", "Agents"), Settings: []Setting{
 		{Name: "dm_default", Kind: KindChoice, Choices: []string{"task", "agent"}, Says: language.InEach(
-			Words{Label: "DM の扱い", About: "エージェントの ID で始まる DM (例: claude: …) は、" +
-				"必ず会話になります。", Choices: []string{"依頼", "会話 (既定のエージェントが" +
-				"答えます)"}},
-			Words{Label: "Treat direct messages as", About: "Messages that start with an agent’s ID (such as claude: …) " +
-				"are always conversations.", Choices: []string{"A request", "A conversation (the default agent answers)"}})},
+			Words{Label: "DM の扱い", About: "エージェントの ID で始まる DM (例: claude: …) は、必ず会話になります。",
+				Choices: []string{"依頼", "会話 (既定のエージェントが答えます)"}},
+			Words{Label: "Treat direct messages as",
+				About:   "Messages that start with an agent’s ID (such as claude: …) are always conversations.",
+				Choices: []string{"A request", "A conversation (the default agent answers)"}})},
 		{Name: "agents", Kind: KindRows, Max: MaxAgents, Says: language.InEach(
-			Words{Label: "エージェント", About: "会話の相手です。Codex と Claude は、" +
-				"ここに書かなくても使えます。", Hint: "できること: code はファイルの作成、shell " +
-				"はコマンド、test はテスト、tools はツールの呼び出し。\nID を codex か claude " +
-				"にすると、その内容に置き換わります。\nAPI キーそのものは入力しないで" +
-				"ください。\n行を空にすると、削除します。"},
+			Words{Label: "エージェント", About: "会話の相手です。Codex と Claude は、ここに書かなくても使えます。", Hint: "できること: code はファイルの作成、shell はコマンド、" +
+				"test はテスト、tools はツールの呼び出し。\nID を codex か claude にすると、その内容に置き換わります。\nAPI キーそのものは入力しないでください。\n行を空にすると、削除します。"},
 			Words{Label: "Agents", About: "Agents people can talk to. Codex and Claude are there without a row.",
-				Hint: "Can propose: code writes files, shell runs commands, test runs tests, tools calls tools.\nA row with the " +
-					"ID codex or claude replaces that agent.\nNever enter a key itself.\nTo remove a row, empty it."})},
+				Hint: "Can propose: code writes files, shell runs commands, test runs tests, tools calls tools.\n" +
+					"A row with the ID codex or claude replaces that agent.\nNever enter a key itself.\nTo remove a row, empty it."})},
 		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
-			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案は" +
-				"すべて承認を待ちます。", Hint: "コマンドは 1 語ずつ比べます。* は、" +
-				"半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は \" \" で囲みます。" +
-				"\nシェルのコマンドとファイルの書き込みは、いつも承認が必要です。" +
-				"\nソースから始まった会話では、ソースの名前も書きます。ファイルがソースから" +
-				"変わっていない間だけ使われます。\n行を空にすると、削除します。"},
+			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。", Hint: "コマンドは 1 語ずつ比べます。" +
+				"* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は \" \" で囲みます。\nシェルのコマンドとファイルの書き込みは、いつも承認が必要です。\n" +
+				"ソースから始まった会話では、ソースの名前も書きます。ファイルがソースから変わっていない間だけ使われます。\n行を空にすると、削除します。"},
 			Words{Label: "Tests that run without approval", About: "If empty, everything an agent proposes needs approval.",
 				Hint: "Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -. Put words with " +
-					"spaces in \" \".\nShell commands and file writes always need approval.\nFor conversations from a source, also " +
-					"enter its name. The rule applies only while the files match the source.\nTo remove a row, empty it.",
-				Logged: "Tests that run without approval"})},
+					"spaces in \" \".\nShell commands and file writes always need approval.\n" +
+					"For conversations from a source, also enter its name. The rule applies only while the files match the source.\n" +
+					"To remove a row, empty it.", Logged: "Tests that run without approval"})},
 		{Name: "listed_reads", Kind: KindRows, Max: MaxListedReads, Says: language.InEach(
-			Words{Label: "承認なしで読み取ってよいツール", About: "空なら、エージェントのツール" +
-				"の呼び出しはすべて承認を待ちます。結果は、そのエージェントの提供元に" +
-				"送られます。", Hint: "承認なしで呼び出すのは、値が選択肢・数・日付か、" +
-				"人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のペー" +
-				"ジにあります。ツールが変わると、行は無効になります。\n行を空にすると、" +
-				"削除します。"},
-			Words{Label: "Tools that read without approval", About: "If empty, every tool call an agent proposes needs " +
-				"approval. Results go to the agent’s vendor.", Hint: "A call skips approval only if its values are choices, " +
-				"numbers or dates, or were written word for word by a person in the conversation.\nFind versions on the Tools " +
-				"page. A row stops working when its tool changes.\nTo remove a row, empty it.", Logged: "Tools that read " +
-				"without approval"})},
+			Words{Label: "承認なしで読み取ってよいツール", About: "空なら、エージェントのツールの呼び出しはすべて承認を待ちます。結果は、そのエージェントの提供元に送られます。",
+				Hint: "承認なしで呼び出すのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、行は無効になります。\n行を空にすると、削除します。"},
+			Words{Label: "Tools that read without approval",
+				About: "If empty, every tool call an agent proposes needs approval. Results go to the agent’s vendor.",
+				Hint: "A call skips approval only if its values are choices, numbers or dates, or were written word for word by " +
+					"a person in the conversation.\nFind versions on the Tools page. A row stops working when its tool changes.\n" +
+					"To remove a row, empty it.", Logged: "Tools that read without approval"})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
-			Words{Label: "ソース (GitHub のリポジトリ)", About: "会話を、ここにあるリポジトリのファ" +
-				"イルから始められます (例: claude@shop: …)。リポジトリのファイルが、" +
-				"そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。",
-				Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 " +
-					"のように書きます。\nフォルダーが空なら、リポジトリ全体です。\n人は Slack " +
-					"のメンバー ID を , で区切るか、everybody (全員) とします。\nCI は、" +
-					"エージェントの変更を送るときに動かすかどうかです。skip は GitHub の Actions " +
-					"だけに伝わります。\nプルリクエストは、CI の設定 (.github など) " +
-					"とサブモジュールを変えられません。\n社外と共有するチャンネルでは" +
-					"使えません。\n行を空にすると、登録が外れます。"},
+			Words{Label: "ソース (GitHub のリポジトリ)",
+				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。",
+				Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。\nフォルダーが空なら、リポジトリ全体です。\n" +
+					"人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。\nCI は、エージェントの変更を送るときに動かすかどうかです。" +
+					"skip は GitHub の Actions だけに伝わります。\nプルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。\n社外と共有するチャンネルでは使えません。\n" +
+					"行を空にすると、登録が外れます。"},
 			Words{Label: "Sources (GitHub repositories)", About: "Conversations can start with the files of these " +
 				"repositories, as in claude@shop: …. The agent’s vendor receives the files, including any secrets in them.",
-				Hint: "Names use lowercase letters, digits and hyphens. Write a branch as heads/main and a tag as " +
-					"tags/v1.\nLeave the folder empty for the whole repository.\nEnter people as Slack member IDs separated by " +
-					"commas, or everybody.\nCI sets whether it runs when changes are pushed; skip affects GitHub Actions " +
-					"only.\nPull requests can’t change CI configuration (such as .github) or submodules.\nNot available in " +
-					"channels shared with other companies.\nTo remove a row, empty it."})},
+				Hint: "Names use lowercase letters, digits and hyphens. Write a branch as heads/main and a tag as tags/v1.\n" +
+					"Leave the folder empty for the whole repository.\nEnter people as Slack member IDs separated by commas, or " +
+					"everybody.\nCI sets whether it runs when changes are pushed; skip affects GitHub Actions only.\n" +
+					"Pull requests can’t change CI configuration (such as .github) or submodules.\n" +
+					"Not available in channels shared with other companies.\nTo remove a row, empty it."})},
 		{Name: "action_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 24, Says: language.InEach(
-			Words{Label: "提案の承認の期限", About: "過ぎると、エージェントの提案は期限切れに" +
-				"なります。", Unit: "時間"},
+			Words{Label: "提案の承認の期限", About: "過ぎると、エージェントの提案は期限切れになります。", Unit: "時間"},
 			Words{Label: "Proposal time limit", About: "An agent’s proposal expires after this time.", Unit: "hours",
 				Logged: "Proposal time limit (hours)"})},
 		{Name: "session_idle_days", Kind: KindWhole, Min: 1, Max: 365, Default: 14, Says: language.InEach(
-			Words{Label: "会話を終了するまで", About: "メッセージがないまま、この日数が" +
-				"過ぎた会話を終了します。続けるには、新しい会話を始めます。", Unit: "日"},
-			Words{Label: "End conversations after", About: "Conversations end after this time without messages. To continue, " +
-				"start a new one.", Unit: "days"})},
+			Words{Label: "会話を終了するまで", About: "メッセージがないまま、この日数が過ぎた会話を終了します。続けるには、新しい会話を始めます。", Unit: "日"},
+			Words{Label: "End conversations after",
+				About: "Conversations end after this time without messages. To continue, start a new one.", Unit: "days"})},
 		{Name: "ai_sessions.cache.enabled", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "終了した会話を残す", About: "オフにすると、会話は終了後まもなく削除さ" +
-				"れます。監査ログは残ります。これから始まる会話に適用されます。"},
-			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. The " +
-				"audit log remains. Applies to conversations started from now on."})},
+			Words{Label: "終了した会話を残す", About: "オフにすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
+			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. " +
+				"The audit log remains. Applies to conversations started from now on."})},
 		{Name: "max_session_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "会話 1 つの予算", About: "AI の利用料がこの額に達すると、エージェントは" +
-				"その会話で答えなくなります。進行中の呼び出しの分は超えることがあります。",
-				Unit: "米ドル"},
-			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation’s AI cost " +
-				"reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
+			Words{Label: "会話 1 つの予算", About: "AI の利用料がこの額に達すると、エージェントはその会話で答えなくなります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
+			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation’s AI cost reaches " +
+				"this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
-			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)", About: "達すると、午前 " +
-				"9 時 (日本時間) まで答えなくなります。進行中の呼び出しの分は超えることが" +
-				"あります。料金が分からないモデルは、最も高い料金で数えます。", Unit: "米ドル",
+			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
+				About: "達すると、午前 9 時 (日本時間) まで答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高い料金で数えます。", Unit: "米ドル",
 				Logged: "エージェントの 1 日の予算 (米ドル)"},
 			Words{Label: "Daily budget for agents (workspace)", About: "Once reached, agents stop answering until 0:00 UTC " +
 				"(9:00 in Japan). Calls in progress can exceed it. Models with unknown prices count at the highest known price.",
 				Unit: "US dollars", Logged: "Daily budget for agents (US dollars)"})},
 		{Name: "max_sources_per_day", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 100, Says: language.InEach(
-			Words{Label: "1 日のソースの取得 (ワークスペース全体)", About: "達すると、午前 9 時 " +
-				"(日本時間) まで、会話はファイルなしで続き、そう表示します。", Unit: "回",
+			Words{Label: "1 日のソースの取得 (ワークスペース全体)", About: "達すると、午前 9 時 (日本時間) まで、会話はファイルなしで続き、そう表示します。", Unit: "回",
 				Logged: "1 日のソースの取得"},
-			Words{Label: "Source fetches per day (workspace)", About: "Once reached, conversations go on without files, and " +
-				"say so, until 0:00 UTC (9:00 in Japan).", Unit: "fetches", Logged: "Source fetches per day"})},
+			Words{Label: "Source fetches per day (workspace)",
+				About: "Once reached, conversations go on without files, and say so, until 0:00 UTC (9:00 in Japan).",
+				Unit:  "fetches", Logged: "Source fetches per day"})},
 		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
-			Words{Label: "1 時間のメッセージ (1 人)", About: "超えたメッセージは残りますが、" +
-				"エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ (1 人)"},
-			Words{Label: "Messages per hour (per person)", About: "Further messages are kept, but the agent doesn’t answer " +
-				"right away.", Unit: "messages", Logged: "Messages per hour (per person)"})},
+			Words{Label: "1 時間のメッセージ (1 人)", About: "超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ (1 人)"},
+			Words{Label: "Messages per hour (per person)",
+				About: "Further messages are kept, but the agent doesn’t answer right away.", Unit: "messages",
+				Logged: "Messages per hour (per person)"})},
 	}},
 	{Key: "general", Title: language.InEach("全般", "General"), Settings: []Setting{
 		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(
@@ -335,16 +280,14 @@ var Sections = []Section{
 			Words{Label: "Name", About: "The agent’s name, for example on cards."})},
 		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(&slugForm), Default: "default",
 			Says: language.InEach(
-				Words{Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと" +
-					"同じものは使えません。"},
+				Words{Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
 				Words{Label: "Short name", About: "Used in addresses. Must be unique."})},
 		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
-			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。この設定は、" +
-				"依頼の文から言語を判断できないカードと、会話に使われます。" +
-				"このコンソールの言語とは別です。", Choices: []string{"日本語", "English"}},
-			Words{Label: "Language in Slack", About: "Cards use their request’s language. This setting is for " +
-				"conversations, and for requests whose language isn’t clear, such as a link. The console’s language is " +
-				"separate.", Choices: []string{"日本語", "English"}})},
+			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。この設定は、依頼の文から言語を判断できないカードと、会話に使われます。このコンソールの言語とは別です。",
+				Choices: []string{"日本語", "English"}},
+			Words{Label: "Language in Slack", About: "Cards use their request’s language. " +
+				"This setting is for conversations, and for requests whose language isn’t clear, such as a link. " +
+				"The console’s language is separate.", Choices: []string{"日本語", "English"}})},
 	}},
 }
 

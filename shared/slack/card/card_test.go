@@ -305,8 +305,7 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 		"task_id": s.Head.TaskID, "version": "1", "next_version": "2", "resource_id": "01RESOURCE",
 		"priority_emoji": "🟡", "priority_label": "Medium", "prompt_content (truncated)": content,
 		"error_message": card.Sentence("ja", task.ReasonToolFailed, "calculate_overtime"),
-		"steps_text": "1. *従業員一覧を取得* — `list_employees`\n2. *勤怠データ取得* — `list_attend" +
-			"ance`\n3. *残業時間計算* — " +
+		"steps_text": "1. *従業員一覧を取得* — `list_employees`\n2. *勤怠データ取得* — `list_attendance`\n3. *残業時間計算* — " +
 			"`calculate_overtime`\n" +
 			"4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n5. *完了通知* — `send_slack_dm`",
 	}

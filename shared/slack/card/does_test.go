@@ -33,8 +33,7 @@ var doneStates = []state{
 		return planned(s, steps, defaults)
 	}},
 	{"does_messages", processCard, func(s *scenario) *scenario {
-		const text = "11月の勤怠の締めは 12月2日 (水) 17:00 です。\\n" +
-			"未入力の方は入力をお願いします。"
+		const text = "11月の勤怠の締めは 12月2日 (水) 17:00 です。\\n未入力の方は入力をお願いします。"
 		steps := []task.Step{message(1, "U0TAKADA", text, ""), message(2, "U0MORI", text, "")}
 		return planned(s, steps, defaults)
 	}},
@@ -111,8 +110,7 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 		expect.NoError(t, cardtest.Check(m))
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
-	const want = "🔁 v1 から: 「ノート PC 14 型」 › 数量 2 → *1* · 合計 ¥447,000 → " +
-		"*¥298,000* (<@" + suzuki +
+	const want = "🔁 v1 から: 「ノート PC 14 型」 › 数量 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
 		"> さんの差し戻し「見積書の宛名が違います」)"
 	expect.Has(t, said("CARD#process#0002"), want)
 	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s",

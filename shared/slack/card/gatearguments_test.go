@@ -69,8 +69,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 			"*シート「1aBcD」のタブ「2026-11」に書き込みます — 0 行*"},
 		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x",
 			"to": []string{"a@example.com", "mallory@example.com"}}),
-			"*mail の send を実行します*\n" +
-				"to › 1〜2: 「a@example.com」、「mallory@example.com」 · a: `x`"},
+			"*mail の send を実行します*\nto › 1〜2: 「a@example.com」、「mallory@example.com」 · a: `x`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).gate(t)
@@ -344,8 +343,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 		"cancelled": func(s *scenario) *scenario { return s.cancelTask() },
 	}
 	for result, want := range map[string][2]string{
-		`{"updated_rows":21,"rows_below":21}`: {"ステップ 4: 書き込んだ表の下に、以前の行が " +
-			"21 行残っています",
+		`{"updated_rows":21,"rows_below":21}`: {"ステップ 4: 書き込んだ表の下に、以前の行が 21 行残っています",
 			"Step 4: older rows below the new table: 21."},
 		`{"updated_rows":21,"rows_below":9000,"more_below":true}`: {"9000 行以上残っています", "9000 or more."},
 		`{"updated_rows":21,"rows_below":null}`:                   {"確認できませんでした", "couldn't check"},
