@@ -20,56 +20,47 @@ import (
 )
 
 type actionRow struct {
-	Number                  int
-	ID, Type, Badge, Status string
-	Summary, By             string
-	At, DecideBy            time.Time
-	Changes                 []changedFile
-	Changed                 string        // what it changed, once it has ended
-	Became                  []changedFile // the same, path by path
-	No                      string        // why nobody can approve it
-	Pull                    *pullRequest
-	Argv                    []writtenText
-	Script                  writtenText
-	Commands                []writtenCommand
-	Ran                     []string        // what became of each of several commands
-	Effect                  *subject.Effect // of a call
-	ToolKind                string
-	Arguments               writtenText // of the call; its effect has their words
-	Notes                   []string
-	Returned                string // what the agent was given of a call's result
-	Seconds                 int
-	Whole                   bool // the complete payload is shown
-	Approved, Rule          string
-	ApprovedAt              time.Time
-	Via                     string
-	Rejected, Because       string
-	Cancelled, Why          string
-	Started, Completed      time.Time
-	Took                    string
-	Exit                    string
-	Result, Error, Unknown  string
-	Late                    string // result that arrived after the cancellation
-	Open, Runs, Waits       bool
-	Folds                   bool // what was asked and what was printed is unfolded by hand
-	Lines                   []logLine
-	Count                   int
-	Missing                 string         // numbers of the lines of output that are not kept
-	LogPath                 string         // address that shows the output; empty if it is shown already or there is none
-	OpenPath                string         // address that shows the complete payload, if this page doesn't
-	Route                   *subject.Route // nil: no rule chose one
+	Is                     *conversation.Action
+	Type, Badge, Status    string
+	Summary, By            string
+	DecideBy               time.Time
+	Changes                []changedFile
+	Changed                string        // what it changed, once it has ended
+	Became                 []changedFile // the same, path by path
+	No                     string        // why nobody can approve it
+	Pull                   *pullRequest
+	Argv                   []writtenText
+	Script                 writtenText
+	Commands               []writtenText
+	Ran                    []string        // what became of each of several commands
+	Effect                 *subject.Effect // of a call
+	ToolKind               string
+	Arguments              writtenText // of the call; its effect has their words
+	Notes                  []string
+	Returned               string // what the agent was given of a call's result
+	Whole                  bool   // the complete payload is shown
+	Approved, Rule         string
+	Via                    string
+	Rejected, Because      string
+	Cancelled, Why         string
+	Took                   string
+	Result, Error, Unknown string
+	Late                   string // result that arrived after the cancellation
+	Open, Waits            bool
+	Folds                  bool // what was asked and what was printed is unfolded by hand
+	Lines                  []logLine
+	Count                  int
+	Missing                string         // numbers of the lines of output that are not kept
+	LogPath                string         // address that shows the output; empty if it is shown already or there is none
+	OpenPath               string         // address that shows the complete payload, if this page doesn't
+	Route                  *subject.Route // nil: no rule chose one
 }
 
 // writtenText is a text that people stamp: spelled, so that nothing in it hides, and the address of it as it is.
 type writtenText struct {
 	Text, AsItIs string
 	Differs      bool // the text is not as it is
-}
-
-// writtenCommand is one of several commands.
-type writtenCommand struct {
-	Script  writtenText
-	Seconds int
+	Seconds      int  // for one of several commands
 }
 
 // changedFile is a path of a difference: what became of it, and its lines.
@@ -121,10 +112,9 @@ type logLine struct {
 // action returns the row: the complete payload, who decided, and the result.
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
 	out := actionRow{
-		Number: x.Number, ID: x.ActionID, Type: card.ActionCalled(x, locale), Badge: actionBadges[x.Status],
-		Status: statusOfAction(words, x), At: x.CreatedAt,
-		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID), Seconds: x.TimeoutSeconds,
-		Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending, Open: t.open(x),
+		Is: x, Type: card.ActionCalled(x, locale), Badge: actionBadges[x.Status], Status: statusOfAction(words, x),
+		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID),
+		Waits: x.Status == conversation.ActionPending, Open: t.open(x),
 	}
 	out.Folds = out.Open && x.Status.Over() && !t.chosen
 	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
@@ -175,13 +165,14 @@ func (t *loaded) place(x *conversation.Action) string {
 func (t *loaded) does(x *conversation.Action, p conversation.Payload, path string, out *actionRow, locale string) {
 	for i, text := range payloadTexts(p) {
 		spelled := legible.Spelled(text)
-		is := writtenText{spelled, asItIs(path, x.Number, i+1), spelled != text}
+		is := writtenText{Text: spelled, AsItIs: asItIs(path, x.Number, i+1), Differs: spelled != text}
 		switch {
 		case len(p.Argv) > 0:
 			out.Argv = append(out.Argv, is)
 		case len(p.Changes) > 0:
 		case len(p.Commands) > 0:
-			out.Commands = append(out.Commands, writtenCommand{is, p.Commands[i].TimeoutSeconds})
+			is.Seconds = p.Commands[i].TimeoutSeconds
+			out.Commands = append(out.Commands, is)
 		case p.Tool != "":
 			out.Arguments.AsItIs, out.Arguments.Differs = is.AsItIs, true
 		default:
@@ -212,9 +203,9 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 	g := x.Gate
 	switch {
 	case x.ApprovedBy == conversation.ApprovedByAuto && g.ApprovedAt != nil:
-		out.Rule, out.ApprovedAt = legible.OneLine(cmp.Or(x.Rule, "—")), *g.ApprovedAt
+		out.Rule = legible.OneLine(cmp.Or(x.Rule, "—"))
 	case g.ApprovedAt != nil:
-		out.Approved, out.ApprovedAt = t.person(g.ApprovedBy), *g.ApprovedAt
+		out.Approved = t.person(g.ApprovedBy)
 		for _, s := range g.Given() {
 			out.Via = words.In("surface", s.Surface)
 		}
@@ -231,12 +222,8 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 
 // ended fills in an action's result.
 func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
-	out.Started, out.Completed = web.TimeOf(x.StartedAt), web.TimeOf(x.CompletedAt)
 	if x.StartedAt != nil && x.CompletedAt != nil {
 		out.Took = web.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
-	}
-	if x.ExitCode != nil {
-		out.Exit = fmt.Sprint(*x.ExitCode)
 	}
 	out.Result, out.Ran = card.Prose(x.ResultSummary), x.RanLines(locale)
 	if c := x.Changed; c != nil && c.Files > 0 {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -31,12 +30,8 @@ import (
 // saidOfPage is the number of messages on a page; the newest come first.
 const saidOfPage = 100
 
-const (
-	// mostEntries is the number of audit entries on a page.
-	mostEntries = 100
-	// mostText is how many characters of a request are shown that the conversation made.
-	mostText = 200
-)
+// mostEntries is the number of audit entries on a page.
+const mostEntries = 100
 
 // loaded holds the rows that the page is rendered from.
 type loaded struct {
@@ -61,28 +56,23 @@ type loaded struct {
 }
 
 type conversationPage struct {
+	Of                   *conversation.Aggregate
 	Is                   *conversation.Conversation
-	ID, Path, Live       string
+	Person               func(id string) string
+	Path, Live           string
 	StatusText, Badge    string
 	Agent, AgentID, Gone string // Gone: the agent was removed
-	Opener, Channel      string
-	Private              bool
-	Closed               time.Time
-	ClosedBy, ClosedWhy  string
+	Channel              string
 	Trouble              string // why the agent can't answer
 	Workspace            string
-	FilesLost            bool
 	Source               *source // nil: none
 	Attached             []attachedRow
-	Forgotten            time.Time // when it goes
 	Cost, Limit          string
-	Summary              string // of older messages
-	SummaryGone          bool   // it has expired, like the messages in it
-	SummaryAt            time.Time
-	Originals            string    // address of the messages that the summary replaces
-	Said, Before, Folded []saidRow // the newest, those before them, and those that the summary replaces
+	Summary              *conversation.Message // of older messages
+	SummaryGone          bool                  // it has expired, like the messages in it
+	Originals            string                // address of the messages that the summary replaces
+	Said, Before, Folded []saidRow             // the newest, those before them, and those that the summary replaces
 	Older, Newest        string
-	Waits                int // number of unanswered messages
 	Actions              []actionRow
 	Who                  string // who may decide
 	Heading              string // above who may decide
@@ -90,8 +80,6 @@ type conversationPage struct {
 	Buttons              []subject.Button
 	Log                  []subject.Entry
 	LogGoesOn            bool
-	Made                 []madeTask
-	Offered              string // text of a request that a person may make
 	Since                subject.Since
 	First                web.Link // to what waits for a person, if anything does
 	Problem, Typed       string
@@ -114,12 +102,6 @@ func (p *conversationPage) first(t loaded, words web.Texts) {
 		}
 	}
 	p.First = web.Link{}
-}
-
-// madeTask is a request that the agent made of what was agreed.
-type madeTask struct {
-	Path, By, Text string
-	At             time.Time
 }
 
 var saidKey = language.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`}
@@ -250,7 +232,7 @@ func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage, status int,
 ) error {
 	words, s := v.Texts("conversation"), t.is.Conversation
-	p.Is, p.ID, p.Path = s, s.ID, "/console/sessions/"+s.ID
+	p.Of, p.Is, p.Person, p.Path = t.is, s, t.person, "/console/sessions/"+s.ID
 	log := r.URL.Query().Get("log")
 	if strconv.Itoa(t.logged) != log {
 		log = ""
@@ -298,35 +280,21 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if _, ok := agent.Find(t.defs, s.AgentID); !ok {
 		p.Gone = words.Say("agent_gone")
 	}
-	p.Opener, p.Private = t.person(s.Opener), s.ChannelType == "im"
 	p.Channel = t.surface.Marks.Channel(s.Channel)
-	if p.Private {
+	if s.ChannelType == "im" {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
 	if s.Source != nil {
 		p.Workspace = legible.OneLine(s.WorkspacePath)
 		p.Source = sourceOf(words, *s.Source, v.Locale)
 	}
-	if s.ClosedAt != nil {
-		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
-	}
 	p.Attached = attachedOf(words, s.Attached)
-	p.FilesLost, p.Forgotten = t.is.FilesLost(), web.TimeOf(t.is.Head.ForgottenAt)
 	if s.Status == conversation.Failing {
 		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
 	p.Cost = web.Spent(v.Locale, s.Usage.Cost, s.Usage.Unpriced)
 	if most := t.settings.MaxSessionCost(); most > 0 {
 		p.Limit = most.String()
-	}
-	p.Waits = len(t.is.Inbox)
-	if o := t.is.OpenOffer(); o != nil {
-		p.Offered = legible.Spelled(o.Text)
-	}
-	for _, h := range t.is.Handed {
-		p.Made = append(p.Made, madeTask{
-			"/console/tasks/" + h.TaskID, t.person(h.User), card.OneLine(legible.Beginning(h.Text, mostText)), h.CreatedAt,
-		})
 	}
 }
 

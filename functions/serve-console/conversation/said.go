@@ -19,22 +19,19 @@ import (
 )
 
 type saidRow struct {
-	ID, By, Sender string
-	Text           []card.Passage
-	At             time.Time
-	Files          []fileRow
-	Tokens         int64
-	Action         int    // number of the action that the message is about
-	ActionPath     string // where that is on the page
-	Task           string // path of the task that the message is about
-	Request        string // what the agent handed over, or wants to
-	Typed          *conversation.Own
-	Thread         []earlierRow // what was said in the thread before
-	Forwarded      []earlierRow // the messages that it forwards
-	Anew           bool         // the agent doesn't know the messages before this one
-	Waits          bool         // it is not answered
-	Note           string
-	Reads          []readRow
+	conversation.Message
+	By         string
+	Text       []card.Passage
+	Files      []fileRow
+	Action     int          // number of the action that the message is about
+	ActionPath string       // where that is on the page
+	Task       string       // path of the task that the message is about
+	Request    string       // what the agent handed over, or wants to
+	Thread     []earlierRow // what was said in the thread before
+	Forwarded  []earlierRow // the messages that it forwards
+	Anew       bool         // the agent doesn't know the messages before this one
+	Waits      bool         // it is not answered
+	Note       string
 }
 
 type fileRow struct {
@@ -48,30 +45,11 @@ type earlierRow struct {
 	At       time.Time
 }
 
-// readRow is what the agent read of the conversation's files by one call.
-type readRow struct {
-	What, Path, Text, Lines, Version string
-	At                               time.Time
-	Failed                           bool
-}
-
-func readsOf(m conversation.Message, words web.Texts) (out []readRow) {
-	for _, r := range m.Read {
-		x := readRow{What: words.In("read_by", r.Tool), Path: legible.OneLine(r.Path), Text: legible.OneLine(r.Text),
-			Version: legible.First(r.Version, 12), At: r.At, Failed: r.Failed}
-		if r.To > 0 {
-			x.Lines = conversation.NumbersOf([]conversation.Lines{{From: r.From, To: r.To}}, false)
-		}
-		out = append(out, x)
-	}
-	return out
-}
-
 // messages fills in the messages; those that the summary replaces are listed separately.
 func (p *conversationPage) messages(t loaded, words web.Texts) {
 	s := t.is.Conversation
 	if t.summary != nil {
-		p.Summary, p.SummaryAt = card.Prose(t.summary.Content), t.summary.CreatedAt
+		p.Summary = t.summary
 		p.Originals = p.Path + "?before=" + url.QueryEscape(s.CollapsedThrough+"!") + "#said"
 	}
 	p.SummaryGone = s.SummaryKey != "" && t.summary == nil
@@ -107,7 +85,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
 			anew, row.Anew = true, true
 		}
-		row.Files, row.Reads = files.of(m, words), readsOf(m, words)
+		row.Files = files.of(m, words)
 		if s.CollapsedThrough != "" && m.Key() <= s.CollapsedThrough {
 			p.Folded = append(p.Folded, row)
 		} else {
@@ -131,17 +109,13 @@ const mostUnfolded = 10
 
 // rowOf draws a message without what depends on others.
 func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Texts) saidRow {
-	row := saidRow{
-		ID: m.MessageID, By: t.person(m.User), Sender: string(m.Sender), Text: card.Passages(m.Content),
-		At: m.CreatedAt, Tokens: m.RawTokens,
-	}
+	row := saidRow{Message: m, By: t.person(m.User), Text: card.Passages(m.Content)}
 	switch {
 	case m.Deleted:
 		row.Note = words.Say("deletes")
 	case m.Changes != "":
 		row.Note = words.Say("changes")
 	}
-	row.Typed = m.Typed
 	for _, q := range m.Forwarded {
 		by := card.OneLine(q.Name)
 		if len(task.Others("", q.User)) > 0 {

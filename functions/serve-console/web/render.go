@@ -18,6 +18,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -157,8 +158,13 @@ var pageFuncs = template.FuncMap{
 	"fields":  fields, "seek": seek, "typed": typed, "hinted": hinted, "faulty": faulty,
 	"only":    only,
 	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
-	"spelled": legible.Spelled, "spent": Spent,
+	"spelled": legible.Spelled, "spelledLine": legible.OneLine, "oneLine": card.OneLine,
+	"prose": card.Prose, "spent": Spent,
+	"brief": func(s string) string { return card.OneLine(legible.Beginning(s, mostBrief)) },
 }
+
+// mostBrief is how many characters a page shows of a text that stands elsewhere.
+const mostBrief = 200
 
 // pair passes two values to a nested template.
 type pair struct{ A, B any }

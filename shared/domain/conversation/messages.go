@@ -197,6 +197,14 @@ type Read struct {
 	At      time.Time `json:"at"`
 }
 
+// Lines names the lines of a file that were shown; "": none were.
+func (r Read) Lines() string {
+	if r.To == 0 {
+		return ""
+	}
+	return NumbersOf([]Lines{{From: r.From, To: r.To}}, false)
+}
+
 // Reading is what the agent has read for an answer that is not committed yet. It stands until messages are answered.
 type Reading struct {
 	Of   string         `json:"of"`   // key of the first message that the answer is to
