@@ -36,15 +36,8 @@ type ownTool struct {
 	Rev                int
 	Open               bool
 	Unread             bool // the saved constraints can't be read
-	Bounds             []boundInput
+	Bounds             []web.Entry
 	Problems           int
-}
-
-type boundInput struct {
-	Name, ID, Label, About string
-	Number                 bool
-	Value                  string
-	Problem                string
 }
 
 // serverSum counts an MCP server's tools by state. Only the server knows the tools that nobody has decided on yet.
@@ -143,12 +136,13 @@ func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, se
 		x.Allowed = form.Get("allowed") == "true"
 	}
 	for _, name := range s.Knows() {
-		in := boundInput{
-			Name: string(name), ID: "b-" + s.Name + "-" + string(name), Label: t.In("bound_label", name),
-			About: t.In("bound_about", name), Number: name == tenancy.MaxRows, Value: form.Get(string(name)),
+		in := web.Entry{ID: "b-" + s.Name + "-" + string(name), Rows: "3", Field: web.Field{Name: string(name),
+			Label: t.In("bound_label", name), Hint: t.In("bound_about", name), Value: form.Get(string(name))}}
+		if in.HintID = "a-" + in.ID; name == tenancy.MaxRows {
+			in.Rows, in.Mode = "", "numeric"
 		}
 		if sent.name == s.Name && sent.wrong[name] {
-			in.Problem = t.In("bound_wrong", name)
+			in.Problems = []web.Fault{{Text: t.In("bound_wrong", name)}}
 		}
 		x.Bounds = append(x.Bounds, in)
 	}

@@ -151,15 +151,20 @@ func seek(words Texts, of Chooser, label, example, path string) Search {
 type Entry struct {
 	Field
 	ID, Class, Mode string
-	Off             bool // the browser offers no earlier values
-	Plain           bool // problems are said, but not marked
-	Problems        any  // a list with texts, which stand behind the hint
+	Rows            string // of a longer text; empty: it is a line
+	Off             bool   // the browser offers no earlier values
+	Plain           bool   // problems are said, but not marked
+	Problems        any    // a list with texts, which stand behind the hint
 }
 
-// typed returns an input. how has words: required, off, plain, the class number or currency, and the mode of a
+// typed returns an input for a value, or for one of some choices. how has words: required, off, plain, the class mono,
+// number or currency, the rows of a longer text such as 8rows, the most characters such as 300most, and the mode of a
 // keyboard.
 func typed(name, label string, value any, how string) Entry {
-	e := Entry{Field: Field{Name: name, Label: label, Value: fmt.Sprint(value)}}
+	e := Entry{Field: Field{Name: name, Label: label}}
+	if e.Choices, _ = value.([]Choice); e.Choices == nil {
+		e.Value = fmt.Sprint(value)
+	}
 	e.ID = strings.NewReplacer(".", "-", "_", "-").Replace(name)
 	for word := range strings.FieldsSeq(how) {
 		switch word {
@@ -169,12 +174,18 @@ func typed(name, label string, value any, how string) Entry {
 			e.Off = true
 		case "plain":
 			e.Plain = true
-		case "number":
+		case "mono", "number":
 			e.Class = word
 		case "currency":
 			e.Class, e.Most = word, 3
 		default:
-			e.Mode = word
+			if rows, long := strings.CutSuffix(word, "rows"); long {
+				e.Rows = rows
+			} else if most, is := strings.CutSuffix(word, "most"); is {
+				e.Most, _ = strconv.Atoi(most)
+			} else {
+				e.Mode = word
+			}
 		}
 	}
 	return e
@@ -182,7 +193,9 @@ func typed(name, label string, value any, how string) Entry {
 
 // hinted adds a hint, which the problems of an input stand behind.
 func hinted(hint string, problems any, e Entry) Entry {
-	e.Hint, e.HintID, e.Problems = hint, e.ID+"-about", problems
+	if e.Hint, e.Problems = hint, problems; hint != "" {
+		e.HintID = e.ID + "-about"
+	}
 	return e
 }
 
