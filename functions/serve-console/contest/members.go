@@ -16,11 +16,11 @@ import (
 
 // memberRow is one piece of work that the leader gave a member.
 type memberRow struct {
-	Name, Kind, Text, Error, Took string
-	Calls                         string   // tools called, with counts; without arguments
-	Queries                       []string // of searches of the web; nil for others than administrators
-	Failed                        bool
-	Tokens                        int64
+	contest.MemberSubmission
+	Text, Calls string // tools called, with counts; without arguments
+	Took        string
+	Queries     []string // of searches of the web; nil for others than administrators
+	Tokens      int64
 }
 
 // membersPage is what the members of a team did for one round.
@@ -59,16 +59,10 @@ func (c *Pages) showMembers(w http.ResponseWriter, r *http.Request, v *web.Viewe
 }
 
 func (t contestTexts) member(s contest.MemberSubmission, admin bool) memberRow {
-	row := memberRow{
-		Name: card.OneLine(s.AgentName), Kind: t.In("kinds", s.AgentType), Text: card.Prose(s.Content),
-		Calls: t.calls(s.AllMessages), Failed: s.Status != contest.Success,
-		Tokens: s.Usage.InputTokens + s.Usage.OutputTokens,
-	}
+	row := memberRow{MemberSubmission: s, Text: card.Prose(s.Content), Calls: t.calls(s.AllMessages),
+		Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}
 	if admin {
 		row.Queries = queries(s.AllMessages)
-	}
-	if s.ErrorMessage != nil {
-		row.Error = card.Prose(*s.ErrorMessage)
 	}
 	if s.ExecutionTimeMS != nil {
 		row.Took = t.length(*s.ExecutionTimeMS / 1000)

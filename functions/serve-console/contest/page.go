@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -23,16 +22,15 @@ import (
 )
 
 type contestPage struct {
-	Title                 string // of the request that the contest is for
+	Is                    *contest.Contest
 	Path, Live            string
 	Since                 subject.Since
 	Status, Badge, Prompt string
 	Broken                string // why the contest failed
 	Task                  string // address of the request that the contest is for
 	By                    string
-	Began, Deadline       time.Time
 	Took, Rounds, Seconds string
-	Cost, Budget          string
+	Cost                  string
 	Searched              []searchedRow
 	Teams                 []teamRow // by rank
 	Board                 []boardRow
@@ -122,10 +120,10 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 	}
 	words, k, works := contestTexts{v.Texts("contests")}, a.Contest, a.works
 	p := contestPage{
-		Path: contestPath(k.ExecutionID), Task: taskPath(k), Began: k.CreatedAt, Deadline: k.DeadlineAt,
+		Is: k, Path: contestPath(k.ExecutionID), Task: taskPath(k),
 		Rounds:  words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
 		Seconds: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
-		Cost:    spent(k, works, v.Locale), Budget: k.Budget.String(), Over: k.SettledAt != nil,
+		Cost:    spent(k, works, v.Locale), Over: k.SettledAt != nil,
 		Searched: words.searched(works),
 	}
 	if v.Admin || k.ForKind == "" { // a request's prompt names the bounds of tools, which only administrators may see
@@ -160,7 +158,6 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 		}
 	}
 	p.bound()
-	p.Title = card.OneLine(k.Title)
 	d := web.Document{Title: words.asked(k), Here: "contests", Data: p, Status: status}
 	return c.Show(w, r, v, d, "contest")
 }

@@ -111,6 +111,16 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	return t
 }
 
+// Made returns what the attempt's steps made.
+func (t Attempt) Made() (out []web.Link) {
+	for _, s := range t.Steps {
+		if s.Address != "" {
+			out = append(out, web.Link{Path: s.Address, Text: s.Step.Name})
+		}
+	}
+	return out
+}
+
 // Now names where the attempt stands, as task.yaml has words for steps and for attempts.
 func (t Attempt) Now() string {
 	switch {

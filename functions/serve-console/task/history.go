@@ -50,7 +50,6 @@ type History struct {
 	Answer                 string // a plain reply instead of a task
 	Changed                string // that the author changed the message afterwards, and whether that counts
 	RequestNumber          string // "" if the tenant numbers no requests, or it was not taken on yet
-	Outcome                *Outcome
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
 	Parked                 string // why a generation failed, in a sentence
 	Waits                  time.Time
@@ -70,7 +69,7 @@ type History struct {
 
 // News reports whether something came of the request.
 func (t History) News() bool {
-	return t.Outcome != nil || t.Choice != nil || !t.Waits.IsZero() || t.Answer+t.Ending+t.Parked+t.Changed != ""
+	return t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() || t.Answer+t.Ending+t.Parked+t.Changed != ""
 }
 
 // arrange says where on the page what waits stands, or else the newest steps.
@@ -98,29 +97,12 @@ func (t *History) arrange() {
 	}
 }
 
-// Outcome is what came of the latest execution: the page begins with it.
-type Outcome struct {
-	Text, Error string
-	Made        []web.Link // what steps made
-	Run         string     // names the execution on the page
-}
-
-// outcome returns what came of the latest execution; nil while it goes on.
-func outcome(attempts []Attempt) *Outcome {
-	if len(attempts) == 0 {
+// Outcome is the latest execution once something came of it: the page begins with that. It is nil while it goes on.
+func (t History) Outcome() *Attempt {
+	if len(t.Attempts) == 0 || t.Attempts[0].Summary+t.Attempts[0].Error == "" && t.Attempts[0].Made() == nil {
 		return nil
 	}
-	t := attempts[0]
-	out := &Outcome{Text: t.Summary, Error: t.Error, Run: t.name()}
-	for _, s := range t.Steps {
-		if s.Address != "" {
-			out.Made = append(out.Made, web.Link{Path: s.Address, Text: s.Step.Name})
-		}
-	}
-	if out.Text == "" && out.Error == "" && len(out.Made) == 0 {
-		return nil
-	}
-	return out
+	return &t.Attempts[0]
 }
 
 // Message is the original request.
@@ -137,11 +119,8 @@ type Message struct {
 
 // Choice is what a message beside a gate was meant to be.
 type Choice struct {
-	Task, Title string // of the gate
-	As          task.ChoiceAs
-	By          string
-	At          time.Time
-	Over        bool
+	*task.Choice
+	By string
 }
 
 // History builds a task's history from its rows.
@@ -162,7 +141,6 @@ func (r Reader) History(s Source) History {
 	for i := len(a.Executions) - 1; i >= 0; i-- {
 		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
 	}
-	t.Outcome = outcome(t.Attempts)
 	t.Gate = r.waiting(a, t)
 	t.arrange()
 	t.Uses = uses(a)
@@ -188,10 +166,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		t.Answer = r.prose(a.Answer.Sentence)
 	}
 	if c := a.Choice; c != nil {
-		t.Choice = &Choice{Task: c.Gate.TaskID, Title: card.OneLine(c.Gate.Title), As: c.As, Over: c.Over || c.GateOver}
-		if c.DecidedAt != nil {
-			t.Choice.By, t.Choice.At = r.Person(c.DecidedBy), *c.DecidedAt
-		}
+		t.Choice = &Choice{c, r.Person(c.DecidedBy)}
 	}
 }
 
@@ -305,11 +280,9 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 
 // Use is the usage of model calls.
 type Use struct {
-	aggregate.Usage
-	At     time.Time
+	*aggregate.Use
 	What   string // kind of the row they made: TASK, PROMPT, PROCESS, EXECUTION; empty: none
 	Number int    // of its version
-	Kept   bool   // what was sent was kept
 	Teams  bool   // a contest's calls; the usage is named by its execution_id, and its page lists them
 }
 
@@ -325,11 +298,9 @@ func uses(a *task.Aggregate) []Use {
 		what, rest, _ := strings.Cut(u.Made, "#")
 		number, _, _ := strings.Cut(rest, "#")
 		n, _ := strconv.Atoi(number)
-		x := Use{Usage: u.Usage, At: u.CreatedAt, What: what, Number: n, Kept: u.Kept(), Teams: held[u.ID]}
-		x.Provider, x.Model, x.Prompt = legible.OneLine(x.Provider), legible.OneLine(x.Model), legible.OneLine(x.Prompt)
-		out = append(out, x)
+		out = append(out, Use{u, what, n, held[u.ID]})
 	}
-	slices.SortStableFunc(out, func(a, b Use) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(out, func(a, b Use) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return out
 }
 

@@ -99,10 +99,11 @@ func TestTheTimelineHasAnAxis(t *testing.T) {
 // A person reads first what came of the newest attempt, and only that.
 func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
 	made := []Run{{Step: Step{Name: "シート"}, Address: "https://example.com/1"}, {Step: Step{Name: "DM"}}}
-	got := outcome([]Attempt{{Version: 2, Number: 3, Summary: "まとめ", Steps: made}, {Version: 2, Number: 2, Error: "失敗"}})
-	expect.That(t, got.Text == "まとめ" && got.Error == "" && got.Run == "run-2-3" && len(got.Made) == 1 &&
-		got.Made[0].Text == "シート", "%+v", got)
-	expect.That(t, outcome(nil) == nil && outcome([]Attempt{{Version: 1, Number: 1}, {Summary: "前回"}}) == nil,
+	of := func(all ...Attempt) *Attempt { return History{Attempts: all}.Outcome() }
+	got := of(Attempt{Version: 2, Number: 3, Summary: "まとめ", Steps: made}, Attempt{Version: 2, Number: 2, Error: "失敗"})
+	expect.That(t, got.Summary == "まとめ" && got.Error == "" && got.Name() == "run-2-3" && len(got.Made()) == 1 &&
+		got.Made()[0].Text == "シート", "%+v", got)
+	expect.That(t, of() == nil && of(Attempt{Version: 1, Number: 1}, Attempt{Summary: "前回"}) == nil,
 		"nothing has come of it yet")
 }
 

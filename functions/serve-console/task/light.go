@@ -17,7 +17,7 @@ const (
 )
 
 // Names of a page's parts: of elements, and in the address that asks for one.
-func (a Attempt) name() string { return fmt.Sprintf("run-%d-%d", a.Version, a.Number) }
+func (a Attempt) Name() string { return fmt.Sprintf("run-%d-%d", a.Version, a.Number) }
 func (s Run) name() string     { return "step-" + s.Key }
 
 // lighten leaves out what the page has no room for, but for the part that the address asks for.
@@ -35,7 +35,7 @@ func (t *History) lighten(show string) {
 				s.Call, s.Result, s.Folded = Call{Effect: only}, nil, true
 			}
 		}
-		if steps -= len(a.Steps); steps < 0 && i > 0 && a.name() != show && !within {
+		if steps -= len(a.Steps); steps < 0 && i > 0 && a.Name() != show && !within {
 			a.Steps, a.Timeline, a.Folded = nil, nil, true
 		}
 	}
