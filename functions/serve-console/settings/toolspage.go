@@ -36,7 +36,7 @@ type ownTool struct {
 	Rev                int
 	Open               bool
 	Unread             bool // the saved constraints can't be read
-	Bounds             []web.Entry
+	Bounds             []web.Field
 	Problems           int
 }
 
@@ -136,8 +136,8 @@ func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, se
 		x.Allowed = form.Get("allowed") == "true"
 	}
 	for _, name := range s.Knows() {
-		in := web.Entry{ID: "b-" + s.Name + "-" + string(name), Rows: "3", Field: web.Field{Name: string(name),
-			Label: t.In("bound_label", name), Hint: t.In("bound_about", name), Value: form.Get(string(name))}}
+		in := web.Field{Name: string(name), ID: "b-" + s.Name + "-" + string(name), Label: t.In("bound_label", name),
+			Hint: t.In("bound_about", name), Value: form.Get(string(name)), Rows: "3"}
 		if in.HintID = "a-" + in.ID; name == tenancy.MaxRows {
 			in.Rows, in.Mode = "", "numeric"
 		}

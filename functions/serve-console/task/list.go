@@ -139,7 +139,7 @@ func (f taskFilter) of(v *web.Viewer) task.Filter {
 
 func (f taskFilter) form(words web.Texts, people []web.Choice) web.Filter {
 	search := web.Field{Name: "q", Label: words.Say("search"), Type: "search", Most: maxSearch, Value: f.Search,
-		Hint: words.Say("search_hint")}
+		Hint: words.Say("search_hint"), HintID: "q-hint"}
 	statuses := web.Choices(words, "statuses", f.Status, task.Statuses...)
 	return web.Filter{Path: tasksPath, Search: true, Submit: words.Say("filter"),
 		Links: web.Cleared(tasksPath, words.Say("clear"), f.narrows()),

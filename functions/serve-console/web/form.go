@@ -147,21 +147,11 @@ func seek(words Texts, of Chooser, label, example, path string) Search {
 	return Search{words, of, label, example, path}
 }
 
-// Entry is an input of a form with what is said about it.
-type Entry struct {
-	Field
-	ID, Class, Mode string
-	Rows            string // of a longer text; empty: it is a line
-	Off             bool   // the browser offers no earlier values
-	Plain           bool   // problems are said, but not marked
-	Problems        any    // a list with texts, which stand behind the hint
-}
-
 // typed returns an input for a value, or for one of some choices. how has words: required, off, plain, the class mono,
 // number or currency, the rows of a longer text such as 8rows, the most characters such as 300most, and the mode of a
 // keyboard.
-func typed(name, label string, value any, how string) Entry {
-	e := Entry{Field: Field{Name: name, Label: label}}
+func typed(name, label string, value any, how string) Field {
+	e := Field{Name: name, Label: label}
 	if e.Choices, _ = value.([]Choice); e.Choices == nil {
 		e.Value = fmt.Sprint(value)
 	}
@@ -192,7 +182,7 @@ func typed(name, label string, value any, how string) Entry {
 }
 
 // hinted adds a hint, which the problems of an input stand behind.
-func hinted(hint string, problems any, e Entry) Entry {
+func hinted(hint string, problems any, e Field) Field {
 	if e.Hint, e.Problems = hint, problems; hint != "" {
 		e.HintID = e.ID + "-about"
 	}

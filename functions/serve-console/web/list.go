@@ -126,15 +126,19 @@ type Link struct {
 	Plain      bool // it looks as any link, not as a button
 }
 
-// Field is an input of a filter, or a select if it has choices.
+// Field is an input of a form: a line, a longer text if it has rows, or a select if it has choices.
 type Field struct {
 	Name, Label, Value string
-	Type               string // of an input; empty: a text
+	ID                 string // empty: its name
+	Type, Mode, Class  string // of a line, of its keyboard, and how it looks; empty: a text
+	Rows               string
 	Choices            []Choice
 	Most               int // characters; 0: no limit
 	Example            string
-	Hint               string
-	HintID             string // of a hint that stands elsewhere
+	Hint, HintID       string
+	Problems           any  // a list with texts, which stand behind the hint
+	Plain              bool // problems are said, but not marked
+	Off                bool // the browser offers no earlier values
 	Required           bool
 }
 
