@@ -296,10 +296,9 @@ func (c *Pages) beginExport(w http.ResponseWriter, r *http.Request, v *web.Viewe
 
 type exportData struct {
 	auditlog.Export
-	Path    string
-	Open    bool // somebody works on it
-	Problem string
-	Note    string // how long the link is valid, and how long the file is stored
+	Path string
+	Open bool   // somebody works on it
+	Note string // how long the link is valid, and how long the file is stored
 }
 
 func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -311,8 +310,7 @@ func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	x = x.Seen(c.Now())
 	d := exportData{
 		Export: x, Path: "/console/audit/exports/" + x.ID, Open: x.Open(c.Now()),
-		Problem: words.In("problems", x.Problem),
-		Note:    words.Say("link_note", "minutes", int(auditlog.LinkLasts.Minutes()), "hours", int(auditlog.Kept.Hours())),
+		Note: words.Say("link_note", "minutes", int(auditlog.LinkLasts.Minutes()), "hours", int(auditlog.Kept.Hours())),
 	}
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "audit", Data: d}, "audit/export")
 }

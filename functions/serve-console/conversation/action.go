@@ -51,8 +51,7 @@ type actionRow struct {
 	Lines                  []logLine
 	Count                  int
 	Missing                string         // numbers of the lines of output that are not kept
-	LogPath                string         // address that shows the output; empty if it is shown already or there is none
-	OpenPath               string         // address that shows the complete payload, if this page doesn't
+	More                   string         // address that shows its output and all that it would do; empty: this page does
 	Route                  *subject.Route // nil: no rule chose one
 }
 
@@ -122,9 +121,6 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	}
 	p, all := t.asked[x.ActionID]
 	out.Whole = all
-	if !all && x.Number != t.logged {
-		out.OpenPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
-	}
 	t.does(x, p, path, &out, locale)
 	out.Changes = changedFiles(p.Changes, words, locale, func(n int) string { return asItIs(path, x.Number, n) })
 	out.Pull = pullOf(x, p, words, locale)
@@ -139,8 +135,8 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	t.ended(x, &out, words, locale)
 	if out.Count = x.Lines; t.logged == x.Number {
 		t.printed(x, &out)
-	} else if x.Lines > 0 {
-		out.LogPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
+	} else {
+		out.More = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
 	}
 	return out
 }
@@ -235,8 +231,6 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	}
 	if t.logged == x.Number {
 		out.Returned = t.returned
-	}
-	if t.logged == x.Number && x.ActionType != conversation.CodeGenerate {
 		out.Became = changedFiles(t.became, words, locale, func(n int) string {
 			return fmt.Sprintf("/console/sessions/%s/actions/%d/became/%d", x.SessionID, x.Number, n)
 		})

@@ -157,19 +157,13 @@ func (d ruleData) Exactly(field string) (all []problem) {
 	return all
 }
 
-// emptyData is what may happen to a stage by one cause.
-type emptyData struct {
-	Name, Label string
-	Options     []web.Choice
-}
-
 type stageData struct {
 	I           int
 	At, Field   string // before the names of its inputs, and of its problems
 	Mark        string
 	Name, Need  string
 	Kinds       []web.Choice
-	Empties     []emptyData
+	Empties     []web.Field // what may happen if too few people are left, by cause
 	People      web.Chooser
 	Position    web.Chooser
 	Group       web.Chooser
@@ -290,7 +284,7 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 		up = append(up, string(rules.ThenUp))
 	}
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
-	x.Empties = a.empties(s.Empty, up)
+	x.Empties = a.empties(x.At, i, s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
 	x.Position = a.positionChooser(x.At+"position", positionValue(s.Who.Department, s.Who.Position),
 		sent.Get("find."+x.At+"position"), positions)
@@ -304,7 +298,7 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 }
 
 // empties are what may happen to a stage for which too few people are left, by cause.
-func (a *asked) empties(is rules.Empty, up []string) (all []emptyData) {
+func (a *asked) empties(at string, i int, is rules.Empty, up []string) (all []web.Field) {
 	was := newEmpty
 	if is != (rules.Empty{}) {
 		was = is
@@ -322,8 +316,9 @@ func (a *asked) empties(is rules.Empty, up []string) (all []emptyData) {
 		for _, t := range cause.of {
 			of = append(of, string(t))
 		}
-		all = append(all, emptyData{cause.name, a.In("fields", "route.stages.empty."+cause.name),
-			a.options("empty_options", string(cause.is), of...)})
+		all = append(all, web.Field{Name: at + cause.name, ID: fmt.Sprint(cause.name, "-", i),
+			Label:   a.In("fields", "route.stages.empty."+cause.name),
+			Choices: a.options("empty_options", string(cause.is), of...)})
 	}
 	return all
 }

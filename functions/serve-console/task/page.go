@@ -219,9 +219,8 @@ func (c *Pages) showPage(
 	if p.Prompts = mayReadPrompts(v, t.task); p.Gate != nil && v.User == t.task.Head.Requester {
 		p.Turn = card.Turn(v.Locale, t.task.Head.Glance, card.OneLine)
 	}
-	if p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run); p.RunAt == "" && c.Machine != "" {
-		p.RunHere = true
-	}
+	p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run)
+	p.RunHere = p.RunAt == "" && c.Machine != ""
 	p.Since = p.since(r, v, t, turn)
 	if p.Since.Shown {
 		p.Gate, p.Buttons, p.Asked, p.Along = nil, nil, false, nil

@@ -71,19 +71,16 @@ func OthersModal(
 	if turns := d.turns(page, page == of-1); len(turns) > 0 {
 		blocks = append(blocks, slack.NewActionBlock(o.TaskID, turns...))
 	}
-	submit := ""
+	submit, told := "", w.Reads
 	switch {
 	case !a.IsOpen(p.ID):
-		blocks = append(blocks, contextLine(d.w.ReviewOver))
+		told = d.w.ReviewOver
 	case o.Alone:
-		blocks = append(blocks, contextLine(w.Author))
-	case o.ReadOnly || !Stampable(draft.SubmissionContent):
-		blocks = append(blocks, contextLine(w.Reads))
-	default:
-		submit = w.Pick
-		blocks = append(blocks, contextLine(w.Picks))
+		told = w.Author
+	case !o.ReadOnly && Stampable(draft.SubmissionContent):
+		submit, told = w.Pick, w.Picks
 	}
-	return modal(OthersCallback, w.Title, submit, d.w.ReviewClose, metadata(o), blocks...), true
+	return modal(OthersCallback, w.Title, submit, d.w.ReviewClose, metadata(o), append(blocks, contextLine(told))...), true
 }
 
 // PickReason is the reason that is recorded when a version is rejected because another draft was picked.

@@ -299,18 +299,16 @@ func (d drawing) reviewed(
 		blocks = append(blocks, contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
 	}
 	blocks = append(append(blocks, route...), on.dialogButtons(r, value, d.turns(r.Page, last))...)
+	said := w.ReviewOn
 	switch {
 	case !open:
-		blocks = append(blocks, contextLine(w.ReviewOver))
+		said = w.ReviewOver
 	case r.ReadOnly || whole.cut:
-		blocks = append(blocks, contextLine(w.ReviewReads))
+		said = w.ReviewReads
 	case last:
-		submit = w.ReviewApprove
-		blocks = append(blocks, contextLine(w.ReviewLast))
-	default:
-		blocks = append(blocks, contextLine(w.ReviewOn))
+		submit, said = w.ReviewApprove, w.ReviewLast
 	}
-	return modal(callback, name, submit, w.ReviewClose, metadata(r), blocks...)
+	return modal(callback, name, submit, w.ReviewClose, metadata(r), append(blocks, contextLine(said))...)
 }
 
 // Told is a dialog with one text and no button but the one that closes it.

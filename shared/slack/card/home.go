@@ -162,9 +162,12 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	w, q := askWordsOf.In(s.Locale), x.Question
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true, narrow: true}
 	v, _ := d.versionOf(q.Kind, func(_, id string) bool { return q.ID == id }, maxPages-1)
-	r := d.routeOf(&v)
+	r, stage := d.routeOf(&v), ""
+	if s := r.st.CurrentStage(); s != nil {
+		stage = " · " + r.owes(s)
+	}
 	b, first, notes := d.bodyOnHome(&v), d.about(&v), []string{
-		fill(w.HomeFrom, "who", d.w.mention(a.Head.Requester)) + x.pressing(w) + x.stage(r) + x.until(w)}
+		fill(w.HomeFrom, "who", d.w.mention(a.Head.Requester)) + x.pressing(w) + stage + x.until(w)}
 	if v.last {
 		notes = append(notes, d.w.RejectionEnds)
 	}

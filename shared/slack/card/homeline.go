@@ -128,15 +128,6 @@ func (x Waits) pressing(w *askWords) (out string) {
 	return out + x.as(w)
 }
 
-// stage names the stage of a route that waits for the person, and how many stamps it owes.
-func (x Waits) stage(r routed) string {
-	s := r.st.CurrentStage()
-	if s == nil {
-		return ""
-	}
-	return " · " + fill(r.texts.Owes, "stage", or(inline(s.Name, maxStage), r.w.None), "n", s.Owed)
-}
-
 // as says for whom the person stands in, or nothing.
 func (x Waits) as(w *askWords) string {
 	if x.For == "" {

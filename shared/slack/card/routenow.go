@@ -232,8 +232,12 @@ func (r routed) whom(w *askWords) string {
 	if s.Mode != circulation.ModeChannel {
 		who = r.asked(r.st.Owes(), maxListTitle)
 	}
-	stage := fill(r.texts.Owes, "stage", or(inline(s.Name, maxStage), r.w.None), "n", s.Owed)
-	return fill(w.WaitsFor, "who", stage+" "+who)
+	return fill(w.WaitsFor, "who", r.owes(s)+" "+who)
+}
+
+// owes names a stage, and how many stamps it owes.
+func (r routed) owes(s *circulation.StageState) string {
+	return fill(r.texts.Owes, "stage", or(inline(s.Name, maxStage), r.w.None), "n", s.Owed)
 }
 
 // dueOf returns until when a gate is asked, or the present stage of its route; nil: without end.
