@@ -47,7 +47,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	}
 	_, page := desk.Get("/console/contests/" + id + "/members/" + contest.TeamHash("careful") + ".1")
 	says(t, "the page of members", page, []string{said, "researcher", "検索"})
-	_, board := desk.Get("/console/contests/board")
+	_, board := desk.Get("/console/contests/board?team=careful")
 	says(t, "the board", board, []string{"/console/contests/" + id, "/console/tasks/"})
 
 	decide(t, desk, "no-contests", nil)
