@@ -42,7 +42,8 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 			}
 		}
 	}
-	if text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // its call and result
+	text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t))
+	if calls != 2 || !strings.Contains(text, said) { // its call and result
 		t.Errorf("%d parts are of the tool: %s", calls, text)
 	}
 	_, page := desk.Get("/console/contests/" + id + "/members/" + contest.TeamHash("careful") + ".1")
@@ -73,7 +74,8 @@ func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
 	t.Helper()
 	const path = "/console/tools/servers/" + vendors.RoomsServer
 	_, page := desk.Get(path)
-	hash := regexp.MustCompile(`name="tool" value="` + regexp.QuoteMeta(vendors.HouseRules) + `"><input type="hidden" name="hash" value="([0-9a-f]{64})"`).FindStringSubmatch(page)
+	hash := regexp.MustCompile(`name="tool" value="` + regexp.QuoteMeta(vendors.HouseRules) +
+		`"><input type="hidden" name="hash" value="([0-9a-f]{64})"`).FindStringSubmatch(page)
 	if hash == nil {
 		t.Fatalf("the page doesn't show %s: %s", vendors.HouseRules, page)
 	}
