@@ -59,10 +59,9 @@ type contestsPage struct {
 }
 
 type contestRow struct {
+	contest.Contest
 	Path, Prompt, Status, Badge, Task string
-	Teams                             int
-	Cost, Best, Score, Took           string
-	Began                             time.Time
+	Cost, Score, Took                 string
 }
 
 func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -109,12 +108,12 @@ func taskPath(k *contest.Contest) string {
 
 func contestInList(k contest.Contest, words contestTexts) contestRow {
 	row := contestRow{
-		Path: contestPath(k.ExecutionID), Prompt: words.asked(&k), Task: taskPath(&k), Teams: k.TotalTeams,
-		Cost: web.Spent(words.Locale(), k.Usage.Cost, k.Usage.Unpriced), Began: k.CreatedAt,
+		Contest: k, Path: contestPath(k.ExecutionID), Prompt: words.asked(&k), Task: taskPath(&k),
+		Cost: web.Spent(words.Locale(), k.Usage.Cost, k.Usage.Unpriced),
 	}
 	row.Status, row.Badge = words.stands(&k, k.Outcome)
 	if k.BestScore != nil {
-		row.Best, row.Score = card.OneLine(k.BestTeamName), shownScore(*k.BestScore)
+		row.Score = shownScore(*k.BestScore)
 	}
 	if k.SettledAt != nil {
 		row.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())

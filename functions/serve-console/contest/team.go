@@ -70,10 +70,9 @@ func (bar) Wide(n int) int { return n * barApart }
 func barOf(score float64) bar { return bar{Score: shownScore(score), score: score} }
 
 type roundRow struct {
+	*contest.Round
 	Key, Score, Took       string
-	Number                 int
 	Best                   bool
-	At                     time.Time
 	Metrics                explain.Table
 	Judge, Reasoning, Sure string
 	Tokens                 int64
@@ -118,9 +117,9 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 
 func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	row := roundRow{
-		Key: draftKey(x.TeamID, x.RoundNumber), Number: x.RoundNumber,
-		Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
-		Took: t.length(x.ExecutionTimeSeconds), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
+		Round: x, Key: draftKey(x.TeamID, x.RoundNumber), Score: shownScore(x.EvaluationScore),
+		Best: k.BestRound == x.RoundNumber, Took: t.length(x.ExecutionTimeSeconds),
+		Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}
 	row.Metrics.Columns = t.Columns("metric", "#score", "comment")
 	for _, m := range x.Metrics {

@@ -242,18 +242,12 @@ type Button struct {
 	No                           string // why this viewer can't use it
 
 	// Of a gate under a rule.
-	Stage int    // that the page shows
-	Lead  string // what a rejection does
-	Ways  []Way  // the buttons by which a reason is sent; none: there is one, by Label
-	Never string // why it can't be sent back
+	Stage int      // that the page shows
+	Lead  string   // what a rejection does
+	Ways  []Button // the buttons by which a reason is sent; none: there is one, by Label
+	Never string   // why it can't be sent back
 	// Whom is the field in which somebody who stands in for several people says for whom they act; nil: for one only.
 	Whom *web.Field
-}
-
-// Way is one of the buttons of a form.
-type Way struct {
-	Act                          aggregate.Act
-	Label, Class, Confirm, About string
 }
 
 // Asking is a page that asks a viewer about a subject.

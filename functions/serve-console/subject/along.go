@@ -210,7 +210,7 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 	b.Label = x.Words.In("act", o.Act)
 	b.Reason, b.Hint = x.Words.Say("reason"), words.Say("reason_hint")
 	for _, way := range form.Ways {
-		is := Way{Act: aggregate.ActReject, Label: way.Text, About: way.About}
+		is := Button{Offer: aggregate.Offer{Act: aggregate.ActReject}, Label: way.Text, About: way.About}
 		if way.Kind == circulation.Deny {
 			is.Act, is.Class, is.Confirm = aggregate.ActDeny, "button-danger", words.Say("confirm_deny")
 		}
