@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"cmp"
 	"net/url"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // TestAfterACorrection runs all tests of corrected requests on one database, each with its own table.
@@ -17,6 +19,7 @@ func TestAfterACorrection(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"titles are not of what was asked first":      testCorrectedTitles,
 		"the requester is told what only they can do": testTurnOfTheRequester,
+		"what an edit led to says so":                 testDraftedOfAnEdit,
 	})
 }
 
@@ -51,6 +54,46 @@ func testCorrectedTitles(t *testing.T, w *consoletest.World) {
 	unmarked.Mark = nil
 	w.AskForSteps(unmarked)
 	b.Get("/console/approvals").Says(t, 200, "shop__order", "勤怠集計").Lacks(t, "」の v")
+}
+
+// edit has the message of Sato's request say something else, and that drafted anew.
+func edit(t *testing.T, w *consoletest.World, text string) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: w.By.Team}
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		is := *a.Request
+		is.Text = text
+		return a.Correct(is, "1776675700.000000", false, by, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Redraft(a.Correction.Saying(), by, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: "部の勤怠集計", Description: text, Priority: task.Medium,
+			TaskType: task.TypeStandard}, w.Now())
+	})
+	set := expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishPrompt(a.Head.Run, "方針\n- 対象: 人事部だけ", set, w.Now())
+	})
+}
+
+func testDraftedOfAnEdit(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	was := cmp.Or(w.Load().Request.Text, "(なし)")
+	edit(t, w, "人事部の勤怠だけをまとめて")
+	const said, opened = "さんが依頼を変更: 「", `<details id="back" open>`
+	b := w.As(webapi.Suzuki)
+	b.Get(w.TaskPage()).Holds(t, opened).Says(t, 200, "v2 は、編集された依頼で作り直したものです", said+was+"」→「人事部の勤怠だけをまとめて」",
+		"前のバージョンとの違い").Lacks(t, "は却下されました")
+
+	w.As(webapi.Suzuki).In("en").Get(w.TaskPage()).Says(t, 200, "v2 is drafted from the edited request")
+
+	sentBack(w)
+	edit(t, w, "見積を付けました。今月の勤怠をまとめて")
+	b.Get(w.TaskPage()).Holds(t, opened).Says(t, 200, "v1 は却下されました", "見積を付けてください", said,
+		"」→「見積を付けました。今月の勤怠をまとめて」", "前のバージョンとの違い")
 }
 
 func testTurnOfTheRequester(t *testing.T, w *consoletest.World) {

@@ -64,7 +64,7 @@ type History struct {
 	Gate                   *Gate // what waits for a decision
 	Run                    int
 	Along                  *subject.Route // of what waits, or else of the newest steps
-	Back, Newest           *Version       // what was rejected, and what waits in its place
+	Newest, Back           *Version       // what waits in the place of an earlier version, and what was rejected
 }
 
 // News reports whether something came of the request.
@@ -89,8 +89,16 @@ func (t *History) arrange() {
 		t.Along = newest.Route
 		return
 	}
-	if newest.Because != "" {
-		t.Back, t.Newest = &all[1], newest
+	if newest.Because+newest.Edited != "" {
+		t.Newest = newest
+		for i := range all[1:] {
+			if v := &all[i+1]; v.Status != aggregate.Cancelled { // but for those that closed for an edit
+				if v.Reason != "" && !v.Replaced {
+					t.Back = v
+				}
+				break
+			}
+		}
 	}
 	if newest.Sum != nil && len(newest.Sum.Writes) > 0 {
 		newest.Sum.Writes[0].Changes = newest.Changes

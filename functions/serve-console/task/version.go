@@ -28,6 +28,7 @@ type Version struct {
 	Changes  *subject.Changes // of steps from the version before; nil: they do the same
 	Later    bool             // there was a version before
 	Because  string           // why the version before was rejected
+	Edited   string           // how the request was edited that it is made of
 	Replaced bool             // by the next version, another team's draft that a person picked
 	Created  time.Time
 	Drafted  *Drafted // the contest that drafted it; nil: there was none
@@ -124,10 +125,17 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
 			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
 		}
-		v.Replaced = a.Replaced(p)
+		v.Replaced, v.Edited = a.Replaced(p), r.edited(a, p)
 		out = append([]Version{v}, out...)
 	}
 	return out
+}
+
+func (r Reader) edited(a *task.Aggregate, version task.Gated) string {
+	if was := a.EditedFrom(version); was != nil {
+		return card.Edited(a, r.Locale, was, r.Person, r.prose)
+	}
+	return ""
 }
 
 func (r Reader) plans(a *task.Aggregate) []Version {
@@ -142,6 +150,7 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 		}
 		if i > 0 {
 			v.Because = r.prose(a.Processes[i-1].RejectionReason)
+			v.Edited = r.edited(a, p)
 		}
 		if len(p.Steps) > 0 {
 			v.Sum = r.sum(a, p.Steps)

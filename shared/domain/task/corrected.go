@@ -26,7 +26,7 @@ type Correction struct {
 	Late    bool     `json:"late,omitempty"` // after the decision: it doesn't count
 	Anew    bool     `json:"anew,omitempty"` // drafting anew has begun; the first layer is next
 	Taken   bool     `json:"taken,omitempty"`
-	Was     *Request `json:"was,omitempty"` // the request before, while Anew
+	Was     *Request `json:"was,omitempty"` // the request before it was last drafted anew; see EditedFrom
 	// Declined is what the first layer answered to it in place of a task, and As of which kind: it is drafted no more.
 	Declined string      `json:"declined,omitempty"`
 	As       ExtractKind `json:"declined_as,omitempty"`
@@ -76,6 +76,22 @@ func (a *Aggregate) Corrected() *Correction {
 		return nil
 	}
 	return r
+}
+
+// EditedFrom returns the request before the edit that led to a version; nil if another reason did, or none.
+func (a *Aggregate) EditedFrom(version Gated) *Request {
+	if steps, is := version.(*Process); is {
+		p, i := a.Prompt(), slices.Index(a.Processes, steps)
+		if p == nil || i < 1 || steps.PromptID != p.ID || a.Processes[i-1].PromptID == p.ID {
+			return nil
+		}
+		version = p
+	}
+	if i := len(a.Prompts) - 1; i < 1 || a.Prompts[i] != version || a.Prompts[i-1].Status == aggregate.Rejected ||
+		a.Prompts[i].Status == aggregate.Cancelled || a.Correction == nil {
+		return nil
+	}
+	return a.Correction.Was
 }
 
 // anew reports whether the first layer reads a corrected request.
@@ -243,9 +259,9 @@ func (a *Aggregate) extractedAnew(e Extract, now time.Time) (aggregate.Change, e
 	row := *a.Correction
 	was := *row.Was
 	was.Meta = a.Request.Meta
-	row.Anew, row.Was = false, nil
+	row.Anew = false
 	if e.Kind.plain() {
-		row.Taken, row.Declined, row.As = false, e.Sentence, e.Kind
+		row.Was, row.Taken, row.Declined, row.As = nil, false, e.Sentence, e.Kind
 		c.Put(&was)
 	} else {
 		c.readThread(a, e)

@@ -47,7 +47,7 @@ func until(a *task.Aggregate, key string) *task.Aggregate {
 	}
 	for i, p := range a.Prompts {
 		if p.Key() == key {
-			then.Prompts, then.Processes = a.Prompts[:i+1], nil
+			then.Prompts, then.Processes, then.Head.Glance.Version = a.Prompts[:i+1], nil, p.Version
 		}
 	}
 	return &then

@@ -1,8 +1,6 @@
 package card
 
 import (
-	"strings"
-
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
@@ -68,6 +66,12 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if p.Contest != nil && !p.Contest.Over() {
 				v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
 			}
+			at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
+			why := d.because(d.a.EditedFrom(p), "", i, at)
+			if why != "" && v.made && p.Author == "" && p.Repeats == 0 {
+				v.since = d.sinceWith(p.Version-1, p.Content == d.a.Prompts[i-1].Content, "", why)
+				v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
+			}
 			if i+1 < len(d.a.Prompts) {
 				next := d.a.Prompts[i+1]
 				v.next, v.replaced, v.repeated = &next.Status, d.picked(next), next.Repeats == p.Version
@@ -79,8 +83,8 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, p.Gate) {
 				continue
 			}
-			if i > 0 {
-				v.since = d.since(d.a.Processes[i-1], p)
+			if i > 0 && p.Repeats == 0 {
+				v.since = d.since(i)
 			}
 			v.steps, v.sum, v.remarks = p.Steps, d.sum(p.Steps), p.Remarks
 			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Last(p)
@@ -245,7 +249,7 @@ func (d drawing) matter(v *version) string {
 	case !v.told() && v.kind == task.CardStep && planned != nil:
 		return d.short(d.sum(planned.Steps))
 	case !v.told() || !v.sum.Final && v.kind == task.CardProcess:
-		return titleOf(d.a, askWordsOf.In(d.w.Locale))
+		return titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale))
 	case v.kind == task.CardStep:
 		return checkOf(d.w, v.order, v.sum)
 	}
@@ -332,47 +336,4 @@ func (d drawing) chooses(t aggregate.Terms, asReason bool) slack.Block {
 		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
 	}
 	return contextLine(lines...)
-}
-
-// since says what a version does otherwise than the one before, and why that was sent back.
-func (d drawing) since(was, is *task.Process) string {
-	const most = 5
-	var all []string
-	left, used := 0, 0
-	changes := explain.Between(d.w.Locale, was.Steps, is.Steps)
-	for i, c := range changes {
-		text := d.w.ChangedTo
-		switch {
-		case c.Was == nil:
-			text = d.w.ChangedNew
-		case c.Is == nil:
-			text = d.w.ChangedGone
-		}
-		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
-		last := i == len(changes)-1 // what all steps move, if that changed
-		if n := units(line); n > maxInlineCode || !last && (len(all) == most-1 || used+n > maxInlineCode) {
-			left++
-			continue
-		}
-		all, used = append(all, line), used+units(line)
-	}
-	if left > 0 {
-		all = append(all, fill(d.w.MoreSteps, "n", left))
-	}
-	text, sentBack := d.w.Since, was.Status == aggregate.Rejected && was.RejectedBy != ""
-	switch {
-	case len(changes) == 0 && !sentBack:
-		return ""
-	case len(changes) == 0:
-		text = d.w.SinceNothing
-	}
-	text = fill(text, "version", was.Version, "changes", strings.Join(all, " · "))
-	if sentBack {
-		said := d.w.SentBackFor
-		if strings.Contains(is.Remarks, strings.TrimSpace(was.RejectionReason)) { // the answer below quotes it
-			said = d.w.SentBackBy
-		}
-		text += fill(said, "who", d.w.mention(was.RejectedBy), "reason", inline(was.RejectionReason, maxDetail/2))
-	}
-	return text
 }

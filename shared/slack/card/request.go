@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/words/legible"
 )
 
 // mostEnclosed is how many forwarded messages, and how many files, a card lists; the request's page has all.
@@ -156,8 +157,9 @@ func Changed(a *task.Aggregate, locale string, who, text func(string) string) st
 		if now[0] == "" {
 			now = nil
 		}
-		return fill(said, "then", w.redraftable(a, text), "who", who(c.Author), "text",
-			or(strings.Join(append(now, w.nowEncloses(a, who, text)...), " · "), w.None))
+		is := &task.Request{Forwarded: c.Forwarded, Files: c.Files, MoreFiles: c.MoreFiles}
+		now = append(now, w.nowEncloses(is, a.Request, who, text)...)
+		return fill(said, "then", w.redraftable(a, text), "who", who(c.Author), "text", or(strings.Join(now, " · "), w.None))
 	}
 	late := c != nil && (c.Late || e != nil || a.Execution() != nil) // it may have come before what it is too late for now
 	switch answered := e != nil && e.As == task.TaskAnswered; {
@@ -181,14 +183,24 @@ func Changed(a *task.Aggregate, locale string, who, text func(string) string) st
 	return is(w.Changed)
 }
 
+// Edited says who edited a request that was drafted anew, and briefly what it said before and says now.
+func Edited(a *task.Aggregate, locale string, was *task.Request, who, text func(string) string) string {
+	w, is, all := wordsOf.In(locale), a.Request, []string(nil)
+	if was.Text != is.Text {
+		before, now := legible.Parted(was.Text, is.Text)
+		all = []string{fill(w.EditedText, "was", or(text(before), w.None), "is", or(text(now), w.None))}
+	}
+	all = append(all, w.nowEncloses(is, was, who, text)...)
+	return fill(w.Edited, "who", who(or(a.Correction.Author, a.Head.Requester)), "edit", strings.Join(all, " · "))
+}
+
 // nowEncloses names what an edited message forwards and which files it has, each where that changed.
-func (w *words) nowEncloses(a *task.Aggregate, who, text func(string) string) (out []string) {
-	c, was := a.Corrected(), a.Request
-	if !slices.EqualFunc(c.Forwarded, was.Forwarded, func(x, y aggregate.Quoted) bool {
+func (w *words) nowEncloses(is, was *task.Request, who, text func(string) string) (out []string) {
+	if !slices.EqualFunc(is.Forwarded, was.Forwarded, func(x, y aggregate.Quoted) bool {
 		return x.User == y.User && x.Name == y.Name && x.Text == y.Text
 	}) {
 		var from []string
-		for _, q := range c.Forwarded {
+		for _, q := range is.Forwarded {
 			name := or(text(q.Name), "?")
 			if len(task.Others("", q.User)) > 0 {
 				name = who(q.User)
@@ -199,14 +211,14 @@ func (w *words) nowEncloses(a *task.Aggregate, who, text func(string) string) (o
 		out = append(out, fill(w.NowForwards, "text", or(strings.Join(from, ", "), w.None)))
 	}
 	file := func(x, y aggregate.SharedFile) bool { return x.ID == y.ID }
-	if !slices.EqualFunc(c.Files, was.Files, file) || c.MoreFiles != was.MoreFiles {
+	if !slices.EqualFunc(is.Files, was.Files, file) || is.MoreFiles != was.MoreFiles {
 		var names []string
-		for _, f := range c.Files {
+		for _, f := range is.Files {
 			names = append(names, or(text(cmp.Or(f.Name, f.ID)), "?"))
 		}
 		said := fill(w.NowFiles, "text", or(strings.Join(names, ", "), w.None))
-		if c.MoreFiles > 0 {
-			said += " " + fill(w.FilesNotRead, "n", c.MoreFiles, "most", len(c.Files))
+		if is.MoreFiles > 0 {
+			said += " " + fill(w.FilesNotRead, "n", is.MoreFiles, "most", len(is.Files))
 		}
 		out = append(out, said)
 	}
@@ -230,8 +242,11 @@ func (w *words) redraftable(a *task.Aggregate, text func(string) string) string 
 
 // isChanged returns that sentence as a card says it.
 func (d drawing) isChanged() string {
-	return Changed(d.a, d.w.Locale, d.w.mention, func(s string) string { return people(inline(s, maxReason)) })
+	return Changed(d.a, d.w.Locale, d.w.mention, quoted)
 }
+
+// quoted is a part of a message within a line.
+func quoted(s string) string { return people(inline(s, maxReason)) }
 
 // changed draws that sentence.
 func (d drawing) changed() []slack.Block {

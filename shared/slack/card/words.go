@@ -41,6 +41,7 @@ type words struct {
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor, SentBackBy string
+	Edited, EditedText                           string // the request, before it
 	ChangedTo, ChangedNew, ChangedGone           string
 	Stamper                                      string // stands for whoever will approve
 	Remarks                                      string // heading of the answers to earlier rejections
