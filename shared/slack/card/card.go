@@ -70,6 +70,7 @@ func RenderLinked(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, cons
 func (d drawing) render(c *aggregate.Card) Message {
 	var f face
 	d.copied(c, d.a.Copies)
+	d.beneath = c.User != ""
 	switch c.CardType {
 	case task.CardPrompt, task.CardProcess, task.CardStep:
 		f = d.asks(c.CardType, c.Subject)
@@ -110,8 +111,9 @@ type drawing struct {
 	settled  bool   // nobody decides any more about what is drawn
 	asker    string // whose request a conversation's action is; empty: the task's requester's
 
-	copy *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread
-	hint bool            // it is the first copy to its person
+	beneath bool            // what is drawn stands below what names it
+	copy    *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread
+	hint    bool            // it is the first copy to its person
 }
 
 type face struct {

@@ -214,6 +214,22 @@ func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
 	expect.That(t, strings.Contains(home, " · ✏️ 編集した文はまだ反映されていません"), "%s", home)
 }
 
+// What nobody has said anything of is asked for by the request's title; below it stand tool and server.
+func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
+	steps := orderSteps(1)[:1]
+	steps[0].Mark, steps[0].ToolTitle = nil, "Place an order"
+	s := planned(t, steps, defaults)
+	m := render(s.Aggregate, s.card(processCard), "en", s.now)
+	expect.Is(t, m.Text, "Please approve: 今月の勤怠集計 — place_order on rooms (“Place an order”) · amount unknown")
+	first := sections(m.Attachments[0].Blocks.BlockSet)[0]
+	expect.That(t, strings.HasPrefix(first, "*今月の勤怠集計*\n*Calls “Place an order” (place_order on rooms)*"), "%s", first)
+	routed(&s.Process().Gate, s.now, threeStages()...)
+	copied := copied(s, s.copyOf(suzuki, 1), "en")
+	text := drawn(copied.Attachments[0].Blocks.BlockSet)
+	expect.That(t, strings.HasPrefix(copied.Text, m.Text+" (<@"+requester.ID+">)") &&
+		strings.Count(text, "今月の勤怠集計") == 1 && strings.Count(text, "nknown amount") == 1, "%s\n%s", copied.Text, text)
+}
+
 // Steps of a policy that is drafted anew name the request no longer.
 func TestStepsOfAnEarlierPolicyNameNoRequest(t *testing.T) {
 	steps := fiveSteps()[:1]

@@ -30,7 +30,7 @@ const (
 func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
-	d.put(&top, 1, lead, append([]string{d.says(s)}, quotation(lead.Words)...)...)
+	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{d.says(s)}, quotation(lead.Words))...)
 	if since != "" {
 		top.add(0, "", since)
 	}
@@ -125,6 +125,14 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 
 // says is the sentence that people read first.
 func (d drawing) says(s explain.Sum) string { return strong(d.line(s.Says())) }
+
+// unsaid is the request's title where it isn't known what steps do: what a tool is called says little.
+func (d drawing) unsaid(s explain.Sum) []string {
+	if s.Told() || s.Lead.Orders == nil || d.beneath || d.narrow || d.a.Task == nil {
+		return nil
+	}
+	return []string{"*" + or(inline(d.a.Task.Title, maxListTitle), d.w.Untitled) + "*"}
+}
 
 // short is what steps do for a notification or a list, whole: its end says what isn't known.
 func (d drawing) short(s explain.Sum) string { return inline(s.Short(d.w.Locale), 2*maxHeader) }
@@ -223,7 +231,12 @@ func (d drawing) arguments(e *explain.Effect) []string {
 	if e.Items != nil {
 		heading = d.w.OtherArguments
 	}
-	lines := slices.Concat(together(heading, own), together(d.w.Details, details), together(d.w.LeftOut, left))
+	most := maxBeside
+	if e.Act == "" { // the arguments are all that is known of it
+		most = 1
+	}
+	lines := slices.Concat(together(heading, own, most), together(d.w.Details, details, maxBeside),
+		together(d.w.LeftOut, left, maxBeside))
 	if e.Tool != MessageTool || d.settled {
 		return lines
 	}
@@ -234,8 +247,8 @@ func (d drawing) arguments(e *explain.Effect) []string {
 	return append(lines, fill(d.w.Appended, "line", Below(d.w.Locale, who)))
 }
 
-// together puts a few short texts in a line, and others each in its own.
-func together(heading string, all [][]string) (lines []string) {
+// together puts up to most short texts in a line, and others each in its own.
+func together(heading string, all [][]string, most int) (lines []string) {
 	var line []string
 	used := 0
 	for _, parts := range all {
@@ -245,7 +258,7 @@ func together(heading string, all [][]string) (lines []string) {
 	switch {
 	case len(all) == 0:
 		return nil
-	case len(slices.Concat(all...)) == len(all) && len(all) <= maxBeside && (used <= maxInlineCode || !several):
+	case len(slices.Concat(all...)) == len(all) && len(all) <= most && (used <= maxInlineCode || !several):
 		return []string{strings.TrimLeft(heading+" ", " ") + strings.Join(line, " · ")}
 	case heading != "":
 		lines = []string{heading}
@@ -394,6 +407,7 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 	}
 	call.ToolInput = b.JSON
 	s = explain.SumOf(d.w.Locale, []explain.Effect{explain.EffectOf(d.w.Locale, call, shown, nil)}, nil)
+	d.beneath = true
 	out = d.effects(s, "", most, 0)
 	if len(hidden) > 0 {
 		for i, name := range hidden {

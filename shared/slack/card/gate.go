@@ -252,6 +252,8 @@ func (d drawing) matter(v *version) string {
 		return titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale))
 	case v.kind == task.CardStep:
 		return checkOf(d.w, v.order, v.sum)
+	case !v.sum.Told():
+		return titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale)) + " — " + d.short(v.sum)
 	}
 	return d.short(v.sum)
 }
