@@ -51,7 +51,8 @@ func (r *Request) Saying() string {
 	return aggregate.HashOf(strings.Join(all, "\x00"))
 }
 
-// of returns a request as the correction has it. Whoever wrote the message, or one that it forwards, asks along a route.
+// of returns a request as the correction has it. Whoever wrote the message, or one that it forwards, asks along a
+// route.
 func (r *Correction) of(q Request) *Request {
 	q.Text, q.Forwarded, q.Files, q.MoreFiles = r.Text, r.Forwarded, r.Files, r.MoreFiles
 	q.Authors = Others(q.User, append(q.Authors, r.Author)...)
@@ -116,8 +117,8 @@ func (a *Aggregate) redrafted(row Gated) bool {
 	return c != nil && (c.Taken || c.As != "") && a.Head.Ended == nil && (policy || steps)
 }
 
-// Redraftable reports whether the requester may have the corrected request drafted anew now: a policy or steps wait, and
-// further versions are left.
+// Redraftable reports whether the requester may have the corrected request drafted anew now: a policy or steps wait,
+// and further versions are left.
 func (a *Aggregate) Redraftable() bool {
 	_, waits := a.OpenGate()
 	return waits && a.RedraftableOnceItWaits()
@@ -140,7 +141,8 @@ func (a *Aggregate) RedraftableOnceItWaits() bool {
 // somebody else made the message a request, its author's change only waits for them. An older change, and one that
 // leaves what the message says, changes nothing. What an agent handed over is the agent's wording, not what the message
 // says: the change is the conversation's, and Correct returns aggregate.ErrNotFound.
-func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregate.Actor,
+	now time.Time) (aggregate.Change, error) {
 	if a.Request == nil {
 		return aggregate.Change{}, aggregate.ErrConflict // a torn read
 	}

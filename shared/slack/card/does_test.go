@@ -24,6 +24,21 @@ var doneStates = []state{
 		return reordered(s).stamps(1, suzuki).stamps(2,
 			tanaka)
 	}},
+	{"prompt_second_of_an_edit", "CARD#prompt#0002", func(s *scenario) *scenario {
+		s.Request.Text = "今月の勤怠を全員分まとめて"
+		return edited(prompt(s), "今月の勤怠を 人事部の *残業* だけまとめて <!channel>")
+	}},
+	{"prompt_third_of_a_reason_and_an_edit", "CARD#prompt#0003", func(s *scenario) *scenario {
+		s.Request.Text = "PC を 3 台"
+		return edited(prompt(s).rejectPrompt("見積を付けてください").drafted(defaults), "PC を 2 台。見積を添付します")
+	}},
+	{"process_second_of_an_edit", "CARD#process#0002", func(s *scenario) *scenario {
+		s = planned(s, orderSteps(2), defaults)
+		s.Request.Text = "ノート PC を 2 台"
+		edited(s, "ノート PC を 1 台").promptApproved()
+		s.do(s.BeginProcess(s.Head.Run, s.now))
+		return s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
+	}},
 	{"does_order_first", processCard, func(s *scenario) *scenario { return planned(s, orderSteps(2), defaults) }},
 	{"does_order_unmarked", processCard, func(s *scenario) *scenario {
 		steps := orderSteps(1)
@@ -49,6 +64,15 @@ func message(order int, to, text, details string) task.Step {
 	return task.Step{StepID: fmt.Sprintf("step-%d", order), Order: order, Title: "完了通知", Tool: "send_slack_dm",
 		Access: aggregate.Write, ToolVersion: "v1", ToolInput: aggregate.JSON(fmt.Sprintf(
 			`{"recipient":"%s","text":"%s","details":[%s]}`, to, text, details))}
+}
+
+// edited has a corrected request drafted anew.
+func edited(s *scenario, text string) *scenario {
+	s.changes(text).redrafts()
+	s.do(s.Extracted(s.Head.Run, task.Extract{Title: "別の集計", Description: "x", Priority: task.Medium,
+		TaskType: task.TypeStandard}, s.now))
+	s.do(s.BeginPrompt(s.Head.Run, s.now))
+	return s.do(s.FinishPrompt(s.Head.Run, content+"\n- 変更した文による", defaults, s.now))
 }
 
 // orderSteps order two things, so many of the first, and tell the requester.

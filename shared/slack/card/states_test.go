@@ -58,15 +58,6 @@ func begun(s *scenario) *scenario   { return s }
 func prompt(s *scenario) *scenario  { return s.extracted().drafted(defaults) }
 func process(s *scenario) *scenario { return planned(s, fiveSteps(), defaults) }
 
-// edited has a corrected request drafted anew.
-func edited(s *scenario, text string) *scenario {
-	s.changes(text).redrafts()
-	s.do(s.Extracted(s.Head.Run, task.Extract{Title: "別の集計", Description: "x", Priority: task.Medium,
-		TaskType: task.TypeStandard}, s.now))
-	s.do(s.BeginPrompt(s.Head.Run, s.now))
-	return s.do(s.FinishPrompt(s.Head.Run, content+"\n- 変更した文による", defaults, s.now))
-}
-
 // declined has a corrected request drafted anew, which the first layer declines.
 func declined(s *scenario) *scenario {
 	s.changes("佐藤さんは *除いて* <!channel>").redrafts()
@@ -237,21 +228,6 @@ var promptStates = []state{
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "できません。"}, s.now)).changes("人事部の残業")
 	}},
 	{"prompt_redrafted", promptCard, func(s *scenario) *scenario { return prompt(s).changes("人事部").redrafts() }},
-	{"prompt_second_of_an_edit", "CARD#prompt#0002", func(s *scenario) *scenario {
-		s.Request.Text = "今月の勤怠を全員分まとめて"
-		return edited(prompt(s), "今月の勤怠を 人事部の *残業* だけまとめて <!channel>")
-	}},
-	{"prompt_third_of_a_reason_and_an_edit", "CARD#prompt#0003", func(s *scenario) *scenario {
-		s.Request.Text = "PC を 3 台"
-		return edited(prompt(s).rejectPrompt("見積を付けてください").drafted(defaults), "PC を 2 台。見積を添付します")
-	}},
-	{"process_second_of_an_edit", "CARD#process#0002", func(s *scenario) *scenario {
-		s = planned(s, orderSteps(2), defaults)
-		s.Request.Text = "ノート PC を 2 台"
-		edited(s, "ノート PC を 1 台").promptApproved()
-		s.do(s.BeginProcess(s.Head.Run, s.now))
-		return s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
-	}},
 	{"prompt_repeated", promptCard, func(s *scenario) *scenario { return declined(prompt(s)) }},
 	{"prompt_waits_again", "CARD#prompt#0002", func(s *scenario) *scenario {
 		declined(prompt(s))
