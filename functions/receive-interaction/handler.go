@@ -266,7 +266,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 type press func(ctx context.Context, c click, kind aggregate.CardType, hash string)
 
 func (h *Handler) presses() map[string]press {
-	return map[string]press{"approve": h.approve, "reject": h.ask, "review": h.review, takesBack: h.takeBack}
+	return map[string]press{
+		"approve": h.approve, "reject": h.ask, "review": h.review, "route": h.route, takesBack: h.takeBack,
+	}
 }
 
 func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {

@@ -23,17 +23,24 @@ import (
 // without a button to approve.
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
 	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
-	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) { return h.opened(ctx, c, v, kind, 0) })
+	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
+		return h.page(ctx, v.Subject, card.Review{
+			Type: kind, ID: c.ID, TaskID: c.Ref.ID, Stage: c.Stage, ReadOnly: v.Err != nil || v.Empty,
+		}, v.Settings)
+	})
 }
 
-// opened draws a page of the dialog as it opens for a person. v says whether they may approve.
-func (h *Handler) opened(
-	ctx context.Context, c click, v verdict, kind aggregate.CardType, page int,
+// route opens the dialog with a gate's route for whoever may read what it asks.
+func (h *Handler) route(ctx context.Context, c click, kind aggregate.CardType, _ string) {
+	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
+	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) { return h.routeOf(ctx, c, v, kind) })
+}
+
+func (h *Handler) routeOf(
+	ctx context.Context, c click, v verdict, kind aggregate.CardType,
 ) (slack.ModalViewRequest, error) {
-	return h.page(ctx, v.Subject, card.Review{
-		Type: kind, ID: c.ID, TaskID: c.Ref.ID, Page: page, Stage: c.Stage, ReadOnly: v.Err != nil || v.Empty,
-		Reader: c.User,
-	}, v.Settings)
+	r := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Route: true, Reader: c.User}
+	return h.page(ctx, v.Subject, r, v.Settings)
 }
 
 // show opens a dialog for a person who may decide or, with readers, for a member of the workspace who may only read,
@@ -106,7 +113,7 @@ func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string
 
 // turned draws another page of a gate, even if the gate was decided meanwhile.
 func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
-	r.Page, r.Reader = page, p.User.ID
+	r.Page = page
 	v, readsOnly, err := h.reading(ctx, p.click(r.TaskID, r.ID))
 	if err != nil {
 		return slack.ModalViewRequest{}, err

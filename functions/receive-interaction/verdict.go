@@ -220,10 +220,6 @@ func (h *Handler) takeBack(ctx context.Context, c click, kind aggregate.CardType
 // takeBackInDialog is takeBack for a button of an open dialog, which then shows what stands. If the stamp can't be
 // taken back, the dialog says why.
 func (h *Handler) takeBackInDialog(ctx context.Context, p payload, a action) error {
-	r, err := aboutOf[card.Review](p, "review")
-	if err != nil {
-		return err
-	}
 	c, hash, err := p.pressed(a)
 	if err != nil {
 		return err
@@ -237,7 +233,7 @@ func (h *Handler) takeBackInDialog(ctx context.Context, p payload, a action) err
 	}
 	v = h.check(ctx, c, decide.Gate(kind, decide.Approve)) // the stage that asks again
 	if err = v.Err; err == nil || mayRead(err) {
-		view, drawn := h.opened(ctx, c, v, kind, r.Page)
+		view, drawn := h.routeOf(ctx, c, v, kind)
 		if err = drawn; err == nil {
 			err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
 		}

@@ -121,8 +121,10 @@ func (l *look) takesBack(g *aggregate.Gate) (stage int) {
 		return 0
 	}
 	c := g.Circulating()
-	act, _ := circulation.TakesBack(c, circulation.Walk(c), l.user)
-	return act.Stage
+	if act, ok := circulation.TakesBack(c, circulation.Walk(c), l.user); ok {
+		return act.Stage
+	}
+	return 0
 }
 
 // standsIn reads the delegations by which the person stands in for others now, with one query, and returns for whom,
@@ -143,8 +145,8 @@ func (l *look) standsIn(ctx context.Context) (principals []string, err error) {
 	return principals, nil
 }
 
-// owed returns the gates on a page at which the person, or whom they stand in for, owes a stamp by their rows as loaded,
-// at most most, and how many rows it has checked.
+// owed returns the gates on a page at which the person, or whom they stand in for, owes a stamp by their rows as
+// loaded, at most most, and how many rows it has checked.
 func (l *look) owed(ctx context.Context, items []store.WaitingItem, most int) (out []InboxItem, looked int, err error) {
 	for looked < len(items) && len(out) < most {
 		some := items[looked:min(len(items), looked+most-len(out))]

@@ -104,7 +104,8 @@ func (st *State) lacks(g *Gate, act *Act, mode Mode) Lack {
 }
 
 // TakesBack returns the act, still without a time, by which an account takes back the stamp of its hand. ok is false if
-// there is none, or it may not be taken back in this state. There is at most one: a stage that has stamps keeps the
+// there is none, or it may not be taken back in this state: then act is the last that Admit refuses. There is at most
+// one: a stage that has stamps keeps the
 // earlier ones from being taken back, and a hand stamps once a stage.
 func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
 	for _, given := range st.Stamps() {
@@ -118,7 +119,7 @@ func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
 			return act, true
 		}
 	}
-	return Act{}, false
+	return act, false
 }
 
 // Why is why an act may not be made, as a code; cards and notes have a sentence for each.

@@ -76,11 +76,8 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 		buttons = []slack.BlockElement{button(w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)}
 		b.blocks = append(b.blocks, contextLine(w.NotWhole))
 	}
-	buttons = append(buttons, button(w.Reject, RejectAction, value, slack.StyleDanger),
-		button(d.texts.Cancel, CancelAction, x.ActionID, ""))
-	if !b.cut {
-		buttons = append(buttons, r.opensRoute(conversation.CardAction, x.ActionID)...)
-	}
+	buttons = append(append(buttons, button(w.Reject, RejectAction, value, slack.StyleDanger),
+		button(d.texts.Cancel, CancelAction, x.ActionID, "")), r.opensRoute(conversation.CardAction, x.ActionID)...)
 	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
 		with(header(d.title(d.texts.Asks, x))).with(b.blocks...).with(d.about(x)...)
 	var notes []string

@@ -147,7 +147,7 @@ func (r routed) onCopy(kind aggregate.CardType, value, id string) []slack.Block 
 	return []slack.Block{slack.NewActionBlock(blockID(id, stage), b)}
 }
 
-// opensRoute returns the button of a card that opens the dialog with the whole route, if somebody may take a stamp back
+// opensRoute returns the button of a card that opens the dialog with the route, if somebody may take a stamp back
 // there: a card is for all, and not everybody who stamps has a copy.
 func (r routed) opensRoute(kind aggregate.CardType, value string) []slack.BlockElement {
 	if r.copy != nil || !r.open {
@@ -155,7 +155,7 @@ func (r routed) opensRoute(kind aggregate.CardType, value string) []slack.BlockE
 	}
 	for _, act := range r.st.Stamps() {
 		if _, ok := circulation.TakesBack(r.gate.Circulating(), r.st, act.Hand.User); ok {
-			return []slack.BlockElement{button(r.texts.OpenRoute, ReviewAction+string(kind), value, "")}
+			return []slack.BlockElement{button(r.texts.OpenRoute, RouteAction+string(kind), value, "")}
 		}
 	}
 	return nil
@@ -177,20 +177,45 @@ func (r routed) inDialog() (out []slack.Block) {
 	return out
 }
 
-// dialogButtons returns a page's buttons: those that turn it, which name the stage that the person saw, and the one by
-// which its reader takes a stamp back.
-func (r routed) dialogButtons(of Review, value string, turns []slack.BlockElement) (out []slack.Block) {
-	back, stage, ok := r.takeBack(of.Type, value, of.Reader)
-	if ok && stage == of.Stage && len(turns) > 0 { // Slack takes a block_id once
-		turns, ok = append(turns, back), false
+// dialog draws where each stage stands, whose turn it is and until when, and whether its reader may take their stamp
+// back. about says what is asked.
+func (r routed) dialog(about slack.Block, of Review) slack.ModalViewRequest {
+	blocks := []slack.Block{about}
+	for i := range r.st.Stages {
+		blocks = append(blocks, section(cut(r.stageInFull(i), maxSection)))
 	}
-	if len(turns) > 0 {
-		out = append(out, slack.NewActionBlock(blockID(of.TaskID, of.Stage), turns...))
+	if r.gate.Ruled() {
+		blocks = append(blocks, contextLine(fill(r.texts.Rule, "rule", r.ruleName(r.gate))))
 	}
-	if ok {
-		out = append(out, slack.NewActionBlock(blockID(of.TaskID, stage), back))
+	b, stage, ok := r.takeBack(of.Type, ident(of.ID)+"/"+of.Hash, of.Reader)
+	act, _ := circulation.TakesBack(r.gate.Circulating(), r.st, of.Reader)
+	switch {
+	case ok:
+		blocks = append(blocks, slack.NewActionBlock(blockID(ident(of.TaskID), stage), b))
+	case !r.open:
+		blocks = append(blocks, contextLine(r.w.ReviewOver))
+	case act.Stage > 0:
+		refused := circulation.Admit(r.gate.Circulating(), r.st, act)
+		blocks = append(blocks, contextLine(Refused(refused, tenancy.Settings{Locale: r.w.Locale}, r.origin)))
 	}
-	return out
+	return modal(ReviewCallback, r.texts.RouteTitle, "", r.w.ReviewClose,
+		metadata(Review{Type: of.Type, ID: ident(of.ID), TaskID: ident(of.TaskID)}), blocks...)
+}
+
+// stageInFull draws a stage with the people whom it asks, or will ask.
+func (r routed) stageInFull(i int) string {
+	s := &r.st.Stages[i]
+	switch text := r.stage(i); {
+	case r.open && r.st.Present == i+1:
+		if len(s.Stamps) > 0 {
+			return r.now(maxPath) + "\n✅ " + r.stamps(s)
+		}
+		return r.now(maxPath)
+	case r.open && r.st.Present <= i && s.LeftOut == "" && s.Mode != circulation.ModeChannel:
+		return text + " — " + r.asked(s.People, maxPath)
+	default:
+		return text
+	}
 }
 
 // maxStamped is how many gates the Home tab lists that somebody stamped.

@@ -220,6 +220,7 @@ func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slac
 // The action ids of a Review's buttons.
 const (
 	ReviewAction   = "review_" // followed by the kind; opens the dialog
+	RouteAction    = "route_"  // likewise; opens the dialog with the route
 	ReviewTurn     = "turn_"   // followed by a direction; its value is the page's number
 	ReviewCallback = "review_modal"
 )
@@ -235,7 +236,9 @@ type Review struct {
 	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
 	// ReadOnly leaves the button out, for people who may not approve.
 	ReadOnly bool `json:"read_only,omitempty"`
-	// Reader is who reads, of whom the client says nothing: a stamp of theirs that may be taken back has a button.
+	// Route draws where the gate stands, and nothing to approve. A stamp of its reader that may be taken back has a
+	// button.
+	Route  bool   `json:"-"`
 	Reader string `json:"-"`
 	// AsWhom are those for whom the reader may act, if they stand in for several.
 	AsWhom []circulation.Person `json:"-"`
@@ -264,7 +267,11 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	}
 	r.Hash = a.AskedHash(ident(r.ID))
 	open := a.IsOpen(r.ID)
-	return d.reviewed(title, v.body, r, d.route(a.GateWith(r.ID), open), open, ReviewCallback), true
+	on := d.route(a.GateWith(r.ID), open)
+	if r.Route {
+		return on.dialog(d.about(&v), r), true
+	}
+	return d.reviewed(title, v.body, r, on, open, ReviewCallback), true
 }
 
 // Review draws a page of the dialog that shows all of an action.
@@ -279,6 +286,9 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	r.Hash = t.AskedHash(x.ActionID)
 	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
 	r.Type = conversation.CardAction
+	if r.Route {
+		return d.routeOf(x).dialog(header(d.title(d.texts.Header, x)), r), true
+	}
 	return d.reviewed(d.title(d.texts.Header, x), whole, r, d.routeOf(x), open, ActionReviewCallback), true
 }
 
@@ -289,16 +299,15 @@ func (d drawing) reviewed(
 	w, all := d.w, paginated(whole.blocks)
 	r.Page = max(0, min(r.Page, len(all)-1))
 	r.ID, r.TaskID = ident(r.ID), ident(r.TaskID)
-	last, value := r.Page == len(all)-1, r.ID+"/"+r.Hash
-	blocks, route, name, submit := []slack.Block{header(title)}, on.inDialog(), w.ReviewTitle, ""
-	if _, _, stamped := on.takeBack(r.Type, value, r.Reader); stamped && r.Page == 0 { // what they look for comes first
-		blocks, route, name = append(append(blocks, route...), divider()), nil, on.texts.RouteTitle
-	}
-	blocks = append(append(blocks, all[r.Page]...), divider())
+	last, submit := r.Page == len(all)-1, ""
+	blocks := append(append([]slack.Block{header(title)}, all[r.Page]...), divider())
 	if len(all) > 1 {
 		blocks = append(blocks, contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
 	}
-	blocks = append(append(blocks, route...), on.dialogButtons(r, value, d.turns(r.Page, last))...)
+	blocks = append(blocks, on.inDialog()...)
+	if turns := d.turns(r.Page, last); len(turns) > 0 {
+		blocks = append(blocks, slack.NewActionBlock(blockID(r.TaskID, r.Stage), turns...))
+	}
 	said := w.ReviewOn
 	switch {
 	case !open:
@@ -308,7 +317,7 @@ func (d drawing) reviewed(
 	case last:
 		submit, said = w.ReviewApprove, w.ReviewLast
 	}
-	return modal(callback, name, submit, w.ReviewClose, metadata(r), append(blocks, contextLine(said))...)
+	return modal(callback, w.ReviewTitle, submit, w.ReviewClose, metadata(r), append(blocks, contextLine(said))...)
 }
 
 // Told is a dialog with one text and no button but the one that closes it.

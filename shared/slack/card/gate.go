@@ -218,9 +218,8 @@ func (d drawing) pending(v version, r routed) face {
 	if v.body.cut { // people can't approve a gate that its card shows only in part
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
-	} else {
-		more = append(more, r.opensRoute(v.kind, v.id)...)
 	}
+	more = append(more, r.opensRoute(v.kind, v.id)...)
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}

@@ -281,8 +281,10 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 			}
 			r := card.Review{Type: task.CardProcess, ID: p.ID, TaskID: s.Head.TaskID, Stage: max(st.Present, 1),
 				Reader: "U0000000001"}
-			dialog, _ := card.ReviewModal(s.Aggregate, r, locale)
-			expect.NoError(rt, cardtest.CheckView(dialog))
+			for _, r.Route = range []bool{false, true} {
+				dialog, _ := card.ReviewModal(s.Aggregate, r, locale)
+				expect.NoError(rt, cardtest.CheckView(dialog))
+			}
 			expect.NoError(rt, cardtest.CheckView(card.DialogsOf(s.Aggregate).Rejection(r, locale)))
 			for _, who := range st.Owes() {
 				c := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: who.User, Stage: st.Present}

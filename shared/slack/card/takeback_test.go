@@ -101,8 +101,7 @@ func (s *scenario) stampsInChannel() *scenario {
 func takeBackDialog(t *testing.T, locale, reader string) slack.ModalViewRequest {
 	t.Helper()
 	s := inChannel(t).stampsInChannel()
-	r := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Stage: 2, ReadOnly: true,
-		Reader: reader}
+	r := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Route: true, Reader: reader}
 	v, ok := card.ReviewModal(s.Aggregate, r, locale)
 	expect.Must(t, ok, "no dialog")
 	return v
@@ -112,32 +111,38 @@ func takeBackDialog(t *testing.T, locale, reader string) slack.ModalViewRequest 
 // back.
 func TestTheDialogTakesItsReadersStampBack(t *testing.T) {
 	s := inChannel(t)
-	opens := func() bool { return offers(render(s.Aggregate, s.card(processCard), "ja", s.now), "review_process") }
+	opens := func() bool { return offers(render(s.Aggregate, s.card(processCard), "ja", s.now), "route_process") }
 	expect.That(t, !opens(), "the card opens the dialog before anybody stamped")
 	s.stampsInChannel()
 	expect.That(t, opens(), "the card doesn't open the dialog")
 	of, other := takeBackDialog(t, "ja", mori), takeBackDialog(t, "ja", tanaka)
-	expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID + "/" + s.AskedHash(s.Process().ID)}, backsIn(t, of.Blocks.BlockSet))
+	button := s.Head.TaskID + "/1 takeback_process " + s.Process().ID + "/" + s.AskedHash(s.Process().ID)
+	expect.Same(t, []string{button}, backsIn(t, of.Blocks.BlockSet))
 	expect.That(t, len(backsIn(t, other.Blocks.BlockSet)) == 0, "somebody else has the button")
-	expect.Is(t, of.PrivateMetadata, other.PrivateMetadata, "the client says who reads")
+	for _, v := range []slack.ModalViewRequest{of, other} {
+		expect.That(t, v.Submit == nil && v.Title.Text == "回覧", "it approves, or is called %s", v.Title.Text)
+	}
 }
 
-// A dialog of several pages has each block_id once, also where the stamp is of the stage that the person saw.
-func TestADialogOfPagesHasEachBlockOnce(t *testing.T) {
-	for stage, blocks := range map[int]int{1: 1, 2: 2} {
-		s := planned(t, manySteps(60, 400), defaults)
-		routed(&s.Process().Gate, s.now, desk("課長", 2, suzuki, mori), desk("部長", 1, yamada))
-		s.stamps(1, mori)
-		r := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Stage: stage, Reader: mori}
+// The dialog shows each stage, who is asked now and until when, and who has to come. Whose stamp can't be taken back
+// any more reads why, and who gave none reads nothing of it.
+func TestTheDialogShowsTheRouteAndWhyAStampStands(t *testing.T) {
+	s := onRoute(received(t), threeStages()...).stamps(1, suzuki).stamps(2, tanaka)
+	dialog := func(reader string) slack.ModalViewRequest {
+		r := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Route: true, Reader: reader}
 		v, _ := card.ReviewModal(s.Aggregate, r, "ja")
 		expect.NoError(t, cardtest.CheckView(v))
-		n := 0
-		for _, b := range v.Blocks.BlockSet {
-			if b.BlockType() == slack.MBTAction {
-				n++
-			}
-		}
-		expect.That(t, n == blocks && len(backsIn(t, v.Blocks.BlockSet)) == 1, "%d blocks at stage %d", n, stage)
+		return v
+	}
+	blocks := dialog(suzuki).Blocks.BlockSet
+	said := drawn(blocks)
+	for _, want := range []string{"✅ ", "いま: ", "⌛", "⬜ ", "<@" + mori + ">", "<@" + yamada + ">", "引き戻せません"} {
+		expect.Has(t, said, want, "the dialog")
+	}
+	expect.That(t, len(backsIn(t, blocks)) == 0, "it takes back what stands")
+	for _, reader := range []string{tanaka, yamada} {
+		said = drawn(dialog(reader).Blocks.BlockSet)
+		expect.That(t, !strings.Contains(said, "引き戻せません"), "%s reads why: %s", reader, said)
 	}
 }
 
@@ -153,7 +158,7 @@ func TestAnActionsStampIsTakenBack(t *testing.T) {
 	m := card.ConversationCopy(c.Conversation, k, defaults, "", c.now)
 	expect.NoError(t, cardtest.Check(m))
 	expect.Same(t, want, backsIn(t, m.Attachments[0].Blocks.BlockSet))
-	r := card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Stage: 2, Reader: suzuki}
+	r := card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Route: true, Reader: suzuki}
 	v, _ := c.Review(r, defaults)
 	expect.NoError(t, cardtest.CheckView(v))
 	expect.Same(t, want, backsIn(t, v.Blocks.BlockSet))
@@ -163,7 +168,7 @@ func TestAnActionsStampIsTakenBack(t *testing.T) {
 	k.User, k.Stage = "", 0
 	m = card.RenderConversation(c.Conversation, k, defaults, c.now)
 	expect.NoError(t, cardtest.Check(m))
-	expect.That(t, offers(m, card.OpenActionReview), "the card doesn't open the dialog")
+	expect.That(t, offers(m, "route_action"), "the card doesn't open the dialog")
 }
 
 // stampedWaits is a process of which Suzuki stamped the first stage, in a list.
@@ -183,7 +188,8 @@ func TestHomeListsWhatMayBeTakenBack(t *testing.T) {
 	for _, locale := range language.All {
 		tab := func(in card.Summary) slack.HomeTabViewRequest { return card.HomeView(in, defaults, locale, s.now) }
 		v := homeOfStamped(t, locale)
-		expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID + "/" + s.AskedHash(s.Process().ID)}, backsIn(t, v.Blocks.BlockSet))
+		button := s.Head.TaskID + "/1 takeback_process " + s.Process().ID + "/" + s.AskedHash(s.Process().ID)
+		expect.Same(t, []string{button}, backsIn(t, v.Blocks.BlockSet))
 		for name, in := range map[string]card.Summary{
 			"somebody else's":         {User: tanaka, Stamped: []card.Waits{x}},
 			"what waits for them":     {User: suzuki, Stamped: []card.Waits{x}, Waiting: []card.Waits{x}},
