@@ -9,18 +9,18 @@ import (
 // chip is a stage at a glance.
 type chip struct{ Text, Note, Class string }
 
-// asking says for which requests a rule is: what they do, which of them, and what else must hold.
-func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
+// asking says for which requests a rule is: what they do, which of them the rules above leave, and what else must hold.
+func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []string) {
+	r := &x.Rules[i]
 	c := &r.When
 	use, tools := s.uses(c)
 	group = s.In("groups", use, "list", tools)
 	if k := kindsValue(c.Kinds); k == actions || k == both {
 		group += s.In("kinds_said", k)
 	}
-	if b := c.Amount; b != nil {
-		band = s.amount(b)
-		if b.AtLeast != "" && b.Below == "" {
-			band = s.Say("band_least", "least", s.money(b.AtLeast, b.Currency))
+	if b, unread := x.Left(i); b.AtLeast+b.Below != "" {
+		band = s.band(b)
+		if unread {
 			more = append(more, s.Say("band_unread"))
 		}
 	}
@@ -43,6 +43,18 @@ func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
 		more = append(more, s.Say("band_numbered"))
 	}
 	return group, web.Capital(band), more
+}
+
+// band says amounts by their bounds alone.
+func (s speaker) band(b rules.Between) string {
+	least, below := s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency)
+	switch {
+	case b.Below == "":
+		return s.Say("band_least", "least", least)
+	case b.AtLeast == "":
+		return s.Say("below", "below", below)
+	}
+	return s.Say("band_between", "least", least, "below", below)
 }
 
 // chips are the stages of an outcome; a refusal is one, too.

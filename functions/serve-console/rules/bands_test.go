@@ -5,6 +5,9 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
 )
 
 // What no rule takes stands below the rules, with which requests these are.
@@ -20,4 +23,28 @@ func TestTheListSaysWhatNoRuleTakes(t *testing.T) {
 		b = b.In(locale)
 		b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "begin.empty")).Says(t, 200, want...)
 	}
+}
+
+// Rules for the same requests stand below one another as the bands of amounts that each gets.
+func TestTheListSaysTheBandsThatRulesGet(t *testing.T) {
+	w := consoletest.Start(t)
+	var x rules.Rules
+	for i, least := range []rules.Decimal{"1000000", "100000", ""} {
+		one := rules.Rule{ID: aggregate.NewID(), Name: []string{"100万円以上", "中くらい", "少ない額"}[i],
+			When: rules.Conditions{Tools: &rules.Tools{Use: rules.UseWriting}},
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "部長", Need: 1,
+				Who:   rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}},
+				Empty: rules.EmptyRefuse}}}}}
+		if least != "" {
+			one.When.Amount = &rules.Between{AtLeast: least, Currency: "JPY"}
+		}
+		x.Rules = append(x.Rules, one)
+	}
+	x.Form, x.Floor.Stamps = rules.Form, 1
+	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/rules").Says(t, 200, "外部への書き込み 100万円以上 金額が読めないものも 部長", "10万円〜100万円未満 中くらい 部長", "10万円未満 少ない額 部長")
+	b.In("en").Get("/console/rules").Says(t, 200, "¥1,000,000 or more 100万円以上 · also if the amount can’t be read",
+		"¥100,000 to below ¥1,000,000 中くらい", "Less than ¥100,000 少ない額")
 }

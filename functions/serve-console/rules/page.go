@@ -268,7 +268,7 @@ type ruleRow struct {
 	More        []string // that must hold besides
 	Chips       []chip
 	Least       string
-	Name, Says  string
+	Says        string
 	Wrong       []problem
 	First, Last bool
 }
@@ -320,11 +320,14 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 	above := ""
 	for i := range x.Rules {
 		r := &x.Rules[i]
-		row := ruleRow{N: i + 1, At: strconv.Itoa(i), Name: r.Name, Says: a.rule(r), Chips: a.chips(&r.Outcome),
+		row := ruleRow{N: i + 1, At: strconv.Itoa(i), Says: a.rule(r), Chips: a.chips(&r.Outcome),
 			Least: a.least(&r.Outcome), Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1}
 		group := ""
-		if group, row.Band, row.More = a.asking(r); group != above {
+		if group, row.Band, row.More = a.asking(x, i); group != above {
 			row.Group, above = group, group
+		}
+		if r.Name != row.Band {
+			row.More = append([]string{r.Name}, row.More...)
 		}
 		d.Rows = append(d.Rows, row)
 	}
@@ -334,7 +337,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		if is.Route == nil && is.Refuse == "" && at == reads {
 			is.Route = &rules.Policy{Stages: []rules.Stage{{Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}}}
 		}
-		return ruleRow{At: at, Group: group, Band: a.In("last", at), Name: a.In("last_about", at),
+		return ruleRow{At: at, Group: group, Band: a.In("last", at), More: []string{a.In("last_about", at)},
 			Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is), Least: a.least(&is)}
 	}
 	d.Rows = append(d.Rows, last(reads, a.Say("last_group")), last(writes, ""))

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -60,6 +61,45 @@ func (b *Between) covers(other *Between) bool {
 	return b.Currency == other.Currency &&
 		(b.AtLeast == "" || other.AtLeast.least(b.AtLeast)) &&
 		(b.Below == "" || b.Below.least(other.Below))
+}
+
+// Left returns the amounts that a rule gets: its own without those that earlier rules take which otherwise take all that
+// it does. unread says that it gets amounts, too, that nobody can read.
+func (r *Rules) Left(i int) (left Between, unread bool) {
+	left = *cmp.Or(r.Rules[i].When.Amount, &Between{})
+	unread = left.Below == ""
+	for was := (*Between)(nil); was == nil || *was != left; {
+		now := left
+		was = &now
+		for _, earlier := range r.Rules[:i] {
+			taken := *cmp.Or(earlier.When.Amount, &Between{})
+			earlier.When.Amount = nil
+			if earlier.When.covers(&r.Rules[i].When) {
+				left, unread = left.without(taken), unread && taken.Below != ""
+			}
+		}
+	}
+	return left, unread
+}
+
+// without returns what is left of amounts, if that is again one range of the same currency, else all of them.
+func (b Between) without(taken Between) Between {
+	rest := b
+	switch {
+	case taken.AtLeast != "" && (taken.Below == "" || b.Below != "" && taken.Below.least(b.Below)):
+		if rest.Below == "" || taken.AtLeast.below(rest.Below) {
+			rest.Below = taken.AtLeast
+		}
+	case taken.Below != "" && (taken.AtLeast == "" || b.AtLeast != "" && b.AtLeast.least(taken.AtLeast)):
+		if rest.AtLeast == "" || rest.AtLeast.below(taken.Below) {
+			rest.AtLeast = taken.Below
+		}
+	}
+	rest.Currency = cmp.Or(b.Currency, taken.Currency)
+	if rest.Currency != taken.Currency || rest.AtLeast != "" && rest.Below != "" && !rest.AtLeast.below(rest.Below) {
+		return b
+	}
+	return rest
 }
 
 // Way is the weakest way to call a tool that writes outside: what a member has to get for it.

@@ -195,3 +195,49 @@ func TestNothingIsWeakerThanTheWeakestWay(t *testing.T) {
 		}
 	})
 }
+
+// What rules leave to a later one of the same requests is a range, and who asks within it gets that rule.
+func TestWhatEarlierRulesLeave(t *testing.T) {
+	amounts := []rules.Decimal{"", "100", "200", "300"}
+	rapid.Check(t, func(r *rapid.T) {
+		var list []rules.Rule
+		for i := range 4 {
+			when := rules.Conditions{Amount: &rules.Between{AtLeast: rapid.SampledFrom(amounts).Draw(r, "least"),
+				Below: rapid.SampledFrom(amounts).Draw(r, "below"), Currency: "JPY"}}
+			if when.Amount.AtLeast+when.Amount.Below == "" {
+				when.Amount = nil
+			}
+			list = append(list, rule(i+1, when, people(1, rules.EmptyRefuse, "A")))
+		}
+		x := of(list...)
+		asked := rapid.SampledFrom([]rules.Amount{{Value: "50", Currency: "JPY"}, {Value: "100", Currency: "JPY"},
+			{Value: "250", Currency: "JPY"}, {Value: "300", Currency: "JPY"}, {Value: "250", Currency: "USD"},
+			rules.Unknown(rules.WhyUnmarked)}).Draw(r, "asked")
+		taken := x.Match(&rules.Facts{Kind: rules.KindSteps,
+			Calls: []rules.Call{{Tool: pay, Access: aggregate.Write, Amount: asked}}}).Rule.ID
+		i := slices.IndexFunc(list, func(one rules.Rule) bool { return one.ID == taken })
+		if i < 0 {
+			return // none takes it
+		}
+		left, unread := x.Left(i)
+		within := (left.AtLeast == "" || asked.AtLeast(left.AtLeast, "JPY")) &&
+			(left.Below == "" || asked.Below(left.Below, "JPY"))
+		if !within || asked.Currency != "JPY" && !unread {
+			r.Fatalf("rule %d gets %v, but is said to get %v, unread %v", i+1, asked, left, unread)
+		}
+	})
+	from := func(n rules.Decimal) rules.Conditions {
+		c := some(pay)
+		c.Amount = &rules.Between{AtLeast: n, Currency: "JPY"}
+		return c
+	}
+	bands := of(rule(1, from("300"), people(1, rules.EmptyRefuse, "A")),
+		rule(2, from("100"), people(1, rules.EmptyRefuse, "A")),
+		rule(3, some(pay), people(1, rules.EmptyRefuse, "A")), rule(4, some(dm), people(1, rules.EmptyRefuse, "A")))
+	for i, want := range []rules.Between{{AtLeast: "300", Currency: "JPY"},
+		{AtLeast: "100", Below: "300", Currency: "JPY"}, {Below: "100", Currency: "JPY"}, {}} {
+		left, unread := bands.Left(i)
+		expect.Same(t, want, left)
+		expect.Is(t, unread, i == 0 || i == 3)
+	}
+}
