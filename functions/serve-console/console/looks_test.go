@@ -166,12 +166,13 @@ func TestTheSentenceOfARuleIsBuiltLive(t *testing.T) {
 		return form
 	})
 	tab := browser.Start(t).Open(t, address, browser.Window{Width: 1000, Height: 800, Language: "ja"})
-	tab.Eval(`window.same = true; const least = document.querySelector("#at-least"); least.value = "10万"; ` +
+	tab.Eval(`window.same = document.querySelector("#says details").open = true`)
+	tab.Eval(`const least = document.querySelector("#at-least"); least.value = "10万"; ` +
 		`least.dispatchEvent(new Event("change", {bubbles: true}))`)
 	tab.Until(`document.querySelector("#says").innerText.includes("10万円以上 (または金額不明)の外部への書き込み") && window.same`)
 	tab.Eval(`const kind = document.querySelector("#kind-0"); kind.value = "channel"; kind.dispatchEvent(new Event(` +
 		`"change", {bubbles: true}))`)
-	tab.Until(`document.querySelector("#says").innerText.includes("チャンネルのだれか 1 人") && window.same`)
+	tab.Until(`document.querySelector("#says").innerText.includes("(チャンネルのだれか 1 人)が承認") && window.same`)
 	tab.Until(`getComputedStyle(document.querySelector(".of-people")).display === "none" && document.querySelector(` +
 		`"#at-least").value === "10万"`)
 }

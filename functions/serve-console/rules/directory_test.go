@@ -71,7 +71,7 @@ func ofThree(t *testing.T, w *consoletest.World) *consoletest.Browser {
 	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "依頼した人の部署", "営業部",
 		"営業二課 本社 › 営業部",
-		"営業部の部長 Alex Kim・田中 恵", "人事部承認者 @hr-approvers・2 人", "依頼した人の 2 段上の上長", "その上の人に回す")
+		"営業部の部長 (Alex Kim・田中 恵)", "人事部承認者 (@hr-approvers・2 人)", "依頼した人の 2 段上の上長", "その上の人に回す")
 	form.Lacks(t, "組織表を登録すると")
 	list := b.Post(path+"/rule", form.Hidden(append(threeStages, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません")
 	b.Post(path, b.Post(path, list.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
@@ -98,9 +98,9 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 
 	// The form shows what is saved, and sends it again.
 	form := b.In("ja").Post(path, b.Get(path).Hidden("act", "edit.0"))
-	form.Holds(t, `name="departments" value="SALES" checked`, `value="`+webapi.Approvers+`" checked`,
+	form.Holds(t, `name="departments" value="SALES" checked`, `value="`+webapi.Approvers+`" selected`,
 		`name="stages.2.others" value="1" checked`,
-		`type="radio" name="stages.2.position" value="HQ`+"\t"+`社長" checked`)
+		`id="position-2" name="stages.2.position"`, `value="HQ`+"\t"+`社長" selected`)
 	none := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.1.group", "",
 		"stages.2.position", "", "act", "keep")...))
 	none.Says(t, http.StatusUnprocessableEntity, "段階 ② グループ: S012ABCDEF", "段階 ③ 部署と役職: 1 〜 200 文字")

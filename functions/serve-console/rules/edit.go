@@ -230,8 +230,8 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	d.Use = a.options("use_options", use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
 	d.To = a.options("to_options", to, "", string(rules.GoWithin), string(rules.GoOutside))
 	d.Tools = a.toolBoxes(listed)
-	d.Further = kindsValue(c.Kinds) != steps || c.Places != nil || c.Requester != nil || c.Destinations != nil ||
-		sent.Get("find.channels")+sent.Get("find.departments") != "" ||
+	d.Further = len(c.Kinds) > 0 && kindsValue(c.Kinds) != steps || c.Places != nil || c.Requester != nil ||
+		c.Destinations != nil || sent.Get("find.channels")+sent.Get("find.departments") != "" ||
 		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })
 	if d.Currency = yen; c.Amount != nil {

@@ -99,6 +99,19 @@ type Chooser struct {
 	Few           bool // all are shown: there is nothing to search
 }
 
+// Choices are all boxes of a chooser of one among few, and first none of them.
+func (c Chooser) Choices(none string) []Choice {
+	all := []Choice{{Text: none, Chosen: len(c.Chosen) == 0}}
+	for _, b := range append(slices.Clone(c.Chosen), c.Found...) {
+		text := b.Text
+		if more := strings.TrimSpace(b.Code + " " + b.Note); more != "" {
+			text += " (" + more + ")"
+		}
+		all = append(all, Choice{Value: b.Value, Text: text, Chosen: b.On})
+	}
+	return all
+}
+
 // Choosing has what a chooser of people needs besides what is chosen.
 type Choosing struct {
 	Members *people.Members // nil: Slack doesn't list them

@@ -63,8 +63,8 @@ func (b *Between) covers(other *Between) bool {
 		(b.Below == "" || b.Below.least(other.Below))
 }
 
-// Left returns the amounts that a rule gets: its own without those that earlier rules take which otherwise take all that
-// it does. unread says that it gets amounts, too, that nobody can read.
+// Left returns the amounts that a rule gets: its own, without those of earlier rules that otherwise take all that it
+// does. unread says that it gets amounts, too, that nobody can read.
 func (r *Rules) Left(i int) (left Between, unread bool) {
 	left = *cmp.Or(r.Rules[i].When.Amount, &Between{})
 	unread = left.Below == ""

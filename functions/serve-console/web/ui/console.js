@@ -201,7 +201,9 @@ document.addEventListener("change", async (event) => {
   try {
     const answer = await fetch(form.getAttribute("action"), { method: "POST", body: sends, redirect: "error" });
     const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(form.dataset.try);
-    if (next && time === tries) document.getElementById(form.dataset.try).replaceChildren(...next.childNodes);
+    const now = document.getElementById(form.dataset.try), fold = next?.querySelector("details");
+    if (fold) fold.open = now.querySelector("details").open;
+    if (next && time === tries) now.replaceChildren(...next.childNodes);
   } catch { /* the button stays */ }
 });
 
