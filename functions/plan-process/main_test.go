@@ -289,7 +289,7 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
 			s := w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.ProcessApprovalRequired = test.asks, false })
-			if step := planned(t, w, s, test.to(w)); step.RequiresHumanCheck != test.checked {
+			if step := planned(t, w, s, test.to(w)); step.RequiresHumanCheck != test.checked || step.Unnamed != test.checked {
 				t.Errorf("a person is asked first: %v, want %v: %s", step.RequiresHumanCheck, test.checked, step.ToolInput)
 			}
 		})
@@ -304,7 +304,7 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 			})
 			handle(t, w, &modeltest.Demo{})
 			for _, step := range w.Load().Process().Steps {
-				asked := step.RequiresHumanCheck
+				asked := step.RequiresHumanCheck && step.Unnamed
 				expect.That(t, asked == (step.Tool == "write_rows_to_google_sheet"), "%v: %s %s", asked, step.Tool, step.ToolInput)
 			}
 		})

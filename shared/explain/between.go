@@ -232,10 +232,10 @@ func tellers(locale string, steps []task.Step) (all []*teller) {
 // changes compares a step in two versions, its arguments leaf by leaf. If these say nothing, or the tool is another one
 // of this name, it tells the step as a whole.
 func changes(old, now *teller) (all []Change) {
-	if check := []Piece{{Words, now.w.Check}}; now.step.RequiresHumanCheck && !old.step.RequiresHumanCheck {
-		all = append(all, Change{Name: stepName(now), Is: check})
-	} else if old.step.RequiresHumanCheck && !now.step.RequiresHumanCheck {
-		all = append(all, Change{Name: stepName(now), Was: check})
+	if is := Check(now.locale, *now.step, false); is != "" && !old.step.RequiresHumanCheck {
+		all = append(all, Change{Name: stepName(now), Is: []Piece{{Words, is}}})
+	} else if was := Check(old.locale, *old.step, false); was != "" && is == "" {
+		all = append(all, Change{Name: stepName(now), Was: []Piece{{Words, was}}})
 	}
 	several := len(old.rows()) > 1 || len(now.rows()) > 1
 	before, after := leaves(old, several), leaves(now, several)

@@ -71,8 +71,9 @@ type effectWords struct {
 	// ones, and why it is final.
 	Acts map[string]map[string]string
 
-	Check, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread, Subtotal, Total,
-	Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, NoValues, Moved, Anew string
+	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread,
+	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, NoValues,
+	Moved, Anew string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
@@ -123,6 +124,17 @@ func (e *Effect) FinalBriefly(locale string) string {
 	}
 	acts := effectWordsOf.In(locale).Acts
 	return cmp.Or(acts[formOf(e.Tool, e.Act)]["FinalBriefly"], acts[""]["FinalBriefly"])
+}
+
+// Check says that a step is asked about once more before it runs, by whoever approves the steps last if that is so, and
+// why if nobody wished it; "" if it isn't.
+func Check(locale string, s task.Step, last bool) string {
+	if !s.RequiresHumanCheck {
+		return ""
+	}
+	w := effectWordsOf.In(locale)
+	by, why := map[bool]string{true: w.ByLast}[last], map[bool]string{true: w.Unnamed}[s.Unnamed]
+	return fillLine(w.Check, "by", by, "why", why)
 }
 
 // formOf returns by which texts an act of a tool is told.

@@ -253,8 +253,8 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if in.Unstamped {
 		seen = in.Request
 	}
-	s.RequiresHumanCheck = s.RequiresHumanCheck || tool.Unseen(spec, args, seen, in.Requester) ||
-		passesOn(spec, args, before)
+	s.Unnamed = tool.Unseen(spec, args, seen, in.Requester) || passesOn(spec, args, before)
+	s.RequiresHumanCheck = s.RequiresHumanCheck || s.Unnamed
 	return s, problems
 }
 

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -39,7 +40,7 @@ type Effect struct {
 	Listed   bool   // arguments have a line each
 	Warning  string // why it matters that the effect is final
 	Note     string // of a page's own
-	Checked  bool   // it is asked once more before it runs
+	Checked  string // that it is asked once more before it runs
 	Changes  *Changes
 }
 
@@ -96,14 +97,14 @@ const mostInLine = 4
 func (r Reader) Sum(steps []task.Step) Sum {
 	sum := explain.SumUp(r.Locale, steps)
 	out := Sum{Words: web.TextsOf("effect", r.Locale)}
-	checked := map[string]bool{}
-	for _, s := range steps {
-		checked[strconv.Itoa(s.Order)] = s.RequiresHumanCheck
-	}
 	of := func(e explain.Effect) Effect {
 		is := r.Effect(e)
 		is.Orders = strings.Join(e.Orders, ", ")
-		is.Checked = slices.ContainsFunc(e.Orders, func(order string) bool { return checked[order] })
+		for _, s := range steps {
+			if slices.Contains(e.Orders, strconv.Itoa(s.Order)) {
+				is.Checked = cmp.Or(is.Checked, explain.Check(r.Locale, s, false))
+			}
+		}
 		return is
 	}
 	if sum.Amount != rules.Nothing() {

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -108,7 +109,8 @@ type Step struct {
 	Order             int
 	Name, Description string
 	Expected, Tool    string
-	Write, Checked    bool
+	Checked           string // that it is asked once more before it runs
+	Write             bool
 }
 
 func (r Reader) policies(a *task.Aggregate) []Version {
@@ -168,7 +170,7 @@ func (r Reader) steps(planned []task.Step) []Step {
 	for i, s := range planned {
 		out[i] = Step{
 			Order: s.Order, Name: card.OneLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
-			Tool: legible.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: s.RequiresHumanCheck,
+			Tool: legible.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: explain.Check(r.Locale, s, false),
 		}
 		if s.Title != "" {
 			out[i].Description = r.prose(s.Description)

@@ -29,7 +29,8 @@ var processStates = []state{
 	}},
 	{"process_pending_with_check", processCard, func(s *scenario) *scenario {
 		steps := fiveSteps()
-		steps[3].RequiresHumanCheck = true
+		steps[2].RequiresHumanCheck, steps[3].RequiresHumanCheck, steps[4].RequiresHumanCheck = true, true, true
+		steps[4].Unnamed = true
 		return planned(s, steps, defaults)
 	}},
 	{"process_pending_sixty_steps", processCard, func(s *scenario) *scenario {

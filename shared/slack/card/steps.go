@@ -102,15 +102,18 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 
 // calls lists steps that people decide on, with their tools, which sentences don't name, and what is asked once more.
 func (d drawing) calls(steps []task.Step, most int) body {
-	first := slices.IndexFunc(steps, func(s task.Step) bool { return s.RequiresHumanCheck })
+	versions := len(d.a.Processes) // none: what fits has the longest text
+	last := versions == 0 || d.a.Processes[versions-1].Terms.Rule != nil
+	said := map[string]int{}
+	for _, s := range slices.Backward(steps) {
+		said[explain.Check(d.w.Locale, s, last)] = s.Order
+	}
 	return d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
-		switch {
-		case !s.RequiresHumanCheck:
-			return stepLine(s, name)
-		case s.Order == steps[first].Order:
-			return stepLine(s, name) + " 🔍 " + d.w.Checked
+		name = stepLine(s, name)
+		if check := explain.Check(d.w.Locale, s, last); check != "" {
+			name += strings.TrimRight(" 🔍 "+map[bool]string{true: check}[said[check] == s.Order], " ")
 		}
-		return stepLine(s, name) + " 🔍"
+		return name
 	})
 }
 

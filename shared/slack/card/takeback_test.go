@@ -297,3 +297,24 @@ func TestHomeLeadsToStandIns(t *testing.T) {
 		}
 	}
 }
+
+// A check that nobody wished has a reason, and along a route it is known who is asked.
+func TestACheckSaysWhyItIsThereAndWhoIsAsked(t *testing.T) {
+	steps := fiveSteps()
+	steps[3].RequiresHumanCheck, steps[3].Unnamed = true, true
+	for locale, want := range map[string][2]string{
+		"ja": {"🔍 実行前にもう一度確認 (承認済みの実行方針にない値を含むため)",
+			"🔍 最後に承認する人が実行前にもう一度確認 (承認済みの実行方針にない値を含むため)"},
+		"en": {"🔍 a check before it runs, as it has values that no approved policy names",
+			"🔍 a check by whoever approves last before it runs, as it has values that no approved policy names"},
+	} {
+		for i, along := range []bool{false, true} {
+			s := planned(t, steps, defaults)
+			if along {
+				routed(&s.Process().Gate, s.now, threeStages()...)
+			}
+			m := render(s.Aggregate, s.card(processCard), locale, s.now)
+			expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), want[i])
+		}
+	}
+}

@@ -31,7 +31,6 @@ type words struct {
 
 	Reads          string // what the steps read
 	Appended       string // the line below a message
-	Checked        string // what 🔍 means behind a step
 	Final          string // why it matters that Ringi can't undo it
 	OtherArguments string // heading, below a list of items
 	Again          string // above the rest of what a step would do
