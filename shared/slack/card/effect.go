@@ -20,7 +20,9 @@ const MessageTool = "send_slack_dm"
 const (
 	maxInlineCode = 300  // characters of values within a line
 	maxQuoted     = 2000 // characters of a line of a quotation
-	maxBeside     = 4    // arguments in a line
+	maxBeside     = 4    // arguments in a line, unless they are short
+	maxBrief      = 80   // characters of a message in a line
+	maxThreeLines = 360  // bytes of three lines: a wide character has three, and takes the room of two
 )
 
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, the list of
@@ -113,7 +115,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 		line = append(line, says)
 	}
 	said := strings.Join(line, " / ")
-	if units(said) > maxInlineCode || len(line) > 1 && !d.narrow {
+	if units(said) > maxInlineCode || len(line) > 1 && len(said) > maxThreeLines {
 		said = "\n• " + strings.Join(line, "\n• ")
 	}
 	if said != "" {
@@ -148,8 +150,8 @@ func (d drawing) warning(e *explain.Effect) string {
 // whole draws an effect in lines, a short one in one.
 func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	rest := d.arguments(e)
-	if line, ok := d.oneLine(e, says, rest); ok {
-		d.put(l, entry, e, line)
+	if lines := d.beside(e, says, rest); lines != nil {
+		d.put(l, entry, e, lines...)
 		return
 	}
 	if e.Words == nil && e.Items == nil && e.Tool != MessageTool && len(rest) == 1 && units(rest[0]) < maxBeside*50 {
@@ -158,22 +160,35 @@ func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	d.put(l, entry, e, slices.Concat([]string{says}, quotation(e.Words), d.rows(e), rest)...)
 }
 
-// oneLine draws a message in one line where there is little room. ok is false for one whose text could be taken for
-// what stands behind it, or that has more than words.
-func (d drawing) oneLine(e *explain.Effect, says string, rest []string) (line string, ok bool) {
+// beside draws a short message in a line and the rest in another, or both in one where there is little room. It returns
+// nil for a message whose text could be taken for what stands behind it, or that has more than words.
+func (d drawing) beside(e *explain.Effect, says string, rest []string) []string {
 	text := quotation(e.Words)
-	if !d.narrow || e.Items != nil || len(text) != 1 || strings.ContainsAny(text[0], "「」“”`") {
-		return "", false
+	if e.Items != nil || len(text) != 1 || strings.ContainsAny(text[0], "「」“”`") ||
+		!d.narrow && units(text[0]) > maxBrief {
+		return nil
 	}
-	parts := []string{fill(d.w.SaysWords, "says", says, "words", strings.TrimPrefix(text[0], "> "))}
-	for _, r := range rest {
+	line := fill(d.w.SaysWords, "says", says, "words", strings.TrimPrefix(text[0], "> "))
+	more, listed := make([]string, len(rest)), false
+	for i, r := range rest {
 		if strings.HasPrefix(r, "```") {
-			return "", false
+			return nil
 		}
-		parts = append(parts, strings.TrimPrefix(r, "• "))
+		more[i] = strings.TrimPrefix(r, "• ")
+		listed = listed || more[i] != r
 	}
-	line = strings.Join(parts, " · ")
-	return line, units(line) <= maxQuoted
+	switch joined := strings.Join(more, " · "); {
+	case d.narrow && units(line+" · "+joined) > maxQuoted:
+		return nil
+	case joined == "":
+		return []string{line}
+	case d.narrow:
+		return []string{line + " · " + joined}
+	case listed || len(joined) > maxThreeLines:
+		return append([]string{line}, rest...)
+	default:
+		return []string{line, joined}
+	}
 }
 
 // put adds lines of an effect. In another section they go on below its number, but within code.
@@ -247,19 +262,21 @@ func (d drawing) arguments(e *explain.Effect) []string {
 	return append(lines, fill(d.w.Appended, "line", Below(d.w.Locale, who)))
 }
 
-// together puts up to most short texts in a line, and others each in its own.
+// together puts up to most short texts in a line, and more that fit in three lines unless most is one, and others each
+// in its own.
 func together(heading string, all [][]string, most int) (lines []string) {
 	var line []string
 	used := 0
 	for _, parts := range all {
 		line, used = append(line, parts[0]), used+units(parts[0])+len(parts)-1
 	}
-	several := len(all) > 1
+	several, joined := len(all) > 1, strings.Join(line, " · ")
+	brief := len(all) <= most && used <= maxInlineCode || most > 1 && len(joined) <= maxThreeLines
 	switch {
 	case len(all) == 0:
 		return nil
-	case len(slices.Concat(all...)) == len(all) && len(all) <= most && (used <= maxInlineCode || !several):
-		return []string{strings.TrimLeft(heading+" ", " ") + strings.Join(line, " · ")}
+	case len(slices.Concat(all...)) == len(all) && (brief || !several):
+		return []string{strings.TrimLeft(heading+" ", " ") + joined}
 	case heading != "":
 		lines = []string{heading}
 	}

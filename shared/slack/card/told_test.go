@@ -225,3 +225,18 @@ func TestAPolicyHasNoGapThatJoinersMake(t *testing.T) {
 		expect.That(t, n <= 10, "%s: %d characters in a row show nothing", name, n)
 	}
 }
+
+// A message's details stand in a line while that is short, and else each in its own.
+func TestShortDetailsShareALine(t *testing.T) {
+	for value, lines := range map[string]int{"三": 1, strings.Repeat("三", 60): 6} {
+		var details []string
+		for _, label := range []string{"対象人数", "集計期間", "45 時間超", "80 時間超", "シート"} {
+			details = append(details, `{"label":"`+label+`","value":"`+value+`"}`)
+		}
+		said, _ := atTheGate(t, "send_slack_dm",
+			`{"recipient":"`+suzuki+`","text":"済","details":[`+strings.Join(details, ",")+`]}`)
+		_, said, _ = strings.Cut(said, "明細:")
+		said, _, _ = strings.Cut(said, "\n末尾")
+		expect.Is(t, strings.Count(said, "\n")+1, lines, "lines of "+said)
+	}
+}
