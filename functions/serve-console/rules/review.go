@@ -26,12 +26,41 @@ type reviewData struct {
 	Unread      bool // or the organisation can't
 	Edited      bool
 	Changes     []change
+	Before      bool // something of it stood before
 	Findings    []string
 	Ways        explain.Table
 }
 
 // change is a difference between two versions of the rules.
-type change struct{ Kind, Label, Was, Is string }
+type change struct {
+	Kind, Label string
+	Was, Is     side
+}
+
+// side is what something was or is: at a glance, where it has stages, and in full.
+type side struct {
+	For, Says string
+	Chips     []chip
+}
+
+// Alike reports whether both sides are the same at a glance: then what changed is only seen in full.
+func (c change) Alike() bool { return c.Was.For == c.Is.For && slices.Equal(c.Was.Chips, c.Is.Chips) }
+
+// changed returns a change from one side to the other, with the chips marked that the other one doesn't have.
+func changed(label string, was, is side) change {
+	mark := func(all, others []chip, class string) (out []chip) {
+		for _, x := range all {
+			if !slices.Contains(others, x) {
+				x.Class = class
+			}
+			out = append(out, x)
+		}
+		return out
+	}
+	before, after := mark(was.Chips, is.Chips, "no"), mark(is.Chips, was.Chips, "done")
+	was.Chips, is.Chips = before, after
+	return change{"changed", label, was, is}
+}
 
 // review shows what saving the draft would change, what should be known about it, and the weakest way to each tool that
 // writes. What can't be saved goes back to the list. edited: the draft isn't the one that was looked at.
@@ -46,6 +75,7 @@ func (a *asked) review(edited bool) error {
 	}
 	d := reviewData{Draft: packed(a.draft), Seen: seen(a.draft), Ends: x == nil, First: now.Rules == nil,
 		Edited: edited, Changes: a.changes(now.Rules, x)}
+	d.Before = slices.ContainsFunc(d.Changes, func(c change) bool { return c.Was.Says != "" })
 	if x != nil {
 		if wrong := a.problems(x, x.Problems(knownOf(a.tools, false))); len(wrong) > 0 {
 			return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
@@ -119,7 +149,14 @@ func (a *asked) save() error {
 	return a.Done(a.w, a.r, "/console/rules", "saved")
 }
 
-// changes says in sentences what becomes of the rules.
+// side says what a rule is.
+func (s speaker) side(x *rules.Rules, i int) side {
+	r := &x.Rules[i]
+	group, band, more := s.asking(x, i)
+	return side{strings.Join(append([]string{group, band}, more...), " · "), s.rule(r), s.chips(&r.Outcome)}
+}
+
+// changes says what becomes of the rules.
 func (a *asked) changes(was, is *rules.Rules) (all []change) {
 	says := a.speaker
 	says.whole = true
@@ -139,33 +176,35 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 		j := at(was.Rules, r.ID)
 		switch {
 		case j < 0:
-			all = append(all, change{"added", a.numbered(i, r), "", says.rule(r)})
+			all = append(all, change{Kind: "added", Label: a.numbered(i, r), Is: says.side(is, i)})
 		case !same(was.Rules[j], *r):
-			c := change{"changed", a.numbered(i, r), says.rule(&was.Rules[j]), says.rule(r)}
-			if c.Was == c.Is { // it is called otherwise
-				c.Was, c.Is = legible.OneLine(was.Rules[j].Name), legible.OneLine(r.Name)
+			before, after := says.side(was, j), says.side(is, i)
+			if before.Says == after.Says { // it is called otherwise
+				before, after = side{Says: legible.OneLine(was.Rules[j].Name)}, side{Says: legible.OneLine(r.Name)}
 			}
-			all = append(all, c)
+			all = append(all, changed(a.numbered(i, r), before, after))
 		}
 	}
 	for i := range was.Rules {
 		if r := &was.Rules[i]; at(is.Rules, r.ID) < 0 {
-			all = append(all, change{"removed", a.numbered(i, r), says.rule(r), ""})
+			all = append(all, change{Kind: "removed", Label: a.numbered(i, r), Was: says.side(was, i)})
 		}
 	}
 	if before, after := order(was, is, is), order(is, was, is); !slices.Equal(before, after) {
-		all = append(all, change{"moved", a.Say("order"), strings.Join(before, " → "), strings.Join(after, " → ")})
+		all = append(all, change{"moved", a.Say("order"), side{Says: strings.Join(before, " → ")},
+			side{Says: strings.Join(after, " → ")}})
 	}
 	if ended || was == &none {
 		return all
 	}
 	for _, at := range []string{reads, writes} {
 		if before, after := lastOf(was, at), lastOf(is, at); !same(*before, *after) {
-			all = append(all, change{"changed", a.In("last", at), says.lastOutcome(at, before), says.lastOutcome(at, after)})
+			all = append(all, changed(a.In("last", at), side{Says: says.lastOutcome(at, before)},
+				side{Says: says.lastOutcome(at, after)}))
 		}
 	}
 	if !same(was.Floor, is.Floor) {
-		all = append(all, change{"changed", a.Say("floor"), says.floor(was.Floor), says.floor(is.Floor)})
+		all = append(all, changed(a.Say("floor"), side{Says: says.floor(was.Floor)}, side{Says: says.floor(is.Floor)}))
 	}
 	return all
 }

@@ -73,7 +73,7 @@ func TestTheLookBeforeSavingHidesNoDifference(t *testing.T) {
 			"another name":           renamed,
 		} {
 			c := a.changes(with(five, five, own), is)
-			expect.That(t, len(c) == 1 && c[0].Was != c[0].Is, "%s, %s: %+v", locale, what, c)
+			expect.That(t, len(c) == 1 && c[0].Was.Says != c[0].Is.Says, "%s, %s: %+v", locale, what, c)
 		}
 		seven, eight := a.person("U7"), a.person("U8")
 		expect.That(t, seven != eight, "%s", seven)
