@@ -56,10 +56,25 @@ type draftView struct {
 // side is a draft beside another. Lines that the other one lacks are marked.
 type side struct {
 	*draftView
-	Lines []web.Line
+	Parts []passage
 	Best  bool
 	Less  string // how many points fewer than the best
 	To    string // address where it is decided on
+}
+
+// passage is lines of one draft that the other draft has too, or that it lacks.
+type passage struct {
+	Folds bool // the other has them too, and they are many
+	Lines []web.Line
+}
+
+// add appends a line of the draft.
+func (x *side) add(line web.Line) {
+	if last := len(x.Parts) - 1; last >= 0 && (x.Parts[last].Lines[0].Change == line.Change) {
+		x.Parts[last].Lines = append(x.Parts[last].Lines, line)
+		return
+	}
+	x.Parts = append(x.Parts, passage{Lines: []web.Line{line}})
 }
 
 // opened is a contest with its teams that have begun.
@@ -248,6 +263,9 @@ func (t contestTexts) decisive(works []*contest.Work, best, other string) string
 	return text
 }
 
+// mostEqual is how many equal lines in a row stand unfolded in drafts that differ.
+const mostEqual = 2
+
 // beside marks in each of two drafts what the other one lacks, and lists the drafts that may stand there.
 func (p *contestPage) beside(best []boardRow, keys []string) {
 	for i, b := range best {
@@ -259,10 +277,15 @@ func (p *contestPage) beside(best []boardRow, keys []string) {
 	left, right := &p.Sides[0], &p.Sides[len(p.Sides)-1]
 	for _, line := range web.Diff(left.Text, right.Text) {
 		if line.Change != web.Added {
-			left.Lines = append(left.Lines, line)
+			left.add(line)
 		}
 		if line.Change != web.Removed && left != right {
-			right.Lines = append(right.Lines, line)
+			right.add(line)
+		}
+	}
+	for _, x := range p.Sides {
+		for i, part := range x.Parts {
+			x.Parts[i].Folds = len(x.Parts) > 1 && part.Lines[0].Change == web.Same && len(part.Lines) > mostEqual
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,14 +50,15 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("経費精算の方針を決めて", nil), w.As(webapi.Suzuki)
 	b.Get("/console/contests").Says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "単独")
 	b.Get(k.Page()).Says(t, http.StatusOK, "開始したチームはまだありません").Holds(t, "data-live")
-	k.Plays(1, 1, 0.8, "一行目\n二行目")
-	k.Plays(2, 1, 0.75, "一行目\n別の行")
+	k.Plays(1, 1, 0.8, "一行目\n同じ\nここも\n二行目")
+	k.Plays(2, 1, 0.75, "一行目\n同じ\nここも\n別の行")
 	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性",
 		"確信度 0.75", "二行目",
 		"チームの最良",
 		"最良の案より 5.00 点低い案です。差が最大の指標: 関連性 75.00 (最良は 80.00)").
 		// both teams have one, and only one of them is the contest's best
-		Holds(t, `<ins class="added">二行目</ins>`, `<del class="removed">別の行</del>`)
+		Holds(t, `<ins class="added">二行目</ins>`, `<del class="removed">別の行</del>`).
+		Says(t, http.StatusOK, "同じ 3 行 一行目 同じ ここも 二行目")
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
@@ -280,7 +282,9 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	spend("01/evaluator/1/1/cut-off", nil)
 	list := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	b.Get(k.Page()).Says(t, http.StatusOK, "AI モデルに送った内容")
-	b.Get(list).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗",
+	exact := regexp.MustCompile(`:\d\d:\d\d</time></td>`).FindAllString(b.Get(list).Body, -1)
+	expect.That(t, len(exact) > 4, "calls of one minute have one time")
+	b.Get(list).Holds(t, `<a href="`+k.Page()+`">このコンテスト</a> ›`).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗",
 		"途中で切れたため、上限を上げて再呼び出し", "記録なし", "見る", "$0.0056")
 	b.Get(list+"/"+answered).
 		Says(t, http.StatusOK, "システム", "規則", "ユーザー", "回答",

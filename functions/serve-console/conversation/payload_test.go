@@ -198,7 +198,7 @@ func TestAnUnknownPriceIsNoZero(t *testing.T) {
 		})
 		return k
 	}
-	spent := regexp.MustCompile(`費用</dt>\s*<dd>([^<]*)\s<|data-label="費用">([^<]*)</td>`)
+	spent := regexp.MustCompile(`費用</dt>\s*<dd>([^<]*)\s<|<td class="aside num">([^<]*)</td>`)
 	for _, test := range []struct {
 		cost     aggregate.MicroUSD
 		unpriced int

@@ -246,7 +246,7 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 		w.Direct()
 	}
 	a = b.Get("/console/agents")
-	if n := strings.Count(a.Body, `<th scope="row"><a href="/console/sessions/`); n != pages.RowsOfPage ||
+	if n := strings.Count(a.Body, `<th scope="row" class="what"><a href="/console/sessions/`); n != pages.RowsOfPage ||
 		!strings.Contains(a.Body, `rel="next"`) {
 		t.Errorf("a page has %d conversations", n)
 	}

@@ -90,7 +90,9 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	case who != nil:
 		page.No = t.surface.Note(who)
 	}
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "tasks", Data: page}, "sent/draft")
+	return c.Show(w, r, v, web.Document{
+		Title: words.Say("title"), Here: "tasks", Data: page, Back: web.Link{Path: page.Task, Text: words.Say("back")},
+	}, "sent/draft")
 }
 
 // authors returns why the viewer may not replace the waiting version with one of their own. If Slack doesn't answer it

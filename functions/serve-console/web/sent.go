@@ -85,16 +85,16 @@ type Call struct {
 }
 
 type callsPage struct {
-	Of, Back, Team string
-	Calls          []Call
-	Left           int // older ones
+	Of, Team string
+	Calls    []Call
+	Left     int // older ones
 }
 
 // ListSent lists model calls, newest first. back is the address of the page before, path begins that of a prompt, and
 // team, if there is one, made the calls in a contest; whose fills in what is known of one.
 func (c *Site) ListSent(w http.ResponseWriter, r *http.Request, v *Viewer, uses []*aggregate.Use, what, back, path,
 	team string, whose func(u *aggregate.Use, x *Call)) error {
-	p := callsPage{Of: what, Back: back, Team: team, Left: max(0, len(uses)-mostCalls)}
+	p := callsPage{Of: what, Team: team, Left: max(0, len(uses)-mostCalls)}
 	uses = slices.SortedStableFunc(slices.Values(uses), func(x, y *aggregate.Use) int {
 		return y.CreatedAt.Compare(x.CreatedAt)
 	})
@@ -107,15 +107,22 @@ func (c *Site) ListSent(w http.ResponseWriter, r *http.Request, v *Viewer, uses 
 		whose(u, &x)
 		p.Calls = append(p.Calls, x)
 	}
-	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: hereOf[what], Data: p}, "sent/list")
+	return c.Show(w, r, v, sentOf(v, what, back, p), "sent/list")
+}
+
+// sentOf is a page of what was sent for something, whose page is at back.
+func sentOf(v *Viewer, what, back string, data any) Document {
+	words := v.Texts("sent")
+	to := Link{Path: back, Text: words.In("back", what)}
+	return Document{Title: words.Say("title"), Here: hereOf[what], Data: data, Back: to}
 }
 
 // hereOf are the entries of the menu under which calls are shown, by what they are of.
 var hereOf = map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}
 
 type sentPage struct {
-	Of                  string // purpose of the calls, in words
-	Back, Model, Prompt string
+	Of            string // purpose of the calls, in words
+	Model, Prompt string
 	Sent
 	Answer  string // what the calls made of it; "" if the page has none
 	Expired bool
@@ -132,7 +139,7 @@ func (c *Site) ShowKept(
 		return aggregate.ErrNotFound
 	}
 	use := made[i]
-	p := sentPage{Of: what, Back: back, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
+	p := sentPage{Of: what, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
 	text, err := c.Results.Open(r.Context(), of, *use.Sent)
 	switch {
 	case errors.Is(err, large.ErrExpired):
@@ -147,7 +154,7 @@ func (c *Site) ShowKept(
 		return err
 	}
 	p.Answer = Indented(legible.Spelled(legible.Mask(legible.Beginning(said, maxSent))))
-	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: hereOf[what], Data: p}, "sent")
+	return c.Show(w, r, v, sentOf(v, what, back, p), "sent")
 }
 
 // Turn is one message of a prompt.
