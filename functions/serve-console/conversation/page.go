@@ -74,10 +74,11 @@ type conversationPage struct {
 	Said, Before, Folded []saidRow             // the newest, those before them, and those that the summary replaces
 	Older, Newest        string
 	Actions              []actionRow
-	Who                  string // who may decide
-	Heading              string // above who may decide
-	Turn                 bool   // it is the viewer's
-	Buttons              []subject.Button
+	Past                 bool             // some of them don't stand above
+	Who                  string           // who may decide
+	Heading              string           // above who may decide
+	Turn                 bool             // it is the viewer's
+	Buttons, Others      []subject.Button // Others stand at the page's end
 	Log                  []subject.Entry
 	LogGoesOn            bool
 	Since                subject.Since
@@ -245,7 +246,8 @@ func (c *Pages) showPage(
 	c.about(v, t, &p)
 	p.messages(t, words)
 	for i := len(t.actions) - 1; i >= 0; i-- {
-		p.Actions = append(p.Actions, t.action(t.actions[i], p.Path, words, v.Locale))
+		x := t.action(t.actions[i], p.Path, words, v.Locale)
+		p.Actions, p.Past = append(p.Actions, x), p.Past || !x.Open
 	}
 	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v}
 	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
@@ -259,6 +261,8 @@ func (c *Pages) showPage(
 		whole = whole && card.Unapprovable(x, payload, v.Locale) == ""
 	}
 	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
+	current := t.is.Current()
+	p.Buttons, p.Others = subject.Apart(p.Buttons, current != nil && current.Status == conversation.ActionPending)
 	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
 	p.own(t, v)
 	p.Since = p.since(r, words, t, turn, v.Locale)

@@ -65,7 +65,7 @@ func TestConversationsWithAgents(t *testing.T) {
 func wholeTalk(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
-	sato.Get(k.Page()).Holds(t, "集計用のスクリプトを書いて", "返答待ち", "まだ提案はありません", `data-live="`+k.Page()+`"`)
+	sato.Get(k.Page()).Holds(t, "集計用のスクリプトを書いて", "返答待ち", `data-live="`+k.Page()+`"`)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	page := suzuki.Get(k.Page())
 	page.Holds(t, "make test\nrm -rf build", "承認待ち", "テストを走らせて確かめます", "実行してよいですか",
@@ -175,7 +175,7 @@ func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
 	})
 	page := w.As(webapi.Sato).Get(k.Page())
 	page.Holds(t, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
-	about, _, _ := strings.Cut(page.Body, `id="acts"`)
+	about, _, _ := strings.Cut(page.Body, `id="asks"`)
 	expect.That(t, !strings.Contains(about, "再試行"), "a button is named that there is not")
 	w.As(webapi.Suzuki).Get("/console/agents?status=error").Holds(t, k.Talk.ID)
 }

@@ -275,6 +275,20 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 	return out
 }
 
+// Apart parts from the buttons those by which a viewer ends the subject, or withdraws what asks for a decision: they
+// don't stand beside the decision. Those that the viewer can't use are left out.
+func Apart(all []Button, asks bool) (here, others []Button) {
+	for _, b := range all {
+		ends := b.Act == task.ActCancelTask || b.Act == conversation.ActClose
+		if !ends && !(asks && b.Act == conversation.ActCancel) {
+			here = append(here, b)
+		} else if b.Class = ""; b.No == "" {
+			others = append(others, b)
+		}
+	}
+	return here, others
+}
+
 func (x Asking) button(o aggregate.Offer) Button {
 	words := x.Words
 	b := Button{
@@ -305,6 +319,8 @@ func (x Asking) Title(t *Turn, buttons []Button) (title string, mine bool) {
 		return t.Title, true
 	case t == nil && approves:
 		return x.Viewer.Texts("route").Say("you_may"), true
+	case len(buttons) == 0:
+		return x.Words.Say("waiting"), false
 	}
 	return x.Words.Say("acts"), false
 }

@@ -45,6 +45,7 @@ func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 		p.Until(closable)
 	}
 	p.Eval(`window.confirm = () => true`)
+	p.Press("#others summary")
 	p.Press(`form:has(input[value="close_session"]) button`)
 	p.Until(`location.search.includes("done=")`)
 	p.Clean()
@@ -295,11 +296,11 @@ func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Ask()
 	w.Extracted()
 	p := sees(w.As(webapi.Suzuki), c, w.TaskPage())
-	p.Until(`document.querySelector(".acts button")`)
+	p.Until(`document.querySelector("#others button")`)
 	w.Draft(tenancy.DefaultSettings())
 	p.says("承認待ち: 実行方針 v1")
-	p.Until(`document.querySelector("#policy-1") && !document.querySelector("` +
-		strings.ReplaceAll(approveButton, `"`, `\"`) + `") && document.querySelector(".acts button").ariaDisabled === null`)
+	p.Until(`document.querySelector("#stands").innerText.includes("承認待ち") && !document.querySelector("` +
+		strings.ReplaceAll(approveButton, `"`, `\"`) + `") && document.querySelector("#others button").ariaDisabled === null`)
 	p.Press(".since a")
 	p.Press(".ways summary")
 	p.Press("textarea")
@@ -356,8 +357,9 @@ func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 func pointsBelow(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Ask()
 	p := sees(w.As(webapi.Suzuki), c, w.TaskPage())
-	at := p.Point(".acts button")
-	here := fmt.Sprintf(`document.elementFromPoint(%f, %f).matches(".acts button")`, at[0], at[1])
+	p.Press("#others summary")
+	at := p.Point("#others button")
+	here := fmt.Sprintf(`document.elementFromPoint(%f, %f).matches("#others button")`, at[0], at[1])
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.WaitUntil(a.Head.Run, a.Generating(), w.Now().Add(time.Hour), w.Now())
 	})

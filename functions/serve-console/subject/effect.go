@@ -52,6 +52,8 @@ type Changes struct {
 	Words   web.Texts
 	Version int // the one before
 	All     []Change
+
+	By, Because string // who rejected the one before, and why
 }
 
 // Change is one value. What has no pieces was not there, or isn't any more.
@@ -86,12 +88,18 @@ func (r Reader) Effect(e explain.Effect) Effect {
 		}
 		*to = append(*to, Argument{r.Line(a.Name), r.Line(a.Value)})
 	}
-	out.Listed = e.Act == "" || len(e.Rest) > mostInLine // nobody said what they mean, or they are many
+	var all strings.Builder
+	for _, a := range slices.Concat(out.Rest, out.Details, out.Defaults) {
+		for _, p := range slices.Concat(a.Name, a.Value) {
+			all.WriteString(p.Text)
+		}
+	}
+	out.Listed = e.Act == "" || utf8.RuneCountInString(all.String()) > mostInLine // nobody said what they mean
 	return out
 }
 
-// mostInLine is how many arguments stand in one line.
-const mostInLine = 4
+// mostInLine is how many characters of arguments follow one another in a paragraph.
+const mostInLine = 240
 
 // Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
 func (r Reader) Sum(steps []task.Step) Sum {

@@ -35,8 +35,8 @@ func written(pieces []subject.Piece) string {
 
 func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 	dm := task.Step{StepID: "step-2", Order: 2, Tool: "send_slack_dm", ToolVersion: "v1", Access: aggregate.Write,
-		ToolInput: `{"recipient":"U0HANAKO","text":"The order is placed.",` +
-			`"details":[{"label":"Text","value":2}]}`}
+		ToolInput: aggregate.JSON(`{"recipient":"U0HANAKO","text":"The order is placed.",` +
+			`"details":[{"label":"Text","value":2}` + strings.Repeat(`,{"label":"n","value":3}`, 7) + `]}`)}
 	for _, locale := range language.All {
 		r := subject.Reader{Locale: locale, Person: func(string) string { return "Hanako" }}
 		sum := r.Sum([]task.Step{order(`{"name":"Laptop","quantity":2,"unit_price":149000}`), dm})
@@ -56,6 +56,7 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 		expect.Is(t, written(second.Text), "The order is placed.")
 		label := map[string]string{"ja": "「Text」2", "en": "“Text”2"}[locale]
 		expect.Is(t, written(second.Details[0].Name)+written(second.Details[0].Value), label)
+		expect.That(t, !second.Listed && len(second.Details) == 8, "%s: short details have a line each", locale)
 		expect.That(t, second.Rest == nil, "a detail is told as an argument, as the text of a message is: %+v", second.Rest)
 	}
 }

@@ -48,12 +48,13 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).
 		Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "鈴木 一郎 : グループ S0KEIRI",
 			"経理 これから 3 人のうち 2 人の承認が必要", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
-			"👉 あなたの番です 課長 — あなたの承認が必要です", "依頼を取り消す").Holds(t, `aria-current="step"`).
+			"👉 あなたの番です 課長 — あなたの承認が必要です", "ほかの操作 依頼を取り消す").Holds(t, `aria-current="step"`).
 		Lacks(t, "承認できる人", "[↻]")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)),
 		w.Acts(circulation.Stamp, 2, webapi.Alex))
 	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "✅ 田中 恵(鈴木 一郎さんの代理)", "Slack",
-		"経理 いまここ 3 人のうち 2 人の承認が必要 あと1人", "✅ Alex Kim", "部長 これから", "操作の記録のハッシュ")
+		"経理 いまここ 3 人のうち 2 人の承認が必要 あと1人", "✅ Alex Kim", "部長 これから", "操作の記録のハッシュ",
+		"承認待ち 👉 いま: 経理").Lacks(t, "button-danger") // whose turn it is, and nothing to press
 	w.ChangeSteps(w.Acts(circulation.TakeBack, 2, webapi.Alex),
 		w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
 			act.For, act.To = &circulation.Person{User: webapi.Alex}, &circulation.Person{User: "U0HAYASHI"}
@@ -106,7 +107,8 @@ func testNextRound(t *testing.T, w *consoletest.World) {
 		return a.FinishProcess(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", s, w.Now())
 	})
 	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...))
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し",
+		"v1 から ( 田中 恵 : 宛名が違います ): ").Lacks(t, `id="back"`, "前のバージョンとの違い")
 }
 
 func testUnreadableRoute(t *testing.T, w *consoletest.World) {

@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -111,12 +112,37 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	return t
 }
 
+// Made is a link to what the step made.
+func (s Run) Made() web.Link { return web.Link{Path: s.Address, Text: s.Step.Name} }
+
 // Made returns what the attempt's steps made.
 func (t Attempt) Made() (out []web.Link) {
 	for _, s := range t.Steps {
 		if s.Address != "" {
-			out = append(out, web.Link{Path: s.Address, Text: s.Step.Name})
+			out = append(out, s.Made())
 		}
+	}
+	return out
+}
+
+// Unsaid returns what they made of which the summary doesn't have the address.
+func (t Attempt) Unsaid() []web.Link {
+	return slices.DeleteFunc(t.Made(), func(m web.Link) bool { return strings.Contains(t.Summary, m.Path) })
+}
+
+// Told is the summary, divided at the addresses of what was made, which are links.
+func (t Attempt) Told() (out []web.Link) {
+	for rest := t.Summary; rest != ""; {
+		at, found := len(rest), web.Link{}
+		for _, m := range t.Made() {
+			if i := strings.Index(rest, m.Path); i >= 0 && (i < at || i == at && len(m.Path) > len(found.Path)) {
+				at, found = i, m
+			}
+		}
+		if out = append(out, web.Link{Text: rest[:at]}); found.Path != "" {
+			out = append(out, found)
+		}
+		rest = rest[at+len(found.Path):]
 	}
 	return out
 }

@@ -118,7 +118,8 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	path, _ := other(w)
 	sato := w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).
-		Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため", `href="`+path+`"`, k.Page())
+		Holds(t, "🏆 2 チームから選ばれた、堅実 の案です (90.00 点)", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため",
+			`href="`+path+`"`, k.Page()).Lacks(t, "すべてのラウンドを終えました。")
 	sato.Get(path).Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に変更する</button>").
 		Lacks(t, "<i>速い案", "<b>速攻")
 	sato.In("en").Get(path).Holds(t, "Use this draft</button>", "Time ran out, so the best draft")
@@ -136,7 +137,7 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	expect.Must(t, p.Version == 2 && p.Content == "速い案" && p.Author == webapi.Suzuki &&
 		p.Status == aggregate.PendingApproval && a.Prompts[0].Status == aggregate.Rejected, "%+v", p)
 	page := suzuki.Get(w.TaskPage())
-	page.Holds(t, "この案に変更した人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
+	page.Holds(t, "鈴木 一郎 が別の案に変更しました: ", "代わりに選ばれたチーム", "prompt.picked", "console")
 	page.Lacks(t, "前のバージョンの却下理由", ">却下</span>") // nobody rejected it or gave a reason
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	page = suzuki.Get(w.TaskPage())

@@ -85,7 +85,7 @@ func (t *History) arrange() {
 		return
 	}
 	newest := &all[0]
-	if newest.Top, newest.Beside = true, true; t.Gate == nil {
+	if newest.Top, newest.Beside = t.Gate != nil || len(t.Attempts) == 0, true; t.Gate == nil {
 		t.Along = newest.Route
 		return
 	}
@@ -100,8 +100,16 @@ func (t *History) arrange() {
 			}
 		}
 	}
-	if newest.Sum != nil && len(newest.Sum.Writes) > 0 {
-		newest.Sum.Writes[0].Changes = newest.Changes
+	if newest.Sum == nil || len(newest.Sum.Writes) == 0 || newest.Changes == nil {
+		return
+	}
+	changes := *newest.Changes // which say once what differs, and why
+	if t.Back != nil {
+		changes.By, changes.Because = t.Back.By, t.Back.Reason
+	}
+	newest.Sum.Writes[0].Changes = &changes
+	if t.Back, t.Newest = nil, nil; newest.Edited != "" {
+		t.Newest = &Version{Number: newest.Number, Edited: newest.Edited}
 	}
 }
 

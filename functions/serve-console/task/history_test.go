@@ -102,7 +102,14 @@ func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
 	of := func(all ...Attempt) *Attempt { return History{Attempts: all}.Outcome() }
 	got := of(Attempt{Version: 2, Number: 3, Summary: "まとめ", Steps: made}, Attempt{Version: 2, Number: 2, Error: "失敗"})
 	expect.That(t, got.Summary == "まとめ" && got.Error == "" && got.Name() == "run-2-3" && len(got.Made()) == 1 &&
-		got.Made()[0].Text == "シート", "%+v", got)
+		got.Made()[0].Text == "シート" && len(got.Unsaid()) == 1, "%+v", got)
+	got.Summary = "書きました: https://example.com/1\nDM も送りました: https://example.com/1"
+	said := ""
+	for _, x := range got.Told() {
+		said += "[" + x.Path + "]" + x.Text
+	}
+	expect.That(t, said == "[]書きました: [https://example.com/1]シート[]\nDM も送りました: [https://example.com/1]シート" &&
+		len(got.Unsaid()) == 0, "%q", said)
 	expect.That(t, of() == nil && of(Attempt{Version: 1, Number: 1}, Attempt{Summary: "前回"}) == nil,
 		"nothing has come of it yet")
 }

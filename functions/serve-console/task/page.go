@@ -183,9 +183,10 @@ type taskPage struct {
 	Who     string    // who may decide
 	Until   time.Time // it waits
 	Buttons []subject.Button
-	Prompts bool   // the viewer may read what models were sent
-	RunAt   string // the run's page at AWS
-	RunHere bool   // it runs on this machine
+	Others  []subject.Button // that stand at the page's end
+	Prompts bool             // the viewer may read what models were sent
+	RunAt   string           // the run's page at AWS
+	RunHere bool             // it runs on this machine
 	Since   subject.Since
 	Turn    string // what only the viewer can do, as the request is their own
 	Problem string // why the viewer's act was refused
@@ -210,6 +211,7 @@ func (c *Pages) showPage(
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
 	p.Who, p.Channel = asking.Who(turn), t.reader.Channel
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
+	p.Buttons, p.Others = subject.Apart(p.Buttons, p.Gate != nil)
 	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
 	if p.Gate != nil {
 		if p.Until = p.Gate.DecideBy; p.Along != nil && p.Along.Now != nil {
@@ -223,7 +225,7 @@ func (c *Pages) showPage(
 	p.RunHere = p.RunAt == "" && c.Machine != ""
 	p.Since = p.since(r, v, t, turn)
 	if p.Since.Shown {
-		p.Gate, p.Buttons, p.Asked, p.Along = nil, nil, false, nil
+		p.Gate, p.Buttons, p.Others, p.Asked, p.Along = nil, nil, nil, false, nil
 	}
 	title := card.Titled(v.Locale, cmp.Or(t.history.Title, v.Untitled()), t.task.Head.Glance.Version)
 	d := web.Document{Title: title, Here: "tasks", Data: p, Status: status, After: turn.After(r.URL.Query().Get("done"))}

@@ -45,7 +45,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).Leads(t, w.TaskPage()+"?done=act_reject")
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
-	a.Holds(t, "v2", "前のバージョンの却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
+	a.Holds(t, "v2", "v1 は却下されました", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -74,6 +74,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	})
 	a = sato.Get(w.TaskPage())
 	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
+	a.Holds(t, "で作られたものを開く</a>").Lacks(t, `id="gate"`) // the plan is folded
 	a.Holds(t, `<a href="#effect-1-1-1">`, `<span class="lasted">2.5 秒</span>`,
 		`<details id="entries">`)
 	outcome, message := strings.Index(a.Body, `<div class="outcome">`), strings.Index(a.Body, "今月の勤怠をまとめて")

@@ -36,13 +36,16 @@ type Version struct {
 	Verdict
 }
 
+// Headed is the text with what its lines are about.
+func (v Version) Headed() []card.Passage { return card.Headed(v.Text) }
+
 // Drafted is how a contest drafted a policy.
 type Drafted struct {
 	Execution string // "" where none was held
 	Over      bool
 	Alone     string  // why a contest that is over did not draft it
-	Best      *Draft  // the draft that became the policy; nil: no acceptable draft, or still running
-	Picked    string  // who picked it instead of another
+	Won       string  // whose draft became the policy; empty: no acceptable draft, or still running
+	Ended     string  // why its team stopped early
 	Others    []Draft // of the other teams, the best first
 	Failed    []Failure
 	More      int // teams without a submission that are not among Failed
@@ -56,15 +59,20 @@ type Draft struct {
 	Team  string
 	Round int
 	Score float64 // 0 to 100
-	Ended string  // why the team stopped there, in a sentence
+	Ended string  // why the team stopped early, in a sentence
 }
 
 func (r Reader) draft(x *task.Contest, e task.Entry) Draft {
+	d := Draft{Key: contest.TeamHash(e.TeamID), Team: card.OneLine(e.TeamName), Round: e.Round, Score: e.Score}
 	why := card.TeamEnd{Exit: e.Exit, Reason: e.Reason}
-	if x.Stopped(e) {
+	switch {
+	case x.Stopped(e):
 		why.Reason = contest.ReasonCancelled
+		fallthrough
+	case why.Short():
+		d.Ended = why.In(r.Locale)
 	}
-	return Draft{contest.TeamHash(e.TeamID), card.OneLine(e.TeamName), e.Round, e.Score, why.In(r.Locale)}
+	return d
 }
 
 func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
@@ -79,13 +87,13 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	}
 	switch {
 	case p.Entry != nil:
-		best := r.draft(p.Contest, *p.Entry)
-		d.Best = &best
+		best, who := r.draft(p.Contest, *p.Entry), ""
+		if p.Author != "" {
+			who = r.Person(p.Author)
+		}
+		d.Won, d.Ended = card.Won(p, r.Locale, best.Team, who), best.Ended
 	case d.Over:
 		d.Alone = card.DraftedAlone(p, r.Locale)
-	}
-	if p.Author != "" {
-		d.Picked = r.Person(p.Author)
 	}
 	for _, e := range p.Others() {
 		d.Others = append(d.Others, r.draft(p.Contest, e))

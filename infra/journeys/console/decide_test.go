@@ -205,6 +205,7 @@ func withdraws(t *testing.T, b *browser.Browser) {
 	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	d.Card(driver.PromptCard, "approve_prompt")
 	tab := signIn(t, b, phone, webapi.Sato, "/console/tasks/"+d.Ref.ID)
+	tab.Click("#others summary")
 	if question := tab.Agree(`form:has(input[name="act"][value="` + string(task.ActCancelTask) +
 		`"]) button`); !strings.Contains(question, "?") {
 		t.Errorf("it asks %q", question)

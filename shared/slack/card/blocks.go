@@ -203,6 +203,17 @@ func (d drawing) prose(text string, most int) body {
 	return d.sections(pages(before+code, maxSection), most)
 }
 
+// Headed splits such a text for a page, as Prose returned it.
+func Headed(text string) (out []Passage) {
+	before, _, _ := strings.Cut(text, "```")
+	from := 0
+	for _, at := range headed.Get().FindAllStringSubmatchIndex(before, -1) {
+		out = append(out, Passage{Text: text[from:at[2]]}, Passage{Text: text[at[2]:at[3]], Strong: true})
+		from = at[3]
+	}
+	return append(out, Passage{Text: text[from:]})
+}
+
 func (d drawing) sections(parts []string, most int) body {
 	if len(parts) == 0 {
 		return body{blocks: sectioned(d.w.None)}

@@ -102,18 +102,26 @@ func (d drawing) contested(p *task.Prompt) []slack.Block {
 	return note
 }
 
+// Won says that a version is a draft by the team of this name: the best of a contest, or what somebody picked instead.
+func Won(p *task.Prompt, locale, team, who string) string {
+	w := contestWords.In(locale)
+	if who != "" {
+		return fill(w.Picked, "who", who, "team", team, "score", score(p.Entry.Score))
+	}
+	won, x := w.Won, p.Contest
+	if x.Team != "" {
+		won = w.Redone
+	}
+	return fill(won, "team", team, "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
+}
+
 func (d drawing) made(p *task.Prompt) []slack.Block {
-	w, x := contestWords.In(d.w.Locale), p.Contest
+	x := p.Contest
 	switch {
 	case d.picked(p) != "":
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
-		won := w.Won
-		if x.Team != "" {
-			won = w.Redone
-		}
-		won = fill(won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score),
-			"teams", len(x.Entries)+x.Failed)
+		won := Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
 		if lines := append(drafted(p, d.w.Locale, onCard), d.endings(nil, x)...); len(lines) > 0 {
@@ -128,8 +136,7 @@ func (d drawing) picked(p *task.Prompt) string {
 	if p.Entry == nil || p.Author == "" {
 		return ""
 	}
-	return fill(contestWords.In(d.w.Locale).Picked, "who", d.w.mention(p.Author),
-		"team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
+	return Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), d.w.mention(p.Author))
 }
 
 // competing says that teams compete for a version, and whether somebody has ended that.
@@ -181,7 +188,7 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 		lines = append(lines, d.filled(w.Taken, x))
 	}
 	if winner != nil {
-		if e := (TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.short() && !x.Stopped(*winner) {
+		if e := (TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.Short() && !x.Stopped(*winner) {
 			line(winner.TeamName, e)
 		}
 	}
@@ -246,8 +253,8 @@ func (e TeamEnd) In(locale string) string {
 	return w.Exits[e.Exit]
 }
 
-// short reports whether the team stopped early.
-func (e TeamEnd) short() bool {
+// Short reports whether the team stopped early.
+func (e TeamEnd) Short() bool {
 	return e.Exit == contest.TeamTimeout || e.Exit == contest.BudgetExhausted || e.Exit == contest.PartialFailure
 }
 
