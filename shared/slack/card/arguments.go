@@ -77,7 +77,7 @@ func (d drawing) links(r attempt) []slack.Block {
 	for _, s := range r.steps {
 		if url := Address(r.rows[s.StepID]); url != "" && len(out) < maxLinks && !seen[url] {
 			seen[url] = true
-			out = append(out, fill(d.w.Result, "step", s.Order, "url", "<"+escape(url)+">"))
+			out = append(out, fill(d.w.Result, "step", s.Order, "open", linkAs(url, askWordsOf.In(d.w.Locale).Open)))
 		}
 	}
 	return contextOf(out)

@@ -247,10 +247,10 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		without(2, "👀 *読み取り・計算:*")
 		without(1, "引数を読み取れません")
 	}
-	if file == "execution_failed" { // that nothing was written stands before the button
-		without(actions-1, nothingWritten)
+	if file == "execution_failed" { // what it was about stands first
+		without(1, "write_rows_to_google_sheet")
 	}
-	if file == "execution_cancelled" {
+	if file == "execution_failed" || file == "execution_cancelled" {
 		without(1, nothingWritten)
 	} else if strings.HasPrefix(file, "execution_") { // and what they do above their progress
 		without(1, "引数を読み取れません")

@@ -17,7 +17,7 @@ import (
 // names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(s.Locale)
-	from := contextLine(fill(w.CopyFrom, "title", titleOf(until(a, c.Subject), w),
+	from := contextLine(fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w),
 		"who", wordsOf.In(s.Locale).mention(a.Head.Requester)) + linkAs(link, w.Original))
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)

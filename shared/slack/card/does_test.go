@@ -135,10 +135,15 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
 	const want = "🔁 v1 から: 「ノート PC 14 型」 › 数量 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
-		"> さんの差し戻し「見積書の宛名が違います」)"
+		"> さんの差し戻し: 「見積書の宛名が違います」)"
 	expect.Has(t, said("CARD#process#0002"), want)
 	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s",
 		said(processCard))
+	s.Processes[1].Remarks = "「見積書の宛名が違います」 → 反映しました。"
+	answered := said("CARD#process#0002")
+	expect.That(t, strings.Contains(answered, "> → 反映しました。") && strings.Count(answered, "宛名が違います") == 1,
+		"the reason stands twice, or its answer not at all: %s", answered)
+	s.Processes[1].Remarks = ""
 	s.Processes[1].Steps = s.Processes[0].Steps
 	expect.That(t, !strings.Contains(said("CARD#process#0002"), "🔁"), "nothing changed: %s", said("CARD#process#0002"))
 	s.Processes[0].Steps = orderSteps(2)

@@ -30,8 +30,7 @@ func (d drawing) execution() face {
 			contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:
-		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).
-			with(sectionOf(d.untouched())...).with(d.below(r)...)
+		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
 		switch {
 		case e.Error == task.ReasonToolValue: // trying again would fail again
 		case !e.AttemptsLeft():
@@ -60,6 +59,8 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	switch s, kept := d.sum(r.steps), d.kept(r); {
 	case r.Status == task.ExecutionCancelled && kept != nil:
 		f = f.with(kept...)
+	case s.Final && r.Status == task.ExecutionFailed: // a sentence would promise it
+		f = f.with(section(strong(d.short(s)))).with(kept...)
 	case s.Final && r.Status == task.ExecutionCompleted:
 		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0])))), maxSection)))
 	case s.Final:

@@ -67,7 +67,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
 			}
 			at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
-			why := d.because(d.a.EditedFrom(p), "", i, at)
+			why := d.because(d.a.EditedFrom(p), i, at)
 			if why != "" && v.made && p.Author == "" && p.Repeats == 0 {
 				v.since = d.sinceWith(p.Version-1, p.Content == d.a.Prompts[i-1].Content, "", why)
 				v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
@@ -132,8 +132,10 @@ func (d drawing) gate(v version) face {
 	v.body = v.body.bounded()
 	r := d.routeOf(&v)
 	if line, colour := r.resting(); line != "" {
-		return d.titled(v, colour, "").with(v.body.blocks...).with(divider(), contextLine(line)).
+		f := d.titled(v, colour, "").with(v.body.blocks...).with(divider(), contextLine(line)).
 			with(r.onCopy(v.kind, v.id+"/"+d.a.AskedHash(v.id), d.a.Head.TaskID)...).with(d.version(v.version))
+		f.text += ": " + d.matter(&v)
+		return f
 	}
 	switch v.status {
 	case aggregate.PendingApproval:

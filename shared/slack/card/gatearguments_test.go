@@ -309,11 +309,11 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と evil.example", s.now))
 		m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
 		expect.NoError(t, cardtest.Check(m))
-		expect.That(t, strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+">") == links,
+		expect.That(t, strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+"|開く>") == links,
 			"%s is a link: %v", url, !links)
 		s.Head.Ended = &task.Ended{As: task.TaskCompleted, At: s.now}
 		told := card.Copy(s.Aggregate, &aggregate.Card{CardType: task.CardOutcome}, defaults, "", s.now)
-		expect.That(t, strings.Contains(drawn(told.Attachments[0].Blocks.BlockSet), "<"+url+">") == links,
+		expect.That(t, strings.Contains(drawn(told.Attachments[0].Blocks.BlockSet), "<"+url+"|開く>") == links,
 			"%s is a link for the requester: %v", url, !links)
 	}
 	for _, st := range states { // no text becomes a link by itself

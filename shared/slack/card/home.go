@@ -208,7 +208,7 @@ func (d drawing) bodyOnHome(v *version) body {
 	}
 	b.cut = b.cut || lines > most
 	if v.kind == task.CardProcess && v.made {
-		return b.with(d.answers(v.remarks, maxPages-1)).with(d.calls(v.steps, maxPages-1))
+		return b.with(d.answers(v.remarks, v.since, maxPages-1)).with(d.calls(v.steps, maxPages-1))
 	}
 	b.blocks = append([]slack.Block{d.about(v)}, b.blocks...)
 	return b

@@ -21,13 +21,6 @@ const maxListTitle = 80
 // titleOf names a request by what its steps write, once that is known: a model gave it its title before anybody
 // corrected it.
 func titleOf(a *task.Aggregate, w *askWords) string {
-	title := ""
-	switch {
-	case a.Task != nil:
-		title = a.Task.Title
-	case a.Request != nil:
-		title = a.Request.Words(w.Locale)
-	}
 	if p, of := a.Process(), a.Prompt(); p != nil && of != nil && p.PromptID == of.ID { // not of an earlier policy
 		d := drawing{w: wordsOf.In(w.Locale)}
 		if sum := d.sum(p.Steps); sum.Told() {
@@ -36,6 +29,18 @@ func titleOf(a *task.Aggregate, w *askWords) string {
 			}
 			return d.short(sum)
 		}
+	}
+	return nameOf(a, w)
+}
+
+// nameOf is what a request is called, whatever its steps do.
+func nameOf(a *task.Aggregate, w *askWords) string {
+	title := ""
+	switch {
+	case a.Task != nil:
+		title = a.Task.Title
+	case a.Request != nil:
+		title = a.Request.Words(w.Locale)
 	}
 	return Titled(w.Locale, or(inline(title, maxListTitle), w.Untitled), a.Head.Glance.Version)
 }

@@ -28,9 +28,12 @@ func TestACopySpeaksOfTheVersionThatItShows(t *testing.T) {
 		text, _, _ := strings.Cut(drawn(m.Attachments[0].Blocks.BlockSet), "\n")
 		return text
 	}
-	expect.Has(t, head(task.CardProcess, s.Processes[0].Key()), "¥447,000 アクメに発注",
-		"the version that was sent back")
-	expect.Has(t, head(task.CardProcess, s.Processes[1].Key()), "¥298,000 アクメに発注", "the newest version")
+	for i, amount := range []string{"¥447,000 — ", "¥298,000 — "} { // which stands once
+		key := s.Processes[i].Key()
+		expect.Has(t, head(task.CardProcess, key), s.Task.Title, "the version")
+		expect.That(t, !strings.Contains(head(task.CardProcess, key), "¥"), "the first line knows the money")
+		expect.Has(t, s.drawn([]string{processCard, "CARD#process#0002"}[i]), "\n*"+amount, "the version")
+	}
 	expect.Has(t, head(task.CardPrompt, s.Prompt().Key()), s.Task.Title, "the policy")
 	expect.That(t, !strings.Contains(head(task.CardPrompt, s.Prompt().Key()), "¥"), "the policy knows the money")
 }

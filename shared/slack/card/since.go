@@ -9,8 +9,8 @@ import (
 )
 
 // because says why a version follows the one before: its request was edited, or an earlier one was sent back, or both.
-// at returns the gates of its kind, and i is its own. A reason that remarks quote isn't said again.
-func (d drawing) because(was *task.Request, remarks string, i int, at func(int) *aggregate.Gate) (why string) {
+// at returns the gates of its kind, and i is its own.
+func (d drawing) because(was *task.Request, i int, at func(int) *aggregate.Gate) (why string) {
 	if was != nil {
 		why = " (" + Edited(d.a, d.w.Locale, was, d.w.mention, quoted) + ")"
 	}
@@ -19,11 +19,8 @@ func (d drawing) because(was *task.Request, remarks string, i int, at func(int) 
 	if i < 0 || at(i).Status != aggregate.Rejected || at(i).RejectedBy == "" {
 		return why
 	}
-	g, said := at(i), d.w.SentBackFor
-	if strings.Contains(remarks, strings.TrimSpace(g.RejectionReason)) { // the answer below quotes it
-		said = d.w.SentBackBy
-	}
-	return why + fill(said, "who", d.w.mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxDetail/2))
+	g := at(i)
+	return why + fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxDetail/2))
 }
 
 // since says what steps do otherwise than those before, and why.
@@ -52,7 +49,7 @@ func (d drawing) since(at int) string {
 	if left > 0 {
 		all = append(all, fill(d.w.MoreSteps, "n", left))
 	}
-	why := d.because(d.a.EditedFrom(is), is.Remarks, at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
+	why := d.because(d.a.EditedFrom(is), at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
 	if len(changes) == 0 && why == "" {
 		return ""
 	}

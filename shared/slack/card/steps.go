@@ -80,7 +80,7 @@ const quoteRoom = 100 + 2*maxLines
 // has fewer of all.
 func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since string, most int) body {
 	draw := func(since string, most, list int) body {
-		rest := d.answers(remarks, most).with(d.calls(steps, list))
+		rest := d.answers(remarks, since, most).with(d.calls(steps, list))
 		used := 0
 		for _, b := range rest.blocks {
 			used += characters(b)
@@ -118,10 +118,20 @@ func (d drawing) calls(steps []task.Step, most int) body {
 }
 
 // answers draws a model's answers to earlier rejections, as quotations, since they stand beside the card's own lines.
-func (d drawing) answers(remarks string, most int) body {
+// They don't begin with a reason that said has.
+func (d drawing) answers(remarks, said string, most int) body {
 	if remarks = prepared(remarks); remarks == "" {
 		return body{}
 	}
+	lines := strings.Split(remarks, "\n")
+	for i, line := range lines {
+		for _, shut := range []string{"」", "”"} {
+			if quoted, answer, is := strings.Cut(line, shut); is && strings.Contains(said, quoted+shut) {
+				lines[i] = strings.TrimLeft(answer, " ")
+			}
+		}
+	}
+	remarks = strings.Join(lines, "\n")
 	quoted := pages(remarks, maxSection-quoteRoom)
 	for i := range quoted {
 		quoted[i] = "\n> " + strings.ReplaceAll(quoted[i], "\n", "\n> ")

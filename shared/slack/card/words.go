@@ -39,11 +39,11 @@ type words struct {
 	CheckOf        string // what a step's check is about
 
 	// What a version of the steps does otherwise than the one before.
-	Since, SinceNothing, SentBackFor, SentBackBy string
-	Edited, EditedText                           string // the request, before it
-	ChangedTo, ChangedNew, ChangedGone           string
-	Stamper                                      string // stands for whoever will approve
-	Remarks                                      string // heading of the answers to earlier rejections
+	Since, SinceNothing, SentBackFor   string
+	Edited, EditedText                 string // the request, before it
+	ChangedTo, ChangedNew, ChangedGone string
+	Stamper                            string // stands for whoever will approve
+	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string
