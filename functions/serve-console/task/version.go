@@ -199,7 +199,7 @@ func (r Reader) sum(a *task.Aggregate, steps []task.Step) *subject.Sum {
 // below adds what will stand below a direct message: whoever approves, which is known once that is settled.
 func (r Reader) below(a *task.Aggregate, e *subject.Effect) {
 	if e.Tool == card.MessageTool && !r.Settled {
-		e.Note = card.Below(r.Locale, web.Called(a.Head.Requester, r.Person))
+		e.Note = card.Below(r.Locale, r.Person(a.Head.Requester))
 	}
 }
 
