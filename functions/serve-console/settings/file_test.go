@@ -120,7 +120,7 @@ func testAdmins(t *testing.T, w *consoletest.World) {
 	send("add", webapi.Sato).Says(t, http.StatusSeeOther)
 	expect.That(t, len(admins()) == 2, "%+v", admins())
 	b.Get("/console/settings").Says(t, http.StatusOK, "鈴木 一郎, 佐藤 花子", "鈴木 一郎、「管理者」")
-	b.Get(historyPage).Says(t, http.StatusOK, "管理者 鈴木 一郎 (U0SANDSUZU) 鈴木 一郎 (U0SANDSUZU), 佐藤 花子")
+	b.Get(historyPage).Says(t, http.StatusOK, "管理者 鈴木 一郎 (U0SANDSUZU) 鈴木 一郎 (U0SANDSUZU) 佐藤 花子")
 	old := url.Values{"act": {"add"}, "id": {webapi.Tanaka}, "rev": {"0"}}
 	b.Post("/console/settings/admins", old).Says(t, http.StatusUnprocessableEntity)
 	expect.That(t, len(admins()) == 2, "over another's")
@@ -260,7 +260,7 @@ func fillsIn(t *testing.T, w *consoletest.World, c *browser.Browser, name string
 	b, version := w.As(webapi.Suzuki), versionOf(t, "list_employees")
 	tab := c.Open(t, b.Serve()+agentPage, window)
 	fields := map[string]string{
-		"sources.name": "shop", "sources.repository": "acme/shop", "sources.ref": "heads/main", "sources.people": "everybody",
+		"sources.name": "shop", "sources.repository": "acme/shop", "sources.ref": "heads/main", "sources.people": "全員",
 		"sources.agents": "claude, codex", "sources.allow": "CODEOWNERS", "listed_reads.agent": "claude",
 		"listed_reads.tool": "list_employees", "listed_reads.version": "nothing", "listed_reads.people": webapi.Sato,
 	}

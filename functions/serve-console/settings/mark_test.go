@@ -361,7 +361,7 @@ func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
 	b.Get(budgetPage).Says(t, http.StatusOK, "モデルの料金", "100 万トークンあたり")
 	b.Post(budgetPage, prices(w, "prices.input", "０.10|")).Leads(t, budgetPage+"?done=saved")
 	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
-	b.Get(historyPage).Says(t, http.StatusOK, "compatible:box/llama3.2 0.10 0.4 2026-11-20") // in the history
+	b.Get(historyPage).Says(t, http.StatusOK, "モデル: compatible:box/llama3.2 入力 (100 万トークンあたり、米ドル): 0.10") // in the history
 	expect.Has(t, b.Get("/console/settings.yaml").Body, "model: compatible:box/llama3.2")
 	b.Post(budgetPage, prices(w, "prices.model", "|", "prices.input", "|", "prices.output", "|",
 		"prices.date", "|")).Leads(t, budgetPage+"?done=saved")

@@ -132,7 +132,7 @@ func (t settingsTexts) last(log []settingsEntry) string {
 		is = append(is, v.Text)
 	}
 	return t.Say("last_change", "when", web.Minute(e.At), "who", e.Who, "what", e.Changes[0].Label, "is",
-		legible.Clip(strings.Join(is, ", "), 80))
+		legible.Clip(legible.OneLine(strings.Join(is, ", ")), 80))
 }
 
 type settingsEntry struct {

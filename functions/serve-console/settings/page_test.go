@@ -105,7 +105,7 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	s := w.SettingsNow()
 	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
 		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers && len(s.MCPServers) == 1, "%+v", s)
-	b.In("ja").Get(historyPage).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO), 田中 恵 (U0SANDTANA)", "鈴木 一郎", "5 個 7 個")
+	b.In("ja").Get(historyPage).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO) 田中 恵 (U0SANDTANA)", "鈴木 一郎", "5 個 7 個")
 	b.Get("/console/settings").Says(t, http.StatusOK, "佐藤 花子, 田中 恵, 人事部承認者 が承認", "依頼 1 件 $1000.5", "自分の依頼は不可",
 		"最後の変更: ", "鈴木 一郎、「自分の依頼を自分で承認できる」→ オフ", "期限 7 日")
 	log := settingsChanges(w)
@@ -128,7 +128,7 @@ func testReviewed(t *testing.T, w *consoletest.World) {
 	form["approvers.users"] = []string{"", webapi.Sato, webapi.Tanaka}
 	form["allow_self_approval"] = []string{"false"}
 	form["register"] = []string{"true", "false"} // as browsers send a switch that is on
-	page := b.Post(approvalPage, form).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO) 佐藤 花子 (U0SANDSATO), 田中 恵 (U0SANDTANA)",
+	page := b.Post(approvalPage, form).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO) 佐藤 花子 (U0SANDSATO) 田中 恵 (U0SANDTANA)",
 		"5 個 7 個", ja.Say("at_once"), ja.Say("later"), ja.Say("save_n", "n", 4))
 	page.Holds(t, `<ins class="added">田中 恵 (U0SANDTANA)</ins>`, `<del class="removed">5 個</del>`).
 		Lacks(t, "<ins class=\"added\">佐藤")
@@ -169,7 +169,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	page := b.Get(agentPage)
 	page.Holds(t, `value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`,
 		`<option value="http" selected>`, "doc-bot")
-	b.Get(historyPage).Holds(t, "doc-bot 書類 http")
+	b.Get(historyPage).Holds(t, "ID: doc-bot\n表示名: 書類\n提供元: HTTP")
 	s.Agents[0].Metadata["owner"] = "人事"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s,
 		aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, w.Now()))(t)

@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 )
 
 func formOf(s tenancy.Settings) url.Values {
@@ -61,8 +63,16 @@ func hoursOf(form url.Values, name string) (int, error) {
 	return n, err
 }
 
-// sentForm returns a form with one value of each flag: the box is sent before what stands for no.
+// sentForm returns a form with one value of each flag: the box is sent before what stands for no. Whatever a language
+// calls everybody is what is saved for it.
 func sentForm(form url.Values) url.Values {
+	for i, text := range form[everybodys] {
+		for _, locale := range language.All {
+			if strings.TrimSpace(text) == everybody.In(locale) {
+				form[everybodys][i] = agent.Everybody
+			}
+		}
+	}
 	for name, values := range form {
 		if x, ok := tenancy.SettingNamed(name); ok && x.Kind == tenancy.KindFlag && len(values) > 1 {
 			form[name] = values[:1]

@@ -9,6 +9,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -172,7 +173,11 @@ func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	expect.That(t, w.GitHub.Asked.Load() == asked, "GitHub is asked again")
 	b.Get(historyPage).Says(t, http.StatusOK,
-		"shop acme/shop heads/main everybody claude, codex skip CODEOWNERS") // in the history
+		"名前: shop リポジトリ: acme/shop ブランチかタグ: heads/main 使える人: 全員 エージェント: claude, codex プッシュ時の CI: 動かさない "+
+			"追加で変更してよいもの: CODEOWNERS").Lacks(t, `role="region"`) // in the history
+	b.Get(agentPage).Says(t, http.StatusOK, "行を追加 名前").Holds(t, `name="sources.people" value="全員"`)
+	b.Post(agentPage, sources(w, "sources.people", "全員|")).Leads(t, agentPage+"?done=saved")
+	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	file := b.Get("/console/settings.yaml").Body
 	expect.Has(t, file, "repository: acme/shop")
 	expect.Has(t, file, "repository_id: 7000001")
@@ -287,4 +292,24 @@ func testWhatCantBeListed(t *testing.T, w *consoletest.World) {
 		b.Post(agentPage, form).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(rule)))
 	}
 	expect.Is(t, len(w.SettingsNow().ListedReads), 0, "it is saved all the same")
+}
+
+// What rules decide is said once, and has no switch; people stand by name alone.
+func TestWhatRulesDecideHasNoSwitch(t *testing.T) {
+	w := consoletest.Start(t)
+	s := w.SettingsNow()
+	s.Approvers.Mode, s.Approvers.Users = "list", []string{webapi.Tanaka}
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
+	const flag, says = `role="switch" class="switch" id="s-process-approval-required"`, "回覧ルールが決めます"
+	b := w.As(webapi.Suzuki)
+	page := b.Get(approvalPage)
+	page.Holds(t, flag)
+	page.Lacks(t, webapi.Tanaka+"</span>", says)
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
+	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	page = b.Get(approvalPage)
+	page.Says(t, 200, says, "実行ステップの承認を求める 回覧ルール")
+	page.Lacks(t, flag)
+	expect.Is(t, strings.Count(page.Body, says), 1)
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 )
 
 // column is an input that each row of a list has; its name on the page is <list>.<key>.
@@ -50,6 +52,12 @@ var rowsLists = map[string][]column{
 	},
 }
 
+// everybodys is the column that may say everybody.
+const everybodys = "sources.people"
+
+// everybody is how forms say agent.Everybody, which files name in one language.
+var everybody = language.InEach("全員", agent.Everybody)
+
 func named[T ~string](list []T) (out []string) {
 	for _, x := range list {
 		out = append(out, string(x))
@@ -72,6 +80,7 @@ func inputsOf(x tenancy.Setting) (names []string) {
 
 type settingRow struct {
 	N        int
+	New      bool // it is empty
 	Cells    []cell
 	Problems []string
 }
@@ -222,9 +231,13 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 		rows = append(rows, map[string]string{})
 	}
 	for i, row := range rows {
-		r := settingRow{N: i + 1}
+		r := settingRow{N: i + 1, New: i == filled}
 		for _, c := range columns {
-			one := cell{Name: list + "." + c.key, Label: t.In("columns", list+"."+c.key), Value: row[c.key], Example: c.example}
+			name := list + "." + c.key
+			one := cell{Name: name, Label: t.In("columns", name), Value: row[c.key], Example: t.choice(name, c.example)}
+			if c.options == nil {
+				one.Value = t.choice(name, one.Value)
+			}
 			// a value that the page doesn't offer stays selected
 			if c.options != nil && one.Value != "" && !slices.Contains(c.options, one.Value) {
 				one.Choices = append(one.Choices, web.Choice{Value: one.Value, Text: one.Value, Chosen: true})
@@ -256,22 +269,40 @@ func (t settingsTexts) choice(name, value string) string {
 	case value == "false":
 		return "—"
 	}
-	if says := t.In("columns", name+"="+value); says != "" {
-		return says
+	if value == agent.Everybody && name == everybodys {
+		return everybody.In(t.Locale())
 	}
-	return value
+	return cmp.Or(t.In("columns", name+"="+value), value)
 }
 
-func rowsShown(list string, form url.Values) (all []string) {
+// rowsShown returns the rows of a list, each as lines of what its columns are called and hold.
+func (t settingsTexts) rowsShown(list string, form url.Values) (all []string) {
 	rows, _ := rowsTyped(form, list)
 	for _, row := range rows {
 		var cells []string
 		for _, c := range rowsLists[list] {
-			if row[c.key] != "" && row[c.key] != "false" {
-				cells = append(cells, row[c.key])
+			name, value := list+"."+c.key, row[c.key]
+			switch value {
+			case "", "false":
+			case "true":
+				cells = append(cells, t.In("columns", name))
+			default:
+				cells = append(cells, t.In("columns", name)+": "+t.choice(name, value))
 			}
 		}
-		all = append(all, strings.Join(cells, " "))
+		all = append(all, strings.Join(cells, "\n"))
 	}
 	return all
+}
+
+// bound says between which numbers a whole one is, or of hours up to how many days.
+func (t settingsTexts) bound(x tenancy.Setting, unit string) string {
+	if hourly(x.Name) {
+		return t.Say("up_to", "max", t.hours(x.Max))
+	}
+	if strings.HasPrefix(unit, "(") {
+		unit = ""
+	}
+	most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + unit)
+	return t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
 }

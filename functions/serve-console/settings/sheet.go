@@ -28,6 +28,7 @@ type settingsData struct {
 	NoSlack  bool
 	Unasked  string
 	Cut      bool
+	Ruled    bool // rules stand: for steps they decide
 	Note     string
 	Contest  *contestNote
 	Problems []web.Fault
@@ -48,12 +49,11 @@ type input struct {
 	Choices         []web.Choice
 	Of              *web.Chooser // of people or groups
 	Rows            []settingRow
-	Filled          bool         // a list that has rows
 	Units           []web.Choice // hours or days
 	Problems        []string
 	Now             string // the saved value, if the input differs
 	Bound           string
-	Ruled           bool // rules stand: for steps they decide
+	Ruled           bool // rules decide it
 	Changed         bool // it isn't what is saved
 }
 
@@ -63,6 +63,7 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 		Path: p.path(), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict, Unasked: p.unasked,
 		Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", NoSlack: p.members == nil,
 	}
+	d.Ruled = p.now.RulesRev > 0 && p.Key == "approval"
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {
 		base, _, _ := strings.Cut(wrong.Field, "[")
@@ -132,8 +133,6 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 		in.Of = t.approvers(x, p)
 	case tenancy.KindRows:
 		in.Rows = t.rowsOf(p, x.Name, x.Max)
-		rows, _ := rowsTyped(p.form, x.Name)
-		in.Filled = len(rows) > 0 || len(in.Problems) > 0
 	case tenancy.KindWhole:
 		in.Bound = t.bound(x, in.Unit)
 	}
@@ -143,7 +142,7 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 		}
 		slices.SortFunc(in.Units, func(a, b web.Choice) int { return cmp.Compare(a.Value, b.Value) })
 	}
-	in.Ruled = p.now.RulesRev > 0 && (x.Name == "process_approval_required" || strings.HasPrefix(x.Name, "approvers."))
+	in.Ruled = p.now.RulesRev > 0 && x.Name == "process_approval_required"
 	switch {
 	case x.Name == "model":
 		in.Bound = p.used
@@ -157,20 +156,20 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	return in
 }
 
-// bound says between which numbers a whole one is, or of hours up to how many days.
-func (t settingsTexts) bound(x tenancy.Setting, unit string) string {
-	if hourly(x.Name) {
-		return t.Say("up_to", "max", t.hours(x.Max))
-	}
-	if strings.HasPrefix(unit, "(") {
-		unit = ""
-	}
-	most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + unit)
-	return t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
-}
-
 func (t settingsTexts) choosing(m *people.Members, groups bool) web.Choosing {
-	return web.Choosing{Members: m, Groups: groups, Box: func(id string, on bool) web.Box { return t.boxOf(m, id, on) }}
+	called := map[string]int{}
+	if m != nil {
+		for _, u := range m.People {
+			called[legible.Folded(u.Name)]++
+		}
+	}
+	return web.Choosing{Members: m, Groups: groups, Box: func(id string, on bool) web.Box {
+		b := t.boxOf(m, id, on)
+		if called[legible.Folded(b.Text)] > 1 {
+			b.Code = id // tells namesakes apart
+		}
+		return b
+	}}
 }
 
 // approvers is the chooser of approvers; it searches if the form does.
@@ -184,7 +183,7 @@ func (t settingsTexts) approvers(x tenancy.Setting, p settingsPage) *web.Chooser
 
 // boxOf returns the checkbox of a current or possible approver, with the reason if they can't be one.
 func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
-	b := web.Box{Value: id, Text: nameOf(m, id), Code: id, On: on}
+	b := web.Box{Value: id, Text: nameOf(m, id), On: on}
 	if m == nil {
 		return b
 	}
@@ -211,7 +210,7 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
 // shown returns the values of a setting in a form as people read them.
 func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (all []string) {
 	if _, rows := rowsLists[name]; rows {
-		return rowsShown(name, form)
+		return t.rowsShown(name, form)
 	}
 	if hourly(name) {
 		n, err := hoursOf(form, name)

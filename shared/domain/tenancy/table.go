@@ -229,14 +229,14 @@ var Sections = []Section{
 			Words{Label: "ソース (GitHub のリポジトリ)",
 				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。",
 				Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。\nフォルダーが空なら、リポジトリ全体です。\n" +
-					"人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。\nCI は、エージェントの変更を送るときに動かすかどうかです。" +
-					"skip は GitHub の Actions だけに伝わります。\nプルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。\n社外と共有するチャンネルでは使えません。\n" +
+					"人は Slack のメンバー ID を , で区切るか、全員とします。\nCI は、エージェントの変更を送るときに動かすかどうかです。" +
+					"「動かさない」は GitHub の Actions だけに伝わります。\nプルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。\n社外と共有するチャンネルでは使えません。\n" +
 					"行を空にすると、登録が外れます。"},
 			Words{Label: "Sources (GitHub repositories)", About: "Conversations can start with the files of these " +
 				"repositories, as in claude@shop: …. The agent’s vendor receives the files, including any secrets in them.",
 				Hint: "Names use lowercase letters, digits and hyphens. Write a branch as heads/main and a tag as tags/v1.\n" +
 					"Leave the folder empty for the whole repository.\nEnter people as Slack member IDs separated by commas, or " +
-					"everybody.\nCI sets whether it runs when changes are pushed; skip affects GitHub Actions only.\n" +
+					"everybody.\nCI sets whether it runs when changes are pushed; “Skip it” affects GitHub Actions only.\n" +
 					"Pull requests can’t change CI configuration (such as .github) or submodules.\n" +
 					"Not available in channels shared with other companies.\nTo remove a row, empty it."})},
 		{Name: "action_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 24, Says: language.InEach(

@@ -202,7 +202,7 @@ document.addEventListener("change", async (event) => {
     const answer = await fetch(form.getAttribute("action"), { method: "POST", body: sends, redirect: "error" });
     const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(form.dataset.try);
     const now = document.getElementById(form.dataset.try), fold = next?.querySelector("details");
-    if (fold) fold.open = now.querySelector("details").open;
+    if (fold) fold.open = now.querySelector("details")?.open;
     if (next && time === tries) now.replaceChildren(...next.childNodes);
   } catch { /* the button stays */ }
 });
