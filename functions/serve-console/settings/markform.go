@@ -38,6 +38,11 @@ type markData struct {
 	Reading         reading
 }
 
+// Said reports whether the server says something of an argument.
+func (d markData) Said() bool {
+	return slices.ContainsFunc(d.Rows, func(x markRow) bool { return x.About != "" })
+}
+
 // markRow is an argument with what is said of it.
 type markRow struct {
 	N                     int
