@@ -109,7 +109,7 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 		out.ID = cmp.Or(x.Request.TaskID, x.Decision.TaskID)
 		out.Page, out.Asked = "/console/tasks/"+out.ID, x.Head.CreatedAt
 		title := legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle)
-		out.Title = card.Titled(s.words.Locale(), title, x.Head.Glance.Version)
+		out.Title = card.Titled(title, x.Head.Glance.Version)
 		if x.Head.Glance.Amount != (rules.Amount{}) { // there are steps
 			out.Kind = s.acts.In("acts", cmp.Or(x.Head.Glance.Act, "other"))
 		}

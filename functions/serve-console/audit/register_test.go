@@ -168,7 +168,7 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register?by=requests")
 	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "取下げ",
-		"総務部", "今月の勤怠をまとめて", "「勤怠集計」の v2")
+		"総務部", "今月の勤怠をまとめて", "勤怠集計 v2")
 	expect.That(t, strings.Index(page.Body, waits) < strings.Index(page.Body, refused), "the older one comes first")
 	b.Get(w.TaskPage()).Says(t, 200, "起案番号", withdrawn)
 	b.Get("/console/register").Lacks(t, refused) // the tenant has not switched it on

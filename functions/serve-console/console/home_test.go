@@ -13,6 +13,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -23,6 +24,13 @@ func TestTheHomeListsOnesOwnRequests(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "古い依頼", Cancelled: true})
 	w.Later(8 * 24 * time.Hour)
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "発注"})
+	w.Draft(tenancy.DefaultSettings())
+	order := consoletest.Message(1, "x")
+	order.Tool, order.ToolVersion, order.ToolInput = "rooms.place_order", "v1", `{"supplier":"アクメ","total":298000}`
+	order.Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY",
+		Act: rules.ActOrder, Party: "/supplier"}
+	w.AskForSteps(order)
 	ids := standing(w)
 	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: "他の人"})
 	w.Draft(tenancy.DefaultSettings())
@@ -32,11 +40,18 @@ func TestTheHomeListsOnesOwnRequests(t *testing.T) {
 	form := w.As(webapi.Suzuki).Get(page).FormOf(t, aggregate.ActReject, "")
 	form.Set("reason", "９月も入れて")
 	w.As(webapi.Suzuki).Post(page+"/act", form)
+	w.Asked(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "天気は"})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Kind: task.KindUnsupported, Sentence: "月ごとの勤怠をまとめられます。"}, w.Now())
+	})
 	b := w.As(webapi.Sato)
 	home := b.Get("/console")
 	home.Says(t, http.StatusOK, "🔁 方針を却下", "作成中 · 差し戻されました: 「９月も入れて」— v2 を作っています", "月ごとの勤怠をまとめられます。",
 		"文をコピーして書き直す", "従業員一覧を取得して").Lacks(t, "他の人", "古い依頼", ids[task.StatusAnswered])
-	expect.Is(t, len(home.Titles()), 5)
+	expect.Is(t, len(home.Titles()), 8)
+	money, open, over := strings.Index(home.Body, "¥298,000"), strings.Index(home.Body, "🔁"), strings.Index(home.Body, "❌")
+	expect.That(t, 0 < money && money < open && open < over, "%d, %d, %d", money, open, over)
+	expect.That(t, !strings.Contains(home.Body, `<td class="act"></td>`), "nothing can be done with one")
 	home = w.As(webapi.Tanaka).In("en").Get("/console")
 	home.Says(t, http.StatusOK, "🔵 他の人", "Waiting · Policy: the members of this channel · Due in 7 days",
 		"get the list of employees")

@@ -117,7 +117,7 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get(w.TaskPage()).Says(t, 200, "いまどこまで進んだかを表示できません", "依頼を取り消す").
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
-	b.Get("/console/approvals").Says(t, 200, "いまどこまで進んだかを表示できません")
+	b.Get("/console/approvals?for=all").Says(t, 200, "いまどこまで進んだかを表示できません")
 	b.Get("/console/approvals?for=me").Lacks(t, "締切は金曜です")
 	b.In("en").Get(w.TaskPage()).Says(t, 200, "so it can&#39;t show where it stands")
 }
@@ -151,7 +151,7 @@ func testReadersOfRoute(t *testing.T, w *consoletest.World) {
 	alex.Get(w.TaskPage()).Says(t, 200, "決定後に知らせる人: Alex Kim", "課長")
 	onRoute(w, consoletest.ThreeStages()...)
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
-	alex.Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎") // of both, before their turn
+	alex.Get("/console/approvals?for=all").Says(t, 200, "課長(あと1人): 鈴木 一郎") // of both, before their turn
 }
 
 // The settings name Tanaka as the only approver; a route asks others.
@@ -169,7 +169,7 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	mine(webapi.Tanaka, false)
 	mine(webapi.Alex, false)
 	mine(webapi.Sato, false)
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの番 · 1 件")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの番 · 1 件")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { // as the commit that opens a route notes it
 		h := a.Head
 		h.Routes = []aggregate.Noted{{Gate: a.Process().Key()}}
@@ -217,7 +217,7 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 		for _, locale := range language.All {
 			b := w.As(webapi.Suzuki).In(locale)
 			consoletest.Harmless(t, "a request", b.Get(w.TaskPage()))
-			consoletest.Harmless(t, "approvals", b.Get("/console/approvals"))
+			consoletest.Harmless(t, "approvals", b.Get("/console/approvals?for=all"))
 		}
 	}
 	w.ChangeSteps(w.Acts(circulation.Deny, 1, webapi.Suzuki, func(act *circulation.Act) {

@@ -18,15 +18,16 @@ import (
 
 // approvalFilter is which of what waits the address asks for, and in which order.
 type approvalFilter struct {
-	For    string // "me": only what the viewer may decide; stuck: what needs a successor
+	For    string // "me": only what the viewer may decide; stuck: what needs a successor; empty: all
 	Kind   string // of decision
 	Person string // who asked
 	Act    string // what the steps do; see acts
 	Sort   string // empty: what is due first
 }
 
-// stuck is asked for by administrators.
-const stuck = "stuck"
+// stuck is asked for by administrators. everything is asked for by name where nothing else is: the list alone opens on
+// what is the viewer's turn, if anything is.
+const stuck, everything = "stuck", "all"
 
 // The orders in which a page's rows may stand, besides those that are due first.
 const (
@@ -60,6 +61,9 @@ func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 func (f approvalFilter) Narrows() bool { return f.Kind != "" || f.Person != "" || f.Act != "" }
 
 func (f approvalFilter) at(cursor string) string {
+	if f == (approvalFilter{}) {
+		f.For = everything
+	}
 	return web.At(approvalsPath, map[string]string{
 		"for": f.For, "kind": f.Kind, "person": f.Person, "act": f.Act, "sort": f.Sort, "cursor": cursor,
 	})
@@ -77,7 +81,7 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	f := l.Of
 	all, mine, left := f, f, f
 	all.For, mine.For, left.For = "", web.Myself, stuck
-	l.Rows, l.Order = len(rows), words.In("orders", cmp.Or(f.Sort, "none"))
+	l.Order = words.In("orders", cmp.Or(f.Sort, "none"))
 	slices.SortStableFunc(rows, f.order)
 	names, turn := map[string]string{}, map[bool][]waitingRow{}
 	for _, r := range rows {
@@ -87,7 +91,8 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 		}
 	}
 	for _, yours := range []bool{true, false} {
-		if of := turn[yours]; of != nil {
+		if of := turn[yours]; of != nil && (yours || !l.ForMe) {
+			l.Rows += len(of)
 			l.Groups = append(l.Groups, waitingGroup{l.heading(words, yours, of), of})
 		}
 	}
@@ -99,9 +104,10 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	}
 	l.Views = []web.View{
 		{Path: mine.at(""), Text: words.Say("your_turn") + counted(len(turn[true]), !l.Stuck), Here: l.ForMe},
-		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), f.For == ""), Here: f.For == ""}}
+		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), l.All), Here: f.For == ""}}
 	if v.Admin {
-		l.Views = append(l.Views, web.View{Path: left.at(""), Text: words.Say("stuck"), Here: l.Stuck})
+		text := words.Say("stuck") + counted(l.Vacant, l.All && l.Vacant >= 0 || l.Stuck)
+		l.Views = append(l.Views, web.View{Path: left.at(""), Text: text, Here: l.Stuck})
 	}
 	if f.Person != "" && f.Person != web.Myself && names[f.Person] == "" {
 		names[f.Person] = f.Person

@@ -122,7 +122,7 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 	is := waitingRow{
 		Path: x.path(), Kind: d.words.In("kinds", x.Kind), Title: d.title(x),
 		Name: d.Person(x.origin.User), Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()),
-		Since: x.CreatedAt, Until: x.until(), Mine: x.decides(d.reach, d.v) || x.standsFor != "",
+		Since: x.CreatedAt, Until: x.until(), Mine: x.turn(d.reach, d.v),
 		rank: x.rank,
 	}
 	is.Soon = d.soon(is.Until)
@@ -171,7 +171,7 @@ func (d *rowReader) title(x askedItem) string {
 	if p, is := x.Row.(*task.Prompt); is && (p.Author != "" || p.Repeats > 0) {
 		version = 1 // no reason led to it
 	}
-	return card.Titled(d.Locale, cmp.Or(card.OneLine(x.title), d.v.Untitled()), version)
+	return card.Titled(cmp.Or(card.OneLine(x.title), d.v.Untitled()), version)
 }
 
 // tells fills in what happens.
@@ -219,7 +219,9 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 		lead, others = sum.Reads[0], sum.Reads[1:]
 	}
 	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
-	if is.Says = by(lead); sum.Told() {
+	is.Says = by(lead)
+	is.Says[0].Text = strings.TrimPrefix(is.Says[0].Text, is.Kind) // it stands before
+	if sum.Told() {
 		is.Title = "" // a model gave it before anybody corrected it
 	}
 	if is.moves != rules.Nothing() {

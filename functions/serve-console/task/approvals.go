@@ -38,6 +38,8 @@ type waitingList struct {
 	web.List
 	ForMe, Few bool   // only the viewer's; as the home shows them
 	Stuck      bool   // only what needs a successor
+	All        bool   // all were read, whatever is shown
+	Vacant     int    // how many need a successor; negative: that isn't known
 	Counted    string // of all that waits for the viewer, as console.js reads it; empty: this page is not of all
 	Groups     []waitingGroup
 	Rows       int       // in all groups
@@ -106,14 +108,19 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 			list.Unsaid, err = true, nil
 		}
 	}
+	mine := slices.DeleteFunc(slices.Clone(found), func(x askedItem) bool { return !x.turn(reach, v) })
+	c.counts(&list, r, v, found, page.Next == "" && q.Get("cursor") == "")
+	if f == (approvalFilter{}) && !q.Has("for") && len(mine) > 0 {
+		f.For, list.ForMe, list.Of.For = web.Myself, true, web.Myself
+	}
 	if err := list.Paged(r, v, q.Get("cursor"), f.at, page.Next, page.Prev, err); err != nil {
 		return err
 	}
-	if list.Count = strconv.Itoa(len(found)); page.Next != "" {
+	if list.Count = strconv.Itoa(len(mine)); page.Next != "" {
 		list.Count += "+"
 	}
 	if list.ForMe && !list.Narrowed && q.Get("cursor") == "" && len(list.Bad) == 0 {
-		list.Counted = counted(found, list.Count)
+		list.Counted = counted(mine, list.Count)
 	}
 	slices.SortStableFunc(found, func(a, b askedItem) int { return due(a.until(), b.until()) })
 	next := slices.IndexFunc(found, func(x askedItem) bool { return x.Ref.ID != q.Get(web.AfterDecision) })
@@ -133,6 +140,18 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	list.offer(words, v, c.read(r, v, found, reach, settings))
 	d.Data, d.Status = list, list.Status()
 	return c.Show(w, r, v, d, "approvals")
+}
+
+// counts says of which lists all rows are known, and to administrators how many need a successor.
+func (c *Pages) counts(l *waitingList, r *http.Request, v *web.Viewer, found []askedItem, whole bool) {
+	l.All, l.Vacant = l.Of.For == "", len(found)
+	if l.All && v.Admin && whole {
+		vacant, err := c.vacant(r.Context(), v, found)
+		if l.Vacant = len(vacant); err != nil {
+			slog.WarnContext(r.Context(), "what is stuck is not counted", "err", err)
+			l.Vacant = -1
+		}
+	}
 }
 
 // counted is how many decisions wait for the viewer, and how many of them are of agents, by the menu's keys.

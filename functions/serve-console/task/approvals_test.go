@@ -40,7 +40,7 @@ func TestTheListOfApprovals(t *testing.T) {
 
 func testApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "承認待ちのものはありません")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "承認待ちのものはありません")
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "先の依頼"})
 	w.Draft(s)
 	w.Later(time.Minute)
@@ -48,7 +48,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 		Priority: task.High})
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
-	got := w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "先の依頼", "方針", "連絡",
+	got := w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "先の依頼", "方針", "連絡",
 		"田中 恵", "DM を送ります", "⚠️", "#人事", "佐藤 花子", "期限", "あと 6 日",
 		"あなたの番 · 2 件")
 	text := got.Text()
@@ -62,10 +62,11 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t,
 		"<input type=\"checkbox\"") // one is decided at a time
 	b := w.As(webapi.Suzuki).In("en")
-	b.Get("/console/approvals").Says(t, 200, "Message", "Sends", "DM", "Policy", "in 6 days", "Your turn · 2 waiting",
+	b.Get("/console/approvals?for=all").Says(t, 200, "Message", "Sends", "DM", "Policy", "in 6 days",
+		"Your turn · 2 waiting",
 		"佐藤 花子")
 	w.Cancel()
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
 }
 
 func testStepApproval(t *testing.T, w *consoletest.World) {
@@ -81,7 +82,7 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: first.ToolInput, Bytes: len(first.ToolInput)}, "hash",
 			w.Now())
 	})
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "ステップ1 の実行前の確認", "DM を送ります")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "ステップ1 の実行前の確認", "DM を送ります")
 }
 
 // paying is a step whose own check moves money.
@@ -115,7 +116,7 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.OpenStepGate(a.Head.Run, 2, tt.is, "hash", w.Now())
 		})
-		got := w.As(webapi.Suzuki).Get("/console/approvals")
+		got := w.As(webapi.Suzuki).Get("/console/approvals?for=all")
 		if got.Says(t, 200, tt.says...); tt.is.JSON != "" {
 			got.Lacks(t, "ステップ1の結果")
 		}
@@ -146,7 +147,7 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 		k.Proposes(tt.typ, payload, "")
 		for locale, want := range map[string]string{"ja": tt.ja, "en": tt.en} {
 			b := w.As(webapi.Sato).In(locale)
-			got := b.Get("/console/approvals").Text()
+			got := b.Get("/console/approvals?for=all").Text()
 			expect.Has(t, got, want)
 			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行内容ではありません)",
 				"en": "’s description (not what will run)"}[locale])
@@ -170,7 +171,7 @@ func testSorting(t *testing.T, w *consoletest.World) {
 			"「今月の勤怠をまとめて」は新しい依頼か、却下の理由か", "確認", "Alex Kim")
 		w.As(webapi.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
 	}
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "今月の勤怠をまとめて")
 	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Says(t, 200,
 		"いま、あなたの番のものはありません")
 }
@@ -227,7 +228,7 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		expect.That(t, len(got.Body) <= 150<<10, "%s weighs %d bytes", query, len(got.Body))
 	}
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	grouped := w.As(webapi.Sato).Get("/console/approvals")
+	grouped := w.As(webapi.Sato).Get("/console/approvals?for=all")
 	grouped.Says(t, 200, "あなたの番 · 20 件", "ほかの人の番 · 10 件")
 	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:",
 		"sort=x": "並び順:", "act=x": "実行内容:"} {
@@ -252,8 +253,12 @@ func testForMe(t *testing.T, w *consoletest.World) {
 		webapi.Alex:   {[]string{"人事の件", "営業の件"}, []string{"人事の件"}},         // not his own
 		webapi.Sato:   {[]string{"人事の件"}, nil},
 	} {
-		for path, titles := range map[string][]string{"/console/approvals": want.all,
-			"/console/approvals?for=me": want.mine} {
+		opens := want.mine // what is one's turn, if anything is
+		if opens == nil {
+			opens = want.all
+		}
+		for path, titles := range map[string][]string{"/console/approvals?for=all": want.all,
+			"/console/approvals?for=me": want.mine, "/console/approvals": opens} {
 			got := w.As(user).Get(path)
 			for _, title := range []string{"人事の件", "営業の件"} {
 				listed := strings.Contains(got.Text(), title)
@@ -262,7 +267,7 @@ func testForMe(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
-	w.As(webapi.Alex).Get("/console/approvals").Says(t, 200, "Alex Kim")
+	w.As(webapi.Alex).Get("/console/approvals?for=all").Says(t, 200, "Alex Kim")
 }
 
 func testManyApprovals(t *testing.T, w *consoletest.World) {
@@ -279,7 +284,7 @@ func testManyApprovals(t *testing.T, w *consoletest.World) {
 	}
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "全社") // on the second page of all
 	b := w.As(webapi.Suzuki)
-	first := b.Get("/console/approvals")
+	first := b.Get("/console/approvals?for=all")
 	if n := strings.Count(first.Body, "<tr data-row>"); n != taskpages.WaitingOfPage ||
 		!strings.Contains(first.Text(), "人事 00") {
 		t.Errorf("the first page has %d", n)
@@ -324,7 +329,7 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "うちの件"})
 	w.Draft(s)
-	w.Of(other, webapi.Suzuki).Get("/console/approvals").Says(t, 200, "承認待ちのものはありません").Lacks(t,
+	w.Of(other, webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "承認待ちのものはありません").Lacks(t,
 		"うちの件")
 }
 
@@ -356,10 +361,10 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 	})
 	w.Draft(s)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/approvals").Says(t, 200,
+	b.Get("/console/approvals?for=all").Says(t, 200,
 		"方針 アクメへの発注 アクメに ¥447,000 の PC を発注して · 書き込みはまだ行いません")
-	b.Get("/console/approvals").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
-	b.Get("/console/approvals").Says(t, 200,
+	b.Get("/console/approvals?for=all").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
+	b.Get("/console/approvals?for=all").Says(t, 200,
 		"あなたの番 · 4 件 · 合計 ¥1,382,600 · 金額不明 1 件 · 方針だけで金額未定 1 件",
 		"発注 Acme に「 Laptop 」を発注します",
 		"¥298,000", "¥1,084,600", "DM を送ります")
@@ -372,7 +377,7 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 
 func testSavedFilters(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/approvals").Lacks(t, "この条件を保存")
+	b.Get("/console/approvals?for=all").Lacks(t, "この条件を保存")
 	b.Get("/console/approvals?act=order&x=1").Says(t, 200, "この条件を保存").Holds(t,
 		`name="query" value="act=order"`)
 	save := func(name, query string) consoletest.Answer {
@@ -387,14 +392,14 @@ func testSavedFilters(t *testing.T, w *consoletest.World) {
 	got.Lacks(t, "この条件を保存")
 	save("新しい", "sort=priority")
 	save("四つめ", "sort=oldest")
-	b.Get("/console/approvals").Lacks(t, "<bdi>発注</bdi>").Holds(t, "<bdi>新しい</bdi>")
+	b.Get("/console/approvals?for=all").Lacks(t, "<bdi>発注</bdi>").Holds(t, "<bdi>新しい</bdi>")
 	b.Post("/console/approvals", url.Values{"forget": {"新しい"}}).Leads(t, "/console/approvals")
-	b.Get("/console/approvals").Lacks(t, "<bdi>新しい</bdi>").Holds(t, "<bdi>&lt;b&gt;</bdi>")
+	b.Get("/console/approvals?for=all").Lacks(t, "<bdi>新しい</bdi>").Holds(t, "<bdi>&lt;b&gt;</bdi>")
 	other := w.Found("T0OTHER", webapi.Suzuki)
 	for _, next := range []*consoletest.Browser{w.As(webapi.Tanaka), w.Of(other, webapi.Suzuki)} { // in the same browser
 		session := next.Cookies["__Host-ringi"]
 		maps.Copy(next.Cookies, b.Cookies)
 		next.Cookies["__Host-ringi"] = session
-		next.Get("/console/approvals").Says(t, 200).Lacks(t, "&lt;b&gt;")
+		next.Get("/console/approvals?for=all").Says(t, 200).Lacks(t, "&lt;b&gt;")
 	}
 }

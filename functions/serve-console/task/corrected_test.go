@@ -33,16 +33,16 @@ func sentBack(w *consoletest.World) {
 
 func testCorrectedTitles(t *testing.T, w *consoletest.World) {
 	sentBack(w)
-	const title = "「勤怠集計」の v2"
+	const title = "勤怠集計 v2"
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/approvals").Says(t, 200, title)
+	b.Get("/console/approvals?for=all").Says(t, 200, title)
 	for _, path := range []string{"/console/tasks", "/console/tasks?q=" + url.QueryEscape("勤怠"), w.TaskPage()} {
 		b.Get(path).Says(t, 200, title)
 	}
 	w.As(webapi.Sato).Get("/console").Says(t, 200, title)
-	w.As(webapi.Sato).In("en").Get("/console").Says(t, 200, "v2 of “勤怠集計”")
+	w.As(webapi.Sato).In("en").Get("/console").Says(t, 200, "勤怠集計 v2")
 	w.AskForSteps(ordering(1, "298000"))
-	b.Get("/console/approvals").Says(t, 200, "発注 Acme に「 Laptop 」を発注します", "¥298,000").Lacks(t,
+	b.Get("/console/approvals?for=all").Says(t, 200, "発注 Acme に「 Laptop 」を発注します", "¥298,000").Lacks(t,
 		"勤怠集計")
 	b.Get("/console/tasks").Says(t, 200, "発注 "+title, "¥298,000")
 	w.Cancel()
@@ -53,7 +53,7 @@ func testCorrectedTitles(t *testing.T, w *consoletest.World) {
 	unmarked := ordering(1, "1")
 	unmarked.Mark = nil
 	w.AskForSteps(unmarked)
-	b.Get("/console/approvals").Says(t, 200, "shop__order", "勤怠集計").Lacks(t, "」の v")
+	b.Get("/console/approvals?for=all").Says(t, 200, "shop__order", "勤怠集計").Lacks(t, "」の v")
 }
 
 // edit has the message of Sato's request say something else, and that drafted anew.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -49,6 +50,13 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		return err
 	}
 	d := web.Document{Here: "tasks", Data: list, Status: list.Status()}
+	if list.Searched {
+		n := strconv.Itoa(len(list.Rows))
+		if list.More {
+			n += "+"
+		}
+		d.Title = words.Say("found", "text", f.Search, "n", n)
+	}
 	return c.Show(w, r, v, d, "tasks")
 }
 

@@ -23,6 +23,7 @@ import (
 // Request is a row of a list of requests.
 type Request struct {
 	ID, Title      string
+	Version        int // that a reason led to; 0: the first
 	Status         task.Status
 	Mark           string // of the status, beside its words
 	Kind, About    string // what its steps do, in a word, and what was asked for
@@ -74,9 +75,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 			Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until), Next: next(v, x, surface, person, s),
 		}
 		about := card.OneLine(web.Mentions(legible.Beginning(x.Description, mostAbout), person))
-		if corrected := x.Glance.Version > 1; corrected {
-			row.Title = card.Titled(v.Locale, row.Title, x.Glance.Version)
-		} else if about != row.Title {
+		if row.Version = later(x.Glance.Version); row.Version == 0 && about != row.Title {
 			row.About = about
 		}
 		if x.Glance.Amount != (rules.Amount{}) { // there are steps
@@ -89,7 +88,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		if x.Priority.Pressing() {
 			row.Priority = card.Priority(v.Locale, x.Priority)
 		}
-		if x.Glance.Amount != (rules.Amount{}) && x.Glance.Amount != rules.Nothing() {
+		if movesMoney(x) {
 			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
 		}
 		switch {
@@ -111,6 +110,14 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		out = append(out, row)
 	}
 	return out, nil
+}
+
+// later returns a version that a reason led to, 0 for the first.
+func later(version int) int {
+	if version < 2 {
+		return 0
+	}
+	return version
 }
 
 // mostAbout is how many characters of what was asked for a row has.
@@ -182,26 +189,38 @@ func sentence(text string) string {
 }
 
 const (
-	// mostMine is how many of a person's latest requests the home looks at, and fewOfOwn how many of those it shows.
-	mostMine, fewOfOwn = 50, 5
+	// mostMine is how many of a person's latest requests the home looks at. It shows fewOpen of those that are open, and
+	// fewOver of those that are over.
+	mostMine, fewOpen, fewOver = 50, 5, 3
 	// lately is for how long a request that is over stands there.
 	lately = 7 * 24 * time.Hour
 )
 
-// Mine returns the viewer's own latest requests: those that are open, or changed lately. settings may be nil.
+// movesMoney reports whether a request's steps may move money.
+func movesMoney(x store.ListedTask) bool {
+	return x.Glance.Amount != (rules.Amount{}) && x.Glance.Amount != rules.Nothing()
+}
+
+// Mine returns the viewer's own latest requests: those that are open, those with money first, and what ended lately.
+// settings may be nil.
 func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Settings) ([]Request, error) {
 	page, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
 	if err != nil {
 		return nil, err
 	}
-	var items []store.ListedTask
+	var open, over []store.ListedTask
 	for _, x := range page.Items {
-		over := !x.Stands.Open() && c.Now().Sub(x.UpdatedAt) > lately
-		if x.Stands != task.StatusAnswered && !over && len(items) < fewOfOwn {
-			items = append(items, x)
+		switch {
+		case x.Stands.Open():
+			open = append(open, x)
+		case x.Stands != task.StatusAnswered && c.Now().Sub(x.UpdatedAt) <= lately:
+			over = append(over, x)
 		}
 	}
-	if items == nil {
+	rank := map[bool]int{true: -1} // money first
+	slices.SortStableFunc(open, func(a, b store.ListedTask) int { return rank[movesMoney(a)] - rank[movesMoney(b)] })
+	items := slices.Concat(open[:min(len(open), fewOpen)], over[:min(len(over), fewOver)])
+	if len(items) == 0 {
 		return nil, nil
 	}
 	return c.requests(ctx, v, items, nil, settings)

@@ -68,8 +68,8 @@ func (c *Pages) saveFilter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	all := slices.DeleteFunc(savedFilters(r, v), of)
 	to := approvalsPath
 	if q, err := url.ParseQuery(r.PostFormValue("query")); err == nil && name != "" {
-		f, _ := readApprovalFilter(q)
-		if to = f.at(""); to != approvalsPath {
+		if f, _ := readApprovalFilter(q); f != (approvalFilter{}) {
+			to = f.at("")
 			all = append(all, savedFilter{Name: name, Path: to})
 		}
 	}

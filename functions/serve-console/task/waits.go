@@ -200,6 +200,11 @@ func (x askedItem) decides(reach people.Reach, v *web.Viewer) bool {
 	return reach.Decides(x.origin) || x.Kind == task.CardTask && x.origin.User == v.User
 }
 
+// turn reports whether the viewer may decide, or stamp for whom they stand in for.
+func (x askedItem) turn(reach people.Reach, v *web.Viewer) bool {
+	return x.decides(reach, v) || x.standsFor != ""
+}
+
 // along reports whether somebody is on the item's route.
 func (x askedItem) along(user string) bool {
 	g := x.ruled()

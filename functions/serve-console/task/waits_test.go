@@ -73,7 +73,8 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 	for path, of := range map[string]map[string][]string{
 		"?for=me": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件"},
 			webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}, webapi.Tanaka: {"人事の件", "全社の件", "別の人の件"}, webapi.Guest: {}},
-		"": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件", "別の人の件"},
+		"": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件"}},
+		"?for=all": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件", "別の人の件"},
 			webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}},
 		"?few=1&for=me":             {webapi.Suzuki: {"人事の件", "回覧の件"}, webapi.Alex: {"全社の件", "回覧の件"}},
 		"?for=me&sort=oldest":       {webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}},
@@ -91,6 +92,7 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "あなたの番 4 すべて 5 止まった回覧 0")
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
 	first := w.As(webapi.Alex).Get("/console/approvals?next=x")
 	page := w.As(webapi.Alex).Get(first.To)
@@ -141,7 +143,7 @@ func testManyOwed(t *testing.T, w *consoletest.World) {
 	for _, cursor := range []string{"owed.x", "owed.owed.", "x", "owed. "} {
 		b.Get("/console/approvals?cursor="+url.QueryEscape(cursor)).Says(t, http.StatusBadRequest)
 	}
-	first := b.Get("/console/approvals").Link("next")
+	first := b.Get("/console/approvals?for=all").Link("next")
 	w.As(webapi.Suzuki).Get(first).Says(t, http.StatusBadRequest)
 }
 
@@ -184,20 +186,20 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 	w.Owe(1, webapi.Suzuki)
 	page := "/console/tasks/" + w.Ref.ID
 	alex := w.As(webapi.Alex)
-	alex.Get("/console/approvals").Lacks(t, "代理の一件")
+	alex.Get("/console/approvals?for=all").Lacks(t, "代理の一件")
 	alex.Get(page).Lacks(t, "代理の一件")
 	d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: circulation.Person{User: webapi.Alex},
 		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
 	d = expect.Value(w.Console.Store.SetDelegation(t.Context(), d, tenancy.Setter{Person: d.Principal,
 		Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)
-	lists(t, alex.Get("/console/approvals"), "代理の一件")
+	lists(t, alex.Get("/console/approvals?for=all"), "代理の一件")
 	alex.Get("/console/approvals?for=me").Says(t, 200, "代理の一件", "鈴木 一郎 さんの代理")
 	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "承認が必要です 鈴木 一郎 さんの代理", "終わりにする")
 	w.As(webapi.Suzuki).Get(page).Says(t, 200, "あなたの番です").Lacks(t, "さんの代理")
 	w.Later(d.Ends.Sub(w.Now()))
 	alex = w.As(webapi.Alex)
-	alex.Get("/console/approvals").Lacks(t, "代理の一件")
+	alex.Get("/console/approvals?for=all").Lacks(t, "代理の一件")
 	alex.Get(page).Lacks(t, "代理の一件")
 }
 

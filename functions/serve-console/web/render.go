@@ -28,13 +28,14 @@ var ui embed.FS
 
 // Document is a page's content within the layout.
 type Document struct {
-	Title  string // empty: that of the menu's entry
-	Here   string // the page's menu entry
-	Data   any
-	Came          // of the form that it answers
-	Status int    // 200 unless set, or unless something came of a form
-	After  string // follows the notice, if there is one
-	Back   Link   // to the page that this one belongs to, below that of the menu
+	Title   string // empty: that of the menu's entry
+	Version int    // of what the title names; 0: it has none
+	Here    string // the page's menu entry
+	Data    any
+	Came           // of the form that it answers
+	Status  int    // 200 unless set, or unless something came of a form
+	After   string // follows the notice, if there is one
+	Back    Link   // to the page that this one belongs to, below that of the menu
 }
 
 // sheet is a document with what the layout needs.

@@ -2,6 +2,7 @@ package card
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,15 +43,15 @@ func nameOf(a *task.Aggregate, w *askWords) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	return Titled(w.Locale, or(inline(title, maxListTitle), w.Untitled), a.Head.Glance.Version)
+	return Titled(or(inline(title, maxListTitle), w.Untitled), a.Head.Glance.Version)
 }
 
-// Titled returns a request's title, or, if a reason led to a later version, which version of what it names is meant.
-func Titled(locale, title string, version int) string {
+// Titled returns a request's title and, if a reason led to a later version, which one is meant.
+func Titled(title string, version int) string {
 	if version < 2 {
 		return title
 	}
-	return fill(askWordsOf.In(locale).TitleOf, "title", title, "version", version)
+	return title + " v" + strconv.Itoa(version)
 }
 
 // Turn says what only the requester can do about what waits, "" if there is nothing. said writes what people wrote.

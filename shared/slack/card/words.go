@@ -152,7 +152,7 @@ type askWords struct {
 	Notes                                       map[AskNote]string
 
 	Locale, Untitled                                                             string
-	TitleOf, TurnToEdit, TurnToRedraft                                           string
+	TurnToEdit, TurnToRedraft                                                    string
 	CopiesLeft, CopyFrom, CopyText, OutcomeText                                  string
 	HomeWaiting, HomeNothing, HomeLong, HomeHidden, HomeMore                     string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                 string // if not all items were read
