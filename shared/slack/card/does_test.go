@@ -273,3 +273,38 @@ func TestStepsOfAnEarlierPolicyNameNoRequest(t *testing.T) {
 	expect.That(t, strings.Contains(named(), "*人事部の勤怠*") && !strings.Contains(named(), "DM を送信"), "%s",
 		named())
 }
+
+// An entry of the Home tab has what runs, who asked and in which words, until when and the tools, each in a line: no
+// reasons, no titles of steps, and no code but for a value that could be taken for the text around it.
+func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
+	s := reordered(received(t))
+	s.Process().Remarks = "「2 台で足ります」 → 反映しました。"
+	home := func() string {
+		in := card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}
+		entry, _, _ := strings.Cut(drawn(card.HomeView(in, defaults, "ja", s.now).Blocks.BlockSet), "まだ依頼は")
+		return entry
+	}
+	said := home()
+	for _, want := range []string{"1. 品目 「ノート PC 14 型」 · 数量 1 · 単価 ¥149,000", "\n依頼: <@" + requester.ID +
+		"> · 「今月の勤怠をまとめて」\n課長(あと1人) · 期限: ", "\n1. rooms.place_order → 2. send_slack_dm"} {
+		expect.Has(t, said, want)
+	}
+	for _, no := range []string{"`", "反映しました", "取引先に発注", "🔁"} {
+		expect.That(t, !strings.Contains(said, no), "%s: %s", no, said)
+	}
+	step := &s.Process().Steps[0]
+	step.ToolInput = aggregate.JSON(strings.Replace(string(step.ToolInput), "ノート PC 14 型", "x」 · 数量 「9", 1))
+	expect.Has(t, home(), "品目 `x」 · 数量 「9` · 数量 1")
+	step.RequiresHumanCheck = true
+	expect.Has(t, home(), "1. rooms.place_order 🔍 ")
+}
+
+// A request's line begins with a capital, and that of a message says how it begins.
+func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
+	s := planned(t, []task.Step{message(1, requester.ID, "勤怠の締めは 12月2日です。\\n未入力の方は入力をお願いします。", "")}, defaults)
+	list := card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
+	expect.Has(t, list, "*DM to 1 person* · “勤怠の締めは 12月2日")
+	s = planned(t, attendanceSteps(), defaults)
+	list = card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
+	expect.Has(t, list, "*Write to the tab")
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/slack-go/slack"
 
@@ -211,19 +212,24 @@ func quotation(pieces []explain.Piece) (lines []string) {
 	if pieces == nil {
 		return nil
 	}
-	var text strings.Builder
-	for _, p := range pieces {
-		text.WriteString(p.Text)
-	}
-	for line := range strings.SplitSeq(emptyCounted(text.String()), "\n") {
+	text := textOf(pieces)
+	for line := range strings.SplitSeq(emptyCounted(text), "\n") {
 		drawn := asWritten(line)
 		if units(drawn) > maxQuoted || strings.HasPrefix(drawn, " `") {
-			fences, _ := fenced(tickedApart(text.String()), maxSection-200, everything)
+			fences, _ := fenced(tickedApart(text), maxSection-200, everything)
 			return fences
 		}
 		lines = append(lines, "> "+drawn)
 	}
 	return lines
+}
+
+func textOf(pieces []explain.Piece) string {
+	var text strings.Builder
+	for _, p := range pieces {
+		text.WriteString(p.Text)
+	}
+	return text.String()
 }
 
 // Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.
@@ -298,11 +304,28 @@ func (d drawing) argument(a explain.Argument) []string {
 		fences, _ := fenced(tickedApart(legible.Spelled(a.Text)), maxSection-200, everything)
 		return append([]string{name}, fences...)
 	case a.Text != "":
-		return []string{name + " " + inlineCode(scalar(a.Text))}
+		return []string{name + " " + d.value(legible.OneLine(scalar(a.Text)))}
 	case len(a.Value) == 1 && a.Value[0].Kind == explain.Value:
-		return []string{name + " " + coded(a.Value[0].Text)}
+		return []string{name + " " + d.value(a.Value[0].Text)}
 	}
 	return []string{name + " " + d.line(a.Value)}
+}
+
+// value draws a value as code, or, where there is little room, as a word or in quotation marks, if nothing of it could
+// be taken for the text around it.
+func (d drawing) value(spelled string) string {
+	switch {
+	case !d.narrow || strings.ContainsAny(spelled, "「」“”`\n") || strings.HasPrefix(asWritten(spelled), " `"):
+		return coded(spelled)
+	case strings.ContainsFunc(spelled, notOfWord) || spelled == "":
+		return fill(d.w.Quoted, "text", asWritten(spelled))
+	}
+	return asWritten(spelled)
+}
+
+// notOfWord reports whether a character may separate a value from the text around it.
+func notOfWord(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".,-¥$€", r)
 }
 
 // line draws pieces.
@@ -342,7 +365,7 @@ func (d drawing) rows(e *explain.Effect) (lines []string) {
 		cells, long := make([]string, len(row)), false
 		for j, v := range row {
 			if cells[j] = d.w.EmptyCell; v != "" {
-				cells[j] = coded(v)
+				cells[j] = d.value(v)
 			}
 			cells[j] = strings.TrimSpace(asWritten(t.Columns[j].Name)) + " " + cells[j]
 			long = long || units(cells[j]) > maxSection/2

@@ -127,9 +127,6 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 			strings.Contains(got, "✅") || !offers(m, "approve_process") {
 			t.Errorf("above the steps stands %q", got)
 		}
-		waits := []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}
-		home := card.HomeView(card.Summary{User: suzuki, Waiting: waits}, tenancy.DefaultSettings(), locale, s.now)
-		expect.Has(t, drawn(home.Blocks.BlockSet), got)
 	}
 	expect.That(t, !card.StepsFit(manySteps(60, 100), strings.Repeat("&\n", 1000)), "remarks that no card shows fit")
 }

@@ -162,12 +162,16 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	w, q := askWordsOf.In(s.Locale), x.Question
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true, narrow: true}
 	v, _ := d.versionOf(q.Kind, func(_, id string) bool { return q.ID == id }, maxPages-1)
-	r, stage := d.routeOf(&v), ""
+	r, stage := d.routeOf(&v), strings.TrimPrefix(x.until(w), " · ")
 	if s := r.st.CurrentStage(); s != nil {
-		stage = " · " + r.owes(s)
+		stage = r.owes(s) + x.until(w)
 	}
 	b, first, notes := d.bodyOnHome(&v), d.about(&v), []string{
-		fill(w.HomeFrom, "who", d.w.mention(a.Head.Requester)) + x.pressing(w) + stage + x.until(w)}
+		fill(w.HomeFrom, "who", d.w.mention(a.Head.Requester)) + x.facts(w) + "\n" + stage}
+	if v.kind == task.CardProcess && v.made && !b.cut {
+		tools := d.tools(v.steps)
+		notes[0], b.cut = notes[0]+"\n"+tools, units(tools) > maxQuoted
+	}
 	if v.last {
 		notes = append(notes, d.w.RejectionEnds)
 	}
@@ -200,7 +204,7 @@ func (d drawing) bodyOnHome(v *version) body {
 	case v.kind == task.CardPrompt:
 		most = maxHomePolicy
 	case v.kind == task.CardProcess && v.made:
-		b = d.effects(v.sum, v.since, maxPages-1, 0)
+		b = d.effects(v.sum, "", maxPages-1, 0)
 	}
 	lines := 0
 	for _, block := range b.blocks {
@@ -208,7 +212,7 @@ func (d drawing) bodyOnHome(v *version) body {
 	}
 	b.cut = b.cut || lines > most
 	if v.kind == task.CardProcess && v.made {
-		return b.with(d.answers(v.remarks, v.since, maxPages-1)).with(d.calls(v.steps, maxPages-1))
+		return b
 	}
 	b.blocks = append([]slack.Block{d.about(v)}, b.blocks...)
 	return b

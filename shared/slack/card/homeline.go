@@ -5,12 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 )
 
 // maxListSaid is how much of a message a line repeats, in characters.
@@ -22,14 +25,12 @@ const maxListTitle = 80
 // titleOf names a request by what its steps write, once that is known: a model gave it its title before anybody
 // corrected it.
 func titleOf(a *task.Aggregate, w *askWords) string {
-	if p, of := a.Process(), a.Prompt(); p != nil && of != nil && p.PromptID == of.ID { // not of an earlier policy
-		d := drawing{w: wordsOf.In(w.Locale)}
-		if sum := d.sum(p.Steps); sum.Told() {
-			if a.Head.Ended != nil && !sum.Amount.Known() { // nobody asks any more
-				sum.Amount = rules.Nothing()
-			}
-			return d.short(sum)
+	d := drawing{w: wordsOf.In(w.Locale)}
+	if sum := d.sumOf(a); sum.Told() {
+		if a.Head.Ended != nil && !sum.Amount.Known() { // nobody asks any more
+			sum.Amount = rules.Nothing()
 		}
+		return d.short(sum)
 	}
 	return nameOf(a, w)
 }
@@ -44,6 +45,23 @@ func nameOf(a *task.Aggregate, w *askWords) string {
 		title = a.Request.Words(w.Locale)
 	}
 	return Titled(or(inline(title, maxListTitle), w.Untitled), a.Head.Glance.Version)
+}
+
+// sumOf sums up a request's steps, not those of an earlier policy.
+func (d drawing) sumOf(a *task.Aggregate) (s explain.Sum) {
+	if p, of := a.Process(), a.Prompt(); p != nil && of != nil && p.PromptID == of.ID {
+		s = d.sum(p.Steps)
+	}
+	return s
+}
+
+// began is a text at the beginning of a line. The name of a tool stays as it is.
+func began(text string) string {
+	if word, _, _ := strings.Cut(text, " "); strings.Contains(word, "_") {
+		return text
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // Titled returns a request's title and, if a reason led to a later version, which one is meant.
@@ -80,7 +98,7 @@ func waitsLine(x Waits, w *askWords) string {
 	title := ""
 	switch a := x.Of.(type) {
 	case *task.Aggregate:
-		title = titleOf(a, w)
+		title = began(titleOf(a, w))
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
 	}
@@ -196,7 +214,10 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next string) {
 	a := x.Task
 	mark, next, _ := strings.Cut(w.state(a), " ")
-	title = mark + " *" + titleOf(a, w) + "*"
+	title = mark + " *" + began(titleOf(a, w)) + "*"
+	if said := inline(textOf(drawing{w: wordsOf.In(w.Locale)}.sumOf(a).Lead.Words), maxListSaid); said != "" {
+		title += fill(w.WaitsSaid, "text", said)
+	}
 	if q, waits := a.Asks(); waits {
 		of := Waits{Of: a, Question: q}
 		of.Question.DecideBy = of.due()

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/words/legible"
 )
 
 // maxPages is how many sections the steps of a card may fill. With it a card stays below Slack's limits of 10 blocks
@@ -102,19 +103,36 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 
 // calls lists steps that people decide on, with their tools, which sentences don't name, and what is asked once more.
 func (d drawing) calls(steps []task.Step, most int) body {
+	check := d.checks(steps)
+	return d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
+		return stepLine(s, name) + check(s)
+	})
+}
+
+// checks returns what says of a step that it is asked about once more, and of the first for each reason why.
+func (d drawing) checks(steps []task.Step) func(s task.Step) string {
 	versions := len(d.a.Processes) // none: what fits has the longest text
 	last := versions == 0 || d.a.Processes[versions-1].Terms.Rule != nil
 	said := map[string]int{}
 	for _, s := range slices.Backward(steps) {
 		said[explain.Check(d.w.Locale, s, last)] = s.Order
 	}
-	return d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
-		name = stepLine(s, name)
-		if check := explain.Check(d.w.Locale, s, last); check != "" {
-			name += strings.TrimRight(" 🔍 "+map[bool]string{true: check}[said[check] == s.Order], " ")
+	return func(s task.Step) string {
+		check := explain.Check(d.w.Locale, s, last)
+		if check == "" {
+			return ""
 		}
-		return name
-	})
+		return strings.TrimRight(" 🔍 "+map[bool]string{true: check}[said[check] == s.Order], " ")
+	}
+}
+
+// tools lists in a line the tools of steps that people decide on where there is little room.
+func (d drawing) tools(steps []task.Step) string {
+	check, said := d.checks(steps), make([]string, len(steps))
+	for i, s := range steps {
+		said[i] = fmt.Sprintf("%d. %s", s.Order, strings.TrimSpace(asWritten(legible.OneLine(s.Tool)))) + check(s)
+	}
+	return strings.Join(said, " → ")
 }
 
 // answers draws a model's answers to earlier rejections, as quotations, since they stand beside the card's own lines.

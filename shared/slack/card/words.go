@@ -88,13 +88,13 @@ type words struct {
 	Types                               map[task.Type]string
 
 	// The cards of gates.
-	Prompt, Process, Step gateWords
-	ArgumentsCut          string
-	ArgumentsMasked       string
-	Details, SaysWords    string
-	LeftOut               string // heading of the defaults for omitted arguments
-	MoreRows              string
-	EmptyCell             string
+	Prompt, Process, Step      gateWords
+	ArgumentsCut               string
+	ArgumentsMasked            string
+	Details, SaysWords, Quoted string
+	LeftOut                    string // heading of the defaults for omitted arguments
+	MoreRows                   string
+	EmptyCell                  string
 
 	// Who decides and until when.
 	DecideBy, WhoMakesReason, WhoMakesRequest string
