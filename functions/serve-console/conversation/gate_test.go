@@ -77,7 +77,7 @@ func testActsOnAction(t *testing.T, w *consoletest.World) {
 	acts(suzuki, aggregate.ActTakeBack, "").Leads(t, k.Page()+"?done=act_take_back")
 	acts(suzuki, aggregate.ActApprove, "")
 	late := suzuki.Get(k.Page()).FormOf(t, aggregate.ActTakeBack, "")
-	alex.Get(k.Page()).Says(t, 200, "回覧中の 1 人の承認(鈴木 一郎)も、これで終わります。", "上の内容が、そのまま実行されます。")
+	alex.Get(k.Page()).Says(t, 200, "これまでの承認は無効になります: 鈴木 一郎", "上の内容が、そのまま実行されます。")
 	sent := acts(alex, aggregate.ActReject, "先にファイルを見せて").Leads(t, k.Page()+"?done=act_send_back")
 	expect.Is(t, len(k.Load().Inbox), 1, "the agent has a turn for the reason")
 	alex.Get(sent.To).Says(t, 200, "差し戻しました。", "先にファイルを見せて", "部長 差し戻し")

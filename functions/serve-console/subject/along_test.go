@@ -113,8 +113,9 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	acted(w.As(webapi.Suzuki), w, aggregate.ActApprove, "")
 	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(w.TaskPage())
-	page.Says(t, 200, "却下理由を入力してください。回覧中の 1 人の承認(鈴木 一郎)も、これで終わります。",
-		"差し戻す 理由を反映した新しい版を作り、最初の人から回覧し直します。", "終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
+	page.Says(t, 200, "却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
+		"差し戻す 新しい版を最初の人から回覧し直します。理由を反映できたかどうかも示します。",
+		"終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
 	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
@@ -134,7 +135,7 @@ func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki).In("en")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please give your reason.",
-		"Send back A new version is made and goes round from the first person.", "End it This request ends.")
+		"Send back A new version goes round from the start. It says what came of your reason.", "End it This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
 		"<form method=\"post\" action=\""+w.TaskPage())

@@ -32,7 +32,7 @@ var japanese = words{
 	locale: "ja", attendance: "今月の勤怠をまとめて", staff: "従業員一覧を取得して",
 	policy: "📝 実行方針", steps: "⚙️ 実行ステップ", approved: "(承認済み)", done: "✅ 実行完了", summary: "従業員 42 名を確認しました。",
 	reason: "もっと簡潔に", more: "お願いします", required: "この項目は必須です", rejected: "理由: もっと簡潔に お願いします", next: "新しいバージョン v2 が生成されました",
-	cancel: "取り消す・終える", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "タスクをキャンセルしました。",
+	cancel: "取り消す・終える", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "依頼を取り消しました。",
 	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
 	draftFailed: "依頼の文にあった練習用の失敗を起こしました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
@@ -48,8 +48,9 @@ var english = words{
 	policy: "📝 Policy", steps: "⚙️ Steps", approved: " (approved)", done: "✅ Completed", summary: "42 employees",
 	reason: "Make it shorter", more: "please", required: "This field is " +
 		"required", rejected: "Reason: Make it shorter please", next: "v2 is ready",
-	cancel: "Cancel or end", cancelled: "Cancelled by", onlyYou: "Only visible to you", accepted: "The task is cancelled.",
-	stop: "Stop this run?", waits: "needs a check before it runs", stopped: "Stopped by",
+	cancel: "Cancel or end", cancelled: "Cancelled by", onlyYou: "Only visible to you",
+	accepted: "The request is cancelled.",
+	stop:     "Stop this run?", waits: "needs a check before it runs", stopped: "Stopped by",
 	draftFailed: "The demo model failed on purpose", failed: "❌ Failed", said: "Slack rejected the call",
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
 	check: "🔍 Check before " +

@@ -72,6 +72,9 @@ func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 	}
 	if found {
 		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
+		if r.Type != task.CardStep {
+			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(draw.w.ModalAnswer))
+		}
 	}
 	return view
 }

@@ -116,7 +116,7 @@ func (d taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.
 	about := metadata(Rejection{
 		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage, Asked: v.gate.AskedSum,
 	})
-	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholder, 0), form.then(texts)}
+	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0), form.then(texts)}
 	if !mayFollow(r.Type) {
 		submit, fields = w.ModalSubmitStep, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)}
 	}
@@ -143,8 +143,8 @@ func (w *routeWords) endsStamps(acts []*circulation.Act, called func(user string
 	if len(acts) == 0 {
 		return ""
 	}
-	names, n := w.hands(acts, called)
-	return fill(w.EndsStamps, "n", n, "names", names)
+	names, _ := w.hands(acts, called)
+	return fill(w.EndsStamps, "names", names)
 }
 
 // then asks what comes of the rejection. What is offered first is chosen.

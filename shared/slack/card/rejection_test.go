@@ -94,9 +94,11 @@ func TestTheFormOfAGateWithoutARuleStays(t *testing.T) {
 	v := s.formOf(task.CardProcess, s.Process().ID, 0, "ja")
 	want := card.RejectionModal(card.Rejection{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}, "ja")
 	first := v.Blocks.BlockSet[0].(*slack.SectionBlock).Text.Text // what is rejected
-	v.Blocks.BlockSet = v.Blocks.BlockSet[1:]
+	answer := v.Blocks.BlockSet[3]
+	v.Blocks.BlockSet = v.Blocks.BlockSet[1:3]
 	expect.Same(t, want, v)
 	expect.That(t, first != "" && !strings.Contains(v.PrivateMetadata, "asked"), "%s, %s", first, v.PrivateMetadata)
+	expect.Is(t, drawn([]slack.Block{answer}), "理由を反映できたかどうかは、新しいバージョンに表示します。\n")
 }
 
 // filled answers a form's fields with a reason and a choice.

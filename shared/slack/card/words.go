@@ -121,8 +121,8 @@ type words struct {
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
 
 	// The dialog that asks for a reason.
-	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalPlaceholder string
-	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep             string
+	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer, ModalPlaceholder string
+	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep                          string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
@@ -264,9 +264,10 @@ type routeWords struct {
 	Yours, SoFar, Next                                 string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops                          string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
-	Rejection, Send, Reason, EndsStamps, Then          string // a rejection's form
+	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
 	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
+	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
 	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string // the form for a hand that stands in for several
