@@ -1,6 +1,7 @@
 package card
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -94,7 +95,7 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		colour, blocks = yellow, append([]slack.Block{section("*" + text + "*" + opens(link, w))}, d.changed()...)
 	case a.Head.Ended.As == task.TaskCompleted:
 		colour = green
-		if e != nil {
+		if e != nil && !d.toldRequester(d.attempt(e)) {
 			if summary := paragraph(e.Summary, maxReason); summary != "" {
 				blocks = append(blocks, section(fill(d.w.Summary, "text", summary)))
 			}
@@ -110,6 +111,15 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		blocks = append(blocks, contextLine(append(d.rejection(), d.ended())...))
 	}
 	return face{text, colour, blocks}.message()
+}
+
+// toldRequester reports whether a step of an attempt sent the requester a direct message, which says what they need.
+func (d drawing) toldRequester(r attempt) bool {
+	return slices.ContainsFunc(r.steps, func(s task.Step) bool {
+		var to struct{ Recipient string }
+		return s.Tool == MessageTool && r.status(s) == task.StepCompleted &&
+			json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == d.a.Head.Requester
+	})
 }
 
 // TakeBack begins the action_id of the button by which somebody takes their own stamp back; the card's type follows.

@@ -102,3 +102,18 @@ func TestACheckSaysHowTheRequestEnded(t *testing.T) {
 	s = checked().cancelExecution()
 	expect.Has(t, title(), "実行前の確認(承認済み → タスクはキャンセル)")
 }
+
+// Whom a step has told gets a short message of the end, and anybody else the summary and the links.
+func TestTheEndIsToldOnce(t *testing.T) {
+	for recipient, short := range map[string]bool{requester.ID: true, suzuki: false} {
+		step := fiveSteps()[0]
+		step.Tool, step.Access = card.MessageTool, aggregate.Write
+		step.ToolInput = aggregate.JSON(`{"recipient":"` + recipient + `","text":"済"}`)
+		s := started(t, []task.Step{step}).claim(1)
+		s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{}`}})
+		s.do(s.CompleteExecution(s.Head.Run, "まとめました", s.now))
+		s.Head.Ended = &task.Ended{As: task.TaskCompleted, At: s.now}
+		said := drawn(s.told().Attachments[0].Blocks.BlockSet)
+		expect.That(t, strings.Contains(said, "まとめました") != short, "to %s: %s", recipient, said)
+	}
+}
