@@ -61,21 +61,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, p.Gate) {
 				continue
 			}
-			v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
-			v.made = p.Content != ""
-			if p.Contest != nil && !p.Contest.Over() {
-				v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
-			}
-			at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
-			why := d.because(d.a.EditedFrom(p), i, at)
-			if why != "" && v.made && p.Author == "" && p.Repeats == 0 {
-				v.since = d.sinceWith(p.Version-1, p.Content == d.a.Prompts[i-1].Content, "", why)
-				v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
-			}
-			if i+1 < len(d.a.Prompts) {
-				next := d.a.Prompts[i+1]
-				v.next, v.replaced, v.repeated = &next.Status, d.picked(next), next.Repeats == p.Version
-			}
+			d.policy(&v, i, most)
 		}
 	case task.CardProcess:
 		v.words = d.w.Process
@@ -116,6 +102,26 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 	return v, ok
 }
 
+// policy fills in what the policy at an index says.
+func (d drawing) policy(v *version, i, most int) {
+	p := d.a.Prompts[i]
+	v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
+	v.made = p.Content != ""
+	if p.Contest != nil && !p.Contest.Over() {
+		v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
+	}
+	at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
+	why := d.because(d.a.EditedFrom(p), i, at)
+	if why != "" && v.made && p.Author == "" && p.Repeats == 0 {
+		v.since = d.sinceWith(p.Version-1, p.Content == d.a.Prompts[i-1].Content, "", why)
+		v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
+	}
+	if i+1 < len(d.a.Prompts) {
+		next := d.a.Prompts[i+1]
+		v.next, v.replaced, v.repeated = &next.Status, d.picked(next), next.Repeats == p.Version
+	}
+}
+
 func (d drawing) asks(kind aggregate.CardType, key string) face {
 	v, _ := d.versionOf(kind, func(other, _ string) bool { return key == other }, maxPages)
 	v.key = key // a missing row has no key
@@ -150,23 +156,7 @@ func (d drawing) gate(v version) face {
 		}
 		return d.pending(v, r)
 	case aggregate.Approved:
-		by := fill(w.ApprovedBy, "who", w.mention(v.verdict.ApprovedBy), "when", whenSet(v.verdict.ApprovedAt))
-		if v.verdict.ApprovedBy == "" {
-			by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
-		}
-		title, colour, check := w.IsApproved, green, v.kind == task.CardStep
-		// an execution's own card says how it ended, and stands above the checks of its steps
-		switch e := d.a.Head.Ended; {
-		case e == nil || d.a.Execution() != nil && !check:
-		case e.As == task.TaskCompleted && check:
-			title = w.IsApprovedDone
-		case e.Reason == task.ReasonDenied:
-			title, colour = w.IsApprovedDenied, grey
-		case e.As == task.TaskCancelled:
-			title, colour = w.IsApprovedCancelled, grey
-		}
-		f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(append(r.passed(), by)...))
-		return d.withEnd(f, v.kind, v.key)
+		return d.approved(v, r)
 	case aggregate.Rejected:
 		return d.rejected(v)
 	case aggregate.Expired:
@@ -178,6 +168,12 @@ func (d drawing) gate(v version) face {
 		}
 		return d.closed(v, w.IsCancelled)
 	}
+	return d.unasked(v, over)
+}
+
+// unasked draws a gate about which nobody has been asked.
+func (d drawing) unasked(v version, over bool) face {
+	w := d.w
 	switch looked := d.a.Unrouted(); {
 	case over && v.kind == task.CardStep:
 		return d.closed(v, w.IsCancelled)
@@ -200,6 +196,28 @@ func (d drawing) gate(v version) face {
 		f.text = w.Prompt.Generating
 	}
 	return f
+}
+
+// approved draws a gate that people or Ringi approved.
+func (d drawing) approved(v version, r routed) face {
+	w := d.w
+	by := fill(w.ApprovedBy, "who", w.mention(v.verdict.ApprovedBy), "when", whenSet(v.verdict.ApprovedAt))
+	if v.verdict.ApprovedBy == "" {
+		by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
+	}
+	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
+	// an execution's own card says how it ended, and stands above the checks of its steps
+	switch e := d.a.Head.Ended; {
+	case e == nil || d.a.Execution() != nil && !check:
+	case e.As == task.TaskCompleted && check:
+		title = w.IsApprovedDone
+	case e.Reason == task.ReasonDenied:
+		title, colour = w.IsApprovedDenied, grey
+	case e.As == task.TaskCancelled:
+		title, colour = w.IsApprovedCancelled, grey
+	}
+	f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(append(r.passed(), by)...))
+	return d.withEnd(f, v.kind, v.key)
 }
 
 func (d drawing) titled(v version, colour, ending string) face {
