@@ -232,7 +232,7 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 		l.words(l.w.unread)
 		l.quoted(string(s.ToolInput))
 		name.foreign(s.Tool)
-		t.e.Sentence, t.e.short = l.out, plain(name.out)
+		t.e.Sentence, t.e.short = l.out, Plain(name.out)
 	case t.look.own != nil && t.look.own.Line != nil:
 		t.line()
 	default:
@@ -362,8 +362,8 @@ func (t *teller) sentence() {
 	t.e.short = short
 }
 
-// plain returns pieces as one text.
-func plain(pieces []Piece) string {
+// Plain returns pieces as one text.
+func Plain(pieces []Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		b.WriteString(p.Text)

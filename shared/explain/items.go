@@ -79,7 +79,7 @@ func (t *teller) items() {
 	}
 	table := &Table{}
 	if !marked {
-		table.Name = plain(t.name(path))
+		table.Name = Plain(t.name(path))
 	}
 	t.fill(table, pointer, rows, marked)
 	t.e.Items, t.gone[pointer] = table, true
@@ -163,7 +163,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		if lacking[key] == len(rows) {
 			l.words(t.w.NoValues)
 		}
-		c.Name = plain(l.out)
+		c.Name = Plain(l.out)
 		table.Columns = append(table.Columns, c)
 	}
 	if subtotals != nil {
@@ -334,8 +334,8 @@ func (t *teller) sheet() {
 			short = form["ShortTab"]
 			in.value(tab)
 		}
-		t.e.short = fillLine(short, "party", legible.Clip(plain(to.out), maxShortParty), "tab",
-			legible.Clip(plain(in.out), maxShortParty))
+		t.e.short = fillLine(short, "party", legible.Clip(Plain(to.out), maxShortParty), "tab",
+			legible.Clip(Plain(in.out), maxShortParty))
 	}
 	t.titles(rows)
 }

@@ -57,7 +57,7 @@ func (t *teller) line() {
 		l.words(": ")
 		l.value(l.args[name])
 	}
-	t.e.Sentence, t.e.short = l.out, plain(l.out)
+	t.e.Sentence, t.e.short = l.out, Plain(l.out)
 	t.items()
 	t.e.Rest = t.rest(nil, t.args)
 }

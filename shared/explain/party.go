@@ -47,7 +47,7 @@ func (t *teller) tool() string {
 		l.quoted(legible.Clip(title, maxShortParty))
 		l.words(")")
 	}
-	return plain(l.out)
+	return Plain(l.out)
 }
 
 // maxBare is how long a text without quotation marks may be within a sentence: a longer one could go on with it.
@@ -81,7 +81,7 @@ func (t *teller) shortParties() string {
 	case len(t.to) > 1:
 		return fillLine(t.w.People, "n", len(t.to))
 	}
-	return legible.Clip(plain(t.to[0]), maxShortParty)
+	return legible.Clip(Plain(t.to[0]), maxShortParty)
 }
 
 const maxShortParty = 40

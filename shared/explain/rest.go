@@ -50,7 +50,7 @@ func (t *teller) at(pointer string) (v any, found bool) {
 // ArgumentName returns what people call an argument of a step's tool.
 func ArgumentName(locale string, s task.Step, name string) string {
 	t := teller{locale: locale, w: effectWordsOf.In(locale), look: lookOf(&s)}
-	return plain(t.name([]part{{name: name}}))
+	return Plain(t.name([]part{{name: name}}))
 }
 
 // PathSign stands between the names that lead to a value.
@@ -221,7 +221,7 @@ func (t *teller) pairs() (all []Argument) {
 	if t.step.Tool != toolMessage || found && !is {
 		return nil
 	}
-	said := plain(t.name([]part{{name: "details"}}))
+	said := Plain(t.name([]part{{name: "details"}}))
 	if !found {
 		return []Argument{{Name: []Piece{{Words, said}}, Value: []Piece{{Words, t.w.Missing}}}}
 	}

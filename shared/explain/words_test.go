@@ -46,7 +46,7 @@ func TestWhatIsDoneIsPast(t *testing.T) {
 	} {
 		e := EffectOf(tc.locale, tc.step, nil, nil)
 		e.Amount = rules.Nothing()
-		expect.Is(t, plain(e.Done(tc.locale, tc.rows)), tc.want)
+		expect.Is(t, Plain(e.Done(tc.locale, tc.rows)), tc.want)
 	}
 }
 
@@ -78,6 +78,6 @@ func TestAPartOfAResultIsNamedInWords(t *testing.T) {
 	} {
 		l := writer{locale: "en", w: lineWordsOf("en"), earlier: []task.Step{{StepID: "step-1", Order: 1, Tool: "x.y"}}}
 		expect.That(t, l.from("step-1.result."+key), "%s leads nowhere", key)
-		expect.Is(t, plain(l.out), want)
+		expect.Is(t, Plain(l.out), want)
 	}
 }

@@ -46,7 +46,7 @@ func declared(all *[][2]string, pointer string, text json.RawMessage, has func(n
 		}
 		return len(x.Required)
 	}
-	any := func(string) bool { return true }
+	every := func(string) bool { return true }
 	for _, name := range slices.SortedFunc(maps.Keys(x.Properties), func(a, b string) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
 	}) {
@@ -57,9 +57,9 @@ func declared(all *[][2]string, pointer string, text json.RawMessage, has func(n
 		_ = json.Unmarshal(x.Properties[name], &about)
 		at := pointer + "/" + rules.Token(name)
 		*all = append(*all, [2]string{at, legible.Clip(legible.OneLine(about.Title), rules.MaxNamed)})
-		declared(all, at, x.Properties[name], any)
+		declared(all, at, x.Properties[name], every)
 	}
 	if x.Items != nil {
-		declared(all, pointer+"/*", x.Items, any)
+		declared(all, pointer+"/*", x.Items, every)
 	}
 }

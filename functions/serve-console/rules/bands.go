@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
@@ -42,7 +41,7 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 	if r.Numbered {
 		more = append(more, s.Say("band_numbered"))
 	}
-	return group, web.Capital(band), more
+	return group, legible.Capital(band), more
 }
 
 // band says amounts by their bounds alone.
@@ -117,5 +116,5 @@ func (s speaker) least(o *rules.Outcome) string {
 
 // called makes a name of what a rule is for.
 func (s speaker) called(r *rules.Rule) string {
-	return legible.Clip(web.Capital(s.what(&r.When)), rules.MaxName)
+	return legible.Clip(legible.Capital(s.what(&r.When)), rules.MaxName)
 }

@@ -10,6 +10,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
+	"ringi/shared/words/legible"
 )
 
 type edited struct {
@@ -181,10 +182,10 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 		Refuse: r.Refuse, Outcome: "default", Numbered: r.Numbered,
 	}
 	if d.Last {
-		d.Default = web.Capital(a.In("defaults", e.At))
+		d.Default = legible.Capital(a.In("defaults", e.At))
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
 	} else {
-		d.Sentence, d.Outcome, d.What = a.rule(r), "refuse", web.Capital(a.what(&r.When))
+		d.Sentence, d.Outcome, d.What = a.rule(r), "refuse", legible.Capital(a.what(&r.When))
 		a.conditions(&d, &r.When, sent)
 	}
 	switch {

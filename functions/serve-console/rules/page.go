@@ -358,9 +358,9 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 // lastOutcome says what becomes of requests that no rule takes.
 func (s speaker) lastOutcome(at string, o *rules.Outcome) string {
 	if o.Route == nil && o.Refuse == "" {
-		return web.Capital(s.In("defaults", at))
+		return legible.Capital(s.In("defaults", at))
 	}
-	return web.Capital(s.outcome(o))
+	return legible.Capital(s.outcome(o))
 }
 
 // conflicting shows the draft beside what somebody else saved since it was begun. The draft goes on from there: the

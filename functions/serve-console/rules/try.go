@@ -121,7 +121,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	}
 	facts.Askers = []circulation.Person{facts.Requester}
-	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), web.Capital(a.outcome(&found.Outcome))
+	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), legible.Capital(a.outcome(&found.Outcome))
 	switch {
 	case found.Unknown != "":
 		d.Says = a.Say("try_unknown", "what", legible.OneLine(found.Unknown))

@@ -162,7 +162,7 @@ func (t markTexts) role(row typedRow, role string) string {
 	if inRows(row.At) {
 		text = t.Say("in_row", "role", text)
 	}
-	return web.Capital(text)
+	return legible.Capital(text)
 }
 
 // valueAt returns the first value at a pointer as a text.
@@ -207,7 +207,7 @@ func (t *typedMark) propose(m markable) {
 			if names[locale] != "" || latin && name == said[k].About {
 				continue
 			}
-			names[locale] = web.Capital(name)
+			names[locale] = legible.Capital(name)
 			t.Rows[i].Names = names
 			_, wrong := t.mark(m)
 			if slices.ContainsFunc(wrong, func(e aggregate.ErrField) bool { return strings.HasPrefix(e.Field, "names") }) {

@@ -65,11 +65,10 @@ type Draft struct {
 func (r Reader) draft(x *task.Contest, e task.Entry) Draft {
 	d := Draft{Key: contest.TeamHash(e.TeamID), Team: card.OneLine(e.TeamName), Round: e.Round, Score: e.Score}
 	why := card.TeamEnd{Exit: e.Exit, Reason: e.Reason}
-	switch {
-	case x.Stopped(e):
+	if x.Stopped(e) {
 		why.Reason = contest.ReasonCancelled
-		fallthrough
-	case why.Short():
+	}
+	if why.Short() {
 		d.Ended = why.In(r.Locale)
 	}
 	return d

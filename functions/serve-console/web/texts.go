@@ -6,8 +6,6 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -118,12 +116,6 @@ func (t Texts) In(table string, value any, values ...any) string {
 func (t Texts) List(table, name string) []string {
 	lists, _ := t[table].(map[string][]string)
 	return lists[name]
-}
-
-// Capital begins a text with a capital letter, if it has one.
-func Capital(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // Mentions adds names to mentions of people, with their ids since anybody may choose any name. As on cards, only the

@@ -105,8 +105,7 @@ func (st *State) lacks(g *Gate, act *Act, mode Mode) Lack {
 
 // TakesBack returns the act, still without a time, by which an account takes back the stamp of its hand. ok is false if
 // there is none, or it may not be taken back in this state: then act is the last that Admit refuses. There is at most
-// one: a stage that has stamps keeps the
-// earlier ones from being taken back, and a hand stamps once a stage.
+// one: a stage that has stamps keeps the earlier ones from being taken back, and a hand stamps once a stage.
 func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
 	for _, given := range st.Stamps() {
 		if given.Hand.User != user {

@@ -27,8 +27,7 @@ const (
 
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, the list of
 // items, why it matters, other arguments, all other writes, and reads. In small type, as long as people decide, it says
-// that nobody knows the money. The card has used characters besides. No model
-// writes any of it.
+// that nobody knows the money. The card has used characters besides. No model writes any of it.
 func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
@@ -186,7 +185,7 @@ func quotation(pieces []explain.Piece) (lines []string) {
 	if pieces == nil {
 		return nil
 	}
-	text := textOf(pieces)
+	text := explain.Plain(pieces)
 	for line := range strings.SplitSeq(emptyCounted(text), "\n") {
 		drawn := asWritten(line)
 		if units(drawn) > maxQuoted || strings.HasPrefix(drawn, " `") {
@@ -196,14 +195,6 @@ func quotation(pieces []explain.Piece) (lines []string) {
 		lines = append(lines, "> "+drawn)
 	}
 	return lines
-}
-
-func textOf(pieces []explain.Piece) string {
-	var text strings.Builder
-	for _, p := range pieces {
-		text.WriteString(p.Text)
-	}
-	return text.String()
 }
 
 // Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -14,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/words/legible"
 )
 
 // maxListSaid is how much of a message a line repeats, in characters.
@@ -60,8 +59,7 @@ func began(text string) string {
 	if word, _, _ := strings.Cut(text, " "); strings.Contains(word, "_") {
 		return text
 	}
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
+	return legible.Capital(text)
 }
 
 // Titled returns a request's title and, if a reason led to a later version, which one is meant.
@@ -215,7 +213,7 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 	a := x.Task
 	mark, next, _ := strings.Cut(w.state(a), " ")
 	title = mark + " *" + began(titleOf(a, w)) + "*"
-	if said := inline(textOf(drawing{w: wordsOf.In(w.Locale)}.sumOf(a).Lead.Words), maxListSaid); said != "" {
+	if said := inline(explain.Plain(drawing{w: wordsOf.In(w.Locale)}.sumOf(a).Lead.Words), maxListSaid); said != "" {
 		title += fill(w.WaitsSaid, "text", said)
 	}
 	if q, waits := a.Asks(); waits {

@@ -143,8 +143,7 @@ func (w *routeWords) endsStamps(acts []*circulation.Act, called func(user string
 	if len(acts) == 0 {
 		return ""
 	}
-	names, _ := w.hands(acts, called)
-	return fill(w.EndsStamps, "names", names)
+	return fill(w.EndsStamps, "names", w.hands(acts, called))
 }
 
 // then asks what comes of the rejection. What is offered first is chosen.

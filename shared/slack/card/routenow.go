@@ -135,8 +135,7 @@ func (r routed) carried() string {
 	was := circulation.Walk(r.before.Circulating())
 	text := r.texts.NoneCarried
 	if acts := was.Stamps(); len(acts) > 0 {
-		who, _ := r.texts.hands(acts, r.called)
-		text = fill(r.texts.NotCarried, "who", who, "round", r.round-1)
+		text = fill(r.texts.NotCarried, "who", r.texts.hands(acts, r.called), "round", r.round-1)
 	}
 	text = fill(text, "round", r.round-1) + " · "
 	if !r.remade {
@@ -153,18 +152,18 @@ func (r routed) sendBacks(n int) []string {
 	return []string{fill(r.texts.SendBacks, "n", max(n, 0))}
 }
 
-// hands names who gave these stamps, each once, and counts them; further ones are only counted.
-func (w *routeWords) hands(acts []*circulation.Act, called func(user string) string) (text string, n int) {
+// hands names who gave these stamps, each once; further ones are counted.
+func (w *routeWords) hands(acts []*circulation.Act, called func(user string) string) string {
 	var names []string
 	for _, act := range acts {
 		if name := called(act.Hand.User); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	if n = len(names); n > maxStamps {
-		return fill(w.Others, "who", strings.Join(names[:maxStamps], w.And), "n", n-maxStamps), n
+	if more := len(names) - maxStamps; more > 0 {
+		return fill(w.Others, "who", strings.Join(names[:maxStamps], w.And), "n", more)
 	}
-	return strings.Join(names, w.And), n
+	return strings.Join(names, w.And)
 }
 
 // successor says who stands in whose place at a stage, by whom and why; of several the latest.

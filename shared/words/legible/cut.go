@@ -237,3 +237,12 @@ func invalidAt(s string, i int) bool {
 	_, size := utf8.DecodeRuneInString(s[i:])
 	return size == 1
 }
+
+// Capital begins a text with a capital letter, if it has one.
+func Capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
