@@ -65,16 +65,21 @@ type side struct {
 // passage is lines of one draft that the other draft has too, or that it lacks.
 type passage struct {
 	Folds bool // the other has them too, and they are many
-	Lines []web.Line
+	Lines []legible.Line
 }
 
-// add appends a line of the draft.
-func (x *side) add(line web.Line) {
-	if last := len(x.Parts) - 1; last >= 0 && (x.Parts[last].Lines[0].Change == line.Change) {
-		x.Parts[last].Lines = append(x.Parts[last].Lines, line)
-		return
+// beside marks what another draft lacks.
+func (x *side) beside(other string) {
+	lines := legible.Beside(x.Text, other)
+	for len(lines) > 0 {
+		n := slices.IndexFunc(lines, func(line legible.Line) bool { return line.Alone != lines[0].Alone })
+		if n < 0 {
+			n = len(lines)
+		}
+		part := len(x.Parts) > 0 || n < len(lines)
+		x.Parts = append(x.Parts, passage{part && n > mostEqual && !lines[0].Alone, lines[:n]})
+		lines = lines[n:]
 	}
-	x.Parts = append(x.Parts, passage{Lines: []web.Line{line}})
 }
 
 // opened is a contest with its teams that have begun.
@@ -274,19 +279,8 @@ func (p *contestPage) beside(best []boardRow, keys []string) {
 				Text: b.Team + " " + b.Score, Here: b.Key == keys[len(keys)-1]})
 		}
 	}
-	left, right := &p.Sides[0], &p.Sides[len(p.Sides)-1]
-	for _, line := range web.Diff(left.Text, right.Text) {
-		if line.Change != web.Added {
-			left.add(line)
-		}
-		if line.Change != web.Removed && left != right {
-			right.add(line)
-		}
-	}
-	for _, x := range p.Sides {
-		for i, part := range x.Parts {
-			x.Parts[i].Folds = len(x.Parts) > 1 && part.Lines[0].Change == web.Same && len(part.Lines) > mostEqual
-		}
+	for i := range p.Sides {
+		p.Sides[i].beside(p.Sides[len(p.Sides)-1-i].Text)
 	}
 }
 
