@@ -77,7 +77,12 @@ func (c *Console) Routes() []web.Route {
 func (c *Console) open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/language/{locale}", c.SwitchLanguage)
 	mux.HandleFunc("GET /console/assets/{name}", web.ServeAsset)
-	mux.HandleFunc("/", c.Open(func(http.ResponseWriter, *http.Request, *web.Viewer) error { return web.ErrNoPage }))
+	mux.HandleFunc("/", c.Open(func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+		if in, err := c.ViewerOf(w, r, false); err == nil { // who is signed in keeps the menu
+			*v = *in
+		}
+		return web.ErrNoPage
+	}))
 }
 
 // home shows what waits for the viewer, their own requests with what happens next and, to administrators, the

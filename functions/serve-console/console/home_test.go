@@ -1,16 +1,21 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
+	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -129,6 +134,65 @@ func TestWhoMayOpenAPage(t *testing.T) {
 			w.As(user).Get(link[1]).Says(t, http.StatusOK)
 		}
 	}
+}
+
+// Who is signed in keeps the menu on a page that isn't there, and is led on; to others it says as much.
+func TestAPageThatIsNotThereLeadsOn(t *testing.T) {
+	w := consoletest.Start(t)
+	const menu, search = `<nav class="nav"`, `class="button" href="/console/find"`
+	for path, says := range map[string]string{"/console/nowhere": "ホームから探して", "/nowhere": "ホームから探して",
+		"/console/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV": "検索してください"} {
+		w.As(webapi.Sato).Get(path).Says(t, http.StatusNotFound, says).Holds(t, menu, search)
+	}
+	w.Browser().Get("/console/nowhere").Says(t, http.StatusNotFound, "ホームから探して").Lacks(t, menu, search)
+}
+
+// While somebody types, the search lists what it finds: the arrows go there and Enter opens it. What comes late for an
+// older text is not shown, and one letter asks for nothing.
+func TestTheSearchListsWhatItFindsWhileSomebodyTypes(t *testing.T) {
+	w := consoletest.Start(t)
+	for i := range 9 {
+		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: fmt.Sprint("勤怠 ", i)})
+	}
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "紙の発注"})
+	b := w.As(webapi.Suzuki)
+	var asked atomic.Int32
+	late := make(chan struct{})
+	b.Over = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if q := r.URL.Query(); r.URL.Path == "/console/find" {
+			asked.Add(1)
+			if q.Get("q") == "勤怠" {
+				<-late
+			}
+		}
+		w.Console.Handler().ServeHTTP(rw, r)
+	})
+	p := chromium.Start(t).Open(t, b.Serve()+"/console/insights", chromium.Window{Width: 1200, Height: 800, Calm: true})
+	found := func(want string) string {
+		return fmt.Sprintf(`document.querySelector("#found").innerText.replaceAll(/\s*\n\s*/g, "|") === %q`, want)
+	}
+	p.Keys("/")
+	p.Until(`document.activeElement.id === "find-q"`)
+	p.Keys("勤")
+	p.Until(`shown === "勤"`)
+	expect.Is(t, int(asked.Load()), 0)
+	p.Keys("怠")
+	p.Until(`asks`)
+	p.Keys(kb.Backspace + kb.Backspace + "発注")
+	p.Until(`typed.value === "発注"`)
+	expect.Is(t, int(asked.Load()), 1)
+	p.Until(found(""))
+	close(late)
+	p.Until(found("「発注」の検索結果: 1 件|紙の発注"))
+	p.Accessible(t)
+	p.Keys(kb.Backspace + kb.Backspace + "zz")
+	p.Until(found("条件に合う依頼はありません"))
+	p.Keys(kb.Backspace + kb.Backspace + "勤怠")
+	p.Until(`document.querySelectorAll("#found a").length === 8 && found.querySelector("p").innerText.includes("8+")`)
+	p.Keys(kb.ArrowDown + kb.ArrowDown + kb.ArrowUp)
+	p.Until(`document.activeElement.innerText === "勤怠 8"`)
+	p.Keys(kb.Enter)
+	p.Until(`location.pathname.startsWith("/console/tasks/") && document.querySelector("h1").innerText.includes("勤怠 8")`)
 }
 
 // standing makes a request of Sato's for each status, and returns their ids.

@@ -21,8 +21,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// rowsOfPage is the number of requests on a page of the list.
-const rowsOfPage = 50
+// rowsOfPage is the number of requests on a page of the list, fewFound that of a search while somebody types.
+const rowsOfPage, fewFound = 50, 8
 
 type taskList struct {
 	web.List
@@ -97,6 +97,9 @@ func (l *taskList) fill(
 		l.More = len(page.Items) == store.MaxPage && page.Next != ""
 		l.Next, l.Prev, l.Live = "", "", "" // a search is of the latest thousand, not of any before
 	}
+	if l.of.few != "" && len(page.Items) > fewFound {
+		page.Items, l.More = page.Items[:fewFound], true
+	}
 	names := map[string]string{}
 	channels := map[string]string{}
 	maps.Copy(channels, reach.Channels())
@@ -123,6 +126,7 @@ const maxSearch = 100
 type taskFilter struct {
 	Status, Person, From, To, Search string
 	cursor                           string
+	few                              string    // not empty: only the first few are shown
 	from, to                         time.Time // of the days
 }
 
@@ -131,6 +135,7 @@ func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 	f := taskFilter{
 		Status: q.Get("status"), Person: q.Get("person"), From: q.Get("from"), To: q.Get("to"),
 		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor"),
+		few: q.Get("few"),
 	}
 	bad := web.BadFilter{}
 	bad.Refuse("status", &f.Status, task.Filter{Status: task.Status(f.Status)}.Check() != nil)
@@ -160,7 +165,7 @@ const tasksPath = "/console/tasks"
 
 func (f taskFilter) at(cursor string) string {
 	return web.At(tasksPath, map[string]string{
-		"status": f.Status, "person": f.Person, "from": f.From, "to": f.To, "q": f.Search, "cursor": cursor,
+		"status": f.Status, "person": f.Person, "from": f.From, "to": f.To, "q": f.Search, "cursor": cursor, "few": f.few,
 	})
 }
 
@@ -184,7 +189,7 @@ func searchable(s string) string {
 // has it, if they may read that; anything else to the requests whose titles or requesters have it.
 func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	text := strings.TrimSpace(legible.Visible(r.URL.Query().Get("q")))
-	to := taskFilter{Search: text}.at("")
+	to := taskFilter{Search: text, few: r.URL.Query().Get("few")}.at("")
 	if x, is := task.ParseNumber(text); is && v.Admin { // only they may read the register
 		to = web.At("/console/register", map[string]string{"number": x.String()})
 	} else if is {

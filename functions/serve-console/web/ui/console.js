@@ -221,7 +221,52 @@ function find(event) {
   event.preventDefault();
   finder.showModal();
 }
-document.querySelector("[data-find]")?.addEventListener("click", find);
+for (const link of document.querySelectorAll("[data-find]")) link.addEventListener("click", find);
+
+// While somebody types there, it lists the first of what its form leads to. It asks for one text at a time, when the
+// typing rests; what comes for another text than stands there by then is not shown.
+const typed = document.getElementById("find-q"), found = document.getElementById("found");
+let rests, asks = false, shown = "";
+async function look() {
+  const text = typed.value.trim();
+  if (asks || text === shown) return;
+  asks = true;
+  shown = text;
+  const rows = [...text].length < 2 ? [] : await findings(text).catch(() => []);
+  asks = false;
+  if (text === typed.value.trim()) found.replaceChildren(...rows);
+  else soon();
+}
+function soon() {
+  clearTimeout(rests);
+  rests = setTimeout(look, 200);
+}
+
+// findings are a line about what a text leads to and links: to the requests of a list, or else to the very page.
+async function findings(text) {
+  const answer = await fetch(`/console/find?few=1&q=${encodeURIComponent(text)}`), line = document.createElement("p");
+  if (!answer.ok) return [];
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const none = page.querySelector('#requests .empty strong, main > [role="alert"]'), title = page.querySelector("h1");
+  line.textContent = (none ?? title).textContent;
+  if (none || page.getElementById("requests")) return [line, ...page.querySelectorAll("#requests .rowlink")];
+  const link = document.createElement("a");
+  link.href = answer.url;
+  link.textContent = line.textContent;
+  line.textContent = text;
+  return [line, link];
+}
+typed?.addEventListener("input", (event) => event.isComposing || soon());
+typed?.addEventListener("compositionend", soon);
+
+// The arrows go from the field to what was found, and back.
+finder?.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], stops = [typed, ...found.querySelectorAll("a")];
+  const to = !event.isComposing && step && stops[stops.indexOf(document.activeElement) + step];
+  if (!to) return;
+  event.preventDefault();
+  to.focus();
+});
 
 // On a list of what waits, j and k go from row to row, and Enter opens the row's link. On a page that asks, a goes to the
 // button that approves and r to the reason for rejecting: neither decides anything yet.
