@@ -273,12 +273,13 @@ func axeScript(t testing.TB) string {
 	return string(expect.Value(os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js")))(t))
 }
 
-// findings asks axe for serious and critical problems: the rule, its text, and at most five elements. It ends
-// animations first, because axe would measure the wrong color of an element that still fades in.
+// findings asks axe for serious and critical problems, and for headings out of order: the rule, its text, and at most
+// five elements. It ends animations first, because axe would measure the wrong color of an element that still fades in.
 const findings = `(async () => {
   for (const a of document.getAnimations()) if (Number.isFinite(a.effect.getComputedTiming().endTime)) a.finish();
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-  return violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => ({
+  const least = (v) => v.impact === "serious" || v.impact === "critical" || v.id === "heading-order";
+  return violations.filter(least).map((v) => ({
     rule: v.id, says: v.help,
     at: v.nodes.slice(0, 5).map((n) => n.target.join(" ") + ": " + (n.any[0] || n.all[0] || n.none[0] || {}).message),
     more: Math.max(0, v.nodes.length - 5),
@@ -297,7 +298,7 @@ const mostByDay = 6
 
 var looked atomic.Int32
 
-// Accessible fails the test when axe-core finds a serious or critical problem on the page. By day axe looks at the
+// Accessible fails the test when axe-core finds a serious problem on the page. By day axe looks at the
 // first pages alone.
 func (p *Tab) Accessible(t testing.TB) {
 	t.Helper()

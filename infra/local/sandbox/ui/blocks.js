@@ -134,7 +134,7 @@ function part(p) {
 }
 
 const makers = {
-  header: (b) => h("h3.b-header", {}, plain(b.text.text)),
+  header: (b) => h("h2.b-header", {}, plain(b.text.text)),
   divider: () => h("hr.b-divider"),
   section: (b, on) =>
     h("div.b-section", {},
@@ -185,7 +185,7 @@ export function attachments(list, on) {
     h("div.card", { style: { "--bar": /^[0-9a-f]{3,8}$/i.test(a.color || "") ? "#" + a.color : "var(--line-strong)" } },
       h("div.card-body", {},
         a.pretext && h("p", {}, mrkdwn(a.pretext)),
-        a.title && h("h3.b-header", {}, plain(a.title)),
+        a.title && h("h2.b-header", {}, plain(a.title)),
         a.text && h("div.b-text", {}, mrkdwn(a.text)),
         blocks(a.blocks, on))));
 }

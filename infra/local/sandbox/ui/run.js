@@ -248,12 +248,14 @@ function frame() {
   parts.head = h("div.run-head");
   parts.states = h("ol.steps");
   parts.rows = h("ul.rows");
-  parts.run = h("div.run", {}, parts.picker, parts.head, h("h3.panel-title", {}, t("states")), parts.states, h("h3.panel-title", {}, t("rows")), h("p.panel-note", {}, t("rowsText")), parts.rows);
+  const title = (text) => h("h2.panel-title", {}, text), note = h("p.panel-note", {}, t("rowsText"));
+  const states = [title(t("states")), parts.states], rows = [title(t("rows")), note, parts.rows];
+  parts.run = h("div.run", {}, parts.picker, parts.head, ...states, ...rows);
 }
 
 /** blank is a panel with nothing to show. */
 export function blank(title, text, sign = "run") {
-  return h("section.blank", {}, icon(sign), h("h3", {}, title), h("p", {}, text));
+  return h("section.blank", {}, icon(sign), h("h2", {}, title), h("p", {}, text));
 }
 
 function picks(executions, execution) {
