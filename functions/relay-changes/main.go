@@ -14,6 +14,7 @@ import (
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
@@ -143,11 +144,13 @@ func (h *Handler) draw(ctx context.Context, head aggregate.Head, e aggregate.Eff
 // returned anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 	defer boot.Recover(ctx, &err, m.ref.Log())
-	if m.ref.Kind == effect.Home {
-		if !draw {
-			return nil
-		}
+	switch home := m.ref.Kind == effect.Home; {
+	case !draw && (home || m.ref.Kind == effect.Homes):
+		return nil
+	case home:
 		return h.Effects.Redraw(ctx, m.ref, aggregate.Head{}, m.event)
+	case m.ref.Kind == effect.Homes:
+		return h.Effects.HomesNow(ctx, m.ref.Tenant)
 	}
 	if last, ok := h.asked.Known(m.ref, h.Effects.Now()); m.alike && ok && last.at.After(h.Effects.Now()) {
 		return nil // its cards are drawn at the end of the interval
@@ -176,8 +179,9 @@ type move struct {
 	first string // sequence number of the first record, to return it
 }
 
-// moves returns a move for each changed aggregate of a batch, in the order of their first records. Changes of the
-// head's internal fields don't count.
+// moves returns a move for each changed aggregate of a batch, in the order of their first records, and for Home tabs:
+// one that was opened, and all of a tenant whose settings were saved. Changes of the head's internal fields don't
+// count.
 func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}
@@ -187,6 +191,10 @@ func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 		if tenant, user, home := records.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
 			ref, ok = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0
 			is.cards, moved = true, true
+		}
+		if text(r.Change.Keys, "SK") == tenancy.SettingsKey && len(r.Change.NewImage) > 0 {
+			tenant := text(r.Change.NewImage, "tenant_id")
+			ref, ok, moved = aggregate.Ref{Tenant: tenant, Kind: effect.Homes, ID: tenant}, tenant != "", true
 		}
 		kind, _ := kinds.Named(ref.Kind)
 		if !ok || kind.Still || !moved {

@@ -252,7 +252,7 @@ func (h *Handler) eachHome(ctx context.Context, tenant string, after time.Time, 
 	if wait := after.Sub(h.Now()); wait > 0 {
 		return later{wait, itsTime}
 	}
-	err := h.askForEach(ctx, tenant, after)
+	err := h.askForEach(ctx, tenant, after, r.Attributes["MessageGroupId"])
 	if !stays(r, err) {
 		return err
 	}
@@ -260,7 +260,7 @@ func (h *Handler) eachHome(ctx context.Context, tenant string, after time.Time, 
 	return nil
 }
 
-func (h *Handler) askForEach(ctx context.Context, tenant string, at time.Time) error {
+func (h *Handler) askForEach(ctx context.Context, tenant string, at time.Time, group string) error {
 	rows, err := h.Homes.Rows.OpenHomes(ctx, tenant, mostHomes)
 	if err != nil {
 		return err
@@ -269,7 +269,7 @@ func (h *Handler) askForEach(ctx context.Context, tenant string, at time.Time) e
 	for i, r := range rows {
 		users[i] = r.User
 	}
-	for _, batch := range effect.HomeOfEach(h.QueueURL, tenant, users, at) {
+	for _, batch := range effect.HomeOfEach(h.QueueURL, group, tenant, users, at) {
 		out, err := h.Queue.SendMessageBatch(ctx, batch)
 		switch {
 		case err != nil:

@@ -152,6 +152,21 @@ func testHomeThirty(t *testing.T, w *world) {
 	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times: %v", len(calls), calls)
 }
 
+// Who opens the tab again soon sees what holds by then, such as another language.
+func TestATabThatIsOpenedAgainIsPublishedAgain(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	tabs := records.NotesOf(w.Store.Table())
+	first := w.Now()
+	for _, x := range []struct{ after, noted time.Duration }{
+		{0, 0}, {2 * time.Second, 0}, {4 * time.Second, 4 * time.Second},
+	} {
+		expect.NoError(t, tabs.HomeOpened(t.Context(), w.Ref.Tenant,
+			records.OpenHome{Team: slacktest.Team, User: webapi.Sato, OpenedAt: first.Add(x.after)}))
+		open := expect.Value(tabs.OpenHome(t.Context(), w.Ref.Tenant, webapi.Sato))(t)
+		expect.That(t, open.OpenedAt.Equal(first.Add(x.noted)), "after %s noted at %s", x.after, open.OpenedAt)
+	}
+}
+
 // A hundred people have their tabs open while eight cards are drawn within a few seconds.
 func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
@@ -175,8 +190,8 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 	if w.queue.calls != 2 || *w.queue.sent[0].MessageDeduplicationId != *w.queue.sent[1].MessageDeduplicationId {
 		t.Fatalf("asked by %d calls", w.queue.calls)
 	}
-	all := events.SQSMessage{MessageId: "1", Body: *w.queue.sent[0].MessageBody,
-		Attributes: map[string]string{"ApproximateReceiveCount": "1"}}
+	all := events.SQSMessage{MessageId: "1", Body: *w.queue.sent[0].MessageBody, Attributes: map[string]string{
+		"ApproximateReceiveCount": "1", "MessageGroupId": *w.queue.sent[0].MessageGroupId}}
 	handled := func() bool {
 		out := expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{all}}))(t)
 		return len(out.BatchItemFailures) == 0
@@ -194,6 +209,11 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 		}
 	}
 	expect.That(t, len(tabs) == mostHomes, "%d tabs are published", len(tabs))
+	all.Attributes["MessageGroupId"], w.queue.sent = w.Ref.Tenant+"-opened", nil
+	expect.That(t, handled() && len(w.queue.sent) == mostHomes, "asked for in haste, %d tabs are", len(w.queue.sent))
+	for _, m := range w.queue.sent { // not behind those that wait for the end of their interval
+		expect.Is(t, *m.MessageGroupId, w.Ref.Tenant+"-opened")
+	}
 	w.queue.err = errors.New("no queue")
 	expect.That(t, !handled(), "tabs that could not be asked for are forgotten")
 	if all.Attributes["ApproximateReceiveCount"] = fmt.Sprint(homeTries); !handled() {

@@ -296,13 +296,24 @@ func HomesAt(now time.Time, every time.Duration) time.Time { return now.Truncate
 
 // HomeLater returns a message that asks for a person's Home tab at the end of the current interval.
 func HomeLater(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
-	return homeLater(queueURL, tenant, Home, user, HomesAt(now, every))
+	return homeLater(queueURL, tenant+homes, tenant, Home, user, HomesAt(now, every))
 }
 
 // HomesLater returns a message that asks for the Home tabs of everyone who has theirs open at a time. Messages for the
 // same time are deduplicated.
 func HomesLater(queueURL, tenant string, at time.Time) *sqs.SendMessageInput {
-	return homeLater(queueURL, tenant, Homes, tenant, at)
+	return homeLater(queueURL, tenant+homes, tenant, Homes, tenant, at)
+}
+
+// HomesNow asks for the Home tabs of everyone who has theirs open within a second, before those that wait for their
+// time: what all of them show has changed, such as the language.
+func (r Runner) HomesNow(ctx context.Context, tenant string) error {
+	_, err := r.Queue.SendMessage(ctx,
+		homeLater(r.QueueURL, tenant+opened, tenant, Homes, tenant, HomesAt(r.Now(), time.Second)))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrQueue, err)
+	}
+	return nil
 }
 
 // HomeNow returns a message that asks for a person's Home tab at once. Messages of one interval of length every are
@@ -312,20 +323,21 @@ func HomeNow(queueURL, tenant, user string, now time.Time, every time.Duration) 
 	return asks.to(queueURL, tenant+opened, fmt.Sprintf("%s-now-%d", user, HomesAt(now, every).Unix()))
 }
 
-func homeLater(queueURL, tenant, kind, id string, at time.Time) *sqs.SendMessageInput {
+func homeLater(queueURL, group, tenant, kind, id string, at time.Time) *sqs.SendMessageInput {
 	asks := message{Tenant: tenant, Kind: kind, ID: id, After: at.Unix()}
-	return asks.to(queueURL, tenant+homes, fmt.Sprintf("%s-%d", id, at.Unix()))
+	return asks.to(queueURL, group, fmt.Sprintf("%s-%d", id, at.Unix()))
 }
 
 // mostSent is SQS's limit for one SendMessageBatch.
 const mostSent = 10
 
-// HomeOfEach returns messages that ask for people's Home tabs at a time, in as few batches as possible.
-func HomeOfEach(queueURL, tenant string, users []string, at time.Time) (out []*sqs.SendMessageBatchInput) {
+// HomeOfEach returns messages that ask for people's Home tabs at a time, in as few batches as possible. They go to the
+// group of the message that asked for all of them.
+func HomeOfEach(queueURL, group, tenant string, users []string, at time.Time) (out []*sqs.SendMessageBatchInput) {
 	for some := range slices.Chunk(users, mostSent) {
 		batch := &sqs.SendMessageBatchInput{QueueUrl: &queueURL}
 		for i, user := range some {
-			m := homeLater(queueURL, tenant, Home, user, at)
+			m := homeLater(queueURL, group, tenant, Home, user, at)
 			batch.Entries = append(batch.Entries, types.SendMessageBatchRequestEntry{
 				Id: aws.String(fmt.Sprint(i)), MessageBody: m.MessageBody, MessageGroupId: m.MessageGroupId, MessageDeduplicationId: m.MessageDeduplicationId,
 			})

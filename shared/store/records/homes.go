@@ -27,6 +27,9 @@ const (
 	HomeFor = time.Hour
 	// HomeEvery is the minimum time between two automatic updates of a person's tab.
 	HomeEvery = 30 * time.Second
+	// homeAgain is the time within which opening a tab again changes nothing. It is short, since Slack opens the tab
+	// anew when somebody chooses another language.
+	homeAgain = 3 * time.Second
 )
 
 // OpenHome is a person who opened the tab.
@@ -40,7 +43,7 @@ type OpenHome struct {
 // just before, nothing happens.
 func (s Notes) HomeOpened(ctx context.Context, tenant string, h OpenHome) error {
 	return s.home(ctx, tenant, h, func(e *table.Expression) string {
-		return table.AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-HomeEvery)))
+		return table.AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-homeAgain)))
 	})
 }
 
