@@ -72,8 +72,8 @@ type effectWords struct {
 	Acts map[string]map[string]string
 
 	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread,
-	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, NoValues,
-	Moved, Anew string
+	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, Columns,
+	NoValues, Moved, Anew string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
@@ -213,6 +213,21 @@ func (k *look) label(value string) string {
 		return ""
 	}
 	return k.mark.Labels[value]
+}
+
+// alone reports whether what people call a destination says which one it is: none that the mark knows has that label or
+// that value. Without it, somebody could plan another one that is spelled like a label.
+func (k *look) alone(value string) bool {
+	if k.mark == nil {
+		return true
+	}
+	said := legible.Folded(cmp.Or(k.label(value), value))
+	for other, label := range k.mark.Labels {
+		if other != value && (legible.Folded(other) == said || legible.Folded(label) == said) {
+			return false
+		}
+	}
+	return true
 }
 
 // tellerOf tells a step. named says whether results have the names of their tools.

@@ -252,10 +252,18 @@ func TestWhatAStepDoes(t *testing.T) {
 		"a sheet": {write("write_rows_to_google_sheet", labelled, `{"spreadsheet_id":"1aB","sheet":"2026-10 営業部",`+
 			`"columns":[{"key":"num","title":"社員番号"},{"key":"name","title":"氏名"}],`+
 			`"rows":{"$ref":"step-1.result.rows"}}`),
-			"1. シート「勤怠 2026」のタブ「2026-10 営業部」に書き込みます — 最大 20,000 行\n· 列 社員番号 = num, 氏名 = name\n· 行 › $ref step-1.result.rows\n" +
-				"· スプレッドシート 「1aB」",
+			"1. シート「勤怠 2026」のタブ「2026-10 営業部」に書き込みます — 最大 20,000 行\n· 列 社員番号 = num, 氏名 = name\n· 行 › $ref step-1.result.rows",
 			"1. Writes to the tab “2026-10 営業部” of the sheet “勤怠 2026” — up to 20,000 rows\n" +
-				"· Columns 社員番号 = num, 氏名 = name\n· Rows › $ref step-1.result.rows\n· Spreadsheet “1aB”"},
+				"· Columns 社員番号 = num, 氏名 = name\n· Rows › $ref step-1.result.rows"},
+		"what a sheet won't have": {write("write_rows_to_google_sheet", labelled, `{"spreadsheet_id":"1aB","sheet":"a",`+
+			`"columns":[{"key":"name","title":"氏名"}],"rows":[{"num":1,"name":"x","secret_code":"y"}]}`),
+			"1. シート「勤怠 2026」のタブ「a」に書き込みます — 1 行\n| 氏名\n| x\n· 書き込まない列 社員番号 ほか 1 件",
+			"1. Writes to the tab “a” of the sheet “勤怠 2026” — 1 rows\n| 氏名\n| x\n" +
+				"· Columns not written Number and 1 more"},
+		"only what nobody has a title for": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
+			`"columns":[{"key":"num","title":"社員番号"}],"rows":[{"num":1,"secret_code":"y","b":1}]}`),
+			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n| 社員番号\n| 1\n· 書き込まない列 2 列",
+			"1. Writes to the tab “a” of the sheet “1aB” — 1 rows\n| 社員番号\n| 1\n· Columns not written 2"},
 		"a message": {write("send_slack_dm", nil, `{"recipient":"U0SATO","text":"完了です。\n確認を","details":[`+
 			`{"label":"人数","value":25}]}`),
 			"1. @U0SATO さんに DM を送ります\n> 完了です。\n> 確認を\n· 「人数」 25 (detail)",
@@ -275,6 +283,28 @@ func TestWhatAStepDoes(t *testing.T) {
 }
 
 // Without a mark arguments come in the order of the server's schema, with its titles.
+// A sheet is known by its name alone only if no other one has it, as its name or as its id.
+func TestASheetThatCouldBeAnotherHasItsID(t *testing.T) {
+	const other = "· スプレッドシート"
+	for name, c := range map[string]struct {
+		id     string
+		labels map[string]string
+		shown  bool
+	}{
+		"its name":                   {"1aB", map[string]string{"1aB": "勤怠", "2cD": "経費"}, false},
+		"its id":                     {"3eF", map[string]string{"1aB": "勤怠"}, false},
+		"an id that is a name":       {"勤怠", map[string]string{"1aB": "勤怠"}, true},
+		"an id that looks like one":  {"ＫＩＮＴＡＩ", map[string]string{"1aB": "kintai"}, true},
+		"a name that is an id":       {"1aB", map[string]string{"1aB": "2cD", "2cD": "経費"}, true},
+		"a name that another may be": {"1aB", map[string]string{"1aB": "2CD", "2cD": "経費"}, true},
+	} {
+		s := write("write_rows_to_google_sheet", &rules.Mark{Version: "v1", Labels: c.labels},
+			`{"spreadsheet_id":"`+c.id+`","sheet":"a","columns":[],"rows":[]}`)
+		is := drawn(explain.EffectOf("ja", s, nil, nil))
+		expect.That(t, strings.Contains(is, other) == c.shown, "%s: %s", name, is)
+	}
+}
+
 func TestArgumentsAreCalledAsTheServerDoes(t *testing.T) {
 	s := write("rooms.place_order", nil, `{"note_to_supplier":"x","supplier":"A","currency":"JPY",`+
 		`"items":[{"unit_price":5,"name":"PC"}],"Account":1,"account_no":2}`)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -193,7 +194,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 func inRows(list, name string) string { return list + "/*" + pointerOf([]part{{name: name}}) }
 
 // columns returns the members of rows: what a row is called, the numbers of the mark in its order, and others. Of rows
-// for a sheet, they are those that it will have, with their titles; the names of others go to the rest.
+// for a sheet, they are those that it will have, with their titles; the rest tells of others.
 func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []string) {
 	if t.step.Tool == toolSheet && t.gone["/columns"] {
 		list, _ := t.args["columns"].([]any)
@@ -227,14 +228,32 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 		return more, nil
 	}
 	if len(more) > 0 {
-		l := t.writer()
-		for i, key := range more {
-			l.words(strings.Repeat(", ", min(i, 1)))
-			l.name(key)
-		}
-		t.e.Rest = append(t.e.Rest, Argument{Name: []Piece{{Words, t.w.Unwritten}}, Value: l.out})
+		t.e.Rest = append(t.e.Rest, Argument{Name: []Piece{{Words, t.w.Unwritten}}, Value: t.unwritten(more)})
 	}
 	return keys, titles
+}
+
+// unwritten says which members of rows a sheet won't have: those that have a title, and how many others there are.
+func (t *teller) unwritten(keys []string) []Piece {
+	l, others := t.writer(), 0
+	for _, key := range keys {
+		title := catalog.Title(t.locale, key)
+		if title == "" {
+			others++
+			continue
+		}
+		if l.out != nil {
+			l.words(t.w.Separator)
+		}
+		l.add(Value, title)
+	}
+	switch {
+	case l.out == nil:
+		l.words(fillLine(t.w.Columns, "n", others))
+	case others > 0:
+		l.words(fillLine(t.w.Others, "n", others))
+	}
+	return l.out
 }
 
 // Rank orders columns: ids that identify a row come first, then names.
@@ -308,7 +327,7 @@ func (t *teller) sheet() {
 	if t.names(id) && t.names(tab) {
 		full = "Both"
 		t.gone["/sheet"] = true
-		t.gone["/spreadsheet_id"] = label == ""
+		t.gone["/spreadsheet_id"] = t.look.alone(name)
 	}
 	to := t.writer()
 	if label != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -170,18 +172,20 @@ func (l *writer) value(v any) {
 
 // list writes values one by one, but the same part of several results under one name.
 func (l *writer) list(v []any) {
-	tool, part, steps := "", "", ""
-	for i, x := range v {
+	var first *task.Step
+	part, steps := "", ""
+	for _, x := range v {
 		path, _ := reference(x)
 		s, inside := source(path, l.earlier)
-		if s == nil || i > 0 && (s.Tool != tool || inside != part) {
-			steps = ""
+		if s == nil || first != nil && (s.Tool != first.Tool || inside != part ||
+			!reflect.DeepEqual(s.Marked(), first.Marked())) {
+			first = nil
 			break
 		}
-		tool, part, steps = s.Tool, inside, steps+", "+strconv.Itoa(s.Order)
+		first, part, steps = s, inside, steps+", "+strconv.Itoa(s.Order)
 	}
-	if steps != "" && len(v) > 1 {
-		l.resultOf(fillLine(l.w.steps, "n", steps[len(", "):]), tool, part)
+	if first != nil && len(v) > 1 {
+		l.resultOf(fillLine(l.w.steps, "n", steps[len(", "):]), first, part)
 		return
 	}
 	for i, x := range v {
@@ -234,13 +238,13 @@ func (l *writer) from(path string) bool {
 	if s == nil {
 		return false
 	}
-	l.resultOf(fillLine(l.w.step, "n", s.Order), s.Tool, inside)
+	l.resultOf(fillLine(l.w.step, "n", s.Order), s, inside)
 	return true
 }
 
-// resultOf names a part of the results of steps that call the same tool: by its heading if it has one.
-func (l *writer) resultOf(steps, tool, inside string) {
-	f, _ := catalog.Named(tool)
+// resultOf names a part of the results of steps that call the same tool as s: by its heading if it has one.
+func (l *writer) resultOf(steps string, s *task.Step, inside string) {
+	f, _ := catalog.Named(s.Tool)
 	heading := f.Heading(l.locale, inside)
 	switch {
 	case inside == "":
@@ -248,34 +252,55 @@ func (l *writer) resultOf(steps, tool, inside string) {
 	case heading != "":
 		l.words(fillLine(l.w.resultCalled, "step", steps, "heading", heading))
 	default:
-		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) { l.inside(inside) })
+		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) { l.inside(inside, s.Marked()) })
 	}
 	if l.named {
 		l.words(" (")
-		l.foreign(tool)
+		l.foreign(s.Tool)
 		l.words(")")
 	}
 }
 
-// inside writes where in a result a part is, names in words. Names that stand as they are have no space.
-func (l *writer) inside(path string) {
+// inside writes where in a result a part is: in the names of a mark or else in words, neither of which has a digit, as
+// a row's place has. Names that stand as they are have no space, and in quotation marks what could be taken for
+// another's.
+func (l *writer) inside(path string, m *rules.Mark) {
+	var called map[string]language.Texts
+	taken := map[string]bool{}
+	if m != nil {
+		called = m.Results
+	}
+	for _, names := range called {
+		for _, name := range names {
+			taken[legible.Folded(name)] = true
+		}
+	}
+	pointer := ""
 	for i, name := range strings.Split(path, ".") {
 		if i > 0 {
 			l.words(PathSign)
 		}
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			l.words(fillLine(l.w.nth, "n", n+1))
+			pointer += "/*"
 			continue
 		}
-		if snake.Get().MatchString(name) {
-			l.add(Value, strings.ReplaceAll(name, "_", " "))
-			continue
+		pointer += "/" + rules.Token(name)
+		inWords := strings.ReplaceAll(name, "_", " ")
+		switch said := called[pointer].In(l.locale); {
+		case said != "":
+			l.add(Value, said)
+		case taken[legible.Folded(name)] || taken[legible.Folded(inWords)]:
+			l.quoted(name)
+		case snake.Get().MatchString(name):
+			l.add(Value, inWords)
+		default:
+			l.name(name)
 		}
-		l.name(name)
 	}
 }
 
-// snake is a name whose words are told apart by underscores. None has a digit, as a row's place has.
+// snake is a name whose words are told apart by underscores.
 var snake = language.Regexp{Text: `^[A-Za-z]+(_[a-z]+)+$`}
 
 // source returns the earlier step that a path leads to, nil if there is none, and the path inside its result.

@@ -1,13 +1,11 @@
 package tool
 
 import (
-	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
 
@@ -22,44 +20,16 @@ func Declared(s Spec, a Arguments) aggregate.JSON {
 		return ""
 	}
 	var all [][2]string
-	declared(&all, "", json.RawMessage(s.InputSchema), func(name string) bool { _, has := a.members[name]; return has })
+	for _, m := range schema.Members(s.InputSchema) {
+		if _, has := a.members[m.Path[0]]; has && m.Path[len(m.Path)-1] != schema.Rows {
+			title := legible.Clip(legible.OneLine(m.Title), rules.MaxNamed)
+			all = append(all, [2]string{rules.Pointer(m.Path), title})
+		}
+	}
 	for n := len(all); n > 0; n-- {
 		if b, err := json.Marshal(all[:n]); err == nil && len(b) <= maxDeclared {
 			return aggregate.JSON(b)
 		}
 	}
 	return ""
-}
-
-func declared(all *[][2]string, pointer string, text json.RawMessage, has func(name string) bool) {
-	var x struct {
-		Properties map[string]json.RawMessage
-		Required   []string
-		Items      json.RawMessage
-	}
-	if json.Unmarshal(text, &x) != nil { // a schema may also be true
-		return
-	}
-	place := func(name string) int {
-		if at := slices.Index(x.Required, name); at >= 0 {
-			return at
-		}
-		return len(x.Required)
-	}
-	every := func(string) bool { return true }
-	for _, name := range slices.SortedFunc(maps.Keys(x.Properties), func(a, b string) int {
-		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
-	}) {
-		if !has(name) {
-			continue
-		}
-		var about struct{ Title string }
-		_ = json.Unmarshal(x.Properties[name], &about)
-		at := pointer + "/" + rules.Token(name)
-		*all = append(*all, [2]string{at, legible.Clip(legible.OneLine(about.Title), rules.MaxNamed)})
-		declared(all, at, x.Properties[name], every)
-	}
-	if x.Items != nil {
-		declared(all, pointer+"/*", x.Items, every)
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -22,7 +23,7 @@ import (
 type markable struct {
 	row            tenancy.ToolPermission
 	title, version string
-	schema         string
+	schema, output string
 	own            *catalog.File // Ringi's own tool, of which it is known what it does
 	back           string        // the page that lists the tool
 	knows          []tenancy.Constraint
@@ -40,7 +41,7 @@ func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error)
 		if pin == nil || !m.row.Allowed || pin.Access != aggregate.Write {
 			return m, web.ErrNoPage
 		}
-		m.title, m.version, m.schema = pin.Title, pin.Version(), string(pin.Input)
+		m.title, m.version, m.schema, m.output = pin.Title, pin.Version(), string(pin.Input), string(pin.Output)
 		m.back = serverPath(server) + "#" + name
 		return m, nil
 	}
@@ -116,7 +117,10 @@ type typedMark struct {
 	Example       string
 }
 
-// typedRow is what is said of one argument.
+// ofResult begins where a form has a part of a call's result. A pointer to an argument begins with a slash.
+const ofResult = "result"
+
+// typedRow is what is said of one argument, or of a part of the result.
 type typedRow struct {
 	At, Role string
 	Names    language.Texts
@@ -126,26 +130,30 @@ type typedRow struct {
 type typedLabel struct{ Value, Label string }
 
 // typedOf returns the form of a mark, with a row for each argument of the schema: first those that have a role. A list
-// has one row, whether it is marked as a whole or by its rows.
-func typedOf(m *rules.Mark, schema string) typedMark {
-	t := typedMark{Currency: "JPY", Example: example(schema)}
+// has one row, whether it is marked as a whole or by its rows. Last are the parts of the result, which have no role.
+func typedOf(m *rules.Mark, of markable) typedMark {
+	t := typedMark{Currency: "JPY", Example: example(of.schema)}
 	if m == nil {
 		m = &rules.Mark{}
 	}
 	t.Act, t.Free, t.Currency = string(m.Act), m.How == rules.HowNothing, cmp.Or(m.Currency, t.Currency)
-	at := mentioned(m) // the schema may have changed since
-	for _, c := range choices(schema) {
-		at = append(at, c.Pointer)
-	}
+	places, _ := of.choices()
+	at := slices.Concat(mentioned(m), places) // the schema may have changed since
 	for i, pointer := range at {
 		if slices.ContainsFunc(at[:i], func(have string) bool { return bare(have) == bare(pointer) }) {
 			continue
 		}
-		t.Rows = append(t.Rows, typedRow{pointer, roleIn(m, pointer), m.Names[bare(pointer)]})
+		row := typedRow{At: pointer, Role: roleIn(m, pointer)}
+		names, key := row.list(m)
+		row.Names = (*names)[key]
+		t.Rows = append(t.Rows, row)
 	}
 	first := func(x typedRow) int {
 		i := slices.Index(roles, x.Role)
-		if i < 0 {
+		switch {
+		case x.ofResult():
+			return len(roles) + 1
+		case i < 0:
 			return 1
 		}
 		return cmp.Or(i, len(roles))
@@ -157,10 +165,27 @@ func typedOf(m *rules.Mark, schema string) typedMark {
 	return t
 }
 
+// choices returns what of a tool has a row in its form, with what the schemas say of it.
+func (m markable) choices() (at []string, all []schema.Member) {
+	at, all = choices(m.schema, "")
+	in, parts := choices(m.output, ofResult)
+	return append(at, in...), append(all, parts...)
+}
+
+func (x typedRow) ofResult() bool { return strings.HasPrefix(x.At, ofResult) }
+
+// list returns the names of a mark among which a row's are, and where.
+func (x typedRow) list(m *rules.Mark) (names *map[string]language.Texts, pointer string) {
+	if x.ofResult() {
+		return &m.Results, bare(strings.TrimPrefix(x.At, ofResult))
+	}
+	return &m.Names, bare(x.At)
+}
+
 // bare returns the pointer of a list without that of its rows, of which none has a name.
 func bare(pointer string) string {
-	for strings.HasSuffix(pointer, "/"+rows) {
-		pointer = strings.TrimSuffix(pointer, "/"+rows)
+	for strings.HasSuffix(pointer, "/"+schema.Rows) {
+		pointer = strings.TrimSuffix(pointer, "/"+schema.Rows)
 	}
 	return pointer
 }
@@ -170,7 +195,11 @@ func mentioned(m *rules.Mark) (all []string) {
 	for _, p := range placesOf(m) {
 		all = append(all, p.pointers()...)
 	}
-	return append(all, slices.Sorted(maps.Keys(m.Names))...)
+	all = append(all, slices.Sorted(maps.Keys(m.Names))...)
+	for _, pointer := range slices.Sorted(maps.Keys(m.Results)) {
+		all = append(all, ofResult+pointer)
+	}
+	return all
 }
 
 // roleIn returns the role of an argument in a mark.
@@ -221,10 +250,11 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 	var wrong []aggregate.ErrField
 	for _, row := range t.Rows {
 		if len(row.Names) > 0 {
-			if x.Names == nil {
-				x.Names = map[string]language.Texts{}
+			names, key := row.list(x)
+			if *names == nil {
+				*names = map[string]language.Texts{}
 			}
-			x.Names[bare(row.At)] = row.Names
+			(*names)[key] = row.Names
 		}
 		for role := range strings.SplitSeq(row.Role, "+") {
 			i := slices.IndexFunc(places, func(p place) bool { return p.role == role })
@@ -266,8 +296,8 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 }
 
 func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
-	typed := typedOf(m.row.Marked(m.version), m.schema)
-	if m.own == nil && (m.row.Mark == nil || len(m.row.Mark.Names) == 0) {
+	typed := typedOf(m.row.Marked(m.version), m)
+	if m.own == nil {
 		typed.propose(m)
 	}
 	return c.showMark(w, r, v, m, typed, nil, false)

@@ -111,6 +111,7 @@ func testMarked(t *testing.T, w *consoletest.World) {
 		// names come from the schema, and its example is read, though nobody has marked anything
 		expect.Has(t, rowOf(page, "/items/*/unit_price"), "items[] › unit_price", "149000 · price of one",
 			`value="Unit price"`)
+		expect.Has(t, rowOf(page, "result/order_number"), words.Say("of_result"), `value="Order number"`)
 		page.Holds(t, words.In("whys", rules.WhyUnmarked), words.Say("anywhere"), "place_order")
 	}
 	version := p.Pin.Version()
@@ -132,7 +133,8 @@ func testMarked(t *testing.T, w *consoletest.World) {
 	expect.Has(t, rowOf(page, "/supplier"), `<option value="party+to" selected>`, `value="取引先"`)
 	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
 	expect.Has(t, string(log[0].Details), `"mark":{"version":"`+version+`","how":"product"`)
-	// what a page shows is what it saves
+	// what a page shows is what it saves, also the names that it proposes
+	want.Results = map[string]language.Texts{"/order_number": {"en": "Order number"}}
 	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
 	expect.Same(t, permission(w, standin.PlaceOrder).Mark, want)
 	a = b.Post(markPage+standin.PlaceOrder, marks(permission(w, standin.PlaceOrder), version, "shows", "", "role", "",
@@ -149,7 +151,8 @@ func testMarkKept(t *testing.T, w *consoletest.World) {
 	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowSum, Pointers: []string{"/items/*/unit_price"},
 		Currency: "JPY", Asides: []string{"/currency"}, Destinations: []string{"/note", "/reference"}, Act: rules.ActMessage,
 		Words: "/note", Names: map[string]language.Texts{"/items": {"en": "Lines"},
-			"/supplier": {"ja": "会社", "en": "Company"}}}
+			"/supplier": {"ja": "会社", "en": "Company"}},
+		Results: map[string]language.Texts{"/order_number": {"ja": "発注番号"}}}
 	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 	page := b.Get(markPage + standin.PlaceOrder)
 	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
@@ -337,65 +340,4 @@ func TestEveryReasonOfAnUnknownAmountHasWords(t *testing.T) {
 			expect.That(t, words.In("whys", why) != "", "%s has no words for %s", locale, why)
 		}
 	}
-}
-
-// TestPrices is about the prices of models that an administrator gives.
-func TestPrices(t *testing.T) {
-	consoletest.Each(t, consoletest.Cases{
-		"a price is saved as it was typed":          testAPriceIsSaved,
-		"bad input is named with field and limit":   testWhatIsNoPrice,
-		"another administrator's price is not lost": testAnothersPrice,
-	})
-}
-
-// prices returns the form with one price, and an empty row.
-func prices(w *consoletest.World, change ...string) url.Values {
-	return opened(w, append([]string{"prices.model", "compatible:box/llama3.2|", "prices.input", "0.10|",
-		"prices.output", "0.4|", "prices.cached", "|", "prices.date", "2026-11-20|"}, change...)...)
-}
-
-var box = tenancy.ModelPrice{Model: "compatible:box/llama3.2", Input: "0.10", Output: "0.4", Date: "2026-11-20"}
-
-func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
-	b.Get(budgetPage).Says(t, http.StatusOK, "モデルの料金", "100 万トークンあたり")
-	b.Post(budgetPage, prices(w, "prices.input", "０.10|")).Leads(t, budgetPage+"?done=saved")
-	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
-	b.Get(historyPage).Says(t, http.StatusOK, "モデル: compatible:box/llama3.2 入力 (100 万トークンあたり、米ドル): 0.10") // in the history
-	expect.Has(t, b.Get("/console/settings.yaml").Body, "model: compatible:box/llama3.2")
-	b.Post(budgetPage, prices(w, "prices.model", "|", "prices.input", "|", "prices.output", "|",
-		"prices.date", "|")).Leads(t, budgetPage+"?done=saved")
-	expect.Is(t, len(w.SettingsNow().Prices), 0, "an emptied row stays")
-}
-
-func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
-	for _, tt := range []struct {
-		change []string
-		column string
-		rule   tenancy.Rule
-	}{
-		{[]string{"prices.model", "llama|"}, "model", tenancy.RuleModel},
-		{[]string{"prices.input", "1000|"}, "input", tenancy.RulePrice},
-		{[]string{"prices.output", "-1|"}, "output", tenancy.RulePrice},
-		{[]string{"prices.cached", "free|"}, "cached", tenancy.RulePrice},
-		{[]string{"prices.date", "2026-02-30|"}, "date", tenancy.RuleDate},
-	} {
-		b.Post(budgetPage, prices(w, tt.change...)).
-			Says(t, http.StatusUnprocessableEntity, ja.In("columns", "prices."+tt.column)+": "+ja.Rule(tt.rule))
-	}
-	twice := prices(w)
-	for name, value := range map[string]string{"model": "compatible:box/llama3.2", "input": "1", "output": "2",
-		"date": "2026-11-20"} {
-		twice["prices."+name][1] = value
-	}
-	b.Post(budgetPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleTaken))
-	expect.Is(t, len(w.SettingsNow().Prices), 0, "something was saved")
-}
-
-func testAnothersPrice(t *testing.T, w *consoletest.World) {
-	b, late := w.As(webapi.Suzuki), opened(w, "max_versions", "7")
-	b.Post(budgetPage, prices(w)).Leads(t, budgetPage+"?done=saved")
-	b.Post(budgetPage, late).Says(t, http.StatusConflict).Holds(t, `value="compatible:box/llama3.2"`)
-	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
 }

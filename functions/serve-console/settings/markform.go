@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -51,6 +52,7 @@ type markRow struct {
 	Problem               string // of a name
 	Roles                 []web.Choice
 	Wrong                 bool // its role is
+	Result                bool // it is a part of the result
 }
 
 // markName is what an argument is called in a language. Else is its name in another one, which cards write without it.
@@ -89,12 +91,15 @@ func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField)
 }
 
 func (t markTexts) rows(m markable, typed typedMark) (all []markRow) {
-	said := choices(m.schema)
+	places, said := m.choices()
 	var example any
 	_ = json.Unmarshal([]byte(typed.Example), &example) // what can't be read has no values
 	for i, row := range typed.Rows {
-		x := markRow{N: i + 1, At: row.At, Shown: shown(row.At), Now: valueAt(example, row.At)}
-		if k := slices.IndexFunc(said, func(c choice) bool { return bare(c.Pointer) == bare(row.At) }); k >= 0 {
+		x := markRow{N: i + 1, At: row.At, Shown: shown(row.At), Now: valueAt(example, row.At), Result: row.ofResult()}
+		if pointer, is := strings.CutPrefix(row.At, ofResult); is {
+			x.Shown, x.Now = t.Say("part_of_result", "part", shown(pointer)), ""
+		}
+		if k := slices.IndexFunc(places, func(at string) bool { return bare(at) == bare(row.At) }); k >= 0 {
 			x.About = said[k].About
 		}
 		for _, locale := range t.locales(m) {
@@ -145,7 +150,7 @@ func (t markTexts) suits(m markable, row typedRow, role string) bool {
 }
 
 // inRows reports whether an argument stands in the rows of a list, as a member of each.
-func inRows(at string) bool { return strings.Contains(bare(at), "/"+rows+"/") }
+func inRows(at string) bool { return strings.Contains(bare(at), "/"+schema.Rows+"/") }
 
 func (t markTexts) role(row typedRow, role string) string {
 	if role == "" {
@@ -172,7 +177,7 @@ func valueAt(v any, pointer string) string {
 		case map[string]any:
 			v = of[name]
 		case []any:
-			if v = nil; len(of) > 0 && name == rows {
+			if v = nil; len(of) > 0 && name == schema.Rows {
 				v = of[0]
 			}
 		default:
@@ -189,13 +194,14 @@ func valueAt(v any, pointer string) string {
 	return string(text)
 }
 
-// propose fills in names from the schema: an argument's title, what is said of it in other letters than those of
-// identifiers if that can be a name, or its own name; each for the language in whose letters it is.
+// propose fills in names where the mark has none yet, from the schema: an argument's title, what is said of it in other
+// letters than those of identifiers if that can be a name, or its own name; each for the language in whose letters it
+// is.
 func (t *typedMark) propose(m markable) {
-	said := choices(m.schema)
+	places, said := m.choices()
 	for i, row := range t.Rows {
-		k := slices.IndexFunc(said, func(c choice) bool { return bare(c.Pointer) == bare(row.At) })
-		if k < 0 {
+		k := slices.IndexFunc(places, func(at string) bool { return bare(at) == bare(row.At) })
+		if k < 0 || m.row.Mark != nil && row.isNamed(m.row.Mark) {
 			continue
 		}
 		path, names := rules.Tokens(bare(row.At)), language.Texts{}
@@ -210,17 +216,28 @@ func (t *typedMark) propose(m markable) {
 			names[locale] = legible.Capital(name)
 			t.Rows[i].Names = names
 			_, wrong := t.mark(m)
-			if slices.ContainsFunc(wrong, func(e aggregate.ErrField) bool { return strings.HasPrefix(e.Field, "names") }) {
+			if slices.ContainsFunc(wrong, func(e aggregate.ErrField) bool {
+				return strings.HasPrefix(e.Field, "names") || strings.HasPrefix(e.Field, "results")
+			}) {
 				delete(names, locale)
 			}
 		}
 	}
 }
 
+// isNamed reports whether a mark has names of a row's kind.
+func (x typedRow) isNamed(m *rules.Mark) bool {
+	names, _ := x.list(m)
+	return len(*names) > 0
+}
+
 // tell says what is wrong where it is. The version is not among it: the page sends it.
 func (t markTexts) tell(d *markData, e aggregate.ErrField) {
 	field, at, _ := strings.Cut(e.Field, "[")
 	at = strings.TrimSuffix(at, "]")
+	if field == "results" {
+		field, at = "names", ofResult+at
+	}
 	text := t.In("wrong", field)
 	for part, what := range map[string]string{"same rows": "rows", "must be absent": "unused", "what it is in": "within",
 		"at most": field + "_most", "of both": "mixed"} {

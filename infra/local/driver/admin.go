@@ -279,7 +279,7 @@ func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
 		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"}, Act: rules.ActOrder,
-		Party: "/supplier", Item: "/items/*/name", Names: orderNames,
+		Party: "/supplier", Item: "/items/*/name", Names: orderNames, Results: placedNames,
 	}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
 	return err
@@ -291,6 +291,11 @@ var orderNames = map[string]language.Texts{
 	"/items/*/quantity": {"ja": "数量", "en": "Quantity"}, "/items/*/unit_price": {"ja": "単価", "en": "Unit price"},
 	"/currency": {"ja": "通貨", "en": "Currency"}, "/note": {"ja": "備考", "en": "Note"},
 	"/reference": {"ja": "照会番号", "en": "Reference"},
+}
+
+// placedNames are what cards call the parts of its result.
+var placedNames = map[string]language.Texts{
+	"/order_number": {"ja": "発注番号", "en": "Order number"}, "/total": {"ja": "合計金額", "en": "Order total"},
 }
 
 // sheetNames are what cards call the demo's spreadsheet, which the vendors know as sheetID.

@@ -3,6 +3,7 @@
 package catalog
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -84,6 +85,22 @@ func (f File) Heading(locale, path string) string {
 		return w.Columns[member]
 	}
 	return ""
+}
+
+// Title returns what people call a member of the rows that any tool lists, "" if nothing or if tools differ.
+func Title(locale, member string) (title string) {
+	all, _ := Files() // the error can be ignored: a test reads every file
+	for _, f := range all {
+		if f.Demo == nil {
+			continue
+		}
+		is := f.Heading(locale, f.Demo.Rows+"."+member)
+		if is != "" && title != "" && is != title {
+			return ""
+		}
+		title = cmp.Or(is, title)
+	}
+	return title
 }
 
 // Demo is an example from which the demo model plans a list: one call whose rows go to a sheet and are counted.

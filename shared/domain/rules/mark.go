@@ -36,6 +36,8 @@ type Mark struct {
 	// Names say what people call the argument at a pointer, in one language or more.
 	Names  map[string]language.Texts `json:"names,omitempty"`
 	Labels map[string]string         `json:"labels,omitempty"` // what people call a value of a destination
+	// Results say what people call the part at a pointer of a call's result.
+	Results map[string]language.Texts `json:"results,omitempty"`
 }
 
 // How says how a call's amount follows from the values at the pointers.
@@ -183,6 +185,14 @@ const rows = "*"
 
 // Token returns a member's name as a part of a JSON pointer (RFC 6901).
 func Token(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+
+// Pointer returns the JSON pointer to a path.
+func Pointer(path []string) (pointer string) {
+	for _, name := range path {
+		pointer += "/" + Token(name)
+	}
+	return pointer
+}
 
 // Tokens returns the parts of a JSON pointer, without its escapes.
 func Tokens(pointer string) []string {

@@ -47,15 +47,18 @@ const (
 
 // shown is the part of a mark that decides nothing.
 type shown struct {
-	Act    Act                       `json:"act,omitempty"`
-	Party  string                    `json:"party,omitempty"`
-	Item   string                    `json:"item,omitempty"`
-	Words  string                    `json:"words,omitempty"`
-	Names  map[string]language.Texts `json:"names,omitempty"`
-	Labels map[string]string         `json:"labels,omitempty"`
+	Act     Act                       `json:"act,omitempty"`
+	Party   string                    `json:"party,omitempty"`
+	Item    string                    `json:"item,omitempty"`
+	Words   string                    `json:"words,omitempty"`
+	Names   map[string]language.Texts `json:"names,omitempty"`
+	Labels  map[string]string         `json:"labels,omitempty"`
+	Results map[string]language.Texts `json:"results,omitempty"`
 }
 
-func (m *Mark) shown() shown { return shown{m.Act, m.Party, m.Item, m.Words, m.Names, m.Labels} }
+func (m *Mark) shown() shown {
+	return shown{m.Act, m.Party, m.Item, m.Words, m.Names, m.Labels, m.Results}
+}
 
 // shows reports whether the mark says anything about how calls are shown.
 func (m *Mark) shows() bool { return !reflect.ValueOf(m.shown()).IsZero() }
@@ -66,7 +69,7 @@ func (m *Mark) Decides() Mark {
 		return Mark{}
 	}
 	of := *m
-	of.Act, of.Party, of.Item, of.Words, of.Names, of.Labels = "", "", "", "", nil, nil
+	of.Act, of.Party, of.Item, of.Words, of.Names, of.Labels, of.Results = "", "", "", "", nil, nil, nil
 	return of
 }
 
@@ -120,25 +123,9 @@ func (m *Mark) itemApart() bool {
 }
 
 func (m *Mark) checkNames(p *problems) {
-	taken := map[string]string{} // pointers by the folded name: no name is another argument's in another language
-	for _, name := range OwnNames {
-		taken[legible.Folded(name)] = "Ringi's own"
-	}
-	p.unless(len(m.Names) <= MaxNames, "names", "must have at most %d entries", MaxNames)
-	for _, pointer := range slices.Sorted(maps.Keys(m.Names)) {
-		field := fmt.Sprintf("names[%s]", pointer)
-		p.pointer(pointer, field)
-		for _, locale := range slices.Sorted(maps.Keys(m.Names[pointer])) {
-			name := m.Names[pointer][locale]
-			p.unless(slices.Contains(language.All, locale), field, "must be in one of %v", language.All)
-			p.name(name, field, MaxNamed)
-			p.unless(!strings.ContainsAny(name, nameSigns), field, "must have none of %s", nameSigns)
-			p.unless(strings.ContainsFunc(name, unicode.IsLetter), field, "must have a letter") // rows are numbered
-			of, is := taken[legible.Folded(name)]
-			p.unless(!is || of == pointer, field, "is taken")
-			taken[legible.Folded(name)] = pointer
-		}
-	}
+	p.called(m.Names, "names", func(string) bool { return true })
+	// the rows of a result are numbered in words
+	p.called(m.Results, "results", func(name string) bool { return !strings.ContainsFunc(name, unicode.IsNumber) })
 	p.unless(len(m.Labels) <= MaxNames, "labels", "must have at most %d entries", MaxNames)
 	seen := map[string]bool{}
 	for _, value := range slices.Sorted(maps.Keys(m.Labels)) {
@@ -147,6 +134,30 @@ func (m *Mark) checkNames(p *problems) {
 		p.name(label, field, MaxLabel)
 		p.unless(!seen[legible.Folded(label)], field, "is there twice")
 		seen[legible.Folded(label)] = true
+	}
+}
+
+// called checks names by pointers. No name is another pointer's, also in another language.
+func (p *problems) called(names map[string]language.Texts, list string, fits func(name string) bool) {
+	taken := map[string]string{} // pointers by the folded name
+	for _, name := range OwnNames {
+		taken[legible.Folded(name)] = "Ringi's own"
+	}
+	p.unless(len(names) <= MaxNames, list, "must have at most %d entries", MaxNames)
+	for _, pointer := range slices.Sorted(maps.Keys(names)) {
+		field := fmt.Sprintf("%s[%s]", list, pointer)
+		p.pointer(pointer, field)
+		for _, locale := range slices.Sorted(maps.Keys(names[pointer])) {
+			name := names[pointer][locale]
+			p.unless(slices.Contains(language.All, locale), field, "must be in one of %v", language.All)
+			p.name(name, field, MaxNamed)
+			p.unless(!strings.ContainsAny(name, nameSigns), field, "must have none of %s", nameSigns)
+			p.unless(strings.ContainsFunc(name, unicode.IsLetter) && fits(name), field,
+				"must have a letter and, of a result, no digit")
+			of, is := taken[legible.Folded(name)]
+			p.unless(!is || of == pointer, field, "is taken")
+			taken[legible.Folded(name)] = pointer
+		}
 	}
 }
 

@@ -61,11 +61,17 @@ func TestProblemsOfWhatAMarkShows(t *testing.T) {
 		"a name of no pointer":        {func(m *rules.Mark) { m.Names["note"] = ja("備考") }, "names[note]"},
 		"another's name in English":   {func(m *rules.Mark) { m.Names["/tel"] = language.Texts{"en": "取引先"} }, "names[/tel]"},
 		"a name in no language":       {func(m *rules.Mark) { m.Names["/note"] = french }, "names[/note]"},
-		"many names":                  {func(m *rules.Mark) { m.Names = many }, "names"},
-		"a label twice":               {func(m *rules.Mark) { m.Labels["acme2"] = "アクメ" }, "labels[acme2]"},
-		"a label of nothing":          {func(m *rules.Mark) { m.Labels[""] = "x" }, "labels[]"},
-		"a label that hides":          {func(m *rules.Mark) { m.Labels["b"] = "\u3164" }, "labels[b]"},
-		"a long label":                {func(m *rules.Mark) { m.Labels["b"] = strings.Repeat("b", 61) }, "labels[b]"},
+		"a result's name twice": {func(m *rules.Mark) {
+			m.Results = map[string]language.Texts{"/id": ja("番号"), "/number": {"en": "番号"}}
+		}, "results[/number]"},
+		"a result's name like a row": {func(m *rules.Mark) {
+			m.Results = map[string]language.Texts{"/id": {"en": "item 1"}}
+		}, "results[/id]"},
+		"many names":         {func(m *rules.Mark) { m.Names = many }, "names"},
+		"a label twice":      {func(m *rules.Mark) { m.Labels["acme2"] = "アクメ" }, "labels[acme2]"},
+		"a label of nothing": {func(m *rules.Mark) { m.Labels[""] = "x" }, "labels[]"},
+		"a label that hides": {func(m *rules.Mark) { m.Labels["b"] = "\u3164" }, "labels[b]"},
+		"a long label":       {func(m *rules.Mark) { m.Labels["b"] = strings.Repeat("b", 61) }, "labels[b]"},
 		"all together too long": {func(m *rules.Mark) {
 			for i := range 12 {
 				m.Labels[strings.Repeat("v", 198)+fmt.Sprint(i)] = fmt.Sprintf("v%d", i)
@@ -94,6 +100,7 @@ func TestWhatAMarkShowsDecidesNothing(t *testing.T) {
 		m.Item = pointers.Draw(t, "item")
 		m.Names = rapid.MapOf(pointers, rapid.SampledFrom([]language.Texts{ja("a"), ja("金額の欄")})).Draw(t, "names")
 		m.Labels = rapid.MapOf(pointers, rapid.SampledFrom([]string{"a", "b"})).Draw(t, "labels")
+		m.Results = rapid.MapOf(pointers, rapid.SampledFrom([]language.Texts{ja("a"), ja("b")})).Draw(t, "results")
 		if len(m.Problems()) > 0 {
 			return
 		}

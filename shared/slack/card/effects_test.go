@@ -157,7 +157,7 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	for where, text := range map[string]string{"card": drawn(blocks),
 		"plain card": drawn(m.Plain.Attachments[0].Blocks.BlockSet), "dialog": dialog} {
-		expect.Has(t, text, "書き込まない項目: average_hours, note", where)
+		expect.Has(t, text, "書き込まない列: 2 列", where)
 		expect.That(t, !strings.Contains(text, "null") && !strings.Contains(text, "`{}`") && !strings.Contains(text, `""`),
 			"the %s shows an empty cell as JSON: %s", where, text)
 		expect.That(t, where == "card" || strings.Count(text, "(空)") == 2,

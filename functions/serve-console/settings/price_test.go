@@ -1,0 +1,73 @@
+package settings_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// TestPrices is about the prices of models that an administrator gives.
+func TestPrices(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"a price is saved as it was typed":          testAPriceIsSaved,
+		"bad input is named with field and limit":   testWhatIsNoPrice,
+		"another administrator's price is not lost": testAnothersPrice,
+	})
+}
+
+// prices returns the form with one price, and an empty row.
+func prices(w *consoletest.World, change ...string) url.Values {
+	return opened(w, append([]string{"prices.model", "compatible:box/llama3.2|", "prices.input", "0.10|",
+		"prices.output", "0.4|", "prices.cached", "|", "prices.date", "2026-11-20|"}, change...)...)
+}
+
+var box = tenancy.ModelPrice{Model: "compatible:box/llama3.2", Input: "0.10", Output: "0.4", Date: "2026-11-20"}
+
+func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Get(budgetPage).Says(t, http.StatusOK, "モデルの料金", "100 万トークンあたり")
+	b.Post(budgetPage, prices(w, "prices.input", "０.10|")).Leads(t, budgetPage+"?done=saved")
+	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
+	b.Get(historyPage).Says(t, http.StatusOK, "モデル: compatible:box/llama3.2 入力 (100 万トークンあたり、米ドル): 0.10") // in the history
+	expect.Has(t, b.Get("/console/settings.yaml").Body, "model: compatible:box/llama3.2")
+	b.Post(budgetPage, prices(w, "prices.model", "|", "prices.input", "|", "prices.output", "|",
+		"prices.date", "|")).Leads(t, budgetPage+"?done=saved")
+	expect.Is(t, len(w.SettingsNow().Prices), 0, "an emptied row stays")
+}
+
+func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	for _, tt := range []struct {
+		change []string
+		column string
+		rule   tenancy.Rule
+	}{
+		{[]string{"prices.model", "llama|"}, "model", tenancy.RuleModel},
+		{[]string{"prices.input", "1000|"}, "input", tenancy.RulePrice},
+		{[]string{"prices.output", "-1|"}, "output", tenancy.RulePrice},
+		{[]string{"prices.cached", "free|"}, "cached", tenancy.RulePrice},
+		{[]string{"prices.date", "2026-02-30|"}, "date", tenancy.RuleDate},
+	} {
+		b.Post(budgetPage, prices(w, tt.change...)).
+			Says(t, http.StatusUnprocessableEntity, ja.In("columns", "prices."+tt.column)+": "+ja.Rule(tt.rule))
+	}
+	twice := prices(w)
+	for name, value := range map[string]string{"model": "compatible:box/llama3.2", "input": "1", "output": "2",
+		"date": "2026-11-20"} {
+		twice["prices."+name][1] = value
+	}
+	b.Post(budgetPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleTaken))
+	expect.Is(t, len(w.SettingsNow().Prices), 0, "something was saved")
+}
+
+func testAnothersPrice(t *testing.T, w *consoletest.World) {
+	b, late := w.As(webapi.Suzuki), opened(w, "max_versions", "7")
+	b.Post(budgetPage, prices(w)).Leads(t, budgetPage+"?done=saved")
+	b.Post(budgetPage, late).Says(t, http.StatusConflict).Holds(t, `value="compatible:box/llama3.2"`)
+	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
+}
