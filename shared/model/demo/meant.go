@@ -243,7 +243,7 @@ func (w *meant) helps() bool {
 func (w *meant) Cannot() string {
 	switch {
 	case utf8.RuneCountInString(w.no+w.Say("can")) > task.MaxSentence:
-		return legible.Clip(strings.TrimSpace(w.no), task.MaxSentence)
+		return legible.ClipWords(strings.TrimSpace(w.no), task.MaxSentence)
 	case w.no != "", w.helps():
 		return w.no + w.Say("can")
 	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()):

@@ -79,7 +79,7 @@ func (w *meant) Quoted(all []string) string {
 }
 
 // oneLine joins a text into one line, short enough for a title.
-func oneLine(s string) string { return legible.Clip(strings.Join(strings.Fields(s), " "), 60) }
+func oneLine(s string) string { return legible.ClipWords(strings.Join(strings.Fields(s), " "), 60) }
 
 // allLists are the tools that the demo plans from their catalog files. A list's rows go to the sheet, and the notice
 // tells their number.
@@ -196,7 +196,7 @@ func extract(w *meant) map[string]string {
 	case w.helps():
 		out["kind"] = "help"
 	case cannot != "":
-		out["kind"], out["sentence"] = "unsupported", legible.First(cannot+inThread, task.MaxSentence)
+		out["kind"], out["sentence"] = "unsupported", legible.ClipWords(cannot+inThread, task.MaxSentence)
 	default:
 		var lines []string
 		for _, p := range w.pieces {

@@ -21,3 +21,18 @@ func TestTextsAreShownWhereTheyPart(t *testing.T) {
 		expect.That(t, was == x[2] && is == x[3], "%q, %q", was, is)
 	}
 }
+
+// What is cut ends with a whole word or sentence, and with no sign that something follows but the ellipsis.
+func TestACutTextEndsWithAWholeWord(t *testing.T) {
+	for _, x := range [][2]string{
+		{"short", "short"}, {"Tell Alex and Kim that we meet", "Tell Alex and Kim…"},
+		{"会議室を変えます。明日の十時です", "会議室を変えます。…"}, {"長い、ほんとうに区切りのない文です", "長い、ほんとうに区…"},
+	} {
+		most := 20
+		if x[0][0] > 'z' {
+			most = 10
+		}
+		got := legible.ClipWords(x[0], most)
+		expect.Is(t, got, x[1], x[0])
+	}
+}
