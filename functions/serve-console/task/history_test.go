@@ -195,6 +195,17 @@ func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
 	}
 }
 
+// A version whose drafting failed isn't being drafted.
+func TestAVersionThatWasNotDraftedSaysSo(t *testing.T) {
+	a := &task.Aggregate{
+		Head: task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"},
+			Parked: &task.Parked{Layer: task.L2}},
+		Request: &task.Request{User: "U1", Text: "依頼"},
+		Prompts: []*task.Prompt{{Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}}},
+	}
+	expect.Is(t, reader().History(Source{Task: a}).Policies[0].Status, notDrafted)
+}
+
 func TestWhatAContestUsedIsToldApart(t *testing.T) {
 	a := &task.Aggregate{Prompts: []*task.Prompt{{Contest: &task.Contest{ExecutionID: "c"}}}}
 	a.Uses = []*aggregate.Use{{Usage: aggregate.Usage{ID: "c"}}, {Usage: aggregate.Usage{ID: "m"}}}

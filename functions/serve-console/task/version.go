@@ -202,10 +202,16 @@ func (r Reader) below(a *task.Aggregate, e *subject.Effect) {
 	}
 }
 
+// notDrafted is the state of a version whose drafting failed, on pages.
+const notDrafted aggregate.GateStatus = "not_drafted"
+
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
-	if a.Head.Ended != nil && v.Status == aggregate.Generating { // it stopped with its task
+	switch generating := v.Status == aggregate.Generating; {
+	case generating && a.Head.Ended != nil: // it stopped with its task
 		v.Status = aggregate.Cancelled
+	case generating && a.Head.Parked != nil:
+		v.Status = notDrafted
 	}
 	switch {
 	case g.ApprovedAt != nil && g.ApprovedBy == "":
