@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
@@ -48,7 +49,9 @@ type Rows interface {
 type Kind interface {
 	// Place returns where the cards belong. It returns false for a torn read, whose rows come from two commits.
 	Place(a aggregate.Aggregate) (Place, bool)
-	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message
+	// Render draws a card; away are those who stand in for whom it asks.
+	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, away []circulation.StandIn,
+		now time.Time) card.Message
 	// Opened reads contents that are needed only for a card whose message changes.
 	Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error)
 	Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency
@@ -85,16 +88,17 @@ type drawing struct {
 	a        aggregate.Aggregate
 	head     *aggregate.Head // of a
 	settings tenancy.Settings
-	by       string    // id of this invocation
-	told     bool      // the requester already knows that a card can't be shown
-	last     bool      // the current card is the last one to draw
-	drew     bool      // something was posted or updated
-	noted    bool      // a card's row already records that all cards are shown
-	reached  bool      // this drawing has already checked that Slack may be called
-	probes   bool      // this drawing tries whether Slack answers again
-	silent   bool      // Slack did not answer this drawing
-	vacant   bool      // a copy along a route can't be sent: the card may have to say that it waits for who has left
-	tried    time.Time // when the current card was claimed, or its post was sent
+	away     []circulation.StandIn // for those whose turn it is
+	by       string                // id of this invocation
+	told     bool                  // the requester already knows that a card can't be shown
+	last     bool                  // the current card is the last one to draw
+	drew     bool                  // something was posted or updated
+	noted    bool                  // a card's row already records that all cards are shown
+	reached  bool                  // this drawing has already checked that Slack may be called
+	probes   bool                  // this drawing tries whether Slack answers again
+	silent   bool                  // Slack did not answer this drawing
+	vacant   bool                  // a copy can't be sent: the card may have to say that it waits for who has left
+	tried    time.Time             // when the current card was claimed, or its post was sent
 
 	fresh   people.Requesters  // caches people for this drawing
 	urgency map[string]urgency // of each card
@@ -218,7 +222,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	now := d.Now()
 	hashes := map[string]string{}
 	rows = slices.DeleteFunc(rows, func(c *aggregate.Card) bool {
-		hashes[c.Key()] = card.Hash(d.kind.Render(d.a, c, d.settings, now))
+		hashes[c.Key()] = card.Hash(d.kind.Render(d.a, c, d.settings, d.away, now))
 		return c.State == aggregate.CardPosted && c.Hash == hashes[c.Key()] || d.rests(c)
 	})
 	if len(rows) > 0 {
@@ -259,7 +263,7 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) erro
 	if err != nil {
 		return err
 	}
-	return d.send(ctx, c, d.kind.Render(opened, c, d.settings, d.Now()), hash)
+	return d.send(ctx, c, d.kind.Render(opened, c, d.settings, d.away, d.Now()), hash)
 }
 
 // send updates a card's message, or posts it.

@@ -63,8 +63,9 @@ type Handler struct {
 	NewID     func() string
 	who       people.Requesters
 	settings  clock.Answers[string, tenancy.Settings] // by tenant
-	answers   clock.Answers[string, bool]             // workspaces that no row calls silent
-	ahead     clock.Answers[string, *ahead]           // by workspace
+	away      clock.Answers[absent, []tenancy.Delegation]
+	answers   clock.Answers[string, bool]   // workspaces that no row calls silent
+	ahead     clock.Answers[string, *ahead] // by workspace
 	Wait      func(ctx context.Context, d time.Duration) error
 	Random    func(n int64) int64 // from 0 up to n, without n; nil: math/rand's
 }

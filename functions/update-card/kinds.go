@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -36,12 +37,14 @@ func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
 		true
 }
 
-func (k taskCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
+func (k taskCards) Render(
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, away []circulation.StandIn, now time.Time,
+) card.Message {
 	t := a.(*task.Aggregate)
 	if k.Reader(t) == "" {
 		s.Locale = t.Language(s.Locale)
 	}
-	return card.RenderLinked(t, c, s, k.console, now)
+	return card.RenderAround(t, c, s, card.Around{Console: k.console, StandIns: away}, now)
 }
 
 // Opened reads the large arguments of a waiting step. They never change.
@@ -227,9 +230,11 @@ func conversationOf(a aggregate.Aggregate) card.Conversation {
 }
 
 func (conversationCards) Render(
-	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time,
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, away []circulation.StandIn, now time.Time,
 ) card.Message {
-	return card.RenderConversation(conversationOf(a), c, s, now)
+	t := conversationOf(a)
+	t.StandIns = away
+	return card.RenderConversation(t, c, s, now)
 }
 
 // Live adds the last lines of a running action's output, which grows without a commit, and whether files can be sent.

@@ -167,25 +167,39 @@ func (d *drawing) beginOwing(ctx context.Context) (users []string, err error) {
 // mostAway is for how many of a stage's people a drawing reads who stands in for them.
 const mostAway = 5
 
-// standIns reads who stands in for those whose turn it is, with a query for each. The index that it reads may be
-// slightly stale; what was set moments ago is drawn with the next change.
+// standInsLast is how long it is not asked again who stands in for somebody at a stage.
+const standInsLast = time.Minute
+
+// standIns reads who stands in for those whose turn it is, with a query for each that was not read lately. Whoever sets
+// or ends that has the cards drawn again, which reads anew; the index that is read may be slightly stale.
 func (d *drawing) standIns(ctx context.Context) error {
 	q, waits := d.a.(decide.Subject).Asks()
 	r, ok := d.onRoute(q.Key)
 	if !ok || !waits {
 		return nil
 	}
-	owes, of := r.st.Owes(), d.a.Common()
+	owes := r.st.Owes()
 	for _, p := range owes[:min(len(owes), mostAway)] {
-		all, err := d.Store.DelegationsOf(ctx, d.ref.Tenant, tenancy.PersonKey(p))
+		of := absent{d.ref, q.Key, r.st.Present, d.a.Root().Common().Redraws, tenancy.PersonKey(p)}
+		all, err := d.Handler.away.Ask(of, d.Now(), standInsLast, func() ([]tenancy.Delegation, error) {
+			return d.Store.DelegationsOf(ctx, d.ref.Tenant, of.person)
+		})
 		if err != nil {
 			return err
 		}
 		for _, x := range all {
-			of.StandIns = append(of.StandIns, x.StandIn())
+			d.away = append(d.away, x.StandIn())
 		}
 	}
 	return nil
+}
+
+// absent is who may be away at a stage that asks them, since its cards were last asked to be drawn again.
+type absent struct {
+	ref            aggregate.Ref
+	gate           string
+	stage, redraws int
+	person         string
 }
 
 // noteOwed writes into the rows of copies since when their people owe a stamp, and that they owe none any more. It

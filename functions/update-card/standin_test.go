@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -36,6 +37,8 @@ func testStandInOnCard(t *testing.T, w *world) {
 			"代わりに承認します")
 	}
 	store := w.Store.KindStore.Store
+	read := &absences{Store: w.h.Store}
+	w.h.Store = read
 	rev := w.Load().Head.Redraws
 	expect.Value(store.SetDelegation(t.Context(), away(webapi.Alex), by(webapi.Alex), w.Now(), nil))(t)
 	expect.That(t, w.Load().Head.Redraws == rev && !says(), "somebody else is away")
@@ -43,7 +46,24 @@ func testStandInOnCard(t *testing.T, w *world) {
 	expect.That(t, w.Load().Head.Redraws > rev, "the card isn't drawn again")
 	w.drawn()
 	expect.That(t, says(), "who stands in isn't said")
+	n := read.n
+	w.drawn()
+	expect.That(t, read.n == n, "who is away was read once more within a minute")
+	w.Later(2 * standInsLast)
+	w.drawn()
+	expect.That(t, read.n == n+1, "who is away is not read any more")
 	expect.Value(store.EndDelegation(t.Context(), d, by(webapi.Tanaka), w.Now(), nil))(t)
 	w.drawn()
 	expect.That(t, !says(), "it is over")
+}
+
+// absences counts how often it is asked who stands in for somebody.
+type absences struct {
+	Store
+	n int
+}
+
+func (a *absences) DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error) {
+	a.n++
+	return a.Store.DelegationsOf(ctx, tenant, principal)
 }

@@ -227,7 +227,7 @@ func (c *Pages) showPage(
 	if p.Since.Shown {
 		p.Gate, p.Buttons, p.Others, p.Asked, p.Along = nil, nil, nil, false, nil
 	}
-	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: later(t.task.Head.Glance.Version),
+	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: card.Later(t.task.Head.Glance.Version),
 		Here: "tasks", Data: p, Status: status, After: turn.After(r.URL.Query().Get("done"))}
 	if p.Asked {
 		d.Here = "approvals" // where one came from

@@ -75,7 +75,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 			Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until), Next: next(v, x, surface, person, s),
 		}
 		about := card.OneLine(web.Mentions(legible.Beginning(x.Description, mostAbout), person))
-		if row.Version = later(x.Glance.Version); row.Version == 0 && about != row.Title {
+		if row.Version = card.Later(x.Glance.Version); row.Version == 0 && about != row.Title {
 			row.About = about
 		}
 		if x.Glance.Amount != (rules.Amount{}) { // there are steps
@@ -110,14 +110,6 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		out = append(out, row)
 	}
 	return out, nil
-}
-
-// later returns a version that a reason led to, 0 for the first.
-func later(version int) int {
-	if version < 2 {
-		return 0
-	}
-	return version
 }
 
 // mostAbout is how many characters of what was asked for a row has.

@@ -31,8 +31,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"ringi/shared/domain/circulation"
 )
 
 // HeadKey is the key of the head row.
@@ -199,8 +197,6 @@ type Shared struct {
 	Copies []*Card // copies of cards in people's direct messages
 	Uses   []*Use
 	Leases []*Lease
-
-	StandIns []circulation.StandIn // for those whose turn it is, as read for cards; no rows
 }
 
 // Uncarded returns those of the messages that show no card.

@@ -82,15 +82,22 @@ func (a *Aggregate) Corrected() *Correction {
 // EditedFrom returns the request before the edit that led to a version; nil if another reason did, or none.
 func (a *Aggregate) EditedFrom(version Gated) *Request {
 	if steps, is := version.(*Process); is {
-		p, i := a.Prompt(), slices.Index(a.Processes, steps)
-		if p == nil || i < 1 || steps.PromptID != p.ID || a.Processes[i-1].PromptID == p.ID {
+		i := slices.Index(a.Processes, steps)
+		of := slices.IndexFunc(a.Prompts, func(p *Prompt) bool { return p.ID == steps.PromptID })
+		if i < 1 || of < 0 || a.Processes[i-1].PromptID == steps.PromptID {
 			return nil
 		}
-		version = p
+		version = a.Prompts[of]
 	}
-	if i := len(a.Prompts) - 1; i < 1 || a.Prompts[i] != version || a.Prompts[i-1].Status == aggregate.Rejected ||
-		a.Prompts[i].Status == aggregate.Cancelled || a.Correction == nil {
+	i := slices.IndexFunc(a.Prompts, func(p *Prompt) bool { return p == version })
+	if i < 1 || a.Prompts[i-1].Status == aggregate.Rejected || a.Prompts[i].Status == aggregate.Cancelled ||
+		a.Correction == nil {
 		return nil
+	}
+	for _, p := range a.Prompts[i : len(a.Prompts)-1] {
+		if p.Status != aggregate.Rejected { // another edit came after it
+			return nil
+		}
 	}
 	return a.Correction.Was
 }

@@ -57,7 +57,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 // routeOf is drawing.route for an action.
 func (d conversationDrawing) routeOf(x *conversation.Action) routed {
 	r := d.route(&x.Gate, x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval)
-	r.copies, r.origin, r.standIns = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin(), d.t.StandIns
+	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
 	r.number, r.plain = x.DecisionNumber, x.ActionType != conversation.ToolCall
 	return r
 }

@@ -2,6 +2,7 @@ package card
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -68,6 +69,23 @@ var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]
 
 // localForm is an address of the local stack, which cards link to as they do to others.
 var localForm = language.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}/[A-Za-z0-9._~/-]*$`}
+
+// writtenAddress finds addresses in an escaped text.
+var writtenAddress = language.Regexp{Text: `https?://[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*[A-Za-z0-9/_=-]`}
+
+// summary is what a model said of an attempt. The address of a result, which the card links, is the same link there.
+func (d drawing) summary(r attempt, most int) string {
+	left := maxLinks
+	text := paragraph(r.Summary, most-20*maxLinks)
+	return writtenAddress.Get().ReplaceAllStringFunc(text, func(found string) string {
+		result := func(s task.Step) bool { return escape(Address(r.rows[s.StepID])) == found }
+		if left == 0 || !slices.ContainsFunc(r.steps, result) {
+			return found
+		}
+		left--
+		return "<" + found + "|" + askWordsOf.In(d.w.Locale).Open + ">"
+	})
+}
 
 // links lists the url members of completed steps' results, each labelled with its address. A card has no other links:
 // an address within a text stays text.

@@ -195,12 +195,16 @@ var headed = language.Regexp{Text: `(?m)^(\pL[\pL\pN ]{0,24}:)( |$)`}
 // prose draws a text that people approve, in up to most sections. What a line is about is bold, but not in code or
 // after it, where a star could be the text's.
 func (d drawing) prose(text string, most int) body {
+	return d.sections(pages(emboldened(text), maxSection), most)
+}
+
+func emboldened(text string) string {
 	before, code, found := strings.Cut(prepared(text), "```")
 	before = headed.Get().ReplaceAllString(before, "*$1*$2")
 	if found {
 		code = "```" + code
 	}
-	return d.sections(pages(before+code, maxSection), most)
+	return before + code
 }
 
 // Headed splits such a text for a page, as Prose returned it.

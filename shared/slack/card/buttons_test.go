@@ -167,7 +167,8 @@ func TestACardLinksTheContestThatGoesOn(t *testing.T) {
 		if taken {
 			s.bestTaken()
 		}
-		m := card.RenderLinked(s.Aggregate, s.card(promptCard), defaults, "https://ringi.example/console", s.now)
+		m := card.RenderAround(s.Aggregate, s.card(promptCard), defaults,
+			card.Around{Console: "https://ringi.example/console"}, s.now)
 		expect.Has(t, string(expect.Value(json.Marshal(m))(t)), `https://ringi.example/console/contests/execution|`)
 	}
 }

@@ -35,6 +35,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi/outgoing"
@@ -47,16 +48,22 @@ type (
 	Suggestion = outgoing.Suggestion
 )
 
+// Around is what a card in a thread shows besides the rows. Its zero value shows nothing.
+type Around struct {
+	Console  string                // the console's address; empty: no links
+	StandIns []circulation.StandIn // for those whose turn it is
+}
+
 // RenderUnder draws the card c of a task under the tenant's settings, which say who may decide. It uses now only to
 // decide whether a wait is over, so the same rows give the same message. A load may mix two commits: a card whose row
 // is missing is drawn as being generated.
 func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
-	return RenderLinked(a, c, s, "", now)
+	return RenderAround(a, c, s, Around{}, now)
 }
 
-// RenderLinked is RenderUnder with links to the pages of the console at this address.
-func RenderLinked(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, console string, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, console: console}
+// RenderAround is RenderUnder with what the card shows besides the rows.
+func RenderAround(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
 	m := d.render(c)
 	if slices.ContainsFunc(m.Attachments, func(a slack.Attachment) bool {
 		return slices.ContainsFunc(a.Blocks.BlockSet, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
@@ -105,11 +112,11 @@ type drawing struct {
 	settings tenancy.Settings
 	w        *words
 	now      time.Time
-	console  string // its address; empty: no links
-	plain    bool   // without table blocks
-	narrow   bool   // as on the Home tab: a short message in one line
-	settled  bool   // nobody decides any more about what is drawn
-	asker    string // whose request a conversation's action is; empty: the task's requester's
+	Around
+	plain   bool   // without table blocks
+	narrow  bool   // as on the Home tab: a short message in one line
+	settled bool   // nobody decides any more about what is drawn
+	asker   string // whose request a conversation's action is; empty: the task's requester's
 
 	beneath bool            // what is drawn stands below what names it
 	copy    *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // The ids of the button that ends a contest with its best draft so far, of the button of other drafts, and of the
@@ -60,9 +61,13 @@ func OthersModal(
 	}
 	of := len(p.Others())
 	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly, o.Alone}
-	blocks := []slack.Block{contextLine(fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score),
-		"place", fill(w.Page, "page", page+1, "pages", of)))}
-	blocks = append(blocks, d.prose(draft.SubmissionContent, everything).blocks...)
+	text, differs := marked(draft.SubmissionContent, p.Content)
+	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place",
+		fill(w.Page, "page", page+1, "pages", of))}
+	if differs {
+		about = append(about, w.Differs)
+	}
+	blocks := append([]slack.Block{contextLine(about...)}, d.sections(pages(text, maxSection), everything).blocks...)
 	if said := draft.EvaluationFeedback; said != "" {
 		blocks = append(append(blocks, divider(), contextLine(w.Feedback)),
 			d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
@@ -81,6 +86,18 @@ func OthersModal(
 		submit, told = w.Pick, w.Picks
 	}
 	return modal(OthersCallback, w.Title, submit, d.w.ReviewClose, metadata(o), append(blocks, contextLine(told))...), true
+}
+
+// marked is a draft in which the lines stand out that another one has nowhere.
+func marked(draft, other string) (text string, differs bool) {
+	var lines []string
+	for _, line := range legible.Beside(emboldened(draft), emboldened(other)) {
+		if line.Alone {
+			line.Text, differs = "➕ "+line.Text, true
+		}
+		lines = append(lines, line.Text)
+	}
+	return strings.Join(lines, "\n"), differs
 }
 
 // PickReason is the reason that is recorded when a version is rejected because another draft was picked.
@@ -149,7 +166,7 @@ func (d drawing) competing(x *task.Contest) string {
 	if x.TakenAt != nil {
 		text = w.Taking
 	}
-	if d.console != "" {
+	if d.Console != "" {
 		text += w.Live
 	}
 	return d.filled(text, x)
@@ -157,7 +174,7 @@ func (d drawing) competing(x *task.Contest) string {
 
 func (d drawing) filled(text string, x *task.Contest) string {
 	return fill(text, "until", when(x.Until), "who", d.w.mention(x.TakenBy), "when", whenSet(x.TakenAt),
-		"page", d.console+"/contests/"+x.ExecutionID, "team", inline(x.Team, maxHeader))
+		"page", d.Console+"/contests/"+x.ExecutionID, "team", inline(x.Team, maxHeader))
 }
 
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted. It is empty if there is no draft,
@@ -219,7 +236,7 @@ type contestTexts struct {
 	Taken, Live, Redoing, Redone            string
 	Won, Picked, Alone, Author              string
 	Others, Title, Entry, Page, Pick, Picks string
-	Reads, Reason, Replaced                 string
+	Reads, Reason, Replaced, Differs        string
 	Ending, MoreFailed, Limited, Feedback   string
 	Unjudged, Unscored                      string
 	Skipped                                 map[string]string // by the value of task.Contest.As

@@ -24,7 +24,7 @@ type Conversation struct {
 	Payload json.RawMessage         // the action's payload, if it is too large for its row
 	Log     []conversation.LogEntry // the last lines of the action's output
 	MaySend bool                    // the app may send files to Slack
-	Console string                  // the console's address; empty: no links
+	Around
 }
 
 // The action_ids of the buttons on the cards of actions and conversations. block_id is blockID of the conversation's
@@ -81,7 +81,7 @@ type conversationDrawing struct {
 }
 
 func drawingOf(t Conversation, s tenancy.Settings, locale string, now time.Time) conversationDrawing {
-	of := drawing{a: &task.Aggregate{}, settings: s, w: wordsOf.In(locale), now: now}
+	of := drawing{a: &task.Aggregate{}, settings: s, w: wordsOf.In(locale), now: now, Around: t.Around}
 	return conversationDrawing{drawing: of, t: t, texts: conversationWordsOf.In(locale)}
 }
 

@@ -95,11 +95,14 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		colour, blocks = yellow, append([]slack.Block{section("*" + text + "*" + opens(link, w))}, d.changed()...)
 	case a.Head.Ended.As == task.TaskCompleted:
 		colour = green
-		if e != nil && !d.toldRequester(d.attempt(e)) {
-			if summary := paragraph(e.Summary, maxReason); summary != "" {
+		if e == nil {
+			break
+		}
+		if r := d.attempt(e); !d.toldRequester(r) {
+			if summary := d.summary(r, maxReason); summary != "" {
 				blocks = append(blocks, section(fill(d.w.Summary, "text", summary)))
 			}
-			blocks = append(blocks, d.links(d.attempt(e))...)
+			blocks = append(blocks, d.links(r)...)
 		}
 	default:
 		if a.Head.Ended.As == task.TaskFailed {

@@ -25,7 +25,7 @@ func (d drawing) execution() face {
 	switch e.Status {
 	case task.ExecutionCompleted:
 		return d.drawn(r, w.CompletedHeader, green).with(
-			section(fill(w.Summary, "text", or(paragraph(e.Summary, maxSection-units(w.Summary)), w.None))),
+			section(fill(w.Summary, "text", or(d.summary(r, maxSection-units(w.Summary)), w.None))),
 		).with(d.below(r)...).with(d.links(r)...).with(
 			contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
 		)

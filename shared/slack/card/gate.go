@@ -265,16 +265,18 @@ func (d drawing) pending(v version, r routed) face {
 // matter says in a line what a version is about: what its steps do, or else the request's name.
 func (d drawing) matter(v *version) string {
 	switch planned := d.a.Process(); {
-	case !v.told() && v.kind == task.CardStep && planned != nil:
-		return d.short(d.sum(planned.Steps))
-	case !v.told() || !v.sum.Final && v.kind == task.CardProcess:
-		return titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale))
-	case v.kind == task.CardStep:
+	case v.kind == task.CardStep && v.told():
 		return checkOf(d.w, v.order, v.sum)
-	case !v.sum.Told():
-		return titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale)) + " — " + d.short(v.sum)
+	case v.kind == task.CardStep && planned != nil:
+		return d.short(d.sum(planned.Steps))
+	case v.told() && v.sum.Told() && (v.sum.Final || v.kind != task.CardProcess):
+		return d.short(v.sum)
 	}
-	return d.short(v.sum)
+	title := titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale))
+	if v.told() && (v.sum.Final || v.kind != task.CardProcess) {
+		title += " — " + d.short(v.sum)
+	}
+	return title
 }
 
 // about says in a dialog which version it is about.
@@ -305,6 +307,10 @@ func (d drawing) rejected(v version) face {
 		said = w.DeniedBy
 	}
 	by := d.rejectedBy(said, v.verdict)
+	whole := body{blocks: sectioned(by)}.with(v.body)
+	if v.kind == task.CardProcess && len(whole.bounded().blocks) == len(whole.blocks) { // many lines follow
+		v.body = whole
+	}
 	draw := func(ending string, lines ...string) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).
 			with(divider(), contextLine(append(append(r.passed(), by), lines...)...))

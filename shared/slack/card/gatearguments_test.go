@@ -306,11 +306,12 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		s := started(t, fiveSteps()[:1]).claim(1)
 		s.finish(1, task.Outcome{Status: task.StepCompleted,
 			Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
-		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と evil.example", s.now))
+		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と "+url+" です", s.now))
 		m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
 		expect.NoError(t, cardtest.Check(m))
-		expect.That(t, strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+"|開く>") == links,
-			"%s is a link: %v", url, !links)
+		text := drawn(m.Attachments[0].Blocks.BlockSet)
+		expect.That(t, (strings.Count(text, "<"+url+"|開く>") == 2) == links, "%s is a link twice: %v", url, !links)
+		expect.That(t, strings.Contains(text, "https://evil.example/ と "), "what isn't a result is a link: %s", text)
 		s.Head.Ended = &task.Ended{As: task.TaskCompleted, At: s.now}
 		told := card.Copy(s.Aggregate, &aggregate.Card{CardType: task.CardOutcome}, defaults, "", s.now)
 		expect.That(t, strings.Contains(drawn(told.Attachments[0].Blocks.BlockSet), "<"+url+"|開く>") == links,

@@ -64,10 +64,18 @@ func began(text string) string {
 
 // Titled returns a request's title and, if a reason led to a later version, which one is meant.
 func Titled(title string, version int) string {
-	if version < 2 {
-		return title
+	if Later(version) > 0 {
+		title += " v" + strconv.Itoa(version)
 	}
-	return title + " v" + strconv.Itoa(version)
+	return title
+}
+
+// Later returns a version that a reason led to, 0 for the first.
+func Later(version int) int {
+	if version < 2 {
+		return 0
+	}
+	return version
 }
 
 // Turn says what only the requester can do about what waits, "" if there is nothing. said writes what people wrote.

@@ -127,7 +127,7 @@ func (d drawing) reply() string {
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {
 		if said := people(inline(r.Sentence, 2*task.MaxSentence)); said != "" {
-			return said + "\n\n" + Sentence(language.Detect(said, d.w.Locale), why, "")
+			return said + "\n" + Sentence(language.Detect(said, d.w.Locale), why, "")
 		}
 	}
 	if told, is := task.ReadStood(why, d.a.Head.Ended.Detail); is {
@@ -144,7 +144,7 @@ func (d drawing) stood(told task.StoodTold) string {
 		told.Items[i].Title = or(inline(told.Items[i].Title, maxHeader), d.w.None)
 	}
 	return explain.Stood(d.w.Locale, told, when, func(x task.StoodItem, text string) string {
-		if page := Page(d.console, aggregate.Ref{Kind: x.Kind, ID: x.ID}); page != "" {
+		if page := Page(d.Console, aggregate.Ref{Kind: x.Kind, ID: x.ID}); page != "" {
 			return "<" + page + "|" + text + ">"
 		}
 		return ""

@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -116,4 +117,32 @@ func TestTheEndIsToldOnce(t *testing.T) {
 		said := drawn(s.told().Attachments[0].Blocks.BlockSet)
 		expect.That(t, strings.Contains(said, "まとめました") != short, "to %s: %s", recipient, said)
 	}
+}
+
+// Another draft shows which of its lines the waiting version has nowhere.
+func TestAnotherDraftShowsWhatTheVersionLacks(t *testing.T) {
+	s := received(t).extracted().contested()
+	other := func(text string) string {
+		view, _ := card.OthersModal(s.Aggregate, card.OtherDraft{ID: s.Prompt().ID},
+			contest.RoundResult{SubmissionContent: text}, "ja")
+		return drawn(view.Blocks.BlockSet)
+	}
+	expect.Has(t, other("- 対象: 今月\n- 通知: ➕ しません"), "- 対象: 今月\n➕ - 通知: ・ しません")
+	expect.That(t, !strings.Contains(other(content), "➕"), "the same text differs")
+}
+
+// Rejected steps say why above what they were.
+func TestRejectedStepsBeginWithTheReason(t *testing.T) {
+	text := reordered(received(t)).drawn(processCard)
+	reason, steps := strings.Index(text, "理由: "), strings.Index(text, "取引先に発注")
+	expect.That(t, reason >= 0 && reason < steps, "%s", text)
+}
+
+// A rejected version still says which edit of the request led to it.
+func TestARejectedVersionSaysWhatItWasMadeFrom(t *testing.T) {
+	s := prompt(received(t))
+	s.Request.Text = "PC を 3 台"
+	edited(s, "PC を 2 台").rejectPrompt("見積を付けてください").drafted(defaults)
+	expect.Has(t, s.drawn("CARD#prompt#0002"), "さんが依頼を変更")
+	expect.That(t, !strings.Contains(s.drawn("CARD#prompt#0003"), "さんが依頼を変更"), "%s", s.drawn("CARD#prompt#0003"))
 }

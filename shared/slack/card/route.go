@@ -25,18 +25,17 @@ const (
 // routed draws where a gate under a rule stands. Everything follows from circulation.Walk.
 type routed struct {
 	drawing
-	texts    *routeWords
-	gate     *aggregate.Gate
-	st       circulation.State
-	open     bool              // people are asked now
-	brief    bool              // nobody is named at the stage that is asked
-	copies   []*aggregate.Card // of the gate's card
-	standIns []circulation.StandIn
-	origin   aggregate.Origin
-	number   string // that the decision got when it began to run
-	plain    bool   // it moves no money that a mark could say
-	step     bool   // it is of a step that waits before it runs: a rejection sends nothing back
-	said     string // the amount that the card says
+	texts  *routeWords
+	gate   *aggregate.Gate
+	st     circulation.State
+	open   bool              // people are asked now
+	brief  bool              // nobody is named at the stage that is asked
+	copies []*aggregate.Card // of the gate's card
+	origin aggregate.Origin
+	number string // that the decision got when it began to run
+	plain  bool   // it moves no money that a mark could say
+	step   bool   // it is of a step that waits before it runs: a rejection sends nothing back
+	said   string // the amount that the card says
 	// remade: the card says why the version was made, if it has room for that
 	remade bool
 	rounds
@@ -63,7 +62,6 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 // routeOf is route for a version of a task.
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.status == aggregate.PendingApproval && d.a.Head.Ended == nil)
-	r.standIns = d.a.StandIns
 	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
 	if v.told() {
 		r.said = explain.Money(d.w.Locale, v.sum.Amount)

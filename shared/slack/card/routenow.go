@@ -36,7 +36,7 @@ func (r routed) standsIn() (lines string) {
 	}
 	g := r.gate.Circulating()
 	date := func(at time.Time) string { return organisation.DateOf(at.In(tenancy.Zone())).String() }
-	for _, x := range r.st.StoodFor(&g, r.standIns) {
+	for _, x := range r.st.StoodFor(&g, r.StandIns) {
 		if r.drawing.now.Before(x.Ends) && (s.DecideBy == nil || x.Begins.Before(*s.DecideBy)) && n < maxNamed/2 {
 			n++
 			lines += "\n" + fill(r.texts.StandsIn, "hand", r.called(x.Hand.User), "principal", r.called(x.Principal.User),

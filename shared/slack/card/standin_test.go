@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 // Who stands in for those whose turn it is stands below them, with dates that are true whenever they are read. Who
@@ -19,22 +21,27 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 		return circulation.StandIn{Delegation: circulation.Delegation{Key: hand + "#" + principal}, Hand: person(hand),
 			Principal: person(principal), SetBy: person(setBy), Begins: s.now.Add(begins), Ends: s.now.Add(ends)}
 	}
-	s.StandIns = []circulation.StandIn{
+	around := card.Around{StandIns: []circulation.StandIn{
 		away("U0HAND", suzuki, suzuki, -day, 3*day), away("U0SOON", suzuki, suzuki, day, 2*day),
 		away("U0OVER", suzuki, suzuki, -2*day, 0), away("U0LATE", suzuki, suzuki, 40*day, 50*day),
 		away(requester.ID, suzuki, suzuki, 0, day), away("U0CHOSEN", suzuki, requester.ID, 0, day),
 		away("U0OTHER", tanaka, tanaka, 0, day),
+	}}
+	says := func() string {
+		m := card.RenderAround(s.Aggregate, s.card(processCard), tenancy.DefaultSettings(), around, s.now)
+		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
-	text := s.drawn(processCard)
+	text := says()
 	expect.Has(t, text, "👥 2026-04-17 から 2026-04-21 まで<@"+suzuki+">さんが不在の間、<@U0HAND>さ"+
 		"んが代わりに承認します\n👥")
 	expect.Has(t, text, "<@U0SOON>さんが代わりに")
 	for _, who := range []string{"U0OVER", "U0LATE", requester.ID + ">さんが代わりに", "U0CHOSEN", "U0OTHER"} {
 		expect.That(t, !strings.Contains(text, who), "%s is named: %s", who, text)
 	}
-	copied := drawn(copied(s, s.copyOf(suzuki, 1), "ja").Attachments[0].Blocks.BlockSet)
+	m := card.RenderAround(s.Aggregate, s.copyOf(suzuki, 1), tenancy.DefaultSettings(), around, s.now)
+	copied := drawn(m.Attachments[0].Blocks.BlockSet)
 	expect.That(t, !strings.Contains(copied, "U0HAND"), "the copy says it: %s", copied)
 	s.stamps(1, suzuki)
-	expect.That(t, !strings.Contains(s.drawn(processCard), "U0HAND"), "the stage is over: %s", s.drawn(processCard))
-	expect.Has(t, s.drawn(processCard), "<@U0OTHER>さんが代わりに")
+	expect.That(t, !strings.Contains(says(), "U0HAND"), "the stage is over: %s", says())
+	expect.Has(t, says(), "<@U0OTHER>さんが代わりに")
 }
