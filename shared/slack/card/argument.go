@@ -46,21 +46,13 @@ func memberName(name string) string {
 	return scalar(name)
 }
 
-func sorted[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
-}
-
 // inlineCode shows a text as code within a line, with invisible characters spelled out.
 func inlineCode(s string) string { return coded(legible.OneLine(s)) }
 
 // coded formats a text as inline code. It replaces backticks, which would end the code. The caller has already spelled
 // out invisible characters.
 func coded(spelled string) string {
-	s := unticked(escape(spelled))
-	if strings.ContainsFunc(s, legible.RightToLeft) {
-		s = isolate + s + endIsolate
-	}
-	return "`" + s + "`"
+	return "`" + legible.Isolated(unticked(escape(spelled))) + "`"
 }
 
 // tickedApart spells out backticks that would end a block of code. Fewer than three don't.
@@ -82,19 +74,6 @@ func asWritten(spelled string) string {
 	return bounded(s, units(s)+2)
 }
 
-// masked hides personal data in a text that may be JSON.
-func masked(text string) string {
-	v, ok := decoded(text)
-	if !ok {
-		return legible.Mask(text)
-	}
-	hidden := legible.MaskAll(v)
-	if reflect.DeepEqual(v, hidden) {
-		return text
-	}
-	return compact(hidden)
-}
-
 func compact(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -105,16 +84,15 @@ func compact(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// literal returns arguments as people see them. It masks personal data in values that come from earlier results. It
-// masks nothing in planned values, in destinations, and in the arguments of an MCP server's tool, each of which may be
-// a destination. hidden names the arguments in which something was masked.
+// literal returns arguments as people see them. It masks personal data that comes from earlier results, but nothing
+// planned, no destination, and nothing that a server is given, which may be one. hidden names those with masked data.
 func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden []string) {
 	if _, _, foreign := tenancy.ServerTool(tool); foreign {
 		return members, nil
 	}
 	plan, _ := planned.(map[string]any)
 	shown = make(map[string]any, len(members))
-	for _, name := range sorted(members) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		v := members[name]
 		shown[name] = v
 		if destination(tool, name, v) {

@@ -21,7 +21,7 @@ var formats = language.Regexp{Text: `\*[^*\n]+\*|\b_[^_\n]+_\b|~[^~\n]+~|:[a-z][
 func (d drawing) unread(b aggregate.Blob, most int) body {
 	text, lost := string(b.JSON), false
 	if text == "" {
-		text, lost = masked(b.Preview), true
+		text, lost = legible.MaskJSON(b.Preview), true
 	}
 	pages, rest := fenced(visible(pretty(text)), maxSection, most)
 	out := body{sectioned(pages...), rest || lost}
@@ -132,9 +132,6 @@ func (d drawing) below(r attempt) []slack.Block {
 		case n != "0":
 			out = append(out, fill(d.w.RowsBelow, "step", s.Order, "n", inline(n.String(), maxTool)))
 		}
-	}
-	if len(out) == 0 {
-		return nil
 	}
 	return sectioned(pages(strings.Join(out, "\n"), maxSection)...)
 }

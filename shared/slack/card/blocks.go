@@ -1,6 +1,7 @@
 package card
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,8 +78,9 @@ func contextLine(texts ...string) slack.Block {
 	return slack.NewContextBlock("", out...)
 }
 
-// contextOf is a contextLine, or nothing without texts.
+// contextOf is a contextLine of those texts that say something, or nothing without any.
 func contextOf(texts []string) []slack.Block {
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	if len(texts) == 0 {
 		return nil
 	}
@@ -134,9 +136,8 @@ func characters(b slack.Block) int {
 // ident bounds an id for block_id, value and private_metadata.
 func ident(id string) string { return cut(strings.ToValidUTF8(id, "?"), maxID) }
 
-// The limits of a body in blocks and characters. They leave room for the card's header, a divider, up to three lines
-// about the outcome, buttons, and for a gate along its route: a section that says whose turn it is, and its path. What
-// fits without these has to fit once they come.
+// The limits of a body in blocks and characters. They leave room for what comes later: the header, a divider, three
+// lines about the outcome, buttons, whose turn it is, and its path.
 const (
 	maxBodyBlocks = maxBlocks - 6 - 2
 	maxBody       = maxCharacters - 2500 - 2*maxPath
@@ -276,8 +277,7 @@ func shownID(id string, stage int, hash string) string {
 }
 
 // Subject reads a block_id that a button names: a task or conversation, a stage, which is 0 for a gate without a rule,
-// and the hash of what was shown, if the block_id has it. ok is false if the stage is written in a way that no card
-// writes it.
+// and the hash of what was shown, if it is there. ok is false for a stage as no card writes it.
 func Subject(block string) (id string, stage int, hash string, ok bool) {
 	id, rest, there := strings.Cut(block, "/")
 	if !there {

@@ -54,9 +54,8 @@ type Around struct {
 	StandIns []circulation.StandIn // for those whose turn it is
 }
 
-// RenderUnder draws the card c of a task under the tenant's settings, which say who may decide. It uses now only to
-// decide whether a wait is over, so the same rows give the same message. A load may mix two commits: a card whose row
-// is missing is drawn as being generated.
+// RenderUnder draws the card c of a task under the tenant's settings, which say who may decide. It uses now only for
+// waits that are over. A load may mix two commits: a card whose row is missing is drawn as being generated.
 func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	return RenderAround(a, c, s, Around{}, now)
 }
@@ -212,18 +211,14 @@ func (d drawing) shownTo() []slack.Block {
 
 // places names a channel's members, or people.
 func (d drawing) places(ids []string) string {
-	var names []string
-	for _, id := range ids[:min(len(ids), maxNamed)] {
+	var people []circulation.Person
+	for _, id := range ids {
 		if !strings.HasPrefix(id, "U") && !strings.HasPrefix(id, "W") {
 			return d.w.surface().Approvers(tenancy.Settings{}, aggregate.Origin{Channel: id})
 		}
-		names = append(names, d.w.mention(id))
+		people = append(people, circulation.Person{User: id})
 	}
-	text := strings.Join(names, " ")
-	if more := len(ids) - len(names); more > 0 {
-		text = fill(routeWordsOf.In(d.w.Locale).Others, "who", text, "n", more)
-	}
-	return text
+	return d.route(nil, false).asked(people, maxPath)
 }
 
 // refused says why a request did not become a task, and when the person may ask again.

@@ -141,9 +141,8 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		won := Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		if lines := append(drafted(p, d.w.Locale, onCard), d.endings(nil, x)...); len(lines) > 0 {
-			return []slack.Block{contextLine(strings.Join(lines, "\n"))}
-		}
+		lines := append([]string{drafted(p, d.w.Locale, onCard)}, d.endings(nil, x)...)
+		return contextOf([]string{strings.TrimPrefix(strings.Join(lines, "\n"), "\n")})
 	}
 	return nil
 }
@@ -180,19 +179,19 @@ func (d drawing) filled(text string, x *task.Contest) string {
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted. It is empty if there is no draft,
 // as for a cancelled task.
 func DraftedAlone(p *task.Prompt, locale string) string {
-	return strings.Join(drafted(p, locale, OneLine), "")
+	return drafted(p, locale, OneLine)
 }
 
-func drafted(p *task.Prompt, locale string, shown func(string) string) []string {
+func drafted(p *task.Prompt, locale string, shown func(string) string) string {
 	if p.Content == "" {
-		return nil
+		return ""
 	}
 	w := contestWords.In(locale)
 	why := or(w.Skipped[p.Contest.As], w.Alone)
 	if d := shown(p.Contest.Detail); d != "" {
 		why += " (" + d + ")"
 	}
-	return []string{why}
+	return why
 }
 
 // endings say who ended the contest early, why the winning team stopped early and why other teams have no draft.

@@ -28,8 +28,7 @@ type Conversation struct {
 }
 
 // The action_ids of the buttons on the cards of actions and conversations. block_id is blockID of the conversation's
-// id. An
-// action's value is its id, a slash, and the hash of what people approve.
+// id. An action's value is its id, a slash, and the hash of what people approve.
 const (
 	ApproveAction      = "approve_action"
 	RejectAction       = "reject_action"

@@ -86,34 +86,33 @@ func under(from slack.Block, m Message) Message {
 func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
 	w := askWordsOf.In(s.Locale)
-	text := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w))
-	colour := grey
-	blocks := []slack.Block{section("*" + text + "*" + opens(link, w))}
-	switch e := a.Execution(); {
-	case a.Head.Ended == nil:
-		text = fill(d.w.DeclinedText, "title", titleOf(a, w))
-		colour, blocks = yellow, append([]slack.Block{section("*" + text + "*" + opens(link, w))}, d.changed()...)
-	case a.Head.Ended.As == task.TaskCompleted:
+	text, colour, rest := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w)), grey, []slack.Block(nil)
+	var r attempt
+	if e := a.Execution(); e != nil {
+		r = d.attempt(e)
+	}
+	switch e := a.Head.Ended; {
+	case e == nil:
+		text, colour, rest = fill(d.w.DeclinedText, "title", titleOf(a, w)), yellow, d.changed()
+	case e.As == task.TaskCompleted:
 		colour = green
-		if e == nil {
+		if r.Execution == nil || d.toldRequester(r) {
 			break
 		}
-		if r := d.attempt(e); !d.toldRequester(r) {
-			if summary := d.summary(r, maxReason); summary != "" {
-				blocks = append(blocks, section(fill(d.w.Summary, "text", summary)))
-			}
-			blocks = append(blocks, d.links(r)...)
+		if summary := d.summary(r, maxReason); summary != "" {
+			rest = sectioned(fill(d.w.Summary, "text", summary))
 		}
+		rest = append(rest, d.links(r)...)
 	default:
-		if a.Head.Ended.As == task.TaskFailed {
+		if e.As == task.TaskFailed {
 			colour = red
 		}
-		if e != nil {
-			blocks = append(blocks, d.kept(d.attempt(e))...)
+		if r.Execution != nil {
+			rest = d.kept(r)
 		}
-		blocks = append(blocks, contextLine(append(d.rejection(), d.ended())...))
+		rest = append(rest, contextLine(append(d.rejection(), d.ended())...))
 	}
-	return face{text, colour, blocks}.message()
+	return face{text, colour, sectioned("*" + text + "*" + opens(link, w))}.with(rest...).message()
 }
 
 // toldRequester reports whether a step of an attempt sent the requester a direct message, which says what they need.

@@ -12,11 +12,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// units counts UTF-16 units after escaping, which is the strictest reading of Slack's limits: Slack's reference
-// (https://docs.slack.dev/reference/block-kit/blocks/section-block, …/header-block and
-// …/composition-objects/text-object) says "characters" without defining them, or saying whether they are counted before
-// escaping, and Slack's SDK for Python (slack_sdk.models) counts code points. A kanji counts as one, most emoji as two,
-// a family emoji as eight. So a text may be cut earlier than Slack requires.
+// units counts UTF-16 units after escaping, the strictest reading of the "characters" in Slack's limits
+// (https://docs.slack.dev/reference/block-kit/composition-objects/text-object): most emoji count as two.
 //
 //go:noinline
 func units(s string) int {
@@ -221,9 +218,7 @@ func folded(text string, limit int) []string {
 	return out
 }
 
-// visible writes invisible characters, and backticks that would end a block of code, as JSON escapes: the text stays
-// the
-// same JSON.
+// visible writes invisible characters, and backticks that would end a block of code, as escapes of the same JSON.
 func visible(s string) string {
 	s = fenceForm.Get().ReplaceAllStringFunc(strings.ToValidUTF8(s, "\ufffd"), func(ticks string) string {
 		return strings.Repeat(`\u0060`, len(ticks))

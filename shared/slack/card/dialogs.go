@@ -193,15 +193,19 @@ type ConversationForm struct {
 	Stage   int    `json:"stage,omitempty"` // which the person saw, of an action under a rule
 }
 
-// Rejection asks why the person rejects the action whose hash is in r.
+// Rejection asks why the person rejects the action whose hash is in r and, under a rule, what comes after.
 func (t Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
-	if view, ok := t.rejectionOnRoute(r, locale); ok {
-		return view
-	}
-	w := conversationWordsOf.In(locale)
+	w, texts, draw := conversationWordsOf.In(locale), routeWordsOf.In(locale), wordsOf.In(locale)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
-	return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, wordsOf.In(locale).ModalClose, about,
-		section(w.RejectText), reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason))
+	reason := reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason)
+	x := t.Action(r.ID)
+	if x == nil || !x.Gate.Ruled() {
+		return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, draw.ModalClose, about,
+			section(w.RejectText), reason)
+	}
+	form := RejectionOf(&x.Gate, conversation.CardAction, true, false, locale, draw.mention)
+	return modal(ActionRejectCallback, texts.Rejection, texts.Send, draw.ModalClose, about,
+		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale, reason, form.then(texts))...)...)
 }
 
 // Ending asks the person to confirm that the conversation ends.

@@ -19,9 +19,9 @@ func (d conversationDrawing) difference(changes []files.Change) listing {
 	l := listing{more: d.texts.Rest["files"]}
 	l.add(0, "", fill(d.texts.Difference, "n", len(changes)))
 	for i, c := range changes {
-		again := d.again(c.Path)
+		again := fill(d.texts.Again, "name", inlineCode(legible.First(c.Path, maxAgain)))
 		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+earlier(c.By, d.texts))
-		if lines := d.lines(c); lines != "" {
+		if lines := strings.Join(DifferenceLines(c, d.texts.NoLineEnd), "\n"); lines != "" {
 			fences, _ := fenced(tickedApart(tabs.Replace(lines)), maxSection-200-units(again), everything)
 			l.add(i+1, again, fences...)
 		}
@@ -31,11 +31,6 @@ func (d conversationDrawing) difference(changes []files.Change) listing {
 
 // maxAgain is how many characters of a path stand above each further part of a file.
 const maxAgain = 120
-
-// again says whose lines go on in another section.
-func (d conversationDrawing) again(path string) string {
-	return fill(d.texts.Again, "name", inlineCode(legible.First(path, maxAgain)))
-}
 
 // Earlier says on any surface which actions changed a path before, and whether people saw what they wrote; empty: none.
 func Earlier(by []files.Maker, locale string) string {
@@ -103,15 +98,6 @@ func became(c files.Change, w *conversationWords, named func(string) string, non
 		out = append(out, w.Unshown[c.Unshown])
 	}
 	return strings.Join(out, " · ")
-}
-
-// lines writes a change's hunks as a unified difference in which every character can be seen.
-func (d conversationDrawing) lines(c files.Change) string {
-	var b strings.Builder
-	for _, line := range DifferenceLines(c, d.texts.NoLineEnd) {
-		b.WriteString(line + "\n")
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // DifferenceLines returns the lines of a unified difference in which every character can be seen. noEnd stands below a

@@ -25,13 +25,12 @@ const (
 	maxThreeLines = 360  // bytes of three lines: a wide character has three, and takes the room of two
 )
 
-// effects draws what steps do in sections of up to most: the money and what people are told first, since, the list of
-// items, why it matters, other arguments, all other writes, and reads. In small type, as long as people decide, it says
-// that nobody knows the money. The card has used characters besides. No model writes any of it.
+// effects draws what steps do in sections of up to most: the money and what people are told first, since, items, why it
+// matters, other arguments, other writes, and reads. The card has used characters besides. No model writes any of it.
 func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
-	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{d.says(s)}, quotation(lead.Words))...)
+	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{strong(d.line(s.Says()))}, quotation(lead.Words))...)
 	if since != "" {
 		top.add(0, "", since)
 	}
@@ -98,9 +97,6 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 	below.parts = append(below.parts, long.parts...)
 	below.below = max(below.below, long.below)
 }
-
-// says is the sentence that people read first.
-func (d drawing) says(s explain.Sum) string { return strong(d.line(s.Says())) }
 
 // unsaid is the request's title where it isn't known what steps do: what a tool is called says little.
 func (d drawing) unsaid(s explain.Sum) []string {

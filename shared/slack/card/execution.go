@@ -64,7 +64,7 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	case s.Final && r.Status == task.ExecutionCompleted:
 		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0])))), maxSection)))
 	case s.Final:
-		f = f.with(section(cut(d.says(s), maxSection)))
+		f = f.with(section(cut(strong(d.line(s.Says())), maxSection)))
 	}
 	f = f.with(lines.blocks...).with(divider())
 	if r.Number == "" {
@@ -84,18 +84,14 @@ func (d drawing) kept(r attempt) []slack.Block {
 		e := explain.EffectOf(d.w.Locale, s, nil, r.steps[:i])
 		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, rowsOf(r, e.Orders[0]))))
 	}
-	if lines == nil {
-		return sectionOf(d.untouched())
-	}
-	return sectionOf(append([]string{d.w.Kept}, lines...))
-}
-
-// untouched says that no attempt wrote or sent anything. It says nothing once a write was begun.
-func (d drawing) untouched() []string {
-	if slices.ContainsFunc(d.a.Steps, func(row *task.StepResult) bool { return row.Access != aggregate.Read }) {
+	begun := func(row *task.StepResult) bool { return row.Access != aggregate.Read }
+	switch {
+	case lines != nil:
+		return sectionOf(append([]string{d.w.Kept}, lines...))
+	case slices.ContainsFunc(d.a.Steps, begun):
 		return nil
 	}
-	return []string{d.w.Untouched}
+	return []slack.Block{section(d.w.Untouched)}
 }
 
 // rowsOf returns how many rows a step wrote to a sheet, "" if its result doesn't say.

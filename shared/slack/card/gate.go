@@ -1,6 +1,8 @@
 package card
 
 import (
+	"slices"
+
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
@@ -58,10 +60,9 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 	case task.CardPrompt:
 		v.words = d.w.Prompt
 		for i, p := range d.a.Prompts {
-			if !is(p.Key(), p.ID, p.Version, p.Gate) {
-				continue
+			if is(p.Key(), p.ID, p.Version, p.Gate) {
+				d.policy(&v, i, most)
 			}
-			d.policy(&v, i, most)
 		}
 	case task.CardProcess:
 		v.words = d.w.Process
@@ -93,9 +94,10 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		v.words = d.w.Step
 		for _, g := range d.a.Gates {
 			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
-				v.body, v.sum = d.gateBody(g, most)
-				v.made, v.order = true, g.Order
-				v.note = d.otherRule(g)
+				step, line := d.gated(g)
+				v.body, v.sum = d.call(step, g.Arguments, most)
+				v.body = d.sections(pages(line, maxSection), most).with(v.body)
+				v.made, v.order, v.note = true, g.Order, d.otherRule(g)
 			}
 		}
 	}
@@ -126,7 +128,10 @@ func (d drawing) asks(kind aggregate.CardType, key string) face {
 	v, _ := d.versionOf(kind, func(other, _ string) bool { return key == other }, maxPages)
 	v.key = key // a missing row has no key
 	closed := v.status == aggregate.Cancelled || v.status == aggregate.Generating
-	if kind == task.CardStep && closed && d.doneBefore(key) {
+	doneBefore := func(s *task.StepResult) bool {
+		return s.Reused && task.GateKey(s.ProcessVersion, s.Attempt, s.Order) == key
+	}
+	if kind == task.CardStep && closed && slices.ContainsFunc(d.a.Steps, doneBefore) {
 		return d.titled(v, grey, d.w.IsCancelled).with(v.body.blocks...).with(divider(), contextLine(d.w.StepDoneBefore))
 	}
 	return d.gate(v)

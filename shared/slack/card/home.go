@@ -199,23 +199,18 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 
 // bodyOnHome draws what a version is about. What takes more lines than a tab has room for is read on its card.
 func (d drawing) bodyOnHome(v *version) body {
-	b, most := v.body, maxHomeEffects
+	b, most, first := v.body, maxHomeEffects, []slack.Block{d.about(v)}
 	switch {
 	case v.kind == task.CardPrompt:
 		most = maxHomePolicy
 	case v.kind == task.CardProcess && v.made:
-		b = d.effects(v.sum, "", maxPages-1, 0)
+		b, first = d.effects(v.sum, "", maxPages-1, 0), nil
 	}
 	lines := 0
 	for _, block := range b.blocks {
 		lines += max(blockHeight(block), characters(block)/maxHomeLine)
 	}
-	b.cut = b.cut || lines > most
-	if v.kind == task.CardProcess && v.made {
-		return b
-	}
-	b.blocks = append([]slack.Block{d.about(v)}, b.blocks...)
-	return b
+	return body{append(first, b.blocks...), b.cut || lines > most}
 }
 
 // byDue returns the items in the order in which they are due; those without an end come last. What names the person

@@ -139,21 +139,20 @@ func (x Waits) what(w *askWords) string {
 	return drawing{w: wordsOf.In(w.Locale)}.short(s)
 }
 
-// facts are what somebody wants to know before they open a request: its words, its priority, and for whom the person
-// stands in.
+// facts are what somebody wants to know before they open a request: its words, its priority if that presses, and for
+// whom the person stands in.
 func (x Waits) facts(w *askWords) (out string) {
-	if a, is := x.Of.(*task.Aggregate); is && a.Task != nil && a.Request != nil {
+	a, is := x.Of.(*task.Aggregate)
+	if !is || a.Task == nil {
+		return x.as(w)
+	}
+	if a.Request != nil {
 		if said := inline(a.Request.Words(w.Locale), maxListSaid); said != "" {
 			out = fill(w.WaitsSaid, "text", said)
 		}
 	}
-	return out + x.pressing(w)
-}
-
-// pressing says how urgent an item is, if it is, and for whom the person stands in.
-func (x Waits) pressing(w *askWords) (out string) {
-	if a, is := x.Of.(*task.Aggregate); is && a.Task != nil && a.Task.Priority.Pressing() {
-		out = " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
+	if a.Task.Priority.Pressing() {
+		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
 	}
 	return out + x.as(w)
 }
@@ -198,10 +197,16 @@ func along(x Waits, w *askWords) string {
 		return ""
 	}
 	r := drawing{w: wordsOf.In(w.Locale)}.route(g, true)
-	if of, is := x.Of.(interface{ Origin() aggregate.Origin }); is {
-		r.origin = of.Origin()
-	}
+	r.origin = x.origin()
 	return r.whom(w)
+}
+
+// origin returns where the item was asked for.
+func (x Waits) origin() (o aggregate.Origin) {
+	if of, is := x.Of.(interface{ Origin() aggregate.Origin }); is {
+		o = of.Origin()
+	}
+	return o
 }
 
 // decides says who may decide, by the gate's route or else by the settings.
@@ -209,11 +214,7 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 	if g := x.gate(); g.Ruled() {
 		return along(x, w)
 	}
-	of, is := x.Of.(interface{ Origin() aggregate.Origin })
-	if !is {
-		return ""
-	}
-	return fill(w.WaitsFor, "who", wordsOf.In(w.Locale).surface().Approvers(s, of.Origin()))
+	return fill(w.WaitsFor, "who", wordsOf.In(w.Locale).surface().Approvers(s, x.origin()))
 }
 
 // mineLine says of one of the person's own requests what it is and moves, and what happens next: whose decides.

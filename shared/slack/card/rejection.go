@@ -35,8 +35,7 @@ type Rejected struct {
 }
 
 // ReadRejection reads a rejection's form from its callback id, its private_metadata and its fields. value returns what
-// a field holds: a text, or the value of an option. ok is false for another form, and for one that another release
-// drew.
+// a field holds. ok is false for another form, and for one that another release drew.
 func ReadRejection(callback, about string, value func(block, input string) string) (r Rejected, ok bool) {
 	var of Rejection
 	var action ConversationForm
@@ -96,7 +95,9 @@ func RejectionOf(
 	case conversation.CardAction:
 		form.Lead, again, over = conversationWordsOf.In(locale).RejectText, texts.NewTurn, texts.NoTurn
 	}
-	form.Lead += texts.endsStamps(st.Stamps(), called)
+	if acts := st.Stamps(); len(acts) > 0 {
+		form.Lead += fill(texts.EndsStamps, "names", texts.hands(acts, called))
+	}
 	if last {
 		form.Never = fill(texts.NoVersion, "max", g.Terms.MaxVersions)
 	} else if follows {
@@ -112,7 +113,7 @@ func (d taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.
 	w, locale := draw.w, draw.w.Locale
 	texts := routeWordsOf.In(locale)
 	follows, last := d.MaySendBack(r.ID)
-	form := RejectionOf(&v.gate, r.Type, follows, last, locale, draw.called)
+	form := RejectionOf(&v.gate, r.Type, follows, last, locale, draw.w.mention)
 	about := metadata(Rejection{
 		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage, Asked: v.gate.AskedSum,
 	})
@@ -122,28 +123,6 @@ func (d taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.
 	}
 	return modal(RejectionCallback, texts.Rejection, submit, w.ModalClose, about,
 		append([]slack.Block{draw.about(v), section(form.Lead)}, whom(r.AsWhom, locale, fields...)...)...)
-}
-
-// rejectionOnRoute is Rejection for an action under a rule, ok is false for one without.
-func (t Conversation) rejectionOnRoute(r Review, locale string) (view slack.ModalViewRequest, ok bool) {
-	x := t.Action(r.ID)
-	if x == nil || !x.Gate.Ruled() {
-		return view, false
-	}
-	w, draw, texts := conversationWordsOf.In(locale), drawing{w: wordsOf.In(locale)}, routeWordsOf.In(locale)
-	form := RejectionOf(&x.Gate, conversation.CardAction, true, false, locale, draw.called)
-	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
-	return modal(ActionRejectCallback, texts.Rejection, texts.Send, draw.w.ModalClose, about,
-		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale,
-			reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason), form.then(texts))...)...), true
-}
-
-// endsStamps says whose stamps end with the gate, if there are any.
-func (w *routeWords) endsStamps(acts []*circulation.Act, called func(user string) string) string {
-	if len(acts) == 0 {
-		return ""
-	}
-	return fill(w.EndsStamps, "names", w.hands(acts, called))
 }
 
 // then asks what comes of the rejection. What is offered first is chosen.

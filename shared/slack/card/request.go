@@ -24,9 +24,7 @@ func (d drawing) enclosed() []slack.Block {
 	}
 	var blocks []slack.Block
 	for _, lines := range [][]string{{Thread(d.a.Request.Thread, d.w.Locale)}, d.forwarded(), d.files()} {
-		if text := strings.Join(lines, "\n"); text != "" {
-			blocks = append(blocks, contextLine(text))
-		}
+		blocks = append(blocks, contextOf([]string{strings.Join(lines, "\n")})...)
 	}
 	return blocks
 }
@@ -76,7 +74,7 @@ func (d drawing) files() []string {
 
 // eachFile lists what can't be read first.
 func (d drawing) eachFile() []string {
-	var unread, read []string
+	var read []string
 	if d.a.Read() == nil {
 		for _, f := range d.a.Request.Files {
 			read = append(read, fill(d.w.FileWaits, "name", d.fileName(f)))
@@ -84,23 +82,35 @@ func (d drawing) eachFile() []string {
 		return d.fewer(read)
 	}
 	for _, f := range d.a.Read().Files {
-		name := d.fileName(f.SharedFile)
 		if f.Why != "" {
-			unread = append(unread, fill(d.w.FileUnread, "name", name, "why", explain.UnreadFile(d.w.Locale, f.Why)))
 			continue
 		}
 		text := d.w.FileRead
 		if f.Shown < f.Characters {
 			text = d.w.FilePart
 		}
-		line := fill(text, "name", name, "n", f.Shown, "all", f.Characters, "size", Size(f.Bytes), "hash",
+		line := fill(text, "name", d.fileName(f.SharedFile), "n", f.Shown, "all", f.Characters, "size", Size(f.Bytes), "hash",
 			f.SHA256[:min(12, len(f.SHA256))])
 		for _, r := range f.Remarks {
 			line += " " + explain.FileRemark(d.w.Locale, r)
 		}
 		read = append(read, line)
 	}
-	return d.fewer(append(unread, read...))
+	return d.fewer(append(d.unreadFiles(), read...))
+}
+
+// unreadFiles says which files could not be read, and why.
+func (d drawing) unreadFiles() (lines []string) {
+	if d.a.Read() == nil {
+		return nil
+	}
+	for _, f := range d.a.Read().Files {
+		if f.Why != "" {
+			why := explain.UnreadFile(d.w.Locale, f.Why)
+			lines = append(lines, fill(d.w.FileUnread, "name", d.fileName(f.SharedFile), "why", why))
+		}
+	}
+	return lines
 }
 
 func (d drawing) fileName(f aggregate.SharedFile) string {
@@ -122,13 +132,8 @@ func (d drawing) leftUnread() (text string) {
 	if r := d.a.Request; r != nil && r.MoreFiles > 0 {
 		text += "\n" + fill(d.w.FilesNotRead, "n", r.MoreFiles, "most", len(r.Files))
 	}
-	if d.a.Read() == nil {
-		return text
-	}
-	for _, f := range d.a.Read().Files {
-		if f.Why != "" {
-			text += "\n" + fill(d.w.FileUnread, "name", d.fileName(f.SharedFile), "why", explain.UnreadFile(d.w.Locale, f.Why))
-		}
+	for _, line := range d.unreadFiles() {
+		text += "\n" + line
 	}
 	return text
 }
@@ -241,21 +246,13 @@ func (w *words) redraftable(a *task.Aggregate, text func(string) string) string 
 }
 
 // isChanged returns that sentence as a card says it.
-func (d drawing) isChanged() string {
-	return Changed(d.a, d.w.Locale, d.w.mention, quoted)
-}
+func (d drawing) isChanged() string { return Changed(d.a, d.w.Locale, d.w.mention, quoted) }
 
 // quoted is a part of a message within a line.
 func quoted(s string) string { return people(inline(s, maxReason)) }
 
 // changed draws that sentence.
-func (d drawing) changed() []slack.Block {
-	said := d.isChanged()
-	if said == "" {
-		return nil
-	}
-	return []slack.Block{contextLine(said)}
-}
+func (d drawing) changed() []slack.Block { return contextOf([]string{d.isChanged()}) }
 
 // redrafts returns the button by which the author has the changed request drafted anew.
 func (d drawing) redrafts() []slack.BlockElement {

@@ -35,7 +35,7 @@ func ResultValues(text []byte) (values []Value, ok bool) {
 	if !isObject {
 		members = map[string]any{"result": legible.MaskAll(v)}
 	}
-	for _, name := range sorted(members) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		values = flatten(values, memberName(name), members[name])
 	}
 	return values, true
@@ -46,7 +46,7 @@ func flatten(out []Value, name string, v any) []Value {
 	texts := []string{}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, member := range sorted(v) {
+		for _, member := range slices.Sorted(maps.Keys(v)) {
 			out = flatten(out, name+explain.PathSign+memberName(member), v[member])
 		}
 		if len(v) > 0 {
@@ -109,26 +109,19 @@ func tableOf(list []any) *Table {
 	}
 	for _, item := range list {
 		row := make([]string, len(t.Columns))
-		for i := range row {
-			if v, had := cell(item, keys, i); had && isScalar(v) {
+		switch item := item.(type) {
+		case map[string]any:
+			for i, key := range keys {
+				if v, had := item[key]; had {
+					row[i] = scalar(v)
+				}
+			}
+		case []any:
+			for i, v := range item {
 				row[i] = scalar(v)
-			} else if had {
-				row[i] = compact(v)
 			}
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-func cell(item any, keys []string, i int) (v any, had bool) {
-	switch item := item.(type) {
-	case map[string]any:
-		v, had = item[keys[i]]
-	case []any:
-		if had = i < len(item); had {
-			v = item[i]
-		}
-	}
-	return v, had
 }

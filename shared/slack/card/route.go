@@ -168,7 +168,7 @@ func (r routed) onRoute() (turn string, notes []string) {
 			lines, room = append(lines, line), room-units(line)
 		}
 	}
-	return r.now(room), slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+	return r.now(room), lines
 }
 
 // amount says what the rules saw of the amount, or nothing if no money is moved or the card has said it.
@@ -341,15 +341,10 @@ func (r routed) first(acts []*circulation.Act) string {
 // hand names who acted. A stand-in is named before whom they stood in for, since the other order reads either way.
 func (r routed) hand(act *circulation.Act) string {
 	if act.Hand.User == act.Principal.User {
-		return r.called(act.Hand.User)
+		return r.w.mention(act.Hand.User)
 	}
-	return fill(r.texts.StandIn, "hand", r.called(act.Hand.User), "principal", r.called(act.Principal.User))
+	return fill(r.texts.StandIn, "hand", r.w.mention(act.Hand.User), "principal", r.w.mention(act.Principal.User))
 }
-
-// called names somebody who acted, as every card names who decided. Slack tells nobody of a message that is updated,
-// and
-// rows have no names: looking them up would make cards of the same rows differ.
-func (d drawing) called(user string) string { return d.w.mention(user) }
 
 // seenUnits counts what people see of a line: of times and people about what Slack shows in their place.
 func seenUnits(s string) (n int) {

@@ -39,7 +39,7 @@ func (r routed) standsIn() (lines string) {
 	for _, x := range r.st.StoodFor(&g, r.StandIns) {
 		if r.drawing.now.Before(x.Ends) && (s.DecideBy == nil || x.Begins.Before(*s.DecideBy)) && n < maxNamed/2 {
 			n++
-			lines += "\n" + fill(r.texts.StandsIn, "hand", r.called(x.Hand.User), "principal", r.called(x.Principal.User),
+			lines += "\n" + fill(r.texts.StandsIn, "hand", r.w.mention(x.Hand.User), "principal", r.w.mention(x.Principal.User),
 				"from", date(x.Begins), "until", date(x.Ends.Add(-time.Second)))
 		}
 	}
@@ -56,10 +56,7 @@ func (r routed) bySettings() (turn string, notes []string) {
 	if somebody {
 		turn = fill(r.texts.NowAny, "who", turn)
 	}
-	if note != "" {
-		notes = []string{note}
-	}
-	return turn + r.until(r.gate.Terms.DecideBy), notes
+	return turn + r.until(r.gate.Terms.DecideBy), []string{note}
 }
 
 // until is the section's line that says when a gate is due.
@@ -135,11 +132,11 @@ func (r routed) carried() string {
 	was := circulation.Walk(r.before.Circulating())
 	text := r.texts.NoneCarried
 	if acts := was.Stamps(); len(acts) > 0 {
-		text = fill(r.texts.NotCarried, "who", r.texts.hands(acts, r.called), "round", r.round-1)
+		text = fill(r.texts.NotCarried, "who", r.texts.hands(acts, r.w.mention), "round", r.round-1)
 	}
 	text = fill(text, "round", r.round-1) + " · "
 	if !r.remade {
-		text += fill(r.texts.MadeFrom, "version", r.from, "who", r.called(r.before.RejectedBy)) + " · "
+		text += fill(r.texts.MadeFrom, "version", r.from, "who", r.w.mention(r.before.RejectedBy)) + " · "
 	}
 	return text + fill(r.texts.SendBacks, "n", r.further)
 }
@@ -174,8 +171,8 @@ func (r routed) successor() string {
 	act := r.st.Stands[len(r.st.Stands)-1]
 	text := func(reason string) string {
 		return fill(r.texts.Successor, "stage", inline(r.st.Stages[act.Stage-1].Name, maxStage), "old",
-			r.called(act.For.User),
-			"new", r.called(act.To.User), "who", r.called(act.Hand.User), "reason", reason)
+			r.w.mention(act.For.User),
+			"new", r.w.mention(act.To.User), "who", r.w.mention(act.Hand.User), "reason", reason)
 	}
 	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))
 }
@@ -199,7 +196,7 @@ func (r routed) left() string {
 	if able >= s.Owed {
 		return ""
 	}
-	return fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", r.called(gone))
+	return fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", r.w.mention(gone))
 }
 
 // uncopied says how many further people of the stage that is asked got no message.
@@ -273,8 +270,7 @@ func (d drawing) hints() []string {
 }
 
 // resting returns what a copy says whose person owes nothing at its stage, and its colour. It is empty for a copy that
-// asks, and for one of the stage at which the gate was decided: that shows the end as the card does. What others stamp
-// changes nothing of it.
+// asks, and for one of the stage at which the gate was decided: that shows the end as the card does.
 func (r routed) resting() (line, colour string) {
 	c := r.copy
 	if c == nil || c.Stage > len(r.st.Stages) {

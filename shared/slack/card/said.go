@@ -208,9 +208,8 @@ func formatted(line string, more bool) string {
 	return strongMark + emphasized(title, false) + strongMark
 }
 
-// emphasized marks bold and emphasized text where Slack and Markdown agree that it is: it begins and ends a word, and
-// stands in one line. Beside characters of languages that are written without spaces, bold text needs no word's edge.
-// Other stars and underscores are marked as such.
+// emphasized marks bold and emphasized text where Slack and Markdown agree that it is: in one line, at a word's edges,
+// which bold text beside dense characters doesn't need. Other stars and underscores are marked as such.
 func emphasized(s string, more bool) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -277,8 +276,7 @@ func emphasis(s string, i, n int) (inside string, decided, ok bool) {
 }
 
 // strongMarks returns the marks around bold text whose stars begin at i. Slack finds stars only beside ASCII or a
-// space.
-// Markdown takes stars between a letter and punctuation for text.
+// space. Markdown takes stars between a letter and punctuation for text.
 func strongMarks(s string, i int, inside string) (begin, end string) {
 	before, after := lastRune(s[:i]), firstRune(s[i+len(inside)+4:])
 	mark := strongMark
@@ -295,9 +293,8 @@ func strongMarks(s string, i int, inside string) (begin, end string) {
 	return begin, end
 }
 
-// dense reports whether a character is of a script that is written without spaces, or with endings that follow a word
-// at
-// once: Japanese, Chinese or Korean, with their punctuation.
+// dense reports whether a character is Japanese, Chinese or Korean, or punctuation of theirs: there words need no
+// spaces around them.
 func dense(r rune) bool {
 	return r >= 0x2e80 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff ||
 		r >= 0xff00 && r <= 0xffef || r >= 0x20000 && r <= 0x3ffff
@@ -306,18 +303,12 @@ func dense(r rune) bool {
 func sign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
 func firstRune(s string) rune {
-	r, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return '\n'
-	}
+	r, _ := utf8.DecodeRuneInString(s + "\n")
 	return r
 }
 
 func lastRune(s string) rune {
-	r, size := utf8.DecodeLastRuneInString(s)
-	if size == 0 {
-		return '\n'
-	}
+	r, _ := utf8.DecodeLastRuneInString("\n" + s)
 	return r
 }
 

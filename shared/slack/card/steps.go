@@ -76,12 +76,13 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 // quoteRoom is what a heading and the marks of quotations need in a section.
 const quoteRoom = 100 + 2*maxLines
 
-// processBody draws a process that people decide on: what its steps do, what changed since another version, answers to
-// earlier rejections, and the list of steps. Each part fills up to most sections. If that is too much for a card, it
-// has fewer of all.
+// processBody draws a process that people decide on: what its steps do, what changed, answers to earlier rejections,
+// and the list of steps. Each part fills up to most sections, or fewer if that is too much for a card.
 func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since string, most int) body {
+	check := d.checks(steps)
+	calls := func(s task.Step, name string) string { return stepLine(s, name) + check(s) } // sentences name no tools
 	draw := func(since string, most, list int) body {
-		rest := d.answers(remarks, since, most).with(d.calls(steps, list))
+		rest := d.answers(remarks, since, most).with(d.stepList(steps, list, wholeName, calls))
 		used := 0
 		for _, b := range rest.blocks {
 			used += characters(b)
@@ -99,14 +100,6 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 		out = draw("", 1, max(1, most-1))
 	}
 	return out
-}
-
-// calls lists steps that people decide on, with their tools, which sentences don't name, and what is asked once more.
-func (d drawing) calls(steps []task.Step, most int) body {
-	check := d.checks(steps)
-	return d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
-		return stepLine(s, name) + check(s)
-	})
 }
 
 // checks returns what says of a step that it is asked about once more, and of the first for each reason why.
@@ -161,20 +154,6 @@ func (d drawing) answers(remarks, said string, most int) body {
 // sum sums up what steps do.
 func (d drawing) sum(steps []task.Step) explain.Sum {
 	return explain.SumUp(d.w.Locale, steps)
-}
-
-// doneBefore reports whether a call of an earlier attempt turned out to have completed this gate's step.
-func (d drawing) doneBefore(key string) bool {
-	return slices.ContainsFunc(d.a.Steps, func(s *task.StepResult) bool {
-		return s.Reused && task.GateKey(s.ProcessVersion, s.Attempt, s.Order) == key
-	})
-}
-
-// gateBody draws a step that people approve before its call: its line, and what the call does.
-func (d drawing) gateBody(g *task.StepGate, most int) (body, explain.Sum) {
-	step, line := d.gated(g)
-	b, s := d.call(step, g.Arguments, most)
-	return d.sections(pages(line, maxSection), most).with(b), s
 }
 
 // gated returns the step that a gate is for, and its line.

@@ -116,9 +116,5 @@ func (d drawing) table(t *explain.Table, room int) (b *slack.TableBlock, left in
 
 // tableText is a cell's text. Slack neither formats it nor accepts an empty one.
 func tableText(spelled string) string {
-	s := breakMentions(or(spelled, " "))
-	if strings.ContainsFunc(s, legible.RightToLeft) {
-		s = isolate + s + endIsolate
-	}
-	return s
+	return legible.Isolated(breakMentions(or(spelled, " ")))
 }

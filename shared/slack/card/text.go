@@ -41,11 +41,9 @@ const (
 )
 
 const (
-	ellipsis   = "..."
-	joiner     = "\u2060" // an invisible word joiner, which keeps Slack from interpreting the text
-	isolate    = "\u2068"
-	endIsolate = "\u2069"
-	zwj        = '\u200d'
+	ellipsis = "..."
+	joiner   = "\u2060" // an invisible word joiner, which keeps Slack from interpreting the text
+	zwj      = '\u200d'
 )
 
 // inline prepares a person's or a model's words for a line of Ringi's. They can't end the line, format, link, mention,
@@ -59,10 +57,10 @@ func unformatted(s string, most int) string {
 
 // bounded cuts a text that unformatted returned, and isolates its reading direction if that could spread.
 func bounded(s string, limit int) string {
-	if !strings.ContainsFunc(s, legible.RightToLeft) {
-		return cut(s, limit)
+	if strings.ContainsFunc(s, legible.RightToLeft) {
+		limit -= 2
 	}
-	return isolate + cut(s, limit-2) + endIsolate
+	return legible.Isolated(cut(s, limit))
 }
 
 func plain(s string, limit int) string {
@@ -173,18 +171,15 @@ func breakMentions(s string) string {
 	for i := range len(s) {
 		b.WriteByte(s[i])
 		rest := s[i+1:]
-		if s[i] == '@' && (hasWord(rest, "channel") || hasWord(rest, "here") || hasWord(rest, "everyone")) ||
-			s[i] == ':' && namesEmoji(rest) {
+		begins := func(word string) bool { return len(rest) >= len(word) && strings.EqualFold(rest[:len(word)], word) }
+		if s[i] == '@' && slices.ContainsFunc(everybody, begins) || s[i] == ':' && namesEmoji(rest) {
 			b.WriteString(joiner)
 		}
 	}
 	return b.String()
 }
 
-// hasWord reports whether s begins with a word, ignoring the case of letters.
-func hasWord(s, word string) bool {
-	return len(s) >= len(word) && strings.EqualFold(s[:len(word)], word)
-}
+var everybody = []string{"channel", "here", "everyone"}
 
 // maxEmojiName is the greatest length of an emoji's name, in characters; Slack allows 100.
 const maxEmojiName = 100
@@ -329,9 +324,8 @@ func (p prose) passages() (out []Passage) {
 	return out
 }
 
-// streamed is the Markdown that Slack's streaming takes. It shows what the answer's card shows and
-// nothing else: what would be a link, a list, a table, a divider or code by indentation is text. Bold text that
-// Markdown would not find is not bold yet.
+// streamed is the Markdown that Slack's streaming takes. It shows what the answer's card shows and nothing else: what
+// would be a link, a list or a table is text. Bold text that Markdown would not find is not bold yet.
 var streamed = dialect{strong: "**", star: `\*`, underscore: `\_`, language: true, prose: plainMarkdown,
 	ticked: func(code string) string {
 		if len(code) > 1 && code[0] == ' ' && code[len(code)-1] == ' ' && strings.Trim(code, " ") != "" {
@@ -352,9 +346,8 @@ func plainMarkdown(escaped string) string {
 	return lineStart.Get().ReplaceAllString(unlinked.Replace(escaped), joiner+"$1")
 }
 
-// Streamed prepares the beginning of an agent's answer for Slack's streaming. It shows what the answer's card will show
-// so far, without the words that the answer's rest may change, and without mentions and links. A longer beginning never
-// changes the part that is already shown.
+// Streamed prepares the beginning of an agent's answer for Slack's streaming: what its card will show so far, without
+// the words that the rest may change, mentions and links. A longer beginning never changes what is already shown.
 func Streamed(text string) string {
 	pieces, _ := legible.SettledPieces(text)
 	if n := len(pieces); n > 0 && pieces[n-1].Kind == legible.Prose { // what ends there has no blanks at its end

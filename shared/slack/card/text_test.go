@@ -180,7 +180,7 @@ func TestTextsThatShowNothingAreNone(t *testing.T) {
 		expect.That(t, got == "", "%+q is shown as %+q", s, got)
 	}
 	expect.Same(t, "a bc", inline("a\u3164\u3164b\u034fc\u200d\ufe0f\ufe0f", 100))
-	expect.Same(t, isolate+"𐤀 x"+endIsolate, inline("𐤀 x", 100))
+	expect.Same(t, "\u2068𐤀 x\u2069", inline("𐤀 x", 100))
 }
 
 // Slack counts characters without saying how. A text at a limit stays complete. A text that is one longer is cut

@@ -29,8 +29,7 @@ var (
 )
 
 // Check returns the reasons why Slack would refuse a message, and violations of Ringi's rules: a message has a text and
-// exactly one attachment with a colour (a plain reply has none), and the attachment has at most 16 blocks, of the six
-// types that cards use.
+// one attachment (a plain reply has none) with a colour and at most 16 blocks, of the types that cards use.
 func Check(m outgoing.Message) error {
 	found := problems{}
 	if n := webapi.Units(m.Text); n < 1 || n > maxFallback {
