@@ -186,27 +186,17 @@ func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
 	}
 }
 
-// waits fills in the buckets from the first to the last that has decisions.
+// waits fills in the buckets that have decisions.
 func (d *insightsData) waits(w web.Texts, all tenancy.DailySum) {
-	first, last := slices.IndexFunc(all.Waits, func(n int) bool { return n > 0 }), len(all.Waits)-1
-	if first < 0 {
-		return
-	}
-	for all.Waits[last] == 0 {
-		last--
-	}
-	most := slices.Max(all.Waits)
-	for i := first; i <= last; i++ {
+	for i, n := range all.Waits {
+		if n == 0 {
+			continue
+		}
 		text := w.Say("longer")
 		if end, ok := tenancy.WaitBound(i); ok {
 			text = w.Say("up_to", "time", span(w, end))
 		}
-		n := all.Waits[i]
-		row := bucketRow{UpTo: text, N: n, Width: 1000 * n / most}
-		if n > 0 {
-			row.Width = max(row.Width, 4)
-		}
-		d.WaitRows = append(d.WaitRows, row)
+		d.WaitRows = append(d.WaitRows, bucketRow{text, n, max(4, 1000*n/slices.Max(all.Waits))})
 	}
 }
 
@@ -218,18 +208,24 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%d%%", int(math.Round(100*float64(part)/float64(whole))))
 }
 
-// span formats an upper bound of a duration, rounded up.
+// span formats an upper bound of a duration, rounded up to a figure that people read: above ten to one of few.
 func span(w web.Texts, d time.Duration) string {
-	up := func(unit time.Duration) int { return int(math.Ceil(float64(d) / float64(unit))) }
+	up := func(unit time.Duration, few int) int {
+		n := int(math.Ceil(float64(d) / float64(unit)))
+		if n > 10 {
+			n = (n + few - 1) / few * few
+		}
+		return n
+	}
 	switch {
 	case d <= 100*time.Second:
-		return w.Say("seconds", "n", up(time.Second))
+		return w.Say("seconds", "n", up(time.Second, 5))
 	case d <= 100*time.Minute:
-		return w.Say("minutes", "n", up(time.Minute))
+		return w.Say("minutes", "n", up(time.Minute, 5))
 	case d <= 48*time.Hour:
-		return w.Say("hours", "n", up(time.Hour))
+		return w.Say("hours", "n", up(time.Hour, 6))
 	}
-	return w.Say("days", "n", up(24*time.Hour))
+	return w.Say("days", "n", up(24*time.Hour, 5))
 }
 
 // chart is a small bar chart with its axes. Sizes are attributes because the pages have no inline styles.

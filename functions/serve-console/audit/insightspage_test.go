@@ -19,6 +19,7 @@ import (
 func TestInsights(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"say what the facts of the days come to, in both languages": insightsSay,
+		"round limits, and leave out those without a decision":      insightsRounded,
 		"are empty before anything happened":                        insightsEmpty,
 		"are for administrators, of their own tenant":               insightsAreClosed,
 		"span the days that are asked for, and not too many":        insightsSpan,
@@ -48,9 +49,9 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 		happened(w.Tenant.ID, "t1", w.Now())))
 	b := w.As(webapi.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、中止 0 件",
+		"ja": {"約 10 秒まで", "約 5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、中止 0 件",
 			"料金不明の呼び出し", tenancy.DayOf(w.Now())},
-		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "plus 1 failed and 0 cancelled"},
+		"en": {"Up to about 10 s", "Up to about 5 min", "1 approved, 1 rejected", "Failures by tool", "Plus 1 failed and 0 cancelled"},
 	} {
 		page := b.In(locale).Get("/console/insights")
 		for _, text := range want {
@@ -63,6 +64,21 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 		page.Holds(t, "<span>20,000</span><span>10,000</span><span>0</span>", "<span>$2.00</span>", "<span>"+day+"</span>",
 			`<details id="by-day">`)
 	}
+}
+
+// The buckets end at 22.5 and 33.8 seconds, and so on.
+func insightsRounded(t *testing.T, w *consoletest.World) {
+	var all []tenancy.DailyFact
+	for i, d := range []time.Duration{20 * time.Second, 30 * time.Second, time.Minute, time.Hour, 12 * time.Hour,
+		20 * 24 * time.Hour} {
+		f := happened(w.Tenant.ID, fmt.Sprintf("t%d", i), w.Now())[2]
+		*f.Waited = d.Milliseconds()
+		all = append(all, f)
+	}
+	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
+	page := w.As(webapi.Suzuki).Get("/console/insights").Text()
+	_, rows, _ := strings.Cut(page, "判断にかかった時間の分布")
+	expect.Has(t, rows, "約 25 秒まで 1 約 35 秒まで 1 約 80 秒まで 1 約 75 分まで 1 約 18 時間まで 1 約 25 日まで 1")
 }
 
 func insightsEmpty(t *testing.T, w *consoletest.World) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -160,29 +161,23 @@ func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[
 	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
 		for _, u := range m.People {
 			if !u.Bot && len(all) < mostActors {
-				all[u.ID] = card.OneLine(u.Name)
+				all[u.ID] = u.Name
 			}
 		}
 	} else {
 		slog.WarnContext(r.Context(), "the filter offers nobody who is not on the page", "err", err)
 	}
-	for id, name := range named {
-		all[id] = card.OneLine(name)
-	}
-	system := string(aggregate.ActorSystem)
-	if _, there := all[chosen]; !there && chosen != "" && chosen != system {
+	maps.Copy(all, named)
+	if _, there := all[chosen]; !there && chosen != "" {
 		all[chosen] = chosen
 	}
-	ringi, called := auditlog.WordsIn(v.Locale).Ringi, map[string]int{}
-	for _, name := range all {
-		called[name]++
-	}
+	system, ringi := string(aggregate.ActorSystem), auditlog.WordsIn(v.Locale).Ringi
+	all[system] = ringi // which anyone may call themselves, too
+	called := web.Named(all)
+	delete(all, system)
 	var out []web.Choice
-	for id, name := range all {
-		if called[name] > 1 || name == ringi { // anyone may choose a name that is taken
-			name += " (" + id + ")"
-		}
-		out = append(out, web.Choice{Value: id, Text: cmp.Or(name, id), Chosen: id == chosen})
+	for id := range all {
+		out = append(out, web.Choice{Value: id, Text: called(id), Chosen: id == chosen})
 	}
 	slices.SortFunc(out, web.Choice.Compare)
 	return slices.Insert(out, 0, web.Choice{Value: system, Text: ringi, Chosen: chosen == system})

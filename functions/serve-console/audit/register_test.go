@@ -112,7 +112,7 @@ func prints(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register/"+number).
 		Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().AskedSum,
 			"go run ./infra/audit prove",
-			w.Ref.ID, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です",
+			w.Ref.ID, "田中 恵 さんに DM を送ります", "締切は金曜です",
 										"決裁した内容").
 		Holds(t, `class="stamps"`).Lacks(t, "取り消せません", "(承認した人)") // on paper it is settled
 }
@@ -125,7 +125,7 @@ func printsWhatIsThere(t *testing.T, w *consoletest.World) {
 		ThreadTS: ts, Text: text})
 	number := numbered(w, 1)
 	w.As(webapi.Suzuki).Get("/console/register/"+number).Says(t, 200,
-		"円000,01 を @鈴木 一郎 ("+webapi.Suzuki+") に払う").
+		"円000,01 を @鈴木 一郎 に払う").
 		Lacks(t, "\u202e", "\u200b", "&lt;@")
 }
 

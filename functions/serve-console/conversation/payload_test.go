@@ -119,7 +119,7 @@ func TestACallIsDrawnAsAStepIs(t *testing.T) {
 	b := w.As(webapi.Suzuki)
 	page := b.Get(k.Page())
 	page.Says(t, 200, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です", "送ったあとは取り消せません", "元の文字のまま開く",
-		"依頼: 佐藤 花子 ("+webapi.Sato+") · 承認: (承認した人)")
+		"依頼: 佐藤 花子 · 承認: (承認した人)")
 	expect.That(t, !strings.Contains(html.UnescapeString(page.Body), `{"recipient"`), "it is shown as JSON")
 	expect.Same(t, b.Get(k.Page()+"/actions/1/1").Body, arguments)
 }

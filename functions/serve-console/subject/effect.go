@@ -19,7 +19,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Piece is a part of a line. A person's has their id, since anybody may choose any name.
+// Piece is a part of a line. While people are asked, a person's has their id, since anybody may choose any name.
 type Piece struct {
 	Text, ID string
 	Planned  bool // no words of Ringi's: it stands in an element of its own
@@ -193,7 +193,9 @@ func (r Reader) Line(pieces []explain.Piece) (out []Piece) {
 	for _, p := range pieces {
 		is := Piece{Text: p.Text, Planned: p.Kind == explain.Value || p.Kind == explain.Person}
 		if p.Kind == explain.Person {
-			is.Text, is.ID = r.Person(p.Text), legible.OneLine(p.Text)
+			if is.Text = r.Person(p.Text); !r.Settled {
+				is.ID = legible.OneLine(p.Text)
+			}
 		}
 		out = append(out, is)
 	}

@@ -350,7 +350,14 @@ func testStuck(t *testing.T, w *consoletest.World) {
 	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 },
 		w.Routed(consoletest.Desk("経理", 1, webapi.Guest), consoletest.Desk("部長", 1, webapi.Alex, gone)))
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/approvals").Holds(t, `href="/console/approvals?for=stuck"`)
+	asks := func(path string) int {
+		before := w.People.Asked
+		b.Get(path).Holds(t, `href="/console/approvals?for=stuck"`)
+		return w.People.Asked - before
+	}
+	asks("/console/approvals") // whose names Slack says is kept
+	names := asks("/console/approvals")
+	expect.Is(t, asks("/console/approvals?for=stuck"), names+1, "people whom Slack is asked about one by one")
 	list := b.Get("/console/approvals?for=stuck").Says(t, 200, "経理 : ", "ゲスト", "部長",
 		"ワークスペースの外", "課長(あと1人): 田中 恵")
 	list.Lacks(t, "経理(あと") // who is waited for in vain stands there once

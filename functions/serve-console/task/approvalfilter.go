@@ -106,7 +106,7 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 		{Path: mine.at(""), Text: words.Say("your_turn") + counted(len(turn[true]), !l.Stuck), Here: l.ForMe},
 		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), l.All), Here: f.For == ""}}
 	if v.Admin {
-		text := words.Say("stuck") + counted(l.Vacant, l.All && l.Vacant >= 0 || l.Stuck)
+		text := words.Say("stuck") + counted(len(rows), l.Stuck) // only that list asks Slack who is gone
 		l.Views = append(l.Views, web.View{Path: left.at(""), Text: text, Here: l.Stuck})
 	}
 	if f.Person != "" && f.Person != web.Myself && names[f.Person] == "" {

@@ -39,7 +39,6 @@ type waitingList struct {
 	ForMe, Few bool   // only the viewer's; as the home shows them
 	Stuck      bool   // only what needs a successor
 	All        bool   // all were read, whatever is shown
-	Vacant     int    // how many need a successor; negative: that isn't known
 	Counted    string // of all that waits for the viewer, as console.js reads it; empty: this page is not of all
 	Groups     []waitingGroup
 	Rows       int       // in all groups
@@ -88,7 +87,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if !v.Admin && f.For == stuck {
 		f.For = ""
 	}
-	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck, Few: q.Get("few") != ""}
+	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck, All: f.For == "", Few: q.Get("few") != ""}
 	list.Bad, list.Narrowed = web.Problems(words, bad), f.Narrows()
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
@@ -109,7 +108,6 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		}
 	}
 	mine := slices.DeleteFunc(slices.Clone(found), func(x askedItem) bool { return !x.turn(reach, v) })
-	c.counts(&list, r, v, found, page.Next == "" && q.Get("cursor") == "")
 	if f == (approvalFilter{}) && !q.Has("for") && len(mine) > 0 {
 		f.For, list.ForMe, list.Of.For = web.Myself, true, web.Myself
 	}
@@ -140,18 +138,6 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	list.offer(words, v, c.read(r, v, found, reach, settings))
 	d.Data, d.Status = list, list.Status()
 	return c.Show(w, r, v, d, "approvals")
-}
-
-// counts says of which lists all rows are known, and to administrators how many need a successor.
-func (c *Pages) counts(l *waitingList, r *http.Request, v *web.Viewer, found []askedItem, whole bool) {
-	l.All, l.Vacant = l.Of.For == "", len(found)
-	if l.All && v.Admin && whole {
-		vacant, err := c.vacant(r.Context(), v, found)
-		if l.Vacant = len(vacant); err != nil {
-			slog.WarnContext(r.Context(), "what is stuck is not counted", "err", err)
-			l.Vacant = -1
-		}
-	}
 }
 
 // counted is how many decisions wait for the viewer, and how many of them are of agents, by the menu's keys.

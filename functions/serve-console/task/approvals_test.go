@@ -61,10 +61,8 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
 	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t,
 		"<input type=\"checkbox\"") // one is decided at a time
-	b := w.As(webapi.Suzuki).In("en")
-	b.Get("/console/approvals?for=all").Says(t, 200, "Message", "Sends", "DM", "Policy", "in 6 days",
-		"Your turn · 2 waiting",
-		"佐藤 花子")
+	w.As(webapi.Suzuki).In("en").Get("/console/approvals?for=all").Says(t, 200, "Message", "Sends", "DM", "Policy",
+		"in 6 days", "Your turn · 2 waiting", "佐藤 花子")
 	w.Cancel()
 	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
 }
@@ -228,8 +226,7 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		expect.That(t, len(got.Body) <= 150<<10, "%s weighs %d bytes", query, len(got.Body))
 	}
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	grouped := w.As(webapi.Sato).Get("/console/approvals?for=all")
-	grouped.Says(t, 200, "あなたの番 · 20 件", "ほかの人の番 · 10 件")
+	w.As(webapi.Sato).Get("/console/approvals?for=all").Says(t, 200, "あなたの番 · 20 件", "ほかの人の番 · 10 件")
 	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:",
 		"sort=x": "並び順:", "act=x": "実行内容:"} {
 		got := b.Get("/console/approvals?" + query)
@@ -290,9 +287,8 @@ func testManyApprovals(t *testing.T, w *consoletest.World) {
 		t.Errorf("the first page has %d", n)
 	}
 	second := b.Get(first.Link("next"))
-	second.Says(t, 200, "全社", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage), "最初のページ")
-	second.Lacks(t, `data-live`)
-	second.Says(t, 200, "並び順は、ページごとに適用されます")
+	second.Says(t, 200, "全社", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage), "最初のページ",
+		"並び順は、ページごとに適用されます").Lacks(t, `data-live`)
 	b.Get(second.Link("prev")).Says(t, 200, "人事 00", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage-1))
 }
 
@@ -308,9 +304,7 @@ func testListsAreEscaped(t *testing.T, w *consoletest.World) {
 	w.People.Called[webapi.Sato] = consoletest.Payloads[1]
 	w.People.Channel = consoletest.Payloads[2]
 	for _, path := range []string{"/console/tasks", "/console/approvals", "/console/approvals?for=me"} {
-		got := w.As(webapi.Suzuki).Get(path)
-		got.Says(t, 200)
-		got.Holds(t, "&lt;img src=x onerror=alert(1)&gt;", "&lt;svg/onload=alert(1)&gt;")
+		got := w.As(webapi.Suzuki).Get(path).Says(t, 200).Holds(t, "&lt;img src=x onerror=alert(1)&gt;", "&lt;svg/onload=alert(1)&gt;")
 		consoletest.Harmless(t, path, got)
 	}
 	for _, x := range consoletest.Payloads {
@@ -365,7 +359,7 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 		"方針 アクメへの発注 アクメに ¥447,000 の PC を発注して · 書き込みはまだ行いません")
 	b.Get("/console/approvals?for=all").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
 	b.Get("/console/approvals?for=all").Says(t, 200,
-		"あなたの番 · 4 件 · 合計 ¥1,382,600 · 金額不明 1 件 · 方針だけで金額未定 1 件",
+		"あなたの番 · 4 件 · 合計 ¥1,382,600 · 金額不明 1 件 · ステップがまだないもの 1 件",
 		"発注 Acme に「 Laptop 」を発注します",
 		"¥298,000", "¥1,084,600", "DM を送ります")
 	b.Get("/console/approvals?sort=amount").Says(t, 200, "¥1,084,600")

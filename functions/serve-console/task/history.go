@@ -169,7 +169,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		t.Message = Message{Text: r.prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
 		r.enclosed(&t.Message, a)
 		line, _, _ := strings.Cut(strings.TrimSpace(m.Words(r.Locale)), "\n")
-		t.Title, t.Created = r.Named(card.OneLine(legible.Beginning(line, mostText))), m.CreatedAt
+		t.Title, t.Created = web.Mentions(card.OneLine(legible.Beginning(line, mostText)), r.Person), m.CreatedAt
 	}
 	if x := a.Task; x != nil {
 		t.Title, t.Description, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.CreatedAt
@@ -256,10 +256,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 }
 
 // prose is card.Prose with people's names.
-func (r Reader) prose(s string) string { return r.Named(card.Prose(s)) }
-
-// Named adds names to mentions of people: see web.Mentions.
-func (r Reader) Named(s string) string { return web.Mentions(s, r.Person) }
+func (r Reader) prose(s string) string { return web.Mentions(card.Prose(s), r.Person) }
 
 // along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
 // steps that was sent back makes the next one another round.

@@ -119,7 +119,7 @@ func (c *Pages) taskOf(r *http.Request, v *web.Viewer) (*task.Aggregate, error) 
 func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Source) {
 	words := v.Texts("task")
 	asked := map[string]bool{}
-	var called map[string]string
+	var called func(id string) string
 	person := func(id string) string {
 		if id == "" {
 			return words.Say("system")
@@ -128,7 +128,7 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 			asked[id] = true
 			return id
 		}
-		return cmp.Or(card.OneLine(called[id]), id)
+		return called(id)
 	}
 	channel := c.ChannelsOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
 	t.reader = Reader{subject.Reader{Locale: v.Locale, Person: person, Channel: channel(t.task.Request.Channel),
@@ -136,7 +136,7 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 	t.surface = subject.SurfaceOf(v, person, channel)
 	t.reader.History(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
-	called = c.Names(ctx, v, slices.Collect(maps.Keys(asked))...)
+	called = c.Called(ctx, v, slices.Collect(maps.Keys(asked))...)
 	t.history = t.reader.History(s)
 }
 

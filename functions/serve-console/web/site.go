@@ -20,7 +20,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -123,8 +122,7 @@ func (c *Site) Names(ctx context.Context, v *Viewer, ids ...string) map[string]s
 
 // Called returns what people are called, by id: an id whose name is unknown is called so.
 func (c *Site) Called(ctx context.Context, v *Viewer, ids ...string) func(id string) string {
-	names := c.Names(ctx, v, ids...)
-	return func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
+	return Named(c.Names(ctx, v, ids...))
 }
 
 // Refused returns who of these people and user groups may not be chosen, by the rules that they break, and the

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -118,18 +120,28 @@ func (t Texts) List(table, name string) []string {
 	return lists[name]
 }
 
-// Mentions adds names to mentions of people, with their ids since anybody may choose any name. As on cards, only the
-// first task.MaxMentioned mentions get names.
+// Mentions names people in the place of their mentions. As on cards, only the first task.MaxMentioned get names.
 func Mentions(s string, name func(id string) string) string {
 	ids := task.Mentioned(s)
 	var pairs []string
 	for _, id := range ids[:min(len(ids), task.MaxMentioned)] {
-		pairs = append(pairs, "<@"+id+">", "@"+Called(id, name))
+		pairs = append(pairs, "<@"+id+">", "@"+name(id))
 	}
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
-// Called returns a person's name and id.
-func Called(id string, name func(id string) string) string {
-	return name(id) + " (" + legible.OneLine(id) + ")"
+// Named returns what people are called, by their names: with the id if another of them has the same name, since anybody
+// may choose any.
+func Named(names map[string]string) func(id string) string {
+	have := map[string]int{}
+	for _, name := range names {
+		have[card.OneLine(name)]++
+	}
+	return func(id string) string {
+		name := cmp.Or(card.OneLine(names[id]), id)
+		if have[name] > 1 {
+			name += " (" + legible.OneLine(id) + ")"
+		}
+		return name
+	}
 }

@@ -47,3 +47,11 @@ func TestTextsNameSettingsThatThereAre(t *testing.T) {
 		expect.That(t, named[locale] >= 6, "%s: only %d settings are named", locale, named[locale])
 	}
 }
+
+// Anybody may choose a name that is taken.
+func TestPeopleHaveTheirIDsWhereTwoHaveOneName(t *testing.T) {
+	named := web.Named(map[string]string{"U1PERSON": "佐藤 花子", "U2PERSON": "佐藤 花子", "U3PERSON": "田中 恵",
+		"U4PERSON": "U4PERSON"})
+	expect.Same(t, "@佐藤 花子 (U1PERSON) が @佐藤 花子 (U2PERSON) に、@田中 恵 が @U4PERSON と @U5PERSON に",
+		web.Mentions("<@U1PERSON> が <@U2PERSON> に、<@U3PERSON> が <@U4PERSON> と <@U5PERSON> に", named))
+}
