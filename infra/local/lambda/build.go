@@ -2,7 +2,6 @@ package lambda
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -70,10 +69,10 @@ func (f Flags) Build(ctx context.Context, root, into, tags, packages string) *ex
 // Build compiles every command below root/functions for this machine. If nothing changed since the last build, it
 // returns the binaries of that one. A binary's path contains a hash of its content, so a later stack never replaces a
 // binary that an earlier one runs. The binary is kept until Release. told, if it isn't nil, is called with the number
-// of packages that were compiled, and with that of all, of which those that are compiled already are left out.
+// of packages that were compiled, and with how many of all functions are done, which ends at all of them.
 //
 // It returns the compiler's message if something doesn't compile.
-func Build(ctx context.Context, root string, like Flags, told func(n, most int)) (built *Built, err error) {
+func Build(ctx context.Context, root string, like Flags, told func(packages, done, of int)) (built *Built, err error) {
 	folder, err := process.Folder()
 	if err != nil {
 		return nil, err
@@ -116,14 +115,14 @@ func Build(ctx context.Context, root string, like Flags, told func(n, most int))
 	return built, nil
 }
 
-// compile runs the compiler and counts the packages that it names.
-func compile(cmd *exec.Cmd, told func(n, most int)) error {
-	most := 0
+// compile runs the compiler and counts the packages and functions that it names.
+func compile(cmd *exec.Cmd, told func(packages, done, of int)) error {
+	var functions []string
 	if told != nil {
-		list := exec.Command("go", "list", "-deps", "./functions/...")
+		list := exec.Command("go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./functions/...")
 		list.Dir, list.Env = cmd.Dir, cmd.Env
 		names, _ := list.Output() // what can't be listed doesn't compile
-		most = bytes.Count(names, []byte("\n"))
+		functions = strings.Fields(string(names))
 	}
 	cmd.Args = slices.Insert(cmd.Args, 2, "-v")
 	out, err := cmd.StdoutPipe()
@@ -131,16 +130,22 @@ func compile(cmd *exec.Cmd, told func(n, most int)) error {
 	if err = cmp.Or(err, cmd.Start()); err != nil {
 		return fmt.Errorf("build functions: %w", err)
 	}
-	n, problems := 0, ""
+	n, done, problems := 0, 0, ""
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if line := lines.Text(); strings.ContainsAny(line, " \t:") {
 			problems += line + "\n"
 		} else if n++; told != nil { // the path of a package
-			told(n, most)
+			if slices.Contains(functions, line) {
+				done++
+			}
+			told(n, done, len(functions))
 		}
 	}
 	if err = cmd.Wait(); err != nil {
 		return fmt.Errorf("build functions: %w\n%s", err, problems)
+	}
+	if told != nil { // some may have been compiled before
+		told(n, len(functions), len(functions))
 	}
 	return nil
 }
@@ -233,7 +238,7 @@ func unchanged(stamp, state string) *Built {
 // Binaries returns the bootstrap of each function by logical id. They come from a folder of `sam build`, or are
 // compiled from root if artifacts is "". They are kept until release is called.
 func Binaries(ctx context.Context, root, artifacts string, like Flags, functions []template.Function,
-	told func(n, most int)) (byID map[string]string, release func(), err error) {
+	told func(packages, done, of int)) (byID map[string]string, release func(), err error) {
 	if artifacts != "" {
 		var ids []string
 		for _, f := range functions {

@@ -269,8 +269,8 @@ func (s teamData) subject() string {
 }
 
 // draft is a team's text: a policy in the demo's own form if the request has the data for one, or else a general draft.
-// Its lines differ by team, and each round adds one. People stamp it, so it says nothing of teams, rounds and scores,
-// and asks nothing of them.
+// Its lines differ by team, and each round adds one; in a policy they stand below the first line, where people look.
+// People stamp it, so it says nothing of teams, rounds and scores, and asks nothing of them.
 func (s teamData) draft(w teamTexts, system string) string {
 	d, subject, item := w.General, oneLine(plain(s.subject())), "\n- "
 	var policy struct{ Policy string }
@@ -296,7 +296,12 @@ func (s teamData) draft(w teamTexts, system string) string {
 			lines = add(lines, first)
 		}
 	}
-	return title + item + strings.Join(lines, item)
+	first, rest := title, ""
+	if policy.Policy != "" {
+		first, rest, _ = strings.Cut(title, "\n")
+		rest = "\n" + rest
+	}
+	return first + item + strings.Join(lines, item) + rest
 }
 
 // ofRooms reports whether the request is about meeting rooms: members read what their server says of them.

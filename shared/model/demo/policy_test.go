@@ -310,6 +310,19 @@ func TestADraftQuotesWhatWasReadOnlyOfRooms(t *testing.T) {
 	}
 }
 
+// The drafts of two teams differ in the lines below what both are for.
+func TestDraftsOfTeamsDifferWhereAReaderLooks(t *testing.T) {
+	request := "<data>" + string(encoded(object{"message": "Check overtime for October", "now": written, "locale": "en"})) +
+		"</data>"
+	second := map[string]bool{}
+	for _, team := range []string{"a", "b", "c"} {
+		lines := strings.Split(teamData{TeamID: team, Request: request}.draft(spoken.In("en").Teams, ""), "\n")
+		expect.Has(t, lines[0], "October")
+		second[lines[1]] = true
+	}
+	expect.That(t, len(second) > 1, "%v", second)
+}
+
 // People stamp a team's draft: whatever the request asks of the teams, nothing in it is about them.
 func TestNoDraftOfATeamTalksOfTheContest(t *testing.T) {
 	for _, request := range []string{"先月の残業を確認して", "Check overtime for October"} {
