@@ -19,6 +19,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -88,11 +89,12 @@ func (h *Handler) toAgent(
 		}
 		opening.Source = conversation.SourceOf(*from)
 	}
-	now, err := h.Conversations.Settings(ctx, in.Ref().Tenant) // a conversation stays in the language of its beginning
+	now, err := h.Conversations.Settings(ctx, in.Ref().Tenant) // a conversation stays in the language of its first message
 	if err != nil {
 		return out, true, unkept(ctx, r.EventID, err)
 	}
-	opening.Locale, opening.AgentID, opening.Unnamed = now.Locale, to.agent, !to.named
+	opening.Locale = language.Detect(to.text, now.Locale)
+	opening.AgentID, opening.Unnamed = to.agent, !to.named
 	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && in.Wordless()
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {

@@ -49,13 +49,13 @@ func custom(change func(s *tenancy.Settings)) tenancy.Settings {
 	return s
 }
 
-// A conversation begins in the workspace's language of now, whatever is cached of its settings.
+// A conversation whose first message tells no language begins in the workspace's of now, whatever is cached.
 func TestAConversationBeginsInTheLanguageOfNow(t *testing.T) {
 	k := &kept{}
 	h := handler(k)
 	for n, locale := range language.All {
 		k.settings = custom(func(s *tenancy.Settings) { s.Locale = locale })
-		post(t, h, signed(callback(t, direct("claude: x", map[string]any{"ts": fmt.Sprintf("177667560%d.000100", n)}), nil)))
+		post(t, h, signed(callback(t, direct("claude: 1", map[string]any{"ts": fmt.Sprintf("177667560%d.000100", n)}), nil)))
 		began := k.said()[n].SessionID
 		expect.Is(t, k.opened[began].Conversation.Locale, locale, "the language of conversation %d", n)
 	}
@@ -211,6 +211,7 @@ func TestAMentionThatCallsAnAgentOpensAConversation(t *testing.T) {
 	agents := custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })
 	for _, tt := range []struct{ name, text, thread, agent, kept string }{
 		{"a built-in agent", "claude: テストを直して", "", "claude", "テストを直して"},
+		{"in English", "claude: fix the tests", "", "claude", "fix the tests"},
 		{"with a full-width colon", "Codex：直して", "", "codex", "直して"},
 		{"one of the settings", "doc-bot: write", "", "doc-bot", "write"},
 		{"within a thread", "claude: これを直して", "1776675000.000100", "claude", "これを直して"},
@@ -239,6 +240,7 @@ func TestAMentionThatCallsAnAgentOpensAConversation(t *testing.T) {
 				s.Conversation.ChannelType != "im" && !s.Conversation.Unnamed &&
 				s.Conversation.ThreadTS == thread && (s.Conversation.ThreadBefore != "") == (tt.thread != "") &&
 				k.said()[0].Content == tt.kept, "%+v, said %+v", s.Conversation, k.said()[0])
+			expect.Is(t, s.Conversation.Locale, language.Detect(tt.kept, "ja"), "the language of its cards")
 		})
 	}
 }

@@ -27,7 +27,7 @@ type Console struct {
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
 	Exports       audit.Exporter
-	Begin         contest.Beginner
+	Begin         web.ContestFiles
 	Agents        conversation.Agents
 	Messages      rules.DirectMessages
 	Channels      settings.Channels

@@ -24,15 +24,10 @@ import (
 	"ringi/shared/store"
 )
 
-// Beginner lists the contests that the files describe, and begins contests.
-type Beginner interface {
-	Ask(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error)
-}
-
 // beginContest calls the function that reads the contest files: the console has no access to them.
 type beginContest struct{ function *outbound.Function }
 
-func Function(cfg aws.Config, name string) Beginner {
+func Function(cfg aws.Config, name string) web.ContestFiles {
 	// The function answers only after it has read all files.
 	return beginContest{outbound.PatientFunction(cfg, name)}
 }
@@ -71,11 +66,8 @@ const mostContestUSD = 1_000_000
 
 func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	d := s.DraftContest
-	f := beginForm{
-		contest.NewID(), "", d.File, strconv.Itoa(d.MaxRounds), strconv.FormatFloat(d.BudgetUSD, 'f', -1, 64),
-		strconv.Itoa(d.Seconds),
-	}
-	return c.showBeginForm(w, r, v, s, f, map[string]string{})
+	return c.showBeginForm(w, r, v, s, beginForm{contest.NewID(), "", d.File, strconv.Itoa(d.MaxRounds),
+		strconv.FormatFloat(d.BudgetUSD, 'f', -1, 64), strconv.Itoa(d.Seconds)}, map[string]string{})
 }
 
 // showBeginForm renders the form with the typed values and their problems.

@@ -32,7 +32,7 @@ const (
 type Pages struct {
 	*subject.Acts
 	Contests *store.ContestStore
-	Begin    Beginner
+	Begin    web.ContestFiles
 }
 
 // Routes returns the lists of contests and of scored rounds, the form that begins a contest, and a contest's pages.

@@ -31,7 +31,7 @@ type contestPage struct {
 	By                    string
 	Took, Rounds, Seconds string
 	Cost                  string
-	Searched              []searchedRow
+	Searched              []web.Link
 	Teams                 []teamRow // by rank
 	Board                 []boardRow
 	Tabs                  []web.View // the drafts that may stand beside the best one

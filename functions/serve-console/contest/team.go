@@ -146,13 +146,9 @@ func (t contestTexts) length(seconds float64) string {
 	return web.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
 }
 
-// searchedRow says how often a vendor searched the web, and for which price, which the contest's cost includes.
-type searchedRow struct {
-	Text, Page string // the address of the vendor's page with the price
-}
-
-// searched returns a row for each vendor that searched.
-func (t contestTexts) searched(works []*contest.Work) (rows []searchedRow) {
+// searched says of each vendor how often it searched the web, and for which price, which the contest's cost includes;
+// the links lead to the vendors' pages with the prices.
+func (t contestTexts) searched(works []*contest.Work) (rows []web.Link) {
 	times := map[string]int64{}
 	for _, w := range works {
 		for _, u := range w.Uses {
@@ -163,7 +159,7 @@ func (t contestTexts) searched(works []*contest.Work) (rows []searchedRow) {
 	}
 	for _, provider := range slices.Sorted(maps.Keys(times)) {
 		p, _ := tenancy.SearchPriceOf(provider)
-		rows = append(rows, searchedRow{Page: p.Page, Text: t.Say("searched", "provider", legible.OneLine(provider), "n",
+		rows = append(rows, web.Link{Path: p.Page, Text: t.Say("searched", "provider", legible.OneLine(provider), "n",
 			times[provider],
 			"cost", costOf(provider, times[provider]), "thousand", p.Thousand.String(), "day", p.Read)})
 	}

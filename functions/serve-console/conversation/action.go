@@ -47,7 +47,6 @@ type actionRow struct {
 	Result, Error, Unknown string
 	Late                   string // result that arrived after the cancellation
 	Open, Waits            bool
-	Folds                  bool // what was asked and what was printed is unfolded by hand
 	Lines                  []logLine
 	Count                  int
 	Missing                string         // numbers of the lines of output that are not kept
@@ -115,7 +114,6 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID),
 		Waits: x.Status == conversation.ActionPending, Open: t.open(x),
 	}
-	out.Folds = out.Open && x.Status.Over() && !t.chosen
 	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
 		out.By = t.person(x.Askers[0])
 	}
@@ -141,9 +139,9 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	return out
 }
 
-// open reports whether the page shows an action in a panel of its own.
+// open reports whether the page shows an action in a panel of its own: one that goes on, or that the reader chose.
 func (t *loaded) open(x *conversation.Action) bool {
-	return !x.Status.Over() || x.Number == t.is.Conversation.Actions || x.Number == t.logged
+	return !x.Status.Over() || t.chosen && x.Number == t.logged
 }
 
 // place is where on the page an action is.

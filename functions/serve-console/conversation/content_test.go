@@ -97,12 +97,12 @@ func TestAttachmentsAreListedWithWhetherTheAgentReadsThem(t *testing.T) {
 		Encoding: "Shift_JIS"},
 		{Path: "b.xlsx", Text: "b.xlsx.txt", Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros}},
 		{Path: "c.pdf", Why: string(isolated.PDF)}, {Path: "d.png", Type: "image/png"}}
-	expect.Same(t, []attachedRow{{".ringi/in/a.csv", 9, "The agent can read this (Shift_JIS).", ""},
-		{".ringi/in/b.xlsx", 0, "The agent can read this (xlsx).", "Its macros are not read."},
-		{".ringi/in/c.pdf", 0, "The agent can’t read this, but commands can use it.",
-			"PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text."},
-		{".ringi/in/d.png", 0, "The agent sees this as an image.", ""}}, attachedOf(web.TextsOf("conversation", "en"), all))
-	expect.Is(t, attachedOf(web.TextsOf("conversation", "ja"), all)[0].Read, "エージェントが読み取れます (Shift_JIS)。", "in Japanese")
+	expect.Same(t, []fileRow{{".ringi/in/a.csv", "The agent can read this (Shift_JIS).", "", 9, false},
+		{".ringi/in/b.xlsx", "The agent can read this (xlsx).", "Its macros are not read.", 0, false},
+		{".ringi/in/c.pdf", "The agent can’t read this, but commands can use it.",
+			"PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text.", 0, false},
+		{".ringi/in/d.png", "The agent sees this as an image.", "", 0, false}}, attachedOf(web.TextsOf("conversation", "en"), all))
+	expect.Is(t, attachedOf(web.TextsOf("conversation", "ja"), all)[0].Type, "エージェントが読み取れます (Shift_JIS)。", "in Japanese")
 }
 
 // Administrators are told that a saved rule no longer lets anything begin.

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -77,14 +76,6 @@ func (p *conversationPage) since(
 	}
 	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.is.Offers(), p.tried), waits && turn.Asks())
 	return s
-}
-
-// whyUnread says why an attachment was not read.
-func whyUnread(t web.Texts, why string) string {
-	if why == "" {
-		return ""
-	}
-	return explain.Unread(t.Locale(), why)
 }
 
 // statusOfAction says how an action stands.

@@ -66,7 +66,7 @@ type conversationPage struct {
 	Trouble              string // why the agent can't answer
 	Workspace            string
 	Source               *source // nil: none
-	Attached             []attachedRow
+	Attached             []fileRow
 	Cost, Limit          string
 	Summary              *conversation.Message // of older messages
 	SummaryGone          bool                  // it has expired, like the messages in it

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -34,6 +35,7 @@ type saidRow struct {
 	Note       string
 }
 
+// fileRow is a file of a message, or one that lies beside the conversation's files.
 type fileRow struct {
 	Name, Type, Why string
 	Bytes           int64
@@ -183,31 +185,26 @@ func (r readings) of(m conversation.Message, words web.Texts) (out []fileRow) {
 		} else if r.beside[f.FileID] {
 			continue
 		}
-		out = append(out, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), whyUnread(words, f.Why), f.Bytes, unread})
+		why := ""
+		if f.Why != "" {
+			why = explain.Unread(words.Locale(), f.Why)
+		}
+		out = append(out, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), why, f.Bytes, unread})
 	}
 	return out
 }
 
-// attachedRow is an attachment that lies beside the conversation's files.
-type attachedRow struct {
-	Path  string
-	Bytes int64
-	Read  string // whether the agent can read it, and how
-	Why   string // why it can't, or what it doesn't see
-}
-
-func attachedOf(words web.Texts, all []conversation.Attached) (rows []attachedRow) {
+// attachedOf says of the files beside the conversation's whether the agent can read them, and what it doesn't see.
+func attachedOf(words web.Texts, all []conversation.Attached) (rows []fileRow) {
 	for _, x := range all {
-		row := attachedRow{Path: files.AttachedFolder + "/" + x.Path, Bytes: x.Bytes}
+		row := fileRow{Name: files.AttachedFolder + "/" + x.Path, Bytes: x.Bytes}
 		switch {
 		case x.Image():
-			row.Read = words.Say("attached_image")
+			row.Type = words.Say("attached_image")
 		case x.Text == "":
-			row.Read, row.Why = words.Say("attached_unread"), whyUnread(words, x.Why)
-		case x.Encoding != "":
-			row.Read = words.Say("attached_text", "as", x.Encoding)
+			row.Type, row.Why = words.Say("attached_unread"), explain.Unread(words.Locale(), x.Why)
 		default:
-			row.Read = words.Say("attached_text", "as", string(x.Form))
+			row.Type = words.Say("attached_text", "as", cmp.Or(x.Encoding, string(x.Form)))
 		}
 		if x.Text != "" {
 			var said []string

@@ -36,7 +36,7 @@ type treePage struct {
 	Files            int
 	Bytes            int64
 	Source           *source
-	Crumbs           []crumb
+	Crumbs           []web.Link
 	Rows             []treeRow
 	Next             string // address of the folder's next rows
 	Zip, TarGz       string
@@ -48,8 +48,6 @@ type treePage struct {
 	SinceN, UnpatchN int
 	Steps            []stepRow
 }
-
-type crumb struct{ Name, Path string }
 
 type treeRow struct {
 	Name, Path, Target string // Target: where a link leads
@@ -163,11 +161,12 @@ func (p *treePage) rows(o opened, folder, after string) {
 	below, names := "", map[string]int{}
 	if folder != "" {
 		below = folder + "/"
-		p.Crumbs = append(p.Crumbs, crumb{"", o.address("", url.Values{})})
+		p.Crumbs = append(p.Crumbs, web.Link{Path: o.address("", url.Values{})})
 		for i, c := range below {
 			if c == '/' {
 				dir := below[:i]
-				p.Crumbs = append(p.Crumbs, crumb{legible.OneLine(path.Base(dir)), o.address("", url.Values{"folder": {dir}})})
+				p.Crumbs = append(p.Crumbs, web.Link{Text: legible.OneLine(path.Base(dir)),
+					Path: o.address("", url.Values{"folder": {dir}})})
 			}
 		}
 	}

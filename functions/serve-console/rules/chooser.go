@@ -12,20 +12,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// apart gives a code to those boxes whose text others have, too: namesakes are told apart by it.
-func apart(all []web.Box) []web.Box {
-	n := map[string]int{}
-	for _, b := range all {
-		n[b.Text]++
-	}
-	for i := range all {
-		if b := &all[i]; n[b.Text] > 1 {
-			b.Code, _, _ = strings.Cut(b.Value, between)
-		}
-	}
-	return all
-}
-
 // choose chooses among boxes: all of them if they are few, else those that somebody searches for. What is chosen stays,
 // also if it is none of them: then it is said by lost.
 func choose(c web.Chooser, chosen []string, all []web.Box, lost func(value string) web.Box) web.Chooser {

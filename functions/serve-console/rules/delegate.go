@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,14 +139,17 @@ func (c *StandInPages) telling(v *web.Viewer, channels map[string]string) func(t
 
 // end ends a delegation. Whoever Slack can't tell of it isn't told: ending never waits for Slack.
 func (c *StandInPages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	d, err := c.keyed(r.Context(), v, r.PostForm.Get("key"))
-	if err != nil {
-		return err
-	}
 	in, err := c.Organised(r.Context(), v.Tenant, v.User)
 	if err != nil {
 		return err
 	}
+	all, err := c.seen(r.Context(), v, in)
+	key := r.PostForm.Get("key")
+	i := slices.IndexFunc(all, func(d tenancy.Delegation) bool { return d.Key() == key })
+	if err != nil || i < 0 {
+		return cmp.Or(err, fmt.Errorf("the delegation %.80q: %w", key, aggregate.ErrNotFound))
+	}
+	d := all[i]
 	by, err := c.setter(r.Context(), v, in, d.Principal, d.Hand)
 	if err != nil {
 		return err
@@ -158,24 +162,6 @@ func (c *StandInPages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	return c.Done(w, r, address, "stand_in_ended")
-}
-
-// keyed returns the delegation with a key that the viewer may see, or aggregate.ErrNotFound.
-func (c *StandInPages) keyed(ctx context.Context, v *web.Viewer, key string) (d tenancy.Delegation, err error) {
-	in, err := c.Organised(ctx, v.Tenant, v.User)
-	if err != nil {
-		return d, err
-	}
-	all, err := c.seen(ctx, v, in)
-	if err != nil {
-		return d, err
-	}
-	for _, d := range all {
-		if d.Key() == key {
-			return d, nil
-		}
-	}
-	return d, fmt.Errorf("the delegation %.80q: %w", key, aggregate.ErrNotFound)
 }
 
 // person returns somebody by their account, and where an organisation stands, by their key there.

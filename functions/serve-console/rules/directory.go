@@ -160,7 +160,7 @@ func (a *asked) organised() error {
 			}
 		}
 	}
-	distinct(a.departments)
+	web.Distinct(a.departments)
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (a *asked) departmentBoxes() (all []web.Box) {
 			all = append(all, web.Box{Value: d.Code, Text: a.department(d.Code), Note: strings.Join(above, " › ")})
 		}
 	}
-	return apart(all)
+	return all
 }
 
 // between stands between a department's code and a position in the value of an input. Neither can have it.
@@ -243,7 +243,7 @@ func (a *asked) positionBoxes() (all []web.Box) {
 		all[i].Note = list(a.speaker, holders[all[i].Value], legible.OneLine, a.Say("middot"))
 	}
 	slices.SortStableFunc(all, func(x, y web.Box) int { return strings.Compare(x.Value, y.Value) })
-	return apart(all)
+	return all
 }
 
 // ofOrganisation chooses among boxes of the organisation.
@@ -280,7 +280,7 @@ func (a *asked) groupChooser(name string, ids []string, sent url.Values) web.Cho
 		}
 	}
 	c := web.Chooser{Name: name, Query: sent.Get("find." + name), Few: len(all) <= web.MostFound}
-	return choose(c, ids, apart(all), func(id string) web.Box {
+	return choose(c, ids, all, func(id string) web.Box {
 		return web.Box{Value: id, Text: a.person(id), Note: a.Say("unlisted")}
 	})
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -79,10 +80,7 @@ func kindsValue(kinds []rules.Kind) string {
 
 // currencyTyped reads a currency; none is yen.
 func currencyTyped(text string) string {
-	if text = strings.ToUpper(strings.TrimSpace(text)); text != "" {
-		return text
-	}
-	return yen
+	return cmp.Or(strings.ToUpper(strings.TrimSpace(text)), yen)
 }
 
 func typedRoute(form url.Values) *rules.Policy {

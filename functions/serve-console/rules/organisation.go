@@ -278,11 +278,6 @@ func (t texts) matched(all []organisation.Matched, named func(id string) string)
 	return strings.Join(said, t.Say("and"))
 }
 
-// nameChange says that a number has another name from a day on.
-func (t texts) nameChange(x organisation.NameChange) string {
-	return t.Say("renamed", "number", x.Number, "was", x.Was, "is", x.Is, "day", x.On)
-}
-
 // gaps lists what is missing today, and what else is missing from the next day on which anything changes.
 func (t texts) gaps(o *organisation.Organisation, today organisation.Date) []peopleList {
 	chart, known := o.Chart(today), map[string]bool{}

@@ -89,7 +89,7 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 			a.names[g.ID], a.counts[g.ID] = g.Name, g.Count
 		}
 	}
-	distinct(a.names)
+	web.Distinct(a.names)
 	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
 	if err != nil {
 		slog.WarnContext(r.Context(), "rules are shown without the names of channels", "err", err)
@@ -104,24 +104,6 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 		return nil, err
 	}
 	return a, a.organised()
-}
-
-// distinct writes its key behind each name that looks like another one.
-func distinct(names map[string]string) {
-	for range 2 { // somebody may be called as somebody else is written then
-		n := map[string]int{}
-		for _, name := range names {
-			n[legible.Folded(name)]++
-		}
-		if len(n) == len(names) {
-			return
-		}
-		for key, name := range names {
-			if n[legible.Folded(name)] > 1 {
-				names[key] = name + " (" + key + ")"
-			}
-		}
-	}
 }
 
 func (a *asked) open() (err error) {
@@ -152,8 +134,6 @@ func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*a
 	}
 	if a.draft = d; d.Rules != nil {
 		a.draft.Rules.Floor = typedFloor(r.PostForm, d.Rules.Floor)
-	}
-	if a.draft.Rules != nil {
 		a.draft.Rules.Call(a.moved)
 	}
 	return a, nil

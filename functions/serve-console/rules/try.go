@@ -42,12 +42,9 @@ const mostPlaces = 100
 // trying fills in the question and, if it was asked, answers it by the draft.
 func (a *asked) trying(answer bool) (tryData, error) {
 	f := a.r.PostForm
-	d := tryData{Amount: f.Get("try.amount"), Currency: yen, Who: f.Get("try.who"),
+	d := tryData{Amount: f.Get("try.amount"), Currency: currencyTyped(f.Get("try.currency")), Who: f.Get("try.who"),
 		People: a.peopleToTry(f.Get("try.who")),
 		Fields: []web.Field{web.Select("try.place", a.Say("try_place"), "", a.placesToTry(f.Get("try.place")))}}
-	if f.Has("try.currency") {
-		d.Currency = currencyTyped(f.Get("try.currency"))
-	}
 	var of knownTool
 	d.Tools, of = a.toolsToTry(f.Get("try.tool"))
 	kind := rules.KindSteps
@@ -161,6 +158,7 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 	reader := subject.Reader{Locale: a.Locale(), Person: a.person, Unit: func(id string) string {
 		return cmp.Or(a.names[id], a.departments[id], id)
 	}}
+	hand := func(p circulation.Person) string { return a.person(p.User) }
 	now := "now"
 	for _, s := range route.Stages {
 		x := triedStage{chip: chip{Text: a.Say("who_channel"), Note: legible.OneLine(s.Name), Class: now}}
@@ -168,9 +166,9 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 		case s.LeftOut != "":
 			x.Text, x.Note, x.Class = x.Note, a.Say("try_left_out", "why", a.In("whys", s.LeftOut)), ""
 		case len(s.People) > 1:
-			x.Text = a.Say("chip_some", "list", list(a.speaker, s.People, a.hand, a.Say("middot")), "need", s.Need)
+			x.Text = a.Say("chip_some", "list", list(a.speaker, s.People, hand, a.Say("middot")), "need", s.Need)
 		case len(s.People) == 1:
-			x.Text = a.hand(s.People[0])
+			x.Text = hand(s.People[0])
 		}
 		if s.LeftOut == "" {
 			now = ""
@@ -182,8 +180,6 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 	}
 	return all
 }
-
-func (a *asked) hand(p circulation.Person) string { return a.person(p.User) }
 
 // mostToTry bounds the people among whom one is chosen; of more somebody types a name.
 const mostToTry = 200

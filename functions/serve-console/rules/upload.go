@@ -92,16 +92,6 @@ func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory, days .
 	return listOf("stages", title, t.Say("stages_note"), x.Emptied(d, days...), line)
 }
 
-// mailless reports whether Slack gave no address of anybody.
-func (l listing) mailless() bool {
-	for _, u := range l.accounts {
-		if u.Mail != "" {
-			return false
-		}
-	}
-	return len(l.accounts) > 0
-}
-
 func (l listing) names() map[string]string {
 	all := make(map[string]string, len(l.accounts))
 	for _, u := range l.accounts {
@@ -219,14 +209,17 @@ func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrg
 		d.Days = append(d.Days, t.day(x, today, is.Organisation, o))
 	}
 	d.Later = more
-	d.Lists = append(listOf("names", t.Say("names"), t.Say("names_note"), o.NameChanges(), t.nameChange),
-		t.gaps(o, today)...)
+	renamed := func(x organisation.NameChange) string {
+		return t.Say("renamed", "number", x.Number, "was", x.Was, "is", x.Is, "day", x.On)
+	}
+	d.Lists = append(listOf("names", t.Say("names"), t.Say("names_note"), o.NameChanges(), renamed), t.gaps(o, today)...)
 }
 
 // tellAccounts says which accounts are whose, and whose are others than before.
 func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *organisation.Accounts, l listing,
 	o *organisation.Organisation, m *organisation.Matching) {
-	d.Incomplete, d.Mailless = l.more, l.mailless()
+	d.Incomplete, d.Mailless = l.more, len(l.accounts) > 0 &&
+		!slices.ContainsFunc(l.accounts, func(u slackapi.User) bool { return u.Mail != "" })
 	d.Facts = append(d.Facts, fact{t.Say("with_account"), t.people(len(m.Accounts))},
 		fact{t.Say("nobody"), t.Say("accounts", "n", web.Count(int64(len(m.Nobody))))})
 	named := t.accountOf(l.names())

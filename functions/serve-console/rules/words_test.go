@@ -63,7 +63,7 @@ func TestTheLookBeforeSavingHidesNoDifference(t *testing.T) {
 			"U8": "佐藤 花子 (U7)"}}}
 		a.tools = []knownTool{{Known: rules.Known{Tool: own}, Title: "完了通知"},
 			{Known: rules.Known{Tool: foreign}, Title: titled(pinned)}}
-		distinct(a.names)
+		web.Distinct(a.names)
 		for what, is := range map[string]*rules.Rules{
 			"another fifth person":   with([]string{"U1", "U2", "U3", "U4", "U6"}, five, own),
 			"another of their name":  with([]string{"U7", "U2", "U3", "U4", "U5"}, five, own),
@@ -156,11 +156,4 @@ func FuzzFile(f *testing.F) {
 		third := expect.Value(file.Write(back, "", nobody))(t)
 		expect.That(t, len(faults) == 0 && bytes.Equal(again, third), "%v of %q, then %q", faults, text, again)
 	})
-}
-
-// Ids stand beside the names of namesakes alone.
-func TestNamesakesAreToldApart(t *testing.T) {
-	all := apart([]web.Box{{Value: "S1", Text: "営業課"}, {Value: "S2", Text: "営業課"}, {Value: "HR", Text: "人事部"},
-		{Value: "S1\t課長", Text: "課長"}})
-	expect.Same(t, []string{"S1", "S2", "", ""}, []string{all[0].Code, all[1].Code, all[2].Code, all[3].Code})
 }

@@ -24,7 +24,7 @@ import (
 type Pages struct {
 	*web.Site
 	GitHub   GitHub
-	Contests ContestFiles
+	Contests web.ContestFiles
 	Channels Channels
 	Servers  ServerTools
 }

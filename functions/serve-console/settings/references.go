@@ -18,11 +18,6 @@ import (
 	"ringi/shared/tool/github"
 )
 
-// ContestFiles checks the files of contests, which the console has no access to.
-type ContestFiles interface {
-	Ask(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error)
-}
-
 // errNoFiles: the files of a contest could not be checked, so nothing was saved.
 var errNoFiles = errors.New("the files of contests can't be checked")
 

@@ -157,17 +157,16 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 }
 
 func (t settingsTexts) choosing(m *people.Members, groups bool) web.Choosing {
-	called := map[string]int{}
+	names := map[string]string{}
 	if m != nil {
 		for _, u := range m.People {
-			called[legible.Folded(u.Name)]++
+			names[u.ID] = legible.OneLine(u.Name)
 		}
 	}
+	web.Distinct(names)
 	return web.Choosing{Members: m, Groups: groups, Box: func(id string, on bool) web.Box {
 		b := t.boxOf(m, id, on)
-		if called[legible.Folded(b.Text)] > 1 {
-			b.Code = id // tells namesakes apart
-		}
+		b.Text = cmp.Or(names[id], b.Text)
 		return b
 	}}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringi/shared/slack/people"
+	"ringi/shared/words/legible"
 )
 
 // Came is what came of a form that was sent. Pages have it among their data, and answer with its status.
@@ -80,7 +81,6 @@ func FaultsOf(all []Fault) Faults {
 // Box is a checkbox, or a radio button.
 type Box struct {
 	Value, Text, Note string
-	Code              string // tells it from others of the same text; empty: nothing does
 	On                bool
 	Off               bool // can't be chosen
 }
@@ -104,12 +104,27 @@ func (c Chooser) Choices(none string) []Choice {
 	all := []Choice{{Text: none, Chosen: len(c.Chosen) == 0}}
 	for _, b := range append(slices.Clone(c.Chosen), c.Found...) {
 		text := b.Text
-		if more := strings.TrimSpace(b.Code + " " + b.Note); more != "" {
-			text += " (" + more + ")"
+		if b.Note != "" {
+			text += " (" + b.Note + ")"
 		}
 		all = append(all, Choice{Value: b.Value, Text: text, Chosen: b.On})
 	}
 	return all
+}
+
+// Distinct writes its key behind each name that looks like another one.
+func Distinct(names map[string]string) {
+	for range 2 { // somebody may be called as somebody else is written then
+		n := map[string]int{}
+		for _, name := range names {
+			n[legible.Folded(name)]++
+		}
+		for key, name := range names {
+			if n[legible.Folded(name)] > 1 {
+				names[key] = name + " (" + key + ")"
+			}
+		}
+	}
 }
 
 // Choosing has what a chooser of people needs besides what is chosen.

@@ -56,6 +56,11 @@ type Site struct {
 	names people.Names
 }
 
+// ContestFiles lists and checks the contests that files describe, to which the console has no access, and begins them.
+type ContestFiles interface {
+	Ask(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error)
+}
+
 // Results opens values that are too large for a row.
 type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
