@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -44,10 +45,9 @@ func (c *StandInPages) setter(ctx context.Context, v *web.Viewer, in tenancy.Emp
 // set sets a delegation. Hand and principal must be full members, and are told in the same commit: if Slack can't open
 // their direct messages, nothing is set.
 func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	t, words := typedIn(r.PostForm), v.Texts("stand-ins")
-	if t.principal == "" {
-		t.principal = v.User
-	}
+	words := v.Texts("stand-ins")
+	field := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+	t := typedStandIn{field("hand"), cmp.Or(field("principal"), v.User), field("from"), field("until")}
 	in, err := c.Organised(r.Context(), v.Tenant, v.User)
 	if err != nil {
 		return err
@@ -213,19 +213,14 @@ func (c *StandInPages) own(ctx context.Context, tenant, user string, in tenancy.
 	if all, err = c.Store.DelegationsBy(ctx, tenant, user); err != nil {
 		return nil, err
 	}
-	for _, principal := range []string{user, in.Person} {
-		if principal == "" {
-			continue
-		}
-		of, err := c.Store.DelegationsOf(ctx, tenant, principal)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, of...)
+	of, err := c.Store.DelegationsOf(ctx, tenant, user)
+	if all = append(all, of...); err != nil || in.Person == "" {
+		return all, err
 	}
-	if in.Person == "" {
-		return all, nil
+	if of, err = c.Store.DelegationsOf(ctx, tenant, in.Person); err != nil {
+		return nil, err
 	}
+	all = append(all, of...)
 	to, err := c.Store.DelegationsTo(ctx, tenant, in.Person) // also those that name another account of theirs
 	for _, d := range to {
 		if d.Hand.User != user {

@@ -346,20 +346,15 @@ func (s speaker) lastOutcome(at string, o *rules.Outcome) string {
 // conflicting shows the draft beside what somebody else saved since it was begun. The draft goes on from there: the
 // next look at it says what it would change of theirs.
 func (a *asked) conflicting(now draft) error {
-	c := &conflict{Rev: now.Rev}
-	var was *rules.Rules
-	before, err := a.Store.RulesOf(a.r.Context(), a.v.Tenant, a.draft.Rev)
-	switch {
-	case err == nil:
-		was = before.Rules
-	case !errors.Is(err, aggregate.ErrNotFound): // the first revision has none before it
-		return err
+	var kept [2]tenancy.RulesKept
+	for i, rev := range []int{a.draft.Rev, now.Rev} {
+		var err error
+		kept[i], err = a.Store.RulesOf(a.r.Context(), a.v.Tenant, rev)
+		if err != nil && !errors.Is(err, aggregate.ErrNotFound) { // the first revision has none before it
+			return err
+		}
 	}
-	kept, err := a.Store.RulesOf(a.r.Context(), a.v.Tenant, now.Rev)
-	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return err
-	}
-	c.Who, c.At, c.Changes = a.person(kept.UpdatedBy), kept.UpdatedAt, a.changes(was, now.Rules)
 	a.draft.Rev = now.Rev
-	return a.list(listState{conflict: c, status: http.StatusConflict})
+	return a.list(listState{conflict: &conflict{Who: a.person(kept[1].UpdatedBy), At: kept[1].UpdatedAt, Rev: now.Rev,
+		Changes: a.changes(kept[0].Rules, now.Rules)}, status: http.StatusConflict})
 }

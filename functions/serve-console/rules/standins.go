@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -63,11 +62,6 @@ type row struct {
 }
 
 type typedStandIn struct{ hand, principal, from, until string }
-
-func typedIn(form url.Values) typedStandIn {
-	field := func(name string) string { return strings.TrimSpace(form.Get(name)) }
-	return typedStandIn{field("hand"), field("principal"), field("from"), field("until")}
-}
 
 func (c *StandInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	today := c.Today().String()
