@@ -295,14 +295,13 @@ func (p *agentsPage) fill(
 
 // statusOf returns a session's status in words, and its badge.
 func statusOf(t web.Texts, s conversation.Conversation) (text, badge string) {
-	key := s.Status
-	if s.Status != conversation.Closed && s.PendingActionID != "" {
-		key = "waiting"
+	switch {
+	case s.Status == conversation.Closed:
+		return t.In("statuses", s.Status), ""
+	case s.PendingActionID != "":
+		s.Status = "waiting"
 	}
-	if key == conversation.Closed {
-		return t.In("statuses", key), ""
-	}
-	return t.In("statuses", key), web.Badge(string(key))
+	return t.In("statuses", s.Status), web.Badge(string(s.Status))
 }
 
 var actionBadges = map[conversation.ActionStatus]string{

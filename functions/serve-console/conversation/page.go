@@ -254,14 +254,12 @@ func (c *Pages) showPage(
 	if p.Who = asking.Who(turn); t.is.Unrouted() != nil {
 		p.Who = v.Texts("route").Say("looking")
 	}
-	whole := false
-	if x := t.is.Current(); x != nil {
-		var payload conversation.Payload
-		payload, whole = t.asked[x.ActionID]
-		whole = whole && card.Unapprovable(x, payload, v.Locale) == ""
+	current, whole := t.is.Current(), false
+	if current != nil {
+		payload, shown := t.asked[current.ActionID]
+		whole = shown && card.Unapprovable(current, payload, v.Locale) == ""
 	}
 	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
-	current := t.is.Current()
 	p.Buttons, p.Others = subject.Apart(p.Buttons, current != nil && current.Status == conversation.ActionPending)
 	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
 	p.own(t, v)
