@@ -84,8 +84,9 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	k.Answers(conversation.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
 	page = sato.Get(k.Page())
 	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "テスト: 成功 12 件", "すべて通りました",
-		"action.completed", "終了コード", "鈴木")
-	page.Lacks(t, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
+		"action.completed", "終了コード", "鈴木", `<details id="older-1">`)
+	page.Lacks(t, "✅ 承認</button>", "⏹️ 操作を取り消す</button>", `id="action-1"`)
+	sato.Get(k.Page()+"?log=1").Holds(t, `id="action-1"`) // one that the reader chose stands in full
 	sato.Post(k.Page()+"/act", consoletest.ActOn(task.ActCancelTask, nil, "")).Says(t, http.StatusBadRequest)
 	expect.That(t, k.Load().Conversation.Status == conversation.Open, "what cancels a task, on a conversation's page")
 	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act",
