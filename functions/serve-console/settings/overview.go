@@ -70,6 +70,9 @@ func (t settingsTexts) sum(m *people.Members, s tenancy.Section, now tenancy.Set
 	if s.Key == "approval" && now.RulesRev > 0 {
 		key += "+rules"
 	}
+	if s.Key == "budget" && now.MaxCostUSD+now.MaxCostDayUSD+now.MaxCostMonthUSD == 0 {
+		key = "budget=none"
+	}
 	if t.In("sums", key) != "" {
 		return t.In("sums", key, pairs...)
 	}

@@ -66,14 +66,15 @@ func hoursOf(form url.Values, name string) (int, error) {
 // sentForm returns a form with one value of each flag: the box is sent before what stands for no. Whatever a language
 // calls everybody is what is saved for it.
 func sentForm(form url.Values) url.Values {
-	for i, text := range form[everybodys] {
+	for name, values := range form {
 		for _, locale := range language.All {
-			if strings.TrimSpace(text) == everybody.In(locale) {
-				form[everybodys][i] = agent.Everybody
+			called := web.TextsOf("settings", locale).In("columns", name+"="+agent.Everybody)
+			for i, text := range values {
+				if called != "" && strings.TrimSpace(text) == called {
+					values[i] = agent.Everybody
+				}
 			}
 		}
-	}
-	for name, values := range form {
 		if x, ok := tenancy.SettingNamed(name); ok && x.Kind == tenancy.KindFlag && len(values) > 1 {
 			form[name] = values[:1]
 		}

@@ -12,7 +12,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/language"
 )
 
 // column is an input that each row of a list has; its name on the page is <list>.<key>.
@@ -51,12 +50,6 @@ var rowsLists = map[string][]column{
 		{key: "allow", example: strings.Join(agent.Allowable, ", ")},
 	},
 }
-
-// everybodys is the column that may say everybody.
-const everybodys = "sources.people"
-
-// everybody is how forms say agent.Everybody, which files name in one language.
-var everybody = language.InEach("全員", agent.Everybody)
 
 func named[T ~string](list []T) (out []string) {
 	for _, x := range list {
@@ -269,9 +262,6 @@ func (t settingsTexts) choice(name, value string) string {
 	case value == "false":
 		return "—"
 	}
-	if value == agent.Everybody && name == everybodys {
-		return everybody.In(t.Locale())
-	}
 	return cmp.Or(t.In("columns", name+"="+value), value)
 }
 
@@ -299,9 +289,6 @@ func (t settingsTexts) rowsShown(list string, form url.Values) (all []string) {
 func (t settingsTexts) bound(x tenancy.Setting, unit string) string {
 	if hourly(x.Name) {
 		return t.Say("up_to", "max", t.hours(x.Max))
-	}
-	if strings.HasPrefix(unit, "(") {
-		unit = ""
 	}
 	most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + unit)
 	return t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)

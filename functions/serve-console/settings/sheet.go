@@ -229,7 +229,7 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (a
 		all = append(all, t.value(name, value))
 	}
 	if x, ok := tenancy.SettingNamed(name); ok && len(all) == 1 {
-		if unit := x.Says.In(t.Locale()).Unit; unit != "" && !strings.HasPrefix(unit, "(") {
+		if unit := x.Says.In(t.Locale()).Unit; unit != "" {
 			all[0] += " " + unit
 		}
 	}

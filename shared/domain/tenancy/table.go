@@ -67,7 +67,7 @@ var Sections = []Section{
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
 			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は、年度ごとに 1 から始まります。", Unit: "月"},
 			Words{Label: "Fiscal year of numbers begins in month",
-				About: "Numbers of decisions and requests start at 1 in each fiscal year.", Unit: "(1 to 12)",
+				About:  "Numbers of decisions and requests start at 1 in each fiscal year.",
 				Logged: "First month of the fiscal year"})},
 		{Name: "register", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "起案番号を付ける", About: "これからの依頼に、断ったものも含めて欠番なく番号が付き、決裁台帳に並びます。"},
