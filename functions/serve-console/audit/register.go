@@ -214,15 +214,12 @@ func (r numbers[T]) lines(ctx context.Context, c *Pages, v *web.Viewer, all []T,
 func (c *Pages) registered(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
 	out []line, next string, err error) {
 	if p.By == ofRequests {
-		return c.requests().of(ctx, c, v, p, from, most)
+		all, next, err := c.requests().read(ctx, v, p, from, most)
+		out, err = c.requests().lines(ctx, c, v, all, err)
+		return out, next, err
 	}
-	return c.decisions().of(ctx, c, v, p, from, most)
-}
-
-func (r numbers[T]) of(ctx context.Context, c *Pages, v *web.Viewer, p *period, from domain.Numbered,
-	most int) (out []line, next string, err error) {
-	all, next, err := r.read(ctx, v, p, from, most)
-	out, err = r.lines(ctx, c, v, all, err)
+	all, next, err := c.decisions().read(ctx, v, p, from, most)
+	out, err = c.decisions().lines(ctx, c, v, all, err)
 	return out, next, err
 }
 

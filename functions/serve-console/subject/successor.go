@@ -125,7 +125,14 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	if !tried {
 		why = hindered
 	}
-	name := c.Called(r.Context(), v, append(users(offered), append(named(why, x.For), x.To)...)...)
+	ids, named := []string{x.For, x.To}, offered
+	if r, is := errors.AsType[*circulation.Refusal](why); is {
+		named = slices.Concat(offered, r.People)
+	}
+	for _, p := range named {
+		ids = append(ids, p.User)
+	}
+	name := c.Called(r.Context(), v, ids...)
 	reader := Reader{Locale: v.Locale, Person: name, Unit: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
 	d := pageData{
@@ -158,22 +165,6 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	}
 	doc := web.Document{Title: words.Say("title"), Here: "approvals", Data: d, Status: status}
 	return c.Show(w, r, v, doc, "stand-ins/successor")
-}
-
-func users(all []circulation.Person) (ids []string) {
-	for _, p := range all {
-		ids = append(ids, p.User)
-	}
-	return ids
-}
-
-// named returns whom the page names besides those who may be chosen.
-func named(why error, also string) []string {
-	ids := []string{also}
-	if r, is := errors.AsType[*circulation.Refusal](why); is {
-		ids = append(ids, users(r.People)...)
-	}
-	return ids
 }
 
 func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page,

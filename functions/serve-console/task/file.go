@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,12 +21,14 @@ const maxPlain = 1 << 20
 // sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables, and
 // all.csv the first table or, without one, the values.
 func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
-	row := StepAt(a, r.PathValue("step"))
+	i := slices.IndexFunc(a.Steps, func(s *task.StepResult) bool {
+		return Key(s.ProcessVersion, s.Attempt, s.Order) == r.PathValue("step")
+	})
 	name, isCSV := strings.CutSuffix(r.PathValue("file"), ".csv")
-	if row == nil || row.Result == nil || !isCSV {
+	if i < 0 || a.Steps[i].Result == nil || !isCSV {
 		return aggregate.ErrNotFound
 	}
-	text, err := c.Results.Open(r.Context(), a.Ref(), *row.Result)
+	text, err := c.Results.Open(r.Context(), a.Ref(), *a.Steps[i].Result)
 	if errors.Is(err, large.ErrExpired) {
 		return fmt.Errorf("%w: %w: %w", web.ErrExpired, aggregate.ErrNotFound, err)
 	}

@@ -235,8 +235,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 		}
 		m.Forwarded = append(m.Forwarded, Forwarded{by, r.place(q.Where), r.prose(q.Text), q.At, q.Cut})
 	}
-	m.MoreFiles = a.Request.MoreFiles
-	if a.Read() == nil {
+	if m.MoreFiles = a.Request.MoreFiles; a.Read() == nil {
 		for _, f := range a.Request.Files {
 			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), Waits: true})
 		}
@@ -269,11 +268,6 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	if out == nil {
 		return nil
 	}
-	for _, p := range a.Processes {
-		if &p.Gate == g {
-			out.Number = a.NumberOf(p.Version)
-		}
-	}
 	for _, x := range a.Agains {
 		if &x.Gate == g {
 			out.Number = a.NumberOf(x.ProcessVersion)
@@ -282,6 +276,7 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	round, before := 1, (*aggregate.Gate)(nil)
 	for _, p := range a.Processes {
 		if &p.Gate == g {
+			out.Number = a.NumberOf(p.Version)
 			by.After(out, round, before)
 		}
 		if subject.SentBack(&p.Gate) {
@@ -319,13 +314,3 @@ func uses(a *task.Aggregate) []Use {
 
 // Key names a step's row in an address.
 func Key(process, attempt, order int) string { return fmt.Sprintf("%d-%d-%d", process, attempt, order) }
-
-// StepAt returns the row that a key names, or nil.
-func StepAt(a *task.Aggregate, key string) *task.StepResult {
-	for _, s := range a.Steps {
-		if Key(s.ProcessVersion, s.Attempt, s.Order) == key {
-			return s
-		}
-	}
-	return nil
-}
