@@ -239,6 +239,9 @@ type contestTexts struct {
 	Ending, MoreFailed, Limited, Feedback   string
 	Unjudged, Unscored                      string
 	Skipped                                 map[string]string // by the value of task.Contest.As
+	Exits                                   map[contest.ExitReason]string
+	Reasons                                 map[aggregate.Reason]string // also of teams that failed after a first draft
+	Cancelled                               string                      // of a team that had a draft by then
 }
 
 var contestWords = language.Catalog[contestTexts]{Files: &embedded, Folder: "texts/contests"}
@@ -253,7 +256,7 @@ type TeamEnd struct {
 
 // In returns the ending as one line of text. A detail replaces the general sentence.
 func (e TeamEnd) In(locale string) string {
-	w := endWords.In(locale)
+	w := contestWords.In(locale)
 	why := w.Reasons[cmp.Or(e.Reason, contest.ReasonOf(e.Exit))]
 	if e.Detail != "" && e.Exit == contest.PartialFailure {
 		why = OneLine(e.Detail)
@@ -273,13 +276,3 @@ func (e TeamEnd) In(locale string) string {
 func (e TeamEnd) Short() bool {
 	return e.Exit == contest.TeamTimeout || e.Exit == contest.BudgetExhausted || e.Exit == contest.PartialFailure
 }
-
-// endTexts say why teams stopped. The reasons are also for teams that failed after their first draft.
-type endTexts struct {
-	Exits   map[contest.ExitReason]string
-	Reasons map[aggregate.Reason]string
-	// Cancelled is for a team that had a draft when its contest was cancelled.
-	Cancelled string
-}
-
-var endWords = language.Catalog[endTexts]{Files: &embedded, Folder: "texts/ends"}

@@ -67,7 +67,7 @@ func conversationFrom(a *conversation.Aggregate, w *askWords) string {
 }
 
 func conversationTitle(s *conversation.Conversation, w *askWords) string {
-	return or(inline(s.Title, maxListTitle), w.Untitled)
+	return or(inline(s.Title, maxListTitle), wordsOf.In(w.Locale).Untitled)
 }
 
 // under inserts a line above the blocks of a message's first attachment.

@@ -197,10 +197,10 @@ type ConversationForm struct {
 func (t Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
 	w, texts, draw := conversationWordsOf.In(locale), routeWordsOf.In(locale), wordsOf.In(locale)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
-	reason := reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason)
+	reason := reasonField(draw.ModalTitle, w.RejectPlaceholder, aggregate.MaxReason)
 	x := t.Action(r.ID)
 	if x == nil || !x.Gate.Ruled() {
-		return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, draw.ModalClose, about,
+		return modal(ActionRejectCallback, draw.ModalTitle, w.RejectSubmit, draw.ModalClose, about,
 			section(w.RejectText), reason)
 	}
 	form := RejectionOf(&x.Gate, conversation.CardAction, true, false, locale, draw.mention)

@@ -73,7 +73,7 @@ func (w *askWords) more(m More) []string {
 	case m.Unread:
 		return []string{fill(w.HomeHiddenMore, "n", max(1, m.N))}
 	case m.N > 0:
-		return []string{fill(w.HomeHidden, "n", m.N)}
+		return []string{fill(wordsOf.In(w.Locale).EnclosedMore, "n", m.N)}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func nameOf(a *task.Aggregate, w *askWords) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	return Titled(or(inline(title, maxListTitle), w.Untitled), a.Head.Glance.Version)
+	return Titled(or(inline(title, maxListTitle), wordsOf.In(w.Locale).Untitled), a.Head.Glance.Version)
 }
 
 // sumOf sums up a request's steps, not those of an earlier policy.

@@ -173,7 +173,7 @@ func asWhom(of []circulation.Person, locale string) slack.Block {
 		name := slack.NewTextBlockObject(slack.MarkdownType, w.mention(p.User), false, false)
 		options = append(options, slack.NewOptionBlockObject(ident(p.User), name, nil))
 	}
-	return slack.NewInputBlock(AsWhomBlock, label(routeWordsOf.In(locale).AsWhomLabel), nil,
+	return slack.NewInputBlock(AsWhomBlock, label(routeWordsOf.In(locale).AsWhom), nil,
 		slack.NewRadioButtonsBlockElement(AsWhomInput, options...))
 }
 

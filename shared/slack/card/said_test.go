@@ -295,7 +295,6 @@ func TestEachLanguageHasAllTexts(t *testing.T) {
 	expect.Whole[conversationWords](t, embedded, "texts/conversations")
 	expect.Whole[askWords](t, embedded, "texts/asks")
 	expect.Whole[routeWords](t, embedded, "texts/routes")
-	expect.Whole[endTexts](t, embedded, "texts/ends")
 	expect.Whole[contestTexts](t, embedded, "texts/contests")
 }
 

@@ -125,7 +125,7 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 	texts(reflect.ValueOf(*wordsOf.In("ja")), "", all)
 	texts(reflect.ValueOf(*wordsOf.In("en")), "", all)
 	for _, locale := range language.All {
-		for of, words := range map[string]any{"contest": *contestWords.In(locale), "end": *endWords.In(locale),
+		for of, words := range map[string]any{"contest": *contestWords.In(locale),
 			"ask": *askWordsOf.In(locale), "talk": *conversationWordsOf.In(locale)} {
 			texts(reflect.ValueOf(words), locale+"."+of, all)
 		}

@@ -151,10 +151,10 @@ type askWords struct {
 	Numbered                                    map[NumberOf]string
 	Notes                                       map[AskNote]string
 
-	Locale, Untitled                                                             string
+	Locale                                                                       string
 	TurnToEdit, TurnToRedraft                                                    string
 	CopiesLeft, CopyFrom, CopyText, OutcomeText                                  string
-	HomeWaiting, HomeNothing, HomeLong, HomeHidden, HomeMore                     string
+	HomeWaiting, HomeNothing, HomeLong, HomeMore                                 string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                 string // if not all items were read
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeNew, HomeStandIn, HomeConsole string
 	ConversationFrom, ConversationLine, HomeConversations, WhatAction            string
@@ -170,12 +170,11 @@ var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/ask
 type conversationWords struct {
 	Action, Asks, AsksText, Header          string
 	Running, Done, Failed, Unknown          string
-	IsApproved                              string
 	Effect                                  map[conversation.ActionType]string // what happens after an approval
 	Above, Inside                           string                             // where people see it
 	Rest                                    map[string]string                  // how many of these are not shown whole
 	Again                                   string                             // above what goes on in another section
-	Limit, About, Script, Argv, Files       string
+	Limit, About, Script, Argv              string
 	Commands, Command                       string
 	MadeBefore, MadeSeen, MadeUnseen        string // who changed a path before, and whether people saw the text
 	MadeUnknown, MadeAnd, Seen, Unseen      string
@@ -221,7 +220,7 @@ type conversationWords struct {
 	Offer, OfferWho, OfferMake              string // of a request that the agent wants to make
 	OfferMade, OfferMadeBy                  string
 	OfferGone, OfferClosed, OfferLong       string
-	RejectTitle, RejectText, RejectSubmit   string
+	RejectText, RejectSubmit                string
 	RejectPlaceholder                       string
 	EndTitle, EndText, EndYes               string
 	ProposeTitle, ProposeText               string
@@ -252,7 +251,7 @@ func ActionReason(locale string, r aggregate.Reason, detail string) string {
 
 // routeWords are the texts about where a gate under a rule stands.
 type routeWords struct {
-	Locale, Looking, Unknown, ShownTo                  string
+	Looking, Unknown, ShownTo                          string
 	Again, AgainLooking, AgainDone                     string // asked once more about steps
 	OtherRule                                          string // asked about a step by another rule
 	Path, PathAgain, PathDone, PathNumbered, Number    string
@@ -270,7 +269,7 @@ type routeWords struct {
 	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
-	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string // the form for a hand that stands in for several
+	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
 	Owes                                               string // in lists
 	Askers                                             string // whose words were shown beside the requester's
 	Closed, OnlyButton                                 string // on copies
