@@ -104,7 +104,7 @@ func (d drawing) again(v *version, g *task.Again, most int) {
 		if p.Version != g.ProcessVersion {
 			continue
 		}
-		v.sum = d.sum(p.Steps)
+		v.sum = explain.SumUp(d.w.Locale, p.Steps)
 		v.body, v.made = d.processBody(p.Steps, v.sum, "", "", most), true
 		for _, e := range d.a.Executions {
 			for _, s := range d.a.StepsOf(e) {
@@ -239,17 +239,10 @@ func (r routed) stages() []string {
 // stage draws one stage of the path, with its mark and its word.
 func (r routed) stage(i int) string {
 	s, w := &r.st.Stages[i], r.texts
-	name := or(inline(s.Name, maxStage), r.w.None)
-	if text := w.Filled[s.Filled]; text != "" {
-		name = fill(text, "stage", name)
-	}
+	name := fill(or(w.Filled[s.Filled], "{stage}"), "stage", or(inline(s.Name, maxStage), r.w.None))
 	switch {
 	case s.LeftOut != "":
-		why, known := w.LeftOut[s.LeftOut]
-		if !known {
-			why = inline(s.LeftOut, maxStage)
-		}
-		return fill(w.Skipped, "stage", name, "why", why)
+		return fill(w.Skipped, "stage", name, "why", or(w.LeftOut[s.LeftOut], inline(s.LeftOut, maxStage)))
 	case r.st.Ended() != "" && r.st.Last.Stage == i+1:
 		text := w.SentBack
 		if r.st.Ended() == circulation.Deny {
@@ -294,10 +287,7 @@ func (r routed) stamps(s *circulation.StageState) string {
 	for _, act := range s.Stamps[:min(len(s.Stamps), maxStamps)] {
 		hands = append(hands, r.hand(act))
 	}
-	text := strings.Join(hands, r.texts.And)
-	if more := len(s.Stamps) - len(hands); more > 0 {
-		text = fill(r.texts.Others, "who", text, "n", more)
-	}
+	text := r.texts.others(strings.Join(hands, r.texts.And), len(s.Stamps)-len(hands))
 	if r.open && len(s.Stamps) > 0 {
 		text += " " + when(s.Stamps[len(s.Stamps)-1].At)
 	}
@@ -332,10 +322,7 @@ func (r routed) first(acts []*circulation.Act) string {
 	for _, act := range acts {
 		who[act.Hand.User] = true
 	}
-	if len(who) < 2 {
-		return r.hand(acts[0])
-	}
-	return fill(r.texts.Others, "who", r.hand(acts[0]), "n", len(who)-1)
+	return r.texts.others(r.hand(acts[0]), len(who)-1)
 }
 
 // hand names who acted. A stand-in is named before whom they stood in for, since the other order reads either way.

@@ -104,17 +104,11 @@ func (r routed) members() string {
 
 // asked mentions people, so that Slack tells them, and counts those who don't fit.
 func (r routed) asked(people []circulation.Person, room int) string {
-	more := func(text string, n int) string {
-		if n == 0 {
-			return text
-		}
-		return fill(r.texts.Others, "who", text, "n", n)
-	}
 	text := ""
 	for i, p := range people {
 		longer := strings.TrimPrefix(text+" "+r.w.mention(p.User), " ")
-		if text != "" && (i == maxNamed || units(more(longer, len(people))) > room) {
-			return more(text, len(people)-i)
+		if text != "" && (i == maxNamed || units(r.texts.others(longer, len(people))) > room) {
+			return r.texts.others(text, len(people)-i)
 		}
 		text = longer
 	}
@@ -157,10 +151,15 @@ func (w *routeWords) hands(acts []*circulation.Act, called func(user string) str
 			names = append(names, name)
 		}
 	}
-	if more := len(names) - maxStamps; more > 0 {
-		return fill(w.Others, "who", strings.Join(names[:maxStamps], w.And), "n", more)
+	return w.others(strings.Join(names[:min(len(names), maxStamps)], w.And), len(names)-maxStamps)
+}
+
+// others adds to people who are named how many further ones there are, if any.
+func (w *routeWords) others(named string, n int) string {
+	if n <= 0 {
+		return named
 	}
-	return strings.Join(names, w.And)
+	return fill(w.Others, "who", named, "n", n)
 }
 
 // successor says who stands in whose place at a stage, by whom and why; of several the latest.
@@ -253,12 +252,9 @@ func (d *drawing) copied(c *aggregate.Card, all []*aggregate.Card) {
 	if c.User == "" || c.Stage == 0 {
 		return
 	}
-	d.copy, d.hint = c, true
-	for _, other := range all {
-		if other.User == c.User && other.Stage > 0 && other.CreatedAt.Before(c.CreatedAt) {
-			d.hint = false
-		}
-	}
+	d.copy, d.hint = c, !slices.ContainsFunc(all, func(other *aggregate.Card) bool {
+		return other.User == c.User && other.Stage > 0 && other.CreatedAt.Before(c.CreatedAt)
+	})
 }
 
 // hints says below the first copy to a person that nothing but its button approves.
