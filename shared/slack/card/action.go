@@ -66,7 +66,8 @@ func (d conversationDrawing) routeOf(x *conversation.Action) routed {
 func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
 	value := x.ActionID + "/" + d.t.AskedHash(x.ActionID)
-	why := d.unapprovable(x)
+	p, _ := d.read(x)
+	why := Unapprovable(x, p, d.w.Locale)
 	buttons := []slack.BlockElement{button(w.Approve, ApproveAction, value, slack.StylePrimary)}
 	switch {
 	case why != "":
@@ -82,7 +83,6 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 		with(header(d.title(d.texts.Asks, x))).with(b.blocks...).with(d.about(x)...)
 	var notes []string
 	if x.ActionType == conversation.ToolCall {
-		p, _ := d.read(x)
 		notes = CallNotes(d.t.Conversation, p, d.w.Locale)
 	}
 	if x.EditedAt != nil {
@@ -143,12 +143,6 @@ func (d conversationDrawing) effect(x *conversation.Action, cut bool) string {
 		where = fill(d.texts.Inside, "whole", d.w.Review)
 	}
 	return fill(d.texts.Effect[kind], "n", x.Plan, "where", where)
-}
-
-// unapprovable says why nobody can approve the action, though it waits; empty: people can.
-func (d conversationDrawing) unapprovable(x *conversation.Action) string {
-	p, _ := d.read(x)
-	return Unapprovable(x, p, d.w.Locale)
 }
 
 // Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.

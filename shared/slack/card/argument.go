@@ -95,7 +95,7 @@ func literal(planned any, members map[string]any, tool string) (shown map[string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		v := members[name]
 		shown[name] = v
-		if destination(tool, name, v) {
+		if destination(name, v) {
 			continue
 		}
 		of, had := plan[name]
@@ -144,12 +144,9 @@ var destinations = []string{"recipient", "spreadsheet_id", "sheet"}
 
 // destination reports whether an argument says where a call writes or sends to: by its name, or because it consists of
 // addresses only.
-func destination(tool, name string, v any) bool {
-	if _, _, foreign := tenancy.ServerTool(tool); !foreign && slices.Contains(destinations, name) {
-		return true
-	}
+func destination(name string, v any) bool {
 	list, isList := v.([]any)
-	return legible.MaskDestination(v) && (!isList || len(list) > 0)
+	return slices.Contains(destinations, name) || legible.MaskDestination(v) && (!isList || len(list) > 0)
 }
 
 // Masked returns the arguments of a step's call as surfaces show them, with personal data masked where cards mask it,

@@ -47,9 +47,6 @@ func OneLine(s string) string { return oneLine(clean(s)) }
 
 // Address returns the url in a completed step's result if cards may link to it, else "".
 func Address(row *task.StepResult) string {
-	if row == nil || row.Status != task.StepCompleted || row.Result == nil {
-		return ""
-	}
 	url, _ := resultOf(row)["url"].(string)
 	return Linked(url)
 }
@@ -101,8 +98,11 @@ func (d drawing) links(r attempt) []slack.Block {
 	return contextOf(out)
 }
 
-// resultOf returns the members of a step's result, or nil if the result is no object.
+// resultOf returns the members of a completed step's result, or nil if there is none or it is no object.
 func resultOf(row *task.StepResult) map[string]any {
+	if row == nil || row.Status != task.StepCompleted || row.Result == nil {
+		return nil
+	}
 	v, _ := decoded(string(row.Result.JSON))
 	members, _ := v.(map[string]any)
 	return members
@@ -113,13 +113,9 @@ func resultOf(row *task.StepResult) map[string]any {
 func (d drawing) below(r attempt) []slack.Block {
 	var out []string
 	for _, s := range r.steps {
-		row := r.rows[s.StepID]
-		if s.Tool != "write_rows_to_google_sheet" || row == nil || row.Status != task.StepCompleted || row.Result == nil {
-			continue
-		}
-		members := resultOf(row)
+		members := resultOf(r.rows[s.StepID])
 		count, known := members["rows_below"]
-		if !known {
+		if s.Tool != "write_rows_to_google_sheet" || !known {
 			continue
 		}
 		n, counted := count.(json.Number)

@@ -240,10 +240,7 @@ func Numbered(locale string, of NumberOf, number, title, link string) string {
 
 // linked adds a link to a text.
 func (w *askWords) linked(text, link string) string {
-	if link != "" && addressed(link) {
-		text += " <" + escape(link) + "|" + w.Open + ">"
-	}
-	return text
+	return text + strings.TrimPrefix(opens(link, w), " ·")
 }
 
 // addressed reports whether a link leads to Slack or to the local sandbox; no other link is shown.

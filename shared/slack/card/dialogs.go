@@ -289,7 +289,8 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	}
 	d := drawingOf(t, s, s.Locale, time.Time{}) // the dialog is in its reader's language
 	whole := d.body(x, everything)
-	whole.cut = whole.cut || d.unapprovable(x) != ""
+	p, _ := d.read(x)
+	whole.cut = whole.cut || Unapprovable(x, p, d.w.Locale) != ""
 	r.Hash = t.AskedHash(x.ActionID)
 	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
 	r.Type = conversation.CardAction

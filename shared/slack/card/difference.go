@@ -20,7 +20,7 @@ func (d conversationDrawing) difference(changes []files.Change) listing {
 	l.add(0, "", fill(d.texts.Difference, "n", len(changes)))
 	for i, c := range changes {
 		again := fill(d.texts.Again, "name", inlineCode(legible.First(c.Path, maxAgain)))
-		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+earlier(c.By, d.texts))
+		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+Earlier(c.By, d.w.Locale))
 		if lines := strings.Join(DifferenceLines(c, d.texts.NoLineEnd), "\n"); lines != "" {
 			fences, _ := fenced(tickedApart(tabs.Replace(lines)), maxSection-200-units(again), everything)
 			l.add(i+1, again, fences...)
@@ -34,10 +34,7 @@ const maxAgain = 120
 
 // Earlier says on any surface which actions changed a path before, and whether people saw what they wrote; empty: none.
 func Earlier(by []files.Maker, locale string) string {
-	return earlier(by, conversationWordsOf.In(locale))
-}
-
-func earlier(by []files.Maker, w *conversationWords) string {
+	w := conversationWordsOf.In(locale)
 	if len(by) == 0 {
 		return ""
 	}
@@ -126,7 +123,7 @@ func (d conversationDrawing) filesChanged(x *conversation.Action) (lines []strin
 		}
 		lines = append(lines, Seen(x, d.w.Locale))
 		for i, by := range c.Makers[:min(len(c.Makers), len(c.Names))] {
-			if before := earlier(by, d.texts); before != "" {
+			if before := Earlier(by, d.w.Locale); before != "" {
 				lines = append(lines, d.named(c.Names[i:i+1], 1)+before)
 			}
 		}

@@ -60,7 +60,7 @@ func (d drawing) parked(f face, what string) face {
 		f.colour, why, what = yellow, w.Held, ""
 	}
 	var acts []slack.BlockElement
-	f = f.with(section(fill(why, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))))
+	f = f.with(section(fill(why, "text", what+Sentence(w.Locale, d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))))
 	switch {
 	case d.a.Head.Hopeless():
 	case d.a.Head.RetriesLeft():
@@ -83,7 +83,7 @@ func (d drawing) ended() string {
 	switch {
 	case w.Ended[e.Reason] != "":
 	case byRules(e):
-		return fill(w.EndedByRules, "text", w.sentence(e.Reason, e.Detail), "when", when(e.At))
+		return fill(w.EndedByRules, "text", Sentence(w.Locale, e.Reason, e.Detail), "when", when(e.At))
 	case e.Reason == task.ReasonCostLimit && e.As == task.TaskCancelled:
 		text = w.EndedCost
 	case e.As == task.TaskFailed:
@@ -92,7 +92,7 @@ func (d drawing) ended() string {
 		text = w.EndedDone
 	}
 	return fill(text, "who", w.mention(e.By), "when", when(e.At), "hours", d.approvalHours(),
-		"detail", w.detail(e.Reason, inline(e.Detail, maxDetail)))
+		"detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))
 }
 
 // rejection says who rejected what ended the task, and why. It says nothing of another end.

@@ -56,7 +56,7 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	lines := d.stepList(r.steps, maxPages, longName,
 		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
 	f := face{title, colour, nil}.with(header(title))
-	switch s, kept := d.sum(r.steps), d.kept(r); {
+	switch s, kept := explain.SumUp(d.w.Locale, r.steps), d.kept(r); {
 	case r.Status == task.ExecutionCancelled && kept != nil:
 		f = f.with(kept...)
 	case s.Final && r.Status == task.ExecutionFailed: // a sentence would promise it
@@ -97,8 +97,8 @@ func (d drawing) kept(r attempt) []slack.Block {
 // rowsOf returns how many rows a step wrote to a sheet, "" if its result doesn't say.
 func rowsOf(r attempt, order string) string {
 	for _, s := range r.steps {
-		if row := r.rows[s.StepID]; strconv.Itoa(s.Order) == order && row != nil && row.Result != nil {
-			n, _ := resultOf(row)["updated_rows"].(json.Number)
+		if strconv.Itoa(s.Order) == order {
+			n, _ := resultOf(r.rows[s.StepID])["updated_rows"].(json.Number)
 			return inline(n.String(), maxTool)
 		}
 	}
@@ -210,12 +210,12 @@ const maxListed = 3
 // trying again.
 func (d drawing) failure(r attempt) string {
 	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
-	why := d.w.sentence(r.Error, d.named(r, r.ErrorDetail))
+	why := Sentence(d.w.Locale, r.Error, d.named(r, r.ErrorDetail))
 	switch {
 	case r.Error == task.ReasonToolUnknown && len(unknown) == 0:
 		why = d.w.UnknownSettled
 	case r.Error == task.ReasonToolUnknown:
-		why = d.w.sentence(r.Error, "") // the steps are named below
+		why = Sentence(d.w.Locale, r.Error, "") // the steps are named below
 	}
 	return strings.Join(append([]string{why}, unknown...), "\n")
 }

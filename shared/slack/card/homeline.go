@@ -49,7 +49,7 @@ func nameOf(a *task.Aggregate, w *askWords) string {
 // sumOf sums up a request's steps, not those of an earlier policy.
 func (d drawing) sumOf(a *task.Aggregate) (s explain.Sum) {
 	if p, of := a.Process(), a.Prompt(); p != nil && of != nil && p.PromptID == of.ID {
-		s = d.sum(p.Steps)
+		s = explain.SumUp(d.w.Locale, p.Steps)
 	}
 	return s
 }
@@ -94,7 +94,7 @@ func opens(link string, w *askWords) string { return linkAs(link, w.Open) }
 
 // linkAs is the end of a line that leads elsewhere, or nothing without a link that may be shown.
 func linkAs(link, text string) string {
-	if link == "" || !addressed(link) {
+	if !addressed(link) {
 		return ""
 	}
 	return " · <" + escape(link) + "|" + text + ">"
@@ -129,7 +129,7 @@ func (x Waits) what(w *askWords) string {
 	if i := slices.IndexFunc(steps, func(s task.Step) bool { return s.StepID == q.StepID }); q.StepID != "" && i >= 0 {
 		steps = steps[i : i+1]
 	}
-	s := drawing{w: wordsOf.In(w.Locale)}.sum(steps)
+	s := explain.SumUp(w.Locale, steps)
 	if q.Kind == task.CardStep && len(steps) == 1 {
 		return checkOf(wordsOf.In(w.Locale), steps[0].Order, s)
 	}
@@ -234,7 +234,7 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 		}
 	}
 	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
-		next += ": " + inline(wordsOf.In(w.Locale).sentence(e.Reason, e.Detail), maxDetail)
+		next += ": " + inline(Sentence(w.Locale, e.Reason, e.Detail), maxDetail)
 	}
 	made := ""
 	for _, row := range a.Steps {

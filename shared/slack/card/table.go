@@ -101,7 +101,7 @@ func (d drawing) table(t *explain.Table, room int) (b *slack.TableBlock, left in
 	for _, texts := range all {
 		cells, used := make([]slack.TableCell, len(texts)), 0
 		for i, s := range texts {
-			text := tableText(s)
+			text := legible.Isolated(breakMentions(or(s, " "))) // Slack neither formats a cell nor accepts an empty one
 			used += units(text)
 			cells[i] = slack.NewTableRawTextCell(text)
 		}
@@ -112,9 +112,4 @@ func (d drawing) table(t *explain.Table, room int) (b *slack.TableBlock, left in
 		b.AddRow(cells...)
 	}
 	return b, len(all) - len(b.Rows), len(b.Rows) > 1
-}
-
-// tableText is a cell's text. Slack neither formats it nor accepts an empty one.
-func tableText(spelled string) string {
-	return legible.Isolated(breakMentions(or(spelled, " ")))
 }
