@@ -173,7 +173,7 @@ func (w *walk) do(stage string, c aggregate.Change, err error) {
 	expect.Must(w, err == nil, "%s: %v", stage, err)
 	w.a, w.now = w.a.Apply(c), w.now.Add(time.Second)
 	for _, x := range w.a.Cards {
-		w.cards[stage+" "+x.Key()] = card.RenderUnder(w.a, x, tenancy.DefaultSettings(), w.now)
+		w.cards[stage+" "+x.Key()] = card.Render(w.a, x, tenancy.DefaultSettings(), card.Around{}, w.now)
 	}
 }
 

@@ -44,7 +44,7 @@ func (k taskCards) Render(
 	if k.Reader(t) == "" {
 		s.Locale = t.Language(s.Locale)
 	}
-	return card.RenderAround(t, c, s, card.Around{Console: k.console, StandIns: away}, now)
+	return card.Render(t, c, s, card.Around{Console: k.console, StandIns: away}, now)
 }
 
 // Opened reads the large arguments of a waiting step. They never change.

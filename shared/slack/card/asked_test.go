@@ -83,7 +83,7 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 			"steps that were begun":  {planning(received(t)), processCard},
 		} {
 			x.s.park(task.ReasonNobodyApproves)
-			m := card.RenderUnder(x.s.Aggregate, x.s.card(x.card), set, x.s.now)
+			m := card.Render(x.s.Aggregate, x.s.card(x.card), set, card.Around{}, x.s.now)
 			err := cardtest.Check(m)
 			expect.That(t, err == nil, "%v", err)
 			said := strings.ToLower(drawn(m.Attachments[0].Blocks.BlockSet) + m.Text)
@@ -189,7 +189,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 					r.ChannelType = "im"
 					s.Request = &r
 				}
-				m := card.RenderUnder(s.Aggregate, s.card(promptCard), set, s.now)
+				m := card.Render(s.Aggregate, s.card(promptCard), set, card.Around{}, s.now)
 				err := cardtest.Check(m)
 				expect.That(t, err == nil, "%v", err)
 				shown := fmt.Sprint(decoded(t, m.Attachments))
@@ -238,7 +238,7 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 			s.Request.Text = tt.text
 			s.do(s.Ask(1, task.ThreadGate{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set,
 				s.now))
-			m := card.RenderUnder(s.Aggregate, s.card(taskCard), set, s.now)
+			m := card.Render(s.Aggregate, s.card(taskCard), set, card.Around{}, s.now)
 			err := cardtest.Check(m)
 			expect.That(t, err == nil, "%v", err)
 			shown := drawn(m.Attachments[0].Blocks.BlockSet)
@@ -270,7 +270,7 @@ func TestTheCardOfTheLastVersionSaysWhatARejectionDoes(t *testing.T) {
 			set := tenancy.DefaultSettings()
 			set.MaxVersions, set.Locale = most, locale
 			s := received(t).extracted().drafted(set)
-			shown := fmt.Sprint(decoded(t, card.RenderUnder(s.Aggregate, s.card(promptCard), set, s.now).Attachments))
+			shown := fmt.Sprint(decoded(t, card.Render(s.Aggregate, s.card(promptCard), set, card.Around{}, s.now).Attachments))
 			expect.Is(t, strings.Contains(shown, says), last, locale, most, shown)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -56,14 +57,6 @@ const (
 func section(text string) slack.Block {
 	return slack.NewSectionBlock(mrkdwn(text), nil, nil,
 		slack.SectionBlockOptionExpand(units(text) > shortText || height(text) > shortLines))
-}
-
-func fields(texts ...string) slack.Block {
-	out := make([]*slack.TextBlockObject, len(texts))
-	for i, t := range texts {
-		out[i] = mrkdwn(t)
-	}
-	return slack.NewSectionBlock(nil, out, nil)
 }
 
 //go:noinline
@@ -249,7 +242,9 @@ func Stampable(content string) bool {
 
 // StepsFit is PromptFits for steps and the remarks on earlier versions.
 func StepsFit(steps []task.Step, remarks string) bool {
-	return fits(func(d drawing) body { return d.processBody(steps, d.sum(steps), remarks, "", maxPages) })
+	return fits(func(d drawing) body {
+		return d.processBody(steps, explain.SumUp(d.w.Locale, steps), remarks, "", maxPages)
+	})
 }
 
 func fits(draw func(drawing) body) bool {

@@ -167,7 +167,7 @@ func TestACardLinksTheContestThatGoesOn(t *testing.T) {
 		if taken {
 			s.bestTaken()
 		}
-		m := card.RenderAround(s.Aggregate, s.card(promptCard), defaults,
+		m := card.Render(s.Aggregate, s.card(promptCard), defaults,
 			card.Around{Console: "https://ringi.example/console"}, s.now)
 		expect.Has(t, string(expect.Value(json.Marshal(m))(t)), `https://ringi.example/console/contests/execution|`)
 	}

@@ -54,14 +54,9 @@ type Around struct {
 	StandIns []circulation.StandIn // for those whose turn it is
 }
 
-// RenderUnder draws the card c of a task under the tenant's settings, which say who may decide. It uses now only for
-// waits that are over. A load may mix two commits: a card whose row is missing is drawn as being generated.
-func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
-	return RenderAround(a, c, s, Around{}, now)
-}
-
-// RenderAround is RenderUnder with what the card shows besides the rows.
-func RenderAround(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
+// Render draws the card c of a task under the tenant's settings, which say who may decide. It uses now only for waits
+// that are over. A load may mix two commits: a card whose row is missing is drawn as being generated.
+func Render(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
 	m := d.render(c)
 	if slices.ContainsFunc(m.Attachments, func(a slack.Attachment) bool {
@@ -224,7 +219,7 @@ func (d drawing) places(ids []string) string {
 // refused says why a request did not become a task, and when the person may ask again.
 func (d drawing) refused() face {
 	e, w := d.a.Head.Ended, d.w
-	f := face{w.RequestRefused, grey, nil}.with(section(w.RequestRefused), section(w.sentence(e.Reason, e.Detail)))
+	f := face{w.RequestRefused, grey, nil}.with(section(w.RequestRefused), section(Sentence(w.Locale, e.Reason, e.Detail)))
 	if e.Until != nil {
 		f = f.with(contextLine(fill(w.RefusedUntil, "when", when(*e.Until))))
 	}
@@ -245,10 +240,10 @@ func (d drawing) extracted(t *task.Task) face {
 		header(or(plain(t.Title, maxHeader), w.Untitled)),
 		divider(),
 		section(fill(w.Description, "text", or(paragraph(t.Description, maxSection-units(w.Description)), w.None))),
-		fields(
-			fill(w.Priority, "priority", w.priority(t.Priority)),
-			fill(w.Type, "type", or(w.Types[t.TaskType], or(inline(string(t.TaskType), maxTool), w.None))),
-		),
+		slack.NewSectionBlock(nil, []*slack.TextBlockObject{
+			mrkdwn(fill(w.Priority, "priority", w.priority(t.Priority))),
+			mrkdwn(fill(w.Type, "type", or(w.Types[t.TaskType], or(inline(string(t.TaskType), maxTool), w.None)))),
+		}, nil),
 		divider(),
 		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
 			d.following()...)...),

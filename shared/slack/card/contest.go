@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -114,7 +115,7 @@ func (d drawing) contested(p *task.Prompt) []slack.Block {
 	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
 		sums := d.a.Spent().String() + "/" + p.CostLimit.String()
 		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).Limited,
-			"detail", d.w.detail(task.ReasonCostLimit, sums))))
+			"detail", explain.EndDetail(d.w.Locale, task.ReasonCostLimit, sums))))
 	}
 	return note
 }
@@ -141,7 +142,8 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		won := Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		lines := append([]string{drafted(p, d.w.Locale, onCard)}, d.endings(nil, x)...)
+		mistake := func(s string) string { return inline(s, maxMistake) }
+		lines := append([]string{drafted(p, d.w.Locale, mistake)}, d.endings(nil, x)...)
 		return contextOf([]string{strings.TrimPrefix(strings.Join(lines, "\n"), "\n")})
 	}
 	return nil
@@ -224,8 +226,6 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	}
 	return lines
 }
-
-func onCard(mistake string) string { return inline(mistake, maxMistake) }
 
 // The most that a card shows of a team's ending, of its name, and of what is wrong with a file, in characters.
 const maxEnding, maxEndingName, maxMistake = 150, 60, 400

@@ -23,7 +23,7 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
-	m := under(from, RenderUnder(a, c, s, now))
+	m := under(from, Render(a, c, s, Around{}, now))
 	g := a.GateAt(c.Subject)
 	if g != nil && a.Head.Ended == nil && g.Status == aggregate.PendingApproval &&
 		(!g.Ruled() || Owes(circulation.Walk(g.Circulating()), c)) {

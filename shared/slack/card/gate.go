@@ -73,7 +73,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if i > 0 && p.Repeats == 0 {
 				v.since = d.since(i)
 			}
-			v.steps, v.sum, v.remarks = p.Steps, d.sum(p.Steps), p.Remarks
+			v.steps, v.sum, v.remarks = p.Steps, explain.SumUp(d.w.Locale, p.Steps), p.Remarks
 			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)
@@ -273,7 +273,7 @@ func (d drawing) matter(v *version) string {
 	case v.kind == task.CardStep && v.told():
 		return checkOf(d.w, v.order, v.sum)
 	case v.kind == task.CardStep && planned != nil:
-		return d.short(d.sum(planned.Steps))
+		return d.short(explain.SumUp(d.w.Locale, planned.Steps))
 	case v.told() && v.sum.Told() && (v.sum.Final || v.kind != task.CardProcess):
 		return d.short(v.sum)
 	}

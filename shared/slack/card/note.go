@@ -87,14 +87,6 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 	return explain.Ended(locale, r, explain.FitDetail(r, detail, fit, wordsOf.In(locale).mention))
 }
 
-func (w *words) sentence(r aggregate.Reason, detail string) string {
-	return Sentence(w.Locale, r, detail)
-}
-
-func (w *words) detail(r aggregate.Reason, detail string) string {
-	return explain.EndDetail(w.Locale, r, detail)
-}
-
 // Refused also says who decided about an action earlier, or how the action or the conversation ended.
 func (t Conversation) Refused(err error, s tenancy.Settings) string {
 	w, texts := wordsOf.In(s.Locale), conversationWordsOf.In(s.Locale)
@@ -122,7 +114,8 @@ func (t Conversation) Refused(err error, s tenancy.Settings) string {
 // language. It is plain mrkdwn without an attachment.
 func (d drawing) reply() string {
 	if c := d.a.Choice; c != nil && c.As == task.AsReason {
-		return d.became(c)
+		return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Gate),
+			"when", whenSet(c.DecidedAt))
 	}
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {
@@ -133,7 +126,7 @@ func (d drawing) reply() string {
 	if told, is := task.ReadStood(why, d.a.Head.Ended.Detail); is {
 		return d.stood(told)
 	}
-	return d.w.sentence(why, d.a.Head.Ended.Detail)
+	return Sentence(d.w.Locale, why, d.a.Head.Ended.Detail)
 }
 
 // stood tells a principal what was done for them.

@@ -43,7 +43,7 @@ func Thread(t *aggregate.Thread, locale string) string {
 
 func (d drawing) forwarded() (lines []string) {
 	for _, q := range d.a.Request.Forwarded {
-		who := or(inline(q.Name, maxTool), "")
+		who := inline(q.Name, maxTool)
 		if who == "" && len(task.Others("", q.User)) > 0 {
 			who = d.w.mention(q.User)
 		}
@@ -234,7 +234,7 @@ func (w *words) nowEncloses(is, was *task.Request, who, text func(string) string
 func (w *words) redraftable(a *task.Aggregate, text func(string) string) string {
 	switch c := a.Corrected(); {
 	case c.As != "":
-		return fill(w.RedraftDeclined, "why", or(text(c.Declined), w.sentence(c.As.Reason(), "")))
+		return fill(w.RedraftDeclined, "why", or(text(c.Declined), Sentence(w.Locale, c.As.Reason(), "")))
 	case c.Blank():
 		return w.RedraftBlank
 	case a.Redraftable():
@@ -349,10 +349,4 @@ func (w *words) gateOf(b task.ThreadGate) string {
 		return fill(w.StepNumber, "step", b.Version)
 	}
 	return fill(w.ChoicePrompt, "version", b.Version)
-}
-
-// became says who decided what the message is, and how.
-func (d drawing) became(c *task.Choice) string {
-	return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Gate),
-		"when", whenSet(c.DecidedAt))
 }

@@ -319,7 +319,7 @@ func (s *scenario) costLimit() *scenario {
 func render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) card.Message {
 	set := tenancy.DefaultSettings()
 	set.Locale = locale
-	return card.RenderUnder(a, c, set, now)
+	return card.Render(a, c, set, card.Around{}, now)
 }
 
 // ofThread makes a task of a request of which the first layer was shown so much of its thread.

@@ -28,7 +28,7 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 		away("U0OTHER", tanaka, tanaka, 0, day),
 	}}
 	says := func() string {
-		m := card.RenderAround(s.Aggregate, s.card(processCard), tenancy.DefaultSettings(), around, s.now)
+		m := card.Render(s.Aggregate, s.card(processCard), tenancy.DefaultSettings(), around, s.now)
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
 	text := says()
@@ -38,7 +38,7 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 	for _, who := range []string{"U0OVER", "U0LATE", requester.ID + ">さんが代わりに", "U0CHOSEN", "U0OTHER"} {
 		expect.That(t, !strings.Contains(text, who), "%s is named: %s", who, text)
 	}
-	m := card.RenderAround(s.Aggregate, s.copyOf(suzuki, 1), tenancy.DefaultSettings(), around, s.now)
+	m := card.Render(s.Aggregate, s.copyOf(suzuki, 1), tenancy.DefaultSettings(), around, s.now)
 	copied := drawn(m.Attachments[0].Blocks.BlockSet)
 	expect.That(t, !strings.Contains(copied, "U0HAND"), "the copy says it: %s", copied)
 	s.stamps(1, suzuki)

@@ -151,11 +151,6 @@ func (d drawing) answers(remarks, said string, most int) body {
 	return d.sections(quoted, most)
 }
 
-// sum sums up what steps do.
-func (d drawing) sum(steps []task.Step) explain.Sum {
-	return explain.SumUp(d.w.Locale, steps)
-}
-
 // gated returns the step that a gate is for, and its line.
 func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {
 	for _, p := range d.a.Processes {

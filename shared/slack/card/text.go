@@ -14,13 +14,11 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Slack's limits, in blocks, fields, or units (UTF-16 after escaping). Sources: the Block Kit reference, and the
+// Slack's limits, in blocks or units (UTF-16 after escaping). Sources: the Block Kit reference, and the
 // comments of @slack/types.
 const (
 	maxBlocks     = 16    // of a card: Slack refused more than 20 in an attachment
 	maxCharacters = 13000 // of all blocks together; undocumented, measured near 13,200
-	maxFields     = 10    // of a section
-	maxField      = 2000
 )
 
 // Limits of the parts of a text, in units. Slack allows 3,000 for a section or a line of a context.

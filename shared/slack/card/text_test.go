@@ -190,7 +190,7 @@ func TestTextsAtSlacksLimits(t *testing.T) {
 		"accent":  "e\u0301",
 		"escaped": "&"}
 	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason,
-		"detail": maxDetail, "button": 75, "field": maxField} {
+		"detail": maxDetail, "button": 75, "field": 2000} {
 		for kind, letter := range letters {
 			t.Run(name+" of "+kind, func(t *testing.T) {
 				sent := letter
@@ -229,7 +229,7 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 				Task: &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium,
 					TaskType: task.TypeStandard},
 			}
-			m := RenderUnder(a, &aggregate.Card{CardType: task.CardTask}, tenancy.DefaultSettings(), time.Now())
+			m := Render(a, &aggregate.Card{CardType: task.CardTask}, tenancy.DefaultSettings(), Around{}, time.Now())
 			err := cardtest.Check(m)
 			expect.That(t, err == nil, "%d of %s: %v", n, kind, err)
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
@@ -245,7 +245,8 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
 	table := slack.NewTableBlock("")
 	table.AddRow(slack.NewTableRawTextCell("漢字"), slack.NewTableRawTextCell("🎉"))
-	for kind, b := range map[string]slack.Block{"section": section("*漢字* 🎉"), "fields": fields("漢", "字"),
+	for kind, b := range map[string]slack.Block{"section": section("*漢字* 🎉"),
+		"fields":  slack.NewSectionBlock(nil, []*slack.TextBlockObject{mrkdwn("漢"), mrkdwn("字")}, nil),
 		"context": contextLine("👩‍👩‍👧", "x"), "table": table} {
 		var sent any
 		raw, err := json.Marshal(b)
