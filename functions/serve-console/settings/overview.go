@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -41,6 +43,9 @@ func (c *Pages) overview(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	log, err := c.settingsLog(r.Context(), v, m, 1)
 	if err != nil {
 		return err
+	}
+	if last, err := c.lastModel(r.Context(), v.Tenant); err == nil && last.Provider == aggregate.Demo {
+		now.Model = t.Say("model_demo") // it answers while the model that is set has no key
 	}
 	data := overviewData{Unchosen: !now.SelfApprovalChosen, Contest: c.contestNote(r.Context(), v, now)}
 	_, month := sums.Spent()
@@ -105,23 +110,9 @@ func (t settingsTexts) hours(n int) string {
 	return t.Say("hours", "n", web.Count(int64(n)))
 }
 
-// fewest is how many people a sum names.
-const fewest = 3
-
 // few names some of several people or groups.
 func (t settingsTexts) few(m *people.Members, ids []string) string {
-	var names []string
-	for _, id := range ids[:min(len(ids), fewest)] {
-		names = append(names, nameOf(m, id))
-	}
-	text := strings.Join(names, ", ")
-	if more := len(ids) - len(names); more > 0 {
-		text += t.Say("more_people", "n", more)
-	}
-	if text == "" {
-		return t.Say("nobody")
-	}
-	return text
+	return cmp.Or(t.Few(func(id string) string { return nameOf(m, id) }, ids), t.Say("nobody"))
 }
 
 // last says what was changed last.

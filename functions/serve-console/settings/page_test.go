@@ -95,8 +95,9 @@ func TestSettings(t *testing.T) {
 func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	for _, locale := range language.All {
+		fold := settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.usergroups")
 		b.In(locale).Get(approvalPage).Says(t, http.StatusOK,
-			settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users"))
+			settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users")).Holds(t, "<summary>"+fold)
 	}
 	b.Post(approvalPage, opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
 		"false", "approvers.users", "|"+webapi.Sato+"|"+webapi.Tanaka,
@@ -106,8 +107,9 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
 		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers && len(s.MCPServers) == 1, "%+v", s)
 	b.In("ja").Get(historyPage).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO) 田中 恵 (U0SANDTANA)", "鈴木 一郎", "5 個 7 個")
-	b.Get("/console/settings").Says(t, http.StatusOK, "佐藤 花子, 田中 恵, 人事部承認者 が承認", "依頼 1 件 $1000.5", "自分の依頼は不可",
+	b.Get("/console/settings").Says(t, http.StatusOK, "佐藤 花子、田中 恵、人事部承認者 が承認", "依頼 1 件 $1000.5", "自分の依頼は不可",
 		"最後の変更: ", "鈴木 一郎、「自分の依頼を自分で承認できる」→ オフ", "期限 7 日")
+	b.Get(approvalPage).Lacks(t, "<summary>"+ja.Label("approvers.usergroups")) // what is set is not folded
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && log[0].ActorID == webapi.Suzuki &&
 		strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`), "%+v", log)
@@ -353,6 +355,7 @@ func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
 	}
 	used("02", "demo", "demo")
 	b.Get(workPage).Says(t, http.StatusOK, "最後に使われたモデル: demo (")
+	b.Get("/console/settings").Says(t, http.StatusOK, "モデル demo (", "実行は")
 	used("01", "anthropic", "claude-x")
 	b.Get(workPage).Says(t, http.StatusOK,
 		"最後に使われたモデル: claude-x ("+w.Now().In(tenancy.Zone()).Format("2006-01-02 15:04")+")")

@@ -161,8 +161,7 @@ func merged(form, base, now url.Values) (out url.Values, both []string) {
 					out[name] = now[name]
 				}
 			}
-			differs := func(name string) bool { return !alike(form[name], now[name]) }
-			if mine && theirs && slices.ContainsFunc(names, differs) {
+			if mine && theirs && differ(x, form, now) {
 				both = append(both, x.Name)
 			}
 		}

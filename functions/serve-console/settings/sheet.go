@@ -40,6 +40,7 @@ type settingsData struct {
 type settingsGroup struct {
 	Title  string
 	Inputs []input
+	Folded []input
 }
 
 type input struct {
@@ -82,9 +83,29 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 			d.Groups = append(d.Groups, settingsGroup{Title: title})
 		}
 		group := &d.Groups[len(d.Groups)-1]
-		group.Inputs = append(group.Inputs, t.inputOf(p, x, now))
+		in := t.inputOf(p, x, now)
+		if folded(p, x, in) {
+			group.Folded = append(group.Folded, in)
+		} else {
+			group.Inputs = append(group.Inputs, in)
+		}
 	}
 	return d
+}
+
+// seldom are settings that most workspaces leave as they are.
+var seldom = []string{"approvers.usergroups", "direct_approvers.channel", "direct_approvers.users", "approval_copies",
+	"approval_days", "fiscal_year_month", "max_versions"}
+
+// folded reports whether an input stands in the fold of its group: it is seldom set, isn't now, and nobody is at it.
+func folded(p settingsPage, x tenancy.Setting, in input) bool {
+	return slices.Contains(seldom, x.Name) && !in.Changed && len(in.Problems) == 0 && in.Now == "" &&
+		(in.Of == nil || in.Of.Query == "") && !differ(x, p.form, formOf(tenancy.DefaultSettings()))
+}
+
+// differ reports whether the inputs of a setting have other values in two forms.
+func differ(x tenancy.Setting, a, b url.Values) bool {
+	return slices.ContainsFunc(inputsOf(x), func(name string) bool { return !alike(a[name], b[name]) })
 }
 
 // placeOf returns the address of a setting's input.
@@ -123,7 +144,7 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	if slices.Contains(p.both, x.Name) {
 		in.Now = cmp.Or(strings.Join(t.shown(p.members, x.Name, now), ", "), t.Say("nothing"))
 	}
-	in.Changed = slices.ContainsFunc(inputsOf(x), func(of string) bool { return !alike(p.form[of], now[of]) })
+	in.Changed = differ(x, p.form, now)
 	switch x.Kind {
 	case tenancy.KindChoice:
 		for _, value := range x.Choices {

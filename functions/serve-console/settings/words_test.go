@@ -86,7 +86,7 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 
 func inputsIn(groups []settingsGroup) (all []input) {
 	for _, g := range groups {
-		all = append(all, g.Inputs...)
+		all = append(append(all, g.Inputs...), g.Folded...)
 	}
 	return all
 }

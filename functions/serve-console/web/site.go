@@ -319,6 +319,18 @@ func FaultOf(err error) (status int, says string, refused bool) {
 	return http.StatusInternalServerError, "internal", false
 }
 
+// administrators names whom to ask for what is for administrators, if that can be read.
+func (c *Site) administrators(ctx context.Context, v *Viewer) string {
+	owner, err := c.Store.Tenant(ctx, v.Tenant)
+	if err != nil {
+		slog.WarnContext(ctx, "administrators are not named", "err", err)
+		return ""
+	}
+	t := v.Texts("fault")
+	called := c.Called(ctx, v, owner.Admins[:min(len(owner.Admins), Fewest)]...)
+	return " " + t.Say("administrators", "names", t.Few(called, owner.Admins))
+}
+
 // Fail answers with a page that explains the error.
 func (c *Site) Fail(w http.ResponseWriter, r *http.Request, v *Viewer, err error) {
 	status, says, refused := FaultOf(err)
@@ -329,7 +341,11 @@ func (c *Site) Fail(w http.ResponseWriter, r *http.Request, v *Viewer, err error
 		slog.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "tenant", v.Tenant, "err", err)
 	}
 	texts := v.Texts("fault")
-	d := Document{Title: texts.In("title", says), Data: texts.In("text", says), Status: status}
+	text := texts.In("text", says)
+	if errors.Is(err, ErrAdminsOnly) {
+		text += c.administrators(r.Context(), v)
+	}
+	d := Document{Title: texts.In("title", says), Data: text, Status: status}
 	if err := c.Show(w, r, v, d, "home/fault"); err != nil {
 		slog.ErrorContext(r.Context(), "an error page failed", "err", err)
 		http.Error(w, d.Title, status)

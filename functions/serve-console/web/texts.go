@@ -120,6 +120,22 @@ func (t Texts) List(table, name string) []string {
 	return lists[name]
 }
 
+// Few names the first of several people, and says how many others there are.
+func (t Texts) Few(called func(id string) string, ids []string) string {
+	var names []string
+	for _, id := range ids[:min(len(ids), Fewest)] {
+		names = append(names, called(id))
+	}
+	text := strings.Join(names, t.Say("and"))
+	if more := len(ids) - len(names); more > 0 {
+		text += t.Say("more_people", "n", more)
+	}
+	return text
+}
+
+// Fewest is how many people Few names.
+const Fewest = 3
+
 // Mentions names people in the place of their mentions. As on cards, only the first task.MaxMentioned get names.
 func Mentions(s string, name func(id string) string) string {
 	ids := task.Mentioned(s)

@@ -55,3 +55,11 @@ func TestPeopleHaveTheirIDsWhereTwoHaveOneName(t *testing.T) {
 	expect.Same(t, "@佐藤 花子 (U1PERSON) が @佐藤 花子 (U2PERSON) に、@田中 恵 が @U4PERSON と @U5PERSON に",
 		web.Mentions("<@U1PERSON> が <@U2PERSON> に、<@U3PERSON> が <@U4PERSON> と <@U5PERSON> に", named))
 }
+
+func TestTheFirstOfSeveralPeopleAreNamed(t *testing.T) {
+	called := func(id string) string { return "@" + id }
+	for want, ids := range map[string][]string{"": nil, "@a, @b, @c": {"a", "b", "c"},
+		"@a, @b, @c and 2 more": {"a", "b", "c", "d", "e"}} {
+		expect.Is(t, web.TextsOf("fault", "en").Few(called, ids), want, "%v", ids)
+	}
+}
