@@ -32,7 +32,7 @@ func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.View
 	begun := records.Consent{Tenant: v.Tenant, User: v.User, Provider: x.Provider, Redirect: returnAddress(r)}
 	p, client, err := c.vendor(ctx, v, x, &begun)
 	if err != nil {
-		return c.connectFailed(w, r, v, err)
+		return err
 	}
 	browser, state := records.NewSecret(), records.NewSecret()
 	if err := c.begin(w, r, begun, browser, state); err != nil {
@@ -169,13 +169,6 @@ func (c *Pages) keepClient(ctx context.Context, v *web.Viewer, x tenancy.VendorC
 
 // endConsent finishes a consent when the vendor redirects the browser back.
 func (c *Pages) endConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	if err := c.connectWith(w, r, v); err != nil {
-		return c.connectFailed(w, r, v, err)
-	}
-	return c.Done(w, r, "/console/integrations", "connected")
-}
-
-func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	ctx, q := r.Context(), r.URL.Query()
 	begun, err := c.takeConsent(w, r, v)
 	if err != nil {
@@ -212,7 +205,11 @@ func (c *Pages) connectWith(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return connectFault{"no-refresh", http.StatusBadGateway, begun.Provider}
 	}
 	held.AccessToken, held.RefreshToken, held.ExpiresAt = token.Access, token.Refresh, token.ExpiresAt
-	return c.Connect.Vault.Connect(ctx, v.Tenant, begun.Provider, held, vault.About(token), v.Actor())
+	err = c.Connect.Vault.Connect(ctx, v.Tenant, begun.Provider, held, vault.About(token), v.Actor())
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/integrations", "connected")
 }
 
 // takeConsent returns the consent that this browser and administrator began under the state in the address. It deletes

@@ -23,18 +23,8 @@ func (c *Pages) Open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/signin", c.Site.Open(c.showSignIn))
 	mux.HandleFunc("GET /console/signin/begin", c.Site.Open(c.beginSignIn))
 	mux.HandleFunc("GET /console/signin/done", c.Site.Open(c.endSignIn))
-	mux.HandleFunc("GET /slack/install", c.open(c.beginInstall))
-	mux.HandleFunc("GET /console/slack/installed", c.open(c.endInstall))
-}
-
-// open serves a page without a session.
-func (c *Pages) open(serve web.Page) http.HandlerFunc {
-	return c.Site.Open(func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-		if err := serve(w, r, v); err != nil {
-			return c.connectFailed(w, r, v, err)
-		}
-		return nil
-	})
+	mux.HandleFunc("GET /slack/install", c.Site.Open(c.explained(c.beginInstall)))
+	mux.HandleFunc("GET /console/slack/installed", c.Site.Open(c.explained(c.endInstall)))
 }
 
 func installedAddress(r *http.Request) string {

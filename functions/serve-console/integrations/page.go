@@ -41,11 +41,11 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("POST /console/signout", c.signOut),
 		web.ForAdministrators("GET /console/integrations", c.integrations),
-		web.ForAdministrators("POST /console/integrations/connect", web.Of(c.named, c.beginConsent)),
-		web.ForAdministrators("GET /console/integrations/return", c.endConsent),
-		web.ForAdministrators("POST /console/integrations/client", web.Of(c.named, c.saveClient)),
-		web.ForAdministrators("POST /console/integrations/token", web.Of(c.named, c.saveToken)),
-		web.ForAdministrators("POST /console/integrations/app", c.saveApp),
+		web.ForAdministrators("POST /console/integrations/connect", c.explained(web.Of(c.named, c.beginConsent))),
+		web.ForAdministrators("GET /console/integrations/return", c.explained(c.endConsent)),
+		web.ForAdministrators("POST /console/integrations/client", c.explained(web.Of(c.named, c.saveClient))),
+		web.ForAdministrators("POST /console/integrations/token", c.explained(web.Of(c.named, c.saveToken))),
+		web.ForAdministrators("POST /console/integrations/app", c.explained(c.saveApp)),
 		web.ForAdministrators("GET /console/integrations/disconnect", web.Of(c.connected, c.askDisconnect)),
 		web.ForAdministrators("POST /console/integrations/disconnect", web.Of(c.connected, c.disconnect)),
 	}
@@ -233,18 +233,20 @@ type connectFault struct {
 
 func (e connectFault) Error() string { return e.provider + " is not connected: " + e.why }
 
-// connectFailed shows a connectFault and whether anything changed; it returns any other error.
-func (c *Pages) connectFailed(w http.ResponseWriter, r *http.Request, v *web.Viewer, err error) error {
-	var f connectFault
-	if !errors.As(err, &f) {
-		return err
+// explained makes a page of one whose connectFault is shown, with whether anything changed.
+func (c *Pages) explained(serve web.Page) web.Page {
+	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+		err := serve(w, r, v)
+		f, ok := errors.AsType[connectFault](err)
+		if !ok {
+			return err
+		}
+		web.Refuse(r, v, err.Error())
+		words := v.Texts("integrations")
+		d := web.Document{Title: words.Say("not_connected"), Here: "integrations", Status: f.status,
+			Data: words.In("faults", f.why)}
+		return c.Show(w, r, v, d, "integrations/fault")
 	}
-	web.Refuse(r, v, err.Error())
-	words := integrationTexts{v.Texts("integrations")}
-	d := web.Document{Title: words.Say("not_connected"), Here: "integrations", Status: f.status, Data: words.In(
-		"faults", f.why,
-	)}
-	return c.Show(w, r, v, d, "integrations/fault")
 }
 
 type integrationTexts struct{ web.Texts }
@@ -274,7 +276,7 @@ func (c *Pages) saveApp(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	err := c.Connect.Vault.ConnectApp(r.Context(), v.Tenant, typed("app_id"), typed("installation_id"),
 		typed("private_key")+"\n", v.Actor())
 	if wrong, ok := errors.AsType[aggregate.ErrField](err); ok {
-		return c.connectFailed(w, r, v, connectFault{wrong.Field, http.StatusBadRequest, tenancy.GitHubProvider})
+		return connectFault{wrong.Field, http.StatusBadRequest, tenancy.GitHubProvider}
 	}
 	if err != nil {
 		return err

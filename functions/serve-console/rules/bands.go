@@ -14,11 +14,9 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 	c := &r.When
 	use, tools := s.uses(c)
 	group = s.In("groups", use, "list", tools)
-	if k := kindsValue(c.Kinds); k == actions || k == both {
-		group += s.In("kinds_said", k)
-	}
+	group += s.In("kinds_said", kindsValue(c.Kinds))
 	if b, unread := x.Left(i); b.AtLeast+b.Below != "" {
-		band = s.band(b)
+		band = s.amount(b, "band_")
 		if unread {
 			more = append(more, s.Say("band_unread"))
 		}
@@ -42,18 +40,6 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 		more = append(more, s.Say("band_numbered"))
 	}
 	return group, legible.Capital(band), more
-}
-
-// band says amounts by their bounds alone.
-func (s speaker) band(b rules.Between) string {
-	least, below := s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency)
-	switch {
-	case b.Below == "":
-		return s.Say("band_least", "least", least)
-	case b.AtLeast == "":
-		return s.Say("below", "below", below)
-	}
-	return s.Say("band_between", "least", least, "below", below)
 }
 
 // chips are the stages of an outcome; a refusal is one, too.

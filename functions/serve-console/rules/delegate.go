@@ -96,15 +96,12 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 // asked.
 func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn) (field string, err error) {
 	rules, _, err := c.Refused(ctx, v, []string{t.hand, t.principal}, nil)
-	switch {
-	case err != nil:
-		return "", err
-	case rules[t.hand] != "":
-		return "hand", nil
-	case rules[t.principal] != "":
-		return "principal", nil
+	for _, x := range [][2]string{{"hand", t.hand}, {"principal", t.principal}} {
+		if rules[x[1]] != "" {
+			return x[0], nil
+		}
 	}
-	return "", nil
+	return "", err
 }
 
 // channels opens the direct messages of hand and principal. It returns explain.ErrUnverified with those that could

@@ -149,13 +149,8 @@ func (d ruleData) Wrong(field string) (all []problem) {
 }
 
 // Exactly returns what is wrong with a field itself.
-func (d ruleData) Exactly(field string) (all []problem) {
-	for _, p := range d.Problems {
-		if p.Field == field {
-			all = append(all, p)
-		}
-	}
-	return all
+func (d ruleData) Exactly(field string) []problem {
+	return slices.DeleteFunc(d.Wrong(field), func(p problem) bool { return p.Field != field })
 }
 
 type stageData struct {

@@ -79,7 +79,7 @@ func (a *asked) read() error {
 	var all []web.Fault
 	for _, f := range faults {
 		all = append(all, a.fault(f.Line, legible.OneLine(legible.First(f.Field, 200)),
-			a.In("faults", f.Rule, "max", web.MaxBytes>>10)))
+			a.In("yaml_faults", f.Rule, "max", web.Count(web.MaxBytes))))
 	}
 	if len(faults) == 0 {
 		for _, p := range x.Problems(knownOf(a.tools, false)) {

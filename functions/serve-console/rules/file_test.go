@@ -59,10 +59,10 @@ func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 	for locale, all := range map[string]map[string]string{
 		"ja": {
-			"rules:\n- name: x\n  whom: y": "3 行目: rules[0].whom: この名前の項目はありません。", "a: [": "YAML として読み取れません。",
+			"rules:\n- name: x\n  whom: y": "3 行目: rules[0].whom: この名前の項目はありません。", "a: [": "YAML の形式が正しくありません。",
 			"rev: 3":  "1 行目: rev: ファイルには書けません。",
 			"form: 2": "1 行目: 形式: 1 にしてください。", "rules:\n- name: x\n- name: x\n  refuse: y": "3 行目: ルール 2「x」: ルール名: ほかのルールと同じです。",
-			"floor: {stamps: zwei}": "1 行目: floor.stamps: 整数にしてください。", "rules: &a []\nlast: *a": "2 行目: last: アンカーとエイリアスは使えません。",
+			"floor: {stamps: zwei}": "1 行目: floor.stamps: 整数を入力してください。", "rules: &a []\nlast: *a": "2 行目: last: YAML のアンカーとエイリアス (&amp; と *) は使えません。",
 			"rules:\n- name: x\n  route:\n    stages:\n    - name: y\n      need: 7\n": "6 行目: ルール 1「x」: 段階 ① 必要な人数",
 		},
 		"en": {"form: 2": "Line 1: Form: Must be 1.", "floor: {stamps: 9}": "Line 1: Stamps: Must be between 1 and 5."},
@@ -72,7 +72,7 @@ func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 			b.Post(path+"/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, says)
 		}
 		b.Post(path+"/import", url.Values{"text": {strings.Repeat("- a\n", 40000)}}).Says(t, http.StatusUnprocessableEntity,
-			"128")
+			"131,072")
 	}
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -255,27 +256,18 @@ func (t texts) accountOf(names map[string]string) func(id string) string {
 
 // joined says what belongs to one thing.
 func (t texts) joined(one string, all []string, named func(string) string) string {
-	var said []string
-	for _, x := range all {
-		said = append(said, named(x))
-	}
-	return one + ": " + strings.Join(said, t.Say("and"))
+	return one + ": " + web.Joined(all, named, t.Say("and"))
 }
 
 // matched names somebody's accounts.
 func (t texts) matched(all []organisation.Matched, named func(id string) string) string {
-	var said []string
-	for _, a := range all {
-		text := named(a.ID)
+	said := web.Joined(all, func(a organisation.Matched) string {
 		if a.Guest {
-			text += " " + t.Say("guest")
+			return named(a.ID) + " " + t.Say("guest")
 		}
-		said = append(said, text)
-	}
-	if said == nil {
-		return t.Say("no_account")
-	}
-	return strings.Join(said, t.Say("and"))
+		return named(a.ID)
+	}, t.Say("and"))
+	return cmp.Or(said, t.Say("no_account"))
 }
 
 // gaps lists what is missing today, and what else is missing from the next day on which anything changes.
@@ -297,15 +289,12 @@ func (t texts) gaps(o *organisation.Organisation, today organisation.Date) []peo
 
 func (t texts) gapOf(c *organisation.Chart) func(organisation.Gap) string {
 	return func(g organisation.Gap) string {
-		var all []string
-		for _, number := range g.Numbers {
-			all = append(all, t.of(c, number))
-		}
+		named := func(number string) string { return t.of(c, number) }
 		about := t.departmentOf(c, g.Department)
 		if g.Number != "" {
-			about = t.of(c, g.Number)
+			about = named(g.Number)
 		}
-		return t.In("gap_rules", g.Rule, "about", about, "people", strings.Join(all, t.Say("and")))
+		return t.In("gap_rules", g.Rule, "about", about, "people", web.Joined(g.Numbers, named, t.Say("and")))
 	}
 }
 

@@ -99,12 +99,8 @@ func (c *OrganisationPages) person(r *http.Request, v *web.Viewer, t texts, is s
 		{t.Say("mail"), strings.Join(p.Mails, t.Say("and"))}}, out.Facts...)
 	out.Posts.Columns = t.Columns("post", "position", "path")
 	for _, post := range chart.Posts(number) {
-		var path []string
-		for _, d := range chart.Path(post.Department) {
-			path = append(path, t.department(d))
-		}
 		out.Posts.Rows = append(out.Posts.Rows, []string{organisation.PostWord(post.Main, v.Locale),
-			cmp.Or(post.Position, t.Say("no_position")), strings.Join(path, " ← ")})
+			cmp.Or(post.Position, t.Say("no_position")), web.Joined(chart.Path(post.Department), t.department, " ← ")})
 	}
 	for _, s := range above {
 		who, _ := chart.Person(s.Number)

@@ -47,14 +47,12 @@ func (s speaker) tool(t rules.Tool) string {
 
 // list joins names with a separator of the texts; after mostNamed it says how many others there are, unless s is whole.
 func list[T any](s speaker, all []T, name func(T) string, separator string) string {
-	var out []string
-	for i, x := range all {
-		if i < mostNamed || s.whole {
-			out = append(out, name(x))
-		}
+	rest := max(0, len(all)-mostNamed)
+	if s.whole {
+		rest = 0
 	}
-	text := strings.Join(out, separator)
-	if rest := len(all) - len(out); rest > 0 {
+	text := web.Joined(all[:len(all)-rest], name, separator)
+	if rest > 0 {
 		text += s.Say("others", "n", rest)
 	}
 	return text
@@ -63,10 +61,7 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 func (s speaker) rule(r *rules.Rule) string {
 	text := s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When),
 		"route", s.outcome(&r.Outcome))
-	if k := kindsValue(r.When.Kinds); k == actions || k == both {
-		text += s.In("kinds_said", k)
-	}
-	return text
+	return text + s.In("kinds_said", kindsValue(r.When.Kinds))
 }
 
 func (s speaker) who(r *rules.Requester) string {
@@ -143,7 +138,7 @@ func (s speaker) what(c *rules.Conditions) string {
 	use, called := s.uses(c)
 	amount, to := "", ""
 	if c.Amount != nil {
-		amount = s.Say("of_amount", "amount", s.amount(c.Amount))
+		amount = s.Say("of_amount", "amount", s.amount(*c.Amount, ""))
 	}
 	if d := c.Destinations; d != nil {
 		to = s.In("to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("and")))
@@ -154,15 +149,16 @@ func (s speaker) what(c *rules.Conditions) string {
 	return s.Say("asked_for", "to", to, "amount", amount, "use", s.In("uses", use, "list", called))
 }
 
-func (s speaker) amount(b *rules.Between) string {
+// amount says amounts by their bounds, in texts whose keys begin so: in a sentence, or by the bounds alone.
+func (s speaker) amount(b rules.Between, texts string) string {
 	least, below := s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency)
 	switch {
-	case b.AtLeast != "" && b.Below != "":
-		return s.Say("between", "least", least, "below", below)
-	case b.Below != "":
+	case b.Below == "":
+		return s.Say(texts+"at_least", "least", least)
+	case b.AtLeast == "":
 		return s.Say("below", "below", below)
 	}
-	return s.Say("at_least", "least", least)
+	return s.Say(texts+"between", "least", least, "below", below)
 }
 
 func (s speaker) outcome(o *rules.Outcome) string {

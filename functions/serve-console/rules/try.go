@@ -209,11 +209,7 @@ func (a *asked) peopleToTry(is string) (all []web.Choice) {
 	if a.members == nil || len(a.members.People) > mostToTry {
 		return nil
 	}
-	for _, u := range a.members.People {
-		if a.members.Rule(u) == "" && u.ID != a.v.User {
-			all = append(all, web.Choice{Value: u.ID, Text: u.Name, Chosen: u.ID == is || u.Name == is})
-		}
-	}
+	all = choices(*a.members, is, a.v.User, "")
 	slices.SortFunc(all, web.Choice.Compare)
 	return append([]web.Choice{{Value: a.v.User, Text: a.person(a.v.User)}}, all...)
 }

@@ -314,11 +314,9 @@ func counted[T any](d *differing, kind string, all []T, rows func(T) []changedRo
 
 // posts says where somebody works, the main post first.
 func (t texts) posts(c *organisation.Chart, number string) string {
-	var all []string
-	for _, p := range c.Posts(number) {
-		all = append(all, strings.TrimSpace(t.departmentOf(c, p.Department)+" "+p.Position))
-	}
-	return strings.Join(all, t.Say("and"))
+	return web.Joined(c.Posts(number), func(p organisation.Post) string {
+		return strings.TrimSpace(t.departmentOf(c, p.Department) + " " + p.Position)
+	}, t.Say("and"))
 }
 
 // added says where a new person works, the manager whom the file names, and the kind of one who is no employee.

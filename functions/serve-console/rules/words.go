@@ -30,11 +30,8 @@ func (s speaker) limit(p rules.Problem) string {
 		case rules.Choices:
 			field := position.Get().ReplaceAllString(p.Field, "")
 			table := choiceTables[field[strings.LastIndexByte(field, '.')+1:]]
-			var all []string
-			for _, value := range x {
-				all = append(all, called(s.In(table, value), value))
-			}
-			of[i] = strings.Join(all, s.Say("cause_or"))
+			named := func(value string) string { return called(s.In(table, value), value) }
+			of[i] = web.Joined(x, named, s.Say("cause_or"))
 		case rules.Money:
 			of[i] = s.money(x.Value, x.Currency)
 		default:

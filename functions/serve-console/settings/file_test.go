@@ -119,7 +119,7 @@ func testAdmins(t *testing.T, w *consoletest.World) {
 	}
 	send("add", webapi.Sato).Says(t, http.StatusSeeOther)
 	expect.That(t, len(admins()) == 2, "%+v", admins())
-	b.Get("/console/settings").Says(t, http.StatusOK, "鈴木 一郎, 佐藤 花子", "鈴木 一郎、「管理者」")
+	b.Get("/console/settings").Says(t, http.StatusOK, "鈴木 一郎、佐藤 花子", "鈴木 一郎、「管理者」")
 	b.Get(historyPage).Says(t, http.StatusOK, "管理者 鈴木 一郎 (U0SANDSUZU) 鈴木 一郎 (U0SANDSUZU) 佐藤 花子")
 	old := url.Values{"act": {"add"}, "id": {webapi.Tanaka}, "rev": {"0"}}
 	b.Post("/console/settings/admins", old).Says(t, http.StatusUnprocessableEntity)

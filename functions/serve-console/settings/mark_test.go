@@ -181,7 +181,7 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 			a := b.In(locale).Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), change...))
 			words := web.TextsOf("tool-mark", locale)
 			a.Says(t, http.StatusUnprocessableEntity)
-			for _, want := range []string{words.Say("refused"), words.In("wrong", says)} {
+			for _, want := range []string{words.Say("unfixed"), words.In("wrong", says)} {
 				expect.That(t, strings.Contains(html.UnescapeString(a.Text()), want), "%s in %s: %v", says, locale, a)
 			}
 			if at, is := strings.CutPrefix(change[0], "role "); is {

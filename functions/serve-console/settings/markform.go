@@ -158,11 +158,8 @@ func (t markTexts) role(row typedRow, role string) string {
 	}
 	text := t.In("roles", role)
 	if text == "" {
-		var all []string
-		for part := range strings.SplitSeq(role, "+") {
-			all = append(all, t.In("roles", part))
-		}
-		text = strings.Join(all, t.Say("middot"))
+		named := func(part string) string { return t.In("roles", part) }
+		text = web.Joined(strings.Split(role, "+"), named, t.Say("middot"))
 	}
 	if inRows(row.At) {
 		text = t.Say("in_row", "role", text)
@@ -298,16 +295,10 @@ func (t markTexts) sum(m *rules.Mark, version string) string {
 	if m.Version != version {
 		return t.Say("stale")
 	}
-	each := func(pointers []string) (all []string) {
-		for _, p := range pointers {
-			all = append(all, shown(p))
-		}
-		return all
-	}
 	between := map[rules.How]string{rules.HowSum: " + ", rules.HowProduct: " × "}[m.How]
-	text := t.In("sums", m.How, "of", strings.Join(each(m.Pointers), between), "currency", m.Currency)
+	text := t.In("sums", m.How, "of", web.Joined(m.Pointers, shown, between), "currency", m.Currency)
 	if len(m.Destinations) > 0 {
-		return text + " " + t.Say("goes", "to", strings.Join(each(m.Destinations), ", "))
+		return text + " " + t.Say("goes", "to", web.Joined(m.Destinations, shown, ", "))
 	}
 	return text + " " + t.Say("goes_unknown")
 }

@@ -66,11 +66,9 @@ func (t settingsTexts) sum(m *people.Members, s tenancy.Section, now tenancy.Set
 	for _, x := range s.Settings {
 		pairs = append(pairs, x.Name, t.inSum(x, form))
 	}
-	var agents []string
-	for _, a := range agent.Named(now.Agents) {
-		agents = append(agents, a.ID)
-	}
-	pairs = append(pairs, "names", strings.Join(agents, ", "), "count", len(agents))
+	agents := agent.Named(now.Agents)
+	names := web.Joined(agents, func(a agent.Definition) string { return a.ID }, ", ")
+	pairs = append(pairs, "names", names, "count", len(agents))
 	key := s.Key + "=" + string(now.Approvers.Mode)
 	if s.Key == "approval" && now.RulesRev > 0 {
 		key += "+rules"
@@ -121,12 +119,9 @@ func (t settingsTexts) last(log []settingsEntry) string {
 		return t.Say("history_none")
 	}
 	e := log[0]
-	var is []string
-	for _, v := range e.Changes[0].Is {
-		is = append(is, v.Text)
-	}
+	is := web.Joined(e.Changes[0].Is, func(v changed) string { return v.Text }, ", ")
 	return t.Say("last_change", "when", web.Minute(e.At), "who", e.Who, "what", e.Changes[0].Label, "is",
-		legible.Clip(legible.OneLine(strings.Join(is, ", ")), 80))
+		legible.Clip(legible.OneLine(is), 80))
 }
 
 type settingsEntry struct {

@@ -229,7 +229,7 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 			f := opened(w, serverName, "rooms", serverURL, "https://rooms.example.com/mcp")
 			f.Set(tt.name, tt.value)
 			a := b.Post(pageOf(tt.name), f)
-			says, _, _ := strings.Cut(web.TextsOf("settings", locale).In("rules", tt.rule), "{")
+			says, _, _ := strings.Cut(settings.Texts{web.TextsOf("settings", locale)}.Rule(tt.rule), "{")
 			expect.That(t, a.Status == http.StatusUnprocessableEntity &&
 				(says != "" || tt.rule == tenancy.RuleBetween || tt.rule == tenancy.RuleLength) &&
 				strings.Contains(a.Text(),

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -144,10 +145,7 @@ func problemsOf(s tenancy.Settings, unread map[string]tenancy.Rule) (all []tenan
 // merged applies what somebody else saved since the form was opened (from base to now) to the form. It also returns the
 // inputs that both changed; there the typed value wins.
 func merged(form, base, now url.Values) (out url.Values, both []string) {
-	out = url.Values{}
-	for name, values := range form {
-		out[name] = values
-	}
+	out = maps.Clone(form)
 	for _, section := range tenancy.Sections {
 		for _, x := range section.Settings {
 			names := inputsOf(x)

@@ -231,11 +231,11 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 			if c.options == nil {
 				one.Value = t.choice(name, one.Value)
 			}
-			// a value that the page doesn't offer stays selected
-			if c.options != nil && one.Value != "" && !slices.Contains(c.options, one.Value) {
-				one.Choices = append(one.Choices, web.Choice{Value: one.Value, Text: one.Value, Chosen: true})
+			options := c.options
+			if options != nil && one.Value != "" && !slices.Contains(options, one.Value) {
+				options = append([]string{one.Value}, options...) // what the page doesn't offer stays selected
 			}
-			for _, value := range c.options {
+			for _, value := range options {
 				text := t.choice(one.Name, value)
 				one.Choices = append(one.Choices, web.Choice{Value: value, Text: text, Chosen: one.Value == value})
 			}

@@ -187,7 +187,7 @@ func (t toolsTexts) silence(locale string, err error) string {
 func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serverTool {
 	out := serverTool{
 		Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.In("states", x.State),
-		Badge: badges[x.State], Access: t.In("accesses", x.Access),
+		Badge: badges[x.State], Access: t.Say(accesses[x.Access]),
 		Allowable:   asked && x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On,
 		Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone,
 		Open:        x.State == mcp.Changed, Problem: t.unfit(x.Problem),
@@ -220,23 +220,22 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 			was.Title = ""
 		}
 	}
-	for _, one := range []struct {
-		label, is, was string
-		code           bool
-	}{
-		{t.Say("tool_title"), x.Tool.Title, was.Title, false},
-		{t.Say("description"), x.Tool.Description, was.Description, false},
-		{t.Say("arguments"), web.Indented(x.Tool.Input), web.Indented(was.Input), true},
-		{t.Say("result"), web.Indented(x.Tool.Output), web.Indented(was.Output), true},
+	for _, one := range []saying{
+		{t.Say("tool_title"), x.Tool.Title, was.Title, false, false},
+		{t.Say("description"), x.Tool.Description, was.Description, false, false},
+		{t.Say("arguments"), web.Indented(x.Tool.Input), web.Indented(was.Input), false, true},
+		{t.Say("result"), web.Indented(x.Tool.Output), web.Indented(was.Output), false, true},
 	} {
-		if one.is != "" || changed && one.was != "" {
-			out.Says = append(out.Says, saying{
-				Label: one.label, Is: spelled(one.is), Was: spelled(one.was), Changed: changed && one.is != one.was, Code: one.code,
-			})
+		if one.Is != "" || changed && one.Was != "" {
+			one.Changed = changed && one.Is != one.Was
+			one.Is, one.Was = spelled(one.Is), spelled(one.Was)
+			out.Says = append(out.Says, one)
 		}
 	}
 	return out
 }
+
+var accesses = map[aggregate.Access]string{aggregate.Read: "reads", aggregate.Write: "writes"}
 
 var badges = map[mcp.State]string{
 	mcp.On: "badge-good", mcp.Changed: "badge-bad", mcp.Gone: "badge-bad", mcp.Unfit: "badge-wait", mcp.Off: "",

@@ -365,16 +365,13 @@ func (c *Pages) modelUsed(ctx context.Context, v *web.Viewer) string {
 type settingsTexts struct{ web.Texts }
 
 func (t settingsTexts) rule(r tenancy.Rule, values ...any) string {
-	return t.In("rules", r, append(values, "commands", agent.OpenCommands())...)
+	return cmp.Or(t.In("rules", r, append(values, "commands", agent.OpenCommands())...), t.In("yaml_faults", r, values...))
 }
 
 func (t settingsTexts) problem(p tenancy.Problem) string {
-	var words []string
-	for _, w := range p.Words {
-		words = append(words, t.value(p.Field, w))
-	}
+	words := web.Joined(p.Words, func(w string) string { return t.value(p.Field, w) }, " / ")
 	return cmp.Or(
-		t.rule(p.Rule, "min", web.Count(int64(p.Min)), "max", web.Count(int64(p.Max)), "words", strings.Join(words, " / ")),
+		t.rule(p.Rule, "min", web.Count(int64(p.Min)), "max", web.Count(int64(p.Max)), "words", words),
 		string(p.Rule),
 	)
 }

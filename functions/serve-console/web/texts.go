@@ -120,14 +120,19 @@ func (t Texts) List(table, name string) []string {
 	return lists[name]
 }
 
+// Joined joins what values are called.
+func Joined[T any](all []T, called func(T) string, separator string) string {
+	var names []string
+	for _, x := range all {
+		names = append(names, called(x))
+	}
+	return strings.Join(names, separator)
+}
+
 // Few names the first of several people, and says how many others there are.
 func (t Texts) Few(called func(id string) string, ids []string) string {
-	var names []string
-	for _, id := range ids[:min(len(ids), Fewest)] {
-		names = append(names, called(id))
-	}
-	text := strings.Join(names, t.Say("and"))
-	if more := len(ids) - len(names); more > 0 {
+	text := Joined(ids[:min(len(ids), Fewest)], called, t.Say("and"))
+	if more := len(ids) - Fewest; more > 0 {
 		text += t.Say("more_people", "n", more)
 	}
 	return text
