@@ -38,15 +38,13 @@ func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.View
 	if err := c.begin(w, r, begun, browser, state); err != nil {
 		return err
 	}
-	words := integrationTexts{v.Texts("integrations")}
 	to := p.Ask(client, begun.Redirect, state, records.Verifier(browser, state))
 	data := goData{integration: x, To: to, Host: hostOf(to)}
 	if issuer := hostOf(begun.Issuer); issuer != data.Host {
 		data.Issuer = issuer
 	}
-	return c.Show(
-		w, r, v, web.Document{Title: words.Say("go_title"), Here: "integrations", Data: data}, "integrations/go",
-	)
+	d := web.Document{Title: v.Texts("integrations").Say("go_title"), Here: "integrations", Data: data}
+	return c.Show(w, r, v, d, "integrations/go")
 }
 
 // begin keeps a consent under a state, tied to this browser.

@@ -81,8 +81,8 @@ func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	slog.InfoContext(r.Context(), "installed", "tenant", owner.ID, "team", made.Team, "user", made.User)
-	words := integrationTexts{v.Texts("integrations")}
-	return c.Show(w, r, v, web.Document{Title: words.Say("installed_title"), Data: owner.Name}, "integrations/installed")
+	d := web.Document{Title: v.Texts("integrations").Say("installed_title"), Data: owner.Name}
+	return c.Show(w, r, v, d, "integrations/installed")
 }
 
 // installed returns the tenant of an installation and saves its bot's token. In the deployment's own workspace the

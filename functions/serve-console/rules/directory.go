@@ -212,9 +212,6 @@ func (a *asked) departmentBoxes() (all []web.Box) {
 const between = "\t"
 
 func positionValue(department, position string) string {
-	if department+position == "" {
-		return ""
-	}
 	return department + between + position
 }
 

@@ -274,7 +274,7 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 		x.Need = sent.Get(x.At + "need")
 	}
 	kinds := []string{string(rules.WhoPeople), string(rules.WhoGroup), string(rules.WhoChannel)}
-	up := []string{}
+	var up []string
 	if a.org != nil {
 		kinds = []string{string(rules.WhoManager), string(rules.WhoPosition), kinds[0], kinds[1], kinds[2]}
 		up = append(up, string(rules.ThenUp))
@@ -295,26 +295,17 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 
 // empties are what may happen to a stage for which too few people are left, by cause.
 func (a *asked) empties(at string, i int, is rules.Empty, up []string) (all []web.Field) {
-	was := newEmpty
-	if is != (rules.Empty{}) {
-		was = is
-	}
+	is = cmp.Or(is, newEmpty)
+	refuse, skip, again := string(rules.ThenRefuse), string(rules.ThenSkip), string(rules.ThenAgain)
 	for _, cause := range []struct {
 		name string
 		is   rules.Then
-		of   []rules.Then
-	}{
-		{"vacant", was.Vacant, []rules.Then{rules.ThenRefuse, rules.ThenSkip}},
-		{"own", was.Own, []rules.Then{rules.ThenRefuse, rules.ThenSkip}},
-		{"twice", was.Twice, []rules.Then{rules.ThenSkip, rules.ThenAgain}},
-	} {
-		of := slices.Clone(up)
-		for _, t := range cause.of {
-			of = append(of, string(t))
-		}
+		of   []string
+	}{{"vacant", is.Vacant, []string{refuse, skip}}, {"own", is.Own, []string{refuse, skip}},
+		{"twice", is.Twice, []string{skip, again}}} {
 		all = append(all, web.Field{Name: at + cause.name, ID: fmt.Sprint(cause.name, "-", i),
 			Label:   a.In("fields", "route.stages.empty."+cause.name),
-			Choices: a.options("empty_options", string(cause.is), of...)})
+			Choices: a.options("empty_options", string(cause.is), slices.Concat(up, cause.of)...)})
 	}
 	return all
 }

@@ -39,10 +39,8 @@ func (s speaker) channel(id string) string {
 }
 
 func (s speaker) tool(t rules.Tool) string {
-	if x, ok := find(s.tools, t); ok {
-		return s.Say("quoted", "text", legible.OneLine(x.Title))
-	}
-	return s.Say("quoted", "text", legible.OneLine(strings.TrimSpace(toolValue(t))))
+	x, _ := find(s.tools, t)
+	return s.Say("quoted", "text", legible.OneLine(cmp.Or(x.Title, strings.TrimSpace(toolValue(t)))))
 }
 
 // list joins names with a separator of the texts; after mostNamed it says how many others there are, unless s is whole.
@@ -149,16 +147,16 @@ func (s speaker) what(c *rules.Conditions) string {
 	return s.Say("asked_for", "to", to, "amount", amount, "use", s.In("uses", use, "list", called))
 }
 
-// amount says amounts by their bounds, in texts whose keys begin so: in a sentence, or by the bounds alone.
-func (s speaker) amount(b rules.Between, texts string) string {
+// amount says amounts by their bounds: in a sentence or, with the form "band_", by the bounds alone.
+func (s speaker) amount(b rules.Between, form string) string {
 	least, below := s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency)
 	switch {
 	case b.Below == "":
-		return s.Say(texts+"at_least", "least", least)
+		return s.In("amounts", form+"at_least", "least", least)
 	case b.AtLeast == "":
 		return s.Say("below", "below", below)
 	}
-	return s.Say(texts+"between", "least", least, "below", below)
+	return s.In("amounts", form+"between", "least", least, "below", below)
 }
 
 func (s speaker) outcome(o *rules.Outcome) string {

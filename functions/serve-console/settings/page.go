@@ -79,8 +79,6 @@ func (c *Pages) opened(r *http.Request, v *web.Viewer) (p settingsPage, err erro
 	return p, err
 }
 
-func (p settingsPage) path() string { return sectionPath(p.Key) }
-
 func sectionPath(key string) string { return "/console/settings/" + key }
 
 // saveSection shows what the typed values would change and, from there, saves them. It shows them again if they have
@@ -127,7 +125,7 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	case err != nil || len(p.problems) > 0:
 		return c.showSection(w, r, v, p)
 	}
-	return c.Done(w, r, p.path(), "saved")
+	return c.Done(w, r, sectionPath(p.Key), "saved")
 }
 
 // unasked says what could not be asked for what it would have to say before settings are saved, "" if that is not what
@@ -253,7 +251,7 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 func (c *Pages) showReview(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage,
 	x tenancy.Settings) error {
 	t := settingsTexts{v.Texts("settings")}
-	data := reviewData{Path: p.path(), Changes: t.changes(c.members(r, v), tenancy.Differences(p.now, x))}
+	data := reviewData{Path: sectionPath(p.Key), Changes: t.changes(c.members(r, v), tenancy.Differences(p.now, x))}
 	for _, name := range slices.Sorted(maps.Keys(p.form)) {
 		if name != "form" && name != "act" && !strings.HasPrefix(name, "find.") {
 			for _, value := range p.form[name] {

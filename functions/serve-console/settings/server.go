@@ -87,7 +87,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	for _, x := range data.page(r, t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
 		p := standing(rows, v.Tenant, x.Name)
 		listed := t.serverTool(x, p.Pin, err == nil)
-		if x.State == mcp.Off && !decided(rows, x.Name) {
+		if x.State == mcp.Off && p.Rev == 0 {
 			listed.State = t.In("states", "undecided")
 		}
 		if listed.Writes {
@@ -162,8 +162,8 @@ func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed)
 		if !ok || server != s.Name || p.Pin == nil || !p.Allowed {
 			continue
 		}
-		x := mcp.Listed{Name: p.ToolName, URL: p.Pin.URL, Hash: p.Pin.Hash, State: mcp.On, Access: p.Pin.Access}
-		x.Contests = p.ForContests()
+		x := mcp.Listed{Name: p.ToolName, URL: p.Pin.URL, Hash: p.Pin.Hash, State: mcp.On, Access: p.Pin.Access,
+			Contests: p.ForContests()}
 		x.Tool = mcp.Tool{
 			Name: name, Title: p.Pin.Title, Description: p.Pin.Description, Input: string(p.Pin.Input),
 			Output: string(p.Pin.Output),
@@ -198,13 +198,8 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 	if x.State == mcp.On && pin != nil {
 		out.Version = pin.Version()
 	}
-	var refuse []string
-	for _, vendor := range schema.Vendors {
-		if !schema.TakenBy(vendor, []byte(x.Tool.Input)) {
-			refuse = append(refuse, vendor)
-		}
-	}
-	if refuse != nil {
+	takes := func(vendor string) bool { return schema.TakenBy(vendor, []byte(x.Tool.Input)) }
+	if refuse := slices.DeleteFunc(slices.Clone(schema.Vendors), takes); len(refuse) > 0 {
 		out.AsText = t.Say("as_text", "vendors", strings.Join(refuse, t.Say("and")))
 	}
 	was := mcp.Tool{}

@@ -61,7 +61,7 @@ type input struct {
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{
-		Path: p.path(), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict, Unasked: p.unasked,
+		Path: sectionPath(p.Key), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict, Unasked: p.unasked,
 		Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", NoSlack: p.members == nil,
 	}
 	d.Ruled = p.now.RulesRev > 0 && p.Key == "approval"
@@ -158,10 +158,9 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 		in.Bound = t.bound(x, in.Unit)
 	}
 	if hourly(x.Name) {
-		for of, text := range map[string]string{"1": in.Unit, "24": t.Say("unit_days")} {
-			in.Units = append(in.Units, web.Choice{Value: of, Text: text, Chosen: p.form.Get(x.Name+unit) == of})
-		}
-		slices.SortFunc(in.Units, func(a, b web.Choice) int { return cmp.Compare(a.Value, b.Value) })
+		of := p.form.Get(x.Name + unit)
+		in.Units = []web.Choice{{Value: "1", Text: in.Unit, Chosen: of == "1"},
+			{Value: "24", Text: t.Say("unit_days"), Chosen: of == "24"}}
 	}
 	in.Ruled = p.now.RulesRev > 0 && x.Name == "process_approval_required"
 	switch {
@@ -240,7 +239,7 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (a
 	}
 	for _, value := range form[name] {
 		switch {
-		case strings.Contains(name, "approvers.u"):
+		case strings.Contains(name, "approvers.u"), name == "admins":
 			value = apart(m, value)
 		case value == "true":
 			value = t.Say("yes")
@@ -315,11 +314,6 @@ func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON)
 		form.Set(field, text)
 	default:
 		form.Set(field, string(is))
-	}
-	if field == "admins" {
-		for i, id := range form[field] {
-			form[field][i] = apart(m, id)
-		}
 	}
 	return t.shown(m, field, form)
 }

@@ -249,11 +249,6 @@ func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all
 // askWithin bounds the time for which the page waits for all servers together.
 const askWithin = 3 * time.Second
 
-// decided reports whether somebody decided on a tool.
-func decided(rows []tenancy.ToolPermission, tool string) bool {
-	return slices.ContainsFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == tool })
-}
-
 // countUndecided asks all servers at once for their tools, and counts those without a decision.
 func (c *Pages) countUndecided(ctx context.Context, v *web.Viewer, rows []tenancy.ToolPermission, all []serverSum) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
@@ -264,7 +259,7 @@ func (c *Pages) countUndecided(ctx context.Context, v *web.Viewer, rows []tenanc
 			listed, err := c.serverTools(ctx, v, all[i].Name)
 			all[i].Silent = err != nil
 			for _, x := range listed {
-				if !decided(rows, x.Name) {
+				if standing(rows, v.Tenant, x.Name).Rev == 0 {
 					all[i].Undecided++
 				}
 			}

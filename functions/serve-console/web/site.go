@@ -322,7 +322,7 @@ func FaultOf(err error) (status int, says string, refused bool) {
 // administrators names whom to ask for what is for administrators, if that can be read.
 func (c *Site) administrators(ctx context.Context, v *Viewer) string {
 	owner, err := c.Store.Tenant(ctx, v.Tenant)
-	if err != nil {
+	if err != nil || len(owner.Admins) == 0 {
 		slog.WarnContext(ctx, "administrators are not named", "err", err)
 		return ""
 	}
