@@ -13,11 +13,10 @@ import (
 
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/console"
-	"ringi/functions/serve-console/contest"
-	"ringi/functions/serve-console/conversation"
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
@@ -76,8 +75,10 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Organisations: organised,
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
-		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket), Begin: contest.Function(cfg, env.BeginContest),
-		Agents: conversation.Function(cfg, env.AnswerMessage),
+		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket),
+		// It answers only after it has read all files.
+		Begin:  web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
+		Agents: web.AsksOf[agent.AnsweringQuery, agent.AnsweringResult](outbound.FunctionAt(cfg, env.AnswerMessage)),
 		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},

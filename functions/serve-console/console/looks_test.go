@@ -46,7 +46,7 @@ func TestLooksOfThePages(t *testing.T) {
 	looks := map[*consoletest.World][]look{}
 	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, successorLooks, requestLooks} {
 		w := consoletest.New(t, db)
-		w.Console.Begin = &consoletest.Beginner{W: w, More: 2}
+		w.Console.Begin = (&consoletest.Beginner{W: w, More: 2}).Ask
 		looks[w] = of(w)
 	}
 	for _, locale := range language.All {

@@ -59,8 +59,7 @@ type World struct {
 	Tenant  tenancy.Tenant
 	DB      *dynamodb.Client
 	Table   string
-	Said    int                                            // messages so far: gives each its own id
-	Answers func(tenant string) ([]agent.Answering, error) // which agents can answer; nil: all
+	Said    int // messages so far: gives each its own id
 }
 
 // Directory is Slack's list of people; tests may change it.
@@ -187,8 +186,8 @@ func New(t *testing.T, db *storetest.Server) *World {
 			Own:    w.Own, Now: w.Now, Organised: organised.Member,
 		},
 		Organisations: organised,
-		Exports:       &Exporter{}, Agents: w, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all,
-			w.Results),
+		Exports:       &Exporter{}, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
+		Agents: func(context.Context, agent.AnsweringQuery) (none agent.AnsweringResult, _ error) { return none, nil },
 		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
 	w.GitHub, w.Console.GitHub = newGitHub(t)
@@ -196,14 +195,6 @@ func New(t *testing.T, db *storetest.Server) *World {
 	w.Console.Links, w.Console.Conversations.Now, w.Console.Contests.Now = w.Slack.Client, w.Now, w.Now
 	w.Tenant = w.Found(slacktest.Team, webapi.Suzuki)
 	return w
-}
-
-// Answering answers for the function that has the models' keys.
-func (w *World) Answering(_ context.Context, tenant string) ([]agent.Answering, error) {
-	if w.Answers == nil {
-		return nil, nil
-	}
-	return w.Answers(tenant)
 }
 
 // Found adds a workspace as a tenant.

@@ -3,14 +3,11 @@ package contest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/pipeline"
@@ -19,25 +16,9 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
-
-// beginContest calls the function that reads the contest files: the console has no access to them.
-type beginContest struct{ function *outbound.Function }
-
-func Function(cfg aws.Config, name string) web.ContestFiles {
-	// The function answers only after it has read all files.
-	return beginContest{outbound.PatientFunction(cfg, name)}
-}
-
-func (b beginContest) Ask(ctx context.Context, asked store.ContestQuery) (out store.ContestResult, err error) {
-	if err := b.function.Call(ctx, asked, &out); err != nil {
-		return out, fmt.Errorf("ask begin-contest: %w", err)
-	}
-	return out, nil
-}
 
 // beginForm holds the form's values as they were typed.
 type beginForm struct {
@@ -87,7 +68,7 @@ func (c *Pages) showBeginForm(
 	if err == nil && most < aggregate.USD(mostContestUSD) {
 		p.Most = most.String()
 	}
-	found, err := c.Begin.Ask(r.Context(), store.ContestQuery{Tenant: v.Tenant, Locale: v.Locale})
+	found, err := c.Begin(r.Context(), store.ContestQuery{Tenant: v.Tenant, Locale: v.Locale})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
 		wrong[""] = words.Say("not_now")
@@ -148,7 +129,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if len(wrong) > 0 {
 		return c.showBeginForm(w, r, v, s, f, wrong)
 	}
-	answer, err := c.Begin.Ask(r.Context(), store.ContestQuery{Begin: &asked, Locale: v.Locale})
+	answer, err := c.Begin(r.Context(), store.ContestQuery{Begin: &asked, Locale: v.Locale})
 	switch {
 	case err != nil:
 		slog.ErrorContext(

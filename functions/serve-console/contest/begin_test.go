@@ -32,7 +32,7 @@ func TestAContestBeginsAtTheConsole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := consoletest.New(t, db)
 			b := &consoletest.Beginner{W: w}
-			w.Console.Begin = b
+			w.Console.Begin = b.Ask
 			run(t, w, b)
 		})
 	}

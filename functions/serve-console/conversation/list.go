@@ -3,14 +3,11 @@ package conversation
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -19,7 +16,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -312,34 +308,17 @@ var actionBadges = map[conversation.ActionStatus]string{
 
 var refOf = subject.RefOf(conversation.ValidID, conversation.RefOf)
 
-// Agents says which agents of a tenant can answer. The console has no access to models' keys.
-type Agents interface {
-	Answering(ctx context.Context, tenant string) ([]agent.Answering, error)
-}
+// Agents says which agents of a tenant can answer: the function has the models' keys.
+type Agents = web.Asks[agent.AnsweringQuery, agent.AnsweringResult]
 
 // askedWithin bounds the question, since somebody waits for the page.
 const askedWithin = 8 * time.Second
-
-// answerMessage calls the function that has the keys.
-type answerMessage struct{ function *outbound.Function }
-
-func Function(cfg aws.Config, name string) Agents {
-	return answerMessage{outbound.FunctionAt(cfg, name)}
-}
-
-func (m answerMessage) Answering(ctx context.Context, tenant string) ([]agent.Answering, error) {
-	var out agent.AnsweringResult
-	if err := m.function.Call(ctx, agent.AnsweringQuery{Tenant: tenant}, &out); err != nil {
-		return nil, fmt.Errorf("ask answer-message: %w", err)
-	}
-	return out.Agents, nil
-}
 
 // answering adds to the agents whether they can answer, and why not. If that can't be found out, the page says so.
 func (p *agentsPage) answering(ctx context.Context, who Agents, v *web.Viewer) {
 	ctx, cancel := context.WithTimeout(ctx, askedWithin)
 	defer cancel()
-	all, err := who.Answering(ctx, v.Tenant)
+	answer, err := who(ctx, agent.AnsweringQuery{Tenant: v.Tenant})
 	if err != nil {
 		slog.WarnContext(ctx, "which agents can answer is not shown", "err", err)
 		p.Unknown = true
@@ -348,11 +327,11 @@ func (p *agentsPage) answering(ctx context.Context, who Agents, v *web.Viewer) {
 	words := v.Texts("agents")
 	for i := range p.Agents {
 		row := &p.Agents[i]
-		at := slices.IndexFunc(all, func(x agent.Answering) bool { return x.ID == row.ID })
+		at := slices.IndexFunc(answer.Agents, func(x agent.Answering) bool { return x.ID == row.ID })
 		if at < 0 {
 			continue
 		}
-		x := all[at]
+		x := answer.Agents[at]
 		row.Default = x.Default
 		switch name := legible.OneLine(x.Model); {
 		case x.Lacks != "":

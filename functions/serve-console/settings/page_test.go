@@ -323,7 +323,7 @@ func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 			rows := store.NewTasks(w.DB, w.Table) // as in the function that meets requests
 			expect.NoError(t, rows.CapFurther("2.50"))
 			expect.NoError(t, rows.NoteDeployment(t.Context(), aggregate.TenantID(own), w.Now()))
-			w.Console.Begin = &consoletest.Beginner{W: w}
+			w.Console.Begin = (&consoletest.Beginner{W: w}).Ask
 			b := w.As(webapi.Suzuki).In(locale)
 			said := web.TextsOf("settings", locale).Say("further_day", "usd", "2.50")
 			if a := b.Get(budgetPage); a.Status != 200 || strings.Contains(a.Text(), said) != further {

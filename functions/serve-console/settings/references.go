@@ -25,7 +25,7 @@ var errNoFiles = errors.New("the files of contests can't be checked")
 // The prices are those that are saved with the setting; nil: those that were saved before.
 func (c *Pages) described(ctx context.Context, v *web.Viewer, d tenancy.DraftContest, prices []tenancy.ModelPrice) (
 	*store.Described, error) {
-	answer, err := c.Contests.Ask(ctx, store.ContestQuery{
+	answer, err := c.Contests(ctx, store.ContestQuery{
 		Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds, Prices: prices, Locale: v.Locale,
 	})
 	if err != nil {

@@ -38,7 +38,7 @@ const (
 // drafting opens the settings with a stand-in for the function that reads files.
 func drafting(w *consoletest.World) *consoletest.Beginner {
 	b := &consoletest.Beginner{W: w}
-	w.Console.Begin = b
+	w.Console.Begin = b.Ask
 	return b
 }
 

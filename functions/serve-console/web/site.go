@@ -20,6 +20,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/explain/auditlog"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -56,10 +57,18 @@ type Site struct {
 	names people.Names
 }
 
-// ContestFiles lists and checks the contests that files describe, to which the console has no access, and begins them.
-type ContestFiles interface {
-	Ask(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error)
+// Asks asks another function, which has access to what the console hasn't.
+type Asks[Q, A any] func(ctx context.Context, asked Q) (A, error)
+
+func AsksOf[Q, A any](f *outbound.Function) Asks[Q, A] {
+	return func(ctx context.Context, asked Q) (out A, err error) {
+		err = f.Call(ctx, asked, &out)
+		return out, err
+	}
 }
+
+// ContestFiles lists and checks the contests that files describe, and begins them.
+type ContestFiles = Asks[store.ContestQuery, store.ContestResult]
 
 // Results opens values that are too large for a row.
 type Results interface {
