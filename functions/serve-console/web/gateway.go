@@ -36,32 +36,29 @@ type (
 // Serve answers HTTP API events with a handler. A panic becomes a 500 without details. It counts 5xx answers in a
 // metric, because Lambda doesn't count them as errors.
 func Serve(h http.Handler) func(context.Context, Request) (Response, error) {
-	serve := serving(h)
 	return func(ctx context.Context, in Request) (Response, error) {
-		out, err := serve(ctx, in)
+		out := answered(ctx, h, in)
 		if out.StatusCode >= http.StatusInternalServerError {
 			boot.Count(boot.NotAnswered, 1)
 		}
-		return out, err
+		return out, nil
 	}
 }
 
-func serving(h http.Handler) func(context.Context, Request) (Response, error) {
-	return func(ctx context.Context, in Request) (Response, error) {
-		r, err := request(ctx, in)
-		if err != nil {
-			return plain(http.StatusBadRequest, err.Error()), nil
-		}
-		if r.ContentLength > MaxFile {
-			return plain(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", MaxFile)), nil
-		}
-		w := &answer{header: http.Header{}}
-		if err := guarded(ctx, h, w, r); err != nil {
-			slog.ErrorContext(ctx, "a page panicked", "path", r.URL.Path, "err", err)
-			return plain(http.StatusInternalServerError, "Internal Server Error"), nil
-		}
-		return w.response(), nil
+func answered(ctx context.Context, h http.Handler, in Request) Response {
+	r, err := request(ctx, in)
+	if err != nil {
+		return plain(http.StatusBadRequest, err.Error())
 	}
+	if r.ContentLength > MaxFile {
+		return plain(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", MaxFile))
+	}
+	w := &answer{header: http.Header{}}
+	if err := guarded(ctx, h, w, r); err != nil {
+		slog.ErrorContext(ctx, "a page panicked", "path", r.URL.Path, "err", err)
+		return plain(http.StatusInternalServerError, "Internal Server Error")
+	}
+	return w.response()
 }
 
 func guarded(ctx context.Context, h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
@@ -146,10 +143,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func Safe(h http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		slog.WarnContext(
-			r.Context(), "refused", "why", "a form of another site", "method", r.Method, "path", r.URL.Path, "address",
-			r.RemoteAddr,
-		)
+		Refuse(r, &Viewer{}, "a form of another site")
 		http.Error(w, "this form came from another site", http.StatusForbidden)
 	}))
 	guarded := cross.Handler(h)

@@ -47,7 +47,7 @@ type sheet struct {
 	Menu   []group
 	Above  *entry // the page of the menu that this one belongs to; nil: it is that page
 	Notice string
-	Warns  bool   // something is left to do
+	Warns  bool   // something is left to do elsewhere
 	Next   string // after a decision, the address of what waits next
 	Other  string // the address of the page in the other language
 	Assets string // hash of the assets, so that browsers reload changed ones
@@ -62,9 +62,6 @@ const AfterDecision = "next"
 // decisions are the notices after which people go on to what else waits for them.
 var decisions = map[string]bool{"act_approve": true, "act_reject": true, "act_deny": true, "act_stamp": true,
 	"act_settle": true, "act_send_back": true}
-
-// warnings are the notices that ask for another step elsewhere.
-var warnings = map[string]bool{"not-revoked": true}
 
 // group is a part of the menu.
 type group struct {
@@ -230,7 +227,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 		s.Above = above(s.Menu, d, r)
 	}
 	done := r.URL.Query().Get("done")
-	s.Notice, s.Warns = v.Texts("layout").In("done", done), warnings[done]
+	s.Notice, s.Warns = v.Texts("layout").In("done", done), done == "not-revoked"
 	if decisions[done] {
 		s.Next = "/console/approvals?" + AfterDecision + "=" + url.QueryEscape(path.Base(r.URL.Path))
 	}
@@ -325,21 +322,16 @@ const longAgo = 30 * 24 * time.Hour
 const skew = 5 * time.Second
 
 // Ago writes a time by its distance from now; hovering over it shows the exact one.
-func (s sheet) Ago(t time.Time) template.HTML { return ago(s.Texts("layout"), t, s.Now) }
-
-func ago(words Texts, t, now time.Time) template.HTML {
+func (s sheet) Ago(t time.Time) template.HTML {
 	if t.IsZero() {
 		return ""
 	}
-	d := now.Sub(t)
-	in := func(name string, n int) string { return words.In("ago", name, "n", n) }
-	if d < 0 && d > -skew {
-		d = 0
+	d, table, shown := s.Now.Sub(t), "ago", ""
+	if d <= -skew {
+		table = "ahead"
 	}
-	if d < 0 {
-		d, in = -d, func(name string, n int) string { return words.In("ahead", name, "n", n) }
-	}
-	shown := ""
+	d = max(d, -d)
+	in := func(name string, n int) string { return s.Texts("layout").In(table, name, "n", n) }
 	switch {
 	case d >= longAgo:
 		shown = t.In(tenancy.Zone()).Format(time.DateOnly)
@@ -354,9 +346,8 @@ func ago(words Texts, t, now time.Time) template.HTML {
 	default:
 		shown = in("days", int(d/(24*time.Hour)))
 	}
-	exact := Minute(t)
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
-		t.UTC().Format(time.RFC3339), exact, template.HTMLEscapeString(shown)))
+		t.UTC().Format(time.RFC3339), Minute(t), template.HTMLEscapeString(shown)))
 }
 
 // TimeOf returns a row's optional time; the zero time if it is missing.

@@ -143,13 +143,13 @@ func TestTimesAreToldByTheirDistance(t *testing.T) {
 		-20 * 365 * 24 * time.Hour: {"en": "2006-04-23", "ja": "2006-04-23"},
 	} {
 		for locale, want := range want {
-			got := string(web.Ago(web.TextsOf("layout", locale), now.Add(d), now))
+			got := web.Ago(locale, now.Add(d), now)
 			exact := now.Add(d).In(tenancy.Zone()).Format("2006-01-02 15:04")
 			expect.That(t, strings.Contains(got, ">"+want+"<") && strings.Contains(got, `title="`+exact+`"`),
 				"%v: %s, want %s and %s", d, got, want, exact)
 		}
 	}
-	expect.Is(t, string(web.Ago(web.TextsOf("layout", "en"), time.Time{}, now)), "")
+	expect.Is(t, web.Ago("en", time.Time{}, now), "")
 }
 
 // TestWhatIsUnfoldedStaysLive: a page with something unfolded, or with a focused link, still refreshes.

@@ -30,23 +30,6 @@ const (
 	maxSent  = 1 << 20
 )
 
-// Parts returns the values of a JSON text with personal data masked as on cards; left counts the values that are not
-// shown.
-func Parts(text []byte) (parts []Part, left int) {
-	v, err := decoded(text)
-	if err != nil {
-		return []Part{{"", legible.Spelled(legible.Mask(legible.Beginning(string(text), maxSent)))}}, 0
-	}
-	room := room{parts: maxParts, bytes: maxSent}
-	return room.rest(legible.MaskAll(v)), room.left
-}
-
-func decoded(text []byte) (v any, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return v, d.Decode(&v)
-}
-
 func walk(v any, path string, say func(path, text string)) {
 	under := func(name string) string {
 		if path == "" {
@@ -171,32 +154,31 @@ type Sent struct {
 }
 
 // SentOf reads a request to a model, with personal data masked as on cards. A request whose messages are not where
-// vendors have them is shown as its values.
+// vendors have them is shown as its values, one that is no JSON as its text.
 func SentOf(text []byte) (s Sent) {
-	room := room{parts: maxParts, bytes: maxSent}
-	v, err := decoded(text)
-	whole, ok := legible.MaskAll(v).(map[string]any)
-	if err != nil || !ok {
-		s.Rest, s.Left = Parts(text)
-		return s
+	var v any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return Sent{Rest: []Part{{"", legible.Spelled(legible.Mask(legible.Beginning(string(text), maxSent)))}}}
 	}
-	rest := map[string]any{}
-	maps.Copy(rest, whole)
+	room, rest := room{parts: maxParts, bytes: maxSent}, legible.MaskAll(v)
+	whole, _ := rest.(map[string]any)
 	for _, name := range []string{"system", "instructions"} {
 		if said := room.said(whole[name]); len(said) > 0 {
 			s.Turns = append(s.Turns, Turn{"system", said})
-			delete(rest, name)
+			delete(whole, name)
 		}
 	}
 	for _, name := range []string{"messages", "input"} {
 		if list, is := whole[name].([]any); is {
 			s.Turns = append(s.Turns, room.turns(list)...)
-			delete(rest, name)
+			delete(whole, name)
 		}
 	}
 	if said, is := whole["input"].(string); is { // a conversation's only message
 		s.Turns = append(s.Turns, Turn{"user", room.said(said)})
-		delete(rest, "input")
+		delete(whole, "input")
 	}
 	s.Rest = room.rest(rest)
 	s.Left = room.left

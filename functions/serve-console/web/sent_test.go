@@ -98,12 +98,11 @@ func TestADifferenceIsTheFewestLines(t *testing.T) {
 
 // Prompts repeat what cards mask.
 func TestWhatModelsWereSentIsMasked(t *testing.T) {
-	parts, left := Parts([]byte(`{"system":"一行目\n二行目","messages":[{"content":"tanaka@example.com \u200b"}],` +
+	s := SentOf([]byte(`{"tools":"一行目\n二行目","metadata":[{"content":"tanaka@example.com \u200b"}],` +
 		`"max_tokens":100,"seed":null}`))
-	expect.Same(t, []Part{{"max_tokens", "100"}, {"messages › 1 › content", "t*****@example.com ⟨U+200B⟩"},
-		{"system", "一行目\n二行目"}}, parts)
-	expect.That(t, left == 0, "%d are left out", left)
-	if _, left := Parts([]byte(`["` + strings.Repeat("x", maxSent) + `","y"]`)); left != 1 {
-		t.Errorf("%d are left out", left)
-	}
+	expect.Same(t, []Part{{"max_tokens", "100"}, {"metadata › 1 › content", "t*****@example.com ⟨U+200B⟩"},
+		{"tools", "一行目\n二行目"}}, s.Rest)
+	expect.That(t, s.Left == 0, "%d are left out", s.Left)
+	long := SentOf([]byte(`["` + strings.Repeat("x", maxSent) + `","y"]`))
+	expect.That(t, long.Left == 1, "%d are left out", long.Left)
 }

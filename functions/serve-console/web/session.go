@@ -156,10 +156,9 @@ func (c *Site) Within(r *http.Request) error {
 
 func checkForm(w http.ResponseWriter, r *http.Request, v *Viewer, most int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
-	if err := r.ParseMultipartForm(most); err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		return ErrBadForm
-	}
-	if !(records.Session{Form: v.Form}).FormIs(r.PostFormValue("form")) {
+	err := r.ParseMultipartForm(most)
+	if err != nil && !errors.Is(err, http.ErrNotMultipart) ||
+		!(records.Session{Form: v.Form}).FormIs(r.PostFormValue("form")) {
 		return ErrBadForm
 	}
 	return nil
@@ -233,9 +232,6 @@ func (c *Site) still(ctx context.Context, cookie string, s records.Session, now 
 	s.Name, s.AskedAt = name, c.Now()
 	return s, c.Store.SawSession(ctx, cookie, s)
 }
-
-// ErrNotOfUs: the person is a guest, has left, or belongs to another workspace.
-var ErrNotOfUs = errors.New("not a member of the workspace")
 
 // Belongs returns the name of a full member of the tenant's workspace; for others ErrNotOfUs.
 func (c *Site) Belongs(ctx context.Context, user string, owner tenancy.Tenant) (string, error) {

@@ -260,54 +260,45 @@ func (c *Site) ChannelsOf(ctx context.Context, v *Viewer, o aggregate.Origin, un
 	}
 }
 
-// Errors that refuse a request, besides those that explain knows.
-var (
-	ErrNoPage       = errors.New("no such page")
-	ErrNoID         = errors.New("an id that nothing can have")
-	ErrExpired      = errors.New("deleted after its retention time")
-	ErrDeletable    = errors.New("a conversation that is deleted, or that the viewer can't see")
-	ErrAdminsOnly   = errors.New("for administrators")
-	ErrSignedOut    = errors.New("nobody is signed in")
-	ErrBadForm      = errors.New("the form carries no token of this session")
-	ErrTooMany      = errors.New("too many sign-ins")
-	ErrStaleSignIn  = errors.New("no sign-in of this browser's is under way")
-	ErrDenied       = errors.New("the person did not allow it")
-	ErrNewWorkspace = errors.New("a workspace that has asked for nothing yet")
-	ErrNoAdmin      = errors.New("the Slack secret names no first administrator")
-	ErrNoClient     = errors.New("the Slack secret has no client")
-)
-
-// faults maps errors to statuses and the keys of their texts. The first entry that an error matches counts.
-var faults = []struct {
-	err     error
+// fault is an error with the status and the key of the text of the page that says it.
+type fault struct {
+	text    string
 	status  int
 	says    string
 	refused bool // somebody tried a forbidden act: logged
-}{
-	{ErrNoPage, http.StatusNotFound, "no_page", false},
-	{ErrNoID, http.StatusNotFound, "no_page", true},
-	{ErrExpired, http.StatusNotFound, "expired", false},
-	{ErrDeletable, http.StatusNotFound, "deletable", true},
-	{ErrAdminsOnly, http.StatusForbidden, "admins_only", true},
-	{ErrSignedOut, http.StatusUnauthorized, "signed_out", true},
-	{ErrBadForm, http.StatusForbidden, "bad_form", true},
-	{ErrTooMany, http.StatusTooManyRequests, "too_many", true},
-	{ErrStaleSignIn, http.StatusBadRequest, "stale_sign_in", true},
-	{ErrDenied, http.StatusForbidden, "denied", false},
-	{ErrNoClient, http.StatusServiceUnavailable, "no_client", false},
-	{ErrNewWorkspace, http.StatusForbidden, "new_workspace", true},
-	{ErrNoAdmin, http.StatusServiceUnavailable, "no_admin", false},
-	{ErrNotOfUs, http.StatusForbidden, "not_of_us", true},
-	{slackapi.ErrSignInRefused, http.StatusForbidden, "sign_in_refused", true},
-	{auditlog.ErrBusy, http.StatusTooManyRequests, "exports_busy", false},
 }
+
+func (f *fault) Error() string { return f.text }
+
+// Errors that refuse a request, besides those that explain knows.
+var (
+	ErrNoPage       = &fault{"no such page", http.StatusNotFound, "no_page", false}
+	ErrNoID         = &fault{"an id that nothing can have", http.StatusNotFound, "no_page", true}
+	ErrExpired      = &fault{"deleted after its retention time", http.StatusNotFound, "expired", false}
+	ErrDeletable    = &fault{"a conversation that is deleted or not theirs", http.StatusNotFound, "deletable", true}
+	ErrAdminsOnly   = &fault{"for administrators", http.StatusForbidden, "admins_only", true}
+	ErrSignedOut    = &fault{"nobody is signed in", http.StatusUnauthorized, "signed_out", true}
+	ErrBadForm      = &fault{"the form carries no token of this session", http.StatusForbidden, "bad_form", true}
+	ErrTooMany      = &fault{"too many sign-ins", http.StatusTooManyRequests, "too_many", true}
+	ErrStaleSignIn  = &fault{"no sign-in of this browser's is under way", http.StatusBadRequest, "stale_sign_in", true}
+	ErrDenied       = &fault{"the person did not allow it", http.StatusForbidden, "denied", false}
+	ErrNewWorkspace = &fault{"a workspace that has asked for nothing yet", http.StatusForbidden, "new_workspace", true}
+	ErrNoAdmin      = &fault{"the Slack secret names no administrator", http.StatusServiceUnavailable, "no_admin", false}
+	ErrNoClient     = &fault{"the Slack secret has no client", http.StatusServiceUnavailable, "no_client", false}
+	// ErrNotOfUs: the person is a guest, has left, or belongs to another workspace.
+	ErrNotOfUs = &fault{"not a member of the workspace", http.StatusForbidden, "not_of_us", true}
+)
 
 // FaultOf returns the status for an error, the key of its text, and whether it is logged as refused.
 func FaultOf(err error) (status int, says string, refused bool) {
-	for _, f := range faults {
-		if errors.Is(err, f.err) {
-			return f.status, f.says, f.refused
-		}
+	f, is := errors.AsType[*fault](err)
+	switch {
+	case is:
+		return f.status, f.says, f.refused
+	case errors.Is(err, slackapi.ErrSignInRefused):
+		return http.StatusForbidden, "sign_in_refused", true
+	case errors.Is(err, auditlog.ErrBusy):
+		return http.StatusTooManyRequests, "exports_busy", false
 	}
 	switch class := explain.ClassOf(err); class {
 	case explain.NotFound:

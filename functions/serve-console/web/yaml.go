@@ -300,11 +300,6 @@ func blocks(n *yaml.Node, named func(id string) string) {
 
 // oneLine makes a text fit a YAML comment, which a line break would end.
 func oneLine(text string) string {
-	return strings.Join(
-		strings.FieldsFunc(text, func(r rune) bool {
-			return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 ||
-				r == 0x2029
-		}),
-		" ",
-	)
+	breaks := func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }
+	return strings.Join(strings.FieldsFunc(text, breaks), " ")
 }
