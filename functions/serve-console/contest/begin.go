@@ -1,6 +1,7 @@
 package contest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -42,8 +43,11 @@ type remarks struct {
 	Says []string
 }
 
-// mostContestUSD bounds a contest's cost where no budget does.
-const mostContestUSD = 1_000_000
+// mostContestUSD bounds a contest's cost where no budget does; leastContestUSD is the smallest that people may ask for.
+const (
+	mostContestUSD  = 1_000_000
+	leastContestUSD = 0.01
+)
 
 func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	d := s.DraftContest
@@ -106,10 +110,8 @@ func (c *Pages) mostOf(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 
 // mostOfOne returns the budget of a request, whatever is left of the day's and the month's.
 func mostOfOne(s tenancy.Settings) aggregate.MicroUSD {
-	if limit := s.MaxCost(); limit > 0 {
-		return min(limit, aggregate.USD(mostContestUSD))
-	}
-	return aggregate.USD(mostContestUSD)
+	most := aggregate.USD(mostContestUSD)
+	return min(cmp.Or(s.MaxCost(), most), most)
 }
 
 // beginAlone begins the requested contest and redirects to its page.
@@ -182,6 +184,3 @@ func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (st
 		By: aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole},
 	}, nil
 }
-
-// leastContestUSD is the smallest budget that people may ask for.
-const leastContestUSD = 0.01
