@@ -138,7 +138,7 @@ func (d drawing) answers(remarks, said string, most int) body {
 	for i, line := range lines {
 		for _, shut := range []string{"」", "”"} {
 			if quoted, answer, is := strings.Cut(line, shut); is && strings.Contains(said, quoted+shut) {
-				lines[i] = strings.TrimLeft(answer, " ")
+				lines[i] = strings.TrimLeft(answer, " →")
 			}
 		}
 	}
