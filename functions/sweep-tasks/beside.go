@@ -72,40 +72,41 @@ func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) (err error)
 	}
 	told := task.StoodTold{Hand: d.Hand.User, From: d.From.String(), Until: d.Until.String(), N: len(done)}
 	for _, x := range done[:min(len(done), mostItems)] {
-		title, err := h.titleOf(ctx, d.TenantID, x)
-		if err != nil {
+		item := task.StoodItem{Kind: x.Kind, ID: x.ID, Did: x.Did, At: x.DoneAt}
+		if err := h.title(ctx, d.TenantID, x.Gate, &item); err != nil {
 			return err
 		}
-		told.Items = append(told.Items, task.StoodItem{Kind: x.Kind, ID: x.ID, Title: title, Did: x.Did, At: x.DoneAt})
+		told.Items = append(told.Items, item)
 	}
 	change, ref := task.TellStood(d, told, h.Now())
 	return h.Delegations.ListDelegation(ctx, d, h.Now(), &store.Notice{Ref: ref, Change: change})
 }
 
-// titleOf returns the title of a request, or what an agent's action was to do; "" if that is gone or can't be read.
-func (h *Handler) titleOf(ctx context.Context, tenant string, x tenancy.Stood) (title string, err error) {
+// title says the title of a request and its newest version, or what an agent's action was to do; nothing if that is
+// gone or can't be read.
+func (h *Handler) title(ctx context.Context, tenant, gate string, x *task.StoodItem) error {
 	ref := store.RefOf(tenant, x.ID)
 	a, err := h.Store.Load(ctx, ref)
 	switch {
 	case unavailable(err):
-		return "", fmt.Errorf("load what was done for somebody: %w", err)
+		return fmt.Errorf("load what was done for somebody: %w", err)
 	case err != nil:
 		if !errors.Is(err, aggregate.ErrNotFound) {
 			slog.ErrorContext(ctx, "what was done for somebody has no title", ref.Log(), "err", err)
 		}
-		return "", nil
+		return nil
 	}
 	switch of := a.(type) {
 	case *task.Aggregate:
 		if of.Task != nil {
-			title = of.Task.Title
+			x.Title, x.Later = legible.First(of.Task.Title, maxTitle), of.Head.Glance.Version
 		}
 	case *conversation.Aggregate:
-		if action := of.Action(x.Gate); action != nil {
-			title = action.Summary
+		if action := of.Action(gate); action != nil {
+			x.Title = legible.First(action.Summary, maxTitle)
 		}
 	}
-	return legible.First(title, maxTitle), nil
+	return nil
 }
 
 // erasedAtOnce is how many aggregates are deleted concurrently: each of them makes many calls.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -89,6 +90,10 @@ func TestPrincipalsAreToldWhatWasDoneForThem(t *testing.T) {
 
 func testListedAtTheEnd(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return decide.Reject("DM は不要です")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	w.Draft(tenancy.DefaultSettings())
 	d := standIn(w)
 	stamps(w, d.Key())
 	stamps(w, "U2#U1#1999-01-01")
@@ -100,7 +105,7 @@ func testListedAtTheEnd(t *testing.T, w *pipelinetest.World) {
 		told, ok := listed(w, d)
 		expect.Must(t, ok && told.N == 1 && len(told.Items) == 1, "%+v", told)
 		expect.That(t, told.Hand == "U2" && told.Items[0].Title == w.Load().Task.Title && told.Items[0].Title != "" &&
-			told.Items[0].Did == circulation.Stamp && told.Items[0].ID == w.Ref.ID, "%+v", told)
+			told.Items[0].Later == 2 && told.Items[0].Did == circulation.Stamp && told.Items[0].ID == w.Ref.ID, "%+v", told)
 	}
 }
 

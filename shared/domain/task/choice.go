@@ -23,7 +23,8 @@ type ThreadGate struct {
 	Title   string             `json:"title"`
 	ID      string             `json:"id"` // the gate's id
 	Kind    aggregate.CardType `json:"kind"`
-	Version int                `json:"version"` // version of a prompt or process; for a step gate, the step's number
+	Version int                `json:"version"`         // version of a prompt or process; for a step gate, the step's number
+	Later   int                `json:"later,omitempty"` // the request's newest version when this was asked, see Glance
 }
 
 // Choice asks people how to treat a message. Nothing is generated until they decide.
@@ -71,7 +72,8 @@ func (a *Aggregate) OpenGateBeside() (b ThreadGate, ok bool) {
 	if !waits || a.WaitingTerms() == nil {
 		return ThreadGate{}, false
 	}
-	b = ThreadGate{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind, Version: open.Version}
+	b = ThreadGate{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind, Version: open.Version,
+		Later: a.Head.Glance.Version}
 	if a.Task != nil {
 		b.Title = a.Task.Title
 	}

@@ -75,6 +75,8 @@ func TestAListKnowsWhichVersionsItsTitleIsNotOf(t *testing.T) {
 		g := s.load().Head.Glance
 		expect.That(t, g.Version == version && g.Back == back && g.Edited == edited && (g.Detail != "") == (back > 0),
 			"%+v", g)
+		beside, waits := s.load().OpenGateBeside()
+		expect.That(t, !waits || beside.Later == version, "beside it stands %+v", beside)
 	}
 	says(0, 0, false)
 	s.do(s.rejectPrompt, s.beginPrompt)

@@ -141,6 +141,7 @@ type StoodItem struct {
 	Kind  string           `json:"kind"` // of aggregate
 	ID    string           `json:"id"`
 	Title string           `json:"title"`
+	Later int              `json:"later,omitempty"` // the request's newest version, see Glance
 	Did   circulation.Kind `json:"did"`
 	At    time.Time        `json:"at"`
 }

@@ -187,7 +187,7 @@ func (d drawing) cancelledUnread() (said, ended string) {
 	}
 	switch {
 	case c != nil && c.As == "":
-		return fill(w.RemarkDropped, "title", or(inline(c.Gate.Title, maxHeader), w.Untitled)), ended
+		return fill(w.RemarkDropped, "title", w.besideOf(c)), ended
 	case e.Reason == task.ReasonNewerMessage,
 		e.Reason == task.ReasonDeleted && d.a.Request != nil && d.a.Request.Threaded():
 		return w.RemarkWithdrawn, ended

@@ -134,7 +134,8 @@ func (d drawing) stood(told task.StoodTold) string {
 	told.Hand = d.w.mention(told.Hand)
 	told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
 	for i := range told.Items {
-		told.Items[i].Title = or(inline(told.Items[i].Title, maxHeader), d.w.None)
+		x := &told.Items[i]
+		x.Title = Titled(or(inline(x.Title, maxHeader), d.w.None), x.Later)
 	}
 	return explain.Stood(d.w.Locale, told, when, func(x task.StoodItem, text string) string {
 		if page := Page(d.Console, aggregate.Ref{Kind: x.Kind, ID: x.ID}); page != "" {

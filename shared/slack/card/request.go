@@ -299,7 +299,7 @@ func (d drawing) choice(c *task.Choice) face {
 		asks = w.ChoiceGateOver
 	}
 	f := face{w.ChoiceText, blue, nil}.with(
-		section(fill(asks, "title", or(inline(c.Gate.Title, maxHeader), w.Untitled), "gate", gate)),
+		section(fill(asks, "title", w.besideOf(c), "gate", gate)),
 	).with(said...)
 	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
 	switch {
@@ -339,6 +339,11 @@ func (d drawing) reason() (said []slack.Block, fits bool) {
 		return sectioned(fill(d.w.ChoiceSaid, "text", d.w.None)), false
 	}
 	return said, true
+}
+
+// besideOf is what the request of the gate is called.
+func (w *words) besideOf(c *task.Choice) string {
+	return Titled(or(inline(c.Gate.Title, maxHeader), w.Untitled), c.Gate.Later)
 }
 
 func (w *words) gateOf(b task.ThreadGate) string {

@@ -142,7 +142,7 @@ var taskStates = []state{
 	{"task_stand_in_ended", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandInEnded) }},
 	{"task_stood_list", taskCard, func(s *scenario) *scenario {
 		return told(s, task.ReasonStoodList, `{"hand":"U0TANAKA","from":"2026-08-01","until":"2026-08-31","n":22,"items":[`+
-			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","did":"stamp","at":"2026-08-03T01:00:00Z"},`+
+			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","later":2,"did":"stamp","at":"2026-08-03T01:00:00Z"},`+
 			`{"kind":"session","id":"01KS000000000000000000000B","title":"","did":"deny","at":"2026-08-02T01:00:00Z"}]}`)
 	}},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
@@ -333,7 +333,7 @@ var promptStates = []state{
 
 // beside is a message in a thread with a waiting gate of that kind.
 func beside(s *scenario, kind aggregate.CardType) *scenario {
-	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
+	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2, Later: 2}
 	return s.do(s.Ask(1, b, defaults, s.now))
 }
 
