@@ -55,9 +55,9 @@ const insightsPath = "/console/insights"
 
 func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("insights")
-	doc := web.Document{Here: "insights"}
-	today := tenancy.DayOf(c.Now())
 	var d insightsData
+	doc := web.Document{Here: "insights", Data: &d}
+	today := tenancy.DayOf(c.Now())
 	last := cmp.Or(r.URL.Query().Get("to"), today)
 	first := cmp.Or(r.URL.Query().Get("from"), daysBefore(last, insightDays-1))
 	d.Filter = web.Filter{Path: insightsPath, Submit: words.Say("show"),
@@ -72,7 +72,6 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 	days, err := tenancy.DaysBetween(first, last)
 	if field := (aggregate.ErrField{}); errors.As(err, &field) {
 		d.Problem, doc.Status = words.Say("bad_range", "n", tenancy.MaxDays), http.StatusBadRequest
-		doc.Data = d
 		return c.Show(w, r, v, doc, "audit/insights")
 	}
 	sums, err := c.Store.Sums(r.Context(), v.Tenant, days)
@@ -89,7 +88,6 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 		}
 		return name
 	})
-	doc.Data = d
 	return c.Show(w, r, v, doc, "audit/insights")
 }
 

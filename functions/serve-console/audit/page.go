@@ -125,9 +125,8 @@ type auditData struct {
 func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	form, f := auditFormOf(r.URL.Query(), c.Now())
 	words := v.Texts("audit")
-	about := words.Say("export_about", "n", web.Count(auditlog.MaxRows))
-	d := auditData{Form: form, ExportAbout: about}
-	doc := web.Document{Here: "audit", Status: http.StatusBadRequest}
+	d := auditData{Form: form, ExportAbout: words.Say("export_about", "n", web.Count(auditlog.MaxRows))}
+	doc := web.Document{Here: "audit", Status: http.StatusBadRequest, Data: &d}
 	var named map[string]string
 	if form.Problem == "" {
 		cursor := r.URL.Query().Get("cursor")
@@ -147,7 +146,6 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		}
 	}
 	d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, named))
-	doc.Data = d
 	return c.Show(w, r, v, doc, "audit")
 }
 

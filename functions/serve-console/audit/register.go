@@ -103,7 +103,7 @@ type listData struct {
 func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	q := r.URL.Query()
 	d := listData{}
-	doc := web.Document{Here: "register"}
+	doc := web.Document{Here: "register", Data: &d}
 	p, err := c.period(r.Context(), v, q)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	d.Period, d.Filter = p, p.filter(v.Texts("register"), d.Number)
 	if p.Problem != "" {
-		doc.Data, doc.Status = d, http.StatusBadRequest
+		doc.Status = http.StatusBadRequest
 		return c.Show(w, r, v, doc, "audit/register")
 	}
 	from, _ := domain.ParseNumber(q.Get("cursor"))
@@ -139,7 +139,6 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	d.Filter.Links = append(d.Filter.Links,
 		web.Link{Path: other.at(registerPath), Text: v.Texts("register").In("registers", other.By)})
-	doc.Data = d
 	return c.Show(w, r, v, doc, "audit/register")
 }
 

@@ -333,9 +333,17 @@ func (x Asking) Who(t *Turn) string {
 	return x.Surface.WhoDecides(x.Settings, x.Of.Origin(), x.Of.Askers()...)
 }
 
-// Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack.
+// Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack. It
+// assumes that the viewer is a member of the channel, unless that is somebody else's direct message, and, if the
+// settings list groups, of one of them.
 func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.Offer) (err error) {
-	by, p := likelyAt(a.Origin(), set, v)
+	o := a.Origin()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Admin: v.Admin,
+		Member: o.ChannelType != "im" || v.User == o.User}
+	p := set.Policy(by.Team)
+	if len(set.Approvers.Usergroups) > 0 {
+		p.Approvers = append(p.Approvers, v.User)
+	}
 	requester := a.Root().Common().Requester
 	switch x.Act {
 	case conversation.ActCancel, conversation.ActClose, task.ActCancelTask, task.ActCancelExecution:
@@ -367,18 +375,4 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.O
 		}
 	}
 	return p.Withdraw(by, requester)
-}
-
-// likelyAt returns the viewer's rights without asking Slack. It assumes that the viewer is a member of the channel,
-// unless that is somebody else's direct message, and, if the settings list groups, of one of them.
-func likelyAt(o aggregate.Origin, s tenancy.Settings, v *web.Viewer) (aggregate.Actor, aggregate.Policy) {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Member: true, Admin: v.Admin}
-	p := s.Policy(by.Team)
-	if len(s.Approvers.Usergroups) > 0 {
-		p.Approvers = append(p.Approvers, v.User)
-	}
-	if o.ChannelType == "im" && v.User != o.User {
-		by.Member = false
-	}
-	return by, p
 }

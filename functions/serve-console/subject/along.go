@@ -277,7 +277,7 @@ func (d *drawing) waits() string {
 	for _, p := range owing[:min(len(owing), mostOwing)] {
 		names = append(names, d.Person(p.User))
 	}
-	text := strings.Join(names, d.words.Say("and"))
+	text := strings.Join(names, d.words.Say("middot"))
 	if more := len(owing) - len(names); more > 0 {
 		text = d.words.Say("others", "who", text, "n", more)
 	}

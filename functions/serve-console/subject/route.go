@@ -171,7 +171,7 @@ func (r Reader) After(out *Route, round int, before *aggregate.Gate) {
 	}
 	out.Round, out.Carried = round, out.Words.Say("none_carried", "round", round-1)
 	if len(names) > 0 {
-		out.Carried = out.Words.Say("not_carried", "round", round-1, "who", strings.Join(names, out.Words.Say("and")))
+		out.Carried = out.Words.Say("not_carried", "round", round-1, "who", strings.Join(names, out.Words.Say("middot")))
 	}
 }
 

@@ -163,7 +163,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 			d.Problem = words.Say("own_request")
 		}
 	}
-	doc := web.Document{Title: words.Say("title"), Here: "approvals", Data: d, Status: status}
+	doc := web.Document{Title: words.Say("name_successor"), Here: "approvals", Data: d, Status: status}
 	return c.Show(w, r, v, doc, "stand-ins/successor")
 }
 

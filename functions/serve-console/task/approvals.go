@@ -46,7 +46,7 @@ type waitingList struct {
 	Soonest    time.Time // when the first of those ends that wait for the viewer
 	Of         approvalFilter
 	Order      string // of the rows, in words
-	Saved      []savedFilter
+	Saved      []web.View
 	Query      string // by which this filter may be saved; empty: it may not
 }
 

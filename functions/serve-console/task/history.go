@@ -53,7 +53,8 @@ type History struct {
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
 	Parked                 string // why a generation failed, in a sentence
 	Waits                  time.Time
-	Choice                 *Choice
+	Choice                 *task.Choice // what a message beside a gate was meant to be
+	ChosenBy               string
 	Policies, Plans        []Version // the newest first
 	Attempts               []Attempt // the newest first
 	Uses                   []Use
@@ -133,12 +134,6 @@ type Message struct {
 	MoreFiles int // that are not read
 }
 
-// Choice is what a message beside a gate was meant to be.
-type Choice struct {
-	*task.Choice
-	By string
-}
-
 // History builds a task's history from its rows.
 func (r Reader) History(s Source) History {
 	a := s.Task
@@ -181,8 +176,8 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 	if a.Answer != nil {
 		t.Answer = r.prose(a.Answer.Sentence)
 	}
-	if c := a.Choice; c != nil {
-		t.Choice = &Choice{c, r.Person(c.DecidedBy)}
+	if t.Choice = a.Choice; t.Choice != nil {
+		t.ChosenBy = r.Person(t.Choice.DecidedBy)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -119,14 +120,13 @@ func (c *Pages) taskOf(r *http.Request, v *web.Viewer) (*task.Aggregate, error) 
 func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Source) {
 	words := v.Texts("task")
 	asked := map[string]bool{}
-	var called func(id string) string
+	called := func(id string) string {
+		asked[id] = true
+		return id
+	}
 	person := func(id string) string {
 		if id == "" {
 			return words.Say("system")
-		}
-		if called == nil {
-			asked[id] = true
-			return id
 		}
 		return called(id)
 	}
@@ -152,16 +152,15 @@ func (c *Pages) opened(ctx context.Context, a *task.Aggregate) map[string]Value 
 		}
 	}
 	values := make([]Value, len(blobs))
-	var wg sync.WaitGroup
-	places := make(chan struct{}, openAtOnce)
+	var all errgroup.Group
+	all.SetLimit(openAtOnce)
 	for i, b := range blobs {
-		wg.Go(func() {
-			places <- struct{}{}
-			defer func() { <-places }()
+		all.Go(func() error {
 			values[i].JSON, values[i].Err = c.Results.Open(ctx, a.Ref(), b)
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = all.Wait()
 	out := map[string]Value{}
 	for i, b := range blobs {
 		if values[i].Err != nil {

@@ -160,7 +160,7 @@ func asks(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 		if names == nil {
 			return stage
 		}
-		return words.Say("stage", "stage", stage, "who", strings.Join(names, v.Texts("route").Say("and")))
+		return words.Say("stage", "stage", stage, "who", strings.Join(names, words.Say("middot")))
 	}
 	who := surface.Approvers(*s, originOf(v, x))
 	if x.WaitsFor == task.CardTask {

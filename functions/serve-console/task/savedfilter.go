@@ -13,13 +13,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// savedFilter is a filter that the viewer gave a name. It is kept in their browser alone, where nobody
-// else who signs in there sees it.
-type savedFilter struct {
-	Name, Path string
-	Here       bool
-}
-
 const (
 	mostSaved = 3
 	maxSaved  = 20 // characters of a name
@@ -30,8 +23,9 @@ func filterCookie(v *web.Viewer) string {
 	return "ringi-approvals-" + aggregate.HashOf(v.Tenant + "/" + v.User)[:16]
 }
 
-// savedFilters returns those of the request's cookie that are ones, in their order.
-func savedFilters(r *http.Request, v *web.Viewer) (out []savedFilter) {
+// savedFilters returns the filters that the viewer gave names, in their order. They are kept in the viewer's browser
+// alone, where nobody else who signs in there sees them.
+func savedFilters(r *http.Request, v *web.Viewer) (out []web.View) {
 	kept, _ := base64.RawURLEncoding.DecodeString(web.CookieOf(r, filterCookie(v)))
 	for line := range strings.Lines(string(kept)) {
 		name, query, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -40,7 +34,7 @@ func savedFilters(r *http.Request, v *web.Viewer) (out []savedFilter) {
 		name = savedName(name)
 		if err == nil && len(bad) == 0 && name != "" && len(out) < mostSaved {
 			path := f.at("")
-			out = append(out, savedFilter{name, path, path == r.URL.RequestURI()})
+			out = append(out, web.View{Path: path, Text: name, Here: path == r.URL.RequestURI()})
 		}
 	}
 	return out
@@ -52,9 +46,9 @@ func savedName(name string) string {
 }
 
 // saves returns the query by which the filter may be saved, "" if it is no filter or one of those saved.
-func (f approvalFilter) saves(saved []savedFilter) string {
+func (f approvalFilter) saves(saved []web.View) string {
 	at := f.at("")
-	here := slices.ContainsFunc(saved, func(s savedFilter) bool { return s.Path == at })
+	here := slices.ContainsFunc(saved, func(s web.View) bool { return s.Path == at })
 	if _, query, _ := strings.Cut(at, "?"); !here && (f.Narrows() || f.Sort != "") {
 		return query
 	}
@@ -64,19 +58,19 @@ func (f approvalFilter) saves(saved []savedFilter) string {
 // saveFilter keeps a filter by its name, in the place of one with the same name, or forgets it.
 func (c *Pages) saveFilter(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	name, forget := savedName(r.PostFormValue("name")), savedName(r.PostFormValue("forget"))
-	of := func(s savedFilter) bool { return s.Name == name || s.Name == forget }
+	of := func(s web.View) bool { return s.Text == name || s.Text == forget }
 	all := slices.DeleteFunc(savedFilters(r, v), of)
 	to := approvalsPath
 	if q, err := url.ParseQuery(r.PostFormValue("query")); err == nil && name != "" {
 		if f, _ := readApprovalFilter(q); f != (approvalFilter{}) {
 			to = f.at("")
-			all = append(all, savedFilter{Name: name, Path: to})
+			all = append(all, web.View{Path: to, Text: name})
 		}
 	}
 	var kept strings.Builder
 	for _, s := range all[max(0, len(all)-mostSaved):] {
 		_, query, _ := strings.Cut(s.Path, "?")
-		kept.WriteString(s.Name + "\t" + query + "\n")
+		kept.WriteString(s.Text + "\t" + query + "\n")
 	}
 	value := base64.RawURLEncoding.EncodeToString([]byte(kept.String()))
 	web.SetCookie(w, r, filterCookie(v), value, 365*24*time.Hour)

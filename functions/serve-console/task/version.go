@@ -258,16 +258,15 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 	}
 	g.Whole = false
 	for _, row := range a.Gates {
-		for _, p := range a.Processes {
-			if row.ID != open.ID || p.Version != row.ProcessVersion {
-				continue
-			}
-			if i := p.StepOf(row); i >= 0 {
-				g.Step = &r.steps(p.Steps)[i]
-				all := len(row.Arguments.JSON) <= maxWhole
-				g.Call, g.Whole = r.call(a, p.Steps[i], row.Arguments, all)
-				g.Whole = g.Whole && all
-			}
+		p := aggregate.Find(a.Processes, task.ProcessKey(row.ProcessVersion))
+		if row.ID != open.ID || p == nil {
+			continue
+		}
+		if i := p.StepOf(row); i >= 0 {
+			g.Step = &r.steps(p.Steps)[i]
+			all := len(row.Arguments.JSON) <= maxWhole
+			g.Call, g.Whole = r.call(a, p.Steps[i], row.Arguments, all)
+			g.Whole = g.Whole && all
 		}
 	}
 	return g
