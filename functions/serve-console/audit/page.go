@@ -47,8 +47,8 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),
 		web.ForAdministrators("POST /console/audit/exports", c.beginExport),
-		web.ForAdministrators("GET /console/audit/exports/{id}", c.showExport),
-		web.ForAdministrators("GET /console/audit/exports/{id}/file", c.fetchExport),
+		web.ForAdministrators("GET /console/audit/exports/{id}", web.Of(c.export, c.showExport)),
+		web.ForAdministrators("GET /console/audit/exports/{id}/file", web.Of(c.export, c.fetchExport)),
 		web.ForAdministrators("GET /console/register", c.list),
 		web.ForAdministrators("GET /console/register/file.csv", c.file),
 		web.ForAdministrators("GET /console/register/{number}", c.sheet),
@@ -294,11 +294,11 @@ type exportData struct {
 	Note string // how long the link is valid, and how long the file is stored
 }
 
-func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	x, err := c.Store.Export(r.Context(), v.Tenant, r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+func (c *Pages) export(r *http.Request, v *web.Viewer) (auditlog.Export, error) {
+	return c.Store.Export(r.Context(), v.Tenant, r.PathValue("id"))
+}
+
+func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer, x auditlog.Export) error {
 	words := v.Texts("export")
 	x = x.Seen(c.Now())
 	d := exportData{
@@ -310,12 +310,8 @@ func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer
 
 // fetchExport redirects to a short-lived link. Anyone who has the link can fetch the file, so it first asks the store
 // whether the viewer is still an administrator.
-func (c *Pages) fetchExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) fetchExport(w http.ResponseWriter, r *http.Request, v *web.Viewer, x auditlog.Export) error {
 	if err := c.StillAdmin(r.Context(), v); err != nil {
-		return err
-	}
-	x, err := c.Store.Export(r.Context(), v.Tenant, r.PathValue("id"))
-	if err != nil {
 		return err
 	}
 	if x.Status != auditlog.Done || !x.Own() {

@@ -90,16 +90,12 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 	if a.Request != nil {
 		d.Text = a.Request.Words(v.Locale)
 	}
-	for _, p := range a.Processes {
-		if p.Version != x.Decision.ProcessVersion {
-			continue
-		}
-		steps = p.Steps
-		for _, policy := range a.Prompts {
-			if policy.ID == p.PromptID {
-				d.Policy = policy.Content
-			}
-		}
+	p := aggregate.Find(a.Processes, domain.ProcessKey(x.Decision.ProcessVersion))
+	if p == nil {
+		return nil, nil
 	}
-	return steps, nil
+	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
+		d.Policy = a.Prompts[i].Content
+	}
+	return p.Steps, nil
 }

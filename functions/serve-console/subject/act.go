@@ -170,9 +170,7 @@ func (c *Acts) decide(
 ) (decide.Verdict, error) {
 	if x.Act == task.ActTakeAsReason {
 		verdict, _, refused := c.Maker().TakeAsReason(r.Context(), click)
-		if refused != nil {
-			verdict.Err = refused
-		}
+		verdict.Err = cmp.Or(refused, verdict.Err)
 		return verdict, nil
 	}
 	b, ok := x.button(on)

@@ -98,7 +98,6 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		slog.WarnContext(r.Context(), "what a person may decide is not known", "err", err)
 		list.Unsaid = true
 	}
-	d := web.Document{Here: "approvals"}
 	var found []askedItem
 	var page store.Page[store.WaitingItem]
 	if len(list.Bad) == 0 {
@@ -136,8 +135,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	list.Saved = savedFilters(r, v)
 	list.Query = f.saves(list.Saved)
 	list.offer(words, v, c.read(r, v, found, reach, settings))
-	d.Data, d.Status = list, list.Status()
-	return c.Show(w, r, v, d, "approvals")
+	return c.Show(w, r, v, web.Document{Here: "approvals", Data: list, Status: list.Status()}, "approvals")
 }
 
 // counted is how many decisions wait for the viewer, and how many of them are of agents, by the menu's keys.
@@ -202,11 +200,9 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 	if err != nil {
 		return nil, err
 	}
-	var conversed map[string]conversation.Conversation
-	if len(conversing) > 0 {
-		if conversed, err = c.Conversations.Titled(r.Context(), v.Tenant, conversing...); err != nil {
-			return nil, err
-		}
+	conversed, err := c.Conversations.Titled(r.Context(), v.Tenant, conversing...)
+	if err != nil {
+		return nil, err
 	}
 	var out []askedItem
 	for _, x := range items {

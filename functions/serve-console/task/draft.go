@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -56,15 +57,11 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 		Task: "/console/tasks/" + ref.ID, Execution: p.Contest.ExecutionID, Hash: e.Hash,
 	}
 	page.Drafts = page.Task + "/drafts/" + p.ID
-	for _, x := range t.history.Policies {
-		if x.ID != p.ID {
-			continue
-		}
-		for _, other := range x.Drafted.Others {
-			page.All = append(page.All, other)
-			if other.Key == r.PathValue("team") {
-				page.Draft = other
-			}
+	i := slices.IndexFunc(t.history.Policies, func(x Version) bool { return x.ID == p.ID })
+	page.All = t.history.Policies[i].Drafted.Others
+	for _, other := range page.All {
+		if other.Key == r.PathValue("team") {
+			page.Draft = other
 		}
 	}
 	draft, err := c.Contests.Submission(r.Context(), ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)

@@ -85,9 +85,6 @@ func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 
 // answered returns what model calls made, as Ringi took it in; "" if they made nothing that people read.
 func answered(a *task.Aggregate, made string) string {
-	if made == "" {
-		return ""
-	}
 	if a.Task != nil && a.Task.Key() == made {
 		return a.Task.Title + "\n\n" + a.Task.Description
 	}

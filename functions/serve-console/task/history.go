@@ -298,10 +298,9 @@ func uses(a *task.Aggregate) []Use {
 	}
 	var out []Use
 	for _, u := range a.Uses {
-		what, rest, _ := strings.Cut(u.Made, "#")
-		number, _, _ := strings.Cut(rest, "#")
-		n, _ := strconv.Atoi(number)
-		out = append(out, Use{u, what, n, held[u.ID]})
+		made := append(strings.Split(u.Made, "#"), "")
+		n, _ := strconv.Atoi(made[1])
+		out = append(out, Use{u, made[0], n, held[u.ID]})
 	}
 	slices.SortStableFunc(out, func(a, b Use) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return out

@@ -65,7 +65,8 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
 ) (store.Page[store.ListedTask], error) {
-	filter, limit, most := f.of(v), rowsOfPage, web.MostLooked
+	filter := task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v), From: f.from, To: f.to}
+	limit := rowsOfPage
 	var keep, sees func(store.ListedTask) bool
 	if !v.Admin && filter.Requester != v.User {
 		keep = func(x store.ListedTask) bool { return reach.Sees(originOf(v, x)) }
@@ -81,7 +82,7 @@ func (c *Pages) visible(
 	if f.Search != "" || filter.Status.Open() { // which of the open ones wait is only known once they are read
 		limit = store.MaxPage
 	}
-	page, err := c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, most, keep)
+	page, err := c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, web.MostLooked, keep)
 	page.Items = slices.DeleteFunc(page.Items, func(x store.ListedTask) bool {
 		return sees != nil && !sees(x) && !slices.Contains(x.Glance.Who, v.User)
 	})
@@ -143,11 +144,6 @@ func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 	f.from, f.to = bad.Days(&f.From, &f.To)
 	bad.Refuse("q", &f.Search, utf8.RuneCountInString(f.Search) > maxSearch)
 	return f, bad
-}
-
-// of converts the filter for the store.
-func (f taskFilter) of(v *web.Viewer) task.Filter {
-	return task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v), From: f.from, To: f.to}
 }
 
 func (f taskFilter) form(words web.Texts, people []web.Choice) web.Filter {

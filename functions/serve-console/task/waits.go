@@ -182,9 +182,6 @@ func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns []circulation.
 			places = append(places, p)
 		}
 	}
-	if len(places) == 0 {
-		return items, nil
-	}
 	rows, err := store.RowsAt[aggregate.Card](r.Context(), c.Store.KindStore.Store, places)
 	return slices.DeleteFunc(items, func(x store.WaitingItem) bool { return rows[copyOf(x)].OwedSince != nil }), err
 }
