@@ -28,11 +28,8 @@ type Turn struct {
 	// AsWhom are those for whom the viewer may act, if they stand in for several who are asked now.
 	AsWhom []circulation.Person
 
-	waits string // for whom, without a word
-	gate  *aggregate.Gate
-	g     circulation.Gate
-	st    circulation.State
-	why   *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
+	*drawing
+	why *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 }
 
 // gateOf returns the gate with this id if it is under a rule, else nil.
@@ -57,17 +54,16 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 }
 
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
-	words := x.Viewer.Texts("route")
 	d := Reader{
 		Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person, Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel),
 		ChannelOf: x.Surface.Marks.Channel,
 	}.walk(g)
-	t := &Turn{gate: g, g: d.g, st: d.st, waits: d.waits()}
+	t := &Turn{drawing: d}
 	if t.st.Refused != nil {
-		t.Who = t.waits
+		t.Who = t.waits()
 		return t
 	}
-	t.Next = words.Say("now", "who", t.waits)
+	t.Next = d.words.Say("now", "who", t.waits())
 	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
 	if err != nil {
 		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
@@ -87,11 +83,11 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
 	case t.Mine:
-		if t.Title, t.Who = words.Say("yours"), d.owed(t.waits); principal != "" && len(t.AsWhom) < 2 {
+		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" && len(t.AsWhom) < 2 {
 			t.Who += "\n" + x.Viewer.Texts("approvals").Say("stands_for", "name", d.Person(principal))
 		}
 	case given:
-		t.Who = words.Say("given") + "\n" + t.Next
+		t.Who = d.words.Say("given") + "\n" + t.Next
 	case t.why == nil:
 		t.Who = t.Next
 	default:
@@ -104,10 +100,10 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 }
 
 // owed says how much the stage that is asked needs.
-func (d *drawing) owed(waits string) string {
+func (d *drawing) owed() string {
 	words, s := d.words, d.st.CurrentStage()
 	if s == nil || s.Mode == circulation.ModeChannel {
-		return waits
+		return d.waits()
 	}
 	if s.Need < 2 && len(s.People) < 2 {
 		return words.Say("yours_alone", "stage", d.line(s.Name))
@@ -176,8 +172,7 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 		b.About = ""
 	}
 	if last > t.st.Present {
-		d := drawing{words: x.Viewer.Texts("route")}
-		b.About = d.words.Say("after", "stage", d.line(t.st.Stages[last-1].Name))
+		b.About = t.words.Say("after", "stage", t.line(t.st.Stages[last-1].Name))
 	}
 	return b
 }
@@ -187,8 +182,7 @@ func (x Asking) whom(t *Turn) *web.Field {
 	if len(t.AsWhom) < 2 {
 		return nil
 	}
-	words := x.Viewer.Texts("route")
-	w := web.Select("as", words.Say("as_whom"), words.Say("choose_whom"), nil)
+	w := web.Select("as", t.words.Say("as_whom"), t.words.Say("choose_whom"), nil)
 	for _, p := range t.AsWhom {
 		w.Choices = append(w.Choices, web.Choice{Value: p.User, Text: x.Surface.Marks.Person(p.User)})
 	}
@@ -197,7 +191,6 @@ func (x Asking) whom(t *Turn) *web.Field {
 
 // rejection returns the form by which whoever is asked sends back or denies, with a button for each.
 func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
-	words := x.Viewer.Texts("route")
 	follows, last := false, false
 	switch of := x.Of.(type) {
 	case *task.Aggregate:
@@ -208,11 +201,11 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 	form := card.RejectionOf(t.gate, o.Kind, follows, last, x.Viewer.Locale, x.Surface.Marks.Person)
 	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never, Whom: x.whom(t)}
 	b.Label = x.Words.In("act", o.Act)
-	b.Reason, b.Hint = x.Words.Say("reason"), words.Say("reason_hint")
+	b.Reason, b.Hint = x.Words.Say("reason"), t.words.Say("reason_hint")
 	for _, way := range form.Ways {
 		is := Button{Offer: aggregate.Offer{Act: aggregate.ActReject}, Label: way.Text, About: way.About}
 		if way.Kind == circulation.Deny {
-			is.Act, is.Class, is.Confirm = aggregate.ActDeny, "button-danger", words.Say("confirm_deny")
+			is.Act, is.Class, is.Confirm = aggregate.ActDeny, "button-danger", t.words.Say("confirm_deny")
 		}
 		b.Ways = append(b.Ways, is)
 	}
@@ -255,7 +248,7 @@ func (t *Turn) Since() string {
 	if t == nil {
 		return ""
 	}
-	return " · " + t.waits
+	return " · " + t.waits()
 }
 
 // mostOwing is how many people a row of a list names.
