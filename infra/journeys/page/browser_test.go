@@ -36,7 +36,7 @@ var japanese = words{
 	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
 	draftFailed: "依頼の文にあった練習用の失敗を起こしました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
-	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "内容が分からないため、反映していません。",
+	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
 	newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
 	edited: "(編集済み)", changed: "変更後: 従業員一覧を取得して、DM は不要", redrafted: "(作り直し)",
@@ -54,7 +54,7 @@ var english = words{
 	draftFailed: "The demo model failed on purpose", failed: "❌ Failed", said: "Slack rejected the call",
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
 	check: "🔍 Check before " +
-		"running", faster: "already approved this", odd: "Put step 4 first", notTaken: "not applied",
+		"running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
 	nowhere: "Overtime of the 宇宙部 for " +
 		"last month", expired: "(expired)", tooMuch: "reached your limit of requests " +
 		"this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",

@@ -82,7 +82,7 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 	check := d.checks(steps)
 	calls := func(s task.Step, name string) string { return stepLine(s, name) + check(s) } // sentences name no tools
 	draw := func(since string, most, list int) body {
-		rest := d.answers(remarks, since, most).with(d.stepList(steps, list, wholeName, calls))
+		rest := d.answers(remarks, most).with(d.stepList(steps, list, wholeName, calls))
 		used := 0
 		for _, b := range rest.blocks {
 			used += characters(b)
@@ -129,20 +129,10 @@ func (d drawing) tools(steps []task.Step) string {
 }
 
 // answers draws a model's answers to earlier rejections, as quotations, since they stand beside the card's own lines.
-// They don't begin with a reason that said has.
-func (d drawing) answers(remarks, said string, most int) body {
+func (d drawing) answers(remarks string, most int) body {
 	if remarks = prepared(remarks); remarks == "" {
 		return body{}
 	}
-	lines := strings.Split(remarks, "\n")
-	for i, line := range lines {
-		for _, shut := range []string{"」", "”"} {
-			if quoted, answer, is := strings.Cut(line, shut); is && strings.Contains(said, quoted+shut) {
-				lines[i] = strings.TrimLeft(answer, " →")
-			}
-		}
-	}
-	remarks = strings.Join(lines, "\n")
 	quoted := pages(remarks, maxSection-quoteRoom)
 	for i := range quoted {
 		quoted[i] = "\n> " + strings.ReplaceAll(quoted[i], "\n", "\n> ")
