@@ -326,12 +326,12 @@ func (s sheet) Ago(t time.Time) template.HTML {
 	if t.IsZero() {
 		return ""
 	}
-	d, table, shown := s.Now.Sub(t), "ago", ""
+	d, words, shown := s.Now.Sub(t), s.Texts("layout"), ""
+	in := func(name string, n int) string { return words.In("ago", name, "n", n) }
 	if d <= -skew {
-		table = "ahead"
+		in = func(name string, n int) string { return words.In("ahead", name, "n", n) }
 	}
 	d = max(d, -d)
-	in := func(name string, n int) string { return s.Texts("layout").In(table, name, "n", n) }
 	switch {
 	case d >= longAgo:
 		shown = t.In(tenancy.Zone()).Format(time.DateOnly)
