@@ -84,8 +84,7 @@ func (e *Effect) Done(locale, rows string) []Piece {
 	if e.done != nil {
 		done.Sentence = slices.Clip(e.done)
 		if rows != "" && e.Tool == toolSheet {
-			said := fillLine(lineWordsOf(locale).exactly, "n", grouped(rows))
-			done.Sentence = append(done.Sentence, Piece{Words, rowsSign + said})
+			done.Sentence = append(done.Sentence, Piece{Words, rowsSign + lineWordsOf(locale).rows(rows)})
 		}
 	}
 	return done.Says(locale)

@@ -72,7 +72,7 @@ type effectWords struct {
 	Acts map[string]map[string]string
 
 	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread,
-	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten, Columns,
+	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
 	NoValues, Moved, Anew string
 }
 

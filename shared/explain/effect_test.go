@@ -257,13 +257,13 @@ func TestWhatAStepDoes(t *testing.T) {
 				"· Columns 社員番号 = num, 氏名 = name\n· Rows › $ref step-1.result.rows"},
 		"what a sheet won't have": {write("write_rows_to_google_sheet", labelled, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"name","title":"氏名"}],"rows":[{"num":1,"name":"x","secret_code":"y"}]}`),
-			"1. シート「勤怠 2026」のタブ「a」に書き込みます — 1 行\n| 氏名\n| x\n· 書き込まない列 社員番号 ほか 1 件",
-			"1. Writes to the tab “a” of the sheet “勤怠 2026” — 1 rows\n| 氏名\n| x\n" +
-				"· Columns not written Number and 1 more"},
+			"1. シート「勤怠 2026」のタブ「a」に書き込みます — 1 行\n| 氏名\n| x\n· 書き込まない列 社員番号、secret_code",
+			"1. Writes to the tab “a” of the sheet “勤怠 2026” — 1 row\n| 氏名\n| x\n" +
+				"· Columns not written Number, secret_code"},
 		"only what nobody has a title for": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"num","title":"社員番号"}],"rows":[{"num":1,"secret_code":"y","b":1}]}`),
-			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n| 社員番号\n| 1\n· 書き込まない列 2 列",
-			"1. Writes to the tab “a” of the sheet “1aB” — 1 rows\n| 社員番号\n| 1\n· Columns not written 2"},
+			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n| 社員番号\n| 1\n· 書き込まない列 b、secret_code",
+			"1. Writes to the tab “a” of the sheet “1aB” — 1 row\n| 社員番号\n| 1\n· Columns not written b, secret_code"},
 		"a message": {write("send_slack_dm", nil, `{"recipient":"U0SATO","text":"完了です。\n確認を","details":[`+
 			`{"label":"人数","value":25}]}`),
 			"1. @U0SATO さんに DM を送ります\n> 完了です。\n> 確認を\n· 「人数」 25 (detail)",

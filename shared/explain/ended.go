@@ -236,10 +236,11 @@ func (e *CallError) Say(locale string, now time.Time) *CallError {
 // lineWords are the texts of one language. {name} is a placeholder for a value.
 type lineWords struct {
 	open, shut, nothing, unread    string
-	missing, more, below           string
+	missing, more                  string
 	inside                         *strings.Replacer // escapes texts between open and shut
 	result, resultAt, resultCalled string
-	atMost, exactly, server        string
+	atMost, exactly, oneRow        string
+	listed, oneListed, server      string
 	asked, automatic               string
 	step, steps, nth               string
 }
@@ -257,11 +258,11 @@ var japanese = lineWords{
 	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢",
 		`\｢`, "｣", `\｣`, "﹁", `\﹁`,
 		"﹂", `\﹂`}, ownSigns...)...),
-	missing: "(指定なし)", more: "引数 ", below: "(下に記載)",
+	missing: "(指定なし)", more: "引数 ",
 	open: "「", shut: "」", nothing: "(なし)", unread: "引数を読み取れません: ",
 	result: "{step}の結果", resultAt: "{step}の結果の「{path}」",
 	resultCalled: "{step}の{heading}",
-	atMost:       "最大 {n} 行", exactly: "{n} 行",
+	atMost:       "最大 {n} 行", exactly: "{n} 行", oneRow: "1 行", listed: "{n} 件", oneListed: "1 件",
 	server: "{server} の {tool}", step: "ステップ{n}", steps: "ステップ{n}", nth: "{n} 件目",
 	asked: "依頼: {who} · 承認: {by}", automatic: "自動承認",
 }
@@ -269,13 +270,29 @@ var japanese = lineWords{
 var english = lineWords{
 	inside: strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`,
 		`\"`}, ownSigns...)...),
-	missing: "(not given)", more: "argument ", below: "(see below)",
+	missing: "(not given)", more: "argument ",
 	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments: ",
 	result: "the result of {step}", resultAt: "“{path}” from {step}",
 	resultCalled: "the {heading} from {step}",
-	atMost:       "up to {n} rows", exactly: "{n} rows",
+	atMost:       "up to {n} rows", exactly: "{n} rows", oneRow: "1 row", listed: "{n} entries", oneListed: "1 entry",
 	server: "{tool} on {server}", step: "step {n}", steps: "steps {n}", nth: "item {n}",
 	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
+}
+
+// rows says how many rows a sheet gets.
+func (w *lineWords) rows(n string) string {
+	if n == "1" {
+		return w.oneRow
+	}
+	return fillLine(w.exactly, "n", grouped(n))
+}
+
+// entries says how many things a list beside the line has.
+func (w *lineWords) entries(n int) string {
+	if n == 1 {
+		return w.oneListed
+	}
+	return fillLine(w.listed, "n", n)
 }
 
 //go:noinline

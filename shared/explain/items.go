@@ -233,28 +233,34 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 	return keys, titles
 }
 
-// unwritten says which members of rows a sheet won't have: those that have a title, and how many others there are.
+// unwritten names the members of rows that a sheet won't have, those with a title first, and how many others there are.
 func (t *teller) unwritten(keys []string) []Piece {
-	l, others := t.writer(), 0
+	l, said := t.writer(), map[string]string{}
 	for _, key := range keys {
-		title := catalog.Title(t.locale, key)
-		if title == "" {
-			others++
-			continue
-		}
-		if l.out != nil {
+		said[key] = catalog.Title(t.locale, key)
+	}
+	keys = slices.SortedStableFunc(slices.Values(keys), func(a, b string) int {
+		return cmp.Compare(min(1, len(said[b])), min(1, len(said[a])))
+	})
+	for i, key := range keys {
+		switch {
+		case i == mostUnwritten:
+			l.words(fillLine(t.w.Others, "n", len(keys)-i))
+			return l.out
+		case i > 0:
 			l.words(t.w.Separator)
 		}
-		l.add(Value, title)
-	}
-	switch {
-	case l.out == nil:
-		l.words(fillLine(t.w.Columns, "n", others))
-	case others > 0:
-		l.words(fillLine(t.w.Others, "n", others))
+		if said[key] == "" {
+			l.name(key)
+		} else {
+			l.add(Value, said[key])
+		}
 	}
 	return l.out
 }
+
+// mostUnwritten is how many members of rows are named that a sheet won't have.
+const mostUnwritten = 12
 
 // Rank orders columns: ids that identify a row come first, then names.
 func Rank(key string) int {
@@ -316,11 +322,10 @@ func (t *teller) sheet() {
 	id, tab := t.args["spreadsheet_id"], t.args["sheet"]
 	rows := t.args["rows"]
 	list, literal := rows.([]any)
-	count, text := len(list), l.w.exactly
+	said := l.w.rows(strconv.Itoa(len(list)))
 	if !literal {
-		count, text = l.most(rows), l.w.atMost
+		said = fillLine(l.w.atMost, "n", grouped(strconv.Itoa(l.most(rows))))
 	}
-	said := fillLine(text, "n", grouped(strconv.Itoa(count)))
 	name, _ := id.(string)
 	label := t.look.label(name)
 	full := "Bare"

@@ -46,7 +46,7 @@ func (t *teller) line() {
 		case t.isLeaf(v), is && !slices.ContainsFunc(list, func(x any) bool { _, ref := reference(x); return !ref }):
 			t.gone[pointerOf([]part{{name: name}})] = true
 		case strings.Contains(t.look.own.Line.In(t.locale), "{"+name+"}"):
-			l.args[name] = told{}
+			l.args[name] = told{max(1, len(list))}
 		default:
 			delete(l.args, name)
 		}
@@ -106,8 +106,8 @@ func (l *writer) words(text string) {
 // missing is a missing argument, as opposed to null.
 type missing struct{}
 
-// told is an argument that stands beside the line.
-type told struct{}
+// told is an argument that stands beside the line: so many entries.
+type told struct{ n int }
 
 // take returns an argument and marks it as mentioned.
 func (l *writer) take(name string) any {
@@ -142,7 +142,7 @@ func (l *writer) value(v any) {
 	case missing:
 		l.words(l.w.missing)
 	case told:
-		l.words(l.w.below)
+		l.words(l.w.entries(v.n))
 	case string:
 		l.quoted(v)
 	case json.Number:

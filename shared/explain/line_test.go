@@ -43,20 +43,20 @@ func text(pieces []explain.Piece) string {
 // lines are the expected lines of one plan's steps, in Japanese and English. References name a step by its place here.
 var lines = []struct{ tool, input, ja, en string }{
 	{"list_employees", `{"department":"営業部","status":"active"}`,
-		"部署: 「営業部」 · 下位の部署を含む · 在籍者のみ",
-		"Department: “営業部” and those below it · only those employed"},
-	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者・入社前の人を含む",
-		"The whole company · including people who have left or not joined yet"},
+		"「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)",
+		"Reads the employees of the department “営業部” and those below it, only those employed"},
+	{"list_employees", `{"department":null,"status":"all"}`, "全社の従業員一覧を読みます (退職者・入社前の人を含む)",
+		"Reads the employees of the whole company, including people who have left or not joined yet"},
 	{
 		"list_attendance", `{"year":2026,"month":11,"employees":{"$ref":"step-1.result.employees"}}`,
-		"2026年11月の勤怠 · 対象: ステップ1の従業員",
-		"Attendance 2026-11 · the employees from step 1",
+		"2026 年 11 月の勤怠を読みます (対象: ステップ1の従業員)",
+		"Reads the attendance of November 2026 for the employees from step 1",
 	},
 	{
 		"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-3.result.records"},` +
 			`"earlier":[{"$ref":"step-3.result.records"}]}`,
-		"残業時間を計算 · 勤怠: ステップ3の勤怠 · それ以前の月: [ステップ3の勤怠]",
-		"Calculate overtime · attendance: the attendance from step 3 · earlier months: [the attendance from step 3]",
+		"ステップ3の勤怠から、残業時間を計算します (それ以前の月: [ステップ3の勤怠])",
+		"Calculates overtime with the attendance from step 3, with earlier months: [the attendance from step 3]",
 	},
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num",` +
@@ -103,8 +103,8 @@ var lines = []struct{ tool, input, ja, en string }{
 	{"gone_tool", `{}`, "gone_tool を実行します", "Calls gone_tool"},
 	{
 		"list_employees", `{"department":{"$ref":"step-4.result.x"},"status":"odd","more":1}`,
-		"部署: ステップ4の結果の「x」 · 下位の部署を含む · 「odd」 · 引数 more: 1",
-		"Department: “x” from step 4 and those below it · “odd” · argument more: 1",
+		"ステップ4の結果の「x」と、その下の部署の従業員一覧を読みます (「odd」) · 引数 more: 1",
+		"Reads the employees of the department “x” from step 4 and those below it, “odd” · argument more: 1",
 	},
 	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」",
 		"Couldn't read the arguments: “not JSON”"},
@@ -115,21 +115,27 @@ var lines = []struct{ tool, input, ja, en string }{
 	},
 	{
 		"open_pull_request", `{"title":"Round down","body":"a\nb"}`,
-		"プルリクエスト 「Round down」 を下書きで開く · 本文: 「a ⏎ b」",
-		"Draft pull request “Round down” · text: “a ⏎ b”",
+		"プルリクエスト 「Round down」 を下書きで開きます · 本文: 「a ⏎ b」",
+		"Opens the draft pull request “Round down” · text: “a ⏎ b”",
 	},
-	{"list_employees", `{"department":null,"status":"active","as_of":null}`, "全社 · 在籍者のみ · 今日現在",
-		"The whole company · only those employed · as of today"},
+	{"list_employees", `{"department":null,"status":"active","as_of":null}`, "全社の従業員一覧を読みます (在籍者のみ、今日現在)",
+		"Reads the employees of the whole company, only those employed, as of today"},
 	{"list_employees", `{"department":"営業部","status":"active","as_of":"2026-10"}`,
-		"部署: 「営業部」 · 下位の部署を含む · 在籍者のみ · 「2026-10」 時点",
-		"Department: “営業部” and those below it · only those employed · as of “2026-10”"},
+		"「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ、2026-10 時点)",
+		"Reads the employees of the department “営業部” and those below it, only those employed, as of 2026-10"},
 	{"list_employees", `{"department":"営業部","status":"all","as_of":"2026-10-31"}`,
-		"部署: 「営業部」 · 下位の部署を含む · 退職者・入社前の人を含む · 「2026-10-31」 時点",
-		"Department: “営業部” and those below it · including people who have left or not joined yet · as of “2026-10-31”"},
-	{"list_positions", `{}`, "会社のすべての役職", "All positions in the company"},
-	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments in the company"},
-	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む",
-		"Department: “営業部” and those below it"},
+		"「営業部」と、その下の部署の従業員一覧を読みます (退職者・入社前の人を含む、2026-10-31 時点)",
+		"Reads the employees of the department “営業部” and those below it, " +
+			"including people who have left or not joined yet, as of 2026-10-31"},
+	{"list_attendance", `{"year":2026,"month":4,"employees":[{"id":1},{"id":2}]}`,
+		"2026 年 4 月の勤怠を読みます (対象: 2 件)\nemployees| id\nemployees| 1\nemployees| 2",
+		"Reads the attendance of April 2026 for 2 entries\nemployees| id\nemployees| 1\nemployees| 2"},
+	{"list_attendance", `{"year":2026,"month":"4"}`, "2026 年 「4」 月の勤怠を読みます (対象の指定なし)",
+		"Reads the attendance of month “4” of 2026 for people not given"},
+	{"list_positions", `{}`, "会社のすべての役職を読みます", "Reads all positions in the company"},
+	{"list_departments", `{"department":null}`, "会社のすべての部署を読みます", "Reads all departments in the company"},
+	{"list_departments", `{"department":"営業部"}`, "部署「営業部」と、その下の部署を読みます",
+		"Reads the department “営業部” and those below it"},
 }
 
 func TestEachToolSaysWhatItWouldDo(t *testing.T) {
@@ -205,7 +211,7 @@ func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
 		n++
 		steps := plan(s.Name, `{"department":"営業部"}`)
 		ja, en := said("ja", steps...), said("en", steps...)
-		expect.That(t, strings.Contains(s.Description, "below it") && strings.Contains(ja, "下位の部署を含む") &&
+		expect.That(t, strings.Contains(s.Description, "below it") && strings.Contains(ja, "その下の部署") &&
 			strings.Contains(en, "and those below it"), "%s: %q, %q, described as %q", s.Name, ja, en, s.Description)
 	}
 	expect.That(t, n >= 2, "%d tools take a department", n)

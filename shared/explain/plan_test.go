@@ -49,12 +49,17 @@ func TestTheSameReadIsSaidOnce(t *testing.T) {
 		"list_attendance", month("step-1.result.others"), "calculate_overtime", earlier(second+","+first),
 		"calculate_overtime", earlier(second+`,{"$ref":"step-1.result.count"}`), "list_employees", employees)
 	for locale, want := range map[string]string{
-		"ja": "1, 7. 全社 · 在籍者のみ\n2, 3. 2026年11月の勤怠 · 対象: ステップ1の従業員\n4. 2026年11月の勤怠 · 対象: ステップ1の結果の「others」\n" +
-			"5. 残業時間を計算 · 勤怠: ステップ3の勤怠 · それ以前の月: [ステップ3, 2の勤怠]\n6. 残業時間を計算 · 勤怠: ステップ3の勤怠 · それ以前の月: [ステップ3の勤怠, ステップ1の人数]",
-		"en": "1, 7. The whole company · only those employed\n2, 3. Attendance 2026-11 · the employees from step 1\n" +
-			"4. Attendance 2026-11 · “others” from step 1\n5. Calculate overtime · attendance: the attendance from " +
-			"step 3 · earlier months: [the attendance from steps 3, 2]\n6. Calculate overtime · attendance: the attendance " +
-			"from step 3 · earlier months: [the attendance from step 3, the number of people from step 1]",
+		"ja": "1, 7. 全社の従業員一覧を読みます (在籍者のみ)\n2, 3. 2026 年 11 月の勤怠を読みます (対象: ステップ1の従業員)\n" +
+			"4. 2026 年 11 月の勤怠を読みます (対象: ステップ1の結果の「others」)\n" +
+			"5. ステップ3の勤怠から、残業時間を計算します (それ以前の月: [ステップ3, 2の勤怠])\n" +
+			"6. ステップ3の勤怠から、残業時間を計算します (それ以前の月: [ステップ3の勤怠, ステップ1の人数])",
+		"en": "1, 7. Reads the employees of the whole company, only those employed\n" +
+			"2, 3. Reads the attendance of November 2026 for the employees from step 1\n" +
+			"4. Reads the attendance of November 2026 for “others” from step 1\n" +
+			"5. Calculates overtime with the attendance from step 3, " +
+			"with earlier months: [the attendance from steps 3, 2]\n" +
+			"6. Calculates overtime with the attendance from step 3, " +
+			"with earlier months: [the attendance from step 3, the number of people from step 1]",
 	} {
 		writes, reads := written(locale, plan)
 		expect.Is(t, reads, want)
@@ -71,7 +76,7 @@ func TestEachWriteHasItsOwnLine(t *testing.T) {
 		"write_rows_to_google_sheet", sheet("b")))
 	const rest = "シート「1aB」のタブ%sに書き込みます — 0 行\n· 列 (空のリスト)\n· 行 (空のリスト)"
 	expect.Is(t, writes, fmt.Sprintf("1. "+rest+"\n3. "+rest, "「a」", "「b」"))
-	expect.Is(t, reads, "2. 会社のすべての役職")
+	expect.Is(t, reads, "2. 会社のすべての役職を読みます")
 }
 
 // No heading is another member's, in any language, and none has a sign that a line uses.

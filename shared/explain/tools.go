@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,9 +24,18 @@ func (l *writer) template(f *catalog.File, text string) {
 			l.value(v)
 			return
 		}
-		l.fill(words.In(l.locale), func(string) { l.value(v) })
+		l.fill(words.In(l.locale), func(string) {
+			if day, is := v.(string); is && date.Get().MatchString(day) {
+				l.add(Value, day)
+				return
+			}
+			l.value(v)
+		})
 	})
 }
+
+// date is a day or a month, which nothing else in a line looks like.
+var date = language.Regexp{Text: `^20[0-9]{2}-[01][0-9](-[0-3][0-9])?$`}
 
 // wordsFor returns the words for an argument's value, nil if the value is shown as it is.
 func wordsFor(a catalog.Argument, v any) language.Texts {
@@ -40,6 +50,10 @@ func wordsFor(a catalog.Argument, v any) language.Texts {
 		}
 	case string:
 		if words, ok := a.Is[v]; ok {
+			return words
+		}
+	case json.Number:
+		if words, ok := a.Number[v.String()]; ok {
 			return words
 		}
 	}

@@ -68,8 +68,9 @@ type Shown struct {
 type Argument struct {
 	Absent language.Texts            `json:"absent"`
 	Null   language.Texts            `json:"null"`
-	Is     map[string]language.Texts `json:"is"`    // by the argument's text
-	Other  language.Texts            `json:"other"` // {name} is replaced by the argument
+	Is     map[string]language.Texts `json:"is"`     // by the argument's text
+	Number map[string]language.Texts `json:"number"` // by the argument's number
+	Other  language.Texts            `json:"other"`  // {name} is replaced by the argument
 }
 
 // Heading returns what people call a member of the tool's result, or of the rows of a list in it, or "".
@@ -91,10 +92,15 @@ func (f File) Heading(locale, path string) string {
 func Title(locale, member string) (title string) {
 	all, _ := Files() // the error can be ignored: a test reads every file
 	for _, f := range all {
-		if f.Demo == nil {
-			continue
+		is := ""
+		for path, heading := range f.Headings[locale] {
+			if _, name, row := strings.Cut(path, "."); row && name == member {
+				is = heading
+			}
 		}
-		is := f.Heading(locale, f.Demo.Rows+"."+member)
+		if is == "" && f.Demo != nil {
+			is = f.Demo.Words[locale].Columns[member]
+		}
 		if is != "" && title != "" && is != title {
 			return ""
 		}

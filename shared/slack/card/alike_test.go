@@ -280,10 +280,11 @@ func TestTwentyStepsFitACard(t *testing.T) {
 		steps []task.Step
 		reads string
 	}{
-		"half a year with sheets": {halfYear(6, true), "*読み取り・計算:*\n• 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ\n" +
-			"• 2026年4月の勤怠 · 対象: ステップ1の従業員\n• 残業時間を計算 · 勤怠: ステップ2の勤怠\n"},
+		"half a year with sheets": {halfYear(6, true), "*読み取り・計算:*\n• 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)\n" +
+			"• 2026 年 4 月の勤怠を読みます (対象: ステップ1の従業員)\n• ステップ2の勤怠から、残業時間を計算します\n"},
 		"a year without": {halfYear(12, false),
-			"• 残業時間を計算 · 勤怠: ステップ24の勤怠 · それ以前の月: [ステップ22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2の勤怠]\n1. "},
+			"• ステップ24の勤怠から、残業時間を計算します " +
+			"(それ以前の月: [ステップ22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2の勤怠])\n1. "},
 	} {
 		text, approvable := shownOf(t, tc.steps)
 		expect.That(t, approvable && strings.Contains(text, tc.reads), "%s can be approved: %v\n%s", name, approvable, text)

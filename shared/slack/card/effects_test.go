@@ -44,7 +44,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		approvable bool
 	}{
 		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`,
-			"👀 *読み取り・計算:* 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
+			"👀 *読み取り・計算:* 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
 			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
 			"明細: 「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID +
@@ -76,7 +76,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得",
 			Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
 	}
-	if text, approvable := shownOf(t, steps); !approvable || !strings.Contains(text, ", 59, 60. 部署: 「営業部」") {
+	if text, approvable := shownOf(t, steps); !approvable || !strings.Contains(text, ", 59, 60. 「営業部」と、") {
 		t.Errorf("sixty plain steps can't be approved: %s", text)
 	}
 }
@@ -157,7 +157,7 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	for where, text := range map[string]string{"card": drawn(blocks),
 		"plain card": drawn(m.Plain.Attachments[0].Blocks.BlockSet), "dialog": dialog} {
-		expect.Has(t, text, "書き込まない列: 2 列", where)
+		expect.Has(t, text, "書き込まない列: 平均の時間外、note", where)
 		expect.That(t, !strings.Contains(text, "null") && !strings.Contains(text, "`{}`") && !strings.Contains(text, `""`),
 			"the %s shows an empty cell as JSON: %s", where, text)
 		expect.That(t, where == "card" || strings.Count(text, "(空)") == 2,
