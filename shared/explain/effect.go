@@ -377,15 +377,6 @@ func (t *teller) sentence() {
 	t.e.short = short
 }
 
-// Plain returns pieces as one text.
-func Plain(pieces []Piece) string {
-	var b strings.Builder
-	for _, p := range pieces {
-		b.WriteString(p.Text)
-	}
-	return b.String()
-}
-
 // joins reports whether another step sends the same message to somebody else.
 func (t *teller) joins(other *teller) bool {
 	return t.single && t.exact && other.single && other.exact && t.e.Act == rules.ActMessage && t.e.Tool == other.e.Tool &&

@@ -36,6 +36,15 @@ type Piece struct {
 	Text string
 }
 
+// Plain returns pieces as one text.
+func Plain(pieces []Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
 // line tells a call in the words of its tool's file. Lists of anything but references stand beside them.
 func (t *teller) line() {
 	l := t.writer()
