@@ -284,7 +284,7 @@ func TestTwentyStepsFitACard(t *testing.T) {
 			"• 2026 年 4 月の勤怠を読みます (対象: ステップ1の従業員)\n• ステップ2の勤怠から、残業時間を計算します\n"},
 		"a year without": {halfYear(12, false),
 			"• ステップ24の勤怠から、残業時間を計算します " +
-			"(それ以前の月: [ステップ22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2の勤怠])\n1. "},
+				"(それ以前の月: [ステップ22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2の勤怠])\n1. "},
 	} {
 		text, approvable := shownOf(t, tc.steps)
 		expect.That(t, approvable && strings.Contains(text, tc.reads), "%s can be approved: %v\n%s", name, approvable, text)
