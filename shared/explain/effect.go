@@ -55,6 +55,7 @@ func (t *Table) Sum(locale string) []string {
 type Column struct {
 	Name             string
 	Number, Computed bool // Computed: the subtotal, which is no argument
+	Item, Price      bool // by the mark: what a row is called, and what is money
 }
 
 // Argument is one argument, or a part of one.

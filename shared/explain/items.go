@@ -152,7 +152,8 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		} else {
 			t.member(l, inRows(pointer, key), key)
 		}
-		c := Column{Number: true}
+		at := inRows(pointer, key)
+		c := Column{Number: true, Item: marked && at == t.look.item, Price: money[at]}
 		for _, row := range rows {
 			_, number := row[key].(json.Number)
 			if _, had := row[key]; !had {

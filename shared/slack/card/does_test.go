@@ -285,7 +285,7 @@ func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
 		return entry
 	}
 	said := home()
-	for _, want := range []string{"1. 品目 「ノート PC 14 型」 · 数量 1 · 単価 ¥149,000", "\n依頼: <@" + requester.ID +
+	for _, want := range []string{"\n「ノート PC 14 型」 × 1 · ¥149,000\n", "\n依頼: <@" + requester.ID +
 		"> · 「今月の勤怠をまとめて」\n課長(あと1人) · 期限: ", "\n1. rooms.place_order → 2. send_slack_dm"} {
 		expect.Has(t, said, want)
 	}
@@ -294,7 +294,7 @@ func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
 	}
 	step := &s.Process().Steps[0]
 	step.ToolInput = aggregate.JSON(strings.Replace(string(step.ToolInput), "ノート PC 14 型", "x」 · 数量 「9", 1))
-	expect.Has(t, home(), "品目 `x」 · 数量 「9` · 数量 1")
+	expect.Has(t, home(), "\n`x」 · 数量 「9` × 1 · ")
 	step.RequiresHumanCheck = true
 	expect.Has(t, home(), "1. rooms.place_order 🔍 ")
 }

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func (d drawing) rows(e *explain.Effect) (lines []string) {
 		}
 		number := strconv.Itoa(i+1) + ". "
 		if !long {
-			lines = append(lines, number+strings.Join(cells, " · "))
+			lines = append(lines, cmp.Or(d.ordered(t, row), number+strings.Join(cells, " · ")))
 			continue
 		}
 		for j, v := range row {
@@ -68,6 +69,26 @@ func (d drawing) rows(e *explain.Effect) (lines []string) {
 		lines = append(lines, sum[0]+" "+t.Total)
 	}
 	return lines
+}
+
+// ordered says how many of what a row has, and its subtotal: "" unless it has exactly these and a price.
+func (d drawing) ordered(t *explain.Table, row []string) string {
+	c := t.Columns
+	if len(c) != 4 || !c[0].Item || !c[3].Computed || c[1].Price == c[2].Price || slices.Contains(row, "") {
+		return ""
+	}
+	count, price := 1, 2
+	if c[1].Price {
+		count, price = 2, 1
+	}
+	if !c[count].Number {
+		return ""
+	}
+	said := d.value(row[0]) + " × " + d.value(row[count]) + " · "
+	if row[price] != row[3] {
+		said += asWritten(c[price].Name) + " " + d.value(row[price]) + " · " + asWritten(c[3].Name) + " "
+	}
+	return said + d.value(row[3])
 }
 
 // Slack's limits of table blocks: one in a message, up to 100 rows with the header, 20 columns, and 10,000 characters
