@@ -247,35 +247,44 @@ func (e *LackError) sentence() string {
 
 var lacksJA = map[string]string{
 	lackForbidden:  "「{what}」に必要なツール {tool} は、管理者が許可していません。",
-	lackConstraint: "「{what}」は、管理者が定めたツール {tool} の制限 {constraints} の範囲外です。",
+	lackConstraint: "「{what}」は、管理者が許可した範囲の外です ({constraints})。",
 	lackTool:       "「{what}」を行うツールがありません。",
 	lackValue:      "「{what}」に必要な値が、依頼にも方針にもありません。",
 }
 
 var lacksEN = map[string]string{
 	lackForbidden:  "“{what}” needs the tool {tool}, which an administrator hasn't allowed.",
-	lackConstraint: "“{what}” is outside an administrator's limits for the tool {tool}: {constraints}.",
+	lackConstraint: "“{what}” is outside what an administrator allows ({constraints}).",
 	lackTool:       "There is no tool for “{what}”.",
 	lackValue:      "“{what}” needs a value that is in neither the request nor the policy.",
 }
 
+// What people call the constraints, with their values.
+var (
+	limitsJA = map[tenancy.Constraint]string{tenancy.OnlySpreadsheets: "書き込めるスプレッドシート: %s",
+		tenancy.OnlyRecipients: "送れる相手: %s", tenancy.OnlyDepartments: "対象の部署: %s", tenancy.MaxRows: "1 回に %s 行まで"}
+	limitsEN = map[tenancy.Constraint]string{tenancy.OnlySpreadsheets: "allowed spreadsheets: %s",
+		tenancy.OnlyRecipients: "allowed recipients: %s", tenancy.OnlyDepartments: "departments: %s",
+		tenancy.MaxRows: "rows per call: %s"}
+)
+
 // allowed returns, for each tool whose constraints are in the way, the constraints and their allowed values, so that
 // people know what to ask for instead.
-func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
-	out := map[string]string{}
+func allowed(lacks []LackData, tools *tool.Catalog, locale string) map[string]string {
+	out, limits := map[string]string{}, language.InEach(limitsJA, limitsEN).In(locale)
 	for _, l := range lacks {
 		spec, _ := tools.Lookup(l.Tool)
 		var said []string
 		for _, name := range spec.Knows() {
 			switch list := spec.Bounds.Listed(name); {
 			case len(list) > 0:
-				said = append(said, fmt.Sprintf("%s (%s)", name, legible.Clip(strings.Join(list, ", "), maxAllowed)))
+				said = append(said, fmt.Sprintf(limits[name], legible.Clip(strings.Join(list, ", "), maxAllowed)))
 			case name == tenancy.MaxRows && spec.Bounds.MaxRows > 0:
-				said = append(said, fmt.Sprintf("%s (%d)", name, spec.Bounds.MaxRows))
+				said = append(said, fmt.Sprintf(limits[name], fmt.Sprint(spec.Bounds.MaxRows)))
 			}
 		}
 		if len(said) > 0 && l.Why == lackConstraint {
-			out[l.Tool] = strings.Join(said, ", ")
+			out[l.Tool] = strings.Join(said, " · ")
 		}
 	}
 	return out

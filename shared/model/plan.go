@@ -58,7 +58,7 @@ func Plan(ctx context.Context, w Wire, in PlanInput) (steps []task.Step, remarks
 		},
 	})
 	if err == nil && len(lacks) > 0 {
-		err = &LackError{lacks, in.Locale, allowed(lacks, in.Tools)}
+		err = &LackError{lacks, in.Locale, allowed(lacks, in.Tools, in.Locale)}
 	}
 	if err != nil {
 		return nil, "", usage, err

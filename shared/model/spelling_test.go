@@ -217,7 +217,7 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 	}{
 		"forbidden": {"ja", []model.LackData{dm}, "「依頼者への 通知」に必要なツール send_slack_dm は、管理者が許可していません。"},
 		"constraint": {"ja", []model.LackData{{"人事部の一覧", "list_employees", "constraint"}},
-			"「人事部の一覧」は、管理者が定めたツール list_employees の制限 departments (営業部) の範囲外です。"},
+			"「人事部の一覧」は、管理者が許可した範囲の外です (対象の部署: 営業部)。"},
 		"no tool": {"ja", []model.LackData{{"PDF の作成", "", "no_tool"}}, "「PDF の作成」を行うツールがありません。"},
 		"no value": {"en", []model.LackData{{"a message to Kato", "", "unknown"}},
 			"“a message to Kato” needs a value that is in neither the request nor the policy."},
@@ -289,13 +289,13 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 		tool, constraints, request, tells string
 	}{
 		"another department": {"list_employees", `{"departments":["営業部"]}`, "人事部の勤怠をまとめて",
-			"list_employees の制限 departments (営業部) の範囲外"},
+			"範囲の外です (対象の部署: 営業部)"},
 		"the whole company": {"list_employees", `{"departments":["営業部"]}`, "勤怠をまとめて",
-			"list_employees の制限 departments (営業部) の範囲外"},
+			"範囲の外です (対象の部署: 営業部)"},
 		"another sheet": {"write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`, "勤怠をまとめて",
-			"write_rows_to_google_sheet の制限 spreadsheet_ids (another) の範囲外"},
+			"範囲の外です (書き込めるスプレッドシート: another)"},
 		"another than the requester": {"send_slack_dm", `{"recipients":["U0OTHER"]}`, "勤怠をまとめて",
-			"send_slack_dm の制限 recipients (U0OTHER) の範囲外"},
+			"範囲の外です (送れる相手: U0OTHER)"},
 		"no room can be booked": {"send_slack_dm", `{}`, "会議室を予約して", "ツールがありません"},
 	} {
 		t.Run(name, func(t *testing.T) {
