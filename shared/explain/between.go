@@ -231,11 +231,6 @@ func tellers(locale string, steps []task.Step) (all []*teller) {
 // changes compares a step in two versions, its arguments leaf by leaf. If these say nothing, or the tool is another one
 // of this name, it tells the step as a whole.
 func changes(old, now *teller) (all []Change) {
-	if is := Check(now.locale, *now.step, false); is != "" && !old.step.RequiresHumanCheck {
-		all = append(all, Change{Name: stepName(now), Is: []Piece{{Words, is}}})
-	} else if was := Check(old.locale, *old.step, false); was != "" && is == "" {
-		all = append(all, Change{Name: stepName(now), Was: []Piece{{Words, was}}})
-	}
 	several := len(old.rows()) > 1 || len(now.rows()) > 1
 	before, after := leaves(old, several), leaves(now, several)
 	for _, a := range after {
@@ -253,6 +248,11 @@ func changes(old, now *teller) (all []Change) {
 	}
 	for _, b := range before {
 		all = append(all, Change{Name: b.Name, Was: b.Value})
+	}
+	if is := Check(now.locale, *now.step, false); is != "" && !old.step.RequiresHumanCheck {
+		all = append(all, Change{Name: stepName(now), Is: []Piece{{Words, is}}})
+	} else if was := Check(old.locale, *old.step, false); was != "" && is == "" {
+		all = append(all, Change{Name: stepName(now), Was: []Piece{{Words, was}}})
 	}
 	a, b, e := old.step, now.step, old.e
 	e.Orders = now.e.Orders
