@@ -36,7 +36,11 @@ func (s Surface) ofAskers(set tenancy.Settings, o aggregate.Origin, askers []str
 	case !set.AllowSelfApproval:
 		return fill(w.NotRequester, "who", own)
 	case amongOthers(set, o, askersOf(o, askers)):
-		return fill(w.RequesterAlone, "who", own)
+		alone := w.RequesterAlone
+		if len(askersOf(o, askers)) > 1 {
+			alone = w.AskersAlone
+		}
+		return fill(alone, "who", own)
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ type refusalWords struct {
 	OwnRequest string // replaces the text of RuleSelf if there is no other approver
 
 	CanDecide, May, Nobody, NobodyElse, OneOf, Members, MembersOfIt, And, AndOthers string
-	NotRequester, RequesterAlone, CancelAccepted, ReasonNotTaken                    string
+	NotRequester, RequesterAlone, AskersAlone, CancelAccepted, ReasonNotTaken       string
 	OwnDraft, NotAskers                                                             string // somebody chose the draft
 }
 

@@ -85,12 +85,13 @@ func (d drawing) summary(r attempt, most int) string {
 }
 
 // links lists the url members of completed steps' results, each labelled with its address. A card has no other links:
-// an address within a text stays text.
-func (d drawing) links(r attempt) []slack.Block {
+// an address within a text stays text. What the text that was said already links to is left out.
+func (d drawing) links(r attempt, said string) []slack.Block {
 	var out []string
 	seen := map[string]bool{}
 	for _, s := range r.steps {
-		if url := Address(r.rows[s.StepID]); url != "" && len(out) < maxLinks && !seen[url] {
+		if url := Address(r.rows[s.StepID]); url != "" && len(out) < maxLinks && !seen[url] &&
+			!strings.Contains(said, "<"+escape(url)+"|") {
 			seen[url] = true
 			out = append(out, fill(d.w.Result, "step", s.Order, "open", linkAs(url, askWordsOf.In(d.w.Locale).Open)))
 		}

@@ -148,10 +148,10 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		ja, en    string
 	}{
 		{"the channel", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, false,
-			"<#C0HR> のメンバーのうち 1 人\n 依頼した <@U0REQUESTER> だけでも承認できます",
+			"<#C0HR> のメンバーのうち 1 人\n 依頼した <@U0REQUESTER> さん本人も、1 人で承認できます",
 			"one of the members of <#C0HR>\n <@U0REQUESTER>, who requested it, can approve alone"},
 		{"people with the requester", list([]string{"U1", "U0REQUESTER"}, nil), true, false,
-			"<@U1>、<@U0REQUESTER>のうち 1 人\n 依頼した <@U0REQUESTER> だけでも承認できます",
+			"<@U1>、<@U0REQUESTER>のうち 1 人\n 依頼した <@U0REQUESTER> さん本人も、1 人で承認できます",
 			"one of <@U1>, <@U0REQUESTER>\n <@U0REQUESTER>, who requested it, can approve alone"},
 		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1>\n", "<@U1>\n"},
 		{"people but for the requester", list([]string{"U1", "U0REQUESTER"}, nil), false, false, "<@U1>\n", "<@U1>\n"},

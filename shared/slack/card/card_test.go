@@ -234,7 +234,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		delete(b, "block_id")
 	}
 	if strings.HasSuffix(file, "_pending") { // whose turn it is, until when, and a note stand before the buttons
-		without(actions-1, "だけでも承認できます")
+		without(actions-1, "本人も、1 人で承認できます")
 		without(actions-2, "👉 いま")
 	}
 	if file == "task_complete" { // what comes next stands behind the task's id

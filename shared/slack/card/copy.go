@@ -99,10 +99,11 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		if r.Execution == nil || d.toldRequester(r) {
 			break
 		}
-		if summary := d.summary(r, maxReason); summary != "" {
+		summary := d.summary(r, maxReason)
+		if summary != "" {
 			rest = sectioned(fill(d.w.Summary, "text", summary))
 		}
-		rest = append(rest, d.links(r)...)
+		rest = append(rest, d.links(r, summary)...)
 	default:
 		if e.As == task.TaskFailed {
 			colour = red
@@ -118,10 +119,14 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 // toldRequester reports whether a step of an attempt sent the requester a direct message, which says what they need.
 func (d drawing) toldRequester(r attempt) bool {
 	return slices.ContainsFunc(r.steps, func(s task.Step) bool {
-		var to struct{ Recipient string }
-		return s.Tool == MessageTool && r.status(s) == task.StepCompleted &&
-			json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == d.a.Head.Requester
+		return r.status(s) == task.StepCompleted && d.tellsRequester(s)
 	})
+}
+
+// tellsRequester reports whether a step sends the requester a direct message.
+func (d drawing) tellsRequester(s task.Step) bool {
+	var to struct{ Recipient string }
+	return s.Tool == MessageTool && json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == d.a.Head.Requester
 }
 
 // TakeBack begins the action_id of the button by which somebody takes their own stamp back; the card's type follows.

@@ -91,17 +91,14 @@ func (d drawing) ended() string {
 	case e.As == task.TaskCompleted:
 		text = w.EndedDone
 	}
-	return fill(text, "who", w.mention(e.By), "when", when(e.At), "hours", d.approvalHours(),
+	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(),
 		"detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))
 }
 
 // rejection says who rejected what ended the task, and why. It says nothing of another end.
 func (d drawing) rejection() []string {
-	said := d.w.RejectedBy
 	switch d.a.Head.Ended.Reason {
-	case task.ReasonDenied:
-		said = d.w.DeniedBy
-	case task.ReasonStepRejected, task.ReasonMaxVersions:
+	case task.ReasonDenied, task.ReasonStepRejected, task.ReasonMaxVersions:
 	default:
 		return nil
 	}
@@ -114,11 +111,11 @@ func (d drawing) rejection() []string {
 	if last.RejectedAt == nil { // a load that mixes two commits
 		return nil
 	}
-	return []string{d.rejectedBy(said, last)}
+	return []string{d.rejectedBy(last)}
 }
 
-func (d drawing) rejectedBy(said string, v aggregate.Verdict) string {
-	return fill(said, "who", d.w.mention(v.RejectedBy), "reason", or(inline(v.RejectionReason, maxReason), d.w.None))
+func (d drawing) rejectedBy(v aggregate.Verdict) string {
+	return fill(d.w.RejectedBy, "who", d.w.mention(v.RejectedBy), "reason", or(inline(v.RejectionReason, maxReason), d.w.None))
 }
 
 // byRules reports whether a request ended by the tenant's rules: no person cancelled it.
@@ -126,8 +123,8 @@ func byRules(e *task.Ended) bool {
 	return e.As == task.TaskCancelled && (e.ByRun() || e.Reason == task.ReasonNobodyChecks)
 }
 
-// approvalHours is how long the expired gate was open.
-func (d drawing) approvalHours() int {
+// approvalTime is how long the expired gate was open, in days if it was several.
+func (d drawing) approvalTime() string {
 	hours := tenancy.DefaultSettings().ApprovalTimeoutHours
 	if c := d.a.Choice; c != nil {
 		hours = c.Terms.ApprovalHours
@@ -137,7 +134,10 @@ func (d drawing) approvalHours() int {
 			hours = g.Terms.ApprovalHours
 		}
 	}
-	return hours
+	if hours%24 == 0 && hours > 24 {
+		return fill(d.w.Days, "n", hours/24)
+	}
+	return fill(d.w.Hours, "n", hours)
 }
 
 // waitNote says until when the run waits for the model, for Slack or for room to run. It is empty if the run doesn't
@@ -165,9 +165,9 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	rejected := aggregate.Verdict{RejectedBy: x.CancelledBy, RejectionReason: x.ErrorDetail}
 	switch x.CancelReason {
 	case conversation.ReasonRejected:
-		ending, why = w.IsRejected, d.rejectedBy(w.RejectedBy, rejected)
+		ending, why = w.IsRejected, d.rejectedBy(rejected)
 	case conversation.ReasonDenied:
-		ending, why = w.IsDenied, d.rejectedBy(w.DeniedBy, rejected)
+		ending, why = w.IsDenied, d.rejectedBy(rejected)
 	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
 	case conversation.ReasonAged:

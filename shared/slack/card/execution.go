@@ -24,9 +24,10 @@ func (d drawing) execution() face {
 	r := d.attempt(e)
 	switch e.Status {
 	case task.ExecutionCompleted:
+		summary := d.summary(r, maxSection-units(w.Summary))
 		return d.drawn(r, w.CompletedHeader, green).with(
-			section(fill(w.Summary, "text", or(d.summary(r, maxSection-units(w.Summary)), w.None))),
-		).with(d.below(r)...).with(d.links(r)...).with(
+			section(fill(w.Summary, "text", or(summary, w.None))),
+		).with(d.below(r)...).with(d.links(r, summary)...).with(
 			contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:
@@ -59,8 +60,14 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	switch s, kept := explain.SumUp(d.w.Locale, r.steps), d.kept(r); {
 	case r.Status == task.ExecutionCancelled && kept != nil:
 		f = f.with(kept...)
-	case s.Final && r.Status == task.ExecutionFailed: // a sentence would promise it
-		f = f.with(section(strong(d.short(s)))).with(kept...)
+	case r.Status == task.ExecutionFailed:
+		if r.failed != nil {
+			name := bounded(stepName(d.w, *r.failed), longName)
+			f = f.with(section(strong(fill(d.w.FailedStep, "step", r.failed.Order, "name", name))))
+		}
+		if s.Final {
+			f = f.with(kept...)
+		}
 	case s.Final && r.Status == task.ExecutionCompleted:
 		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0])))), maxSection)))
 	case s.Final:
@@ -110,7 +117,7 @@ type attempt struct {
 	steps  []task.Step
 	rows   map[string]*task.StepResult // by step id
 	waits  *task.StepGate              // the gate of the next step, if it waits
-	failed string                      // id of the step that was refused before its call
+	failed *task.Step                  // which failed, or was refused before its call
 }
 
 func (d drawing) attempt(e *task.Execution) attempt {
@@ -126,10 +133,12 @@ func (d drawing) attempt(e *task.Execution) attempt {
 			r.waits = g
 		}
 	}
-	if e.Status == task.ExecutionFailed && beforeCall(e.Error) && r.count(task.StepFailed) == 0 {
-		notDone := func(s task.Step) bool { return r.status(s) != task.StepCompleted }
-		if i := slices.IndexFunc(r.steps, notDone); i >= 0 {
-			r.failed = r.steps[i].StepID
+	if e.Status == task.ExecutionFailed {
+		refused := beforeCall(e.Error) && r.count(task.StepFailed) == 0
+		if i := slices.IndexFunc(r.steps, func(s task.Step) bool {
+			return r.status(s) == task.StepFailed || refused && r.status(s) != task.StepCompleted
+		}); i >= 0 {
+			r.failed = &r.steps[i]
 		}
 	}
 	return r
@@ -165,7 +174,7 @@ func (d drawing) progressLine(r attempt, s task.Step, name string) string {
 	w, row := d.w, r.rows[s.StepID]
 	line, marker := stepLine(s, name), Marker(r.status(s))
 	switch {
-	case row == nil && s.StepID == r.failed:
+	case row == nil && r.failed != nil && s.StepID == r.failed.StepID:
 		marker = Marker(task.StepFailed)
 	case row == nil && r.waits != nil && r.waits.StepID == s.StepID:
 		line += " " + w.Waiting
@@ -217,6 +226,9 @@ func (d drawing) failure(r attempt) string {
 	case r.Error == task.ReasonToolUnknown:
 		why = Sentence(d.w.Locale, r.Error, "") // the steps are named below
 	}
+	if r.failed != nil {
+		why = fill(d.w.FailedAt, "step", r.failed.Order, "text", why)
+	}
 	return strings.Join(append([]string{why}, unknown...), "\n")
 }
 
@@ -228,7 +240,7 @@ func (d drawing) stopped(r attempt) []string {
 	}
 	for _, g := range d.a.Gates {
 		if g.Status == aggregate.Rejected && g.ProcessVersion == r.ProcessVersion && g.Attempt == r.Attempt {
-			lines = append(lines, d.rejectedBy(d.w.RejectedBy, g.Verdict))
+			lines = append(lines, d.rejectedBy(g.Verdict))
 			break
 		}
 	}

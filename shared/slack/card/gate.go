@@ -108,14 +108,17 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
 	v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
-	v.made = p.Content != ""
+	if v.made = p.Content != ""; v.made && !d.settled {
+		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))
+	}
 	if p.Contest != nil && !p.Contest.Over() {
 		v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
 	}
 	at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
 	why := d.because(d.a.EditedFrom(p), i, at)
 	if why != "" && v.made && p.Author == "" && p.Repeats == 0 {
-		v.since = d.sinceWith(p.Version-1, p.Content == d.a.Prompts[i-1].Content, "", why)
+		same := p.Content == d.a.Prompts[i-1].Content
+		v.since = d.sinceWith(p.Version-1, same, d.w.Rewritten, why)
 		v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
 	}
 	if i+1 < len(d.a.Prompts) {
@@ -307,15 +310,7 @@ func (d drawing) closed(v version, ending string) face {
 // rejected says who rejected the version, why, and what happens next.
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
-	said, denied := w.RejectedBy, v.kind != task.CardStep && r.st.Ended() == circulation.Deny
-	if denied {
-		said = w.DeniedBy
-	}
-	by := d.rejectedBy(said, v.verdict)
-	whole := body{blocks: sectioned(by)}.with(v.body)
-	if v.kind == task.CardProcess && len(whole.bounded().blocks) == len(whole.blocks) { // many lines follow
-		v.body = whole
-	}
+	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.verdict)
 	draw := func(ending string, lines ...string) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).
 			with(divider(), contextLine(append(append(r.passed(), by), lines...)...))

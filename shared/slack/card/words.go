@@ -40,23 +40,26 @@ type words struct {
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor   string
+	Rewritten                          string // of a policy, whose changes have no names
 	Edited, EditedText                 string // the request, before it
 	ChangedTo, ChangedNew, ChangedGone string
+	OnlyPlans                          string // of a policy: what approving it does
+	Notice                             string // that the requester is told of the end
 	Stamper                            string // stands for whoever will approve
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string
 	ApprovedBy, AutoApproved, WillAuto                      string
-	RejectedBy, DeniedBy, NextVersion, NextGenerating       string
+	RejectedBy, NextVersion, NextGenerating                 string
 	LastVersion, PausedUntil, PausedForSlack, PausedForRoom string
 	Ended                                                   map[aggregate.Reason]string
 	EndedBy, EndedCost, EndedFailed, EndedDone              string
-	EndedOtherwise, EndedByRules                            string
+	EndedOtherwise, EndedByRules, Hours, Days               string
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
 	StoppedBy, StoppedInFlight, StoppedUnknown              string
-	Kept, Untouched                                         string
+	Kept, Untouched, FailedStep, FailedAt                   string
 
 	// Of a request whose message its author changed.
 	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted     string
