@@ -251,7 +251,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		without(1, "引数を読み取れません")
 	}
 	if file == "execution_failed" { // what it was about stands first
-		without(1, "write_rows_to_google_sheet")
+		without(1, "ステップ 3 に失敗しました: 残業時間計算")
 	}
 	if file == "execution_failed" || file == "execution_cancelled" {
 		without(1, nothingWritten)

@@ -311,6 +311,10 @@ func (d drawing) closed(v version, ending string) face {
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
 	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.verdict)
+	whole := body{blocks: sectioned(by)}.with(v.body)
+	if v.kind == task.CardProcess && len(whole.bounded().blocks) == len(whole.blocks) { // many lines follow
+		v.body = whole
+	}
 	draw := func(ending string, lines ...string) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).
 			with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
