@@ -82,7 +82,7 @@ func (d drawing) notice() string {
 		p != nil && slices.ContainsFunc(p.Steps, d.tellsRequester) {
 		return ""
 	}
-	return fill(d.w.Notice, "who", d.w.mention(d.a.Head.Requester))
+	return d.w.Notice // names nobody: what fits is measured without a request
 }
 
 // reads draws in one line what is read, each in its turn; the same that is read again has its numbers. What needs more
