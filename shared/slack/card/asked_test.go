@@ -149,10 +149,10 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 	}{
 		{"the channel", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, false,
 			"<#C0HR> のメンバーのうち 1 人\n 依頼した <@U0REQUESTER> さん本人も、1 人で承認できます",
-			"one of the members of <#C0HR>\n <@U0REQUESTER>, who requested it, can approve alone"},
+			"one of the members of <#C0HR>\n <@U0REQUESTER>, who requested it, can also approve alone"},
 		{"people with the requester", list([]string{"U1", "U0REQUESTER"}, nil), true, false,
 			"<@U1>、<@U0REQUESTER>のうち 1 人\n 依頼した <@U0REQUESTER> さん本人も、1 人で承認できます",
-			"one of <@U1>, <@U0REQUESTER>\n <@U0REQUESTER>, who requested it, can approve alone"},
+			"one of <@U1>, <@U0REQUESTER>\n <@U0REQUESTER>, who requested it, can also approve alone"},
 		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1>\n", "<@U1>\n"},
 		{"people but for the requester", list([]string{"U1", "U0REQUESTER"}, nil), false, false, "<@U1>\n", "<@U1>\n"},
 		{"the channel but for the requester", tenancy.Approvers{Mode: aggregate.ApproversChannel}, false, false,
