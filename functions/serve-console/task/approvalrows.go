@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -220,7 +221,9 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	}
 	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
 	is.Says = by(lead)
-	is.Says[0].Text = strings.TrimPrefix(is.Says[0].Text, is.Kind) // it stands before
+	if rest, cut := strings.CutPrefix(is.Says[0].Text, is.Kind); cut && !word.MatchString(rest) {
+		is.Says[0].Text = rest // it stands before
+	}
 	if sum.Told() {
 		is.Title = "" // a model gave it before anybody corrected it
 	}
@@ -230,10 +233,17 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	if final := lead.FinalBriefly(d.Locale); final != "" {
 		is.Then = append(is.Then, line("⚠️ "+final))
 	}
+	if text := d.text(lead); text != nil {
+		is.Then = append([][]subject.Piece{text}, is.Then...)
+	}
 	more := 0
 	for _, e := range others {
-		if says := by(e); len(is.Then) > mostThen || reflect.DeepEqual(says, is.Says) {
-			more++
+		says := by(e)
+		if reflect.DeepEqual(says, is.Says) { // another text to the same people
+			says = d.text(e)
+		}
+		if len(is.Then) > mostThen || says == nil {
+			more += len(e.Orders)
 		} else {
 			is.Then = append(is.Then, says)
 		}
@@ -241,6 +251,18 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	if more > 0 {
 		is.Then = append(is.Then, line(d.words.Say("hidden", "n", more)))
 	}
+}
+
+// word is what goes on with the word before it.
+var word = regexp.MustCompile(`^\p{L}`)
+
+// text is how the text of a message begins, by which requests to the same people are told apart; nil if there is none.
+func (d *rowReader) text(e explain.Effect) []subject.Piece {
+	said := card.OneLine(web.Mentions(explain.Plain(e.Words), d.Person))
+	if said == "" {
+		return nil
+	}
+	return quoted(d.words.Say("text", "text", legible.Beginning(said, mostAbout)))
 }
 
 // action says what an agent's action would do, from its payload alone.

@@ -49,7 +49,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
 	got := w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "先の依頼", "方針", "連絡",
-		"田中 恵", "DM を送ります", "⚠️", "#人事", "佐藤 花子", "期限", "あと 6 日",
+		"田中 恵", "DM を送ります", "⚠️", "「締切は金曜です」", "「二通目」", "#人事", "佐藤 花子", "期限", "あと 6 日",
 		"あなたの番 · 2 件")
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "DM を送ります"),
@@ -362,6 +362,7 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 		"あなたの番 · 4 件 · 合計 ¥1,382,600 · 金額不明 1 件 · ステップがまだないもの 1 件",
 		"発注 Acme に「 Laptop 」を発注します",
 		"¥298,000", "¥1,084,600", "DM を送ります")
+	w.As(webapi.Suzuki).In("en").Get("/console/approvals?for=all").Says(t, 200, "Order Orders")
 	b.Get("/console/approvals?sort=amount").Says(t, 200, "¥1,084,600")
 	body := b.Get("/console/approvals?sort=amount&act=order").Body
 	at := func(money string) int { return strings.Index(body, `<td class="money">`+money) }
