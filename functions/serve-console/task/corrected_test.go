@@ -97,7 +97,7 @@ func testDraftedOfAnEdit(t *testing.T, w *consoletest.World) {
 }
 
 func testTurnOfTheRequester(t *testing.T, w *consoletest.World) {
-	const edits = "✏️ 「見積を付けてください」に依頼の文で答えるには、元の"
+	const edits = "✏️ 却下理由「見積を付けてください」: 元のメッセージを書き直す"
 	const redrafts = "✏️ 編集した文はまだ反映されていません"
 	sentBack(w)
 	everywhere := func(has, hasNot string) {
