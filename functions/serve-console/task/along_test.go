@@ -94,7 +94,7 @@ func testEndsOfRoutes(t *testing.T, w *consoletest.World) {
 		Lacks(t, "いまここ", "これから", `aria-current="step"`)
 	onRoute(w, consoletest.ThreeStages()...)
 	w.Cancel()
-	b.Get(w.TaskPage()).Says(t, 200, "課長 承認前に終了")
+	b.Get(w.TaskPage()).Says(t, 200, "課長 承認前に終了").Lacks(t, `id="runs"`)
 }
 
 func testNextRound(t *testing.T, w *consoletest.World) {
@@ -102,13 +102,19 @@ func testNextRound(t *testing.T, w *consoletest.World) {
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.SendBack, 2, webapi.Tanaka))
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "経理 差し戻し", "差し戻し: 田中 恵", "宛名が違います")
 	s := w.SettingsNow()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcess(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", s, w.Now())
-	})
-	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...))
+	again := func() {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.FinishProcess(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", s, w.Now())
+		})
+		w.ChangeSteps(w.Routed(consoletest.ThreeStages()...))
+	}
+	again()
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し",
 		"v1 から ( 田中 恵 : 宛名が違います ): ").Lacks(t, `id="back"`, "前のバージョンとの違い")
+	w.ChangeSteps(w.Acts(circulation.SendBack, 1, webapi.Suzuki))
+	again()
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Holds(t, `<p class="notice warning">⚠️ 前のバージョンと同じ書き込みです。</p>`)
 }
 
 func testUnreadableRoute(t *testing.T, w *consoletest.World) {

@@ -152,7 +152,9 @@ func (r Reader) History(s Source) History {
 	for i := len(a.Executions) - 1; i >= 0; i-- {
 		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
 	}
-	t.Gate = r.waiting(a, t)
+	if t.Gate = r.waiting(a, t); t.Gate == nil && t.Status == task.StatusWaits {
+		t.Status = task.StatusDrafting // the next version has not begun
+	}
 	t.arrange()
 	t.Uses = uses(a)
 	t.Log = subject.EntriesOf(s.Audit, r.Locale, r.Person, func(string) string { return "" })
@@ -185,7 +187,7 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	t.RequestNumber = a.Head.RequestNumber
 	t.Changed = card.Changed(a, r.Locale, r.Person, r.prose)
 	if e := a.Head.Ended; e != nil {
-		t.Ended, t.EndedBy = e.At, r.Person(e.By)
+		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), called(t.Status, e.Reason)
 		t.Ending = explain.Ended(r.Locale, e.Reason, explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person))
 	}
 	if p := a.Head.Parked; p != nil {

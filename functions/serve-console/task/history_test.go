@@ -172,6 +172,12 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 	if s := reader().History(Source{Task: held}); !s.Held {
 		t.Errorf("held: %+v", s)
 	}
+	denied := head(func(h *task.Head) {
+		h.Noted, h.Ended = task.StatusCancelled, &task.Ended{As: task.TaskCancelled, At: at, Reason: task.ReasonDenied}
+	})
+	expect.Is(t, reader().History(Source{Task: denied}).Status, "denied") // nobody withdrew it
+	rejected := head(func(h *task.Head) { h.Noted = task.StatusWaits })
+	expect.Is(t, reader().History(Source{Task: rejected}).Status, task.StatusDrafting) // nothing waits
 	if s := reader().History(Source{Task: &task.Aggregate{}}); len(s.Attempts) != 0 {
 		t.Errorf("of no rows: %+v", s)
 	}

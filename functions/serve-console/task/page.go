@@ -210,6 +210,12 @@ func (c *Pages) showPage(
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
 	p.Who, p.Channel = asking.Who(turn), t.reader.Channel
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
+	for i, b := range p.Buttons {
+		if b.Act == task.ActRetryExecution && slices.Contains(askAnew, t.task.Execution().Error) ||
+			b.Act == task.ActRetryGeneration && slices.Contains(askAnew, t.task.Head.Parked.Sentence) {
+			p.Buttons[i].Class = ""
+		}
+	}
 	p.Buttons, p.Others = subject.Apart(p.Buttons, p.Gate != nil)
 	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
 	if p.Gate != nil {
@@ -232,6 +238,12 @@ func (c *Pages) showPage(
 		d.Here = "approvals" // where one came from
 	}
 	return c.Show(w, r, v, d, "task")
+}
+
+// askAnew are reasons of which the page says that another request is needed: there, trying again isn't what helps first.
+var askAnew = []aggregate.Reason{
+	task.ReasonStepsChanged, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired,
+	task.ReasonModelRefused, task.ReasonModelCutOff, task.ReasonTooManyPeople, task.ReasonPolicyTooLong,
 }
 
 // since says what became of the gate that the page shows, and what waits now.

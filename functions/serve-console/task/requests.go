@@ -70,10 +70,11 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 	for _, x := range items {
 		named := web.Mentions(legible.Beginning(x.Text, mostText), person)
 		row := Request{
-			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, named, v.Untitled())), Status: x.Stands, Mark: marks[x.Stands],
+			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, named, v.Untitled())), Status: called(x.Stands, x.Glance.Why),
 			Person: x.Requester(), Name: person(x.Requester()), Channel: web.Channel(v, originOf(v, x), channels),
 			Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until), Next: next(v, x, surface, person, s),
 		}
+		row.Mark = marks[row.Status]
 		about := card.OneLine(web.Mentions(legible.Beginning(x.Description, mostAbout), person))
 		if row.Version = card.Later(x.Glance.Version); row.Version == 0 && about != row.Title {
 			row.About = about
@@ -118,10 +119,21 @@ const mostAbout = 80
 // soon reports whether what waits until then ends soon.
 func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub(c.Now()) < urgent }
 
+// denied is what a request is called that was rejected for good: nobody withdrew it.
+const denied task.Status = "denied"
+
+// called returns how people call the status of a request that ended for this reason, if it has.
+func called(s task.Status, why aggregate.Reason) task.Status {
+	if s == task.StatusCancelled && (why == task.ReasonDenied || why == task.ReasonMaxVersions) {
+		return denied
+	}
+	return s
+}
+
 var marks = map[task.Status]string{
 	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusNotDrafted: "⚠️", task.StatusRunning: "🔵",
 	task.StatusToRetry: "⚠️", task.StatusFailed: "❌", task.StatusDone: "✅", task.StatusCancelled: "⬜",
-	task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
+	denied: "❌", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
 }
 
 // next says who is asked and how far they are, that a version was sent back, or why the request goes on no more.
