@@ -68,17 +68,13 @@ type passage struct {
 	Lines []legible.Line
 }
 
-// beside marks what another draft lacks.
+// beside marks what another draft lacks, and folds the lines that stand together in both.
 func (x *side) beside(other string) {
-	lines := legible.Beside(x.Text, other)
-	for len(lines) > 0 {
-		n := slices.IndexFunc(lines, func(line legible.Line) bool { return line.Alone != lines[0].Alone })
-		if n < 0 {
-			n = len(lines)
+	lines, folds := legible.Beside(x.Text, other), legible.Together(x.Text, other, mostEqual+1)
+	for at, n := 0, 0; at < len(lines); at = n {
+		for n = at; n < len(lines) && lines[n].Alone == lines[at].Alone && folds[n] == folds[at]; n++ {
 		}
-		part := len(x.Parts) > 0 || n < len(lines)
-		x.Parts = append(x.Parts, passage{part && n > mostEqual && !lines[0].Alone, lines[:n]})
-		lines = lines[n:]
+		x.Parts = append(x.Parts, passage{folds[at] && n-at < len(lines), lines[at:n]})
 	}
 }
 

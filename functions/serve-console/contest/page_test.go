@@ -51,7 +51,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	b.Get("/console/contests").Says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "単独")
 	b.Get(k.Page()).Says(t, http.StatusOK, "開始したチームはまだありません").Holds(t, "data-live")
 	k.Plays(1, 1, 0.8, "一行目\n同じ\nここも\n二行目")
-	k.Plays(2, 1, 0.75, "同じ\nここも\n別の行\n一行目")
+	k.Plays(2, 1, 0.75, "一行目\n同じ\nここも\n別の行")
 	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性",
 		"確信度 0.75", "二行目",
 		"チームの最良",

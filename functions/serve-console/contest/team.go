@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -43,6 +44,7 @@ const (
 	barApart = 11
 	barLeast = 4
 	barMost  = 18
+	barRange = 0.1 // of scores, at the least: nearly equal ones look nearly equal
 )
 
 // scaled sets how high the bars of a page are.
@@ -53,12 +55,11 @@ func scaled[T any](rows []T, bars func(T) []bar) {
 			least, most = min(least, b.score), max(most, b.score)
 		}
 	}
+	least = min(least, most-barRange)
 	for _, row := range rows {
 		for i := range bars(row) {
 			b := &bars(row)[i]
-			if b.Tall = barMost; most > least {
-				b.Tall = barLeast + int((barMost-barLeast)*(b.score-least)/(most-least))
-			}
+			b.Tall = barLeast + int(math.Round((barMost-barLeast)*(b.score-least)/(most-least)))
 			b.X, b.Y = i*barApart, barMost-b.Tall
 		}
 	}
