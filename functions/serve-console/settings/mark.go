@@ -299,6 +299,8 @@ func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m ma
 	typed := typedOf(m.row.Marked(m.version), m)
 	if m.own == nil {
 		typed.propose(m)
+	} else if m.own.Shown.Act == rules.ActMessage {
+		typed.Example = web.Indented(v.Texts("tool-mark").Say("example_message"))
 	}
 	return c.showMark(w, r, v, m, typed, nil, false)
 }

@@ -264,6 +264,7 @@ func testOwnMarked(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	const name = "send_slack_dm"
 	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "A Slack user id or an e-mail address.")
+	page.Holds(t, "10 月の勤怠を集計しました。", "Ringi の書き方のまま").Lacks(t, "「…」", `name="currency"`, `value="times"`)
 	version := hiddenIn(page, "version")
 	f := url.Values{"act": {"save"}, "rev": {fmt.Sprint(permission(w, name).Rev)}, "version": {version},
 		"at": {"/recipient"}, "role": {"to"}, "value": {"U0SATO"}, "label": {"総務"}}

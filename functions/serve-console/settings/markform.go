@@ -109,9 +109,6 @@ func (t markTexts) rows(m markable, typed typedMark) (all []markRow) {
 			}
 			x.Names = append(x.Names, markName{locale, label, row.Names[locale], row.Names.In(locale)})
 		}
-		if m.own != nil {
-			x.Names[0].Value = m.own.Shown.Names[bare(row.At)].In(t.Locale())
-		}
 		offered := roles
 		if !slices.Contains(roles, row.Role) {
 			offered = append(slices.Clone(roles), row.Role)
@@ -120,6 +117,10 @@ func (t markTexts) rows(m markable, typed typedMark) (all []markRow) {
 			if t.suits(m, row, role) {
 				x.Roles = append(x.Roles, web.Choice{Value: role, Text: t.role(row, role), Chosen: role == row.Role})
 			}
+		}
+		if m.own != nil {
+			x.Names[0].Value = m.own.Shown.Names[bare(row.At)].In(t.Locale())
+			x.Roles[0].Text = t.Say("as_ringi") // the first is none
 		}
 		all = append(all, x)
 	}
@@ -137,16 +138,15 @@ func (t markTexts) locales(m markable) []string {
 	return all
 }
 
-// suits reports whether the form offers a role to an argument: of Ringi's own tool it is known what cards show, and
-// nobody is paid in each row.
+// suits reports whether the form offers a role to an argument: of Ringi's own tool it is known what cards show and that
+// it moves no money, and nobody is paid in each row.
 func (t markTexts) suits(m markable, row typedRow, role string) bool {
 	parts := strings.Split(role, "+")
 	if role == row.Role {
 		return true
 	}
 	only := func(role string) bool { return role == roleParty || role == roleWords }
-	return !(m.own != nil && slices.ContainsFunc(parts, func(r string) bool { return only(r) || r == roleItem }) ||
-		inRows(row.At) && slices.ContainsFunc(parts, only))
+	return !(m.own != nil && role != "" && role != roleTo || inRows(row.At) && slices.ContainsFunc(parts, only))
 }
 
 // inRows reports whether an argument stands in the rows of a list, as a member of each.
