@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -73,8 +75,9 @@ func (t settingsTexts) sum(m *people.Members, s tenancy.Section, now tenancy.Set
 	if s.Key == "approval" && now.RulesRev > 0 {
 		key += "+rules"
 	}
-	if s.Key == "budget" && now.MaxCostUSD+now.MaxCostDayUSD+now.MaxCostMonthUSD == 0 {
-		key = "budget=none"
+	if !slices.ContainsFunc(s.Settings, func(x tenancy.Setting) bool { return x.Limit && form.Get(x.Name) != "0" }) &&
+		t.In("sums", s.Key+"=none") != "" {
+		key = s.Key + "=none"
 	}
 	if t.In("sums", key) != "" {
 		return t.In("sums", key, pairs...)
@@ -162,4 +165,42 @@ type reviewData struct {
 	Path    string
 	Changes changes
 	Form    [][2]string // names and values
+}
+
+// lastModel returns the model that the workspace's newest request used, and when. Only the usage has it for certain: a
+// deployment may override the model of the settings, and the pages don't see that parameter.
+func (c *Pages) lastModel(ctx context.Context, tenant string) (aggregate.Use, error) {
+	newest, err := c.Store.Tasks(ctx, tenant, task.Filter{}, "", 1)
+	if err != nil || len(newest.Items) == 0 {
+		return aggregate.Use{}, err
+	}
+	a, err := c.Store.Load(ctx, task.RefOf(tenant, newest.Items[0].ID))
+	if err != nil {
+		return aggregate.Use{}, err
+	}
+	var last aggregate.Use
+	for _, u := range a.Uses {
+		if u.Model != "" && u.CreatedAt.After(last.CreatedAt) {
+			last = *u
+		}
+	}
+	return last, nil
+}
+
+// modelUsed says which model was used last. It says nothing if that can't be read.
+func (c *Pages) modelUsed(ctx context.Context, v *web.Viewer) string {
+	t := settingsTexts{v.Texts("settings")}
+	last, err := c.lastModel(ctx, v.Tenant)
+	switch name := legible.OneLine(last.Model); {
+	case err != nil:
+		slog.WarnContext(ctx, "which model was used is not shown", "err", err)
+		return ""
+	case last.Model == "":
+		return t.Say("model_unused")
+	default:
+		if last.Provider == aggregate.Demo {
+			name = t.Say("model_demo")
+		}
+		return t.Say("model_used", "model", name, "when", web.Minute(last.CreatedAt))
+	}
 }

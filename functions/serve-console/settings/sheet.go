@@ -2,18 +2,16 @@ package settings
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/words/legible"
@@ -228,17 +226,24 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
 
 // shown returns the values of a setting in a form as people read them.
 func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (all []string) {
-	if _, rows := rowsLists[name]; rows {
+	x, ok := tenancy.SettingNamed(name)
+	_, rows := rowsLists[name]
+	switch {
+	case rows:
 		return t.rowsShown(name, form)
-	}
-	if hourly(name) {
+	case x.Limit && form.Get(name) == "0":
+		return []string{t.Say("no_limit")}
+	case hourly(name):
 		n, err := hoursOf(form, name)
 		if err == nil {
 			return []string{t.hours(n)}
 		}
 	}
-	for _, value := range form[name] {
+	for _, value := range filled(form[name]) {
+		n, err := strconv.ParseInt(value, 10, 64)
 		switch {
+		case x.Kind == tenancy.KindWhole && err == nil:
+			value = web.Count(n)
 		case strings.Contains(name, "approvers.u"), name == "admins":
 			value = apart(m, value)
 		case value == "true":
@@ -248,7 +253,7 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (a
 		}
 		all = append(all, t.value(name, value))
 	}
-	if x, ok := tenancy.SettingNamed(name); ok && len(all) == 1 {
+	if ok && len(all) == 1 {
 		if unit := x.Says.In(t.Locale()).Unit; unit != "" {
 			all[0] += " " + unit
 		}
@@ -258,8 +263,9 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (a
 
 // changes are what saving changes, and from when on it counts.
 type changes struct {
-	All           []change
-	AtOnce, Later bool
+	All    []change
+	AtOnce string // what counts at once, also for what waits
+	Later  bool
 }
 
 // change is a setting with its values before and after.
@@ -283,7 +289,9 @@ func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (ou
 		was, is := t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)
 		out.All = append(out.All, change{t.label(d.Field), t.beside(was, is), t.beside(is, was)})
 		atOnce := d.Field == "allow_self_approval" || strings.HasPrefix(d.Field, "approvers.")
-		out.AtOnce, out.Later = out.AtOnce || atOnce, out.Later || !atOnce
+		if out.Later = out.Later || !atOnce; atOnce {
+			out.AtOnce = strings.TrimPrefix(out.AtOnce+", "+t.label(d.Field), ", ")
+		}
 	}
 	return out
 }
@@ -316,44 +324,6 @@ func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON)
 		form.Set(field, string(is))
 	}
 	return t.shown(m, field, form)
-}
-
-// lastModel returns the model that the workspace's newest request used, and when. Only the usage has it for certain: a
-// deployment may override the model of the settings, and the pages don't see that parameter.
-func (c *Pages) lastModel(ctx context.Context, tenant string) (aggregate.Use, error) {
-	newest, err := c.Store.Tasks(ctx, tenant, task.Filter{}, "", 1)
-	if err != nil || len(newest.Items) == 0 {
-		return aggregate.Use{}, err
-	}
-	a, err := c.Store.Load(ctx, task.RefOf(tenant, newest.Items[0].ID))
-	if err != nil {
-		return aggregate.Use{}, err
-	}
-	var last aggregate.Use
-	for _, u := range a.Uses {
-		if u.Model != "" && u.CreatedAt.After(last.CreatedAt) {
-			last = *u
-		}
-	}
-	return last, nil
-}
-
-// modelUsed says which model was used last. It says nothing if that can't be read.
-func (c *Pages) modelUsed(ctx context.Context, v *web.Viewer) string {
-	t := settingsTexts{v.Texts("settings")}
-	last, err := c.lastModel(ctx, v.Tenant)
-	switch name := legible.OneLine(last.Model); {
-	case err != nil:
-		slog.WarnContext(ctx, "which model was used is not shown", "err", err)
-		return ""
-	case last.Model == "":
-		return t.Say("model_unused")
-	default:
-		if last.Provider == aggregate.Demo {
-			name = t.Say("model_demo")
-		}
-		return t.Say("model_used", "model", name, "when", web.Minute(last.CreatedAt))
-	}
 }
 
 type settingsTexts struct{ web.Texts }

@@ -44,6 +44,30 @@ func TestAnotherApproverOfTheSameNameIsAChange(t *testing.T) {
 	expect.Is(t, all[0].Is[0], changed{"佐藤⟨U+200B⟩ 花子 (U0MALLORY)", true})
 }
 
+// A 0 that lifts a limit is never read as "none allowed", and large numbers have their commas.
+func TestNoLimitIsSaidInWords(t *testing.T) {
+	was, is := tenancy.DefaultSettings(), tenancy.DefaultSettings()
+	was.MaxOpenTasks, was.MaxCostDayUSD, was.MaxTasksPerHour.Tenant = tenancy.Limit{Person: 1000}, 50, 0
+	is.MaxOpenTasks, is.MaxCostDayUSD, is.MaxTasksPerHour = tenancy.Limit{Tenant: 100000}, 0, tenancy.Limit{}
+	for locale, says := range map[string]string{"ja": "上限なし", "en": "no limit"} {
+		texts := settingsTexts{web.TextsOf("settings", locale)}
+		var told []string
+		for _, c := range texts.changes(nil, tenancy.Differences(was, is)).All {
+			told = append(told, c.Was[0].Text+" → "+c.Is[0].Text)
+		}
+		all := strings.Join(told, "\n")
+		expect.That(t, strings.Count(all, says) >= 3 && strings.Contains(all, "1,000 ") &&
+			strings.Contains(all, "100,000 ") && !strings.Contains("\n"+all, "\n0") && !strings.Contains(all, "→ 0"), "%s", all)
+		form := tenancy.DefaultSettings()
+		form.MaxOpenTasks, form.MaxTasksPerHour = tenancy.Limit{}, tenancy.Limit{}
+		for _, section := range tenancy.Sections {
+			if section.Key == "limit" {
+				expect.Is(t, strings.ToLower(strings.TrimSuffix(texts.sum(nil, section, form, "1"), "s")), says)
+			}
+		}
+	}
+}
+
 // Every setting has an input on the page, a value in the file and words for its change, unless the table exempts it.
 func TestARowOfTheTableIsASetting(t *testing.T) {
 	was, is := tenancy.DefaultSettings(), storetest.Changed(t)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -268,16 +267,6 @@ func onHold(t *testing.T, w *consoletest.World) {
 
 // As the settings page says, a change of approvers also applies to what already waits.
 func holdsAtOnce(t *testing.T, w *consoletest.World) {
-	for locale, labels := range map[string][2]string{"ja": {"「承認できる人」", "「自分の依頼を自分で承認できる」"},
-		"en": {"“Who may approve”", "“People may approve their own requests”"}} {
-		lead := web.TextsOf("settings", locale).Say("at_once")
-		for i, field := range []string{"approvers.mode", "allow_self_approval"} {
-			setting, _ := tenancy.SettingNamed(field)
-			called := setting.Says.In(locale).Label
-			expect.That(t, strings.Contains(lead, labels[i]) && strings.Contains(labels[i], called), "%s: %q does not name %q",
-				locale, lead, called)
-		}
-	}
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
 	form, sato := w.Act(aggregate.ActApprove, ""), w.As(webapi.Sato)
