@@ -110,6 +110,8 @@ func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
 		"髙橋 誠 (5) 上長 田中 恵 (3)", "高橋 ゲスト (4) 区分 委託",
 		ja.Say("with_account")+" 4 人", ja.Say("nobody")+" "+ja.Say("nobody_note")+" Alex Kim ("+webapi.Alex+")")
 	expect.That(t, !stands(w).Stands(), "it is saved before anybody said so")
+	save := strings.Index(a.Body, `value="save"`)
+	expect.That(t, save > strings.Index(a.Body, `id="day-0"`), "what is saved stands below where it is saved")
 	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther).Leads(t, page+"?done=saved")
 	is := stands(w)
 	expect.Is(t, is.SHA256, expect.Value(organisation.Read([]byte(staffFile)))(t).SHA256())
@@ -286,7 +288,7 @@ func testMistakesAreNamedByRowAndColumn(t *testing.T, w *consoletest.World) {
 		"7 メール yamamoto "+ja.In("rules", "mail"), "7 順位 x "+ja.In("rules", "rank", "limit", "999"),
 		"7 区分 パート "+ja.In("rules", "kind"),
 		"8 氏名", ja.In("rules", "conflict")+" (3 行目も確認してください)")
-	a.Lacks(t, `value="save"`, "{")
+	a.Lacks(t, `value="save"`, "{").Holds(t, `name="file" type="file"`)
 	var many strings.Builder
 	many.WriteString(organisationHeader)
 	for i := range 1000 {
