@@ -245,7 +245,7 @@ func testVoid(t *testing.T, w *consoletest.World) {
 	sato := w.As(webapi.Sato)
 	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
 	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
-	sato.Get(address).Says(t, http.StatusOK, "無効", "終える").Lacks(t, "代理中")
+	sato.Get(address).Says(t, http.StatusOK, "無効です。組織表を登録または削除する前に設定したため", "終える").Lacks(t, "代理中")
 }
 
 // Suzuki asks, and Tanaka owes a stamp.
