@@ -102,5 +102,9 @@ func (s speaker) least(o *rules.Outcome) string {
 
 // called makes a name of what a rule is for.
 func (s speaker) called(r *rules.Rule) string {
-	return legible.Clip(legible.Capital(s.what(&r.When)), rules.MaxName)
+	c, text, kinds := &r.When, s.what(&r.When), s.In("kinds_said", kindsValue(r.When.Kinds))
+	if text == s.In("uses", "any") && kinds == "" && c.Places == nil && c.Requester == nil {
+		text = s.In("groups", "any")
+	}
+	return legible.Clip(legible.Capital(text), rules.MaxName)
 }

@@ -180,7 +180,7 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 		d.Default = legible.Capital(a.In("defaults", e.At))
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
 	} else {
-		d.Sentence, d.Outcome, d.What = a.rule(r), "refuse", legible.Capital(a.what(&r.When))
+		d.Sentence, d.Outcome, d.What = a.rule(r), "refuse", a.called(r)
 		a.conditions(&d, &r.When, sent)
 	}
 	switch {

@@ -135,6 +135,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 		"対象 (1): 次のどれかにしてください: 依頼の実行ステップ (steps)、エージェントの操作 (action)。")
 
 	add := b.Post(path, list.Hidden("act", "add"))
+	add.Holds(t, `<p class="does">すべての依頼</p>`)
 	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside",
 		"outcome", "route", "stages.0.name", "経理", "stages.0.kind", "people", "stages.0.people", "|"+webapi.Tanaka,
 		"stages.0.need", "1",
