@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -119,6 +120,7 @@ type auditData struct {
 	Rows        []subject.Entry
 	Newest      string // address of the first page, on a later page
 	Older       string
+	Narrowed    bool
 	ExportAbout string
 }
 
@@ -145,6 +147,7 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 			return err
 		}
 	}
+	d.Narrowed = form.Problem+form.Action+form.Actor+form.Resource+form.To != "" || r.URL.Query().Has("from")
 	d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, named))
 	return c.Show(w, r, v, doc, "audit")
 }
@@ -206,7 +209,11 @@ func (c *Pages) fillAudit(
 	names := c.Names(r.Context(), v, ids...)
 	called := func(id string) string { return cmp.Or(names[id], id) }
 	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
-	d.Rows = subject.EntriesOf(entries, v.Locale, called, called)
+	log.Told = func(details aggregate.JSON) map[string]auditlog.Changed {
+		m, _ := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without names, the ids are shown
+		return settings.Told(v.Locale, &m, details)
+	}
+	d.Rows = subject.EntriesOf(entries, log, called, called)
 	for i, x := range entries {
 		row := &d.Rows[i]
 		row.Like = []web.Link{{Path: d.Form.with("actor", x.FoundBy()), Text: words.Say("theirs")},

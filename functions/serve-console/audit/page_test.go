@@ -60,8 +60,8 @@ func auditSays(t *testing.T, w *consoletest.World) {
 	save(w, 1)
 	b := w.As(webapi.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 → 6", "鈴木"},
-		"en": {"Audit log", "Changed settings", "Changed fields", "5 → 6"},
+		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 個 → 6 個", "鈴木"},
+		"en": {"Audit log", "Changed settings", "Changed fields", "5 versions → 6 versions"},
 	} {
 		page := b.In(locale).Get("/console/audit")
 		for _, text := range want {
@@ -82,7 +82,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	})
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/audit").Says(t, 200, "勤怠集計 · 依頼: 佐藤 花子",
-		"設定を変更した バージョンの上限: 5 → 6 詳細")
+		"設定を変更した バージョンの上限: 5 個 → 6 個 詳細")
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
 		"": 3, "action=settings.updated": 2, "actor=" + webapi.Suzuki: 2, "actor=system": 1, "actor=" + webapi.Sato: 1,
@@ -280,10 +280,17 @@ func auditNames(t *testing.T, w *consoletest.World) {
 		entry(tenancy.AuditIntegrationConnected, "integration",
 			`{"provider":"google"}`), entry(tenancy.AuditIntegrationConnected, "integration", `{"provider":"mcp:<rooms>"}`),
 		entry(tenancy.AuditToolPermissionUpdated, "tool_permission", `{"tool":"slack.dm.send"}`),
+		entry(tenancy.AuditSettingsUpdated, "settings", `{"changes":{"clients.google":{"was":"","is":"google-client"},`+
+			`"mcp_servers":{"was":[],"is":[{"name":"office","url":"https://office.example/mcp"}]},"sources":{"was":[],"is":[`+
+			`{"name":"shop","repository":"acme/shop","ref":"heads/main","people":["everybody"],"ci":"skip"}]},`+
+			`"register":{"was":false,"is":true},"retired":{"was":1,"is":2}}}`),
 	)
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/audit")
-	page.Says(t, http.StatusOK, "連携: Google", "連携: mcp:&lt;rooms&gt;", "ツールの許可: slack.dm.send")
+	page.Says(t, http.StatusOK, "連携: Google", "連携: &lt;rooms&gt; (MCP)", "ツールの許可: slack.dm.send")
+	page.Says(t, http.StatusOK, "アプリの登録 (Google): — → google-client",
+		"MCP サーバー: (なし) → office ·", "· ほか 2 件",
+		"名前: shop · リポジトリ: acme/shop · ブランチかタグ: heads/main · 使える人: 全員 · プッシュ時の CI: 動かさない")
 	page.Holds(t, `<option value="`+webapi.Tanaka+`">田中`).Lacks(t,
 		`<option value="`+webapi.Bot) // the workspace's people, and only them
 	if page := b.Get("/console/audit?actor=" + webapi.Tanaka); !strings.Contains(page.Body,

@@ -21,6 +21,7 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
@@ -266,7 +267,8 @@ func (c *Pages) showPage(
 	p.Since = p.since(r, words, t, turn, v.Locale)
 	p.first(t, words)
 	p.LogGoesOn = t.more
-	p.Log = subject.EntriesOf(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
+	p.Log = subject.EntriesOf(t.audit, auditlog.WordsIn(v.Locale), t.person,
+		func(id string) string { return labelOf(t.defs, id) })
 	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
 	after := turn.After(r.URL.Query().Get("done"))
 	return c.Show(

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -150,6 +151,24 @@ func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Member
 	return out, nil
 }
 
+// Told returns the changes in details of the log by their fields, as the history says them.
+func Told(locale string, m *people.Members, details aggregate.JSON) map[string]auditlog.Changed {
+	t, out := settingsTexts{web.TextsOf("settings", locale)}, map[string]auditlog.Changed{}
+	for _, d := range tenancy.ReadDifferences(details) {
+		for _, x := range t.changes(m, []tenancy.Difference{d}).All {
+			out[d.Field] = auditlog.Changed{Name: x.Label, Was: texts(x.Was), Is: texts(x.Is)}
+		}
+	}
+	return out
+}
+
+func texts(values []changed) (all []string) {
+	for _, v := range values {
+		all = append(all, v.Text)
+	}
+	return all
+}
+
 // history shows who changed what, and the file.
 func (c *Pages) history(w http.ResponseWriter, r *http.Request, v *web.Viewer, _ tenancy.Settings) error {
 	log, err := c.settingsLog(r.Context(), v, c.members(r, v), latest)
@@ -203,4 +222,13 @@ func (c *Pages) modelUsed(ctx context.Context, v *web.Viewer) string {
 		}
 		return t.Say("model_used", "model", name, "when", web.Minute(last.CreatedAt))
 	}
+}
+
+// value returns the label of one of a fixed set of values, or else the value itself.
+func (t settingsTexts) value(field, is string) string {
+	x, _ := tenancy.SettingNamed(field)
+	if i := slices.Index(x.Choices, is); i >= 0 {
+		return x.Says.In(t.Locale()).Choices[i]
+	}
+	return is
 }

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/people"
 	"ringi/shared/words/legible"
 )
@@ -343,7 +344,7 @@ func (t settingsTexts) problem(p tenancy.Problem) string {
 // label returns a field's readable name; a field in a list has its number appended, and its column if it has one.
 func (t settingsTexts) label(field string) string {
 	if provider, ok := strings.CutPrefix(field, "clients."); ok {
-		return fmt.Sprintf("%s (%s)", t.Say("client"), provider)
+		return fmt.Sprintf("%s (%s)", t.Say("client"), auditlog.Vendor(provider))
 	}
 	base, at, _ := strings.Cut(field, "[")
 	x, ok := tenancy.SettingNamed(base)
@@ -362,13 +363,4 @@ func (t settingsTexts) label(field string) string {
 		}
 	}
 	return label
-}
-
-// value returns the label of one of a fixed set of values, or else the value itself.
-func (t settingsTexts) value(field, is string) string {
-	x, _ := tenancy.SettingNamed(field)
-	if i := slices.Index(x.Choices, is); i >= 0 {
-		return x.Says.In(t.Locale()).Choices[i]
-	}
-	return is
 }

@@ -30,9 +30,8 @@ type Entry struct {
 	Like  []web.Link // to records of the same person, and about the same
 }
 
-// EntriesOf formats audit entries; person and agent return names.
-func EntriesOf(log []aggregate.AuditEntry, locale string, person, agent func(id string) string) (out []Entry) {
-	words := auditlog.WordsIn(locale)
+// EntriesOf formats audit entries in words; person and agent return names.
+func EntriesOf(log []aggregate.AuditEntry, words auditlog.Words, person, agent func(id string) string) (out []Entry) {
 	for _, e := range log {
 		x := Entry{
 			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -157,7 +158,7 @@ func (r Reader) History(s Source) History {
 	}
 	t.arrange()
 	t.Uses = uses(a)
-	t.Log = subject.EntriesOf(s.Audit, r.Locale, r.Person, func(string) string { return "" })
+	t.Log = subject.EntriesOf(s.Audit, auditlog.WordsIn(r.Locale), r.Person, func(string) string { return "" })
 	return t
 }
 

@@ -22,6 +22,31 @@ import (
 // Detail is one line of an entry's details: a name and a text.
 type Detail struct{ Name, Text string }
 
+// Changed is a changed setting: what the settings' pages call it, and its values before and after, a row of several
+// parts with a line for each.
+type Changed struct {
+	Name    string
+	Was, Is []string
+}
+
+// in returns the change in a line. Briefly, a row is its first part without what that is called.
+func (c Changed) in(briefly bool) string {
+	line := func(values []string) string {
+		all := slices.Clone(values)
+		for i, v := range all {
+			if first, _, row := strings.Cut(v, "\n"); row && briefly {
+				_, all[i], _ = strings.Cut(first, ": ")
+			}
+		}
+		return cmp.Or(strings.ReplaceAll(strings.Join(all, ", "), "\n", " · "), "—")
+	}
+	was, is := line(c.Was), line(c.Is)
+	if was == is {
+		return is
+	}
+	return was + " → " + is
+}
+
 // maxDetails is how many lines of an entry are shown; the export has all.
 const maxDetails = 200
 
@@ -43,8 +68,17 @@ func (w Words) Details(x aggregate.AuditEntry, name func(id string) string) []De
 			return id
 		}
 	}
+	w.changed = w.toldOf(x)
 	out := w.flat(nil, "", all)
 	return out[:min(len(out), maxDetails)]
+}
+
+// toldOf returns the changes of settings that have the words of the settings' pages.
+func (w Words) toldOf(x aggregate.AuditEntry) map[string]Changed {
+	if w.Told == nil || x.Action != tenancy.AuditSettingsUpdated {
+		return nil
+	}
+	return w.Told(x.Details)
 }
 
 func membersOf(details aggregate.JSON) (all map[string]any, err error) {
@@ -65,7 +99,7 @@ var (
 func (w Words) Briefly(x aggregate.AuditEntry, name func(id string) string) string {
 	all, _ := membersOf(x.Details) // details that are no object tell nothing briefly
 	var parts []string
-	w.name = name
+	w.name, w.changed, w.briefly = name, w.toldOf(x), true
 	for _, member := range telling {
 		v, there := all[member]
 		if is, nested := v.(map[string]any); nested && is["name"] != nil {
@@ -74,7 +108,12 @@ func (w Words) Briefly(x aggregate.AuditEntry, name func(id string) string) stri
 		switch is, nested := v.(map[string]any); {
 		case !there || v == "":
 		case nested:
-			for _, d := range w.flat(nil, "", is) {
+			lines := w.flat(nil, "", is)
+			for i, d := range lines {
+				if rest := len(lines) - i; w.changed != nil && i == mostChanges && rest > 1 {
+					parts = append(parts, language.Fill(w.More, "n", rest))
+					break
+				}
 				parts = append(parts, d.Name+": "+d.Text)
 			}
 		case slices.Contains(unnamed, member):
@@ -86,8 +125,12 @@ func (w Words) Briefly(x aggregate.AuditEntry, name func(id string) string) stri
 	return legible.Clip(legible.OneLine(strings.Join(parts, " · ")), mostBriefly)
 }
 
-// mostBriefly is how many characters a line has at most.
-const mostBriefly = 160
+const (
+	// mostBriefly is how many characters a line has at most.
+	mostBriefly = 160
+	// mostChanges is how many changes of settings it names.
+	mostChanges = 3
+)
 
 func (w Words) flat(out []Detail, above string, members map[string]any) []Detail {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -97,6 +140,10 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 		}
 		switch v := members[name].(type) {
 		case map[string]any:
+			if c, told := w.changed[name]; told {
+				out = append(out, Detail{label, c.in(w.briefly)})
+				continue
+			}
 			if was, is, ok := w.change(name, v); ok {
 				out = append(out, Detail{label, was + " → " + is})
 				continue
@@ -166,7 +213,7 @@ func (w Words) said(member string, v any) string {
 			}
 		}
 		if member == "provider" {
-			return cmp.Or(vendors[v], v)
+			return Vendor(v)
 		}
 		if w.name != nil && personID.Get().MatchString(v) {
 			return cmp.Or(w.name(v), v)
@@ -209,8 +256,13 @@ const columns = 10
 // Words are the texts of one language.
 type Words struct {
 	*texts
+	// Told returns the changes in an entry's details by their fields, in the words of the settings' pages; nil: the log's
+	// own words are used.
+	Told     func(details aggregate.JSON) map[string]Changed
 	settings map[string]string // names of settings
 	name     func(id string) string
+	changed  map[string]Changed // of the entry
+	briefly  bool
 }
 
 // texts is the content of a language's file.
@@ -219,6 +271,7 @@ type texts struct {
 	Columns   [columns]string
 	Ringi     string // the actor of entries without a person
 	Yes, No   string // flags
+	More      string // of how many changes nothing is said
 	Held      string // a generation that was postponed because nobody may approve its result
 	Actions   map[aggregate.Action]string
 	Resources map[string]string
@@ -272,7 +325,7 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 		if about.Provider == "" && x.Action == tenancy.AuditSettingsUpdated {
 			about.Provider = x.ResourceID // a vendor's client is named by its vendor
 		}
-		return cmp.Or(vendors[about.Provider], about.Provider)
+		return Vendor(about.Provider)
 	case "tool_permission":
 		return about.Tool
 	}
@@ -280,7 +333,17 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 }
 
 // vendors are names whose spelling differs from the provider's code.
-var vendors = map[string]string{"google": "Google", "slack": "Slack"}
+var vendors = map[string]string{"google": "Google", "slack": "Slack", "github": "GitHub"}
+
+// Vendor returns what a provider is called, of a server of tools its name.
+func Vendor(provider string) string {
+	if server, ok := strings.CutPrefix(provider, tenancy.ServerProvider); ok {
+		return server + " (MCP)"
+	}
+	return cmp.Or(vendors[provider], provider)
+}
 
 // Field describes a member of an entry's details.
-func (w Words) Field(name string) string { return cmp.Or(w.settings[name], w.Fields[name], name) }
+func (w Words) Field(name string) string {
+	return cmp.Or(w.changed[name].Name, w.settings[name], w.Fields[name], name)
+}
