@@ -281,6 +281,7 @@ func (t token) month(this time.Time) time.Time {
 type order struct {
 	Supplier, Name, Reference string // the same order is placed once under its reference
 	Quantity, Price, Total    int
+	Said, Of                  int    // the price that was said of several together, and how many these were; 0: of one
 	wrong                     string // what of it can't be ordered
 }
 
@@ -302,7 +303,9 @@ func (w *meant) buy(t token) (topic string) {
 	}
 	o.Total = o.Quantity * o.Price
 	if t.means+x["each"] == "" && o.Quantity > 0 { // the price is that of all
-		o.Total, o.Price = o.Price, o.Price/o.Quantity
+		if o.Total, o.Price = o.Price, o.Price/o.Quantity; o.Quantity > 1 {
+			o.Said, o.Of = o.Total, o.Quantity
+		}
 	}
 	switch {
 	case o.Quantity < 1 || o.Quantity > mostOrdered:

@@ -35,6 +35,21 @@ func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
 	}
 }
 
+// A price that may be of all or of one is told as read.
+func TestThePolicyOfAnOrderSaysHowThePriceWasRead(t *testing.T) {
+	for text, says := range map[string]string{
+		"アクメにモニターを 5 台 32,000円で発注して":                "¥32,000 は、5 点の合計とします",
+		"Order 5 monitors from Acme for 32,000 yen": "¥32,000 is for all 5 together",
+	} {
+		_, policy, _ := planFor(t, text)
+		expect.Has(t, policy, says)
+	}
+	for _, text := range []string{"アクメにモニターを 5 台、単価32,000円で発注して", "アクメにモニターを 1 台 32,000円で発注して"} {
+		_, policy, _ := planFor(t, text)
+		expect.That(t, !strings.Contains(policy, "前提") && strings.Contains(policy, "単価: ¥32,000"), "%s: %s", text, policy)
+	}
+}
+
 // What a remark on an order says of its number is followed by the policy, and by the steps if it is less than the
 // stamped policy says: they are told as a change since the version before.
 func TestTheNumberOfAnOrderIsCorrected(t *testing.T) {
@@ -169,8 +184,8 @@ func TestAVersionThatTookNothingInSaysSo(t *testing.T) {
 	for text, tt := range map[string]struct{ odd, understood, first string }{
 		"attendance for October": {"Make it nicer", "only Sales",
 			"I didn't understand your feedback (“Make it nicer”), so this version doesn't reflect it. " +
-				"I do understand: “October instead”, “only Sales”, “no DM”, “no sheet”, “validate the data”, " +
-				"“have a person check first”, “make it shorter”."},
+				"What I can follow: “October instead”, “only Sales”, “no DM”, “no sheet”, “validate the data”, " +
+				"“have a person check first”, “make it shorter”. For anything else, edit the request."},
 		"10月の勤怠をまとめて": {"もっと良くして", "営業部だけにして",
 			"ご指摘「もっと良くして」の内容が分からなかったため、このバージョンには反映していません。" +
 				"「10月にして」、「営業部だけにして」、「DM は不要」、「シートは不要」、「データの検証を追加」、「書き込み前に人が確認」、「もっと簡潔に」のようなご指摘は反映できます。"},
