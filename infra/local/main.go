@@ -113,15 +113,13 @@ func serve(ctx context.Context, args []string, s streams) error {
 	if running.ContainerURL != "" {
 		fmt.Fprintf(s.out, "containers use %s, which is %s on this machine\n", running.ContainerURL, running.ContainerAddr)
 	}
-	fmt.Fprintf(s.out, "%s=%s\ncontest members can read with %s until an administrator removes it from the list\n",
-		teamconfig.Environment, running.ContestFolder, vendors.HouseRules)
+	fmt.Fprintf(s.out, "%s=%s\n", teamconfig.Environment, running.ContestFolder)
 	for _, own := range running.Vendors.Own {
 		fmt.Fprint(s.out, served(own, running.VendorsURL))
 	}
 	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s "+
-		"stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\nconsole: %s/console\n%s\n",
-		stack.Region, running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), running.URL,
-		ready(running.URL, o.Model, host))
+		"stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\n\n%s\nconsole %s/console\n", stack.Region,
+		running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), ready(running.URL, o.Model, host), running.URL)
 	if s.terminal && running.Sandbox != nil {
 		openBrowser(running.URL)
 	}
