@@ -51,7 +51,13 @@ type sheet struct {
 	Next   string // after a decision, the address of what waits next
 	Other  string // the address of the page in the other language
 	Assets string // hash of the assets, so that browsers reload changed ones
+	page   *bytes.Buffer
 }
+
+// Timed reports whether what is written of the page has a time or asks for a day.
+func (s sheet) Timed() bool { return timed.Get().Match(s.page.Bytes()) }
+
+var timed = language.Regexp{Text: `<time|type="date"|\d-\d\d \d\d:\d\d`}
 
 // Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
@@ -221,7 +227,9 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 		return err
 	}
 	d.Title = cmp.Or(d.Title, v.Texts("layout").In("menu_pages", d.Here))
-	s := sheet{Document: d, Viewer: v, Now: c.Now(), Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
+	var b bytes.Buffer
+	s := sheet{Document: d, Viewer: v, Now: c.Now(), Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v),
+		page: &b}
 	if v.User != "" {
 		s.Menu = menu(v)
 		s.Above = above(s.Menu, d, r)
@@ -231,7 +239,6 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	if decisions[done] {
 		s.Next = "/console/approvals?" + AfterDecision + "=" + url.QueryEscape(path.Base(r.URL.Path))
 	}
-	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, "layout", s); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
