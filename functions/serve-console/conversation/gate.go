@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -25,6 +26,17 @@ func (t *loaded) along(x *conversation.Action, locale string) *subject.Route {
 		by.Successor = subject.Successors("/console/sessions/"+x.SessionID, x.ActionID)
 	}
 	return by.Route(&x.Gate, x.Status.Over())
+}
+
+// until returns until when an action waits; along a route, its stage.
+func (t *loaded) until(x *conversation.Action, locale string) (at time.Time) {
+	if x.Status != conversation.ActionPending {
+		return at
+	}
+	if along := t.along(x, locale); along != nil && along.Now != nil {
+		return along.Now.DecideBy
+	}
+	return web.TimeOf(x.Gate.Terms.DecideBy)
 }
 
 // withOwed adds conversations that the viewer doesn't see by their place, but whose action waits for them along a

@@ -70,14 +70,14 @@ func testActsOnAction(t *testing.T, w *consoletest.World) {
 	page := suzuki.Get(k.Page())
 	page.Says(t, 200, "あなたの番です", "この操作を却下する理由を入力してください。理由はエージェントに伝わります。",
 		"差し戻す この操作を却下します。エージェントは理由を読んで、改めて提案します。", "終わりにする この操作を却下します。エージェントには伝えるだけで")
-	page.Lacks(t, "上の内容が、そのまま実行されます。") // before the head has stamped
+	page.Lacks(t, "この内容が、そのまま実行されます。") // before the head has stamped
 	alex.Get(k.Page()).Says(t, 200, "あなたの番(部長)になったらお知らせします。").Lacks(t, `value="approve"`, `value="deny"`)
 	stamped := acts(suzuki, aggregate.ActApprove, "").Leads(t, k.Page()+"?done=act_stamp")
 	suzuki.Get(stamped.To).Says(t, 200, "承認しました。 👉 いま: 部長(あと1人): Alex Kim", "引き戻す")
 	acts(suzuki, aggregate.ActTakeBack, "").Leads(t, k.Page()+"?done=act_take_back")
 	acts(suzuki, aggregate.ActApprove, "")
 	late := suzuki.Get(k.Page()).FormOf(t, aggregate.ActTakeBack, "")
-	alex.Get(k.Page()).Says(t, 200, "これまでの承認は無効になります: 鈴木 一郎", "上の内容が、そのまま実行されます。")
+	alex.Get(k.Page()).Says(t, 200, "これまでの承認は無効になります: 鈴木 一郎", "この内容が、そのまま実行されます。")
 	sent := acts(alex, aggregate.ActReject, "先にファイルを見せて").Leads(t, k.Page()+"?done=act_send_back")
 	expect.Is(t, len(k.Load().Inbox), 1, "the agent has a turn for the reason")
 	alex.Get(sent.To).Says(t, 200, "差し戻しました。", "先にファイルを見せて", "部長 差し戻し")

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -77,6 +78,7 @@ type conversationPage struct {
 	Actions              []actionRow
 	Past                 bool             // some of them don't stand above
 	Who                  string           // who may decide
+	Until                time.Time        // it waits
 	Heading              string           // above who may decide
 	Turn                 bool             // it is the viewer's
 	Buttons, Others      []subject.Button // Others stand at the page's end
@@ -259,6 +261,7 @@ func (c *Pages) showPage(
 	if current != nil {
 		payload, shown := t.asked[current.ActionID]
 		whole = shown && card.Unapprovable(current, payload, v.Locale) == ""
+		p.Until = t.until(current, v.Locale)
 	}
 	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
 	p.Buttons, p.Others = subject.Apart(p.Buttons, current != nil && current.Status == conversation.ActionPending)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
@@ -122,6 +123,7 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 			t.Errorf("%s (%d) has markup that somebody wrote", path, a.Status)
 		}
 	}
+	w.As(webapi.Suzuki).Get(k.Page()).Says(t, http.StatusOK, "の説明 (実行内容ではありません)", "期限 "+web.Minute(by))
 }
 
 func codeIsAsItIs(t *testing.T, w *consoletest.World) {
