@@ -226,9 +226,6 @@ func (d drawing) failure(r attempt) string {
 	case r.Error == task.ReasonToolUnknown:
 		why = Sentence(d.w.Locale, r.Error, "") // the steps are named below
 	}
-	if r.failed != nil {
-		why = fill(d.w.FailedAt, "step", r.failed.Order, "text", why)
-	}
 	return strings.Join(append([]string{why}, unknown...), "\n")
 }
 

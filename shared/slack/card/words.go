@@ -59,7 +59,7 @@ type words struct {
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
 	StoppedBy, StoppedInFlight, StoppedUnknown              string
-	Kept, Untouched, FailedStep, FailedAt                   string
+	Kept, Untouched, FailedStep                             string
 
 	// Of a request whose message its author changed.
 	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted     string
