@@ -88,7 +88,9 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 		Rule: rule, Askers: []circulation.Person{{User: "U0SATO"}},
 		Route: circulation.Route{Form: circulation.Form, Hands: 3, Readers: []circulation.Person{someone("U0SOUMU")},
 			Stages: []circulation.Stage{
-				desk("課長", 1, "U0SUZUKI", "U0SATO"), {Name: "室長", Mode: circulation.ModePeople, LeftOut: "nobody"},
+				desk("課長", 1, "U0SUZUKI", "U0SATO"), {Name: "室長", Mode: circulation.ModePeople, LeftOut: "nobody",
+					As: circulation.AsConsult, Parts: []circulation.Part{{N: 1, Of: 1}}, NoStandIns: true, Minutes: true,
+					Dissent: circulation.ObjectionRaised, Over: []circulation.Person{someone("U0SHACHO")}},
 				desk("経理", 2, "U0TAKADA", "U0ITO"),
 				desk("部長", 1, "U0TANAKA"),
 			}},

@@ -819,10 +819,10 @@ def by(entry):
 
 # ---- a gate ----
 
-FORM = 1
+FORM = 2
 KINDS = ("stamp", "take_back", "send_back", "deny", "stand")
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
-GATE_BYTES, PERSON_BYTES, STAGE_BYTES, ACT_BYTES, STAMP_BYTES = 200, 40, 80, 300, 500
+GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, ACT_BYTES, STAMP_BYTES, FILE_BYTES = 200, 40, 170, 20, 300, 500, 30
 ESCAPED = 6  # bytes of a character as JSON, at the most
 MOST_TIME = timedelta(days=300)
 
@@ -920,12 +920,14 @@ class Walk:
         self.bytes = GATE_BYTES + text_bytes(gate, "asked", "home") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
         for s in asks:
             named = s.get("people") or []
-            self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out", "filled") + sum(person_bytes(p) for p in named)
+            self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out", "filled") + PART_BYTES * len(s.get("parts") or [])
+            self.bytes += sum(person_bytes(p) for p in named + (s.get("over") or []))
             counted = self.distinct([p for p in named if self.counts(p)])
             people, aside = [p for p in counted if not self.asks(p)], [p for p in counted if self.asks(p)]
             need, mode, out = s.get("need", 0), s["mode"], bool(s.get("left_out"))
             fits = mode == ("channel" if ruled else "settings") and need == 1 and not named
             fits = fits or mode == "people" and ruled and 1 <= need <= len(people)
+            fits = fits and not any(s.get(x) for x in ("as", "parts", "no_stand_ins", "minutes", "dissent", "over"))  # not yet
             if not out and not fits:
                 raise Refused("unknown")
             self.stages.append({
@@ -1006,6 +1008,7 @@ class Walk:
             known = known and old and self.counts(new)
         elif act.get("for") is not None or act.get("to") is not None:
             known = False
+        known = known and not act.get("as") and not act.get("attached")
         if not known or not 1 <= act["stage"] <= len(self.stages):
             return "unknown"
         self.meet(hand, principal, old, new)

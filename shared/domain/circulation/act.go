@@ -22,18 +22,26 @@ var Kinds = []Kind{Stamp, TakeBack, SendBack, Deny, Stand}
 
 // Act is one thing that somebody did on a gate.
 type Act struct {
-	Form      int       `json:"form"`
-	Kind      Kind      `json:"kind"`
-	Hand      Person    `json:"hand"`      // who pressed
-	Principal Person    `json:"principal"` // for whom: the hand itself, or whom it stands in for
-	At        time.Time `json:"at"`
-	Stage     int       `json:"stage"` // number of the stage that the hand saw; of TakeBack that of the stamp
-	Hash      string    `json:"hash"`  // of what the hand saw: Gate.AskedSum
-	Surface   string    `json:"surface"`
-	Text      string    `json:"text,omitempty"`
-	Found     Found     `json:"found,omitzero"`
-	For       *Person   `json:"for,omitempty"`
-	To        *Person   `json:"to,omitempty"`
+	Form      int        `json:"form"`
+	Kind      Kind       `json:"kind"`
+	Hand      Person     `json:"hand"`      // who pressed
+	Principal Person     `json:"principal"` // for whom: the hand itself, or whom it stands in for
+	At        time.Time  `json:"at"`
+	Stage     int        `json:"stage"` // number of the stage that the hand saw; of TakeBack that of the stamp
+	Hash      string     `json:"hash"`  // of what the hand saw: Gate.AskedSum
+	Surface   string     `json:"surface"`
+	Text      string     `json:"text,omitempty"`
+	Found     Found      `json:"found,omitzero"`
+	For       *Person    `json:"for,omitempty"`
+	To        *Person    `json:"to,omitempty"`
+	As        As         `json:"as,omitempty"`       // of an addition: what To is asked for
+	Attached  []Attached `json:"attached,omitempty"` // of a stamp at a stage with minutes
+}
+
+// Attached is a file that came with an act.
+type Attached struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"` // hexadecimal
 }
 
 // Found is what the decision looked up outside of the gate. Admit asks that it is there and fits, never whether it
@@ -76,9 +84,9 @@ func (act *Act) known(r *Route) bool {
 		return false
 	}
 	if act.Kind == Stand {
-		return act.For != nil && act.To != nil && r.counts(act.To)
+		return act.For != nil && act.To != nil && r.counts(act.To) && act.As == "" && len(act.Attached) == 0
 	}
-	return act.For == nil && act.To == nil
+	return act.For == nil && act.To == nil && act.As == "" && len(act.Attached) == 0
 }
 
 // lacks returns what the decision did not find of what lets a hand act at a stage of this mode, or "".

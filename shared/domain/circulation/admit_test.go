@@ -63,7 +63,7 @@ func TestWhyAnActIsRefused(t *testing.T) {
 	}{
 		"the first stage's stamp": {g, of(stamp, "A", 1), ""},
 		"another kind":            {g, of("question", "A", 1), circulation.WhyUnknown},
-		"another form":            {g, changed(of(stamp, "A", 1), func(a *act) { a.Form = 2 }), circulation.WhyUnknown},
+		"another form":            {g, changed(of(stamp, "A", 1), func(a *act) { a.Form++ }), circulation.WhyUnknown},
 		"nobody's hand":           {g, of(stamp, "", 1), circulation.WhyUnknown},
 		"for nobody":              {g, instead(stamp, "Z", "", 1), circulation.WhyUnknown},
 		"a stamp with a successor": {g, changed(of(stamp, "A", 1), func(a *act) { a.For = &a.Hand }),
@@ -274,7 +274,7 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 	}
 	for name, g := range map[string]circulation.Gate{
 		"no route":              route(func(g *gate, r *circulation.Route) { g.Route = nil }),
-		"a later form":          route(func(g *gate, r *circulation.Route) { r.Form = 2 }),
+		"a later form":          route(func(g *gate, r *circulation.Route) { r.Form++ }),
 		"no form":               route(func(g *gate, r *circulation.Route) { r.Form = 0 }),
 		"no stages":             route(func(g *gate, r *circulation.Route) { r.Stages = nil }),
 		"all stages left out":   route(func(g *gate, r *circulation.Route) { r.Stages[0].LeftOut = "why" }),

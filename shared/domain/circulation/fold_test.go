@@ -70,7 +70,7 @@ func everyAct() (acts []circulation.Act) {
 		}
 		odd := []act{of(stamp, "A", stage), of("later", "A", stage), of(stamp, "A", stage),
 			of(stamp, "A", stage), instead(stamp, "D", "A", stage), instead(deny, "D", "A", stage)}
-		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation = "other", 2, nil, nil
+		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation = "other", 1, nil, nil
 		acts = append(acts, odd...)
 		for _, found := range []circulation.Found{{}, {Admin: &circulation.Admin{Key: "TENANT", Rev: 7}},
 			{Resolved: "group S1"},

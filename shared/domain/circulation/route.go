@@ -4,14 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 )
 
 // Form is the form of routes and acts that this release reads and writes. A release that gives them another field,
 // kind or mode raises it: what has another form settles nothing and offers nothing.
-const Form = 1
+const Form = 2
 
 // Gate is what Walk needs of a gate.
 type Gate struct {
@@ -52,7 +51,37 @@ type Stage struct {
 	Need    int      `json:"need,omitempty"`     // how many stamps
 	LeftOut string   `json:"left_out,omitempty"` // why it asks nobody; empty: it asks
 	Filled  string   `json:"filled,omitempty"`   // why who stands above takes places; empty: nobody does
+	As      As       `json:"as,omitempty"`       // empty: its people approve
+	// Parts cut People into runs that are asked beside one another, each with stamps of its own. Their numbers of people
+	// and of stamps add up to the stage's. None: the stage is one part.
+	Parts      []Part    `json:"parts,omitempty"`
+	NoStandIns bool      `json:"no_stand_ins,omitempty"` // nobody acts for its people
+	Minutes    bool      `json:"minutes,omitempty"`      // the stamp that completes it has a file, or one before it
+	Dissent    Objection `json:"dissent,omitempty"`      // of who is consulted: what follows
+	Over       []Person  `json:"over,omitempty"`         // who is asked next after an objection that goes up
 }
+
+// As says what a stage's people are asked for.
+type As string
+
+const (
+	AsApprove As = "approve" // of an addition; a stage leaves it out
+	AsConsult As = "consult" // they consent or object, and never end the gate
+)
+
+// Part is a run of a stage's people.
+type Part struct {
+	N  int `json:"n"`  // how many people
+	Of int `json:"of"` // how many stamps of theirs
+}
+
+// Objection says what follows when somebody who is consulted objects.
+type Objection string
+
+const (
+	ObjectionNoted  Objection = "note" // those after them see it, as if nothing is said
+	ObjectionRaised Objection = "up"   // who stands over them is asked next
+)
 
 // Mode says whom a stage asks.
 type Mode string
@@ -109,6 +138,9 @@ func (s *Stage) sound(rule *Rule) bool {
 	mode := ModeChannel
 	if rule == nil {
 		mode = ModeSettings
+	}
+	if s.As != "" || len(s.Parts) > 0 || s.NoStandIns || s.Minutes || s.Dissent != "" || len(s.Over) > 0 {
+		return false // not yet
 	}
 	if s.Mode == ModePeople {
 		return rule != nil && s.Need >= 1
@@ -215,62 +247,4 @@ func hashOf(text string) string {
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
-}
-
-// Vacant is somebody who can't stamp any more at a stage that waits, or will wait, for them.
-type Vacant struct {
-	Stage  int // number
-	Person Person
-}
-
-// Stuck returns the people without whom the gate can't be settled, of those who are gone: of each stage that has too
-// few others. If only the number of different hands can't be reached, it returns all who are gone and haven't stamped.
-// A gate that nobody is asked about isn't stuck.
-func (st *State) Stuck(g Gate, gone func(Person) bool) (out []Vacant) {
-	if st.Refused != nil || st.Present == 0 {
-		return nil
-	}
-	left, all := *st, []Vacant{}
-	left.Stages = slices.Clone(st.Stages)
-	for i := range left.Stages {
-		s := &left.Stages[i]
-		if s.Owed == 0 || s.Mode != ModePeople {
-			continue
-		}
-		var here []Vacant
-		s.People = slices.DeleteFunc(slices.Clone(s.People), func(p Person) bool {
-			if st.who.stamped(s, &p) || !gone(p) {
-				return false
-			}
-			here = append(here, Vacant{i + 1, p})
-			return true
-		})
-		all = append(all, here...)
-		if able := s.able(st.who); able < s.Owed {
-			out = append(out, here...)
-		}
-	}
-	if len(out) == 0 && left.missing(g.Route) > 0 {
-		return all
-	}
-	return out
-}
-
-// able returns how many of a stage's people have not stamped.
-func (s *StageState) able(who persons) (n int) {
-	for i := range s.People {
-		if !who.stamped(s, &s.People[i]) {
-			n++
-		}
-	}
-	return n
-}
-
-// Replaceable reports whether a successor may be put in somebody's place at a stage: they may still stamp there.
-func (st *State) Replaceable(stage int, p *Person) bool {
-	if st.Present == 0 || stage < st.Present || stage > len(st.Stages) {
-		return false
-	}
-	s := &st.Stages[stage-1]
-	return s.LeftOut == "" && s.Mode == ModePeople && st.who.position(s.People, p) >= 0 && !st.who.stamped(s, p)
 }
