@@ -31,12 +31,23 @@ func walkOf(g *aggregate.Gate, asked string) *walked {
 	return w
 }
 
-// onRoute maps the endings of entries that record what is done on a gate to the kinds of acts. Both approved and
-// stamped are of stamps: the former of the one that settled.
-var onRoute = map[string]circulation.Kind{
-	"routed": "", "stamped": circulation.Stamp, "approved": circulation.Stamp, "taken_back": circulation.TakeBack,
-	"rejected": circulation.SendBack, "denied": circulation.Deny, "reassigned": circulation.Stand,
+// onRoute says of each kind of act how the entry that records it ends, and what its hand did. The entry of the one that
+// settled the gate ends with "approved", that of how it opened with "routed".
+var onRoute = map[circulation.Kind]struct{ ending, did string }{
+	circulation.Stamp: {"stamped", "stamped by"}, circulation.TakeBack: {"taken_back", "stamp taken back by"},
+	circulation.SendBack: {"rejected", "sent back by"}, circulation.GiveBack: {"returned", "returned by"},
+	circulation.Deny: {"denied", "denied by"}, circulation.Stand: {"reassigned", "successor named by"},
+	circulation.Ask: {"questioned", "questioned by"}, circulation.Answer: {"answered", "answered by"},
 }
+
+// routeEndings are how entries that record what is done on a gate end.
+var routeEndings = func() []string {
+	out := []string{"routed", "approved"}
+	for _, kind := range onRoute {
+		out = append(out, kind.ending)
+	}
+	return out
+}()
 
 // walking holds a claim about one gate under a rule against its sealed entries.
 type walking struct {
@@ -54,7 +65,7 @@ type walking struct {
 func (p *proving) walk(name string, w *walked, of, resource, step string, want ...string) {
 	k := &walking{proving: p, walked: w, name: name, of: of}
 	ruled := false
-	for ending := range onRoute {
+	for _, ending := range routeEndings {
 		for _, e := range p.all(of+"."+ending, resource) {
 			if e.details.Step == step {
 				k.entries = append(k.entries, e)
@@ -168,7 +179,9 @@ func (k *walking) acted() bool {
 			continue
 		}
 		e, d := k.entries[i+1], k.entries[i+1].details
-		k.wrongIf(onRoute[strings.TrimPrefix(e.Action, k.of+".")] != act.Kind || e.ActorID != act.Hand.User ||
+		ending := strings.TrimPrefix(e.Action, k.of+".")
+		fits := ending == onRoute[act.Kind].ending || ending == "approved" && act.Kind == circulation.Stamp
+		k.wrongIf(!fits || e.ActorID != act.Hand.User ||
 			e.Timestamp != aggregate.TimeText(act.At) || d.Stage != act.Stage || d.Asked != k.gate.AskedSum,
 			"%s: act %d is said to be a %s of %s, its entry says %s of %s", k.name, i+1, act.Kind, act.Hand.User,
 			e.Action, e.ActorID)
@@ -201,15 +214,9 @@ func (k *walking) stands() {
 	}
 }
 
-// did says of each kind of act what its hand did.
-var did = map[circulation.Kind]string{
-	circulation.Stamp: "stamped by", circulation.TakeBack: "stamp taken back by", circulation.SendBack: "sent back by",
-	circulation.Deny: "denied by", circulation.Stand: "successor named by",
-}
-
 // done says what an act did, by whom and for whom, and what was looked up for it.
 func done(act *circulation.Act) string {
-	text := fmt.Sprintf("%s, stage %d: %s %s", aggregate.TimeText(act.At), act.Stage, did[act.Kind], named(act.Hand))
+	text := fmt.Sprintf("%s, stage %d: %s %s", aggregate.TimeText(act.At), act.Stage, onRoute[act.Kind].did, named(act.Hand))
 	if act.Principal.User != act.Hand.User {
 		text += " for " + named(act.Principal)
 	}

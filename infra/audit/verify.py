@@ -368,10 +368,11 @@ class Claims:
             self.found.append("%s: %d acts are said to be done on its route, %d entries say so" % (name, len(texts), len(entries) - 1))
         acts = [json.loads(text) for text in texts]
         for number, (act, e) in enumerate(zip(acts, entries[1:]), 1):
-            d, kind = e["details"], ON_ROUTE[e["action"].removeprefix(of + ".")]
-            claimed = (act["kind"], act["hand"]["user"], moment(act["at"]), act["stage"], asked)
-            if claimed != (kind, e.get("actor_id"), e["timestamp"], d.get("stage"), d.get("asked")):
-                self.found.append("%s: act %d is said to be a %s of %s, its entry says otherwise" % (name, number, *claimed[:2]))
+            d, ending = e["details"], e["action"].removeprefix(of + ".")
+            fits = ending == ACTS.get(act["kind"], [""])[0] or ending == "approved" and act["kind"] == "stamp"
+            claimed = (act["hand"]["user"], moment(act["at"]), act["stage"], asked)
+            if not fits or claimed != (e.get("actor_id"), e["timestamp"], d.get("stage"), d.get("asked")):
+                self.found.append("%s: act %d is said to be a %s of %s, its entry says otherwise" % (name, number, act["kind"], claimed[0]))
             if sha256("[" + ",".join(texts[:number]) + "]") != d.get("acts_hash"):
                 self.found.append("%s: act %d, or one before it, is not what was done" % (name, number))
         return acts
@@ -393,11 +394,19 @@ class Claims:
             self.said.append("    settled by %d stamps" % stamps)
 
 
-# How entries that record what is done on a gate end, and of which kind of act they are.
-ON_ROUTE = {
-    "routed": "", "stamped": "stamp", "approved": "stamp", "taken_back": "take_back", "rejected": "send_back", "denied": "deny",
-    "reassigned": "stand",
+# Of each kind of act: how the entry that records it ends, and what its hand did. The entry of the one that settled the
+# gate ends with "approved", that of how it opened with "routed".
+ACTS = {
+    "stamp": ("stamped", "stamped by"),
+    "take_back": ("taken_back", "stamp taken back by"),
+    "send_back": ("rejected", "sent back by"),
+    "give_back": ("returned", "returned by"),
+    "deny": ("denied", "denied by"),
+    "stand": ("reassigned", "successor named by"),
+    "ask": ("questioned", "questioned by"),
+    "answer": ("answered", "answered by"),
 }
+ON_ROUTE = ("routed", "approved", *(ending for ending, _ in ACTS.values()))
 
 
 def named_gate(gate, walked):
@@ -419,13 +428,9 @@ def named(person):
     return person["user"] + (" (%s)" % more if more else "")
 
 
-DONE = {"stamp": "stamped by", "take_back": "stamp taken back by", "send_back": "sent back by", "deny": "denied by",
-        "stand": "successor named by"}
-
-
 def done(act):
     found = act.get("found") or {}
-    text = "%s, stage %d: %s %s" % (moment(act["at"]), act["stage"], DONE[act["kind"]], named(act["hand"]))
+    text = "%s, stage %d: %s %s" % (moment(act["at"]), act["stage"], ACTS[act["kind"]][1], named(act["hand"]))
     if act["principal"]["user"] != act["hand"]["user"]:
         text += " for " + named(act["principal"])
     for what, row in (("delegation", found.get("delegation")), ("administrator", found.get("admin"))):
@@ -820,7 +825,8 @@ def by(entry):
 # ---- a gate ----
 
 FORM = 2
-KINDS = ("stamp", "take_back", "send_back", "deny", "stand")
+ENDS = ("send_back", "give_back", "deny")
+MOST_QUESTIONS, MOST_WAIT = 10, timedelta(hours=72)
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
 GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, ACT_BYTES, STAMP_BYTES, FILE_BYTES = 200, 40, 170, 20, 300, 500, 30
 ESCAPED = 6  # bytes of a character as JSON, at the most
@@ -861,6 +867,7 @@ class Walk:
         self.gate, self.route = gate, gate.get("route") or {}
         self.stages, self.stood, self.backs, self.count, self.end, self.refused = [], [], [], 0, None, None
         self.ids, self.joined, self.present, number = {}, False, 0, 0
+        self.questions = []  # each [the act that asked, the one that answered or None]
         try:
             self.open()
             for number, act in enumerate(gate.get("acts") or [], 1):
@@ -934,6 +941,7 @@ class Walk:
                 "mode": mode, "out": out, "people": [] if out else people, "aside": [] if out else aside,
                 "owed": 0 if out else need, "stamps": [], "opened": None
             })
+            self.close(self.stages[-1])
         if not (self.owed() or not asks) or self.owed() > MOST_STAMPS:
             raise Refused("unknown")
         self.enter(since)
@@ -950,20 +958,24 @@ class Walk:
             if not s["owed"]:
                 continue
             if self.present:
-                s["opened"] = None
+                self.close(s)
             else:
                 self.present = number
                 if number != was:
+                    self.close(s)
                     s["opened"] = at
 
+    def close(self, s):
+        s["opened"], s["stopped"], s["rest"] = None, None, timedelta()
+
     def until(self, s):
-        until = s["opened"] + timedelta(hours=self.gate["hours"])
+        until = s["opened"] + timedelta(hours=self.gate["hours"]) + s["rest"]
         return until if self.gate.get("rule") is None else min(until, when(self.gate["asked_at"]) + MOST_TIME)
 
     # -- one act --
 
     def take(self, act):
-        why = self.never(act) or getattr(self, act["kind"])(act)
+        why = self.never(act) or self.by_settings(act) or getattr(self, act["kind"])(act)
         if why:
             raise Refused(why)
         self.apply(act)
@@ -973,7 +985,7 @@ class Walk:
             raise Refused("twice")
         if self.missing():
             raise Refused("hands")
-        free = act["kind"] == "stamp" and not act.get("text")
+        free = act["kind"] == "answer" or act["kind"] == "stamp" and not act.get("text")
         if not free and not self.room() or len(self.stood) > MOST_STANDS:
             raise Refused("bounds")
 
@@ -993,7 +1005,11 @@ class Walk:
         return next((s for s in self.stages[act["stage"] - 1]["stamps"] if self.who(s) == self.who(act)), None)
 
     def ended(self):
-        return self.end["kind"] if self.end and self.end["kind"] in ("send_back", "deny") else ""
+        return self.end["kind"] if self.end and self.end["kind"] in ENDS else ""
+
+    def asked(self):
+        """The open question, or None."""
+        return self.questions[-1] if self.questions and not self.questions[-1][1] else None
 
     def settled(self):
         return not self.owed()
@@ -1003,7 +1019,7 @@ class Walk:
         if not self.stages:  # it asks nobody
             return "settled"
         hand, principal, old, new = (act.get(who) or {} for who in ("hand", "principal", "for", "to"))
-        known = act.get("form") == FORM and act["kind"] in KINDS and self.counts(hand) and self.counts(principal)
+        known = act.get("form") == FORM and act["kind"] in ACTS and self.counts(hand) and self.counts(principal)
         if act["kind"] == "stand":
             known = known and old and self.counts(new)
         elif act.get("for") is not None or act.get("to") is not None:
@@ -1031,18 +1047,23 @@ class Walk:
             return "self"
         return None
 
+    def by_settings(self, act):
+        """Whether an act is none that a gate without a rule has."""
+        kinds = ("stamp", "take_back", "send_back", "stand")
+        return "unknown" if self.stages[act["stage"] - 1]["mode"] == "settings" and act["kind"] not in kinds else None
+
     def lets_askers(self, act):
         """Whether a stage lets an asker act: by the settings they may send back, and stamp if these allow it."""
         allowed = (act.get("found") or {}).get("allowed") or {}
         if self.stages[act["stage"] - 1]["mode"] == "settings":
             return act["kind"] == "send_back" or bool(allowed.get("self"))
-        return self.objects(act)
+        return act["kind"] == "answer" or self.objects(act)
 
     def objects(self, act):
         """Whether an asker ends the gate at a stage that names them: they may not stamp, but are not silenced."""
         hand, principal = self.who(act)
         aside = self.all_ids(self.stages[act["stage"] - 1]["aside"])
-        return act["kind"] in ("send_back", "deny") and hand == principal and hand in aside
+        return act["kind"] in ENDS and hand == principal and hand in aside
 
     def again(self, act):
         def same(a):
@@ -1056,6 +1077,10 @@ class Walk:
         if act["kind"] == "stand":
             there = self.all_ids(self.stages[act["stage"] - 1]["people"])
             return any(same(s) for s in self.stood) and self.id(act["for"]) not in there and self.id(act["to"]) in there
+        if act["kind"] == "ask":
+            return self.asked() is not None and same(self.asked()[0])
+        if act["kind"] == "answer":
+            return bool(self.questions) and not self.asked() and same(self.questions[-1][1])
         return bool(self.ended()) and same(self.end)
 
     def found(self, act, mode):
@@ -1066,6 +1091,8 @@ class Walk:
         if act["kind"] == "stand":
             admin, resolved = found.get("admin") or {}, found.get("resolved")
             return bool(admin.get("key") and admin.get("rev", 0) > 0 and resolved and resolved == act["to"].get("via"))
+        if act["kind"] == "answer":
+            return True
         if mode == "settings":
             return hand == principal and bool((found.get("allowed") or {}).get("as"))
         if mode == "channel":
@@ -1080,8 +1107,6 @@ class Walk:
         if act["stage"] != self.present:
             return "stage"
         s, principal = self.stages[self.present - 1], self.id(act["principal"])
-        if s["mode"] == "settings" and act["kind"] == "deny":
-            return "unknown"
         if s["mode"] == "people" and principal not in self.all_ids(s["people"]) and not self.objects(act):
             elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages)
             return "turn" if elsewhere else "not_on_route"
@@ -1089,7 +1114,23 @@ class Walk:
             return "found"
         return "twice" if principal in self.stamped(s) else None
 
-    send_back = deny = owing
+    send_back = give_back = deny = owing
+
+    def ask(self, act):
+        why = self.owing(act)
+        if not why and self.asked():
+            return "open_question"
+        return why or ("bounds" if len(self.questions) >= MOST_QUESTIONS else None)
+
+    def answer(self, act):
+        hand, principal = self.who(act)
+        if not self.asks(act["hand"]) or hand != principal:
+            return "not_asker"
+        if not self.asked():
+            return "no_question"
+        if act["stage"] != self.asked()[0]["stage"]:
+            return "stage"
+        return "found" if self.joined or not self.found(act, "") else None
 
     def stamp(self, act):
         why = self.owing(act)
@@ -1124,11 +1165,20 @@ class Walk:
         self.bytes += sum(text_bytes(found.get(row) or {}, "key") for row in ("delegation", "admin"))
         self.bytes += text_bytes(found.get("allowed") or {}, "as")
         self.bytes += sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
-        if act["kind"] in ("send_back", "deny"):
+        if act["kind"] in ENDS:
             self.end, self.present = act, 0
             return
         s = self.stages[act["stage"] - 1]
-        if act["kind"] == "stamp":
+        if act["kind"] == "ask":
+            if not self.questions:
+                s["stopped"], s["rest"] = act, MOST_WAIT
+            self.questions.append([act, None])
+        elif act["kind"] == "answer":
+            question = self.asked()
+            question[1] = act
+            if s["stopped"] is question[0]:
+                s["rest"] = max(timedelta(), min(MOST_WAIT, when(act["at"]) - when(question[0]["at"])))
+        elif act["kind"] == "stamp":
             s["stamps"].append(act)
             s["owed"] -= 1
             self.backs = [b for b in self.backs if (b["stage"], self.who(b)) != (act["stage"], self.who(act))]
@@ -1136,7 +1186,7 @@ class Walk:
             s["stamps"].remove(self.given(act))
             s["owed"] += 1
             self.backs.append(act)
-        else:
+        elif act["kind"] == "stand":
             s["people"][self.all_ids(s["people"]).index(self.id(act["for"]))] = act["to"]
             self.stood.append(act)
         self.enter(when(act["at"]))
@@ -1146,8 +1196,9 @@ class Walk:
     # -- bounds --
 
     def room(self):
-        """Whether the stamps that are owed and an end fit beside the acts."""
-        acts, size = self.count + self.owed() + 1, self.bytes + (self.owed() + 1) * STAMP_BYTES + ESCAPED * MOST_TEXT
+        """Whether the stamps that are owed, the answer of an open question and an end fit beside the acts."""
+        texts = 2 if self.asked() else 1
+        acts, size = self.count + self.owed() + texts, self.bytes + (self.owed() + texts) * STAMP_BYTES + texts * ESCAPED * MOST_TEXT
         return acts <= MOST_ACTS and size <= MOST_BYTES
 
     def missing(self):
@@ -1191,6 +1242,7 @@ class Walk:
             "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
             "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for t in self.stages for a in t["stamps"]],
             "successors": [[a["stage"], a["for"]["user"], a["to"]["user"]] for a in self.stood],
+            "questions": [[q["stage"], q["hand"]["user"], a["hand"]["user"] if a else ""] for q, a in self.questions],
         }
         if self.end:
             out["as"] = self.ended() or "settled"

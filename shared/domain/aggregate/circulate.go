@@ -141,6 +141,15 @@ func (g *Gate) Owes(user string) (stage int) {
 	return st.Present
 }
 
+// Awaits returns the question that waits for one of the gate's askers, or nil.
+func (g *Gate) Awaits() *circulation.Question {
+	if g.Status != PendingApproval {
+		return nil
+	}
+	st := circulation.Walk(g.Circulating())
+	return st.Open()
+}
+
 func isUser(id string) func(circulation.Person) bool {
 	return func(p circulation.Person) bool { return p.User == id }
 }

@@ -42,17 +42,23 @@ func acted(t testing.TB, g aggregate.Gate, acts ...circulation.Act) aggregate.Ga
 	return g
 }
 
-func TestEachKindOfActHasItsEntry(t *testing.T) {
-	o := aggregate.OnRoute{Routed: "routed", Stamped: "stamped", Approved: "approved", TakenBack: "taken_back",
-		Rejected: "rejected", Denied: "denied", Reassigned: "reassigned"}
-	of := map[aggregate.Action]circulation.Kind{}
-	for _, kind := range circulation.Kinds {
-		g := routed()
-		g.Acts = append(g.Acts, act(kind, "A", 1))
-		entry := o.Entry(&g)
-		expect.That(t, of[entry] == "", "%s is logged as %s, like %s", kind, entry, of[entry])
-		of[entry] = kind
+// A question waits for an asker until it is answered or the gate is decided; its entries say which one it is.
+func TestAQuestionWaitsForAnAsker(t *testing.T) {
+	waits := routed()
+	waits.Askers = []circulation.Person{{User: "Q"}}
+	asked := acted(t, waits, act(circulation.Ask, "A", 1))
+	expect.That(t, waits.Awaits() == nil && asked.Awaits().Asked.Text == "理由" && asked.Owes("A") == 1, "%+v", asked)
+	expect.That(t, asked.Terms.DecideBy.Equal(opened.Add(144*time.Hour)), "until %v", asked.Terms.DecideBy)
+	answered := acted(t, asked, act(circulation.Answer, "Q", 1))
+	expect.That(t, answered.Awaits() == nil && answered.Terms.DecideBy.Equal(opened.Add(72*time.Hour)), "until %v",
+		answered.Terms.DecideBy)
+	second := acted(t, answered, act(circulation.Ask, "A", 1))
+	for n, g := range []aggregate.Gate{asked, answered, second} {
+		d := g.ActDetails(map[string]any{})
+		expect.That(t, d["question"] == []int{1, 1, 2}[n] && d["reason"] == "理由", "%v", d)
 	}
+	asked.Status = aggregate.Cancelled
+	expect.That(t, asked.Awaits() == nil, "a cancelled gate waits for an answer")
 }
 
 // What readers of a gate look at follows from the acts.

@@ -292,24 +292,17 @@ func (g *Gate) asks(user string) bool {
 }
 
 // OnRoute names the audit entries of what is done on gates of one type under a rule.
-type OnRoute struct{ Routed, Stamped, Approved, TakenBack, Rejected, Denied, Reassigned Action }
+type OnRoute struct {
+	Routed, Approved Action                      // it opened, and was settled
+	Acts             map[circulation.Kind]Action // of an act that settles nothing
+}
 
-// Entry returns the action of the entry that records a gate's last act. Settling stamps have that of approvals.
+// Entry returns the action of the entry that records a gate's last act, or that nobody was asked.
 func (o *OnRoute) Entry(g *Gate) Action {
 	if g.ApprovedAt != nil {
 		return o.Approved
 	}
-	switch act := &g.Acts[len(g.Acts)-1]; {
-	case act.Kind == circulation.TakeBack:
-		return o.TakenBack
-	case act.Kind == circulation.SendBack:
-		return o.Rejected
-	case act.Kind == circulation.Deny:
-		return o.Denied
-	case act.Kind == circulation.Stand:
-		return o.Reassigned
-	}
-	return o.Stamped
+	return o.Acts[g.Acts[len(g.Acts)-1].Kind]
 }
 
 // OpenedDetails returns the details of the entry that records how a gate under a rule opened, with those given.
@@ -366,6 +359,9 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 	if act.For != nil && act.To != nil {
 		details["replaced"], details["successor"] = act.For.User, act.To.User
 	}
+	if act.Kind == circulation.Ask || act.Kind == circulation.Answer {
+		details["question"] = g.question(act)
+	}
 	switch {
 	case act.Text == "":
 	case act.Kind == circulation.Stamp || act.Kind == circulation.TakeBack:
@@ -374,6 +370,17 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 		details["reason"] = act.Text
 	}
 	return details
+}
+
+// question returns the number of the question that an act asked or answered.
+func (g *Gate) question(act *circulation.Act) int {
+	st := circulation.Walk(g.Circulating())
+	for i, q := range st.Questions {
+		if q.Asked == act || q.Answered == act {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // Again reports whether an act was refused because the same hand did the very same.

@@ -192,8 +192,11 @@ const (
 	ActReject  Act = "reject" // with a reason
 
 	// Only of gates under a rule, which ActReject sends back.
-	ActDeny     Act = "deny" // with a reason
+	ActDeny     Act = "deny"      // with a reason
+	ActGiveBack Act = "give_back" // with a reason
 	ActTakeBack Act = "take_back"
+	ActAsk      Act = "ask"
+	ActAnswer   Act = "answer"
 )
 
 // Offer is an act together with the row that it applies to.

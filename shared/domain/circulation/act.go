@@ -13,12 +13,15 @@ const (
 	Stamp    Kind = "stamp"
 	TakeBack Kind = "take_back" // one's own stamp
 	SendBack Kind = "send_back" // another version is made
+	GiveBack Kind = "give_back" // whoever asked corrects it, or withdraws
 	Deny     Kind = "deny"
-	Stand    Kind = "stand" // an administrator puts To in the place of For
+	Stand    Kind = "stand"  // an administrator puts To in the place of For
+	Ask      Kind = "ask"    // a question to the askers, which stops nobody
+	Answer   Kind = "answer" // by one of them
 )
 
-// Kinds are all kinds of acts.
-var Kinds = []Kind{Stamp, TakeBack, SendBack, Deny, Stand}
+// Kinds are all kinds of acts. Without a rule only the first three are made.
+var Kinds = []Kind{Stamp, TakeBack, SendBack, GiveBack, Deny, Stand, Ask, Answer}
 
 // Act is one thing that somebody did on a gate.
 type Act struct {
@@ -76,7 +79,7 @@ type Admin struct {
 }
 
 // Ends reports whether the act ends its gate without a settlement.
-func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == Deny }
+func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == GiveBack || act.Kind == Deny }
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
@@ -99,7 +102,7 @@ func (st *State) lacks(g *Gate, act *Act, mode Mode) Lack {
 		return LackAdmin
 	case act.Kind == Stand && (f.Resolved == "" || f.Resolved != act.To.Via):
 		return LackSuccessor
-	case act.Kind == Stand:
+	case act.Kind == Stand || act.Kind == Answer:
 		return ""
 	case mode == ModeSettings && (!own || f.Allowed == nil || f.Allowed.As == ""):
 		return LackSettings
@@ -137,7 +140,7 @@ const (
 	WhyUnknown Why = "unknown"       // a route or act of another form, or one that makes no sense
 	WhyHash    Why = "hash"          // the hand saw something else than what is asked
 	WhySettled Why = "settled"       // the last stamp was given
-	WhyEnded   Why = "ended"         // it was sent back or denied
+	WhyEnded   Why = "ended"         // it was sent back, returned or denied
 	WhyText    Why = "text"          // the reason is missing, or a text is too long
 	WhySelf    Why = "self"          // hand or principal, or a successor, is one of the askers
 	WhyStage   Why = "stage"         // the hand saw a stage that is not asked now
@@ -151,7 +154,11 @@ const (
 	WhyParty   Why = "party"         // a successor is put in by the one replaced, or by themselves
 	WhyFor     Why = "not_asked"     // the one to be replaced isn't at the stage, or has stamped
 	WhyTo      Why = "already_asked" // the successor is at the stage already
-	WhyBounds  Why = "bounds"        // too many acts, successors or texts
+	WhyBounds  Why = "bounds"        // too many acts, successors, questions or texts
+
+	WhyOpenQuestion Why = "open_question" // a question waits for its answer
+	WhyNoQuestion   Why = "no_question"   // none does
+	WhyNotAsker     Why = "not_asker"     // only the askers answer, each in their own name
 
 	// WhyWhom is never Walk's: a decision asks a hand that stands in for several who owe the stage for whom it acts.
 	WhyWhom Why = "as_whom"

@@ -1,6 +1,7 @@
 package circulation
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -39,7 +40,7 @@ func (st *State) letsAskers(act *Act) bool {
 	if a := act.Found.Allowed; st.Stages[act.Stage-1].Mode == ModeSettings {
 		return act.Kind == SendBack || a != nil && a.Self
 	}
-	return st.objects(act)
+	return act.Kind == Answer || st.objects(act)
 }
 
 // repeats reports whether the very same was done, and still stands.
@@ -50,6 +51,12 @@ func (st *State) repeats(act *Act) bool {
 		return st.who.given(s.Stamps, act) >= 0
 	case TakeBack:
 		return st.who.given(s.Stamps, act) < 0 && st.who.given(st.backs, act) >= 0
+	case Ask:
+		q := st.Open()
+		return q != nil && st.who.given([]*Act{q.Asked}, act) == 0
+	case Answer:
+		a := st.answered()
+		return a != nil && st.who.given([]*Act{a}, act) == 0
 	case Stand:
 		for _, a := range st.Stands {
 			if st.who.given([]*Act{a}, act) == 0 && st.who.same(a.For, act.For) && st.who.same(a.To, act.To) {
@@ -76,11 +83,24 @@ func (st *State) own(g *Gate, act *Act) Why {
 	case Stand:
 		return st.stand(g, s, act)
 	}
+	if s.Mode == ModeSettings && act.Kind != Stamp && act.Kind != SendBack {
+		return WhyUnknown
+	}
+	if act.Kind == Answer {
+		return st.answer(g, act)
+	}
+	why := st.owing(g, s, act)
+	if why == "" && act.Kind == Ask {
+		why = st.ask()
+	}
+	return why
+}
+
+// owing checks that an act is for somebody who owes the present stage a stamp, by a hand that may give it.
+func (st *State) owing(g *Gate, s *StageState, act *Act) Why {
 	switch {
 	case act.Stage != st.Present:
 		return WhyStage
-	case s.Mode == ModeSettings && act.Kind == Deny:
-		return WhyUnknown // it can only be sent back
 	case s.Mode == ModePeople && st.who.position(s.People, &act.Principal) < 0 && !st.objects(act):
 		return st.elsewhere(act)
 	case st.lacks(g, act, s.Mode) != "":
@@ -156,6 +176,7 @@ func Walk(g Gate) State {
 // Admit returns nil if the act may follow those that left this state of the gate, else a *Refusal.
 func Admit(g Gate, st State, act Act) error {
 	st.Stages, st.Stands, st.backs = slices.Clone(st.Stages), slices.Clip(st.Stands), slices.Clone(st.backs)
+	st.Questions = slices.Clone(st.Questions)
 	st.who = maps.Clone(st.who)
 	for i := range st.Stages {
 		s := &st.Stages[i]
@@ -187,7 +208,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.Stage = st.stampedAfter(act.Stage)
 		refused.Name = st.Stages[refused.Stage-1].Name
 	case WhyFound:
-		refused.Lacks = st.lacks(g, act, st.Stages[act.Stage-1].Mode)
+		refused.Lacks = cmp.Or(st.lacks(g, act, st.Stages[act.Stage-1].Mode), LackOrg) // or the row is another's
 	case WhyTwice:
 		refused.People = nil
 		for _, given := range st.CurrentStage().Stamps {
@@ -226,9 +247,13 @@ func (st *State) after(g *Gate, act *Act) {
 	st.acts, st.bytes = st.acts+1, st.bytes+act.bytes()
 	s := &st.Stages[act.Stage-1]
 	switch act.Kind {
-	case SendBack, Deny:
+	case SendBack, GiveBack, Deny:
 		st.Present, st.Last = 0, act
 		return
+	case Ask:
+		st.question(g, act)
+	case Answer:
+		st.answers(g, act)
 	case Stamp:
 		s.Stamps, s.Owed = append(s.Stamps, act), s.Owed-1
 		st.backs = slices.DeleteFunc(st.backs, func(back *Act) bool { return st.who.given([]*Act{back}, act) == 0 })

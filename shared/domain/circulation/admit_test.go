@@ -62,7 +62,7 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		why  circulation.Why
 	}{
 		"the first stage's stamp": {g, of(stamp, "A", 1), ""},
-		"another kind":            {g, of("question", "A", 1), circulation.WhyUnknown},
+		"another kind":            {g, of("later", "A", 1), circulation.WhyUnknown},
 		"another form":            {g, changed(of(stamp, "A", 1), func(a *act) { a.Form++ }), circulation.WhyUnknown},
 		"nobody's hand":           {g, of(stamp, "", 1), circulation.WhyUnknown},
 		"for nobody":              {g, instead(stamp, "Z", "", 1), circulation.WhyUnknown},
@@ -333,7 +333,7 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 				100<<10)
 		}),
 		"an act of nobody":     after(gateOf(1, desk("one", 1, "A")), of(stamp, "Z", 1)),
-		"acts of another kind": after(gateOf(1, desk("one", 1, "A")), of(stamp, "A", 1), of("question", "A", 1)),
+		"acts of another kind": after(gateOf(1, desk("one", 1, "A")), of(stamp, "A", 1), of("later", "A", 1)),
 	} {
 		st := circulation.Walk(g)
 		expect.That(t, st.Refused != nil && !st.Settled && st.Present == 0 && st.Owes() == nil && st.Stamps() == nil,

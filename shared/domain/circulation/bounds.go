@@ -2,8 +2,8 @@ package circulation
 
 import "unicode/utf8"
 
-// Bounds of a gate. A stamp without a text and an end are always taken: take-backs, successors and a stamp's text are
-// refused as long as the rest of the stamps and an end would not fit beside them.
+// Bounds of a gate. A stamp without a text, an end and the answer of an open question are always taken: what else is
+// done, and a stamp's text, is refused if the rest of the stamps, that answer and an end would not fit beside it.
 const (
 	MaxActs   = 120
 	MaxStands = 20
@@ -99,6 +99,8 @@ func (act *Act) worded() bool {
 // bounded reports whether an act that leaves this state, and is no end, may be added.
 func (st *State) bounded(act *Act) bool {
 	switch act.Kind {
+	case Answer:
+		return true // the question was admitted with it
 	case Stamp:
 		return act.Text == "" || st.fits()
 	case Stand:
@@ -107,11 +109,14 @@ func (st *State) bounded(act *Act) bool {
 	return st.fits()
 }
 
-// fits reports whether all stamps that are owed and an end fit beside the acts.
+// fits reports whether all stamps that are owed, the answer of an open question and an end fit beside the acts.
 func (st *State) fits() bool {
-	owed := 0
+	owed, texts := 0, 1
 	for i := range st.Stages {
 		owed += st.Stages[i].Owed
 	}
-	return st.acts+owed+1 <= MaxActs && st.bytes+owed*stampBytes+endBytes <= maxBytes
+	if st.Open() != nil {
+		texts++
+	}
+	return st.acts+owed+texts <= MaxActs && st.bytes+owed*stampBytes+texts*endBytes <= maxBytes
 }

@@ -56,7 +56,7 @@ func everyAct() (acts []circulation.Act) {
 	for stage := 1; stage <= 2; stage++ {
 		for _, hand := range []string{"A", "B", "C", "D", "Q"} {
 			acts = append(acts, allowed(stamp, hand, stage == 1), allowed(sendBack, hand, false), allowed(deny, hand, true))
-			for _, kind := range []circulation.Kind{stamp, back, sendBack, deny} {
+			for _, kind := range []circulation.Kind{stamp, back, sendBack, giveBack, deny} {
 				acts = append(acts, inChannel(kind, hand, stage))
 				for _, principal := range []string{"A", "B", "C", "Q"} {
 					if principal != hand && (hand != "C" || principal == "A") {
@@ -68,6 +68,8 @@ func everyAct() (acts []circulation.Act) {
 		for _, to := range []string{"A", "B", "D", "Q", "X"} {
 			acts = append(acts, successor("X", "A", to, stage), successor("A", "A", to, stage), successor("X", "D", to, stage))
 		}
+		acts = append(acts, inChannel(ask, "A", stage), of(ask, "B", stage), instead(ask, "D", "A", stage),
+			of(ask, "Q", stage), of(answer, "Q", stage), of(answer, "A", stage), instead(answer, "Q", "A", stage))
 		odd := []act{of(stamp, "A", stage), of("later", "A", stage), of(stamp, "A", stage),
 			of(stamp, "A", stage), instead(stamp, "D", "A", stage), instead(deny, "D", "A", stage)}
 		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation = "other", 1, nil, nil
@@ -98,7 +100,10 @@ func stateOf(st circulation.State) string {
 		slices.Sort(stamps)
 		fmt.Fprint(&b, stamps, s.Owed, s.OpenedAt != nil, "|")
 	}
-	fmt.Fprint(&b, st.Present, st.Settled, st.Ended(), len(st.Stands))
+	fmt.Fprint(&b, st.Present, st.Settled, st.Ended(), len(st.Stands), len(st.Questions))
+	if q := st.Open(); q != nil {
+		fmt.Fprint(&b, "open at ", q.Asked.Stage)
+	}
 	return b.String()
 }
 
@@ -158,7 +163,8 @@ func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
 			owes++
 		}
 	}
-	if st.Settled != o.settled() || st.Present != present || (st.Ended() != "") != (o.ends > 0) || len(st.Owes()) != owes {
+	if st.Settled != o.settled() || st.Present != present || (st.Ended() != "") != (o.ends > 0) || len(st.Owes()) != owes ||
+		len(st.Questions) != o.questions || (st.Open() != nil) != (o.open != nil) {
 		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(), saidAll(g.Acts))
 	}
 }
@@ -203,9 +209,9 @@ func drawn(r *rand.Rand) circulation.Gate {
 func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	kinds := []circulation.Kind{stamp, stamp, stamp, stamp, back,
-		back, circulation.Stand, circulation.Stand, sendBack, deny, "later"}
+		back, circulation.Stand, circulation.Stand, sendBack, giveBack, deny, "later", ask, answer, answer}
 	kind, stage, hand := kinds[r.IntN(len(kinds))], max(st.Present, 1), one("A", "B", "C", "D", "E", "F", "Q")
-	if (kind == sendBack || kind == deny) && r.IntN(4) > 0 { // else hardly any walk is long
+	if (kind == sendBack || kind == giveBack || kind == deny) && r.IntN(4) > 0 { // else hardly any walk is long
 		kind = circulation.Stamp
 	}
 	if r.IntN(5) == 0 {
@@ -222,6 +228,12 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 			act.Found.Resolved = one("", "above")
 		}
 		return act
+	}
+	if q := st.Open(); kind == answer && r.IntN(4) > 0 {
+		hand = "Q"
+		if q != nil {
+			stage = q.Asked.Stage
+		}
 	}
 	act := inChannel(kind, hand, stage)
 	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeSettings {
@@ -284,7 +296,7 @@ func organisedAt(r *rand.Rand, g circulation.Gate) (circulation.Gate, func(act c
 }
 
 // walkAt draws the walk with a number; ok is false if nobody could settle its gate.
-func walkAt(n uint64, steps int,
+func walkAt(t testing.TB, n uint64, steps int,
 	tried func(g circulation.Gate, st circulation.State, act circulation.Act, err error)) (_ circulation.Gate, ok bool) {
 	r := rand.New(rand.NewPCG(expect.Seed(), n))
 	g := drawn(r)
@@ -302,7 +314,9 @@ func walkAt(n uint64, steps int,
 		tried(g, st, act, err)
 		if err == nil {
 			g = then(g, act)
+			was := st
 			st = circulation.Walk(g)
+			follows(t, g, was, st)
 		}
 	}
 	return g, true
@@ -315,7 +329,7 @@ func TestRandomWalksAsTheOracleSays(t *testing.T) {
 		times = 10_000_000
 	}
 	for n := range times {
-		g, ok := walkAt(n, 12, func(g circulation.Gate, st circulation.State, act circulation.Act, err error) {
+		g, ok := walkAt(t, n, 12, func(g circulation.Gate, st circulation.State, act circulation.Act, err error) {
 			if (err == nil) != admits(g, counted(g, g.Acts), act) {
 				t.Fatalf("seed %d, walk %d: %s, after %v: %v", expect.Seed(), n, said(act), saidAll(g.Acts), err)
 			}

@@ -18,6 +18,9 @@ type oracle struct {
 	on    map[string]map[string]bool // who is at a stage, by stage
 	ends  int
 	sound bool
+
+	questions int
+	open      *circulation.Act // the question that waits for an answer
 }
 
 // asker begins by what the oracle knows everybody who is an asker.
@@ -28,16 +31,7 @@ func asks(id string) bool { return strings.HasPrefix(id, asker) }
 // known returns by which account somebody is known: the first of all that lead to one another, from account to key and
 // from key to account, by what a gate and acts say of people.
 func known(g circulation.Gate, acts []circulation.Act) func(p circulation.Person) string {
-	all, keys := slices.Clone(g.Askers), false
-	for _, s := range g.Route.Stages {
-		all = append(all, s.People...)
-	}
-	for _, act := range acts {
-		all = append(all, act.Hand, act.Principal)
-		if act.For != nil && act.To != nil {
-			all = append(all, *act.For, *act.To)
-		}
-	}
+	all, keys := everybody(g, acts), false
 	for _, p := range all {
 		keys = keys || p.Person != ""
 	}
@@ -49,6 +43,34 @@ func known(g circulation.Gate, acts []circulation.Act) func(p circulation.Person
 		}
 		return ids[p]
 	}
+}
+
+// everybody returns all whom a gate and acts name.
+func everybody(g circulation.Gate, acts []circulation.Act) []circulation.Person {
+	all := slices.Clone(g.Askers)
+	for _, s := range g.Route.Stages {
+		all = append(all, s.People...)
+	}
+	for _, act := range acts {
+		all = append(all, act.Hand, act.Principal)
+		if act.For != nil && act.To != nil {
+			all = append(all, *act.For, *act.To)
+		}
+	}
+	return all
+}
+
+// joins says whether one more act shows that two whom a gate and its acts name are one person.
+func joins(g circulation.Gate, act circulation.Act) bool {
+	with := append(g.Acts[:len(g.Acts):len(g.Acts)], act)
+	before, now, was := known(g, g.Acts), known(g, with), map[string]string{}
+	for _, p := range everybody(g, g.Acts) {
+		if id, met := was[now(p)]; met && id != before(p) {
+			return true
+		}
+		was[now(p)] = before(p)
+	}
+	return false
 }
 
 func first(g circulation.Gate, all []circulation.Person, p circulation.Person, keys bool) string {
@@ -98,6 +120,10 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 		case back:
 			o.given[key]--
 		case circulation.Stand:
+		case circulation.Ask:
+			o.questions, o.open = o.questions+1, &act
+		case circulation.Answer:
+			o.open = nil
 		default:
 			o.ends++
 		}
@@ -233,7 +259,12 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 		return by != nil && by.As != "" && own && act.Stage == present &&
 			(act.Kind == sendBack || act.Kind == stamp && (by.Self || !asks(hand)))
 	}
-	if asks(hand) || asks(principal) {
+	switch {
+	case act.Kind == circulation.Answer:
+		return asks(hand) && own && o.open != nil && act.Stage == o.open.Stage && !joins(o.g, act)
+	case act.Kind == circulation.Ask && (o.open != nil || o.questions == circulation.MaxQuestions):
+		return false
+	case asks(hand) || asks(principal):
 		return act.Ends() && own && act.Stage == present && o.aside(act.Stage, hand) && !o.in[n][hand]
 	}
 	switch act.Kind {
@@ -277,7 +308,6 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 			return false
 		}
 	}
-	kinds := []circulation.Kind{stamp, back, sendBack, deny, circulation.Stand}
-	return slices.Contains(kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 &&
+	return slices.Contains(circulation.Kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 &&
 		act.Stage <= len(g.Route.Stages) && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")
 }

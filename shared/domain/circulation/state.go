@@ -16,6 +16,8 @@ type State struct {
 	Last    *Act     // the act that settled or ended it
 	Stands  []*Act   // who put whom in whose place
 	Refused *Refusal // why an act, or the route, makes no sense; then nothing stands and nothing is offered
+	// Questions are all that were asked; only the last of them may be open.
+	Questions []Question
 
 	who         persons
 	joined      bool // by the newest act, of whom two turned out to be one person
@@ -30,9 +32,12 @@ type StageState struct {
 	Stamps             []*Act   // that stand
 	Owed               int
 	OpenedAt, DecideBy *time.Time // while it is asked or done
+
+	stopped *Act          // the question that stopped its clock since it opened
+	rest    time.Duration // for how long it stopped, MostWait while that is open
 }
 
-// Ended returns SendBack or Deny if the gate ended by it, else "".
+// Ended returns the kind of the act by which the gate ended without a settlement, or "".
 func (st *State) Ended() Kind {
 	if st.Last == nil || st.Settled {
 		return ""
@@ -127,17 +132,12 @@ func (st *State) enter(g *Gate, by *Act) {
 		switch s := &st.Stages[i]; {
 		case s.Owed == 0:
 		case st.Present > 0:
-			s.OpenedAt, s.DecideBy = nil, nil
+			s.closes()
 		default:
 			st.Present = i + 1
-			if st.Present == was {
-				continue
+			if st.Present != was {
+				s.opens(g, at)
 			}
-			decideBy := at.Add(time.Duration(g.Hours) * time.Hour)
-			if last := g.AskedAt.Add(MostTime); decideBy.After(last) && g.Rule != nil {
-				decideBy = last
-			}
-			s.OpenedAt, s.DecideBy = &at, &decideBy
 		}
 	}
 	if st.Settled = st.Present == 0; st.Settled {

@@ -26,7 +26,8 @@ type stands struct {
 	Times      []*[2]string `json:"times,omitzero"`  // when each stage was opened and is to be decided
 	Stamps     [][3]any     `json:"stamps,omitzero"` // stage, hand and principal
 	Successors [][3]any     `json:"successors,omitzero"`
-	As         string       `json:"as,omitempty"` // settled, send_back or deny
+	Questions  [][3]any     `json:"questions,omitzero"` // stage, who asked and who answered
+	As         string       `json:"as,omitempty"`       // settled, or how it ended
 	By         string       `json:"by,omitempty"`
 	At         string       `json:"at,omitempty"`
 }
@@ -44,7 +45,7 @@ func standsOf(g circulation.Gate) stands {
 		return stands{Refused: &refused{st.Refused.Act, st.Refused.Why}}
 	}
 	out := stands{Present: &st.Present, Owed: new(int), Owes: []string{}, Times: []*[2]string{}, Stamps: [][3]any{},
-		Successors: [][3]any{}}
+		Successors: [][3]any{}, Questions: [][3]any{}}
 	if s := st.CurrentStage(); s != nil {
 		out.Owed = &s.Owed
 	}
@@ -63,6 +64,13 @@ func standsOf(g circulation.Gate) stands {
 	}
 	for _, act := range st.Stands {
 		out.Successors = append(out.Successors, [3]any{act.Stage, act.For.User, act.To.User})
+	}
+	for _, q := range st.Questions {
+		by := ""
+		if q.Answered != nil {
+			by = q.Answered.Hand.User
+		}
+		out.Questions = append(out.Questions, [3]any{q.Asked.Stage, q.Asked.Hand.User, by})
 	}
 	if st.Last != nil {
 		out.As, out.By, out.At = "settled", st.Last.Hand.User, textOf(st.Last.At)
@@ -192,9 +200,10 @@ func TestBothLanguagesWalkAlike(t *testing.T) {
 		says := sorted(t, got[n])
 		expect.Must(t, says == want[n], "seed %d, walk %d, %s: verify.py says\n%s, not\n%s", seed, n, walks[n], says, want[n])
 	}
-	for _, what := range []string{"", "settled", "send_back", "deny", "unknown", "hash", "again", "ended", "settled",
+	for _, what := range []string{"", "settled", "send_back", "give_back", "deny", "unknown", "hash", "again", "ended", "settled",
 		"self", "stage",
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
+		"open_question", "no_question", "not_asker",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
 		"an asker's end", "by the settings", "an asker's stamp", "nobody is asked", "the rule is gone"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)

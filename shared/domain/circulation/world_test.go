@@ -20,7 +20,10 @@ const (
 	stamp    = circulation.Stamp
 	back     = circulation.TakeBack
 	sendBack = circulation.SendBack
+	giveBack = circulation.GiveBack
 	deny     = circulation.Deny
+	ask      = circulation.Ask
+	answer   = circulation.Answer
 )
 
 var opened = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
@@ -66,7 +69,7 @@ func allowed(kind circulation.Kind, hand string, self bool) circulation.Act {
 func of(kind circulation.Kind, hand string, stage int) circulation.Act {
 	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: person(hand), Principal: person(hand), Stage: stage,
 		Hash: asked, Surface: "slack", At: opened.Add(time.Hour)}
-	if kind == circulation.SendBack || kind == circulation.Deny || kind == circulation.Stand {
+	if kind != stamp && kind != back {
 		act.Text = "a reason"
 	}
 	return act

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -196,14 +197,19 @@ const (
 	AuditTakenBack  aggregate.Action = "action.taken_back"
 	AuditDenied     aggregate.Action = "action.denied"
 	AuditReassigned aggregate.Action = "action.reassigned"
+	AuditQuestioned aggregate.Action = "action.questioned"
+	AuditAnswered   aggregate.Action = "action.answered"
 	AuditCompleted  aggregate.Action = "action.completed"
 	AuditFailed     aggregate.Action = "action.failed"
 	AuditLate       aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
 )
 
 var onRoute = aggregate.OnRoute{
-	Routed: AuditRouted, Stamped: AuditStamped, Approved: AuditApproved, TakenBack: AuditTakenBack,
-	Rejected: AuditRejected, Denied: AuditDenied, Reassigned: AuditReassigned,
+	Routed: AuditRouted, Approved: AuditApproved, Acts: map[circulation.Kind]aggregate.Action{
+		circulation.Stamp: AuditStamped, circulation.TakeBack: AuditTakenBack, circulation.SendBack: AuditRejected,
+		circulation.Deny: AuditDenied, circulation.Stand: AuditReassigned, circulation.Ask: AuditQuestioned,
+		circulation.Answer: AuditAnswered,
+	},
 }
 
 // Reasons why something ended, failed or was not done. Cards and pages have a sentence for each.

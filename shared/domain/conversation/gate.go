@@ -38,6 +38,8 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, denied
 	case refused != nil:
 		return aggregate.Change{}, refused
+	case act.Kind == circulation.GiveBack: // an agent's action has no next version that somebody could correct
+		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
 	case act.Kind == circulation.Stamp && x.deletedBy(a.Inbox) != nil:
 		return aggregate.Change{}, errDeleted(id)
 	case act.Kind == circulation.Stamp && x.sum() != g.AskedSum:

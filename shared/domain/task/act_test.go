@@ -353,3 +353,16 @@ func TestWhoPickedThePolicyIsAnAskerOfItsSteps(t *testing.T) {
 	refusal, _ := errors.AsType[*circulation.Refusal](err)
 	expect.That(t, refusal != nil && refusal.Why == circulation.WhySelf, "%v", err)
 }
+
+// Each kind of act has an entry of its own on the steps' route, and those that a step's own gate has are named alike.
+func TestEachKindOfActHasItsEntry(t *testing.T) {
+	of := map[aggregate.Action]circulation.Kind{}
+	for _, kind := range circulation.Kinds {
+		g := aggregate.Gate{Acts: []circulation.Act{{Kind: kind}}}
+		entry, step := processOnRoute.Entry(&g), stepOnRoute.Entry(&g)
+		expect.That(t, entry != "" && of[entry] == "", "%s is logged as %q, like %s", kind, entry, of[entry])
+		expect.That(t, step == "" || strings.TrimPrefix(string(step), "step") == strings.TrimPrefix(string(entry), "process"),
+			"%s is logged as %s and %s", kind, entry, step)
+		of[entry] = kind
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -180,11 +181,16 @@ const (
 	AuditProcessTakenBack   aggregate.Action = "process.taken_back"
 	AuditProcessDenied      aggregate.Action = "process.denied"
 	AuditProcessReassigned  aggregate.Action = "process.reassigned"
+	AuditProcessReturned    aggregate.Action = "process.returned"
+	AuditProcessQuestioned  aggregate.Action = "process.questioned"
+	AuditProcessAnswered    aggregate.Action = "process.answered"
 	AuditStepRouted         aggregate.Action = "step.routed"
 	AuditStepStamped        aggregate.Action = "step.stamped"
 	AuditStepTakenBack      aggregate.Action = "step.taken_back"
 	AuditStepDenied         aggregate.Action = "step.denied"
 	AuditStepReassigned     aggregate.Action = "step.reassigned"
+	AuditStepQuestioned     aggregate.Action = "step.questioned"
+	AuditStepAnswered       aggregate.Action = "step.answered"
 	AuditExecutionStarted   aggregate.Action = "execution.started"
 	AuditExecutionCompleted aggregate.Action = "execution.completed"
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
@@ -195,15 +201,25 @@ const (
 	AuditGenerationRetried  aggregate.Action = "generation.retried"
 )
 
-var promptOnRoute = aggregate.OnRoute{Approved: AuditPromptApproved, Rejected: AuditPromptRejected}
-
-var processOnRoute = aggregate.OnRoute{
-	Routed: AuditProcessRouted, Stamped: AuditProcessStamped, Approved: AuditProcessApproved,
-	TakenBack: AuditProcessTakenBack,
-	Rejected:  AuditProcessRejected, Denied: AuditProcessDenied, Reassigned: AuditProcessReassigned,
+var promptOnRoute = aggregate.OnRoute{
+	Approved: AuditPromptApproved, Acts: map[circulation.Kind]aggregate.Action{circulation.SendBack: AuditPromptRejected},
 }
 
+var processOnRoute = aggregate.OnRoute{
+	Routed: AuditProcessRouted, Approved: AuditProcessApproved, Acts: map[circulation.Kind]aggregate.Action{
+		circulation.Stamp: AuditProcessStamped, circulation.TakeBack: AuditProcessTakenBack,
+		circulation.SendBack: AuditProcessRejected, circulation.GiveBack: AuditProcessReturned,
+		circulation.Deny: AuditProcessDenied, circulation.Stand: AuditProcessReassigned,
+		circulation.Ask: AuditProcessQuestioned, circulation.Answer: AuditProcessAnswered,
+	},
+}
+
+// A step has no next version, so it is neither sent back nor returned under a rule.
 var stepOnRoute = aggregate.OnRoute{
-	Routed: AuditStepRouted, Stamped: AuditStepStamped, Approved: AuditStepApproved, TakenBack: AuditStepTakenBack,
-	Rejected: AuditStepRejected, Denied: AuditStepDenied, Reassigned: AuditStepReassigned,
+	Routed: AuditStepRouted, Approved: AuditStepApproved, Acts: map[circulation.Kind]aggregate.Action{
+		circulation.Stamp: AuditStepStamped, circulation.TakeBack: AuditStepTakenBack,
+		circulation.SendBack: AuditStepRejected, circulation.Deny: AuditStepDenied,
+		circulation.Stand: AuditStepReassigned, circulation.Ask: AuditStepQuestioned,
+		circulation.Answer: AuditStepAnswered,
+	},
 }

@@ -78,7 +78,9 @@ func (a *Aggregate) GateWith(id string) *aggregate.Gate {
 	return nil
 }
 
-var onRoute = aggregate.OnRoute{Approved: "note.approved", Rejected: "note.rejected"}
+var onRoute = aggregate.OnRoute{
+	Approved: "note.approved", Acts: map[circulation.Kind]aggregate.Action{circulation.SendBack: "note.rejected"},
+}
 
 // Act approves the note, or decides that it is not kept. The same again by the same person changes nothing.
 func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
