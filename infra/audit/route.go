@@ -156,7 +156,18 @@ func (k *walking) asks(number int, s *circulation.Stage) {
 	if s.Filled != "" {
 		above = ", above it: " + s.Filled
 	}
+	if s.NoStandIns {
+		above += ", nobody stands in for them"
+	}
+	if s.Minutes {
+		above += ", with minutes"
+	}
 	k.say("    stage %d, %s: stamps of %d of these %d people%s", number, s.Name, s.Need, len(s.People), above)
+	first := 0
+	for _, part := range s.Parts {
+		k.say("      of people %d to %d: %d", first+1, first+part.N, part.Of)
+		first += part.N
+	}
 	for _, p := range s.People {
 		k.say("      %s", named(p))
 	}
@@ -234,6 +245,9 @@ func done(act *circulation.Act) string {
 	}
 	if act.For != nil && act.To != nil {
 		text += fmt.Sprintf(": %s in the place of %s", named(*act.To), named(*act.For))
+	}
+	for _, file := range act.Attached {
+		text += fmt.Sprintf(", with the file %s, sha256 %s", file.Name, file.SHA256)
 	}
 	if act.Text != "" {
 		text += ": " + act.Text

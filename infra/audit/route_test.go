@@ -52,13 +52,15 @@ func settling() []circulation.Act {
 	instead.Found.Delegation = &circulation.Delegation{Key: "U0MORI#U0TAKADA#2026-04-01", Rev: 4}
 	question, reply := act(circulation.Ask, "U0TANAKA", 3), act(circulation.Answer, "U0SATO", 3)
 	question.Text, reply.Text = "納期はいつですか", "月末です"
+	minutes := act(circulation.Stamp, "U0KATO", 2)
+	minutes.Attached = []circulation.Attached{{Name: "議事録.pdf", SHA256: aggregate.HashOf("議事録")}}
 	replaced, by := someone("U0ITO"), someone("U0KATO")
 	stand.For, stand.To, stand.Text = &replaced, &by, "退職のため"
 	stand.Found.Admin, stand.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, by.Via
 	return []circulation.Act{
 		act(circulation.Stamp, "U0SUZUKI", 1), act(circulation.TakeBack, "U0SUZUKI", 1), act(circulation.Stamp,
 			"U0SUZUKI", 1),
-		instead, stand, act(circulation.Stamp, "U0KATO", 2), question, reply, act(circulation.Stamp, "U0TANAKA", 3),
+		instead, stand, minutes, question, reply, act(circulation.Stamp, "U0TANAKA", 3),
 	}
 }
 
@@ -84,6 +86,8 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	for kind, how := range onRoute {
 		on.Acts[kind] = aggregate.Action(how.ending)
 	}
+	board := desk("経理", 2, "U0TAKADA", "U0ITO")
+	board.Parts, board.Minutes = []circulation.Part{{N: 1, Of: 1}, {N: 1, Of: 1}}, true
 	opening := aggregate.Opening{
 		Rule: rule, Askers: []circulation.Person{{User: "U0SATO"}},
 		Route: circulation.Route{Form: circulation.Form, Hands: 3, Readers: []circulation.Person{someone("U0SOUMU")},
@@ -91,7 +95,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 				desk("課長", 1, "U0SUZUKI", "U0SATO"), {Name: "室長", Mode: circulation.ModePeople, LeftOut: "nobody",
 					As: circulation.AsConsult, Parts: []circulation.Part{{N: 1, Of: 1}}, NoStandIns: true, Minutes: true,
 					Dissent: circulation.ObjectionRaised, Over: []circulation.Person{someone("U0SHACHO")}},
-				desk("経理", 2, "U0TAKADA", "U0ITO"),
+				board,
 				desk("部長", 1, "U0TANAKA"),
 			}},
 	}
@@ -182,6 +186,8 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 				"for U0TAKADA (manager of @sato as of 2026-04-18), " +
 				"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4",
 			"stage 2: successor named by U0ADMIN", ", by the row TENANT of the administrator, revision 7: U0KATO",
+			"stage 2, 経理: stamps of 2 of these 2 people, with minutes", "      of people 2 to 2: 1",
+			", with the file 議事録.pdf, sha256 " + aggregate.HashOf("議事録"),
 			"questioned by U0TANAKA (manager of @sato as of 2026-04-18): 納期はいつですか",
 			"answered by U0SATO (manager of @sato as of 2026-04-18): 月末です",
 			"U0KATO (manager of @sato as of 2026-04-18) in the place of U0ITO", "退職のため", "settled by 4 stamps",

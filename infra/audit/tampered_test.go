@@ -175,6 +175,8 @@ var changesOfARoute = []struct{ name, old, with, says string }{
 	{"act 5, the successor", `"to":{"user":"U0KATO"`, `"to":{"user":"U0EVIL"`, "act 5"},
 	{"act 5, who is replaced", `"for":{"user":"U0ITO"`, `"for":{"user":"U0TAKADA"`, "act 5"},
 	{"act 5, by which row", `"key":"TENANT"`, `"key":"TENANTS"`, "act 5"},
+	{"act 6, the minutes", `"attached":[{"name":"議事録.pdf"`, `"attached":[{"name":"議事録2.pdf"`, "act 6"},
+	{"act 6, what they say", `"sha256":"`, `"sha256":"0`, "act 6"},
 	{"act 7, the question", "納期はいつですか", "納期は", "act 7"},
 	{"act 8, the answer", "月末です", "翌月末です", "act 8"},
 	{"act 5, why", "退職のため", "休暇のため", "act 5"},

@@ -355,8 +355,14 @@ class Claims:
             else:
                 people = stage.get("people") or []
                 above = ", above it: %s" % stage["filled"] if stage.get("filled") else ""
+                above += ", nobody stands in for them" if stage.get("no_stand_ins") else ""
+                above += ", with minutes" if stage.get("minutes") else ""
                 self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
                                  % (number, stage["name"], stage["need"], len(people), above))
+                first = 0
+                for part in stage.get("parts") or []:
+                    self.said.append("      of people %d to %d: %d" % (first + 1, first + part["n"], part["of"]))
+                    first += part["n"]
                 self.said += ["      " + named(p) for p in people]
         self.said.append("    hands of different people: at least %s" % route["hands"])
         self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
@@ -442,6 +448,8 @@ def done(act):
         text += ", in the organisation " + found["org"]
     if act.get("for") and act.get("to"):
         text += ": %s in the place of %s" % (named(act["to"]), named(act["for"]))
+    for file in act.get("attached") or []:
+        text += ", with the file %s, sha256 %s" % (file["name"], file["sha256"])
     return text + (": " + act["text"] if act.get("text") else "")
 
 
@@ -826,7 +834,7 @@ def by(entry):
 
 FORM = 2
 ENDS = ("send_back", "give_back", "deny")
-MOST_QUESTIONS, MOST_WAIT = 10, timedelta(hours=72)
+MOST_QUESTIONS, MOST_FILES, MOST_WAIT = 10, 10, timedelta(hours=72)
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
 GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, ACT_BYTES, STAMP_BYTES, FILE_BYTES = 200, 40, 170, 20, 300, 500, 30
 ESCAPED = 6  # bytes of a character as JSON, at the most
@@ -933,14 +941,20 @@ class Walk:
             people, aside = [p for p in counted if not self.asks(p)], [p for p in counted if self.asks(p)]
             need, mode, out = s.get("need", 0), s["mode"], bool(s.get("left_out"))
             fits = mode == ("channel" if ruled else "settings") and need == 1 and not named
+            parts = s.get("parts") or [{"n": len(named), "of": need}]
+            cut = (sum(p["n"] for p in parts), sum(p["of"] for p in parts)) == (len(named), need)
+            cut = cut and (not s.get("parts") or mode == "people" and all(p["n"] > 0 and p["of"] > 0 for p in parts))
             fits = fits or mode == "people" and ruled and 1 <= need <= len(people)
-            fits = fits and not any(s.get(x) for x in ("as", "parts", "no_stand_ins", "minutes", "dissent", "over"))  # not yet
+            fits = fits and cut and not any(s.get(x) for x in ("as", "dissent", "over"))  # not yet
             if not out and not fits:
                 raise Refused("unknown")
             self.stages.append({
                 "mode": mode, "out": out, "people": [] if out else people, "aside": [] if out else aside,
-                "owed": 0 if out else need, "stamps": [], "opened": None
+                "owed": [] if out else [p["of"] for p in parts], "stamps": [], "given": [],
+                "alone": bool(s.get("no_stand_ins")), "minutes": bool(s.get("minutes")), "part": {},
             })
+            if not out:
+                self.cut(self.stages[-1], named, parts)
             self.close(self.stages[-1])
         if not (self.owed() or not asks) or self.owed() > MOST_STAMPS:
             raise Refused("unknown")
@@ -949,13 +963,27 @@ class Walk:
             raise Refused("unknown")
 
     def owed(self):
-        return sum(s["owed"] for s in self.stages)
+        return sum(sum(s["owed"]) for s in self.stages)
+
+    def cut(self, s, named, parts):
+        """Notes the part of each of a stage's people: a list beside them."""
+        runs = [n for n, part in enumerate(parts) for _ in range(part["n"])]
+        first = {}
+        for person, part in zip(named, runs):
+            if self.counts(person):
+                first.setdefault(self.id(person), part)
+        s["part"] = [first[self.id(p)] for p in s["people"]]
+
+    def part(self, s, person):
+        """The part of a stage in which somebody is; None if it doesn't name them."""
+        ids = self.all_ids(s["people"])
+        return s["part"][ids.index(self.id(person))] if self.id(person) in ids else None
 
     def enter(self, at):
         """Asks the first stage that owes a stamp, since at unless it was asked already, and closes those after it."""
         was, self.present = self.present, 0
         for number, s in enumerate(self.stages, 1):
-            if not s["owed"]:
+            if not sum(s["owed"]):
                 continue
             if self.present:
                 self.close(s)
@@ -1024,13 +1052,17 @@ class Walk:
             known = known and old and self.counts(new)
         elif act.get("for") is not None or act.get("to") is not None:
             known = False
-        known = known and not act.get("as") and not act.get("attached")
+        known = known and not act.get("as")
+        if not self.filed(act):
+            known = False
         if not known or not 1 <= act["stage"] <= len(self.stages):
             return "unknown"
         self.meet(hand, principal, old, new)
         if self.joined:
             for s in self.stages:
-                s["people"] = self.distinct(s["people"])
+                ids = self.all_ids(s["people"])
+                kept = [i for i in range(len(ids)) if ids.index(ids[i]) == i]
+                s["people"], s["part"] = [s["people"][i] for i in kept], [s["part"][i] for i in kept]
         if act["kind"] == "stand" and self.id(hand) != self.id(principal):
             return "unknown"
         if act["hash"] != self.gate["asked"]:
@@ -1051,6 +1083,12 @@ class Walk:
         """Whether an act is none that a gate without a rule has."""
         kinds = ("stamp", "take_back", "send_back", "stand")
         return "unknown" if self.stages[act["stage"] - 1]["mode"] == "settings" and act["kind"] not in kinds else None
+
+    def filed(self, act):
+        """Whether an act has files only as a stamp, not too many, each with a name and a hash."""
+        files = act.get("attached") or []
+        whole = all(f.get("name") and re.fullmatch("[0-9a-fA-F]{64}", f.get("sha256") or "") for f in files)
+        return whole and (not files or act["kind"] == "stamp" and len(files) <= MOST_FILES)
 
     def lets_askers(self, act):
         """Whether a stage lets an asker act: by the settings they may send back, and stamp if these allow it."""
@@ -1083,9 +1121,9 @@ class Walk:
             return bool(self.questions) and not self.asked() and same(self.questions[-1][1])
         return bool(self.ended()) and same(self.end)
 
-    def found(self, act, mode):
+    def found(self, act, s):
         """Whether what lets the hand act was looked up: a row in the organisation, and what its act needs."""
-        found, (hand, principal) = act.get("found") or {}, self.who(act)
+        found, mode, (hand, principal) = act.get("found") or {}, s["mode"], self.who(act)
         if self.route.get("org") and not found.get("org"):
             return False
         if act["kind"] == "stand":
@@ -1098,6 +1136,8 @@ class Walk:
         if mode == "channel":
             home = self.gate.get("home")
             return hand == principal and bool(found.get("channel")) and home in (None, "", found["channel"])
+        if hand != principal and s["alone"]:
+            return False
         by = found.get("delegation") or {}
         names = "%s#%s#" % (self.key(act["hand"]), self.key(act["principal"]))
         return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith(names)
@@ -1110,9 +1150,12 @@ class Walk:
         if s["mode"] == "people" and principal not in self.all_ids(s["people"]) and not self.objects(act):
             elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages)
             return "turn" if elsewhere else "not_on_route"
-        if not self.found(act, s["mode"]):
+        if not self.found(act, s):
             return "found"
-        return "twice" if principal in self.stamped(s) else None
+        if principal in self.stamped(s) or act["kind"] == "stamp" and self.id(act["hand"]) in self.stamped(s):
+            return "twice"
+        part = self.part(s, act["principal"])
+        return "enough" if part is not None and not s["owed"][part] else None
 
     send_back = give_back = deny = owing
 
@@ -1130,13 +1173,17 @@ class Walk:
             return "no_question"
         if act["stage"] != self.asked()[0]["stage"]:
             return "stage"
-        return "found" if self.joined or not self.found(act, "") else None
+        return "found" if self.joined or not self.found(act, self.stages[act["stage"] - 1]) else None
 
     def stamp(self, act):
         why = self.owing(act)
-        if not why and self.id(act["hand"]) in self.stamped(self.stages[self.present - 1]):
-            return "twice"
-        return why
+        if why:
+            return why
+        s = self.stages[self.present - 1]
+        if act.get("attached") and not s["minutes"]:
+            return "unknown"
+        filed = any(given.get("attached") for given in [*s["stamps"], act])
+        return "minutes" if s["minutes"] and sum(s["owed"]) == 1 and not filed else None
 
     def take_back(self, act):
         if self.given(act) is None:
@@ -1148,7 +1195,7 @@ class Walk:
         there = self.all_ids(s["people"])
         if act["stage"] < self.present or s["out"] or s["mode"] != "people":
             return "stage"
-        if not self.found(act, s["mode"]):
+        if not self.found(act, s):
             return "found"
         if self.asks(act["to"]):
             return "self"
@@ -1165,6 +1212,7 @@ class Walk:
         self.bytes += sum(text_bytes(found.get(row) or {}, "key") for row in ("delegation", "admin"))
         self.bytes += text_bytes(found.get("allowed") or {}, "as")
         self.bytes += sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
+        self.bytes += sum(FILE_BYTES + text_bytes(f, "name", "sha256") for f in act.get("attached") or [])
         if act["kind"] in ENDS:
             self.end, self.present = act, 0
             return
@@ -1179,12 +1227,15 @@ class Walk:
             if s["stopped"] is question[0]:
                 s["rest"] = max(timedelta(), min(MOST_WAIT, when(act["at"]) - when(question[0]["at"])))
         elif act["kind"] == "stamp":
+            part = self.part(s, act["principal"]) or 0
             s["stamps"].append(act)
-            s["owed"] -= 1
+            s["given"].append(part)
+            s["owed"][part] -= 1
             self.backs = [b for b in self.backs if (b["stage"], self.who(b)) != (act["stage"], self.who(act))]
         elif act["kind"] == "take_back":
-            s["stamps"].remove(self.given(act))
-            s["owed"] += 1
+            at = s["stamps"].index(self.given(act))
+            s["stamps"].pop(at)
+            s["owed"][s["given"].pop(at)] += 1
             self.backs.append(act)
         elif act["kind"] == "stand":
             s["people"][self.all_ids(s["people"]).index(self.id(act["for"]))] = act["to"]
@@ -1207,12 +1258,13 @@ class Walk:
         still, seats = self.route["hands"] - len(hands), []
         for s in self.stages:
             if s["mode"] != "people":
-                still -= s["owed"]
-            elif s["owed"]:
-                free = set(self.all_ids(s["people"])) - set(self.stamped(s))
-                if len(free) < s["owed"]:
-                    return s["owed"] - len(free)
-                seats += [free] * s["owed"]
+                still -= sum(s["owed"])
+                continue
+            for part, owed in enumerate(s["owed"]):
+                free = {self.id(p) for p, of in zip(s["people"], s["part"]) if of == part} - set(self.stamped(s))
+                if len(free) < owed:
+                    return owed - len(free)
+                seats += [free] * owed
         taken = {}  # who has a seat, by seat
 
         def seated(seat, tried):
@@ -1237,8 +1289,8 @@ class Walk:
         stamped = self.stamped(s) if s else []
         out = {
             "present": self.present,
-            "owed": s["owed"] if s else 0,
-            "owes": [p["user"] for p in s["people"] if self.id(p) not in stamped] if s else [],
+            "owed": sum(s["owed"]) if s else 0,
+            "owes": [p["user"] for p, of in zip(s["people"], s["part"]) if self.id(p) not in stamped and s["owed"][of]] if s else [],
             "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
             "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for t in self.stages for a in t["stamps"]],
             "successors": [[a["stage"], a["for"]["user"], a["to"]["user"]] for a in self.stood],

@@ -362,6 +362,13 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 	if act.Kind == circulation.Ask || act.Kind == circulation.Answer {
 		details["question"] = g.question(act)
 	}
+	if len(act.Attached) > 0 {
+		var sums []string
+		for _, file := range act.Attached {
+			sums = append(sums, file.SHA256)
+		}
+		details["attached"] = strings.Join(sums, ", ")
+	}
 	switch {
 	case act.Text == "":
 	case act.Kind == circulation.Stamp || act.Kind == circulation.TakeBack:

@@ -1,6 +1,8 @@
 package circulation
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -83,18 +85,28 @@ func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == GiveBac
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
-	if act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) || !r.counts(&act.Principal) {
+	if !act.filed() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) || !r.counts(&act.Principal) {
 		return false
 	}
 	if act.Kind == Stand {
-		return act.For != nil && act.To != nil && r.counts(act.To) && act.As == "" && len(act.Attached) == 0
+		return act.For != nil && act.To != nil && r.counts(act.To) && act.As == ""
 	}
-	return act.For == nil && act.To == nil && act.As == "" && len(act.Attached) == 0
+	return act.For == nil && act.To == nil && act.As == ""
 }
 
-// lacks returns what the decision did not find of what lets a hand act at a stage of this mode, or "".
-func (st *State) lacks(g *Gate, act *Act, mode Mode) Lack {
-	r, f, own := g.Route, &act.Found, st.who.same(&act.Hand, &act.Principal)
+// filed reports whether the act has files only as a stamp, not too many, each with a name and a hash.
+func (act *Act) filed() bool {
+	for _, file := range act.Attached {
+		if raw, err := hex.DecodeString(file.SHA256); file.Name == "" || err != nil || len(raw) != sha256.Size {
+			return false
+		}
+	}
+	return len(act.Attached) == 0 || act.Kind == Stamp && len(act.Attached) <= MaxAttached
+}
+
+// lacks returns what the decision did not find of what lets a hand act at a stage, or "".
+func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
+	r, f, mode, own := g.Route, &act.Found, s.Mode, st.who.same(&act.Hand, &act.Principal)
 	switch d := f.Delegation; {
 	case r.Org != "" && f.Org == "":
 		return LackOrg
@@ -108,6 +120,8 @@ func (st *State) lacks(g *Gate, act *Act, mode Mode) Lack {
 		return LackSettings
 	case mode == ModeChannel && (!own || f.Channel == "" || g.Home != "" && f.Channel != g.Home):
 		return LackChannel
+	case !own && s.NoStandIns:
+		return LackAlone
 	case own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.key(&act.Hand)+"#"+r.key(&act.Principal)+"#"):
 		return ""
 	}
@@ -156,6 +170,9 @@ const (
 	WhyTo      Why = "already_asked" // the successor is at the stage already
 	WhyBounds  Why = "bounds"        // too many acts, successors, questions or texts
 
+	WhyEnough  Why = "enough"  // the principal's part of the stage has its stamps
+	WhyMinutes Why = "minutes" // it would complete a stage that asks for a file, and has none
+
 	WhyOpenQuestion Why = "open_question" // a question waits for its answer
 	WhyNoQuestion   Why = "no_question"   // none does
 	WhyNotAsker     Why = "not_asker"     // only the askers answer, each in their own name
@@ -194,6 +211,7 @@ const (
 	LackOthers     Lack = "others"       // a delegation that none of the askers set: never Walk's
 	LackBelow      Lack = "below"        // a hand that doesn't report to who asks: never Walk's
 	LackEmployee   Lack = "employee"     // a hand who is an employee today: never Walk's
+	LackAlone      Lack = "alone"        // the stage lets nobody act for its people
 	LackSettings   Lack = "settings"     // what lets the hand act where the settings say who may
 	LackAdmin      Lack = "admin"        // the row that makes the hand an administrator
 	LackSuccessor  Lack = "successor"    // how the stage, or who stands above, leads to the successor

@@ -90,8 +90,12 @@ func (st *State) own(g *Gate, act *Act) Why {
 		return st.answer(g, act)
 	}
 	why := st.owing(g, s, act)
-	if why == "" && act.Kind == Ask {
-		why = st.ask()
+	switch {
+	case why != "":
+	case act.Kind == Ask:
+		return st.ask()
+	case act.Kind == Stamp:
+		return s.minuted(act)
 	}
 	return why
 }
@@ -103,10 +107,25 @@ func (st *State) owing(g *Gate, s *StageState, act *Act) Why {
 		return WhyStage
 	case s.Mode == ModePeople && st.who.position(s.People, &act.Principal) < 0 && !st.objects(act):
 		return st.elsewhere(act)
-	case st.lacks(g, act, s.Mode) != "":
+	case st.lacks(g, act, s) != "":
 		return WhyFound
 	case st.who.stamped(s, &act.Principal), act.Kind == Stamp && st.who.stamped(s, &act.Hand):
 		return WhyTwice
+	case s.enough(st.who, &act.Principal):
+		return WhyEnough
+	}
+	return ""
+}
+
+// minuted checks that files come only with a stamp at a stage that asks for them, and at the latest with the one that
+// completes it.
+func (s *StageState) minuted(act *Act) Why {
+	has := func(act *Act) bool { return len(act.Attached) > 0 }
+	switch {
+	case has(act) && !s.Minutes:
+		return WhyUnknown
+	case s.Minutes && s.Owed == 1 && !has(act) && !slices.ContainsFunc(s.Stamps, has):
+		return WhyMinutes
 	}
 	return ""
 }
@@ -143,7 +162,7 @@ func (st *State) stand(g *Gate, s *StageState, act *Act) Why {
 	switch {
 	case act.Stage < st.Present || s.LeftOut != "" || s.Mode != ModePeople:
 		return WhyStage
-	case st.lacks(g, act, s.Mode) != "":
+	case st.lacks(g, act, s) != "":
 		return WhyFound
 	case st.who.asks(g, act.To):
 		return WhySelf
@@ -179,8 +198,7 @@ func Admit(g Gate, st State, act Act) error {
 	st.Questions = slices.Clone(st.Questions)
 	st.who = maps.Clone(st.who)
 	for i := range st.Stages {
-		s := &st.Stages[i]
-		s.People, s.Stamps = slices.Clone(s.People), slices.Clone(s.Stamps)
+		st.Stages[i] = st.Stages[i].clone()
 	}
 	if refused := st.take(&g, &act); refused != nil {
 		return refused
@@ -208,7 +226,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.Stage = st.stampedAfter(act.Stage)
 		refused.Name = st.Stages[refused.Stage-1].Name
 	case WhyFound:
-		refused.Lacks = cmp.Or(st.lacks(g, act, st.Stages[act.Stage-1].Mode), LackOrg) // or the row is another's
+		refused.Lacks = cmp.Or(st.lacks(g, act, &st.Stages[act.Stage-1]), LackOrg) // or the row is another's
 	case WhyTwice:
 		refused.People = nil
 		for _, given := range st.CurrentStage().Stamps {
@@ -255,11 +273,10 @@ func (st *State) after(g *Gate, act *Act) {
 	case Answer:
 		st.answers(g, act)
 	case Stamp:
-		s.Stamps, s.Owed = append(s.Stamps, act), s.Owed-1
+		s.give(st.who, act)
 		st.backs = slices.DeleteFunc(st.backs, func(back *Act) bool { return st.who.given([]*Act{back}, act) == 0 })
 	case TakeBack:
-		i := st.who.given(s.Stamps, act)
-		s.Stamps, s.Owed = slices.Delete(s.Stamps, i, i+1), s.Owed+1
+		s.takeBack(st.who.given(s.Stamps, act))
 		st.backs = append(st.backs, act)
 	case Stand:
 		s.People[st.who.position(s.People, act.For)] = *act.To

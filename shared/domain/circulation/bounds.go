@@ -7,9 +7,11 @@ import "unicode/utf8"
 const (
 	MaxActs   = 120
 	MaxStands = 20
-	MaxText   = 1000     // characters of an act's text
-	maxBytes  = 96 << 10 // of the gate as JSON, which is more than it takes as an item
-	maxStamps = 100      // that all stages need together
+	MaxText   = 1000 // characters of an act's text
+
+	MaxAttached = 10       // files of an act
+	maxBytes    = 96 << 10 // of the gate as JSON, which is more than it takes as an item
+	maxStamps   = 100      // that all stages need together
 )
 
 // What a part takes as JSON beside its own texts: the names of its fields, numbers and a time.

@@ -26,7 +26,11 @@ func gates() map[string]circulation.Gate {
 		"A has a second account, D":       two.gate(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "C", "D"))),
 		"by the settings":                 bySettings(true),
 		"nobody is asked":                 bySettings(false),
-		"B's account was C's":             two.gate(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "B", "C"))),
+		"two sources, then one":           gateOf(2, cut(desk("one", 2, "A", "B", "C"), 2, 1, 1, 1), desk("two", 1, "A", "B", "C")),
+		"minutes, nobody stands in":       gateOf(2, minuted(desk("one", 2, "A", "B", "C")), minuted(desk("two", 1, "A", "C"))),
+		"A twice, of two sources": two.gate(gateOf(2, cut(desk("one", 2, "A", "B", "D", "C"), 2, 1, 2, 1),
+			desk("two", 1, "C", "D"))),
+		"B's account was C's": two.gate(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "B", "C"))),
 	}
 }
 
@@ -69,7 +73,8 @@ func everyAct() (acts []circulation.Act) {
 			acts = append(acts, successor("X", "A", to, stage), successor("A", "A", to, stage), successor("X", "D", to, stage))
 		}
 		acts = append(acts, inChannel(ask, "A", stage), of(ask, "B", stage), instead(ask, "D", "A", stage),
-			of(ask, "Q", stage), of(answer, "Q", stage), of(answer, "A", stage), instead(answer, "Q", "A", stage))
+			of(ask, "Q", stage), changed(of(stamp, "A", stage), withFile), changed(of(stamp, "C", stage), withFile),
+			of(answer, "Q", stage), of(answer, "A", stage), instead(answer, "Q", "A", stage))
 		odd := []act{of(stamp, "A", stage), of("later", "A", stage), of(stamp, "A", stage),
 			of(stamp, "A", stage), instead(stamp, "D", "A", stage), instead(deny, "D", "A", stage)}
 		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation = "other", 1, nil, nil
@@ -95,7 +100,7 @@ func stateOf(st circulation.State) string {
 		}
 		var stamps []string
 		for _, act := range s.Stamps {
-			stamps = append(stamps, fmt.Sprint(act.Hand, act.Principal))
+			stamps = append(stamps, fmt.Sprint(act.Hand, act.Principal, len(act.Attached)))
 		}
 		slices.Sort(stamps)
 		fmt.Fprint(&b, stamps, s.Owed, s.OpenedAt != nil, "|")
@@ -159,7 +164,8 @@ func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
 	}
 	owes := 0
 	for who := range o.on[name(present)] {
-		if !o.in[name(present)][who] {
+		part := o.part[name(present)][who]
+		if !o.in[name(present)][who] && o.has[name(present)][part] < partsOf(o.stage(present))[part].Of {
 			owes++
 		}
 	}
@@ -200,6 +206,11 @@ func drawn(r *rand.Rand) circulation.Gate {
 		case 2:
 			s.People = append(s.People, person("Q"), s.People[0])
 		}
+		if n := len(s.People); s.Mode == circulation.ModePeople && n > 1 && r.IntN(3) == 0 {
+			first := 1 + r.IntN(n-1)
+			s = cut(s, first, 1+r.IntN(min(first, 2)), n-first, 1)
+		}
+		s.NoStandIns, s.Minutes = r.IntN(8) == 0, r.IntN(8) == 0
 		stages = append(stages, s)
 	}
 	return gateOf(1+r.IntN(4), stages...)
@@ -244,7 +255,12 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 		act = instead(kind, hand, one("A", "B", "C", "D", "E"), stage)
 		act.Found.Channel = one("", "C1")
 	}
+	if kind == stamp && r.IntN(4) == 0 {
+		withFile(&act)
+	}
 	switch r.IntN(30) {
+	case 3:
+		withFile(&act)
 	case 0:
 		act.Hash = "other"
 	case 1:
@@ -352,7 +368,7 @@ func TestRandomWalksAsTheOracleSays(t *testing.T) {
 // sensible says whether a drawn gate has people who can settle it.
 func sensible(g circulation.Gate) bool {
 	asks := slices.ContainsFunc(g.Route.Stages, func(s circulation.Stage) bool { return s.LeftOut == "" })
-	return (asks || g.Rule == nil) && counted(g, nil).completable(1, nil)
+	return (asks || g.Rule == nil) && counted(g, nil).completable(1, 0, nil)
 }
 
 func saidAllOf(acts []*circulation.Act) (all []string) {

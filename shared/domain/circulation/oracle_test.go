@@ -16,6 +16,9 @@ type oracle struct {
 	in    map[string]map[string]bool // hands and principals that stand, by stage
 	all   map[string]bool            // hands of all stages
 	on    map[string]map[string]bool // who is at a stage, by stage
+	part  map[string]map[string]int  // in which of its parts
+	has   map[string][]int           // stamps of each part of a stage
+	filed map[string]bool            // stages of which a stamp has a file
 	ends  int
 	sound bool
 
@@ -102,21 +105,25 @@ func name(stage int) string { return string(rune('0' + stage)) }
 func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.Act) *oracle {
 	o := &oracle{g: g, known: known(g, append(acts[:len(acts):len(acts)], coming...)), given: map[[3]string]int{},
 		at: map[string]map[string]bool{}, in: map[string]map[string]bool{}, all: map[string]bool{},
-		on: map[string]map[string]bool{}, sound: true}
+		on: map[string]map[string]bool{}, part: map[string]map[string]int{}, has: map[string][]int{},
+		filed: map[string]bool{}, sound: true}
 	for i, s := range g.Route.Stages {
 		n := name(i + 1)
-		o.at[n], o.in[n], o.on[n] = map[string]bool{}, map[string]bool{}, map[string]bool{}
-		for _, p := range seated(g, s, acts, i+1) {
-			if !asks(o.known(p)) && (g.Route.Org == "" || p.Person != "") {
-				o.on[n][o.known(p)] = true
+		o.at[n], o.in[n], o.on[n], o.part[n] = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
+		o.has[n] = make([]int, len(partsOf(s)))
+		for j, p := range seated(g, s, acts, i+1) {
+			if id := o.known(p); !asks(id) && (g.Route.Org == "" || p.Person != "") && !o.on[n][id] {
+				o.on[n][id], o.part[n][id] = true, partAt(s, j)
 			}
 		}
 	}
-	for _, act := range acts {
+	stamps := map[[3]string]int{}
+	for i, act := range acts {
 		key := [3]string{name(act.Stage), o.known(act.Hand), o.known(act.Principal)}
 		switch act.Kind {
 		case circulation.Stamp:
 			o.given[key]++
+			stamps[key] = i
 		case back:
 			o.given[key]--
 		case circulation.Stand:
@@ -133,10 +140,41 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 			in := o.in[key[0]]
 			o.sound = o.sound && !in[key[1]] && !in[key[2]]
 			o.at[key[0]][key[2]], in[key[1]], in[key[2]], o.all[key[1]] = true, true, true, true
+			o.has[key[0]][o.stampedIn(acts, stamps[key])]++
+			o.filed[key[0]] = o.filed[key[0]] || len(acts[stamps[key]].Attached) > 0
 		}
 		o.sound = o.sound && (n == 0 || n == 1)
 	}
 	return o
+}
+
+// partsOf returns the parts of a stage; of one that isn't cut that is all of it.
+func partsOf(s circulation.Stage) []circulation.Part {
+	if len(s.Parts) > 0 {
+		return s.Parts
+	}
+	return []circulation.Part{{N: len(s.People), Of: s.Need}}
+}
+
+// partAt returns in which part of a stage the one is whom it names at a place.
+func partAt(s circulation.Stage, place int) int {
+	for n, part := range partsOf(s) {
+		if place -= part.N; place < 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// stampedIn returns for which part of its stage a stamp counts: that of its principal as people were known then.
+func (o *oracle) stampedIn(acts []circulation.Act, i int) int {
+	s, then := o.stage(acts[i].Stage), known(o.g, acts[:i+1])
+	for place, p := range seated(o.g, s, acts[:i], acts[i].Stage) {
+		if then(p) == then(acts[i].Principal) && (o.g.Route.Org == "" || p.Person != "") {
+			return partAt(s, place)
+		}
+	}
+	return 0
 }
 
 // seated returns the people of a stage, with successors. Who was replaced is told by what was known of people then.
@@ -145,8 +183,11 @@ func seated(g circulation.Gate, s circulation.Stage, acts []circulation.Act, sta
 	for i, act := range acts {
 		if act.Kind == circulation.Stand && act.Stage == stage {
 			then := known(g, acts[:i+1])
-			out = slices.DeleteFunc(out, func(p circulation.Person) bool { return then(p) == then(*act.For) })
-			out = append(out, *act.To)
+			for i, p := range out {
+				if then(p) == then(*act.For) {
+					out[i] = *act.To
+				}
+			}
 		}
 	}
 	return out
@@ -155,7 +196,12 @@ func seated(g circulation.Gate, s circulation.Stage, acts []circulation.Act, sta
 func (o *oracle) stage(i int) circulation.Stage { return o.g.Route.Stages[i-1] }
 
 func (o *oracle) full(i int) bool {
-	return o.stage(i).LeftOut != "" || len(o.at[name(i)]) == o.stage(i).Need
+	for n, part := range partsOf(o.stage(i)) {
+		if o.stage(i).LeftOut == "" && o.has[name(i)][n] < part.Of {
+			return false
+		}
+	}
+	return true
 }
 
 // present returns the number of the first stage that isn't full, 0 if all are.
@@ -179,7 +225,12 @@ func (o *oracle) legal() bool {
 	}
 	for i, s := range o.g.Route.Stages {
 		n := name(i + 1)
-		if len(o.at[n]) > s.Need || len(o.at[n]) > 0 && (s.LeftOut != "" || o.earlierMissing(i+1)) {
+		for j, part := range partsOf(s) {
+			if o.has[n][j] > part.Of {
+				return false
+			}
+		}
+		if len(o.at[n]) > 0 && (s.LeftOut != "" || o.earlierMissing(i+1)) {
 			return false
 		}
 		for who := range o.at[n] {
@@ -188,7 +239,7 @@ func (o *oracle) legal() bool {
 			}
 		}
 	}
-	return o.completable(1, o.all)
+	return o.completable(1, 0, o.all)
 }
 
 func (o *oracle) earlierMissing(i int) bool {
@@ -200,21 +251,23 @@ func (o *oracle) earlierMissing(i int) bool {
 	return false
 }
 
-// completable tries every choice of people who stamp with their own hands from stage i on.
-func (o *oracle) completable(i int, hands map[string]bool) bool {
+// completable tries every choice of people who stamp with their own hands from a part of stage i on.
+func (o *oracle) completable(i, part int, hands map[string]bool) bool {
 	if i > len(o.g.Route.Stages) {
 		return len(hands) >= o.g.Route.Hands
 	}
-	if o.full(i) {
-		return o.completable(i+1, hands)
+	parts := partsOf(o.stage(i))
+	if part == len(parts) || o.full(i) {
+		return o.completable(i+1, 0, hands)
 	}
-	owed, n := o.stage(i).Need-len(o.at[name(i)]), name(i)
+	n := name(i)
+	owed := parts[part].Of - o.has[n][part]
 	if o.stage(i).Mode != circulation.ModePeople {
-		return o.completable(i+1, with(hands, "somebody at stage "+n))
+		return o.completable(i+1, 0, with(hands, "somebody at stage "+n))
 	}
 	var free []string
 	for who := range o.on[n] {
-		if !o.in[n][who] {
+		if !o.in[n][who] && o.part[n][who] == part {
 			free = append(free, who)
 		}
 	}
@@ -226,7 +279,7 @@ func (o *oracle) completable(i int, hands map[string]bool) bool {
 				chosen, size = with(chosen, who), size+1
 			}
 		}
-		if size == owed && o.completable(i+1, chosen) {
+		if size == owed && o.completable(i, part+1, chosen) {
 			return true
 		}
 	}
@@ -256,7 +309,7 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	own, d := hand == principal, act.Found.Delegation
 	if s := o.stage(act.Stage); s.Mode == circulation.ModeSettings && act.Kind != circulation.Stand && act.Kind != back {
 		by := act.Found.Allowed
-		return by != nil && by.As != "" && own && act.Stage == present &&
+		return by != nil && len(act.Attached) == 0 && by.As != "" && own && act.Stage == present &&
 			(act.Kind == sendBack || act.Kind == stamp && (by.Self || !asks(hand)))
 	}
 	switch {
@@ -279,14 +332,30 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	if act.Stage != present || o.in[n][principal] || act.Kind == stamp && o.in[n][hand] {
 		return false
 	}
-	if o.stage(act.Stage).Mode == circulation.ModeChannel {
+	s := o.stage(act.Stage)
+	last := o.owed(act.Stage) == 1
+	if has := len(act.Attached) > 0; has && !s.Minutes || act.Kind == stamp && s.Minutes && last && !has && !o.filed[n] {
+		return false
+	}
+	if s.Mode == circulation.ModeChannel {
 		return own && act.Found.Channel != ""
+	}
+	if part := o.part[n][principal]; !o.on[n][principal] || o.has[n][part] == partsOf(s)[part].Of || s.NoStandIns && !own {
+		return false
 	}
 	key := act.Hand.User + "#" + act.Principal.User + "#"
 	if o.g.Route.Org != "" {
 		key = act.Hand.Person + "#" + act.Principal.Person + "#"
 	}
-	return o.on[n][principal] && (own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, key))
+	return own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, key)
+}
+
+// owed returns how many stamps a stage owes.
+func (o *oracle) owed(i int) (owed int) {
+	for n, part := range partsOf(o.stage(i)) {
+		owed += part.Of - o.has[name(i)][n]
+	}
+	return owed
 }
 
 // aside says whether a stage names an asker, as people were known when the gate opened.
@@ -307,6 +376,9 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 		if p.User == "" || g.Route.Org != "" && p.Person == "" {
 			return false
 		}
+	}
+	if len(act.Attached) > 0 && act.Kind != stamp || act.As != "" {
+		return false
 	}
 	return slices.Contains(circulation.Kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 &&
 		act.Stage <= len(g.Route.Stages) && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")

@@ -52,7 +52,7 @@ func (st *State) answer(g *Gate, act *Act) Why {
 		return WhyNoQuestion
 	case act.Stage != q.Asked.Stage:
 		return WhyStage
-	case st.joined || st.lacks(g, act, "") != "":
+	case st.joined || st.lacks(g, act, &st.Stages[act.Stage-1]) != "":
 		return WhyFound
 	}
 	return ""

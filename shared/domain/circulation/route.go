@@ -139,13 +139,13 @@ func (s *Stage) sound(rule *Rule) bool {
 	if rule == nil {
 		mode = ModeSettings
 	}
-	if s.As != "" || len(s.Parts) > 0 || s.NoStandIns || s.Minutes || s.Dissent != "" || len(s.Over) > 0 {
+	if s.As != "" || s.Dissent != "" || len(s.Over) > 0 {
 		return false // not yet
 	}
 	if s.Mode == ModePeople {
-		return rule != nil && s.Need >= 1
+		return rule != nil && s.Need >= 1 && s.cut()
 	}
-	return s.Mode == mode && len(s.People) == 0 && s.Need == 1
+	return s.Mode == mode && len(s.People) == 0 && len(s.Parts) == 0 && s.Need == 1
 }
 
 // open returns the state of a gate before the first act; ok is false if this release can't walk its route.
@@ -168,27 +168,12 @@ func open(g *Gate) (st State, ok bool) {
 		if !s.sound(g.Rule) {
 			return State{}, false
 		}
-		s.People, s.Aside = st.asked(g, s.People)
-		s.Owed = s.Need
+		st.seat(g, s)
 		stamps += s.Owed
 	}
 	st.bytes = g.bytes()
 	st.enter(g, nil)
 	return st, stamps <= maxStamps && st.fits() && st.missing(r) == 0
-}
-
-// asked returns those of a stage's people who may stamp, and the askers among them, each once.
-func (st *State) asked(g *Gate, people []Person) (asked, aside []Person) {
-	for i := range people {
-		switch p := &people[i]; {
-		case !g.Route.counts(p):
-		case st.who.asks(g, p):
-			aside = append(aside, *p)
-		default:
-			asked = append(asked, *p)
-		}
-	}
-	return st.who.distinct(asked), st.who.distinct(aside)
 }
 
 // AskedText returns what a gate's stamps are on, as JSON: what is asked, the rule and the route.

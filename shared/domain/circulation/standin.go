@@ -100,6 +100,8 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	switch counts := s.Counts(at); {
 	case theirs && slices.ContainsFunc(g.Askers, asker):
 		f.rank, f.Lacks = ofAsker, LackOthers
+	case theirs && st.CurrentStage().NoStandIns:
+		f.rank, f.Lacks = unfit, LackAlone
 	case theirs && counts && s.Unfit != "":
 		f.rank, f.Lacks = unfit, s.Unfit
 	case theirs && !counts:

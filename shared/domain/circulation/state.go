@@ -33,6 +33,10 @@ type StageState struct {
 	Owed               int
 	OpenedAt, DecideBy *time.Time // while it is asked or done
 
+	part  []int // of each of the people
+	owed  []int // stamps of each part
+	given []int // part of each of the stamps
+
 	stopped *Act          // the question that stopped its clock since it opened
 	rest    time.Duration // for how long it stopped, MostWait while that is open
 }
@@ -54,12 +58,12 @@ func (st *State) CurrentStage() *StageState {
 }
 
 // Owes returns who owes the present stage a stamp: its people who stand in none of its stamps, as hand or principal. It
-// is empty for a channel's stage, which names nobody.
+// is empty for a channel's stage, which names nobody. The people of a part that has its stamps owe nothing.
 func (st *State) Owes() (people []Person) {
 	if s := st.CurrentStage(); s != nil {
 		in := st.who.in(s)
 		for i := range s.People {
-			if in[st.who.id(&s.People[i])] == 0 {
+			if in[st.who.id(&s.People[i])] == 0 && s.owed[s.part[i]] > 0 {
 				people = append(people, s.People[i])
 			}
 		}
@@ -98,7 +102,7 @@ func (st *State) meet(act *Act) {
 	}
 	if st.joined {
 		for i := range st.Stages {
-			st.Stages[i].People = st.who.distinct(st.Stages[i].People)
+			st.Stages[i].merge(st.who)
 		}
 	}
 }
@@ -145,12 +149,23 @@ func (st *State) enter(g *Gate, by *Act) {
 	}
 }
 
-// seats are the stamps that a stage still owes.
+// seats are the stamps that a part of a stage still owes.
 type seats struct {
 	free  int
 	who   []int // may give one with their own hand
 	given []int
 	tried bool
+}
+
+// free returns the seats of a part of a stage, in whose stamps people stand.
+func (st *State) free(s *StageState, part int, in map[int]int) *seats {
+	free := &seats{free: s.owed[part]}
+	for i := range s.People {
+		if id := st.who.id(&s.People[i]); s.part[i] == part && in[id] == 0 {
+			free.who = append(free.who, id)
+		}
+	}
+	return free
 }
 
 // missing returns how many stamps or hands would be missing in the end if from this state on people stamped with their
@@ -165,16 +180,14 @@ func (st *State) missing(r *Route) int {
 		case s.Mode != ModePeople:
 			more -= s.Owed
 		default:
-			free, in := &seats{free: s.Owed}, st.who.in(s)
-			for i := range s.People {
-				if id := st.who.id(&s.People[i]); in[id] == 0 && !slices.Contains(free.who, id) {
-					free.who = append(free.who, id)
+			in := st.who.in(s)
+			for n := range s.owed {
+				free := st.free(s, n, in)
+				if short := free.free - len(free.who); short > 0 {
+					return short
 				}
+				open = append(open, free)
 			}
-			if short := s.Owed - len(free.who); short > 0 {
-				return short
-			}
-			open = append(open, free)
 		}
 	}
 	for _, s := range open {

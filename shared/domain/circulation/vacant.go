@@ -8,8 +8,8 @@ type Vacant struct {
 	Person Person
 }
 
-// Stuck returns the people without whom the gate can't be settled, of those who are gone: of each stage that has too
-// few others. If only the number of different hands can't be reached, it returns all who are gone and haven't stamped.
+// Stuck returns the people without whom the gate can't be settled, of those who are gone: of each part of a stage that
+// has too few others. If only the number of different hands can't be reached, it returns all who are gone and haven't stamped.
 // A gate that nobody is asked about isn't stuck.
 func (st *State) Stuck(g Gate, gone func(Person) bool) (out []Vacant) {
 	if st.Refused != nil || st.Present == 0 {
@@ -18,37 +18,33 @@ func (st *State) Stuck(g Gate, gone func(Person) bool) (out []Vacant) {
 	left, all := *st, []Vacant{}
 	left.Stages = slices.Clone(st.Stages)
 	for i := range left.Stages {
-		s := &left.Stages[i]
+		s := &st.Stages[i]
 		if s.Owed == 0 || s.Mode != ModePeople {
 			continue
 		}
-		var here []Vacant
-		s.People = slices.DeleteFunc(slices.Clone(s.People), func(p Person) bool {
-			if st.who.stamped(s, &p) || !gone(p) {
-				return false
+		here, able, stay := make([][]Vacant, len(s.owed)), make([]int, len(s.owed)), &left.Stages[i]
+		stay.People, stay.part = nil, nil
+		for j, p := range s.People {
+			part, stamped := s.part[j], st.who.stamped(s, &p)
+			if !stamped && gone(p) {
+				here[part] = append(here[part], Vacant{i + 1, p})
+				continue
 			}
-			here = append(here, Vacant{i + 1, p})
-			return true
-		})
-		all = append(all, here...)
-		if able := s.able(st.who); able < s.Owed {
-			out = append(out, here...)
+			if stay.People, stay.part = append(stay.People, p), append(stay.part, part); !stamped {
+				able[part]++
+			}
+		}
+		for part := range here {
+			all = append(all, here[part]...)
+			if able[part] < s.owed[part] {
+				out = append(out, here[part]...)
+			}
 		}
 	}
 	if len(out) == 0 && left.missing(g.Route) > 0 {
 		return all
 	}
 	return out
-}
-
-// able returns how many of a stage's people have not stamped.
-func (s *StageState) able(who persons) (n int) {
-	for i := range s.People {
-		if !who.stamped(s, &s.People[i]) {
-			n++
-		}
-	}
-	return n
 }
 
 // Replaceable reports whether a successor may be put in somebody's place at a stage: they may still stamp there.

@@ -203,7 +203,7 @@ func TestBothLanguagesWalkAlike(t *testing.T) {
 	for _, what := range []string{"", "settled", "send_back", "give_back", "deny", "unknown", "hash", "again", "ended", "settled",
 		"self", "stage",
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
-		"open_question", "no_question", "not_asker",
+		"enough", "minutes", "open_question", "no_question", "not_asker",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
 		"an asker's end", "by the settings", "an asker's stamp", "nobody is asked", "the rule is gone"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)

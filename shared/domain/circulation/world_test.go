@@ -41,6 +41,21 @@ func desk(name string, need int, users ...string) circulation.Stage {
 	return circulation.Stage{Name: name, Mode: circulation.ModePeople, People: people(users...), Need: need}
 }
 
+// cut returns a stage cut into parts: for each the number of people, and of stamps.
+func cut(s circulation.Stage, of ...int) circulation.Stage {
+	s.Need = 0
+	for i := 0; i < len(of); i += 2 {
+		s.Parts, s.Need = append(s.Parts, circulation.Part{N: of[i], Of: of[i+1]}), s.Need+of[i+1]
+	}
+	return s
+}
+
+// minuted returns a stage that asks for minutes, and where nobody acts for another.
+func minuted(s circulation.Stage) circulation.Stage {
+	s.Minutes, s.NoStandIns = true, true
+	return s
+}
+
 func channel(name string) circulation.Stage {
 	return circulation.Stage{Name: name, Mode: circulation.ModeChannel, Need: 1}
 }

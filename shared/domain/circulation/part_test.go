@@ -1,0 +1,102 @@
+package circulation_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// Each part of a stage needs its own stamps. Whose part has them owes nothing, until one is taken back.
+func TestEachPartHasItsStamps(t *testing.T) {
+	g := gateOf(2, cut(desk("both", 0, "A", "B", "C", "D"), 2, 1, 2, 1), desk("last", 1, "E"))
+	st := circulation.Walk(after(g, of(stamp, "A", 1)))
+	expect.Same(t, st.Owes(), people("C", "D"))
+	expect.Same(t, st.Stages[0].PartStates(), []circulation.PartState{{People: people("A", "B"), Need: 1},
+		{People: people("C", "D"), Need: 1, Owed: 1}})
+	expect.That(t, st.Stages[1].PartStates() == nil, "a stage that isn't cut has parts")
+	for _, kind := range []circulation.Kind{stamp, sendBack, giveBack, deny, ask} {
+		expect.Is(t, why(after(g, of(stamp, "A", 1)), of(kind, "B", 1)), circulation.WhyEnough, "%s", kind)
+		expect.Is(t, why(after(g, of(stamp, "A", 1)), of(kind, "C", 1)), "", "%s", kind)
+	}
+	st = walked(g, of(stamp, "A", 1), of(stamp, "D", 1))
+	expect.That(t, st.Present == 2 && st.Stages[0].Owed == 0, "%+v", st.Refused)
+	st = walked(g, of(stamp, "A", 1), of(stamp, "D", 1), of(back, "A", 1))
+	expect.Same(t, st.Owes(), people("A", "B"))
+	st = walked(g, successor("X", "B", "F", 1), of(stamp, "F", 1))
+	expect.Same(t, st.Owes(), people("C", "D"))
+	expect.Is(t, stuck(g, "C", "D"), "1:C 1:D")
+	expect.Is(t, stuck(g, "A", "C"), "")
+}
+
+// Who is named in two parts is in the first of them.
+func TestPartsHaveNobodyTwice(t *testing.T) {
+	g := gateOf(1, cut(desk("both", 0, "A", "B", "A", "C"), 2, 1, 2, 1))
+	st := circulation.Walk(after(g, of(stamp, "B", 1)))
+	expect.Same(t, st.Owes(), people("C"))
+	for name, s := range map[string]circulation.Stage{
+		"too few people":         cut(desk("both", 0, "A", "B", "C"), 1, 1, 1, 1),
+		"too many people":        cut(desk("both", 0, "A", "B"), 2, 1, 1, 1),
+		"a part without stamps":  cut(desk("both", 0, "A", "B"), 1, 0, 1, 1),
+		"a part of nobody":       cut(desk("both", 0, "A"), 1, 1, 0, 0),
+		"of the first part's":    cut(desk("both", 0, "A", "B", "A"), 2, 1, 1, 1),
+		"only an asker":          cut(desk("both", 0, "A", "Q"), 1, 1, 1, 1),
+		"of a channel's members": cut(channel("all"), 0, 1),
+		"another need": func() circulation.Stage {
+			s := cut(desk("both", 0, "A", "B", "C"), 2, 1, 1, 1)
+			s.Need = 3
+			return s
+		}(),
+	} {
+		expect.That(t, circulation.Walk(gateOf(1, s)).Refused != nil, "%s: it opens", name)
+	}
+}
+
+// A stage that lets nobody act for its people says so to whoever stands in for one of them, and has no such button.
+func TestNobodyStandsInThere(t *testing.T) {
+	g := gateOf(1, minuted(desk("one", 2, "A", "B")))
+	g.Route.Stages[0].Minutes = false
+	for _, kind := range []circulation.Kind{stamp, deny, giveBack, ask} {
+		refused, _ := errors.AsType[*circulation.Refusal](circulation.Admit(g, circulation.Walk(g), instead(kind, "X", "A", 1)))
+		expect.That(t, refused != nil && refused.Why == circulation.WhyFound && refused.Lacks == circulation.LackAlone &&
+			refused.For.User == "A", "%s: %+v", kind, refused)
+		expect.Is(t, why(g, of(kind, "A", 1)), "")
+	}
+	st := circulation.Walk(g)
+	all := []circulation.StandIn{{Delegation: circulation.Delegation{Key: "X#A#2026", Rev: 1}, Hand: person("X"),
+		Principal: person("A"), Begins: opened, Ends: opened.AddDate(0, 1, 0)}}
+	by := st.StandsIn(&g, person("X"), "", all, opened)
+	expect.That(t, by != nil && by.Lacks == circulation.LackAlone && !by.Owes() && st.StoodFor(&g, all) == nil, "%+v", by)
+}
+
+// A stage with minutes is complete only with a file, which may come with any of its stamps; elsewhere none may come.
+func TestMinutesAreAttached(t *testing.T) {
+	g := gateOf(1, minuted(desk("board", 2, "A", "B", "C")), desk("last", 1, "D"))
+	file := func(user string, stage int) act { return changed(of(stamp, user, stage), withFile) }
+	first, with := after(g, of(stamp, "A", 1)), after(g, file("A", 1))
+	many := file("B", 1)
+	many.Attached = slices.Repeat(many.Attached, circulation.MaxAttached+1)
+	for name, c := range map[string]struct {
+		gate circulation.Gate
+		act  act
+		why  circulation.Why
+	}{
+		"the first stamp":          {g, of(stamp, "A", 1), ""},
+		"the last without a file":  {first, of(stamp, "B", 1), circulation.WhyMinutes},
+		"the last with one":        {first, file("B", 1), ""},
+		"the last after one":       {with, of(stamp, "B", 1), ""},
+		"after it was taken back":  {after(with, of(stamp, "B", 1), of(back, "A", 1)), of(stamp, "C", 1), circulation.WhyMinutes},
+		"a denial without one":     {first, of(deny, "B", 1), ""},
+		"where none are asked for": {after(with, of(stamp, "B", 1)), file("D", 2), circulation.WhyUnknown},
+		"too many":                 {first, many, circulation.WhyUnknown},
+		"one with a denial":        {first, changed(of(deny, "B", 1), withFile), circulation.WhyUnknown},
+		"without a name": {first, changed(file("B", 1), func(a *act) { a.Attached[0].Name = "" }),
+			circulation.WhyUnknown},
+		"without a hash": {first, changed(file("B", 1), func(a *act) { a.Attached[0].SHA256 = "abc" }),
+			circulation.WhyUnknown},
+	} {
+		expect.Is(t, why(c.gate, c.act), c.why, "%s", name)
+	}
+}
