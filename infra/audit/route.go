@@ -38,6 +38,7 @@ var onRoute = map[circulation.Kind]struct{ ending, did string }{
 	circulation.SendBack: {"rejected", "sent back by"}, circulation.GiveBack: {"returned", "returned by"},
 	circulation.Deny: {"denied", "denied by"}, circulation.Stand: {"reassigned", "successor named by"},
 	circulation.Ask: {"questioned", "questioned by"}, circulation.Answer: {"answered", "answered by"},
+	circulation.Add: {"added", "another one asked for by"}, circulation.Dissent: {"dissented", "objected to by"},
 }
 
 // routeEndings are how entries that record what is done on a gate end.
@@ -156,6 +157,12 @@ func (k *walking) asks(number int, s *circulation.Stage) {
 	if s.Filled != "" {
 		above = ", above it: " + s.Filled
 	}
+	if s.As == circulation.AsConsult {
+		above += ", consulted"
+	}
+	if s.Dissent == circulation.ObjectionRaised {
+		above += ", who stands over them is asked after an objection"
+	}
 	if s.NoStandIns {
 		above += ", nobody stands in for them"
 	}
@@ -170,6 +177,9 @@ func (k *walking) asks(number int, s *circulation.Stage) {
 	}
 	for _, p := range s.People {
 		k.say("      %s", named(p))
+	}
+	for _, p := range s.Over {
+		k.say("      over them: %s", named(p))
 	}
 }
 
@@ -191,7 +201,7 @@ func (k *walking) acted() bool {
 		}
 		e, d := k.entries[i+1], k.entries[i+1].details
 		ending := strings.TrimPrefix(e.Action, k.of+".")
-		fits := ending == onRoute[act.Kind].ending || ending == "approved" && act.Kind == circulation.Stamp
+		fits := ending == onRoute[act.Kind].ending || ending == "approved" && act.Gives()
 		k.wrongIf(!fits || e.ActorID != act.Hand.User ||
 			e.Timestamp != aggregate.TimeText(act.At) || d.Stage != act.Stage || d.Asked != k.gate.AskedSum,
 			"%s: act %d is said to be a %s of %s, its entry says %s of %s", k.name, i+1, act.Kind, act.Hand.User,
@@ -245,6 +255,9 @@ func done(act *circulation.Act) string {
 	}
 	if act.For != nil && act.To != nil {
 		text += fmt.Sprintf(": %s in the place of %s", named(*act.To), named(*act.For))
+	}
+	if act.For == nil && act.To != nil {
+		text += fmt.Sprintf(": %s, to %s", named(*act.To), act.As)
 	}
 	for _, file := range act.Attached {
 		text += fmt.Sprintf(", with the file %s, sha256 %s", file.Name, file.SHA256)

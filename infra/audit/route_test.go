@@ -40,8 +40,8 @@ func TestBothVerifiersKnowEveryKindOfAct(t *testing.T) {
 	}
 }
 
-// settling is what is done on a route: a stamp that is taken back, a stand-in, a successor, a question, and who settles
-// it.
+// settling is what is done on a route: a stamp that is taken back, a stand-in, a successor, minutes, a question, an
+// addition, an objection that goes up, and who settles it.
 func settling() []circulation.Act {
 	act := func(kind circulation.Kind, user string, stage int) circulation.Act {
 		return circulation.Act{Form: circulation.Form, Kind: kind, Hand: someone(user), Principal: someone(user),
@@ -52,6 +52,10 @@ func settling() []circulation.Act {
 	instead.Found.Delegation = &circulation.Delegation{Key: "U0MORI#U0TAKADA#2026-04-01", Rev: 4}
 	question, reply := act(circulation.Ask, "U0TANAKA", 3), act(circulation.Answer, "U0SATO", 3)
 	question.Text, reply.Text = "納期はいつですか", "月末です"
+	addition, objection := act(circulation.Add, "U0TANAKA", 3), act(circulation.Dissent, "U0HORI", 5)
+	friend := someone("U0FUJI")
+	addition.To, addition.As, addition.Found.Resolved, addition.Text = &friend, circulation.AsApprove, friend.Via, "詳しい"
+	objection.Text = "契約書がない"
 	minutes := act(circulation.Stamp, "U0KATO", 2)
 	minutes.Attached = []circulation.Attached{{Name: "議事録.pdf", SHA256: aggregate.HashOf("議事録")}}
 	replaced, by := someone("U0ITO"), someone("U0KATO")
@@ -60,7 +64,8 @@ func settling() []circulation.Act {
 	return []circulation.Act{
 		act(circulation.Stamp, "U0SUZUKI", 1), act(circulation.TakeBack, "U0SUZUKI", 1), act(circulation.Stamp,
 			"U0SUZUKI", 1),
-		instead, stand, minutes, question, reply, act(circulation.Stamp, "U0TANAKA", 3),
+		instead, stand, minutes, question, reply, addition, act(circulation.Stamp, "U0TANAKA", 3),
+		act(circulation.Stamp, "U0FUJI", 6), objection, act(circulation.Stamp, "U0SHACHO", 7),
 	}
 }
 
@@ -88,6 +93,9 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	}
 	board := desk("経理", 2, "U0TAKADA", "U0ITO")
 	board.Parts, board.Minutes = []circulation.Part{{N: 1, Of: 1}, {N: 1, Of: 1}}, true
+	consult := desk("法務", 1, "U0HORI")
+	consult.As, consult.Dissent = circulation.AsConsult, circulation.ObjectionRaised
+	consult.Over = []circulation.Person{someone("U0SHACHO")}
 	opening := aggregate.Opening{
 		Rule: rule, Askers: []circulation.Person{{User: "U0SATO"}},
 		Route: circulation.Route{Form: circulation.Form, Hands: 3, Readers: []circulation.Person{someone("U0SOUMU")},
@@ -95,12 +103,12 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 				desk("課長", 1, "U0SUZUKI", "U0SATO"), {Name: "室長", Mode: circulation.ModePeople, LeftOut: "nobody",
 					As: circulation.AsConsult, Parts: []circulation.Part{{N: 1, Of: 1}}, NoStandIns: true, Minutes: true,
 					Dissent: circulation.ObjectionRaised, Over: []circulation.Person{someone("U0SHACHO")}},
-				board,
+				board, consult,
 				desk("部長", 1, "U0TANAKA"),
 			}},
 	}
-	opening.Route.Stages = append(opening.Route.Stages[:1:1], opening.Route.Stages[2], opening.Route.Stages[3],
-		opening.Route.Stages[1])
+	opening.Route.Stages = append(opening.Route.Stages[:1:1], opening.Route.Stages[2], opening.Route.Stages[4],
+		opening.Route.Stages[1], opening.Route.Stages[3])
 	c := &circulated{}
 	put := func(action aggregate.Action, actor string, at time.Time, details map[string]any) {
 		members := map[string]any{"action": of + "." + string(action), "resource_id": resource, "task_id": about,
@@ -188,9 +196,13 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 			"stage 2: successor named by U0ADMIN", ", by the row TENANT of the administrator, revision 7: U0KATO",
 			"stage 2, 経理: stamps of 2 of these 2 people, with minutes", "      of people 2 to 2: 1",
 			", with the file 議事録.pdf, sha256 " + aggregate.HashOf("議事録"),
+			"stage 5, 法務: stamps of 1 of these 1 people, consulted, who stands over them is asked after an objection",
+			"      over them: U0SHACHO (manager", "stage 5: objected to by U0HORI (manager", "契約書がない",
+			"stage 3: another one asked for by U0TANAKA (manager of @sato as of 2026-04-18): U0FUJI (manager",
+			"to approve: 詳しい",
 			"questioned by U0TANAKA (manager of @sato as of 2026-04-18): 納期はいつですか",
 			"answered by U0SATO (manager of @sato as of 2026-04-18): 月末です",
-			"U0KATO (manager of @sato as of 2026-04-18) in the place of U0ITO", "退職のため", "settled by 4 stamps",
+			"U0KATO (manager of @sato as of 2026-04-18) in the place of U0ITO", "退職のため", "settled by 6 stamps",
 		} {
 			expect.That(t, strings.Count(out, want) >= 2, "%s: %q is not said of both gates:\n%s", by, want, out)
 		}
@@ -376,7 +388,7 @@ func TestAnActionUnderARuleIsProved(t *testing.T) {
 	r := ofAction(t, settling(), done, "completed", `"version":"v2"`)
 	for by, verify := range verifiers {
 		out, err := verify(t, r)
-		expect.That(t, err == nil && strings.Contains(out, "settled by 4 stamps") && strings.Contains(out,
+		expect.That(t, err == nil && strings.Contains(out, "settled by 6 stamps") && strings.Contains(out,
 			"stamped by U0TANAKA"), "%s: %v\n%s", by, err, out)
 	}
 	of := func(r *Receipt) *walked { return r.Action.Gate }

@@ -179,6 +179,9 @@ var changesOfARoute = []struct{ name, old, with, says string }{
 	{"act 6, what they say", `"sha256":"`, `"sha256":"0`, "act 6"},
 	{"act 7, the question", "納期はいつですか", "納期は", "act 7"},
 	{"act 8, the answer", "月末です", "翌月末です", "act 8"},
+	{"act 9, whom it added", `"to":{"user":"U0FUJI"`, `"to":{"user":"U0EVIL"`, "act 9"},
+	{"act 9, for what", `"as":"approve"`, `"as":"consult"`, "act 9"},
+	{"act 9, how they were found", `"resolved":"manager`, `"resolved":"Manager`, "act 9"},
 	{"act 5, why", "退職のため", "休暇のため", "act 5"},
 }
 

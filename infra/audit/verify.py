@@ -355,6 +355,8 @@ class Claims:
             else:
                 people = stage.get("people") or []
                 above = ", above it: %s" % stage["filled"] if stage.get("filled") else ""
+                above += ", consulted" if stage.get("as") == "consult" else ""
+                above += ", who stands over them is asked after an objection" if stage.get("dissent") == "up" else ""
                 above += ", nobody stands in for them" if stage.get("no_stand_ins") else ""
                 above += ", with minutes" if stage.get("minutes") else ""
                 self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
@@ -364,6 +366,7 @@ class Claims:
                     self.said.append("      of people %d to %d: %d" % (first + 1, first + part["n"], part["of"]))
                     first += part["n"]
                 self.said += ["      " + named(p) for p in people]
+                self.said += ["      over them: " + named(p) for p in stage.get("over") or []]
         self.said.append("    hands of different people: at least %s" % route["hands"])
         self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
         return gate, rule
@@ -375,7 +378,7 @@ class Claims:
         acts = [json.loads(text) for text in texts]
         for number, (act, e) in enumerate(zip(acts, entries[1:]), 1):
             d, ending = e["details"], e["action"].removeprefix(of + ".")
-            fits = ending == ACTS.get(act["kind"], [""])[0] or ending == "approved" and act["kind"] == "stamp"
+            fits = ending == ACTS.get(act["kind"], [""])[0] or ending == "approved" and act["kind"] in ("stamp", "dissent")
             claimed = (act["hand"]["user"], moment(act["at"]), act["stage"], asked)
             if not fits or claimed != (e.get("actor_id"), e["timestamp"], d.get("stage"), d.get("asked")):
                 self.found.append("%s: act %d is said to be a %s of %s, its entry says otherwise" % (name, number, act["kind"], claimed[0]))
@@ -389,7 +392,7 @@ class Claims:
         if walk.refused:
             self.found.append("%s: act %d could not be done: %s" % (name, walk.refused["act"], walk.refused["why"]))
             return
-        stamps = sum(len(s["stamps"]) for s in walk.stages)
+        stamps = len(walk.said(False, "stamp"))
         if walk.settled() != approved:
             self.found.append("%s: what was done settles its route: %s, its last entry says otherwise" % (name, walk.settled()))
         sealed = (last.get("route_hash"), last.get("rule"), last.get("stamps"))
@@ -411,6 +414,8 @@ ACTS = {
     "stand": ("reassigned", "successor named by"),
     "ask": ("questioned", "questioned by"),
     "answer": ("answered", "answered by"),
+    "add": ("added", "another one asked for by"),
+    "dissent": ("dissented", "objected to by"),
 }
 ON_ROUTE = ("routed", "approved", *(ending for ending, _ in ACTS.values()))
 
@@ -448,6 +453,8 @@ def done(act):
         text += ", in the organisation " + found["org"]
     if act.get("for") and act.get("to"):
         text += ": %s in the place of %s" % (named(act["to"]), named(act["for"]))
+    elif act.get("to"):
+        text += ": %s, to %s" % (named(act["to"]), act.get("as"))
     for file in act.get("attached") or []:
         text += ", with the file %s, sha256 %s" % (file["name"], file["sha256"])
     return text + (": " + act["text"] if act.get("text") else "")
@@ -834,7 +841,7 @@ def by(entry):
 
 FORM = 2
 ENDS = ("send_back", "give_back", "deny")
-MOST_QUESTIONS, MOST_FILES, MOST_WAIT = 10, 10, timedelta(hours=72)
+MOST_QUESTIONS, MOST_ADDED, MOST_FILES, MOST_WAIT = 10, 10, 10, timedelta(hours=72)
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
 GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, ACT_BYTES, STAMP_BYTES, FILE_BYTES = 200, 40, 170, 20, 300, 500, 30
 ESCAPED = 6  # bytes of a character as JSON, at the most
@@ -875,6 +882,7 @@ class Walk:
         self.gate, self.route = gate, gate.get("route") or {}
         self.stages, self.stood, self.backs, self.count, self.end, self.refused = [], [], [], 0, None, None
         self.ids, self.joined, self.present, number = {}, False, 0, 0
+        self.order, self.added = [], 0  # numbers of all stages as they are asked, and how many people were added
         self.questions = []  # each [the act that asked, the one that answered or None]
         try:
             self.open()
@@ -931,7 +939,7 @@ class Walk:
         if route.get("form") != FORM or not sound or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
             raise Refused("unknown")
         askers, readers = gate.get("askers") or [], route.get("readers") or []
-        self.meet(*askers, *(p for s in asks for p in s.get("people") or []))
+        self.meet(*askers, *(p for s in asks for p in [*(s.get("people") or []), *(s.get("over") or [])]))
         self.bytes = GATE_BYTES + text_bytes(gate, "asked", "home") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
         for s in asks:
             named = s.get("people") or []
@@ -945,22 +953,58 @@ class Walk:
             cut = (sum(p["n"] for p in parts), sum(p["of"] for p in parts)) == (len(named), need)
             cut = cut and (not s.get("parts") or mode == "people" and all(p["n"] > 0 and p["of"] > 0 for p in parts))
             fits = fits or mode == "people" and ruled and 1 <= need <= len(people)
-            fits = fits and cut and not any(s.get(x) for x in ("as", "dissent", "over"))  # not yet
+            consult, follows = s.get("as") == "consult", s.get("dissent") or ""
+            alone = consult and ruled if s.get("as") else not follows and not s.get("over")
+            fits = fits and cut and alone and follows in ("", "note", "up")
             if not out and not fits:
                 raise Refused("unknown")
-            self.stages.append({
-                "mode": mode, "out": out, "people": [] if out else people, "aside": [] if out else aside,
-                "owed": [] if out else [p["of"] for p in parts], "stamps": [], "given": [],
-                "alone": bool(s.get("no_stand_ins")), "minutes": bool(s.get("minutes")), "part": {},
-            })
+            stage = self.stage(mode, [] if out else people, consult)
+            stage.update(out=out, aside=[] if out else aside, owed=[] if out else [p["of"] for p in parts])
+            stage.update(alone=bool(s.get("no_stand_ins")), minutes=bool(s.get("minutes")))
+            stage["over"] = s.get("over") or [] if follows == "up" else []
             if not out:
-                self.cut(self.stages[-1], named, parts)
-            self.close(self.stages[-1])
+                self.cut(stage, named, parts)
+            self.stages.append(stage)
+        self.order = self.below(0)
         if not (self.owed() or not asks) or self.owed() > MOST_STAMPS:
             raise Refused("unknown")
         self.enter(since)
         if not self.room() or self.missing():
             raise Refused("unknown")
+
+    def stage(self, mode, people, consult, by=None, after=0):
+        """A stage as it is before the first act: of one part, which owes one stamp."""
+        return {
+            "mode": mode, "people": people, "part": [0] * len(people), "owed": [1], "stamps": [], "given": [], "consult": consult,
+            "by": by, "after": after, "closed": False, "out": False, "aside": [], "alone": False, "minutes": False, "over": [],
+            "opened": None, "stopped": None, "rest": timedelta(),
+        }
+
+    def counts_for_route(self, s):
+        """Whether a stage's stamps count for what the route asks: who was added, or is only consulted, replaces nobody."""
+        return s["by"] is None and not s["consult"]
+
+    def below(self, after):
+        """The numbers of the stages that were added after one, each with those added after it; 0: of all."""
+        return [n for i, s in enumerate(self.stages, 1) if s["after"] == after for n in (i, *self.below(i))]
+
+    def later(self, number):
+        return self.order[self.order.index(number) + 1:]
+
+    def coming(self, number):
+        """Whether a stage names people who are asked now, or later."""
+        s = self.stages[number - 1]
+        return self.present not in self.later(number) and not s["out"] and not s["closed"] and s["mode"] == "people"
+
+    def raised(self, number):
+        """The stage of those who are asked because somebody objected at a stage, or None."""
+        return next((s for s in self.stages if s["after"] == number and s["by"]["kind"] == "dissent"), None)
+
+    def add(self, by, people, consult):
+        people = self.distinct([p for p in people if self.counts(p) and not self.asks(p)])
+        if people:
+            self.stages.append(self.stage("people", people, consult, by, by["stage"]))
+            self.order = self.below(0)
 
     def owed(self):
         return sum(sum(s["owed"]) for s in self.stages)
@@ -982,7 +1026,8 @@ class Walk:
     def enter(self, at):
         """Asks the first stage that owes a stamp, since at unless it was asked already, and closes those after it."""
         was, self.present = self.present, 0
-        for number, s in enumerate(self.stages, 1):
+        for number in self.order:
+            s = self.stages[number - 1]
             if not sum(s["owed"]):
                 continue
             if self.present:
@@ -1003,7 +1048,7 @@ class Walk:
     # -- one act --
 
     def take(self, act):
-        why = self.never(act) or self.by_settings(act) or getattr(self, act["kind"])(act)
+        why = self.never(act) or self.by_settings(act) or getattr(self, "add_to" if act["kind"] == "add" else act["kind"])(act)
         if why:
             raise Refused(why)
         self.apply(act)
@@ -1014,7 +1059,7 @@ class Walk:
         if self.missing():
             raise Refused("hands")
         free = act["kind"] == "answer" or act["kind"] == "stamp" and not act.get("text")
-        if not free and not self.room() or len(self.stood) > MOST_STANDS:
+        if not free and not self.room() or len(self.stood) > MOST_STANDS or self.added > MOST_ADDED:
             raise Refused("bounds")
 
     def who(self, act):
@@ -1049,10 +1094,13 @@ class Walk:
         hand, principal, old, new = (act.get(who) or {} for who in ("hand", "principal", "for", "to"))
         known = act.get("form") == FORM and act["kind"] in ACTS and self.counts(hand) and self.counts(principal)
         if act["kind"] == "stand":
-            known = known and old and self.counts(new)
+            known = known and old and self.counts(new) and not act.get("as")
+        elif act["kind"] == "add":
+            known = known and act.get("for") is None and self.counts(new) and act.get("as") in ("approve", "consult")
+        elif act.get("as"):
+            known = False
         elif act.get("for") is not None or act.get("to") is not None:
             known = False
-        known = known and not act.get("as")
         if not self.filed(act):
             known = False
         if not known or not 1 <= act["stage"] <= len(self.stages):
@@ -1108,8 +1156,14 @@ class Walk:
             changes = [(self.id(x["for"]), self.id(x["to"])) if x["kind"] == "stand" else None for x in (a, act)]
             return (a["kind"], a["stage"], *self.who(a)) == (act["kind"], act["stage"], *self.who(act)) and changes[0] == changes[1]
 
-        if act["kind"] == "stamp":
-            return self.given(act) is not None
+        if act["kind"] in ("stamp", "dissent"):
+            return self.given(act) is not None and self.given(act)["kind"] == act["kind"]
+        if act["kind"] == "add":
+            return any(
+                s["by"] and s["by"]["kind"] == "add" and same(s["by"]) and s["by"]["as"] == act["as"]
+                and self.id(act["to"]) == self.id(s["by"]["to"]) and self.id(act["to"]) in self.all_ids(s["people"])
+                for s in self.stages
+            )
         if act["kind"] == "take_back":
             return self.given(act) is None and any(same(b) for b in self.backs)
         if act["kind"] == "stand":
@@ -1126,9 +1180,11 @@ class Walk:
         found, mode, (hand, principal) = act.get("found") or {}, s["mode"], self.who(act)
         if self.route.get("org") and not found.get("org"):
             return False
+        if act["kind"] in ("stand", "add") and (not found.get("resolved") or found["resolved"] != act["to"].get("via")):
+            return False
         if act["kind"] == "stand":
-            admin, resolved = found.get("admin") or {}, found.get("resolved")
-            return bool(admin.get("key") and admin.get("rev", 0) > 0 and resolved and resolved == act["to"].get("via"))
+            admin = found.get("admin") or {}
+            return bool(admin.get("key") and admin.get("rev", 0) > 0)
         if act["kind"] == "answer":
             return True
         if mode == "settings":
@@ -1148,16 +1204,35 @@ class Walk:
             return "stage"
         s, principal = self.stages[self.present - 1], self.id(act["principal"])
         if s["mode"] == "people" and principal not in self.all_ids(s["people"]) and not self.objects(act):
-            elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages)
+            elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages if not other["closed"])
             return "turn" if elsewhere else "not_on_route"
         if not self.found(act, s):
             return "found"
-        if principal in self.stamped(s) or act["kind"] == "stamp" and self.id(act["hand"]) in self.stamped(s):
+        if principal in self.stamped(s) or act["kind"] in ("stamp", "dissent") and self.id(act["hand"]) in self.stamped(s):
             return "twice"
         part = self.part(s, act["principal"])
         return "enough" if part is not None and not s["owed"][part] else None
 
-    send_back = give_back = deny = owing
+    def send_back(self, act):
+        return self.owing(act) or ("consult" if self.stages[self.present - 1]["consult"] else None)
+
+    give_back = deny = send_back
+
+    def dissent(self, act):
+        return self.owing(act) or (None if self.stages[self.present - 1]["consult"] else "unknown")
+
+    def add_to(self, act):
+        why, to, s = self.owing(act), self.id(act["to"]), self.stages[act["stage"] - 1]
+        if why:
+            return why
+        if s["mode"] != "people":
+            return "not_on_route"
+        if self.asks(act["to"]):
+            return "self"
+        if to in self.who(act):
+            return "party"
+        involved = any(to in self.stamped(t) or sum(t["owed"]) and to in self.all_ids(t["people"]) for t in self.stages)
+        return "already_asked" if involved else None
 
     def ask(self, act):
         why = self.owing(act)
@@ -1188,12 +1263,12 @@ class Walk:
     def take_back(self, act):
         if self.given(act) is None:
             return "nothing"
-        return "next_stamped" if any(s["stamps"] for s in self.stages[act["stage"]:]) else None
+        return "next_stamped" if any(self.stages[n - 1]["stamps"] for n in self.later(act["stage"])) else None
 
     def stand(self, act):
         s, hand, old, new = self.stages[act["stage"] - 1], self.id(act["hand"]), self.id(act["for"]), self.id(act["to"])
         there = self.all_ids(s["people"])
-        if act["stage"] < self.present or s["out"] or s["mode"] != "people":
+        if not self.coming(act["stage"]):
             return "stage"
         if not self.found(act, s):
             return "found"
@@ -1226,17 +1301,29 @@ class Walk:
             question[1] = act
             if s["stopped"] is question[0]:
                 s["rest"] = max(timedelta(), min(MOST_WAIT, when(act["at"]) - when(question[0]["at"])))
-        elif act["kind"] == "stamp":
+        elif act["kind"] == "add":
+            self.added += 1
+            self.add(act, [act["to"]], act["as"] == "consult")
+        elif act["kind"] in ("stamp", "dissent"):
             part = self.part(s, act["principal"]) or 0
             s["stamps"].append(act)
             s["given"].append(part)
             s["owed"][part] -= 1
             self.backs = [b for b in self.backs if (b["stage"], self.who(b)) != (act["stage"], self.who(act))]
+            up = self.raised(act["stage"]) if act["kind"] == "dissent" else None
+            if up and up["closed"]:
+                up.update(closed=False, by=act, owed=[1])
+            elif act["kind"] == "dissent" and s["over"] and not up:
+                self.add(act, s["over"], False)
         elif act["kind"] == "take_back":
             at = s["stamps"].index(self.given(act))
             s["stamps"].pop(at)
             s["owed"][s["given"].pop(at)] += 1
             self.backs.append(act)
+            up = self.raised(act["stage"])
+            if up and not any(given["kind"] == "dissent" for given in s["stamps"]):
+                self.close(up)
+                up.update(closed=True, owed=[0])
         elif act["kind"] == "stand":
             s["people"][self.all_ids(s["people"]).index(self.id(act["for"]))] = act["to"]
             self.stood.append(act)
@@ -1254,17 +1341,17 @@ class Walk:
 
     def missing(self):
         """How many stamps or hands could never be given if from now on everybody stamped with their own hand."""
-        hands = {self.who(given)[0] for s in self.stages for given in s["stamps"]}
+        hands = {self.who(given)[0] for s in self.stages if self.counts_for_route(s) for given in s["stamps"]}
         still, seats = self.route["hands"] - len(hands), []
         for s in self.stages:
             if s["mode"] != "people":
-                still -= sum(s["owed"])
+                still -= sum(s["owed"]) if self.counts_for_route(s) else 0
                 continue
             for part, owed in enumerate(s["owed"]):
                 free = {self.id(p) for p, of in zip(s["people"], s["part"]) if of == part} - set(self.stamped(s))
                 if len(free) < owed:
                     return owed - len(free)
-                seats += [free] * owed
+                seats += [free] * owed if self.counts_for_route(s) else []
         taken = {}  # who has a seat, by seat
 
         def seated(seat, tried):
@@ -1282,6 +1369,11 @@ class Walk:
 
     # -- what stands --
 
+    def said(self, consulted, kind):
+        """The acts of this kind that stand of people who approve, or who are consulted, stage by stage."""
+        stages = [self.stages[n - 1] for n in self.order]
+        return [a for s in stages if s["consult"] == consulted for a in s["stamps"] if a["kind"] == kind]
+
     def stands(self):
         if self.refused:
             return {"refused": self.refused}
@@ -1292,7 +1384,10 @@ class Walk:
             "owed": sum(s["owed"]) if s else 0,
             "owes": [p["user"] for p, of in zip(s["people"], s["part"]) if self.id(p) not in stamped and s["owed"][of]] if s else [],
             "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
-            "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for t in self.stages for a in t["stamps"]],
+            "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(False, "stamp")],
+            "consents": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(True, "stamp")],
+            "dissents": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(True, "dissent")],
+            "order": [n for n in self.order if not self.stages[n - 1]["closed"]],
             "successors": [[a["stage"], a["for"]["user"], a["to"]["user"]] for a in self.stood],
             "questions": [[q["stage"], q["hand"]["user"], a["hand"]["user"] if a else ""] for q, a in self.questions],
         }

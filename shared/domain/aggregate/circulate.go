@@ -91,15 +91,16 @@ func (g *Gate) TooOld(now time.Time) bool {
 	return until != nil && now.After(*until)
 }
 
-// OnRoute reports whether somebody is at one of the gate's stages, was put there as a successor, acted for somebody
-// else, or is told afterwards.
+// OnRoute reports whether somebody is at one of the gate's stages, was put or added there, or is asked because others
+// object, acted for somebody else, or is told afterwards.
 func (g *Gate) OnRoute(user string) bool {
 	is := isUser(user)
 	if g.Route == nil || user == "" {
 		return false
 	}
-	for _, s := range g.Route.Stages {
-		if slices.ContainsFunc(s.People, is) {
+	for i, s := range g.Route.Stages {
+		up := func(act circulation.Act) bool { return act.Kind == circulation.Dissent && act.Stage == i+1 }
+		if slices.ContainsFunc(s.People, is) || slices.ContainsFunc(s.Over, is) && slices.ContainsFunc(g.Acts, up) {
 			return true
 		}
 	}
@@ -193,8 +194,9 @@ func (g Gate) Acted(act circulation.Act) (Gate, error) {
 	st := circulation.Walk(g.Circulating())
 	g.dueBy(&st)
 	switch {
-	case st.Settled:
-		g.ApprovedBy, g.ApprovedAt = act.Hand.User, &act.At
+	case st.Settled: // by whose consent or objection it may be, who approves it is another
+		stamps := st.Stamps()
+		g.ApprovedBy, g.ApprovedAt = stamps[len(stamps)-1].Hand.User, &act.At
 	case st.Ended() != "":
 		g.RejectedBy, g.RejectedAt, g.RejectionReason = act.Hand.User, &act.At, act.Text
 	}

@@ -369,3 +369,34 @@ func TestWhoCancelsWhatGoesRound(t *testing.T) {
 		expect.That(t, refused.Rule == c.want && (c.want != "" || err == nil), "%s: %v, want the rule %q", name, err, c.want)
 	}
 }
+
+// Who settles a gate by consenting or objecting is not who approved it; nor may they, or who was added, cancel it.
+func TestWhoIsAddedApprovesNothing(t *testing.T) {
+	added := act(circulation.Add, "A", 1)
+	added.To, added.As, added.Found.Resolved = &circulation.Person{User: "X", Via: "named"}, circulation.AsConsult, "named"
+	g := routed()
+	g.Route.Stages = g.Route.Stages[:1]
+	g.Route.Hands = 1
+	g = acted(t, g, added)
+	expect.Is(t, g.ActDetails(map[string]any{})["added"], any("X"))
+	expect.That(t, g.OnRoute("X") && !g.OnRoute("Y"), "X isn't on the route")
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "X", Team: "T"}
+	p := aggregate.Policy{Team: "T", Mode: aggregate.ApproversList, Approvers: []string{"X"}}
+	expect.Fails(t, p.WithdrawFrom(&g, by, "Q"), aggregate.ErrNotAllowed{Rule: aggregate.RuleOffRoute})
+	by.ID = "A"
+	expect.NoError(t, p.WithdrawFrom(&g, by, "Q"))
+	g = acted(t, g, act(circulation.Stamp, "A", 1), act(circulation.Dissent, "X", 2))
+	d := g.ActDetails(map[string]any{})
+	expect.That(t, g.ApprovedBy == "A" && g.ApprovedAt.Equal(g.Acts[2].At) && d["stamps"] == 1 && d["reason"] == "理由", "%+v, %v",
+		g.Verdict, d)
+}
+
+// Who stands over those who are consulted is on the route once somebody objects.
+func TestWhoStandsOverIsAskedByAnObjection(t *testing.T) {
+	g := routed()
+	s := &g.Route.Stages[0]
+	s.As, s.Dissent, s.Over = circulation.AsConsult, circulation.ObjectionRaised, []circulation.Person{{User: "U"}}
+	g.Route.Hands = 1
+	objected := acted(t, g, act(circulation.Dissent, "A", 1))
+	expect.That(t, !g.OnRoute("U") && objected.OnRoute("U") && objected.Owes("U") == 3, "%d", objected.Owes("U"))
+}

@@ -265,8 +265,8 @@ func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	return nil
 }
 
-// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked along its
-// route may, too. While it waits no other approver may, but an administrator.
+// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked to approve it
+// along its route may, too, but not who was added. While it waits no other approver may, but an administrator.
 func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
 	if !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
 		return p.Withdraw(by, requester)
@@ -280,14 +280,14 @@ func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
 	return p.Withdraw(by, requester)
 }
 
-// asks reports whether somebody is at one of the stages, or was put there.
+// asks reports whether somebody is at one of the stages whose stamps the route asks for, or was put there.
 func (g *Gate) asks(user string) bool {
 	if g.Route == nil {
 		return false
 	}
 	st := circulation.Walk(g.Circulating())
 	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
-		return slices.ContainsFunc(s.People, func(p circulation.Person) bool { return p.User == user })
+		return s.Counts() && slices.ContainsFunc(s.People, func(p circulation.Person) bool { return p.User == user })
 	})
 }
 
@@ -356,8 +356,11 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 	if d := act.Found.Delegation; d != nil {
 		details["delegation"] = d.Key
 	}
-	if act.For != nil && act.To != nil {
+	switch {
+	case act.For != nil && act.To != nil:
 		details["replaced"], details["successor"] = act.For.User, act.To.User
+	case act.To != nil:
+		details["added"], details["as"] = act.To.User, act.As
 	}
 	if act.Kind == circulation.Ask || act.Kind == circulation.Answer {
 		details["question"] = g.question(act)

@@ -197,6 +197,8 @@ const (
 	ActTakeBack Act = "take_back"
 	ActAsk      Act = "ask"
 	ActAnswer   Act = "answer"
+	ActAdd      Act = "add"
+	ActDissent  Act = "dissent" // of who is consulted; they consent by ActApprove
 )
 
 // Offer is an act together with the row that it applies to.

@@ -20,10 +20,12 @@ const (
 	Stand    Kind = "stand"  // an administrator puts To in the place of For
 	Ask      Kind = "ask"    // a question to the askers, which stops nobody
 	Answer   Kind = "answer" // by one of them
+	Add      Kind = "add"    // To is asked next, after those who are asked now
+	Dissent  Kind = "dissent"
 )
 
 // Kinds are all kinds of acts. Without a rule only the first three are made.
-var Kinds = []Kind{Stamp, TakeBack, SendBack, GiveBack, Deny, Stand, Ask, Answer}
+var Kinds = []Kind{Stamp, TakeBack, SendBack, GiveBack, Deny, Stand, Ask, Answer, Add, Dissent}
 
 // Act is one thing that somebody did on a gate.
 type Act struct {
@@ -58,7 +60,7 @@ type Found struct {
 	Channel  string   `json:"channel,omitempty"`
 	Allowed  *Allowed `json:"allowed,omitempty"`  // of a stage by the settings: how they allow it
 	Admin    *Admin   `json:"admin,omitempty"`    // of Stand: by which the hand is an administrator
-	Resolved string   `json:"resolved,omitempty"` // of Stand: how the successor was found today: what To.Via says
+	Resolved string   `json:"resolved,omitempty"` // of Stand and Add: how To was found today: what To.Via says
 }
 
 // Delegation is the row by which a hand stands in for a principal, as it was read.
@@ -83,6 +85,9 @@ type Admin struct {
 // Ends reports whether the act ends its gate without a settlement.
 func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == GiveBack || act.Kind == Deny }
 
+// Gives reports whether the act is one that a stage needs: a stamp, or what somebody who is consulted says.
+func (act *Act) Gives() bool { return act.Kind == Stamp || act.Kind == Dissent }
+
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
 	if !act.filed() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) || !r.counts(&act.Principal) {
@@ -90,6 +95,9 @@ func (act *Act) known(r *Route) bool {
 	}
 	if act.Kind == Stand {
 		return act.For != nil && act.To != nil && r.counts(act.To) && act.As == ""
+	}
+	if act.Kind == Add {
+		return act.For == nil && act.To != nil && r.counts(act.To) && (act.As == AsApprove || act.As == AsConsult)
 	}
 	return act.For == nil && act.To == nil && act.As == ""
 }
@@ -112,7 +120,7 @@ func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
 		return LackOrg
 	case act.Kind == Stand && (f.Admin == nil || f.Admin.Key == "" || f.Admin.Rev < 1):
 		return LackAdmin
-	case act.Kind == Stand && (f.Resolved == "" || f.Resolved != act.To.Via):
+	case (act.Kind == Stand || act.Kind == Add) && (f.Resolved == "" || f.Resolved != act.To.Via):
 		return LackSuccessor
 	case act.Kind == Stand || act.Kind == Answer:
 		return ""
@@ -129,10 +137,10 @@ func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
 }
 
 // TakesBack returns the act, still without a time, by which an account takes back the stamp of its hand. ok is false if
-// there is none, or it may not be taken back in this state: then act is the last that Admit refuses. There is at most
-// one: a stage that has stamps keeps the earlier ones from being taken back, and a hand stamps once a stage.
+// there is none, or it may not be taken back in this state: then act is the last that Admit refuses. What somebody who is
+// consulted said is taken back as a stamp is. There is at most one: a stage that has stamps keeps the earlier ones from being taken back, and a hand stamps once a stage.
 func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
-	for _, given := range st.Stamps() {
+	for _, given := range st.given(func(*StageState) bool { return true }) {
 		if given.Hand.User != user {
 			continue
 		}
@@ -165,11 +173,12 @@ const (
 	WhyHands   Why = "hands"         // too few hands would be left for the stamps that are owed
 	WhyNothing Why = "nothing"       // there is no such stamp to take back
 	WhyNext    Why = "next_stamped"  // the next stage has stamped
-	WhyParty   Why = "party"         // a successor is put in by the one replaced, or by themselves
+	WhyParty   Why = "party"         // a successor is put in by the one replaced, or by themselves; somebody adds themselves
 	WhyFor     Why = "not_asked"     // the one to be replaced isn't at the stage, or has stamped
-	WhyTo      Why = "already_asked" // the successor is at the stage already
-	WhyBounds  Why = "bounds"        // too many acts, successors, questions or texts
+	WhyTo      Why = "already_asked" // the successor is at the stage already; who is added is, or was, asked
+	WhyBounds  Why = "bounds"        // too many acts, successors, additions, questions or texts
 
+	WhyConsult Why = "consult" // who is consulted doesn't end it
 	WhyEnough  Why = "enough"  // the principal's part of the stage has its stamps
 	WhyMinutes Why = "minutes" // it would complete a stage that asks for a file, and has none
 
@@ -239,8 +248,8 @@ func (st *State) standsFor(act *Act) (p Person) {
 
 // later returns the name of the stage after the present one that asks somebody, or "".
 func (st *State) later(p *Person) string {
-	for i := range st.Stages[st.Present:] {
-		if s := &st.Stages[st.Present+i]; st.who.position(s.People, p) >= 0 {
+	for _, n := range st.from(st.Present) {
+		if s := &st.Stages[n-1]; !s.Closed && st.who.position(s.People, p) >= 0 {
 			return s.Name
 		}
 	}

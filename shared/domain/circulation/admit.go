@@ -47,8 +47,14 @@ func (st *State) letsAskers(act *Act) bool {
 func (st *State) repeats(act *Act) bool {
 	s := &st.Stages[act.Stage-1]
 	switch act.Kind {
-	case Stamp:
-		return st.who.given(s.Stamps, act) >= 0
+	case Stamp, Dissent:
+		i := st.who.given(s.Stamps, act)
+		return i >= 0 && s.Stamps[i].Kind == act.Kind
+	case Add:
+		return slices.ContainsFunc(st.Stages, func(s StageState) bool {
+			return s.By != nil && s.By.Kind == Add && st.who.given([]*Act{s.By}, act) == 0 && s.By.As == act.As &&
+				st.who.same(s.By.To, act.To) && st.who.position(s.People, act.To) >= 0
+		})
 	case TakeBack:
 		return st.who.given(s.Stamps, act) < 0 && st.who.given(st.backs, act) >= 0
 	case Ask:
@@ -96,6 +102,12 @@ func (st *State) own(g *Gate, act *Act) Why {
 		return st.ask()
 	case act.Kind == Stamp:
 		return s.minuted(act)
+	case act.Kind == Add:
+		return st.addition(g, s, act)
+	case act.Kind == Dissent && s.As != AsConsult:
+		return WhyUnknown
+	case act.Ends() && s.As == AsConsult:
+		return WhyConsult
 	}
 	return why
 }
@@ -109,7 +121,7 @@ func (st *State) owing(g *Gate, s *StageState, act *Act) Why {
 		return st.elsewhere(act)
 	case st.lacks(g, act, s) != "":
 		return WhyFound
-	case st.who.stamped(s, &act.Principal), act.Kind == Stamp && st.who.stamped(s, &act.Hand):
+	case st.who.stamped(s, &act.Principal), act.Gives() && st.who.stamped(s, &act.Hand):
 		return WhyTwice
 	case s.enough(st.who, &act.Principal):
 		return WhyEnough
@@ -139,9 +151,9 @@ func (st *State) objects(act *Act) bool {
 
 // stampedAfter returns the number of the first stage after this one that has a stamp, or 0.
 func (st *State) stampedAfter(stage int) int {
-	for i := range st.Stages[stage:] {
-		if len(st.Stages[stage+i].Stamps) > 0 {
-			return stage + i + 1
+	for _, n := range st.from(stage) {
+		if len(st.Stages[n-1].Stamps) > 0 {
+			return n
 		}
 	}
 	return 0
@@ -150,17 +162,23 @@ func (st *State) stampedAfter(stage int) int {
 // elsewhere says of a principal who is not at the present stage whether another one asks them.
 func (st *State) elsewhere(act *Act) Why {
 	for i := range st.Stages {
-		if st.who.position(st.Stages[i].People, &act.Principal) >= 0 {
+		if s := &st.Stages[i]; !s.Closed && st.who.position(s.People, &act.Principal) >= 0 {
 			return WhyTurn
 		}
 	}
 	return WhyRoute
 }
 
+// coming reports whether a stage names people who are asked now, or later.
+func (st *State) coming(stage int) bool {
+	s := &st.Stages[stage-1]
+	return !slices.Contains(st.from(stage), st.Present) && s.LeftOut == "" && !s.Closed && s.Mode == ModePeople
+}
+
 // stand checks that an administrator puts somebody in the place of one who may still stamp.
 func (st *State) stand(g *Gate, s *StageState, act *Act) Why {
 	switch {
-	case act.Stage < st.Present || s.LeftOut != "" || s.Mode != ModePeople:
+	case !st.coming(act.Stage):
 		return WhyStage
 	case st.lacks(g, act, s) != "":
 		return WhyFound
@@ -272,12 +290,19 @@ func (st *State) after(g *Gate, act *Act) {
 		st.question(g, act)
 	case Answer:
 		st.answers(g, act)
-	case Stamp:
+	case Add:
+		st.added++
+		st.add(g, act, []Person{*act.To}, act.As)
+	case Stamp, Dissent:
 		s.give(st.who, act)
 		st.backs = slices.DeleteFunc(st.backs, func(back *Act) bool { return st.who.given([]*Act{back}, act) == 0 })
+		if act.Kind == Dissent {
+			st.raise(g, act)
+		}
 	case TakeBack:
 		s.takeBack(st.who.given(s.Stamps, act))
 		st.backs = append(st.backs, act)
+		st.lower(act.Stage)
 	case Stand:
 		s.People[st.who.position(s.People, act.For)] = *act.To
 		st.Stands = append(st.Stands, act)

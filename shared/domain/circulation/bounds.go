@@ -105,6 +105,8 @@ func (st *State) bounded(act *Act) bool {
 		return true // the question was admitted with it
 	case Stamp:
 		return act.Text == "" || st.fits()
+	case Add:
+		return st.added <= MaxAdded && st.fits()
 	case Stand:
 		return len(st.Stands) <= MaxStands && st.fits()
 	}

@@ -9,22 +9,36 @@ import (
 
 // oracle says of acts what the fold has to say of them, by counting. It knows people by one account each: see known.
 type oracle struct {
-	g     circulation.Gate
-	known func(p circulation.Person) string
-	given map[[3]string]int          // stamps less take-backs of stage, hand and principal
-	at    map[string]map[string]bool // principals that stand, by stage
-	in    map[string]map[string]bool // hands and principals that stand, by stage
-	all   map[string]bool            // hands of all stages
-	on    map[string]map[string]bool // who is at a stage, by stage
-	part  map[string]map[string]int  // in which of its parts
-	has   map[string][]int           // stamps of each part of a stage
-	filed map[string]bool            // stages of which a stamp has a file
-	ends  int
-	sound bool
+	g      circulation.Gate
+	known  func(p circulation.Person) string
+	stages []desked                   // of the route, then what was added
+	order  []int                      // their numbers, as they are asked
+	given  map[[3]string]int          // stamps less take-backs of stage, hand and principal
+	at     map[string]map[string]bool // principals that stand, by stage
+	in     map[string]map[string]bool // hands and principals that stand, by stage
+	all    map[string]bool            // hands of the route's approving stages
+	on     map[string]map[string]bool // who is at a stage, by stage
+	part   map[string]map[string]int  // in which of its parts
+	has    map[string][]int           // stamps of each part of a stage
+	filed  map[string]bool            // stages of which a stamp has a file
+	no     map[string]int             // objections that stand, by stage
+	ends   int
+	added  int
+	sound  bool
 
 	questions int
 	open      *circulation.Act // the question that waits for an answer
 }
+
+// desked is a stage, and where what was added comes: after the stage whose path begins its own.
+type desked struct {
+	circulation.Stage
+	path   []int
+	raised int // number of the stage at which somebody objected; 0: nobody raised it
+}
+
+// counts says whether a stage's stamps count for what the route asks.
+func (s *desked) counts() bool { return len(s.path) == 1 && s.As != circulation.AsConsult }
 
 // asker begins by what the oracle knows everybody who is an asker.
 const asker = "an asker "
@@ -52,12 +66,14 @@ func known(g circulation.Gate, acts []circulation.Act) func(p circulation.Person
 func everybody(g circulation.Gate, acts []circulation.Act) []circulation.Person {
 	all := slices.Clone(g.Askers)
 	for _, s := range g.Route.Stages {
-		all = append(all, s.People...)
+		all = append(append(all, s.People...), s.Over...)
 	}
 	for _, act := range acts {
 		all = append(all, act.Hand, act.Principal)
-		if act.For != nil && act.To != nil {
-			all = append(all, *act.For, *act.To)
+		for _, p := range []*circulation.Person{act.For, act.To} {
+			if p != nil {
+				all = append(all, *p)
+			}
 		}
 	}
 	return all
@@ -106,13 +122,15 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 	o := &oracle{g: g, known: known(g, append(acts[:len(acts):len(acts)], coming...)), given: map[[3]string]int{},
 		at: map[string]map[string]bool{}, in: map[string]map[string]bool{}, all: map[string]bool{},
 		on: map[string]map[string]bool{}, part: map[string]map[string]int{}, has: map[string][]int{},
-		filed: map[string]bool{}, sound: true}
-	for i, s := range g.Route.Stages {
+		filed: map[string]bool{}, no: map[string]int{}, sound: true}
+	o.added = o.desks(acts)
+	for i := range o.stages {
+		s := o.stages[i].Stage
 		n := name(i + 1)
 		o.at[n], o.in[n], o.on[n], o.part[n] = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
 		o.has[n] = make([]int, len(partsOf(s)))
 		for j, p := range seated(g, s, acts, i+1) {
-			if id := o.known(p); !asks(id) && (g.Route.Org == "" || p.Person != "") && !o.on[n][id] {
+			if id := o.known(p); o.counted(p) && !o.on[n][id] {
 				o.on[n][id], o.part[n][id] = true, partAt(s, j)
 			}
 		}
@@ -121,12 +139,12 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 	for i, act := range acts {
 		key := [3]string{name(act.Stage), o.known(act.Hand), o.known(act.Principal)}
 		switch act.Kind {
-		case circulation.Stamp:
+		case circulation.Stamp, dissent:
 			o.given[key]++
 			stamps[key] = i
 		case back:
 			o.given[key]--
-		case circulation.Stand:
+		case circulation.Stand, add:
 		case circulation.Ask:
 			o.questions, o.open = o.questions+1, &act
 		case circulation.Answer:
@@ -139,13 +157,65 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 		if n > 0 {
 			in := o.in[key[0]]
 			o.sound = o.sound && !in[key[1]] && !in[key[2]]
-			o.at[key[0]][key[2]], in[key[1]], in[key[2]], o.all[key[1]] = true, true, true, true
+			o.at[key[0]][key[2]], in[key[1]], in[key[2]] = true, true, true
+			act := acts[stamps[key]]
+			if o.stages[act.Stage-1].counts() {
+				o.all[key[1]] = true
+			}
 			o.has[key[0]][o.stampedIn(acts, stamps[key])]++
-			o.filed[key[0]] = o.filed[key[0]] || len(acts[stamps[key]].Attached) > 0
+			o.filed[key[0]] = o.filed[key[0]] || len(act.Attached) > 0
+			if act.Kind == dissent {
+				o.no[key[0]]++
+			}
 		}
 		o.sound = o.sound && (n == 0 || n == 1)
 	}
 	return o
+}
+
+// desks notes the stages of the route and those that were added, and returns how many people were.
+func (o *oracle) desks(acts []circulation.Act) (added int) {
+	for i, s := range o.g.Route.Stages {
+		o.stages = append(o.stages, desked{Stage: s, path: []int{i}})
+	}
+	under := func(act circulation.Act, people []circulation.Person, as circulation.As, raised int) {
+		parent := o.stages[act.Stage-1].path
+		s := desked{Stage: circulation.Stage{Mode: circulation.ModePeople, People: people, Need: 1}, raised: raised,
+			path: append(parent[:len(parent):len(parent)], len(o.stages))}
+		if as == circulation.AsConsult {
+			s.As = as
+		}
+		o.stages = append(o.stages, s)
+	}
+	then := known(o.g, nil)
+	may := func(p circulation.Person) bool { return !asks(then(p)) && (o.g.Route.Org == "" || p.Person != "") }
+	for _, act := range acts {
+		up := func(s desked) bool { return s.raised == act.Stage }
+		switch {
+		case act.Kind == add:
+			added++
+			under(act, []circulation.Person{*act.To}, act.As, 0)
+		case act.Kind == dissent && o.stage(act.Stage).Dissent == circulation.ObjectionRaised &&
+			!slices.ContainsFunc(o.stages, up) && slices.ContainsFunc(o.stage(act.Stage).Over, may):
+			under(act, o.stage(act.Stage).Over, "", act.Stage)
+		}
+	}
+	for i := range o.stages {
+		o.order = append(o.order, i+1)
+	}
+	slices.SortFunc(o.order, func(a, b int) int { return slices.Compare(o.stages[a-1].path, o.stages[b-1].path) })
+	return added
+}
+
+// counted says whether somebody may stamp at all.
+func (o *oracle) counted(p circulation.Person) bool {
+	return !asks(o.known(p)) && (o.g.Route.Org == "" || p.Person != "")
+}
+
+// asked says whether a stage asks anybody: it isn't left out, and somebody still objects where it was raised.
+func (o *oracle) asked(i int) bool {
+	s := o.stages[i-1]
+	return s.LeftOut == "" && (s.raised == 0 || o.no[name(s.raised)] > 0)
 }
 
 // partsOf returns the parts of a stage; of one that isn't cut that is all of it.
@@ -193,11 +263,11 @@ func seated(g circulation.Gate, s circulation.Stage, acts []circulation.Act, sta
 	return out
 }
 
-func (o *oracle) stage(i int) circulation.Stage { return o.g.Route.Stages[i-1] }
+func (o *oracle) stage(i int) circulation.Stage { return o.stages[i-1].Stage }
 
 func (o *oracle) full(i int) bool {
 	for n, part := range partsOf(o.stage(i)) {
-		if o.stage(i).LeftOut == "" && o.has[name(i)][n] < part.Of {
+		if o.asked(i) && o.has[name(i)][n] < part.Of {
 			return false
 		}
 	}
@@ -206,9 +276,9 @@ func (o *oracle) full(i int) bool {
 
 // present returns the number of the first stage that isn't full, 0 if all are.
 func (o *oracle) present() int {
-	for i := range o.g.Route.Stages {
-		if !o.full(i + 1) {
-			return i + 1
+	for _, n := range o.order {
+		if !o.full(n) {
+			return n
 		}
 	}
 	return 0
@@ -223,14 +293,14 @@ func (o *oracle) legal() bool {
 	if !o.sound {
 		return false
 	}
-	for i, s := range o.g.Route.Stages {
-		n := name(i + 1)
+	for k, i := range o.order {
+		s, n := o.stage(i), name(i)
 		for j, part := range partsOf(s) {
 			if o.has[n][j] > part.Of {
 				return false
 			}
 		}
-		if len(o.at[n]) > 0 && (s.LeftOut != "" || o.earlierMissing(i+1)) {
+		if len(o.at[n]) > 0 && (!o.asked(i) || !o.allFull(o.order[:k])) {
 			return false
 		}
 		for who := range o.at[n] {
@@ -239,37 +309,38 @@ func (o *oracle) legal() bool {
 			}
 		}
 	}
-	return o.completable(1, 0, o.all)
+	return o.completable(0, 0, o.all)
 }
 
-func (o *oracle) earlierMissing(i int) bool {
-	for j := 1; j < i; j++ {
-		if !o.full(j) {
-			return true
-		}
-	}
-	return false
+func (o *oracle) allFull(stages []int) bool {
+	return !slices.ContainsFunc(stages, func(n int) bool { return !o.full(n) })
 }
 
-// completable tries every choice of people who stamp with their own hands from a part of stage i on.
-func (o *oracle) completable(i, part int, hands map[string]bool) bool {
-	if i > len(o.g.Route.Stages) {
+// completable tries every choice of people who stamp with their own hands from a part of the k-th stage on.
+func (o *oracle) completable(k, part int, hands map[string]bool) bool {
+	if k == len(o.order) {
 		return len(hands) >= o.g.Route.Hands
 	}
-	parts := partsOf(o.stage(i))
+	i := o.order[k]
+	n, parts := name(i), partsOf(o.stage(i))
 	if part == len(parts) || o.full(i) {
-		return o.completable(i+1, 0, hands)
+		return o.completable(k+1, 0, hands)
 	}
-	n := name(i)
-	owed := parts[part].Of - o.has[n][part]
+	owed, counts := parts[part].Of-o.has[n][part], o.stages[i-1].counts()
 	if o.stage(i).Mode != circulation.ModePeople {
-		return o.completable(i+1, 0, with(hands, "somebody at stage "+n))
+		if counts {
+			hands = with(hands, "somebody at stage "+n)
+		}
+		return o.completable(k+1, 0, hands)
 	}
 	var free []string
 	for who := range o.on[n] {
 		if !o.in[n][who] && o.part[n][who] == part {
 			free = append(free, who)
 		}
+	}
+	if !counts {
+		return len(free) >= owed && o.completable(k, part+1, hands)
 	}
 	for set := range 1 << len(free) {
 		chosen := hands
@@ -279,7 +350,7 @@ func (o *oracle) completable(i, part int, hands map[string]bool) bool {
 				chosen, size = with(chosen, who), size+1
 			}
 		}
-		if size == owed && o.completable(i, part+1, chosen) {
+		if size == owed && o.completable(k, part+1, chosen) {
 			return true
 		}
 	}
@@ -292,94 +363,4 @@ func with(set map[string]bool, who string) map[string]bool {
 		out[w] = true
 	}
 	return out
-}
-
-// admits says whether one more act may follow those of a gate, which before counts.
-func admits(g circulation.Gate, before *oracle, act circulation.Act) bool {
-	if !alone(g, act) || before.settled() || before.ends > 0 {
-		return false
-	}
-	return counted(g, g.Acts, act).lets(act, before.present()) &&
-		(act.Ends() || counted(g, append(g.Acts[:len(g.Acts):len(g.Acts)], act)).legal())
-}
-
-// lets says whether the acts before, by their sum, let one more be made while a stage is present.
-func (o *oracle) lets(act circulation.Act, present int) bool {
-	n, hand, principal := name(act.Stage), o.known(act.Hand), o.known(act.Principal)
-	own, d := hand == principal, act.Found.Delegation
-	if s := o.stage(act.Stage); s.Mode == circulation.ModeSettings && act.Kind != circulation.Stand && act.Kind != back {
-		by := act.Found.Allowed
-		return by != nil && len(act.Attached) == 0 && by.As != "" && own && act.Stage == present &&
-			(act.Kind == sendBack || act.Kind == stamp && (by.Self || !asks(hand)))
-	}
-	switch {
-	case act.Kind == circulation.Answer:
-		return asks(hand) && own && o.open != nil && act.Stage == o.open.Stage && !joins(o.g, act)
-	case act.Kind == circulation.Ask && (o.open != nil || o.questions == circulation.MaxQuestions):
-		return false
-	case asks(hand) || asks(principal):
-		return act.Ends() && own && act.Stage == present && o.aside(act.Stage, hand) && !o.in[n][hand]
-	}
-	switch act.Kind {
-	case circulation.Stand:
-		old, to, found := o.known(*act.For), o.known(*act.To), act.Found
-		return !o.full(act.Stage) && o.stage(act.Stage).Mode == circulation.ModePeople && own && hand != old && hand != to &&
-			!asks(to) && o.on[n][old] && !o.in[n][old] && !o.on[n][to] && found.Admin != nil && found.Admin.Key != "" &&
-			found.Admin.Rev > 0 && found.Resolved != "" && found.Resolved == act.To.Via
-	case back:
-		return true
-	}
-	if act.Stage != present || o.in[n][principal] || act.Kind == stamp && o.in[n][hand] {
-		return false
-	}
-	s := o.stage(act.Stage)
-	last := o.owed(act.Stage) == 1
-	if has := len(act.Attached) > 0; has && !s.Minutes || act.Kind == stamp && s.Minutes && last && !has && !o.filed[n] {
-		return false
-	}
-	if s.Mode == circulation.ModeChannel {
-		return own && act.Found.Channel != ""
-	}
-	if part := o.part[n][principal]; !o.on[n][principal] || o.has[n][part] == partsOf(s)[part].Of || s.NoStandIns && !own {
-		return false
-	}
-	key := act.Hand.User + "#" + act.Principal.User + "#"
-	if o.g.Route.Org != "" {
-		key = act.Hand.Person + "#" + act.Principal.Person + "#"
-	}
-	return own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, key)
-}
-
-// owed returns how many stamps a stage owes.
-func (o *oracle) owed(i int) (owed int) {
-	for n, part := range partsOf(o.stage(i)) {
-		owed += part.Of - o.has[name(i)][n]
-	}
-	return owed
-}
-
-// aside says whether a stage names an asker, as people were known when the gate opened.
-func (o *oracle) aside(stage int, asker string) bool {
-	then := known(o.g, nil)
-	return slices.ContainsFunc(o.stage(stage).People, func(p circulation.Person) bool {
-		return o.known(p) == asker && asks(then(p)) && (o.g.Route.Org == "" || p.Person != "")
-	})
-}
-
-// alone says whether an act is one that somebody may make at all.
-func alone(g circulation.Gate, act circulation.Act) bool {
-	who := []circulation.Person{act.Hand, act.Principal}
-	if act.Kind == circulation.Stand {
-		who = append(who, *act.To)
-	}
-	for _, p := range who {
-		if p.User == "" || g.Route.Org != "" && p.Person == "" {
-			return false
-		}
-	}
-	if len(act.Attached) > 0 && act.Kind != stamp || act.As != "" {
-		return false
-	}
-	return slices.Contains(circulation.Kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 &&
-		act.Stage <= len(g.Route.Stages) && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")
 }

@@ -139,13 +139,14 @@ func (s *Stage) sound(rule *Rule) bool {
 	if rule == nil {
 		mode = ModeSettings
 	}
-	if s.As != "" || s.Dissent != "" || len(s.Over) > 0 {
-		return false // not yet
+	if s.As != AsConsult && (s.As != "" || s.Dissent != "" || len(s.Over) > 0) ||
+		s.Dissent != "" && s.Dissent != ObjectionNoted && s.Dissent != ObjectionRaised {
+		return false
 	}
 	if s.Mode == ModePeople {
 		return rule != nil && s.Need >= 1 && s.cut()
 	}
-	return s.Mode == mode && len(s.People) == 0 && len(s.Parts) == 0 && s.Need == 1
+	return (rule != nil || s.As == "") && s.Mode == mode && len(s.People) == 0 && len(s.Parts) == 0 && s.Need == 1
 }
 
 // open returns the state of a gate before the first act; ok is false if this release can't walk its route.
@@ -171,7 +172,7 @@ func open(g *Gate) (st State, ok bool) {
 		st.seat(g, s)
 		stamps += s.Owed
 	}
-	st.bytes = g.bytes()
+	st.bytes, st.order = g.bytes(), st.below(0)
 	st.enter(g, nil)
 	return st, stamps <= maxStamps && st.fits() && st.missing(r) == 0
 }

@@ -84,7 +84,7 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	f = For{StandIn: s, rank: elsewhere}
 	for i := range st.Stages {
 		j := slices.IndexFunc(st.Stages[i].People, s.Principal.Is)
-		if j < 0 || on && i+1 != st.Present {
+		if j < 0 || on && i+1 != st.Present || st.Stages[i].Closed {
 			continue
 		}
 		f.Principal, on = st.Stages[i].People[j], true
@@ -135,8 +135,12 @@ func (st *State) Again(g *Gate, act *Act) *Act {
 	var done []*Act
 	switch {
 	case act.Stage < 1 || act.Stage > len(st.Stages):
-	case act.Kind == Stamp:
-		done = st.Stages[act.Stage-1].Stamps
+	case act.Kind == Stamp || act.Kind == Dissent:
+		done = slices.DeleteFunc(slices.Clone(st.Stages[act.Stage-1].Stamps), func(a *Act) bool { return a.Kind != act.Kind })
+	case act.Kind == Ask:
+		if q := st.Open(); q != nil {
+			done = []*Act{q.Asked}
+		}
 	case act.Kind == TakeBack:
 		for i := range g.Acts {
 			if a := &g.Acts[i]; a.Stage == act.Stage && (a.Kind == Stamp || a.Kind == TakeBack) {
@@ -264,9 +268,12 @@ func (ps persons) meetAll(g *Gate) {
 		ps.meet(&g.Askers[i])
 	}
 	for i := range g.Route.Stages {
-		people := g.Route.Stages[i].People
-		for j := range people {
-			ps.meet(&people[j])
+		s := &g.Route.Stages[i]
+		for j := range s.People {
+			ps.meet(&s.People[j])
+		}
+		for j := range s.Over {
+			ps.meet(&s.Over[j])
 		}
 	}
 }

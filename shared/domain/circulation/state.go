@@ -20,7 +20,9 @@ type State struct {
 	Questions []Question
 
 	who         persons
-	joined      bool // by the newest act, of whom two turned out to be one person
+	order       []int // numbers of all stages, as they are asked
+	added       int   // people who were
+	joined      bool  // by the newest act, of whom two turned out to be one person
 	acts, bytes int
 	backs       []*Act // the newest take-backs, each until its stamp is given again
 }
@@ -29,8 +31,11 @@ type State struct {
 type StageState struct {
 	Stage
 	Aside              []Person // askers whom it names: they may end the gate, and not stamp
-	Stamps             []*Act   // that stand
+	Stamps             []*Act   // that stand; of who is consulted also objections
 	Owed               int
+	By                 *Act       // which added it: an addition, or an objection that went up; nil: the route has it
+	After              int        // number of the stage after which it was added; 0: the route has it
+	Closed             bool       // the objections by which it was added were taken back
 	OpenedAt, DecideBy *time.Time // while it is asked or done
 
 	part  []int // of each of the people
@@ -71,20 +76,16 @@ func (st *State) Owes() (people []Person) {
 	return people
 }
 
-// Stamps returns the stamps that stand, stage by stage.
-func (st *State) Stamps() (acts []*Act) {
-	for i := range st.Stages {
-		acts = append(acts, st.Stages[i].Stamps...)
-	}
-	return acts
+// Stamps returns the approvals that stand, stage by stage.
+func (st *State) Stamps() []*Act {
+	return st.given(func(s *StageState) bool { return s.As != AsConsult })
 }
 
-// Hands returns how many different people's hands gave the stamps that stand.
+// Hands returns how many different people's hands gave the stamps that stand and count for the route.
 func (st *State) Hands() int { return len(st.hands()) }
 
-// hands returns the people whose hands gave the stamps that stand.
 func (st *State) hands() (ids []int) {
-	for _, act := range st.Stamps() {
+	for _, act := range st.given((*StageState).Counts) {
 		if id := st.who.id(&act.Hand); !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -132,13 +133,13 @@ func (st *State) enter(g *Gate, by *Act) {
 		at = by.At
 	}
 	st.Present = 0
-	for i := range st.Stages {
-		switch s := &st.Stages[i]; {
+	for _, n := range st.order {
+		switch s := &st.Stages[n-1]; {
 		case s.Owed == 0:
 		case st.Present > 0:
 			s.closes()
 		default:
-			st.Present = i + 1
+			st.Present = n
 			if st.Present != was {
 				s.opens(g, at)
 			}
@@ -178,7 +179,9 @@ func (st *State) missing(r *Route) int {
 		switch s := &st.Stages[i]; {
 		case s.Owed == 0:
 		case s.Mode != ModePeople:
-			more -= s.Owed
+			if s.Counts() {
+				more -= s.Owed
+			}
 		default:
 			in := st.who.in(s)
 			for n := range s.owed {
@@ -186,7 +189,9 @@ func (st *State) missing(r *Route) int {
 				if short := free.free - len(free.who); short > 0 {
 					return short
 				}
-				open = append(open, free)
+				if s.Counts() {
+					open = append(open, free)
+				}
 			}
 		}
 	}

@@ -49,9 +49,9 @@ func (st *State) Stuck(g Gate, gone func(Person) bool) (out []Vacant) {
 
 // Replaceable reports whether a successor may be put in somebody's place at a stage: they may still stamp there.
 func (st *State) Replaceable(stage int, p *Person) bool {
-	if st.Present == 0 || stage < st.Present || stage > len(st.Stages) {
+	if st.Present == 0 || stage < 1 || stage > len(st.Stages) || !st.coming(stage) {
 		return false
 	}
 	s := &st.Stages[stage-1]
-	return s.LeftOut == "" && s.Mode == ModePeople && st.who.position(s.People, p) >= 0 && !st.who.stamped(s, p)
+	return st.who.position(s.People, p) >= 0 && !st.who.stamped(s, p)
 }

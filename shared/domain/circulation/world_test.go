@@ -24,6 +24,8 @@ const (
 	deny     = circulation.Deny
 	ask      = circulation.Ask
 	answer   = circulation.Answer
+	add      = circulation.Add
+	dissent  = circulation.Dissent
 )
 
 var opened = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
@@ -115,6 +117,23 @@ func successor(hand, replaced, to string, stage int) circulation.Act {
 	return act
 }
 
+// addition returns an act by which a hand has somebody asked next.
+func addition(hand, to string, as circulation.As, stage int) circulation.Act {
+	act := of(add, hand, stage)
+	act.To = &circulation.Person{User: to, Via: "named"}
+	act.As, act.Found.Resolved = as, "named"
+	return act
+}
+
+// consulted returns a stage whose people consent or object; if they object, one of over is asked.
+func consulted(s circulation.Stage, over ...string) circulation.Stage {
+	s.As, s.Dissent, s.Over = circulation.AsConsult, circulation.ObjectionNoted, people(over...)
+	if len(over) > 0 {
+		s.Dissent = circulation.ObjectionRaised
+	}
+	return s
+}
+
 // keys are those of accounts in an organisation.
 type keys map[string]string
 
@@ -135,7 +154,8 @@ func (k keys) gate(g circulation.Gate) circulation.Gate {
 	route := *g.Route
 	route.Org, route.Stages = "v7", slices.Clone(route.Stages)
 	for i := range route.Stages {
-		route.Stages[i].People = k.people(route.Stages[i].People)
+		s := &route.Stages[i]
+		s.People, s.Over = k.people(s.People), k.people(s.Over)
 	}
 	g.Route, g.Askers = &route, k.people(g.Askers)
 	return g
@@ -144,9 +164,10 @@ func (k keys) gate(g circulation.Gate) circulation.Gate {
 // act returns the act as people with these keys make it.
 func (k keys) act(act circulation.Act) circulation.Act {
 	act.Hand, act.Principal, act.Found.Org = k.person(act.Hand), k.person(act.Principal), "v8"
-	if act.For != nil && act.To != nil {
-		old, to := k.person(*act.For), k.person(*act.To)
-		act.For, act.To = &old, &to
+	for _, p := range []**circulation.Person{&act.For, &act.To} {
+		if *p != nil {
+			*p = new(k.person(**p))
+		}
 	}
 	if d := act.Found.Delegation; d != nil {
 		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.Person + "#" + act.Principal.Person + "#2026-04-01",

@@ -199,6 +199,8 @@ const (
 	AuditReassigned aggregate.Action = "action.reassigned"
 	AuditQuestioned aggregate.Action = "action.questioned"
 	AuditAnswered   aggregate.Action = "action.answered"
+	AuditAdded      aggregate.Action = "action.added"
+	AuditDissented  aggregate.Action = "action.dissented"
 	AuditCompleted  aggregate.Action = "action.completed"
 	AuditFailed     aggregate.Action = "action.failed"
 	AuditLate       aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
@@ -208,7 +210,7 @@ var onRoute = aggregate.OnRoute{
 	Routed: AuditRouted, Approved: AuditApproved, Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditStamped, circulation.TakeBack: AuditTakenBack, circulation.SendBack: AuditRejected,
 		circulation.Deny: AuditDenied, circulation.Stand: AuditReassigned, circulation.Ask: AuditQuestioned,
-		circulation.Answer: AuditAnswered,
+		circulation.Answer: AuditAnswered, circulation.Add: AuditAdded, circulation.Dissent: AuditDissented,
 	},
 }
 

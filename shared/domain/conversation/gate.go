@@ -40,9 +40,9 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, refused
 	case act.Kind == circulation.GiveBack: // an agent's action has no next version that somebody could correct
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
-	case act.Kind == circulation.Stamp && x.deletedBy(a.Inbox) != nil:
+	case act.Gives() && x.deletedBy(a.Inbox) != nil:
 		return aggregate.Change{}, errDeleted(id)
-	case act.Kind == circulation.Stamp && x.sum() != g.AskedSum:
+	case act.Gives() && x.sum() != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("action %s has another content than is asked: %w", id,
 			aggregate.ErrConflict)
 	}

@@ -40,7 +40,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, refused
 	case act.Kind == circulation.GiveBack, act.Kind == circulation.SendBack && g.Ruled() && !versioned:
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
-	case act.Kind == circulation.Stamp && a.sum(row) != g.AskedSum:
+	case act.Gives() && a.sum(row) != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
 			aggregate.ErrConflict)
 	}

@@ -184,6 +184,8 @@ const (
 	AuditProcessReturned    aggregate.Action = "process.returned"
 	AuditProcessQuestioned  aggregate.Action = "process.questioned"
 	AuditProcessAnswered    aggregate.Action = "process.answered"
+	AuditProcessAdded       aggregate.Action = "process.added"
+	AuditProcessDissented   aggregate.Action = "process.dissented"
 	AuditStepRouted         aggregate.Action = "step.routed"
 	AuditStepStamped        aggregate.Action = "step.stamped"
 	AuditStepTakenBack      aggregate.Action = "step.taken_back"
@@ -191,6 +193,8 @@ const (
 	AuditStepReassigned     aggregate.Action = "step.reassigned"
 	AuditStepQuestioned     aggregate.Action = "step.questioned"
 	AuditStepAnswered       aggregate.Action = "step.answered"
+	AuditStepAdded          aggregate.Action = "step.added"
+	AuditStepDissented      aggregate.Action = "step.dissented"
 	AuditExecutionStarted   aggregate.Action = "execution.started"
 	AuditExecutionCompleted aggregate.Action = "execution.completed"
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
@@ -211,6 +215,7 @@ var processOnRoute = aggregate.OnRoute{
 		circulation.SendBack: AuditProcessRejected, circulation.GiveBack: AuditProcessReturned,
 		circulation.Deny: AuditProcessDenied, circulation.Stand: AuditProcessReassigned,
 		circulation.Ask: AuditProcessQuestioned, circulation.Answer: AuditProcessAnswered,
+		circulation.Add: AuditProcessAdded, circulation.Dissent: AuditProcessDissented,
 	},
 }
 
@@ -220,6 +225,6 @@ var stepOnRoute = aggregate.OnRoute{
 		circulation.Stamp: AuditStepStamped, circulation.TakeBack: AuditStepTakenBack,
 		circulation.SendBack: AuditStepRejected, circulation.Deny: AuditStepDenied,
 		circulation.Stand: AuditStepReassigned, circulation.Ask: AuditStepQuestioned,
-		circulation.Answer: AuditStepAnswered,
+		circulation.Answer: AuditStepAnswered, circulation.Add: AuditStepAdded, circulation.Dissent: AuditStepDissented,
 	},
 }

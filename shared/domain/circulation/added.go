@@ -1,0 +1,115 @@
+package circulation
+
+import "slices"
+
+// MaxAdded is how many people those who are asked may add to a gate.
+const MaxAdded = 10
+
+// Counts reports whether a stage's stamps count for what the route asks: who was added, or is only consulted, is asked
+// beside it, and replaces nobody's stamp or hand.
+func (s *StageState) Counts() bool { return s.By == nil && s.As != AsConsult }
+
+// InOrder returns the numbers of the stages in the order in which they are asked, without those that were closed. What
+// was added comes right after the stage at which it was, in the order in which it was; its number is the next free one,
+// so that no stage's number ever changes.
+func (st *State) InOrder() []int {
+	return slices.DeleteFunc(slices.Clone(st.order), func(n int) bool { return st.Stages[n-1].Closed })
+}
+
+// Consents returns the consents that stand of people who are consulted, stage by stage.
+func (st *State) Consents() []*Act { return st.consulted(Stamp) }
+
+// Dissents returns the objections that stand of people who are consulted, stage by stage.
+func (st *State) Dissents() []*Act { return st.consulted(Dissent) }
+
+func (st *State) consulted(kind Kind) []*Act {
+	return slices.DeleteFunc(st.given(func(s *StageState) bool { return s.As == AsConsult }),
+		func(act *Act) bool { return act.Kind != kind })
+}
+
+// given returns the stamps that stand of some stages, and what who is consulted said there, stage by stage.
+func (st *State) given(of func(s *StageState) bool) (acts []*Act) {
+	for _, n := range st.order {
+		if s := &st.Stages[n-1]; of(s) {
+			acts = append(acts, s.Stamps...)
+		}
+	}
+	return acts
+}
+
+// from returns the numbers of the stages that are asked after this one.
+func (st *State) from(stage int) []int { return st.order[slices.Index(st.order, stage)+1:] }
+
+// addition checks whom somebody who owes the present stage a stamp may have asked after it.
+func (st *State) addition(g *Gate, s *StageState, act *Act) Why {
+	switch {
+	case s.Mode != ModePeople:
+		return WhyRoute
+	case st.who.asks(g, act.To):
+		return WhySelf
+	case st.who.same(&act.Hand, act.To) || st.who.same(&act.Principal, act.To):
+		return WhyParty
+	case st.involved(act.To):
+		return WhyTo
+	}
+	return ""
+}
+
+// involved reports whether somebody is at a stage that is asked or will be, or stands in a stamp.
+func (st *State) involved(p *Person) bool {
+	return slices.ContainsFunc(st.Stages, func(s StageState) bool {
+		return s.Owed > 0 && st.who.position(s.People, p) >= 0 || st.who.stamped(&s, p)
+	})
+}
+
+// add has one of some people asked after a stage, if they may stamp at all.
+func (st *State) add(g *Gate, by *Act, people []Person, as As) {
+	s := StageState{Stage: Stage{Mode: ModePeople, People: people, Need: 1}, By: by, After: by.Stage}
+	if as == AsConsult {
+		s.As = as
+	}
+	if st.seat(g, &s); len(s.People) > 0 {
+		st.Stages = append(st.Stages, s)
+		st.order = st.below(0)
+	}
+}
+
+// below returns the numbers of the stages that were added after one, each with those added after it; 0: of all.
+func (st *State) below(after int) (order []int) {
+	for i := range st.Stages {
+		if st.Stages[i].After == after {
+			order = append(append(order, i+1), st.below(i+1)...)
+		}
+	}
+	return order
+}
+
+// raised returns the stage of those who are asked because somebody objected at a stage, or nil.
+func (st *State) raised(stage int) *StageState {
+	for i := range st.Stages {
+		if s := &st.Stages[i]; s.After == stage && s.By != nil && s.By.Kind == Dissent {
+			return s
+		}
+	}
+	return nil
+}
+
+// raise has one of those who stand over a stage asked after it, once, however many of its people object.
+func (st *State) raise(g *Gate, act *Act) {
+	switch s, up := &st.Stages[act.Stage-1], st.raised(act.Stage); {
+	case s.Dissent != ObjectionRaised:
+	case up == nil:
+		st.add(g, act, s.Over, AsApprove)
+	case up.Closed:
+		up.Closed, up.By, up.Owed, up.owed = false, act, 1, []int{1}
+	}
+}
+
+// lower closes the stage that was raised by objections at a stage, if none of them stands any more.
+func (st *State) lower(stage int) {
+	objects := func(act *Act) bool { return act.Kind == Dissent }
+	if up := st.raised(stage); up != nil && !slices.ContainsFunc(st.Stages[stage-1].Stamps, objects) {
+		up.closes()
+		up.Closed, up.Owed, up.owed = true, 0, []int{0}
+	}
+}
