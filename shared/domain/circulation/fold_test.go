@@ -379,7 +379,7 @@ func walkAt(t testing.TB, n uint64, steps int,
 
 // Nobody settles a gate that the oracle doesn't, and nobody is refused whom it admits, on walks at random.
 func TestRandomWalksAsTheOracleSays(t *testing.T) {
-	times, settled, ended := uint64(20_000), 0, 0
+	times, settled, ended := uint64(100_000), 0, 0
 	if expect.Long() {
 		times = 10_000_000
 	}

@@ -2,7 +2,6 @@ package circulation_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,29 +47,6 @@ func TestTheClockStopsOnce(t *testing.T) {
 	g.Hours = 299 * 24
 	until(at(g, 10, of(ask, "A", 1)), 1, 300*24, "never longer than all stages may take")
 	until(at(g, 10, of(ask, "A", 1), of(answer, "Q", 1)), 1, 299*24, "answered at once")
-}
-
-// follows checks what no act may do to a state, whatever it is.
-func follows(t testing.TB, g circulation.Gate, was, st circulation.State) {
-	t.Helper()
-	act, before, now := g.Acts[len(g.Acts)-1], was.CurrentStage(), st.CurrentStage()
-	if before != nil && now != nil && was.Present == st.Present && before.OpenedAt.Equal(*now.OpenedAt) {
-		moved, first := now.DecideBy.Sub(*before.DecideBy), len(st.Questions) == 1
-		may := moved == 0 || first && act.Kind == ask && moved > 0 && moved <= circulation.MostWait ||
-			first && act.Kind == answer && moved < 0 && moved >= -circulation.MostWait
-		expect.Must(t, may, "%s moves the clock by %v", saidAll(g.Acts), moved)
-	}
-	for i := range was.Stages {
-		gone := len(was.Stages[i].People) - len(st.Stages[i].People)
-		joined := g.Route.Org != "" || slices.ContainsFunc(everybody(g, g.Acts), func(p circulation.Person) bool {
-			return p.Person != ""
-		})
-		expect.Must(t, gone <= 0 || joined, "%s removes somebody", saidAll(g.Acts))
-	}
-	if act.Kind == ask || act.Kind == answer {
-		expect.Must(t, was.Present == st.Present && len(was.Stamps()) == len(st.Stamps()), "%s stops somebody",
-			saidAll(g.Acts))
-	}
 }
 
 // An asker answers, in their own name, the question that is open, and does nothing else there.
