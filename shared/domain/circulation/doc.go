@@ -3,12 +3,20 @@
 // imports only the standard library; infra/audit/verify.py has the same fold in Python, and a test holds both
 // together.
 //
-// The row of a gate has a route that never changes and acts that are only added: stamp, take back, send back, deny, and
-// stand, by which an administrator puts somebody in the place of one who has not stamped. No act adds a place to a
-// stage, and nothing lowers what is owed but a stamp by one who owes it or was put in their place.
+// The row of a gate has a route that never changes and acts that are only added:
+//
+//   - stamp and take back; send back, give back and deny, which end it
+//   - stand, by which an administrator puts somebody in the place of one who has not stamped
+//   - ask and answer: a question to the askers, which stops nobody
+//   - add, by which somebody whose turn it is has another one asked after their stage
+//   - dissent: an objection of who is only consulted
+//
+// Nothing lowers what is owed but a stamp, or what somebody who is consulted says, by one who owes it or was put in
+// their place. No act removes anybody, and none but add and dissent has anybody asked whom the route doesn't.
 //
 // A stage asks named people, members of a channel, or whom the settings allow when they act. A gate without a rule has
-// one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more.
+// one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more, and more
+// acts than stamp, take back and send back. A stage of people may be cut into parts, each with stamps of its own.
 //
 // What is only known outside (a delegation, Slack's word on a channel, an administrator's row) the decision looks up
 // and writes into the act as Found. Walk asks that it is there and fits, never whether it still holds. So a gate can be
@@ -23,13 +31,21 @@
 //     enough different hands; a matching of people and stamps says so (missing). A gate that could be settled when it
 //     opened can be until it ends. A channel's stage is taken to have somebody.
 //
-//   - A take-back opens its stage again and closes the one after it. Sending back makes another version, denying ends.
+//   - What is added counts for nothing that the route asks: its stamps are owed beside, and are no hands. It is a stage
+//     with the next free number, asked right after the one at which it was added, so that no stage's number changes.
 //
-//   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. Time
-//     never approves.
+//   - Who is consulted consents or objects, and never ends the gate. As the stage says, an objection is only noted, or
+//     one of those who stand over them is asked next, once, while an objection stands.
 //
-//   - Bounds keep a gate within one row: 120 acts, 20 of stand, texts of 1,000 characters, 96 KiB. An act is refused if
-//     what is owed and an end would no longer fit beside it.
+//   - A take-back opens its stage again and closes the one after it. Sending back makes another version, giving back
+//     waits for whoever asked, denying ends.
+//
+//   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. The
+//     first question stops the clock of its stage while it waits, for 72 hours at most. Time never approves.
+//
+//   - Bounds keep a gate within one row: 120 acts, of stand 20, of add and ask 10 each, texts of 1,000 characters,
+//     96 KiB. An act is refused if what is owed, the answer of an open question and an end would no longer fit beside
+//     it.
 //
 //   - What Walk doesn't know settles nothing: a route or an act of another form, or one that could not be made, leaves
 //     nothing standing.
