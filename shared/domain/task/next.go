@@ -133,7 +133,7 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 	s.Stamps, s.Hands = len(st.Stamps()), st.Hands()
 	for i := range st.Stages {
 		stage := &st.Stages[i]
-		if len(stage.Stamps) == 0 {
+		if len(stage.Stamps) == 0 || !stage.Counts() { // who was added stamps no step for the route
 			continue
 		}
 		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1}
