@@ -330,7 +330,7 @@ func takingBack(g *aggregate.Gate, by aggregate.Actor) (circulation.Act, *circul
 		Form: circulation.Form, Kind: circulation.TakeBack, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.AskedSum,
 	}
 	for _, given := range slices.Backward(g.Acts) {
-		if given.Kind == circulation.Stamp && given.Hand.User == by.ID && given.Stage == by.Stage {
+		if given.Gives() && given.Hand.User == by.ID && given.Stage == by.Stage {
 			act.Hand, act.Principal, d = given.Hand, given.Principal, given.Found.Delegation
 			break
 		}

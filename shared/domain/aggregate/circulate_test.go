@@ -400,3 +400,17 @@ func TestWhoStandsOverIsAskedByAnObjection(t *testing.T) {
 	objected := acted(t, g, act(circulation.Dissent, "A", 1))
 	expect.That(t, !g.OnRoute("U") && objected.OnRoute("U") && objected.Owes("U") == 3, "%d", objected.Owes("U"))
 }
+
+// Minutes come with the stamp, so whoever stands in owes one there too; where nobody stands in, nobody owes for another.
+func TestAStandInOwesWhereMinutesAreAskedFor(t *testing.T) {
+	a, x := circulation.Person{User: "A"}, circulation.Person{User: "X"}
+	all := []circulation.StandIn{{Delegation: circulation.Delegation{Key: "X#A#2026", Rev: 1}, Hand: x, Principal: a, SetBy: a,
+		Begins: opened, Ends: opened.AddDate(0, 1, 0)}}
+	g := routed()
+	g.Route.Stages[0].Minutes = true
+	principal, stage := g.OwesFor("X", all, opened)
+	expect.That(t, principal == "A" && stage == 1, "for %q at %d", principal, stage)
+	g.Route.Stages[0].NoStandIns = true
+	principal, stage = g.OwesFor("X", all, opened)
+	expect.That(t, principal == "" && stage == 0, "for %q at %d", principal, stage)
+}

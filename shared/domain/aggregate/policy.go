@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -262,7 +263,8 @@ func (g *Gate) OwesFor(user string, all []circulation.StandIn, at time.Time) (pr
 	act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: by.Principal, At: at,
 		Stage: st.Present, Hash: g.AskedSum, Surface: string(SurfaceSlack)}
 	act.Found.Delegation, act.Found.Org = &by.Delegation, g.Route.Org
-	if circulation.Admit(c, st, act) != nil {
+	refused, _ := errors.AsType[*circulation.Refusal](circulation.Admit(c, st, act))
+	if refused != nil && refused.Why != circulation.WhyMinutes { // a file comes with it
 		return "", 0
 	}
 	return by.Principal.User, st.Present
