@@ -178,7 +178,7 @@ func TestAnAttemptShowsTheEarlierOneThatWasAskedAbout(t *testing.T) {
 	x.Execution.AgainIn = &earlier{first, 1}
 	r := x.sealed(t, x.gates)
 	out, err := printed(t, r)
-	expect.That(t, err == nil && strings.Contains(out, "settled by 4 stamps"), "%v\n%s", err, out)
+	expect.That(t, err == nil && strings.Contains(out, "settled by 6 stamps"), "%v\n%s", err, out)
 	var j judged
 	j.add(t, "as it was", r, true)
 	j.changed(t, "an earlier attempt", r, map[string]func(*Receipt){
