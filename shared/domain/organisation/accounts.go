@@ -185,7 +185,7 @@ func (o *Organisation) Match(accounts []Account, day Date) *Matching {
 		m.add(a, owners)
 	}
 	for _, p := range o.people {
-		if p.Has(day) && len(m.Accounts[p.Number]) == 0 {
+		if p.Has(day) && !p.Away && len(m.Accounts[p.Number]) == 0 {
 			m.Without = append(m.Without, p.Number)
 		}
 	}

@@ -231,6 +231,11 @@ func (w *written) cell(c Column, person Person, p Post, d Department, during Per
 		return person.Manager
 	case ColumnEmployment:
 		return person.Kind.Word(w.locale)
+	case ColumnStatus:
+		if person.Away {
+			return awayIn.In(w.locale)
+		}
+		return ""
 	}
 	return ofDepartment(c, d, during)
 }

@@ -15,7 +15,8 @@ import (
 
 // Limits of cells, in characters where nothing else is said.
 const (
-	MaxNumber   = 32 // also of department codes
+	MaxNumber   = 64
+	MaxCode     = 200 // of departments: where a file has no codes, it is the names of the department and those above it
 	MaxName     = 100
 	MaxPosition = 50
 	MaxMails    = 20  // addresses of one person, over all rows
@@ -37,8 +38,14 @@ type line struct {
 	main           bool
 	manager        string
 	kind           Kind
+	status         string // empty, statusHere or statusAway
 	during         Period
-	broken         bool // a cell could not be read, so only the number and the code may be relied on
+	own            bool   // of Ringi's own file
+	named          bool   // of a file that says what people are called
+	told           bool   // the file says whether the post is the main one
+	unranked       bool   // the file has no ranks
+	superior       string // a number, an address or a name
+	broken         bool   // a cell could not be read, so only the number and the code may be relied on
 }
 
 // cells are the cells of one row by column.
@@ -46,6 +53,7 @@ type cells struct {
 	row      int
 	values   map[Column]string
 	problems *Problems
+	own      bool // of Ringi's own file, in which each row has a department
 	broken   bool
 	unread   map[Column]bool // said already
 }
@@ -62,12 +70,12 @@ func (c *cells) problem(column Column, rule Rule, limit int) {
 func (c *cells) line() line {
 	l := line{
 		row: c.row, number: c.code(ColumnNumber, MaxNumber), name: c.text(ColumnName, MaxName), mails: c.mails(),
-		department: c.code(ColumnDepartment, MaxNumber), departmentName: c.text(ColumnDepartmentName, MaxName),
-		parent: c.code(ColumnParent, MaxNumber), position: c.position(), rank: c.rank(),
+		department: c.code(ColumnDepartment, MaxCode), departmentName: c.text(ColumnDepartmentName, MaxName),
+		parent: c.code(ColumnParent, MaxCode), position: c.position(), rank: c.rank(),
 		manager: c.code(ColumnManager, MaxNumber),
 		during:  Period{From: c.date(ColumnFrom), To: c.date(ColumnTo)},
 	}
-	if l.department == "" {
+	if l.department == "" && c.own {
 		c.problem(ColumnDepartment, RuleRequired, 0)
 	}
 	if l.during.From > 0 && l.during.To > 0 && l.during.To < l.during.From {
@@ -90,9 +98,14 @@ func (c *cells) employment(l *line) {
 	if l.main, ok = mainPosts[strings.ToLower(folded(c.values[ColumnPost]))]; !ok {
 		c.problem(ColumnPost, RulePost, 0)
 	}
-	if kind := strings.ToLower(folded(c.values[ColumnEmployment])); kind != "" {
-		if l.kind, ok = kinds[kind]; !ok {
+	if kind := folded(c.values[ColumnEmployment]); kind != "" {
+		if l.kind, ok = ownKind(kind); !ok {
 			c.problem(ColumnEmployment, RuleKind, 0)
+		}
+	}
+	if status := folded(c.values[ColumnStatus]); status != "" {
+		if l.status, ok = statuses.find(status); !ok || l.status == Ignored {
+			c.problem(ColumnStatus, RuleStatus, 0)
 		}
 	}
 	if l.rank > 0 && l.position == "" {
@@ -105,19 +118,27 @@ func (c *cells) employment(l *line) {
 var errorValue = language.Regexp{Text: `(?i)^(?:#(?:N/A|GETTING_DATA|NAME\?|[A-Z/0]+!)|##+|Err:\d{3})$`}
 
 // ofWords are the columns of names, in which a 0 is what a spreadsheet shows for an empty cell that a formula names.
-var ofWords = []Column{ColumnName, ColumnDepartmentName, ColumnPosition}
+var ofWords = []Column{ColumnName, ColumnDepartmentName, ColumnPosition, ColumnFamily, ColumnGiven, ColumnPath}
 
-// formulas adds a problem for each cell that has no value but what a program shows for lack of one.
+// unreadable returns why a cell has no value but what a program shows for lack of one.
+func unreadable(column Column, s string) (Rule, bool) {
+	switch {
+	case errorValue.Get().MatchString(s), s == "0" && slices.Contains(ofWords, column):
+		return RuleFormula, true
+	case strings.ContainsRune(s, utf8.RuneError):
+		return RuleDamaged, true
+	}
+	return "", false
+}
+
+// formulas adds a problem for each cell that has no value.
 func (c *cells) formulas() {
 	for _, column := range columns {
-		switch s := folded(c.values[column]); {
-		case errorValue.Get().MatchString(s), s == "0" && slices.Contains(ofWords, column):
-			c.problem(column, RuleFormula, 0)
-		case strings.ContainsRune(s, utf8.RuneError):
-			c.problem(column, RuleDamaged, 0)
-		default:
+		rule, ok := unreadable(column, folded(c.values[column]))
+		if !ok {
 			continue
 		}
+		c.problem(column, rule, 0)
 		if c.unread == nil {
 			c.unread = map[Column]bool{}
 		}
@@ -267,121 +288,12 @@ func (c *cells) date(column Column) Date {
 	if s == "" {
 		return 0
 	}
-	d, err := ParseDate(s)
-	if err != nil {
+	d, err := ParseDate(western(s))
+	switch {
+	case err != nil && dayNumber.Get().MatchString(s):
+		c.problem(column, RuleDayNumber, 0)
+	case err != nil:
 		c.problem(column, RuleDate, 0)
 	}
 	return d
-}
-
-// Column is a column of the file, by its English header.
-type Column string
-
-const (
-	ColumnNumber         Column = "employee_number"
-	ColumnName           Column = "name"
-	ColumnMail           Column = "email"
-	ColumnDepartment     Column = "department_code"
-	ColumnDepartmentName Column = "department_name"
-	ColumnParent         Column = "parent_department"
-	ColumnPosition       Column = "position"
-	ColumnRank           Column = "rank"
-	ColumnPost           Column = "post"
-	ColumnManager        Column = "manager"
-	ColumnEmployment     Column = "employment"
-	ColumnFrom           Column = "valid_from"
-	ColumnTo             Column = "valid_to"
-)
-
-// columns are all columns in the order in which problems of one row are listed.
-var columns = []Column{ColumnNumber, ColumnName, ColumnMail, ColumnDepartment, ColumnDepartmentName, ColumnParent,
-	ColumnPosition, ColumnRank,
-	ColumnPost, ColumnManager, ColumnEmployment, ColumnFrom, ColumnTo}
-
-// required are the columns without which a file is refused. The others may be missing, but not be misspelled: a header
-// that names no column refuses the file, too.
-var required = []Column{ColumnNumber, ColumnName, ColumnMail, ColumnDepartment, ColumnParent, ColumnPosition,
-	ColumnRank, ColumnEmployment}
-
-// ofPerson are the columns that stay empty in a row that describes a department only.
-var ofPerson = []Column{ColumnName, ColumnMail, ColumnPosition, ColumnRank, ColumnPost, ColumnManager, ColumnEmployment}
-
-// headers are the accepted names of columns beside the English ones.
-var headers = map[string]Column{
-	"社員番号": ColumnNumber,
-	"氏名":   ColumnName,
-	"メール":  ColumnMail, "メールアドレス": ColumnMail,
-	"部署コード": ColumnDepartment,
-	"部署名":   ColumnDepartmentName,
-	"親部署":   ColumnParent, "親部署コード": ColumnParent,
-	"役職": ColumnPosition,
-	"順位": ColumnRank, "役職順位": ColumnRank,
-	"主務/兼務": ColumnPost, "主務・兼務": ColumnPost,
-	"上長": ColumnManager, "上長社員番号": ColumnManager,
-	"区分": ColumnEmployment, "雇用区分": ColumnEmployment,
-	"適用開始日": ColumnFrom, "適用終了日": ColumnTo,
-}
-
-// Kind says how a person is employed. Where nothing else is asked for, only employees count.
-type Kind string
-
-const (
-	Employee   Kind = "employee"
-	Contractor Kind = "contractor" // of a company or on their own, by a contract for work
-	Temporary  Kind = "temporary"  // sent by an agency
-)
-
-var kinds = map[string]Kind{
-	"社員": Employee, "委託": Contractor, "派遣": Temporary,
-	string(Employee): Employee, string(Contractor): Contractor, string(Temporary): Temporary,
-}
-
-// mainPosts are the words of the column 'post'. An empty cell means a main post: a file without second posts needs no
-// such column, and a person whose second post is unmarked has two main posts, which is refused.
-var mainPosts = map[string]bool{"": true, "主務": true, "兼務": false, "main": true, "concurrent": false}
-
-// columnOf returns the column of a header.
-func columnOf(header string) (Column, bool) {
-	header = strings.ToLower(folded(header))
-	if c, ok := headers[header]; ok {
-		return c, true
-	}
-	for _, c := range columns {
-		if header == string(c) {
-			return c, true
-		}
-	}
-	return "", false
-}
-
-// headersIn are the headers of files that are written, in the order of columns.
-var headersIn = language.InEach(
-	[]string{"社員番号", "氏名", "メール", "部署コード", "部署名", "親部署", "役職", "順位", "主務/兼務", "上長", "区分", "適用開始日", "適用終了日"},
-	[]string{"employee_number", "name", "email", "department_code", "department_name", "parent_department", "position",
-		"rank",
-		"post", "manager", "employment", "valid_from", "valid_to"})
-
-// Header returns the name of a column in a language.
-func (c Column) Header(locale string) string { return headersIn.In(locale)[slices.Index(columns, c)] }
-
-// kindsIn are the words for kinds: employees, contractors, those of agencies.
-var kindsIn = language.InEach([]string{"社員", "委託", "派遣"}, []string{"employee", "contractor", "temporary"})
-
-// Word returns how a file names a kind. An unknown one has no word.
-func (k Kind) Word(locale string) string {
-	if i := slices.Index([]Kind{Employee, Contractor, Temporary}, k); i >= 0 {
-		return kindsIn.In(locale)[i]
-	}
-	return string(k)
-}
-
-// postsIn are the words for main and other posts.
-var postsIn = language.InEach([]string{"主務", "兼務"}, []string{"main", "concurrent"})
-
-// PostWord returns how a file says whether a post is the main one.
-func PostWord(main bool, locale string) string {
-	if main {
-		return postsIn.In(locale)[0]
-	}
-	return postsIn.In(locale)[1]
 }

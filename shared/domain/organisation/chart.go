@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Chart is an organisation on one day.
+// Chart is an organisation on one day, without whoever is away.
 type Chart struct {
 	day         Date
 	people      map[string]Person
@@ -33,12 +33,12 @@ func (o *Organisation) Chart(day Date) *Chart {
 	}
 	c.unstated(o)
 	for _, p := range o.people {
-		if p.Has(day) {
+		if p.Has(day) && !p.Away {
 			c.people[p.Number] = p
 		}
 	}
 	for _, p := range o.posts {
-		if p.Has(day) {
+		if _, here := c.people[p.Number]; here && p.Has(day) {
 			c.posts[p.Number] = append(c.posts[p.Number], p)
 			c.members[p.Department] = append(c.members[p.Department], p)
 		}

@@ -136,7 +136,7 @@ func (c *check) conflicts(of ...Column) func(statement, int, int) {
 
 // person returns what is said of one person.
 func (c *check) person(number string, all []line) (out []Person) {
-	said := statements(all, func(l line) []string { return []string{l.name, string(l.kind), l.manager} })
+	said := statements(all, func(l line) []string { return []string{l.name, string(l.kind), l.manager, l.status} })
 	if len(said) == 0 {
 		return nil
 	}
@@ -150,7 +150,13 @@ func (c *check) person(number string, all []line) (out []Person) {
 		c.problems.add(Problem{Row: all[len(all)-1].row, Column: ColumnMail, Rule: RuleMails, Limit: MaxMails})
 	}
 	addresses := slices.Sorted(maps.Keys(mails))
-	for _, p := range joined(phases(said, c.conflicts(ColumnName, ColumnEmployment, ColumnManager))) {
+	found := phases(said, c.conflicts(ColumnName, ColumnEmployment, ColumnManager, ColumnStatus))
+	for _, p := range found {
+		if p.values[3] == statusHere {
+			p.values[3] = "" // as if it were not said
+		}
+	}
+	for _, p := range joined(found) {
 		if len(said) == len(all) { // a row that can't be read may say it
 			c.missing(p, 0, ColumnName)
 			c.missing(p, 1, ColumnEmployment)
@@ -159,7 +165,8 @@ func (c *check) person(number string, all []line) (out []Person) {
 			c.problems.add(Problem{Row: p.rows[2], Column: ColumnManager, Rule: RuleUnknown, Value: manager})
 		}
 		c.above[above{ColumnManager, number, p.during.From}] = p.rows[2]
-		out = append(out, Person{number, p.values[0], addresses, Kind(p.values[1]), p.values[2], p.during})
+		out = append(out, Person{number, p.values[0], addresses, Kind(p.values[1]), p.values[2], p.values[3] == statusAway,
+			p.during})
 	}
 	return out
 }

@@ -256,7 +256,7 @@ func read(t expect.T, file string) *organisation.Organisation {
 }
 
 const header = "employee_number,name,email,department_code,department_name,parent_department,position,rank,post," +
-	"manager,employment,valid_from,valid_to\n"
+	"manager,employment,valid_from,valid_to,status\n"
 
 // file returns a file with the usual header and these rows, whose cells stand in the header's order.
 func file(rows ...string) string { return header + strings.Join(rows, "\n") + "\n" }

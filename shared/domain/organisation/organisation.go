@@ -13,6 +13,8 @@
 //   - rank belongs to the position: 1 is the highest, and a position without rank leads nobody.
 //   - post says whether it is the person's main post, which it is unless said otherwise. Each person has exactly one
 //     main post on each day.
+//   - status says that the person is away: on leave, or sent to another company. On those days they count as nobody's
+//     superior, hold no post, and stamp nothing.
 //   - valid_from and valid_to are the first and the last day on which the row holds; empty means without bound. Days
 //     are those of the tenant's zone. No function of this package asks what day it is.
 package organisation
@@ -44,6 +46,7 @@ type Person struct {
 	Mails   []string `json:"mails,omitempty"` // the same on all days, sorted
 	Kind    Kind     `json:"kind"`
 	Manager string   `json:"manager,omitempty"` // number, where the file names one
+	Away    bool     `json:"away,omitempty"`    // on leave, or sent to another company
 	Period
 }
 
@@ -181,14 +184,17 @@ const (
 	Stranger Presence = ""      // there is no row of them
 	Later    Presence = "later" // they begin on a later day
 	Here     Presence = "here"
+	Away     Presence = "away" // they have a row, but hold no post
 	Left     Presence = "left" // also if they come back on a later day
 )
 
 // Presence returns whether a person works for the tenant on a day.
 func (o *Organisation) Presence(number string, day Date) Presence {
 	phases := o.of(number)
-	_, here := on(phases, day)
+	phase, here := on(phases, day)
 	switch {
+	case here && phase.Away:
+		return Away
 	case here:
 		return Here
 	case len(phases) == 0:

@@ -1,367 +1,318 @@
 package organisation
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
-	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// Limits of a file. MaxBytes leaves 50,000 rows 160 bytes each.
+// Limits of files. MaxBytes leaves 50,000 rows 160 bytes each.
 const (
-	MaxBytes       = 8 << 20
-	MaxRows        = 50_000
+	MaxFiles       = 3
+	MaxBytes       = 8 << 20 // of one file
+	MaxRows        = 50_000  // of all files
 	MaxPeople      = 10_000
 	MaxDepartments = 3_000
 )
 
-// Read reads a file in UTF-8, with or without a byte order mark. If anything is wrong with it, the error is Problems,
-// with all that could be found: rows that can't be read are left out of what is checked over several rows.
+// File is a file in UTF-8, with or without a byte order mark.
+type File struct {
+	Name string // as it was uploaded; it tells the second posts of some products from the first
+	Text []byte
+}
+
+// Read reads one file that leaves nothing to be asked. If anything is wrong with it, the error is Problems, with all
+// that could be found: rows that can't be read are left out of what is checked over several rows.
 func Read(file []byte) (*Organisation, error) {
-	r := &reader{}
-	lines, complete := r.lines(file)
-	var o *Organisation
-	if complete {
-		c := &check{problems: &r.problems, lines: lines}
-		o = c.organisation()
-	}
-	if err := r.problems.err(); err != nil {
+	l, err := Lay([]File{{Text: file}}, Kept{})
+	if err != nil {
 		return nil, err
 	}
-	return o, nil
+	var p Problems
+	for _, c := range l.Missing {
+		p.add(Problem{Row: 1, Column: c, Rule: RuleMissingColumn})
+	}
+	for _, v := range l.Values {
+		if v.As == "" {
+			p.add(Problem{Column: v.Column, Rule: RuleUnknownValue, Value: v.Value})
+		}
+	}
+	if slices.ContainsFunc(l.Ranks, Ranked.asked) {
+		p.add(Problem{Row: 1, Column: ColumnRank, Rule: RuleMissingColumn})
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return l.Organisation, nil
 }
 
-// reader reads rows. A row's number is that of a spreadsheet, where a cell may have line breaks.
+// Kept is what an administrator said of the files of a tenant: what no file says by itself.
+type Kept struct {
+	Columns map[string]string            `json:"columns,omitempty"` // by key of a header: a Reading
+	Values  map[Column]map[string]string `json:"values,omitempty"`  // one of Choices
+	Ranks   map[string]int               `json:"ranks,omitempty"`   // by position; 0 is none
+	Split   string                       `json:"split,omitempty"`   // one of Splits, empty: as the layout says
+	Without bool                         `json:"without,omitempty"` // no file has departments
+}
+
+// Whole is the Split of departments whose names are no paths.
+const Whole = "whole"
+
+// Splits are what may part the departments of a path.
+var Splits = []string{Whole, "/", ">", "-", " "}
+
+// Laid is what files say together: what was read, what was ignored, and what has to be asked first.
+type Laid struct {
+	Sheets       []Sheet
+	Key          Column   // by what people are told apart: ColumnNumber, ColumnID or ColumnMail
+	Missing      []Column // columns that no file has
+	Values       []Valued // how values were read that are words of products
+	Ranks        []Ranked // positions of files without ranks
+	Strangers    []string // superiors whom a file names and nobody knows
+	Top          bool     // somebody has no department, so a department was made for them above all others
+	Paths        bool     // a department's name has a sign that may part a path
+	Organisation *Organisation
+}
+
+// Sheet is what one file was read as.
+type Sheet struct {
+	Name, Layout string // Layout is empty for a file of no known product
+	Rows         int
+	Columns      []SheetColumn
+}
+
+// SheetColumn is a column of a file, and as what it is read.
+type SheetColumn struct {
+	Header, Key, Example string
+	Reading              Reading
+}
+
+// Valued is a value of a column with as what it is read, empty while that has to be asked.
+type Valued struct {
+	Column    Column
+	Value, As string
+	Count     int
+}
+
+// Ranked is a position of files that have no ranks.
+type Ranked struct {
+	Position string
+	Rank     int // of Kept; of a position that it lacks, what is proposed
+	Count    int // of posts
+	Known    bool
+}
+
+func (r Ranked) asked() bool { return !r.Known }
+
+// Asks reports whether something has to be asked before there is an organisation.
+func (l *Laid) Asks() bool {
+	return len(l.Missing) > 0 || slices.ContainsFunc(l.Ranks, Ranked.asked) ||
+		slices.ContainsFunc(l.Values, func(v Valued) bool { return v.As == "" })
+}
+
+// Lay lays one to three files together: people, further posts and departments may be in files of their own. If rows
+// can't be read, the error is Problems; what was read and what has to be asked is returned, too.
+func Lay(files []File, kept Kept) (*Laid, error) {
+	r := &reader{kept: kept, places: newPlaces(), gone: map[string]bool{}, valued: map[Valued]int{},
+		ranked: map[string]int{}}
+	if len(files) > MaxFiles {
+		r.problems.add(Problem{Rule: RuleFiles, Limit: MaxFiles})
+		files = nil
+	}
+	complete := len(files) > 0
+	for i, f := range files {
+		s := &sheet{File: f, at: i}
+		r.open(s)
+		r.assign(s)
+		r.sheets, complete = append(r.sheets, s), complete && !s.broken
+	}
+	r.key()
+	l := r.told()
+	if len(l.Missing) > 0 {
+		if !complete {
+			l.Missing = nil // the files that can't be read may have them
+		}
+		return l, r.problems.err()
+	}
+	lines := r.lines()
+	if complete && len(lines) > 0 {
+		c := &check{problems: &r.problems, lines: lines}
+		l.Organisation = c.organisation()
+	}
+	r.found(l)
+	if l.Asks() {
+		l.Organisation = nil
+	}
+	return l, r.problems.err()
+}
+
+// reader reads files together. A row's number is that of a spreadsheet, where a cell may have line breaks.
 type reader struct {
-	problems Problems
-	columns  []Column // of the header, empty where it is empty
+	problems  Problems
+	kept      Kept
+	sheets    []*sheet
+	rows      int
+	keyed     Column
+	places    *places
+	gone      map[string]bool // people who are left out
+	valued    map[Valued]int
+	ranked    map[string]int // posts by position, of files without ranks
+	strangers map[string]bool
+	top       bool
 }
 
-// lines returns the rows below the header, and false if only a part of the file was understood.
-func (r *reader) lines(file []byte) (all []line, complete bool) {
-	if len(file) > MaxBytes {
-		r.problems.add(Problem{Rule: RuleBytes, Limit: MaxBytes})
-		return nil, false
-	}
-	if bytes.HasPrefix(file, []byte("PK\x03\x04")) || bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")) {
-		r.problems.add(Problem{Rule: RuleForm})
-		return nil, false
-	}
-	if !utf8.Valid(file) {
-		good := valid(file)
-		r.problems.add(Problem{Row: 1 + bytes.Count(good, []byte("\n")), Rule: RuleEncoding,
-			Value: fmt.Sprintf("0x%X", file[len(good)])})
-		return nil, false
-	}
-	file = bytes.TrimSuffix(bytes.TrimPrefix(file, []byte("\ufeff")), []byte("\x1a")) // DOS ends files with a sign
-	if !bytes.Contains(file, []byte("\n")) {
-		file = bytes.ReplaceAll(file, []byte("\r"), []byte("\n")) // old Macintoshes, and "CSV (Macintosh)" of Excel
-	}
-	rows := newRows(file)
-	if rows.next() {
-		r.header(rows.record)
-	}
-	if len(r.problems.Listed) > 0 {
-		return nil, false
-	}
-	for rows.next() {
-		if empty(rows.record) {
-			continue
+// assign finds as what the columns of a file are read.
+func (r *reader) assign(s *sheet) {
+	s.layout = Detect(s.header)
+	seen := map[Reading]bool{}
+	for _, h := range s.header {
+		reading, ok := s.layout.reading(h)
+		if said, kept := r.kept.Columns[key(h)]; kept {
+			reading, ok = ParseReading(said)
 		}
-		if len(all) == MaxRows {
-			r.problems.add(Problem{Row: rows.row, Rule: RuleRows, Limit: MaxRows})
-			return nil, false
+		if !ok || strings.TrimSpace(h) == "" {
+			reading = Reading{}
 		}
-		all = append(all, r.line(rows.row, rows.record))
-	}
-	if len(all) == 0 && !rows.broken {
-		r.problems.add(Problem{Rule: RuleEmpty})
-	}
-	r.unread(rows)
-	return all, !rows.broken && len(all) > 0
-}
-
-// unread adds a problem if reading ended at a row whose quotation marks don't fit.
-func (r *reader) unread(rows *rows) {
-	if rows.broken {
-		r.problems.add(Problem{Row: rows.row, Rule: RuleQuotes})
-	}
-}
-
-// valid returns the beginning of a text that is UTF-8.
-func valid(text []byte) []byte {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 {
-			return text[:i]
+		if s.own() && reading.Column != "" && seen[reading] {
+			s.broken, s.records = true, nil
+			r.problems.add(Problem{Row: s.row(1), Column: reading.Column, Rule: RuleTwice})
 		}
-		i += size
+		seen[reading] = true
+		s.readings = append(s.readings, reading)
 	}
-	return text
+	if s.own() && (seen[Reading{ColumnName, 1}] && !seen[Reading{ColumnNumber, 1}] || slices.ContainsFunc(s.readings,
+		func(x Reading) bool { return x.Column != "" && !slices.Contains(columns, x.Column) })) {
+		s.layout = &layouts[len(layouts)-1]
+	}
+	s.sort()
 }
 
-func empty(record []string) bool {
-	return !slices.ContainsFunc(record, func(s string) bool { return strings.TrimSpace(s) != "" })
+// sort lists the columns that are read as the same, those that count first before the others.
+func (s *sheet) sort() {
+	s.by = map[Reading][]int{}
+	for i, x := range s.readings {
+		if x.Column != "" {
+			s.by[x] = append(s.by[x], i)
+			s.most = max(s.most, x.Nth)
+		}
+	}
+	order := func(i int) int {
+		k := key(s.header[i])
+		return slices.IndexFunc(aliases, func(a alias) bool { return a.key == k })
+	}
+	for _, all := range s.by {
+		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(order(a), order(b)) })
+	}
 }
 
-// separator returns what separates the names of a header that has no commas, if that makes columns of them.
-func separator(record []string) string {
-	for _, by := range []string{";", "\t"} {
-		names := strings.Split(strings.Join(record, ","), by)
-		if len(record) == 1 && len(names) > 1 &&
-			slices.ContainsFunc(names, func(s string) bool { _, ok := columnOf(strings.Trim(s, `"`)); return ok }) {
-			return by
+// own reports whether a file is as this package writes them: each row is a post, or a department.
+func (s *sheet) own() bool { return s.layout.ID == Own }
+
+// has reports whether a file has one of some columns.
+func (s *sheet) has(all ...Column) bool {
+	return slices.ContainsFunc(s.readings, func(x Reading) bool { return slices.Contains(all, x.Column) })
+}
+
+// people reports whether a file says what people are called.
+func (s *sheet) people() bool { return s.has(ColumnName, ColumnFamily, ColumnGiven) }
+
+// placed reports whether a file says where people work.
+func (s *sheet) placed() bool {
+	return s.has(ColumnDepartment, ColumnDepartmentName, ColumnPath, ColumnLevel)
+}
+
+// departments reports whether a file is about departments alone.
+func (s *sheet) departments() bool {
+	return s.placed() && !s.has(ColumnNumber, ColumnID, ColumnMail, ColumnName, ColumnFamily, ColumnGiven)
+}
+
+// cell returns what a row says of a column: the first of its cells that isn't empty.
+func (s *sheet) cell(x tableRow, c Column, nth int) string {
+	for _, i := range s.by[Reading{c, nth}] {
+		if i < len(x.cells) {
+			if v := literal(x.cells[i]); strings.TrimSpace(v) != "" {
+				return v
+			}
 		}
 	}
 	return ""
 }
 
-// header reads the names of the columns. Rows are read only if nothing is wrong with them.
-func (r *reader) header(record []string) {
-	if len(record) > 0 && strings.HasPrefix(strings.ToLower(record[0]), "sep=") {
-		r.problems.add(Problem{Row: 1, Rule: RuleSepLine, Value: record[0]})
-		return
-	}
-	if by := separator(record); by != "" {
-		r.problems.add(Problem{Row: 1, Rule: RuleSeparator, Value: by})
-		return
-	}
-	for _, name := range record {
-		column, ok := columnOf(name)
-		switch {
-		case strings.TrimSpace(name) != "" && !ok:
-			r.problems.add(Problem{Row: 1, Rule: RuleUnknownColumn, Value: name})
-		case ok && slices.Contains(r.columns, column):
-			r.problems.add(Problem{Row: 1, Column: column, Rule: RuleTwice})
-		}
-		r.columns = append(r.columns, column)
-	}
-	for _, column := range required {
-		if !slices.Contains(r.columns, column) {
-			r.problems.add(Problem{Row: 1, Column: column, Rule: RuleMissingColumn})
+// key finds out by what people are told apart: the same in all files. A column that is empty in all rows is none.
+func (r *reader) key() {
+	named := slices.ContainsFunc(r.sheets, (*sheet).people)
+	for _, c := range []Column{ColumnNumber, ColumnID, ColumnMail} {
+		for _, s := range r.sheets {
+			if s.own() && s.has(c) || (s.people() || !named) && slices.ContainsFunc(s.records,
+				func(x tableRow) bool { return s.cell(x, c, 1) != "" }) {
+				r.keyed = c
+				return
+			}
 		}
 	}
 }
 
-// line reads one row. Cells at its end may be missing, since spreadsheets leave out empty ones.
-func (r *reader) line(row int, record []string) line {
-	c := &cells{row: row, values: make(map[Column]string, len(columns)), problems: &r.problems}
-	for i, s := range record {
-		if i < len(r.columns) && r.columns[i] != "" {
-			c.values[r.columns[i]] = literal(s)
-		} else if strings.TrimSpace(s) != "" {
-			c.broken = true
-			r.problems.add(Problem{Row: row, Rule: RuleExtraCell, Value: strings.TrimSpace(s)})
+// told returns what the files were read as, and which columns are missing.
+func (r *reader) told() *Laid {
+	l := &Laid{Key: r.keyed}
+	people, placed := false, r.kept.Without
+	for _, s := range r.sheets {
+		l.Sheets = append(l.Sheets, s.told())
+		people, placed = people || s.people(), placed || s.placed()
+	}
+	if r.keyed == "" {
+		l.Missing = append(l.Missing, ColumnNumber)
+	}
+	if !people {
+		l.Missing = append(l.Missing, ColumnName)
+	}
+	if !placed {
+		l.Missing = append(l.Missing, ColumnPath)
+	}
+	return l
+}
+
+func (s *sheet) told() Sheet {
+	t := Sheet{Name: s.Name, Layout: s.layout.ID, Rows: len(s.records)}
+	for i, h := range s.header {
+		if strings.TrimSpace(h) == "" {
+			continue
 		}
-	}
-	c.formulas()
-	return c.line()
-}
-
-// rows goes through the rows of a file.
-type rows struct {
-	csv    *csv.Reader
-	file   []byte
-	offset int // where the newest row ends
-	ended  int // in which line
-	row    int
-	record []string
-	broken bool
-}
-
-func newRows(file []byte) *rows {
-	r := &rows{csv: csv.NewReader(bytes.NewReader(file)), file: file}
-	r.csv.FieldsPerRecord = -1
-	return r
-}
-
-// next reads the next row that isn't empty. Empty ones, which the CSV reader skips, count.
-func (r *rows) next() bool {
-	var err error
-	if r.record, err = r.csv.Read(); err != nil {
-		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-			r.row, r.broken = r.row+wrong.StartLine-r.ended, true
+		c := SheetColumn{Header: strings.TrimSpace(h), Key: key(h), Reading: s.readings[i]}
+		for _, x := range s.records {
+			if i < len(x.cells) && strings.TrimSpace(x.cells[i]) != "" {
+				c.Example = strings.TrimSpace(x.cells[i])
+				break
+			}
 		}
-		return false
+		t.Columns = append(t.Columns, c)
 	}
-	began, _ := r.csv.FieldPos(0)
-	r.row += began - r.ended
-	end := int(r.csv.InputOffset())
-	r.ended += bytes.Count(r.file[r.offset:end], []byte("\n"))
-	r.offset = end
-	return true
+	return t
 }
 
-// Rule is what a row of the file breaks.
-type Rule string
-
-// Rules for the file and its header.
-const (
-	RuleBytes         Rule = "bytes"          // the file has more than Limit bytes
-	RuleRows          Rule = "rows"           // more than Limit rows, the header not counted
-	RulePeople        Rule = "people"         // more than Limit employee numbers
-	RuleDepartments   Rule = "departments"    // more than Limit department codes
-	RuleEmpty         Rule = "empty"          // no row below the header
-	RuleEncoding      Rule = "encoding"       // not UTF-8: Value is the first byte that isn't
-	RuleForm          Rule = "form"           // a workbook, not CSV
-	RuleSeparator     Rule = "separator"      // Value stands between the cells in place of a comma
-	RuleSepLine       Rule = "sep_line"       // a first line sep=… that only Excel understands
-	RuleQuotes        Rule = "quotes"         // quotation marks that don't fit; rows below aren't read
-	RuleUnknownColumn Rule = "unknown_column" // a header that names no column
-	RuleTwice         Rule = "twice"          // two headers name the same column
-	RuleMissingColumn Rule = "missing_column"
-	RuleExtraCell     Rule = "extra_cell" // a cell that has no header
-)
-
-// Rules for one cell.
-const (
-	RuleRequired   Rule = "required"
-	RuleLength     Rule = "length"     // more than Limit characters
-	RuleMails      Rule = "mails"      // more than Limit e-mail addresses
-	RuleMail       Rule = "mail"       // not the form of an e-mail address
-	RuleFormula    Rule = "formula"    // what a spreadsheet shows for a formula without a value: #N/A, or 0 for a name
-	RuleDamaged    Rule = "damaged"    // a character that the file's encoding doesn't have
-	RuleExponent   Rule = "exponent"   // a number that a spreadsheet changed, such as 1.2E+10 or 101.0
-	RuleCharacters Rule = "characters" // invisible characters, or blanks inside of a number or code
-	RuleRank       Rule = "rank"       // not a whole number from 1 to Limit
-	RuleNoPosition Rule = "no_position"
-	RulePost       Rule = "post" // neither main nor concurrent
-	RuleKind       Rule = "kind"
-	RuleDate       Rule = "date"
-	RuleOrder      Rule = "order" // valid_to lies before valid_from
-)
-
-// Rules that several rows break together. Other is one of the other rows, 0 if there is none.
-const (
-	RuleConflict Rule = "conflict" // Other says something else for the day On
-	RuleMailUsed Rule = "mail_used"
-	RuleTwoMains Rule = "two_mains" // a second main post on the day On
-	RuleNoMain   Rule = "no_main"   // no main post on the day On
-	RuleSamePost Rule = "same_post" // Other says the same post for the day On
-	RuleTwoRanks Rule = "two_ranks" // Other gives the position another rank
-	RuleUnknown  Rule = "unknown"   // no such person
-	RuleCycle    Rule = "cycle"     // on the day On it stands above itself
-	RuleDepth    Rule = "depth"     // more than Limit stand above each other on the day On
-)
-
-// Problem is a rule that a row breaks. It is data so that each reader sees it in their own language.
-type Problem struct {
-	Row    int    `json:"row"` // as a spreadsheet counts: the header is row 1; 0 is the whole file
-	Column Column `json:"column,omitempty"`
-	Rule   Rule   `json:"what"`
-	Limit  int    `json:"limit,omitempty"`
-	Value  string `json:"value,omitempty"` // the beginning of what stands there
-	Other  int    `json:"other_row,omitempty"`
-	On     Date   `json:"on,omitzero"` // the first such day; none if it is so since ever
-}
-
-// Error says in English what is wrong, for logs and commands.
-func (p Problem) Error() string {
-	var b strings.Builder
-	if p.Row > 0 {
-		fmt.Fprintf(&b, "row %d: ", p.Row)
+// found adds what the rows say: how values were read, which positions there are, and whom nobody knows.
+func (r *reader) found(l *Laid) {
+	for v, n := range r.valued {
+		v.Count = n
+		l.Values = append(l.Values, v)
 	}
-	if p.Column != "" {
-		fmt.Fprintf(&b, "%s: ", p.Column)
-	}
-	b.WriteString(cmp.Or(said[p.Rule], string(p.Rule)))
-	if p.Limit > 0 {
-		fmt.Fprintf(&b, " (limit %d)", p.Limit)
-	}
-	if p.Value != "" {
-		fmt.Fprintf(&b, ": %q", p.Value)
-	}
-	if p.Other > 0 {
-		fmt.Fprintf(&b, ", see row %d", p.Other)
-	}
-	if p.On > 0 {
-		fmt.Fprintf(&b, ", on %s", p.On)
-	}
-	return b.String()
-}
-
-var said = map[Rule]string{
-	RuleBytes: "the file has too many bytes", RuleRows: "there are too many rows", RulePeople: "there are too many people",
-	RuleDepartments: "there are too many departments", RuleEmpty: "there are no rows", RuleEncoding: "it is not UTF-8",
-	RuleForm: "it is a workbook, not CSV", RuleSeparator: "the cells are not separated by commas",
-	RuleSepLine:  "the first line is not the header",
-	RuleExponent: "a spreadsheet has changed the number",
-	RuleFormula:  "it is what a spreadsheet shows for a formula without a value",
-	RuleDamaged:  "it has a character that can't be read",
-	RuleQuotes:   "quotation marks don't fit, the rest is not read", RuleUnknownColumn: "there is no such column",
-	RuleTwice: "the column stands there twice", RuleMissingColumn: "the column is missing",
-	RuleExtraCell: "the cell has no header", RuleRequired: "it must not be empty", RuleLength: "it is too long",
-	RuleMails: "there are too many addresses", RuleMail: "it is no e-mail address",
-	RuleCharacters: "it has invisible characters, or blanks or # in a number or code",
-	RuleRank:       "it must be a whole number from 1 to the limit",
-	RuleNoPosition: "there is no position that could have it", RulePost: "it must be main or concurrent",
-	RuleKind: "it must be employee, contractor or temporary", RuleDate: "it must be a day such as 2026-04-01",
-	RuleOrder: "it lies before valid_from", RuleConflict: "another row says something else",
-	RuleMailUsed: "the address is another person's", RuleTwoMains: "the person has two main posts",
-	RuleNoMain: "the person has no main post", RuleSamePost: "the post stands there twice",
-	RuleTwoRanks: "the position has another rank", RuleUnknown: "there is no such number",
-	RuleCycle: "it stands above itself", RuleDepth: "too many stand above each other",
-}
-
-// Rules returns all rules, by name.
-func Rules() []Rule { return slices.Sorted(maps.Keys(said)) }
-
-// MaxProblems is how many problems of a file are listed.
-const MaxProblems = 200
-
-// Problems are what is wrong with a file, row by row. More is the number of problems that are not listed.
-type Problems struct {
-	Listed []Problem `json:"listed"`
-	More   int       `json:"more,omitempty"`
-}
-
-// Error has a line for each listed problem.
-func (p Problems) Error() string {
-	var lines []string
-	for _, x := range p.Listed {
-		lines = append(lines, x.Error())
-	}
-	if p.More > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", p.More))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// maxValue is how many characters of a cell a problem quotes.
-const maxValue = 40
-
-// add adds a problem. It keeps only the first ones by row, so that a broken file needs no memory.
-func (p *Problems) add(x Problem) {
-	if runes := []rune(x.Value); len(runes) > maxValue {
-		x.Value = string(runes[:maxValue])
-	}
-	if p.Listed = append(p.Listed, x); len(p.Listed) >= 4*MaxProblems {
-		p.cut()
-	}
-}
-
-// cut sorts the problems, drops repeated ones and keeps the first.
-func (p *Problems) cut() {
-	slices.SortFunc(p.Listed, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Row, b.Row),
-			cmp.Compare(slices.Index(columns, a.Column), slices.Index(columns, b.Column)),
-			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.On, b.On), cmp.Compare(a.Other, b.Other), cmp.Compare(a.Value, b.Value))
+	slices.SortFunc(l.Values, func(a, b Valued) int {
+		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})
-	p.Listed = slices.Compact(p.Listed)
-	if n := len(p.Listed) - MaxProblems; n > 0 {
-		p.Listed, p.More = p.Listed[:MaxProblems:MaxProblems], p.More+n
+	for p, n := range r.ranked {
+		rank, known := r.kept.Ranks[p]
+		if !known {
+			rank = Proposed(p)
+		}
+		l.Ranks = append(l.Ranks, Ranked{p, rank, n, known})
 	}
-}
-
-// err returns the problems as an error, or nil if there are none.
-func (p *Problems) err() error {
-	if p.cut(); len(p.Listed) == 0 {
-		return nil
+	slices.SortFunc(l.Ranks, func(a, b Ranked) int {
+		rank := func(x Ranked) int { return cmp.Or(x.Rank, unranked) }
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Position, b.Position))
+	})
+	for s := range r.strangers {
+		l.Strangers = append(l.Strangers, s)
 	}
-	return *p
+	slices.Sort(l.Strangers)
+	l.Top, l.Paths = r.top, r.places.signs
 }

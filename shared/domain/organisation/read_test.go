@@ -59,8 +59,10 @@ func TestWhatIsMissingOrUnknownInARowIsNamed(t *testing.T) {
 func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("あ", n) }
 	told(t, map[string]wrong{
-		"a long number": {[]string{top, long(33) + ",Bob,,A,,,,,,,employee,,"},
-			[]problem{{Row: 3, Column: organisation.ColumnNumber, Rule: organisation.RuleLength, Limit: 32, Value: long(33)}}},
+		"a long code": {[]string{top, "2,Bob,," + long(201) + ",,,,,,,employee,,"},
+			[]problem{{Row: 3, Column: organisation.ColumnDepartment, Rule: organisation.RuleLength, Limit: 200, Value: long(40)}}},
+		"a long number": {[]string{top, long(65) + ",Bob,,A,,,,,,,employee,,"},
+			[]problem{{Row: 3, Column: organisation.ColumnNumber, Rule: organisation.RuleLength, Limit: 64, Value: long(40)}}},
 		"a long name, quoted in part": {[]string{top, "2," + long(101) + ",,A,,,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ColumnName, Rule: organisation.RuleLength, Limit: 100, Value: long(40)}}},
 		"a long position": {[]string{top, "2,Bob,,A,,," + long(51) + ",,,,employee,,"},
@@ -117,7 +119,7 @@ func TestWhatIsWrongWithARankOrADayIsNamed(t *testing.T) {
 			[]problem{{Row: 3, Column: organisation.ColumnTo, Rule: organisation.RuleDate, Value: "3000-01-01"}}},
 		"days in the wrong order": {[]string{top, "2,Bob,,A,,,,,,,employee,2026-04-02,2026-04-01"},
 			[]problem{{Row: 3, Column: organisation.ColumnTo, Rule: organisation.RuleOrder, Value: "2026-04-01"}}},
-		"a cell without header": {[]string{top, "2,Bob,,A,,,,,,9,employee,,,more"},
+		"a cell without header": {[]string{top, "2,Bob,,A,,,,,,9,employee,,,,more"},
 			[]problem{{Row: 3, Rule: organisation.RuleExtraCell, Value: "more"}}},
 	})
 }
@@ -228,7 +230,7 @@ func TestWhatFilesMayHave(t *testing.T) {
 		"a second post without the rest": {top, "2,Bob,,A,,,,,,1,employee,,", "2,,,A,,,aide,,concurrent,,,,"},
 		"somebody who comes back":        {top, "2,Bob,,A,,,,,,,employee,,2020-03-31", "2,Bob,,A,,,,,,,employee,2026-04-01,"},
 		"a manager who begins later":     {top, "3,Cem,,A,,,,,,,employee,2030-01-01,", "2,Bob,,A,,,,,,3,employee,,"},
-		"names of as many letters as may be": {top, strings.Repeat("１", 32) + "," + strings.Repeat("あ", 100) + ",,A,,," +
+		"names of as many letters as may be": {top, strings.Repeat("１", 64) + "," + strings.Repeat("あ", 100) + ",,A,,," +
 			strings.Repeat("あ", 50) + ",,,,employee,,"},
 		"a post of one day":              {top, "2,Bob,,A,,,,,,,employee,2026-04-01,2026-04-01"},
 		"a rank that is said once":       {top, "2,Bob,,A,,,boss,,,,employee,,"},

@@ -1,0 +1,181 @@
+package organisation
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Top is the code of the department that is made for people who have none, where no other stands above all.
+const Top = "*"
+
+// places are the departments of files that have names or paths in place of codes and parents.
+type places struct {
+	known map[string]*place
+	paths map[string]string   // codes by the key of a path
+	named map[string][]string // codes by the key of a name
+	signs bool                // a name has a sign that may part a path
+}
+
+// place is a department, and in which row it stands first.
+type place struct {
+	name, parent string
+	row          int
+	own          bool // its rows are those of Ringi's own file, and stand as they are
+}
+
+func newPlaces() *places {
+	return &places{map[string]*place{}, map[string]string{}, map[string][]string{}, false}
+}
+
+// pathKey is what is compared of a path, and its code where it has none: the names without blanks and without #, which
+// parts the keys of rows.
+func pathKey(names []string) string {
+	var all []string
+	for _, n := range names {
+		all = append(all, strings.NewReplacer(" ", "", "#", "_").Replace(folded(n)))
+	}
+	return strings.Join(all, "/")
+}
+
+// splits returns the names of a path, the topmost first.
+func (r *reader) splits(s *sheet, path string) (names []string) {
+	by := s.layout.split
+	switch r.kept.Split {
+	case "":
+	case Whole:
+		by = ""
+	default:
+		by = r.kept.Split
+	}
+	path = folded(path)
+	if strings.ContainsAny(strings.Trim(path, "/> -"), "/> -") {
+		r.places.signs = true
+	}
+	for _, n := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(by, r) }) {
+		if n = strings.TrimSpace(n); n != "" {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// put notes a department, and returns its code. Whoever says a name or a parent first is believed.
+func (p *places) put(code, name, parent string, row int) string {
+	is := p.known[code]
+	if is == nil {
+		is = &place{row: row}
+		p.known[code] = is
+	}
+	if is.name == "" && name != "" {
+		is.name = name
+		k := pathKey([]string{name})
+		p.named[k] = append(p.named[k], code)
+	}
+	is.parent = cmp.Or(is.parent, parent)
+	return code
+}
+
+// add notes the departments of a path, and returns the code of the last. Code is what the file calls it, if it does.
+func (p *places) add(names []string, code string, row int) string {
+	parent := ""
+	for i := range names {
+		k := pathKey(names[:i+1])
+		is := p.paths[k]
+		switch {
+		case i == len(names)-1 && code != "":
+			is = code
+		case is == "" && len(names) == 1 && len(p.named[k]) == 1:
+			is = p.named[k][0] // its name alone tells which one it is
+		case is == "":
+			is = k
+		}
+		p.paths[k] = is
+		parent = p.put(is, names[i], parent, row)
+	}
+	return parent
+}
+
+// paths notes the paths of departments whose parents are known by their codes.
+func (p *places) link() {
+	for _, code := range slices.Sorted(maps.Keys(p.known)) {
+		var names []string
+		for at := code; at != "" && len(names) <= maxDepth; {
+			d := p.known[at]
+			if d == nil || d.name == "" {
+				break
+			}
+			names, at = append(names, d.name), d.parent
+		}
+		slices.Reverse(names)
+		if k := pathKey(names); len(names) > 0 && p.paths[k] == "" {
+			p.paths[k] = code
+		}
+	}
+}
+
+// lines returns a row for each department, which exists on all days.
+func (p *places) lines() (all []line) {
+	for _, code := range slices.Sorted(maps.Keys(p.known)) {
+		if d := p.known[code]; !d.own {
+			all = append(all, line{row: d.row, department: code, departmentName: d.name, parent: d.parent})
+		}
+	}
+	return all
+}
+
+// place returns the code of the department of a person's nth post; empty if the row has none.
+func (r *reader) place(s *sheet, x tableRow, nth int) string {
+	code := folded(s.cell(x, ColumnDepartment, nth))
+	name := strings.TrimSpace(s.cell(x, ColumnDepartmentName, nth))
+	var names []string
+	root := false // the path is that of the top itself
+	for _, i := range s.by[Reading{ColumnPath, nth}] {
+		if i < len(x.cells) && len(names) == 0 {
+			names = r.splits(s, literal(x.cells[i]))
+			root = root || strings.TrimSpace(x.cells[i]) != ""
+		}
+	}
+	if nth == 1 && len(names) == 0 {
+		for n := 1; n <= s.most; n++ {
+			if level := folded(s.cell(x, ColumnLevel, n)); level != "" {
+				names = append(names, level)
+			}
+		}
+	}
+	switch {
+	case code != "" && len(names) == 0:
+		return r.places.put(code, name, folded(s.cell(x, ColumnParent, nth)), x.row)
+	case code != "" && r.places.known[code] != nil:
+		return code
+	case len(names) == 0 && name != "":
+		names = r.splits(s, name)
+	}
+	switch {
+	case len(names) > 0:
+		return r.places.add(names, code, x.row)
+	case root:
+		return Top
+	}
+	return ""
+}
+
+// levels notes the departments of a row of a file of departments.
+func (r *reader) levels(s *sheet, x tableRow) {
+	parent, code := "", folded(s.cell(x, ColumnDepartment, 1))
+	var names []string
+	for n := 1; n <= s.most; n++ {
+		name, of := folded(s.cell(x, ColumnLevel, n)), folded(s.cell(x, ColumnLevelCode, n))
+		switch {
+		case name == "" && of == "":
+			continue
+		case of != "":
+			parent = r.places.put(of, name, parent, x.row)
+		}
+		names = append(names, cmp.Or(name, of))
+	}
+	if !s.has(ColumnLevelCode) && len(names) > 0 {
+		r.places.add(names, code, x.row)
+	}
+}
