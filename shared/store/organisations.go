@@ -239,6 +239,29 @@ func (s *Store) OrganisationRow(ctx context.Context, tenant string) (tenancy.Org
 	return row, err
 }
 
+// OrganisationLayout reads what is kept of a tenant's files. A tenant of which nothing is kept has a row without
+// revision.
+func (s *Store) OrganisationLayout(ctx context.Context, tenant string) (tenancy.OrganisationLayout, error) {
+	row := tenancy.OrganisationLayout{TenantID: tenant}
+	err := s.read(ctx, tenant, &row)
+	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
+		err = nil
+	}
+	return row, err
+}
+
+// KeepOrganisationLayout reads the row and commits Keep. It returns aggregate.ErrConflict when somebody else did so
+// meanwhile.
+func (s *Store) KeepOrganisationLayout(ctx context.Context, tenant string, k organisation.Kept, by aggregate.Actor,
+	now time.Time) error {
+	row, err := s.OrganisationLayout(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	_, c, err := row.Keep(k, by, now)
+	return s.change(ctx, c, err)
+}
+
 // BeginOrganisation lists a new version of a tenant's organisation before its rows are written.
 func (s *Store) BeginOrganisation(ctx context.Context, tenant string, v tenancy.OrganisationVersion, now time.Time) (
 	tenancy.OrganisationWriting, error) {

@@ -302,3 +302,27 @@ func TestIdsThatNothingHas(t *testing.T) {
 	expect.That(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, aggregate.System(), organisationsAt()) != nil,
 		"the system saves an organisation")
 }
+
+// What was said of files is kept until something else is said; the row is anew only then.
+func TestWhatWasSaidOfFilesIsKept(t *testing.T) {
+	w := start(t)
+	k := organisation.Kept{Columns: map[string]string{"bereich": "department"}, Ranks: map[string]int{"部長": 0, "課長": 3},
+		Values: map[string]string{"employment ": "employee"}, Split: organisation.Whole}
+	expect.NoError(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()))
+	expect.NoError(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()))
+	is := expect.Value(w.OrganisationLayout(t.Context(), organisationTenant))(t)
+	expect.Same(t, k, is.Kept)
+	expect.That(t, is.Rev == 1 && is.SavedBy == suzuki().ID, "%+v", is)
+	k.Ranks["部長"] = 2
+	expect.NoError(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()))
+	expect.Is(t, expect.Value(w.OrganisationLayout(t.Context(), organisationTenant))(t).Rev, 2)
+	expect.Is(t, expect.Value(w.OrganisationLayout(t.Context(), "other"))(t).Rev, 0)
+	for i := range tenancy.MaxKeptRanks {
+		k.Ranks[fmt.Sprint(i)] = 1
+	}
+	err := w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt())
+	expect.Is(t, err, error(aggregate.ErrField{Field: "ranks", Limit: "must be at most 500"}))
+	k = organisation.Kept{Values: map[string]string{"employment " + strings.Repeat("x", tenancy.MaxKeptText): "employee"}}
+	expect.That(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()) != nil,
+		"a long text is kept")
+}

@@ -9,16 +9,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/store"
-	"ringi/shared/words/charset"
 	"ringi/shared/words/legible"
 )
 
@@ -112,8 +109,9 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 		data.Facts = append(data.Facts, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
 			fact{t.Say("saved_at"), web.Minute(is.SavedAt)},
 			fact{"SHA-256", is.SHA256})
-		data.Lists = append(listOf("without", t.Say("without"), t.Say("without_note"),
-			is.Accounts.Without(chart), t.person), t.gaps(o, today)...)
+		data.Lists = append(t.away(o, today), listOf("without", t.Say("without"), t.Say("without_note"),
+			is.Accounts.Without(chart), t.person)...)
+		data.Lists = append(data.Lists, t.gaps(o, today)...)
 	}
 	d.Data = data
 	return c.Show(w, r, v, d, "organisation")
@@ -152,32 +150,6 @@ func (c *OrganisationPages) remove(w http.ResponseWriter, r *http.Request, v *we
 		return err
 	}
 	return c.Done(w, r, "/console/organisation", "organisation-removed")
-}
-
-// textOf returns the uploaded file as UTF-8 with the name of its encoding, or the text that the page kept of it. A file
-// that is in no encoding is returned as it is, and refused for that when it is read. So are damaged
-// characters, by their rows.
-func textOf(r *http.Request) (text []byte, encoding string, err error) {
-	file, err := web.Uploaded(r)
-	if err != nil {
-		return nil, "", err
-	}
-	if file != nil {
-		decoded, encoding, torn := charset.Decode(file)
-		switch {
-		case encoding == "" || torn && encoding == charset.UTF8: // its rows are told from the bytes
-			return file, "", nil
-		case torn && !strings.ContainsRune(decoded, utf8.RuneError):
-			decoded += string(utf8.RuneError) // it ends within a character
-		}
-		return []byte(decoded), encoding, nil
-	}
-	if packed := r.PostFormValue("packed"); packed != "" {
-		if text, err = web.Unpacked(packed, organisation.MaxBytes); err != nil {
-			return nil, "", aggregate.ErrField{Field: "file", Limit: "can't be read"}
-		}
-	}
-	return text, charset.UTF8, nil
 }
 
 func (c *OrganisationPages) download(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -270,6 +242,11 @@ func (t texts) matched(all []organisation.Matched, named func(id string) string)
 	return cmp.Or(said, t.Say("no_account"))
 }
 
+// away lists who is away on a day.
+func (t texts) away(o *organisation.Organisation, day organisation.Date) []peopleList {
+	return listOf("away", t.Say("away"), t.Say("away_note"), o.Away(day), t.person)
+}
+
 // gaps lists what is missing today, and what else is missing from the next day on which anything changes.
 func (t texts) gaps(o *organisation.Organisation, today organisation.Date) []peopleList {
 	chart, known := o.Chart(today), map[string]bool{}
@@ -303,17 +280,24 @@ func (t texts) column(c organisation.Column) string {
 	return c.Header(t.Locale())
 }
 
-// problem says what is wrong, where, and what another row has to do with it.
-func (t texts) problem(p organisation.Problem) []string {
+// problem says what is wrong, where, and what another row has to do with it. Of several files it names them.
+func (t texts) problem(p organisation.Problem, files []organisation.File) []string {
 	row, column, text := t.Say("whole_file"), "", t.In("rules", p.Rule, "limit", web.Count(int64(p.Limit)))
 	if p.Row > 0 {
 		row = fmt.Sprint(p.Row)
+	}
+	if len(files) > 1 && p.Rule != organisation.RuleFiles {
+		row = t.Say("row_of", "file", fileName(files[p.File].Name), "row", row)
 	}
 	if p.Column != "" {
 		column = t.column(p.Column)
 	}
 	if p.Other > 0 {
-		text += " " + t.Say("see_row", "n", p.Other)
+		other := fmt.Sprint(p.Other)
+		if p.OtherFile != p.File {
+			other = fileName(files[p.OtherFile].Name) + ": " + other
+		}
+		text += " " + t.Say("see_row", "n", other)
 	}
 	if p.On > 0 {
 		text += " " + t.Say("from_day", "day", p.On)

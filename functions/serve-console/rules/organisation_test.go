@@ -41,7 +41,7 @@ const staffFile = organisationHeader + `1,鈴木 一郎,suzuki@example.com,A,本
 5,髙橋 誠,makoto@example.com,B,人事部,A,,,,3,社員,2099-10-01,
 `
 
-var hidden = regexp.MustCompile(`name="(rev|sha256|accounts|packed)" value="([^"]*)"`)
+var hidden = regexp.MustCompile(`name="(rev|sha256|accounts|packed|file_name|encoding|read)" value="([^"]*)"`)
 
 // shown returns the form of an answer that shows what a file would change.
 func shown(t *testing.T, a consoletest.Answer) url.Values {
@@ -50,7 +50,7 @@ func shown(t *testing.T, a consoletest.Answer) url.Values {
 	for _, m := range hidden.FindAllStringSubmatch(a.Body, -1) {
 		form.Set(m[1], html.UnescapeString(m[2]))
 	}
-	expect.Must(t, len(form) == 5, "there is no form to save: %v", a)
+	expect.Must(t, len(form) == 8, "there is no form to save: %v", a)
 	return form
 }
 

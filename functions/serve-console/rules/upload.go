@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -100,12 +99,13 @@ func (l listing) names() map[string]string {
 	return all
 }
 
-// uploadData is what a file would change, or what is wrong with it.
+// uploadData is what was read of files, what is asked about them, and what they would change or what is wrong with them.
 type uploadData struct {
-	Rev                      int
-	Packed, SHA256, Accounts string // what was shown
-	Problems                 explain.Table
-	More                     int
+	Rev              int
+	Read             reading
+	SHA256, Accounts string // what was shown
+	Problems         explain.Table
+	More             int
 	web.Came
 	First, Same, Unread, Moved bool
 	Incomplete, Mailless, Save bool
@@ -115,9 +115,18 @@ type uploadData struct {
 	Lists                      []peopleList
 }
 
-// upload shows what a file would change, and saves it once that was shown: the same file, accounts and revision.
+// upload shows how files are read and what they would change, and saves that once it was shown: the same organisation,
+// accounts and revision.
 func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	text, encoding, err := textOf(r)
+	files, encodings, err := filesOf(r)
+	if err != nil {
+		return err
+	}
+	layout, err := c.Organisations.OrganisationLayout(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	kept, err := answered(layout.Kept, r.PostForm)
 	if err != nil {
 		return err
 	}
@@ -127,19 +136,35 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	}
 	t := texts{v.Texts("organisation")}
 	data := uploadData{Rev: is.Rev, First: !is.Stands(), Unread: unread}
-	o, err := organisation.Read(text)
+	laid, err := organisation.Lay(files, kept)
+	data.Read = t.reading(laid, kept, files, encodings)
 	if wrong, ok := errors.AsType[organisation.Problems](err); ok {
-		shown := wrong.Listed[:min(len(wrong.Listed), mostLines)]
-		data.Problems.Columns = t.Columns("row", "column", "value", "problem")
-		for _, p := range shown {
-			data.Problems.Rows = append(data.Problems.Rows, t.problem(p))
-		}
-		data.More = wrong.More + len(wrong.Listed) - len(shown)
+		data.wrong(t, wrong, files)
 		return c.showUpload(w, r, v, data)
 	}
 	if err != nil {
 		return err
 	}
+	if laid.Asks() {
+		return c.showUpload(w, r, v, data)
+	}
+	return c.preview(w, r, v, data, is, laid.Organisation, kept)
+}
+
+// wrong lists what is wrong with files.
+func (d *uploadData) wrong(t texts, wrong organisation.Problems, files []organisation.File) {
+	shown := wrong.Listed[:min(len(wrong.Listed), mostLines)]
+	d.Problems.Columns = t.Columns("row", "column", "value", "problem")
+	for _, p := range shown {
+		d.Problems.Rows = append(d.Problems.Rows, t.problem(p, files))
+	}
+	d.More = wrong.More + len(wrong.Listed) - len(shown)
+}
+
+// preview shows what files change, and saves them if that was shown.
+func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *web.Viewer, data uploadData,
+	is store.StandingOrganisation, o *organisation.Organisation, kept organisation.Kept) error {
+	t := texts{v.Texts("organisation")}
 	saves := r.PostFormValue("act") == "save"
 	l, err := c.list(r.Context(), v, !saves)
 	if errors.Is(err, explain.ErrUnverified) {
@@ -149,9 +174,9 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 		return err
 	}
 	m := l.match(o, c.Today())
-	data.Packed, data.SHA256, data.Accounts = web.Packed(text), o.SHA256(), m.Kept().SHA256()
+	data.SHA256, data.Accounts = o.SHA256(), m.Kept().SHA256()
 	if saves && !data.Silent {
-		done, err := c.saveShown(w, r, v, &data, o, m)
+		done, err := c.saveShown(w, r, v, &data, o, m, kept)
 		if done || err != nil {
 			return err
 		}
@@ -160,7 +185,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 		}
 		data.Rev, data.First = is.Rev, !is.Stands()
 	}
-	data.tell(t, c.Today(), is, o, encoding)
+	data.tell(t, c.Today(), is, o)
 	if !data.Silent {
 		data.tellAccounts(t, c.Today(), is.Accounts, l, o, m)
 		x, _, err := c.Store.Rules(r.Context(), v.Tenant)
@@ -177,7 +202,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 // saveShown saves a file if it is the one that was shown, over the revision and with the accounts that were shown. Else
 // data says what has changed.
 func (c *OrganisationPages) saveShown(w http.ResponseWriter, r *http.Request, v *web.Viewer, data *uploadData,
-	o *organisation.Organisation, m *organisation.Matching) (done bool, err error) {
+	o *organisation.Organisation, m *organisation.Matching, kept organisation.Kept) (done bool, err error) {
 	rev, err := strconv.Atoi(r.PostFormValue("rev"))
 	if err != nil || r.PostFormValue("sha256") != data.SHA256 {
 		return false, nil // it was not shown yet
@@ -185,6 +210,9 @@ func (c *OrganisationPages) saveShown(w http.ResponseWriter, r *http.Request, v 
 	if r.PostFormValue("accounts") != data.Accounts {
 		data.Moved = true
 		return false, nil
+	}
+	if err := c.Organisations.KeepOrganisationLayout(r.Context(), v.Tenant, kept, v.Actor(), c.Now()); err != nil {
+		return true, err
 	}
 	err = c.Organisations.Save(r.Context(), v.Tenant, rev, o, m.Kept(), v.Actor(), c.Now())
 	if errors.Is(err, aggregate.ErrConflict) {
@@ -198,12 +226,9 @@ func (c *OrganisationPages) saveShown(w http.ResponseWriter, r *http.Request, v 
 }
 
 // tell says what the file has, and how that differs from what stands.
-func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrganisation, o *organisation.Organisation,
-	encoding string) {
+func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrganisation,
+	o *organisation.Organisation) {
 	d.Facts = t.facts(o.Chart(today))
-	if encoding != "" {
-		d.Facts = append(d.Facts, fact{t.Say("encoding"), encoding})
-	}
 	all, more := organisation.Changes(is.Organisation, o, today)
 	for _, x := range all {
 		d.Days = append(d.Days, t.day(x, today, is.Organisation, o))
@@ -212,7 +237,8 @@ func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrg
 	renamed := func(x organisation.NameChange) string {
 		return t.Say("renamed", "number", x.Number, "was", x.Was, "is", x.Is, "day", x.On)
 	}
-	d.Lists = append(listOf("names", t.Say("names"), t.Say("names_note"), o.NameChanges(), renamed), t.gaps(o, today)...)
+	d.Lists = append(listOf("names", t.Say("names"), t.Say("names_note"), o.NameChanges(), renamed),
+		append(t.away(o, today), t.gaps(o, today)...)...)
 }
 
 // tellAccounts says which accounts are whose, and whose are others than before.
@@ -245,116 +271,6 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 func (c *OrganisationPages) showUpload(w http.ResponseWriter, r *http.Request, v *web.Viewer, data uploadData) error {
 	title := v.Texts("organisation").Say("upload_title")
 	d := web.Document{Title: title, Here: "organisation", Data: data, Came: data.Came}
-	d.Conflict, d.Wrong = data.Conflict || data.Moved, len(data.Problems.Rows) > 0
+	d.Conflict, d.Wrong = data.Conflict || data.Moved, len(data.Problems.Rows) > 0 || len(data.Read.Missing) > 0
 	return c.Show(w, r, v, d, "organisation/upload")
-}
-
-// day is what differs from a day on.
-type day struct {
-	Title, Sum string
-	Rows       []changedRow
-	More       int
-}
-
-// changedRow is a difference: of whom or what, in which respect.
-type changedRow struct{ Of, What, Was, Is string }
-
-// differing writes the rows of a day. It writes no more of each kind than are shown.
-type differing struct {
-	t       texts
-	was, is *organisation.Chart
-	day     day
-}
-
-// day says what differs from a day on.
-func (t texts) day(x organisation.DayDifferences, today organisation.Date, was, is *organisation.Organisation) day {
-	if was == nil {
-		was = &organisation.Organisation{}
-	}
-	d := differing{t, was.Chart(x.From), is.Chart(x.From), day{Title: t.Say("changes_on", "day", x.From)}}
-	if x.From == today {
-		d.day.Title = t.Say("changes_now")
-	}
-	counted(&d, "new", x.PeopleAdded, d.added)
-	counted(&d, "gone", x.PeopleGone, func(p organisation.Person) []changedRow {
-		return []changedRow{{t.person(p), t.In("sums", "gone"), t.posts(d.was, p.Number), ""}}
-	})
-	counted(&d, "changed", x.PeopleChanged, func(p organisation.PersonDifference) []changedRow {
-		return d.rows(called(p.Name, p.Number), p.Differences)
-	})
-	counted(&d, "departments_new", x.DepartmentsAdded, func(x organisation.Department) []changedRow {
-		return []changedRow{{t.department(x), t.In("sums", "departments_new"), "", t.departmentOf(d.is, x.Parent)}}
-	})
-	counted(&d, "departments_gone", x.DepartmentsGone, func(x organisation.Department) []changedRow {
-		return []changedRow{{t.department(x), t.In("sums", "departments_gone"), t.departmentOf(d.was, x.Parent), ""}}
-	})
-	counted(&d, "departments_changed", x.DepartmentsChanged, func(x organisation.DepartmentDifference) []changedRow {
-		return d.rows(called(x.Name, x.Code), x.Differences)
-	})
-	counted(&d, "reranked", x.Reranked, func(x organisation.Reranked) []changedRow {
-		return []changedRow{{x.Position, t.column(organisation.ColumnRank), web.Count(int64(x.Was)), web.Count(int64(x.Is))}}
-	})
-	return d.day
-}
-
-// counted adds the rows of one kind of difference and its number.
-func counted[T any](d *differing, kind string, all []T, rows func(T) []changedRow) {
-	if len(all) == 0 {
-		return
-	}
-	if d.day.Sum != "" {
-		d.day.Sum += " · "
-	}
-	d.day.Sum += d.t.In("sums", kind) + " " + web.Count(int64(len(all)))
-	for _, x := range all[:min(len(all), mostLines)] {
-		d.day.Rows = append(d.day.Rows, rows(x)...)
-	}
-	d.day.More += max(0, len(all)-mostLines)
-}
-
-// posts says where somebody works, the main post first.
-func (t texts) posts(c *organisation.Chart, number string) string {
-	return web.Joined(c.Posts(number), func(p organisation.Post) string {
-		return strings.TrimSpace(t.departmentOf(c, p.Department) + " " + p.Position)
-	}, t.Say("and"))
-}
-
-// added says where a new person works, the manager whom the file names, and the kind of one who is no employee.
-func (d differing) added(p organisation.Person) []changedRow {
-	rows := []changedRow{{d.t.person(p), d.t.In("sums", "new"), "", d.t.posts(d.is, p.Number)}}
-	if p.Manager != "" {
-		rows = append(rows, changedRow{d.t.person(p), d.t.column(organisation.ColumnManager), "", d.t.of(d.is, p.Manager)})
-	}
-	if p.Kind != organisation.Employee {
-		rows = append(rows, changedRow{d.t.person(p), d.t.column(organisation.ColumnEmployment), "", d.t.kind(p.Kind)})
-	}
-	return rows
-}
-
-// rows says each difference of a person or a department. Codes and numbers have their names.
-func (d differing) rows(of string, all []organisation.Difference) (out []changedRow) {
-	for _, x := range all {
-		was, is := d.values(d.was, x.Column, x.Was), d.values(d.is, x.Column, x.Is)
-		out = append(out, changedRow{of, d.t.column(x.Column), was, is})
-	}
-	return out
-}
-
-func (d differing) values(c *organisation.Chart, column organisation.Column, values []string) string {
-	values = slices.Clone(values)
-	for i, v := range values {
-		switch column {
-		case organisation.ColumnDepartment, organisation.ColumnParent:
-			values[i] = d.t.departmentOf(c, v)
-		case organisation.ColumnManager:
-			values[i] = d.t.of(c, v)
-		case organisation.ColumnEmployment:
-			values[i] = d.t.kind(organisation.Kind(v))
-		case organisation.ColumnPosition:
-			if v == "" {
-				values[i] = d.t.Say("no_position")
-			}
-		}
-	}
-	return strings.Join(values, d.t.Say("and"))
 }

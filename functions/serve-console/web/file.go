@@ -44,22 +44,40 @@ func harmless(s string) string {
 	return auditlog.Cell(s)
 }
 
-// Uploaded returns the file of a form; nil if it has none.
-func Uploaded(r *http.Request) ([]byte, error) {
-	if r.MultipartForm == nil || len(r.MultipartForm.File["file"]) == 0 {
+// Upload is a file of a form.
+type Upload struct {
+	Name string
+	File []byte // never nil
+}
+
+// Uploads returns the files of a form.
+func Uploads(r *http.Request) (all []Upload, err error) {
+	if r.MultipartForm == nil {
 		return nil, nil
 	}
 	unreadable := aggregate.ErrField{Field: "file", Limit: "can't be read"}
-	f, err := r.MultipartForm.File["file"][0].Open()
-	if err != nil {
-		return nil, unreadable
+	for _, h := range r.MultipartForm.File["file"] {
+		f, err := h.Open()
+		if err != nil {
+			return nil, unreadable
+		}
+		file, err := io.ReadAll(f) // never nil
+		_ = f.Close()              // it was read
+		if err != nil {
+			return nil, unreadable
+		}
+		all = append(all, Upload{h.Filename, file})
 	}
-	defer f.Close()
-	file, err := io.ReadAll(f) // never nil
-	if err != nil {
-		return nil, unreadable
+	return all, nil
+}
+
+// Uploaded returns the file of a form; nil if it has none.
+func Uploaded(r *http.Request) ([]byte, error) {
+	all, err := Uploads(r)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
-	return file, nil
+	return all[0].File, nil
 }
 
 // YAML returns the YAML of a form: the uploaded file, or the pasted text. It leaves out what editors of Windows and

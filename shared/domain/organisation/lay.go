@@ -85,12 +85,13 @@ func (r *reader) ownRow(s *sheet, x tableRow) []line {
 
 // value returns as what a value is read; empty if that has to be asked.
 func (r *reader) value(c Column, value string) (as string) {
-	value = folded(value)
-	as, ok := r.kept.Values[c][lower(value)]
-	if ok = ok && slices.Contains(Choices(c), as); !ok {
+	v := Valued{Column: c, Value: folded(value)}
+	as, ok := r.kept.Values[v.Key()]
+	if !ok || !slices.Contains(Choices(c), as) {
 		as, _ = known(c).find(value)
 	}
-	r.valued[Valued{Column: c, Value: value, As: as}]++
+	v.As = as
+	r.valued[v]++
 	return as
 }
 

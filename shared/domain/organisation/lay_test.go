@@ -15,7 +15,7 @@ import (
 
 // employees says that people of files without employments are employees.
 var employees = organisation.Kept{
-	Values: map[organisation.Column]map[string]string{organisation.ColumnEmployment: {"": "employee"}}}
+	Values: map[string]string{"employment ": "employee"}}
 
 func named(name, text string) organisation.File {
 	return organisation.File{Name: name, Text: []byte(text)}
@@ -87,7 +87,7 @@ func TestAnUnknownLayoutIsAssignedOnce(t *testing.T) {
 	l = expect.Value(organisation.Lay([]organisation.File{named("", text)}, kept))(t)
 	expect.Same(t, []organisation.Valued{{Column: "employment", Value: "fest", Count: 1},
 		{Column: "employment", Value: "frei", Count: 1}}, l.Values)
-	kept.Values = map[organisation.Column]map[string]string{"employment": {"fest": "employee", "frei": "contractor"}}
+	kept.Values = map[string]string{"employment fest": "employee", "employment frei": "contractor"}
 	kept.Ranks = map[string]int{"Chefin": 1}
 	same(t, kept, ownHeader+",,,Leitung,Leitung,,,,,,,,,\n,,,Leitung/Einkauf,Einkauf,Leitung,,,,,,,,\n"+
 		"7,Anna Berg,anna@example.com,Leitung,,,Chefin,1,,,社員,,,\n8,Bert Thal,bert@example.com,Leitung/Einkauf,,,,,,,委託,,,\n",

@@ -27,7 +27,7 @@ func exported(t *testing.T, names ...string) (all []organisation.File) {
 // answers are what an administrator says of the files of testdata/layouts.
 var answers = organisation.Kept{
 	Ranks:  map[string]int{"代表取締役": 1, "本部長": 2, "部長": 3, "課長": 4, "社長": 1, "CEO": 2, "Director": 9, "Manager": 11},
-	Values: map[organisation.Column]map[string]string{organisation.ColumnEmployment: {"": "employee"}},
+	Values: map[string]string{"employment ": "employee"},
 }
 
 // laid lays files together of which nothing is asked any more.

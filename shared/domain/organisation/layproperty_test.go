@@ -211,7 +211,7 @@ func FuzzLay(f *testing.F) {
 			return
 		}
 		files := []organisation.File{{Text: first}, {Name: name, Text: second}}
-		kept := organisation.Kept{Split: split, Values: answers.Values, Ranks: map[string]int{}}
+		kept := organisation.Kept{Split: split, Values: map[string]string{}, Ranks: map[string]int{}}
 		l, err := organisation.Lay(files, kept)
 		if _, ok := errors.AsType[organisation.Problems](err); err != nil && ok {
 			return
@@ -219,10 +219,7 @@ func FuzzLay(f *testing.F) {
 		expect.NoError(t, err)
 		for _, v := range l.Values {
 			if v.As == "" {
-				if kept.Values[v.Column] == nil {
-					kept.Values[v.Column] = map[string]string{}
-				}
-				kept.Values[v.Column][strings.ToLower(v.Value)] = organisation.Choices(v.Column)[0]
+				kept.Values[v.Key()] = organisation.Choices(v.Column)[0]
 			}
 		}
 		for _, r := range l.Ranks {

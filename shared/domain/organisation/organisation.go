@@ -154,6 +154,16 @@ func (o *Organisation) Everybody() (all []Person) {
 	return all
 }
 
+// Away returns who is away on a day, by number.
+func (o *Organisation) Away(day Date) (all []Person) {
+	for _, p := range o.people {
+		if p.Away && p.Has(day) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // Name returns a person's name on a day, or on the last of their days if they aren't there; none for a stranger.
 func (o *Organisation) Name(number string, day Date) string {
 	phases := o.of(number)

@@ -2,6 +2,7 @@ package organisation
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -48,11 +49,17 @@ func Read(file []byte) (*Organisation, error) {
 
 // Kept is what an administrator said of the files of a tenant: what no file says by itself.
 type Kept struct {
-	Columns map[string]string            `json:"columns,omitempty"` // by key of a header: a Reading
-	Values  map[Column]map[string]string `json:"values,omitempty"`  // one of Choices
-	Ranks   map[string]int               `json:"ranks,omitempty"`   // by position; 0 is none
-	Split   string                       `json:"split,omitempty"`   // one of Splits, empty: as the layout says
-	Without bool                         `json:"without,omitempty"` // no file has departments
+	Columns map[string]string `json:"columns,omitempty"` // by Key of a SheetColumn: a Reading
+	Values  map[string]string `json:"values,omitempty"`  // by Key of a Valued: one of Choices
+	Ranks   map[string]int    `json:"ranks,omitempty"`   // by position; 0 is none
+	Split   string            `json:"split,omitempty"`   // one of Splits, empty: as the layout says
+	Without bool              `json:"without,omitempty"` // no file has departments
+}
+
+// Equal reports whether two of them say the same.
+func (k Kept) Equal(other Kept) bool {
+	return maps.Equal(k.Columns, other.Columns) && maps.Equal(k.Values, other.Values) &&
+		maps.Equal(k.Ranks, other.Ranks) && k.Split == other.Split && k.Without == other.Without
 }
 
 // Whole is the Split of departments whose names are no paths.
@@ -84,7 +91,7 @@ type Sheet struct {
 // SheetColumn is a column of a file, and as what it is read.
 type SheetColumn struct {
 	Header, Key, Example string
-	Reading              Reading
+	Reading, Usual       Reading // Usual is what it would be read as if nobody had said anything
 }
 
 // Valued is a value of a column with as what it is read, empty while that has to be asked.
@@ -93,6 +100,9 @@ type Valued struct {
 	Value, As string
 	Count     int
 }
+
+// Key is what Kept knows a value by.
+func (v Valued) Key() string { return string(v.Column) + " " + lower(v.Value) }
 
 // Ranked is a position of files that have no ranks.
 type Ranked struct {
@@ -279,6 +289,9 @@ func (s *sheet) told() Sheet {
 			continue
 		}
 		c := SheetColumn{Header: strings.TrimSpace(h), Key: key(h), Reading: s.readings[i]}
+		if usual, ok := s.layout.reading(h); ok {
+			c.Usual = usual
+		}
 		for _, x := range s.records {
 			if i < len(x.cells) && strings.TrimSpace(x.cells[i]) != "" {
 				c.Example = strings.TrimSpace(x.cells[i])
