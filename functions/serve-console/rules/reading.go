@@ -55,9 +55,9 @@ type columnRead struct {
 
 // valueRead is a word of a product, and as what it is read.
 type valueRead struct {
-	Column, Value, Key, Count string
-	As                        []web.Choice
-	Asked                     bool
+	Column, Value, Key, Usual, Count string
+	As                               []web.Choice
+	Asked                            bool
 }
 
 // rankRead is a position of files without ranks.
@@ -129,14 +129,14 @@ func answered(kept organisation.Kept, form url.Values) (organisation.Kept, error
 		if _, ok := organisation.ParseReading(as); !ok {
 			return k, aggregate.ErrField{Field: "column", Limit: "must be read as one of those offered"}
 		}
-		if k.Columns[key] = as; key == "" || as == at(form["column_was"], i) {
+		if k.Columns[key] = as; as == at(form["column_was"], i) {
 			delete(k.Columns, key)
 		}
 	}
 	for i, key := range form["value"] {
 		as := at(form["value_as"], i)
 		column, _, _ := strings.Cut(key, " ")
-		if k.Values[key] = as; as == "" {
+		if k.Values[key] = as; as == at(form["value_was"], i) {
 			delete(k.Values, key)
 		} else if !slices.Contains(organisation.Choices(organisation.Column(column)), as) {
 			return k, aggregate.ErrField{Field: "value", Limit: "must be read as one of those offered"}
@@ -186,7 +186,7 @@ func (t texts) reading(l *organisation.Laid, kept organisation.Kept, files []org
 	x.MayLack = slices.Equal(l.Missing, []organisation.Column{organisation.ColumnPath})
 	for _, v := range l.Values {
 		x.Values = append(x.Values, valueRead{t.column(v.Column), legible.Clip(legible.Spelled(v.Value), 40), v.Key(),
-			web.Count(int64(v.Count)), t.choices(v.Column, v.As), v.As == ""})
+			v.Usual(), web.Count(int64(v.Count)), t.choices(v.Column, v.As), v.As == ""})
 	}
 	for _, p := range l.Ranks {
 		rank := ""
@@ -226,10 +226,15 @@ func (t texts) file(f *fileRead, s organisation.Sheet, encoding string) {
 	}
 	f.About = strings.Join(about, " · ")
 	var ignored []string
+	seen := map[string]bool{} // a name that stands there twice is one answer
 	for _, c := range s.Columns {
 		if c.Reading == (organisation.Reading{}) {
 			ignored = append(ignored, legible.Spelled(c.Header))
 		}
+		if seen[c.Key] || c.Key == "" {
+			continue
+		}
+		seen[c.Key] = true
 		f.Columns = append(f.Columns, columnRead{legible.Clip(legible.Spelled(c.Header), 60), c.Key,
 			legible.Clip(legible.Spelled(c.Example), 40), c.Usual.String(), t.readings(c.Reading)})
 	}

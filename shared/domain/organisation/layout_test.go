@@ -88,8 +88,8 @@ func TestOrderOfPositionsIsKept(t *testing.T) {
 	files := exported(t, "freee.csv")
 	l := expect.Value(organisation.Lay(files, organisation.Kept{}))(t)
 	expect.That(t, l.Asks() && l.Organisation == nil, "nothing is asked")
-	expect.Same(t, []organisation.Ranked{{Position: "代表取締役", Rank: 2, Count: 1}, {Position: "部長", Rank: 9, Count: 2},
-		{Position: "課長", Rank: 11, Count: 1}}, l.Ranks)
+	expect.Same(t, []organisation.Ranked{{Position: "代表取締役", Rank: 1, Count: 1}, {Position: "部長", Rank: 2, Count: 2},
+		{Position: "課長", Rank: 3, Count: 1}}, l.Ranks)
 	kept := organisation.Kept{Ranks: map[string]int{"代表取締役": 1, "部長": 2, "課長": 2}}
 	expect.Is(t, laid(t, kept, files...).Organisation.Chart(day("2026-04-01")).HoldersOf("部長", "株式会社みどり/営業部")[0].Number, "E-2")
 	files[0].Text = []byte(strings.Replace(string(files[0].Text), "課長", "グループ長", 1))

@@ -34,7 +34,8 @@ var layouts = []Layout{
 	{ID: "freee", marks: [][]string{{"従業員番号", "部門"}, {"従業員番号", "所属部門"}, {"従業員番号", "部門1"},
 		{"従業員番号", "役職"}, {"従業員番号", "役職1"}, {"従業員番号", "雇用形態"}}, split: "/"},
 	{ID: "google", marks: [][]string{{"emailaddress", "orgunitpath"}}, split: "/"},
-	{ID: "entra", marks: [][]string{{"userprincipalname", "objectid"}, {"userprincipalname", "displayname"}}},
+	{ID: "entra", marks: [][]string{{"userprincipalname", "objectid"}, {"userprincipalname", "displayname"}},
+		columns: []alias{{"title", ColumnPosition}}},
 	{ID: "", split: "/>"},
 }
 
@@ -107,8 +108,9 @@ const (
 type values []struct{ value, as string }
 
 func (v values) find(value string) (as string, known bool) {
+	value = lower(value)
 	for _, x := range v {
-		if x.value == lower(value) {
+		if x.value == value {
 			return x.as, true
 		}
 	}
@@ -150,7 +152,7 @@ var statuses = values{
 	{"terminated", Ignored},
 }
 
-// accounts are the words for whose an account is.
+// accountTypes are the words for whose an account is.
 var accountTypes = values{{"member", statusHere}, {"guest", Ignored}}
 
 // known returns what the words of a column are read as, none where a column has no such words.
@@ -189,8 +191,8 @@ var usual = [][]string{
 	{"係長", "チームリーダー", "リーダー", "team lead", "team leader", "supervisor"}, {"主任"},
 }
 
-// Proposed returns a rank by which a position usually stands; 0 for one that isn't usual.
-func Proposed(position string) int {
+// usualRank returns where a position usually stands; 0 for one that isn't usual.
+func usualRank(position string) int {
 	for i, names := range usual {
 		for _, name := range names {
 			if lower(position) == name {

@@ -104,10 +104,16 @@ type Valued struct {
 // Key is what Kept knows a value by.
 func (v Valued) Key() string { return string(v.Column) + " " + lower(v.Value) }
 
+// Usual returns as what a value is read if nobody says anything; empty if that has to be asked.
+func (v Valued) Usual() string {
+	as, _ := known(v.Column).find(v.Value)
+	return as
+}
+
 // Ranked is a position of files that have no ranks.
 type Ranked struct {
 	Position string
-	Rank     int // of Kept; of a position that it lacks, what is proposed
+	Rank     int // of Kept; what is proposed if Kept has none at all
 	Count    int // of posts
 	Known    bool
 }
@@ -314,18 +320,28 @@ func (r *reader) found(l *Laid) {
 	})
 	for p, n := range r.ranked {
 		rank, known := r.kept.Ranks[p]
-		if !known {
-			rank = Proposed(p)
-		}
 		l.Ranks = append(l.Ranks, Ranked{p, rank, n, known})
+	}
+	if !slices.ContainsFunc(l.Ranks, func(x Ranked) bool { return x.Known }) {
+		propose(l.Ranks)
 	}
 	slices.SortFunc(l.Ranks, func(a, b Ranked) int {
 		rank := func(x Ranked) int { return cmp.Or(x.Rank, unranked) }
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Position, b.Position))
 	})
-	for s := range r.strangers {
-		l.Strangers = append(l.Strangers, s)
-	}
-	slices.Sort(l.Strangers)
+	l.Strangers = slices.Sorted(maps.Keys(r.strangers))
 	l.Top, l.Paths = r.top, r.places.signs
+}
+
+// propose ranks positions as they usually stand, from 1 on.
+func propose(all []Ranked) {
+	var steps []int
+	for _, x := range all {
+		steps = append(steps, usualRank(x.Position))
+	}
+	slices.Sort(steps)
+	steps = slices.DeleteFunc(slices.Compact(steps), func(n int) bool { return n == 0 })
+	for i, x := range all {
+		all[i].Rank = slices.Index(steps, usualRank(x.Position)) + 1
+	}
 }
