@@ -24,6 +24,9 @@ func (r *reader) lines() (all []line) {
 	slices.SortStableFunc(order, func(a, b *sheet) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, s := range order {
 		var of []line
+		if s.departments() && s.layout.levels { // departments before those below them
+			slices.SortStableFunc(s.records, func(a, b tableRow) int { return cmp.Compare(s.depth(a), s.depth(b)) })
+		}
 		for _, x := range s.records {
 			of = append(of, r.row(s, x)...)
 		}

@@ -161,6 +161,16 @@ func (r *reader) place(s *sheet, x tableRow, nth int) string {
 	return ""
 }
 
+// depth returns how many levels a row has.
+func (s *sheet) depth(x tableRow) (n int) {
+	for nth := 1; nth <= s.most; nth++ {
+		if s.cell(x, ColumnLevel, nth) != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // levels notes the departments of a row of a file of departments.
 func (r *reader) levels(s *sheet, x tableRow) {
 	parent, code := "", folded(s.cell(x, ColumnDepartment, 1))
