@@ -94,6 +94,12 @@ func testWhatFilesDontSayIsAskedOnce(t *testing.T, w *consoletest.World) {
 		"室長 "+ja.Say("asked")).Lacks(t, "部長 <strong>")
 	b.Post(page, answers(a, "save")).Says(t, http.StatusOK, ja.Say("has"))
 	expect.Is(t, stands(w).Rev, is.Rev, "it is saved before it was shown")
+
+	// Answers that change nothing are kept, too: there is nothing to save.
+	b.Upload(page, url.Values{"act": {"show"}, "column": {"標準報酬月額"}, "column_as": {"post"},
+		"column_was": {"ignored"}}, file).Says(t, http.StatusOK, ja.Say("same"))
+	kept = expect.Value(w.Store.OrganisationLayout(t.Context(), w.Tenant.ID))(t)
+	expect.Is(t, kept.Columns["標準報酬月額"], "post")
 	b.In("en").Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK, "What the files don’t say",
 		"freee HR employees", "Employee")
 }

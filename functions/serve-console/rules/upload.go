@@ -196,6 +196,12 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 	}
 	data.Same = !data.Unread && is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
 	data.Save = !data.Same && !data.Silent
+	if data.Same && !data.Silent { // what was said of the files is kept, though there is nothing else to save
+		err := c.Organisations.KeepOrganisationLayout(r.Context(), v.Tenant, kept, v.Actor(), c.Now())
+		if err != nil {
+			return err
+		}
+	}
 	return c.showUpload(w, r, v, data)
 }
 

@@ -81,13 +81,13 @@ func find(all []alias, key string) (Column, bool) {
 }
 
 // readingOf returns as what a column is read by its header, in any layout.
-func readingOf(header string) (Reading, bool) { return (&Layout{}).reading(header) }
+func readingOf(header string) (Reading, bool) { return (&layout{}).reading(header) }
 
 // named matches the name by which Microsoft's templates know a column, beside the one that people read.
 var named = language.Regexp{Text: `\[([A-Za-z]+)\]`}
 
 // reading returns as what a column is read by its header: 部署, 部署2 部署, 兼務部署1 or 役職(兼務2).
-func (l *Layout) reading(header string) (Reading, bool) {
+func (l *layout) reading(header string) (Reading, bool) {
 	k := key(header)
 	if c, ok := l.column(k); ok {
 		return Reading{c, 1}, true
@@ -128,15 +128,15 @@ func number(key string) (rest string, nth int, ok bool) {
 	return digits.Get().ReplaceAllString(key, ""), nth, err == nil && nth >= 1
 }
 
-func (l *Layout) column(key string) (Column, bool) {
+func (l *layout) column(key string) (Column, bool) {
 	if c, ok := find(l.columns, key); ok {
 		return c, true
 	}
 	return find(aliases, key)
 }
 
-// Detect returns the layout of a file by its header.
-func Detect(header []string) *Layout {
+// detect returns the layout of a file by its header.
+func detect(header []string) *layout {
 	var keys []string
 	for _, h := range header {
 		keys = append(keys, key(h))

@@ -1,7 +1,7 @@
 package organisation
 
-// Layout is a kind of file, found by its headers.
-type Layout struct {
+// layout is a kind of file, found by its headers.
+type layout struct {
 	ID      string
 	marks   [][]string // headers, as key writes them; a file of this kind has all of one list
 	columns []alias    // headers that mean something else here than elsewhere
@@ -18,7 +18,7 @@ const Own = "ringi"
 // support.kaonavi.jp/function-admin/csv/003 and setup-setting/step02, jinjer-jinji.zendesk.com/hc/ja/articles/
 // 360037928651 and 26818818330393, jinjer-kintai.zendesk.com/hc/ja/articles/360036438531,
 // support.google.com/cloudidentity/answer/40057, and learn.microsoft.com/entra/identity/users/users-bulk-download.
-var layouts = []Layout{
+var layouts = []layout{
 	{ID: Own, marks: [][]string{{"部署コード", "親部署"}, {"部署コード", "親部署コード"}, {"部署コード", "parentdepartment"},
 		{"departmentcode", "親部署"}, {"departmentcode", "parentdepartment"}}},
 	{ID: "smarthr_departments", marks: [][]string{{"code", "level1"}}, split: "/", levels: true,

@@ -179,7 +179,7 @@ type reader struct {
 
 // assign finds as what the columns of a file are read.
 func (r *reader) assign(s *sheet) {
-	s.layout = Detect(s.header)
+	s.layout = detect(s.header)
 	seen := map[Reading]bool{}
 	for _, h := range s.header {
 		reading, ok := s.layout.reading(h)

@@ -16,7 +16,7 @@ import (
 type sheet struct {
 	File
 	at       int // its place among the files: 0 is the first
-	layout   *Layout
+	layout   *layout
 	header   []string
 	readings []Reading // by column; zero where it is ignored
 	by       map[Reading][]int
