@@ -311,7 +311,8 @@ func organised(w *consoletest.World) []look {
 		{name: "organisation-same", path: page, form: show, file: []byte(file)},
 		{name: "organisation-asked", path: page, form: show, file: product(w, "smarthr.csv")},
 		{name: "organisation-laid", path: page, form: ranks, file: product(w, "smarthr.csv")},
-		{name: "organisation-unknown", path: page, form: show, file: []byte("Nr,Vor,Zu,Bereich\n7,Ichiro,Suzuki,Leitung/Einkauf\n")},
+		{name: "organisation-unknown", path: page, form: show,
+			file: []byte("Nr,Vor,Zu,Bereich\n7,Ichiro,Suzuki,Leitung/Einkauf\n")},
 		{name: "organisation-person", path: page + "?q=" + url.QueryEscape("社員 20")},
 		{name: "organisation-people", path: page + "?q=" + url.QueryEscape("社員")},
 	}

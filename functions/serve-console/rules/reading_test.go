@@ -88,7 +88,8 @@ func testWhatFilesDontSayIsAskedOnce(t *testing.T, w *consoletest.World) {
 	expect.That(t, len(kept.Columns) == 0 && len(kept.Values) == 0, "what is known anyway is kept: %+v", kept)
 
 	// The next file of its kind leaves nothing to be asked, but for a position that is new.
-	b.Upload(page, url.Values{"act": {"show"}}, file).Says(t, http.StatusOK, ja.Say("same")).Lacks(t, ja.Say("asked_title"))
+	b.Upload(page, url.Values{"act": {"show"}}, file).Says(t, http.StatusOK, ja.Say("same")).
+		Lacks(t, ja.Say("asked_title"))
 	next := strings.Replace(string(file), "課長", "室長", 1)
 	a = b.Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK, ja.Say("asked_title"),
 		"室長 "+ja.Say("asked")).Lacks(t, "部長 <strong>")
@@ -131,10 +132,10 @@ func testAnUnknownFileIsReadAsSomebodySays(t *testing.T, w *consoletest.World) {
 func testThreeFilesAreReadTogether(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	files := map[string][]byte{}
-	for _, name := range []string{"jinjer.csv", "jinjer_所属(主務).csv", "jinjer_所属(兼務).csv"} {
+	for _, name := range []string{"jinjer.csv", "jinjer_main.csv", "jinjer_concurrent.csv"} {
 		files[name] = exported(t, name)
 	}
-	a := b.UploadAll(page, url.Values{"act": {"show"}}, files).Says(t, http.StatusOK, "jinjer_所属(兼務).csv",
+	a := b.UploadAll(page, url.Values{"act": {"show"}}, files).Says(t, http.StatusOK, "jinjer_concurrent.csv",
 		"ジンジャー人事労務の社員情報", "ジンジャー人事労務の所属", "Shift_JIS")
 	form := answers(a, "show")
 	a = b.Post(page, form).Says(t, http.StatusOK, ja.Say("has"), "髙橋 花子 (2002)", ja.Say("away"), "遠藤 明 (2004)")
@@ -142,9 +143,9 @@ func testThreeFilesAreReadTogether(t *testing.T, w *consoletest.World) {
 	expect.Is(t, len(stands(w).Organisation.Chart(w.Console.Today()).Posts("2002")), 2)
 	b.Get(page).Says(t, http.StatusOK, ja.Say("away"))
 	b.Get(page+"?number=2004").Says(t, http.StatusOK, ja.In("presence", "away"))
-	files["jinjer_所属(兼務).csv"] = []byte("社員番号,発令年月日,所属グループ\n9999,2026/04/01,みどり商事\n")
+	files["jinjer_concurrent.csv"] = []byte("社員番号,発令年月日,所属グループ\n9999,2026/04/01,みどり商事\n")
 	b.UploadAll(page, url.Values{"act": {"show"}}, files).Says(t, http.StatusUnprocessableEntity,
-		"jinjer_所属(兼務).csv 2 社員番号 9999 "+ja.In("rules", "unknown"))
+		"jinjer_concurrent.csv 2 社員番号 9999 "+ja.In("rules", "unknown"))
 	files["one too many"] = []byte("x")
 	b.UploadAll(page, url.Values{"act": {"show"}}, files).Says(t, http.StatusUnprocessableEntity,
 		ja.In("rules", "files", "limit", "3"))
@@ -153,7 +154,8 @@ func testThreeFilesAreReadTogether(t *testing.T, w *consoletest.World) {
 func testAnswersHaveTheirBounds(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	a := b.Upload(page, url.Values{"act": {"show"}}, exported(t, "freee.csv"))
-	for field, wrong := range map[string]string{"column_as": "x", "value_as": "x", "rank": "1000", "split": "x", "packed": "x"} {
+	for field, wrong := range map[string]string{"column_as": "x", "value_as": "x", "rank": "1000", "split": "x",
+		"packed": "x"} {
 		form := answers(a, "show")
 		form[field] = []string{wrong}
 		b.Post(page, form).Says(t, http.StatusBadRequest)

@@ -99,7 +99,7 @@ func (l listing) names() map[string]string {
 	return all
 }
 
-// uploadData is what was read of files, what is asked about them, and what they would change or what is wrong with them.
+// uploadData is what was read of files, what is asked about them, and what they would change, or what is wrong.
 type uploadData struct {
 	Rev              int
 	Read             reading

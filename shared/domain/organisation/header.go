@@ -37,7 +37,8 @@ func ParseReading(s string) (Reading, bool) {
 	if numbered {
 		r.Nth, _ = strconv.Atoi(nth)
 	}
-	known := slices.ContainsFunc(aliases, func(a alias) bool { return a.column == r.Column }) || r.Column == ColumnLevelCode
+	known := r.Column == ColumnLevelCode ||
+		slices.ContainsFunc(aliases, func(a alias) bool { return a.column == r.Column })
 	return r, known && r.Nth >= 1 && r.Nth <= mostNumbered && r.String() == s && (r.Nth == 1 || r.numbered())
 }
 

@@ -20,18 +20,21 @@ func TestPostsOfAnotherFile(t *testing.T) {
 		want  string // rows of Ringi's own file besides those of departments
 	}{
 		"second posts": {named("x.csv", "社員番号,所属コード,役職\n1,B,課長\n"),
-			"1,One,,A,,,部長,1,,,社員,2020-04-01,2027-03-31,\n1,One,,B,,,課長,2,兼務,,社員,2020-04-01,2027-03-31,\n2,Two,,B,,,,,,,社員,,,\n"},
+			"1,One,,A,,,部長,1,,,社員,2020-04-01,2027-03-31,\n" +
+				"1,One,,B,,,課長,2,兼務,,社員,2020-04-01,2027-03-31,\n2,Two,,B,,,,,,,社員,,,\n"},
 		"the same post again": {named("x.csv", "社員番号,所属コード,役職\n1,A,部長\n"),
 			"1,One,,A,,,部長,1,,,社員,2020-04-01,2027-03-31,\n2,Two,,B,,,,,,,社員,,,\n"},
 		"main posts, by the file's name": {named("所属（主務）.csv", "社員番号,所属コード,役職\n1,B,課長\n"),
 			"1,One,,B,,,課長,2,,,社員,2020-04-01,2027-03-31,\n2,Two,,B,,,,,,,社員,,,\n"},
 		"as each row says": {named("x.csv", "社員番号,所属コード,役職,主務/兼務\n1,B,課長,兼務\n2,A,,主務\n"),
-			"1,One,,A,,,部長,1,,,社員,2020-04-01,2027-03-31,\n1,One,,B,,,課長,2,兼務,,社員,2020-04-01,2027-03-31,\n2,Two,,A,,,,,,,社員,,,\n"},
+			"1,One,,A,,,部長,1,,,社員,2020-04-01,2027-03-31,\n" +
+				"1,One,,B,,,課長,2,兼務,,社員,2020-04-01,2027-03-31,\n2,Two,,A,,,,,,,社員,,,\n"},
 		"from a day on": {named("x.csv", "社員番号,所属コード,役職,発令日\n1,B,課長,2024-04-01\n1,A,課長,2025-04-01\n1,B,部長,2026-04-01\n"),
 			"1,One,,B,,,課長,2,,,社員,2024-04-01,2025-03-31,\n1,One,,A,,,課長,2,,,社員,2025-04-01,2026-03-31,\n" +
 				"1,One,,B,,,部長,1,,,社員,2026-04-01,2027-03-31,\n2,Two,,B,,,,,,,社員,,,\n"},
 		"until a row without a post": {named("兼務.csv", "社員番号,所属コード,役職,発令日\n1,B,課長,2024-04-01\n1,,,2025-04-01\n"),
-			"1,One,,A,,,部長,1,,,社員,2020-04-01,2027-03-31,\n1,One,,B,,,課長,2,兼務,,社員,2024-04-01,2025-03-31,\n2,Two,,B,,,,,,,社員,,,\n"},
+			"1,One,,A,,,部長,1,,,社員,2020-04-01,2027-03-31,\n" +
+				"1,One,,B,,,課長,2,兼務,,社員,2024-04-01,2025-03-31,\n2,Two,,B,,,,,,,社員,,,\n"},
 		"after they left": {named("x.csv", "社員番号,所属コード,役職,発令日\n1,B,課長,2028-04-01\n"),
 			"1,One,,A,,,部長,1,,,社員,2020-04-01,2027-03-31,\n2,Two,,B,,,,,,,社員,,,\n"},
 	} {
@@ -49,8 +52,8 @@ func TestPostsOfNobody(t *testing.T) {
 	same(t, employees, ownHeader+",,,A,,,,,,,,,,\n,,,B,,,,,,,,,,\n1,One,,A,,,,,,,社員,,,\n", people,
 		named("x.csv", "社員番号,所属コード\n2,B\n"))
 	_, err := organisation.Lay([]organisation.File{people, named("x.csv", "社員番号,所属コード\n\n2,B\n3,B\n")}, employees)
-	expect.Same(t, []organisation.Problem{{File: 1, Row: 4, Column: organisation.ColumnNumber, Rule: organisation.RuleUnknown,
-		Value: "3"}}, err.(organisation.Problems).Listed)
+	expect.Same(t, []organisation.Problem{{File: 1, Row: 4, Column: organisation.ColumnNumber,
+		Rule: organisation.RuleUnknown, Value: "3"}}, err.(organisation.Problems).Listed)
 	expect.Is(t, err.Error(), `file 2: row 4: employee_number: there is no such number: "3"`)
 }
 
@@ -103,7 +106,8 @@ func TestWhoIsLeftOut(t *testing.T) {
 	expect.That(t, l.Asks() && l.Organisation == nil, "%+v", l)
 	l = laid(t, organisation.Kept{Values: map[string]string{"employment 監査役": organisation.Ignored}}, named("", file))
 	expect.Is(t, len(l.Organisation.Everybody()), 2)
-	l = laid(t, organisation.Kept{Values: map[string]string{"employment 監査役": "contractor", "status 退職済": "away"}}, named("", file))
+	l = laid(t, organisation.Kept{Values: map[string]string{"employment 監査役": "contractor", "status 退職済": "away"}},
+		named("", file))
 	expect.Is(t, len(l.Organisation.Away(day("2026-04-01"))), 2)
 }
 

@@ -127,8 +127,8 @@ func (s workforce) own(code func(int) string, all bool) string {
 
 // person writes what a product says of a person.
 func (w worker) person() string {
-	return fmt.Sprintf("%s,%s,%s,%s@x.example,%s,%s,%s,%s", w.number, w.family, w.given, strings.ToLower(w.number), w.kindSaid,
-		[]string{"在職中", "休職中"}[map[bool]int{true: 1}[w.away]], strings.ReplaceAll(w.from, "-", "/"),
+	return fmt.Sprintf("%s,%s,%s,%s@x.example,%s,%s,%s,%s", w.number, w.family, w.given, strings.ToLower(w.number),
+		w.kindSaid, []string{"在職中", "休職中"}[map[bool]int{true: 1}[w.away]], strings.ReplaceAll(w.from, "-", "/"),
 		strings.ReplaceAll(w.to, "-", "/"))
 }
 
@@ -189,7 +189,8 @@ func TestALaidFileIsTheOwnFileOfTheSameFacts(t *testing.T) {
 		s := drawStaff(t)
 		byPath := func(d int) string { return strings.Join(s.path(d), "/") }
 		byCode := func(d int) string { return fmt.Sprint("D", d) }
-		for own, files := range map[string][]organisation.File{s.own(byPath, false): s.asWide(), s.own(byCode, true): s.asCodes(byCode)} {
+		for own, files := range map[string][]organisation.File{s.own(byPath, false): s.asWide(),
+			s.own(byCode, true): s.asCodes(byCode)} {
 			files = rapid.Permutation(files).Draw(t, "order")
 			l, err := organisation.Lay(files, kept)
 			expect.Must(t, err == nil && !l.Asks(), "%v %+v\n%s", err, l, files)

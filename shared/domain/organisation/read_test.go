@@ -60,7 +60,8 @@ func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("あ", n) }
 	told(t, map[string]wrong{
 		"a long code": {[]string{top, "2,Bob,," + long(201) + ",,,,,,,employee,,"},
-			[]problem{{Row: 3, Column: organisation.ColumnDepartment, Rule: organisation.RuleLength, Limit: 200, Value: long(40)}}},
+			[]problem{{Row: 3, Column: organisation.ColumnDepartment, Rule: organisation.RuleLength, Limit: 200,
+				Value: long(40)}}},
 		"a long number": {[]string{top, long(65) + ",Bob,,A,,,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ColumnNumber, Rule: organisation.RuleLength, Limit: 64, Value: long(40)}}},
 		"a long name, quoted in part": {[]string{top, "2," + long(101) + ",,A,,,,,,,employee,,"},

@@ -58,7 +58,8 @@ func keepable(k organisation.Kept) error {
 	for _, x := range []struct {
 		field   string
 		n, most int
-	}{{"columns", len(k.Columns), MaxKeptColumns}, {"values", len(k.Values), MaxKeptValues}, {"ranks", len(k.Ranks), MaxKeptRanks}} {
+	}{{"columns", len(k.Columns), MaxKeptColumns}, {"values", len(k.Values), MaxKeptValues},
+		{"ranks", len(k.Ranks), MaxKeptRanks}} {
 		if x.n > x.most {
 			return aggregate.ErrField{Field: x.field, Limit: fmt.Sprintf("must be at most %d", x.most)}
 		}
