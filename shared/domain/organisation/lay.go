@@ -23,6 +23,10 @@ func (r *reader) lines() (all []line) {
 	}
 	slices.SortStableFunc(order, func(a, b *sheet) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, s := range order {
+		r.coded(s)
+	}
+	for _, s := range order {
+		r.places.alone = s.departments() || s.own()
 		var of []line
 		if s.departments() && s.layout.levels { // departments before those below them
 			slices.SortStableFunc(s.records, func(a, b tableRow) int { return cmp.Compare(s.depth(a), s.depth(b)) })

@@ -182,6 +182,39 @@ func (s workforce) asCodes(code func(int) string) []organisation.File {
 	return files
 }
 
+// mixed returns the codes of a file that has codes only of departments in which somebody works.
+func (s workforce) mixed(code, path func(int) string) func(int) string {
+	return func(d int) string {
+		for _, w := range s.workers {
+			if slices.ContainsFunc(w.posts, func(j job) bool { return j.department == d }) {
+				return code(d)
+			}
+		}
+		return path(d)
+	}
+}
+
+// asBoth writes the company with codes and paths in one file, of which those above nobody works in have no code.
+func (s workforce) asBoth(code func(int) string) []organisation.File {
+	text := personHeader + ",部署コード,部署,兼務部署コード1,兼務部署1,兼務部署コード2,兼務部署2,役職,兼務役職1,兼務役職2\n"
+	for _, w := range s.workers {
+		text += w.person()
+		positions := ""
+		for n := range 3 {
+			post := ","
+			if n < len(w.posts) && w.posts[n].department >= 0 {
+				post = code(w.posts[n].department) + "," + strings.Join(s.path(w.posts[n].department), " > ")
+			}
+			text += "," + post
+			if positions += ","; n < len(w.posts) {
+				positions += w.posts[n].position
+			}
+		}
+		text += positions + "\n"
+	}
+	return []organisation.File{named("", text)}
+}
+
 // Files of products, in whatever order, say what Ringi's own file of the same facts says.
 func TestALaidFileIsTheOwnFileOfTheSameFacts(t *testing.T) {
 	kept := organisation.Kept{Ranks: drawnRanks}
@@ -189,8 +222,11 @@ func TestALaidFileIsTheOwnFileOfTheSameFacts(t *testing.T) {
 		s := drawStaff(t)
 		byPath := func(d int) string { return strings.Join(s.path(d), "/") }
 		byCode := func(d int) string { return fmt.Sprint("D", d) }
-		for own, files := range map[string][]organisation.File{s.own(byPath, false): s.asWide(),
-			s.own(byCode, true): s.asCodes(byCode)} {
+		shuffled := s
+		shuffled.workers = rapid.Permutation(s.workers).Draw(t, "workers")
+		for own, files := range map[string][]organisation.File{s.own(byPath, false): shuffled.asWide(),
+			s.own(byCode, true):                   shuffled.asCodes(byCode),
+			s.own(s.mixed(byCode, byPath), false): shuffled.asBoth(byCode)} {
 			files = rapid.Permutation(files).Draw(t, "order")
 			l, err := organisation.Lay(files, kept)
 			expect.Must(t, err == nil && !l.Asks(), "%v %+v\n%s", err, l, files)

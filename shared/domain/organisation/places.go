@@ -14,7 +14,8 @@ const Top = "*"
 type places struct {
 	known map[string]*place
 	paths map[string]string   // codes by the key of a path
-	named map[string][]string // codes by the key of a name
+	named map[string][]string // codes by the key of a name, of files of departments
+	alone bool                // the file that is read is about departments alone
 	signs bool                // a name has a sign that may part a path
 }
 
@@ -26,7 +27,7 @@ type place struct {
 }
 
 func newPlaces() *places {
-	return &places{map[string]*place{}, map[string]string{}, map[string][]string{}, false}
+	return &places{known: map[string]*place{}, paths: map[string]string{}, named: map[string][]string{}}
 }
 
 // pathKey is what is compared of a path, and its code where it has none: the names without blanks and without #, which
@@ -70,8 +71,9 @@ func (p *places) put(code, name, parent string, row int) string {
 	}
 	if is.name == "" && name != "" {
 		is.name = name
-		k := pathKey([]string{name})
-		p.named[k] = append(p.named[k], code)
+		if k := pathKey([]string{name}); p.alone {
+			p.named[k] = append(p.named[k], code)
+		}
 	}
 	is.parent = cmp.Or(is.parent, parent)
 	return code
@@ -125,12 +127,9 @@ func (p *places) lines() (all []line) {
 	return all
 }
 
-// place returns the code of the department of a person's nth post; empty if the row has none.
-func (r *reader) place(s *sheet, x tableRow, nth int) string {
-	code := folded(s.cell(x, ColumnDepartment, nth))
-	name := strings.TrimSpace(s.cell(x, ColumnDepartmentName, nth))
-	var names []string
-	root := false // the path is that of the top itself
+// names returns the departments of a person's nth post, the topmost first. Root says that the path is that of the top
+// itself.
+func (r *reader) names(s *sheet, x tableRow, nth int) (names []string, root bool) {
 	for _, i := range s.by[Reading{ColumnPath, nth}] {
 		if i < len(x.cells) && len(names) == 0 {
 			names = r.splits(s, literal(x.cells[i]))
@@ -144,10 +143,33 @@ func (r *reader) place(s *sheet, x tableRow, nth int) string {
 			}
 		}
 	}
+	return names, root && len(names) == 0
+}
+
+// coded notes which paths have codes in a file that has both, before departments are made of paths above them.
+func (r *reader) coded(s *sheet) {
+	if s.own() || !s.has(ColumnDepartment) || !s.has(ColumnPath, ColumnLevel) {
+		return
+	}
+	for _, x := range s.records {
+		for nth := 1; nth <= s.most; nth++ {
+			names, _ := r.names(s, x, nth)
+			k := pathKey(names)
+			if code := folded(s.cell(x, ColumnDepartment, nth)); code != "" && len(names) > 0 && r.places.paths[k] == "" {
+				r.places.paths[k] = code
+			}
+		}
+	}
+}
+
+// place returns the code of the department of a person's nth post; empty if the row has none.
+func (r *reader) place(s *sheet, x tableRow, nth int) string {
+	code, name := folded(s.cell(x, ColumnDepartment, nth)), strings.TrimSpace(s.cell(x, ColumnDepartmentName, nth))
+	names, root := r.names(s, x, nth)
 	switch {
 	case code != "" && len(names) == 0:
 		return r.places.put(code, name, folded(s.cell(x, ColumnParent, nth)), x.row)
-	case code != "" && r.places.known[code] != nil:
+	case code != "" && r.places.known[code] != nil && r.places.known[code].name != "":
 		return code
 	case len(names) == 0 && name != "":
 		names = r.splits(s, name)
