@@ -196,7 +196,8 @@ func (t texts) reading(l *organisation.Laid, kept organisation.Kept, files []org
 		x.Ranks = append(x.Ranks, rankRead{p.Position, rank, web.Count(int64(p.Count)), !p.Known})
 	}
 	if l.Paths || kept.Split != "" {
-		x.Splits = web.Choices(t.Texts, "splits", kept.Split, append([]string{""}, organisation.Splits...)...)
+		words := t.Texts
+		x.Splits = web.Choices(words, "splits", kept.Split, append([]string{""}, organisation.Splits...)...)
 	}
 	x.Notes = t.notes(l)
 	return x
@@ -279,7 +280,8 @@ func (t texts) readings(is organisation.Reading) []web.Choice {
 
 // choices are as what a value may be read.
 func (t texts) choices(c organisation.Column, as string) []web.Choice {
-	all := web.Choices(t.Texts, "value_words", as, organisation.Choices(c)...)
+	words := t.Texts
+	all := web.Choices(words, "value_words", as, organisation.Choices(c)...)
 	if as == "" {
 		all = slices.Insert(all, 0, web.Choice{Text: t.Say("choose"), Chosen: true})
 	}
