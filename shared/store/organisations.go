@@ -232,10 +232,7 @@ func (s *OrganisationStore) Member(ctx context.Context, tenant, account string) 
 // without revision.
 func (s *Store) OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error) {
 	row := tenancy.OrganisationRow{TenantID: tenant}
-	err := s.read(ctx, tenant, &row)
-	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
-		err = nil
-	}
+	err := s.readIfThere(ctx, tenant, &row)
 	return row, err
 }
 
@@ -243,11 +240,17 @@ func (s *Store) OrganisationRow(ctx context.Context, tenant string) (tenancy.Org
 // revision.
 func (s *Store) OrganisationLayout(ctx context.Context, tenant string) (tenancy.OrganisationLayout, error) {
 	row := tenancy.OrganisationLayout{TenantID: tenant}
-	err := s.read(ctx, tenant, &row)
-	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
-		err = nil
-	}
+	err := s.readIfThere(ctx, tenant, &row)
 	return row, err
+}
+
+// readIfThere is read, but a row that a tenant doesn't have stays as it is.
+func (s *Store) readIfThere(ctx context.Context, tenant string, into tenancy.Row) error {
+	err := s.read(ctx, tenant, into)
+	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
+		return nil
+	}
+	return err
 }
 
 // KeepOrganisationLayout reads the row and commits Keep. It returns aggregate.ErrConflict when somebody else did so
