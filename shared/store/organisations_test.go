@@ -321,7 +321,7 @@ func TestWhatWasSaidOfFilesIsKept(t *testing.T) {
 		k.Ranks[fmt.Sprint(i)] = 1
 	}
 	err := w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt())
-	expect.Is(t, err, error(aggregate.ErrField{Field: "ranks", Limit: "must be at most 500"}))
+	expect.Is(t, err, error(aggregate.ErrField{Field: "ranks", Limit: "must be at most 2000"}))
 	k = organisation.Kept{Values: map[string]string{"employment " + strings.Repeat("x", tenancy.MaxKeptText): "employee"}}
 	expect.That(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()) != nil,
 		"a long text is kept")

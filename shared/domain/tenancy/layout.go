@@ -19,7 +19,7 @@ const OrganisationLayoutKey = "ORG_LAYOUT"
 const (
 	MaxKeptColumns = 300
 	MaxKeptValues  = 300
-	MaxKeptRanks   = 500
+	MaxKeptRanks   = 2000
 	MaxKeptText    = 200 // characters of each
 )
 
