@@ -82,7 +82,7 @@ func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) (err error)
 	return h.Delegations.ListDelegation(ctx, d, h.Now(), &store.Notice{Ref: ref, Change: change})
 }
 
-// title says the title of a request and its newest version, or what an agent's action was to do; nothing if that is
+// title says the title of a request and the version that the gate was about, or what an agent's action was to do; nothing if that is
 // gone or can't be read.
 func (h *Handler) title(ctx context.Context, tenant, gate string, x *task.StoodItem) error {
 	ref := store.RefOf(tenant, x.ID)
@@ -99,7 +99,7 @@ func (h *Handler) title(ctx context.Context, tenant, gate string, x *task.StoodI
 	switch of := a.(type) {
 	case *task.Aggregate:
 		if of.Task != nil {
-			x.Title, x.Later = legible.First(of.Task.Title, maxTitle), of.Head.Glance.Version
+			x.Title, x.Later = legible.First(of.Task.Title, maxTitle), of.CalledAt(gate)
 		}
 	case *conversation.Aggregate:
 		if action := of.Action(gate); action != nil {

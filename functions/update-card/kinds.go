@@ -82,8 +82,8 @@ const outcomeWithin = 24 * time.Hour
 // outcome is the subject of the message that says how a task ended.
 const outcome = "OUTCOME"
 
-// Outcome tells the requester that a task ended, unless they ended it themselves or a step's direct message told them
-// the result, or that what they had drafted anew was declined. Who asked in direct messages sees the card anyway.
+// Outcome tells the requester that a task ended, unless they ended it themselves, or that what they had drafted anew
+// was declined. Who asked in direct messages sees the card anyway.
 func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	t := a.(*task.Aggregate)
 	if x := declined(t); x != "" && len(t.CopiesOf(x)) == 0 && t.Request.ChannelType != "im" {
@@ -93,7 +93,7 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	if e == nil || now.Sub(e.At) >= outcomeWithin || t.Task == nil || len(t.CopiesOf(outcome)) > 0 {
 		return nil
 	}
-	if to == "" || to == e.By || t.Request.ChannelType == "im" || e.As == task.TaskCompleted && card.ToldRequester(t) {
+	if to == "" || to == e.By || t.Request.ChannelType == "im" {
 		return nil
 	}
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -26,6 +25,7 @@ import (
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
@@ -40,6 +40,8 @@ const (
 type Pages struct {
 	*web.Site
 	Exports Exporter
+	// Settings says changes of settings as their history does.
+	Settings func(locale string, m *people.Members, details aggregate.JSON) map[string]auditlog.Changed
 }
 
 // Routes returns the log and its exports; the register of the decisions and the requests that have a number, its file,
@@ -211,7 +213,7 @@ func (c *Pages) fillAudit(
 	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
 	log.Told = func(details aggregate.JSON) map[string]auditlog.Changed {
 		m, _ := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without names, the ids are shown
-		return settings.Told(v.Locale, &m, details)
+		return c.Settings(v.Locale, &m, details)
 	}
 	d.Rows = subject.EntriesOf(entries, log, called, called)
 	for i, x := range entries {

@@ -288,7 +288,7 @@ func auditNames(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/audit")
 	page.Says(t, http.StatusOK, "連携: Google", "連携: &lt;rooms&gt; (MCP)", "ツールの許可: slack.dm.send")
-	page.Says(t, http.StatusOK, "アプリの登録 (Google): — → google-client",
+	page.Says(t, http.StatusOK, "アプリの登録 (Google): (なし) → google-client",
 		"MCP サーバー: (なし) → office ·", "· ほか 2 件",
 		"名前: shop · リポジトリ: acme/shop · ブランチかタグ: heads/main · 使える人: 全員 · プッシュ時の CI: 動かさない")
 	page.Holds(t, `<option value="`+webapi.Tanaka+`">田中`).Lacks(t,

@@ -62,7 +62,7 @@ func (c *Console) Routes() []web.Route {
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
-		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
+		(&audit.Pages{Site: site, Exports: c.Exports, Settings: settings.Told}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels,
 			Servers: c.Servers}).Routes(),

@@ -74,7 +74,7 @@ func (x *side) beside(other string) {
 	for at, n := 0, 0; at < len(lines); at = n {
 		for n = at; n < len(lines) && lines[n].Alone == lines[at].Alone && folds[n] == folds[at]; n++ {
 		}
-		x.Parts = append(x.Parts, passage{folds[at] && n-at < len(lines), lines[at:n]})
+		x.Parts = append(x.Parts, passage{folds[at] && !lines[at].Alone && n-at < len(lines), lines[at:n]})
 	}
 }
 

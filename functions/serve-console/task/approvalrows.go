@@ -5,10 +5,11 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -221,7 +222,7 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	}
 	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
 	is.Says = by(lead)
-	if rest, cut := strings.CutPrefix(is.Says[0].Text, is.Kind); cut && !word.MatchString(rest) {
+	if rest, cut := strings.CutPrefix(is.Says[0].Text, is.Kind); cut && !goesOn(rest) {
 		is.Says[0].Text = rest // it stands before
 	}
 	if sum.Told() {
@@ -253,8 +254,11 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	}
 }
 
-// word is what goes on with the word before it.
-var word = regexp.MustCompile(`^\p{L}`)
+// goesOn reports whether a text goes on with the word before it.
+func goesOn(rest string) bool {
+	first, _ := utf8.DecodeRuneInString(rest)
+	return unicode.IsLetter(first)
+}
 
 // text is how the text of a message begins, by which requests to the same people are told apart; nil if there is none.
 func (d *rowReader) text(e explain.Effect) []subject.Piece {

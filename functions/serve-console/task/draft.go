@@ -70,7 +70,7 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	text := draft.SubmissionContent
 	page.Feedback = card.Prose(contest.InPoints(draft.EvaluationFeedback, v.Locale))
-	called := c.Called(r.Context(), v, task.Mentioned(text+p.Content)...)
+	called := web.Identified(c.Called(r.Context(), v, task.Mentioned(text+p.Content)...))
 	page.Text = web.Mentions(card.Prose(text), called)
 	page.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), page.Text)
 	who := subject.Likely(t.task, t.settings, v, aggregate.Offer{Act: aggregate.ActReject})

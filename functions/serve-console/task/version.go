@@ -123,13 +123,17 @@ type Step struct {
 func (r Reader) policies(a *task.Aggregate) []Version {
 	var out []Version
 	for i, p := range a.Prompts {
+		text := r.prose
+		if p.Status == aggregate.PendingApproval { // anybody may choose any name
+			text = func(s string) string { return web.Mentions(card.Prose(s), web.Identified(r.Person)) }
+		}
 		v := Version{
 			ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0,
-			Text: r.prose(p.Content), Created: p.CreatedAt,
+			Text: text(p.Content), Created: p.CreatedAt,
 			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(a, &p.Gate),
 		}
 		if i > 0 && v.Text != "" {
-			v.Diff = web.Diff(r.prose(a.Prompts[i-1].Content), v.Text)
+			v.Diff = web.Diff(text(a.Prompts[i-1].Content), v.Text)
 		}
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
 			v.Because = r.prose(a.Prompts[i-1].RejectionReason)

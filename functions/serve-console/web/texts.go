@@ -14,7 +14,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // catalogs has a folder for each language, with a file for each page or few of them.
@@ -151,18 +150,18 @@ func Mentions(s string, name func(id string) string) string {
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
-// Named returns what people are called, by their names: with the id if another of them has the same name, since anybody
-// may choose any.
+// Named returns what people are called, by their names: with the id if another of them has a name that looks the same,
+// since anybody may choose any.
 func Named(names map[string]string) func(id string) string {
-	have := map[string]int{}
-	for _, name := range names {
-		have[card.OneLine(name)]++
+	called := map[string]string{}
+	for id, name := range names {
+		called[id] = cmp.Or(card.OneLine(name), id)
 	}
-	return func(id string) string {
-		name := cmp.Or(card.OneLine(names[id]), id)
-		if have[name] > 1 {
-			name += " (" + legible.OneLine(id) + ")"
-		}
-		return name
-	}
+	Distinct(called)
+	return func(id string) string { return cmp.Or(called[id], id) }
+}
+
+// Identified is like called, with the id behind each name.
+func Identified(called func(id string) string) func(id string) string {
+	return func(id string) string { return strings.TrimSuffix(called(id), " ("+id+")") + " (" + id + ")" }
 }

@@ -228,6 +228,21 @@ func (a *Aggregate) GateWith(id string) *aggregate.Gate {
 	return nil
 }
 
+// CalledAt returns the version by which the request was called when the gate with this id began: 0 for the first one, or
+// if there is no such gate.
+func (a *Aggregate) CalledAt(id string) (version int) {
+	row := a.gateOf(id)
+	if row == nil {
+		return 0
+	}
+	for _, g := range a.gates() {
+		if q := g.Asks(); q.Version > 1 && !q.CreatedAt.After(row.Asks().CreatedAt) {
+			version = max(version, q.Version)
+		}
+	}
+	return version
+}
+
 // GateAt returns the gate of the row with this key, or nil.
 func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	if row := aggregate.Find(a.gates(), key); row != nil {

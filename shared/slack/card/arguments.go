@@ -2,6 +2,7 @@ package card
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -80,20 +81,29 @@ func (d drawing) summary(r attempt, most int) string {
 			return found
 		}
 		left--
-		return "<" + found + "|" + askWordsOf.In(d.w.Locale).Open + ">"
+		return "<" + found + "|" + d.opens(found) + ">"
 	})
 }
 
-// links lists the url members of completed steps' results, each labelled with its address. A card has no other links:
+// opens is the text of a link to a result: with its host, which a tool's server chose.
+func (d drawing) opens(address string) string {
+	text := askWordsOf.In(d.w.Locale).Open
+	if to, err := url.Parse(address); err == nil && !localForm.Get().MatchString(address) {
+		text += " (" + to.Host + ")"
+	}
+	return text
+}
+
+// links lists the url members of completed steps' results, each with its host. A card has no other links:
 // an address within a text stays text. What the text that was said already links to is left out.
 func (d drawing) links(r attempt, said string) []slack.Block {
 	var out []string
 	seen := map[string]bool{}
 	for _, s := range r.steps {
-		if url := Address(r.rows[s.StepID]); url != "" && len(out) < maxLinks && !seen[url] &&
-			!strings.Contains(said, "<"+escape(url)+"|") {
-			seen[url] = true
-			out = append(out, fill(d.w.Result, "step", s.Order, "open", linkAs(url, askWordsOf.In(d.w.Locale).Open)))
+		if to := Address(r.rows[s.StepID]); to != "" && len(out) < maxLinks && !seen[to] &&
+			!strings.Contains(said, "<"+escape(to)+"|") {
+			seen[to] = true
+			out = append(out, fill(d.w.Result, "step", s.Order, "open", linkAs(to, d.opens(to))))
 		}
 	}
 	return contextOf(out)

@@ -116,13 +116,6 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 	return face{text, colour, sectioned("*" + text + "*" + opens(link, w))}.with(rest...).message()
 }
 
-// ToldRequester reports whether a step of the newest execution sent the requester a direct message.
-func ToldRequester(a *task.Aggregate) bool {
-	d := drawing{a: a}
-	e := a.Execution()
-	return e != nil && d.toldRequester(d.attempt(e))
-}
-
 // toldRequester reports whether a step of an attempt sent the requester a direct message, which says what they need.
 func (d drawing) toldRequester(r attempt) bool {
 	return slices.ContainsFunc(r.steps, func(s task.Step) bool {
