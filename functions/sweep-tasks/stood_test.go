@@ -53,10 +53,13 @@ func stamps(w *pipelinetest.World, key string) {
 func stampsAs(w *pipelinetest.World, principal circulation.Person, key string, at time.Time) {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		head := a.Head
+		head, gate := a.Head, "01GATE"
+		if p := a.Prompt(); p != nil {
+			gate = p.ID
+		}
 		act := &circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: "U2"}, Principal: principal, Stage: 1}
 		return aggregate.Change{Head: &head, Now: w.Now(),
-			Beside: []aggregate.Listed{tenancy.StoodOf(a.Ref(), "01GATE", act, key, at)}}, nil
+			Beside: []aggregate.Listed{tenancy.StoodOf(a.Ref(), gate, act, key, at)}}, nil
 	})
 }
 

@@ -57,9 +57,6 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 		}
 		d.whole(&below, i+2, e, says)
 	}
-	if text := d.notice(); text != "" {
-		below.add(0, "", text)
-	}
 	d.reads(&below, len(s.Then)+2, s.Reads)
 	rest := d.listed(below, most)
 	if s.Unmarked() != "" && !d.settled {
@@ -72,17 +69,6 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	}
 	d.put(&top, 1, lead, d.rows(lead)...)
 	return d.listed(top, most).with(rest)
-}
-
-// notice says that the requester will be told in a direct message how steps that wait ended. A step may do that, and
-// who asked in direct messages sees the card.
-func (d drawing) notice() string {
-	r, p := d.a.Request, d.a.Process() // nil: of what fits
-	if d.beneath || d.narrow || d.settled || r != nil && r.ChannelType == "im" ||
-		p != nil && slices.ContainsFunc(p.Steps, d.tellsRequester) {
-		return ""
-	}
-	return d.w.Notice // names nobody: what fits is measured without a request
 }
 
 // reads draws in one line what is read, each in its turn; the same that is read again has its numbers. What needs more

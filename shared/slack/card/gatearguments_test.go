@@ -309,12 +309,15 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と "+url+" です", s.now))
 		m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
 		expect.NoError(t, cardtest.Check(m))
-		text := drawn(m.Attachments[0].Blocks.BlockSet)
-		expect.That(t, (strings.Count(text, "<"+url+"|開く>") == 1) == links, "%s is a link once: %v", url, !links)
+		text, link := drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+"|開く"
+		if strings.HasPrefix(url, "https:") { // with the host, which a server chose
+			link += " (docs.google.com)"
+		}
+		expect.That(t, (strings.Count(text, link+">") == 1) == links, "%s is a link once: %v", url, !links)
 		expect.That(t, strings.Contains(text, "https://evil.example/ と "), "what isn't a result is a link: %s", text)
 		s.Head.Ended = &task.Ended{As: task.TaskCompleted, At: s.now}
 		told := card.Copy(s.Aggregate, &aggregate.Card{CardType: task.CardOutcome}, defaults, "", s.now)
-		expect.That(t, strings.Contains(drawn(told.Attachments[0].Blocks.BlockSet), "<"+url+"|開く>") == links,
+		expect.That(t, strings.Contains(drawn(told.Attachments[0].Blocks.BlockSet), link+">") == links,
 			"%s is a link for the requester: %v", url, !links)
 	}
 	for _, st := range states { // no text becomes a link by itself

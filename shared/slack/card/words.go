@@ -44,7 +44,6 @@ type words struct {
 	Edited, EditedText                 string // the request, before it
 	ChangedTo, ChangedNew, ChangedGone string
 	OnlyPlans                          string // of a policy: what approving it does
-	Notice                             string // that the requester is told of the end
 	Stamper                            string // stands for whoever will approve
 	Remarks                            string // heading of the answers to earlier rejections
 
