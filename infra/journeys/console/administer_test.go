@@ -92,6 +92,7 @@ func changesSettings(a administering, i int) {
 	a.visit("/console/settings")
 	a.tab.Press(`main a[href="/console/settings/approval"]`)
 	a.tab.Until(`location.pathname === "/console/settings/approval"`)
+	a.tab.Eval(`document.querySelectorAll("main details").forEach((d) => { d.open = true })`) // what is seldom set
 	a.tab.Type("#s-max-versions", "0")
 	a.tab.Type("#s-approval-days", "two")
 	a.tab.Press(review)
