@@ -140,7 +140,7 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 			t.Errorf("the model was told %s in %d calls", g.Asked[0], g.Calls)
 		}
 		if a := w.Load(); len(a.Process().Steps) != 0 || a.Head.Parked == nil ||
-			!strings.Contains(a.Head.Parked.Detail, "管理者が許可した範囲の外です (対象の部署: 人事部)") {
+			!strings.Contains(a.Head.Parked.Detail, "「従業員一覧を取得」は、管理者が許可した範囲の外です (対象の部署: 人事部)。") {
 			t.Errorf("planned %+v, the card says %+v", a.Process().Steps, a.Head.Parked)
 		}
 	})

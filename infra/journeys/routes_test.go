@@ -234,7 +234,7 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 	}
 	other := driver.Ask(t, s, webapi.Sato, "営業部の今月の勤怠をまとめて")
 	other.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	other.Card("CARD#process#0001", "管理者が許可した範囲の外です (対象の部署: 人事部)")
+	other.Card("CARD#process#0001", "「従業員一覧を取得」は、管理者が許可した範囲の外です (対象の部署: 人事部)。")
 	if a := other.Load(); len(a.Process().Steps) != 0 {
 		t.Errorf("another department was planned: %s", a.Process().Steps[0].ToolInput)
 	}

@@ -92,7 +92,10 @@ func changesSettings(a administering, i int) {
 	a.visit("/console/settings")
 	a.tab.Press(`main a[href="/console/settings/approval"]`)
 	a.tab.Until(`location.pathname === "/console/settings/approval"`)
-	a.tab.Eval(`document.querySelectorAll("main details").forEach((d) => { d.open = true })`) // what is seldom set
+	const folded = `details.further:has(#s-max-versions)` // while it is as Ringi sets it
+	if browser.Read[bool](a.tab, `!!document.querySelector("`+folded+`")`) {
+		a.tab.Press(folded + " > summary")
+	}
 	a.tab.Type("#s-max-versions", "0")
 	a.tab.Type("#s-approval-days", "two")
 	a.tab.Press(review)

@@ -278,7 +278,7 @@ func TestAPersonDecidesOnThePageOfAConversation(t *testing.T) {
 	looks(t, tab, "session-waits")
 	tab.Click(`form:has(input[value="approve"]) button`)
 	tab.Until(`location.search.includes("done=act_approve") && ` +
-		`document.body.innerText.includes("完了")`)
+		`document.querySelector("#older-1 > summary")?.innerText.includes("完了")`)
 	looks(t, tab, "session-done")
 	tab.Click(`a[rel=prev]`)
 	tab.Until(`location.search.includes("before=") && document.querySelectorAll(".said > li").length >= 99`)
