@@ -51,7 +51,7 @@ func TestAGateUnderARuleIsReadAsItWasWritten(t *testing.T) {
 	expect.That(t, known.Stands(read.Key(), &read.Gate, "sum"), "it does not stand as it was settled")
 
 	acts := it["acts"].(*types.AttributeValueMemberL).Value
-	acts[0].(*types.AttributeValueMemberM).Value["form"] = table.Number(2)
+	acts[0].(*types.AttributeValueMemberM).Value["form"] = table.Number(circulation.Form + 1)
 	read = expect.Value(table.UnpackAs[*task.Process](it))(t)
 	expect.That(t, !known.Stands(read.Key(), &read.Gate, "sum"), "an act of a later form counts")
 }
