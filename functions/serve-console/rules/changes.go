@@ -35,12 +35,24 @@ func (t texts) day(x organisation.DayDifferences, today organisation.Date, was, 
 		d.day.Title = t.Say("changes_now")
 	}
 	counted(&d, "new", x.PeopleAdded, d.added)
-	counted(&d, "gone", x.PeopleGone, d.gone)
-	counted(&d, "changed", x.PeopleChanged, d.changed)
-	counted(&d, "departments_new", x.DepartmentsAdded, d.begins)
-	counted(&d, "departments_gone", x.DepartmentsGone, d.ends)
-	counted(&d, "departments_changed", x.DepartmentsChanged, d.moved)
-	counted(&d, "reranked", x.Reranked, d.reranked)
+	counted(&d, "gone", x.PeopleGone, func(p organisation.Person) []changedRow {
+		return []changedRow{{t.person(p), t.In("sums", "gone"), t.posts(d.was, p.Number), ""}}
+	})
+	counted(&d, "changed", x.PeopleChanged, func(p organisation.PersonDifference) []changedRow {
+		return d.rows(called(p.Name, p.Number), p.Differences)
+	})
+	counted(&d, "departments_new", x.DepartmentsAdded, func(x organisation.Department) []changedRow {
+		return []changedRow{{t.department(x), t.In("sums", "departments_new"), "", t.departmentOf(d.is, x.Parent)}}
+	})
+	counted(&d, "departments_gone", x.DepartmentsGone, func(x organisation.Department) []changedRow {
+		return []changedRow{{t.department(x), t.In("sums", "departments_gone"), t.departmentOf(d.was, x.Parent), ""}}
+	})
+	counted(&d, "departments_changed", x.DepartmentsChanged, func(x organisation.DepartmentDifference) []changedRow {
+		return d.rows(called(x.Name, x.Code), x.Differences)
+	})
+	counted(&d, "reranked", x.Reranked, func(x organisation.Reranked) []changedRow {
+		return []changedRow{{x.Position, t.column(organisation.ColumnRank), web.Count(int64(x.Was)), web.Count(int64(x.Is))}}
+	})
 	return d.day
 }
 
@@ -61,11 +73,9 @@ func counted[T any](d *differing, kind string, all []T, rows func(T) []changedRo
 
 // posts says where somebody works, the main post first.
 func (t texts) posts(c *organisation.Chart, number string) string {
-	var all []string
-	for _, p := range c.Posts(number) {
-		all = append(all, strings.TrimSpace(t.departmentOf(c, p.Department)+" "+p.Position))
-	}
-	return strings.Join(all, t.Say("and"))
+	return web.Joined(c.Posts(number), func(p organisation.Post) string {
+		return strings.TrimSpace(t.departmentOf(c, p.Department) + " " + p.Position)
+	}, t.Say("and"))
 }
 
 // added says where a new person works, the manager whom the file names, and the kind of one who is no employee.
@@ -78,30 +88,6 @@ func (d differing) added(p organisation.Person) []changedRow {
 		rows = append(rows, changedRow{d.t.person(p), d.t.column(organisation.ColumnEmployment), "", d.t.kind(p.Kind)})
 	}
 	return rows
-}
-
-func (d differing) gone(p organisation.Person) []changedRow {
-	return []changedRow{{d.t.person(p), d.t.In("sums", "gone"), d.t.posts(d.was, p.Number), ""}}
-}
-
-func (d differing) begins(x organisation.Department) []changedRow {
-	return []changedRow{{d.t.department(x), d.t.In("sums", "departments_new"), "", d.t.departmentOf(d.is, x.Parent)}}
-}
-
-func (d differing) ends(x organisation.Department) []changedRow {
-	return []changedRow{{d.t.department(x), d.t.In("sums", "departments_gone"), d.t.departmentOf(d.was, x.Parent), ""}}
-}
-
-func (d differing) reranked(x organisation.Reranked) []changedRow {
-	return []changedRow{{x.Position, d.t.column(organisation.ColumnRank), web.Count(int64(x.Was)), web.Count(int64(x.Is))}}
-}
-
-func (d differing) changed(p organisation.PersonDifference) []changedRow {
-	return d.rows(called(p.Name, p.Number), p.Differences)
-}
-
-func (d differing) moved(x organisation.DepartmentDifference) []changedRow {
-	return d.rows(called(x.Name, x.Code), x.Differences)
 }
 
 // rows says each difference of a person or a department. Codes and numbers have their names.

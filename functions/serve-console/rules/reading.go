@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -162,11 +163,10 @@ func answered(kept organisation.Kept, form url.Values) (organisation.Kept, error
 	return k, nil
 }
 
+// copied is a copy to which answers can be added, also of none.
 func copied[T any](of map[string]T) map[string]T {
 	all := map[string]T{}
-	for k, v := range of {
-		all[k] = v
-	}
+	maps.Copy(all, of)
 	return all
 }
 
