@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -211,9 +212,12 @@ func (c *Pages) fillAudit(
 	names := c.Names(r.Context(), v, ids...)
 	called := func(id string) string { return cmp.Or(names[id], id) }
 	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
-	log.Told = func(details aggregate.JSON) map[string]auditlog.Changed {
+	members := sync.OnceValue(func() *people.Members {
 		m, _ := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without names, the ids are shown
-		return c.Settings(v.Locale, &m, details)
+		return &m
+	})
+	log.Told = func(details aggregate.JSON) map[string]auditlog.Changed {
+		return c.Settings(v.Locale, members(), details)
 	}
 	d.Rows = subject.EntriesOf(entries, log, called, called)
 	for i, x := range entries {
