@@ -119,14 +119,10 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 // toldRequester reports whether a step of an attempt sent the requester a direct message, which says what they need.
 func (d drawing) toldRequester(r attempt) bool {
 	return slices.ContainsFunc(r.steps, func(s task.Step) bool {
-		return r.status(s) == task.StepCompleted && d.tellsRequester(s)
+		var to struct{ Recipient string }
+		return s.Tool == MessageTool && r.status(s) == task.StepCompleted &&
+			json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == d.a.Head.Requester
 	})
-}
-
-// tellsRequester reports whether a step sends the requester a direct message.
-func (d drawing) tellsRequester(s task.Step) bool {
-	var to struct{ Recipient string }
-	return s.Tool == MessageTool && json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == d.a.Head.Requester
 }
 
 // TakeBack begins the action_id of the button by which somebody takes their own stamp back; the card's type follows.
