@@ -82,8 +82,8 @@ func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) (err error)
 	return h.Delegations.ListDelegation(ctx, d, h.Now(), &store.Notice{Ref: ref, Change: change})
 }
 
-// title says the title of a request and the version that the gate was about, or what an agent's action was to do; nothing if that is
-// gone or can't be read.
+// title says the title of a request and the version that the gate was about, or what an agent's action was to do;
+// nothing if that is gone or can't be read.
 func (h *Handler) title(ctx context.Context, tenant, gate string, x *task.StoodItem) error {
 	ref := store.RefOf(tenant, x.ID)
 	a, err := h.Store.Load(ctx, ref)

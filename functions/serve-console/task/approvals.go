@@ -87,7 +87,8 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if !v.Admin && f.For == stuck {
 		f.For = ""
 	}
-	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck, All: f.For == "", Few: q.Get("few") != ""}
+	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck, All: f.For == "",
+		Few: q.Get("few") != ""}
 	list.Bad, list.Narrowed = web.Problems(words, bad), f.Narrows()
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {

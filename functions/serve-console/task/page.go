@@ -240,7 +240,8 @@ func (c *Pages) showPage(
 	return c.Show(w, r, v, d, "task")
 }
 
-// askAnew are reasons of which the page says that another request is needed: there, trying again isn't what helps first.
+// askAnew are reasons of which the page says that another request is needed: there, trying again isn't what helps
+// first.
 var askAnew = []aggregate.Reason{
 	task.ReasonStepsChanged, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired,
 	task.ReasonModelRefused, task.ReasonModelCutOff, task.ReasonTooManyPeople, task.ReasonPolicyTooLong,

@@ -90,7 +90,8 @@ func (act *Act) Gives() bool { return act.Kind == Stamp || act.Kind == Dissent }
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
-	if !act.filed() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) || !r.counts(&act.Principal) {
+	if !act.filed() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) ||
+		!r.counts(&act.Principal) {
 		return false
 	}
 	if act.Kind == Stand {
@@ -137,8 +138,9 @@ func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
 }
 
 // TakesBack returns the act, still without a time, by which an account takes back the stamp of its hand. ok is false if
-// there is none, or it may not be taken back in this state: then act is the last that Admit refuses. What somebody who is
-// consulted said is taken back as a stamp is. There is at most one: a stage that has stamps keeps the earlier ones from being taken back, and a hand stamps once a stage.
+// there is none, or it may not be taken back in this state: then act is the last that Admit refuses. What somebody who
+// is consulted said is taken back as a stamp is. There is at most one: a stage that has stamps keeps the earlier ones
+// from being taken back, and a hand stamps once a stage.
 func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
 	for _, given := range st.given(func(*StageState) bool { return true }) {
 		if given.Hand.User != user {
@@ -173,7 +175,7 @@ const (
 	WhyHands   Why = "hands"         // too few hands would be left for the stamps that are owed
 	WhyNothing Why = "nothing"       // there is no such stamp to take back
 	WhyNext    Why = "next_stamped"  // the next stage has stamped
-	WhyParty   Why = "party"         // a successor is put in by the one replaced, or by themselves; somebody adds themselves
+	WhyParty   Why = "party"         // a successor is put in by the one replaced, or by themselves; or who adds is added
 	WhyFor     Why = "not_asked"     // the one to be replaced isn't at the stage, or has stamped
 	WhyTo      Why = "already_asked" // the successor is at the stage already; who is added is, or was, asked
 	WhyBounds  Why = "bounds"        // too many acts, successors, additions, questions or texts

@@ -9,8 +9,8 @@ type Vacant struct {
 }
 
 // Stuck returns the people without whom the gate can't be settled, of those who are gone: of each part of a stage that
-// has too few others. If only the number of different hands can't be reached, it returns all who are gone and haven't stamped.
-// A gate that nobody is asked about isn't stuck.
+// has too few others. If only the number of different hands can't be reached, it returns all who are gone and haven't
+// stamped. A gate that nobody is asked about isn't stuck.
 func (st *State) Stuck(g Gate, gone func(Person) bool) (out []Vacant) {
 	if st.Refused != nil || st.Present == 0 {
 		return nil

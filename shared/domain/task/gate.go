@@ -228,8 +228,8 @@ func (a *Aggregate) GateWith(id string) *aggregate.Gate {
 	return nil
 }
 
-// CalledAt returns the version by which the request was called when the gate with this id began: 0 for the first one, or
-// if there is no such gate.
+// CalledAt returns the version by which the request was called when the gate with this id began: 0 for the first one,
+// or if there is no such gate.
 func (a *Aggregate) CalledAt(id string) (version int) {
 	row := a.gateOf(id)
 	if row == nil {

@@ -115,7 +115,8 @@ func (d drawing) rejection() []string {
 }
 
 func (d drawing) rejectedBy(v aggregate.Verdict) string {
-	return fill(d.w.RejectedBy, "who", d.w.mention(v.RejectedBy), "reason", or(inline(v.RejectionReason, maxReason), d.w.None))
+	return fill(d.w.RejectedBy, "who", d.w.mention(v.RejectedBy), "reason",
+		or(inline(v.RejectionReason, maxReason), d.w.None))
 }
 
 // byRules reports whether a request ended by the tenant's rules: no person cancelled it.
