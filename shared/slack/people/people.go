@@ -80,6 +80,8 @@ func (p *People) Who(
 	policy := s.Policy(o.Team)
 	if w.Withdraws && !w.Retries && by.ID == o.User { // requesters may always cancel their own request
 		by.Team = o.Team
+		// Nothing was asked, so what is cached of them may be old; Spoken then asks.
+		p.asking.users.Keep(place{o.Team, w.User}, slackapi.User{}, p.Now(), 0)
 		return by, policy, nil
 	}
 	var wg sync.WaitGroup
@@ -135,7 +137,7 @@ func (p *People) Language(ctx context.Context, team, user, otherwise string) str
 	return languageOf(ctx, func(ctx context.Context) (slackapi.User, error) { return p.now(team)(ctx, user) }, otherwise)
 }
 
-// Spoken is Language by what is cached. After Who it asks nothing: Slack has just told it.
+// Spoken is Language by what is cached. After Who that is what Slack says now: Who was told it, or forgot it.
 func (p *People) Spoken(ctx context.Context, team, user, otherwise string) string {
 	return p.asking.Language(ctx, p.Slack, team, user, otherwise, p.Now())
 }

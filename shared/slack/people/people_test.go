@@ -116,6 +116,18 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	}
 }
 
+// Requesters cancel without a question to Slack; what Slack said of them before must not choose the answer's language.
+func TestWhoCancelsTheirOwnIsAnsweredInTheirPresentLanguage(t *testing.T) {
+	d := &vouching{users: map[string]slackapi.User{"U0": {Team: "T1", Language: "ja"}}}
+	p := &People{Slack: d, Now: time.Now}
+	expect.That(t, p.Language(t.Context(), "T1", "U0", "en") == "ja", "not the language that they chose")
+	d.users["U0"] = slackapi.User{Team: "T1", Language: "en"}
+	_, _, err := p.Who(t.Context(), Want{User: "U0", Team: "T1", Withdraws: true},
+		aggregate.Origin{Team: "T1", User: "U0", Channel: "C1"}, tenancy.DefaultSettings())
+	expect.NoError(t, err)
+	expect.That(t, p.Spoken(t.Context(), "T1", "U0", "ja") == "en", "answered in the language that they had before")
+}
+
 // listless is a Slack without the method that lists a person's channels.
 type listless struct{ directory }
 
