@@ -123,7 +123,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	out.Changes = changedFiles(p.Changes, words, locale, func(n int) string { return asItIs(path, x.Number, n) })
 	out.Pull = pullOf(x, p, words, locale)
 	if x.Status == conversation.ActionPending {
-		out.No = card.Unapprovable(x, p, locale)
+		out.No = card.Unapprovable(p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
 	}
 	if out.Route = t.along(x, locale); out.Route != nil {

@@ -260,7 +260,7 @@ func (c *Pages) showPage(
 	current, whole := t.is.Current(), false
 	if current != nil {
 		payload, shown := t.asked[current.ActionID]
-		whole = shown && card.Unapprovable(current, payload, v.Locale) == ""
+		whole = shown && card.Unapprovable(payload, v.Locale) == ""
 		p.Until = t.until(current, v.Locale)
 	}
 	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)

@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -41,7 +42,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 		return d.shown(x, title+d.w.IsApproved, green).
 			with(divider(), d.actions(d.cancel(x)), contextLine(append(r.passed(), d.approvedBy(x))...))
 	case x.Status == conversation.ActionExecuting:
-		return d.shown(x, d.title(w.Running, x), navy).with(d.tail(x, w.Output)...).
+		return d.shown(x, d.title(w.Running, x), navy).with(d.tail(x)...).
 			with(sectionOf(x.RanLines(d.w.Locale))...).with(divider(), d.actions(d.cancel(x)),
 			contextLine(append(r.passed(), d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt)))...))
 	case x.Status == conversation.ActionSucceeded:
@@ -54,7 +55,6 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	return d.withdrawn(x, title)
 }
 
-// routeOf is drawing.route for an action.
 func (d conversationDrawing) routeOf(x *conversation.Action) routed {
 	r := d.route(&x.Gate, x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval)
 	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
@@ -62,12 +62,11 @@ func (d conversationDrawing) routeOf(x *conversation.Action) routed {
 	return r
 }
 
-// pendingAction draws an action that waits for a decision.
 func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
 	value := x.ActionID + "/" + d.t.AskedHash(x.ActionID)
 	p, _ := d.read(x)
-	why := Unapprovable(x, p, d.w.Locale)
+	why := Unapprovable(p, d.w.Locale)
 	buttons := []slack.BlockElement{button(w.Approve, ApproveAction, value, slack.StylePrimary)}
 	switch {
 	case why != "":
@@ -146,7 +145,7 @@ func (d conversationDrawing) effect(x *conversation.Action, cut bool) string {
 }
 
 // Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.
-func Unapprovable(x *conversation.Action, p conversation.Payload, locale string) string {
+func Unapprovable(p conversation.Payload, locale string) string {
 	w := conversationWordsOf.In(locale)
 	if files.Unstampable(p.Changes) != nil {
 		return fill(w.TooMuch, "paths", files.MaxChanges, "lines", files.MaxChangedLines,
@@ -156,11 +155,11 @@ func Unapprovable(x *conversation.Action, p conversation.Payload, locale string)
 }
 
 func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
-	stop, w := button(d.texts.Cancel, CancelAction, x.ActionID, slack.StyleDanger), d.texts
-	text := w.ConfirmText
+	w, text := d.texts, d.texts.ConfirmText
 	if x.ActionType == conversation.ToolCall {
 		text = w.ConfirmCall
 	}
+	stop := button(w.Cancel, CancelAction, x.ActionID, slack.StyleDanger)
 	return confirmed(stop, w.ConfirmTitle, text, w.ConfirmYes, w.ConfirmNo)
 }
 
@@ -172,8 +171,7 @@ func ActionCalled(x *conversation.Action, locale string) string {
 	return agent.Called(locale)[x.ActionType]
 }
 
-// about says below what the action would do how long it may run, and why the agent, or the person who proposed it,
-// wants it.
+// about says how long the action may run, and why the agent, or the person who proposed it, wants it.
 func (d conversationDrawing) about(x *conversation.Action) []slack.Block {
 	w, lines := d.texts, []string(nil)
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
@@ -195,12 +193,8 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	d.settled = d.settled || x.Status != conversation.ActionPending
 	if !ok {
 		b := x.Payload
-		if len(b.JSON) == 0 {
-			b.JSON = aggregate.JSON(d.t.Payload)
-		}
-		out := d.unread(b, most)
-		out.cut = true
-		return out
+		b.JSON = d.payload(x)
+		return body{d.unread(b, most).blocks, true}
 	}
 	switch {
 	case p.Push != nil:
@@ -226,8 +220,7 @@ func (d conversationDrawing) argv(p conversation.Payload) listing {
 		n := fmt.Sprintf("%d.", i+1)
 		again := fill(d.texts.Again, "name", n)
 		switch {
-		case arg == "":
-			// Inside a code block this word would look like the argument itself.
+		case arg == "": // inside a code block this word would look like the argument itself
 			l.add(i+1, again, n+" "+d.w.EmptyCell)
 		case strings.ContainsAny(arg, "\n`") || units(arg) > maxInlineCode:
 			l.add(i+1, again, append([]string{n}, d.written(arg)...)...)
@@ -289,21 +282,14 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
-	if text := x.Tests.Said(d.w.Locale); text != "" {
-		lines = append(lines, text)
-	}
-	lines = append(lines, x.RanLines(d.w.Locale)...)
+	lines = append(append(lines, x.Tests.Said(d.w.Locale)), x.RanLines(d.w.Locale)...)
 	if x.CallResult != nil {
 		lines = append(lines, fill(w.CallReturned, "bytes", conversation.Grouped(x.CallResult.Bytes)))
 	}
-	lines = append(append(lines, d.pushed(x)...), d.filesChanged(x)...)
-	if s := inline(x.ErrorDetail, maxResult); s != "" {
-		lines = append(lines, s)
-	}
-	f := d.files(x, d.shown(x, title, colour).with(sectionOf(lines)...).with(d.tail(x, w.Output)...))
-	ran := timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)
-	f = f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), ran)...))
-	f = f.with(d.check(x)...)
+	lines = append(slices.Concat(lines, d.pushed(x), d.filesChanged(x)), inline(x.ErrorDetail, maxResult))
+	f := d.files(x, d.shown(x, title, colour).with(sectionOf(lines)...).with(d.tail(x)...))
+	ran := timed(x.StartedAt, x.CompletedAt, w.Took, w.Ended)
+	f = f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), ran)...)).with(d.check(x)...)
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
 		buttons := []slack.BlockElement{confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)}
@@ -349,8 +335,7 @@ func CallNotes(s *conversation.Conversation, p conversation.Payload, locale stri
 		lines = append(lines, w.CallUnseen)
 	}
 	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
-	goes := fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", or(vendor, "—"))
-	lines = append(lines, goes)
+	lines = append(lines, fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", or(vendor, "—")))
 	if f, ok := catalog.Named(p.Tool); ok && f.Demo != nil && f.Demo.Words[locale].Handled != "" {
 		lines = append(lines, fill(w.CallData, "data", f.Demo.Words[locale].Handled))
 	}

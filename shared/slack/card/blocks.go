@@ -73,24 +73,26 @@ func contextLine(texts ...string) slack.Block {
 
 // contextOf is a contextLine of those texts that say something, or nothing without any.
 func contextOf(texts []string) []slack.Block {
-	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
-	if len(texts) == 0 {
+	if texts = saying(texts); len(texts) == 0 {
 		return nil
 	}
 	return []slack.Block{contextLine(texts...)}
 }
 
-// sectionOf is a section of lines, or nothing without lines.
+// sectionOf is a section of those lines that say something, or nothing without any.
 func sectionOf(lines []string) []slack.Block {
-	if len(lines) == 0 {
+	if lines = saying(lines); len(lines) == 0 {
 		return nil
 	}
 	return []slack.Block{section(cut(strings.Join(lines, "\n"), maxSection))}
 }
 
+func saying(texts []string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}
+
 func button(text, action, value string, style slack.Style) *slack.ButtonBlockElement {
-	b := slack.NewButtonBlockElement(action, ident(value), emojiLabel(text))
-	return b.WithStyle(style)
+	return slack.NewButtonBlockElement(action, ident(value), emojiLabel(text)).WithStyle(style)
 }
 
 // confirmed makes Slack ask for confirmation after a click on the button.

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -191,13 +192,13 @@ func (w *conversationWords) readers(s *conversation.Conversation) string {
 	return w.ReadHere
 }
 
+func (d conversationDrawing) payload(x *conversation.Action) aggregate.JSON {
+	return cmp.Or(x.Payload.JSON, aggregate.JSON(d.t.Payload))
+}
+
 // read decodes the action's payload. It returns false if the payload is missing or doesn't match its type.
 func (d conversationDrawing) read(x *conversation.Action) (conversation.Payload, bool) {
-	text := []byte(x.Payload.JSON)
-	if len(text) == 0 {
-		text = d.t.Payload
-	}
-	p, problems := conversation.ReadKept(x.ActionType, text)
+	p, problems := conversation.ReadKept(x.ActionType, []byte(d.payload(x)))
 	return p, len(problems) == 0
 }
 
@@ -210,7 +211,7 @@ var terminalCode = language.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
 func Output(line string) string { return legible.Code(terminalCode.Get().ReplaceAllString(line, "")) }
 
 // tail shows the last lines of the action's output and says how many lines there were, and which are missing.
-func (d conversationDrawing) tail(x *conversation.Action, title string) []slack.Block {
+func (d conversationDrawing) tail(x *conversation.Action) []slack.Block {
 	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
 	if len(log) == 0 {
 		return nil
@@ -226,7 +227,8 @@ func (d conversationDrawing) tail(x *conversation.Action, title string) []slack.
 	} else if x.Lines == 0 && n > conversation.MostLines { // while it runs
 		counts += fill(d.texts.Newest, "n", conversation.MostLines)
 	}
-	return []slack.Block{section(title + " " + counts + "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```")}
+	code := "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```"
+	return []slack.Block{section(d.texts.Output + " " + counts + code)}
 }
 
 // ProposalCallback names the dialog in which a person proposes an action themself. Each field's block and input have

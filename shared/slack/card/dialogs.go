@@ -176,20 +176,18 @@ func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 		section(text), reasonField(w.ModalTitle, placeholder, 0))
 }
 
-// Cancellation is the private_metadata of the dialog that confirms a cancellation: the task, and where the person
-// clicked.
+// Cancellation is the private_metadata of the dialog that confirms a cancellation: the task, and where the click was.
 type Cancellation struct {
 	TaskID  string `json:"task_id"`
 	Channel string `json:"channel"`
 	Thread  string `json:"thread"`
 }
 
-// ConversationForm is the private_metadata of a conversation's dialogs. Hash is that of the action which the person
-// saw.
+// ConversationForm is the private_metadata of a conversation's dialogs.
 type ConversationForm struct {
 	Session string `json:"session"`
 	ID      string `json:"id"`
-	Hash    string `json:"hash"`
+	Hash    string `json:"hash"`            // of the action that the person saw
 	Stage   int    `json:"stage,omitempty"` // which the person saw, of an action under a rule
 }
 
@@ -241,12 +239,10 @@ type Review struct {
 	Page   int                `json:"page"` // from 0
 	Hash   string             `json:"hash"`
 	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
-	// ReadOnly leaves the button out, for people who may not approve.
-	ReadOnly bool `json:"read_only,omitempty"`
-	// Route draws where the gate stands, and nothing to approve. A stamp of its reader that may be taken back has a
-	// button.
-	Route  bool   `json:"-"`
-	Reader string `json:"-"`
+
+	ReadOnly bool   `json:"read_only,omitempty"` // without the button, for people who may not approve
+	Route    bool   `json:"-"`                   // shows where the gate stands instead, and what Reader may take back
+	Reader   string `json:"-"`
 	// AsWhom are those for whom the reader may act, if they stand in for several.
 	AsWhom []circulation.Person `json:"-"`
 }
@@ -273,12 +269,11 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 		title = fmt.Sprintf("%s v%d", title, v.version)
 	}
 	r.Hash = a.AskedHash(ident(r.ID))
-	open := a.IsOpen(r.ID)
-	on := d.route(a.GateWith(r.ID), open)
+	on := d.route(a.GateWith(r.ID), a.IsOpen(r.ID))
 	if r.Route {
 		return on.dialog(d.about(&v), r), true
 	}
-	return d.reviewed(title, v.body, r, on, open, ReviewCallback), true
+	return d.reviewed(title, v.body, r, on, ReviewCallback), true
 }
 
 // Review draws a page of the dialog that shows all of an action.
@@ -290,20 +285,17 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	d := drawingOf(t, s, s.Locale, time.Time{}) // the dialog is in its reader's language
 	whole := d.body(x, everything)
 	p, _ := d.read(x)
-	whole.cut = whole.cut || Unapprovable(x, p, d.w.Locale) != ""
-	r.Hash = t.AskedHash(x.ActionID)
-	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
-	r.Type = conversation.CardAction
+	whole.cut = whole.cut || Unapprovable(p, d.w.Locale) != ""
+	r.Type, r.Hash = conversation.CardAction, t.AskedHash(x.ActionID)
+	title, on := d.title(d.texts.Header, x), d.routeOf(x)
 	if r.Route {
-		return d.routeOf(x).dialog(header(d.title(d.texts.Header, x)), r), true
+		return on.dialog(header(title), r), true
 	}
-	return d.reviewed(d.title(d.texts.Header, x), whole, r, d.routeOf(x), open, ActionReviewCallback), true
+	return d.reviewed(title, whole, r, on, ActionReviewCallback), true
 }
 
-// reviewed draws the page r.Page of a gate's content. open reports whether the gate still waits.
-func (d drawing) reviewed(
-	title string, whole body, r Review, on routed, open bool, callback string,
-) slack.ModalViewRequest {
+// reviewed draws the page r.Page of a gate's content.
+func (d drawing) reviewed(title string, whole body, r Review, on routed, callback string) slack.ModalViewRequest {
 	w, all := d.w, paginated(whole.blocks)
 	r.Page = max(0, min(r.Page, len(all)-1))
 	r.ID, r.TaskID = ident(r.ID), ident(r.TaskID)
@@ -318,7 +310,7 @@ func (d drawing) reviewed(
 	}
 	said := w.ReviewOn
 	switch {
-	case !open:
+	case !on.open:
 		said = w.ReviewOver
 	case r.ReadOnly || whole.cut:
 		said = w.ReviewReads

@@ -182,7 +182,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	}
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
-		f = f.with(d.tail(x, d.texts.Output)...)
+		f = f.with(d.tail(x)...)
 		if x.Late == nil && (x.ActionType != conversation.ToolCall || x.Reads()) {
 			f = f.with(section(d.texts.Stopping))
 		}
