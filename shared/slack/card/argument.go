@@ -49,8 +49,7 @@ func memberName(name string) string {
 // inlineCode shows a text as code within a line, with invisible characters spelled out.
 func inlineCode(s string) string { return coded(legible.OneLine(s)) }
 
-// coded formats a text as inline code. It replaces backticks, which would end the code. The caller has already spelled
-// out invisible characters.
+// coded is inlineCode for a text whose invisible characters are spelled out. It replaces backticks, which would end it.
 func coded(spelled string) string {
 	return "`" + legible.Isolated(unticked(escape(spelled))) + "`"
 }
@@ -64,8 +63,8 @@ var fenceForm = language.Regexp{Text: "`{3,}"}
 
 func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
 
-// asWritten shows a text completely: as code if it has a character that would format or link, or a mark that cards use,
-// else as it is. The caller has already spelled out invisible characters.
+// asWritten shows a spelled text completely: as code if it has a character that would format or link, or a mark that
+// cards use, else as it is.
 func asWritten(spelled string) string {
 	s := unformatted(spelled, len(spelled))
 	if strings.ReplaceAll(s, joiner, "") != escape(spelled) || strings.Contains(spelled, "://") {
@@ -78,9 +77,7 @@ func compact(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil { // impossible for decoded JSON
-		return "?"
-	}
+	_ = enc.Encode(v) // can't fail for decoded JSON
 	return strings.TrimSpace(b.String())
 }
 
@@ -94,13 +91,11 @@ func literal(planned any, members map[string]any, tool string) (shown map[string
 	shown = make(map[string]any, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		v := members[name]
-		shown[name] = v
-		if destination(name, v) {
+		if shown[name] = v; destination(name, v) {
 			continue
 		}
 		of, had := plan[name]
-		shown[name] = revealed(of, had, v)
-		if !reflect.DeepEqual(shown[name], v) {
+		if shown[name] = revealed(of, had, v); !reflect.DeepEqual(shown[name], v) {
 			hidden = append(hidden, name)
 		}
 	}

@@ -62,10 +62,9 @@ func Linked(url string) string {
 
 const maxLinks = 5
 
-var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[A-Za-z0-9._~!$'()*+,` +
-	`;=:@%/?&#-]*)?$`}
+var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[\w.~!$'()*+,;=:@%/?&#-]*)?$`}
 
-// localForm is an address of the local stack, which cards link to as they do to others.
+// localForm is an address of the local stack.
 var localForm = language.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}/[A-Za-z0-9._~/-]*$`}
 
 // writtenAddress finds addresses in an escaped text.
@@ -94,8 +93,8 @@ func (d drawing) opens(address string) string {
 	return text
 }
 
-// links lists the url members of completed steps' results, each with its host. A card has no other links:
-// an address within a text stays text. What the text that was said already links to is left out.
+// links lists the url members of completed steps' results, but for those that the text that was said links to. A card
+// has no other links: an address within a text stays text.
 func (d drawing) links(r attempt, said string) []slack.Block {
 	var out []string
 	seen := map[string]bool{}
@@ -119,8 +118,8 @@ func resultOf(row *task.StepResult) map[string]any {
 	return members
 }
 
-// below says for each sheet that was written how many older rows follow the new ones, since people could take those for
-// part of the result. A result without a count gives no line. If counting failed, the line says so.
+// below says for each sheet that was written how many older rows follow the new ones, which people could take for part
+// of the result, or that counting failed. A result without a count gives no line.
 func (d drawing) below(r attempt) []slack.Block {
 	var out []string
 	for _, s := range r.steps {

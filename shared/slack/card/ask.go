@@ -20,8 +20,8 @@ const (
 	RequestText      = "request_text_input"
 	RequestAtBlock   = "request_channel"
 	RequestAt        = "request_channel_input"
-	// requestTypedBlock has what was typed before the message changed.
-	requestTypedBlock = "request_typed"
+
+	requestTypedBlock = "request_typed" // what was typed before the message changed
 )
 
 // MaxTyped is how much Slack's field for a request takes, in characters.
@@ -57,8 +57,8 @@ type RequestOf struct {
 	Authors []string `json:"authors,omitempty"`
 	Files   []string `json:"files,omitempty"`
 	Owners  []string `json:"owners,omitempty"` // of the files, in their order; empty where Slack says none
-	// MoreFiles counts those that are not read.
-	MoreFiles int `json:"more_files,omitempty"`
+
+	MoreFiles int `json:"more_files,omitempty"` // how many are not read
 	// Again ends the ids of the dialog's fields that show the message anew: Slack keeps what was typed in a field whose
 	// id it knows.
 	Again string `json:"again,omitempty"`
@@ -183,8 +183,7 @@ const maxAsked = 2500
 
 // Asked is the message that begins the thread of a request made by a command or a dialog.
 func Asked(locale, user, text string) Message {
-	said := paragraph(text, maxAsked)
-	said = "> " + strings.ReplaceAll(said, "\n", "\n> ")
+	said := "> " + strings.ReplaceAll(paragraph(text, maxAsked), "\n", "\n> ")
 	return outgoing.Message{Text: fill(askWordsOf.In(locale).Asked, "who", wordsOf.In(locale).mention(user), "text", said),
 		Attachments: []slack.Attachment{}}
 }
@@ -207,8 +206,8 @@ const (
 	NoteFailed      AskNote = "failed"
 	NoteSlow        AskNote = "slow" // Slack took too long, so that nothing was made
 	NoteTooLong     AskNote = "too_long"
-	// NoteWithoutFiles: files stayed behind with the forwards of a request that was asked again.
-	NoteWithoutFiles AskNote = "without_files"
+
+	NoteWithoutFiles AskNote = "without_files" // asked again: files stayed behind with the forwards
 	NoteCancelled    AskNote = "cancelled"
 	NoteNoSuchTask   AskNote = "no_such_task"
 	NoteNoNumber     AskNote = "no_such_number" // that this person may read
@@ -238,7 +237,6 @@ func Numbered(locale string, of NumberOf, number, title, link string) string {
 	return w.linked(fill(w.Numbered[of], "number", number, "title", inline(title, maxReason)), link)
 }
 
-// linked adds a link to a text.
 func (w *askWords) linked(text, link string) string {
 	return text + strings.TrimPrefix(opens(link, w), " ·")
 }

@@ -7,18 +7,11 @@
 // What people stamp is drawn whole, or the card has no approve button and a dialog shows it page by page, with the
 // button on the last. Two different contents are drawn differently: values are spelled where characters can't be seen,
 // look alike or turn around, and nothing is folded or struck out. Lines about steps are made by their tools from the
-// arguments, never by a model.
+// arguments, never by a model. Only what came from results of our own tools is masked.
 //
-// Other people's text is escaped first and cut then, by characters, to Slack's limits, never within an entity. It never
-// becomes a link, a mention of everybody, or one of Ringi's marks; it mentions twenty people at most. Results alone may
-// be links.
-//
-// Code in an agent's answer reaches people as it is: words/legible finds it as CommonMark does, and it is written in
-// one form that Slack takes for nothing else. Three backticks in a row are kept apart by U+2060. What nobody sees
-// stands in code as its number. A stream has the card's characters.
-//
-// Masked is only what came from results of our own tools; where a call goes, what was planned, and all that a server is
-// given stand there as they are.
+// Other people's text is escaped first and cut then, to Slack's limits and never within an entity. It never becomes a
+// link, a mention of everybody, or one of Ringi's marks; it mentions twenty people at most. Results alone may be links.
+// Code in an agent's answer reaches people as it is, and what nobody sees in it as its number; see said.
 //
 // A card is in the language of its request; dialogs and notes are in the person's. Buttons carry ids, and name the
 // stage that the person sees in their block_id.
@@ -226,7 +219,6 @@ func (d drawing) refused() face {
 	return f.with(contextOf(d.requestNumber())...).with(d.changed()...)
 }
 
-// requestNumber returns a line with the request's number, if it has one.
 func (d drawing) requestNumber() []string {
 	if d.a.Head.RequestNumber == "" {
 		return nil

@@ -17,17 +17,15 @@ import (
 // Copy draws a copy of a card for a person's direct messages: the same card with the same buttons, below a line that
 // names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
-	w := askWordsOf.In(s.Locale)
-	from := contextLine(fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w),
-		"who", wordsOf.In(s.Locale).mention(a.Head.Requester)) + linkAs(link, w.Original))
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
-	m := under(from, Render(a, c, s, Around{}, now))
-	g := a.GateAt(c.Subject)
+	w, who := askWordsOf.In(s.Locale), wordsOf.In(s.Locale).mention(a.Head.Requester)
+	from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w), "who", who) + linkAs(link, w.Original)
+	m, g := under(contextLine(from), Render(a, c, s, Around{}, now)), a.GateAt(c.Subject)
 	if g != nil && a.Head.Ended == nil && g.Status == aggregate.PendingApproval &&
 		(!g.Ruled() || Owes(circulation.Walk(g.Circulating()), c)) {
-		m.Text = fill(w.CopyText, "text", m.Text, "who", wordsOf.In(s.Locale).mention(a.Head.Requester))
+		m.Text = fill(w.CopyText, "text", m.Text, "who", who)
 		if by := dueOf(g); by != nil {
 			m.Text += fill(w.WaitsUntil, "when", when(*by))
 		}

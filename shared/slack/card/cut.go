@@ -172,7 +172,7 @@ func fenced(text string, limit, most int) (pages []string, rest bool) {
 		used += units(line) + 1
 	}
 	closePage()
-	return pages, rest
+	return pages, false
 }
 
 // maxEmpty is the most empty lines in a row that a code block shows; a longer run is written as its number.

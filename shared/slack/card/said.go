@@ -29,8 +29,7 @@ type dialect struct {
 const noWidth = "\u200b"
 
 // slackmark is Slack's own formatting, which has no escapes.
-var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, loose: "*", prose: people,
-	ticked: ticked}
+var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, loose: "*", prose: people, ticked: ticked}
 
 // written writes an answer. With more the answer may go on after the pieces: then the words stay away that the rest may
 // change. What two dialects write of the same pieces is shown as the same characters.
@@ -79,11 +78,9 @@ func blockOf(p legible.Piece, more bool, d dialect) string {
 	return out + "\n" + shownCode(p.Text) + "```"
 }
 
-var fences = language.Regexp{Text: "`{3,}"}
-
 // shownCode escapes code for a fence. Slack knows no longer fence, so three backticks in a row are kept apart.
 func shownCode(code string) string {
-	return fences.Get().ReplaceAllStringFunc(escape(legible.Code(code)), func(ticks string) string {
+	return fenceForm.Get().ReplaceAllStringFunc(escape(legible.Code(code)), func(ticks string) string {
 		return strings.Join(strings.Split(ticks, ""), joiner)
 	})
 }
@@ -202,10 +199,11 @@ func formatted(line string, more bool) string {
 		return emphasized(line, more)
 	}
 	title := strings.TrimSpace(strings.ReplaceAll(m[1], "**", ""))
+	mark := strongMark
 	if title == "" || strings.Contains(title, "*") {
-		return emphasized(title, false)
+		mark = ""
 	}
-	return strongMark + emphasized(title, false) + strongMark
+	return mark + emphasized(title, false) + mark
 }
 
 // emphasized marks bold and emphasized text where Slack and Markdown agree that it is: in one line, at a word's edges,
