@@ -17,10 +17,7 @@ type version struct {
 	key     string
 	id      string
 	version int
-	status  aggregate.GateStatus // empty if the row is missing
-	verdict aggregate.Verdict
-	terms   aggregate.Terms
-	gate    aggregate.Gate
+	gate    aggregate.Gate // its status is empty if the row is missing
 	words   gateWords
 	body    body
 	sum     explain.Sum // of steps or a call
@@ -50,7 +47,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		if !meant(key, id) {
 			return false
 		}
-		v.key, v.id, v.version, v.status, v.verdict, v.terms, v.gate, ok = key, id, n, g.Status, g.Verdict, g.Terms, g, true
+		v.key, v.id, v.version, v.gate, ok = key, id, n, g, true
 		rests, _ := d.routeOf(&v).resting()
 		d.settled = rests != "" || d.a.Head.Ended != nil ||
 			g.Status != aggregate.PendingApproval && g.Status != aggregate.Generating
@@ -130,7 +127,7 @@ func (d drawing) policy(v *version, i, most int) {
 func (d drawing) asks(kind aggregate.CardType, key string) face {
 	v, _ := d.versionOf(kind, func(other, _ string) bool { return key == other }, maxPages)
 	v.key = key // a missing row has no key
-	closed := v.status == aggregate.Cancelled || v.status == aggregate.Generating
+	closed := v.gate.Status == aggregate.Cancelled || v.gate.Status == aggregate.Generating
 	doneBefore := func(s *task.StepResult) bool {
 		return s.Reused && task.GateKey(s.ProcessVersion, s.Attempt, s.Order) == key
 	}
@@ -140,7 +137,6 @@ func (d drawing) asks(kind aggregate.CardType, key string) face {
 	return d.gate(v)
 }
 
-// gate draws a gate in any of its states.
 func (d drawing) gate(v version) face {
 	w, over := d.w, d.a.Head.Ended != nil
 	v.body = v.body.bounded()
@@ -151,7 +147,7 @@ func (d drawing) gate(v version) face {
 		f.text += ": " + d.matter(&v)
 		return f
 	}
-	switch v.status {
+	switch v.gate.Status {
 	case aggregate.PendingApproval:
 		switch {
 		case over:
@@ -159,7 +155,7 @@ func (d drawing) gate(v version) face {
 		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
 			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()).with(d.changed()...), "").with(
 				d.version(v.version))
-		case !v.terms.ApprovalRequired && !v.gate.Ruled():
+		case !v.gate.Terms.ApprovalRequired && !v.gate.Ruled():
 			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
 		}
 		return d.pending(v, r)
@@ -189,7 +185,7 @@ func (d drawing) unasked(v version, over bool) face {
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
 	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over
 		return d.titled(v, grey, w.IsCancelled).with(v.body.blocks...)
-	case v.made && v.terms.Rule != nil && d.a.Head.Parked == nil:
+	case v.made && v.gate.Terms.Rule != nil && d.a.Head.Parked == nil:
 		f := d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), d.looking(&v.gate))
 		return f.with(d.waitNote()...).with(d.version(v.version))
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
@@ -200,7 +196,7 @@ func (d drawing) unasked(v version, over bool) face {
 	if v.takes {
 		f = f.with(d.actions(button(contestWords.In(d.w.Locale).TakeBest, TakeBest, v.id, "")))
 	}
-	if f.text = v.words.Header; v.kind == task.CardPrompt {
+	if v.kind == task.CardPrompt {
 		f.text = w.Prompt.Generating
 	}
 	return f
@@ -208,11 +204,11 @@ func (d drawing) unasked(v version, over bool) face {
 
 // approved draws a gate that people or Ringi approved.
 func (d drawing) approved(v version, r routed) face {
-	w := d.w
-	by := fill(w.ApprovedBy, "who", w.mention(v.verdict.ApprovedBy), "when", whenSet(v.verdict.ApprovedAt))
-	if v.verdict.ApprovedBy == "" {
-		by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
+	w, text := d.w, d.w.ApprovedBy
+	if v.gate.ApprovedBy == "" {
+		text = w.AutoApproved
 	}
+	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))
 	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
 	// an execution's own card says how it ended, and stands above the checks of its steps
 	switch e := d.a.Head.Ended; {
@@ -310,7 +306,7 @@ func (d drawing) closed(v version, ending string) face {
 // rejected says who rejected the version, why, and what happens next.
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
-	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.verdict)
+	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)
 	whole := body{blocks: sectioned(by)}.with(v.body)
 	if v.kind == task.CardProcess && len(whole.bounded().blocks) == len(whole.blocks) { // many lines follow
 		v.body = whole
@@ -335,7 +331,7 @@ func (d drawing) rejected(v version) face {
 	case v.next != nil && *v.next != aggregate.Generating:
 		return draw(w.IsRegenerated, next(w.NextVersion)...)
 	case e != nil && e.Reason == task.ReasonMaxVersions && v.next == nil:
-		last := fill(w.LastVersion, "max", v.terms.MaxVersions, "when", when(e.At))
+		last := fill(w.LastVersion, "max", v.gate.Terms.MaxVersions, "when", when(e.At))
 		return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
 	case e != nil && v.next == nil:
 		f := draw(w.IsRejected, d.ended())

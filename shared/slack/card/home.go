@@ -176,8 +176,8 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		notes = append(notes, d.w.RejectionEnds)
 	}
 	var buttons []slack.BlockElement
-	switch waits := v.status == aggregate.PendingApproval && a.Head.Ended == nil && a.Head.Parked == nil &&
-		(v.gate.Ruled() || v.terms.ApprovalRequired); {
+	switch waits := v.gate.Status == aggregate.PendingApproval && a.Head.Ended == nil && a.Head.Parked == nil &&
+		(v.gate.Ruled() || v.gate.Terms.ApprovalRequired); {
 	case r.st.Refused != nil:
 		notes = append(notes, r.texts.Unknown)
 	case b.cut || b.bounded().cut:

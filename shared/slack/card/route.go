@@ -22,7 +22,7 @@ const (
 	maxNotes    = 300 // of the reason for a successor
 )
 
-// routed draws where a gate under a rule stands. Everything follows from circulation.Walk.
+// routed draws where a gate under a rule stands.
 type routed struct {
 	drawing
 	texts  *routeWords
@@ -36,18 +36,16 @@ type routed struct {
 	plain  bool   // it moves no money that a mark could say
 	step   bool   // it is of a step that waits before it runs: a rejection sends nothing back
 	said   string // the amount that the card says
-	// remade: the card says why the version was made, if it has room for that
-	remade bool
+	remade bool   // the card says why the version was made, if it has room for that
 	rounds
 }
 
 // rounds are the versions before a gate that were sent back.
 type rounds struct {
-	round  int             // 1, or one more for each of them
-	before *aggregate.Gate // the last one; nil: there is none
-	from   int             // number of the version that was made of it
-
-	further int // how many versions may be made after it
+	round   int             // 1, or one more for each of them
+	before  *aggregate.Gate // the last one; nil: there is none
+	from    int             // number of the version that was made of it
+	further int             // how many versions may be made after it
 }
 
 // route returns where a gate stands. The result is empty for a gate without a rule.
@@ -59,9 +57,8 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 	return r
 }
 
-// routeOf is route for a version of a task.
 func (d drawing) routeOf(v *version) routed {
-	r := d.route(&v.gate, v.status == aggregate.PendingApproval && d.a.Head.Ended == nil)
+	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil)
 	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
 	if v.told() {
 		r.said = explain.Money(d.w.Locale, v.sum.Amount)
@@ -75,7 +72,6 @@ func (d drawing) routeOf(v *version) routed {
 	return r
 }
 
-// roundsOf returns the rounds of the last of some versions.
 func roundsOf(all []*task.Process) rounds {
 	r := rounds{round: 1}
 	for i, p := range all[:len(all)-1] {
@@ -100,17 +96,12 @@ func (d drawing) again(v *version, g *task.Again, most int) {
 	words, done := routeWordsOf.In(d.w.Locale), []string{}
 	v.words.Generating = words.AgainLooking
 	lines := []string{words.Again}
-	for _, p := range d.a.Processes {
-		if p.Version != g.ProcessVersion {
-			continue
-		}
+	if p := aggregate.Find(d.a.Processes, task.ProcessKey(g.ProcessVersion)); p != nil {
 		v.sum = explain.SumUp(d.w.Locale, p.Steps)
 		v.body, v.made = d.processBody(p.Steps, v.sum, "", "", most), true
-		for _, e := range d.a.Executions {
-			for _, s := range d.a.StepsOf(e) {
-				if e.Attempt == g.Attempt && s.Reused {
-					done = append(done, strconv.Itoa(s.Order))
-				}
+		for _, s := range d.a.Steps {
+			if s.Attempt == g.Attempt && s.Reused {
+				done = append(done, strconv.Itoa(s.Order))
 			}
 		}
 	}
@@ -142,8 +133,7 @@ func (d drawing) ruleName(g *aggregate.Gate) string {
 	return or(inline(g.Terms.Rule.Name, maxStage), d.w.None)
 }
 
-// passed returns the path of a gate that is over, for the block that says how it ended: nothing for a gate without a
-// rule, or with a route that this release can't read.
+// passed returns the path of a gate that is over: nothing without a rule, or with a route that this release can't read.
 func (r routed) passed() []string {
 	if len(r.st.Stages) == 0 {
 		return nil
@@ -151,8 +141,7 @@ func (r routed) passed() []string {
 	return []string{r.path()}
 }
 
-// onRoute says whose turn a gate under a rule is. Its notes are the amount, the path, the rule, and what else people
-// have to know. All but the path have at most maxPath units together.
+// onRoute says whose turn a gate under a rule is, with notes of which all but the path have maxPath units at most.
 func (r routed) onRoute() (turn string, notes []string) {
 	denies := r.texts.OneDenies
 	if r.step {
@@ -236,7 +225,6 @@ func (r routed) stages() []string {
 	return parts
 }
 
-// stage draws one stage of the path, with its mark and its word.
 func (r routed) stage(i int) string {
 	s, w := &r.st.Stages[i], r.texts
 	name := fill(or(w.Filled[s.Filled], "{stage}"), "stage", or(inline(s.Name, maxStage), r.w.None))

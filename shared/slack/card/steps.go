@@ -1,10 +1,12 @@
 package card
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
@@ -37,15 +39,11 @@ func stepLine(s task.Step, name string) string {
 
 // stepName is a step's title, or its description if the title has no visible character. The caller must bound it.
 func stepName(w *words, s task.Step) string {
-	name := unformatted(s.Title, len(s.Title))
-	if name == "" {
-		name = unformatted(s.Description, len(s.Description))
-	}
-	return or(name, w.Untitled)
+	return cmp.Or(unformatted(s.Title, len(s.Title)), unformatted(s.Description, len(s.Description)), w.Untitled)
 }
 
 // stepList draws one line per step in up to most sections. It shortens names, from at most widest characters, before it
-// leaves out steps. It counts the steps that it leaves out.
+// leaves out steps, which it counts.
 func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.Step, name string) string) body {
 	if len(steps) == 0 {
 		return body{blocks: sectioned(d.w.None)}
@@ -64,8 +62,7 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 			cutName = cutName || name != bounded(names[i], units(names[i])+2)
 			l.add(i+1, "", line(s, name))
 		}
-		b = d.listed(l, most)
-		if !b.cut {
+		if b = d.listed(l, most); !b.cut {
 			b.cut = cutName || cutTool
 			break
 		}
@@ -143,10 +140,7 @@ func (d drawing) answers(remarks string, most int) body {
 
 // gated returns the step that a gate is for, and its line.
 func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {
-	for _, p := range d.a.Processes {
-		if p.Version != g.ProcessVersion {
-			continue
-		}
+	if p := aggregate.Find(d.a.Processes, task.ProcessKey(g.ProcessVersion)); p != nil {
 		for _, s := range p.Steps {
 			if s.StepID == g.StepID && s.Order == g.Order {
 				return s, stepLine(s, bounded(stepName(d.w, s), wholeName))
