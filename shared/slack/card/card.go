@@ -228,9 +228,7 @@ func (d drawing) requestNumber() []string {
 
 func (d drawing) extracted(t *task.Task) face {
 	w := d.w
-	return face{w.TaskHeader, green, nil}.with( // the header has the title
-		header(or(plain(t.Title, maxHeader), w.Untitled)),
-		divider(),
+	return face{w.TaskHeader, green, nil}.with(header(or(plain(t.Title, maxHeader), w.Untitled)), divider(),
 		section(fill(w.Description, "text", or(paragraph(t.Description, maxSection-units(w.Description)), w.None))),
 		slack.NewSectionBlock(nil, []*slack.TextBlockObject{
 			mrkdwn(fill(w.Priority, "priority", w.priority(t.Priority))),

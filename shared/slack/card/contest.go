@@ -15,22 +15,20 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The ids of the button that ends a contest with its best draft so far, of the button of other drafts, and of the
-// dialog that it opens.
+// The ids of two buttons and a dialog.
 const (
-	TakeBest       = "take_best"
-	OthersAction   = "other_drafts"
+	TakeBest       = "take_best"    // ends a contest with its best draft so far
+	OthersAction   = "other_drafts" // opens the dialog
 	OthersCallback = "other_drafts_modal"
 )
 
-// OtherDraft is the private_metadata of a dialog that shows another team's draft. The client can change it, so its ids
-// must match a row. Its hash says which text the person read.
+// OtherDraft is the private_metadata of a dialog that shows another team's draft; see modal.
 type OtherDraft struct {
 	ID     string `json:"id"` // of the waiting version
 	TaskID string `json:"task_id"`
 	Page   int    `json:"page"` // from 0; the best draft is first
 	Team   string `json:"team"`
-	Hash   string `json:"hash"`
+	Hash   string `json:"hash"` // of the text that the person read
 	// ReadOnly leaves the button out, for people who may not pick. With Alone the dialog says why: nobody could approve
 	// the draft if they picked it.
 	ReadOnly bool `json:"read_only,omitempty"`
@@ -50,7 +48,7 @@ func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page 
 }
 
 // OthersModal draws another team's draft and its evaluation. People can submit the dialog while the version waits, if
-// the card of the next version can show the complete draft.
+// a card can show the complete draft.
 func OthersModal(
 	a *task.Aggregate, o OtherDraft, draft contest.RoundResult, locale string,
 ) (view slack.ModalViewRequest, ok bool) {
@@ -108,14 +106,13 @@ func PickReason(locale, team string) string {
 
 func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 
-// contested says which team wrote a version and how the contest ended. While the version waits, it also says whether
-// the task's cost limit is reached.
+// contested says which team wrote a version, how the contest ended and, while the version waits, whether the task's
+// cost limit is reached.
 func (d drawing) contested(p *task.Prompt) []slack.Block {
 	note := d.made(p)
 	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
-		sums := d.a.Spent().String() + "/" + p.CostLimit.String()
-		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).Limited,
-			"detail", explain.EndDetail(d.w.Locale, task.ReasonCostLimit, sums))))
+		detail := explain.EndDetail(d.w.Locale, task.ReasonCostLimit, d.a.Spent().String()+"/"+p.CostLimit.String())
+		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).Limited, "detail", detail)))
 	}
 	return note
 }
@@ -178,11 +175,8 @@ func (d drawing) filled(text string, x *task.Contest) string {
 		"page", d.Console+"/contests/"+x.ExecutionID, "team", inline(x.Team, maxHeader))
 }
 
-// DraftedAlone says why Ringi itself drafted a version although a contest was wanted. It is empty if there is no draft,
-// as for a cancelled task.
-func DraftedAlone(p *task.Prompt, locale string) string {
-	return drafted(p, locale, OneLine)
-}
+// DraftedAlone says why Ringi itself drafted a version although a contest was wanted; "" if there is no draft.
+func DraftedAlone(p *task.Prompt, locale string) string { return drafted(p, locale, OneLine) }
 
 func drafted(p *task.Prompt, locale string, shown func(string) string) string {
 	if p.Content == "" {

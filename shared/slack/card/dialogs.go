@@ -23,8 +23,7 @@ type Dialogs interface {
 	Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool)
 	// Rejection asks for the reason why a person rejects the gate that r names.
 	Rejection(r Review, locale string) slack.ModalViewRequest
-	// Ending asks the person to confirm the cancellation. note says why an earlier submission failed; it is empty at
-	// first.
+	// Ending asks the person to confirm the cancellation. note says why an earlier submission failed; empty: none did.
 	Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest
 	// Refused says why a click decided nothing. If a rule refused it, Refused also says who may decide.
 	Refused(err error, s tenancy.Settings) string
@@ -122,10 +121,8 @@ const (
 // modal draws a dialog. Without submit it can only be closed. about is its private_metadata, which the client can
 // change: every id in it must match a row.
 func modal(callback, title, submit, end, about string, blocks ...slack.Block) slack.ModalViewRequest {
-	view := slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: callback, Title: label(title), Close: label(end), PrivateMetadata: about,
-		Blocks: slack.Blocks{BlockSet: blocks},
-	}
+	view := slack.ModalViewRequest{Type: slack.VTModal, CallbackID: callback, Title: label(title), Close: label(end),
+		PrivateMetadata: about, Blocks: slack.Blocks{BlockSet: blocks}}
 	if submit != "" {
 		view.Submit = label(submit)
 	}
@@ -146,7 +143,7 @@ func reasonField(title, placeholder string, most int) slack.Block {
 	})
 }
 
-// Rejection is the private_metadata of RejectionModal. It names the rejected gate.
+// Rejection is the private_metadata of RejectionModal.
 type Rejection struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
@@ -156,16 +153,16 @@ type Rejection struct {
 	Asked  string             `json:"asked"` // what its stamps are on, of a gate under a rule
 }
 
-// RejectionModal asks why a person rejects a prompt, a process or a step. For a step it says that the rejection ends
-// the task. For a gate under a rule it is rejectionOnRoute.
+// RejectionModal asks why a person rejects a prompt, a process or a step, of which it says that the rejection ends the
+// task.
 func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 	w := wordsOf.In(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
 	if r.Type == task.CardStep {
 		submit, text, placeholder = w.ModalSubmitStep, w.ModalTextStep, w.ModalPlaceholderStep
 	}
-	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s`, metadata(r.Type), metadata(ident(r.ID)),
-		metadata(ident(r.TaskID)))
+	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s`,
+		metadata(r.Type), metadata(ident(r.ID)), metadata(ident(r.TaskID)))
 	if r.Hash != "" {
 		about += fmt.Sprintf(`, "hash": %s`, metadata(r.Hash))
 	}

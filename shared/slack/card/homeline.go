@@ -15,11 +15,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// maxListSaid is how much of a message a line repeats, in characters.
-const maxListSaid = 60
-
-// maxListTitle is the greatest length of a title in the list, in characters.
-const maxListTitle = 80
+const maxListSaid, maxListTitle = 60, 80 // the most that a line shows of a message and of a title, in characters
 
 // titleOf names a request by what its steps write, once that is known: a model gave it its title before anybody
 // corrected it.
@@ -49,7 +45,7 @@ func nameOf(a *task.Aggregate, w *askWords) string {
 // sumOf sums up a request's steps, not those of an earlier policy.
 func (d drawing) sumOf(a *task.Aggregate) (s explain.Sum) {
 	if p, of := a.Process(), a.Prompt(); p != nil && of != nil && p.PromptID == of.ID {
-		s = explain.SumUp(d.w.Locale, p.Steps)
+		return explain.SumUp(d.w.Locale, p.Steps)
 	}
 	return s
 }

@@ -62,8 +62,7 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	return r, ok && r.Asked != "" && (r.Kind == circulation.SendBack || r.Kind == circulation.Deny)
 }
 
-// mayFollow reports whether something may follow a rejection on a route: of steps another version, of an action a turn
-// of the agent. A step's gate only ends.
+// mayFollow reports whether something may follow a rejection on a route: another version, or a turn of the agent.
 func mayFollow(kind aggregate.CardType) bool {
 	return kind == task.CardProcess || kind == conversation.CardAction
 }
@@ -107,16 +106,13 @@ func RejectionOf(
 	return form
 }
 
-// rejectionOnRoute is RejectionModal for a gate under a rule. It says whose stamps end and, but for a step, asks what
-// comes after.
+// rejectionOnRoute is RejectionModal for a gate under a rule. But for a step it asks what comes after.
 func (d taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.ModalViewRequest {
 	w, locale := draw.w, draw.w.Locale
 	texts := routeWordsOf.In(locale)
 	follows, last := d.MaySendBack(r.ID)
 	form := RejectionOf(&v.gate, r.Type, follows, last, locale, draw.w.mention)
-	about := metadata(Rejection{
-		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage, Asked: v.gate.AskedSum,
-	})
+	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum})
 	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0), form.then(texts)}
 	if !mayFollow(r.Type) {
 		submit, fields = w.ModalSubmitStep, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)}
@@ -131,17 +127,17 @@ func (f RejectionForm) then(w *routeWords) slack.Block {
 	for _, way := range f.Ways {
 		options = append(options, slack.NewOptionBlockObject(string(way.Kind), label(way.Text), label(way.About)))
 	}
-	var hint *slack.TextBlockObject
-	if f.Never != "" {
-		hint = label(f.Never)
-	}
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
 	choice.InitialOption = options[0]
-	return slack.NewInputBlock(ThenBlock, label(w.Then), hint, choice)
+	field := slack.NewInputBlock(ThenBlock, label(w.Then), nil, choice)
+	if f.Never != "" {
+		field.Hint = label(f.Never)
+	}
+	return field
 }
 
-// The ids of the form in which somebody who stands in for several says for whom they stamp, and of that field where it
-// is part of another form.
+// The ids of the form in which somebody who stands in for several says for whom they stamp, and of its field, which
+// other forms have, too.
 const (
 	AsWhomCallback = "as_whom_modal"
 	AsWhomBlock    = "as_whom_block"

@@ -64,17 +64,18 @@ func (w *words) unshown(q aggregate.Quoted) string {
 }
 
 // files says what was read of the files.
-func (d drawing) files() []string {
-	lines := d.eachFile()
-	if d.a.Request.MoreFiles > 0 {
-		lines = append(lines, fill(d.w.FilesNotRead, "n", d.a.Request.MoreFiles, "most", len(d.a.Request.Files)))
+func (d drawing) files() []string { return append(d.eachFile(), d.w.filesNotRead(d.a.Request)...) }
+
+// filesNotRead says how many files a request has beyond those that are read.
+func (w *words) filesNotRead(r *task.Request) []string {
+	if r.MoreFiles == 0 {
+		return nil
 	}
-	return lines
+	return []string{fill(w.FilesNotRead, "n", r.MoreFiles, "most", len(r.Files))}
 }
 
 // eachFile lists what can't be read first.
-func (d drawing) eachFile() []string {
-	var read []string
+func (d drawing) eachFile() (read []string) {
 	if d.a.Read() == nil {
 		for _, f := range d.a.Request.Files {
 			read = append(read, fill(d.w.FileWaits, "name", d.fileName(f)))
@@ -124,18 +125,16 @@ func (d drawing) fewer(lines []string) []string {
 	return lines
 }
 
-// leftUnread says which files of a request were not read, for a reply that has no card.
-func (d drawing) leftUnread() (text string) {
-	if r := d.a.Request; r != nil && r.Thread != nil && (r.Thread.Failed || r.Thread.LeftOut(d.w.Locale, "") != "") {
-		text += "\n" + Thread(r.Thread, d.w.Locale)
+// leftUnread says what of a request was not read, for a reply that has no card.
+func (d drawing) leftUnread() string {
+	lines := []string{""}
+	if r := d.a.Request; r != nil {
+		if t := r.Thread; t != nil && (t.Failed || t.LeftOut(d.w.Locale, "") != "") {
+			lines = append(lines, Thread(t, d.w.Locale))
+		}
+		lines = append(lines, d.w.filesNotRead(r)...)
 	}
-	if r := d.a.Request; r != nil && r.MoreFiles > 0 {
-		text += "\n" + fill(d.w.FilesNotRead, "n", r.MoreFiles, "most", len(r.Files))
-	}
-	for _, line := range d.unreadFiles() {
-		text += "\n" + line
-	}
-	return text
+	return strings.Join(append(lines, d.unreadFiles()...), "\n")
 }
 
 // Size is a number of bytes in the unit that people use.
@@ -149,8 +148,8 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
 }
 
-// Redraft is the action_id of the button that drafts a corrected request anew. Its value is the task's id,
-// a slash, and the hash of the text that the card shows.
+// Redraft is the action_id of the button that drafts a corrected request anew. Its value is the task's id, a slash, and
+// the hash of the text that the card shows.
 const Redraft = "redraft"
 
 // Changed returns the sentence that the author changed the request's message after what the drafts were made from, and
@@ -222,10 +221,7 @@ func (w *words) nowEncloses(is, was *task.Request, who, text func(string) string
 			names = append(names, or(text(cmp.Or(f.Name, f.ID)), "?"))
 		}
 		said := fill(w.NowFiles, "text", or(strings.Join(names, ", "), w.None))
-		if is.MoreFiles > 0 {
-			said += " " + fill(w.FilesNotRead, "n", is.MoreFiles, "most", len(is.Files))
-		}
-		out = append(out, said)
+		out = append(out, strings.Join(append([]string{said}, w.filesNotRead(is)...), " "))
 	}
 	return out
 }
@@ -245,13 +241,11 @@ func (w *words) redraftable(a *task.Aggregate, text func(string) string) string 
 	return w.RedraftNever
 }
 
-// isChanged returns that sentence as a card says it.
 func (d drawing) isChanged() string { return Changed(d.a, d.w.Locale, d.w.mention, quoted) }
 
 // quoted is a part of a message within a line.
 func quoted(s string) string { return people(inline(s, maxReason)) }
 
-// changed draws that sentence.
 func (d drawing) changed() []slack.Block { return contextOf([]string{d.isChanged()}) }
 
 // redrafts returns the button by which the author has the changed request drafted anew.
@@ -266,7 +260,7 @@ func (d drawing) redrafts() []slack.BlockElement {
 // the task's id.
 const AskAgain = "ask_again"
 
-// asksAgain returns that button. Copies for others have none.
+// asksAgain returns that button; copies for others have none.
 func (d drawing) asksAgain() []slack.BlockElement {
 	if !d.a.AsksAgain() || d.copy != nil && d.copy.User != d.a.Head.Requester {
 		return nil
@@ -298,9 +292,7 @@ func (d drawing) choice(c *task.Choice) face {
 	if c.GateOver {
 		asks = w.ChoiceGateOver
 	}
-	f := face{w.ChoiceText, blue, nil}.with(
-		section(fill(asks, "title", w.besideOf(c), "gate", gate)),
-	).with(said...)
+	f := face{w.ChoiceText, blue, nil}.with(section(fill(asks, "title", w.besideOf(c), "gate", gate))).with(said...)
 	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
 	switch {
 	case c.GateOver:
@@ -311,15 +303,11 @@ func (d drawing) choice(c *task.Choice) face {
 		f = f.with(contextLine(w.ChoiceEnds))
 	}
 	if fits {
-		buttons = append([]slack.BlockElement{button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID,
-			slack.StyleDanger)}, buttons...)
+		reject := button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID, slack.StyleDanger)
+		buttons = append([]slack.BlockElement{reject}, buttons...)
 	}
-	return f.with(
-		divider(),
-		d.chooses(c.Terms, fits),
-		d.actions(buttons...),
-		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))),
-	)
+	return f.with(divider(), d.chooses(c.Terms, fits), d.actions(buttons...),
+		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 }
 
 // reason shows the complete message as a possible reason for a rejection. fits is false if the message can't be one

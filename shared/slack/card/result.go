@@ -11,8 +11,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Value is a part of a step's result as surfaces other than Slack show it: one text or several, or a table. Texts are
-// unchanged, except that personal data is masked where cards mask it.
+// Value is a part of a step's result as surfaces other than Slack show it: one text or several, or a table. Personal
+// data is masked where cards mask it.
 type Value struct {
 	Name  string   // the names that lead to the value
 	Texts []string // empty for a table
