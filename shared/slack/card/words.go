@@ -20,14 +20,13 @@ type words struct {
 	System   string // stands for a person where nobody decided
 
 	// Buttons.
-	Approve, Reject, Cancel, Retry, RetryGeneration  string
-	Redraft, AskAgain                                string
-	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
+	Approve, Reject, Cancel, Retry, RetryGeneration, Redraft   string
+	AskAgain, ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 
 	// Content that its card can't show completely is approved in a dialog with pages.
-	Review, NotWhole, RejectionEnds                                           string
-	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext                         string
-	ReviewApprove, ReviewClose, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
+	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewPage         string
+	ReviewBefore, ReviewNext, ReviewApprove, ReviewClose, ReviewLast string
+	ReviewOn, ReviewReads, ReviewOver                                string
 
 	Reads          string // what the steps read
 	Appended       string // the line below a message
@@ -48,55 +47,46 @@ type words struct {
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
-	TaskID, TaskVersion, AsAsked                            string
-	ApprovedBy, AutoApproved, WillAuto                      string
-	RejectedBy, NextVersion, NextGenerating                 string
-	LastVersion, PausedUntil, PausedForSlack, PausedForRoom string
-	Ended                                                   map[aggregate.Reason]string
-	EndedBy, EndedCost, EndedFailed, EndedDone              string
-	EndedOtherwise, EndedByRules, Hours, Days               string
-	Progress, WaitsForCheck                                 string
-	Completed, Failed, CompletedTimed, FailTimed            string
-	StoppedBy, StoppedInFlight, StoppedUnknown              string
-	Kept, Untouched, FailedStep                             string
+	TaskID, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto string
+	RejectedBy, NextVersion, NextGenerating, LastVersion             string
+	PausedUntil, PausedForSlack, PausedForRoom                       string
+	Ended                                                            map[aggregate.Reason]string
+	EndedBy, EndedCost, EndedFailed, EndedDone, EndedOtherwise       string
+	EndedByRules, Hours, Days, Progress, WaitsForCheck, Completed    string
+	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight    string
+	StoppedUnknown, Kept, Untouched, FailedStep                      string
 
 	// Of a request whose message its author changed.
-	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted     string
-	ChangedByAuthor, DeletedByAuthor                              string
-	ChangedAnswered, ChangedReason                                string
-	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank           string
-	RedraftDeclined, Repeated, IsRepeated                         string
-	DeclinedText, NowForwards, NowFiles, SentAsIs                 string
-	RemarkDropped, RemarkDeleted, RemarkReplaced, RemarkWithdrawn string
+	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted        string
+	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason string
+	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank              string
+	RedraftDeclined, Repeated, IsRepeated, DeclinedText, NowForwards string
+	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced string
+	RemarkWithdrawn                                                  string
 
 	// Endings of headers.
-	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
-	IsDenied, IsApprovedCancelled, IsApprovedDenied           string
-	IsApprovedDone                                            string
-	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed string
-	IsRegenerationHeld, IsHeld                                string // if nobody may approve the next version
+	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied string
+	IsApprovedCancelled, IsApprovedDenied, IsApprovedDone           string
+	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed       string
+	IsRegenerationHeld, IsHeld                                      string // if nobody may approve the next version
 
 	// What a request forwards and attaches.
-	ThreadRead, ThreadFailed                                              string
-	Forwards, ForwardCut, ForwardHidden                                   string
-	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead, EnclosedMore string
+	ThreadRead, ThreadFailed, Forwards, ForwardCut, ForwardHidden string
+	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead       string
+	EnclosedMore                                                  string
 
 	// The task's card.
-	Received, TaskHeader, TaskCancelled string
-	RequestRefused, RefusedUntil        string
-	Description, Priority, Type         string
-	TaskNext                            string // what comes after the task
-	Priorities                          map[task.Priority]string
-	Types                               map[task.Type]string
+	Received, TaskHeader, TaskCancelled, RequestRefused string
+	RefusedUntil, Description, Priority, Type           string
+	TaskNext                                            string // what comes after the task
+	Priorities                                          map[task.Priority]string
+	Types                                               map[task.Type]string
 
 	// The cards of gates.
-	Prompt, Process, Step      gateWords
-	ArgumentsCut               string
-	ArgumentsMasked            string
-	Details, SaysWords, Quoted string
-	LeftOut                    string // heading of the defaults for omitted arguments
-	MoreRows                   string
-	EmptyCell                  string
+	Prompt, Process, Step                                     gateWords
+	ArgumentsCut, ArgumentsMasked, Details, SaysWords, Quoted string
+	LeftOut                                                   string // heading of the defaults for omitted arguments
+	MoreRows, EmptyCell                                       string
 
 	// Who decides and until when.
 	DecideBy, WhoMakesReason, WhoMakesRequest string
@@ -106,9 +96,9 @@ type words struct {
 	AskAgent    Suggestion // sent after the agent's id
 
 	// The choice of what a message in the thread of a waiting gate is meant to be.
-	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds           string
-	ChoiceReason, ChoiceRequest, ChoicePrompt, ChoiceProcess string
-	ChoiceGateOver, ChoiceNoReason, ChoiceBecame             string
+	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds, ChoiceReason string
+	ChoiceRequest, ChoicePrompt, ChoiceProcess, ChoiceGateOver   string
+	ChoiceNoReason, ChoiceBecame                                 string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
@@ -118,13 +108,13 @@ type words struct {
 	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line
 	Result                                                      string // link to a step's result
 	RowsBelow, RowsBelowOver, RowsBelowUnread                   string // about older rows in a sheet that a step writes
-	MoreSteps, GoesOn, StepNumber                               string
-	Summary, Error, Held                                        string
+	MoreSteps, GoesOn, StepNumber, Summary, Error, Held         string
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
 
 	// The dialog that asks for a reason.
-	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer, ModalPlaceholder string
-	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep                          string
+	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer string
+	ModalPlaceholder, ModalSubmitStep, ModalTextStep            string
+	ModalPlaceholderStep                                        string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
@@ -145,94 +135,76 @@ var wordsOf = language.Catalog[words]{Files: &embedded, Folder: "texts/cards"}
 
 // askWords are the texts of commands, shortcuts and the Home tab, by which people ask without writing to Ringi.
 type askWords struct {
-	Title, Submit, Close, Text, TextPlaceholder string
-	TextOfMessage, TextGoesOn, TextCut          string
-	TextChanged, TextTyped, TextTypedHint       string
-	At, AtPlaceholder, AtHint                   string
-	Asked, Open, Original, ListNumber           string
-	Numbered                                    map[NumberOf]string
-	Notes                                       map[AskNote]string
+	Locale string
 
-	Locale                                                                       string
-	TurnToEdit, TurnToRedraft                                                    string
-	CopiesLeft, CopyFrom, CopyText, OutcomeText                                  string
-	HomeWaiting, HomeNothing, HomeLong, HomeMore                                 string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                 string // if not all items were read
-	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeNew, HomeStandIn, HomeConsole string
-	ConversationFrom, ConversationLine, HomeConversations, WhatAction            string
-	StateOpen, StateBroken                                                       string
-	WaitsLine, WaitsUntil, WaitsAs, ListID                                       string
-	WaitsSaid, WaitsFor, OpenCard, OpenResult                                    string
-	WhatPrompt, WhatProcess, WhatStep                                            string
-	States                                                                       map[task.Status]string // of requests
+	// The dialog for a request, and notes.
+	Title, Submit, Close, Text, TextPlaceholder, TextOfMessage, TextGoesOn, TextCut   string
+	TextChanged, TextTyped, TextTypedHint, At, AtPlaceholder, AtHint, Asked, Original string
+	Numbered                                                                          map[NumberOf]string
+	Notes                                                                             map[AskNote]string
+
+	// Copies, the Home tab and lists.
+	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard string
+	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow          string
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                           string // if not all were read
+	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine        string
+	HomeConversations, WhatAction, WhatPrompt, WhatProcess, WhatStep, ListID, ListNumber   string
+	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor            string
+	OpenResult                                                                             string
+	States                                                                                 map[task.Status]string
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}
 
 type conversationWords struct {
-	Action, Asks, AsksText, Header          string
-	Running, Done, Failed, Unknown          string
-	Effect                                  map[conversation.ActionType]string // what happens after an approval
-	Above, Inside                           string                             // where people see it
-	Rest                                    map[string]string                  // how many of these are not shown whole
-	Again                                   string                             // above what goes on in another section
-	Limit, About, Script, Argv              string
-	Commands, Command                       string
-	MadeBefore, MadeSeen, MadeUnseen        string // who changed a path before, and whether people saw the text
-	MadeUnknown, MadeAnd, Seen, Unseen      string
-	FetchAgain                              string
-	Difference, Count, NoLineEnd            string
-	Changes                                 map[files.ChangeKind]string
-	Entries                                 map[files.Kind]string
-	Modes                                   map[string]string // by the later mode
-	Unshown                                 map[files.Unshown]string
-	TooMuch                                 string // why nobody can approve it
-	FilesChanged, FilesDeleted              string
-	MoreFiles, NotTaken                     string
-	Call, CallReads, CallWrites             string // of a tool
-	CallUnseen, CallGoes, CallReturned      string
-	CallData                                string
-	CallVendors                             map[string]string // names of providers of models
-	ConfirmCall, CheckCall                  string
-	LateCallDone, LateCallAfter             string // a call that was cancelled was made before that, or after
-	LateCallFailed                          string
-	FilesPage, Send, SendTitle, SendText    string
-	SendYes, SendNo, Sending, Sent, NotSent string
-	Unsendable                              string
-	Shortened, Output, Lines                string
-	Dropped, Newest                         string // which lines of the output are not kept; which are
-	Cancel                                  string
-	ConfirmTitle, ConfirmText, ConfirmYes   string
-	ConfirmNo                               string // must differ from the label of the button that asks
-	ByRule, Since, Took, Ended, Exit        string
-	CheckUnknown, Stopping, Expired         string
-	PushRuns, PushSkips, PushTo, PushTitle  string // of a pull request
-	PushBody, PushType, PushEffect          string
-	PushReaders                             string
-	PushUnknown, CheckPush, Looking         string
-	Pulled, BranchThere                     string
-	NotBegun, CancelledBy, CancelledClosed  string
-	CancelledDeleted, SourceEdited          string
-	LateDone, LateAfter, LateFailed         string
-	System, Closed, ClosedBy, ClosedIdle    string
-	Begin, Reopened, Gone                   string
-	ReadDirect, ReadHere, Forgets, WillGo   string
-	BeginEmpty, EmptyTitle, EmptyText       string
-	EmptyYes, EmptyNo                       string
-	Offer, OfferWho, OfferMake              string // of a request that the agent wants to make
-	OfferMade, OfferMadeBy                  string
-	OfferGone, OfferClosed, OfferLong       string
-	RejectText, RejectSubmit                string
-	RejectPlaceholder                       string
-	EndTitle, EndText, EndYes               string
-	ProposeTitle, ProposeText               string
-	ProposeSubmit, ProposeContent           string // hints of the fields, too
-	ProposePath, ProposeSeconds             string
-	ProposeNowhere                          string
-	InFlight, TooLate                       string // shown to a person who clicks too late
-	TooLateCancelled, TooLateExpired        string
-	Reasons                                 map[aggregate.Reason]string
-	Otherwise                               string // for a reason without a sentence of its own
+	// The card of an action: its headings, and what it would do.
+	Action, Asks, AsksText, Header, Running, Done, Failed, Unknown string
+
+	Effect        map[conversation.ActionType]string // what happens after an approval
+	Above, Inside string                             // where people see it
+	Rest          map[string]string                  // how many of these are not shown whole
+	Again         string                             // above what goes on in another section
+	TooMuch       string                             // why nobody can approve it
+
+	Limit, About, Script, Argv, Commands, Command, Shortened, Cancel, FetchAgain string
+	ConfirmTitle, ConfirmText, ConfirmCall, ConfirmYes                           string
+	ConfirmNo                                                                    string // unlike the button that asks
+
+	// The files that it changes, and who changed a path before; whether people saw the text.
+	MadeBefore, MadeSeen, MadeUnseen, MadeUnknown, MadeAnd, Seen, Unseen  string
+	Difference, Count, NoLineEnd                                          string
+	Changes                                                               map[files.ChangeKind]string
+	Entries                                                               map[files.Kind]string
+	Modes                                                                 map[string]string // by the later mode
+	Unshown                                                               map[files.Unshown]string
+	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage            string
+	Send, SendTitle, SendText, SendYes, SendNo, Sending, Sent, Unsendable string
+	NotSent                                                               string
+
+	// A call of a tool.
+	Call, CallReads, CallWrites, CallUnseen, CallGoes, CallReturned, CallData string
+	CallVendors                                                               map[string]string // of models
+
+	// How an action ended; the texts with Late, of one that was cancelled before that.
+	Output, Lines                                                         string
+	Dropped, Newest                                                       string // lines that are not kept, or alone are
+	ByRule, Since, Took, Ended, Exit, Stopping, Expired, NotBegun         string
+	CancelledBy, CancelledClosed, CancelledDeleted, SourceEdited          string
+	CheckCall, CheckUnknown, LateCallDone, LateCallAfter                  string
+	LateCallFailed, LateDone, LateAfter, LateFailed, InFlight             string
+	TooLate, TooLateCancelled, TooLateExpired                             string // to a person who clicks
+	PushRuns, PushSkips, PushTo, PushTitle, PushBody, PushType, Pulled    string // of a pull request
+	PushEffect, PushReaders, PushUnknown, CheckPush, Looking, BranchThere string
+
+	// Conversations.
+	System, Closed, ClosedBy, ClosedIdle, Begin, Reopened, Gone, ReadDirect, ReadHere string
+	Forgets, WillGo, BeginEmpty, EmptyTitle, EmptyText, EmptyYes, EmptyNo             string
+	EndTitle, EndText, EndYes, RejectText, RejectSubmit, RejectPlaceholder            string
+	Offer, OfferWho, OfferMake, OfferMade, OfferMadeBy, OfferGone, OfferClosed        string // a request by the agent
+	OfferLong, ProposeTitle, ProposeText, ProposeSubmit, ProposeNowhere               string
+	ProposeContent, ProposePath, ProposeSeconds                                       string // hints of fields
+	Reasons                                                                           map[aggregate.Reason]string
+	Otherwise                                                                         string // for other reasons
 }
 
 var conversationWordsOf = language.Catalog[conversationWords]{Files: &embedded, Folder: "texts/conversations"}
