@@ -22,8 +22,7 @@ const (
 	grey   = "#888888" // cancelled, expired
 )
 
-// The small texts and blocks below are made in some hundred places. Inlined there, they would take 20 KB of each
-// function that draws cards.
+// The small texts and blocks below are made in some hundred places, where 20 KB of them would be inlined.
 
 // mrkdwn is a text in which Slack doesn't make links or mentions of its own.
 //
@@ -46,8 +45,8 @@ func emojiLabel(text string) *slack.TextBlockObject {
 
 func header(text string) slack.Block { return slack.NewHeaderBlock(emojiLabel(text)) }
 
-// Slack folds a longer text behind "see more" unless its section sets expand. Slack doesn't document the limit;
-// attachments were folded after 700 characters or five line ends.
+// Slack folds a longer text behind "see more" unless its section sets expand: attachments after 700 characters or five
+// line ends, as measured.
 const (
 	shortText  = 200 // characters
 	shortLines = 4
@@ -131,16 +130,16 @@ func characters(b slack.Block) int {
 // ident bounds an id for block_id, value and private_metadata.
 func ident(id string) string { return cut(strings.ToValidUTF8(id, "?"), maxID) }
 
-// The limits of a body in blocks and characters. They leave room for what comes later: the header, a divider, three
-// lines about the outcome, buttons, whose turn it is, and its path.
+// The limits of a body in blocks and characters leave room for the header, a divider, three lines about the outcome,
+// buttons, whose turn it is, and its path.
 const (
 	maxBodyBlocks = maxBlocks - 6 - 2
 	maxBody       = maxCharacters - 2500 - 2*maxPath
 	maxPath       = 700 // of a line
 )
 
-// body is the content that a card asks people to decide about; anything that they decide about must be in it. cut says
-// that the card does not show all of it: then its button opens a Review instead of approving.
+// body is all that a card asks people to decide about. cut says that the card does not show all of it: then its button
+// opens a Review instead of approving.
 type body struct {
 	blocks []slack.Block
 	cut    bool
@@ -258,8 +257,7 @@ func fits(draw func(drawing) body) bool {
 	return true
 }
 
-// blockID is the block_id by which a click names its task or conversation and, of a gate under a rule, the stage that
-// the person saw.
+// blockID names a click's task or conversation and, of a gate under a rule, the stage that the person saw.
 func blockID(id string, stage int) string {
 	if id = ident(id); stage > 0 {
 		id += "/" + strconv.Itoa(stage)
@@ -267,8 +265,8 @@ func blockID(id string, stage int) string {
 	return id
 }
 
-// shownID is blockID with the hash of the content that the card shows, for buttons whose value has no room for it: that
-// of a task's card is the gate's id, by the specification.
+// shownID is blockID with the hash of the content that the card shows: the value of a task's buttons has no room for
+// it, since it is the gate's id, by the specification.
 func shownID(id string, stage int, hash string) string {
 	return ident(id) + "/" + strconv.Itoa(stage) + "/" + hash
 }

@@ -28,8 +28,8 @@ type Conversation struct {
 	Around
 }
 
-// The action_ids of the buttons on the cards of actions and conversations. block_id is blockID of the conversation's
-// id. An action's value is its id, a slash, and the hash of what people approve.
+// The action_ids of buttons. block_id is blockID of the conversation's id, an action's value its id, a slash, and the
+// hash of what people approve.
 const (
 	ApproveAction      = "approve_action"
 	RejectAction       = "reject_action"
@@ -46,8 +46,8 @@ const (
 
 const TailLines = 10
 
-// RenderConversation draws a card of a conversation. To compute a card's hash callers need not read messages and
-// payloads, which never change. The output of a running action does change.
+// RenderConversation draws a card of a conversation. For a card's hash callers need not read messages and payloads,
+// which never change; the output of a running action does.
 func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	locale := t.locale(s)
 	d := drawingOf(t, s, locale, now)
@@ -206,8 +206,7 @@ const maxTailLine = 240 // of one line of output
 
 var terminalCode = language.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
 
-// Output is a line of a command's output as people see it: as it is, without a terminal's colours, and with nothing
-// hidden.
+// Output is a line of a command's output without a terminal's colours, and with nothing hidden.
 func Output(line string) string { return legible.Code(terminalCode.Get().ReplaceAllString(line, "")) }
 
 // tail shows the last lines of the action's output and says how many lines there were, and which are missing.
@@ -231,8 +230,8 @@ func (d conversationDrawing) tail(x *conversation.Action) []slack.Block {
 	return []slack.Block{section(d.texts.Output + " " + counts + code)}
 }
 
-// ProposalCallback names the dialog in which a person proposes an action themself. Each field's block and input have
-// the name of its conversation.OwnField.
+// ProposalCallback names the dialog in which a person proposes an action. The ids of a field are its
+// conversation.OwnField.
 const ProposalCallback = "propose_action_modal"
 
 // ProposalForm is that dialog's private_metadata.
@@ -241,8 +240,7 @@ type ProposalForm struct {
 	Authors []string `json:"authors,omitempty"` // whose words or files fill the content in
 }
 
-// ProposalModal asks for an action in the conversation with this id. text fills the content in; authors are whose words
-// it has.
+// ProposalModal asks for an action in the conversation with this id. text, which has the authors' words, fills it in.
 func ProposalModal(session, text string, authors []string, locale string) slack.ModalViewRequest {
 	w := conversationWordsOf.In(locale)
 	var options []*slack.OptionBlockObject
@@ -270,7 +268,7 @@ func ProposalModal(session, text string, authors []string, locale string) slack.
 		content, path, seconds, field(conversation.OwnSummary, conversation.MaxSummary, ""))
 }
 
-// ProposeNote says to a person why there is no dialog to propose an action: the message is in no conversation.
+// ProposeNote says why there is no dialog to propose an action: the message is in no conversation.
 func ProposeNote(locale string) string { return conversationWordsOf.In(locale).ProposeNowhere }
 
 // files adds where people see the files of an action that ended, a button that sends them into the thread, and what

@@ -124,18 +124,17 @@ func (d drawing) toldRequester(r attempt) bool {
 }
 
 // TakeBack begins the action_id of the button by which somebody takes their own stamp back; the card's type follows.
-// Its block_id names the stage of that stamp, and its value the gate, as those of the other buttons.
+// Its block_id names the stage of that stamp.
 const TakeBack = "takeback_"
 
-// TakeBackWords returns the text of the button by which somebody takes their own stamp back, the question that it asks
-// before, and what it means.
+// TakeBackWords returns the text of that button, the question that it asks before, and what it means.
 func TakeBackWords(locale string) (text, question, about string) {
 	w := routeWordsOf.In(locale)
 	return w.TakeBack, w.TakeBackTitle, w.TakeBackText
 }
 
-// takeBack returns the button for somebody's stamp on a gate that waits, and the stage of the stamp. ok is false if
-// they have none, or may not take it back.
+// takeBack returns the button for somebody's stamp on a gate that waits, and its stage. ok is false if they have none,
+// or may not take it back.
 func (r routed) takeBack(kind aggregate.CardType, value, user string) (b slack.BlockElement, stage int, ok bool) {
 	if !r.open || r.st.Refused != nil {
 		return nil, 0, false
@@ -148,8 +147,7 @@ func (r routed) takeBack(kind aggregate.CardType, value, user string) (b slack.B
 		r.texts.TakeBackText, r.texts.TakeBackYes, r.texts.TakeBackNo), act.Stage, true
 }
 
-// onCopy returns the button for the stamp of a copy's person at the copy's stage, if they may take it back. id is the
-// task's or conversation's.
+// onCopy returns that button for a copy's person and stage. id is the task's or conversation's.
 func (r routed) onCopy(kind aggregate.CardType, value, id string) []slack.Block {
 	b, stage, ok := r.takeBack(kind, value, r.copy.User)
 	if !ok || stage != r.copy.Stage {
@@ -158,8 +156,8 @@ func (r routed) onCopy(kind aggregate.CardType, value, id string) []slack.Block 
 	return []slack.Block{slack.NewActionBlock(blockID(id, stage), b)}
 }
 
-// opensRoute returns the button of a card that opens the dialog with the route, if somebody may take a stamp back
-// there: a card is for all, and not everybody who stamps has a copy.
+// opensRoute returns the button that opens the dialog with the route, if somebody may take a stamp back there: not
+// everybody who stamps has a copy.
 func (r routed) opensRoute(kind aggregate.CardType, value string) []slack.BlockElement {
 	if r.copy != nil || !r.open {
 		return nil
@@ -229,11 +227,10 @@ func (r routed) stageInFull(i int) string {
 	}
 }
 
-// maxStamped is how many gates the Home tab lists that somebody stamped.
-const maxStamped = 5
+const maxStamped = 5 // gates on the Home tab that its person stamped
 
-// stamped lists on the Home tab what its person stamped and may take back, each with its button: for those who have no
-// copy. What they are asked about again has its card above.
+// stamped lists on the Home tab what its person may take back, for those who have no copy. What they are asked about
+// again has its card above.
 func (w *askWords) stamped(in Summary) (out []slack.Block) {
 	for _, x := range in.Stamped {
 		g := x.gate()

@@ -36,11 +36,10 @@ func cut(s string, limit int) string {
 	return s[:breakAt(s, limit-len(ellipsis))] + ellipsis
 }
 
-// maxMention is the greatest length of a mention that people makes, in bytes.
-const maxMention = 50
+const maxMention = 50 // bytes of a mention that people makes
 
 // breakAt returns where to cut an escaped text so that at most room units remain. More than legible.MaxRun combining
-// marks in a row may be split: otherwise a long run of them would leave pages empty.
+// marks in a row may be split, since they could leave pages empty.
 func breakAt(s string, room int) int {
 	whole, used, run, joined := 0, 0, 0, false // whole: where the last letter began
 	for i := 0; i < len(s); {
@@ -111,8 +110,7 @@ func gapBefore(s string) int {
 	return max(gap, 0)
 }
 
-// goesOn marks a value's line that continues on the next page.
-const goesOn = "⟨…⟩"
+const goesOn = "⟨…⟩" // marks a line that continues in the next part
 
 // codePages is pages for a text with inline code. It closes code at the end of a part and opens it again in the next.
 func codePages(s string, limit int) []string {
@@ -147,8 +145,7 @@ func endOfLines(s string, n int) int {
 	return at - 1
 }
 
-// pageEnd is the greatest part of a page that may stay empty, in characters.
-const pageEnd = 300
+const pageEnd = 300 // characters of a page that may stay empty
 
 // fenced splits a text into up to most code blocks of at most limit units each, and of one line less than maxLines, so
 // that a section has room for a line above. rest reports whether some of it did not fit.
@@ -239,8 +236,7 @@ func visible(s string) string {
 	return or(b.String(), "{}")
 }
 
-// maxNested bounds the lines that indenting may lengthen: it takes time in proportion to depth times size.
-const maxNested = 1000
+const maxNested = 1000 // brackets: indenting takes time in proportion to depth times size
 
 // pretty indents JSON. It returns other texts, and JSON that may be too deep, unchanged.
 func pretty(s string) string {

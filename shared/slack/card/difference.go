@@ -29,8 +29,7 @@ func (d conversationDrawing) difference(changes []files.Change) listing {
 	return l
 }
 
-// maxAgain is how many characters of a path stand above each further part of a file.
-const maxAgain = 120
+const maxAgain = 120 // characters of a path above each further part of a file
 
 // Earlier says on any surface which actions changed a path before, and whether people saw what they wrote; empty: none.
 func Earlier(by []files.Maker, locale string) string {
@@ -257,8 +256,7 @@ func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out 
 	return out, true
 }
 
-// pullRequest draws a pull request that people are asked about: first what pushing sets going, then where it goes and
-// what it says, then all that changes.
+// pullRequest draws what pushing sets going, then where a pull request goes and what it says, then all that changes.
 func (d conversationDrawing) pullRequest(x *conversation.Action, p conversation.Payload) listing {
 	is, _ := PullOf(x, p, d.w.Locale)
 	changes := d.difference(p.Changes)

@@ -26,7 +26,7 @@ const (
 )
 
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, items, why it
-// matters, other arguments, other writes, and reads. The card has used characters besides. No model writes any of it.
+// matters, other arguments, other writes, and reads. The card has used characters besides.
 func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
@@ -130,8 +130,8 @@ func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	d.put(l, entry, e, slices.Concat([]string{says}, quotation(e.Words), d.rows(e), rest)...)
 }
 
-// beside draws a short message in a line and the rest in another, or both in one where there is little room. It returns
-// nil for a message whose text could be taken for what stands behind it, or that has more than words.
+// beside draws a short message in a line and the rest in another, or both in one where there is little room: nil if its
+// text could be taken for what stands behind it, or it has more than words.
 func (d drawing) beside(e *explain.Effect, says string, rest []string) []string {
 	text := quotation(e.Words)
 	if e.Items != nil || len(text) != 1 || strings.ContainsAny(text[0], "「」“”`") ||
@@ -256,8 +256,7 @@ func together(heading string, all [][]string, most int) (lines []string) {
 	return lines
 }
 
-// argument draws an argument's name and value. A long text, or one with a backtick or a line's end, gets a block of its
-// own.
+// argument draws a name and a value. A long text, or one with a backtick or a line's end, gets a block of its own.
 func (d drawing) argument(a explain.Argument) []string {
 	name := d.line(a.Name) + ":"
 	switch {
@@ -289,7 +288,6 @@ func notOfWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".,-¥$€", r)
 }
 
-// line draws pieces.
 func (d drawing) line(pieces []explain.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {

@@ -212,8 +212,7 @@ func seconds(t time.Duration) string {
 	return fmt.Sprintf("%.0f", t.Round(time.Second).Seconds())
 }
 
-// maxListed is how many steps of unknown outcome are named. Steps run one after another, so more than one is rare.
-const maxListed = 3
+const maxListed = 3 // steps of unknown outcome that are named; more than one is rare
 
 // failure says why an attempt failed and what to do. For a write whose outcome is unknown, it says what to check before
 // trying again.

@@ -39,8 +39,7 @@ func leadsTo(action, text, url string) slack.BlockElement {
 	return b
 }
 
-// leads returns the buttons that open the dialog for a request, that lead to the console and, if the workspace has
-// rules, to where people name who stands in for them.
+// leads returns the buttons for a request, the console and, if the workspace has rules, naming who stands in.
 func (w *askWords) leads(in Summary, s tenancy.Settings) slack.Block {
 	buttons := []slack.BlockElement{button(w.HomeNew, NewRequest, "", slack.StylePrimary)}
 	if s.RulesRev > 0 && in.Console != "" {
@@ -149,8 +148,8 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }
 
-// onHome draws a waiting item: what it does, who asked for it, who may decide until when, and its buttons. What the tab
-// can't show whole is decided on its card.
+// onHome draws a waiting item: what it does, who asked for it, who may decide until when, and its buttons, unless it is
+// decided on its card, since the tab can't show it whole.
 func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	if texts, is := x.Of.(*conversation.Aggregate); is {
 		return conversationOnHome(x, texts, s, now)
@@ -241,7 +240,7 @@ func ahead(holds bool) int {
 	return 1
 }
 
-// waitingTitle is the heading above the waiting items. If not all items were read, it says that there may be more.
+// waitingTitle heads the waiting items. If not all were read, it says that there may be more.
 func (w *askWords) waitingTitle(in Summary) string {
 	switch n := len(in.Waiting); {
 	case in.Looked == 0:
@@ -305,8 +304,7 @@ func List(locale string, in Summary) string {
 	return strings.Join(lines, "\n")
 }
 
-// maxListLines is the number of lines in each part of the list.
-const maxListLines = 10
+const maxListLines = 10 // in each part of the list
 
 // OpenConversation is an open conversation that the person began.
 type OpenConversation struct {
@@ -314,8 +312,7 @@ type OpenConversation struct {
 	Link         string
 }
 
-// conversationOnHome draws an agent's waiting action as blocks of the Home tab. If its card can't show all of it, a
-// short form has a button that opens the rest.
+// conversationOnHome is onHome for an agent's action. Of one that a card can't show whole, a button opens the rest.
 func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings, now time.Time) []slack.Block {
 	in := *of.Conversation
 	in.Locale = s.Locale // the tab is in its reader's language

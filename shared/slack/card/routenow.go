@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// waits says in a section whose turn it is and until when: along a rule's route, or by the settings now. Below it stand
-// the notes and what else people have to know. Of a route that this release can't read it says only that.
+// waits says whose turn it is and until when, along a rule's route or by the settings now, and below it the notes and
+// what else people have to know. Of a route that this release can't read it says only that.
 func (r routed) waits(notes ...string) []slack.Block {
 	if r.st.Refused != nil {
 		return []slack.Block{contextLine(append(notes, r.texts.Unknown)...)}
@@ -27,8 +27,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 	return append([]slack.Block{section(text + r.standsIn())}, contextOf(slices.Concat(notes, more, lines))...)
 }
 
-// standsIn says on the card in the thread who stamps for those whose turn it is while they are away. Its dates are true
-// whenever it is read.
+// standsIn says on the card in the thread who stamps for those whose turn it is while they are away, with dates.
 func (r routed) standsIn() (lines string) {
 	s, n := r.st.CurrentStage(), 0
 	if r.copy != nil || s == nil {
@@ -59,7 +58,6 @@ func (r routed) bySettings() (turn string, notes []string) {
 	return turn + r.until(r.gate.Terms.DecideBy), []string{note}
 }
 
-// until is the section's line that says when a gate is due.
 func (r routed) until(by *time.Time) string {
 	if by == nil {
 		return ""
@@ -115,8 +113,7 @@ func (r routed) asked(people []circulation.Person, room int) string {
 	return text
 }
 
-// maxNamed is how many people a line mentions; further ones are counted.
-const maxNamed = 10
+const maxNamed = 10 // people whom a line mentions; further ones are counted
 
 // carried says of a version that was made after a rejection whose stamps it doesn't have.
 func (r routed) carried() string {
@@ -169,15 +166,13 @@ func (r routed) successor() string {
 	}
 	act := r.st.Stands[len(r.st.Stands)-1]
 	text := func(reason string) string {
-		return fill(r.texts.Successor, "stage", inline(r.st.Stages[act.Stage-1].Name, maxStage), "old",
-			r.w.mention(act.For.User),
-			"new", r.w.mention(act.To.User), "who", r.w.mention(act.Hand.User), "reason", reason)
+		return fill(r.texts.Successor, "stage", inline(r.st.Stages[act.Stage-1].Name, maxStage), "reason", reason,
+			"old", r.w.mention(act.For.User), "new", r.w.mention(act.To.User), "who", r.w.mention(act.Hand.User))
 	}
 	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))
 }
 
-// left says who can't stamp any more because they have left, if the stage waits for them: as Slack said when their copy
-// was to be sent.
+// left says who has left, as Slack said when their copy was to be sent, if the stage waits for their stamp.
 func (r routed) left() string {
 	s, gone := r.st.CurrentStage(), ""
 	if r.copy != nil || s.Mode == circulation.ModeChannel {
@@ -265,8 +260,8 @@ func (d drawing) hints() []string {
 	return []string{routeWordsOf.In(d.w.Locale).OnlyButton}
 }
 
-// resting returns what a copy says whose person owes nothing at its stage, and its colour. It is empty for a copy that
-// asks, and for one of the stage at which the gate was decided: that shows the end as the card does.
+// resting returns what a copy says whose person owes nothing at its stage, and its colour: "" for a copy that asks, and
+// for one of the stage at which the gate was decided, which shows the end as the card does.
 func (r routed) resting() (line, colour string) {
 	c := r.copy
 	if c == nil || c.Stage > len(r.st.Stages) {

@@ -25,8 +25,7 @@ type dialect struct {
 	ticked                   func(code string) string
 }
 
-// noWidth makes a word's edge for Slack where a language has none.
-const noWidth = "\u200b"
+const noWidth = "\u200b" // a word's edge for Slack where a language has none
 
 // slackmark is Slack's own formatting, which has no escapes.
 var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, loose: "*", prose: people, ticked: ticked}
@@ -97,8 +96,7 @@ func ticked(code string) string {
 	return "```" + code + "```"
 }
 
-// slot stands in prose for code within a line, so that nothing is done to the code that is done to the prose.
-const slot = "␚"
+const slot = "␚" // stands in prose for code within a line, so that nothing is done to the code that is done to prose
 
 // prose is text without blocks of code.
 type prose struct {
@@ -107,7 +105,6 @@ type prose struct {
 	plain []bool   // the code is the character of a slot in the text itself
 }
 
-// add adds code within a line, or the character of a slot.
 func (p *prose) add(b *strings.Builder, code string, plain bool) {
 	if n := len(p.plain); strings.HasSuffix(b.String(), slot) && !plain && !p.plain[n-1] {
 		b.WriteString(joiner) // else the code before would end at the wrong backtick
@@ -116,7 +113,6 @@ func (p *prose) add(b *strings.Builder, code string, plain bool) {
 	p.codes, p.plain = append(p.codes, code), append(p.plain, plain)
 }
 
-// proseOf joins pieces as people see them.
 func proseOf(pieces []legible.Piece) prose {
 	var p prose
 	var b strings.Builder
@@ -154,7 +150,6 @@ func (p prose) formatted(first, more bool) prose {
 // unticking replaces what would begin code or strike out text.
 var unticking = strings.NewReplacer("\\`", "｀", "`", "｀", "~", "～")
 
-// in writes the prose in a dialect.
 func (p prose) in(d dialect) string {
 	text := d.prose(escape(p.text))
 	text = strings.NewReplacer(strongMark, d.strong, starMark, d.star, underscoreMark, d.underscore, edgeMark, d.edge,

@@ -16,11 +16,9 @@ import (
 // and 13,000 characters.
 const maxPages = 3
 
-// wholeName is the longest name of a step that a model may write. Where people decide, it is shown completely;
-// elsewhere only longName characters of it are.
 const (
-	wholeName = 2500
-	longName  = 300
+	wholeName = 2500 // the longest name of a step that a model may write, shown where people decide
+	longName  = 300  // of it elsewhere
 )
 
 var markers = map[task.StepStatus]string{
@@ -30,8 +28,7 @@ var markers = map[task.StepStatus]string{
 // Marker returns the emoji for a step's progress, ⬜ for a step without a row.
 func Marker(s task.StepStatus) string { return or(markers[s], "⬜") }
 
-// maxToolName exceeds the longest name of a tool: 32 characters of a server's name, a dot, and 128 of its own.
-const maxToolName = 200
+const maxToolName = 200 // a tool's has 161 at most: a server's name of 32, a dot, and 128 of its own
 
 func stepLine(s task.Step, name string) string {
 	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, name, or(code(s.Tool, maxToolName), "?"))
@@ -70,8 +67,7 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	return b
 }
 
-// quoteRoom is what a heading and the marks of quotations need in a section.
-const quoteRoom = 100 + 2*maxLines
+const quoteRoom = 100 + 2*maxLines // of a section, for a heading and the marks of quotations
 
 // processBody draws a process that people decide on: what its steps do, what changed, answers to earlier rejections,
 // and the list of steps. Each part fills up to most sections, or fewer if that is too much for a card.

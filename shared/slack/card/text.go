@@ -44,8 +44,8 @@ const (
 	zwj      = '\u200d'
 )
 
-// inline prepares a person's or a model's words for a line of Ringi's. They can't end the line, format, link, mention,
-// or reverse the reading direction of what follows. The result has at most limit characters, and may be empty.
+// inline prepares others' words for a line of Ringi's, which they can't end, format, or turn around; they can't link or
+// mention. The result has at most limit characters, and may be empty.
 func inline(s string, limit int) string { return bounded(unformatted(s, limit), limit) }
 
 // unformatted is inline without the cut, for texts that are cut to several limits. most is the largest of them.
@@ -65,8 +65,8 @@ func plain(s string, limit int) string {
 	return cut(breakMentions(escape(oneLine(clean(beginning(s, limit))))), limit)
 }
 
-// paragraph prepares a text of several lines for a section of its own. Its Markdown stays, and so do mentions of
-// people, with their ids. Links with a label and words that notify everybody are disabled.
+// paragraph prepares a text of several lines for a section of its own. Its Markdown stays, and so do mentions of people,
+// but no links with a label and words that notify everybody.
 func paragraph(s string, limit int) string { return cut(prepared(beginning(s, limit)), limit) }
 
 // prepared is paragraph without the cut. It removes strikethrough, since models would read the text as if it were not
@@ -83,11 +83,8 @@ func code(s string, limit int) string {
 
 func or(s, instead string) string { return cmp.Or(s, instead) }
 
-// beginning bounds the work on a text of which at most limit characters will be shown. It returns somewhat more than
-// twice that.
-func beginning(s string, limit int) string {
-	return legible.FirstBytes(s, (2*limit+64)*utf8.UTFMax)
-}
+// beginning bounds the work on a text of which limit characters will be shown to somewhat more than twice that.
+func beginning(s string, limit int) string { return legible.FirstBytes(s, (2*limit+64)*utf8.UTFMax) }
 
 // clean removes characters that are invisible or reorder their surroundings, replaces letters that look empty by
 // spaces, and replaces the marks that cards use. A text with nothing visible becomes empty.
@@ -179,8 +176,7 @@ func breakMentions(s string) string {
 
 var everybody = []string{"channel", "here", "everyone"}
 
-// maxEmojiName is the greatest length of an emoji's name, in characters; Slack allows 100.
-const maxEmojiName = 100
+const maxEmojiName = 100 // characters that Slack allows
 
 // namesEmoji reports whether the text after a colon is an emoji's name and another colon. People name their own emoji,
 // so a name may have letters of any script. Digits alone are no name, except for the few below: 10:30:00 is a time.
