@@ -90,8 +90,7 @@ func (e *Effect) Done(locale, rows string) []Piece {
 	return done.Says(locale)
 }
 
-// rowsSign stands before the number of rows in the sentence about a sheet.
-const rowsSign = " — "
+const rowsSign = " — " // before the number of rows in the sentence about a sheet
 
 // Unmarked says behind an effect's sentence that nobody knows what it moves: its tool has no mark, or none that fits.
 func (e *Effect) Unmarked(locale string) string {
@@ -101,8 +100,7 @@ func (e *Effect) Unmarked(locale string) string {
 	return effectWordsOf.In(locale).Unmarked
 }
 
-// Short is Says for notifications and lists: one line of at most 120 characters without formatting, in which no person
-// is named.
+// Short is Says for notifications and lists: a line of up to maxShort characters, unformatted, which names no person.
 func (s Sum) Short(locale string) string {
 	w := effectWordsOf.In(locale)
 	if s.Lead.Orders == nil {
@@ -158,8 +156,7 @@ func grouped(number string) string {
 type Change struct{ Name, Was, Is []Piece }
 
 // Between says what differs between two versions of the steps of one task: of each call that both have the arguments
-// and whether it is asked about once more, calls that only one has, their order, and last what all of them move. It
-// returns nothing only if both versions do the same in the same order.
+// and whether it is asked about once more, calls that only one has, their order, and last what all of them move.
 func Between(locale string, was, is []task.Step) (all []Change) {
 	old, now := tellers(locale, was), tellers(locale, is)
 	var matched []*teller

@@ -8,8 +8,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// maxNamed is how many people and groups a line names; further ones are counted.
-const maxNamed = 10
+const maxNamed = 10 // people and groups that a line names; further ones are counted
 
 // WhoDecides returns a line that names who may approve or reject a request by these askers under the current settings.
 // Without askers, only the requester of o has asked.
@@ -47,9 +46,7 @@ func (s Surface) ofAskers(set tenancy.Settings, o aggregate.Origin, askers []str
 
 // Turn says in a few words whose turn a request by these askers is under the current settings, and in note what that
 // doesn't say of the askers. ok is false if nobody may decide: then turn is a sentence about that.
-func (s Surface) Turn(
-	set tenancy.Settings, o aggregate.Origin, askers ...string,
-) (turn, note string, ok bool) {
+func (s Surface) Turn(set tenancy.Settings, o aggregate.Origin, askers ...string) (turn, note string, ok bool) {
 	w, a := refusalWordsOf.In(s.Locale), set.Approvers
 	turn = s.Deciders(set, o, askers...)
 	if turn == w.Nobody || nobodyElse(set, o, askers) {

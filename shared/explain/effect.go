@@ -17,8 +17,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Effect is what one step does, or several that differ in whom they write to, in words and tables: all that a person
-// stamps of them. Two different calls have different effects. No model writes any of it.
+// Effect is what one step does, or several that differ in whom they write to: all that a person stamps of them. Two
+// different calls have different effects. No model writes any of it.
 type Effect struct {
 	Orders   []string // of its steps
 	Tool     string
@@ -68,8 +68,7 @@ type Argument struct {
 
 // effectWords are the texts of one language.
 type effectWords struct {
-	// Acts are, by the name of an act, its forms: of sentences about a party and items, the same once it is done, of short
-	// ones, and why it is final.
+	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string
 
 	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread,
@@ -104,8 +103,8 @@ func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
 	return writes, reads
 }
 
-// EffectOf returns what one call does. Its arguments are planned or resolved; shown are the same with personal data
-// masked, nil if nothing is. To the results of earlier steps arguments may refer.
+// EffectOf returns what one call does. shown are its arguments with personal data masked, nil if nothing is; they may
+// refer to the results of earlier steps.
 func EffectOf(locale string, s task.Step, shown map[string]any, earlier []task.Step) Effect {
 	return tellerOf(locale, &s, shown, earlier, false).e
 }
@@ -127,8 +126,7 @@ func (e *Effect) FinalBriefly(locale string) string {
 	return cmp.Or(acts[formOf(e.Tool, e.Act)]["FinalBriefly"], acts[""]["FinalBriefly"])
 }
 
-// Check says that a step is asked about once more before it runs, by whoever approves the steps last if that is so, and
-// why if nobody wished it; "" if it isn't.
+// Check says that a step is asked about once more before it runs, by whom if last, and why if nobody wished it; or "".
 func Check(locale string, s task.Step, last bool) string {
 	if !s.RequiresHumanCheck {
 		return ""
@@ -197,9 +195,6 @@ func lookOf(s *task.Step) look {
 	return k
 }
 
-// said returns what people call the argument at a pointer, or "".
-func (k *look) said(locale, pointer string) string { return k.names[pointer].In(locale) }
-
 // place returns which argument of a server's schema stands at a pointer, in its order; undeclared ones are last.
 func (k *look) place(pointer string) int {
 	if at := slices.Index(k.declared, pointer); at >= 0 {
@@ -208,22 +203,19 @@ func (k *look) place(pointer string) int {
 	return len(k.declared)
 }
 
-// label returns what people call a destination, or "".
-func (k *look) label(value string) string {
+// labels are what people call destinations.
+func (k *look) labels() map[string]string {
 	if k.mark == nil {
-		return ""
+		return nil
 	}
-	return k.mark.Labels[value]
+	return k.mark.Labels
 }
 
 // alone reports whether what people call a destination says which one it is: none that the mark knows has that label or
 // that value. Without it, somebody could plan another one that is spelled like a label.
 func (k *look) alone(value string) bool {
-	if k.mark == nil {
-		return true
-	}
-	said := legible.Folded(cmp.Or(k.label(value), value))
-	for other, label := range k.mark.Labels {
+	said := legible.Folded(cmp.Or(k.labels()[value], value))
+	for other, label := range k.labels() {
 		if other != value && (legible.Folded(other) == said || legible.Folded(label) == said) {
 			return false
 		}
@@ -260,13 +252,6 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 
 func (t *teller) writer() *writer {
 	return &writer{locale: t.locale, w: lineWordsOf(t.locale), earlier: t.earlier, named: t.named}
-}
-
-func (t *teller) unread(text string) []Argument {
-	l, name := t.writer(), t.writer()
-	name.words(t.w.Unread)
-	l.quoted(text)
-	return []Argument{{Name: name.out, Value: l.out, Text: text}}
 }
 
 // parts tells a call part by part; what no other part has exactly is in the rest.
@@ -368,14 +353,14 @@ func (t *teller) sentence() {
 		return l.out
 	}
 	t.e.Sentence, t.e.done = tell(form[which]), tell(form[which+"Done"])
-	short := form["ShortBare"]
-	if t.to != nil && (len(t.to) > 1 || !t.result) {
-		short = fillLine(form["Short"], "party", t.shortParties())
+	switch {
+	case t.e.Act == "":
+		t.e.short = t.tool()
+	case len(t.to) > 1 || t.to != nil && !t.result:
+		t.e.short = fillLine(form["Short"], "party", t.shortParties())
+	default:
+		t.e.short = form["ShortBare"]
 	}
-	if t.e.Act == "" {
-		short = t.tool()
-	}
-	t.e.short = short
 }
 
 // joins reports whether another step sends the same message to somebody else.

@@ -106,9 +106,8 @@ func Stood(locale string, told task.StoodTold, at func(time.Time) string,
 	lines := []string{language.Fill(w.StandIns[task.ReasonStoodList], "n", strconv.Itoa(told.N), "hand", told.Hand,
 		"from", told.From, "until", told.Until)}
 	for _, i := range told.Items {
-		lines = append(lines, strings.TrimSpace(language.Fill(w.DidItem, "at", at(i.At), "did", w.Did[i.Did], "title",
-			i.Title,
-			"link", link(i, w.DidLink))))
+		lines = append(lines, strings.TrimSpace(language.Fill(w.DidItem, "at", at(i.At), "did", w.Did[i.Did],
+			"title", i.Title, "link", link(i, w.DidLink))))
 	}
 	if more := told.N - len(told.Items); more > 0 {
 		lines = append(lines, language.Fill(w.DidMore, "n", strconv.Itoa(more)))
@@ -235,14 +234,10 @@ func (e *CallError) Say(locale string, now time.Time) *CallError {
 
 // lineWords are the texts of one language. {name} is a placeholder for a value.
 type lineWords struct {
-	open, shut, nothing, unread    string
-	missing, more                  string
-	inside                         *strings.Replacer // escapes texts between open and shut
-	result, resultAt, resultCalled string
-	atMost, exactly, oneRow        string
-	listed, oneListed, server      string
-	asked, automatic               string
-	step, steps, nth               string
+	open, shut, nothing, unread, missing, more, result, resultAt, resultCalled, server string
+	atMost, exactly, oneRow, listed, oneListed, asked, automatic, step, steps, nth     string
+
+	inside *strings.Replacer // escapes texts between open and shut
 }
 
 func lineWordsOf(locale string) *lineWords { return language.InEach(&japanese, &english).In(locale) }
@@ -255,26 +250,22 @@ var ownSigns = []string{`\`, `\\`, "\r", `\r`}
 
 // In Japanese, quotation marks within others are 『』.
 var japanese = lineWords{
-	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢",
-		`\｢`, "｣", `\｣`, "﹁", `\﹁`,
-		"﹂", `\﹂`}, ownSigns...)...),
+	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`,
+		"｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`, "﹂", `\﹂`}, ownSigns...)...),
 	missing: "(指定なし)", more: "引数 ",
 	open: "「", shut: "」", nothing: "(なし)", unread: "引数を読み取れません: ",
-	result: "{step}の結果", resultAt: "{step}の結果の「{path}」",
-	resultCalled: "{step}の{heading}",
-	atMost:       "最大 {n} 行", exactly: "{n} 行", oneRow: "1 行", listed: "{n} 件", oneListed: "1 件",
+	result: "{step}の結果", resultAt: "{step}の結果の「{path}」", resultCalled: "{step}の{heading}",
+	atMost: "最大 {n} 行", exactly: "{n} 行", oneRow: "1 行", listed: "{n} 件", oneListed: "1 件",
 	server: "{server} の {tool}", step: "ステップ{n}", steps: "ステップ{n}", nth: "{n} 件目",
 	asked: "依頼: {who} · 承認: {by}", automatic: "自動承認",
 }
 
 var english = lineWords{
-	inside: strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`,
-		`\"`}, ownSigns...)...),
+	inside:  strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`, `\"`}, ownSigns...)...),
 	missing: "(not given)", more: "argument ",
 	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments: ",
-	result: "the result of {step}", resultAt: "“{path}” from {step}",
-	resultCalled: "the {heading} from {step}",
-	atMost:       "up to {n} rows", exactly: "{n} rows", oneRow: "1 row", listed: "{n} entries", oneListed: "1 entry",
+	result: "the result of {step}", resultAt: "“{path}” from {step}", resultCalled: "the {heading} from {step}",
+	atMost: "up to {n} rows", exactly: "{n} rows", oneRow: "1 row", listed: "{n} entries", oneListed: "1 entry",
 	server: "{tool} on {server}", step: "step {n}", steps: "steps {n}", nth: "item {n}",
 	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
 }

@@ -53,16 +53,20 @@ func (t *teller) listOf() string {
 	if t.step.Tool == toolSheet {
 		return "/rows"
 	}
-	pointers := []string{t.look.item}
-	if t.look.own == nil && t.look.mark != nil {
-		pointers = append(pointers, t.look.mark.Pointers...)
-	}
-	for _, pointer := range pointers {
+	for _, pointer := range t.pointers() {
 		if list, name, inRows := strings.Cut(pointer, "/*/"); inRows && !strings.Contains(name, "/") {
 			return list
 		}
 	}
 	return ""
+}
+
+// pointers returns that of what a row is called, and those of the mark's numbers.
+func (t *teller) pointers() []string {
+	if t.look.own != nil || t.look.mark == nil {
+		return []string{t.look.item}
+	}
+	return append([]string{t.look.item}, t.look.mark.Pointers...)
 }
 
 // items makes a table of the mark's list, or else of the longest one.
@@ -204,10 +208,7 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 			keys, titles = append(keys, key.(string)), append(titles, title.(string))
 		}
 	}
-	first := []string{t.look.item}
-	if t.look.mark != nil && t.look.own == nil {
-		first = append(first, t.look.mark.Pointers...)
-	}
+	first := t.pointers()
 	order := func(key string) int {
 		at := slices.Index(first, inRows(pointer, key))
 		if at < 0 {
@@ -260,8 +261,7 @@ func (t *teller) unwritten(keys []string) []Piece {
 	return l.out
 }
 
-// mostUnwritten is how many members of rows are named that a sheet won't have.
-const mostUnwritten = 12
+const mostUnwritten = 12 // members of rows that are named although a sheet won't have them
 
 // Rank orders columns: ids that identify a row come first, then names.
 func Rank(key string) int {
@@ -274,8 +274,7 @@ func Rank(key string) int {
 	return 2
 }
 
-// cell writes a value without its type. A text stands in quotation marks only if it could be taken for another type, as
-// "5" for the number.
+// cell writes a value. A text stands in quotation marks only if it could be taken for another type, as "5".
 func (t *teller) cell(v any) string {
 	text, is := v.(string)
 	switch {
@@ -292,8 +291,7 @@ func (t *teller) cell(v any) string {
 	return legible.OneLine(text)
 }
 
-// noValue is a cell whose value is null. One without a value is empty.
-const noValue = "–"
+const noValue = "–" // a cell whose value is null; one without a value is empty
 
 // InQuotes puts a text in quotation marks and escapes those inside.
 func InQuotes(s string) string {
@@ -328,7 +326,7 @@ func (t *teller) sheet() {
 		said = fillLine(l.w.atMost, "n", grouped(strconv.Itoa(l.most(rows))))
 	}
 	name, _ := id.(string)
-	label := t.look.label(name)
+	label := t.look.labels()[name]
 	full := "Bare"
 	if t.names(id) && t.names(tab) {
 		full = "Both"

@@ -8,15 +8,14 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// mostParties is how many people or companies a sentence names.
-const mostParties = 5
+const mostParties = 5 // people or companies that a sentence names
 
 // party names whom a call is for. exact says that nobody else is named so.
 func (t *teller) party(v any) (pieces []Piece, exact bool) {
 	l := t.writer()
 	switch v := v.(type) {
 	case string:
-		if label := t.look.label(v); label != "" {
+		if label := t.look.labels()[v]; label != "" {
 			l.text(label)
 			return l.out, false
 		}
@@ -50,8 +49,7 @@ func (t *teller) tool() string {
 	return Plain(l.out)
 }
 
-// maxBare is how long a text without quotation marks may be within a sentence: a longer one could go on with it.
-const maxBare = 20
+const maxBare = 20 // characters of a text without quotation marks: a longer one could go on with the sentence
 
 // parties names all whom a call is for. Of several, texts are in quotation marks: 「と」 may be in a name.
 func (t *teller) parties() []Piece {

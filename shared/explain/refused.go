@@ -148,13 +148,12 @@ func (s Surface) ReasonNotTaken() string { return refusalWordsOf.In(s.Locale).Re
 
 // Why is Note, but does not refer to another approver if the settings leave none.
 func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
+	switch r, ofAct := errors.AsType[*circulation.Refusal](err); {
+	case ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers):
 		return refusalWordsOf.In(s.Locale).OwnRequest
-	}
-	if ruleOf(err) == aggregate.RuleSelf && len(askers) > 1 {
+	case ruleOf(err) == aggregate.RuleSelf && len(askers) > 1:
 		return refusalWordsOf.In(s.Locale).OwnDraft
-	}
-	if r, is := errors.AsType[*circulation.Refusal](err); is {
+	case ofAct:
 		return s.act(r, o)
 	}
 	return s.Note(err)

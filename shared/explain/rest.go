@@ -76,7 +76,7 @@ func (t *teller) name(path []part) []Piece {
 func (t *teller) member(l *writer, pointer, name string) {
 	said, title, inWords := "", "", name
 	if name != "*" {
-		said, title = t.look.said(t.locale, pointer), t.look.titles[pointer]
+		said, title = t.look.names[pointer].In(t.locale), t.look.titles[pointer]
 	}
 	if slices.Contains(t.look.declared, pointer) && snake.Get().MatchString(name) {
 		inWords = strings.ReplaceAll(name, "_", " ")
@@ -187,7 +187,7 @@ func (t *teller) isLeaf(v any) bool {
 	return true
 }
 
-// leaf writes a text, a number, true, false, nothing, or a reference.
+// leaf writes what isLeaf.
 func (l *writer) leaf(v any) {
 	if s, is := v.(string); is {
 		l.text(s)
@@ -206,7 +206,10 @@ func (t *teller) leftOut() {
 	t.earlier, t.gone = nil, nil // a default never refers to a step
 	all := t.rest(nil, defaults)
 	if !ok {
-		all = t.unread(string(raw))
+		l, name := t.writer(), t.writer()
+		name.words(t.w.Unread)
+		l.quoted(string(raw))
+		all = []Argument{{Name: name.out, Value: l.out, Text: string(raw)}}
 	}
 	for _, a := range all {
 		a.Default = true

@@ -39,25 +39,21 @@ var date = language.Regexp{Text: `^20[0-9]{2}-[01][0-9](-[0-3][0-9])?$`}
 
 // wordsFor returns the words for an argument's value, nil if the value is shown as it is.
 func wordsFor(a catalog.Argument, v any) language.Texts {
+	var words language.Texts
 	switch v := v.(type) {
 	case nil:
-		if a.Null != nil {
-			return a.Null
-		}
+		words = a.Null
 	case missing:
-		if a.Absent != nil {
-			return a.Absent
-		}
+		words = a.Absent
 	case string:
-		if words, ok := a.Is[v]; ok {
-			return words
-		}
+		words = a.Is[v]
 	case json.Number:
-		if words, ok := a.Number[v.String()]; ok {
-			return words
-		}
+		words = a.Number[v.String()]
 	}
-	return a.Other
+	if words == nil {
+		return a.Other
+	}
+	return words
 }
 
 // headings returns what people call the members of rows that come from a tool of the catalog, in the language of a
@@ -107,7 +103,7 @@ func (l *writer) columns(columns []any, headings func(member, title string) stri
 
 // most returns how many rows a reference gives at most: the limit of its tool or of a sheet.
 func (l *writer) most(rows any) int {
-	sheet, _ := catalog.Named("write_rows_to_google_sheet")
+	sheet, _ := catalog.Named(toolSheet)
 	path, _ := reference(rows)
 	step, _, _ := strings.Cut(path, ".")
 	if s, _ := source(step+".result", l.earlier); s != nil {
@@ -159,24 +155,18 @@ const (
 type CallOutcome string
 
 const (
-	// Failed: it had no effect.
-	CallFailed CallOutcome = "failed"
-	// Unknown: a write was sent, and no answer says whether it was done.
-	CallUnknown CallOutcome = "unknown"
+	CallFailed  CallOutcome = "failed"  // it had no effect
+	CallUnknown CallOutcome = "unknown" // a write was sent, and no answer says whether it was done
 )
 
 // CallError is why a call of a tool or a vendor returned no result, and whether it can have had an effect.
 type CallError struct {
-	Outcome CallOutcome
-	Problem Problem
-	// Detail is a sentence for people. It contains no credential.
-	Detail string
-	// RetryAfter is how long the vendor asks to wait; 0 if it doesn't say.
-	RetryAfter time.Duration
-	// Args are the values in the sentence.
-	Args []any
-	// Err is the cause, for logs.
-	Err error
+	Outcome    CallOutcome
+	Problem    Problem
+	Detail     string        // a sentence for people, without credentials
+	RetryAfter time.Duration // how long the vendor asks to wait; 0 if it doesn't say
+	Args       []any         // the values in the sentence
+	Err        error         // the cause, for logs
 }
 
 // Fail returns the error of a call that had no effect. args are the values in the sentence; err is the cause, or nil.

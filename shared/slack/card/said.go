@@ -28,7 +28,8 @@ type dialect struct {
 const noWidth = "\u200b" // a word's edge for Slack where a language has none
 
 // slackmark is Slack's own formatting, which has no escapes.
-var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, loose: "*", prose: people, ticked: ticked}
+var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, loose: "*", prose: people,
+	ticked: ticked}
 
 // written writes an answer. With more the answer may go on after the pieces: then the words stay away that the rest may
 // change. What two dialects write of the same pieces is shown as the same characters.

@@ -65,8 +65,8 @@ func plain(s string, limit int) string {
 	return cut(breakMentions(escape(oneLine(clean(beginning(s, limit))))), limit)
 }
 
-// paragraph prepares a text of several lines for a section of its own. Its Markdown stays, and so do mentions of people,
-// but no links with a label and words that notify everybody.
+// paragraph prepares a text of several lines for a section of its own. Its Markdown and mentions of people stay, but not
+// links with a label and words that notify everybody.
 func paragraph(s string, limit int) string { return cut(prepared(beginning(s, limit)), limit) }
 
 // prepared is paragraph without the cut. It removes strikethrough, since models would read the text as if it were not
