@@ -17,8 +17,8 @@ import (
 // formats finds what Slack would format, or show as an emoji, in a message that a person types.
 var formats = language.Regexp{Text: `\*[^*\n]+\*|\b_[^_\n]+_\b|~[^~\n]+~|:[a-z][a-z0-9_+-]*:`}
 
-// unread draws arguments that are not a JSON object, or of which only a preview was stored. The preview is masked.
-// People can't approve such arguments on the card.
+// unread draws arguments that are not a JSON object, or of which only a preview was stored, which is masked. People
+// can't approve such arguments on the card.
 func (d drawing) unread(b aggregate.Blob, most int) body {
 	text, lost := string(b.JSON), false
 	if text == "" {
@@ -97,11 +97,10 @@ func (d drawing) opens(address string) string {
 // has no other links: an address within a text stays text.
 func (d drawing) links(r attempt, said string) []slack.Block {
 	var out []string
-	seen := map[string]bool{}
 	for _, s := range r.steps {
-		if to := Address(r.rows[s.StepID]); to != "" && len(out) < maxLinks && !seen[to] &&
-			!strings.Contains(said, "<"+escape(to)+"|") {
-			seen[to] = true
+		to := Address(r.rows[s.StepID])
+		if link := "<" + escape(to) + "|"; to != "" && len(out) < maxLinks && !strings.Contains(said, link) {
+			said += link
 			out = append(out, fill(d.w.Result, "step", s.Order, "open", linkAs(to, d.opens(to))))
 		}
 	}

@@ -214,17 +214,15 @@ func (r routed) dialog(about slack.Block, of Review) slack.ModalViewRequest {
 // stageInFull draws a stage with the people whom it asks, or will ask.
 func (r routed) stageInFull(i int) string {
 	s := &r.st.Stages[i]
-	switch text := r.stage(i); {
+	switch {
+	case r.open && r.st.Present == i+1 && len(s.Stamps) > 0:
+		return r.now(maxPath) + "\n✅ " + r.stamps(s)
 	case r.open && r.st.Present == i+1:
-		if len(s.Stamps) > 0 {
-			return r.now(maxPath) + "\n✅ " + r.stamps(s)
-		}
 		return r.now(maxPath)
 	case r.open && r.st.Present <= i && s.LeftOut == "" && s.Mode != circulation.ModeChannel:
-		return text + " — " + r.asked(s.People, maxPath)
-	default:
-		return text
+		return r.stage(i) + " — " + r.asked(s.People, maxPath)
 	}
+	return r.stage(i)
 }
 
 const maxStamped = 5 // gates on the Home tab that its person stamped

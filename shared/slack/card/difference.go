@@ -292,7 +292,7 @@ func (d conversationDrawing) pushed(x *conversation.Action) (lines []string) {
 	return lines
 }
 
-// check returns the button by which people have it looked what of a pull request is there.
+// check returns the button by which people have Ringi look what of a pull request is there.
 func (d conversationDrawing) check(x *conversation.Action) []slack.Block {
 	if d.t.Unsure(x.ActionID) == nil || x.Pushed.Look != nil || d.t.Conversation.Status == conversation.Closed {
 		return nil

@@ -190,15 +190,15 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	if x.Late != nil {
 		f = f.with(section(d.late(x)))
 	}
-	f = f.with(sectionOf(x.RanLines(d.w.Locale))...).with(sectionOf(d.pushed(x))...)
-	if x.Gate.ApprovedAt != nil {
-		begun := d.texts.NotBegun
-		if x.StartedAt != nil {
-			begun = fill(d.texts.Since, "when", when(*x.StartedAt))
-		}
-		return f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), begun, why)...))
+	lines := d.routeOf(x).passed()
+	switch {
+	case x.Gate.ApprovedAt != nil && x.StartedAt != nil:
+		lines = append(lines, d.approvedBy(x), fill(d.texts.Since, "when", when(*x.StartedAt)))
+	case x.Gate.ApprovedAt != nil:
+		lines = append(lines, d.approvedBy(x), d.texts.NotBegun)
 	}
-	return f.with(divider(), contextLine(append(d.routeOf(x).passed(), why)...))
+	return f.with(sectionOf(x.RanLines(d.w.Locale))...).with(sectionOf(d.pushed(x))...).
+		with(divider(), contextLine(append(lines, why)...))
 }
 
 // RefusedByRule says on any surface why nobody could be asked about an action; empty: that isn't why it ended.

@@ -25,11 +25,9 @@ func (d drawing) execution() face {
 	switch e.Status {
 	case task.ExecutionCompleted:
 		summary := d.summary(r, maxSection-units(w.Summary))
-		return d.drawn(r, w.CompletedHeader, green).with(
-			section(fill(w.Summary, "text", or(summary, w.None))),
-		).with(d.below(r)...).with(d.links(r, summary)...).with(
-			contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
-		)
+		return d.drawn(r, w.CompletedHeader, green).with(section(fill(w.Summary, "text", or(summary, w.None)))).
+			with(d.below(r)...).with(d.links(r, summary)...).
+			with(contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)))
 	case task.ExecutionFailed:
 		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
 		switch {
@@ -52,7 +50,6 @@ func (d drawing) execution() face {
 	return d.drawn(r, w.RunningHeader, navy).with(d.changed()...).with(contextLine(progress...), d.actions(stop))
 }
 
-// drawn draws the parts that every state has: header, what the steps do, steps, divider.
 func (d drawing) drawn(r attempt, title, colour string) face {
 	lines := d.stepList(r.steps, maxPages, longName,
 		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
@@ -73,15 +70,13 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	case s.Final:
 		f = f.with(section(cut(strong(d.line(s.Says())), maxSection)))
 	}
-	f = f.with(lines.blocks...).with(divider())
-	if r.Number == "" {
-		return f
+	if f = f.with(lines.blocks...).with(divider()); r.Number != "" {
+		f = f.with(contextLine(fill(routeWordsOf.In(d.w.Locale).Number, "number", r.Number)))
 	}
-	return f.with(contextLine(fill(routeWordsOf.In(d.w.Locale).Number, "number", r.Number)))
+	return f
 }
 
-// kept says which writes of an attempt that didn't complete are done, and stay; or that there are none, if no call of
-// any attempt can have written.
+// kept says which writes of an attempt that didn't complete stay, or that no call of any attempt can have written.
 func (d drawing) kept(r attempt) []slack.Block {
 	var lines []string
 	for i, s := range r.steps {
@@ -159,8 +154,7 @@ func (r attempt) status(s task.Step) task.StepStatus {
 	return ""
 }
 
-func (r attempt) count(status task.StepStatus) int {
-	n := 0
+func (r attempt) count(status task.StepStatus) (n int) {
 	for _, s := range r.steps {
 		if r.status(s) == status {
 			n++
@@ -214,8 +208,7 @@ func seconds(t time.Duration) string {
 
 const maxListed = 3 // steps of unknown outcome that are named; more than one is rare
 
-// failure says why an attempt failed and what to do. For a write whose outcome is unknown, it says what to check before
-// trying again.
+// failure says why an attempt failed and what to do: of a write with an unknown outcome, what to check first.
 func (d drawing) failure(r attempt) string {
 	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
 	why := Sentence(d.w.Locale, r.Error, d.named(r, r.ErrorDetail))
@@ -245,8 +238,7 @@ func (d drawing) stopped(r attempt) []string {
 }
 
 // each fills in the text for every step with this status.
-func (d drawing) each(r attempt, status task.StepStatus, text string) []string {
-	var out []string
+func (d drawing) each(r attempt, status task.StepStatus, text string) (out []string) {
 	for _, s := range r.steps {
 		if r.status(s) == status && len(out) < maxListed {
 			out = append(out, fill(text, "step", s.Order, "tool", or(code(s.Tool, maxTool), "?")))

@@ -132,7 +132,7 @@ func (d drawing) asks(kind aggregate.CardType, key string) face {
 		return s.Reused && task.GateKey(s.ProcessVersion, s.Attempt, s.Order) == key
 	}
 	if kind == task.CardStep && closed && slices.ContainsFunc(d.a.Steps, doneBefore) {
-		return d.titled(v, grey, d.w.IsCancelled).with(v.body.blocks...).with(divider(), contextLine(d.w.StepDoneBefore))
+		return d.showing(v, grey, d.w.IsCancelled).with(divider(), contextLine(d.w.StepDoneBefore))
 	}
 	return d.gate(v)
 }
@@ -142,7 +142,7 @@ func (d drawing) gate(v version) face {
 	v.body = v.body.bounded()
 	r := d.routeOf(&v)
 	if line, colour := r.resting(); line != "" {
-		f := d.titled(v, colour, "").with(v.body.blocks...).with(divider(), contextLine(line)).
+		f := d.showing(v, colour, "").with(divider(), contextLine(line)).
 			with(r.onCopy(v.kind, v.id+"/"+d.a.AskedHash(v.id), d.a.Head.TaskID)...).with(d.version(v.version))
 		f.text += ": " + d.matter(&v)
 		return f
@@ -153,10 +153,9 @@ func (d drawing) gate(v version) face {
 		case over:
 			return d.closed(v, w.IsCancelled)
 		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
-			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()).with(d.changed()...), "").with(
-				d.version(v.version))
+			return d.parked(d.showing(v, red, "").with(divider()).with(d.changed()...), "").with(d.version(v.version))
 		case !v.gate.Terms.ApprovalRequired && !v.gate.Ruled():
-			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
+			return d.showing(v, yellow, "").with(divider(), contextLine(w.WillAuto))
 		}
 		return d.pending(v, r)
 	case aggregate.Approved:
@@ -184,9 +183,9 @@ func (d drawing) unasked(v version, over bool) face {
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
 	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over
-		return d.titled(v, grey, w.IsCancelled).with(v.body.blocks...)
+		return d.showing(v, grey, w.IsCancelled)
 	case v.made && v.gate.Terms.Rule != nil && d.a.Head.Parked == nil:
-		f := d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), d.looking(&v.gate))
+		f := d.showing(v, yellow, "").with(divider(), d.looking(&v.gate))
 		return f.with(d.waitNote()...).with(d.version(v.version))
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		f := d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)).with(d.changed()...)
@@ -220,7 +219,7 @@ func (d drawing) approved(v version, r routed) face {
 	case e.As == task.TaskCancelled:
 		title, colour = w.IsApprovedCancelled, grey
 	}
-	f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(append(r.passed(), by)...))
+	f := d.showing(v, colour, title).with(divider(), contextLine(append(r.passed(), by)...))
 	return d.withEnd(f, v.kind, v.key)
 }
 
@@ -229,11 +228,15 @@ func (d drawing) titled(v version, colour, ending string) face {
 	return face{title, colour, nil}.with(header(title)).with(v.note...)
 }
 
+func (d drawing) showing(v version, colour, ending string) face {
+	return d.titled(v, colour, ending).with(v.body.blocks...)
+}
+
 // pending draws a gate that waits for people, with buttons unless this release can't read its route.
 func (d drawing) pending(v version, r routed) face {
 	w := d.w
 	if r.st.Refused != nil {
-		return d.titled(v, grey, "").with(v.body.blocks...).with(divider()).with(r.waits()...).with(d.version(v.version))
+		return d.showing(v, grey, "").with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
 	first, more := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary), []slack.BlockElement(nil)
 	if v.others > 0 {
@@ -243,16 +246,14 @@ func (d drawing) pending(v version, r routed) face {
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
 	}
-	more = append(more, r.opensRoute(v.kind, v.id)...)
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	more = append(append(more, d.redrafts()...), d.asksAgain()...)
-	f := d.titled(v, blue, "").with(v.body.blocks...).with(divider()).with(d.changed()...).with(r.waits()...).with(
-		slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), append([]slack.BlockElement{first,
-			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
-		d.version(v.version, d.hints()...),
-	)
+	buttons := slices.Concat([]slack.BlockElement{first, button(w.Reject, "reject_"+string(v.kind), v.id,
+		slack.StyleDanger)}, more, r.opensRoute(v.kind, v.id), d.redrafts(), d.asksAgain())
+	f := d.showing(v, blue, "").with(divider()).with(d.changed()...).with(r.waits()...).
+		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
+		with(d.version(v.version, d.hints()...))
 	switch matter := d.matter(&v); {
 	case v.kind == task.CardPrompt:
 		f.text = w.PleaseReview + ": " + matter
@@ -299,8 +300,7 @@ func checkOf(w *words, order int, s explain.Sum) string {
 
 // closed draws a gate that ended without a decision. It keeps the content and says how the task ended.
 func (d drawing) closed(v version, ending string) face {
-	return d.titled(v, grey, ending).with(v.body.blocks...).with(divider(),
-		contextLine(append(d.routeOf(&v).passed(), d.ended())...))
+	return d.showing(v, grey, ending).with(divider(), contextLine(append(d.routeOf(&v).passed(), d.ended())...))
 }
 
 // rejected says who rejected the version, why, and what happens next.
@@ -312,8 +312,7 @@ func (d drawing) rejected(v version) face {
 		v.body = whole
 	}
 	draw := func(ending string, lines ...string) face {
-		return d.titled(v, red, ending).with(v.body.blocks...).
-			with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
+		return d.showing(v, red, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
 	next := func(text string) []string {
 		return append([]string{fill(text, "version", v.version+1)}, r.sendBacks(v.further-1)...)

@@ -247,9 +247,8 @@ func (w *askWords) waitingTitle(in Summary) string {
 		return fill(w.HomeWaiting, "n", n)
 	case n == 0:
 		return w.HomeWaitingSome
-	default:
-		return fill(w.HomeWaitingMore, "n", n)
 	}
+	return fill(w.HomeWaitingMore, "n", len(in.Waiting))
 }
 
 // nothing says that nothing waits for the person, or that nothing was found among the items that were read.
@@ -325,14 +324,14 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 		return blocks
 	}
 	d := drawingOf(Conversation{Aggregate: &a}, s, s.Locale, now)
-	switch r := d.routeOf(waits); {
+	r := d.routeOf(waits)
+	switch {
 	case r.st.Refused != nil:
 		return append(blocks, r.waits()...)
 	case d.body(waits, maxPages).bounded().cut:
 		return append(blocks, d.inShort(waits, r).blocks...)
-	default:
-		return append(blocks, d.pendingAction(waits, r).blocks...)
 	}
+	return append(blocks, d.pendingAction(waits, r).blocks...)
 }
 
 // inShort shows a waiting action without its payload, and so without a button to approve it.

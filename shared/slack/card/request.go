@@ -274,7 +274,7 @@ func (d drawing) redrafted(v version) face {
 	if v.repeated {
 		ending, said = d.w.IsRepeated, fill(d.w.Repeated, "version", v.version+1)
 	}
-	return d.titled(v, yellow, ending).with(v.body.blocks...).with(divider(), contextLine(said))
+	return d.showing(v, yellow, ending).with(divider(), contextLine(said))
 }
 
 // The action ids of the two buttons that say what a message is meant to be.

@@ -288,11 +288,11 @@ func (r routed) takenBack() string {
 		return ""
 	}
 	for _, act := range slices.Backward(r.gate.Acts) {
-		if act.Stage == r.copy.Stage && act.Hand.User == r.copy.User {
-			if act.Kind != circulation.TakeBack {
-				return ""
-			}
+		switch own := act.Stage == r.copy.Stage && act.Hand.User == r.copy.User; {
+		case own && act.Kind == circulation.TakeBack:
 			return fill(r.texts.TookBack, "when", when(act.At))
+		case own:
+			return ""
 		}
 	}
 	return ""
