@@ -22,7 +22,6 @@ const (
 	maxResult = 600
 )
 
-// action draws the card of an agent's action in any of its states.
 func (d conversationDrawing) action(x *conversation.Action) face {
 	w, r := d.texts, d.routeOf(x)
 	title := d.title(w.Header, x)
@@ -212,7 +211,6 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	return body{}
 }
 
-// argv draws a program and its arguments.
 func (d conversationDrawing) argv(p conversation.Payload) listing {
 	l := listing{more: d.texts.Rest["arguments"]}
 	l.add(0, "", d.texts.Argv)
@@ -231,7 +229,6 @@ func (d conversationDrawing) argv(p conversation.Payload) listing {
 	return l
 }
 
-// scripts draws a script, or each of several with its number.
 func (d conversationDrawing) scripts(p conversation.Payload) (l listing) {
 	if len(p.Commands) == 0 {
 		l.add(0, "", append([]string{d.texts.Script}, d.written(p.Script)...)...)

@@ -64,10 +64,8 @@ const maxLinks = 5
 
 var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[\w.~!$'()*+,;=:@%/?&#-]*)?$`}
 
-// localForm is an address of the local stack.
 var localForm = language.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}/[A-Za-z0-9._~/-]*$`}
 
-// writtenAddress finds addresses in an escaped text.
 var writtenAddress = language.Regexp{Text: `https?://[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*[A-Za-z0-9/_=-]`}
 
 // summary is what a model said of an attempt. The address of a result, which the card links, is the same link there.

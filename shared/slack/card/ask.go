@@ -178,8 +178,7 @@ func cutTyped(text string) (part, rest string) {
 	return text, ""
 }
 
-// maxAsked is how much of a request its first message repeats, in characters; the task stores all of it.
-const maxAsked = 2500
+const maxAsked = 2500 // characters of a request that its first message repeats; the task stores all of it
 
 // Asked is the message that begins the thread of a request made by a command or a dialog.
 func Asked(locale, user, text string) Message {

@@ -94,7 +94,6 @@ func button(text, action, value string, style slack.Style) *slack.ButtonBlockEle
 	return slack.NewButtonBlockElement(action, ident(value), emojiLabel(text)).WithStyle(style)
 }
 
-// confirmed makes Slack ask for confirmation after a click on the button.
 func confirmed(b *slack.ButtonBlockElement, title, text, yes, no string) *slack.ButtonBlockElement {
 	return b.WithConfirm(&slack.ConfirmationBlockObject{Title: label(title), Text: label(text), Confirm: label(yes),
 		Deny: label(no)})

@@ -197,7 +197,6 @@ func (d drawing) shownTo() []slack.Block {
 	return []slack.Block{contextLine(fill(routeWordsOf.In(d.w.Locale).ShownTo, "who", d.places(d.a.Head.ShownTo)))}
 }
 
-// places names a channel's members, or people.
 func (d drawing) places(ids []string) string {
 	var people []circulation.Person
 	for _, id := range ids {

@@ -89,7 +89,6 @@ func (d conversationDrawing) actions(buttons ...slack.BlockElement) slack.Block 
 	return slack.NewActionBlock(ident(d.t.Head.SessionID), buttons...)
 }
 
-// said draws the part of a message that a card shows.
 func (d conversationDrawing) said(subject string) string {
 	key, part := conversation.OfMessage(subject)
 	m := d.t.Message
@@ -145,7 +144,6 @@ func (d conversationDrawing) offered(o *conversation.Offered) face {
 		d.actions(button(w.OfferMake, MakeRequest, o.ID, slack.StylePrimary)))
 }
 
-// madeOf returns the beginning of the text that became a request, as long as its row is there.
 func (d conversationDrawing) madeOf(o *conversation.Offered) []slack.Block {
 	for _, h := range d.t.Handed {
 		if h.TaskID != o.TaskID {

@@ -58,7 +58,6 @@ func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, lin
 	return under(contextLine(conversationFrom(t.Aggregate, w)+linkAs(link, w.Original)), RenderConversation(t, c, s, now))
 }
 
-// conversationFrom names a conversation, the person who began it, and its agent.
 func conversationFrom(a *conversation.Aggregate, w *askWords) string {
 	return fill(w.ConversationFrom, "title", conversationTitle(a.Conversation, w),
 		"who", wordsOf.In(w.Locale).mention(a.Conversation.Opener), "agent", inline(a.Conversation.AgentID, maxTool))
@@ -68,7 +67,6 @@ func conversationTitle(s *conversation.Conversation, w *askWords) string {
 	return or(inline(s.Title, maxListTitle), wordsOf.In(w.Locale).Untitled)
 }
 
-// under inserts a line above the blocks of a message's first attachment.
 func under(from slack.Block, m Message) Message {
 	if m.Attachments = slices.Clone(m.Attachments); len(m.Attachments) > 0 {
 		blocks := &m.Attachments[0].Blocks
@@ -80,7 +78,6 @@ func under(from slack.Block, m Message) Message {
 	return m
 }
 
-// outcomeOf tells the requester briefly how their task ended.
 func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
 	w := askWordsOf.In(s.Locale)

@@ -72,7 +72,6 @@ func breakAt(s string, room int) int {
 	return len(s)
 }
 
-// extends reports whether a rune belongs to the letter before it.
 func extends(r rune) bool {
 	return r == zwj || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Variation_Selector) ||
 		r >= 0x1f3fb && r <= 0x1f3ff
@@ -175,7 +174,6 @@ func fenced(text string, limit, most int) (pages []string, rest bool) {
 // maxEmpty is the most empty lines in a row that a code block shows; a longer run is written as its number.
 const maxEmpty = 3
 
-// emptyCounted replaces long runs of empty lines by their number.
 func emptyCounted(text string) string {
 	var out []string
 	empty := 0

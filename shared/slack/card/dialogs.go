@@ -250,8 +250,7 @@ const (
 	maxPage       = 10000
 )
 
-// everything is a limit of sections that no text reaches.
-const everything = 1 << 20
+const everything = 1 << 20 // sections, which no text reaches
 
 // ReviewModal draws the page r.Page, or the last page if there are fewer. Only the last page can be submitted, and only
 // while the gate waits and all of its content could be shown. ok is false when there is no such gate.
@@ -291,7 +290,6 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	return d.reviewed(title, whole, r, on, ActionReviewCallback), true
 }
 
-// reviewed draws the page r.Page of a gate's content.
 func (d drawing) reviewed(title string, whole body, r Review, on routed, callback string) slack.ModalViewRequest {
 	w, all := d.w, paginated(whole.blocks)
 	r.Page = max(0, min(r.Page, len(all)-1))
@@ -323,7 +321,6 @@ func Told(text, locale string) *slack.ModalViewRequest {
 	return new(modal("", w.ReviewTitle, "", w.ReviewClose, "", section(cut(text, maxSection))))
 }
 
-// turns returns the buttons to the previous and the next page.
 func (d drawing) turns(page int, last bool) []slack.BlockElement {
 	var out []slack.BlockElement
 	if page > 0 {
@@ -335,7 +332,6 @@ func (d drawing) turns(page int, last bool) []slack.BlockElement {
 	return out
 }
 
-// paginated distributes blocks over pages in their order.
 func paginated(blocks []slack.Block) [][]slack.Block {
 	var out [][]slack.Block
 	var page []slack.Block

@@ -133,7 +133,6 @@ func (d conversationDrawing) filesChanged(x *conversation.Action) (lines []strin
 	return lines
 }
 
-// named returns the first names of so many files.
 func (d conversationDrawing) named(first []string, of int) string {
 	names := make([]string, len(first))
 	for i, name := range first {
@@ -155,7 +154,6 @@ type listing struct {
 
 const usualBelow = 100
 
-// part is a part of a listing.
 type part struct {
 	text  string
 	entry int    // number of its entry, from 1; 0: none

@@ -117,7 +117,6 @@ func (d drawing) warning(e *explain.Effect) string {
 	return e.Warning(d.w.Locale)
 }
 
-// whole draws an effect in lines, a short one in one.
 func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	rest := d.arguments(e)
 	if lines := d.beside(e, says, rest); lines != nil {
@@ -303,7 +302,6 @@ func (d drawing) line(pieces []explain.Piece) string {
 	return b.String()
 }
 
-// strong is a line in bold, unless it has code or is long.
 func strong(line string) string {
 	if strings.Contains(line, "`") || units(line) > maxInlineCode {
 		return line

@@ -158,7 +158,6 @@ func (d drawing) waitNote() []slack.Block {
 	return []slack.Block{contextLine(fill(text, "when", when(*until)))}
 }
 
-// withdrawn draws an action that was rejected, cancelled or expired.
 func (d conversationDrawing) withdrawn(x *conversation.Action, title string) face {
 	w := d.w
 	ending, why := w.IsCancelled,

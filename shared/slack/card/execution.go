@@ -237,7 +237,6 @@ func (d drawing) stopped(r attempt) []string {
 	return append(lines, d.each(r, task.StepUnknown, d.w.StoppedUnknown)...)
 }
 
-// each fills in the text for every step with this status.
 func (d drawing) each(r attempt, status task.StepStatus, text string) (out []string) {
 	for _, s := range r.steps {
 		if r.status(s) == status && len(out) < maxListed {
@@ -247,7 +246,6 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) (out []str
 	return out
 }
 
-// named replaces a step's id by the step's name on the card.
 func (d drawing) named(r attempt, detail string) string {
 	for _, s := range r.steps {
 		if s.StepID == detail && detail != "" {

@@ -101,7 +101,6 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 	return v, ok
 }
 
-// policy fills in what the policy at an index says.
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
 	v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
@@ -174,7 +173,6 @@ func (d drawing) gate(v version) face {
 	return d.unasked(v, over)
 }
 
-// unasked draws a gate about which nobody has been asked.
 func (d drawing) unasked(v version, over bool) face {
 	w := d.w
 	switch looked := d.a.Unrouted(); {
@@ -201,7 +199,6 @@ func (d drawing) unasked(v version, over bool) face {
 	return f
 }
 
-// approved draws a gate that people or Ringi approved.
 func (d drawing) approved(v version, r routed) face {
 	w, text := d.w, d.w.ApprovedBy
 	if v.gate.ApprovedBy == "" {
@@ -284,7 +281,6 @@ func (d drawing) matter(v *version) string {
 	return title
 }
 
-// about says in a dialog which version it is about.
 func (d drawing) about(v *version) slack.Block {
 	matter := d.matter(v)
 	if v.kind == task.CardPrompt {
@@ -303,7 +299,6 @@ func (d drawing) closed(v version, ending string) face {
 	return d.showing(v, grey, ending).with(divider(), contextLine(append(d.routeOf(&v).passed(), d.ended())...))
 }
 
-// rejected says who rejected the version, why, and what happens next.
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
 	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)

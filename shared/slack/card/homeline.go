@@ -153,7 +153,6 @@ func (x Waits) facts(w *askWords) (out string) {
 	return out + x.as(w)
 }
 
-// as says for whom the person stands in, or nothing.
 func (x Waits) as(w *askWords) string {
 	if x.For == "" {
 		return ""
@@ -176,7 +175,6 @@ func (x Waits) until(w *askWords) string {
 	return fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
 }
 
-// gate returns the gate that waits, or nil.
 func (x Waits) gate() *aggregate.Gate {
 	if a, has := x.Of.(interface {
 		GateAt(key string) *aggregate.Gate
@@ -197,7 +195,6 @@ func along(x Waits, w *askWords) string {
 	return r.whom(w)
 }
 
-// origin returns where the item was asked for.
 func (x Waits) origin() (o aggregate.Origin) {
 	if of, is := x.Of.(interface{ Origin() aggregate.Origin }); is {
 		o = of.Origin()
@@ -205,7 +202,6 @@ func (x Waits) origin() (o aggregate.Origin) {
 	return o
 }
 
-// decides says who may decide, by the gate's route or else by the settings.
 func decides(x Waits, s tenancy.Settings, w *askWords) string {
 	if g := x.gate(); g.Ruled() {
 		return along(x, w)

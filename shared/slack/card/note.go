@@ -129,7 +129,6 @@ func (d drawing) reply() string {
 	return Sentence(d.w.Locale, why, d.a.Head.Ended.Detail)
 }
 
-// stood tells a principal what was done for them.
 func (d drawing) stood(told task.StoodTold) string {
 	told.Hand = d.w.mention(told.Hand)
 	told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)

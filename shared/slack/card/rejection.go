@@ -144,8 +144,7 @@ const (
 	AsWhomInput    = "as_whom_input"
 )
 
-// mostWhom is how many options Slack takes. Whoever stands in for more still stamps once at a stage.
-const mostWhom = 10
+const mostWhom = 10 // options, by Slack; whoever stands in for more still stamps once at a stage
 
 // AsWhom asks for which of these people somebody stamps the gate of r. ReadAsWhom reads its private_metadata.
 func AsWhom(r Review, of []circulation.Person, locale string) slack.ModalViewRequest {

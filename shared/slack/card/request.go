@@ -63,7 +63,6 @@ func (w *words) unshown(q aggregate.Quoted) string {
 	return ""
 }
 
-// files says what was read of the files.
 func (d drawing) files() []string { return append(d.eachFile(), d.w.filesNotRead(d.a.Request)...) }
 
 // filesNotRead says how many files a request has beyond those that are read.
@@ -100,7 +99,6 @@ func (d drawing) eachFile() (read []string) {
 	return d.fewer(append(d.unreadFiles(), read...))
 }
 
-// unreadFiles says which files could not be read, and why.
 func (d drawing) unreadFiles() (lines []string) {
 	if d.a.Read() == nil {
 		return nil
@@ -243,7 +241,6 @@ func (w *words) redraftable(a *task.Aggregate, text func(string) string) string 
 
 func (d drawing) isChanged() string { return Changed(d.a, d.w.Locale, d.w.mention, quoted) }
 
-// quoted is a part of a message within a line.
 func quoted(s string) string { return people(inline(s, maxReason)) }
 
 func (d drawing) changed() []slack.Block { return contextOf([]string{d.isChanged()}) }
@@ -268,7 +265,6 @@ func (d drawing) asksAgain() []slack.BlockElement {
 	return []slack.BlockElement{button(d.w.AskAgain, AskAgain, d.taskID(), "")}
 }
 
-// redrafted draws a version that closed because its request is drafted anew.
 func (d drawing) redrafted(v version) face {
 	ending, said := d.w.IsRedrafted, d.w.Redrafted
 	if v.repeated {
@@ -329,7 +325,6 @@ func (d drawing) reason() (said []slack.Block, fits bool) {
 	return said, true
 }
 
-// besideOf is what the request of the gate is called.
 func (w *words) besideOf(c *task.Choice) string {
 	return Titled(or(inline(c.Gate.Title, maxHeader), w.Untitled), c.Gate.Later)
 }

@@ -85,7 +85,6 @@ func roundsOf(all []*task.Process) rounds {
 	return r
 }
 
-// looking says that people are being looked up for a gate whose rule is known.
 func (d drawing) looking(g *aggregate.Gate) slack.Block {
 	return contextLine(fill(routeWordsOf.In(d.w.Locale).Looking, "rule", d.ruleName(g)))
 }

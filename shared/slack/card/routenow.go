@@ -45,7 +45,6 @@ func (r routed) standsIn() (lines string) {
 	return lines
 }
 
-// bySettings says whose turn a gate without a rule is.
 func (r routed) bySettings() (turn string, notes []string) {
 	var askers []string
 	for _, p := range r.gate.Askers {
@@ -95,7 +94,6 @@ func (r routed) askers() string {
 	return text(r.asked(r.gate.Askers[1:], maxNotes-units(text(""))))
 }
 
-// members describes whom a channel's stage asks.
 func (r routed) members() string {
 	return r.w.surface().Approvers(tenancy.Settings{}, aggregate.Origin{Channel: r.gate.Place(r.origin).Channel})
 }
@@ -225,7 +223,6 @@ func (r routed) whom(w *askWords) string {
 	return fill(w.WaitsFor, "who", r.owes(s)+" "+who)
 }
 
-// owes names a stage, and how many stamps it owes.
 func (r routed) owes(s *circulation.StageState) string {
 	return fill(r.texts.Owes, "stage", or(inline(s.Name, maxStage), r.w.None), "n", s.Owed)
 }

@@ -56,7 +56,6 @@ func (d drawing) since(at int) string {
 	return d.sinceWith(was.Version, len(changes) == 0, ": "+strings.Join(all, " · "), why)
 }
 
-// sinceWith words what changed since a version, and why.
 func (d drawing) sinceWith(version int, nothing bool, changes, why string) string {
 	text := d.w.Since
 	if nothing {

@@ -134,7 +134,6 @@ func (d drawing) answers(remarks string, most int) body {
 	return d.sections(quoted, most)
 }
 
-// gated returns the step that a gate is for, and its line.
 func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {
 	if p := aggregate.Find(d.a.Processes, task.ProcessKey(g.ProcessVersion)); p != nil {
 		for _, s := range p.Steps {

@@ -294,7 +294,6 @@ func strengthened(text string) string {
 		Replace(strings.Join(lines, "\n"))
 }
 
-// passages splits prose at the code within its lines and around bold text.
 func (p prose) passages() (out []Passage) {
 	text, strong := strings.Trim(p.text, "\n"), false
 	for i, part := range strings.Split(text, slot) {
