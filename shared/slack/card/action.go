@@ -313,8 +313,7 @@ func CalledStep(p conversation.Payload) task.Step {
 		Declared: aggregate.JSON(p.Declared)}
 }
 
-// callBody draws a call of a tool as the gate of a step is drawn: its tool, what it does and, where it changes files,
-// their difference.
+// callBody draws a call of a tool as the gate of a step is drawn, with the difference of files that it changes.
 func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 	call, w := CalledStep(p), d.texts
 	title := fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale))

@@ -23,8 +23,7 @@ func isScalar(v any) bool {
 	return true
 }
 
-// scalar shows a value. A text stands in quotation marks only if it could be taken for another type, as "5" for the
-// number.
+// scalar shows a value. A text stands in quotation marks only if it could be taken for another type, as "5".
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -133,12 +132,10 @@ func revealed(planned any, had bool, v any) any {
 	return legible.MaskAll(v)
 }
 
-// destinations are those arguments of Ringi's own tools that name the place a call writes or sends to, in the order of
-// cards.
+// destinations are the arguments of Ringi's own tools that name the place a call writes or sends to.
 var destinations = []string{"recipient", "spreadsheet_id", "sheet"}
 
-// destination reports whether an argument says where a call writes or sends to: by its name, or because it consists of
-// addresses only.
+// destination reports whether an argument says that, by its name or because it consists of addresses only.
 func destination(name string, v any) bool {
 	list, isList := v.([]any)
 	return slices.Contains(destinations, name) || legible.MaskDestination(v) && (!isList || len(list) > 0)

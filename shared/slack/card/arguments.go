@@ -39,8 +39,7 @@ func decoded(text string) (v any, ok bool) {
 	return v, ok
 }
 
-// Prose is a text of several lines by people or models, for any surface. It has no invisible characters and can't
-// imitate a mark of Ringi's.
+// Prose is a text of several lines by others, for any surface, without invisible characters and marks of Ringi's.
 func Prose(s string) string { return strings.TrimSpace(legible.Paragraphs(clean(s))) }
 
 // OneLine is Prose in one line.

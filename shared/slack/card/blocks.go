@@ -234,8 +234,7 @@ func PromptFits(content string) bool {
 	return len(content) <= maxPolicy && fits(func(d drawing) body { return d.prose(content, maxPages) })
 }
 
-// Stampable reports whether people can approve a policy: a card can show all of its text and everybody whom it
-// mentions.
+// Stampable reports whether people can approve a policy: a card can show its text and everybody whom it mentions.
 func Stampable(content string) bool {
 	return PromptFits(content) && len(task.Mentioned(content)) <= task.MaxMentioned
 }

@@ -34,8 +34,7 @@ import (
 	"ringi/shared/slack/slackapi/outgoing"
 )
 
-// Message is a drawn card; Suggestion is a request that people may begin with. The aliases spare callers a second
-// import.
+// Message is a drawn card, Suggestion a request that people may begin with: aliases, which spare callers an import.
 type (
 	Message    = outgoing.Message
 	Suggestion = outgoing.Suggestion
@@ -166,8 +165,7 @@ func (d drawing) task() face {
 		nil}.with(section(w.Received)).with(d.enclosed()...).with(d.shownTo()...).with(d.waitNote()...)
 }
 
-// cancelledUnread says that a message became no task, and why. Of one in the thread of another request it says that
-// this isn't affected.
+// cancelledUnread says that a message became no task, and why; in another request's thread, that this isn't affected.
 func (d drawing) cancelledUnread() (said, ended string) {
 	e, w, c := d.a.Head.Ended, d.w, d.a.Choice
 	switch {

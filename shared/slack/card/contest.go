@@ -35,8 +35,7 @@ type OtherDraft struct {
 	Alone    bool `json:"alone,omitempty"`
 }
 
-// Other returns the draft on the dialog's page, or the last draft if there are fewer pages. ok is false when there is
-// no other draft.
+// Other returns the draft on the dialog's page, or the last one if there are fewer. ok is false without another draft.
 func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page int, ok bool) {
 	for _, p := range a.Prompts {
 		if others := p.Others(); p.ID == o.ID && len(others) > 0 {
@@ -106,8 +105,7 @@ func PickReason(locale, team string) string {
 
 func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 
-// contested says which team wrote a version, how the contest ended and, while the version waits, whether the task's
-// cost limit is reached.
+// contested says which team wrote a version, how the contest ended and, while it waits, that the cost limit is reached.
 func (d drawing) contested(p *task.Prompt) []slack.Block {
 	note := d.made(p)
 	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {

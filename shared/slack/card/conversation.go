@@ -228,8 +228,7 @@ func (d conversationDrawing) tail(x *conversation.Action) []slack.Block {
 	return []slack.Block{section(d.texts.Output + " " + counts + code)}
 }
 
-// ProposalCallback names the dialog in which a person proposes an action. The ids of a field are its
-// conversation.OwnField.
+// ProposalCallback names the dialog in which a person proposes an action. A conversation.OwnField is its field's ids.
 const ProposalCallback = "propose_action_modal"
 
 // ProposalForm is that dialog's private_metadata.
@@ -269,8 +268,7 @@ func ProposalModal(session, text string, authors []string, locale string) slack.
 // ProposeNote says why there is no dialog to propose an action: the message is in no conversation.
 func ProposeNote(locale string) string { return conversationWordsOf.In(locale).ProposeNowhere }
 
-// files adds where people see the files of an action that ended, a button that sends them into the thread, and what
-// became of that.
+// files adds where people see an action's files, a button that sends them into the thread, and what became of that.
 func (d conversationDrawing) files(x *conversation.Action, f face) face {
 	w := d.texts
 	if x.Changed == nil || x.Changed.Files == 0 {

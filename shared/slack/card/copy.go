@@ -183,8 +183,7 @@ func (r routed) inDialog() (out []slack.Block) {
 	return out
 }
 
-// dialog draws where each stage stands, whose turn it is and until when, and whether its reader may take their stamp
-// back. about says what is asked.
+// dialog draws where each stage stands, whose turn it is until when, and whether its reader may take their stamp back.
 func (r routed) dialog(about slack.Block, of Review) slack.ModalViewRequest {
 	blocks := []slack.Block{about}
 	for i := range r.st.Stages {

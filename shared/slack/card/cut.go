@@ -27,8 +27,7 @@ func units(s string) int {
 	return n
 }
 
-// cut shortens escaped text to limit units, "..." included. It never splits an entity, a mention, or a letter or emoji
-// from its combining marks.
+// cut shortens escaped text to limit units, "..." included, without splitting an entity, a mention, a letter or emoji.
 func cut(s string, limit int) string {
 	if units(s) <= limit {
 		return s
