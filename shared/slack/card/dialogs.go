@@ -153,8 +153,7 @@ type Rejection struct {
 	Asked  string             `json:"asked"` // what its stamps are on, of a gate under a rule
 }
 
-// RejectionModal asks why a person rejects a prompt, a process or a step, of which it says that the rejection ends the
-// task.
+// RejectionModal asks why a person rejects a prompt, a process or a step; of a step it says that this ends the task.
 func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 	w := wordsOf.In(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder

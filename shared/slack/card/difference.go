@@ -96,8 +96,7 @@ func became(c files.Change, w *conversationWords, named func(string) string, non
 	return strings.Join(out, " · ")
 }
 
-// DifferenceLines returns the lines of a unified difference in which every character can be seen. noEnd stands below a
-// line without a line end.
+// DifferenceLines returns a unified difference with every character spelled; noEnd stands below a line without its end.
 func DifferenceLines(c files.Change, noEnd string) (out []string) {
 	for _, h := range c.Hunks {
 		out = append(out, h.Heading())
@@ -223,12 +222,10 @@ func paged(parts []part, room, most int) (pages []string, left int) {
 	return append(pages, strings.Join(page, "\n")), 0
 }
 
-// Pull is what people are told of a pull request before they approve it, on any surface. Title and Body are the
-// agent's.
-type Pull struct{ CI, To, Title, Body string }
+// Pull is what people are told of a pull request before they approve it, on any surface.
+type Pull struct{ CI, To, Title, Body string } // Title and Body are the agent's
 
-// PullOf returns what people are told of a pull request, and false for a payload that opens none. Once the action has
-// ended there is nothing to say of what pushing would set going.
+// PullOf returns a payload's pull request, and false if it opens none. Once the action has ended, it has no CI.
 func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out Pull, ok bool) {
 	if p.Push == nil {
 		return Pull{}, false

@@ -228,8 +228,7 @@ func (d drawing) arguments(e *explain.Effect) []string {
 	return append(lines, fill(d.w.Appended, "line", Below(d.w.Locale, who)))
 }
 
-// together puts up to most short texts in a line, and more that fit in three lines unless most is one, and others each
-// in its own.
+// together puts up to most short texts in a line, more if they fit in three unless most is one; others in lines each.
 func together(heading string, all [][]string, most int) (lines []string) {
 	var line []string
 	used := 0

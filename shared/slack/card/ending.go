@@ -25,8 +25,7 @@ func (d drawing) withEnd(f face, kind aggregate.CardType, key string) face {
 	return f
 }
 
-// outcome adds the task's ending to the task's own card. While that card is the newest, outcome also adds a failed
-// generation.
+// outcome adds the task's ending to its own card and, while that is the newest, a failed generation.
 func (d drawing) outcome(f face) face {
 	e := d.a.Head.Ended
 	if e == nil {
@@ -41,8 +40,7 @@ func (d drawing) outcome(f face) face {
 	return f.with(contextLine(d.ended()))
 }
 
-// notMade returns the heading's ending for the missing version of a parked task: held if nobody could approve that
-// version, else failed.
+// notMade ends the heading of a parked task's missing version: held if nobody could approve that, else failed.
 func (d drawing) notMade(held, failed string) string {
 	if d.a.Head.Undecidable() {
 		return held
@@ -141,8 +139,7 @@ func (d drawing) approvalTime() string {
 	return fill(d.w.Hours, "n", hours)
 }
 
-// waitNote says until when the run waits for the model, for Slack or for room to run. It is empty if the run doesn't
-// wait.
+// waitNote says until when the run waits for the model, for Slack or for room to run, if it does.
 func (d drawing) waitNote() []slack.Block {
 	until := d.a.Head.PausedUntil
 	if until == nil || !d.now.Before(*until) || d.a.Head.Ended != nil {

@@ -343,8 +343,8 @@ func (d drawing) rejected(v version) face {
 	return draw(w.IsRegenerating, next(w.NextGenerating)...)
 }
 
-// chooses says who may decide what a message is meant to be, and until when. Approvers may use the message as a reason
-// for their rejection. They and its author may make it a request.
+// chooses says until when approvers may use a message as a reason for their rejection, and they and its author may make
+// it a request.
 func (d drawing) chooses(t aggregate.Terms, asReason bool) slack.Block {
 	surface, o := d.w.surface(), d.a.Request.Origin()
 	who := surface.Approvers(d.settings, o)

@@ -14,8 +14,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// HomeCallback names the Home tab in the payload of a click there, and NewRequest is its button that opens the dialog
-// for a request.
+// HomeCallback names the Home tab in the payload of a click there, NewRequest its button for a request.
 const HomeCallback, NewRequest = "ringi_home", "new_request"
 
 // Summary has everything that the Home tab shows to one person.
@@ -212,8 +211,7 @@ func (d drawing) bodyOnHome(v *version) body {
 	return body{append(first, b.blocks...), b.cut || lines > most}
 }
 
-// byDue returns the items in the order in which they are due; those without an end come last. What names the person
-// comes before the rest.
+// byDue returns first the items that name the person; all in the order in which they are due, those without an end last.
 func byDue(all []Waits) []Waits {
 	all = slices.Clone(all)
 	for i := range all {

@@ -17,8 +17,7 @@ import (
 
 const maxListSaid, maxListTitle = 60, 80 // the most that a line shows of a message and of a title, in characters
 
-// titleOf names a request by what its steps write, once that is known: a model gave it its title before anybody
-// corrected it.
+// titleOf names a request by what its steps write, once that is known: its title is older than any correction.
 func titleOf(a *task.Aggregate, w *askWords) string {
 	d := drawing{w: wordsOf.In(w.Locale)}
 	if sum := d.sumOf(a); sum.Told() {
@@ -135,8 +134,7 @@ func (x Waits) what(w *askWords) string {
 	return drawing{w: wordsOf.In(w.Locale)}.short(s)
 }
 
-// facts are what somebody wants to know before they open a request: its words, its priority if that presses, and for
-// whom the person stands in.
+// facts are a request's words, its priority if that presses, and for whom the person stands in.
 func (x Waits) facts(w *askWords) (out string) {
 	a, is := x.Of.(*task.Aggregate)
 	if !is || a.Task == nil {

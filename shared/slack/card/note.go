@@ -13,8 +13,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// slackMarks writes people, channels and times in Slack's markup. It escapes other people's words so that they can't
-// format, link or mention.
+// slackMarks writes people, channels and times in Slack's markup, and others' words by inline.
 type slackMarks struct{ w *words }
 
 func (m slackMarks) Person(id string) string        { return m.w.mention(id) }
@@ -66,8 +65,7 @@ func told(locale string, say func(explain.Surface) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Unreachable is the direct message to a requester whose channel permanently refuses cards. refusal is Slack's error
-// code.
+// Unreachable is the direct message to a requester whose channel refuses cards for good. refusal is Slack's error code.
 func Unreachable(locale, channel, refusal string) string {
 	w := wordsOf.In(locale)
 	name := or(slackMarks{w}.Channel(channel), or(inline(channel, maxTool), w.None))

@@ -253,9 +253,8 @@ func (d drawing) redrafts() []slack.BlockElement {
 	return []slack.BlockElement{button(d.w.Redraft, Redraft, d.taskID()+"/"+d.a.Correction.Saying(), "")}
 }
 
-// AskAgain is the action_id of the button by which the requester asks again without the words of others. Its value is
-// the task's id.
-const AskAgain = "ask_again"
+// AskAgain is the action_id of the button by which the requester asks again without the words of others.
+const AskAgain = "ask_again" // its value is the task's id
 
 // asksAgain returns that button; copies for others have none.
 func (d drawing) asksAgain() []slack.BlockElement {

@@ -89,8 +89,7 @@ func (d drawing) looking(g *aggregate.Gate) slack.Block {
 	return contextLine(fill(routeWordsOf.In(d.w.Locale).Looking, "rule", d.ruleName(g)))
 }
 
-// again draws the steps about which people are asked once more. Steps that are done are named: nobody is asked about
-// them.
+// again draws the steps about which people are asked once more, and names those that are done: nobody is asked of them.
 func (d drawing) again(v *version, g *task.Again, most int) {
 	words, done := routeWordsOf.In(d.w.Locale), []string{}
 	v.words.Generating = words.AgainLooking

@@ -167,8 +167,7 @@ func (p prose) in(d dialect) string {
 	return b.String()
 }
 
-// The marks of formatting in a text whose dialect is not chosen yet. A text itself has none: they are private
-// characters, which nobody sees.
+// The marks of formatting in a text whose dialect is not chosen yet: private characters, which a text itself has not.
 const (
 	strongMark     = "\ue000" // bold text begins or ends
 	starMark       = "\ue001" // a star that formats nothing
@@ -287,8 +286,7 @@ func strongMarks(s string, i int, inside string) (begin, end string) {
 	return begin, end
 }
 
-// dense reports whether a character is Japanese, Chinese or Korean, or punctuation of theirs: there words need no
-// spaces around them.
+// dense reports whether a character or punctuation is Japanese, Chinese or Korean: there words need no spaces.
 func dense(r rune) bool {
 	return r >= 0x2e80 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff ||
 		r >= 0xff00 && r <= 0xffef || r >= 0x20000 && r <= 0x3ffff

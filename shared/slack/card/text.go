@@ -14,8 +14,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Slack's limits, in blocks or units (UTF-16 after escaping). Sources: the Block Kit reference, and the
-// comments of @slack/types.
+// Slack's limits, in blocks or units (UTF-16 after escaping), by the Block Kit reference and @slack/types.
 const (
 	maxBlocks     = 16    // of a card: Slack refused more than 20 in an attachment
 	maxCharacters = 13000 // of all blocks together; undocumented, measured near 13,200
@@ -65,8 +64,8 @@ func plain(s string, limit int) string {
 	return cut(breakMentions(escape(oneLine(clean(beginning(s, limit))))), limit)
 }
 
-// paragraph prepares a text of several lines for a section of its own. Its Markdown and mentions of people stay, but not
-// links with a label and words that notify everybody.
+// paragraph prepares a text of several lines for a section of its own. Its Markdown and mentions of people stay, but no
+// links with a label or words that notify everybody.
 func paragraph(s string, limit int) string { return cut(prepared(beginning(s, limit)), limit) }
 
 // prepared is paragraph without the cut. It removes strikethrough, since models would read the text as if it were not
