@@ -140,7 +140,6 @@ func Money(locale string, a rules.Amount) string {
 	return grouped(string(a.Value)) + " " + a.Currency
 }
 
-// grouped writes commas between the thousands of a number.
 func grouped(number string) string {
 	whole, decimals, point := strings.Cut(number, ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {
@@ -210,7 +209,6 @@ func moved(locale string, numbers map[int]int) []Change {
 	return []Change{{[]Piece{{Words, effectWordsOf.In(locale).Moved}}, list(was), list(is)}}
 }
 
-// stepName names a step that only one version has, or that differs in what no argument says.
 func stepName(t *teller) []Piece { return []Piece{{Words, fillLine(t.w.Step, "n", t.step.Order)}} }
 
 // tellers returns the calls of steps, writes before reads.

@@ -63,8 +63,7 @@ func (s Surface) Turn(set tenancy.Settings, o aggregate.Origin, askers ...string
 	return turn, note, true
 }
 
-// amongOthers reports whether the askers, who may approve their own request, are some of several who may. Only Slack
-// knows whether they are in a listed user group.
+// amongOthers reports whether the askers, who may approve their own request, are some of several who may.
 func amongOthers(set tenancy.Settings, o aggregate.Origin, askers []string) bool {
 	if set.Approvers.Mode != aggregate.ApproversList {
 		return o.ChannelType != "im"
@@ -160,7 +159,6 @@ func (s Surface) Either(user, who string) string {
 	return s.Marks.Person(user) + " / " + who
 }
 
-// listed names the people and groups in a list, empty for an empty list.
 func (s Surface) listed(a tenancy.Approvers) string {
 	var names []string
 	for _, id := range a.Users {

@@ -66,7 +66,6 @@ type Argument struct {
 	Detail      bool   // a detail of a message, whose label may be the name of an argument
 }
 
-// effectWords are the texts of one language.
 type effectWords struct {
 	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string
@@ -306,7 +305,6 @@ func (l *writer) text(s string) {
 	l.quoted(s)
 }
 
-// bare reports whether a text needs no quotation marks.
 func bare(s string) bool {
 	ascii := !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 	return plainName(s) && (ascii || !strings.ContainsFunc(s, unicode.IsDigit))
@@ -325,7 +323,6 @@ func lines(text string) (out []Piece) {
 	return out
 }
 
-// sentence says what the call does.
 func (t *teller) sentence() {
 	form, item, which := t.w.Acts[formOf(t.step.Tool, t.e.Act)], t.item(), "Bare"
 	switch {

@@ -242,7 +242,6 @@ type lineWords struct {
 
 func lineWordsOf(locale string) *lineWords { return language.InEach(&japanese, &english).In(locale) }
 
-// between separates the items of a line.
 const between = " · "
 
 // ownSigns are escaped by a backslash when a value contains them, because lines use them.
@@ -270,7 +269,6 @@ var english = lineWords{
 	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
 }
 
-// rows says how many rows a sheet gets.
 func (w *lineWords) rows(n string) string {
 	if n == "1" {
 		return w.oneRow
@@ -314,7 +312,6 @@ func NoToken(p Provider, err error) *CallError {
 	return e
 }
 
-// ending returns the problem that explains why a provider is no longer connected.
 func ending(why tenancy.IntegrationReason) Problem {
 	switch why {
 	case tenancy.CredentialRefused:
@@ -334,7 +331,6 @@ func ending(why tenancy.IntegrationReason) Problem {
 //go:embed texts
 var texts embed.FS
 
-// callWords are the texts of one language.
 type callWords struct {
 	Providers map[Provider]string
 	Problems  map[Problem]string

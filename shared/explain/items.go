@@ -132,7 +132,6 @@ func (t *teller) longest(path []part, v any) (best []part, rows []map[string]any
 	return best, rows
 }
 
-// fill writes the columns and rows of a table.
 func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marked bool) {
 	money, currency := map[string]bool{}, ""
 	var subtotals []rules.Amount
@@ -314,7 +313,6 @@ func (t *teller) price(v any, currency string) string {
 // canonical is a number in the only form in which money is written otherwise than planned.
 var canonical = language.Regexp{Text: `^(0|[1-9][0-9]{0,14})(\.[0-9]{0,5}[1-9])?$`}
 
-// sheet tells a write of rows to a sheet.
 func (t *teller) sheet() {
 	form, l := t.w.Acts[string(t.e.Act)], t.writer()
 	l.args = t.args

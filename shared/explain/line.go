@@ -222,8 +222,7 @@ func (l *writer) name(s string) {
 	l.quoted(s)
 }
 
-// plainName reports whether a name is unambiguous in a line: letters, digits and few signs, and not a number, true or
-// false.
+// plainName reports whether a name is unambiguous: letters, digits and few signs, and not a number, true or false.
 func plainName(s string) bool {
 	if s == "" || s == "true" || s == "false" || unicode.IsDigit(rune(s[0])) || s[0] == '-' {
 		return false

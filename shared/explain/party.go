@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,19 +16,14 @@ func (t *teller) party(v any) (pieces []Piece, exact bool) {
 	l := t.writer()
 	switch v := v.(type) {
 	case string:
-		if label := t.look.labels()[v]; label != "" {
-			l.text(label)
-			return l.out, false
-		}
-		if v == "" {
-			return nil, false
-		}
-		if t.step.Tool == toolMessage && userForm.Get().MatchString(v) {
+		label := t.look.labels()[v]
+		switch {
+		case label == "" && t.step.Tool == toolMessage && userForm.Get().MatchString(v):
 			l.add(Person, v)
-			return l.out, true
+		case label != "" || v != "":
+			l.text(cmp.Or(label, v))
 		}
-		l.text(v)
-		return l.out, true
+		return l.out, label == "" && v != ""
 	case map[string]any:
 		if at, is := reference(v); is && l.from(at) {
 			t.result = true

@@ -195,8 +195,7 @@ func RefusedByRules(locale string, e conversation.ErrByRules, text func(s string
 	return strings.TrimSpace(said)
 }
 
-// act says why somebody can't do what they wanted on a gate under a rule of a request with the origin o, and what to
-// do.
+// act says why somebody can't do what they wanted on a gate under a rule of a request from o, and what to do.
 func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	w, key := refusalWordsOf.In(s.Locale), string(r.Why)
 	switch {
@@ -228,5 +227,4 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 		"n", r.Missing, "max", circulation.MaxText, "from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
 }
 
-// day returns the tenant's day of a time.
 func day(t time.Time) string { return t.In(tenancy.Zone()).Format(time.DateOnly) }

@@ -56,8 +56,7 @@ func ArgumentName(locale string, s task.Step, name string) string {
 // PathSign stands between the names that lead to a value.
 const PathSign = " › "
 
-// name writes the names that lead to a value. A name that people gave stands as it is, and another that could be taken
-// for one in quotation marks.
+// name writes the names that lead to a value, in quotation marks where people could have given such a name.
 func (t *teller) name(path []part) []Piece {
 	l := t.writer()
 	for i, p := range path {
@@ -187,7 +186,6 @@ func (t *teller) isLeaf(v any) bool {
 	return true
 }
 
-// leaf writes what isLeaf.
 func (l *writer) leaf(v any) {
 	if s, is := v.(string); is {
 		l.text(s)

@@ -211,7 +211,7 @@ func (d drawing) bodyOnHome(v *version) body {
 	return body{append(first, b.blocks...), b.cut || lines > most}
 }
 
-// byDue returns first the items that name the person; all in the order in which they are due, those without an end last.
+// byDue returns first what names the person; all in the order in which it is due, what has no end last.
 func byDue(all []Waits) []Waits {
 	all = slices.Clone(all)
 	for i := range all {
