@@ -67,7 +67,7 @@ func (d drawing) files() []string { return append(d.eachFile(), d.w.filesNotRead
 
 // filesNotRead says how many files a request has beyond those that are read.
 func (w *words) filesNotRead(r *task.Request) []string {
-	if r.MoreFiles == 0 {
+	if r.MoreFiles <= 0 {
 		return nil
 	}
 	return []string{fill(w.FilesNotRead, "n", r.MoreFiles, "most", len(r.Files))}
