@@ -109,8 +109,9 @@ func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 func (d drawing) contested(p *task.Prompt) []slack.Block {
 	note := d.made(p)
 	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
-		detail := explain.EndDetail(d.w.Locale, task.ReasonCostLimit, d.a.Spent().String()+"/"+p.CostLimit.String())
-		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).Limited, "detail", detail)))
+		sums := d.a.Spent().String() + "/" + p.CostLimit.String()
+		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).Limited,
+			"detail", explain.EndDetail(d.w.Locale, task.ReasonCostLimit, sums))))
 	}
 	return note
 }

@@ -194,8 +194,7 @@ func emptyCounted(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// folded splits an escaped text into lines. It breaks a line over limit units into several, between words unless that
-// leaves much of a line empty, with a mark where each continues.
+// folded splits an escaped text into lines of at most limit units, between words unless that leaves much of one empty.
 func folded(text string, limit int) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -25,9 +25,11 @@ func (d drawing) execution() face {
 	switch e.Status {
 	case task.ExecutionCompleted:
 		summary := d.summary(r, maxSection-units(w.Summary))
-		return d.drawn(r, w.CompletedHeader, green).with(section(fill(w.Summary, "text", or(summary, w.None)))).
-			with(d.below(r)...).with(d.links(r, summary)...).
-			with(contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)))
+		return d.drawn(r, w.CompletedHeader, green).with(
+			section(fill(w.Summary, "text", or(summary, w.None))),
+		).with(d.below(r)...).with(d.links(r, summary)...).with(
+			contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
+		)
 	case task.ExecutionFailed:
 		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
 		switch {
@@ -246,6 +248,7 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) (out []str
 	return out
 }
 
+// named replaces a step's id by the step's name on the card.
 func (d drawing) named(r attempt, detail string) string {
 	for _, s := range r.steps {
 		if s.StepID == detail && detail != "" {
