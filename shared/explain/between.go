@@ -100,7 +100,8 @@ func (e *Effect) Unmarked(locale string) string {
 	return effectWordsOf.In(locale).Unmarked
 }
 
-// Short is Says for notifications and lists: a line of up to maxShort characters, unformatted, which names no person.
+// Short is Says for notifications and lists: one line of at most 120 characters without formatting, in which no person
+// is named.
 func (s Sum) Short(locale string) string {
 	w := effectWordsOf.In(locale)
 	if s.Lead.Orders == nil {
