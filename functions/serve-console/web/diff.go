@@ -24,9 +24,7 @@ type Line struct {
 func Diff(before, after string) (out []Line) {
 	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
 	say := func(c Change, lines []string) {
-		for _, line := range lines {
-			out = append(out, Line{c, line})
-		}
+		out = append(out, Each(lines, func(text string) Line { return Line{c, text} })...)
 	}
 	at := 0
 	for _, s := range files.Compare(a, b) {

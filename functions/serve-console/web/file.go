@@ -26,11 +26,7 @@ func CSVOf(rows [][]string, cell func(string) string) []byte {
 	var b bytes.Buffer
 	b.WriteString(byteOrderMark)
 	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, s := range row {
-			cells[i] = cell(s)
-		}
-		_ = auditlog.WriteCells(&b, cells) // writes to memory: it can't fail
+		_ = auditlog.WriteCells(&b, Each(row, cell)) // writes to memory: it can't fail
 	}
 	return b.Bytes()
 }
@@ -71,21 +67,13 @@ func Uploads(r *http.Request) (all []Upload, err error) {
 	return all, nil
 }
 
-// Uploaded returns the file of a form; nil if it has none.
-func Uploaded(r *http.Request) ([]byte, error) {
-	all, err := Uploads(r)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return all[0].File, nil
-}
-
 // YAML returns the YAML of a form: the uploaded file, or the pasted text. It leaves out what editors of Windows and
 // browsers add: the byte order mark and carriage returns.
 func YAML(r *http.Request) ([]byte, error) {
-	text, err := Uploaded(r)
-	if len(text) == 0 {
-		text = []byte(r.PostFormValue("text"))
+	files, err := Uploads(r)
+	text := []byte(r.PostFormValue("text"))
+	if len(files) > 0 && len(files[0].File) > 0 {
+		text = files[0].File
 	}
 	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\r\n"), []byte("\n"))
 	return bytes.Trim(text, "\n"), err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
 
@@ -32,15 +33,13 @@ func (x Came) Status() int {
 	return 0
 }
 
-// RevisionOf returns the revision with which a form was opened. Without one it is 0, which nothing that is saved has: a
-// conflict.
+// RevisionOf returns the revision with which a form was opened; without one 0, which conflicts with all that is saved.
 func RevisionOf(form url.Values) int {
 	rev, _ := strconv.Atoi(form.Get("rev"))
 	return rev
 }
 
-// Ticked returns the values of ticked boxes, in order and without duplicates. Forms also send an empty value, to show
-// that they had the boxes.
+// Ticked returns the values of ticked boxes, each once, without the empty one by which a form shows that it had boxes.
 func Ticked(values []string) (out []string) {
 	for _, v := range values {
 		if strings.TrimSpace(v) != "" && !slices.Contains(out, v) {
@@ -136,23 +135,14 @@ type Choosing struct {
 
 // Choose returns a chooser of people or of user groups by their ids. An empty query searches for nobody.
 func (x Choosing) Choose(name string, ids []string, query string) Chooser {
-	c := Chooser{Name: name, Query: query}
-	for _, id := range ids {
-		c.Chosen = append(c.Chosen, x.Box(id, true))
-	}
+	c := Chooser{Name: name, Query: query, Chosen: Each(ids, func(id string) Box { return x.Box(id, true) })}
 	if c.Searched = x.Members != nil && strings.TrimSpace(query) != ""; !c.Searched {
 		return c
 	}
 	users, groups, more := x.Members.Find(query, MostFound)
-	var found []string
-	for _, u := range users {
-		found = append(found, u.ID)
-	}
+	found := Each(users, func(u slackapi.User) string { return u.ID })
 	if x.Groups {
-		found = nil
-		for _, g := range groups {
-			found = append(found, g.ID)
-		}
+		found = Each(groups, func(g slackapi.Group) string { return g.ID })
 	}
 	c.More = more
 	for _, id := range found {

@@ -21,8 +21,7 @@ import (
 
 // Limits and words that all lists share.
 const (
-	// MostLooked bounds the newest rows that a search reads, or that one page reads to find those that a member may
-	// see.
+	// MostLooked bounds the newest rows that a search reads, or a page to find those that a member may see.
 	MostLooked = 1000
 	// MostLive bounds the rows that a page may read if it refreshes itself every few seconds.
 	MostLive = 200
@@ -45,10 +44,9 @@ type List struct {
 // ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor. A
 // viewer who pages back to the beginning is redirected to the first page, which refreshes itself; led reports that
 // redirect.
-func ReadList[T any](
-	c *Site, w http.ResponseWriter, r *http.Request, v *Viewer, l *List, cursor string, at func(cursor string) string,
-	read func(people.Reach) (store.Page[T], error),
-) (page store.Page[T], reach people.Reach, led bool, err error) {
+func ReadList[T any](c *Site, w http.ResponseWriter, r *http.Request, v *Viewer, l *List, cursor string,
+	at func(cursor string) string, read func(people.Reach) (store.Page[T], error)) (page store.Page[T], reach people.Reach,
+	led bool, err error) {
 	if reach, err = c.People.Sight(r.Context(), v.Team, v.User); err != nil {
 		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
 		l.Unsaid = true
@@ -200,11 +198,8 @@ func PeopleToChoose(v *Viewer, words Texts, names map[string]string, chosen stri
 }
 
 // Choices returns the options of a filter by values, labelled by a table of the page's texts.
-func Choices[T ~string](words Texts, table, chosen string, all ...T) (out []Choice) {
-	for _, x := range all {
-		out = append(out, Choice{string(x), words.In(table, x), string(x) == chosen})
-	}
-	return out
+func Choices[T ~string](words Texts, table, chosen string, all ...T) []Choice {
+	return Each(all, func(x T) Choice { return Choice{string(x), words.In(table, x), string(x) == chosen} })
 }
 
 // BadFilter has the invalid fields of an address, as the page's texts name them.
@@ -253,11 +248,7 @@ func DayOf(text string) (time.Time, error) {
 
 // Problems returns a sentence for each invalid value in an address.
 func Problems(t Texts, bad BadFilter) []string {
-	var out []string
-	for _, field := range slices.Sorted(maps.Keys(bad)) {
-		out = append(out, t.In("bad", field))
-	}
-	return out
+	return Each(slices.Sorted(maps.Keys(bad)), func(field string) string { return t.In("bad", field) })
 }
 
 // Channel names the channel of a request as far as the viewer is in it.

@@ -97,8 +97,7 @@ func menu(v *Viewer) []group {
 		{words.Say("system"), []entry{at("settings"), at("integrations"), at("tools"), at("insights"), at("audit")}}}
 }
 
-// above returns the page of the menu that a page belongs to, or nil for that page itself. A form of that page may
-// answer with another one.
+// above returns the page of the menu that a page belongs to, or nil for that page itself, but for a form's answers.
 func above(menu []group, d Document, r *http.Request) *entry {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	for _, g := range menu {

@@ -113,10 +113,8 @@ type sentPage struct {
 
 // ShowKept shows the stored prompts of the calls that an address names, if the aggregate made those calls; back is the
 // address of the list of calls, and answer returns what the calls made.
-func (c *Site) ShowKept(
-	w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, made []*aggregate.Use, back, what string,
-	answer func(*aggregate.Use) (string, error),
-) error {
+func (c *Site) ShowKept(w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, made []*aggregate.Use,
+	back, what string, answer func(*aggregate.Use) (string, error)) error {
 	i := slices.IndexFunc(made, func(u *aggregate.Use) bool { return u.ID == r.PathValue("use") })
 	if i < 0 || !made[i].Kept() {
 		return aggregate.ErrNotFound

@@ -56,10 +56,8 @@ func cookieName(r *http.Request, name string) string {
 
 // SetCookie sets a cookie that lasts so long; a negative duration deletes it.
 func SetCookie(w http.ResponseWriter, r *http.Request, name, value string, lasts time.Duration) {
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(lasts / time.Second),
-		HttpOnly: true, Secure: !IsLocal(r.Host), SameSite: http.SameSiteLaxMode,
-	})
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(lasts / time.Second),
+		HttpOnly: true, Secure: !IsLocal(r.Host), SameSite: http.SameSiteLaxMode})
 }
 
 // CookieOf returns a cookie's value, or "".
@@ -144,8 +142,7 @@ func (c *Site) Open(serve Page) http.HandlerFunc {
 	}
 }
 
-// Within counts an attempt to sign in or to install the app. It returns ErrTooMany if the client address makes too
-// many.
+// Within counts an attempt to sign in or to install the app. It returns ErrTooMany if an address makes too many.
 func (c *Site) Within(r *http.Request) error {
 	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
 	if err == nil && !within {

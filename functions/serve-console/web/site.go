@@ -174,10 +174,8 @@ func WorkspaceName(team, called string) string {
 
 // Refuse logs a forbidden attempt and who made it.
 func Refuse(r *http.Request, v *Viewer, why string) {
-	slog.WarnContext(
-		r.Context(), "refused", "why", why, "method", r.Method, "path", r.URL.Path, "address", r.RemoteAddr, "tenant",
-		v.Tenant, "user", v.User,
-	)
+	slog.WarnContext(r.Context(), "refused", "why", why, "method", r.Method, "path", r.URL.Path, "address", r.RemoteAddr,
+		"tenant", v.Tenant, "user", v.User)
 }
 
 // Readable returns the tenant's settings if the viewer may read the subject: as ReadableAt says, or since they are

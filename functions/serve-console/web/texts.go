@@ -78,8 +78,7 @@ func (t Texts) read(name string) error {
 
 func (t Texts) Locale() string { return t.Say(localeKey) }
 
-// Columns returns the heads of a table's columns by their keys; # stands before the key of a column of numbers. No key
-// is no column.
+// Columns returns the heads of a table's columns by their keys, with # before those of numbers. No key is no column.
 func (t Texts) Columns(keys ...string) (out []explain.Column) {
 	for _, key := range keys {
 		if name, number := strings.CutPrefix(key, "#"); name != "" {
@@ -121,11 +120,15 @@ func (t Texts) List(table, name string) []string {
 
 // Joined joins what values are called.
 func Joined[T any](all []T, called func(T) string, separator string) string {
-	var names []string
+	return strings.Join(Each(all, called), separator)
+}
+
+// Each returns what of makes of each one.
+func Each[T, U any](all []T, of func(T) U) (out []U) {
 	for _, x := range all {
-		names = append(names, called(x))
+		out = append(out, of(x))
 	}
-	return strings.Join(names, separator)
+	return out
 }
 
 // Few names the first of several people, and says how many others there are.
@@ -150,8 +153,7 @@ func Mentions(s string, name func(id string) string) string {
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
-// Named returns what people are called, by their names: with the id if another of them has a name that looks the same,
-// since anybody may choose any.
+// Named returns what people are called: with the id if another's name looks the same, since anybody may choose any.
 func Named(names map[string]string) func(id string) string {
 	called := map[string]string{}
 	for id, name := range names {
