@@ -73,10 +73,8 @@ func wantedBy(r *http.Request) Wanted {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
 	return Wanted{
 		stage: stage, as: r.PostFormValue("as"),
-		Offer: aggregate.Offer{
-			Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
-			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash"),
-		},
+		Offer: aggregate.Offer{Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
+			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash")},
 		reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
 	}
 }
@@ -155,9 +153,7 @@ func (c *Acts) Act(on Page) web.Page {
 
 // Click returns a click by the viewer.
 func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
-	return decide.Click{Ref: ref, ID: id, Want: people.Want{
-		User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole,
-	}}
+	return decide.Click{Ref: ref, ID: id, Want: people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}}
 }
 
 func (c *Acts) Maker() decide.Maker {
@@ -165,9 +161,8 @@ func (c *Acts) Maker() decide.Maker {
 		Organised: c.Organised}
 }
 
-func (c *Acts) decide(
-	r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click, x Wanted,
-) (decide.Verdict, error) {
+func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
+	x Wanted) (decide.Verdict, error) {
 	if x.Act == task.ActTakeAsReason {
 		verdict, _, refused := c.Maker().TakeAsReason(r.Context(), click)
 		verdict.Err = cmp.Or(refused, verdict.Err)
@@ -187,10 +182,8 @@ func (c *Acts) decide(
 }
 
 // Decided answers a form: it redirects to the page, or shows there why nothing was decided.
-func (c *Acts) Decided(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, click decide.Click, x Wanted,
-	verdict decide.Verdict, done string,
-) error {
+func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, click decide.Click, x Wanted,
+	verdict decide.Verdict, done string) error {
 	log := slog.With(click.Ref.Kind+"_id", click.Ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
 	switch {
 	case verdict.Err == nil:
@@ -289,10 +282,8 @@ func Apart(all []Button, asks bool) (here, others []Button) {
 
 func (x Asking) button(o aggregate.Offer) Button {
 	words := x.Words
-	b := Button{
-		Offer: o, Label: words.In("act", o.Act), Confirm: words.In("confirm", o.Act), About: words.In("act_about", o.Act),
-		Class: "button-danger",
-	}
+	b := Button{Offer: o, Label: words.In("act", o.Act), Confirm: words.In("confirm", o.Act),
+		About: words.In("act_about", o.Act), Class: "button-danger"}
 	if o.Act == aggregate.ActReject {
 		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -54,10 +53,8 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 }
 
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
-	d := Reader{
-		Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person, Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel),
-		ChannelOf: x.Surface.Marks.Channel,
-	}.walk(g)
+	d := Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
+		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel), ChannelOf: x.Surface.Marks.Channel}.walk(g)
 	t := &Turn{drawing: d}
 	if t.st.Refused != nil {
 		t.Who = t.waits()
@@ -122,10 +119,8 @@ func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all 
 	o := x.Of.Origin()
 	policy := x.Settings.Policy(o.Team)
 	policy.StandIns = all
-	by := aggregate.Actor{
-		Type: aggregate.ActorUser, ID: x.Viewer.User, Team: o.Team, Member: member, Surface: aggregate.SurfaceConsole,
-		Stage: stage, Channel: g.Place(o).Channel,
-	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: x.Viewer.User, Team: o.Team, Member: member,
+		Surface: aggregate.SurfaceConsole, Stage: stage, Channel: g.Place(o).Channel}
 	change, err := decide.Approve(x.Of, id, by, policy, now)
 	why, _ = errors.AsType[*circulation.Refusal](err)
 	if why != nil && (why.Why == circulation.WhyWhom ||
@@ -182,10 +177,10 @@ func (x Asking) whom(t *Turn) *web.Field {
 	if len(t.AsWhom) < 2 {
 		return nil
 	}
-	w := web.Select("as", t.words.Say("as_whom"), t.words.Say("choose_whom"), nil)
-	for _, p := range t.AsWhom {
-		w.Choices = append(w.Choices, web.Choice{Value: p.User, Text: x.Surface.Marks.Person(p.User)})
-	}
+	w := web.Select("as", t.words.Say("as_whom"), t.words.Say("choose_whom"),
+		web.Each(t.AsWhom, func(p circulation.Person) web.Choice {
+			return web.Choice{Value: p.User, Text: x.Surface.Marks.Person(p.User)}
+		}))
 	return &w
 }
 
@@ -265,13 +260,10 @@ func (d *drawing) waits() string {
 	if s == nil {
 		return ""
 	}
-	var names []string
 	owing := d.st.Owes()
-	for _, p := range owing[:min(len(owing), mostOwing)] {
-		names = append(names, d.Person(p.User))
-	}
-	text := strings.Join(names, d.words.Say("middot"))
-	if more := len(owing) - len(names); more > 0 {
+	named := owing[:min(len(owing), mostOwing)]
+	text := web.Joined(named, func(p circulation.Person) string { return d.Person(p.User) }, d.words.Say("middot"))
+	if more := len(owing) - len(named); more > 0 {
 		text = d.words.Say("others", "who", text, "n", more)
 	}
 	if s.Mode == circulation.ModeChannel {

@@ -69,10 +69,8 @@ type Sum struct {
 
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
-	out := Effect{
-		Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
-		Text: r.Line(e.Words), Items: e.Items,
-	}
+	out := Effect{Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
+		Text: r.Line(e.Words), Items: e.Items}
 	if e.Access != aggregate.Read && e.Amount != rules.Nothing() {
 		out.Amount = explain.Money(r.Locale, e.Amount)
 	}
@@ -124,29 +122,21 @@ func (r Reader) Sum(steps []task.Step) Sum {
 	} else {
 		out.Nothing = r.Line(sum.Says())
 	}
-	for _, e := range sum.Then {
-		out.Writes = append(out.Writes, of(e))
-	}
-	for _, e := range sum.Reads {
-		out.Reads = append(out.Reads, of(e))
-	}
+	out.Writes, out.Reads = append(out.Writes, web.Each(sum.Then, of)...), web.Each(sum.Reads, of)
 	return out
 }
 
 // Changes returns what differs between two versions of steps, nil if nothing does.
 func (r Reader) Changes(version int, was, is []task.Step) *Changes {
-	out := &Changes{Words: web.TextsOf("effect", r.Locale), Version: version}
-	for _, c := range explain.Between(r.Locale, was, is) {
-		out.All = append(out.All, Change{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)})
-	}
-	if out.All == nil {
+	all := explain.Between(r.Locale, was, is)
+	if len(all) == 0 {
 		return nil
 	}
-	return out
+	return &Changes{Words: web.TextsOf("effect", r.Locale), Version: version, All: web.Each(all,
+		func(c explain.Change) Change { return Change{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)} })}
 }
 
-// ReadPayload returns an action's complete payload. It returns an error if the payload can't be read or doesn't fit its
-// type.
+// ReadPayload returns an action's complete payload, or an error if it can't be read or doesn't fit its type.
 func ReadPayload(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversation.Action) (
 	p conversation.Payload, err error) {
 	text, err := c.Results.Open(ctx, ref, x.Payload)
@@ -173,8 +163,7 @@ func PayloadOf(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversat
 // mostBrief is how many characters of a line a list shows.
 const mostBrief = 200
 
-// Briefly returns the beginning of a line, without ids: the page that a list's row leads to tells people of one name
-// apart.
+// Briefly returns the beginning of a line, without the ids by which the row's page tells people of one name apart.
 func (r Reader) Briefly(pieces []explain.Piece) (out []Piece) {
 	left := mostBrief
 	for _, p := range r.Line(pieces) {

@@ -33,10 +33,8 @@ type Entry struct {
 // EntriesOf formats audit entries in words; person and agent return names.
 func EntriesOf(log []aggregate.AuditEntry, words auditlog.Words, person, agent func(id string) string) (out []Entry) {
 	for _, e := range log {
-		x := Entry{
-			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
-			Resource: legible.OneLine(e.ResourceID), Briefly: words.Briefly(e, person),
-		}
+		x := Entry{ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
+			Resource: legible.OneLine(e.ResourceID), Briefly: words.Briefly(e, person)}
 		if of := words.Subject(e); of != "" {
 			x.On = legible.OneLine(words.Resource(e.ResourceType) + ": " + of)
 		}
@@ -46,16 +44,15 @@ func EntriesOf(log []aggregate.AuditEntry, words auditlog.Words, person, agent f
 		case aggregate.ActorAgent:
 			x.By = agent(e.ActorID)
 		}
-		for _, d := range words.Details(e, person) {
-			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
-		}
+		x.Details = web.Each(words.Details(e, person), func(d auditlog.Detail) auditlog.Detail {
+			return auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)}
+		})
 		out = append(out, x)
 	}
 	return out
 }
 
-// SurfaceOf returns what says why something is refused, and who may: in sentences that show what these functions return
-// for people and channels.
+// SurfaceOf returns what says why something is refused, and who may, with these names of people and channels.
 func SurfaceOf(v *web.Viewer, person, channel func(id string) string) explain.Surface {
 	return explain.Surface{Locale: v.Locale, Marks: marks{person, channel}}
 }

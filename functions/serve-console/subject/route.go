@@ -148,9 +148,7 @@ func (d *drawing) draw(out *Route) {
 	if d.g.Route.Hands > 1 {
 		out.Hands = d.g.Route.Hands
 	}
-	for _, p := range d.g.Route.Readers {
-		out.Readers = append(out.Readers, d.Person(p.User))
-	}
+	out.Readers = web.Each(d.g.Route.Readers, func(p circulation.Person) string { return d.Person(p.User) })
 	out.Asked, out.Opened = d.gate.AskedSum, circulation.RouteHash(d.g)
 	if len(d.g.Acts) > 0 {
 		out.Acts = circulation.Hash(d.g.Acts)
@@ -217,10 +215,8 @@ var badges = map[string]string{
 func (d *drawing) stage(i int) Stage {
 	s := &d.st.Stages[i]
 	state := d.stateOf(i)
-	out := Stage{
-		Name: d.line(s.Name), Present: state == present,
-		Mark: stageMarks[state], State: d.words.In("states", state), Badge: badges[state],
-	}
+	out := Stage{Name: d.line(s.Name), Present: state == present, Mark: stageMarks[state],
+		State: d.words.In("states", state), Badge: badges[state]}
 	if s.LeftOut != "" {
 		out.Why = d.why(s.LeftOut)
 		return out
@@ -235,9 +231,7 @@ func (d *drawing) stage(i int) Stage {
 		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
 	}
 	d.people(i, &out)
-	for _, act := range s.Stamps {
-		out.Stamps = append(out.Stamps, d.act(act))
-	}
+	out.Stamps = web.Each(s.Stamps, d.act)
 	for j := range d.g.Acts {
 		if act := &d.g.Acts[j]; act.Kind == circulation.TakeBack && act.Stage == i+1 {
 			out.TakenBack = append(out.TakenBack, d.act(act))
@@ -319,9 +313,8 @@ func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code
 
 // How package rules says by what it found somebody.
 var (
-	viaPhrases = map[string]string{
-		"named by the rule": "via_name", "approver of direct messages": "via_home", task.ViaStamped: "via_stamped",
-	}
+	viaPhrases = map[string]string{"named by the rule": "via_name", "approver of direct messages": "via_home",
+		task.ViaStamped: "via_stamped"}
 	viaForms = []struct {
 		key  string
 		form language.Regexp // its groups are the text's values; the first that matches counts

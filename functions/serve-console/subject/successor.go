@@ -104,11 +104,9 @@ type pageData struct {
 // wantedBy reads what a form or a link asks for.
 func successorBy(r *http.Request) decide.Successor {
 	stage, _ := strconv.Atoi(r.FormValue("stage")) // 0 is no stage
-	return decide.Successor{
-		Vacancy: decide.Vacancy{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
-		To:      r.PostFormValue("to"), Hash: r.PostFormValue("asked"),
-		Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
-	}
+	return decide.Successor{Vacancy: decide.Vacancy{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
+		To: r.PostFormValue("to"), Hash: r.PostFormValue("asked"),
+		Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n")}
 }
 
 // show asks whom to choose. why is why nobody was chosen, if somebody tried.
@@ -135,17 +133,15 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	name := c.Called(r.Context(), v, ids...)
 	reader := Reader{Locale: v.Locale, Person: name, Unit: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
-	d := pageData{
-		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum, Asks: x.Vacancy,
-		Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
-		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText,
-	}
+	d := pageData{Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum,
+		Asks: x.Vacancy, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
+		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText}
 	if rule := g.Terms.Rule; rule != nil {
 		d.Rule = card.OneLine(rule.Name)
 	}
-	for _, p := range offered {
-		d.People = append(d.People, person{p.User, name(p.User), reader.Via(p.Via), p.User == x.To})
-	}
+	d.People = web.Each(offered, func(p circulation.Person) person {
+		return person{p.User, name(p.User), reader.Via(p.Via), p.User == x.To}
+	})
 	if silent && x.To != "" { // what was typed stays, for another try
 		d.People = []person{{ID: x.To, Name: name(x.To), Chosen: true}}
 	}
@@ -167,8 +163,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.Show(w, r, v, doc, "stand-ins/successor")
 }
 
-func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page,
-	a decide.Subject) error {
+func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, a decide.Subject) error {
 	x := successorBy(r)
 	ctx, cancel := context.WithTimeout(r.Context(), Within)
 	defer cancel()
@@ -182,8 +177,7 @@ func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Vi
 	return c.show(w, r, v, on, a, x, verdict.Err)
 }
 
-// Successors returns where an administrator names who takes a person's place at a stage of a gate, on a page below that
-// of what the gate belongs to.
+// Successors returns where an administrator names who takes a person's place at a gate's stage, below its page.
 func Successors(path, gate string) func(stage int, user string) string {
 	return func(stage int, user string) string {
 		return web.At(path+"/successor", map[string]string{"gate": gate, "stage": strconv.Itoa(stage), "for": user})
