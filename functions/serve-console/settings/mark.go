@@ -29,8 +29,7 @@ type markable struct {
 	knows          []tenancy.Constraint
 }
 
-// markable returns a tool whose amount and destinations can be marked. It returns ErrNoPage if the tool only reads or
-// is none that is allowed.
+// markable returns a tool that can be marked. It returns ErrNoPage if the tool only reads or is none that is allowed.
 func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error) {
 	name := r.PathValue("name")
 	if m.row, _, err = c.Store.ToolPermission(r.Context(), v.Tenant, name); err != nil {
@@ -216,10 +215,8 @@ func roleIn(m *rules.Mark, pointer string) string {
 
 func typedIn(r *http.Request) typedMark {
 	f := r.PostForm
-	t := typedMark{
-		Act: f.Get("shows"), Currency: strings.ToUpper(strings.TrimSpace(f.Get("currency"))),
-		Free: f.Get("free") != "", Example: f.Get("example"),
-	}
+	t := typedMark{Act: f.Get("shows"), Currency: strings.ToUpper(strings.TrimSpace(f.Get("currency"))),
+		Free: f.Get("free") != "", Example: f.Get("example")}
 	nth := func(name string, i int) string {
 		if i < len(f[name]) {
 			return strings.TrimSpace(f[name][i])

@@ -68,12 +68,9 @@ type reading struct {
 
 func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField) markData {
 	p := m.row
-	d := markData{
-		Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.own == nil,
-		Stale:    p.Mark != nil && p.Mark.Version != m.version,
-		Currency: typed.Currency, Free: typed.Free, Example: typed.Example,
-		Labels: append(slices.Clone(typed.Labels), typedLabel{}),
-	}
+	d := markData{Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.own == nil,
+		Stale: p.Mark != nil && p.Mark.Version != m.version, Currency: typed.Currency, Free: typed.Free,
+		Example: typed.Example, Labels: append(slices.Clone(typed.Labels), typedLabel{})}
 	for _, act := range append([]rules.Act{""}, rules.Acts...) {
 		d.Acts = append(d.Acts, web.Choice{Value: string(act), Text: t.In("acts", act), Chosen: string(act) == typed.Act})
 	}
@@ -83,10 +80,9 @@ func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField)
 	}
 	mark, _ := typed.mark(m)
 	p.Mark = mark
-	d.Reading = t.reading(p.Call(m.version, aggregate.Write, aggregate.JSON(typed.Example), mark), task.Step{
-		Order: 1, Tool: p.ToolName, ToolVersion: m.version, Access: aggregate.Write,
-		ToolInput: aggregate.JSON(typed.Example), Mark: mark,
-	})
+	d.Reading = t.reading(p.Call(m.version, aggregate.Write, aggregate.JSON(typed.Example), mark), task.Step{Order: 1,
+		Tool: p.ToolName, ToolVersion: m.version, Access: aggregate.Write, ToolInput: aggregate.JSON(typed.Example),
+		Mark: mark})
 	return d
 }
 

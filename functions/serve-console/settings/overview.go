@@ -162,11 +162,8 @@ func Told(locale string, m *people.Members, details aggregate.JSON) map[string]a
 	return out
 }
 
-func texts(values []changed) (all []string) {
-	for _, v := range values {
-		all = append(all, v.Text)
-	}
-	return all
+func texts(values []changed) []string {
+	return web.Each(values, func(v changed) string { return v.Text })
 }
 
 // history shows who changed what, and the file.

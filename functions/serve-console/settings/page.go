@@ -128,8 +128,7 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	return c.Done(w, r, sectionPath(p.Key), "saved")
 }
 
-// unasked says what could not be asked for what it would have to say before settings are saved, "" if that is not what
-// an error means.
+// unasked says what did not answer that is asked before settings are saved; "" if an error means something else.
 func (t settingsTexts) unasked(ctx context.Context, err error) string {
 	switch {
 	case errors.Is(err, explain.ErrUnverified):

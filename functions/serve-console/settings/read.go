@@ -207,8 +207,7 @@ type importData struct {
 	Save     bool // it may be saved
 }
 
-// importSettings shows what a file would change, and saves it once confirmed. It refuses ids of people whom Slack
-// doesn't know.
+// importSettings shows what a file would change, and saves it once confirmed. It refuses people unknown to Slack.
 func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, now tenancy.Settings) error {
 	text, err := web.YAML(r)
 	if err != nil {
@@ -224,11 +223,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		}
 	}
 	silent := data.Unasked != ""
-	var wrong []web.Fault
-	for _, f := range faults {
-		wrong = append(wrong, t.fault(file, f))
-	}
-	data.Faults = web.FaultsOf(wrong)
+	data.Faults = web.FaultsOf(web.Each(faults, func(f web.YAMLFault) web.Fault { return t.fault(file, f) }))
 	// If the text was edited after its changes were shown, show the new changes first.
 	if len(faults) == 0 && !silent && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if data.Conflict = web.RevisionOf(r.PostForm) != now.Rev; !data.Conflict {
@@ -263,10 +258,9 @@ func (c *Pages) faultsOf(ctx context.Context, v *web.Viewer, now tenancy.Setting
 	if err == nil && len(problems) == 0 {
 		problems, err = c.listable(ctx, v, now, s)
 	}
-	for _, p := range problems {
-		all = append(all, web.YAMLFault{Problem: p, Line: file.Line(p.Field)})
-	}
-	return all, err
+	return web.Each(problems, func(p tenancy.Problem) web.YAMLFault {
+		return web.YAMLFault{Problem: p, Line: file.Line(p.Field)}
+	}), err
 }
 
 // fault describes a fault: the line, the setting, and the person's name in the file.
@@ -290,9 +284,8 @@ var form = web.YAMLForm{
 		x, ok := tenancy.SettingNamed(name)
 		return ok && x.Own
 	},
-	Called: map[string]string{
-		"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default", "authRef": "auth_ref",
-	},
+	Called: map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default",
+		"authRef": "auth_ref"},
 }
 
 // SettingsFile is settings as they are saved, compared or copied to another workspace, with where the file says what.

@@ -25,9 +25,8 @@ var errNoFiles = errors.New("the files of contests can't be checked")
 // The prices are those that are saved with the setting; nil: those that were saved before.
 func (c *Pages) described(ctx context.Context, v *web.Viewer, d tenancy.DraftContest, prices []tenancy.ModelPrice) (
 	*store.Described, error) {
-	answer, err := c.Contests(ctx, store.ContestQuery{
-		Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds, Prices: prices, Locale: v.Locale,
-	})
+	answer, err := c.Contests(ctx, store.ContestQuery{Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds,
+		Prices: prices, Locale: v.Locale})
 	if err != nil {
 		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)
 		return nil, errNoFiles
@@ -66,8 +65,7 @@ type contestNote struct {
 // lookWithin bounds the check of a contest's files for a page that shows the settings without it, too.
 const lookWithin = 10 * time.Second
 
-// contestNote checks the files of the saved contest. It returns nil if policies are drafted without one, and for files
-// without mistake or warning.
+// contestNote checks the files of the saved contest; nil if there is none, or neither mistake nor warning in them.
 func (c *Pages) contestNote(ctx context.Context, v *web.Viewer, s tenancy.Settings) *contestNote {
 	if !s.DraftContest.Enabled {
 		return nil
@@ -190,8 +188,7 @@ func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x
 	return all, nil
 }
 
-// find asks GitHub for a source's repository and ref. It returns the field that GitHub knows nothing of, with the rule
-// that it breaks.
+// find asks GitHub for a source's repository and ref. It returns the field that isn't there, with the rule it breaks.
 func (g GitHub) find(ctx context.Context, tenant string, s *agent.Source) (field string, rule agent.Rule, err error) {
 	app, err := g.App(ctx, tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {

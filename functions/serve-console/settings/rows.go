@@ -51,24 +51,18 @@ var rowsLists = map[string][]column{
 	},
 }
 
-func named[T ~string](list []T) (out []string) {
-	for _, x := range list {
-		out = append(out, string(x))
-	}
-	return out
+func named[T ~string](list []T) []string {
+	return web.Each(list, func(x T) string { return string(x) })
 }
 
-func inputsOf(x tenancy.Setting) (names []string) {
+func inputsOf(x tenancy.Setting) []string {
 	switch {
 	case hourly(x.Name):
 		return []string{x.Name, x.Name + unit}
 	case x.Kind != tenancy.KindRows:
 		return []string{x.Name}
 	}
-	for _, c := range rowsLists[x.Name] {
-		names = append(names, x.Name+"."+c.key)
-	}
-	return names
+	return web.Each(rowsLists[x.Name], func(c column) string { return x.Name + "." + c.key })
 }
 
 type settingRow struct {
@@ -97,11 +91,8 @@ func addRows(f url.Values, s tenancy.Settings) {
 		add("prices", x.Model, x.Input, x.Output, x.Cached, x.Date)
 	}
 	for _, d := range s.Agents {
-		add(
-			"agents", d.ID, d.Metadata["label"], string(d.Provider), d.Model, d.Endpoint,
-			strings.Join(named(d.Capabilities), ", "), d.AuthRef, number(d.ContextTokens),
-			fmt.Sprint(d.IsDefault),
-		)
+		add("agents", d.ID, d.Metadata["label"], string(d.Provider), d.Model, d.Endpoint,
+			strings.Join(named(d.Capabilities), ", "), d.AuthRef, number(d.ContextTokens), fmt.Sprint(d.IsDefault))
 	}
 	for _, r := range s.AutoActions {
 		add("auto_actions", agent.Line(r.Argv), r.Source, r.Place, fmt.Sprint(r.Changed))
@@ -123,8 +114,7 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// rowsTyped returns the non-empty rows of a list in a form; each maps keys to cells. asked is false if the form lacks
-// the list.
+// rowsTyped returns a list's rows that aren't empty, of cells by key. asked is false if the form lacks the list.
 func rowsTyped(f url.Values, list string) (rows []map[string]string, asked bool) {
 	columns := rowsLists[list]
 	first := list + "." + columns[0].key
@@ -172,10 +162,7 @@ func typedList[T any](f url.Values, name string, list *[]T, of func(row map[stri
 	if !asked {
 		return
 	}
-	*list = []T{}
-	for _, row := range rows {
-		*list = append(*list, of(row))
-	}
+	*list = append([]T{}, web.Each(rows, of)...)
 }
 
 // listed splits what is typed with commas or blanks between.
@@ -185,19 +172,16 @@ func listed(text string) []string {
 
 // agentTyped returns the typed agent; fields that the page doesn't have stay as they were.
 func agentTyped(row map[string]string, was []agent.Definition) agent.Definition {
-	d := agent.Definition{
-		ID: row["id"], Provider: agent.Provider(row["provider"]), Model: row["model"], Endpoint: row["endpoint"],
-		AuthRef: row["auth_ref"], IsDefault: row["is_default"] == "true",
-	}
+	d := agent.Definition{ID: row["id"], Provider: agent.Provider(row["provider"]), Model: row["model"],
+		Endpoint: row["endpoint"], AuthRef: row["auth_ref"], IsDefault: row["is_default"] == "true"}
 	if text := row["context_tokens"]; text != "" {
 		n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
 		if d.ContextTokens = n; err != nil || n == 0 {
 			d.ContextTokens = -1 // breaks the rule, as whatever else is no such number
 		}
 	}
-	for _, c := range listed(row["capabilities"]) {
-		d.Capabilities = append(d.Capabilities, agent.Capability(strings.ToLower(c)))
-	}
+	d.Capabilities = web.Each(listed(strings.ToLower(row["capabilities"])),
+		func(c string) agent.Capability { return agent.Capability(c) })
 	if old, ok := agent.Find(was, d.ID); ok {
 		d.Metadata = maps.Clone(old.Metadata)
 	}

@@ -18,8 +18,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// ServerTools lists the tools of MCP servers, and allows or forbids them for tasks and contests. mcp.Admin implements
-// it.
+// ServerTools, as mcp.Admin, lists the tools of MCP servers, and allows or forbids them for tasks and contests.
 type ServerTools interface {
 	Tools(ctx context.Context, tenant, server string) ([]mcp.Listed, error)
 	Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access, by aggregate.Actor) error
@@ -154,8 +153,7 @@ func (c *Pages) serverTools(ctx context.Context, v *web.Viewer, server string) (
 	return c.Servers.Tools(ctx, v.Tenant, server)
 }
 
-// kept returns a server's allowed tools as they were when allowed: the page shows them, and they can be forbidden, even
-// if the server doesn't answer.
+// kept returns a server's tools as they were allowed: to show and forbid them even if the server doesn't answer.
 func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed) {
 	for _, p := range rows {
 		server, name, ok := tenancy.ServerTool(p.ToolName)
@@ -164,10 +162,8 @@ func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed)
 		}
 		x := mcp.Listed{Name: p.ToolName, URL: p.Pin.URL, Hash: p.Pin.Hash, State: mcp.On, Access: p.Pin.Access,
 			Contests: p.ForContests()}
-		x.Tool = mcp.Tool{
-			Name: name, Title: p.Pin.Title, Description: p.Pin.Description, Input: string(p.Pin.Input),
-			Output: string(p.Pin.Output),
-		}
+		x.Tool = mcp.Tool{Name: name, Title: p.Pin.Title, Description: p.Pin.Description, Input: string(p.Pin.Input),
+			Output: string(p.Pin.Output)}
 		if p.ChangedAt != nil {
 			x.State = mcp.Changed
 		}
@@ -185,16 +181,13 @@ func (t toolsTexts) silence(locale string, err error) string {
 }
 
 func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serverTool {
-	out := serverTool{
-		Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.In("states", x.State),
+	out := serverTool{Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.In("states", x.State),
 		Badge: badges[x.State], Access: t.Say(accesses[x.Access]),
 		Allowable:   asked && x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On,
-		Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone,
-		Open:        x.State == mcp.Changed, Problem: t.unfit(x.Problem),
-		Contests: x.State == mcp.On && x.Contests,
+		Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone, Open: x.State == mcp.Changed,
+		Problem: t.unfit(x.Problem), Contests: x.State == mcp.On && x.Contests,
 		Listable: x.State == mcp.On && !x.Contests && x.Access == aggregate.Read,
-		Writes:   x.State == mcp.On && x.Access == aggregate.Write,
-	}
+		Writes:   x.State == mcp.On && x.Access == aggregate.Write}
 	if x.State == mcp.On && pin != nil {
 		out.Version = pin.Version()
 	}
@@ -207,9 +200,8 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 	if changed {
 		was = mcp.Tool{Title: pin.Title, Description: pin.Description, Input: string(pin.Input), Output: string(pin.Output)}
 		if pin.URL != x.URL {
-			out.Says = append(out.Says, saying{
-				Label: t.Say("address"), Is: legible.Spelled(x.URL), Was: legible.Spelled(pin.URL), Changed: true,
-			})
+			out.Says = append(out.Says, saying{Label: t.Say("address"), Is: legible.Spelled(x.URL),
+				Was: legible.Spelled(pin.URL), Changed: true})
 		}
 		if x.Tool.Title == "" && was.Title == x.Tool.Name { // a tool without a title is kept under its name
 			was.Title = ""

@@ -59,10 +59,8 @@ type input struct {
 
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
-	d := settingsData{
-		Path: sectionPath(p.Key), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict, Unasked: p.unasked,
-		Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", NoSlack: p.members == nil,
-	}
+	d := settingsData{Path: sectionPath(p.Key), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict,
+		Unasked: p.unasked, Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", NoSlack: p.members == nil}
 	d.Ruled = p.now.RulesRev > 0 && p.Key == "approval"
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {
@@ -73,9 +71,7 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 		}
 		d.Problems = append(d.Problems, web.Fault{At: placeOf(base), Label: label, Text: t.problem(wrong)})
 	}
-	for _, name := range p.both {
-		d.Both = append(d.Both, t.label(name))
-	}
+	d.Both = web.Each(p.both, t.label)
 	for _, x := range p.Settings {
 		title := t.In("groups", x.Name)
 		if title != "" || len(d.Groups) == 0 {
@@ -335,10 +331,8 @@ func (t settingsTexts) rule(r tenancy.Rule, values ...any) string {
 
 func (t settingsTexts) problem(p tenancy.Problem) string {
 	words := web.Joined(p.Words, func(w string) string { return t.value(p.Field, w) }, " / ")
-	return cmp.Or(
-		t.rule(p.Rule, "min", web.Count(int64(p.Min)), "max", web.Count(int64(p.Max)), "words", words),
-		string(p.Rule),
-	)
+	return cmp.Or(t.rule(p.Rule, "min", web.Count(int64(p.Min)), "max", web.Count(int64(p.Max)), "words", words),
+		string(p.Rule))
 }
 
 // label returns a field's readable name; a field in a list has its number appended, and its column if it has one.

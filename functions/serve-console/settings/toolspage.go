@@ -120,11 +120,8 @@ func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPe
 
 // own returns a tool with its saved permission or, if the form was sent, with the typed values.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
-	x := ownTool{
-		Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale),
-		Write:    s.Access == aggregate.Write,
-		Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev,
-	}
+	x := ownTool{Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale),
+		Write: s.Access == aggregate.Write, Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev}
 	if x.Write {
 		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Marked(x.Version), x.Version)
 	}
