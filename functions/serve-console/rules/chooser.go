@@ -16,12 +16,9 @@ import (
 // also if it is none of them: then it is said by lost.
 func choose(c web.Chooser, chosen []string, all []web.Box, lost func(value string) web.Box) web.Chooser {
 	for _, value := range chosen {
-		b := web.Box{}
+		b := lost(value)
 		if i := slices.IndexFunc(all, func(x web.Box) bool { return x.Value == value }); i >= 0 {
-			b = all[i]
-			b.Note = ""
-		} else {
-			b = lost(value)
+			b, b.Note = all[i], ""
 		}
 		b.On = true
 		c.Chosen = append(c.Chosen, b)
@@ -69,12 +66,9 @@ var channelForm = language.Regexp{Text: `^[CG][A-Z0-9]{2,40}$`}
 
 // channelChooser chooses among the viewer's channels, and others by their ids.
 func (a *asked) channelChooser(ids []string, query string) web.Chooser {
-	var all []web.Box
-	for _, id := range a.sortedChannels() {
-		all = append(all, web.Box{Value: id, Text: a.channel(id)})
-	}
+	box := func(id string) web.Box { return web.Box{Value: id, Text: a.channel(id)} }
 	of := web.Chooser{Name: "channels", Query: strings.TrimLeft(strings.TrimSpace(query), "#＃")}
-	c := choose(of, ids, all, func(id string) web.Box { return web.Box{Value: id, Text: a.channel(id)} })
+	c := choose(of, ids, web.Each(a.sortedChannels(), box), box)
 	id := strings.ToUpper(c.Query)
 	if c.Query = query; len(c.Found) == 0 && channelForm.Get().MatchString(id) && !slices.Contains(ids, id) {
 		c.Found = append(c.Found, web.Box{Value: id, Text: id, Note: a.Say("channel_unseen")})

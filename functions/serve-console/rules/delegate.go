@@ -92,8 +92,7 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Done(w, r, address, "stand_in_set")
 }
 
-// unfit returns the field with somebody who is no full member. It returns explain.ErrUnverified when Slack can't be
-// asked.
+// unfit returns the field with somebody who is no full member; explain.ErrUnverified when Slack can't be asked.
 func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn) (field string, err error) {
 	rules, _, err := c.Refused(ctx, v, []string{t.hand, t.principal}, nil)
 	for _, x := range [][2]string{{"hand", t.hand}, {"principal", t.principal}} {
@@ -203,8 +202,7 @@ func (c *StandInPages) forbidden(ctx context.Context, in tenancy.Employed, d ten
 	}
 }
 
-// own returns the delegations by which somebody stands in or is stood in for, whether these name their account or their
-// person.
+// own returns the delegations by which somebody stands in or is stood in for, by their account or their person.
 func (c *StandInPages) own(ctx context.Context, tenant, user string, in tenancy.Employed) (all []tenancy.Delegation,
 	err error) {
 	if all, err = c.Store.DelegationsBy(ctx, tenant, user); err != nil {

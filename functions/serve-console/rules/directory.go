@@ -136,8 +136,8 @@ func (a *asked) askSlack(ctx context.Context, s *workspace) error {
 // readersOf returns the accounts that are told after decisions.
 func readersOf(x *rules.Rules) (ids []string) {
 	outcomes := []rules.Outcome{x.Last.Reads, x.Last.Writes}
-	for i := range x.Rules {
-		outcomes = append(outcomes, x.Rules[i].Outcome)
+	for _, r := range x.Rules {
+		outcomes = append(outcomes, r.Outcome)
 	}
 	for _, o := range outcomes {
 		if o.Route != nil && o.Route.Readers != nil {
@@ -197,10 +197,9 @@ func (a *asked) departmentBoxes() (all []web.Box) {
 				continue
 			}
 			seen[d.Code] = true
-			var above []string
-			for _, x := range chart.Path(d.Parent) {
-				above = append(above, legible.OneLine(cmp.Or(x.Name, x.Code)))
-			}
+			above := web.Each(chart.Path(d.Parent), func(x organisation.Department) string {
+				return legible.OneLine(cmp.Or(x.Name, x.Code))
+			})
 			slices.Reverse(above)
 			all = append(all, web.Box{Value: d.Code, Text: a.department(d.Code), Note: strings.Join(above, " › ")})
 		}
@@ -215,8 +214,7 @@ func positionValue(department, position string) string {
 	return department + between + position
 }
 
-// positionBoxes are the positions that somebody holds in a department today or on the organisation's next day, with
-// who that is.
+// positionBoxes are the positions that are held today or on the organisation's next day, with who holds them.
 func (a *asked) positionBoxes() (all []web.Box) {
 	at, holders := map[string]int{}, map[string][]string{}
 	for _, chart := range a.charts() {

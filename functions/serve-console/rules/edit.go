@@ -171,11 +171,9 @@ type stageData struct {
 // form shows a rule's form. sent is what was typed, if the stages still have their places.
 func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	r := &e.Rule
-	d := ruleData{
-		Draft: packed(a.draft), ID: r.ID, At: e.At, New: e.At == "new", Last: e.last(),
-		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name,
-		Refuse: r.Refuse, Outcome: "default", Numbered: r.Numbered,
-	}
+	d := ruleData{Draft: packed(a.draft), ID: r.ID, At: e.At, New: e.At == "new", Last: e.last(),
+		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse,
+		Outcome: "default", Numbered: r.Numbered}
 	if d.Last {
 		d.Default = legible.Capital(a.In("defaults", e.At))
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
@@ -236,18 +234,16 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 }
 
 // options returns a select's options, named by a table; a value that the form doesn't offer stays chosen.
-func (a *asked) options(table, is string, values ...string) (all []web.Choice) {
+func (a *asked) options(table, is string, values ...string) []web.Choice {
 	if !slices.Contains(values, is) {
 		values = append(values, is)
 	}
-	for _, value := range values {
-		all = append(all, web.Choice{Value: value, Text: cmp.Or(a.In(table, value), value), Chosen: value == is})
-	}
-	return all
+	return web.Each(values, func(value string) web.Choice {
+		return web.Choice{Value: value, Text: cmp.Or(a.In(table, value), value), Chosen: value == is}
+	})
 }
 
-// stages fills in the inputs of a route. A form about a refusal has the inputs of a first stage, too, for whoever
-// chooses a route instead.
+// stages fills in the inputs of a route; beside a refusal, of a first stage, for whoever chooses a route instead.
 func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 	if p == nil {
 		p = &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}

@@ -72,9 +72,7 @@ func listOf[T any](id, title, note string, all []T, line func(T) string) []peopl
 		return nil
 	}
 	l := peopleList{ID: id, Title: title, Note: note, More: max(0, len(all)-mostLines)}
-	for _, x := range all[:len(all)-l.More] {
-		l.Lines = append(l.Lines, line(x))
-	}
+	l.Lines = web.Each(all[:len(all)-l.More], line)
 	return []peopleList{l}
 }
 

@@ -74,9 +74,8 @@ func of(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error
 
 // ask reads what the page needs besides the rules. Without Slack it shows ids instead of names.
 func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
-	a := &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{
-		Texts: v.Texts("rules"), names: map[string]string{}, counts: map[string]int{}, departments: map[string]string{},
-	}}
+	a := &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{},
+		counts: map[string]int{}, departments: map[string]string{}}}
 	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
 	if err != nil {
 		slog.WarnContext(r.Context(), "rules are shown without names", "err", err)
@@ -195,16 +194,14 @@ func (a *asked) begin(how string) error {
 
 // newRule returns the rule that the form of a new one begins with: for the steps of requests, with one stage.
 func (a *asked) newRule() edited {
-	return edited{At: "new", Rule: rules.Rule{
-		ID: aggregate.NewID(), When: rules.Conditions{Kinds: []rules.Kind{rules.KindSteps}},
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}},
-	}}
+	return edited{At: "new", Rule: rules.Rule{ID: aggregate.NewID(),
+		When:    rules.Conditions{Kinds: []rules.Kind{rules.KindSteps}},
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}}}}
 }
 
 func (a *asked) newStage(i int) rules.Stage {
-	return rules.Stage{
-		Name: a.Say("stage_name", "n", i+1), Who: rules.Who{Kind: rules.WhoPeople}, Need: 1, Empty: newEmpty,
-	}
+	return rules.Stage{Name: a.Say("stage_name", "n", i+1), Who: rules.Who{Kind: rules.WhoPeople}, Need: 1,
+		Empty: newEmpty}
 }
 
 // listState is what an answer with the list shows besides the draft.

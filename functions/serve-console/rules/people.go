@@ -48,10 +48,8 @@ func (c *OrganisationPages) people(r *http.Request, v *web.Viewer, t texts, is s
 	const path = "/console/organisation"
 	d.Filter = web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("look_up"),
 		Links: web.Cleared(path, t.Say("everybody"), query+number != ""),
-		Fields: []web.Field{
-			{Name: "q", Label: t.Say("who"), Value: query, Example: t.Say("person_hint")},
-			web.Day("on", t.Say("day_label"), cmp.Or(day, d.On)),
-		}}
+		Fields: []web.Field{{Name: "q", Label: t.Say("who"), Value: query, Example: t.Say("person_hint")},
+			web.Day("on", t.Say("day_label"), cmp.Or(day, d.On))}}
 	if o.Presence(number, on) != organisation.Stranger {
 		d.Person = c.person(r, v, t, is, number, on)
 		return
@@ -76,8 +74,7 @@ func search(o *organisation.Organisation, text string) (all []organisation.Perso
 
 // person says where somebody stands on a day.
 func (c *OrganisationPages) person(r *http.Request, v *web.Viewer, t texts, is store.StandingOrganisation,
-	number string,
-	on organisation.Date) *personData {
+	number string, on organisation.Date) *personData {
 	chart := is.Organisation.Chart(on)
 	p, here := chart.Person(number)
 	out := &personData{Name: t.numbered(is.Organisation, on, number), Here: here,

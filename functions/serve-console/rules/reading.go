@@ -17,8 +17,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// reading is as what files are read, and what is asked about it. Its fields go with each form, so that they are sent
-// whole again.
+// reading is as what files are read, and what is asked about it. Each form sends all of it again.
 type reading struct {
 	Files   []fileRead
 	Missing []string // columns that no file has
@@ -180,9 +179,7 @@ func (t texts) reading(l *organisation.Laid, kept organisation.Kept, files []org
 	for i, s := range l.Sheets {
 		t.file(&x.Files[i], s, encodings[i])
 	}
-	for _, c := range l.Missing {
-		x.Missing = append(x.Missing, t.In("missing", c))
-	}
+	x.Missing = web.Each(l.Missing, func(c organisation.Column) string { return t.In("missing", c) })
 	x.MayLack = slices.Equal(l.Missing, []organisation.Column{organisation.ColumnPath})
 	for _, v := range l.Values {
 		x.Values = append(x.Values, valueRead{t.column(v.Column), legible.Clip(legible.Spelled(v.Value), 40), v.Key(),

@@ -66,13 +66,8 @@ func (s speaker) who(r *rules.Requester) string {
 	if r == nil {
 		return s.Say("anybody")
 	}
-	var of []string
-	for _, code := range r.Departments {
-		of = append(of, s.Say("and_below", "department", s.department(code)))
-	}
-	for _, g := range r.Groups {
-		of = append(of, s.person(g))
-	}
+	below := func(code string) string { return s.Say("and_below", "department", s.department(code)) }
+	of := slices.Concat(web.Each(r.Departments, below), web.Each(r.Groups, s.person))
 	return s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
 }
 

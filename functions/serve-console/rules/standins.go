@@ -68,8 +68,7 @@ func (c *StandInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	return c.show(w, r, v, typedStandIn{principal: v.User, from: today, until: today}, "", "")
 }
 
-// show shows the form as it was typed, with a problem of one of its fields, and the delegations that the viewer may
-// see.
+// show shows the form as it was typed, with a problem of a field, and the delegations that the viewer may see.
 func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, t typedStandIn, field,
 	problem string) error {
 	words, now, today := v.Texts("stand-ins"), c.Now(), c.Today()

@@ -173,9 +173,9 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 		if s.LeftOut == "" {
 			now = ""
 		}
-		for _, p := range s.People {
-			x.People = append(x.People, triedPerson{a.person(p.User), reader.Via(p.Via)})
-		}
+		x.People = web.Each(s.People, func(p circulation.Person) triedPerson {
+			return triedPerson{a.person(p.User), reader.Via(p.Via)}
+		})
 		all = append(all, x)
 	}
 	return all
@@ -217,8 +217,7 @@ func (a *asked) peopleToTry(is string) (all []web.Choice) {
 // tryDirect stands for direct messages among the places to try. No channel has this id.
 const tryDirect = "direct"
 
-// placesToTry are direct messages, the channels that rules name and those of the viewer; none of them is any other
-// channel.
+// placesToTry are direct messages, the channels that rules name and the viewer's; none is any other channel.
 func (a *asked) placesToTry(is string) (all []web.Choice) {
 	all = append(all, web.Choice{Value: "", Text: a.Say("elsewhere"), Chosen: is == ""},
 		web.Choice{Value: tryDirect, Text: a.Say("place_direct"), Chosen: is == tryDirect})

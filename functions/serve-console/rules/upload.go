@@ -32,8 +32,7 @@ const listed = 10 * time.Minute
 // workspaces bounds the listings that are kept: one of 20,000 accounts takes some 6 MB.
 const workspaces = 8
 
-// list lists the accounts of the workspace: anew for a file that is shown, and for saving only if the last listing is
-// not known any more.
+// list lists the workspace's accounts: anew for a file that is shown, for saving only if the last list isn't known.
 func (c *OrganisationPages) list(ctx context.Context, v *web.Viewer, anew bool) (listing, error) {
 	if !anew {
 		if is, ok := c.accounts.Known(v.Team, c.Now()); ok {
@@ -51,11 +50,9 @@ func (c *OrganisationPages) list(ctx context.Context, v *web.Viewer, anew bool) 
 
 // match finds the people of a file among the accounts.
 func (l listing) match(o *organisation.Organisation, day organisation.Date) *organisation.Matching {
-	all := make([]organisation.Account, len(l.accounts))
-	for i, u := range l.accounts {
-		all[i] = organisation.Account{ID: u.ID, Mails: []string{u.Mail}, Guest: u.Guest}
-	}
-	return o.Match(all, day)
+	return o.Match(web.Each(l.accounts, func(u slackapi.User) organisation.Account {
+		return organisation.Account{ID: u.ID, Mails: []string{u.Mail}, Guest: u.Guest}
+	}), day)
 }
 
 // Full reports whether an account is a full member's, as far as the listing goes.
@@ -69,8 +66,7 @@ func (listing) Members(string) []string                       { return nil }
 func (listing) Handle(group string) string                    { return group }
 func (listing) InChannel(string) (members []string, all bool) { return nil, false }
 
-// stages lists what the file makes of the rules' stages: those that nobody can stamp at, from which day on, and what
-// the file has on no day.
+// stages lists the rules' stages that nobody can stamp at by the file, from which day on, and what it never has.
 func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.Organisation, m *organisation.Matching,
 	l listing) []peopleList {
 	days := []string{today.String()}
@@ -115,8 +111,7 @@ type uploadData struct {
 	Lists                      []peopleList
 }
 
-// upload shows how files are read and what they would change, and saves that once it was shown: the same organisation,
-// accounts and revision.
+// upload shows how files are read and what they change, and saves what was shown: organisation, accounts, revision.
 func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	files, encodings, err := filesOf(r)
 	if err != nil {
@@ -155,9 +150,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 func (d *uploadData) wrong(t texts, wrong organisation.Problems, files []organisation.File) {
 	shown := wrong.Listed[:min(len(wrong.Listed), mostLines)]
 	d.Problems.Columns = t.Columns("row", "column", "value", "problem")
-	for _, p := range shown {
-		d.Problems.Rows = append(d.Problems.Rows, t.problem(p, files))
-	}
+	d.Problems.Rows = web.Each(shown, func(p organisation.Problem) []string { return t.problem(p, files) })
 	d.More = wrong.More + len(wrong.Listed) - len(shown)
 }
 
@@ -205,8 +198,7 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 	return c.showUpload(w, r, v, data)
 }
 
-// saveShown saves a file if it is the one that was shown, over the revision and with the accounts that were shown. Else
-// data says what has changed.
+// saveShown saves the file, revision and accounts that were shown; of others data says what has changed.
 func (c *OrganisationPages) saveShown(w http.ResponseWriter, r *http.Request, v *web.Viewer, data *uploadData,
 	o *organisation.Organisation, m *organisation.Matching, kept organisation.Kept) (done bool, err error) {
 	rev, err := strconv.Atoi(r.PostFormValue("rev"))
@@ -236,10 +228,9 @@ func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrg
 	o *organisation.Organisation) {
 	d.Facts = t.facts(o.Chart(today))
 	all, more := organisation.Changes(is.Organisation, o, today)
-	for _, x := range all {
-		d.Days = append(d.Days, t.day(x, today, is.Organisation, o))
-	}
-	d.Later = more
+	d.Days, d.Later = web.Each(all, func(x organisation.DayDifferences) day {
+		return t.day(x, today, is.Organisation, o)
+	}), more
 	renamed := func(x organisation.NameChange) string {
 		return t.Say("renamed", "number", x.Number, "was", x.Was, "is", x.Is, "day", x.On)
 	}
