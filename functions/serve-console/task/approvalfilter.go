@@ -64,9 +64,8 @@ func (f approvalFilter) at(cursor string) string {
 	if f == (approvalFilter{}) {
 		f.For = everything
 	}
-	return web.At(approvalsPath, map[string]string{
-		"for": f.For, "kind": f.Kind, "person": f.Person, "act": f.Act, "sort": f.Sort, "cursor": cursor,
-	})
+	return web.At(approvalsPath, map[string]string{"for": f.For, "kind": f.Kind, "person": f.Person, "act": f.Act,
+		"sort": f.Sort, "cursor": cursor})
 }
 
 // keeps reports whether an item is of the kind, the requester and the act that are asked for.
@@ -142,12 +141,9 @@ func (l *waitingList) heading(words web.Texts, yours bool, rows []waitingRow) st
 	if yours {
 		says[0] = words.Say("your_turn")
 	}
-	var money []string
-	for _, a := range sums {
-		money = append(money, explain.Money(words.Locale(), a)+more)
-	}
-	if money != nil {
-		says = append(says, words.Say("total", "money", strings.Join(money, " + ")))
+	if sums != nil {
+		money := func(a rules.Amount) string { return explain.Money(words.Locale(), a) + more }
+		says = append(says, words.Say("total", "money", web.Joined(sums, money, " + ")))
 	}
 	if unknown > 0 {
 		says = append(says, words.Say("unknown", "n", strconv.Itoa(unknown)+more))

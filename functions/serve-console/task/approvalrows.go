@@ -56,8 +56,7 @@ func (x askedItem) steps() (steps, earlier []task.Step) {
 	return nil, nil
 }
 
-// payloadOf returns what an item's action would do, nil if it has none or can't be read. Only if open is true it opens
-// one that must be.
+// payloadOf returns what an item's action would do, nil if that can't be read, or must be opened and open is false.
 func (c *Pages) payloadOf(ctx context.Context, x store.WaitingItem, open bool) *conversation.Payload {
 	row, is := x.Row.(*conversation.Action)
 	if !is || row.Payload.S3Key != "" && !open {
@@ -121,12 +120,9 @@ func (c *Pages) read(r *http.Request, v *web.Viewer, all []askedItem, reach peop
 }
 
 func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
-	is := waitingRow{
-		Path: x.path(), Kind: d.words.In("kinds", x.Kind), Title: d.title(x),
-		Name: d.Person(x.origin.User), Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()),
-		Since: x.CreatedAt, Until: x.until(), Mine: x.turn(d.reach, d.v),
-		rank: x.rank,
-	}
+	is := waitingRow{Path: x.path(), Kind: d.words.In("kinds", x.Kind), Title: d.title(x), Name: d.Person(x.origin.User),
+		Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()), Since: x.CreatedAt, Until: x.until(),
+		Mine: x.turn(d.reach, d.v), rank: x.rank}
 	is.Soon = d.soon(is.Until)
 	if x.rank.Pressing() {
 		is.Priority = card.Priority(d.Locale, x.rank)
@@ -286,9 +282,7 @@ func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action
 		d.does(is, sum)
 		kind := card.CallKind(x.payload.Access, d.Locale)
 		is.Then = append(is.Then, quoted(legible.OneLine(x.payload.Tool)), line(kind))
-		for _, of := range files(*x.payload, d.words) {
-			is.Then = append(is.Then, quoted(of))
-		}
+		is.Then = append(is.Then, web.Each(files(*x.payload, d.words), quoted)...)
 	default:
 		is.Says = quoted(strings.Join(doingOf(*x.payload, d.words), " · "))
 	}
@@ -301,12 +295,8 @@ const (
 )
 
 // acts are the values of the filter by what is done.
-var acts = func() (all []string) {
-	for _, act := range rules.Acts {
-		all = append(all, string(act))
-	}
-	return append(all, string(rules.ActSheet), otherAct, string(rules.ActRead), unplanned)
-}()
+var acts = append(web.Each(rules.Acts, func(act rules.Act) string { return string(act) }),
+	string(rules.ActSheet), otherAct, string(rules.ActRead), unplanned)
 
 // does reports whether the item's steps do this, or that there are none yet.
 func (x askedItem) does(what string) bool {

@@ -27,8 +27,7 @@ const (
 	mostPages = 4
 	// fewOfMine is how many items that wait for the viewer the home shows.
 	fewOfMine = 5
-	// mostText is how many characters a row shows of a message, and mostThen how many writes beside
-	// the first.
+	// mostText is how many characters a row shows of a message, and mostThen how many writes beside the first.
 	mostText, mostThen = 200, 3
 	// urgent is how long before its end what waits is told to end soon.
 	urgent = 24 * time.Hour
@@ -250,8 +249,7 @@ func (x askedItem) askers() []string {
 	return nil
 }
 
-// standIns returns the delegations by which the viewer stands in for others now, with one query: those first that began
-// first.
+// standIns returns by which delegations the viewer stands in for others now, by their beginnings, with one query.
 func (c *Pages) standIns(r *http.Request, v *web.Viewer) ([]circulation.StandIn, error) {
 	all, err := c.Store.StandInsBy(r.Context(), v.Tenant, v.User)
 	if err != nil {

@@ -87,11 +87,9 @@ type Result struct {
 
 func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	a := s.Task
-	t := Attempt{
-		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Decision: e.Number, Status: e.Status,
+	t := Attempt{ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Decision: e.Number, Status: e.Status,
 		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
-		Started: web.TimeOf(e.StartedAt), Completed: web.TimeOf(e.CompletedAt),
-	}
+		Started: web.TimeOf(e.StartedAt), Completed: web.TimeOf(e.CompletedAt)}
 	if e.StartedAt != nil && e.CompletedAt != nil {
 		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
 	}
@@ -226,9 +224,8 @@ func (r Reader) done(e explain.Effect, b *aggregate.Blob) []subject.Piece {
 func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, all bool) (c Call, whole bool) {
 	shown, hidden, ok := card.Masked(planned, b, r.Locale)
 	if !ok {
-		c.Effect = r.Effect(explain.Effect{
-			Tool: planned.Tool, Access: planned.Access, Act: planned.Act(), Amount: planned.Amount(),
-		})
+		c.Effect = r.Effect(explain.Effect{Tool: planned.Tool, Access: planned.Access, Act: planned.Act(),
+			Amount: planned.Amount()})
 		c.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
 		return c, false
 	}
@@ -290,25 +287,18 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 
 // shownValues returns values with invisible characters spelled out and with at most so many table rows and characters.
 func shownValues(values []card.Value, rows, most int) []Shown {
+	begin := func(text string) string { return legible.Spelled(legible.Beginning(text, most)) }
 	var out []Shown
 	tables := 0
 	for _, v := range values {
 		s := Shown{Value: card.Value{Name: legible.OneLine(v.Name)}}
-		for _, text := range v.Texts {
-			s.Texts = append(s.Texts, legible.Spelled(legible.Beginning(text, most)))
-		}
+		s.Texts = web.Each(v.Texts, begin)
 		if v.Table != nil {
 			tables++
 			s.Number, s.Left, s.Table = tables, max(0, len(v.Table.Rows)-rows), &card.Table{}
-			for _, name := range v.Table.Columns {
-				s.Table.Columns = append(s.Table.Columns, legible.OneLine(name))
-			}
+			s.Table.Columns = web.Each(v.Table.Columns, legible.OneLine)
 			for _, row := range v.Table.Rows[:len(v.Table.Rows)-s.Left] {
-				cells := make([]string, len(row))
-				for i, cell := range row {
-					cells[i] = legible.Spelled(legible.Beginning(cell, most))
-				}
-				s.Table.Rows = append(s.Table.Rows, cells)
+				s.Table.Rows = append(s.Table.Rows, web.Each(row, begin))
 			}
 		}
 		out = append(out, s)
@@ -342,8 +332,7 @@ var distances = []time.Duration{
 	24 * time.Hour, 48 * time.Hour, 96 * time.Hour, 7 * 24 * time.Hour,
 }
 
-// axis returns the distance between the ticks for a span, and how many of them reach its end. A span beyond all
-// distances is not rounded.
+// axis returns the distance between a span's ticks, and how many reach its end. Beyond all distances it isn't rounded.
 func axis(span time.Duration) (each time.Duration, ticks int) {
 	for _, each := range distances {
 		if 4*each >= span {
@@ -391,9 +380,8 @@ func (r Reader) timeline(t Attempt) *Timeline {
 		}
 		x := min(int(1000*s.Started.Sub(from)/whole), 994)
 		width := min(max(6, int(1000*lasted/whole)), 1000-x)
-		out.Bars = append(out.Bars, Bar{
-			Key: s.Key, Order: s.Step.Order, X: x, Width: width, Status: s.Status, Name: s.Step.Name, Took: r.length(lasted),
-		})
+		out.Bars = append(out.Bars, Bar{Key: s.Key, Order: s.Step.Order, X: x, Width: width, Status: s.Status,
+			Name: s.Step.Name, Took: r.length(lasted)})
 	}
 	return out
 }

@@ -53,9 +53,8 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	words, page := v.Texts("draft"), draftPage{
-		Task: "/console/tasks/" + ref.ID, Execution: p.Contest.ExecutionID, Hash: e.Hash,
-	}
+	words, page := v.Texts("draft"), draftPage{Task: "/console/tasks/" + ref.ID, Execution: p.Contest.ExecutionID,
+		Hash: e.Hash}
 	page.Drafts = page.Task + "/drafts/" + p.ID
 	i := slices.IndexFunc(t.history.Policies, func(x Version) bool { return x.ID == p.ID })
 	page.All = t.history.Policies[i].Drafted.Others
@@ -87,9 +86,8 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	case who != nil:
 		page.No = t.surface.Note(who)
 	}
-	return c.Show(w, r, v, web.Document{
-		Title: words.Say("title"), Here: "tasks", Data: page, Back: web.Link{Path: page.Task, Text: words.Say("back")},
-	}, "sent/draft")
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "tasks", Data: page,
+		Back: web.Link{Path: page.Task, Text: words.Say("back")}}, "sent/draft")
 }
 
 // authors returns why the viewer may not replace the waiting version with one of their own. If Slack doesn't answer it

@@ -138,10 +138,8 @@ type Message struct {
 // History builds a task's history from its rows.
 func (r Reader) History(s Source) History {
 	a := s.Task
-	t := History{
-		ID: a.Head.TaskID, Run: a.Head.Run, Status: a.Head.Noted, Held: a.Head.Undecidable(),
-		Actions: a.Offers(), LogGoesOn: s.More,
-	}
+	t := History{ID: a.Head.TaskID, Run: a.Head.Run, Status: a.Head.Noted, Held: a.Head.Undecidable(), Actions: a.Offers(),
+		LogGoesOn: s.More}
 	if used := a.Used(); used != nil {
 		t.Total = *used
 	}

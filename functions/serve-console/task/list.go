@@ -90,9 +90,8 @@ func (c *Pages) visible(
 }
 
 // fill adds a page of requests with the names of people and channels, and what happens next with each.
-func (l *taskList) fill(
-	c *Pages, r *http.Request, v *web.Viewer, page store.Page[store.ListedTask], reach people.Reach,
-) error {
+func (l *taskList) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[store.ListedTask],
+	reach people.Reach) error {
 	words := v.Texts("tasks")
 	if l.Searched {
 		l.More = len(page.Items) == store.MaxPage && page.Next != ""
@@ -133,11 +132,8 @@ type taskFilter struct {
 
 // readTaskFilter reads an address. Invalid values are reported and not used.
 func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
-	f := taskFilter{
-		Status: q.Get("status"), Person: q.Get("person"), From: q.Get("from"), To: q.Get("to"),
-		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor"),
-		few: q.Get("few"),
-	}
+	f := taskFilter{Status: q.Get("status"), Person: q.Get("person"), From: q.Get("from"), To: q.Get("to"),
+		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor"), few: q.Get("few")}
 	bad := web.BadFilter{}
 	bad.Refuse("status", &f.Status, task.Filter{Status: task.Status(f.Status)}.Check() != nil)
 	bad.Person(&f.Person)
@@ -160,9 +156,8 @@ func (f taskFilter) form(words web.Texts, people []web.Choice) web.Filter {
 const tasksPath = "/console/tasks"
 
 func (f taskFilter) at(cursor string) string {
-	return web.At(tasksPath, map[string]string{
-		"status": f.Status, "person": f.Person, "from": f.From, "to": f.To, "q": f.Search, "cursor": cursor, "few": f.few,
-	})
+	return web.At(tasksPath, map[string]string{"status": f.Status, "person": f.Person, "from": f.From, "to": f.To,
+		"q": f.Search, "cursor": cursor, "few": f.few})
 }
 
 // narrows reports whether the filter excludes anything.
@@ -209,8 +204,7 @@ func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	return nil
 }
 
-// called returns what the workspace's people are called, by id, with and without the space in a name; nil if Slack
-// doesn't answer.
+// called returns people's names by id, with and without the space in a name; none if Slack doesn't answer.
 func (c *Pages) called(r *http.Request, v *web.Viewer) map[string]string {
 	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
 	if err != nil {

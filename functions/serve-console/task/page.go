@@ -63,9 +63,8 @@ func (c *Pages) Routes() []web.Route {
 
 // page describes a task's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
-	return subject.Page{
-		Path: "/console/tasks/", RefOf: refOf, Ends: task.ActCancelTask, Whole: c.wholeStep, Refused: c.refused,
-	}
+	return subject.Page{Path: "/console/tasks/", RefOf: refOf, Ends: task.ActCancelTask, Whole: c.wholeStep,
+		Refused: c.refused}
 }
 
 // loaded holds what the page is rendered from.
@@ -197,9 +196,8 @@ func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.showPage(w, r, v, t, taskPage{}, 0)
 }
 
-func (c *Pages) showPage(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p taskPage, status int,
-) error {
+func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p taskPage,
+	status int) error {
 	words := v.Texts("task")
 	p.History, p.Path, p.Show = t.history, "/console/tasks/"+t.history.ID, r.URL.Query().Get("show")
 	p.lighten(p.Show)
@@ -240,8 +238,7 @@ func (c *Pages) showPage(
 	return c.Show(w, r, v, d, "task")
 }
 
-// askAnew are reasons of which the page says that another request is needed: there, trying again isn't what helps
-// first.
+// askAnew are reasons of which the page says that another request is needed: trying again isn't what helps first.
 var askAnew = []aggregate.Reason{
 	task.ReasonStepsChanged, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired,
 	task.ReasonModelRefused, task.ReasonModelCutOff, task.ReasonTooManyPeople, task.ReasonPolicyTooLong,
@@ -307,8 +304,7 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 		return err
 	}
 	status, typed := subject.NotDone(r, v, x, why)
-	p := taskPage{
-		Problem: t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...), Typed: typed, tried: x.Offer,
-	}
+	p := taskPage{Problem: t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...), Typed: typed,
+		tried: x.Offer}
 	return c.showPage(w, r, v, t, p, status)
 }

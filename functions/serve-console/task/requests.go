@@ -69,11 +69,10 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
 	for _, x := range items {
 		named := web.Mentions(legible.Beginning(x.Text, mostText), person)
-		row := Request{
-			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, named, v.Untitled())), Status: called(x.Stands, x.Glance.Why),
-			Person: x.Requester(), Name: person(x.Requester()), Channel: web.Channel(v, originOf(v, x), channels),
-			Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until), Next: next(v, x, surface, person, s),
-		}
+		row := Request{ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, named, v.Untitled())),
+			Status: called(x.Stands, x.Glance.Why), Person: x.Requester(), Name: person(x.Requester()),
+			Channel: web.Channel(v, originOf(v, x), channels), Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until),
+			Next: next(v, x, surface, person, s)}
 		row.Mark = marks[row.Status]
 		about := card.OneLine(web.Mentions(legible.Beginning(x.Description, mostAbout), person))
 		if row.Version = card.Later(x.Glance.Version); row.Version == 0 && about != row.Title {
@@ -165,14 +164,10 @@ func asks(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 		if g.Need > 1 {
 			stage += " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
 		}
-		var names []string
-		for _, id := range g.Who {
-			names = append(names, person(id))
-		}
-		if names == nil {
+		if len(g.Who) == 0 {
 			return stage
 		}
-		return words.Say("stage", "stage", stage, "who", strings.Join(names, words.Say("middot")))
+		return words.Say("stage", "stage", stage, "who", web.Joined(g.Who, person, words.Say("middot")))
 	}
 	who := surface.Approvers(*s, originOf(v, x))
 	if x.WaitsFor == task.CardTask {
@@ -205,8 +200,7 @@ func movesMoney(x store.ListedTask) bool {
 	return x.Glance.Amount != (rules.Amount{}) && x.Glance.Amount != rules.Nothing()
 }
 
-// Mine returns the viewer's own latest requests: those that are open, those with money first, and what ended lately.
-// settings may be nil.
+// Mine returns the viewer's own open requests, those with money first, and what ended lately. settings may be nil.
 func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Settings) ([]Request, error) {
 	page, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
 	if err != nil {

@@ -94,9 +94,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	case d.Over:
 		d.Alone = card.DraftedAlone(p, r.Locale)
 	}
-	for _, e := range p.Others() {
-		d.Others = append(d.Others, r.draft(p.Contest, e))
-	}
+	d.Others = web.Each(p.Others(), func(e task.Entry) Draft { return r.draft(p.Contest, e) })
 	return d
 }
 
@@ -127,11 +125,9 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 		if p.Status == aggregate.PendingApproval { // anybody may choose any name
 			text = func(s string) string { return web.Mentions(card.Prose(s), web.Identified(r.Person)) }
 		}
-		v := Version{
-			ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0,
-			Text: text(p.Content), Created: p.CreatedAt,
-			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(a, &p.Gate),
-		}
+		v := Version{ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0,
+			Text: text(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p, a.Head.Ended != nil),
+			Verdict: r.verdict(a, &p.Gate)}
 		if i > 0 && v.Text != "" {
 			v.Diff = web.Diff(text(a.Prompts[i-1].Content), v.Text)
 		}
@@ -156,11 +152,8 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 	open, _ := a.OpenGate()
 	for i, p := range a.Processes {
 		r.Settled = open.Kind != task.CardProcess || open.Version != p.Version
-		v := Version{
-			ID: p.ID, Key: fmt.Sprintf("plan-%d", p.Version), Of: task.CardProcess, Number: p.Version, Later: i > 0,
-			Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
-			Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate),
-		}
+		v := Version{ID: p.ID, Key: fmt.Sprintf("plan-%d", p.Version), Of: task.CardProcess, Number: p.Version, Later: i > 0,
+			Remarks: r.prose(p.Remarks), Created: p.CreatedAt, Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate)}
 		if i > 0 {
 			v.Because = r.prose(a.Processes[i-1].RejectionReason)
 			v.Edited = r.edited(a, p)
@@ -179,10 +172,8 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 func (r Reader) steps(planned []task.Step) []Step {
 	out := make([]Step, len(planned))
 	for i, s := range planned {
-		out[i] = Step{
-			Order: s.Order, Name: card.OneLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
-			Tool: legible.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: explain.Check(r.Locale, s, false),
-		}
+		out[i] = Step{Order: s.Order, Name: card.OneLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
+			Tool: legible.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: explain.Check(r.Locale, s, false)}
 		if s.Title != "" {
 			out[i].Description = r.prose(s.Description)
 		}

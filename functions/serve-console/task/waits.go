@@ -30,9 +30,8 @@ const ofOwed = "owed."
 // waiting returns waiting items: first those whose route names the viewer now, wherever they stand, then others. A
 // member sees those of requests that they may see or decide. Pages with none of the others are skipped, up to
 // mostPages.
-func (c *Pages) waiting(
-	r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter, cursor string,
-) (out []askedItem, page store.Page[store.WaitingItem], err error) {
+func (c *Pages) waiting(r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter,
+	cursor string) (out []askedItem, page store.Page[store.WaitingItem], err error) {
 	limit, prev, unsure := waitingOfPage, "", error(nil)
 	standIns, err := c.standIns(r, v)
 	if err != nil {
@@ -84,8 +83,7 @@ func (c *Pages) waiting(
 	return out, page, unsure
 }
 
-// mostAsked bounds the people about whom Slack is asked one by one, because the list of the workspace's people doesn't
-// have them.
+// mostAsked bounds the people about whom Slack is asked one by one, since its list of people doesn't have them.
 const mostAsked = 50
 
 // vacant returns the items that can't be settled without people who may not stamp any more, and says who they are. With
@@ -127,9 +125,8 @@ func (c *Pages) vacant(ctx context.Context, v *web.Viewer, all []askedItem) (out
 }
 
 // owed returns items whose route names the viewer now. The cursors of its page begin with ofOwed.
-func (c *Pages) owed(
-	r *http.Request, v *web.Viewer, f approvalFilter, cursor string,
-) (out []askedItem, page store.Page[store.WaitingItem], err error) {
+func (c *Pages) owed(r *http.Request, v *web.Viewer, f approvalFilter, cursor string) (out []askedItem,
+	page store.Page[store.WaitingItem], err error) {
 	prev := ""
 	for n := range mostPages {
 		if page, err = c.Store.Owed(r.Context(), v.Tenant, v.User, cursor, owedOfPage); err != nil {
@@ -260,10 +257,8 @@ func files(p conversation.Payload, words web.Texts) (out []string) {
 }
 
 // some writes the first of these, and says whether there are more.
-func some(all []string, most int, write func(string) string) (out []string) {
-	for _, x := range all[:min(len(all), most)] {
-		out = append(out, write(x))
-	}
+func some(all []string, most int, write func(string) string) []string {
+	out := web.Each(all[:min(len(all), most)], write)
 	if len(all) > most {
 		out = append(out, "…")
 	}
