@@ -72,9 +72,8 @@ type changedFile struct {
 var signs = map[string]web.Change{"+": web.Added, "-": web.Removed}
 
 // changedFiles renders a difference. address returns where the change with a number, from 1, is as it is.
-func changedFiles(changes []files.Change, words web.Texts, locale string, address func(int) string) (
-	out []changedFile,
-) {
+func changedFiles(changes []files.Change, words web.Texts, locale string,
+	address func(int) string) (out []changedFile) {
 	for i, c := range changes {
 		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale) + card.Earlier(c.By, locale)}
 		for _, line := range card.DifferenceLines(c, words.Say("no_line_end")) {
@@ -109,11 +108,9 @@ type logLine struct {
 
 // action returns the row: the complete payload, who decided, and the result.
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
-	out := actionRow{
-		Is: x, Type: card.ActionCalled(x, locale), Badge: actionBadges[x.Status], Status: statusOfAction(words, x),
-		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID),
-		Waits: x.Status == conversation.ActionPending, Open: t.open(x),
-	}
+	out := actionRow{Is: x, Type: card.ActionCalled(x, locale), Badge: actionBadges[x.Status],
+		Status: statusOfAction(words, x), Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID),
+		Waits: x.Status == conversation.ActionPending, Open: t.open(x)}
 	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
 		out.By = t.person(x.Askers[0])
 	}
@@ -285,11 +282,9 @@ const mostChanges = 200
 // mostPayloads bounds the payloads in the bucket that a page opens.
 const mostPayloads = 10
 
-// payloads returns the actions' payloads. Of those in the bucket it opens only the payload of first and the newest
-// mostPayloads.
-func (c *Pages) payloads(
-	ctx context.Context, ref aggregate.Ref, actions []*conversation.Action, first *conversation.Action,
-) map[string]conversation.Payload {
+// payloads returns the actions' payloads; of those in the bucket only that of first and the newest mostPayloads.
+func (c *Pages) payloads(ctx context.Context, ref aggregate.Ref, actions []*conversation.Action,
+	first *conversation.Action) map[string]conversation.Payload {
 	out, opened := map[string]conversation.Payload{}, 0
 	for _, x := range slices.Backward(append(slices.Clone(actions), first)) {
 		if _, there := out[x.ActionID]; there || x.Payload.S3Key != "" && opened == mostPayloads {

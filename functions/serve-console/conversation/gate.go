@@ -41,10 +41,8 @@ func (t *loaded) until(x *conversation.Action, locale string) (at time.Time) {
 
 // withOwed adds conversations that the viewer doesn't see by their place, but whose action waits for them along a
 // route. It looks at the hundred gates that have waited for them the longest.
-func (c *Pages) withOwed(
-	r *http.Request, v *web.Viewer, of store.ConversationFilter, reach people.Reach,
-	page store.Page[conversation.Conversation],
-) (store.Page[conversation.Conversation], error) {
+func (c *Pages) withOwed(r *http.Request, v *web.Viewer, of store.ConversationFilter, reach people.Reach,
+	page store.Page[conversation.Conversation]) (store.Page[conversation.Conversation], error) {
 	owed, err := c.Store.Owed(r.Context(), v.Tenant, v.User, "", store.MaxPage)
 	if err != nil {
 		return page, err
@@ -70,9 +68,8 @@ func (c *Pages) withOwed(
 }
 
 // since says what became of the action that the page shows, and which action waits now.
-func (p *conversationPage) since(
-	r *http.Request, words web.Texts, t loaded, turn *subject.Turn, locale string,
-) subject.Since {
+func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, turn *subject.Turn,
+	locale string) subject.Since {
 	s := subject.SinceThen(p.Path, p.StatusText, locale)
 	x := t.is.Current()
 	waits := x != nil && x.Status == conversation.ActionPending

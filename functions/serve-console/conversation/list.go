@@ -48,9 +48,8 @@ type Files interface {
 
 // page describes a conversation's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
-	return subject.Page{
-		Path: "/console/sessions/", RefOf: refOf, Ends: conversation.ActClose, Whole: c.wholeAction, Refused: c.refused,
-	}
+	return subject.Page{Path: "/console/sessions/", RefOf: refOf, Ends: conversation.ActClose, Whole: c.wholeAction,
+		Refused: c.refused}
 }
 
 func (c *Pages) Routes() []web.Route {
@@ -173,9 +172,8 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 
 // visible reads the page of conversations that an address asks for. Members see only their own conversations and those
 // in their channels, and on the first page those whose action waits for them along a route.
-func (c *Pages) visible(
-	r *http.Request, v *web.Viewer, f filter, reach people.Reach,
-) (store.Page[conversation.Conversation], error) {
+func (c *Pages) visible(r *http.Request, v *web.Viewer, f filter,
+	reach people.Reach) (store.Page[conversation.Conversation], error) {
 	of := store.ConversationFilter{Status: conversation.Status(f.status), Opener: web.Whom(f.person, v)}
 	var keep func(conversation.Conversation) bool
 	if !v.Admin && of.Opener != v.User {
@@ -188,8 +186,7 @@ func (c *Pages) visible(
 	return c.withOwed(r, v, of, reach, page)
 }
 
-// define lists the agents and the tests that begin without approval. Only administrators see agents' addresses and key
-// names.
+// define lists the agents and the tests that begin without approval; addresses and keys are for administrators.
 func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent.Definition {
 	words, of := v.Texts("agents"), v.Texts("settings")
 	defs, warnings := agent.Definitions(s.Agents, c.Outbound)
@@ -214,9 +211,8 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 	p.Example = words.Say("example", "agent", agent.Default(defs).ID)
 	for _, w := range warnings {
 		if v.Admin {
-			p.Warnings = append(p.Warnings, agentWarning{
-				w.Entry + 1, legible.OneLine(w.ID), of.In("columns", "agents."+w.Field), ruleText(of, w.Rule), w.KeepsBuiltIn,
-			})
+			p.Warnings = append(p.Warnings, agentWarning{w.Entry + 1, legible.OneLine(w.ID), of.In("columns", "agents."+w.Field),
+				ruleText(of, w.Rule), w.KeepsBuiltIn})
 		}
 	}
 	for i, rule := range s.AutoActions {
@@ -226,15 +222,10 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 			if rule.Changed {
 				where += " (" + words.Say("rule_changed") + ")"
 			}
-			row := autoRule{Workspace: where}
-			for _, word := range rule.Argv {
-				row.Argv = append(row.Argv, legible.Spelled(word))
-			}
-			p.Rules = append(p.Rules, row)
+			p.Rules = append(p.Rules, autoRule{web.Each(rule.Argv, legible.Spelled), where})
 		} else if v.Admin {
-			p.Warnings = append(p.Warnings, agentWarning{
-				Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field), Limit: ruleText(of, faults[0].Rule),
-			})
+			p.Warnings = append(p.Warnings, agentWarning{Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field),
+				Limit: ruleText(of, faults[0].Rule)})
 		}
 	}
 	return defs
@@ -265,10 +256,8 @@ func labelOf(defs []agent.Definition, id string) string {
 	return legible.OneLine(d.Label())
 }
 
-func (p *agentsPage) fill(
-	c *Pages, r *http.Request, v *web.Viewer, f filter, page store.Page[conversation.Conversation], reach people.Reach,
-	defs []agent.Definition,
-) {
+func (p *agentsPage) fill(c *Pages, r *http.Request, v *web.Viewer, f filter,
+	page store.Page[conversation.Conversation], reach people.Reach, defs []agent.Definition) {
 	words := v.Texts("agents")
 	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == aggregate.Demo
 	ids := []string{v.User, web.Whom(f.person, v)}
@@ -278,11 +267,9 @@ func (p *agentsPage) fill(
 	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
 	for _, x := range page.Items {
 		by := filter{status: f.status, person: x.Opener}
-		row := listedRow{
-			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Agent: labelOf(defs, x.AgentID),
+		row := listedRow{ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Agent: labelOf(defs, x.AgentID),
 			Name: card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: web.Channel(v, x.Origin(), channels),
-			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt,
-		}
+			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt}
 		row.Status, row.Badge = statusOf(words, x)
 		p.Rows = append(p.Rows, row)
 	}

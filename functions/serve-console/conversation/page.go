@@ -232,9 +232,8 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 }
 
 // showPage renders the page; p names the refused act, if one was refused.
-func (c *Pages) showPage(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage, status int,
-) error {
+func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage,
+	status int) error {
 	words, s := v.Texts("conversation"), t.is.Conversation
 	p.Of, p.Is, p.Person, p.Path = t.is, s, t.person, "/console/sessions/"+s.ID
 	log := r.URL.Query().Get("log")
@@ -274,9 +273,8 @@ func (c *Pages) showPage(
 		func(id string) string { return labelOf(t.defs, id) })
 	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
 	after := turn.After(r.URL.Query().Get("done"))
-	return c.Show(
-		w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status, After: after}, "conversation",
-	)
+	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status, After: after},
+		"conversation")
 }
 
 // about fills in the top of the page.
@@ -330,9 +328,8 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 		return err
 	}
 	status, typed := subject.NotDone(r, v, x, why)
-	return c.showPage(
-		w, r, v, t, conversationPage{Problem: t.refused(why, v.Locale), Typed: typed, tried: x.Offer}, status,
-	)
+	return c.showPage(w, r, v, t, conversationPage{Problem: t.refused(why, v.Locale), Typed: typed, tried: x.Offer},
+		status)
 }
 
 // refused says why an act was refused: somebody decided first, or a rule forbids it.

@@ -22,8 +22,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// call fills in what a call of a tool would do, with all of its arguments. A pull request has words of its own for
-// these.
+// call fills in what a call of a tool would do, with its arguments, for which a pull request has words of its own.
 func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
 	if x.Status == conversation.ActionPending {
 		out.Notes = card.CallNotes(t.is.Conversation, p, locale)
@@ -44,8 +43,7 @@ func effectOf(p conversation.Payload, locale string, person func(id string) stri
 	return &e
 }
 
-// resultOf returns what the agent was given of a call's result, as the page shows it. Without it the page shows the
-// rest.
+// resultOf returns what the agent was given of a call's result; if it can't be read, the page shows the rest.
 func (c *Pages) resultOf(ctx context.Context, ref aggregate.Ref, x *conversation.Action) string {
 	if x.CallResult == nil {
 		return ""
@@ -104,11 +102,7 @@ func payloadTexts(p conversation.Payload) []string {
 	case len(p.Changes) > 0:
 		return differences(p.Changes)
 	case len(p.Commands) > 0:
-		out := make([]string, len(p.Commands))
-		for i, c := range p.Commands {
-			out[i] = c.Script
-		}
-		return out
+		return web.Each(p.Commands, func(c conversation.Command) string { return c.Script })
 	case p.Tool != "":
 		return []string{p.Arguments}
 	}
@@ -117,11 +111,7 @@ func payloadTexts(p conversation.Payload) []string {
 
 // differences writes each change as a unified difference.
 func differences(changes []files.Change) []string {
-	out := make([]string, len(changes))
-	for i, c := range changes {
-		out[i] = string(c.Unified())
-	}
-	return out
+	return web.Each(changes, func(c files.Change) string { return string(c.Unified()) })
 }
 
 // showAsItIs sends one text of an action's payload as it is, to whoever may read the page.
@@ -211,11 +201,9 @@ func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer, a
 	typed := func(f conversation.OwnField) string {
 		return strings.ReplaceAll(r.PostFormValue("own_"+string(f)), "\r\n", "\n")
 	}
-	own := conversation.Own{
-		Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
+	own := conversation.Own{Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
 		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds),
-		Summary: typed(conversation.OwnSummary),
-	}
+		Summary: typed(conversation.OwnSummary)}
 	key := r.PostFormValue("own_key")
 	if !aggregate.ValidID(key) {
 		key = aggregate.NewID()

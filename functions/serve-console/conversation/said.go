@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -125,9 +126,9 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 		}
 		row.Forwarded = append(row.Forwarded, earlierRow{by, legible.Visible(q.Text), q.At})
 	}
-	for _, e := range m.Thread {
-		row.Thread = append(row.Thread, earlierRow{t.person(e.User), legible.Visible(e.Text), e.At})
-	}
+	row.Thread = web.Each(m.Thread, func(e conversation.Earlier) earlierRow {
+		return earlierRow{t.person(e.User), legible.Visible(e.Text), e.At}
+	})
 	id := m.TaskID
 	if m.HandOver != nil {
 		id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)
@@ -207,11 +208,8 @@ func attachedOf(words web.Texts, all []conversation.Attached) (rows []fileRow) {
 			row.Type = words.Say("attached_text", "as", cmp.Or(x.Encoding, string(x.Form)))
 		}
 		if x.Text != "" {
-			var said []string
-			for _, r := range x.Remarks {
-				said = append(said, explain.FileRemark(words.Locale(), r))
-			}
-			row.Why = strings.Join(said, " ")
+			remark := func(r isolated.FileRemark) string { return explain.FileRemark(words.Locale(), r) }
+			row.Why = web.Joined(x.Remarks, remark, " ")
 		}
 		rows = append(rows, row)
 	}

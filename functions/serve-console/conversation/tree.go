@@ -139,11 +139,9 @@ func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 		return fmt.Errorf("a folder of the files: %w", aggregate.ErrNotFound)
 	}
 	words, s := v.Texts("files"), o.a.Conversation
-	p := treePage{
-		Back: "/console/sessions/" + s.ID, Path: o.path, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()),
-		Version: o.version[:min(len(o.version), 12)], Current: o.version == s.WorkspaceVersion,
-		Gone: o.gone, Lost: o.a.FilesLost() && o.version == s.WorkspaceVersion,
-	}
+	p := treePage{Back: "/console/sessions/" + s.ID, Path: o.path, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()),
+		Version: o.version[:min(len(o.version), 12)], Current: o.version == s.WorkspaceVersion, Gone: o.gone,
+		Lost: o.a.FilesLost() && o.version == s.WorkspaceVersion}
 	if s.Source != nil {
 		p.Source = sourceOf(v.Texts("conversation"), *s.Source, v.Locale)
 	}
@@ -232,10 +230,7 @@ func (p *treePage) downloads(o opened) {
 
 // listed writes the first paths of a list, one a line.
 func listed(paths []string, write func(string) string) string {
-	var lines []string
-	for _, p := range paths[:min(len(paths), mostLeftOut)] {
-		lines = append(lines, write(p))
-	}
+	lines := web.Each(paths[:min(len(paths), mostLeftOut)], write)
 	if len(paths) > mostLeftOut {
 		lines = append(lines, "…")
 	}
