@@ -56,9 +56,8 @@ func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 }
 
 // showBeginForm renders the form with the typed values and their problems.
-func (c *Pages) showBeginForm(
-	w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings, f beginForm, wrong map[string]string,
-) error {
+func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings, f beginForm,
+	wrong map[string]string) error {
 	words := v.Texts("contest-begin")
 	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Came: web.Came{Wrong: len(wrong) > 0}}
 	most, err := c.mostOf(r.Context(), v, s)
@@ -116,13 +115,9 @@ func mostOfOne(s tenancy.Settings) aggregate.MicroUSD {
 
 // beginAlone begins the requested contest and redirects to its page.
 func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
-	f := beginForm{
-		Key: r.PostFormValue("key"), Prompt: strings.ReplaceAll(r.PostFormValue("prompt"), "\r\n", "\n"),
-		File:      r.PostFormValue("file"),
-		MaxRounds: strings.TrimSpace(r.PostFormValue("max_rounds")),
-		BudgetUSD: strings.TrimSpace(r.PostFormValue("budget_usd")),
-		Seconds:   strings.TrimSpace(r.PostFormValue("seconds")),
-	}
+	f := beginForm{Key: r.PostFormValue("key"), Prompt: strings.ReplaceAll(r.PostFormValue("prompt"), "\r\n", "\n"),
+		File: r.PostFormValue("file"), MaxRounds: strings.TrimSpace(r.PostFormValue("max_rounds")),
+		BudgetUSD: strings.TrimSpace(r.PostFormValue("budget_usd")), Seconds: strings.TrimSpace(r.PostFormValue("seconds"))}
 	if !contest.ValidID(f.Key) {
 		return explain.ErrMalformedForm
 	}
@@ -134,9 +129,8 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	answer, err := c.Begin(r.Context(), store.ContestQuery{Begin: &asked, Locale: v.Locale})
 	switch {
 	case err != nil:
-		slog.ErrorContext(
-			r.Context(), "a contest is not known to have begun", "tenant", v.Tenant, "execution_id", asked.Execution, "err", err,
-		)
+		slog.ErrorContext(r.Context(), "a contest is not known to have begun", "tenant", v.Tenant, "execution_id",
+			asked.Execution, "err", err)
 		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.Say("not_now")})
 	case answer.OverBudget:
 		return c.showBeginForm(w, r, v, s, f, map[string]string{"budget_usd": words.Say("over_budget")})
@@ -177,10 +171,8 @@ func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (st
 		return store.Alone{}, wrong
 	}
 	what := strings.Join([]string{f.Key, f.File, f.MaxRounds, f.BudgetUSD, f.Seconds, f.Prompt}, "\x00")
-	return store.Alone{
-		Tenant: v.Tenant, Execution: contest.IDFor(aggregate.Ref{Tenant: v.Tenant, Kind: "console", ID: v.User}, what),
-		File: f.File, Prompt: f.Prompt, Locale: s.Locale,
-		MaxRounds: rounds, Seconds: seconds, Budget: aggregate.USD(usd),
-		By: aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole},
-	}, nil
+	return store.Alone{Tenant: v.Tenant,
+		Execution: contest.IDFor(aggregate.Ref{Tenant: v.Tenant, Kind: "console", ID: v.User}, what), File: f.File,
+		Prompt: f.Prompt, Locale: s.Locale, MaxRounds: rounds, Seconds: seconds, Budget: aggregate.USD(usd),
+		By: aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}}, nil
 }

@@ -73,9 +73,7 @@ func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.View
 		return err
 	}
 	p.Views = words.views(false)
-	for _, k := range page.Items {
-		p.Rows = append(p.Rows, contestInList(k, words))
-	}
+	p.Rows = web.Each(page.Items, words.inList)
 	d := web.Document{Here: "contests", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "contest/list")
 }
@@ -106,17 +104,15 @@ func taskPath(k *contest.Contest) string {
 	return "/console/tasks/" + k.ForID
 }
 
-func contestInList(k contest.Contest, words contestTexts) contestRow {
-	row := contestRow{
-		Contest: k, Path: contestPath(k.ExecutionID), Prompt: words.asked(&k), Task: taskPath(&k),
-		Cost: web.Spent(words.Locale(), k.Usage.Cost, k.Usage.Unpriced),
-	}
-	row.Status, row.Badge = words.stands(&k, k.Outcome)
+func (t contestTexts) inList(k contest.Contest) contestRow {
+	row := contestRow{Contest: k, Path: contestPath(k.ExecutionID), Prompt: t.asked(&k), Task: taskPath(&k),
+		Cost: web.Spent(t.Locale(), k.Usage.Cost, k.Usage.Unpriced)}
+	row.Status, row.Badge = t.stands(&k, k.Outcome)
 	if k.BestScore != nil {
 		row.Score = shownScore(*k.BestScore)
 	}
 	if k.SettledAt != nil {
-		row.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
+		row.Took = t.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	}
 	return row
 }
@@ -168,10 +164,7 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err != nil {
 		return err
 	}
-	var of []string
-	for _, b := range board.Items {
-		of = append(of, b.ExecutionID)
-	}
+	of := web.Each(board.Items, func(b contest.Board) string { return b.ExecutionID })
 	asked, err := c.Contests.ByExecution(r.Context(), v.Tenant, of...)
 	if err != nil {
 		return err
@@ -231,13 +224,10 @@ func (c *Pages) statisticsOf(ctx context.Context, v *web.Viewer, team string) ([
 }
 
 func boardRowOf(rank int, b *contest.Board) boardRow {
-	return boardRow{
-		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
-		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
-		Score:    shownScore(b.EvaluationScore), Best: b.IsBest, At: b.CreatedAt,
-		Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID), score: b.EvaluationScore,
-		execution: b.ExecutionID,
-	}
+	return boardRow{Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
+		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID), Score: shownScore(b.EvaluationScore),
+		Best: b.IsBest, At: b.CreatedAt, Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID),
+		score: b.EvaluationScore, execution: b.ExecutionID}
 }
 
 // shownScore converts a score of 0 to 1 into percent.

@@ -135,13 +135,10 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 		return err
 	}
 	words, k, works := contestTexts{v.Texts("contests")}, a.Contest, a.works
-	p := contestPage{
-		Is: k, Path: contestPath(k.ExecutionID), Task: taskPath(k),
+	p := contestPage{Is: k, Path: contestPath(k.ExecutionID), Task: taskPath(k),
 		Rounds:  words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
 		Seconds: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
-		Cost:    spent(k, works, v.Locale), Over: k.SettledAt != nil,
-		Searched: words.searched(works),
-	}
+		Cost:    spent(k, works, v.Locale), Over: k.SettledAt != nil, Searched: words.searched(works)}
 	if v.Admin || k.ForKind == "" { // a request's prompt names the bounds of tools, which only administrators may see
 		p.Prompt = card.Prose(k.UserPrompt)
 	}
@@ -208,9 +205,8 @@ func (p *contestPage) bound() {
 }
 
 // fillSides puts the best draft beside the one in the address, or that of another team.
-func (c *Pages) fillSides(
-	r *http.Request, v *web.Viewer, works []*contest.Work, words contestTexts, p *contestPage,
-) error {
+func (c *Pages) fillSides(r *http.Request, v *web.Viewer, works []*contest.Work, words contestTexts,
+	p *contestPage) error {
 	var best []boardRow
 	for _, b := range p.Board {
 		if b.Best {
@@ -335,9 +331,7 @@ func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work,
 	if err != nil {
 		return nil, err
 	}
-	d := &draftView{
-		Key: key, Team: card.OneLine(x.TeamName), Round: x.RoundNumber, Score: shownScore(x.EvaluationScore),
-	}
+	d := &draftView{Key: key, Team: card.OneLine(x.TeamName), Round: x.RoundNumber, Score: shownScore(x.EvaluationScore)}
 	text, err := c.Contests.Content(ctx, w.Head.TenantID, x)
 	if errors.Is(err, large.ErrExpired) {
 		d.Gone = true

@@ -95,10 +95,8 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, local
 
 func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	k := w.Team
-	row := teamRow{
-		ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)),
-		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status)),
-	}
+	row := teamRow{ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)),
+		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status))}
 	if k.BestScore != nil {
 		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
 	}
@@ -117,22 +115,17 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 }
 
 func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
-	row := roundRow{
-		Round: x, Key: draftKey(x.TeamID, x.RoundNumber), Score: shownScore(x.EvaluationScore),
+	row := roundRow{Round: x, Key: draftKey(x.TeamID, x.RoundNumber), Score: shownScore(x.EvaluationScore),
 		Best: k.BestRound == x.RoundNumber, Took: t.length(x.ExecutionTimeSeconds),
-		Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
-	}
+		Tokens: x.Usage.InputTokens + x.Usage.OutputTokens}
 	row.Metrics.Columns = t.Columns("metric", "#score", "comment")
 	for _, m := range x.Metrics {
-		row.Metrics.Rows = append(row.Metrics.Rows, []string{
-			card.OneLine(contest.MetricName(m.MetricName, t.Locale())), strconv.FormatFloat(m.Score, 'f', 2, 64),
-			card.Prose(m.EvaluatorComment),
-		})
+		row.Metrics.Rows = append(row.Metrics.Rows, []string{card.OneLine(contest.MetricName(m.MetricName, t.Locale())),
+			strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
 	}
 	if j := x.Judgment; j != nil {
-		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), card.Prose(j.Reasoning), strconv.FormatFloat(
-			j.ConfidenceScore, 'f', 2, 64,
-		)
+		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), card.Prose(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore,
+			'f', 2, 64)
 		if j.ShouldContinue {
 			row.Judge = t.Say("goes_on")
 		}
