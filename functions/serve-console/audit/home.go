@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -66,10 +65,8 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 	d.numbers(w, all)
 	became := func(s task.Status) int { return all.Became[string(s)] }
 	l.All = append(d.Numbers[:2:2], d.Numbers[3], web.Number{ // requests, half, rate
-		Name: w.Say("done"), Text: web.Count(int64(became(task.StatusDone))), About: w.Say(
-			"runs_about", "failed", became(task.StatusFailed)+became(task.StatusToRetry), "cancelled",
-			became(task.StatusCancelled),
-		),
+		Name: w.Say("done"), Text: web.Count(int64(became(task.StatusDone))), About: w.Say("runs_about", "failed",
+			became(task.StatusFailed)+became(task.StatusToRetry), "cancelled", became(task.StatusCancelled)),
 	})
 	of := func(label string, n, held aggregate.MicroUSD, budget float64) web.Number {
 		about := w.Say("no_budget")
@@ -84,10 +81,7 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 	day, month := spent.Spent()
 	l.All = append(l.All, of(w.Say("spent_day"), day, spent.HeldDay, s.MaxCostDayUSD),
 		of(w.Say("spent_month"), month, spent.HeldMonth, s.MaxCostMonthUSD))
-	var briefly []string
-	for _, n := range []web.Number{l.All[0], l.All[3], l.All[5]} { // requests, done, what they cost
-		briefly = append(briefly, n.Name+" "+n.Text)
-	}
-	l.Briefly = strings.Join(briefly, " · ")
+	l.Briefly = web.Joined([]web.Number{l.All[0], l.All[3], l.All[5]}, // requests, done, what they cost
+		func(n web.Number) string { return n.Name + " " + n.Text }, " · ")
 	return l, c.open(ctx, v, &l, s.MaxOpenTasks)
 }

@@ -107,16 +107,13 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 		day := s.Day
 		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
 		read = append(read, bar{Value: tokens, Label: day[len("2026-"):], Title: day + " " + web.Count(tokens)})
-		spent = append(spent, bar{
-			Value: int64(s.Spent.Cost), Label: day[len("2026-"):],
-			Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced),
-		})
+		spent = append(spent, bar{Value: int64(s.Spent.Cost), Label: day[len("2026-"):],
+			Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced)})
 		if s.Facts > 0 {
-			d.Days.Rows = append(d.Days.Rows, []string{
-				day, strconv.Itoa(s.Tasks), strconv.Itoa(s.Decided(tenancy.Approved) + s.Decided(tenancy.Rejected)),
-				web.Count(s.Spent.Input), web.Count(s.Spent.Output), web.Count(s.Spent.Cached),
-				web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced), strconv.Itoa(s.Spent.Unpriced),
-			})
+			d.Days.Rows = append(d.Days.Rows, []string{day, strconv.Itoa(s.Tasks),
+				strconv.Itoa(s.Decided(tenancy.Approved) + s.Decided(tenancy.Rejected)), web.Count(s.Spent.Input),
+				web.Count(s.Spent.Output), web.Count(s.Spent.Cached), web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced),
+				strconv.Itoa(s.Spent.Unpriced)})
 		}
 	}
 	slices.Reverse(d.Days.Rows)
@@ -172,13 +169,11 @@ func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
 		{Name: w.Say("tasks"), Text: web.Count(int64(all.Tasks)), About: w.Say("tasks_about")},
 		{Name: w.Say("half"), Text: within(0.5), About: w.Say("half_about")},
 		{Name: w.Say("most"), Text: within(0.9), About: w.Say("most_about")},
-		{Name: w.Say("rate"), Text: percent(approved, approved+rejected), About: w.Say(
-			"rate_about", "approved", approved, "rejected", rejected,
-		)},
+		{Name: w.Say("rate"), Text: percent(approved, approved+rejected), About: w.Say("rate_about", "approved", approved,
+			"rejected", rejected)},
 		{Name: w.Say("again"), Text: again, About: w.Say("again_about", "rejected", all.SentBack(), "failed", all.Retried)},
-		{Name: w.Say("runs"), Text: web.Count(int64(all.Ended["completed"])), About: w.Say(
-			"runs_about", "failed", all.Ended["failed"], "cancelled", all.Ended["cancelled"],
-		)},
+		{Name: w.Say("runs"), Text: web.Count(int64(all.Ended["completed"])), About: w.Say("runs_about", "failed",
+			all.Ended["failed"], "cancelled", all.Ended["cancelled"])},
 		{Name: w.Say("tokens"), Text: web.Count(all.Spent.Input + all.Spent.Output + all.Spent.Cached)},
 		{Name: w.Say("cost"), Text: web.Spent(w.Locale(), all.Spent.Cost, all.Spent.Unpriced)},
 	}

@@ -94,10 +94,8 @@ func requester(x *store.RegisteredTask) string {
 
 func (s *speaker) line(x *store.RegisteredTask) line {
 	g := &x.Gate
-	out := line{
-		Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.Person(requester(x)), Round: x.Decision.Round,
-		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department,
-	}
+	out := line{Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.Person(requester(x)), Round: x.Decision.Round,
+		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department}
 	if x.Decision.N > 0 {
 		out.Number = x.Decision.String()
 	}
@@ -152,8 +150,7 @@ func (s *speaker) path(g *aggregate.Gate) string {
 	return strings.Join(parts, " → ")
 }
 
-// plain returns what somebody is called without what parts stages and stamps, or looks like it: people choose their
-// names.
+// plain returns a name without what parts stages and stamps, or looks like it: people choose their names.
 func (s *speaker) plain(id string) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsSymbol(r) || strings.ContainsRune("・･·•‧", r) {
@@ -247,8 +244,7 @@ type changes struct {
 	err    error
 }
 
-// recent reports whether the gate's rule was changed within soonAfter before the gate opened. Rules whose history isn't
-// kept don't say.
+// recent reports whether the gate's rule changed within soonAfter before it opened, as far as the history is kept.
 func (c *changes) recent(g *aggregate.Gate) bool {
 	if g.AskedAt == nil {
 		return false

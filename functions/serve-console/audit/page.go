@@ -68,9 +68,8 @@ type auditForm struct {
 
 // auditFormOf reads the filter. Without days it selects the last auditDays.
 func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
-	f := auditForm{
-		Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to"),
-	}
+	f := auditForm{Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"),
+		To: q.Get("to")}
 	if !q.Has("from") && !q.Has("to") {
 		f.From = tenancy.DayOf(now.AddDate(0, 0, -auditDays))
 	}
@@ -102,12 +101,10 @@ func (f auditForm) narrowing(words web.Texts, actors []web.Choice) web.Filter {
 	}
 	return web.Filter{Path: auditPath, Submit: words.Say("filter"),
 		Links: web.Cleared(auditPath, words.Say("clear"), true),
-		Fields: []web.Field{
-			web.Select("action", words.Say("action"), words.Say("any_action"), actions),
+		Fields: []web.Field{web.Select("action", words.Say("action"), words.Say("any_action"), actions),
 			web.Select("actor", words.Say("who"), words.Say("anybody"), actors),
-			{Name: "resource", Label: words.Say("on"), Value: f.Resource, Most: 64},
-			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To),
-		}}
+			{Name: "resource", Label: words.Say("on"), Value: f.Resource, Most: 64}, web.Day("from", words.Say("from"), f.From),
+			web.Day("to", words.Say("to"), f.To)}}
 }
 
 // with returns the address of the first page with one filter value replaced.
@@ -188,9 +185,8 @@ func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[
 }
 
 // fillAudit turns entries into rows and returns the actors' names by id.
-func (c *Pages) fillAudit(
-	r *http.Request, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry,
-) (map[string]string, error) {
+func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
+	entries []aggregate.AuditEntry) (map[string]string, error) {
 	var ids, of []string
 	for _, x := range entries {
 		of = append(of, x.AggregateID)
@@ -284,9 +280,8 @@ func (c *Pages) beginExport(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return aggregate.ErrField{Field: form.Problem, Limit: "selects nothing"}
 	}
 	now := c.Now()
-	x, err := auditlog.New(
-		aggregate.NewID(), v.Tenant, v.User, auditlog.Form(r.PostFormValue("as")), filter, v.Locale, now,
-	)
+	x, err := auditlog.New(aggregate.NewID(), v.Tenant, v.User, auditlog.Form(r.PostFormValue("as")), filter, v.Locale,
+		now)
 	if err != nil {
 		return err
 	}
@@ -314,10 +309,8 @@ func (c *Pages) export(r *http.Request, v *web.Viewer) (auditlog.Export, error) 
 func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer, x auditlog.Export) error {
 	words := v.Texts("export")
 	x = x.Seen(c.Now())
-	d := exportData{
-		Export: x, Path: "/console/audit/exports/" + x.ID, Open: x.Open(c.Now()),
-		Note: words.Say("link_note", "minutes", int(auditlog.LinkLasts.Minutes()), "hours", int(auditlog.Kept.Hours())),
-	}
+	d := exportData{Export: x, Path: "/console/audit/exports/" + x.ID, Open: x.Open(c.Now()),
+		Note: words.Say("link_note", "minutes", int(auditlog.LinkLasts.Minutes()), "hours", int(auditlog.Kept.Hours()))}
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "audit", Data: d}, "audit/export")
 }
 

@@ -29,8 +29,7 @@ const (
 	ofDecisions = "decisions"
 )
 
-// period is which register is read, and the days in which requests were taken on, or decisions settled; both are
-// included.
+// period is which register is read, and from which day to which requests were taken on, or decisions settled.
 type period struct {
 	By          string
 	From, To    string
@@ -208,8 +207,7 @@ func (r numbers[T]) lines(ctx context.Context, c *Pages, v *web.Viewer, all []T,
 	return out, err
 }
 
-// registered reads the lines of a period from one number down, the highest first: at most most of them, and which
-// number is next.
+// registered reads lines of a period from one number down, the highest first: at most most, and which is next.
 func (c *Pages) registered(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
 	out []line, next string, err error) {
 	if p.By == ofRequests {
@@ -271,11 +269,10 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if err != nil {
 		return err
 	}
-	words, t := v.Texts("register"), card.Table{}
-	for _, key := range []string{"number", "request_number", "does", "title", "by", "department", "amount", "currency",
-		"asked", "settled", "rule", "path", "round", "state", "remark", "id"} {
-		t.Columns = append(t.Columns, words.Say(key))
-	}
+	words := v.Texts("register")
+	t := card.Table{Columns: web.Each([]string{"number", "request_number", "does", "title", "by", "department", "amount",
+		"currency", "asked", "settled", "rule", "path", "round", "state", "remark", "id"},
+		func(key string) string { return words.Say(key) })}
 	for i := range lines {
 		x, round := &lines[i], ""
 		if x.Round > 0 {
