@@ -25,8 +25,7 @@ import (
 // consentCookie ties a consent to the browser that began it.
 const consentCookie = "ringi-consent"
 
-// beginConsent shows a page with a link to the vendor. It can't redirect: the Content Security Policy restricts forms
-// to this site.
+// beginConsent shows a link to the vendor. It can't redirect: the Content Security Policy keeps forms to this site.
 func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
 	ctx := r.Context()
 	begun := records.Consent{Tenant: v.Tenant, User: v.User, Provider: x.Provider, Redirect: returnAddress(r)}
@@ -70,11 +69,9 @@ func hostOf(address string) string {
 	return ""
 }
 
-// vendor returns an integration's authorization server and our client there, and stores in begun what finishing the
-// consent needs.
-func (c *Pages) vendor(
-	ctx context.Context, v *web.Viewer, x integration, begun *records.Consent,
-) (vault.OAuthProvider, vault.OAuthClient, error) {
+// vendor returns an integration's authorization server and our client there, and notes in begun what its end needs.
+func (c *Pages) vendor(ctx context.Context, v *web.Viewer, x integration, begun *records.Consent) (vault.OAuthProvider,
+	vault.OAuthClient, error) {
 	switch {
 	case slices.Contains(vendors, x.Provider):
 		client, err := c.client(ctx, v, *begun)
@@ -134,9 +131,8 @@ func (c *Pages) registered(
 	case row.Issuer == "": // pasted, for the one that the server names when it is first used
 		pasted, err := c.Connect.Vault.Envelope.OpenClient(ctx, row)
 		if err == nil {
-			err = c.keepClient(
-				ctx, v, tenancy.VendorClient{Provider: s.Provider.Name, Issuer: s.Issuer}, pasted.ID, pasted.Secret,
-			)
+			err = c.keepClient(ctx, v, tenancy.VendorClient{Provider: s.Provider.Name, Issuer: s.Issuer}, pasted.ID,
+				pasted.Secret)
 		}
 		return pasted, err
 	case row.Issuer == s.Issuer && (row.Redirect == "" || row.Redirect == redirect):
@@ -146,9 +142,8 @@ func (c *Pages) registered(
 	if err != nil {
 		return vault.OAuthClient{}, err
 	}
-	return made, c.keepClient(
-		ctx, v, tenancy.VendorClient{Provider: s.Provider.Name, Issuer: s.Issuer, Redirect: redirect}, made.ID, made.Secret,
-	)
+	return made, c.keepClient(ctx, v,
+		tenancy.VendorClient{Provider: s.Provider.Name, Issuer: s.Issuer, Redirect: redirect}, made.ID, made.Secret)
 }
 
 // keepClient seals a client and replaces the saved one.
@@ -181,10 +176,8 @@ func (c *Pages) endConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	held := vault.Credential{
-		Client: client, Address: begun.Address, TokenURL: begun.TokenURL, RevokeURL: begun.RevokeURL,
-		Resource: begun.Resource,
-	}
+	held := vault.Credential{Client: client, Address: begun.Address, TokenURL: begun.TokenURL, RevokeURL: begun.RevokeURL,
+		Resource: begun.Resource}
 	p, known := c.Connect.Vault.Server(begun.Provider, held)
 	if !known {
 		return connectFault{"unfit", http.StatusBadGateway, begun.Provider}
@@ -279,14 +272,11 @@ func FindAuthServer(ctx context.Context, client *http.Client, provider, address 
 	s := AuthServer{
 		Issuer: meta.Issuer, NamesIt: meta.AuthorizationResponseIssParameterSupported,
 		registers: meta.RegistrationEndpoint,
-		secrets: len(meta.TokenEndpointAuthMethodsSupported) > 0 && !slices.Contains(
-			meta.TokenEndpointAuthMethodsSupported, "none",
-		),
-		Provider: vault.OAuthProvider{
-			Name: provider, AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint,
-			RevokeURL: meta.RevocationEndpoint,
-			Resource:  resource.Resource, OneTime: true, Scopes: scopes, Transport: client.Transport,
-		},
+		secrets: len(meta.TokenEndpointAuthMethodsSupported) > 0 && !slices.Contains(meta.TokenEndpointAuthMethodsSupported,
+			"none"),
+		Provider: vault.OAuthProvider{Name: provider, AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint,
+			RevokeURL: meta.RevocationEndpoint, Resource: resource.Resource, OneTime: true, Scopes: scopes,
+			Transport: client.Transport},
 	}
 	if slices.Contains(meta.ScopesSupported, "offline_access") && !slices.Contains(scopes, "offline_access") {
 		s.Provider.Scopes = append(slices.Clone(scopes), "offline_access")
@@ -294,8 +284,7 @@ func FindAuthServer(ctx context.Context, client *http.Client, provider, address 
 	return s, nil
 }
 
-// find returns the server's metadata and the scopes it wants. It looks where the server's 401 answer points, then in
-// the well-known places.
+// find returns the server's metadata and scopes: from where its 401 answer points, or from the well-known places.
 func find(
 	ctx context.Context, client *http.Client, address string,
 ) (*oauthex.ProtectedResourceMetadata, []string, error) {
@@ -359,8 +348,7 @@ func wellKnown(address string) []place {
 	return out
 }
 
-// Register registers a client with this redirect address. It returns ErrNoRegistration if only people can register
-// clients.
+// Register registers a client with a redirect address. It returns ErrNoRegistration if only people can do that.
 func (s AuthServer) Register(ctx context.Context, client *http.Client, redirect string) (vault.OAuthClient, error) {
 	if s.registers == "" {
 		return vault.OAuthClient{}, ErrNoRegistration
@@ -371,11 +359,10 @@ func (s AuthServer) Register(ctx context.Context, client *http.Client, redirect 
 	if s.secrets {
 		method = "client_secret_post"
 	}
-	made, err := oauthex.RegisterClient(ctx, s.registers, &oauthex.ClientRegistrationMetadata{
-		ClientName: "Ringi", RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: method,
+	made, err := oauthex.RegisterClient(ctx, s.registers, &oauthex.ClientRegistrationMetadata{ClientName: "Ringi",
+		RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: method,
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-		Scope: strings.Join(s.Provider.Scopes, " "),
-	}, client)
+		Scope: strings.Join(s.Provider.Scopes, " ")}, client)
 	if err != nil { // not wrapped: it may quote the answer, which has the secret
 		return vault.OAuthClient{}, fmt.Errorf("%w: it did not register us", ErrUnfit)
 	}

@@ -160,10 +160,9 @@ func notInstalled(ctx context.Context, made slackapi.Installation, why string) e
 
 // founded returns the tenant of another workspace, creating it if needed; it always has an administrator.
 func (c *Pages) founded(ctx context.Context, made slackapi.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
-	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{
-		ID: aggregate.TenantID(made.Team), Name: web.WorkspaceName(made.Team, made.TeamName),
-		Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team, Admins: []string{made.User},
-	}, c.Now())
+	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{ID: aggregate.TenantID(made.Team),
+		Name: web.WorkspaceName(made.Team, made.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team,
+		Admins: []string{made.User}}, c.Now())
 	if err == nil && len(owner.Admins) == 0 { // made by its first request, without an administrator
 		owner.Admins = []string{made.User}
 		err = c.Store.SaveTenant(ctx, owner, by, c.Now())

@@ -134,9 +134,8 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 }
 
 // fill copies the stored state of an integration.
-func (c *Pages) fill(
-	ctx context.Context, v *web.Viewer, words integrationTexts, x *integration, rows []tenancy.Integration,
-) {
+func (c *Pages) fill(ctx context.Context, v *web.Viewer, words integrationTexts, x *integration,
+	rows []tenancy.Integration) {
 	i := slices.IndexFunc(rows, func(row tenancy.Integration) bool { return row.Provider == x.Provider })
 	own := false
 	if x.IsSlack && i < 0 {
@@ -215,9 +214,8 @@ func (c *Pages) saveToken(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 		r.PostFormValue("address") != x.Address { // the settings name another since the page was shown
 		return aggregate.ErrConflict
 	}
-	err := c.Connect.Vault.Connect(
-		r.Context(), v.Tenant, x.Provider, vault.Credential{AccessToken: token, Address: x.Address}, "{}", v.Actor(),
-	)
+	err := c.Connect.Vault.Connect(r.Context(), v.Tenant, x.Provider,
+		vault.Credential{AccessToken: token, Address: x.Address}, "{}", v.Actor())
 	if err != nil {
 		return err
 	}
@@ -252,12 +250,9 @@ func (c *Pages) explained(serve web.Page) web.Page {
 type integrationTexts struct{ web.Texts }
 
 func (t integrationTexts) of(provider, address string) integration {
-	x := integration{
-		Provider: provider, Name: t.In("names", provider), About: t.In("abouts", provider), Address: address,
+	x := integration{Provider: provider, Name: t.In("names", provider), About: t.In("abouts", provider), Address: address,
 		IsServer: isServer(provider), IsSlack: provider == tenancy.SlackProvider,
-		IsGitHub: provider == tenancy.GitHubProvider,
-		Steps:    t.List("registering", provider),
-	}
+		IsGitHub: provider == tenancy.GitHubProvider, Steps: t.List("registering", provider)}
 	if x.IsServer {
 		x.Name, x.About = t.Say("server")+" "+strings.TrimPrefix(provider, tenancy.ServerProvider), t.Say("server_about")
 	}
@@ -265,9 +260,8 @@ func (t integrationTexts) of(provider, address string) integration {
 }
 
 func (t integrationTexts) state(s tenancy.IntegrationStatus) (text, badge string) {
-	badges := map[tenancy.IntegrationStatus]string{
-		tenancy.Connected: "badge badge-good", tenancy.Broken: "badge badge-bad", tenancy.Disconnected: "badge",
-	}
+	badges := map[tenancy.IntegrationStatus]string{tenancy.Connected: "badge badge-good",
+		tenancy.Broken: "badge badge-bad", tenancy.Disconnected: "badge"}
 	return t.In("states", s), badges[s]
 }
 
