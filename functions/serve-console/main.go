@@ -67,11 +67,9 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	results, organised := large.Open(cfg, env.Results), store.OrganisationsOf(all)
 	connected := connections(cfg, env, rows, bot)
 	return &console.Console{
-		Site: web.Site{
-			Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack,
-			People: &people.People{Slack: slack, Now: time.Now},
-			Own:    deployment{keys, slackapi.HomeWorkspaces{Slack: slack}}, Now: time.Now, Organised: organised.Member,
-		},
+		Site: web.Site{Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack,
+			People: &people.People{Slack: slack, Now: time.Now}, Own: deployment{keys, slackapi.HomeWorkspaces{Slack: slack}},
+			Now: time.Now, Organised: organised.Member},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Organisations: organised,
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),

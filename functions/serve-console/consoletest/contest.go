@@ -40,11 +40,9 @@ func (b *Beginner) Ask(ctx context.Context, asked store.ContestQuery) (store.Con
 		if x.File != "configs/contest.toml" {
 			return store.ContestResult{}, nil
 		}
-		err := b.W.Console.Contests.Begin(ctx, contest.Order{
-			Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: teams,
-			MaxRounds: x.MaxRounds, MinRounds: 1,
-			TeamTimeoutSeconds: 300, TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By, MostOfDay: b.MostOfDay,
-		})
+		err := b.W.Console.Contests.Begin(ctx, contest.Order{Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt,
+			Locale: x.Locale, Teams: teams, MaxRounds: x.MaxRounds, MinRounds: 1, TeamTimeoutSeconds: 300,
+			TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By, MostOfDay: b.MostOfDay})
 		if errors.As(err, new(aggregate.ErrFull)) {
 			return store.ContestResult{OverBudget: true}, nil
 		}
@@ -81,12 +79,10 @@ type Contest struct {
 func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 	w.T.Helper()
 	k := &Contest{w, contest.NewID()}
-	o := contest.Order{
-		Execution: k.ID, Tenant: w.Tenant.ID, Prompt: prompt, Locale: "ja", MaxRounds: 3, MinRounds: 1,
+	o := contest.Order{Execution: k.ID, Tenant: w.Tenant.ID, Prompt: prompt, Locale: "ja", MaxRounds: 3, MinRounds: 1,
 		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
 		Teams: []contest.Entry{{TeamID: "team-a", TeamName: "堅実"}, {TeamID: "team-b", TeamName: "<b>速攻</b>"}},
-		By:    aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki},
-	}
+		By:    aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}
 	if by != nil {
 		o.For, o.ForRow, o.Title, o.Prompt = by, task.PromptKey(1), prompt, "<data>"+prompt+"</data>"
 	}

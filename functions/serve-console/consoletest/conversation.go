@@ -113,18 +113,15 @@ func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.B
 	return k.proposed("", typ, payload, rule, nil)
 }
 
-func (k *Conversation) proposed(
-	base string, typ conversation.ActionType, payload aggregate.Blob, rule string, o *aggregate.Opening,
-) *conversation.Action {
+func (k *Conversation) proposed(base string, typ conversation.ActionType, payload aggregate.Blob, rule string,
+	o *aggregate.Opening) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
 	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
 	read, _ := conversation.ReadKept(typ, []byte(payload.JSON)) // of what can't be read it is told on the page
-	p := &conversation.Proposal{
-		Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60, Plan: len(read.Commands), Rule: rule,
-		Summary: "テストを走らせて確かめます",
-		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}, Opening: o,
-	}
+	p := &conversation.Proposal{Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60,
+		Plan: len(read.Commands), Rule: rule, Summary: "テストを走らせて確かめます",
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}, Opening: o}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }
 

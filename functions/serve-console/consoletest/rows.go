@@ -76,12 +76,10 @@ func (w *World) Filled(n int, of func(n int) (user, channel, title string)) {
 		x := task.Task{ID: fmt.Sprintf("01FILL%020d", i), TenantID: w.Tenant.ID, Title: title, Status: task.TaskCompleted,
 			ListedAs: task.StatusDone, SlackChannel: channel, Source: task.SourceChannel}
 		at := aggregate.TimeText(made)
-		puts = append(puts, w.Row(x, at, map[string]any{
-			"PK": "TASK#" + w.Tenant.ID + "#" + x.ID, "SK": "TASK", "type": "task", "rev": 2,
-			"GSI1PK": task.AllOf(w.Tenant.ID), "GSI1SK": at + "#" + x.ID,
-			"GSI2PK": task.WithStatus(w.Tenant.ID, x.ListedAs), "GSI2SK": at + "#" + x.ID,
-			"GSI3PK": task.By(w.Tenant.ID, user), "GSI3SK": at + "#" + x.ID,
-		}))
+		puts = append(puts, w.Row(x, at, map[string]any{"PK": "TASK#" + w.Tenant.ID + "#" + x.ID, "SK": "TASK",
+			"type": "task", "rev": 2, "GSI1PK": task.AllOf(w.Tenant.ID), "GSI1SK": at + "#" + x.ID,
+			"GSI2PK": task.WithStatus(w.Tenant.ID, x.ListedAs), "GSI2SK": at + "#" + x.ID, "GSI3PK": task.By(w.Tenant.ID, user),
+			"GSI3SK": at + "#" + x.ID}))
 	}
 	w.Put(puts)
 }

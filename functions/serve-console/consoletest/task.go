@@ -116,10 +116,9 @@ func (w *World) Ran(arguments, result aggregate.Blob) {
 		hash = g.ArgumentsHash
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.ClaimStep(a.Head.Run, task.Call{
-			Order: order, Arguments: arguments, ArgumentsHash: hash, Tool: task.ToolRef{Name: a.NextStep(a.Execution()).Tool},
-			Claim: task.Claim{Invocation: "i", LeaseUntil: w.Now().Add(time.Minute)},
-		}, w.Now())
+		return a.ClaimStep(a.Head.Run, task.Call{Order: order, Arguments: arguments, ArgumentsHash: hash,
+			Tool:  task.ToolRef{Name: a.NextStep(a.Execution()).Tool},
+			Claim: task.Claim{Invocation: "i", LeaseUntil: w.Now().Add(time.Minute)}}, w.Now())
 	})
 	w.Later(2500 * time.Millisecond)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -180,17 +179,13 @@ func (k *Conversation) ProposesBy(o aggregate.Opening) *conversation.Action {
 
 // ThreeStages ask Suzuki, then two of three, then Alex.
 func ThreeStages() []circulation.Stage {
-	return []circulation.Stage{
-		Desk("課長", 1, webapi.Suzuki),
-		Desk("経理", 2, webapi.Tanaka, webapi.Alex, "U0TAKADA"),
-		Desk("部長", 1, webapi.Alex),
-	}
+	return []circulation.Stage{Desk("課長", 1, webapi.Suzuki), Desk("経理", 2, webapi.Tanaka, webapi.Alex, "U0TAKADA"),
+		Desk("部長", 1, webapi.Alex)}
 }
 
 // Acts returns what adds an act of this hand to a gate, and the verdict if it is the last one.
-func (w *World) Acts(
-	kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act),
-) func(g *aggregate.Gate) {
+func (w *World) Acts(kind circulation.Kind, stage int, hand string,
+	more ...func(*circulation.Act)) func(g *aggregate.Gate) {
 	return func(g *aggregate.Gate) { *g = pipelinetest.Acted(w.T, *g, w.Now(), kind, stage, hand, more...) }
 }
 
