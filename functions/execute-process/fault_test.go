@@ -117,7 +117,7 @@ func testNoSuchDepartment(t *testing.T, w *world) {
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
 	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "submit a new request"} {
-		if said := explain.Ended(locale, e.Error, e.ErrorDetail); !strings.Contains(said, "経理部") ||
+		if said := explain.Ended(locale, e.Error, e.ErrorDetail, explain.RetryRun); !strings.Contains(said, "経理部") ||
 			!strings.Contains(said, says) || strings.Contains(said, "[🔄") {
 			t.Errorf("people are told %q", said)
 		}

@@ -92,7 +92,8 @@ func testGateOfNobody(t *testing.T, w *world) {
 	})
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonNobodyApproves, task.StepCompleted)
-	if text := explain.Ended("ja", e.Error, ""); !strings.Contains(text, "管理者に、設定の") || len(w.Load().Gates) != 0 {
+	text := explain.Ended("ja", e.Error, "", explain.RetryRun)
+	if !strings.Contains(text, "管理者に、設定の") || len(w.Load().Gates) != 0 {
 		t.Errorf("%d gates, and it says %s", len(w.Load().Gates), text)
 	}
 	w.h.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, string) error {

@@ -97,7 +97,7 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 			expect.Must(t, next.State == task.StateFinish && next.Outcome == "refused" && e != nil && e.Reason == tt.reason &&
 				a.Head.AcceptedAt == nil, "%+v, ended %+v", next, e)
 			for locale, says := range map[string]string{"ja": "管理者に、設定の「承認できる人」", "en": "administrator"} {
-				text := explain.Ended(locale, tt.reason, "")
+				text := explain.Ended(locale, tt.reason, "", explain.NoRetry)
 				expect.That(t, strings.Contains(text, says), "it doesn't say what an administrator can do: %s", text)
 				homes := map[string]string{"ja": "ダイレクトメッセージの承認者", "en": "Approvers of direct messages"}[locale]
 				expect.That(t, strings.Contains(text, homes) == (tt.reason == task.ReasonOnlyAskers), "%s", text)

@@ -310,7 +310,7 @@ func TestMoreAskersThanARouteTakes(t *testing.T) {
 	found = inThread(t, desk.Route, ids{}, "SATO", append(words, "ONE MORE")...)
 	expect.Must(t, found.Refused != nil && found.Refused.Why == task.ReasonManyAskers, "%+v", found)
 	for locale, want := range map[string]string{"ja": "新しいスレッドか会話で", "en": "in a new thread or conversation"} {
-		expect.Has(t, explain.Ended(locale, found.Refused.Why, found.Refused.Detail), want)
+		expect.Has(t, explain.Ended(locale, found.Refused.Why, found.Refused.Detail, explain.NoRetry), want)
 	}
 }
 

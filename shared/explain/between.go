@@ -101,13 +101,16 @@ func (e *Effect) Unmarked(locale string) string {
 }
 
 // Short is Says for notifications and lists: one line of at most 120 characters without formatting, in which no person
-// is named.
+// is named. Of a message it has the first words.
 func (s Sum) Short(locale string) string {
 	w := effectWordsOf.In(locale)
 	if s.Lead.Orders == nil {
 		return w.Acts[string(rules.ActRead)]["ShortBare"]
 	}
 	text, unmarked := s.Lead.short, s.Unmarked()
+	if words := strings.Fields(Plain(s.Lead.Words)); s.Lead.Act == rules.ActMessage && len(words) > 0 {
+		text += ": " + legible.Clip(strings.Join(words, " "), maxShortWords)
+	}
 	if s.Amount != rules.Nothing() && unmarked == "" {
 		text = Money(locale, s.Amount) + " " + text
 	}
@@ -125,7 +128,8 @@ func (s Sum) Short(locale string) string {
 	return legible.Clip(text, maxShort-len([]rune(more))) + more
 }
 
-const maxShort = 120
+// maxShort is how long a line is, and maxShortWords how much of a message it has.
+const maxShort, maxShortWords = 120, 60
 
 // Money writes an amount with commas between thousands.
 func Money(locale string, a rules.Amount) string {

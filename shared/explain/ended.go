@@ -29,31 +29,31 @@ type goOn struct{ Again, Press, Button, Undone string }
 // {press}, {button} and {undone} by the phrases of goOn: a task's card has buttons to continue, in a conversation
 // people write.
 type endWords struct {
-	Detail, Seconds string
-	Spent           string // the amount and its limit
-	AtMost          string // a limit on the number of tasks
-	People          string // people whom a policy mentions, and the limit
-	Sources         string // by which a person may begin conversations
-	NoSources       string
-	SourceUnnamed   string
-	NoneUnnamed     string // the same where there is no source
-	Meant           string // the agents that may be meant
-	MeantOr         string
-	OtherAgent      string
-	Step            string
-	RuleRefuses     string // names the rule and has what it says
-	RuleStops       string // the same, while steps run
-	Aged            string // for how many days an approval was good
-	Task, Talk, Log goOn
-	Sentences       map[aggregate.Reason]string
-	StandIns        map[aggregate.Reason]string // notices of delegations
-	Did             map[circulation.Kind]string // what was done by who stood in for somebody
-	DidItem         string                      // a line of it
-	DidLink         string
-	DidMore         string
-	Unread          map[conversation.Cause]string
-	UnreadOfRequest map[conversation.Cause]string `json:"unread_of_request"` // where it differs from Unread
-	Remarks         map[isolated.FileRemark]string
+	Detail, Seconds      string
+	Spent                string // the amount and its limit
+	AtMost               string // a limit on the number of tasks
+	People               string // people whom a policy mentions, and the limit
+	Sources              string // by which a person may begin conversations
+	NoSources            string
+	SourceUnnamed        string
+	NoneUnnamed          string // the same where there is no source
+	Meant                string // the agents that may be meant
+	MeantOr              string
+	OtherAgent           string
+	Step                 string
+	RuleRefuses          string // names the rule and has what it says
+	RuleStops            string // the same, while steps run
+	Aged                 string // for how many days an approval was good
+	Task, Run, Talk, Log goOn
+	Sentences            map[aggregate.Reason]string
+	StandIns             map[aggregate.Reason]string // notices of delegations
+	Did                  map[circulation.Kind]string // what was done by who stood in for somebody
+	DidItem              string                      // a line of it
+	DidLink              string
+	DidMore              string
+	Unread               map[conversation.Cause]string
+	UnreadOfRequest      map[conversation.Cause]string `json:"unread_of_request"` // where it differs from Unread
+	Remarks              map[isolated.FileRemark]string
 }
 
 var endWordsOf = language.Catalog[endWords]{Files: &texts, Folder: "texts/ended"}
@@ -61,9 +61,9 @@ var endWordsOf = language.Catalog[endWords]{Files: &texts, Folder: "texts/ended"
 // Ended describes a reason. A detail (a tool, a step, seconds for a timeout) follows in brackets, or stands on a
 // line before if it has sentences itself. An unknown reason is described as our own fault, and an unknown locale is
 // treated as Japanese.
-func Ended(locale string, r aggregate.Reason, detail string) string {
+func Ended(locale string, r aggregate.Reason, detail string, by Retry) string {
 	w := endWordsOf.In(locale)
-	return w.sentence(w.Task, r, detail)
+	return w.sentence([]goOn{{Undone: w.Task.Undone}, w.Task, w.Run}[by], r, detail)
 }
 
 // FitDetail makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps
@@ -150,6 +150,9 @@ func (w endWords) byRule(r aggregate.Reason, detail string) string {
 }
 
 func (how goOn) put(text, detail string) string {
+	if how.Again == "" && pressed.Get().MatchString(text) {
+		text = Happened(text)
+	}
 	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone",
 		how.Undone)
 }
@@ -166,14 +169,6 @@ func UnreadFile(locale, why string) string {
 
 // FileRemark says what the text of an attachment doesn't show.
 func FileRemark(locale string, r isolated.FileRemark) string { return endWordsOf.In(locale).Remarks[r] }
-
-// KnownEnd returns the sentence of a code for places without buttons, without a detail. It returns false for any other
-// text, such as a person's own words.
-func KnownEnd(locale string, code string) (sentence string, known bool) {
-	w := endWordsOf.In(locale)
-	text, known := w.Sentences[aggregate.Reason(code)]
-	return w.Log.put(text, ""), known
-}
 
 // EndDetail returns a reason's detail in brackets: seconds for a timeout, the amount and the limit for costs and
 // people.

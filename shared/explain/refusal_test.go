@@ -280,7 +280,7 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 	for _, locale := range language.All {
 		w, seen := endWordsOf.In(locale), map[string]aggregate.Reason{}
 		for _, r := range task.Reasons {
-			text := Ended(locale, r, "")
+			text := Ended(locale, r, "", RetryRun)
 			expect.That(t, w.Sentences[r] != "" && text != "" && !strings.Contains(text, "{"), "%s: no sentence for %s: %q",
 				locale, r, text)
 			other, ok := seen[text]
@@ -316,7 +316,7 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},
 		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
 	} {
-		expect.Has(t, Ended(c.locale, c.reason, c.detail), c.want, "%s: want it to contain", c.reason)
+		expect.Has(t, Ended(c.locale, c.reason, c.detail, RetryRun), c.want, "%s: want it to contain", c.reason)
 	}
 }
 
@@ -327,7 +327,7 @@ func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
 		"en": {"nothing was started", "this message won't be answered"}} {
 		refused := 0
 		for _, r := range task.Reasons {
-			of, talk := Ended(locale, r, ""), EndedInTalk(locale, r, "")
+			of, talk := Ended(locale, r, "", RetryRun), EndedInTalk(locale, r, "")
 			expect.That(t, !strings.Contains(talk, says[0]) && !strings.ContainsAny(of+talk, "{}") &&
 				strings.Contains(of, says[0]) == strings.Contains(talk,
 					says[1]), "%s %s: %q, in a conversation %q", locale, r, of, talk)
@@ -351,7 +351,7 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 			models++
 			text := EndedInTalk(locale, r, "x")
 			expect.That(t, !strings.ContainsAny(text, "🔄[]{}"), "%s %s names what a conversation lacks: %s", locale, r, text)
-			expect.That(t, !strings.Contains(Ended(locale, r, "x"), "🔄") || strings.Contains(text, write),
+			expect.That(t, !strings.Contains(Ended(locale, r, "x", RetryDraft), "🔄") || strings.Contains(text, write),
 				"%s %s does not say how to go on: %s", locale, r, text)
 		}
 	}

@@ -105,7 +105,7 @@ func (s Surface) Note(err error) string {
 
 func (s Surface) sentence(r aggregate.Reason, detail string) string {
 	fit := func(text string) string { return s.Marks.Text(text, maxDetail) }
-	return Ended(s.Locale, r, FitDetail(r, detail, fit, s.Marks.Person))
+	return Ended(s.Locale, r, FitDetail(r, detail, fit, s.Marks.Person), NoRetry)
 }
 
 // decided says who has already decided, or how the task ended.

@@ -24,7 +24,7 @@ func TaskKind() aggregate.Kind {
 	k := task.Kind
 	k.Columns = func(r aggregate.Row) map[string]string {
 		if e, ok := r.(*task.Execution); ok && e.Error != "" {
-			return map[string]string{"error": explain.Ended(e.Terms.Locale, e.Error, e.ErrorDetail)}
+			return map[string]string{"error": explain.Ended(e.Terms.Locale, e.Error, e.ErrorDetail, explain.RetryRun)}
 		}
 		return nil
 	}

@@ -137,7 +137,7 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 }
 
 func (t contestTexts) length(seconds float64) string {
-	return web.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
+	return explain.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
 }
 
 // searched says of each vendor how often it searched the web, and for which price, which the contest's cost includes;

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
@@ -214,7 +215,7 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 // ended fills in an action's result.
 func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
 	if x.StartedAt != nil && x.CompletedAt != nil {
-		out.Took = web.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
+		out.Took = explain.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
 	}
 	out.Result, out.Ran = card.Prose(x.ResultSummary), x.RanLines(locale)
 	if c := x.Changed; c != nil && c.Files > 0 {

@@ -378,7 +378,7 @@ func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
 		} {
 			for _, r := range reasons {
-				said := explain.Ended(locale, r, "")
+				said := explain.Ended(locale, r, "", explain.RetryRun)
 				expect.That(t, strings.Contains(said, words.Label(field)), "%s %s: %q", locale, field, said)
 			}
 		}

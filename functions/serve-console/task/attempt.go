@@ -94,7 +94,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
 	}
 	if e.Error != "" {
-		t.Error = explain.Ended(r.Locale, e.Error, stepName(a, e, e.ErrorDetail))
+		t.Error = explain.Ended(r.Locale, e.Error, stepName(a, e, e.ErrorDetail), explain.RetryOf(a, e))
 	}
 	if e.CancelledAt != nil {
 		t.StoppedBy, t.Completed = r.Person(e.CancelledBy), *e.CancelledAt
@@ -162,7 +162,8 @@ func (t Attempt) Now() string {
 func stepName(a *task.Aggregate, e *task.Execution, detail string) string {
 	if p := a.ProcessOf(e); p != nil {
 		for _, s := range p.Steps {
-			if s.StepID == detail && detail != "" {
+			row := a.StepOf(e, s.Order)
+			if detail != "" && (s.StepID == detail || s.Tool == detail && row != nil && row.Status == task.StepFailed) {
 				return card.OneLine(s.Name())
 			}
 		}
@@ -194,7 +195,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil &&
 		row.CompletedAt.After(*e.CancelledAt)
 	if row.Error != "" {
-		out.Error = explain.Ended(r.Locale, row.Error, card.OneLine(row.ErrorDetail))
+		out.Error = explain.Ended(r.Locale, row.Error, card.OneLine(row.ErrorDetail), explain.NoRetry)
 	}
 	arguments := row.Arguments
 	if v, ok := s.Opened[arguments.S3Key]; ok && v.Err == nil {
@@ -306,7 +307,7 @@ func shownValues(values []card.Value, rows, most int) []Shown {
 	return out
 }
 
-func (r Reader) length(d time.Duration) string { return web.Length(r.Locale, d) }
+func (r Reader) length(d time.Duration) string { return explain.Length(r.Locale, d) }
 
 // Timeline is an attempt's steps on an axis of time.
 type Timeline struct {

@@ -187,10 +187,11 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	t.Changed = card.Changed(a, r.Locale, r.Person, r.prose)
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), called(t.Status, e.Reason)
-		t.Ending = explain.Ended(r.Locale, e.Reason, explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person))
+		detail := explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person)
+		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
 	}
 	if p := a.Head.Parked; p != nil {
-		t.Parked = explain.Ended(r.Locale, p.Sentence, card.OneLine(p.Detail))
+		t.Parked = explain.Ended(r.Locale, p.Sentence, card.OneLine(p.Detail), explain.RetryOf(a))
 	}
 	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
 		t.Waits = *until

@@ -152,7 +152,7 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 		return words.Say("denied", "why", card.OneLine(g.Detail))
 	}
 	detail := explain.FitDetail(g.Why, g.Detail, card.OneLine, person)
-	return sentence(explain.Ended(v.Locale, g.Why, detail))
+	return sentence(explain.Ended(v.Locale, g.Why, detail, explain.NoRetry))
 }
 
 // asks names whom a request waits for, as briefly as a list can.
@@ -179,12 +179,7 @@ func asks(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 // sentence returns the first sentence of a text.
 func sentence(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
-	for _, end := range []string{"。", ". "} {
-		if before, _, found := strings.Cut(text, end); found {
-			text = before + strings.TrimSpace(end)
-		}
-	}
-	return text
+	return explain.Happened(text)
 }
 
 const (

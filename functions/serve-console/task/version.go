@@ -28,6 +28,7 @@ type Version struct {
 	Diff     []web.Line       // of a policy from the version before; the first has none
 	Changes  *subject.Changes // of steps from the version before; nil: they do the same
 	Later    bool             // there was a version before
+	Same     bool             // a policy says what the one before said, although a reason was given
 	Because  string           // why the version before was rejected
 	Edited   string           // how the request was edited that it is made of
 	Replaced bool             // by the next version, another team's draft that a person picked
@@ -128,13 +129,17 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 		v := Version{ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0,
 			Text: text(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p, a.Head.Ended != nil),
 			Verdict: r.verdict(a, &p.Gate)}
-		if i > 0 && v.Text != "" {
-			v.Diff = web.Diff(text(a.Prompts[i-1].Content), v.Text)
-		}
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
 			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
 		}
 		v.Replaced, v.Edited = a.Replaced(p), r.edited(a, p)
+		switch asked := v.Because != "" || v.Edited != ""; {
+		case i == 0 || v.Text == "":
+		case p.Content != a.Prompts[i-1].Content:
+			v.Diff = web.Diff(text(a.Prompts[i-1].Content), v.Text)
+		default:
+			v.Same = asked && p.Repeats == 0
+		}
 		out = append([]Version{v}, out...)
 	}
 	return out

@@ -364,26 +364,6 @@ func TimeOf(t *time.Time) (out time.Time) {
 	return out
 }
 
-// Length formats a duration; "" for zero.
-func Length(locale string, d time.Duration) string {
-	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
-	h, m, s := units[0], units[1], units[2]
-	switch seconds := int(d.Seconds()); {
-	case d <= 0:
-		return ""
-	case d < time.Second:
-		return fmt.Sprintf("%.2f%s", max(d.Seconds(), 0.01), s)
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f%s", d.Seconds(), s)
-	case seconds < 60:
-		return fmt.Sprintf("%d%s", seconds, s)
-	case seconds < 3600:
-		return fmt.Sprintf("%d%s %d%s", seconds/60, m, seconds%60, s)
-	default:
-		return fmt.Sprintf("%d%s %d%s", seconds/3600, h, seconds/60%60, m)
-	}
-}
-
 // Spent says what calls of models cost, some of which may have no known price: of those only the tokens are known.
 func Spent(locale string, known aggregate.MicroUSD, unpriced int) string {
 	words, cost := TextsOf("layout", locale), "$"+known.String()

@@ -57,6 +57,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 func (d conversationDrawing) routeOf(x *conversation.Action) routed {
 	r := d.route(&x.Gate, x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval)
 	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
+	r.of, r.id, r.Console = d.t.Ref(), x.ActionID, d.t.Console
 	r.number, r.plain = x.DecisionNumber, x.ActionType != conversation.ToolCall
 	return r
 }
@@ -78,11 +79,15 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	buttons = append(append(buttons, button(w.Reject, RejectAction, value, slack.StyleDanger),
 		button(d.texts.Cancel, CancelAction, x.ActionID, "")), r.opensRoute(conversation.CardAction, x.ActionID)...)
 	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
-		with(header(d.title(d.texts.Asks, x))).with(b.blocks...).with(d.about(x)...)
+		with(header(d.title(d.texts.Asks, x)))
 	var notes []string
 	if x.ActionType == conversation.ToolCall {
 		notes = CallNotes(d.t.Conversation, p, d.w.Locale)
 	}
+	if len(notes) > 0 && p.Unseen { // what warns stands first
+		f, notes = f.with(section(notes[0])), notes[1:]
+	}
+	f = f.with(b.blocks...).with(d.about(x)...)
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
 	}
@@ -285,7 +290,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	}
 	lines = append(slices.Concat(lines, d.pushed(x), d.filesChanged(x)), inline(x.ErrorDetail, maxResult))
 	f := d.files(x, d.shown(x, title, colour).with(sectionOf(lines)...).with(d.tail(x)...))
-	ran := timed(x.StartedAt, x.CompletedAt, w.Took, w.Ended)
+	ran := d.w.timed(x.StartedAt, x.CompletedAt, w.Took, w.Ended)
 	f = f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), ran)...)).with(d.check(x)...)
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)

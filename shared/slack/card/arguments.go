@@ -27,7 +27,8 @@ func (d drawing) unread(b aggregate.Blob, most int) body {
 	pages, rest := fenced(visible(pretty(text)), maxSection, most)
 	out := body{sectioned(pages...), rest || lost}
 	if out.cut {
-		out.blocks = append(out.blocks, contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(text)))))
+		cut := contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(text))))
+		out.blocks = append([]slack.Block{cut}, out.blocks...)
 	}
 	return out
 }

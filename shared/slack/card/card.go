@@ -31,6 +31,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/slack/slackapi/outgoing"
 )
 
@@ -209,7 +210,8 @@ func (d drawing) places(ids []string) string {
 // refused says why a request did not become a task, and when the person may ask again.
 func (d drawing) refused() face {
 	e, w := d.a.Head.Ended, d.w
-	f := face{w.RequestRefused, grey, nil}.with(section(w.RequestRefused), section(Sentence(w.Locale, e.Reason, e.Detail)))
+	why := Sentence(w.Locale, e.Reason, e.Detail, explain.NoRetry)
+	f := face{w.RequestRefused, grey, nil}.with(section(w.RequestRefused), section(why))
 	if e.Until != nil {
 		f = f.with(contextLine(fill(w.RefusedUntil, "when", when(*e.Until))))
 	}
@@ -242,13 +244,13 @@ func (d drawing) extracted(t *task.Task) face {
 func (d drawing) following() []string {
 	p := d.a.Prompt()
 	again := d.a.Correction != nil && d.a.Correction.Taken // title and description are of the corrected request
-	if p == nil || p.Version < 2 || p.Status == aggregate.Generating || again {
-		if d.a.Head.Ended != nil || d.a.Head.Parked != nil && p == nil {
-			return nil
-		}
+	switch drafting := p == nil || p.Status == aggregate.Generating; {
+	case drafting && d.a.Head.Ended == nil && d.a.Head.Parked == nil:
 		return []string{d.w.TaskNext}
+	case !drafting && p.Version > 1 && !again:
+		return []string{fill(d.w.AsAsked, "version", p.Version)}
 	}
-	return []string{fill(d.w.AsAsked, "version", p.Version)}
+	return nil
 }
 
 // Priority names a priority, on pages as on cards; empty: what isn't of a task has none.

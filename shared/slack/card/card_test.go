@@ -18,6 +18,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
@@ -310,7 +311,7 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 	places := map[string]string{
 		"task_id": s.Head.TaskID, "version": "1", "next_version": "2", "resource_id": "01RESOURCE",
 		"priority_emoji": "🟡", "priority_label": "Medium", "prompt_content (truncated)": content,
-		"error_message": card.Sentence("ja", task.ReasonToolFailed, "calculate_overtime"),
+		"error_message": card.Sentence("ja", task.ReasonToolFailed, "残業時間計算", explain.RetryRun),
 		"steps_text": "1. *従業員一覧を取得* — `list_employees`\n2. *勤怠データ取得* — `list_attendance`\n3. *残業時間計算* — " +
 			"`calculate_overtime`\n" +
 			"4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n5. *完了通知* — `send_slack_dm`",

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // The ids of two buttons and a dialog.
@@ -59,7 +58,7 @@ func OthersModal(
 	}
 	of := len(p.Others())
 	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly, o.Alone}
-	text, differs := marked(draft.SubmissionContent, p.Content)
+	text, differs := explain.Beside(emboldened(draft.SubmissionContent), emboldened(p.Content))
 	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place",
 		fill(w.Page, "page", page+1, "pages", of))}
 	if differs {
@@ -86,18 +85,6 @@ func OthersModal(
 	return modal(OthersCallback, w.Title, submit, d.w.ReviewClose, metadata(o), append(blocks, contextLine(told))...), true
 }
 
-// marked is a draft in which the lines stand out that another one has nowhere.
-func marked(draft, other string) (text string, differs bool) {
-	var lines []string
-	for _, line := range legible.Beside(emboldened(draft), emboldened(other)) {
-		if line.Alone {
-			line.Text, differs = "➕ "+line.Text, true
-		}
-		lines = append(lines, line.Text)
-	}
-	return strings.Join(lines, "\n"), differs
-}
-
 // PickReason is the reason that is recorded when a version is rejected because another draft was picked.
 func PickReason(locale, team string) string {
 	return cut(fill(contestWords.In(locale).Reason, "team", team), aggregate.MaxReason)
@@ -107,13 +94,11 @@ func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 
 // contested says which team wrote a version, how the contest ended and, while it waits, that the cost limit is reached.
 func (d drawing) contested(p *task.Prompt) []slack.Block {
-	note := d.made(p)
-	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
-		sums := d.a.Spent().String() + "/" + p.CostLimit.String()
-		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).Limited,
-			"detail", explain.EndDetail(d.w.Locale, task.ReasonCostLimit, sums))))
+	if p.CostLimit == 0 || !d.a.IsOpen(p.ID) {
+		return d.made(p)
 	}
-	return note
+	sums := explain.EndDetail(d.w.Locale, task.ReasonCostLimit, d.a.Spent().String()+"/"+p.CostLimit.String())
+	return append([]slack.Block{section(fill(contestWords.In(d.w.Locale).Limited, "detail", sums))}, d.made(p)...)
 }
 
 // Won says that a version is a draft by the team of this name: the best of a contest, or what somebody picked instead.
@@ -138,7 +123,7 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		won := Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		mistake := func(s string) string { return inline(s, maxMistake) }
+		mistake := func(s string) string { return inline(explain.FileMistake(s), maxMistake) }
 		lines := append([]string{drafted(p, d.w.Locale, mistake)}, d.endings(nil, x)...)
 		return contextOf([]string{strings.TrimPrefix(strings.Join(lines, "\n"), "\n")})
 	}

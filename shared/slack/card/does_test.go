@@ -303,7 +303,7 @@ func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
 func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 	s := planned(t, []task.Step{message(1, requester.ID, "勤怠の締めは 12月2日です。\\n未入力の方は入力をお願いします。", "")}, defaults)
 	list := card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
-	expect.Has(t, list, "*DM to 1 person* · “勤怠の締めは 12月2日")
+	expect.Has(t, list, "*DM to 1 person: 勤怠の締めは 12月2日")
 	s = planned(t, attendanceSteps(), defaults)
 	list = card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
 	expect.Has(t, list, "*Write to the tab")

@@ -31,15 +31,15 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
 	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{strong(d.line(s.Says()))}, quotation(lead.Words))...)
+	said := []string{"", d.warning(lead)}
+	if said[1] != "" {
+		top.add(0, "", fill(d.w.Final, "text", said[1]))
+	}
 	if since != "" {
 		top.add(0, "", since)
 	}
 	if lead.Items == nil {
 		d.put(&top, 1, lead, d.arguments(lead)...)
-	}
-	said := []string{"", d.warning(lead)}
-	if said[1] != "" {
-		below.add(0, "", fill(d.w.Final, "text", said[1]))
 	}
 	if lead.Items != nil {
 		d.put(&below, 1, lead, d.arguments(lead)...)

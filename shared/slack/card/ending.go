@@ -58,7 +58,8 @@ func (d drawing) parked(f face, what string) face {
 		f.colour, why, what = yellow, w.Held, ""
 	}
 	var acts []slack.BlockElement
-	f = f.with(section(fill(why, "text", what+Sentence(w.Locale, d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))))
+	what += Sentence(w.Locale, d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail, explain.RetryOf(d.a))
+	f = f.with(section(fill(why, "text", what)))
 	switch {
 	case d.a.Head.Hopeless():
 	case d.a.Head.RetriesLeft():
@@ -81,7 +82,7 @@ func (d drawing) ended() string {
 	switch {
 	case w.Ended[e.Reason] != "":
 	case byRules(e):
-		return fill(w.EndedByRules, "text", Sentence(w.Locale, e.Reason, e.Detail), "when", when(e.At))
+		return fill(w.EndedByRules, "text", Sentence(w.Locale, e.Reason, e.Detail, explain.NoRetry), "when", when(e.At))
 	case e.Reason == task.ReasonCostLimit && e.As == task.TaskCancelled:
 		text = w.EndedCost
 	case e.As == task.TaskFailed:

@@ -2,7 +2,6 @@ package card
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +27,7 @@ func (d drawing) execution() face {
 		return d.drawn(r, w.CompletedHeader, green).with(
 			section(fill(w.Summary, "text", or(summary, w.None))),
 		).with(d.below(r)...).with(d.links(r, summary)...).with(
-			contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
+			contextLine(w.timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:
 		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
@@ -39,7 +38,7 @@ func (d drawing) execution() face {
 		default:
 			f = f.with(d.actions(button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)))
 		}
-		return f.with(contextLine(timed(e.StartedAt, e.CompletedAt, w.FailTimed, w.Failed)))
+		return f.with(contextLine(w.timed(e.StartedAt, e.CompletedAt, w.FailTimed, w.Failed)))
 	case task.ExecutionCancelled:
 		return d.drawn(r, w.StoppedHeader, grey).with(d.below(r)...).with(contextLine(d.stopped(r)...))
 	}
@@ -192,20 +191,11 @@ func (d drawing) progressLine(r attempt, s task.Step, name string) string {
 func after(t, limit *time.Time) bool { return t != nil && limit != nil && t.After(*limit) }
 
 // timed says when something ended, and, if known, how long it took.
-func timed(from, to *time.Time, with, without string) string {
+func (w *words) timed(from, to *time.Time, with, without string) string {
 	if from == nil || to == nil {
 		return fill(without, "when", whenSet(to))
 	}
-	return fill(with, "elapsed", seconds(to.Sub(*from)), "when", when(*to))
-}
-
-// seconds rounds to whole seconds; below ten seconds it shows tenths.
-func seconds(t time.Duration) string {
-	t = max(t, 0)
-	if tenths := t.Round(100 * time.Millisecond); tenths < 10*time.Second && tenths%time.Second != 0 {
-		return fmt.Sprintf("%.1f", tenths.Seconds())
-	}
-	return fmt.Sprintf("%.0f", t.Round(time.Second).Seconds())
+	return fill(with, "elapsed", explain.Lasted(w.Locale, to.Sub(*from)), "when", when(*to))
 }
 
 const maxListed = 3 // steps of unknown outcome that are named; more than one is rare
@@ -213,12 +203,14 @@ const maxListed = 3 // steps of unknown outcome that are named; more than one is
 // failure says why an attempt failed and what to do: of a write with an unknown outcome, what to check first.
 func (d drawing) failure(r attempt) string {
 	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
-	why := Sentence(d.w.Locale, r.Error, d.named(r, r.ErrorDetail))
+	why := Sentence(d.w.Locale, r.Error, d.named(r, r.ErrorDetail), explain.RetryOf(d.a))
 	switch {
+	case r.Error == task.ReasonToolUnknown && len(unknown) == 0 && !r.AttemptsLeft():
+		why = explain.Happened(d.w.UnknownSettled)
 	case r.Error == task.ReasonToolUnknown && len(unknown) == 0:
 		why = d.w.UnknownSettled
 	case r.Error == task.ReasonToolUnknown:
-		why = Sentence(d.w.Locale, r.Error, "") // the steps are named below
+		why = Sentence(d.w.Locale, r.Error, "", explain.RetryOf(d.a)) // the steps are named below
 	}
 	return strings.Join(append([]string{why}, unknown...), "\n")
 }
@@ -248,12 +240,15 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) (out []str
 	return out
 }
 
-// named replaces a step's id by the step's name on the card.
+// named replaces a step's id by the step's name on the card, and the failed step's tool by the step's title.
 func (d drawing) named(r attempt, detail string) string {
 	for _, s := range r.steps {
 		if s.StepID == detail && detail != "" {
 			return fill(d.w.StepNumber, "step", s.Order)
 		}
+	}
+	if r.failed != nil && r.failed.Tool == detail {
+		return r.failed.Name()
 	}
 	return detail
 }

@@ -179,7 +179,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	case r.st.Refused != nil:
 		notes = append(notes, r.texts.Unknown)
 	case b.cut || b.bounded().cut:
-		b.blocks, notes[0] = []slack.Block{first}, notes[0]+" · "+w.HomeLong
+		b.blocks, notes[0] = append([]slack.Block{first}, sinceOf(&v)...), notes[0]+" · "+w.HomeLong
 	case waits:
 		buttons = []slack.BlockElement{button(d.w.Approve, "approve_"+string(q.Kind), v.id, slack.StylePrimary),
 			button(d.w.Reject, "reject_"+string(q.Kind), v.id, slack.StyleDanger)}
@@ -202,13 +202,23 @@ func (d drawing) bodyOnHome(v *version) body {
 	case v.kind == task.CardPrompt:
 		most = maxHomePolicy
 	case v.kind == task.CardProcess && v.made:
-		b, first = d.effects(v.sum, "", maxPages-1, 0), nil
+		b, first = d.effects(v.sum, v.since, maxPages-1, 0), nil
 	}
-	lines := 0
-	for _, block := range b.blocks {
-		lines += max(blockHeight(block), characters(block)/maxHomeLine)
+	lines := func(blocks []slack.Block) (n int) {
+		for _, block := range blocks {
+			n += max(blockHeight(block), characters(block)/maxHomeLine)
+		}
+		return n
 	}
-	return body{append(first, b.blocks...), b.cut || lines > most}
+	return body{append(first, b.blocks...), b.cut || lines(b.blocks)-lines(sinceOf(v)) > most}
+}
+
+// sinceOf says what changed since the version before, if there was one.
+func sinceOf(v *version) []slack.Block {
+	if v.since == "" {
+		return nil
+	}
+	return []slack.Block{section(v.since)}
 }
 
 // byDue returns first what names the person; all in the order in which it is due, what has no end last.

@@ -212,9 +212,6 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 	a := x.Task
 	mark, next, _ := strings.Cut(w.state(a), " ")
 	title = mark + " *" + began(titleOf(a, w)) + "*"
-	if said := inline(explain.Plain(drawing{w: wordsOf.In(w.Locale)}.sumOf(a).Lead.Words), maxListSaid); said != "" {
-		title += fill(w.WaitsSaid, "text", said)
-	}
 	if q, waits := a.Asks(); waits {
 		of := Waits{Of: a, Question: q}
 		of.Question.DecideBy = of.due()
@@ -224,7 +221,7 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 		}
 	}
 	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
-		next += ": " + inline(Sentence(w.Locale, e.Reason, e.Detail), maxDetail)
+		next += ": " + inline(Sentence(w.Locale, e.Reason, e.Detail, explain.NoRetry), maxDetail)
 	}
 	made := ""
 	for _, row := range a.Steps {

@@ -74,7 +74,7 @@ func Unreachable(locale, channel, refusal string) string {
 
 // Sentence says what happened and what people can do next; see ended.Sentence. The detail can't format, link or
 // mention.
-func Sentence(locale string, r aggregate.Reason, detail string) string {
+func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry) string {
 	if told, is := task.StandInOf(r, detail); is {
 		w := wordsOf.In(locale)
 		told.Hand, told.Principal, told.By = w.mention(told.Hand), w.mention(told.Principal), w.mention(told.By)
@@ -82,7 +82,7 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 		return explain.StandIn(locale, r, told)
 	}
 	fit := func(s string) string { return inline(s, maxDetail) }
-	return explain.Ended(locale, r, explain.FitDetail(r, detail, fit, wordsOf.In(locale).mention))
+	return explain.Ended(locale, r, explain.FitDetail(r, detail, fit, wordsOf.In(locale).mention), by)
 }
 
 // Refused also says who decided about an action earlier, or how the action or the conversation ended.
@@ -118,13 +118,13 @@ func (d drawing) reply() string {
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {
 		if said := people(inline(r.Sentence, 2*task.MaxSentence)); said != "" {
-			return said + "\n" + Sentence(language.Detect(said, d.w.Locale), why, "")
+			return said + "\n" + Sentence(language.Detect(said, d.w.Locale), why, "", explain.NoRetry)
 		}
 	}
 	if told, is := task.ReadStood(why, d.a.Head.Ended.Detail); is {
 		return d.stood(told)
 	}
-	return Sentence(d.w.Locale, why, d.a.Head.Ended.Detail)
+	return Sentence(d.w.Locale, why, d.a.Head.Ended.Detail, explain.NoRetry)
 }
 
 func (d drawing) stood(told task.StoodTold) string {

@@ -228,7 +228,7 @@ func (w *words) nowEncloses(is, was *task.Request, who, text func(string) string
 func (w *words) redraftable(a *task.Aggregate, text func(string) string) string {
 	switch c := a.Corrected(); {
 	case c.As != "":
-		return fill(w.RedraftDeclined, "why", or(text(c.Declined), Sentence(w.Locale, c.As.Reason(), "")))
+		return fill(w.RedraftDeclined, "why", or(text(c.Declined), Sentence(w.Locale, c.As.Reason(), "", explain.NoRetry)))
 	case c.Blank():
 		return w.RedraftBlank
 	case a.Redraftable():

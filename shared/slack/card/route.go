@@ -31,6 +31,8 @@ type routed struct {
 	open   bool              // people are asked now
 	brief  bool              // nobody is named at the stage that is asked
 	copies []*aggregate.Card // of the gate's card
+	of     aggregate.Ref
+	id     string // of the gate
 	origin aggregate.Origin
 	number string // that the decision got when it began to run
 	plain  bool   // it moves no money that a mark could say
@@ -60,6 +62,7 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil)
 	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
+	r.of, r.id = d.a.Ref(), v.id
 	if v.told() {
 		r.said = explain.Money(d.w.Locale, v.sum.Amount)
 	}
@@ -150,12 +153,12 @@ func (r routed) onRoute() (turn string, notes []string) {
 	if amount := r.amount(); amount != "" {
 		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
-	for _, line := range []string{r.askers(), r.takenBack(), r.left(), r.carried(), r.successor()} {
+	for _, line := range []string{r.askers(), r.takenBack(), r.carried(), r.successor()} {
 		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
 			lines, room = append(lines, line), room-units(line)
 		}
 	}
-	return r.now(room), lines
+	return r.now(room) + r.left(), lines
 }
 
 // amount says what the rules saw of the amount, or nothing if no money is moved or the card has said it.

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +74,7 @@ func (r routed) now(room int) string {
 	case r.copy != nil:
 		return fill(r.texts.Yours, "stage", r.needs(s, stage)) + due
 	case s.Mode == circulation.ModeChannel:
-		return fill(r.texts.NowOne, "stage", stage, "who", r.members()) + due
+		return fill(r.texts.NowMember, "stage", stage, "who", r.members()) + due
 	case len(owes) == 1:
 		text = r.texts.Now
 	case s.Owed == len(owes):
@@ -188,7 +189,13 @@ func (r routed) left() string {
 	if able >= s.Owed {
 		return ""
 	}
-	return fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", r.w.mention(gone))
+	link := ""
+	if page := Page(r.Console, r.of); page != "" {
+		link = fmt.Sprintf(" (<%s/successor?gate=%s&amp;stage=%d&amp;for=%s|%s>)", page, ident(r.id), r.st.Present,
+			ident(gone), r.texts.NameSuccessor)
+	}
+	who := r.w.mention(gone)
+	return "\n" + fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", who, "link", link)
 }
 
 // uncopied says how many further people of the stage that is asked got no message.

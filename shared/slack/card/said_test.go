@@ -15,6 +15,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -332,11 +333,11 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 		{"unknown", "brand_new", "", "Ringi の内部で問題が起きました。"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := Sentence("ja", tc.reason, tc.detail)
+			got := Sentence("ja", tc.reason, tc.detail, explain.RetryRun)
 			expect.That(t, strings.Contains(got, tc.want), "got %q, want it to contain %q", got, tc.want)
 		})
 	}
-	if got := Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000)); len(got) > 1000 {
+	if got := Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000), explain.NoRetry); len(got) > 1000 {
 		t.Errorf("a long detail is not cut: %d bytes", len(got))
 	}
 }

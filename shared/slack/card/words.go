@@ -244,6 +244,7 @@ type routeWords struct {
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
 	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
+	NowMember, NameSuccessor                           string // of a channel's stage; a link
 	Owes                                               string // in lists
 	Askers                                             string // whose words were shown beside the requester's
 	Closed, OnlyButton                                 string // on copies

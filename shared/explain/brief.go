@@ -1,0 +1,70 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/words/language"
+)
+
+// Happened is the first sentence of a text, which says what happened and not what to do.
+func Happened(text string) string {
+	for _, end := range []string{"。", ". "} {
+		if said, _, more := strings.Cut(text, end); more {
+			return said + strings.TrimSpace(end)
+		}
+	}
+	return text
+}
+
+// bounds is the limit that a mistake in a file names.
+var bounds = language.Regexp{Text: `\d+(?:〜\d+| to \d+| ?以上| or more)|at most \d+|\d+[^、。]{0,5}まで`}
+
+// FileMistake is the file, the field and the limit of a mistake in a file, without what its parser says of it.
+func FileMistake(mistake string) string {
+	parts := strings.SplitN(mistake, ": ", 3)
+	out := parts[0]
+	if len(parts) == 3 && !strings.Contains(parts[1], " ") {
+		out += ": " + parts[1]
+	}
+	if limit := bounds.Get().FindString(parts[len(parts)-1]); limit != "" && len(parts) == 3 {
+		out += " (" + limit + ")"
+	}
+	return out
+}
+
+// Lasted says how long something lasted: below a minute in seconds, of which the first ten have tenths.
+func Lasted(locale string, d time.Duration) string {
+	d = max(d, 0)
+	if d.Round(time.Second) >= time.Minute {
+		return Length(locale, d.Round(time.Second))
+	}
+	n := fmt.Sprintf("%.0f", d.Round(time.Second).Seconds())
+	if tenths := d.Round(100 * time.Millisecond); tenths < 10*time.Second && tenths%time.Second != 0 {
+		n = fmt.Sprintf("%.1f", tenths.Seconds())
+	}
+	return n + language.InEach("秒", " s").In(locale)
+}
+
+// Length formats a duration; "" for zero.
+func Length(locale string, d time.Duration) string {
+	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
+	h, m, s := units[0], units[1], units[2]
+	switch seconds := int(d.Seconds()); {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		return fmt.Sprintf("%.2f%s", max(d.Seconds(), 0.01), s)
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f%s", d.Seconds(), s)
+	case seconds < 60:
+		return fmt.Sprintf("%d%s", seconds, s)
+	case seconds < 3600:
+		return fmt.Sprintf("%d%s %d%s", seconds/60, m, seconds%60, s)
+	case seconds/60%60 == 0:
+		return fmt.Sprintf("%d%s", seconds/3600, h)
+	default:
+		return fmt.Sprintf("%d%s %d%s", seconds/3600, h, seconds/60%60, m)
+	}
+}

@@ -1,0 +1,43 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// Where no button tries again, no sentence names one, and it still says what happened.
+func TestWithoutAButtonNoSentenceNamesOne(t *testing.T) {
+	for _, locale := range language.All {
+		for _, r := range task.Reasons {
+			text := Ended(locale, r, "", NoRetry)
+			expect.That(t, text != "" && !strings.ContainsAny(text, "🔄{}"), "%s %s: %s", locale, r, text)
+		}
+	}
+	expect.Is(t, Ended("ja", task.ReasonToolFailed, "x", NoRetry), "ツールの呼び出しに失敗しました (x)。")
+	expect.Is(t, Ended("en", task.ReasonToolFailed, "x", NoRetry), "A tool call failed (x).")
+}
+
+func TestAMistakeInAFileIsNamedByItsPlaceAndLimit(t *testing.T) {
+	for mistake, want := range map[string]string{
+		"a.toml: timeout_seconds: must be 10 to 3600, got 5":         "a.toml: timeout_seconds (10 to 3600)",
+		"a.toml: timeout_seconds: 10〜3600 にしてください、実際の値: 5":           "a.toml: timeout_seconds (10〜3600)",
+		"a.toml: teams: チームは 10 個までです":                               "a.toml: teams (10 個まで)",
+		"a.toml: TOML として読み取れません (1 行目、3 文字目: expected newline)":     "a.toml",
+		"a.toml: can't be read: permission denied: /var/task/a.toml": "a.toml",
+	} {
+		expect.Is(t, FileMistake(mistake), want)
+	}
+}
+
+func TestALengthIsInHoursAndMinutes(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		90 * time.Minute: "1 時間 30 分", time.Hour: "1 時間", 3610 * time.Second: "1 時間", 65 * time.Second: "1 分 5 秒",
+	} {
+		expect.Is(t, Length("ja", d), want)
+	}
+}

@@ -1,0 +1,97 @@
+package card_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
+)
+
+// namedButton finds a name in brackets or quotation marks, and what stands before it in its sentence.
+var namedButton = regexp.MustCompile(`([^。.\n]*?)(?:\[([^\]]+)\]|「([^」]+)」|“([^”]+)”)`)
+
+// elsewhere are words by which a sentence says where a button is that isn't on its own card.
+var elsewhere = map[string][]string{"ja": {"カード", "コンソール", "メニュー"}, "en": {"card", "console", "menu"}}
+
+// A sentence that names a button names one of its own card or dialog, or says where it is.
+func TestNoSentenceNamesAButtonThatIsNotThere(t *testing.T) {
+	bare := func(label string) string {
+		return strings.TrimLeft(label, "✅❌⏹️🔄🔁📄💬🧭📝🔎 ")
+	}
+	for _, locale := range language.All {
+		of, all := map[string]map[string]bool{}, map[string]bool{}
+		drawn := map[string][]string{}
+		for name, v := range looks(t, locale) {
+			of[name] = map[string]bool{}
+			visit(decoded(t, v), func(v any) {
+				x, is := v.(map[string]any)
+				if !is {
+					return
+				}
+				text, _ := x["text"].(map[string]any)
+				label, _ := text["text"].(string)
+				said, _ := x["text"].(string)
+				_, option := x["value"]
+				switch kind := x["type"]; {
+				case kind == "button" || option:
+					of[name][bare(label)], all[bare(label)] = true, true
+				case kind == "mrkdwn" || kind == nil:
+					drawn[name] = append(drawn[name], said)
+				}
+				if submit, is := x["submit"].(map[string]any); is {
+					label, _ := submit["text"].(string)
+					of[name][bare(label)], all[bare(label)] = true, true
+				}
+			})
+		}
+		named := 0
+		for name, texts := range drawn {
+			for _, m := range namedButton.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+				label, says := bare(m[2]+m[3]+m[4]), false
+				if !all[label] {
+					continue
+				}
+				named++
+				for _, word := range elsewhere[locale] {
+					says = says || strings.Contains(m[1], word)
+				}
+				expect.That(t, of[name][label] || says, "%s %s names %q, which it lacks: %s", locale, name, label, m[0])
+			}
+		}
+		expect.That(t, all["承認"] || all["Approve"], "%s: no labels were found", locale)
+		expect.That(t, named >= 10, "%s: looked at %d names", locale, named)
+	}
+}
+
+// Where a route waits for somebody who has left, the link by which an administrator names their successor stands beside
+// their name.
+func TestALinkToTheSuccessorStandsBesideWhoHasLeft(t *testing.T) {
+	for _, state := range routeStates {
+		if state.name != "route_stuck" {
+			continue
+		}
+		s := state.scenario(t)
+		m := card.Render(s.Aggregate, s.card(state.card), defaults, card.Around{Console: "https://x.example/console"}, s.now)
+		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "<@"+yamada+">さん (<https://x.example/console/tasks/"+
+			s.Head.TaskID+"/successor?gate="+s.Process().ID+"&amp;stage=3&amp;for="+yamada+"|後任を決める>)")
+		return
+	}
+	t.Fatal("no such state")
+}
+
+// A waiting item of the Home tab says what changed since the version before, also where its card is too long for it.
+func TestTheHomeTabSaysWhatChanged(t *testing.T) {
+	for text, want := range map[string]string{
+		content: "⚠️ *変更の理由があったのに、v1 から何も変わっていません*",
+		strings.Repeat("別の方針です。\n", 99): "🔁 v1 から書き直しました",
+	} {
+		s := prompt(received(t)).rejectPrompt("短く").drafted(defaults)
+		s.Prompt().Content = text
+		q, _ := s.Asks()
+		tab := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: q}}}, defaults, "ja", s.now)
+		expect.Has(t, drawn(tab.Blocks.BlockSet), want)
+	}
+}
