@@ -264,7 +264,7 @@ func TestANewcomersTour(t *testing.T) {
 	sheet := browser.Read[string](v.Tab, `document.querySelector('.card a[href*="/sheets/"]').href`)
 	v.Clean()
 	v.Visit(sheet)
-	v.latin("table")
+	v.latin("body")
 	v.Visit(s.URL)
 
 	// Somebody of another department can't stamp alone either, not even in their own direct messages.

@@ -298,11 +298,6 @@ var placedNames = map[string]language.Texts{
 	"/order_number": {"ja": "発注番号", "en": "Order number"}, "/total": {"ja": "合計金額", "en": "Order total"},
 }
 
-// sheetNames are what cards call the demo's spreadsheet, which the vendors know as sheetID.
-var sheetNames = language.InEach("勤怠 2026", "Attendance 2026")
-
-const sheetID = "ringi-demo-sheet"
-
 // nameSheet has cards call the demo's spreadsheet by a name in the workspace's language. One that somebody gave stays.
 func nameSheet(ctx context.Context, s *stack.Stack, tenant string) error {
 	tools, err := tool.Builtin()
@@ -311,18 +306,18 @@ func nameSheet(ctx context.Context, s *stack.Stack, tenant string) error {
 	}
 	spec, _ := tools.Lookup("write_rows_to_google_sheet")
 	p, _, err := rows(s).ToolPermission(ctx, tenant, spec.Name)
-	if err != nil || p.Mark != nil && !slices.Contains(sheetNames, p.Mark.Labels[sheetID]) {
+	if err != nil || p.Mark != nil && !slices.Contains(vendors.SheetNames, p.Mark.Labels[vendors.Sheet]) {
 		return err
 	}
 	settings, err := rows(s).Settings(ctx, tenant)
 	if err != nil {
 		return fmt.Errorf("read the language of %s: %w", tenant, err)
 	}
-	name := sheetNames.In(settings.Locale)
-	if p.Mark != nil && p.Mark.Labels[sheetID] == name {
+	name := vendors.SheetNames.In(settings.Locale)
+	if p.Mark != nil && p.Mark.Labels[vendors.Sheet] == name {
 		return nil
 	}
-	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{sheetID: name}}
+	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{vendors.Sheet: name}}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now(), spec.Knows()...)
 	return err
 }

@@ -158,10 +158,16 @@ func TestValuesBeyondTheRangeAreRefused(t *testing.T) {
 func TestThePageShowsTheSheetAsText(t *testing.T) {
 	o := open(t)
 	const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
-	if _, body, _ := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", ""); !strings.Contains(body,
-		"Nothing has been written yet") {
-		t.Error(body)
+	for locale, says := range map[string][]string{"en": {"<b>Attendance 2026</b>", "Nothing has been written yet"},
+		"ja": {"<b>勤怠 2026</b>", "まだ何も書き込まれていません"}} {
+		o.Speak(locale)
+		_, body, _ := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", "")
+		for _, text := range says {
+			expect.Has(t, body, text)
+		}
+		expect.That(t, !strings.Contains(body, "ringi-demo-sheet"), "%s", body)
 	}
+	o.Speak("ja")
 	o.get(t, "POST", book+":batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
 	status, body, _ := o.get(t, "PUT", book+"/values/'a'!A1:B2?valueInputOption=RAW", o.Token("google"),
 		`{"range":"'a'!A1:B2","majorDimension":"ROWS","values":[["氏名","h"],["<script>alert(1)</script>","> 45h"]]}`)
