@@ -215,10 +215,10 @@ func TestASubmissionIsScoredByAnEvaluatorsFile(t *testing.T) {
 			"%s: %+v", name, got)
 	}
 	r := run(t, folder, "evaluate", "-model", "demo", "経費の方針", "毎週月曜日に提出します。")
-	expect.That(t, r.code == 0 && strings.Contains(r.out, " of 100, ") && strings.Contains(r.out, "Enforceable ("),
+	expect.That(t, r.code == 0 && strings.Contains(r.out, " of 100, ") && strings.Contains(r.out, "守りやすさ ("),
 		"the usual file: %+v", r)
 	r = run(t, folder, "evaluate", "-model", "demo", "-c", "configs/contest.toml", "経費の方針", "毎週月曜日に提出します。")
-	expect.That(t, r.code == 0 && strings.Contains(r.out, "Enforceable ("), "a contest's: %+v", r)
+	expect.That(t, r.code == 0 && strings.Contains(r.out, "守りやすさ ("), "a contest's: %+v", r)
 	r = run(t, t.TempDir(), "evaluate", "-model", "demo", "経費の方針", "毎週月曜日に提出します。")
 	expect.That(t, r.code == 0 && strings.Contains(r.out, "Clarity and coherence ("), "no file: %+v", r)
 }
@@ -265,7 +265,7 @@ func TestATeamsFilePlaysAlone(t *testing.T) {
 	folder := sampled(t)
 	got, r := held(t, folder, "-c", "configs/agents/team-solo.toml", "経費の方針を書いて")
 	expect.That(t, r.code == 0 && got.TotalTeams == 1 && *got.BestTeamID == "solo" && strings.Contains(r.problem,
-		"EVALUATE  Enforceable"), "%+v", r)
+		"EVALUATE  守りやすさ"), "%+v", r)
 	r = run(t, folder, "exec", "-model", "demo", "-c", "configs/agents/team-solo.toml", "--dry-run")
 	expect.That(t, r.code == 0 && strings.Contains(r.out, "1 team, 2 to 5 rounds, 300 s for each team"), "%+v", r)
 	write(t, folder, "bad.toml", "[team]\nteam_id = 'a'\n")

@@ -55,7 +55,7 @@ func TestAContestRunsOnThisMachine(t *testing.T) {
 			t.Errorf("a result has %d keys, %s: %v", len(got.TeamResults[0]), key, ok)
 		}
 	}
-	for _, kind := range []string{"LEADER", "DELEGATE", "MEMBER", "JUDGE", "EVALUATE  Enforceable"} {
+	for _, kind := range []string{"LEADER", "DELEGATE", "MEMBER", "JUDGE", "EVALUATE  守りやすさ"} {
 		expect.Has(t, r.problem, kind, "no line says")
 	}
 	b, err := os.ReadFile(trace)

@@ -251,10 +251,10 @@ func Sample() fs.FS {
 	return sub
 }
 
-// englishName is a team's name in the sample, and the English one behind it.
+// englishName is a name in the sample, and the English one behind it.
 var englishName = regexp.MustCompile(`"[^"\n]*" # (.*)`)
 
-// WriteSample writes the sample to a folder, with the teams' names in a language, ja or en.
+// WriteSample writes the sample to a folder, with its names in a language, ja or en.
 func WriteSample(folder, language string) error {
 	return fs.WalkDir(Sample(), ".", func(path string, d fs.DirEntry, err error) error {
 		to := filepath.Join(folder, path)

@@ -201,8 +201,9 @@ func TestTheSampleIsValidWithoutAWarning(t *testing.T) {
 		"%d teams, %v", len(c.Teams), found)
 }
 
-// Written again, as when the first page speaks another language, only the teams' names change.
-func TestTheSamplesTeamsAreNamedInTheWorkspacesLanguage(t *testing.T) {
+// Written again, as when the first page speaks another language, only the names of teams and of the sample's own metric
+// change.
+func TestTheSampleIsNamedInTheWorkspacesLanguage(t *testing.T) {
 	folder := t.TempDir()
 	for language, names := range map[string][]string{"en": {"Careful team", "Swift team", "Solo team"},
 		"": {"慎重チーム", "即決チーム", "単独チーム"}} {
@@ -212,5 +213,6 @@ func TestTheSamplesTeamsAreNamedInTheWorkspacesLanguage(t *testing.T) {
 		for i, name := range names {
 			expect.Is(t, c.Teams[i].TeamName, name)
 		}
+		expect.Is(t, c.Evaluator.Metrics[3].Name, map[string]string{"en": "Enforceability", "": "守りやすさ"}[language])
 	}
 }
