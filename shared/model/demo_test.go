@@ -169,9 +169,9 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		want    string
 	}{
 		"ja": {"今月の勤怠をまとめて", []string{"最後のステップは不要です", "ステップ4をステップ2の前に", "シートは不要です"},
-			"「シートは不要です」 → 反映しました。\n「最後のステップは不要です」、「ステップ4をステップ2の前に」 → 内容が分からないため、反映していません。"},
+			"「最後のステップは不要です」、「ステップ4をステップ2の前に」 → 内容が分からないため、反映していません。\n「シートは不要です」 → 反映しました。"},
 		"en": {"Summarize this month's attendance", []string{"Put step 4 first", "without a sheet", "Make it nicer"},
-			"“without a sheet” → applied.\n“Put step 4 first”, “Make it nicer” → not applied: I didn't understand it."},
+			"“Put step 4 first”, “Make it nicer” → not applied: I didn't understand it.\n“without a sheet” → applied."},
 	} {
 		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t),
 			Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // meant is what a request asks for, with the remarks that people made on its versions. Templates read it.
@@ -243,7 +242,7 @@ func (w *meant) helps() bool {
 func (w *meant) Cannot() string {
 	switch {
 	case utf8.RuneCountInString(w.no+w.Say("can")) > task.MaxSentence:
-		return legible.ClipWords(strings.TrimSpace(w.no), task.MaxSentence)
+		return w.Say("tooMuch") + w.Say("can") // half a sentence would say nothing
 	case w.no != "", w.helps():
 		return w.no + w.Say("can")
 	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()):

@@ -239,7 +239,7 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 		{"a month alone", "10月の勤怠", "9月だけにして", "期間: 2026年9月 (", "U0SANDSATO"},
 		{"a department alone", "10月の勤怠", "営業部に絞って", "対象: 営業部と、その下の部署に、2026年10月に在籍した", "U0SANDSATO"},
 		{"only a DM after none", "10月の残業。DMは不要", "DMだけにして", "スプレッドシートには書き込みません", "U0SANDSATO"},
-		{"only the sheet after none", "10月の残業。シートは不要", "シートだけにして", "スプレッドシート ringi-demo-sheet の", ""},
+		{"only the sheet after none", "10月の残業。シートは不要", "シートだけにして", "シート「勤怠 2026」 (ID: ringi-demo-sheet) のタブ", ""},
 		{"only a DM after none, in English", "overtime for October, no DM", "DM only", "Nothing is written", "U0SANDSATO"},
 		{"only the sheet after none, in English", "overtime for October, no sheet", "sheet only", "No DM is sent", ""},
 		{"a department of departments", "部署一覧をまとめて", "営業部だけにして", "対象: 営業部と、その下の部署", "U0SANDSATO"},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"text/template"
+	"unicode/utf8"
 
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
@@ -192,11 +193,14 @@ func extract(w *meant) map[string]string {
 		"priority": w.priority, "task_type": map[bool]string{true: "urgent", false: "standard"}[w.priority == "urgent"]}
 	byPeople := func(x struct{ User, Text string }) bool { return !strings.HasPrefix(x.User, "B") && says(x.Text) }
 	inThread := map[bool]string{true: w.Say("inThread")}[slices.ContainsFunc(w.in.Thread, byPeople)]
+	if utf8.RuneCountInString(cannot+inThread) > task.MaxSentence {
+		inThread = ""
+	}
 	switch {
 	case w.helps():
 		out["kind"] = "help"
 	case cannot != "":
-		out["kind"], out["sentence"] = "unsupported", legible.ClipWords(cannot+inThread, task.MaxSentence)
+		out["kind"], out["sentence"] = "unsupported", cannot+inThread
 	default:
 		var lines []string
 		for _, p := range w.pieces {

@@ -150,7 +150,7 @@ func TestAnOrderNeedsItsTool(t *testing.T) {
 		in.More = tools
 		b := expect.Value(json.Marshal(in))(t)
 		answer := expect.Value(Answer(Question{Purpose: "extract", Try: 1, Text: "<data>" + string(b) + "</data>"}))(t)
-		expect.Is(t, strings.Contains(answer, "rooms.place_order を許可"), tools == nil, "%s", answer)
+		expect.Is(t, strings.Contains(answer, "発注のツールが許可されていない"), tools == nil, "%s", answer)
 	}
 	policy, _ := carriedOut(t, in.Message, "10月にして")
 	expect.Has(t, policy, "反映していません")
