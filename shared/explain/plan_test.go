@@ -85,6 +85,11 @@ func TestHeadingsTellMembersApart(t *testing.T) {
 		seen := map[string]string{}
 		for _, locale := range language.All {
 			expect.That(t, len(f.Headings[locale]) == len(f.Headings["ja"]), "%s lacks headings in %s", f.Name, locale)
+			if f.Demo != nil { // its result is shown to people, with how many there are
+				for _, member := range []string{"count", f.Demo.Rows, f.Demo.Rows + ".id"} {
+					expect.That(t, f.Heading(locale, member) != "", "%s calls %s nothing in %s", f.Name, member, locale)
+				}
+			}
 			for path, heading := range f.Headings[locale] {
 				of, _, _ := strings.Cut(path, ".")
 				if of == path {
