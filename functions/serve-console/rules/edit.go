@@ -138,6 +138,9 @@ type ruleData struct {
 	ReaderGroups web.Chooser
 }
 
+// Said is all that is wrong.
+func (d ruleData) Said() []problem { return together(d.Problems) }
+
 // Wrong returns what is wrong with a field, or with a part of it.
 func (d ruleData) Wrong(field string) (all []problem) {
 	for _, p := range d.Problems {

@@ -284,6 +284,9 @@ func (a *asked) show(page, title string, data any, status int) error {
 	return a.Show(a.w, a.r, a.v, web.Document{Title: title, Here: "rules", Data: data, Status: status}, page)
 }
 
+// Said is all that is wrong.
+func (d listData) Said() []problem { return together(d.Problems) }
+
 // rows fills in the rules, the last one and the floor.
 func (a *asked) rows(d *listData, x *rules.Rules) {
 	wrong := func(rule string) (all []problem) {
@@ -292,7 +295,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 				all = append(all, p)
 			}
 		}
-		return all
+		return together(all)
 	}
 	above := ""
 	for i := range x.Rules {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,18 @@ func (s speaker) problems(x *rules.Rules, all []rules.Problem) (out []problem) {
 			p.Label = at + ": " + p.Label
 		}
 		out = append(out, p)
+	}
+	return out
+}
+
+// together says each thing that is wrong once, with all places where it is.
+func together(all []problem) (out []problem) {
+	for _, p := range all {
+		if i := slices.IndexFunc(out, func(x problem) bool { return x.Text == p.Text }); i < 0 {
+			out = append(out, p)
+		} else if out[i].Label != p.Label {
+			out[i].Label += " · " + p.Label
+		}
 	}
 	return out
 }

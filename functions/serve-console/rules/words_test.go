@@ -15,6 +15,16 @@ import (
 	"ringi/shared/words/language"
 )
 
+// A mistake that is made at several places is said once, with all of them.
+func TestAMistakeIsSaidOnceWithAllItsPlaces(t *testing.T) {
+	of := func(label, text string) problem { return problem{Fault: web.Fault{Label: label, Text: text}} }
+	all := []problem{of("1. A: Name", "long"), of("1. A: Amount", "none"), of("2. B: Name", "long"), of("2. B: Name", "long")}
+	expect.Same(t, []string{"1. A: Name · 2. B: Name long", "1. A: Amount none"},
+		strings.Split(web.Joined(listData{Problems: all}.Said(), func(p problem) string { return p.Label + " " + p.Text }, "\n"),
+			"\n"))
+	expect.Is(t, len(ruleData{Problems: all}.Said()), 2)
+}
+
 // Each limit of rules is said in each language, with its values: choices as the form has them and as files do.
 func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 	values := map[string][]any{"choice": {rules.Choices{"some", "only", "writes_outside"}},
