@@ -125,7 +125,7 @@ func (t settingsTexts) last(log []settingsEntry) string {
 	e := log[0]
 	is := web.Joined(e.Changes[0].Is, func(v changed) string { return v.Text }, ", ")
 	return t.Say("last_change", "when", web.Minute(e.At), "who", e.Who, "what", e.Changes[0].Label, "is",
-		legible.Clip(legible.OneLine(is), 80))
+		legible.Clip(legible.Spelled(is), 80))
 }
 
 type settingsEntry struct {

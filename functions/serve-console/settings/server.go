@@ -100,7 +100,8 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 }
 
 // page returns the tools of the page that is asked for: of those that are searched, first the one with that very name,
-// then those that somebody decided on. It fills in which these are and where the others are.
+// then those that were allowed and are off since, then the others that somebody decided on, all by name. It fills in
+// which these are and where the others are.
 func (d *serverData) page(r *http.Request, t toolsTexts, query string, all []mcp.Listed) (shown []mcp.Listed) {
 	here := serverPath(d.Server.Name)
 	d.Filter = t.search(here, query)
@@ -111,12 +112,16 @@ func (d *serverData) page(r *http.Request, t toolsTexts, query string, all []mcp
 		switch {
 		case query == x.Name || query == x.Tool.Name:
 			return 0
-		case x.Access != "":
+		case x.State == mcp.Changed || x.State == mcp.Gone:
 			return 1
+		case x.Access != "":
+			return 2
 		}
-		return 2
+		return 3
 	}
-	slices.SortStableFunc(all, func(a, b mcp.Listed) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortFunc(all, func(a, b mcp.Listed) int {
+		return cmp.Or(rank(a)-rank(b), strings.Compare(a.Name, b.Name))
+	})
 	from, err := strconv.Atoi(r.URL.Query().Get("from"))
 	if err != nil || from < 0 || from >= len(all) {
 		from = 0

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,6 +86,7 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	}
 	data.Servers = serverSums(settings.MCPServers, rows)
 	c.countUndecided(r.Context(), v, rows, data.Servers)
+	slices.SortFunc(data.Servers, serverSum.compare)
 	d := web.Document{Here: "tools", Data: data, Status: data.Status()}
 	return c.Show(w, r, v, d, "tools")
 }
@@ -221,6 +223,13 @@ func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 		return err
 	}
 	return c.Done(w, r, "/console/tools#"+spec.Name, "saved")
+}
+
+// compare sorts what doesn't work first: servers that don't answer, then those with tools that are off since they
+// changed; else by name.
+func (s serverSum) compare(other serverSum) int {
+	works := func(x serverSum) int { return map[bool]int{true: -2}[x.Silent] - min(x.Changed, 1) }
+	return cmp.Or(works(s)-works(other), strings.Compare(s.Name, other.Name))
 }
 
 func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all []serverSum) {
