@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,5 +63,16 @@ func TestTheFirstOfSeveralPeopleAreNamed(t *testing.T) {
 	for want, ids := range map[string][]string{"": nil, "@a, @b, @c": {"a", "b", "c"},
 		"@a, @b, @c and 2 more": {"a", "b", "c", "d", "e"}} {
 		expect.Is(t, web.TextsOf("fault", "en").Few(called, ids), want, "%v", ids)
+	}
+}
+
+// Pages in English have no Japanese but the name of the other language.
+func TestEnglishTextsAreEnglish(t *testing.T) {
+	files := expect.Value(filepath.Glob("texts/" + language.English + "/*.yaml"))(t)
+	expect.That(t, len(files) > 20, "only %d catalogs", len(files))
+	for _, path := range files {
+		for line := range strings.Lines(string(expect.Value(os.ReadFile(path))(t))) {
+			expect.That(t, !expect.Japanese(line) || strings.HasPrefix(line, "other_language: "), "%s: %s", path, line)
+		}
 	}
 }
