@@ -60,6 +60,15 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 	today := tenancy.DayOf(c.Now())
 	last := cmp.Or(r.URL.Query().Get("to"), today)
 	first := cmp.Or(r.URL.Query().Get("from"), daysBefore(last, insightDays-1))
+	days, err := tenancy.DaysBetween(first, last)
+	if field := (aggregate.ErrField{}); errors.As(err, &field) {
+		d.Problem = words.Say("bad_range", "n", tenancy.MaxDays, "days", insightDays)
+		first, last = daysBefore(today, insightDays-1), today
+		days, err = tenancy.DaysBetween(first, last)
+	}
+	if err != nil {
+		return err
+	}
 	d.Filter = web.Filter{Path: insightsPath, Submit: words.Say("show"),
 		Fields: []web.Field{web.Day("from", words.Say("from"), first), web.Day("to", words.Say("to"), last)}}
 	d.Filter.Fields[0].Required, d.Filter.Fields[1].Required = true, true
@@ -68,11 +77,6 @@ func (c *Pages) showInsights(w http.ResponseWriter, r *http.Request, v *web.View
 		path := web.At(insightsPath, map[string]string{"from": from, "to": today})
 		here := from == first && last == today
 		d.Views = append(d.Views, web.View{Path: path, Text: words.Say("last_days", "n", n), Here: here})
-	}
-	days, err := tenancy.DaysBetween(first, last)
-	if field := (aggregate.ErrField{}); errors.As(err, &field) {
-		d.Problem, doc.Status = words.Say("bad_range", "n", tenancy.MaxDays), http.StatusBadRequest
-		return c.Show(w, r, v, doc, "audit/insights")
 	}
 	sums, err := c.Store.Sums(r.Context(), v.Tenant, days)
 	if err != nil {

@@ -29,6 +29,7 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -63,33 +64,24 @@ func (c *Pages) Routes() []web.Route {
 // auditForm is the filter as the form holds it; both days are included.
 type auditForm struct {
 	Action, Actor, Resource, From, To string
-	Problem                           string // the invalid field; the filter is then treated as empty
 }
 
-// auditFormOf reads the filter. Without days it selects the last auditDays.
-func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
+// auditFormOf reads the filter. Without days it selects the last auditDays. What isn't known is reported and not used.
+func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter, web.BadFilter) {
 	f := auditForm{Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"),
 		To: q.Get("to")}
-	if !q.Has("from") && !q.Has("to") {
-		f.From = tenancy.DayOf(now.AddDate(0, 0, -auditDays))
-	}
+	bad := web.BadFilter{}
+	known := auditlog.WordsIn(language.All[0]).Actions()
+	bad.Refuse("action", &f.Action, !slices.Contains(known, aggregate.Action(f.Action)))
+	bad.Refuse("who", &f.Actor, auditlog.Filter{Actor: f.Actor}.Check() != nil)
+	bad.Refuse("on", &f.Resource, auditlog.Filter{Resource: f.Resource}.Check() != nil)
 	out := auditlog.Filter{Action: aggregate.Action(f.Action), Actor: f.Actor, Resource: f.Resource}
-	var noBegin, noEnd error
-	out.From, noBegin = web.DayOf(f.From)
-	if out.To, noEnd = web.DayOf(f.To); !out.To.IsZero() {
-		out.To = out.To.AddDate(0, 0, 1)
+	out.From, out.To = bad.Days(&f.From, &f.To)
+	if f.From+f.To == "" && (!q.Has("from") && !q.Has("to") || bad["from"] || bad["to"]) {
+		f.From = tenancy.DayOf(now.AddDate(0, 0, -auditDays))
+		out.From, _ = web.DayOf(f.From) // a day that was just written
 	}
-	switch field, wrong := errors.AsType[aggregate.ErrField](out.Check()); {
-	case noBegin != nil:
-		f.Problem = "from"
-	case noEnd != nil:
-		f.Problem = "to"
-	case wrong:
-		f.Problem = field.Field
-	default:
-		return f, out
-	}
-	return f, auditlog.Filter{}
+	return f, out, bad
 }
 
 const auditPath = "/console/audit"
@@ -116,6 +108,7 @@ func (f auditForm) with(name, value string) string {
 
 type auditData struct {
 	Form        auditForm
+	Ignored     string // which filters of the address are left out
 	Filter      web.Filter
 	Rows        []subject.Entry
 	Newest      string // address of the first page, on a later page
@@ -125,31 +118,29 @@ type auditData struct {
 }
 
 func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	form, f := auditFormOf(r.URL.Query(), c.Now())
-	words := v.Texts("audit")
-	d := auditData{Form: form, ExportAbout: words.Say("export_about", "n", web.Count(auditlog.MaxRows))}
-	doc := web.Document{Here: "audit", Status: http.StatusBadRequest, Data: &d}
-	var named map[string]string
-	if form.Problem == "" {
-		cursor := r.URL.Query().Get("cursor")
-		filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: f.Actor}
-		page, err := c.Store.Audit(r.Context(), v.Tenant, filter, cursor, auditPage)
-		if err != nil {
-			return err
-		}
-		if doc.Status = 0; page.Next != "" {
-			d.Older = form.with("cursor", page.Next)
-		}
-		if cursor != "" {
-			d.Newest = form.with("cursor", "")
-		}
-		if named, err = c.fillAudit(r, v, &d, page.Items); err != nil {
-			return err
-		}
+	q, words := r.URL.Query(), v.Texts("audit")
+	form, f, bad := auditFormOf(q, c.Now())
+	bad.Stranger(r, c.Site, v, "who", &form.Actor)
+	d := auditData{Form: form, Ignored: bad.Said(words),
+		ExportAbout: words.Say("export_about", "n", web.Count(auditlog.MaxRows))}
+	filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: form.Actor}
+	page, err := c.Store.Audit(r.Context(), v.Tenant, filter, q.Get("cursor"), auditPage)
+	if err != nil {
+		return err
 	}
-	d.Narrowed = form.Problem+form.Action+form.Actor+form.Resource+form.To != "" || r.URL.Query().Has("from")
+	if page.Next != "" {
+		d.Older = form.with("cursor", page.Next)
+	}
+	if q.Get("cursor") != "" {
+		d.Newest = form.with("cursor", "")
+	}
+	named, err := c.fillAudit(r, v, &d, page.Items)
+	if err != nil {
+		return err
+	}
+	d.Narrowed = d.Ignored+form.Action+form.Actor+form.Resource+form.To != "" || q.Has("from")
 	d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, named))
-	return c.Show(w, r, v, doc, "audit")
+	return c.Show(w, r, v, web.Document{Here: "audit", Data: &d}, "audit")
 }
 
 // mostActors bounds the people that the filter lists; any other actor is chosen by their name in the log.
@@ -275,9 +266,9 @@ func (e exportAudit) Link(ctx context.Context, x auditlog.Export) (string, error
 }
 
 func (c *Pages) beginExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	form, filter := auditFormOf(r.PostForm, c.Now())
-	if form.Problem != "" {
-		return aggregate.ErrField{Field: form.Problem, Limit: "selects nothing"}
+	_, filter, bad := auditFormOf(r.PostForm, c.Now())
+	if len(bad) > 0 {
+		return aggregate.ErrField{Field: fmt.Sprint(slices.Sorted(maps.Keys(bad))), Limit: "selects nothing"}
 	}
 	now := c.Now()
 	x, err := auditlog.New(aggregate.NewID(), v.Tenant, v.User, auditlog.Form(r.PostFormValue("as")), filter, v.Locale,

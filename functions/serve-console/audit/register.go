@@ -33,7 +33,7 @@ const (
 type period struct {
 	By          string
 	From, To    string
-	Problem     string
+	Ignored     string // which days of the address are left out
 	begin, end  time.Time
 	first, last int // fiscal years
 }
@@ -58,7 +58,6 @@ func (p *period) filter(words web.Texts, number string) web.Filter {
 }
 
 func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p period, err error) {
-	now := c.Now()
 	p = period{From: q.Get("from"), To: q.Get("to")}
 	settings, err := c.Store.Settings(ctx, v.Tenant)
 	if err != nil {
@@ -70,22 +69,18 @@ func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p peri
 			p.By = ofRequests
 		}
 	}
-	bad, from, to := web.BadFilter{}, p.From, p.To
-	p.begin, p.end = bad.Days(&from, &to)
-	if from == "" {
-		p.begin = now.AddDate(0, 0, -pageDays)
+	bad := web.BadFilter{}
+	if p.begin, p.end = bad.Days(&p.From, &p.To); p.To == "" {
+		p.end = c.Now().AddDate(0, 0, 1)
 	}
-	if to == "" {
-		p.end = now.AddDate(0, 0, 1)
+	bad.Refuse("from", &p.From, !p.begin.Before(p.end) ||
+		settings.FiscalYear(p.end)-settings.FiscalYear(p.begin) > maxYears)
+	if p.From == "" {
+		p.begin = p.end.AddDate(0, 0, -pageDays-1)
 	}
 	// A year that was changed in the settings may have put a decision into the one beside.
 	p.first, p.last = settings.FiscalYear(p.begin)-1, settings.FiscalYear(p.end)+1
-	switch {
-	case bad["from"]:
-		p.Problem = "from"
-	case bad["to"] || !p.begin.Before(p.end) || p.last-p.first > maxYears+2:
-		p.Problem = "to"
-	}
+	p.Ignored = bad.Said(v.Texts("register"))
 	return p, nil
 }
 
@@ -118,10 +113,6 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		}
 	}
 	d.Period, d.Filter = p, p.filter(v.Texts("register"), d.Number)
-	if p.Problem != "" {
-		doc.Status = http.StatusBadRequest
-		return c.Show(w, r, v, doc, "audit/register")
-	}
 	from, _ := domain.ParseNumber(q.Get("cursor"))
 	var next string
 	if d.Rows, next, err = c.registered(r.Context(), v, &p, from, store.MostRegistered); err != nil {
@@ -261,8 +252,8 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if err != nil {
 		return err
 	}
-	if p.Problem != "" {
-		return aggregate.ErrField{Field: p.Problem, Limit: "must be a date"}
+	if p.Ignored != "" {
+		return aggregate.ErrField{Field: "from, to", Limit: "must be dates"}
 	}
 	from, _ := domain.ParseNumber(r.URL.Query().Get("cursor"))
 	lines, next, err := c.registered(r.Context(), v, &p, from, mostFiled)

@@ -92,8 +92,11 @@ func finds(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register?number="+number).Says(t, http.StatusSeeOther).Leads(t, "/console/register/"+number)
 	b.Get("/console/register?number=123").Says(t, 200, "2026-000123 の形で")
 	b.Get("/console/register?from=2020-04-01&to=2021-03-31").Lacks(t, number)
-	b.Get("/console/register?from=yesterday").Says(t, http.StatusBadRequest, "日付を入力")
-	b.Get("/console/register?from=1990-01-01").Says(t, http.StatusBadRequest, "日付を入力")
+	for query, left := range map[string]string{"from=yesterday": "から", "from=1990-01-01": "から", "to=x": "まで",
+		"from=2099-01-01": "から"} {
+		b.Get("/console/register?"+query).Says(t, 200, "次の指定は読み取れないため、使っていません: 期間 ("+left+")。", number)
+	}
+	b.Get("/console/register/file.csv?from=yesterday").Says(t, http.StatusBadRequest)
 	b.Get("/console/register/2026-999999").Says(t, http.StatusNotFound)
 	b.Get("/console/register/none").Says(t, http.StatusNotFound)
 	b.Get("/console/register?number=2026-999999").Says(t, 200, "その番号は見つかりません")

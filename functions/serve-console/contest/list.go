@@ -129,12 +129,13 @@ func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) 
 }
 
 type boardPage struct {
-	Views []web.View
-	Most  int // how many rounds the board shows
-	Team  string
-	Name  string
-	Rows  []*boardRow
-	Stats []web.Number // of the team
+	Views   []web.View
+	Most    int // how many rounds the board shows
+	Team    string
+	Ignored string // that there is no such team
+	Name    string
+	Rows    []*boardRow
+	Stats   []web.Number // of the team
 }
 
 type boardRow struct {
@@ -157,6 +158,11 @@ func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	p := boardPage{Views: words.views(true), Most: mostOnBoard,
 		Team: r.URL.Query().Get("team")}
 	board, err := c.Contests.Board(r.Context(), v.Tenant, store.ContestFilter{Team: p.Team}, "", mostOnBoard)
+	if bad := (web.BadFilter{}); err == nil && len(board.Items) == 0 && p.Team != "" {
+		bad.Refuse("team", &p.Team, true)
+		p.Ignored = bad.Said(words.Texts)
+		board, err = c.Contests.Board(r.Context(), v.Tenant, store.ContestFilter{}, "", mostOnBoard)
+	}
 	if err == nil && p.Team != "" {
 		p.Name = legible.OneLine(p.Team)
 		p.Stats, err = c.statisticsOf(r.Context(), v, p.Team)

@@ -75,7 +75,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00")
 	b.Get("/console/contests/board").Says(t, http.StatusOK, "上位 50 ラウンド", "1. 堅実", "80.00", "75.00")
 	b.Get("/console/contests/board?team=team-a").Says(t, http.StatusOK, "80.00", "チームの成績")
-	b.Get("/console/contests/board?team=nobody").Says(t, http.StatusOK, "nobody", "まだありません")
+	b.Get("/console/contests/board?team=nobody").Says(t, http.StatusOK, "次の指定は読み取れないため、使っていません: チーム。", "1. 堅実")
 	log := b.Get("/console/audit")
 	log.Says(t, http.StatusOK, "コンテストを始めた")
 	log.Holds(t, `href="`+k.Page()+`"`).Lacks(t,

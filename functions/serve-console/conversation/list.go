@@ -121,7 +121,7 @@ func readFilter(q url.Values) (f filter, bad web.BadFilter) {
 	f, bad = filter{q.Get("status"), q.Get("person"), q.Get("cursor")}, web.BadFilter{}
 	_, known := conversation.Moves[conversation.Status(f.status)]
 	bad.Refuse("status", &f.status, !known)
-	bad.Person(&f.person)
+	bad.Refuse("started_by", &f.person, !web.PersonForm.Get().MatchString(f.person))
 	return f, bad
 }
 
@@ -148,12 +148,13 @@ func (f filter) form(words web.Texts, people []web.Choice) web.Filter {
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("agents")
 	f, bad := readFilter(r.URL.Query())
+	bad.Stranger(r, c.Site, v, "started_by", &f.person)
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
 	}
 	p := agentsPage{}
-	p.Bad, p.Narrowed = web.Problems(words, bad), f.narrows()
+	p.Ignored, p.Narrowed = bad.Said(words), f.narrows()
 	p.Views = []web.View{{Path: agentsPath, Text: words.Say("all"), Here: f.person == ""},
 		{Path: filter{person: web.Myself}.at(""), Text: words.Say("mine"), Here: f.person == web.Myself}}
 	defs := p.define(c, v, settings)

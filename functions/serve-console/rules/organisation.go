@@ -78,14 +78,15 @@ func listOf[T any](id, title, note string, all []T, line func(T) string) []peopl
 
 // pageData is who was looked for, or everybody, what holds for one of them on a day, and what stands as a whole.
 type pageData struct {
-	Stands, Unread, BadDay bool
-	Filter                 web.Filter
-	On                     string
-	People                 []found
-	More                   int
-	Person                 *personData
-	Facts                  []fact
-	Lists                  []peopleList
+	Stands, Unread bool
+	Ignored        string // which parts of the address are left out
+	Filter         web.Filter
+	On             string
+	People         []found
+	More           int
+	Person         *personData
+	Facts          []fact
+	Lists          []peopleList
 }
 
 func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -98,7 +99,6 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 	d := web.Document{Here: "organisation"}
 	if o, today := is.Organisation, c.Today(); o != nil {
 		c.people(r, v, t, is, &data)
-		d.Wrong = data.BadDay
 		chart := o.Chart(today)
 		data.Facts = append(t.facts(chart), fact{t.Say("with_account"), t.people(is.Accounts.People())})
 		if next, ok := o.NextChange(today); ok {

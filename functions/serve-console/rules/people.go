@@ -31,14 +31,14 @@ func (c *OrganisationPages) people(r *http.Request, v *web.Viewer, t texts, is s
 	d *pageData) {
 	asked, o, on := r.URL.Query(), is.Organisation, c.Today()
 	query, day := strings.TrimSpace(asked.Get("q")), strings.TrimSpace(asked.Get("on"))
-	if day != "" {
-		given, err := organisation.ParseDate(day)
-		if d.BadDay = err != nil; err == nil {
-			on = given
-		}
+	number, bad := asked.Get("number"), web.BadFilter{}
+	given, err := organisation.ParseDate(day)
+	if bad.Refuse("day_label", &day, err != nil); day != "" {
+		on = given
 	}
-	d.On = on.String()
-	chart, number := o.Chart(on), asked.Get("number")
+	bad.Refuse("who", &number, o.Presence(number, on) == organisation.Stranger)
+	d.On, d.Ignored = on.String(), bad.Said(t.Texts)
+	chart := o.Chart(on)
 	all := chart.People()
 	if query != "" {
 		if all = search(o, query); len(all) == 1 {

@@ -43,17 +43,17 @@ var orders = []string{"", byAge, byAmount, byPriority}
 var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask,
 	conversation.CardAction}
 
-// readApprovalFilter reads an address. Invalid values are reported and not used.
+// readApprovalFilter reads an address. What isn't known is reported and not used.
 func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Act: q.Get("act")}
 	if whose := q.Get("for"); whose == web.Myself || whose == stuck {
 		f.For = whose
 	}
 	bad := web.BadFilter{}
-	bad.Person(&f.Person)
-	bad.Refuse("kind", &f.Kind, !slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
-	bad.Refuse("act", &f.Act, !slices.Contains(acts, f.Act))
-	bad.Refuse("sort", &f.Sort, !slices.Contains(orders, f.Sort))
+	bad.Refuse("asked_by", &f.Person, !web.PersonForm.Get().MatchString(f.Person))
+	bad.Refuse("what", &f.Kind, !slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
+	bad.Refuse("does", &f.Act, !slices.Contains(acts, f.Act))
+	bad.Refuse("order", &f.Sort, !slices.Contains(orders, f.Sort))
 	return f, bad
 }
 

@@ -80,6 +80,7 @@ type waitingRow struct {
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, q := v.Texts("approvals"), r.URL.Query()
 	f, bad := readApprovalFilter(q)
+	bad.Stranger(r, c.Site, v, "asked_by", &f.Person)
 	if q.Has(web.AfterDecision) {
 		f.For = web.Myself
 	}
@@ -88,7 +89,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	}
 	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck, All: f.For == "",
 		Few: q.Get("few") != ""}
-	list.Bad, list.Narrowed = web.Problems(words, bad), f.Narrows()
+	list.Ignored, list.Narrowed = bad.Said(words), f.Narrows()
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
@@ -98,13 +99,10 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		slog.WarnContext(r.Context(), "what a person may decide is not known", "err", err)
 		list.Unsaid = true
 	}
-	var found []askedItem
-	var page store.Page[store.WaitingItem]
-	if len(list.Bad) == 0 {
-		if found, page, err = c.waiting(r, v, reach, f, q.Get("cursor")); explain.ClassOf(err) == explain.Unverified {
-			slog.WarnContext(r.Context(), "what is stuck is not listed", "err", err)
-			list.Unsaid, err = true, nil
-		}
+	found, page, err := c.waiting(r, v, reach, f, q.Get("cursor"))
+	if explain.ClassOf(err) == explain.Unverified {
+		slog.WarnContext(r.Context(), "what is stuck is not listed", "err", err)
+		list.Unsaid, err = true, nil
 	}
 	mine := slices.DeleteFunc(slices.Clone(found), func(x askedItem) bool { return !x.turn(reach, v) })
 	if f == (approvalFilter{}) && !q.Has("for") && len(mine) > 0 {
@@ -116,7 +114,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if list.Count = strconv.Itoa(len(mine)); page.Next != "" {
 		list.Count += "+"
 	}
-	if list.ForMe && !list.Narrowed && q.Get("cursor") == "" && len(list.Bad) == 0 {
+	if list.ForMe && !list.Narrowed && q.Get("cursor") == "" {
 		list.Counted = counted(mine, list.Count)
 	}
 	slices.SortStableFunc(found, func(a, b askedItem) int { return due(a.until(), b.until()) })

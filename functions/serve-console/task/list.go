@@ -35,8 +35,9 @@ type taskList struct {
 func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("tasks")
 	f, bad := readTaskFilter(r.URL.Query())
+	bad.Stranger(r, c.Site, v, "asked_by", &f.Person)
 	list := taskList{of: f, Searched: f.Search != ""}
-	list.Bad, list.Narrowed = web.Problems(words, bad), f.narrows()
+	list.Ignored, list.Narrowed = bad.Said(words), f.narrows()
 	mine, all := f, f
 	mine.Person, all.Person = web.Myself, ""
 	list.Views = []web.View{{Path: all.at(""), Text: words.Say("all"), Here: f.Person == ""},
@@ -130,15 +131,15 @@ type taskFilter struct {
 	from, to                         time.Time // of the days
 }
 
-// readTaskFilter reads an address. Invalid values are reported and not used.
+// readTaskFilter reads an address. What isn't known is reported and not used.
 func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 	f := taskFilter{Status: q.Get("status"), Person: q.Get("person"), From: q.Get("from"), To: q.Get("to"),
 		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor"), few: q.Get("few")}
 	bad := web.BadFilter{}
 	bad.Refuse("status", &f.Status, task.Filter{Status: task.Status(f.Status)}.Check() != nil)
-	bad.Person(&f.Person)
+	bad.Refuse("asked_by", &f.Person, !web.PersonForm.Get().MatchString(f.Person))
 	f.from, f.to = bad.Days(&f.From, &f.To)
-	bad.Refuse("q", &f.Search, utf8.RuneCountInString(f.Search) > maxSearch)
+	bad.Refuse("request", &f.Search, utf8.RuneCountInString(f.Search) > maxSearch)
 	return f, bad
 }
 

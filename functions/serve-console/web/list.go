@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
@@ -31,7 +32,8 @@ const (
 
 // List is what lists show besides their rows.
 type List struct {
-	Bad               []string // sentences on invalid values in the address
+	Bad               string // why the page at this address can't be read
+	Ignored           string // which of the address's filters are left out, as they aren't known
 	Filter            Filter
 	Views             []View
 	Next, Prev, First string // addresses; empty if there is no such page
@@ -51,16 +53,14 @@ func ReadList[T any](c *Site, w http.ResponseWriter, r *http.Request, v *Viewer,
 		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
 		l.Unsaid = true
 	}
-	if len(l.Bad) == 0 {
-		page, err = read(reach)
-	}
+	page, err = read(reach)
 	if err := l.Paged(r, v, cursor, at, page.Next, page.Prev, err); err != nil {
 		return page, reach, false, err
 	}
 	if l.Short = page.Looked >= MostLooked; page.Looked > MostLive {
 		l.Live = ""
 	}
-	if cursor != "" && len(l.Bad) == 0 && page.Prev == "" && page.Looked > 0 {
+	if cursor != "" && l.Bad == "" && page.Prev == "" && page.Looked > 0 {
 		http.Redirect(w, r, l.First, http.StatusSeeOther)
 		return page, reach, true, nil
 	}
@@ -74,7 +74,7 @@ func (l *List) Paged(r *http.Request, v *Viewer, cursor string, at func(cursor s
 	switch field, is := errors.AsType[aggregate.ErrField](err); {
 	case is && field.Field == "cursor":
 		Refuse(r, v, err.Error())
-		l.Bad = append(l.Bad, v.Texts("layout").Say("bad_cursor"))
+		l.Bad = v.Texts("layout").Say("bad_cursor")
 	case err != nil:
 		return err
 	}
@@ -87,15 +87,15 @@ func (l *List) Paged(r *http.Request, v *Viewer, cursor string, at func(cursor s
 	switch {
 	case cursor != "":
 		l.First = at("")
-	case len(l.Bad) == 0:
+	case l.Bad == "":
 		l.Live = at("")
 	}
 	return nil
 }
 
-// Status returns the status of the page: an address with invalid values is answered as such.
+// Status returns the status of the page: a cursor that leads nowhere is answered as such.
 func (l *List) Status() int {
-	if len(l.Bad) > 0 {
+	if l.Bad != "" {
 		return http.StatusBadRequest
 	}
 	return 0
@@ -202,13 +202,13 @@ func Choices[T ~string](words Texts, table, chosen string, all ...T) []Choice {
 	return Each(all, func(x T) Choice { return Choice{string(x), words.In(table, x), string(x) == chosen} })
 }
 
-// BadFilter has the invalid fields of an address, as the page's texts name them.
+// BadFilter has the filters of an address that aren't known, by their labels in the page's texts.
 type BadFilter map[string]bool
 
-// Refuse notes that a field's value is invalid, and empties it.
-func (b BadFilter) Refuse(field string, value *string, bad bool) {
+// Refuse notes that a filter's value isn't known, and empties it: the list is read without it.
+func (b BadFilter) Refuse(label string, value *string, bad bool) {
 	if *value != "" && bad {
-		b[field], *value = true, ""
+		b[label], *value = true, ""
 	}
 }
 
@@ -224,8 +224,22 @@ func (b BadFilter) Days(first, last *string) (from, to time.Time) {
 	return from, to.AddDate(0, 0, 1)
 }
 
-// Person refuses a person who can't be one.
-func (b BadFilter) Person(id *string) { b.Refuse("person", id, !PersonForm.Get().MatchString(*id)) }
+// Stranger refuses a person of whom Slack says that there is nobody with that id.
+func (b BadFilter) Stranger(r *http.Request, c *Site, v *Viewer, label string, id *string) {
+	if PersonForm.Get().MatchString(*id) && *id != Myself && c.Names(r.Context(), v, *id)[*id] == *id {
+		_, err := c.Slack.User(r.Context(), *id)
+		b.Refuse(label, id, slackapi.Code(err) == slackapi.CodeUserNotFound)
+	}
+}
+
+// Said says which filters aren't known, "" if there are none.
+func (b BadFilter) Said(t Texts) string {
+	if len(b) == 0 {
+		return ""
+	}
+	filters := Joined(slices.Sorted(maps.Keys(b)), func(label string) string { return t.Say(label) }, t.Say("and"))
+	return TextsOf("layout", t.Locale()).Say("unknown_filters", "filters", filters)
+}
 
 // Whom returns the id of a filter's person; Myself is the viewer.
 func Whom(person string, v *Viewer) string {
@@ -244,11 +258,6 @@ func DayOf(text string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	return time.ParseInLocation(time.DateOnly, text, tenancy.Zone())
-}
-
-// Problems returns a sentence for each invalid value in an address.
-func Problems(t Texts, bad BadFilter) []string {
-	return Each(slices.Sorted(maps.Keys(bad)), func(field string) string { return t.In("bad", field) })
 }
 
 // Channel names the channel of a request as far as the viewer is in it.
