@@ -241,8 +241,10 @@ func (w *meant) helps() bool {
 // Cannot returns why nothing is planned and what the demo could do instead, or an empty text if there is a plan.
 func (w *meant) Cannot() string {
 	switch {
-	case utf8.RuneCountInString(w.no+w.Say("can")) > task.MaxSentence:
+	case utf8.RuneCountInString(w.no) > task.MaxSentence:
 		return w.Say("tooMuch") + w.Say("can") // half a sentence would say nothing
+	case utf8.RuneCountInString(w.no+w.Say("can")) > task.MaxSentence:
+		return strings.TrimSpace(w.no)
 	case w.no != "", w.helps():
 		return w.no + w.Say("can")
 	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()):
