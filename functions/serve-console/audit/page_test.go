@@ -104,7 +104,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	} {
 		page := b.Get("/console/audit?" + query)
 		page.Says(t, http.StatusOK, "次の指定は読み取れないため、使っていません: ", left+"。")
-		expect.That(t, strings.Count(page.Body, `<td class="audit-when `) == 3 || strings.Contains(query, "2020"), query)
+		expect.That(t, strings.Count(page.Body, `<td class="audit-when `) == 3 || strings.Contains(query, "2020"), "%s", query)
 	}
 }
 
