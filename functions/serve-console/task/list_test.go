@@ -100,7 +100,7 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 	for query, want := range map[string]string{
 		"status=pending": "状態", "person=sato": "依頼した人", "person=" + url.QueryEscape("U0#X"): "依頼した人",
 		"person=U0NOBODY": "依頼した人", "from=yesterday": "開始日", "from=2026-02-30": "開始日",
-		"to=1": "終了日", "from=2026-04-02&to=2020-04-01": "開始日", "q=" + strings.Repeat("x", taskpages.MaxSearch+1): "件名",
+		"to=1": "終了日", "from=2020-04-02&to=2020-04-01": "終了日", "q=" + strings.Repeat("x", taskpages.MaxSearch+1): "件名",
 		"status=x&from=x": "開始日、状態",
 	} {
 		got := b.Get("/console/tasks?" + query)
