@@ -167,12 +167,12 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 		"stages.0.people", "", "stages.1.need", "五人", "stages.1.vacant", "wait", "stages.1.own", "wait", "stages.1.twi"+
 			"ce", "wait", "hands", "99", "to", "within", "destinations", "")...)
 	for locale, says := range map[string][]string{
-		"ja": {"ルール名: 1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上): 0 より大きい数字を、15 桁以下", "通貨: JPY のような 3 文字",
+		"ja": {"ルール名: 1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上) · ", "0 より大きい数字を、15 桁以下", "通貨: JPY のような 3 文字",
 			"段階 ② 必要な人数: 0 〜 2 にしてください。",
 			"段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: その上の人に回す (up)、この段階を省く (skip)、依頼を断る (refuse)。", "送信先: 1 〜 100 個",
 			"代理の承認は、代理をした人の 1 人です。"},
 		"en": {"Name: Must have 1 to 80 characters", "Stage ① People who approve: Must have 1 to 50 entries.",
-			"Amount (at least): Must be a number above 0 with at most 15 digits",
+			"Amount (at least) · ", ": Must be a number above 0 with at most 15 digits",
 			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.",
 			"Stage ② If all its people stamp at an earlier stage: Must be one of these: Ask who stands above (up) or " +
 				"Leave the stage out (skip) or Ask them again (again).",

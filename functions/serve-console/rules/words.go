@@ -69,7 +69,7 @@ func together(all []problem) (out []problem) {
 	for _, p := range all {
 		if i := slices.IndexFunc(out, func(x problem) bool { return x.Text == p.Text }); i < 0 {
 			out = append(out, p)
-		} else if out[i].Label != p.Label {
+		} else if !slices.Contains(strings.Split(out[i].Label, " · "), p.Label) {
 			out[i].Label += " · " + p.Label
 		}
 	}
