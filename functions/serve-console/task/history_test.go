@@ -81,7 +81,7 @@ func TestTheTimelineHasAnAxis(t *testing.T) {
 	for ms, want := range map[int]string{
 		310: "0|0.10 秒|0.20 秒|0.30 秒|0.40 秒", 7500: "0|2.0 秒|4.0 秒|6.0 秒|8.0 秒", 150_000: "0|1 分 0 秒|2 分 0 秒|3 分 0 秒",
 		900:                   "0|0.50 秒|1.0 秒",
-		90 * 24 * 3600 * 1000: "0|540 時間 0 分|1080 時間 0 分|1620 時間 0 分|2160 時間 0 分",
+		90 * 24 * 3600 * 1000: "0|540 時間|1080 時間|1620 時間|2160 時間",
 	} {
 		end := start.Add(time.Duration(ms) * time.Millisecond)
 		step := Run{Key: "1-1-1", Step: Step{Order: 1, Name: "x"}, Status: "completed", Started: start,

@@ -158,7 +158,7 @@ func TestPriorities(t *testing.T) {
 func TestElapsed(t *testing.T) {
 	for took, want := range map[time.Duration]string{
 		0: "0", 400 * time.Millisecond: "0.4", 3*time.Second + 240*time.Millisecond: "3.2", 7 * time.Second: "7",
-		9*time.Second + 990*time.Millisecond: "10", 61*time.Second + 600*time.Millisecond: "62", -time.Second: "0",
+		9*time.Second + 990*time.Millisecond: "10", 61*time.Second + 600*time.Millisecond: "1 min 2", -time.Second: "0",
 	} {
 		s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 		s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))

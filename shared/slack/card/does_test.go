@@ -274,8 +274,8 @@ func TestStepsOfAnEarlierPolicyNameNoRequest(t *testing.T) {
 		named())
 }
 
-// An entry of the Home tab has what runs, who asked and in which words, until when and the tools, each in a line: no
-// reasons, no titles of steps, and no code but for a value that could be taken for the text around it.
+// An entry of the Home tab has what runs, what changed, who asked and in which words, until when and the tools, each in
+// a line: no titles of steps, and no code but for a value that could be taken for the text around it.
 func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
 	s := reordered(received(t))
 	s.Process().Remarks = "「2 台で足ります」 → 反映しました。"
@@ -289,7 +289,7 @@ func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
 		"> · 「今月の勤怠をまとめて」\n課長(あと1人) · 期限: ", "\n1. rooms.place_order → 2. send_slack_dm"} {
 		expect.Has(t, said, want)
 	}
-	for _, no := range []string{"`", "反映しました", "取引先に発注", "🔁"} {
+	for _, no := range []string{"`", "反映しました", "取引先に発注"} {
 		expect.That(t, !strings.Contains(said, no), "%s: %s", no, said)
 	}
 	step := &s.Process().Steps[0]

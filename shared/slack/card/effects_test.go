@@ -47,17 +47,17 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 			"👀 *読み取り・計算:* 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
 			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
-			"明細: 「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID +
-			"> · 承認: (承認した人)_\n⚠️ *送ったあとは取り消せません。*", true},
+			"⚠️ *送ったあとは取り消せません。*\n明細: 「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID +
+			"> · 承認: (承認した人)_", true},
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
-			"*notes の post を実行します*\nbody: `&lt;!channel&gt; *x*`", true},
+			"*notes の post を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\nbody: `&lt;!channel&gt; *x*`", true},
 		"no words at all": {"list_employees", `{`,
 			"👀 *読み取り・計算:* 引数を読み取れません: 「{」", true},
 		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long +
 			`終わり","details":[]}`,
 			"あ終わり\n```", true},
 		"more than a card holds": {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` +
-			long + `終わり"}`, "*notes の post を実行します*\n• a:", false},
+			long + `終わり"}`, "*notes の post を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\n• a:", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			access := aggregate.Write

@@ -49,14 +49,17 @@ func TestNoSentenceNamesAButtonThatIsNotThere(t *testing.T) {
 		}
 		named := 0
 		for name, texts := range drawn {
-			for _, m := range namedButton.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+			text := strings.Join(texts, "\n")
+			for _, at := range namedButton.FindAllStringSubmatchIndex(text, -1) {
+				m := namedButton.FindStringSubmatch(text[at[0]:at[1]])
+				after := strings.FieldsFunc(text[at[1]:]+" ", func(r rune) bool { return strings.ContainsRune(".。\n", r) })
 				label, says := bare(m[2]+m[3]+m[4]), false
 				if !all[label] {
 					continue
 				}
 				named++
 				for _, word := range elsewhere[locale] {
-					says = says || strings.Contains(m[1], word)
+					says = says || strings.Contains(m[1]+after[0], word)
 				}
 				expect.That(t, of[name][label] || says, "%s %s names %q, which it lacks: %s", locale, name, label, m[0])
 			}
