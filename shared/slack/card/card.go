@@ -244,13 +244,13 @@ func (d drawing) extracted(t *task.Task) face {
 func (d drawing) following() []string {
 	p := d.a.Prompt()
 	again := d.a.Correction != nil && d.a.Correction.Taken // title and description are of the corrected request
-	switch drafting := p == nil || p.Status == aggregate.Generating; {
-	case drafting && d.a.Head.Ended == nil && d.a.Head.Parked == nil:
-		return []string{d.w.TaskNext}
-	case !drafting && p.Version > 1 && !again:
+	switch {
+	case p != nil && p.Version > 1 && p.Status != aggregate.Generating && !again:
 		return []string{fill(d.w.AsAsked, "version", p.Version)}
+	case d.a.Head.Ended != nil || d.a.Head.Parked != nil && p == nil:
+		return nil
 	}
-	return nil
+	return []string{d.w.TaskNext} // also true once it stands there, so that nothing is redrawn then
 }
 
 // Priority names a priority, on pages as on cards; empty: what isn't of a task has none.

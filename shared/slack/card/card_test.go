@@ -244,7 +244,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	if file == "task_complete" { // what comes next stands behind the task's id
 		last := blocks[len(blocks)-1].(map[string]any)
 		all := last["elements"].([]any)
-		expect.Has(t, fmt.Sprint(all[1:]), "次: 実行方針")
+		expect.Has(t, fmt.Sprint(all[1:]), "実行方針は、この下に出ます")
 		last["elements"] = all[:1]
 	}
 	if file == "process_rejected" { // the reason stands above them, too
