@@ -231,7 +231,7 @@ func isWhole(w *walk) {
 		if b.BlockType() == slack.MBTDivider {
 			break
 		}
-		if b, ok := b.(*slack.SectionBlock); ok && !strings.HasPrefix(b.Text.Text, "⚠️ *v1") { // what it changes
+		if b, ok := b.(*slack.SectionBlock); ok && !strings.HasPrefix(b.Text.Text, "⚠️ *変更の理由があったのに") { // what it changes
 			shown += b.Text.Text
 		}
 	}
