@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
@@ -118,11 +117,11 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	f := beginForm{Key: r.PostFormValue("key"), Prompt: strings.ReplaceAll(r.PostFormValue("prompt"), "\r\n", "\n"),
 		File: r.PostFormValue("file"), MaxRounds: strings.TrimSpace(r.PostFormValue("max_rounds")),
 		BudgetUSD: strings.TrimSpace(r.PostFormValue("budget_usd")), Seconds: strings.TrimSpace(r.PostFormValue("seconds"))}
-	if !contest.ValidID(f.Key) {
-		return explain.ErrMalformedForm
-	}
 	words := v.Texts("contest-begin")
 	asked, wrong := f.alone(v, s, words)
+	if wrong["key"] != "" {
+		f.Key = contest.NewID()
+	}
 	if len(wrong) > 0 {
 		return c.showBeginForm(w, r, v, s, f, wrong)
 	}
@@ -145,6 +144,9 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 // because a form that is sent again must find its contest even if the budget is used up.
 func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (store.Alone, map[string]string) {
 	wrong := map[string]string{}
+	if !contest.ValidID(f.Key) { // another release's form
+		wrong["key"] = words.Say("wrong")
+	}
 	switch {
 	case card.Prose(f.Prompt) == "":
 		wrong["prompt"] = words.Say("blank")

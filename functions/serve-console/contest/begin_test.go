@@ -96,7 +96,8 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 	expect.That(t, len(b.Begun) == 0, "asked for %+v", b.Begun)
 	suzuki.Post("/console/contests", consoletest.With(form, "file", "../other.toml")).
 		Says(t, http.StatusUnprocessableEntity).Holds(t, "使えるファイルを選んで")
-	suzuki.Post("/console/contests", consoletest.With(form, "key", "x")).Says(t, http.StatusBadRequest) // another form
+	suzuki.Post("/console/contests", consoletest.With(form, "key", "x")). // another release's form
+										Says(t, http.StatusUnprocessableEntity).Holds(t, "経費精算の方針</textarea>").Lacks(t, `name="key" value="x"`)
 	b.NotSet = true
 	suzuki.Get("/console/contests/new").Holds(t, "コンテストのファイルが設定されていない").Lacks(t,
 		"<textarea")
