@@ -269,7 +269,8 @@ func chartOf(about string, bars []bar, say func(int64) string) chart {
 			b.H = max(2, int(float64(b.Value)/float64(top)*chartHeight))
 			b.Y = chartHeight - b.H
 		}
-		if (len(bars)-1-i)%every == 0 {
+		// The last label ends at the chart's end where every column has a day: the one before it would run into it.
+		if back := len(bars) - 1 - i; back%every == 0 && (back != every || len(bars) < fewestBars) {
 			columns[i] = b.Label
 		}
 	}
