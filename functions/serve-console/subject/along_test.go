@@ -3,8 +3,10 @@ package subject_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -47,7 +49,8 @@ func acted(b *consoletest.Browser, w *consoletest.World, act aggregate.Act, reas
 func testStamps(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
-	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "差し戻す", "終わりにする").
+	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "差し戻す", "終わりにする",
+		"期限 "+web.Minute(w.Now().Add(168*time.Hour))+" · あと", "承認しても、部長の承認までは決まりません。").
 		Holds(t, `name="stage" value="1"`)
 	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
 		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, `value="take_back"`)

@@ -54,6 +54,7 @@ type Run struct {
 	Result  *Result
 	Folded  bool   // arguments and result are left out
 	Address string // of what it made
+	Sheet   bool   // that is a sheet
 	Error   string
 	Started time.Time
 	Took    string
@@ -125,9 +126,11 @@ func (t Attempt) Made() (out []web.Link) {
 	return out
 }
 
-// Unsaid returns what they made of which the summary doesn't have the address.
-func (t Attempt) Unsaid() []web.Link {
-	return slices.DeleteFunc(t.Made(), func(m web.Link) bool { return strings.Contains(t.Summary, m.Path) })
+// Unsaid returns the steps that made a sheet, or something of which the summary doesn't have the address.
+func (t Attempt) Unsaid() []Run {
+	return slices.DeleteFunc(slices.Clone(t.Steps), func(s Run) bool {
+		return s.Address == "" || !s.Sheet && strings.Contains(t.Summary, s.Address)
+	})
 }
 
 // Told is the summary, divided at the addresses of what was made, which are links.
@@ -208,6 +211,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 		out.Effect.Sentence = r.done(explain.EffectOf(r.Locale, planned, shown, nil), row.Result)
 	}
 	out.Result, out.Address = r.result(s, row.Result), card.Address(row)
+	out.Sheet = planned.Act() == rules.ActSheet
 	return out
 }
 

@@ -64,6 +64,7 @@ type History struct {
 	LogGoesOn              bool
 	Actions                []aggregate.Offer
 	Gate                   *Gate // what waits for a decision
+	Doing                  string
 	Run                    int
 	Along                  *subject.Route // of what waits, or else of the newest steps
 	Newest, Back           *Version       // what waits in the place of an earlier version, and what was rejected
@@ -71,7 +72,40 @@ type History struct {
 
 // News reports whether something came of the request.
 func (t History) News() bool {
-	return t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() || t.Answer+t.Ending+t.Parked+t.Changed != ""
+	return t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() ||
+		t.Answer+t.Ending+t.Parked+t.Changed+t.Doing != ""
+}
+
+// doing says what Ringi does now; "" where it waits, and once something came of the request.
+func (t History) doing(words web.Texts) string {
+	if t.Gate != nil || t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() || t.Ending+t.Parked != "" {
+		return ""
+	}
+	if len(t.Attempts) > 0 {
+		steps := t.Attempts[0].Steps
+		for i := range steps {
+			if s := &steps[i]; s.Status != string(task.StepCompleted) {
+				return words.In("doing", "step", "n", i+1, "all", len(steps), "name", s.Step.Name)
+			}
+		}
+		return words.In("doing", "end")
+	}
+	all := append(slices.Clone(t.Plans[:min(len(t.Plans), 1)]), t.Policies...)
+	if len(all) == 0 {
+		return words.In("doing", "read")
+	}
+	of, n := all[0].Of, all[0].Number
+	switch all[0].Status {
+	case aggregate.Approved, aggregate.PendingApproval: // by itself
+		if of == task.CardProcess {
+			return words.In("doing", "begin")
+		}
+		of, n = task.CardProcess, 1
+	case aggregate.Generating:
+	default:
+		n++
+	}
+	return words.In("doing", "draft", "what", words.In("kind", of), "n", n)
 }
 
 // arrange says where on the page what waits stands, or else the newest steps.
@@ -155,6 +189,7 @@ func (r Reader) History(s Source) History {
 		t.Status = task.StatusDrafting // the next version has not begun
 	}
 	t.arrange()
+	t.Doing = t.doing(web.TextsOf("task", r.Locale))
 	t.Uses = uses(a)
 	t.Log = subject.EntriesOf(s.Audit, auditlog.WordsIn(r.Locale), r.Person, func(string) string { return "" })
 	return t

@@ -210,6 +210,48 @@ func TestAStepThatIsDoneIsToldAsDone(t *testing.T) {
 	expect.That(t, strings.Contains(said, "書き込みました — 42 行"), "%s", said)
 }
 
+// A sheet has its button even if the summary has its address, too.
+func TestWhatWasMadeHasAButton(t *testing.T) {
+	sheet, other := Run{Address: "https://s.example/1", Sheet: true}, Run{Address: "https://o.example/1"}
+	a := Attempt{Summary: "できました: " + sheet.Address + " " + other.Address, Steps: []Run{{}, sheet, other}}
+	got := a.Unsaid()
+	expect.That(t, len(got) == 1 && got[0].Sheet, "%+v", got)
+	a.Summary = ""
+	expect.Is(t, len(a.Unsaid()), 2)
+}
+
+// While nothing waits for people and nothing came of the request, its page says what Ringi does.
+func TestAPageSaysWhatHappensNow(t *testing.T) {
+	words := web.TextsOf("task", "ja")
+	policy := func(n int, s aggregate.GateStatus) Version {
+		return Version{Of: task.CardPrompt, Number: n, Verdict: Verdict{Status: s}}
+	}
+	plan := func(n int, s aggregate.GateStatus) Version {
+		return Version{Of: task.CardProcess, Number: n, Verdict: Verdict{Status: s}}
+	}
+	approved := []Version{policy(1, aggregate.Approved)}
+	runs := func(all ...Run) []Attempt { return []Attempt{{Steps: all}} }
+	done := Run{Status: string(task.StepCompleted)}
+	for want, h := range map[string]History{
+		"依頼を読み取っています。":          {},
+		"実行方針 v1 を作成しています。":     {Policies: []Version{policy(1, aggregate.Generating)}},
+		"実行方針 v3 を作成しています。":     {Policies: []Version{policy(2, aggregate.Rejected), policy(1, aggregate.Rejected)}},
+		"実行ステップ v1 を作成しています。":   {Policies: approved},
+		"実行ステップ v2 を作成しています。":   {Policies: approved, Plans: []Version{plan(1, aggregate.Rejected)}},
+		"実行を始めています。":            {Policies: approved, Plans: []Version{plan(1, aggregate.Approved)}},
+		"ステップ 2/2「送信」を実行しています。": {Attempts: runs(done, Run{Step: Step{Name: "送信"}})},
+		"結果をまとめています。":           {Attempts: runs(done, done)},
+	} {
+		expect.Is(t, h.doing(words), want)
+		h.Doing = want
+		expect.That(t, h.News(), "the page doesn't begin with it")
+	}
+	for what, h := range map[string]History{"a gate": {Gate: &Gate{}}, "an end": {Ending: "x"}, "a failure": {Parked: "x"},
+		"a result": {Attempts: []Attempt{{Summary: "x"}}}, "a pause": {Waits: time.Now()}, "a choice": {Choice: &task.Choice{}}} {
+		expect.Is(t, h.doing(words), "", what)
+	}
+}
+
 // A version whose drafting failed isn't being drafted.
 func TestAVersionThatWasNotDraftedSaysSo(t *testing.T) {
 	a := &task.Aggregate{

@@ -187,6 +187,7 @@ type taskPage struct {
 	RunHere bool             // it runs on this machine
 	Since   subject.Since
 	Turn    string // what only the viewer can do, as the request is their own
+	Anew    string // the request's text, once only another request helps
 	Problem string // why the viewer's act was refused
 	Typed   string // the reason that the viewer typed for the act
 	tried   aggregate.Offer
@@ -208,13 +209,8 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
 	p.Who, p.Channel = asking.Who(turn), t.reader.Channel
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
-	for i, b := range p.Buttons {
-		if b.Act == task.ActRetryExecution && slices.Contains(askAnew, t.task.Execution().Error) ||
-			b.Act == task.ActRetryGeneration && slices.Contains(askAnew, t.task.Head.Parked.Sentence) {
-			p.Buttons[i].Class = ""
-		}
-	}
 	p.Buttons, p.Others = subject.Apart(p.Buttons, p.Gate != nil)
+	p.anew(t.task)
 	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
 	if p.Gate != nil {
 		if p.Until = p.Gate.DecideBy; p.Along != nil && p.Along.Now != nil {
@@ -238,10 +234,29 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.Show(w, r, v, d, "task")
 }
 
-// askAnew are reasons of which the page says that another request is needed: trying again isn't what helps first.
+// askAnew are reasons of which the page says that another request is needed: trying again doesn't stand beside that.
 var askAnew = []aggregate.Reason{
 	task.ReasonStepsChanged, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired,
 	task.ReasonModelRefused, task.ReasonModelCutOff, task.ReasonTooManyPeople, task.ReasonPolicyTooLong,
+}
+
+// anew offers the request's text once only another request helps. Trying again goes to the page's end then.
+func (p *taskPage) anew(t *task.Aggregate) {
+	switch p.Status {
+	case task.StatusCancelled, denied, task.StatusExpired, task.StatusFailed, task.StatusRefused:
+		p.Anew = p.Message.Text
+	}
+	p.Buttons = slices.DeleteFunc(p.Buttons, func(b subject.Button) bool {
+		instead := b.Act == task.ActRetryExecution && slices.Contains(askAnew, t.Execution().Error) ||
+			b.Act == task.ActRetryGeneration && slices.Contains(askAnew, t.Head.Parked.Sentence)
+		if b.Class = ""; instead && b.No == "" {
+			p.Others = append([]subject.Button{b}, p.Others...)
+		}
+		if instead {
+			p.Anew = p.Message.Text
+		}
+		return instead
+	})
 }
 
 // since says what became of the gate that the page shows, and what waits now.

@@ -27,7 +27,7 @@ func TestTheStoryOfATask(t *testing.T) {
 		"decided here as in Slack":       decidesHere,
 		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce,
 		"what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
-		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText,
+		"only another request helps": asksAnew, "two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText,
 		"prompts are for few":    promptsAreForFew,
 		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
 		"arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
@@ -74,7 +74,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	})
 	a = sato.Get(w.TaskPage())
 	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
-	a.Holds(t, "で作られたものを開く</a>").Lacks(t, `id="gate"`) // the plan is folded
+	a.Holds(t, `target="_blank">「send_slack_dm」で作られたものを開く</a>`, `class="mono muted">send_slack_dm`).Lacks(t, `id="gate"`) // the plan is folded
 	a.Holds(t, `<a href="#effect-1-1-1">`, `<span class="lasted">2.5 秒</span>`,
 		`<details id="entries">`)
 	outcome, message := strings.Index(a.Body, `<div class="outcome">`), strings.Index(a.Body, "今月の勤怠をまとめて")
@@ -120,7 +120,7 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
 	sato := w.As(webapi.Sato)
-	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行")
+	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行", `id="decide"`).Lacks(t, "data-copy")
 	sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")).Says(t, http.StatusSeeOther)
 	expect.That(t, len(w.Load().Executions) == 2, "it does not run again")
 	sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelExecution, "")).Says(t, http.StatusSeeOther)
@@ -142,6 +142,19 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 	sato.Get(w.TaskPage()).Holds(t, "キャンセル")
 	sato.Post(w.TaskPage()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}).Says(t, http.StatusSeeOther)
 	expect.That(t, w.Load().Head.Rev == cancelled.Head.Rev, "a second click")
+}
+
+// Where only another request helps, the page offers the request's text, and trying again stands at its end.
+func asksAnew(t *testing.T, w *consoletest.World) {
+	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.As(webapi.Suzuki).Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusSeeOther)
+	w.Begin()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FailExecution(a.Head.Run, task.ReasonStepsChanged, "", w.Now())
+	})
+	page := w.As(webapi.Sato).Get(w.TaskPage()).Holds(t, `data-copy="今月の勤怠をまとめて"`).Lacks(t, `id="decide"`)
+	_, others, _ := strings.Cut(page.Body, `<details id="others">`)
+	expect.Has(t, others, "🔄 再実行", "trying again")
 }
 
 func refusesHere(t *testing.T, w *consoletest.World) {
