@@ -13,6 +13,7 @@ type day struct {
 	Title, Sum string
 	Rows       []changedRow
 	More       int
+	Leaving    int // people, if they are so many that the file may lack some
 }
 
 // changedRow is a difference: of whom or what, in which respect.
@@ -33,6 +34,9 @@ func (t texts) day(x organisation.DayDifferences, today organisation.Date, was, 
 	d := differing{t, was.Chart(x.From), is.Chart(x.From), day{Title: t.Say("changes_on", "day", x.From)}}
 	if x.From == today {
 		d.day.Title = t.Say("changes_now")
+	}
+	if n := len(x.PeopleGone); n >= 10 {
+		d.day.Leaving = n
 	}
 	counted(&d, "new", x.PeopleAdded, d.added)
 	counted(&d, "gone", x.PeopleGone, func(p organisation.Person) []changedRow {

@@ -34,8 +34,7 @@ func (c *OrganisationPages) Routes() []web.Route {
 	upload := web.ForAdministrators("POST /console/organisation", c.upload)
 	upload.Files = true
 	return []web.Route{
-		web.ForAdministrators("GET /console/organisation", c.show),
-		upload,
+		web.ForAdministrators("GET /console/organisation", c.show), upload,
 		web.ForAdministrators("GET /console/organisation.csv", c.download),
 		web.ForAdministrators("GET /console/organisation/template.csv", c.template),
 		web.ForAdministrators("GET /console/organisation/remove", c.askRemoval),
@@ -62,6 +61,9 @@ type peopleList struct {
 	Lines           []string
 	More            int
 }
+
+// Count says how many they are.
+func (l peopleList) Count() string { return web.Count(int64(len(l.Lines) + l.More)) }
 
 // mostLines bounds each list of a page: a file may have ten thousand people.
 const mostLines = 100
@@ -105,8 +107,7 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 			data.Facts = append(data.Facts, fact{t.Say("next_change"), next.String()})
 		}
 		data.Facts = append(data.Facts, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
-			fact{t.Say("saved_at"), web.Minute(is.SavedAt)},
-			fact{"SHA-256", is.SHA256})
+			fact{t.Say("saved_at"), web.Minute(is.SavedAt)}, fact{"SHA-256", is.SHA256})
 		data.Lists = append(t.away(o, today), listOf("without", t.Say("without"), t.Say("without_note"),
 			is.Accounts.Without(chart), t.person)...)
 		data.Lists = append(data.Lists, t.gaps(o, today)...)

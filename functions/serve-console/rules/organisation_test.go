@@ -108,7 +108,7 @@ func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
 	a.Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", "加わる人 4", "新しい部署 2", "佐藤 花子 (2) 加わる人 人事部 (B) 部長",
 		"2099-10-01 から変わること 加わる人 1", "髙橋 誠 (5) 加わる人", ja.Say("first_hint"), "UTF-8",
 		"髙橋 誠 (5) 上長 田中 恵 (3)", "高橋 ゲスト (4) 区分 委託",
-		ja.Say("with_account")+" 4 人", ja.Say("nobody")+" "+ja.Say("nobody_note")+" Alex Kim ("+webapi.Alex+")")
+		ja.Say("with_account")+" 4 人", ja.Say("nobody")+" 1 "+ja.Say("nobody_note")+" Alex Kim ("+webapi.Alex+")")
 	expect.That(t, !stands(w).Stands(), "it is saved before anybody said so")
 	save := strings.Index(a.Body, `value="save"`)
 	expect.That(t, save > strings.Index(a.Body, `id="day-0"`), "what is saved stands below where it is saved")
@@ -146,9 +146,18 @@ func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
 	leaves := strings.Replace(staffFile, "A,部長,2,,,社員,,", "A,部長,2,,,社員,,2099-12-31", 1)
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(leaves)).Says(t, http.StatusOK, "2100-01-01 から変わること いなくなる人 1")
 	savedOrganisation(t, b, strings.Replace(leaves, "2099-10-01", "2099-01-01", 1))
-	b.Get(page).Says(t, http.StatusOK, ja.Say("next_change")+" 2099-01-01").Lacks(t, ">"+ja.Say("gaps")+"<")
+	b.Get(page).Says(t, http.StatusOK, ja.Say("next_change")+" 2099-01-01").Lacks(t, "<h2>"+ja.Say("gaps")+" ")
 	savedOrganisation(t, b, strings.Replace(leaves, "5,髙橋 誠,makoto@example.com,B,人事部,A,,,,3,社員,2099-10-01,\n", "", 1))
 	b.Get(page).Says(t, http.StatusOK, "2100-01-01 から足りないところ", "人事部 (B): 順位のある役職の人がいません。")
+	savedOrganisation(t, b, staffFile)
+	var many strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&many, "%d,社員 %d,e%d@example.com,B,人事部,A,,,,,社員,,\n", 100+i, i, i)
+	}
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile+many.String())).Says(t, http.StatusOK).
+		Holds(t, `<details class="panel" id="without"><summary><h2>`+ja.Say("without")+` <small>12</small>`)
+	savedOrganisation(t, b, staffFile+many.String())
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK, "⚠️ 12 人がいなくなります。")
 	savedOrganisation(t, b, staffFile)
 	en := w.As(webapi.Suzuki).In("en")
 	en.Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK,

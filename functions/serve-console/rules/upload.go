@@ -254,14 +254,11 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 	d.Lists = slices.Concat(d.Lists,
 		listOf("others", t.Say("others"), t.Say("others_note"), others, func(x organisation.AccountDifference) string {
 			return personOf(x.Number) + ": " + t.matched(x.Was, named) + " → " + t.matched(x.Is, named)
-		}),
-		listOf("shared", t.Say("shared"), t.Say("shared_note"), m.Shared, func(x organisation.Shared) string {
+		}), listOf("shared", t.Say("shared"), t.Say("shared_note"), m.Shared, func(x organisation.Shared) string {
 			return t.joined(x.Mail, x.Accounts, named)
-		}),
-		listOf("several", t.Say("several"), t.Say("several_note"), m.Several, func(x organisation.Several) string {
+		}), listOf("several", t.Say("several"), t.Say("several_note"), m.Several, func(x organisation.Several) string {
 			return t.joined(named(x.Account), x.Numbers, personOf)
-		}),
-		listOf("without", t.Say("without"), t.Say("without_note"), m.Without, personOf),
+		}), listOf("without", t.Say("without"), t.Say("without_note"), m.Without, personOf),
 		listOf("nobody", t.Say("nobody"), t.Say("nobody_note"), m.Nobody, named))
 }
 
