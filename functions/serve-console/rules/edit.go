@@ -138,8 +138,18 @@ type ruleData struct {
 	ReaderGroups web.Chooser
 }
 
-// Said is all that is wrong.
-func (d ruleData) Said() []problem { return together(d.Problems) }
+// Said names what is wrong.
+func (d ruleData) Said() []problem {
+	return linked(d.Problems, func(p problem) (id, called string) {
+		if m := stagePath.Get().FindStringSubmatch(p.Field); m != nil {
+			return "stage-" + m[1], p.Label
+		}
+		for name := p.Field; id == "" && name != ""; name = name[:max(0, strings.LastIndexAny(name, ".["))] {
+			id = fieldIDs[name]
+		}
+		return id, p.Label
+	})
+}
 
 // Wrong returns what is wrong with a field, or with a part of it.
 func (d ruleData) Wrong(field string) (all []problem) {
@@ -148,7 +158,7 @@ func (d ruleData) Wrong(field string) (all []problem) {
 			all = append(all, p)
 		}
 	}
-	return all
+	return together(all)
 }
 
 // Exactly returns what is wrong with a field itself.

@@ -70,6 +70,7 @@ func (a *asked) read() error {
 		return err
 	}
 	x := blank()
+	a.file = true
 	lines, faults := file.Read(text, x)
 	for i := range x.Rules {
 		if x.Rules[i].ID == "" {

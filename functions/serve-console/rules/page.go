@@ -284,8 +284,21 @@ func (a *asked) show(page, title string, data any, status int) error {
 	return a.Show(a.w, a.r, a.v, web.Document{Title: title, Here: "rules", Data: data, Status: status}, page)
 }
 
-// Said is all that is wrong.
-func (d listData) Said() []problem { return together(d.Problems) }
+// Said names what is wrong: a rule's row and the least approval say what. What has no place there is said.
+func (d listData) Said() []problem {
+	return linked(d.Problems, func(p problem) (id, called string) {
+		i, err := strconv.Atoi(p.Rule)
+		switch {
+		case err == nil:
+			return "r-" + strconv.Itoa(i+1), p.Of
+		case p.Rule != "":
+			return "r-" + p.Rule, p.Of
+		case strings.HasPrefix(p.Field, "floor"):
+			return "floor-stamps", p.Label
+		}
+		return "", ""
+	})
+}
 
 // rows fills in the rules, the last one and the floor.
 func (a *asked) rows(d *listData, x *rules.Rules) {

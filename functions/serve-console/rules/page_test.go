@@ -132,7 +132,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	}
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "kinds", "money")...)
 	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity,
-		"対象 (1): 次のどれかにしてください: 依頼の実行ステップ (steps)、エージェントの操作 (action)。")
+		"対象 (1) 文章で確認", "次のどれかにしてください: 依頼の実行ステップ、エージェントの操作。")
 
 	add := b.Post(path, list.Hidden("act", "add"))
 	add.Holds(t, `<p class="does">すべての依頼</p>`)
@@ -167,15 +167,16 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 		"stages.0.people", "", "stages.1.need", "五人", "stages.1.vacant", "wait", "stages.1.own", "wait", "stages.1.twi"+
 			"ce", "wait", "hands", "99", "to", "within", "destinations", "")...)
 	for locale, says := range map[string][]string{
-		"ja": {"ルール名: 1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上) · ", "0 より大きい数字を、15 桁以下", "通貨: JPY のような 3 文字",
+		"ja": {"ルール名 送信先 金額 (以上) ", "1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上) · ", "0 より大きい数字を、15 桁以下",
+			"通貨: JPY のような 3 文字",
 			"段階 ② 必要な人数: 0 〜 2 にしてください。",
-			"段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: その上の人に回す (up)、この段階を省く (skip)、依頼を断る (refuse)。", "送信先: 1 〜 100 個",
+			"段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: その上の人に回す、この段階を省く、依頼を断る。", "1 〜 100 個",
 			"代理の承認は、代理をした人の 1 人です。"},
-		"en": {"Name: Must have 1 to 80 characters", "Stage ① People who approve: Must have 1 to 50 entries.",
+		"en": {"Must have 1 to 80 characters", "Stage ① People who approve: Must have 1 to 50 entries.",
 			"Amount (at least) · ", ": Must be a number above 0 with at most 15 digits",
 			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.",
-			"Stage ② If all its people stamp at an earlier stage: Must be one of these: Ask who stands above (up) or " +
-				"Leave the stage out (skip) or Ask them again (again).",
+			"Stage ② If all its people stamp at an earlier stage: Must be one of these: Ask who stands above or " +
+				"Leave the stage out or Ask them again.",
 			"a stand-in counts as themselves"},
 	} {
 		b.In(locale).Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, says...).Holds(t,
@@ -189,19 +190,19 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 func testTheFloor(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	for locale, says := range map[string]string{
-		"ja": "ルール 1「10万円以上の外部書き込み」: 段階: 必ず要る承認より少なくなります。承認が合わせて 5 つ以上",
-		"en": "Rule 1 “10万円以上の外部書き込み”: Stages: Less than the least approval. " +
-			"All stages together must need at least 5 stamps.",
+		"ja": "段階: 必ず要る承認より少なくなります。承認が合わせて 5 つ以上",
+		"en": "Stages: Less than the least approval. All stages together must need at least 5 stamps.",
 	} {
 		b := w.As(webapi.Suzuki).In(locale)
-		b.Post(path, b.Get(path).Hidden("act", "check", "floor.stamps", "5")).Says(t, http.StatusUnprocessableEntity, says)
+		b.Post(path, b.Get(path).Hidden("act", "check", "floor.stamps", "5")).
+			Says(t, http.StatusUnprocessableEntity, says).Holds(t, `<li><a href="#r-1">`)
 		b.Post(path, b.Get(path).Hidden("act", "check", "floor.stamps", "x", "floor.hands_from", "0")).
 			Says(t, http.StatusUnprocessableEntity).Holds(t, `name="floor.stamps" value="x"`)
 	}
 	b := w.As(webapi.Suzuki)
 	last := b.Post(path, b.Get(path).Hidden("act", "edit.reads"))
 	b.Post(path+"/rule", last.Hidden("outcome", "refuse", "refuse", " ", "act", "keep")).Says(t,
-		http.StatusUnprocessableEntity, "断るときの文: 1 〜 1000 文字")
+		http.StatusUnprocessableEntity, "1 〜 1000 文字").Holds(t, `<a href="#refuse">断るときの文</a>`)
 	b.Post(path+"/rule", last.Hidden("outcome", "refuse", "refuse", "総務へ", "act", "keep")).Says(t, http.StatusOK,
 		"「総務へ」と伝えて、依頼を断ります。")
 }

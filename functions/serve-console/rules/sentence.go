@@ -17,6 +17,7 @@ type speaker struct {
 	names    map[string]string // of people and groups by id; empty: Slack doesn't list them
 	counts   map[string]int    // how many people are in a group, by id
 	whole    bool              // every name is said, however many they are
+	file     bool              // it is about a file
 	channels map[string]string // names by id of the viewer's channels
 	tools    []knownTool
 	// departments are names by code; empty while no organisation stands.

@@ -16,6 +16,7 @@ import (
 type problem struct {
 	Field string // below the rule that has it
 	Rule  string // number of the rule from 0, "reads", "writes" or ""
+	Of    string // names that rule
 	web.Fault
 }
 
@@ -23,7 +24,7 @@ type problem struct {
 var choiceTables = map[string]string{"kinds": "kind_choices", "use": "use_options", "go": "to_options",
 	"kind": "kind_options", "vacant": "empty_options", "own": "empty_options", "twice": "empty_options"}
 
-// limit says what a field must be. A choice is said as the form has it, and as files do.
+// limit says what a field must be. A choice is said as the form has it, and of a file as that does, too.
 func (s speaker) limit(p rules.Problem) string {
 	of := []any{"", ""}
 	for i, x := range p.Of {
@@ -31,7 +32,12 @@ func (s speaker) limit(p rules.Problem) string {
 		case rules.Choices:
 			field := position.Get().ReplaceAllString(p.Field, "")
 			table := choiceTables[field[strings.LastIndexByte(field, '.')+1:]]
-			named := func(value string) string { return called(s.In(table, value), value) }
+			named := func(value string) string {
+				if text := s.In(table, value); text != "" && !s.file {
+					return text
+				}
+				return called(s.In(table, value), value)
+			}
 			of[i] = web.Joined(x, named, s.Say("cause_or"))
 		case rules.Money:
 			of[i] = s.money(x.Value, x.Currency)
@@ -56,8 +62,8 @@ func (s speaker) problems(x *rules.Rules, all []rules.Problem) (out []problem) {
 			p.Rule, p.Field = m[1]+m[2], strings.TrimPrefix(e.Field, m[0])
 		}
 		p.Label = s.label(p.Field)
-		if at := s.ruleAt(x, p.Rule); at != "" {
-			p.Label = at + ": " + p.Label
+		if p.Of = s.ruleAt(x, p.Rule); p.Of != "" {
+			p.Label = p.Of + ": " + p.Label
 		}
 		out = append(out, p)
 	}
@@ -71,6 +77,25 @@ func together(all []problem) (out []problem) {
 			out = append(out, p)
 		} else if !slices.Contains(strings.Split(out[i].Label, " · "), p.Label) {
 			out[i].Label += " · " + p.Label
+		}
+	}
+	return out
+}
+
+// fieldIDs are where the form has fields; a stage's are at the stage.
+var fieldIDs = map[string]string{"name": "name", "when.tools": "use", "when.amount": "at-least",
+	"when.amount.below": "below", "when.amount.currency": "currency", "when.kinds": "kinds", "when.places": "place",
+	"when.destinations": "to", "when.requester": "requester", "refuse": "refuse", "route.stages": "h-then",
+	"route.hands": "hands", "route.readers": "told"}
+
+// linked names each place of what is wrong once, and leads there: it says what. at returns its id and what it is called.
+func linked(all []problem, at func(problem) (id, called string)) (out []problem) {
+	for _, p := range all {
+		if id, called := at(p); id != "" {
+			p.Fault = web.Fault{At: "#" + id, Label: called}
+		}
+		if !slices.ContainsFunc(out, func(x problem) bool { return x.Fault == p.Fault }) {
+			out = append(out, p)
 		}
 	}
 	return out

@@ -15,17 +15,25 @@ import (
 	"ringi/shared/words/language"
 )
 
-// A mistake that is made at several places is said once, with all of them.
-func TestAMistakeIsSaidOnceWithAllItsPlaces(t *testing.T) {
-	of := func(label, text string) problem { return problem{Fault: web.Fault{Label: label, Text: text}} }
-	all := []problem{of("1. A: Name", "long"), of("1. A: Amount", "none"), of("2. B: Name", "long"), of("2. B: Name", "long")}
-	expect.Same(t, []string{"1. A: Name · 2. B: Name long", "1. A: Amount none"},
-		strings.Split(web.Joined(listData{Problems: all}.Said(), func(p problem) string { return p.Label + " " + p.Text }, "\n"),
-			"\n"))
-	expect.Is(t, len(ruleData{Problems: all}.Said()), 2)
+// A mistake that is made at several places is said once, with all of them. The list of what is wrong leads there.
+func TestAMistakeIsSaidOnceWhereItIs(t *testing.T) {
+	of := func(rule, field, label, text string) problem {
+		return problem{Rule: rule, Of: "R" + rule, Field: field, Fault: web.Fault{Label: label, Text: text}}
+	}
+	said := func(all []problem) string {
+		return web.Joined(all, func(p problem) string { return p.At + " " + p.Label + " " + p.Text }, "\n")
+	}
+	all := []problem{of("0", "name", "Name", "long"), of("0", "when.amount.at_least", "Amount", "none"),
+		of("writes", "route.stages[1].who.people", "People", "long"), of("", "floor.stamps", "Stamps", "few"),
+		of("", "rules", "Rules", "many")}
+	expect.Same(t, " Name · People long\n Amount none\n Stamps few\n Rules many", said(together(all)))
+	expect.Same(t, "#r-1 R0 \n#r-writes Rwrites \n#floor-stamps Stamps \n Rules many", said(listData{Problems: all}.Said()))
+	expect.Same(t, "#name Name \n#at-least Amount \n#stage-1 People \n Stamps few\n Rules many",
+		said(ruleData{Problems: all}.Said()))
 }
 
-// Each limit of rules is said in each language, with its values: choices as the form has them and as files do.
+// Each limit of rules is said in each language, with its values: choices as the form has them, and of a file as that
+// does, too.
 func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 	values := map[string][]any{"choice": {rules.Choices{"some", "only", "writes_outside"}},
 		"floor_hands": {2, rules.Money{Value: "100000", Currency: "JPY"}}}
@@ -36,7 +44,7 @@ func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 			of = append(of, 701+len(of))
 		}
 		for _, locale := range language.All {
-			s := speaker{Texts: web.TextsOf("rules", locale)}
+			s := speaker{Texts: web.TextsOf("rules", locale), file: true}
 			got := s.limit(rules.Problem{ErrField: aggregate.ErrField{Field: "rules[0].when.tools.use"}, Limit: limit, Of: of})
 			expect.That(t, got != "" && !strings.ContainsAny(got, "{}"), "%s has no text for %q: %q", locale, limit, got)
 			for _, x := range of {
