@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -27,16 +28,16 @@ type markData struct {
 	Foreign       bool // it isn't one of Ringi's own tools
 	Stale         bool // the saved mark was made for another version of the tool
 	web.Came
-	Acts            []web.Choice
-	Rows            []markRow
-	Problems        []string // of the roles
-	Currency        string
-	CurrencyProblem []web.Fault
-	Free            bool
-	Labels          []typedLabel // the last one is empty
-	LabelsProblem   string
-	Example         string
-	Reading         reading
+	Acts                      []web.Choice
+	Rows                      []markRow
+	Problems                  []string // of the roles
+	Currency                  string
+	CurrencyProblem           []web.Fault
+	Free                      bool
+	Labels                    []typedLabel // the last one is empty
+	ActProblem, LabelsProblem string
+	Example                   string
+	Reading                   reading
 }
 
 // Said reports whether the server says something of an argument.
@@ -51,8 +52,8 @@ type markRow struct {
 	Names                 []markName
 	Problem               string // of a name
 	Roles                 []web.Choice
-	Wrong                 bool // its role is
-	Result                bool // it is a part of the result
+	Wrong                 string // with its role
+	Result                bool   // it is a part of the result
 }
 
 // markName is what an argument is called in a language. Else is its name in another one, which cards write without it.
@@ -251,6 +252,9 @@ func (t markTexts) tell(d *markData, e aggregate.ErrField) {
 			d.Rows[i].Problem = text
 			return
 		}
+	case "act":
+		d.ActProblem = text
+		return
 	case "labels":
 		d.LabelsProblem = t.In("wrong", field)
 		return
@@ -258,13 +262,16 @@ func (t markTexts) tell(d *markData, e aggregate.ErrField) {
 		d.CurrencyProblem = []web.Fault{{Text: text}}
 		return
 	}
+	placed := false
 	for _, p := range placesOf(&rules.Mark{}) {
 		for i := range d.Rows {
 			is := func(c web.Choice) bool { return c.Chosen && slices.Contains(strings.Split(c.Value, "+"), p.role) }
-			d.Rows[i].Wrong = d.Rows[i].Wrong || p.field == field && slices.ContainsFunc(d.Rows[i].Roles, is)
+			if p.field == field && slices.ContainsFunc(d.Rows[i].Roles, is) {
+				d.Rows[i].Wrong, placed = cmp.Or(d.Rows[i].Wrong, text), true
+			}
 		}
 	}
-	if !slices.Contains(d.Problems, text) {
+	if !placed && !slices.Contains(d.Problems, text) {
 		d.Problems = append(d.Problems, text)
 	}
 }
