@@ -56,8 +56,7 @@ func (c *Pages) overview(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		data.Rows = append(data.Rows, overviewRow{sectionPath(s.Key), s.Title.In(t.Locale()),
 			t.sum(m, s, now, month.String())})
 	}
-	data.Rows = append(data.Rows,
-		overviewRow{sectionPath("admins"), t.Say("admins"), t.few(m, owner.Admins)},
+	data.Rows = append(data.Rows, overviewRow{sectionPath("admins"), t.Say("admins"), t.few(m, owner.Admins)},
 		overviewRow{sectionPath("history"), t.Say("history_title"), t.last(log)})
 	return c.Show(w, r, v, web.Document{Here: "settings", Data: data}, "settings")
 }

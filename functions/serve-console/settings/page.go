@@ -240,6 +240,7 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		}
 	}
 	data := t.sheetOf(p)
+	data.Unchosen = data.Unchosen && !r.URL.Query().Has("done") // the page says first what was done
 	data.Note, data.Contest = note, contest
 	d := web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: data,
 		Came: web.Came{Silent: p.unasked != "", Conflict: p.conflict, Wrong: len(p.problems) > 0}}

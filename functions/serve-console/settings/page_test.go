@@ -306,6 +306,7 @@ func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consolete
 func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	page := b.Get(approvalPage).Says(t, http.StatusOK, ja.Say("choose"), ja.Say("choose_keep"))
+	b.Get(approvalPage+"?done=saved").Says(t, http.StatusOK).Lacks(t, ja.Say("choose"))
 	b.Get("/console/settings").Holds(t, `<a href="`+approvalPage+`">`+ja.Say("choose_link"))
 	b.Post(approvalPage, page.Hidden("allow_self_approval", "false")).Says(t, http.StatusOK, ja.Say("review_title"),
 		ja.Say("at_once", "what", "自分の依頼を自分で承認できる"), "オン オフ")
