@@ -120,8 +120,7 @@ func (c *Pages) client(ctx context.Context, v *web.Viewer, begun records.Consent
 // registered returns our client at an MCP server's authorization server: the pasted one, the one registered before, or
 // a new one. If the MCP server names another authorization server later, that one gets a new client, never the earlier
 // client's secret.
-func (c *Pages) registered(
-	ctx context.Context, v *web.Viewer, s AuthServer, redirect string,
+func (c *Pages) registered(ctx context.Context, v *web.Viewer, s AuthServer, redirect string,
 ) (vault.OAuthClient, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, s.Provider.Name)
 	switch {
@@ -285,8 +284,7 @@ func FindAuthServer(ctx context.Context, client *http.Client, provider, address 
 }
 
 // find returns the server's metadata and scopes: from where its 401 answer points, or from the well-known places.
-func find(
-	ctx context.Context, client *http.Client, address string,
+func find(ctx context.Context, client *http.Client, address string,
 ) (*oauthex.ProtectedResourceMetadata, []string, error) {
 	at, scopes := challenge(ctx, client, address)
 	places := wellKnown(address)

@@ -132,7 +132,7 @@ func TestConnectingVendors(t *testing.T) {
 func connectsAndDisconnects(t *testing.T, w *connecting) {
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/integrations")
-	expect.That(t, page.Status == 200 && strings.Count(page.Body, "<details open>") == 3 &&
+	expect.That(t, page.Status == 200 && strings.Count(page.Body, "<details>") == 3 &&
 		strings.Contains(page.Body, "https://"+consoletest.Host+"/console/integrations/return"), "without apps: %v", page)
 	b.Post("/console/integrations/connect", url.Values{"provider": {"freee"}}).Says(t, http.StatusConflict,
 		"アプリがまだ登録されていません")
