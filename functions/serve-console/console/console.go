@@ -66,8 +66,7 @@ func (c *Console) Routes() []web.Route {
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels,
 			Servers: c.Servers}).Routes(),
-		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(),
-		c.connections().Routes(),
+		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(), c.connections().Routes(),
 		(&rules.OrganisationPages{Site: site, Organisations: c.Organisations}).Routes(),
 		(&subject.SuccessorPages{Acts: acts}).Routes(),
 	)

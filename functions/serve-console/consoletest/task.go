@@ -151,8 +151,7 @@ func Desk(name string, need int, users ...string) circulation.Stage {
 func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
 	return func(g *aggregate.Gate) {
 		at := w.Now()
-		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd",
-			&at
+		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd", &at
 		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
 		g.Askers = []circulation.Person{{User: webapi.Sato}}
 	}

@@ -82,28 +82,25 @@ func (t History) doing(words web.Texts) string {
 		return ""
 	}
 	if len(t.Attempts) > 0 {
-		steps := t.Attempts[0].Steps
-		for i := range steps {
-			if s := &steps[i]; s.Status != string(task.StepCompleted) {
-				return words.In("doing", "step", "n", i+1, "all", len(steps), "name", s.Step.Name)
+		for i, s := range t.Attempts[0].Steps {
+			if s.Status != string(task.StepCompleted) {
+				return words.In("doing", "step", "n", i+1, "all", len(t.Attempts[0].Steps), "name", s.Step.Name)
 			}
 		}
-		return words.In("doing", "end")
+		return words.In("doing", "run")
 	}
 	all := append(slices.Clone(t.Plans[:min(len(t.Plans), 1)]), t.Policies...)
 	if len(all) == 0 {
 		return words.In("doing", "read")
 	}
 	of, n := all[0].Of, all[0].Number
-	switch all[0].Status {
-	case aggregate.Approved, aggregate.PendingApproval: // by itself
-		if of == task.CardProcess {
-			return words.In("doing", "begin")
-		}
-		of, n = task.CardProcess, 1
-	case aggregate.Generating:
-	default:
+	switch s := all[0].Status; {
+	case s != aggregate.Approved && s != aggregate.PendingApproval && s != aggregate.Generating:
 		n++
+	case s != aggregate.Generating && of == task.CardProcess:
+		return words.In("doing", "run")
+	case s != aggregate.Generating:
+		of, n = task.CardProcess, 1
 	}
 	return words.In("doing", "draft", "what", words.In("kind", of), "n", n)
 }

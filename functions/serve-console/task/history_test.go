@@ -238,14 +238,14 @@ func TestAPageSaysWhatHappensNow(t *testing.T) {
 		"実行方針 v3 を作成しています。":     {Policies: []Version{policy(2, aggregate.Rejected), policy(1, aggregate.Rejected)}},
 		"実行ステップ v1 を作成しています。":   {Policies: approved},
 		"実行ステップ v2 を作成しています。":   {Policies: approved, Plans: []Version{plan(1, aggregate.Rejected)}},
-		"実行を始めています。":            {Policies: approved, Plans: []Version{plan(1, aggregate.Approved)}},
+		"実行しています。":              {Policies: approved, Plans: []Version{plan(1, aggregate.Approved)}},
 		"ステップ 2/2「送信」を実行しています。": {Attempts: runs(done, Run{Step: Step{Name: "送信"}})},
-		"結果をまとめています。":           {Attempts: runs(done, done)},
 	} {
 		expect.Is(t, h.doing(words), want)
 		h.Doing = want
 		expect.That(t, h.News(), "the page doesn't begin with it")
 	}
+	expect.Is(t, History{Attempts: runs(done, done)}.doing(words), "実行しています。", "before the summary")
 	for what, h := range map[string]History{"a gate": {Gate: &Gate{}}, "an end": {Ending: "x"}, "a failure": {Parked: "x"},
 		"a result": {Attempts: []Attempt{{Summary: "x"}}}, "a pause": {Waits: time.Now()}, "a choice": {Choice: &task.Choice{}}} {
 		expect.Is(t, h.doing(words), "", what)

@@ -63,8 +63,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 
 // visible reads the page of requests that an address asks for. Members see only their own requests and those in their
 // channels; a search also finds those whose route names them now.
-func (c *Pages) visible(
-	r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
+func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
 ) (store.Page[store.ListedTask], error) {
 	filter := task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v), From: f.from, To: f.to}
 	limit := rowsOfPage

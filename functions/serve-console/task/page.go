@@ -47,10 +47,8 @@ type Pages struct {
 // Routes returns the list of requests, the list of approvals, and each task's pages.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForMembers("GET /console/tasks", c.tasks),
-		web.ForMembers("GET /console/find", c.find),
-		web.ForMembers("GET /console/approvals", c.approvals),
-		web.ForMembers("POST /console/approvals", c.saveFilter),
+		web.ForMembers("GET /console/tasks", c.tasks), web.ForMembers("GET /console/find", c.find),
+		web.ForMembers("GET /console/approvals", c.approvals), web.ForMembers("POST /console/approvals", c.saveFilter),
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
