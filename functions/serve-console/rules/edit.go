@@ -140,12 +140,12 @@ type ruleData struct {
 
 // Said names what is wrong.
 func (d ruleData) Said() []problem {
-	return linked(d.Problems, func(p problem) (id, called string) {
+	return linked(d.Problems, func(p problem) (id, name string) {
 		if m := stagePath.Get().FindStringSubmatch(p.Field); m != nil {
 			return "stage-" + m[1], p.Label
 		}
-		for name := p.Field; id == "" && name != ""; name = name[:max(0, strings.LastIndexAny(name, ".["))] {
-			id = fieldIDs[name]
+		for of := p.Field; id == "" && of != ""; of = of[:max(0, strings.LastIndexAny(of, ".["))] {
+			id = fieldIDs[of]
 		}
 		return id, p.Label
 	})

@@ -155,7 +155,7 @@ func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
 		fmt.Fprintf(&many, "%d,社員 %d,e%d@example.com,B,人事部,A,,,,,社員,,\n", 100+i, i, i)
 	}
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile+many.String())).Says(t, http.StatusOK).
-		Holds(t, `<details class="panel" id="without"><summary><h2>`+ja.Say("without")+` <small>12</small>`)
+		Holds(t, `<details class="panel" id="without">`, `<summary><h2>`+ja.Say("without")+` <small>12</small>`)
 	savedOrganisation(t, b, staffFile+many.String())
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK, "⚠️ 12 人がいなくなります。")
 	savedOrganisation(t, b, staffFile)

@@ -286,7 +286,7 @@ func (a *asked) show(page, title string, data any, status int) error {
 
 // Said names what is wrong: a rule's row and the least approval say what. What has no place there is said.
 func (d listData) Said() []problem {
-	return linked(d.Problems, func(p problem) (id, called string) {
+	return linked(d.Problems, func(p problem) (id, name string) {
 		i, err := strconv.Atoi(p.Rule)
 		switch {
 		case err == nil:

@@ -88,11 +88,11 @@ var fieldIDs = map[string]string{"name": "name", "when.tools": "use", "when.amou
 	"when.destinations": "to", "when.requester": "requester", "refuse": "refuse", "route.stages": "h-then",
 	"route.hands": "hands", "route.readers": "told"}
 
-// linked names each place of what is wrong once, and leads there: it says what. at returns its id and what it is called.
-func linked(all []problem, at func(problem) (id, called string)) (out []problem) {
+// linked names each place of what is wrong once, and leads there: it says what. at returns its id and its name.
+func linked(all []problem, at func(problem) (id, name string)) (out []problem) {
 	for _, p := range all {
-		if id, called := at(p); id != "" {
-			p.Fault = web.Fault{At: "#" + id, Label: called}
+		if id, name := at(p); id != "" {
+			p.Fault = web.Fault{At: "#" + id, Label: name}
 		}
 		if !slices.ContainsFunc(out, func(x problem) bool { return x.Fault == p.Fault }) {
 			out = append(out, p)

@@ -247,7 +247,8 @@ func TestAPageSaysWhatHappensNow(t *testing.T) {
 	}
 	expect.Is(t, History{Attempts: runs(done, done)}.doing(words), "実行しています。", "before the summary")
 	for what, h := range map[string]History{"a gate": {Gate: &Gate{}}, "an end": {Ending: "x"}, "a failure": {Parked: "x"},
-		"a result": {Attempts: []Attempt{{Summary: "x"}}}, "a pause": {Waits: time.Now()}, "a choice": {Choice: &task.Choice{}}} {
+		"a result": {Attempts: []Attempt{{Summary: "x"}}}, "a pause": {Waits: time.Now()},
+		"a choice": {Choice: &task.Choice{}}} {
 		expect.Is(t, h.doing(words), "", what)
 	}
 }

@@ -27,7 +27,8 @@ func TestTheStoryOfATask(t *testing.T) {
 		"decided here as in Slack":       decidesHere,
 		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce,
 		"what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
-		"only another request helps": asksAnew, "two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText,
+		"only another request helps":    asksAnew,
+		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText,
 		"prompts are for few":    promptsAreForFew,
 		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
 		"arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
@@ -74,7 +75,8 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	})
 	a = sato.Get(w.TaskPage())
 	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
-	a.Holds(t, `target="_blank">「send_slack_dm」で作られたものを開く</a>`, `class="mono muted">send_slack_dm`).Lacks(t, `id="gate"`) // the plan is folded
+	a.Lacks(t, `id="gate"`) // the plan is folded
+	a.Holds(t, `target="_blank">「send_slack_dm」で作られたものを開く</a>`, `class="mono muted">send_slack_dm`)
 	a.Holds(t, `<a href="#effect-1-1-1">`, `<span class="lasted">2.5 秒</span>`,
 		`<details id="entries">`)
 	outcome, message := strings.Index(a.Body, `<div class="outcome">`), strings.Index(a.Body, "今月の勤怠をまとめて")
