@@ -209,12 +209,16 @@ func finished(w *consoletest.World) (page string) {
 }
 
 func steps() []task.Step {
-	return []task.Step{
+	all := []task.Step{
 		pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
 		pipelinetest.Step(2, "write_rows_to_google_sheet", aggregate.Write,
 			`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"}],"rows":[{"h":25.5}]}`),
 		pipelinetest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 	}
+	for n, title := range []string{"営業部の従業員を読む", "残業時間を書き出す", "完了を知らせる"} {
+		all[n].Title = title
+	}
+	return all
 }
 
 // talked returns the page of a conversation in which a command waits for approval.
