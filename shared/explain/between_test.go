@@ -237,7 +237,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 				Replace(laptops))
 		}), "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「デスクトップ PC」ほか 1 品目を発注します"},
 		"arguments that can't be read": {ordered(write("x.y", nil, `[1]`)), ordered(write("x.y", nil, `[2]`)),
-			"ステップ2: 引数を読み取れません: 「[1]」 → 引数を読み取れません: 「[2]」"},
+			"ステップ2: ステップ 2 (x の y) の引数を読み取れません: 「[1]」 → ステップ 2 (x の y) の引数を読み取れません: 「[2]」"},
 		"another version of the tool": {order, changed(func(s *task.Step) {
 			mark := *s.Mark
 			s.ToolVersion, mark.Version, s.Mark = "v2", "v2", &mark
@@ -264,7 +264,7 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	expect.Is(t, is, "1. 「ア***」に「ノ***」を発注します\n| 品目 | 数量\n| ノ*** | ***\n"+
 		"= ¥298,000\n· express true (default)")
 	unreadable := drawn(explain.EffectOf("ja", write("rooms.x", ordering(), "[1"), nil, nil))
-	expect.Is(t, unreadable, "1. 引数を読み取れません: 「[1」")
+	expect.Is(t, unreadable, "1. ステップ 1 (rooms の x) の引数を読み取れません: 「[1」")
 	other := ordering()
 	other.Version = "v2"
 	expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.x", other, `{"supplier":"x"}`), nil, nil)),

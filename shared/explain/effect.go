@@ -235,11 +235,7 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 	t.args = args
 	switch {
 	case !ok:
-		l, name := t.writer(), t.writer()
-		l.words(l.w.unread)
-		l.quoted(string(s.ToolInput))
-		name.foreign(s.Tool)
-		t.e.Sentence, t.e.short = l.out, Plain(name.out)
+		t.unread()
 	case t.look.own != nil && t.look.own.Line != nil:
 		t.line()
 	default:
@@ -247,6 +243,24 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 	}
 	t.leftOut()
 	return t
+}
+
+// unread names a step by its tool's title and has its arguments as they are, if there are any.
+func (t *teller) unread() {
+	l := t.writer()
+	l.fill(fillLine(l.w.unread, "n", t.step.Order), func(string) {
+		if t.look.own == nil {
+			l.titled(t.step)
+			return
+		}
+		l.words(t.look.own.Title.In(t.locale))
+	})
+	t.e.short = Plain(l.out)
+	if t.step.ToolInput != "" {
+		l.words(": ")
+		l.quoted(string(t.step.ToolInput))
+	}
+	t.e.Sentence = l.out
 }
 
 func (t *teller) writer() *writer {

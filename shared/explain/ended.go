@@ -247,7 +247,7 @@ var japanese = lineWords{
 	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`,
 		"｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`, "﹂", `\﹂`}, ownSigns...)...),
 	missing: "(指定なし)", more: "引数 ",
-	open: "「", shut: "」", nothing: "(なし)", unread: "引数を読み取れません: ",
+	open: "「", shut: "」", nothing: "(なし)", unread: "ステップ {n} ({tool}) の引数を読み取れません",
 	result: "{step}の結果", resultAt: "{step}の結果の「{path}」", resultCalled: "{step}の{heading}",
 	atMost: "最大 {n} 行", exactly: "{n} 行", oneRow: "1 行", listed: "{n} 件", oneListed: "1 件",
 	server: "{server} の {tool}", step: "ステップ{n}", steps: "ステップ{n}", nth: "{n} 件目",
@@ -257,7 +257,7 @@ var japanese = lineWords{
 var english = lineWords{
 	inside:  strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`, `\"`}, ownSigns...)...),
 	missing: "(not given)", more: "argument ",
-	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments: ",
+	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments of step {n} ({tool})",
 	result: "the result of {step}", resultAt: "“{path}” from {step}", resultCalled: "the {heading} from {step}",
 	atMost: "up to {n} rows", exactly: "{n} rows", oneRow: "1 row", listed: "{n} entries", oneListed: "1 entry",
 	server: "{tool} on {server}", step: "step {n}", steps: "steps {n}", nth: "item {n}",

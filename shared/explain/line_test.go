@@ -106,8 +106,8 @@ var lines = []struct{ tool, input, ja, en string }{
 		"ステップ4の結果の「x」と、その下の部署の従業員一覧を読みます (「odd」) · 引数 more: 1",
 		"Reads the employees of the department “x” from step 4 and those below it, “odd” · argument more: 1",
 	},
-	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」",
-		"Couldn't read the arguments: “not JSON”"},
+	{"send_slack_dm", `not JSON`, "ステップ 13 (完了通知) の引数を読み取れません: 「not JSON」",
+		"Couldn't read the arguments of step 13 (Notify by DM): “not JSON”"},
 	{
 		"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`,
 		"DM を送ります\n· 明細 › 1 › label a\n· 明細 › 2 b\n· 本文 5",

@@ -157,8 +157,9 @@ func TestPriorities(t *testing.T) {
 
 func TestElapsed(t *testing.T) {
 	for took, want := range map[time.Duration]string{
-		0: "0", 400 * time.Millisecond: "0.4", 3*time.Second + 240*time.Millisecond: "3.2", 7 * time.Second: "7",
-		9*time.Second + 990*time.Millisecond: "10", 61*time.Second + 600*time.Millisecond: "1 min 2", -time.Second: "0",
+		0: "0 s", 400 * time.Millisecond: "0.4 s", 3*time.Second + 240*time.Millisecond: "3.2 s", 7 * time.Second: "7 s",
+		9*time.Second + 990*time.Millisecond: "10 s", 61*time.Second + 600*time.Millisecond: "1 min 2 s",
+		-time.Second: "0 s", 3610 * time.Second: "1 h",
 	} {
 		s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 		s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))
@@ -167,7 +168,7 @@ func TestElapsed(t *testing.T) {
 		m := render(s.Aggregate, s.card(executionCard), "en", s.now)
 		blocks := m.Attachments[0].Blocks.BlockSet
 		got := blocks[len(blocks)-1].(*slack.ContextBlock).ContextElements.Elements[0].(*slack.TextBlockObject).Text
-		wantText := "⏱️ Took " + want + " s · "
+		wantText := "⏱️ Took " + want + " · "
 		expect.That(t, got[:len(wantText)] == wantText, "%s: %q", took, got)
 	}
 }
@@ -191,7 +192,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		{"prompt_rejected", "prompt_rejected_next_generated", "#e01e5a", "📝 実行方針(却下 → 再生成済み)"},
 		{"prompt_cancelled", "prompt_rejected_last", "#e01e5a", "📝 実行方針(キャンセル)"},
 		{"process_generating", "process_generating", "#f2c744", "⚙️ 実行ステップ"},
-		{"process_pending", "process_pending", "#2196f3", "承認のお願い: write_rows_to_google_sheet"},
+		{"process_pending", "process_pending", "#2196f3", "承認のお願い: シート「ringi-demo-sheet」のタブ「勤怠 2026-04」への書き込み"},
 		{"process_approved", "process_approved", "#36a64f", "⚙️ 実行ステップ(承認済み)"},
 		{"process_rejected", "process_rejected_next_generated", "#e01e5a",
 			"⚙️ 実行ステップ(却下 → 再生成済み)"},
@@ -244,7 +245,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	if file == "task_complete" { // what comes next stands behind the task's id
 		last := blocks[len(blocks)-1].(map[string]any)
 		all := last["elements"].([]any)
-		expect.Has(t, fmt.Sprint(all[1:]), "実行方針は、この下に出ます")
+		expect.Has(t, fmt.Sprint(all[1:]), "次: 実行方針")
 		last["elements"] = all[:1]
 	}
 	if file == "process_rejected" { // the reason stands above them, too
@@ -252,7 +253,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	}
 	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands above the steps
 		without(2, "👀 *読み取り・計算:*")
-		without(1, "引数を読み取れません")
+		without(1, "シート「ringi-demo-sheet」")
 	}
 	if file == "execution_failed" { // what it was about stands first
 		without(1, "ステップ 3 に失敗しました: 残業時間計算")
@@ -260,7 +261,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	if file == "execution_failed" || file == "execution_cancelled" {
 		without(1, nothingWritten)
 	} else if strings.HasPrefix(file, "execution_") { // and what they do above their progress
-		without(1, "引数を読み取れません")
+		without(1, "シート「ringi-demo-sheet」")
 	}
 	if file == "prompt_cancelled" { // who and why stand below what the sample has
 		blocks = blocks[:len(blocks)-1]

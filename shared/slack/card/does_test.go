@@ -53,11 +53,11 @@ var doneStates = []state{
 		return planned(s, steps, defaults)
 	}},
 	{"does_sheet", processCard, func(s *scenario) *scenario {
-		steps := attendanceSteps()
+		steps := fiveSteps()
 		steps[3].Mark = &rules.Mark{Version: "v1", Labels: map[string]string{"ringi-demo-sheet": "勤怠 2026"}}
 		return planned(s, steps, defaults)
 	}},
-	{"does_reads", processCard, func(s *scenario) *scenario { return planned(s, attendanceSteps()[:3], defaults) }},
+	{"does_reads", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps()[:3], defaults) }},
 }
 
 func message(order int, to, text, details string) task.Step {
@@ -111,7 +111,7 @@ func reordered(s *scenario) *scenario {
 // homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait. One of their requests
 // waits, and one is done.
 func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
-	order, sheet := reordered(received(t)), planned(t, attendanceSteps(), defaults)
+	order, sheet := reordered(received(t)), planned(t, fiveSteps(), defaults)
 	policy := received(t).extracted().drafting()
 	policy.do(policy.FinishPrompt(policy.Head.Run, strings.Repeat(content, 200), defaults, policy.now))
 	done := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
@@ -304,7 +304,7 @@ func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 	s := planned(t, []task.Step{message(1, requester.ID, "勤怠の締めは 12月2日です。\\n未入力の方は入力をお願いします。", "")}, defaults)
 	list := card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
 	expect.Has(t, list, "*DM to 1 person: 勤怠の締めは 12月2日")
-	s = planned(t, attendanceSteps(), defaults)
+	s = planned(t, fiveSteps(), defaults)
 	list = card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
 	expect.Has(t, list, "*Write to the tab")
 }

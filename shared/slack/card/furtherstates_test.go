@@ -19,10 +19,7 @@ var processStates = []state{
 	{"process_parked", processCard, func(s *scenario) *scenario { return planning(s).park(task.ReasonModelUnknown) }},
 	{"process_cancelled_while_generating", processCard, func(s *scenario) *scenario { return planning(s).cancelTask() }},
 	{"process_pending", processCard, process},
-	{"process_pending_attendance", processCard, func(s *scenario) *scenario {
-		return planned(s, attendanceSteps(),
-			defaults)
-	}},
+	{"process_pending_unread", processCard, func(s *scenario) *scenario { return planned(s, unreadSteps(), defaults) }},
 	{"process_pending_departments", processCard, func(s *scenario) *scenario {
 		return planned(s, departmentSteps(),
 			defaults)

@@ -29,30 +29,28 @@ var (
 
 const content = "勤怠データを集計し、Google Sheet に書き込みます。\n- 対象: 今月\n- 通知: 完了時に DM"
 
-// fiveSteps are the steps of the card specification.
+// fiveSteps are the steps of the card specification, with the arguments of their calls.
 func fiveSteps() []task.Step {
 	return []task.Step{
-		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read, ToolVersion: "v1"},
-		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Access: aggregate.Read, ToolVersion: "v1"},
-		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Access: aggregate.Read, ToolVersion: "v1"},
+		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read, ToolVersion: "v1",
+			ToolInput: `{"department":"営業部","status":"active"}`},
+		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Access: aggregate.Read, ToolVersion: "v1",
+			ToolInput: `{"year":2026,"month":4,"employees":{"$ref":"step-1.result.employees"}}`},
+		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Access: aggregate.Read, ToolVersion: "v1",
+			ToolInput: `{"mode":"calculate","records":{"$ref":"step-2.result.records"}}`},
 		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
-			ToolVersion: "v1"},
-		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Access: aggregate.Write, ToolVersion: "v1"},
+			ToolVersion: "v1", ToolInput: `{"spreadsheet_id":"ringi-demo-sheet","sheet":"勤怠 2026-04",` +
+				`"columns":[{"key":"num","title":"社員番号"}],"rows":{"$ref":"step-3.result.rows"}}`},
+		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Access: aggregate.Write, ToolVersion: "v1",
+			ToolInput: `{"recipient":"U0REQUESTER","text":"勤怠集計が完了しました。",` +
+				`"details":[{"label":"45 時間超","value":{"$ref":"step-3.result.over_45h"}}]}`},
 	}
 }
 
-// attendanceSteps are fiveSteps with the arguments of their calls.
-func attendanceSteps() []task.Step {
+// unreadSteps are fiveSteps of which the last two have arguments that nobody can read.
+func unreadSteps() []task.Step {
 	steps := fiveSteps()
-	for i, input := range []aggregate.JSON{
-		`{"department":"営業部","status":"active"}`,
-		`{"year":2026,"month":4,"employees":{"$ref":"step-1.result.employees"}}`,
-		`{"mode":"calculate","records":{"$ref":"step-2.result.records"}}`,
-		`{"spreadsheet_id":"ringi-demo-sheet","sheet":"勤怠 2026-04","columns":[{"key":"num","title":"社員番号"}],"rows":{"$ref":"step-3.result.rows"}}`,
-		`{"recipient":"U0REQUESTER","text":"勤怠集計が完了しました。","details":[{"label":"45 時間超","value":{"$ref":"step-3.result.over_45h"}}]}`,
-	} {
-		steps[i].ToolInput = input
-	}
+	steps[3].ToolInput, steps[4].ToolInput = "", `["U0REQUESTER"]`
 	return steps
 }
 
@@ -301,7 +299,7 @@ func manySteps(n, width int) []task.Step {
 		}
 		steps[i] = task.Step{
 			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet",
-			Access: aggregate.Write, ToolVersion: "v1",
+			Access: aggregate.Write, ToolVersion: "v1", ToolInput: `{"spreadsheet_id":"1aBcD","sheet":"勤怠"}`,
 		}
 	}
 	return steps

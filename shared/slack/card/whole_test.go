@@ -165,7 +165,7 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 			}
 		})
 	}
-	expect.That(t, card.StepsFit(manySteps(60, 60), "") && card.StepsFit(fiveSteps(), ""), "short steps don't fit")
+	expect.That(t, card.StepsFit(manySteps(60, 40), "") && card.StepsFit(fiveSteps(), ""), "short steps don't fit")
 }
 
 func TestToolsThatBeginAlikeAreToldApart(t *testing.T) {
