@@ -70,7 +70,7 @@ type effectWords struct {
 	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string
 
-	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, Range, EmptyList, EmptyObject, Unread,
+	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
 	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
 	NoValues, Moved, Anew string
 }

@@ -130,7 +130,11 @@ func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {
 		return language.Fill(w.Aged, "days", detail)
 	}
 	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
-		return detail + "\n" + how.put(text, "")
+		text = how.put(text, "")
+		if r == task.ReasonToolConstraint { // the detail says what happened
+			text = strings.TrimSpace(strings.TrimPrefix(text, Happened(text)))
+		}
+		return strings.TrimSpace(detail + "\n" + text)
 	}
 	return how.put(text, w.inBrackets(r, detail))
 }
@@ -329,6 +333,7 @@ var texts embed.FS
 type callWords struct {
 	Providers map[Provider]string
 	Problems  map[Problem]string
+	NotListed map[string]string // by the constraint; ProblemNotListed has the words for others
 }
 
 var callWordsOf = language.Catalog[callWords]{Files: &texts, Folder: "texts/failedcall"}
@@ -339,6 +344,10 @@ func FailedCall(locale string, p Problem, args ...any) string {
 	text, ok := w.Problems[p]
 	if !ok {
 		return string(p)
+	}
+	if p == ProblemNotListed && len(args) > 1 {
+		constraint, _ := args[1].(string)
+		text = cmp.Or(w.NotListed[constraint], text)
 	}
 	named := make([]any, len(args))
 	for i, a := range args {

@@ -154,11 +154,11 @@ func (t *teller) isGone(path []part) bool {
 	return !slices.ContainsFunc(path, func(p part) bool { return p.row > 0 }) && t.gone[pointerOf(path)]
 }
 
-// listed writes a list of leaves as one argument. Its name says how many there are.
+// listed writes a list of leaves as one argument. Of one leaf its name has the number, or it would be that leaf.
 func (t *teller) listed(path []part, list []any) Argument {
-	l, rows := t.writer(), "1"
-	if len(list) > 1 {
-		rows = fillLine(t.w.Range, "from", 1, "to", len(list))
+	l, name := t.writer(), t.name(path)
+	if len(list) == 1 {
+		name = append(name, Piece{Words, PathSign}, Piece{Value, "1"})
 	}
 	for i, v := range list {
 		if i > 0 {
@@ -166,7 +166,7 @@ func (t *teller) listed(path []part, list []any) Argument {
 		}
 		l.leaf(v)
 	}
-	return Argument{Name: append(t.name(path), Piece{Words, PathSign}, Piece{Value, rows}), Value: l.out}
+	return Argument{Name: name, Value: l.out}
 }
 
 func (t *teller) isReference(v map[string]any) bool {

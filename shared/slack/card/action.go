@@ -336,7 +336,10 @@ func CallNotes(s *conversation.Conversation, p conversation.Payload, locale stri
 		lines = append(lines, w.CallUnseen)
 	}
 	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
-	lines = append(lines, fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", or(vendor, "—")))
+	if vendor != "" {
+		vendor = fill(w.CallVendor, "vendor", vendor)
+	}
+	lines = append(lines, fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", vendor))
 	if f, ok := catalog.Named(p.Tool); ok && f.Demo != nil && f.Demo.Words[locale].Handled != "" {
 		lines = append(lines, fill(w.CallData, "data", f.Demo.Words[locale].Handled))
 	}

@@ -144,7 +144,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
 				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
 			}
-			if s.AsksAgain() {
+			if e := s.Head.Ended; s.AsksAgain() && (e == nil || e.Again == nil) {
 				want[card.AskAgain+" "+s.Head.TaskID] = 1
 			}
 			if p := s.Contesting(); p != nil && p.Contest.TakenAt == nil {

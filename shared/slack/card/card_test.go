@@ -248,9 +248,6 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		expect.Has(t, fmt.Sprint(all[1:]), "次: 実行方針")
 		last["elements"] = all[:1]
 	}
-	if file == "process_rejected" { // the reason stands above them, too
-		without(1, "理由: 検証を追加してください")
-	}
 	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands above the steps
 		without(2, "👀 *読み取り・計算:*")
 		without(1, "シート「ringi-demo-sheet」")

@@ -108,6 +108,9 @@ func (d conversationDrawing) said(subject string) string {
 		if m.For != "" {
 			text = d.w.mention(m.For) + " " + text
 		}
+		for _, h := range d.t.Handed { // the agent reads the id
+			text = strings.Replace(text, h.TaskID, d.nameOfTask(h), 1)
+		}
 	}
 	s := d.t.Conversation
 	if m.Reason == conversation.ReasonShownTo && s != nil {
@@ -117,6 +120,15 @@ func (d conversationDrawing) said(subject string) string {
 		text += "\n<" + s.Source.URL() + "|" + inline(s.Source.Short(), maxDetail) + ">"
 	}
 	return text
+}
+
+// nameOfTask is the beginning of what a task was asked for, as a link to the task where there is a console.
+func (d conversationDrawing) nameOfTask(h *conversation.HandOver) string {
+	name := fill(d.w.Quoted, "text", or(inline(h.Text, maxListTitle), d.w.Untitled))
+	if page := Page(d.Console, aggregate.Ref{Kind: task.Kind.Name, ID: h.TaskID}); page != "" {
+		return "<" + page + "|" + name + ">"
+	}
+	return name
 }
 
 // offered draws a request that the agent wants to make, or that somebody made of it.
@@ -133,11 +145,11 @@ func (d conversationDrawing) offered(o *conversation.Offered) face {
 	var l listing
 	l.add(0, "", d.written(o.Text)...)
 	b := d.listed(l, maxPages).bounded()
+	if d.t.OpenOffer() == nil {
+		return face{text: w.OfferClosed, colour: grey}.with(section(w.OfferClosed)).with(b.blocks...)
+	}
 	f := face{text: w.Offer, colour: blue}.with(section(w.Offer)).with(b.blocks...)
-	switch {
-	case d.t.OpenOffer() == nil:
-		return f.with(contextLine(w.OfferClosed))
-	case b.cut:
+	if b.cut {
 		return f.with(contextLine(w.OfferLong))
 	}
 	return f.with(contextLine(fill(w.OfferWho, "who", d.w.mention(o.User))),

@@ -1,6 +1,8 @@
 package card
 
 import (
+	"strings"
+
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
@@ -82,7 +84,7 @@ func (d drawing) ended() string {
 	switch {
 	case w.Ended[e.Reason] != "":
 	case byRules(e):
-		return fill(w.EndedByRules, "text", Sentence(w.Locale, e.Reason, e.Detail, explain.NoRetry), "when", when(e.At))
+		return fill(w.EndedByRules, "text", d.byRules(), "when", when(e.At))
 	case e.Reason == task.ReasonCostLimit && e.As == task.TaskCancelled:
 		text = w.EndedCost
 	case e.As == task.TaskFailed:
@@ -90,7 +92,11 @@ func (d drawing) ended() string {
 	case e.As == task.TaskCompleted:
 		text = w.EndedDone
 	}
-	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(),
+	again := ""
+	if e.Again != nil && strings.HasPrefix(e.Again.Channel, "C") {
+		again = fill(w.AskedIn, "channel", slackMarks{w}.Channel(e.Again.Channel))
+	}
+	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(), "again", again,
 		"detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))
 }
 
@@ -121,6 +127,11 @@ func (d drawing) rejectedBy(v aggregate.Verdict) string {
 // byRules reports whether a request ended by the tenant's rules: no person cancelled it.
 func byRules(e *task.Ended) bool {
 	return e.As == task.TaskCancelled && (e.ByRun() || e.Reason == task.ReasonNobodyChecks)
+}
+
+// byRules says why the tenant's rules ended the request.
+func (d drawing) byRules() string {
+	return Sentence(d.w.Locale, d.a.Head.Ended.Reason, d.a.Head.Ended.Detail, explain.NoRetry)
 }
 
 // approvalTime is how long the expired gate was open, in days if it was several.

@@ -178,6 +178,8 @@ func (d drawing) unasked(v version, over bool) face {
 	switch looked := d.a.Unrouted(); {
 	case over && v.kind == task.CardStep:
 		return d.closed(v, w.IsCancelled)
+	case over && byRules(d.a.Head.Ended):
+		return d.titled(v, grey, w.IsCancelled).with(section(d.byRules()), contextLine("⏹️ "+when(d.a.Head.Ended.At)))
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
 	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over
@@ -302,10 +304,6 @@ func (d drawing) closed(v version, ending string) face {
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
 	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)
-	whole := body{blocks: sectioned(by)}.with(v.body)
-	if v.kind == task.CardProcess && len(whole.bounded().blocks) == len(whole.blocks) { // many lines follow
-		v.body = whole
-	}
 	draw := func(ending string, lines ...string) face {
 		return d.showing(v, red, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
@@ -324,11 +322,15 @@ func (d drawing) rejected(v version) face {
 		return draw(contestWords.In(d.w.Locale).Replaced, fill(w.NextVersion, "version", v.version+1))
 	case v.next != nil && *v.next != aggregate.Generating:
 		return draw(w.IsRegenerated, next(w.NextVersion)...)
-	case e != nil && e.Reason == task.ReasonMaxVersions && v.next == nil:
-		last := fill(w.LastVersion, "max", v.gate.Terms.MaxVersions, "when", when(e.At))
-		return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
 	case e != nil && v.next == nil:
-		f := draw(w.IsRejected, d.ended())
+		last := d.ended()
+		if e.Reason == task.ReasonMaxVersions {
+			last = fill(w.LastVersion, "max", v.gate.Terms.MaxVersions, "when", when(e.At))
+		}
+		if e.Reason == task.ReasonMaxVersions && v.kind == task.CardPrompt { // by the specification
+			return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
+		}
+		f := draw(w.IsRejected, last)
 		if d.a.Newest(v.kind, v.key) {
 			f.colour = grey
 		}

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -153,36 +154,51 @@ const Redraft = "redraft"
 // Changed returns the sentence that the author changed the request's message after what the drafts were made from, and
 // whether that counts; "" if there is nothing to say. who names a person, and text shows what the message says now.
 func Changed(a *task.Aggregate, locale string, who, text func(string) string) string {
+	x, w := changeOf(a, locale, who, text), wordsOf.In(locale)
+	if x.now != "" {
+		x.now = fill(w.NowSays, "text", x.now)
+	}
+	return strings.Join(saying([]string{x.said, x.then, x.now}), language.InEach("", " ").In(locale))
+}
+
+// change is what Changed says, what people can do, and what the message says now.
+type change struct{ said, then, now string }
+
+func changeOf(a *task.Aggregate, locale string, who, text func(string) string) (x change) {
 	c, w, e := a.Corrected(), wordsOf.In(locale), a.Head.Ended
-	is := func(said string) string {
+	is := func(said string, then ...string) change {
 		now := []string{text(c.Text)}
 		if now[0] == "" {
 			now = nil
 		}
 		is := &task.Request{Forwarded: c.Forwarded, Files: c.Files, MoreFiles: c.MoreFiles}
 		now = append(now, w.nowEncloses(is, a.Request, who, text)...)
-		return fill(said, "then", w.redraftable(a, text), "who", who(c.Author), "text", or(strings.Join(now, " · "), w.None))
+		if c.As != "" && then != nil {
+			why := or(text(c.Declined), Sentence(w.Locale, c.As.Reason(), "", explain.NoRetry))
+			said = fill(w.RedraftDeclined, "why", why)
+		}
+		return change{fill(said, "who", who(c.Author)), strings.Join(then, ""), or(strings.Join(now, " · "), w.None)}
 	}
 	late := c != nil && (c.Late || e != nil || a.Execution() != nil) // it may have come before what it is too late for now
 	switch answered := e != nil && e.As == task.TaskAnswered; {
 	case c == nil, e != nil && e.Reason == task.ReasonDeleted: // its end says it
-		return ""
+		return x
 	case answered && e.Reason == task.ReasonBecameReason:
-		return w.ChangedReason
+		return change{said: w.ChangedReason}
 	case answered && c.Deleted:
-		return ""
+		return x
 	case answered:
 		return is(w.ChangedAnswered)
 	case late && c.Deleted:
-		return w.DeletedLate
+		return change{said: w.DeletedLate}
 	case late:
 		return is(w.ChangedLate)
 	case c.Deleted:
-		return is(w.DeletedByAuthor)
+		return change{said: w.DeletedByAuthor}
 	case c.Author != "":
-		return is(w.ChangedByAuthor)
+		return is(w.ChangedByAuthor, w.redraftable(a))
 	}
-	return is(w.Changed)
+	return is(w.Changed, w.redraftable(a))
 }
 
 // Edited says who edited a request that was drafted anew, and briefly what it said before and says now.
@@ -225,10 +241,10 @@ func (w *words) nowEncloses(is, was *task.Request, who, text func(string) string
 }
 
 // redraftable says whether and when the requester can have the changed request drafted anew.
-func (w *words) redraftable(a *task.Aggregate, text func(string) string) string {
+func (w *words) redraftable(a *task.Aggregate) string {
 	switch c := a.Corrected(); {
 	case c.As != "":
-		return fill(w.RedraftDeclined, "why", or(text(c.Declined), Sentence(w.Locale, c.As.Reason(), "", explain.NoRetry)))
+		return w.RedraftEdit
 	case c.Blank():
 		return w.RedraftBlank
 	case a.Redraftable():
@@ -243,7 +259,17 @@ func (d drawing) isChanged() string { return Changed(d.a, d.w.Locale, d.w.mentio
 
 func quoted(s string) string { return people(inline(s, maxReason)) }
 
-func (d drawing) changed() []slack.Block { return contextOf([]string{d.isChanged()}) }
+func (d drawing) changed() []slack.Block {
+	x := changeOf(d.a, d.w.Locale, d.w.mention, quoted)
+	if x.said == "" {
+		return nil
+	}
+	lines := []string{"⚠️ " + strong(x.said), x.then}
+	if x.now != "" {
+		lines = append(lines, "> "+fill(d.w.NowSays, "text", x.now))
+	}
+	return sectionOf(lines)
+}
 
 // redrafts returns the button by which the author has the changed request drafted anew.
 func (d drawing) redrafts() []slack.BlockElement {
@@ -256,9 +282,9 @@ func (d drawing) redrafts() []slack.BlockElement {
 // AskAgain is the action_id of the button by which the requester asks again without the words of others.
 const AskAgain = "ask_again" // its value is the task's id
 
-// asksAgain returns that button; copies for others have none.
+// asksAgain returns that button until the new request is there; copies for others have none.
 func (d drawing) asksAgain() []slack.BlockElement {
-	if !d.a.AsksAgain() || d.copy != nil && d.copy.User != d.a.Head.Requester {
+	if e := d.a.Head.Ended; !d.a.AsksAgain() || e != nil && e.Again != nil || d.copy != nil && d.copy.User != d.a.Head.Requester {
 		return nil
 	}
 	return []slack.BlockElement{button(d.w.AskAgain, AskAgain, d.taskID(), "")}

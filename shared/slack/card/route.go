@@ -158,7 +158,11 @@ func (r routed) onRoute() (turn string, notes []string) {
 			lines, room = append(lines, line), room-units(line)
 		}
 	}
-	return r.now(room) + r.left(), lines
+	left, alone := r.left()
+	if alone {
+		return r.texts.NowNobody + r.until(r.st.CurrentStage().DecideBy) + left, lines
+	}
+	return r.now(room) + left, lines
 }
 
 // amount says what the rules saw of the amount, or nothing if no money is moved or the card has said it.

@@ -24,6 +24,11 @@ var againStates = []state{
 	{"again_waits", processCard, shownTanaka},
 	{"again_asked", processCard, func(s *scenario) *scenario {
 		s = shownTanaka(s)
+		s.do(s.AskAgain(requester, policy, s.now))
+		return s.do(s.AskedAgainAt(task.Place{Channel: "C0HR", TS: "1776522799.000100"}, s.now))
+	}},
+	{"again_asked_unsent", processCard, func(s *scenario) *scenario {
+		s = shownTanaka(s)
 		return s.do(s.AskAgain(requester, policy, s.now))
 	}},
 	{"again_refused", processCard, func(s *scenario) *scenario {

@@ -171,11 +171,12 @@ func (r routed) successor() string {
 	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))
 }
 
-// left says who has left, as Slack said when their copy was to be sent, if the stage waits for their stamp.
-func (r routed) left() string {
+// left says who has left, as Slack said when their copy was to be sent, if the stage waits for their stamp. alone:
+// nobody else is asked.
+func (r routed) left() (line string, alone bool) {
 	s, gone := r.st.CurrentStage(), ""
 	if r.copy != nil || s.Mode == circulation.ModeChannel {
-		return ""
+		return "", false
 	}
 	owes := r.st.Owes()
 	able := len(owes)
@@ -187,7 +188,7 @@ func (r routed) left() string {
 		}
 	}
 	if able >= s.Owed {
-		return ""
+		return "", false
 	}
 	link := ""
 	if page := Page(r.Console, r.of); page != "" {
@@ -195,7 +196,7 @@ func (r routed) left() string {
 			ident(gone), r.texts.NameSuccessor)
 	}
 	who := r.w.mention(gone)
-	return "\n" + fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", who, "link", link)
+	return "\n" + fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", who, "link", link), able == 0
 }
 
 // uncopied says how many further people of the stage that is asked got no message.

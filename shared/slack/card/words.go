@@ -57,12 +57,12 @@ type words struct {
 	StoppedUnknown, Kept, Untouched, FailedStep                      string
 
 	// Of a request whose message its author changed.
-	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted        string
-	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason string
-	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank              string
-	RedraftDeclined, Repeated, IsRepeated, DeclinedText, NowForwards string
-	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced string
-	RemarkWithdrawn                                                  string
+	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                                       string
+	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason                                string
+	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank                                             string
+	RedraftDeclined, RedraftEdit, NowSays, AskedIn, Repeated, IsRepeated, DeclinedText, NowForwards string
+	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced                                string
+	RemarkWithdrawn                                                                                 string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied string
@@ -182,8 +182,8 @@ type conversationWords struct {
 	NotSent                                                               string
 
 	// A call of a tool.
-	Call, CallReads, CallWrites, CallUnseen, CallGoes, CallReturned, CallData string
-	CallVendors                                                               map[string]string // of models
+	Call, CallReads, CallWrites, CallUnseen, CallGoes, CallReturned, CallData, CallVendor string
+	CallVendors                                                                           map[string]string // of models
 
 	// How an action ended; the texts with Late, of one that was cancelled before that.
 	Output, Lines                                                         string
@@ -244,7 +244,7 @@ type routeWords struct {
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
 	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
-	NowMember, NameSuccessor                           string // of a channel's stage; a link
+	NowMember, NowNobody, NameSuccessor                string // of a channel's stage; a link
 	Owes                                               string // in lists
 	Askers                                             string // whose words were shown beside the requester's
 	Closed, OnlyButton                                 string // on copies
