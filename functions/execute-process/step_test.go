@@ -53,11 +53,16 @@ func (w *world) constrain(name string, constraints aggregate.JSON) {
 		w.h.Catalog.Knows(name)...))(w.T)
 }
 
-// breaks checks that the execution failed for a constraint, and that its sentence names it.
+// breaking is how the sentence about a constraint names what it doesn't allow.
+var breaking = map[tenancy.Constraint]string{"spreadsheet_ids": "への書き込みは許可されていません", "recipients": "への送信は許可されていません",
+	"departments": "の読み取りは許可されていません", tenancy.MaxRows: "行までです"}
+
+// breaks checks that the execution failed for a constraint, and that its sentence says so.
 func (w *world) breaks(name tenancy.Constraint, steps ...task.StepStatus) *task.Execution {
 	w.T.Helper()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint, steps...)
-	expect.Has(w.T, e.ErrorDetail, "の制限 "+string(name), "the sentence does not name %s", name)
+	expect.Must(w.T, breaking[name] != "", "no sentence for %s", name)
+	expect.Has(w.T, e.ErrorDetail, breaking[name])
 	return e
 }
 

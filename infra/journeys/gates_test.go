@@ -255,7 +255,7 @@ func TestARedraftThatIsDeclinedLeavesWhatWaits(t *testing.T) {
 	d.Click(webapi.Sato, "CARD#prompt#0001", "redraft")
 	d.Card("CARD#prompt#0001", "承認待ちに戻ります")
 	again := driver.Face(d.Card("CARD#prompt#0002", "approve_prompt"))
-	expect.Has(t, again, "変更後の文は起案できませんでした")
+	expect.Has(t, again, "変更後の文では作れません")
 	expect.Has(t, again, "佐藤")
 	d.Reject(webapi.Suzuki, "CARD#prompt#0002", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0003", "approve_prompt")

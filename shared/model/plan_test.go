@@ -161,7 +161,7 @@ func TestAPlanIsToldItsConstraintsAndHeldToThem(t *testing.T) {
 	if !strings.Contains(standing, `"constraints":{"recipients":["U0SUZUKI"]}`) || strings.Count(standing, `"constraints"`) != 1 {
 		t.Errorf("told %s", standing)
 	}
-	if said := told(t, g.asked[1]); !strings.Contains(said, "The limit recipients on send_slack_dm doesn't allow U0SANDSATO, only U0SUZUKI") {
+	if said := told(t, g.asked[1]); !strings.Contains(said, "Sending to “U0SANDSATO” isn't allowed (allowed: U0SUZUKI)") {
 		t.Errorf("asked again with %q", said)
 	}
 	if _, _, _, err := model.Plan(t.Context(), says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SANDSATO"))), in); err == nil {

@@ -117,7 +117,7 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(w.TaskPage())
 	page.Says(t, 200, "却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
-		"差し戻す 新しい版を最初の人から回覧し直します。理由を反映できたかどうかも示します。",
+		"差し戻す 新しいバージョンを最初の人から回覧し直します。理由を反映できたかどうかも示します。",
 		"終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
@@ -151,7 +151,7 @@ func testLastVersion(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.PlannedOnRoute(s, consoletest.Along(consoletest.ThreeStages()...), consoletest.Message(1, "締切は金曜です"))
 	page := w.As(webapi.Suzuki).Get(w.TaskPage())
-	page.Says(t, 200, "終わりにする", "版の上限(1)に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
+	page.Says(t, 200, "終わりにする", "バージョンの上限 (1) に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
 }
 
 func testTakenBack(t *testing.T, w *consoletest.World) {

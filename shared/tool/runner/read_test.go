@@ -194,7 +194,7 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 	} {
 		var e *explain.CallError
 		if !errors.As(err, &e) || e.Problem != explain.ProblemNotListed ||
-			!strings.Contains(e.Detail, "departments on list_attendance doesn't allow") {
+			!strings.Contains(e.Detail, "Reading the department “") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
