@@ -95,10 +95,10 @@ var lines = []struct{ tool, input, ja, en string }{
 		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例",` +
 			`"notify":true,"cc":["U1",2,null],` +
 			`"acl":{"mallory@evil.example":{"public":false}}}`,
-		"rooms の book_room を実行します\n· acl › 「mallory@evil.example」 › public false\n· cc › 1〜3 U1、2、(なし)\n" +
+		"rooms の book_room を実行します\n· acl › 「mallory@evil.example」 › public false\n· cc U1、2、(なし)\n" +
 			"· notify true\n· room_id ステップ9の結果の「rooms › 1 件目 › id」\n· title 定例",
 		"Calls book_room on rooms\n· acl › “mallory@evil.example” › public false\n" +
-			"· cc › 1–3 U1, 2, (none)\n· notify true\n· room_id “rooms › item 1 › id” from step 9\n· title 定例",
+			"· cc U1, 2, (none)\n· notify true\n· room_id “rooms › item 1 › id” from step 9\n· title 定例",
 	},
 	{"gone_tool", `{}`, "gone_tool を実行します", "Calls gone_tool"},
 	{

@@ -91,8 +91,8 @@ func TestAPlanKeepsToConstraints(t *testing.T) {
 	row := `{"spreadsheet_id":%ID,"sheet":"a","columns":[{"key":"n","title":"n"}],"rows":%ROWS}`
 	for name, test := range map[string]struct{ id, rows, want string }{
 		"as allowed":          {`"book"`, `[{}]`, ""},
-		"another spreadsheet": {`"other"`, `[{}]`, "spreadsheet_ids"},
-		"too many rows":       {`"book"`, `[{},{}]`, "max_rows"},
+		"another spreadsheet": {`"other"`, `[{}]`, "Writing to the spreadsheet “other”"},
+		"too many rows":       {`"book"`, `[{},{}]`, "Only 1 rows"},
 		"both from before":    {`{"$ref":"step-1.result.employees.0.email"}`, `{"$ref":"step-1.result.employees"}`, ""},
 		"the schema first":    {`1`, `[{}]`, "spreadsheet_id: got integer"},
 	} {

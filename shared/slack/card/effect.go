@@ -312,12 +312,8 @@ func strong(line string) string {
 func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s explain.Sum) {
 	shown, hidden, ok := Masked(call, b, d.w.Locale)
 	if !ok && b.JSON == "" && most != everything { // the dialog has them
-		s = explain.SumUp(d.w.Locale, []task.Step{call})
-		says := s.Says()
-		if len(s.Reads) > 0 {
-			says = s.Reads[0].Sentence
-		}
-		return body{sectioned(strong(d.line(says))), true}, s
+		planned := explain.EffectOf(d.w.Locale, call, nil, nil)
+		return body{sectioned(strong(d.line(planned.Sentence))), true}, s
 	}
 	if !ok {
 		return d.unread(b, most), s

@@ -331,7 +331,7 @@ func (d drawing) rejected(v version) face {
 			return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
 		}
 		f := draw(w.IsRejected, last)
-		if d.a.Newest(v.kind, v.key) {
+		if d.a.Newest(v.kind, v.key) && e.Reason != task.ReasonMaxVersions {
 			f.colour = grey
 		}
 		return f

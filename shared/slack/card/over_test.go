@@ -131,11 +131,11 @@ func TestAnotherDraftShowsWhatTheVersionLacks(t *testing.T) {
 	expect.That(t, !strings.ContainsAny(other(content), "➕➖"), "the same text differs")
 }
 
-// Rejected steps say why above what they were.
-func TestRejectedStepsBeginWithTheReason(t *testing.T) {
+// Rejected steps say why once, below what they were.
+func TestRejectedStepsEndWithTheReason(t *testing.T) {
 	text := reordered(received(t)).drawn(processCard)
 	reason, steps := strings.Index(text, "理由: "), strings.Index(text, "取引先に発注")
-	expect.That(t, reason >= 0 && reason < steps, "%s", text)
+	expect.That(t, reason > steps && strings.Count(text, "理由: ") == 1, "%s", text)
 }
 
 // A rejected version still says which edit of the request led to it.

@@ -381,12 +381,13 @@ func TestAChangeIsLateOnceItsTimeIsOver(t *testing.T) {
 			Processes:  []*task.Process{{Version: 1, Gate: aggregate.Gate{Status: aggregate.Approved}}}}
 	}
 	same := func(s string) string { return s }
-	for deleted, want := range map[bool]string{false: wordsOf.In("ja").ChangedLate, true: wordsOf.In("ja").DeletedLate} {
+	for deleted, want := range map[bool]string{false: wordsOf.In("ja").ChangedLate + "変更後: 人事部",
+		true: wordsOf.In("ja").DeletedLate} {
 		running, ended := change(deleted), change(deleted)
 		running.Executions = []*task.Execution{{ProcessVersion: 1, Attempt: 1, Status: task.ExecutionCompleted}}
 		ended.Head.Ended = &task.Ended{As: task.TaskCancelled, At: time.Now()}
 		for _, a := range []*task.Aggregate{running, ended} {
-			expect.Is(t, Changed(a, "ja", same, same), fill(want, "text", "人事部"))
+			expect.Is(t, Changed(a, "ja", same, same), want)
 		}
 	}
 }
