@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
@@ -116,7 +117,9 @@ func (d drawing) checks(steps []task.Step) func(s task.Step) string {
 func (d drawing) tools(steps []task.Step) string {
 	check, said := d.checks(steps), make([]string, len(steps))
 	for i, s := range steps {
-		said[i] = fmt.Sprintf("%d. %s", s.Order, strings.TrimSpace(asWritten(legible.OneLine(s.Tool)))) + check(s)
+		own, _ := catalog.Named(s.Tool)
+		name := or(own.Title.In(d.w.Locale), strings.TrimSpace(asWritten(legible.OneLine(s.Tool))))
+		said[i] = fmt.Sprintf("%d. %s", s.Order, name) + check(s)
 	}
 	return strings.Join(said, " → ")
 }
