@@ -183,8 +183,11 @@ func through(pointer string) []string {
 // rows is the part of a pointer that stands for every row of a list.
 const rows = "*"
 
-// Token returns a member's name as a part of a JSON pointer (RFC 6901).
-func Token(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+// escaped and unescaped write and read what a part of a JSON pointer stands for (RFC 6901).
+var escaped, unescaped = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
+
+// Token returns a member's name as a part of a JSON pointer.
+func Token(name string) string { return escaped.Replace(name) }
 
 // Pointer returns the JSON pointer to a path.
 func Pointer(path []string) (pointer string) {
@@ -198,7 +201,7 @@ func Pointer(path []string) (pointer string) {
 func Tokens(pointer string) []string {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, part := range parts {
-		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		parts[i] = unescaped.Replace(part)
 	}
 	return parts
 }

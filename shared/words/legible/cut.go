@@ -98,10 +98,12 @@ func ClipWords(s string, most int) string {
 // Folded returns a name in the form by which file systems and people confuse names: two names with the same form differ
 // only in case, in how accents and Hangul are composed, or in width and style (case-folded NFKC).
 func Folded(name string) string {
-	// NFKD leaves base letters and marks, each of which folds to one letter; only these two fold to more.
-	name = strings.NewReplacer("ß", "ss", "ẞ", "ss").Replace(norm.NFKD.String(name))
+	name = sharp.Replace(norm.NFKD.String(name))
 	return norm.NFKC.String(norm.NFKD.String(strings.Map(folded, name)))
 }
+
+// NFKD leaves base letters and marks, each of which folds to one letter; only these two fold to more.
+var sharp = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
 // Narrow returns a text without differences of width and style (NFKC).
 func Narrow(text string) string { return norm.NFKC.String(text) }
