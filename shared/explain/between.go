@@ -109,7 +109,9 @@ func (s Sum) Short(locale string) string {
 	}
 	text, unmarked := s.Lead.short, s.Unmarked()
 	if words := strings.Fields(Plain(s.Lead.Words)); s.Lead.Act == rules.ActMessage && len(words) > 0 {
-		text += ": " + legible.Clip(strings.Join(words, " "), maxShortWords)
+		l := &writer{locale: locale, w: lineWordsOf(locale)}
+		l.quoted(legible.Clip(strings.Join(words, " "), maxShortWords))
+		text += ": " + Plain(l.out)
 	}
 	if s.Amount != rules.Nothing() && unmarked == "" {
 		text = Money(locale, s.Amount) + " " + text

@@ -60,11 +60,11 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 			"アクメに発注 ほか 1 件 · 金額不明", "Orders “ノート PC 14 型” and 1 more from アクメ",
 			"order from アクメ and 1 more · amount unknown", 1, 0},
 		"one message to two people": {ordered(dm("U0TAKADA", "締めます。"), dm("U0MORI", "締めます。")),
-			"@U0TAKADA さんと @U0MORI さんに DM を送ります", "2 人に DM を送信: 締めます。",
-			"Sends a DM to @U0TAKADA and @U0MORI", "DM to 2 people: 締めます。", 0, 0},
+			"@U0TAKADA さんと @U0MORI さんに DM を送ります", "2 人に DM を送信: 「締めます。」",
+			"Sends a DM to @U0TAKADA and @U0MORI", "DM to 2 people: “締めます。”", 0, 0},
 		"a message to one": {ordered(dm("U0TAKADA", "締めます。")), "@U0TAKADA さんに DM を送ります",
-			"1 人に DM を送信: 締めます。",
-			"Sends a DM to @U0TAKADA", "DM to 1 person: 締めます。", 0, 0},
+			"1 人に DM を送信: 「締めます。」",
+			"Sends a DM to @U0TAKADA", "DM to 1 person: “締めます。”", 0, 0},
 		"no mark": {ordered(dm("U0SATO", "x"), book), "rooms の book を実行します", "rooms の book · 金額不明",
 			"Calls book on rooms", "book on rooms · amount unknown", 1, 1},
 		"only reads": {ordered(), "読み取りと計算だけで、書き込みはありません", "読み取りだけ",
@@ -128,8 +128,8 @@ func TestANotificationIsShort(t *testing.T) {
 		}
 	}
 	for want, steps := range map[string][]task.Step{
-		"2 人に DM を送信: x":        ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
-		"1 人に DM を送信: x ほか 1 件": ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
+		"2 人に DM を送信: 「x」":        ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
+		"1 人に DM を送信: 「x」 ほか 1 件": ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
 		"¥298,000 アクメに発注":       ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
 		"予約": {{StepID: "step-1", Order: 1, Tool: "rooms.list", Access: aggregate.Read},
 			{StepID: "step-2", Order: 2, Tool: "rooms.book_room", Access: aggregate.Write, ToolVersion: "v1",

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -95,7 +97,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
 	}
 	if e.Error != "" {
-		t.Error = explain.Ended(r.Locale, e.Error, stepName(a, e, e.ErrorDetail), explain.RetryOf(a, e))
+		t.Error = explain.Ended(r.Locale, e.Error, stepName(r.Locale, a, e, e.ErrorDetail), explain.RetryOf(a, e))
 	}
 	if e.CancelledAt != nil {
 		t.StoppedBy, t.Completed = r.Person(e.CancelledBy), *e.CancelledAt
@@ -161,13 +163,13 @@ func (t Attempt) Now() string {
 	return string(t.Status)
 }
 
-// stepName returns the readable name of the step that an error refers to by id.
-func stepName(a *task.Aggregate, e *task.Execution, detail string) string {
+// stepName returns the number of the step that an error refers to by id or tool: a title is a model's words.
+func stepName(locale string, a *task.Aggregate, e *task.Execution, detail string) string {
 	if p := a.ProcessOf(e); p != nil {
 		for _, s := range p.Steps {
 			row := a.StepOf(e, s.Order)
 			if detail != "" && (s.StepID == detail || s.Tool == detail && row != nil && row.Status == task.StepFailed) {
-				return card.OneLine(s.Name())
+				return language.InEach("ステップ ", "step ").In(locale) + strconv.Itoa(s.Order)
 			}
 		}
 	}

@@ -180,7 +180,7 @@ func TestAConversationHandsOver(t *testing.T) {
 		t.Errorf("%d entries say that it was handed over", n)
 	}
 	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)
-	d.Shows("タスク " + made.TaskID + " は取り消されました。")
+	d.Shows("「今月の勤怠をまとめて」> は取り消されました。")
 	expect.Is(t, d.Count("は取り消されました。"), 1)
 }
 

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -275,7 +276,7 @@ func (d drawing) value(spelled string) string {
 	switch {
 	case !d.narrow || strings.ContainsAny(spelled, "「」“”`\n") || strings.HasPrefix(asWritten(spelled), " `"):
 		return coded(spelled)
-	case strings.ContainsFunc(spelled, notOfWord) || spelled == "":
+	case spelled == "" || strings.ContainsFunc(spelled, notOfWord) && !grouped.MatchString(spelled):
 		return fill(d.w.Quoted, "text", asWritten(spelled))
 	}
 	return asWritten(spelled)
@@ -283,8 +284,11 @@ func (d drawing) value(spelled string) string {
 
 // notOfWord reports whether a character may separate a value from the text around it.
 func notOfWord(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".,-¥$€", r)
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-¥$€", r)
 }
+
+// grouped is a number with commas; other commas could be taken for those between values.
+var grouped = regexp.MustCompile(`^-?[¥$€]?\d{1,3}(,\d{3})+(\.\d+)?$`)
 
 func (d drawing) line(pieces []explain.Piece) string {
 	var b strings.Builder

@@ -240,7 +240,7 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) (out []str
 	return out
 }
 
-// named replaces a step's id by the step's name on the card, and the failed step's tool by the step's title.
+// named replaces a step's id, and the failed step's tool, by the step's name on the card: a title is a model's words.
 func (d drawing) named(r attempt, detail string) string {
 	for _, s := range r.steps {
 		if s.StepID == detail && detail != "" {
@@ -248,7 +248,7 @@ func (d drawing) named(r attempt, detail string) string {
 		}
 	}
 	if r.failed != nil && r.failed.Tool == detail {
-		return r.failed.Name()
+		return fill(d.w.StepNumber, "step", r.failed.Order)
 	}
 	return detail
 }

@@ -271,8 +271,10 @@ func (d drawing) matter(v *version) string {
 	switch planned := d.a.Process(); {
 	case v.kind == task.CardStep && v.told():
 		return checkOf(d.w, v.order, v.sum)
-	case v.kind == task.CardStep && planned != nil:
-		return d.short(explain.SumUp(d.w.Locale, planned.Steps))
+	case v.kind == task.CardStep && planned != nil: // its arguments are read elsewhere
+		if i := slices.IndexFunc(planned.Steps, func(s task.Step) bool { return s.Order == v.order }); i >= 0 {
+			return d.short(explain.SumUp(d.w.Locale, planned.Steps[i:i+1]))
+		}
 	case v.told() && v.sum.Told() && (v.sum.Final || v.kind != task.CardProcess):
 		return d.short(v.sum)
 	}

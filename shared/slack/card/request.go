@@ -174,10 +174,15 @@ func changeOf(a *task.Aggregate, locale string, who, text func(string) string) (
 		is := &task.Request{Forwarded: c.Forwarded, Files: c.Files, MoreFiles: c.MoreFiles}
 		now = append(now, w.nowEncloses(is, a.Request, who, text)...)
 		if c.As != "" && then != nil {
-			why := or(text(c.Declined), Sentence(w.Locale, c.As.Reason(), "", explain.NoRetry))
-			said = fill(w.RedraftDeclined, "why", why)
+			why := Sentence(w.Locale, c.As.Reason(), "", explain.NoRetry)
+			if s := text(c.Declined); s != "" { // a model's words
+				why = fill(w.Quoted, "text", s)
+			}
+			said = fill(w.RedraftDeclined, "who", who(c.Author), "why", why)
+		} else {
+			said = fill(said, "who", who(c.Author))
 		}
-		return change{fill(said, "who", who(c.Author)), strings.Join(then, ""), or(strings.Join(now, " · "), w.None)}
+		return change{said, strings.Join(then, ""), or(strings.Join(now, " · "), w.None)}
 	}
 	late := c != nil && (c.Late || e != nil || a.Execution() != nil) // it may have come before what it is too late for now
 	switch answered := e != nil && e.As == task.TaskAnswered; {

@@ -36,7 +36,13 @@ func (r routed) standsIn() (lines string) {
 	}
 	g := r.gate.Circulating()
 	date := func(at time.Time) string { return organisation.DateOf(at.In(tenancy.Zone())).String() }
+	left := func(p circulation.Person) bool { // nobody stands in for who has left
+		return slices.ContainsFunc(r.copies, func(c *aggregate.Card) bool { return c.User == p.User && Gone(c) })
+	}
 	for _, x := range r.st.StoodFor(&g, r.StandIns) {
+		if left(x.Principal) {
+			continue
+		}
 		if r.drawing.now.Before(x.Ends) && (s.DecideBy == nil || x.Begins.Before(*s.DecideBy)) && n < maxNamed/2 {
 			n++
 			lines += "\n" + fill(r.texts.StandsIn, "hand", r.w.mention(x.Hand.User), "principal", r.w.mention(x.Principal.User),
