@@ -245,7 +245,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	if file == "task_complete" { // what comes next stands behind the task's id
 		last := blocks[len(blocks)-1].(map[string]any)
 		all := last["elements"].([]any)
-		expect.Has(t, fmt.Sprint(all[1:]), "次: 実行方針")
+		expect.Has(t, fmt.Sprint(all[1:]), "実行方針は、この下に出ます")
 		last["elements"] = all[:1]
 	}
 	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands above the steps
@@ -309,7 +309,7 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 	places := map[string]string{
 		"task_id": s.Head.TaskID, "version": "1", "next_version": "2", "resource_id": "01RESOURCE",
 		"priority_emoji": "🟡", "priority_label": "Medium", "prompt_content (truncated)": content,
-		"error_message": card.Sentence("ja", task.ReasonToolFailed, "残業時間計算", explain.RetryRun),
+		"error_message": card.Sentence("ja", task.ReasonToolFailed, "ステップ 3", explain.RetryRun),
 		"steps_text": "1. *従業員一覧を取得* — `list_employees`\n2. *勤怠データ取得* — `list_attendance`\n3. *残業時間計算* — " +
 			"`calculate_overtime`\n" +
 			"4. *Sheet 書き込み* — `write_rows_to_google_sheet`\n5. *完了通知* — `send_slack_dm`",

@@ -221,7 +221,7 @@ func TestNothingIsSaidOfACallThatCantBeRead(t *testing.T) {
 	s := calling(t, "rooms.place_order", "{}", "{}")
 	s.Gates[0].Arguments = aggregate.Blob{S3Key: "x", Bytes: 90_000, Preview: `{"items":[`}
 	m := render(s.Aggregate, s.card(stepCard), "ja", s.now)
-	expect.Is(t, m.Text, "🔍 実行前の確認: rooms の place_order ほか 1 件 · 金額不明")
+	expect.Is(t, m.Text, "🔍 実行前の確認: rooms の place_order · 金額不明")
 	home := drawn(card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Gates[0].Asks(),
 		Link: "https://x.slack.com/archives/C1/p1"}}}, defaults, "ja", s.now).Blocks.BlockSet)
 	expect.That(t, !strings.Contains(home, "読み取り") && strings.Contains(home,
@@ -303,7 +303,7 @@ func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
 func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 	s := planned(t, []task.Step{message(1, requester.ID, "勤怠の締めは 12月2日です。\\n未入力の方は入力をお願いします。", "")}, defaults)
 	list := card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
-	expect.Has(t, list, "*DM to 1 person: 勤怠の締めは 12月2日")
+	expect.Has(t, list, "*DM to 1 person: “勤怠の締めは 12月2日")
 	s = planned(t, fiveSteps(), defaults)
 	list = card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
 	expect.Has(t, list, "*Write to the tab")

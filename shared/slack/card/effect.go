@@ -316,7 +316,12 @@ func strong(line string) string {
 func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s explain.Sum) {
 	shown, hidden, ok := Masked(call, b, d.w.Locale)
 	if !ok && b.JSON == "" && most != everything { // the dialog has them
-		planned := explain.EffectOf(d.w.Locale, call, nil, nil)
+		var before []task.Step
+		if d.a != nil && d.a.Process() != nil {
+			steps := d.a.Process().Steps
+			before = steps[:max(0, slices.IndexFunc(steps, func(s task.Step) bool { return s.StepID == call.StepID }))]
+		}
+		planned := explain.EffectOf(d.w.Locale, call, nil, before)
 		return body{sectioned(strong(d.line(planned.Sentence))), true}, s
 	}
 	if !ok {

@@ -93,7 +93,9 @@ func (d drawing) ended() string {
 		text = w.EndedDone
 	}
 	again := ""
-	if e.Again != nil && strings.HasPrefix(e.Again.Channel, "C") {
+	if e.Again == nil {
+		again = w.AskedUnsent
+	} else if strings.HasPrefix(e.Again.Channel, "C") {
 		again = fill(w.AskedIn, "channel", slackMarks{w}.Channel(e.Again.Channel))
 	}
 	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(), "again", again,
@@ -191,8 +193,12 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
 		f = f.with(d.tail(x)...)
-		if x.Late == nil && (x.ActionType != conversation.ToolCall || x.Reads()) {
+		switch {
+		case x.Late != nil:
+		case x.ActionType != conversation.ToolCall || x.Reads():
 			f = f.with(section(d.texts.Stopping))
+		default:
+			f = f.with(section(d.texts.GoesOn))
 		}
 	}
 	if x.Late != nil {

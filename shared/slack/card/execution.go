@@ -56,7 +56,7 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
 	f := face{title, colour, nil}.with(header(title))
 	switch s, kept := explain.SumUp(d.w.Locale, r.steps), d.kept(r); {
-	case r.Status == task.ExecutionCancelled && kept != nil:
+	case r.Status == task.ExecutionCancelled: // nothing is kept of writes whose outcome is named below
 		f = f.with(kept...)
 	case r.Status == task.ExecutionFailed:
 		if r.failed != nil {

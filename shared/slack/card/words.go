@@ -60,7 +60,8 @@ type words struct {
 	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                                       string
 	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason                                string
 	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank                                             string
-	RedraftDeclined, RedraftEdit, NowSays, AskedIn, Repeated, IsRepeated, DeclinedText, NowForwards string
+	RedraftDeclined, RedraftEdit, NowSays, AskedIn, AskedUnsent, Repeated, IsRepeated, DeclinedText string
+	NowForwards                                                                                     string
 	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced                                string
 	RemarkWithdrawn                                                                                 string
 
@@ -188,7 +189,7 @@ type conversationWords struct {
 	// How an action ended; the texts with Late, of one that was cancelled before that.
 	Output, Lines                                                         string
 	Dropped, Newest                                                       string // lines that are not kept, or alone are
-	ByRule, Since, Took, Ended, Exit, Stopping, Expired, NotBegun         string
+	ByRule, Since, Took, Ended, Exit, Stopping, GoesOn, Expired, NotBegun string
 	CancelledBy, CancelledClosed, CancelledDeleted, SourceEdited          string
 	CheckCall, CheckUnknown, LateCallDone, LateCallAfter                  string
 	LateCallFailed, LateDone, LateAfter, LateFailed, InFlight             string
