@@ -130,7 +130,7 @@ func TestANotificationIsShort(t *testing.T) {
 	for want, steps := range map[string][]task.Step{
 		"2 人に DM を送信: 「x」":        ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
 		"1 人に DM を送信: 「x」 ほか 1 件": ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
-		"¥298,000 アクメに発注":       ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
+		"¥298,000 アクメに発注":         ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
 		"予約": {{StepID: "step-1", Order: 1, Tool: "rooms.list", Access: aggregate.Read},
 			{StepID: "step-2", Order: 2, Tool: "rooms.book_room", Access: aggregate.Write, ToolVersion: "v1",
 				ToolInput: `{"room_id":{"$ref":"step-1.result.rooms.0.id"}}`,

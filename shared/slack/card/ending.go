@@ -193,12 +193,12 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
 		f = f.with(d.tail(x)...)
-		switch {
-		case x.Late != nil:
-		case x.ActionType != conversation.ToolCall || x.Reads():
-			f = f.with(section(d.texts.Stopping))
-		default:
-			f = f.with(section(d.texts.GoesOn))
+		said := d.texts.GoesOn
+		if x.ActionType != conversation.ToolCall || x.Reads() {
+			said = d.texts.Stopping
+		}
+		if x.Late == nil {
+			f = f.with(section(said))
 		}
 	}
 	if x.Late != nil {

@@ -243,12 +243,9 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) (out []str
 // named replaces a step's id, and the failed step's tool, by the step's name on the card: a title is a model's words.
 func (d drawing) named(r attempt, detail string) string {
 	for _, s := range r.steps {
-		if s.StepID == detail && detail != "" {
+		if detail != "" && (s.StepID == detail || s.Tool == detail && r.failed != nil && r.failed.StepID == s.StepID) {
 			return fill(d.w.StepNumber, "step", s.Order)
 		}
-	}
-	if r.failed != nil && r.failed.Tool == detail {
-		return fill(d.w.StepNumber, "step", r.failed.Order)
 	}
 	return detail
 }

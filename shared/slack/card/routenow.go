@@ -30,7 +30,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 
 // standsIn says on the card in the thread who stamps for those whose turn it is while they are away, with dates.
 func (r routed) standsIn() (lines string) {
-	s, n := r.st.CurrentStage(), 0
+	s, n, now := r.st.CurrentStage(), 0, r.drawing.now
 	if r.copy != nil || s == nil {
 		return ""
 	}
@@ -40,10 +40,7 @@ func (r routed) standsIn() (lines string) {
 		return slices.ContainsFunc(r.copies, func(c *aggregate.Card) bool { return c.User == p.User && Gone(c) })
 	}
 	for _, x := range r.st.StoodFor(&g, r.StandIns) {
-		if left(x.Principal) {
-			continue
-		}
-		if r.drawing.now.Before(x.Ends) && (s.DecideBy == nil || x.Begins.Before(*s.DecideBy)) && n < maxNamed/2 {
+		if !left(x.Principal) && now.Before(x.Ends) && (s.DecideBy == nil || x.Begins.Before(*s.DecideBy)) && n < maxNamed/2 {
 			n++
 			lines += "\n" + fill(r.texts.StandsIn, "hand", r.w.mention(x.Hand.User), "principal", r.w.mention(x.Principal.User),
 				"from", date(x.Begins), "until", date(x.Ends.Add(-time.Second)))

@@ -57,13 +57,12 @@ type words struct {
 	StoppedUnknown, Kept, Untouched, FailedStep                      string
 
 	// Of a request whose message its author changed.
-	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                                       string
-	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason                                string
-	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank                                             string
-	RedraftDeclined, RedraftEdit, NowSays, AskedIn, AskedUnsent, Repeated, IsRepeated, DeclinedText string
-	NowForwards                                                                                     string
-	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced                                string
-	RemarkWithdrawn                                                                                 string
+	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                                                    string
+	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason                                             string
+	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank                                                          string
+	RedraftDeclined, RedraftEdit, NowSays, AskedIn, AskedUnsent, Repeated, IsRepeated, DeclinedText, NowForwards string
+	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced                                             string
+	RemarkWithdrawn                                                                                              string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied string
