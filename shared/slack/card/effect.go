@@ -1,7 +1,6 @@
 package card
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -276,7 +276,7 @@ func (d drawing) value(spelled string) string {
 	switch {
 	case !d.narrow || strings.ContainsAny(spelled, "「」“”`\n") || strings.HasPrefix(asWritten(spelled), " `"):
 		return coded(spelled)
-	case spelled == "" || strings.ContainsFunc(spelled, notOfWord) && !grouped.MatchString(spelled):
+	case spelled == "" || strings.ContainsFunc(spelled, notOfWord) && !grouped.Get().MatchString(spelled):
 		return fill(d.w.Quoted, "text", asWritten(spelled))
 	}
 	return asWritten(spelled)
@@ -288,7 +288,7 @@ func notOfWord(r rune) bool {
 }
 
 // grouped is a number with commas; other commas could be taken for those between values.
-var grouped = regexp.MustCompile(`^-?[¥$€]?\d{1,3}(,\d{3})+(\.\d+)?$`)
+var grouped = language.Regexp{Text: `^-?[¥$€]?\d{1,3}(,\d{3})+(\.\d+)?$`}
 
 func (d drawing) line(pieces []explain.Piece) string {
 	var b strings.Builder
