@@ -305,7 +305,7 @@ var acts = func() (all []string) {
 	for _, act := range rules.Acts {
 		all = append(all, string(act))
 	}
-	return append(all, string(rules.ActSheet), otherAct, string(rules.ActRead), unplanned)
+	return append(all, string(rules.ActDecide), string(rules.ActSheet), otherAct, string(rules.ActRead), unplanned)
 }()
 
 // does reports whether the item's steps do this, or that there are none yet.

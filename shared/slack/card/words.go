@@ -124,7 +124,7 @@ type words struct {
 
 	// The dialog that asks for a reason.
 	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer, ModalPlaceholder string
-	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep                          string
+	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep, ModalTextForm           string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
@@ -266,7 +266,7 @@ type routeWords struct {
 	Rule, OneDenies, OneStops                          string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
-	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
+	SendBack, NewVersion, NewForm, NewTurn             string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
