@@ -39,10 +39,11 @@ func leadsTo(action, text, url string) slack.BlockElement {
 	return b
 }
 
-// leads returns the buttons that open the dialog for a request, that lead to the console and, if the workspace has
+// leads returns the buttons that open the forms for a request and for a decision, that lead to the console and, if the workspace has
 // rules, to where people name who stands in for them.
 func (w *askWords) leads(in Summary, s tenancy.Settings) slack.Block {
-	buttons := []slack.BlockElement{button(w.HomeNew, NewRequest, "", slack.StylePrimary)}
+	buttons := []slack.BlockElement{button(w.HomeNew, NewRequest, "", slack.StylePrimary),
+		button(w.HomeMatter, NewMatter, "", "")}
 	if s.RulesRev > 0 && in.Console != "" {
 		buttons = append(buttons, leadsTo("name_stand_in", w.HomeStandIn, in.Console+"/stand-ins"))
 	}

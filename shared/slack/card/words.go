@@ -151,6 +151,9 @@ type askWords struct {
 	At, AtPlaceholder, AtHint                   string
 	Asked, Open, Original, ListNumber           string
 	Numbered                                    map[NumberOf]string
+	MatterTitle, MatterAmountHint               string
+	MatterAsked, MatterLine, HomeMatter         string
+	Matter, MatterFaults, Currencies            map[string]string // by field, and by code
 	Notes                                       map[AskNote]string
 
 	Locale                                                                       string
