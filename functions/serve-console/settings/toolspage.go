@@ -14,6 +14,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 )
@@ -125,7 +126,7 @@ func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, se
 		Write:    s.Access == aggregate.Write,
 		Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev,
 	}
-	if x.Write {
+	if x.Write && s.Name != catalog.Decide {
 		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Marked(x.Version), x.Version)
 	}
 	bounds, err := p.Bounds(s.Knows())
