@@ -91,7 +91,7 @@ func changesSettings(a administering, i int) {
 	const review = ".save .button-primary"
 	a.visit("/console/settings")
 	a.tab.Press(`main a[href="/console/settings/approval"]`)
-	a.tab.Until(`location.pathname === "/console/settings/approval"`)
+	a.tab.Until(`location.pathname === "/console/settings/approval" && !!document.getElementById("s-max-versions")`)
 	const folded = `details.further:has(#s-max-versions)` // while it is as Ringi sets it
 	if browser.Read[bool](a.tab, `!!document.querySelector("`+folded+`")`) {
 		a.tab.Press(folded + " > summary")
