@@ -162,7 +162,8 @@ func grouped(number string) string {
 type Change struct{ Name, Was, Is []Piece }
 
 // Between says what differs between two versions of the steps of one task: of each call that both have the arguments
-// and whether it is asked about once more, calls that only one has, their order, and last what all of them move.
+// and whether it is asked about once more, calls that only one has, their order, and last what all of them move. It
+// returns nothing only if both versions do the same in the same order.
 func Between(locale string, was, is []task.Step) (all []Change) {
 	old, now := tellers(locale, was), tellers(locale, is)
 	var matched []*teller

@@ -121,7 +121,7 @@ func readFilter(q url.Values) (f filter, bad web.BadFilter) {
 	f, bad = filter{q.Get("status"), q.Get("person"), q.Get("cursor")}, web.BadFilter{}
 	_, known := conversation.Moves[conversation.Status(f.status)]
 	bad.Refuse("status", &f.status, !known)
-	bad.Refuse("started_by", &f.person, !web.PersonForm.Get().MatchString(f.person))
+	bad.Person("started_by", &f.person)
 	return f, bad
 }
 

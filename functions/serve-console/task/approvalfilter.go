@@ -50,7 +50,7 @@ func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 		f.For = whose
 	}
 	bad := web.BadFilter{}
-	bad.Refuse("asked_by", &f.Person, !web.PersonForm.Get().MatchString(f.Person))
+	bad.Person("asked_by", &f.Person)
 	bad.Refuse("what", &f.Kind, !slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
 	bad.Refuse("does", &f.Act, !slices.Contains(acts, f.Act))
 	bad.Refuse("order", &f.Sort, !slices.Contains(orders, f.Sort))

@@ -136,7 +136,7 @@ func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor"), few: q.Get("few")}
 	bad := web.BadFilter{}
 	bad.Refuse("status", &f.Status, task.Filter{Status: task.Status(f.Status)}.Check() != nil)
-	bad.Refuse("asked_by", &f.Person, !web.PersonForm.Get().MatchString(f.Person))
+	bad.Person("asked_by", &f.Person)
 	f.from, f.to = bad.Days(&f.From, &f.To)
 	bad.Refuse("request", &f.Search, utf8.RuneCountInString(f.Search) > maxSearch)
 	return f, bad

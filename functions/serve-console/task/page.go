@@ -244,17 +244,18 @@ func (p *taskPage) anew(t *task.Aggregate) {
 	case task.StatusCancelled, denied, task.StatusExpired, task.StatusFailed, task.StatusRefused:
 		p.Anew = p.Message.Text
 	}
-	p.Buttons = slices.DeleteFunc(p.Buttons, func(b subject.Button) bool {
-		instead := b.Act == task.ActRetryExecution && slices.Contains(askAnew, t.Execution().Error) ||
+	i := slices.IndexFunc(p.Buttons, func(b subject.Button) bool {
+		return b.Act == task.ActRetryExecution && slices.Contains(askAnew, t.Execution().Error) ||
 			b.Act == task.ActRetryGeneration && slices.Contains(askAnew, t.Head.Parked.Sentence)
-		if b.Class = ""; instead && b.No == "" {
-			p.Others = append([]subject.Button{b}, p.Others...)
-		}
-		if instead {
-			p.Anew = p.Message.Text
-		}
-		return instead
 	})
+	if i < 0 {
+		return
+	}
+	again := p.Buttons[i]
+	p.Buttons, p.Anew = slices.Delete(p.Buttons, i, i+1), p.Message.Text
+	if again.Class = ""; again.No == "" {
+		p.Others = append([]subject.Button{again}, p.Others...)
+	}
 }
 
 // since says what became of the gate that the page shows, and what waits now.

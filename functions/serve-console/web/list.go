@@ -224,6 +224,11 @@ func (b BadFilter) Days(first, last *string) (from, to time.Time) {
 	return from, to.AddDate(0, 0, 1)
 }
 
+// Person refuses who can't be a person by the form of their id.
+func (b BadFilter) Person(label string, id *string) {
+	b.Refuse(label, id, !PersonForm.Get().MatchString(*id))
+}
+
 // Stranger refuses a person of whom Slack says that there is nobody with that id.
 func (b BadFilter) Stranger(r *http.Request, c *Site, v *Viewer, label string, id *string) {
 	if PersonForm.Get().MatchString(*id) && *id != Myself && c.Names(r.Context(), v, *id)[*id] == *id {

@@ -78,6 +78,13 @@ func (a *Answers[K, V]) Keep(key K, is V, now time.Time, long time.Duration) {
 	a.of[key] = answer[V]{is, now.Add(long)}
 }
 
+// Forget drops what is cached for a key.
+func (a *Answers[K, V]) Forget(key K) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.of, key)
+}
+
 // Ask returns the cached answer, or calls ask and caches its answer for the duration long. Errors are not cached.
 func (a *Answers[K, V]) Ask(key K, now time.Time, long time.Duration, ask func() (V, error)) (V, error) {
 	if is, ok := a.Known(key, now); ok {

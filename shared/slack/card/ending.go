@@ -193,16 +193,14 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
 		f = f.with(d.tail(x)...)
-		said := d.texts.GoesOn
-		if x.ActionType != conversation.ToolCall || x.Reads() {
-			said = d.texts.Stopping
-		}
-		if x.Late == nil {
-			f = f.with(section(said))
-		}
 	}
-	if x.Late != nil {
+	switch {
+	case x.Late != nil:
 		f = f.with(section(d.late(x)))
+	case x.StartedAt != nil && (x.ActionType != conversation.ToolCall || x.Reads()):
+		f = f.with(section(d.texts.Stopping))
+	case x.StartedAt != nil:
+		f = f.with(section(d.texts.CallGoesOn))
 	}
 	lines := d.routeOf(x).passed()
 	switch {

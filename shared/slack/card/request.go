@@ -289,7 +289,8 @@ const AskAgain = "ask_again" // its value is the task's id
 
 // asksAgain returns that button until the new request is there; copies for others have none.
 func (d drawing) asksAgain() []slack.BlockElement {
-	if e := d.a.Head.Ended; !d.a.AsksAgain() || e != nil && e.Again != nil || d.copy != nil && d.copy.User != d.a.Head.Requester {
+	e, others := d.a.Head.Ended, d.copy != nil && d.copy.User != d.a.Head.Requester
+	if others || !d.a.AsksAgain() || e != nil && e.Again != nil {
 		return nil
 	}
 	return []slack.BlockElement{button(d.w.AskAgain, AskAgain, d.taskID(), "")}

@@ -112,9 +112,8 @@ type words struct {
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
 
 	// The dialog that asks for a reason.
-	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer string
-	ModalPlaceholder, ModalSubmitStep, ModalTextStep            string
-	ModalPlaceholderStep                                        string
+	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer            string
+	ModalPlaceholder, ModalSubmitStep, ModalTextStep, ModalPlaceholderStep string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
@@ -144,14 +143,13 @@ type askWords struct {
 	Notes                                                                             map[AskNote]string
 
 	// Copies, the Home tab and lists.
-	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard string
-	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow          string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                           string // if not all were read
-	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine        string
-	HomeConversations, WhatAction, WhatPrompt, WhatProcess, WhatStep, ListID, ListNumber   string
-	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor            string
-	OpenResult                                                                             string
-	States                                                                                 map[task.Status]string
+	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard           string
+	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow                    string
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                                     string // if not all were read
+	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine                  string
+	HomeConversations, WhatAction, WhatPrompt, WhatProcess, WhatStep, ListID, ListNumber, OpenResult string
+	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor                      string
+	States                                                                                           map[task.Status]string
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}
@@ -177,24 +175,23 @@ type conversationWords struct {
 	Entries                                                               map[files.Kind]string
 	Modes                                                                 map[string]string // by the later mode
 	Unshown                                                               map[files.Unshown]string
-	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage            string
+	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage, NotSent   string
 	Send, SendTitle, SendText, SendYes, SendNo, Sending, Sent, Unsendable string
-	NotSent                                                               string
 
 	// A call of a tool.
 	Call, CallReads, CallWrites, CallUnseen, CallGoes, CallReturned, CallData, CallVendor string
 	CallVendors                                                                           map[string]string // of models
 
 	// How an action ended; the texts with Late, of one that was cancelled before that.
-	Output, Lines                                                         string
-	Dropped, Newest                                                       string // lines that are not kept, or alone are
-	ByRule, Since, Took, Ended, Exit, Stopping, GoesOn, Expired, NotBegun string
-	CancelledBy, CancelledClosed, CancelledDeleted, SourceEdited          string
-	CheckCall, CheckUnknown, LateCallDone, LateCallAfter                  string
-	LateCallFailed, LateDone, LateAfter, LateFailed, InFlight             string
-	TooLate, TooLateCancelled, TooLateExpired                             string // to a person who clicks
-	PushRuns, PushSkips, PushTo, PushTitle, PushBody, PushType, Pulled    string // of a pull request
-	PushEffect, PushReaders, PushUnknown, CheckPush, Looking, BranchThere string
+	Output, Lines                                                             string
+	Dropped, Newest                                                           string // lines not kept; alone kept
+	ByRule, Since, Took, Ended, Exit, Stopping, CallGoesOn, Expired, NotBegun string
+	CancelledBy, CancelledClosed, CancelledDeleted, SourceEdited              string
+	CheckCall, CheckUnknown, LateCallDone, LateCallAfter                      string
+	LateCallFailed, LateDone, LateAfter, LateFailed, InFlight                 string
+	TooLate, TooLateCancelled, TooLateExpired                                 string // to a person who clicks
+	PushRuns, PushSkips, PushTo, PushTitle, PushBody, PushType, Pulled        string // of a pull request
+	PushEffect, PushReaders, PushUnknown, CheckPush, Looking, BranchThere     string
 
 	// Conversations.
 	System, Closed, ClosedBy, ClosedIdle, Begin, Reopened, Gone, ReadDirect, ReadHere string

@@ -81,7 +81,7 @@ func (p *People) Who(
 	if w.Withdraws && !w.Retries && by.ID == o.User { // requesters may always cancel their own request
 		by.Team = o.Team
 		// Nothing was asked, so what is cached of them may be old; Spoken then asks.
-		p.asking.users.Keep(place{o.Team, w.User}, slackapi.User{}, p.Now(), 0)
+		p.asking.users.Forget(place{o.Team, w.User})
 		return by, policy, nil
 	}
 	var wg sync.WaitGroup

@@ -102,7 +102,7 @@ func Folded(name string) string {
 	return norm.NFKC.String(norm.NFKD.String(strings.Map(folded, name)))
 }
 
-// NFKD leaves base letters and marks, each of which folds to one letter; only these two fold to more.
+// sharp spells out the only letters that fold to more than one: NFKD leaves base letters and marks.
 var sharp = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
 // Narrow returns a text without differences of width and style (NFKC).
