@@ -234,14 +234,16 @@ func TestEveryToolHasWords(t *testing.T) {
 
 // Servers that need somebody come first.
 func TestServersThatDontWorkComeFirst(t *testing.T) {
-	all := []serverSum{{Name: "b", On: 3}, {Name: "z", Silent: true}, {Name: "a"}, {Name: "y", Changed: 2}, {Name: "c", Silent: true}}
+	all := []serverSum{{Name: "b", On: 3}, {Name: "z", Silent: true}, {Name: "a"}, {Name: "y", Changed: 2},
+		{Name: "c", Silent: true}}
 	slices.SortFunc(all, serverSum.compare)
 	expect.Is(t, web.Joined(all, func(s serverSum) string { return s.Name }, ""), "czyab")
 }
 
 // A row of several parts is drawn in lines, not with signs for their ends.
 func TestTheLastChangeIsDrawnInLines(t *testing.T) {
-	log := []settingsEntry{{Who: "鈴木", Changes: []change{{Label: "MCP サーバー", Is: []changed{{Text: "名前: rooms\nURL: https://x"}}}}}}
+	is := []changed{{Text: "名前: rooms\nURL: https://x"}}
+	log := []settingsEntry{{Who: "鈴木", Changes: []change{{Label: "MCP サーバー", Is: is}}}}
 	for _, locale := range language.All {
 		expect.Has(t, settingsTexts{web.TextsOf("settings", locale)}.last(log), "名前: rooms\nURL: https://x")
 	}

@@ -67,9 +67,9 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 			f = f.with(kept...)
 		}
 	case s.Final && r.Status == task.ExecutionCompleted:
-		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0])))), maxSection)))
+		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0])))), maxDone)))
 	case s.Final:
-		f = f.with(section(cut(strong(d.line(s.Says())), maxSection)))
+		f = f.with(section(cut(strong(d.line(s.Says())), maxDone)))
 	}
 	if f = f.with(lines.blocks...).with(divider()); r.Number != "" {
 		f = f.with(contextLine(fill(routeWordsOf.In(d.w.Locale).Number, "number", r.Number)))
@@ -198,7 +198,7 @@ func (w *words) timed(from, to *time.Time, with, without string) string {
 	return fill(with, "elapsed", explain.Lasted(w.Locale, to.Sub(*from)), "when", when(*to))
 }
 
-const maxListed = 3 // steps of unknown outcome that are named; more than one is rare
+const maxListed, maxDone = 3, 600 // steps of unknown outcome that are named, and characters of what steps do
 
 // failure says why an attempt failed and what to do: of a write with an unknown outcome, what to check first.
 func (d drawing) failure(r attempt) string {

@@ -194,8 +194,8 @@ func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`,
 		LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
 	above := aboveTheStampOf(t, steps)
-	if want := "notes の post を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\nto: `人事部`\n指定のない引数には、次の既定値を使います: cc › $ref: `step-1.result` · public: " +
-		"`true`\n"; !strings.Contains(above, want) {
+	if want := "notes の post を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\nto: `人事部`\n" +
+		"指定のない引数には、次の既定値を使います: cc › $ref: `step-1.result` · public: `true`\n"; !strings.Contains(above, want) {
 		t.Errorf("%s lacks %s", above, want)
 	}
 	s := calling(t, "notes.post", `{"to":"人事部"}`, `{"to":"人事部"}`)

@@ -142,10 +142,10 @@ type askWords struct {
 	Numbered                                                                          map[NumberOf]string
 	Notes                                                                             map[AskNote]string
 
-	// Copies, the Home tab and lists.
+	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
 	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard           string
 	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow                    string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                                     string // if not all were read
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                                     string
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine                  string
 	HomeConversations, WhatAction, WhatPrompt, WhatProcess, WhatStep, ListID, ListNumber, OpenResult string
 	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor                      string
