@@ -246,7 +246,7 @@ const (
 	barWidth    = 16
 	barGap      = 4
 	fewestBars  = 12 // minimum number of columns, so that one bar doesn't fill the chart
-	mostLabels  = 7  // of the horizontal axis, so that they don't overlap on a phone
+	mostLabels  = 5  // of the horizontal axis, so that they don't overlap on a phone
 )
 
 // chartOf sizes the bars by an axis that ends at an even number, which say formats; any bar above zero is visible.
@@ -269,8 +269,7 @@ func chartOf(about string, bars []bar, say func(int64) string) chart {
 			b.H = max(2, int(float64(b.Value)/float64(top)*chartHeight))
 			b.Y = chartHeight - b.H
 		}
-		// The last label ends at the chart's end where every column has a day: the one before it would run into it.
-		if back := len(bars) - 1 - i; back%every == 0 && (back != every || len(bars) < fewestBars) {
+		if (len(bars)-1-i)%every == 0 {
 			columns[i] = b.Label
 		}
 	}

@@ -103,7 +103,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 		"action=nothing": "操作", "resource=a%23b": "対象の ID", "action=x&to=x": "操作、終了日",
 	} {
 		page := b.Get("/console/audit?" + query)
-		page.Says(t, http.StatusOK, "次の指定は読み取れないため、使っていません: ", left+"。")
+		page.Says(t, http.StatusOK, "読み取れない指定がありました: ", left+"。")
 		expect.That(t, strings.Count(page.Body, `<td class="audit-when `) == 3, "%s", query)
 	}
 }

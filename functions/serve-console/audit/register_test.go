@@ -94,7 +94,7 @@ func finds(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register?from=2020-04-01&to=2021-03-31").Lacks(t, number)
 	for query, left := range map[string]string{"from=yesterday": "から", "from=1990-01-01": "から", "to=x": "まで",
 		"from=2099-01-01": "から"} {
-		b.Get("/console/register?"+query).Says(t, 200, "次の指定は読み取れないため、使っていません: 期間 ("+left+")。", number)
+		b.Get("/console/register?"+query).Says(t, 200, "読み取れない指定がありました: 期間 ("+left+")。", number)
 	}
 	b.Get("/console/register/file.csv?from=yesterday").Says(t, http.StatusBadRequest)
 	b.Get("/console/register/2026-999999").Says(t, http.StatusNotFound)

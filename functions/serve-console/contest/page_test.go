@@ -48,7 +48,7 @@ func noContests(t *testing.T, w *consoletest.World) {
 
 func wholeContest(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("経費精算の方針を決めて", nil), w.As(webapi.Suzuki)
-	b.Get("/console/contests").Says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "単独")
+	b.Get("/console/contests").Says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "依頼とは別")
 	b.Get(k.Page()).Says(t, http.StatusOK, "開始したチームはまだありません").Holds(t, "data-live")
 	k.Plays(1, 1, 0.8, "一行目\n同じ\nここも\n二行目")
 	k.Plays(2, 1, 0.75, "一行目\n同じ\nここも\n別の行")
@@ -75,7 +75,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00")
 	b.Get("/console/contests/board").Says(t, http.StatusOK, "上位 50 ラウンド", "1. 堅実", "80.00", "75.00")
 	b.Get("/console/contests/board?team=team-a").Says(t, http.StatusOK, "80.00", "チームの成績")
-	b.Get("/console/contests/board?team=nobody").Says(t, http.StatusOK, "次の指定は読み取れないため、使っていません: チーム。", "1. 堅実")
+	b.Get("/console/contests/board?team=nobody").Says(t, http.StatusOK, "読み取れない指定がありました: チーム。", "1. 堅実")
 	log := b.Get("/console/audit")
 	log.Says(t, http.StatusOK, "コンテストを始めた")
 	log.Holds(t, `href="`+k.Page()+`"`).Lacks(t,

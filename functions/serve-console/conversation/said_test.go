@@ -239,7 +239,7 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 	a.Lacks(t, mine.Talk.ID)
 	for query, left := range map[string]string{"status=x&person=y": "始めた人、状態", "person=U0NOBODY": "始めた人"} {
 		a := b.Get("/console/agents?" + query)
-		a.Says(t, 200, "次の指定は読み取れないため、使っていません: "+left+"。")
+		a.Says(t, 200, "読み取れない指定がありました: "+left+"。")
 		a.Holds(t, in.Talk.ID, mine.Talk.ID)
 	}
 	b.Get("/console/agents?cursor=x").Says(t, http.StatusBadRequest) // a cursor of nothing

@@ -375,7 +375,7 @@ func testSomebodyIsLookedUpOnADay(t *testing.T, w *consoletest.World) {
 	b.Get(page+"?q="+url.QueryEscape("橋")).Says(t, http.StatusOK, "高橋 ゲスト (4)", "髙橋 誠 (5)")
 	b.Get(page+"?q=tanaka@example.com").Says(t, http.StatusOK, "田中 恵 ("+webapi.Tanaka+")")
 	b.Get(page+"?q=none").Says(t, http.StatusOK, ja.Say("none_found"))
-	left := "次の指定は読み取れないため、使っていません: "
+	left := "読み取れない指定がありました: "
 	b.Get(page+"?q=2&on=yesterday").Says(t, http.StatusOK, left+"日付。", "佐藤 花子 (2)")
 	b.Get(page+"?number=99").Says(t, http.StatusOK, left+"人。", "佐藤 花子 (2)", "鈴木 一郎 (1)")
 	b.Get(page+"?number=4").Says(t, http.StatusOK, ja.In("kinds", "contractor"), ja.Say("guest"))

@@ -228,22 +228,25 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 		is.Amount = explain.Money(d.Locale, is.moves)
 	}
 	if final := lead.FinalBriefly(d.Locale); final != "" {
-		is.Then = append(is.Then, line("⚠️ "+final))
+		is.Then = append([][]subject.Piece{line("⚠️ " + final)}, is.Then...)
 	}
 	if text := d.text(lead); text != nil {
-		is.Then = append([][]subject.Piece{text}, is.Then...)
+		is.Then = append(is.Then, text)
 	}
-	more := 0
+	more, same := 0, 1
 	for _, e := range others {
 		says := by(e)
-		if reflect.DeepEqual(says, is.Says) { // another text to the same people
-			says = d.text(e)
+		if reflect.DeepEqual(says, by(lead)) { // another text to the same people
+			says, same = d.text(e), same+1
 		}
 		if len(is.Then) > mostThen || says == nil {
 			more += len(e.Orders)
 		} else {
 			is.Then = append(is.Then, says)
 		}
+	}
+	if same > 1 {
+		is.Says = append(is.Says, subject.Piece{Text: " × " + strconv.Itoa(same)})
 	}
 	if more > 0 {
 		is.Then = append(is.Then, line(d.words.Say("hidden", "n", more)))

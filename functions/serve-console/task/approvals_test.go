@@ -230,7 +230,7 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 	for query, field := range map[string]string{"kind=x": "判断すること", "person=sato": "依頼した人",
 		"person=U0NOBODY": "依頼した人", "sort=x": "並び順", "act=x": "実行内容"} {
 		got := b.Get("/console/approvals?" + query)
-		got.Says(t, 200, "次の指定は読み取れないため、使っていません: "+field+"。")
+		got.Says(t, 200, "読み取れない指定がありました: "+field+"。")
 		expect.Is(t, len(got.Titles()), 30, query)
 	}
 }

@@ -83,7 +83,7 @@ func (t History) doing(words web.Texts) string {
 	}
 	if len(t.Attempts) > 0 {
 		for i, s := range t.Attempts[0].Steps {
-			if s.Status != string(task.StepCompleted) {
+			if s.Status != string(task.StepCompleted) && (i > 0 || s.Status != "") {
 				return words.In("doing", "step", "n", i+1, "all", len(t.Attempts[0].Steps), "name", s.Step.Name)
 			}
 		}

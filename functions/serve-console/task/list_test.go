@@ -104,10 +104,10 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 		"status=x&from=x": "開始日、状態",
 	} {
 		got := b.Get("/console/tasks?" + query)
-		got.Says(t, 200, "次の指定は読み取れないため、使っていません: "+want+"。")
+		got.Says(t, 200, "読み取れない指定がありました: "+want+"。")
 		expect.Same(t, []string{"今日", "取り下げた", "昨日"}, got.Titles())
 	}
-	b.In("en").Get("/console/tasks?person=U0NOBODY").Says(t, 200, "Not recognized, so not applied: Requested by.")
+	b.In("en").Get("/console/tasks?person=U0NOBODY").Says(t, 200, "Not recognized: Requested by.")
 	b.Get("/console/tasks?status=cancelled&person="+webapi.Sato).
 		Holds(t, `<option value="cancelled" selected>`, `<option value="`+webapi.Sato+`" selected>`)
 }
