@@ -58,6 +58,21 @@ func (s Sum) Says() []Piece {
 // Told reports whether it is known what the first write does, so that Short names the matter and not a tool.
 func (s Sum) Told() bool { return s.Lead.Act != "" }
 
+// Unreadable says what to do about steps of which nobody can tell what they do, so that nobody can approve them: "" if there
+// are none.
+func (s Sum) Unreadable() string {
+	var orders []string
+	for _, e := range slices.Concat([]Effect{s.Lead}, s.Then, s.Reads) {
+		if e.unreadable {
+			orders = append(orders, e.Orders...)
+		}
+	}
+	if orders == nil {
+		return ""
+	}
+	return fillLine(effectWordsOf.In(s.locale).Unreadable, "steps", strings.Join(orders, ", "))
+}
+
 // Done is Says for what has been done. rows is how many rows a sheet got first, "" if nobody knows.
 func (s Sum) Done(rows string) []Piece { return s.whole().Done(s.locale, rows) }
 

@@ -18,22 +18,6 @@ func Happened(text string) string {
 	return text
 }
 
-// bounds is the limit that a mistake in a file names.
-var bounds = language.Regexp{Text: `\d+(?:〜\d+| to \d+| ?以上| or more)|at most \d+|\d+[^、。]{0,5}まで`}
-
-// FileMistake is the file, the field and the limit of a mistake in a file, without what its parser says of it.
-func FileMistake(mistake string) string {
-	parts := strings.SplitN(mistake, ": ", 3)
-	out := parts[0]
-	if len(parts) == 3 && !strings.Contains(parts[1], " ") {
-		out += ": " + parts[1]
-	}
-	if limit := bounds.Get().FindString(parts[len(parts)-1]); limit != "" && len(parts) == 3 {
-		out += " (" + limit + ")"
-	}
-	return out
-}
-
 // Lasted says how long something lasted: below a minute in seconds, of which the first ten have tenths.
 func Lasted(locale string, d time.Duration) string {
 	d = max(d, 0)

@@ -22,18 +22,6 @@ func TestWithoutAButtonNoSentenceNamesOne(t *testing.T) {
 	expect.Is(t, Ended("en", task.ReasonToolFailed, "x", NoRetry), "A tool call failed (x).")
 }
 
-func TestAMistakeInAFileIsNamedByItsPlaceAndLimit(t *testing.T) {
-	for mistake, want := range map[string]string{
-		"a.toml: timeout_seconds: must be 10 to 3600, got 5":         "a.toml: timeout_seconds (10 to 3600)",
-		"a.toml: timeout_seconds: 10〜3600 にしてください、実際の値: 5":           "a.toml: timeout_seconds (10〜3600)",
-		"a.toml: teams: チームは 10 個までです":                               "a.toml: teams (10 個まで)",
-		"a.toml: TOML として読み取れません (1 行目、3 文字目: expected newline)":     "a.toml",
-		"a.toml: can't be read: permission denied: /var/task/a.toml": "a.toml",
-	} {
-		expect.Is(t, FileMistake(mistake), want)
-	}
-}
-
 func TestALengthIsInHoursAndMinutes(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		90 * time.Minute: "1 時間 30 分", time.Hour: "1 時間", 3610 * time.Second: "1 時間", 65 * time.Second: "1 分 5 秒",

@@ -20,18 +20,19 @@ import (
 // Effect is what one step does, or several that differ in whom they write to: all that a person stamps of them. Two
 // different calls have different effects. No model writes any of it.
 type Effect struct {
-	Orders   []string // of its steps
-	Tool     string
-	Access   aggregate.Access
-	Act      rules.Act
-	Sentence []Piece
-	done     []Piece // Sentence once it is done, of a sheet without its rows; nil: as before
-	Words    []Piece // the text that people will get, line by line; nil: none
-	Amount   rules.Amount
-	Items    *Table     // the list that the mark names, or the longest one; nil: none
-	Rest     []Argument // every argument that no other part has
-	Final    bool       // Ringi can't undo it: see Warning
-	short    string     // for notifications
+	Orders     []string // of its steps
+	Tool       string
+	Access     aggregate.Access
+	Act        rules.Act
+	Sentence   []Piece
+	done       []Piece // Sentence once it is done, of a sheet without its rows; nil: as before
+	Words      []Piece // the text that people will get, line by line; nil: none
+	Amount     rules.Amount
+	Items      *Table     // the list that the mark names, or the longest one; nil: none
+	Rest       []Argument // every argument that no other part has
+	Final      bool       // Ringi can't undo it: see Warning
+	unreadable bool       // nobody can read the arguments: see Sum.Unreadable
+	short      string     // for notifications
 }
 
 // Table is a list of objects without nested values.
@@ -72,7 +73,7 @@ type effectWords struct {
 
 	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
 	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
-	NoValues, Moved, Anew string
+	NoValues, Moved, Anew, Unreadable string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
@@ -260,7 +261,7 @@ func (t *teller) unread() {
 		l.words(": ")
 		l.quoted(string(t.step.ToolInput))
 	}
-	t.e.Sentence = l.out
+	t.e.Sentence, t.e.unreadable, t.e.Final = l.out, true, false
 }
 
 func (t *teller) writer() *writer {

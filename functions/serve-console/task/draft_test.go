@@ -292,6 +292,14 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest) // what can't be read can't be approved
 }
 
+// unreadSteps is what nobody can approve, since nobody can tell what it would do.
+func unreadSteps(t *testing.T, w *consoletest.World) {
+	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `["U0SATO"]`))
+	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
+	suzuki.Get(w.TaskPage()).Holds(t, "何が行われるか分かりません", `value="reject"`).Lacks(t, "✅ 承認</button>")
+	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest)
+}
+
 // sheetToCheck brings a step that writes a sheet to its gate.
 func sheetToCheck(t *testing.T, w *consoletest.World) {
 	call := aggregate.JSON(`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"},` +

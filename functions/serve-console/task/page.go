@@ -302,9 +302,9 @@ func runAt(machine, id string, run int) string {
 // localAccount is the AWS account of the emulator.
 const localAccount = "123456789012"
 
-// wholeStep refuses to approve a step if the page could not show all of its arguments.
+// wholeStep refuses to approve what a step does, or steps do, if the page could not show all of it.
 func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x subject.Wanted) error {
-	if x.Kind != task.CardStep {
+	if x.Kind == task.CardPrompt {
 		return nil
 	}
 	t, err := c.load(r, v)

@@ -32,6 +32,7 @@ func TestTheStoryOfATask(t *testing.T) {
 		"prompts are for few":    promptsAreForFew,
 		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
 		"arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
+		"steps that nobody can read":              unreadSteps,
 		"a step's check says first what it moves": moneyToCheck,
 		"a message beside a gate":                 besideAGate, "what the request forwards and attaches": enclosed,
 	})

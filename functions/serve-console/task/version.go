@@ -234,7 +234,8 @@ type Gate struct {
 	Version int
 	Step    *Step // of a step's gate, and what its call does
 	Call
-	Whole    bool // the history shows all of it; else nobody may approve it here
+	Whole    bool   // the history shows all of it; else nobody may approve it here
+	Unread   string // why nobody can tell what its steps do
 	DecideBy time.Time
 	Route    *subject.Route // nil: no rule chose one
 }
@@ -252,6 +253,10 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 	g.DecideBy = web.TimeOf(open.Terms.DecideBy)
 	if g.Route = r.along(a, a.GateWith(open.ID)); g.Route != nil {
 		g.DecideBy = time.Time{} // the stage that is asked says it
+	}
+	if p := a.Process(); open.Kind == task.CardProcess && p != nil {
+		g.Unread = explain.SumUp(r.Locale, p.Steps).Unreadable()
+		g.Whole = g.Unread == ""
 	}
 	if open.Kind != task.CardStep {
 		return g

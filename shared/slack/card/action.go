@@ -68,7 +68,9 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	p, _ := d.read(x)
 	why := Unapprovable(p, d.w.Locale)
 	buttons := []slack.BlockElement{button(w.Approve, ApproveAction, value, slack.StylePrimary)}
-	switch {
+	switch _, nobody := r.left(); {
+	case nobody:
+		buttons = nil
 	case why != "":
 		buttons = nil
 		b.blocks = append(b.blocks, section(why))
@@ -96,7 +98,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if why != "" {
 		return f
 	}
-	return f.with(contextLine(append([]string{d.effect(x, b.cut)}, d.hints()...)...))
+	return f.with(contextLine(append([]string{d.effect(x, r.last(), b.cut)}, d.hints()...)...))
 }
 
 // title is a heading with what people call the action.
@@ -133,19 +135,23 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 	return ": " + said
 }
 
-// effect says what an approval does. What the card shows only in part, people read whole in its dialog.
-func (d conversationDrawing) effect(x *conversation.Action, cut bool) string {
-	kind, where := x.ActionType, d.texts.Above
+// effect says what an approval does, of any but the last stage once that has approved, too. What the card shows only in
+// part, people read whole in its dialog.
+func (d conversationDrawing) effect(x *conversation.Action, last string, cut bool) string {
+	kind, where, once := x.ActionType, d.texts.Above, d.texts.Approved
+	if last != "" {
+		once = fill(d.texts.ApprovedLast, "stage", last)
+	}
 	switch {
 	case x.Pushed != nil:
-		return d.texts.PushEffect
+		kind = "push"
 	case x.Plan > 0:
 		kind = "commands"
 	}
 	if cut {
 		where = fill(d.texts.Inside, "whole", d.w.Review)
 	}
-	return fill(d.texts.Effect[kind], "n", x.Plan, "where", where)
+	return fill(d.texts.Effect[kind], "once", once, "n", x.Plan, "where", where)
 }
 
 // Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.

@@ -123,8 +123,11 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		won := Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		mistake := func(s string) string { return inline(explain.FileMistake(s), maxMistake) }
-		lines := append([]string{drafted(p, d.w.Locale, mistake)}, d.endings(nil, x)...)
+		why := drafted(p, d.w.Locale)
+		if x.Detail != "" { // which the page has
+			why += opens(Page(d.Console, d.a.Ref()), askWordsOf.In(d.w.Locale))
+		}
+		lines := append([]string{why}, d.endings(nil, x)...)
 		return contextOf([]string{strings.TrimPrefix(strings.Join(lines, "\n"), "\n")})
 	}
 	return nil
@@ -160,18 +163,20 @@ func (d drawing) filled(text string, x *task.Contest) string {
 }
 
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted; "" if there is no draft.
-func DraftedAlone(p *task.Prompt, locale string) string { return drafted(p, locale, OneLine) }
+func DraftedAlone(p *task.Prompt, locale string) string {
+	said, detail := drafted(p, locale), OneLine(p.Contest.Detail)
+	if said != "" && detail != "" {
+		said += " (" + detail + ")"
+	}
+	return said
+}
 
-func drafted(p *task.Prompt, locale string, shown func(string) string) string {
+func drafted(p *task.Prompt, locale string) string {
 	if p.Content == "" {
 		return ""
 	}
 	w := contestWords.In(locale)
-	why := or(w.Skipped[p.Contest.As], w.Alone)
-	if d := shown(p.Contest.Detail); d != "" {
-		why += " (" + d + ")"
-	}
-	return why
+	return or(w.Skipped[p.Contest.As], w.Alone)
 }
 
 // endings say who ended the contest early, why the winning team stopped early and why other teams have no draft.
@@ -205,8 +210,8 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	return lines
 }
 
-// The most that a card shows of a team's ending, of its name, and of what is wrong with a file, in characters.
-const maxEnding, maxEndingName, maxMistake = 150, 60, 400
+// The most that a card shows of a team's ending, and of its name, in characters.
+const maxEnding, maxEndingName = 150, 60
 
 type contestTexts struct {
 	Contesting, TakeBest, Taking            string

@@ -268,6 +268,7 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	if r.Route {
 		return on.dialog(d.about(&v), r), true
 	}
+	v.body.cut = v.body.cut || v.sum.Unreadable() != ""
 	return d.reviewed(title, v.body, r, on, ReviewCallback), true
 }
 

@@ -32,6 +32,9 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
 	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{strong(d.line(s.Says()))}, quotation(lead.Words))...)
+	if unread := s.Unreadable(); unread != "" && !d.settled {
+		top.add(0, "", fill(d.w.Final, "text", unread))
+	}
 	said := []string{"", d.warning(lead)}
 	if said[1] != "" {
 		top.add(0, "", fill(d.w.Final, "text", said[1]))

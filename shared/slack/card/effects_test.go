@@ -52,7 +52,8 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
 			"*notes の post を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\nbody: `&lt;!channel&gt; *x*`", true},
 		"no words at all": {"list_employees", `{`,
-			"👀 *読み取り・計算:* ステップ 1 (従業員一覧を取得) の引数を読み取れません: 「{」", true},
+			"⚠️ *ステップ 1 の引数を読み取れないため、何が行われるか分かりません。却下して、作り直してもらってください。*\n" +
+				"👀 *読み取り・計算:* ステップ 1 (従業員一覧を取得) の引数を読み取れません: 「{」", false},
 		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long +
 			`終わり","details":[]}`,
 			"あ終わり\n```", true},

@@ -98,7 +98,7 @@ func (d drawing) ended() string {
 	} else if strings.HasPrefix(e.Again.Channel, "C") {
 		again = fill(w.AskedIn, "channel", slackMarks{w}.Channel(e.Again.Channel))
 	}
-	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(), "again", again,
+	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(), "step", d.undecided(), "again", again,
 		"detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))
 }
 
@@ -151,6 +151,16 @@ func (d drawing) approvalTime() string {
 		return fill(d.w.Days, "n", hours/24)
 	}
 	return fill(d.w.Hours, "n", hours)
+}
+
+// undecided names the step whose check expired; "" if that is no check.
+func (d drawing) undecided() string {
+	for _, g := range d.a.Gates {
+		if g.Status == aggregate.Expired {
+			return fill(d.w.OfCheck, "step", g.Order)
+		}
+	}
+	return ""
 }
 
 // waitNote says until when the run waits for the model, for Slack or for room to run, if it does.

@@ -36,7 +36,11 @@ func (d drawing) execution() face {
 		case !e.AttemptsLeft():
 			f = f.with(section(fill(w.AttemptsUsed, "max", task.MaxAttempts)))
 		default:
-			f = f.with(d.actions(button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)))
+			again := button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)
+			if r.count(task.StepUnknown) > 0 {
+				again = confirmed(again, w.RetryTitle, w.RetryText, w.RetryYes, w.CancelNo)
+			}
+			f = f.with(d.actions(again))
 		}
 		return f.with(contextLine(w.timed(e.StartedAt, e.CompletedAt, w.FailTimed, w.Failed)))
 	case task.ExecutionCancelled:
@@ -232,9 +236,10 @@ func (d drawing) stopped(r attempt) []string {
 }
 
 func (d drawing) each(r attempt, status task.StepStatus, text string) (out []string) {
-	for _, s := range r.steps {
+	for i, s := range r.steps {
 		if r.status(s) == status && len(out) < maxListed {
-			out = append(out, fill(text, "step", s.Order, "tool", or(code(s.Tool, maxTool), "?")))
+			e := []explain.Effect{explain.EffectOf(d.w.Locale, s, nil, r.steps[:i])}
+			out = append(out, fill(text, "step", s.Order, "what", d.short(explain.SumOf(d.w.Locale, e, nil))))
 		}
 	}
 	return out

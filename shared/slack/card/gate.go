@@ -104,7 +104,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
 	v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
-	if v.made = p.Content != ""; v.made && !d.settled {
+	if v.made = p.Content != ""; v.made && !d.settled && (p.Terms.ApprovalRequired || p.Gate.Ruled()) {
 		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))
 	}
 	if p.Contest != nil && !p.Contest.Over() {
@@ -218,7 +218,11 @@ func (d drawing) approved(v version, r routed) face {
 	case e.As == task.TaskCancelled:
 		title, colour = w.IsApprovedCancelled, grey
 	}
-	f := d.showing(v, colour, title).with(divider(), contextLine(append(r.passed(), by)...))
+	lines := append(r.passed(), by)
+	if title == w.IsApprovedDenied {
+		lines = append(lines, d.rejection()...)
+	}
+	f := d.showing(v, colour, title).with(divider(), contextLine(lines...))
 	return d.withEnd(f, v.kind, v.key)
 }
 
@@ -237,18 +241,22 @@ func (d drawing) pending(v version, r routed) face {
 	if r.st.Refused != nil {
 		return d.showing(v, grey, "").with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
-	first, more := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary), []slack.BlockElement(nil)
+	first, more := []slack.BlockElement{button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary)},
+		[]slack.BlockElement(nil)
 	if v.others > 0 {
 		more = append(more, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
 	}
-	if v.body.cut { // people can't approve a gate that its card shows only in part
-		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
+	switch _, nobody := r.left(); {
+	case v.sum.Unreadable() != "", nobody:
+		first = nil
+	case v.body.cut: // people can't approve a gate that its card shows only in part
+		first[0] = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
 	}
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	buttons := slices.Concat([]slack.BlockElement{first, button(w.Reject, "reject_"+string(v.kind), v.id,
+	buttons := slices.Concat(first, []slack.BlockElement{button(w.Reject, "reject_"+string(v.kind), v.id,
 		slack.StyleDanger)}, more, r.opensRoute(v.kind, v.id), d.redrafts(), d.asksAgain())
 	f := d.showing(v, blue, "").with(divider()).with(d.changed()...).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -83,6 +84,18 @@ func TestALinkToTheSuccessorStandsBesideWhoHasLeft(t *testing.T) {
 		return
 	}
 	t.Fatal("no such state")
+}
+
+// What is wrong with a contest's file stands on the request's page, which the card links.
+func TestACardLinksWhereAFilesMistakeStands(t *testing.T) {
+	s := received(t).extracted().drafting()
+	s.do(s.SkipContest(s.Head.Run, "configs/contest.toml", task.ContestFiles, "configs/contest.toml: teams: 10", s.now))
+	s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
+	m := card.Render(s.Aggregate, s.card(promptCard), defaults, card.Around{Console: "https://x.example/console"}, s.now)
+	said := drawn(m.Attachments[0].Blocks.BlockSet)
+	expect.Has(t, said, "管理者に知らせてください · <https://x.example/console/tasks/"+s.Head.TaskID+"|開く>")
+	expect.That(t, !strings.Contains(said, "contest.toml"), "an approver reads %s", said)
+	expect.Has(t, card.DraftedAlone(s.Prompt(), "ja"), "管理者に知らせてください (configs/contest.toml: teams: 10)")
 }
 
 // A waiting item of the Home tab says what changed since the version before, also where its card is too long for it.

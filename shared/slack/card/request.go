@@ -48,7 +48,11 @@ func (d drawing) forwarded() (lines []string) {
 		if who == "" && len(task.Others("", q.User)) > 0 {
 			who = d.w.mention(q.User)
 		}
-		lines = append(lines, fill(d.w.Forwards, "who", or(who, "?"))+d.w.unshown(q))
+		line := fill(d.w.Forwards, "who", or(who, "?"))
+		if q.Text != "" {
+			line += d.w.ForwardRead
+		}
+		lines = append(lines, line+d.w.unshown(q))
 	}
 	return d.fewer(lines)
 }

@@ -98,13 +98,17 @@ func (d drawing) again(v *version, g *task.Again, most int) {
 	v.words.Generating = words.AgainLooking
 	lines := []string{words.Again}
 	if p := aggregate.Find(d.a.Processes, task.ProcessKey(g.ProcessVersion)); p != nil {
-		v.sum = explain.SumUp(d.w.Locale, p.Steps)
-		v.body, v.made = d.processBody(p.Steps, v.sum, "", "", most), true
 		for _, s := range d.a.Steps {
 			if s.Attempt == g.Attempt && s.Reused {
 				done = append(done, strconv.Itoa(s.Order))
 			}
 		}
+		writes, reads := explain.Effects(d.w.Locale, p.Steps)
+		over := func(e explain.Effect) bool {
+			return !slices.ContainsFunc(e.Orders, func(order string) bool { return !slices.Contains(done, order) })
+		}
+		v.sum = explain.SumOf(d.w.Locale, slices.DeleteFunc(writes, over), slices.DeleteFunc(reads, over))
+		v.body, v.made = d.processBody(p.Steps, v.sum, "", "", most), true
 	}
 	if len(done) > 0 {
 		lines = append(lines, fill(words.AgainDone, "steps", strings.Join(done, ", ")))
@@ -230,9 +234,23 @@ func (r routed) stages() []string {
 	return parts
 }
 
+func (r routed) nameOf(s *circulation.StageState) string {
+	return fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", or(inline(s.Name, maxStage), r.w.None))
+}
+
+// last names the last stage if people are asked at it after the one that is asked now, else it returns "".
+func (r routed) last() string {
+	for i := len(r.st.Stages) - 1; i >= r.st.Present; i-- {
+		if s := &r.st.Stages[i]; s.LeftOut == "" && s.Owed > 0 {
+			return r.nameOf(s)
+		}
+	}
+	return ""
+}
+
 func (r routed) stage(i int) string {
 	s, w := &r.st.Stages[i], r.texts
-	name := fill(or(w.Filled[s.Filled], "{stage}"), "stage", or(inline(s.Name, maxStage), r.w.None))
+	name := r.nameOf(s)
 	switch {
 	case s.LeftOut != "":
 		return fill(w.Skipped, "stage", name, "why", or(w.LeftOut[s.LeftOut], inline(s.LeftOut, maxStage)))

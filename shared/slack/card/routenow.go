@@ -178,7 +178,7 @@ func (r routed) successor() string {
 // nobody else is asked.
 func (r routed) left() (line string, alone bool) {
 	s, gone := r.st.CurrentStage(), ""
-	if r.copy != nil || s.Mode == circulation.ModeChannel {
+	if r.copy != nil || s == nil || s.Mode == circulation.ModeChannel {
 		return "", false
 	}
 	owes := r.st.Owes()

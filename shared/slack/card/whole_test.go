@@ -148,8 +148,9 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 		"names that are cut": manySteps(60, 200),
 		"too many":           manySteps(200, 300),
 		"a name of escapes": {{StepID: "step-1", Order: 1, Title: strings.Repeat("&", 900) + "mallory",
-			Tool: "send_slack_dm"}},
-		"two tools of one name": {{StepID: "step-1", Order: 1, Title: "a", Tool: strings.Repeat("x", 300)}},
+			Tool: "send_slack_dm", ToolInput: "{}"}},
+		"two tools of one name": {{StepID: "step-1", Order: 1, Title: "a", Tool: strings.Repeat("x", 300),
+			ToolInput: "{}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())

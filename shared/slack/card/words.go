@@ -22,6 +22,7 @@ type words struct {
 	// Buttons.
 	Approve, Reject, Cancel, Retry, RetryGeneration, Redraft   string
 	AskAgain, ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
+	RetryTitle, RetryText, RetryYes                            string // where a step may run twice
 
 	// Content that its card can't show completely is approved in a dialog with pages.
 	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewPage         string
@@ -47,14 +48,14 @@ type words struct {
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
-	TaskID, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto string
-	RejectedBy, NextVersion, NextGenerating, LastVersion             string
-	PausedUntil, PausedForSlack, PausedForRoom                       string
-	Ended                                                            map[aggregate.Reason]string
-	EndedBy, EndedCost, EndedFailed, EndedDone, EndedOtherwise       string
-	EndedByRules, Hours, Days, Progress, WaitsForCheck, Completed    string
-	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight    string
-	StoppedUnknown, Kept, Untouched, FailedStep                      string
+	TaskID, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto       string
+	RejectedBy, NextVersion, NextGenerating, LastVersion                   string
+	PausedUntil, PausedForSlack, PausedForRoom                             string
+	Ended                                                                  map[aggregate.Reason]string
+	EndedBy, EndedCost, EndedFailed, EndedDone, EndedOtherwise             string
+	EndedByRules, OfCheck, Hours, Days, Progress, WaitsForCheck, Completed string
+	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight          string
+	StoppedUnknown, Kept, Untouched, FailedStep                            string
 
 	// Of a request whose message its author changed.
 	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                                                    string
@@ -71,9 +72,9 @@ type words struct {
 	IsRegenerationHeld, IsHeld                                      string // if nobody may approve the next version
 
 	// What a request forwards and attaches.
-	ThreadRead, ThreadFailed, Forwards, ForwardCut, ForwardHidden string
-	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead       string
-	EnclosedMore                                                  string
+	ThreadRead, ThreadFailed, Forwards, ForwardRead, ForwardCut, ForwardHidden string
+	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead                    string
+	EnclosedMore                                                               string
 
 	// The task's card.
 	Received, TaskHeader, TaskCancelled, RequestRefused string
@@ -158,11 +159,12 @@ type conversationWords struct {
 	// The card of an action: its headings, and what it would do.
 	Action, Asks, AsksText, Header, Running, Done, Failed, Unknown string
 
-	Effect        map[conversation.ActionType]string // what happens after an approval
-	Above, Inside string                             // where people see it
-	Rest          map[string]string                  // how many of these are not shown whole
-	Again         string                             // above what goes on in another section
-	TooMuch       string                             // why nobody can approve it
+	Effect                 map[conversation.ActionType]string // what happens after an approval
+	Above, Inside          string                             // where people see it
+	Approved, ApprovedLast string                             // when it happens
+	Rest                   map[string]string                  // how many of these are not shown whole
+	Again                  string                             // above what goes on in another section
+	TooMuch                string                             // why nobody can approve it
 
 	Limit, About, Script, Argv, Commands, Command, Shortened, Cancel, FetchAgain string
 	ConfirmTitle, ConfirmText, ConfirmCall, ConfirmYes                           string
@@ -191,7 +193,7 @@ type conversationWords struct {
 	LateCallFailed, LateDone, LateAfter, LateFailed, InFlight                 string
 	TooLate, TooLateCancelled, TooLateExpired                                 string // to a person who clicks
 	PushRuns, PushSkips, PushTo, PushTitle, PushBody, PushType, Pulled        string // of a pull request
-	PushEffect, PushReaders, PushUnknown, CheckPush, Looking, BranchThere     string
+	PushReaders, PushUnknown, CheckPush, Looking, BranchThere                 string
 
 	// Conversations.
 	System, Closed, ClosedBy, ClosedIdle, Begin, Reopened, Gone, ReadDirect, ReadHere string
