@@ -352,8 +352,13 @@ func FailedCall(locale string, p Problem, args ...any) string {
 	named := make([]any, len(args))
 	for i, a := range args {
 		named[i] = a
-		if provider, ok := a.(Provider); ok {
-			named[i] = provider.name(w.Providers)
+		switch a := a.(type) {
+		case Provider:
+			named[i] = a.name(w.Providers)
+		case string:
+			if strings.Contains(text, fmt.Sprintf("%s%%[%d]", lineWordsOf(locale).open, i+1)) {
+				named[i] = Within(locale, a)
+			}
 		}
 	}
 	return fmt.Sprintf(text, named...)

@@ -205,13 +205,15 @@ func (l *writer) list(v []any) {
 	}
 }
 
-// quoted writes a text between quotation marks. Marks within the text are replaced or escaped by a backslash, so that
-// the end is unambiguous. Invisible characters are spelled out.
 func (l *writer) quoted(s string) {
 	l.words(l.w.open)
-	l.add(Value, legible.OneLine(l.w.inside.Replace(s)))
+	l.add(Value, Within(l.locale, s))
 	l.words(l.w.shut)
 }
+
+// Within is a text as it stands between quotation marks. Marks within it are replaced or escaped by a backslash, so that
+// the end is unambiguous. Invisible characters are spelled out.
+func Within(locale, s string) string { return legible.OneLine(lineWordsOf(locale).inside.Replace(s)) }
 
 // name writes the name of a member, a label or a title: a plain word without quotation marks, anything else quoted.
 func (l *writer) name(s string) {

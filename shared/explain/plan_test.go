@@ -210,5 +210,11 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 				!strings.Contains(s, "%["), "%s %s: %q", locale, p, s)
 		}
 	}
+	for locale, want := range map[string]string{"ja": "「営業』への送信」", "en": `“a\” is allowed”`} {
+		value := map[string]string{"ja": "営業」への送信", "en": "a” is allowed"}[locale]
+		for _, constraint := range []string{"recipients", "x"} { // a model's words don't end the quotation
+			expect.Has(t, explain.FailedCall(locale, explain.ProblemNotListed, "x", constraint, value, "U1"), want)
+		}
+	}
 	expect.Has(t, explain.FailedCall("ja", explain.ProblemTimeout, explain.Google), "Google スプレッドシート")
 }

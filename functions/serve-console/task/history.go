@@ -77,14 +77,16 @@ func (t History) News() bool {
 }
 
 // doing says what Ringi does now; "" where it waits, and once something came of the request.
-func (t History) doing(words web.Texts) string {
+func (t History) doing(locale string) string {
+	words := web.TextsOf("task", locale)
 	if t.Gate != nil || t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() || t.Ending+t.Parked != "" {
 		return ""
 	}
 	if len(t.Attempts) > 0 {
 		for i, s := range t.Attempts[0].Steps {
 			if s.Status != string(task.StepCompleted) && (i > 0 || s.Status != "") {
-				return words.In("doing", "step", "n", i+1, "all", len(t.Attempts[0].Steps), "name", s.Step.Name)
+				return words.In("doing", "step", "n", i+1, "all", len(t.Attempts[0].Steps), "name",
+					explain.Within(locale, s.Step.Name))
 			}
 		}
 		return words.In("doing", "run")
@@ -186,7 +188,7 @@ func (r Reader) History(s Source) History {
 		t.Status = task.StatusDrafting // the next version has not begun
 	}
 	t.arrange()
-	t.Doing = t.doing(web.TextsOf("task", r.Locale))
+	t.Doing = t.doing(r.Locale)
 	t.Uses = uses(a)
 	t.Log = subject.EntriesOf(s.Audit, auditlog.WordsIn(r.Locale), r.Person, func(string) string { return "" })
 	return t

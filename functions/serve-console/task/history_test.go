@@ -222,7 +222,6 @@ func TestWhatWasMadeHasAButton(t *testing.T) {
 
 // While nothing waits for people and nothing came of the request, its page says what Ringi does.
 func TestAPageSaysWhatHappensNow(t *testing.T) {
-	words := web.TextsOf("task", "ja")
 	policy := func(n int, s aggregate.GateStatus) Version {
 		return Version{Of: task.CardPrompt, Number: n, Verdict: Verdict{Status: s}}
 	}
@@ -233,23 +232,25 @@ func TestAPageSaysWhatHappensNow(t *testing.T) {
 	runs := func(all ...Run) []Attempt { return []Attempt{{Steps: all}} }
 	done := Run{Status: string(task.StepCompleted)}
 	for want, h := range map[string]History{
-		"依頼を読み取っています。":          {},
-		"実行方針 v1 を作成しています。":     {Policies: []Version{policy(1, aggregate.Generating)}},
-		"実行方針 v3 を作成しています。":     {Policies: []Version{policy(2, aggregate.Rejected), policy(1, aggregate.Rejected)}},
-		"実行ステップ v1 を作成しています。":   {Policies: approved},
-		"実行ステップ v2 を作成しています。":   {Policies: approved, Plans: []Version{plan(1, aggregate.Rejected)}},
-		"実行しています。":              {Policies: approved, Plans: []Version{plan(1, aggregate.Approved)}},
-		"ステップ 2/2「送信」を実行しています。": {Attempts: runs(done, Run{Step: Step{Name: "送信"}})},
+		"依頼を読み取っています。":                  {},
+		"実行方針 v1 を作成しています。":             {Policies: []Version{policy(1, aggregate.Generating)}},
+		"実行方針 v3 を作成しています。":             {Policies: []Version{policy(2, aggregate.Rejected), policy(1, aggregate.Rejected)}},
+		"実行ステップ v1 を作成しています。":           {Policies: approved},
+		"実行ステップ v2 を作成しています。":           {Policies: approved, Plans: []Version{plan(1, aggregate.Rejected)}},
+		"実行しています。":                      {Policies: approved, Plans: []Version{plan(1, aggregate.Approved)}},
+		"ステップ 2/2「送信」を実行しています。":         {Attempts: runs(done, Run{Step: Step{Name: "送信"}})},
+		`ステップ 1/1「\』を実行しました。」を実行しています。`: {Attempts: runs(Run{Step: Step{Name: "』を実行しました。"}})},
+		"ステップ 1/1「送信』済み」を実行しています。":      {Attempts: runs(Run{Step: Step{Name: "送信」済み"}})},
 	} {
-		expect.Is(t, h.doing(words), want)
+		expect.Is(t, h.doing("ja"), want)
 		h.Doing = want
 		expect.That(t, h.News(), "the page doesn't begin with it")
 	}
-	expect.Is(t, History{Attempts: runs(done, done)}.doing(words), "実行しています。", "before the summary")
+	expect.Is(t, History{Attempts: runs(done, done)}.doing("ja"), "実行しています。", "before the summary")
 	for what, h := range map[string]History{"a gate": {Gate: &Gate{}}, "an end": {Ending: "x"}, "a failure": {Parked: "x"},
 		"a result": {Attempts: []Attempt{{Summary: "x"}}}, "a pause": {Waits: time.Now()},
 		"a choice": {Choice: &task.Choice{}}} {
-		expect.Is(t, h.doing(words), "", what)
+		expect.Is(t, h.doing("ja"), "", what)
 	}
 }
 
