@@ -228,7 +228,12 @@ func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 // compare sorts what doesn't work first: servers that don't answer, then those with tools that are off since they
 // changed; else by name.
 func (s serverSum) compare(other serverSum) int {
-	works := func(x serverSum) int { return map[bool]int{true: -2}[x.Silent] - min(x.Changed, 1) }
+	works := func(x serverSum) int {
+		if x.Silent {
+			return -2
+		}
+		return -min(x.Changed, 1)
+	}
 	return cmp.Or(works(s)-works(other), strings.Compare(s.Name, other.Name))
 }
 

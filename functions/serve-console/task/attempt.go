@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -97,7 +95,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
 	}
 	if e.Error != "" {
-		t.Error = explain.Ended(r.Locale, e.Error, stepName(r.Locale, a, e, e.ErrorDetail), explain.RetryOf(a, e))
+		t.Error = explain.Ended(r.Locale, e.Error, card.OneLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)), explain.RetryOf(a, e))
 	}
 	if e.CancelledAt != nil {
 		t.StoppedBy, t.Completed = r.Person(e.CancelledBy), *e.CancelledAt
@@ -161,19 +159,6 @@ func (t Attempt) Now() string {
 		return "executing"
 	}
 	return string(t.Status)
-}
-
-// stepName returns the number of the step that an error refers to by id or tool: a title is a model's words.
-func stepName(locale string, a *task.Aggregate, e *task.Execution, detail string) string {
-	if p := a.ProcessOf(e); p != nil {
-		for _, s := range p.Steps {
-			row := a.StepOf(e, s.Order)
-			if detail != "" && (s.StepID == detail || s.Tool == detail && row != nil && row.Status == task.StepFailed) {
-				return language.InEach("ステップ ", "step ").In(locale) + strconv.Itoa(s.Order)
-			}
-		}
-	}
-	return card.OneLine(detail)
 }
 
 func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown Step) Run {

@@ -207,7 +207,7 @@ const maxListed, maxDone = 3, 600 // steps of unknown outcome that are named, an
 // failure says why an attempt failed and what to do: of a write with an unknown outcome, what to check first.
 func (d drawing) failure(r attempt) string {
 	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
-	why := Sentence(d.w.Locale, r.Error, d.named(r, r.ErrorDetail), explain.RetryOf(d.a))
+	why := Sentence(d.w.Locale, r.Error, StepNamed(d.w.Locale, d.a, r.Execution, r.ErrorDetail), explain.RetryOf(d.a))
 	switch {
 	case r.Error == task.ReasonToolUnknown && len(unknown) == 0 && !r.AttemptsLeft():
 		why = explain.Happened(d.w.UnknownSettled)
@@ -245,11 +245,13 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) (out []str
 	return out
 }
 
-// named replaces a step's id, and the failed step's tool, by the step's name on the card: a title is a model's words.
-func (d drawing) named(r attempt, detail string) string {
+// StepNamed returns the number of the step that an error names by its id, or by the tool of what failed, on any surface:
+// a title is a model's words. Another detail stays as it is.
+func StepNamed(locale string, a *task.Aggregate, e *task.Execution, detail string) string {
+	r := drawing{a: a}.attempt(e)
 	for _, s := range r.steps {
 		if detail != "" && (s.StepID == detail || s.Tool == detail && r.failed != nil && r.failed.StepID == s.StepID) {
-			return fill(d.w.StepNumber, "step", s.Order)
+			return fill(wordsOf.In(locale).StepNumber, "step", s.Order)
 		}
 	}
 	return detail
