@@ -73,7 +73,7 @@ func (x askedItem) effect(locale string) explain.Sum {
 	}
 	var shown map[string]any
 	if row, is := x.Row.(*task.StepGate); is {
-		shown, _, _ = card.Masked(x.plan.Steps[x.plan.StepOf(row)], row.Arguments, locale)
+		shown, _, _ = explain.Masked(x.plan.Steps[x.plan.StepOf(row)], row.Arguments, locale)
 	}
 	one := []explain.Effect{explain.EffectOf(locale, steps[0], shown, earlier)}
 	if steps[0].Access == aggregate.Read {

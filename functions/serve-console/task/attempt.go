@@ -192,7 +192,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 		arguments.JSON = aggregate.JSON(v.JSON)
 	}
 	out.Call, _ = r.call(a, planned, arguments, false)
-	if shown, _, ok := card.Masked(planned, arguments, r.Locale); ok && row.Status == task.StepCompleted &&
+	if shown, _, ok := explain.Masked(planned, arguments, r.Locale); ok && row.Status == task.StepCompleted &&
 		planned.Access == aggregate.Write {
 		planned.ToolInput = arguments.JSON
 		out.Effect.Sentence = r.done(explain.EffectOf(r.Locale, planned, shown, nil), row.Result)
@@ -214,7 +214,7 @@ func (r Reader) done(e explain.Effect, b *aggregate.Blob) []subject.Piece {
 
 // call returns what a call with these arguments does, uncut if all is set. whole is false if any are missing.
 func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, all bool) (c Call, whole bool) {
-	shown, hidden, ok := card.Masked(planned, b, r.Locale)
+	shown, hidden, ok := explain.Masked(planned, b, r.Locale)
 	if !ok {
 		c.Effect = r.Effect(explain.Effect{Tool: planned.Tool, Access: planned.Access, Act: planned.Act(),
 			Amount: planned.Amount()})

@@ -2,14 +2,8 @@ package card
 
 import (
 	"encoding/json"
-	"maps"
-	"reflect"
-	"slices"
 	"strings"
 
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -78,81 +72,4 @@ func compact(v any) string {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(v) // can't fail for decoded JSON
 	return strings.TrimSpace(b.String())
-}
-
-// literal returns arguments as people see them. It masks personal data that comes from earlier results, but nothing
-// planned, no destination, and nothing that a server is given, which may be one. hidden names those with masked data.
-func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden []string) {
-	if _, _, foreign := tenancy.ServerTool(tool); foreign {
-		return members, nil
-	}
-	plan, _ := planned.(map[string]any)
-	shown = make(map[string]any, len(members))
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		v := members[name]
-		if shown[name] = v; destination(name, v) {
-			continue
-		}
-		of, had := plan[name]
-		if shown[name] = revealed(of, had, v); !reflect.DeepEqual(shown[name], v) {
-			hidden = append(hidden, name)
-		}
-	}
-	return shown, hidden
-}
-
-// revealed masks personal data in a value, except in the parts that equal the planned value.
-func revealed(planned any, had bool, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		plan, ok := planned.(map[string]any)
-		if _, ref := plan["$ref"]; !ok || ref {
-			return legible.MaskAll(v)
-		}
-		out := make(map[string]any, len(v))
-		for name, member := range v {
-			of, had := plan[name]
-			out[name] = revealed(of, had, member)
-		}
-		return out
-	case []any:
-		plan, ok := planned.([]any)
-		if !ok || len(plan) != len(v) {
-			return legible.MaskAll(v)
-		}
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = revealed(plan[i], true, v[i])
-		}
-		return out
-	}
-	if had && reflect.DeepEqual(planned, v) {
-		return v
-	}
-	return legible.MaskAll(v)
-}
-
-// destinations are the arguments of Ringi's own tools that name the place a call writes or sends to.
-var destinations = []string{"recipient", "spreadsheet_id", "sheet"}
-
-// destination reports whether an argument says that, by its name or because it consists of addresses only.
-func destination(name string, v any) bool {
-	list, isList := v.([]any)
-	return slices.Contains(destinations, name) || legible.MaskDestination(v) && (!isList || len(list) > 0)
-}
-
-// Masked returns the arguments of a step's call as surfaces show them, with personal data masked where cards mask it,
-// and what people call those in which something was. ok is false if only a part of the arguments is stored.
-func Masked(call task.Step, b aggregate.Blob, locale string) (shown map[string]any, hidden []string, ok bool) {
-	v, read := decoded(string(b.JSON))
-	members, isObject := v.(map[string]any)
-	if !read || !isObject {
-		return nil, nil, false
-	}
-	planned, _ := decoded(string(call.ToolInput))
-	shown, hidden = literal(planned, members, call.Tool)
-	for i, name := range hidden {
-		hidden[i] = explain.ArgumentName(locale, call, name)
-	}
-	return shown, hidden, true
 }

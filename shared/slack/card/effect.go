@@ -317,7 +317,7 @@ func strong(line string) string {
 
 // call draws what a step's call does with resolved arguments. Its last line names those with masked data.
 func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s explain.Sum) {
-	shown, hidden, ok := Masked(call, b, d.w.Locale)
+	shown, hidden, ok := explain.Masked(call, b, d.w.Locale)
 	if !ok && b.JSON == "" && most != everything { // the dialog has them
 		var before []task.Step
 		if d.a != nil && d.a.Process() != nil {
