@@ -85,7 +85,7 @@ func pageOfThread(t *testing.T, w *consoletest.World) {
 			aggregate.Thread{Read: 1, Cut: 1, Earlier: true}, w.Now())
 	})
 	w.As(webapi.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件をエージェントに渡しました",
-		"うち 1 件は長いため、終わりを読んでいません。 それより前にも発言がありますが、読んでいません。",
+		"うち 1 件は長いため、終わりを読んでいません。それより前にも発言がありますが、読んでいません。",
 		"スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
 }
 

@@ -112,7 +112,7 @@ func (t Thread) LeftOut(locale, mark string) string {
 	if t.Earlier {
 		parts = append(parts, mark+w.earlier)
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, language.InEach("", " ").In(locale))
 }
 
 type leftOutWords struct{ cut, earlier string }

@@ -286,7 +286,7 @@ func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
 	}
 	said := home()
 	for _, want := range []string{"\n「ノート PC 14 型」 × 1 · ¥149,000\n", "\n依頼: <@" + requester.ID +
-		"> · 「今月の勤怠をまとめて」\n課長(あと1人) · 期限: ", "\n1. rooms.place_order → 2. 完了通知"} {
+		"> · 「今月の勤怠をまとめて」\n課長(あと 1 人) · 期限: ", "\n1. rooms.place_order → 2. 完了通知"} {
 		expect.Has(t, said, want)
 	}
 	for _, no := range []string{"`", "反映しました", "取引先に発注"} {

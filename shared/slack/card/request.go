@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
@@ -39,7 +40,7 @@ func Thread(t *aggregate.Thread, locale string) string {
 	case t.Failed:
 		return w.ThreadFailed
 	}
-	return strings.TrimSpace(fill(w.ThreadRead, "n", t.Read) + " " + t.LeftOut(locale, "⚠️ "))
+	return strings.TrimSpace(fill(w.ThreadRead, "n", t.Read, "left", t.LeftOut(locale, "⚠️ ")))
 }
 
 func (d drawing) forwarded() (lines []string) {
@@ -94,7 +95,8 @@ func (d drawing) eachFile() (read []string) {
 		if f.Shown < f.Characters {
 			text = d.w.FilePart
 		}
-		line := fill(text, "name", d.fileName(f.SharedFile), "n", f.Shown, "all", f.Characters, "size", Size(f.Bytes), "hash",
+		line := fill(text, "name", d.fileName(f.SharedFile), "n", conversation.Grouped(f.Shown),
+			"all", conversation.Grouped(f.Characters), "size", Size(f.Bytes), "hash",
 			f.SHA256[:min(12, len(f.SHA256))])
 		for _, r := range f.Remarks {
 			line += " " + explain.FileRemark(d.w.Locale, r)

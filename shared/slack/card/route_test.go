@@ -285,7 +285,7 @@ func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
 			line = text
 		}
 	}
-	expect.Has(t, line, "経理(あと2人)", "the stage")
+	expect.Has(t, line, "経理(あと 2 人)", "the stage")
 	expect.That(t, !strings.Contains(line, "<@U0TANAKA>"), "the reader is named: %s", line)
 	st := circulation.Walk(s.Process().Circulating())
 	until := fmt.Sprintf("<!date^%d^", st.CurrentStage().DecideBy.Unix())
@@ -296,7 +296,7 @@ func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
 	members := onRoute(received(t), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
 	waits = []card.Waits{{Of: members.Aggregate, Question: members.Process().Asks()}}
 	list = card.List("ja", card.Summary{Waiting: waits})
-	expect.Has(t, list, "👥 みんな(あと1人) <#"+members.Request.Channel+">", "a channel's stage")
+	expect.Has(t, list, "👥 みんな(あと 1 人) <#"+members.Request.Channel+">", "a channel's stage")
 }
 
 // What names the person comes first, however soon the rest is due.
