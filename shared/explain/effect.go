@@ -39,6 +39,7 @@ type Effect struct {
 type Table struct {
 	Name    string // of the list, unless the mark names it
 	Columns []Column
+	Long    bool       // cells are phrases
 	Rows    [][]string // a missing value is empty, and an empty text where no value of its column is missing
 	Total   string     // written as money; empty: there is none
 }

@@ -76,8 +76,9 @@ type conversationPage struct {
 	Said, Before, Folded []saidRow             // the newest, those before them, and those that the summary replaces
 	Older, Newest        string
 	Actions              []actionRow
-	Past                 bool             // some of them don't stand above
-	Who                  string           // who may decide
+	Past                 bool   // some of them don't stand above
+	Who                  string // who may decide
+	Vacant               []subject.Vacancy
 	Until                time.Time        // it waits
 	Heading              string           // above who may decide
 	Turn                 bool             // it is the viewer's
@@ -251,10 +252,16 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		x := t.action(t.actions[i], p.Path, words, v.Locale)
 		p.Actions, p.Past = append(p.Actions, x), p.Past || !x.Open
 	}
-	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v}
+	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v,
+		Path: p.Path}
 	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
 	if p.Who = asking.Who(turn); t.is.Unrouted() != nil {
 		p.Who = v.Texts("route").Say("looking")
+	}
+	for _, x := range p.Actions {
+		if x.Waits {
+			p.Vacant = turn.Mark(x.Route)
+		}
 	}
 	current, whole := t.is.Current(), false
 	if current != nil {

@@ -253,7 +253,7 @@ func routed(x *rules.Rules) *rules.Rules {
 
 // ways returns the weakest way to each tool that writes.
 func (a *asked) ways(x *rules.Rules) explain.Table {
-	out := explain.Table{Columns: a.Columns("tool", "way_from", "way_least", "rule")}
+	out := explain.Table{Long: true, Columns: a.Columns("tool", "way_from", "way_least", "rule")}
 	several := slices.ContainsFunc(x.Rules, func(r rules.Rule) bool { return r.When.Places != nil })
 	for _, way := range routed(x).Ways(knownOf(a.tools, true)) {
 		row := []string{a.tool(way.Tool), a.Say("way_refused"), "–", "–"}

@@ -248,6 +248,7 @@ type Asking struct {
 	Settings tenancy.Settings
 	Surface  explain.Surface
 	Viewer   *web.Viewer
+	Path     string // of the page
 }
 
 // Buttons returns a button for each offered act, but none to approve unless the page shows everything (whole), and of a

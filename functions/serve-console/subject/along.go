@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,7 +29,8 @@ type Turn struct {
 	AsWhom []circulation.Person
 
 	*drawing
-	why *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
+	vacant []Vacancy            // those without whom it stands still, if the viewer may name their successors
+	why    *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 }
 
 // gateOf returns the gate with this id if it is under a rule, else nil.
@@ -61,6 +63,13 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		return t
 	}
 	t.Next = d.words.Say("now", "who", t.waits())
+	if x.Viewer.Admin {
+		gone, err := c.Gone(ctx, x.Viewer, g)
+		if err != nil {
+			slog.WarnContext(ctx, "whose turn it is is told without who can't stamp any more", "err", err)
+		}
+		t.vacant = d.Vacancies(g, gone, Successors(x.Path, id))
+	}
 	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
 	if err != nil {
 		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
@@ -94,6 +103,18 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		}
 	}
 	return t
+}
+
+// Mark says in the gate's route, as a page draws it, who can't stamp any more, and returns them.
+func (t *Turn) Mark(r *Route) []Vacancy {
+	if t == nil || r == nil {
+		return nil
+	}
+	for _, x := range t.vacant {
+		i := slices.Index(t.st.Stages[x.of.Stage-1].People, x.of.Person)
+		r.Stages[x.of.Stage-1].People[i].Gone = x.Why
+	}
+	return t.vacant
 }
 
 // owed says how much the stage that is asked needs.

@@ -72,7 +72,8 @@ type Stage struct {
 // Person is one of a stage's people.
 type Person struct {
 	Name, Via string
-	Owes      bool // a stamp, now
+	Gone      string // why they can't stamp any more; empty: they can, as far as is known
+	Owes      bool   // a stamp, now
 	Stamped   bool
 	Successor string // address of the page on which a successor is named; empty: the reader names none
 }

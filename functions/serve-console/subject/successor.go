@@ -93,6 +93,7 @@ type person struct {
 type pageData struct {
 	Asks                decide.Vacancy
 	Action, Back, Asked string
+	Request, By         string // whose it is
 	Rule, Stage, Who    string
 	People              []person
 	Named               bool // the rule still has the stage, or the home is asked
@@ -123,7 +124,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	if !tried {
 		why = hindered
 	}
-	ids, named := []string{x.For, x.To}, offered
+	ids, named := []string{x.For, x.To, a.Origin().User}, offered
 	if r, is := errors.AsType[*circulation.Refusal](why); is {
 		named = slices.Concat(offered, r.People)
 	}
@@ -134,6 +135,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	reader := Reader{Locale: v.Locale, Person: name, Unit: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
 	d := pageData{Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum,
+		Request: cmp.Or(card.OneLine(titleOf(a)), v.Untitled()), By: name(a.Origin().User),
 		Asks: x.Vacancy, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
 		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText}
 	if rule := g.Terms.Rule; rule != nil {
@@ -163,6 +165,19 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.Show(w, r, v, doc, "stand-ins/successor")
 }
 
+// titleOf returns what a model called a subject.
+func titleOf(a decide.Subject) string {
+	switch of := a.(type) {
+	case *task.Aggregate:
+		if of.Task != nil {
+			return of.Task.Title
+		}
+	case *conversation.Aggregate:
+		return of.Conversation.Title
+	}
+	return ""
+}
+
 func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, a decide.Subject) error {
 	x := successorBy(r)
 	ctx, cancel := context.WithTimeout(r.Context(), Within)
@@ -175,6 +190,64 @@ func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Vi
 		return verdict.Err
 	}
 	return c.show(w, r, v, on, a, x, verdict.Err)
+}
+
+// mostAsked bounds the people about whom Slack is asked one by one, since its list of people doesn't have them.
+const mostAsked = 50
+
+// Gone returns why people whom gates name may not stamp any more, by id. With explain.ErrUnverified there may be others,
+// or Slack doesn't answer. A gate may be nil.
+func (c *Acts) Gone(ctx context.Context, v *web.Viewer, gates ...*aggregate.Gate) (map[string]tenancy.Rule, error) {
+	members, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, g := range gates {
+		if g != nil {
+			ids = append(ids, NamedOf(g)...)
+		}
+	}
+	slices.Sort(ids)
+	asked := 0
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
+		if _, listed := members.Person(id); !listed {
+			asked++
+		}
+		return asked > mostAsked
+	})
+	gone, err := members.Refused(ctx, c.Slack, ids, nil)
+	if asked > mostAsked {
+		err = cmp.Or(err, explain.ErrUnverified)
+	}
+	return gone, err
+}
+
+// Vacant returns those who are gone without whom a gate can't be settled. g may be nil.
+func Vacant(g *aggregate.Gate, gone map[string]tenancy.Rule) []circulation.Vacant {
+	if g == nil || len(gone) == 0 {
+		return nil
+	}
+	of := g.Circulating()
+	st := circulation.Walk(of)
+	return st.Stuck(of, func(p circulation.Person) bool { return gone[p.User] != "" })
+}
+
+// Vacancy is somebody who can't stamp any more, and where their successor is named.
+type Vacancy struct {
+	Stage, Who, Why, Path string
+	Now                   bool // they are asked
+	of                    circulation.Vacant
+}
+
+// Vacancies draws those without whom a gate can't be settled.
+func (r Reader) Vacancies(g *aggregate.Gate, gone map[string]tenancy.Rule, to func(int, string) string) []Vacancy {
+	return web.Each(Vacant(g, gone), func(p circulation.Vacant) Vacancy {
+		st := circulation.Walk(g.Circulating())
+		user, stage := p.Person.User, cmp.Or(card.OneLine(g.Route.Stages[p.Stage-1].Name), strconv.Itoa(p.Stage))
+		return Vacancy{stage, r.Person(user), web.TextsOf("successor", r.Locale).In("gone", gone[user]), to(p.Stage, user),
+			p.Stage == st.Present, p}
+	})
 }
 
 // Successors returns where an administrator names who takes a person's place at a gate's stage, below its page.

@@ -105,9 +105,11 @@ func testOneIsChosen(t *testing.T, w *consoletest.World) {
 	ruled(w, webapi.Alex, webapi.Suzuki)
 	waits(w)
 	b := w.As(webapi.Suzuki)
-	request := b.Get(w.TaskPage()).Says(t, 200, "後任を決める")
+	request := b.Get(w.TaskPage()).Says(t, 200, "このあと止まります。 部長 : U0TAKADA ワークスペースの外", "後任を決める",
+		"部長 これから U0TAKADA ワークスペースの外")
 	to := page(w, "2", gone)
 	request.Holds(t, html.EscapeString(to))
+	b.Get(to).Holds(t, `<a href="`+w.TaskPage()+`"><bdi>`).Says(t, 200, "依頼 勤怠集計 佐藤 花子 ルール すべて")
 	p := b.Get(to).Says(t, 200, "部長", "すべて", "Alex Kim ルールで指定", "承認は引き継がれません",
 		"先にルールのこの段階に後任の名前を入れて保存し")
 	p.Lacks(t, webapi.Tanaka, webapi.Sato)
@@ -131,7 +133,7 @@ func testOneIsChosen(t *testing.T, w *consoletest.World) {
 func testOnlyAdministrators(t *testing.T, w *consoletest.World) {
 	ruled(w, webapi.Alex)
 	waits(w)
-	w.As(webapi.Tanaka).Get(w.TaskPage()).Lacks(t, "後任を決める")
+	w.As(webapi.Tanaka).Get(w.TaskPage()).Lacks(t, "後任を決める").Lacks(t, "ワークスペースの外")
 	w.As(webapi.Suzuki).Get(w.TaskPage()+"/successor?gate=x&stage=9&for=U1").Says(t, http.StatusNotFound)
 	w.As(webapi.Suzuki).Get(page(w, "2", webapi.Sato)).Says(t, http.StatusNotFound)
 	w.As(webapi.Suzuki).Get("/console/tasks/x/successor").Says(t, http.StatusNotFound)
@@ -213,6 +215,7 @@ func testStampedMeanwhile(t *testing.T, w *consoletest.World) {
 	b.Get(page(w, "1", webapi.Tanaka)).Lacks(t, `name="to"`).Lacks(t, `role="alert"`)
 	f := form(t, b.Get(page(w, "2", gone)), webapi.Alex, "異動のため")
 	stamped(w, 1, webapi.Tanaka)
+	b.Get(w.TaskPage()).Says(t, 200, "止まっています。 部長 : U0TAKADA ワークスペースの外 後任を決める")
 	f.Set("stage", "1")
 	f.Set("for", webapi.Tanaka)
 	a := b.Post(w.TaskPage()+"/successor", f)
@@ -372,7 +375,7 @@ func testStuck(t *testing.T, w *consoletest.World) {
 
 func testNothingStuck(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/approvals?for=stuck").Says(t, 200, "止まった回覧はありません。")
+	b.Get("/console/approvals?for=stuck").Says(t, 200, "止まった回覧はありません")
 	waits(w)
 	w.Later(2 * time.Minute) // what Slack said is known for one
 	w.Console.Listing = silent{w.Console.Listing}

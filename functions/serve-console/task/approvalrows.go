@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -139,11 +138,7 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 		}
 	}
 	d.tells(&is, x, sum)
-	for _, p := range x.vacant {
-		user, stage := p.Person.User, x.ruled().Route.Stages[p.Stage-1].Name
-		is.Vacancies = append(is.Vacancies, vacancy{cmp.Or(card.OneLine(stage), strconv.Itoa(p.Stage)), d.Person(user),
-			d.v.Texts("successor").In("gone", x.gone[user]), subject.Successors(is.Path, x.ID)(p.Stage, user)})
-	}
+	is.Vacancies = d.Vacancies(x.ruled(), x.gone, subject.Successors(is.Path, x.ID))
 	return is
 }
 
@@ -155,9 +150,6 @@ func (x askedItem) onlyVacant(g *aggregate.Gate) bool {
 		return !slices.ContainsFunc(x.vacant, func(v circulation.Vacant) bool { return v.Person == p })
 	})
 }
-
-// vacancy is somebody who can't stamp, and where their successor is named.
-type vacancy struct{ Stage, Who, Why, Path string }
 
 // title is what the request of an item is called.
 func (d *rowReader) title(x askedItem) string {

@@ -71,7 +71,7 @@ type waitingRow struct {
 	Since, Until  time.Time
 	Soon          bool // it ends soon
 	Mine          bool // the viewer may decide
-	Vacancies     []vacancy
+	Vacancies     []subject.Vacancy
 	moves         rules.Amount
 	undrafted     bool // there are no steps yet that could move anything
 	rank          task.Priority

@@ -174,9 +174,10 @@ type taskPage struct {
 	Path    string
 	Show    string // names a part that is shown though the page has no room for it
 	Channel string
-	Heading string    // above who may decide
-	Asked   bool      // the viewer is
-	Who     string    // who may decide
+	Heading string // above who may decide
+	Asked   bool   // the viewer is
+	Who     string // who may decide
+	Vacant  []subject.Vacancy
 	Until   time.Time // it waits
 	Buttons []subject.Button
 	Others  []subject.Button // that stand at the page's end
@@ -203,9 +204,10 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if p.Moves {
 		p.Live = web.At(p.Path, map[string]string{"show": p.Show})
 	}
-	asking := subject.Asking{Words: words, Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v}
+	asking := subject.Asking{Words: words, Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v,
+		Path: p.Path}
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
-	p.Who, p.Channel = asking.Who(turn), t.reader.Channel
+	p.Who, p.Channel, p.Vacant = asking.Who(turn), t.reader.Channel, turn.Mark(p.Along)
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
 	p.Buttons, p.Others = subject.Apart(p.Buttons, p.Gate != nil)
 	p.anew(t.task)

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -83,42 +82,14 @@ func (c *Pages) waiting(r *http.Request, v *web.Viewer, reach people.Reach, f ap
 	return out, page, unsure
 }
 
-// mostAsked bounds the people about whom Slack is asked one by one, since its list of people doesn't have them.
-const mostAsked = 50
-
 // vacant returns the items that can't be settled without people who may not stamp any more, and says who they are. With
 // explain.ErrUnverified there may be others, or Slack doesn't answer.
 func (c *Pages) vacant(ctx context.Context, v *web.Viewer, all []askedItem) (out []askedItem, err error) {
-	members, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, x := range all {
-		if g := x.ruled(); g != nil {
-			ids = append(ids, subject.NamedOf(g)...)
-		}
-	}
-	slices.Sort(ids)
-	asked := 0
-	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
-		if _, listed := members.Person(id); !listed {
-			asked++
-		}
-		return asked > mostAsked
-	})
-	gone, err := members.Refused(ctx, c.Slack, ids, nil)
-	if asked > mostAsked {
-		err = cmp.Or(err, explain.ErrUnverified)
-	}
-	for _, x := range all {
-		if g := x.ruled(); g != nil {
-			of := g.Circulating()
-			st := circulation.Walk(of)
-			x.gone, x.vacant = gone, st.Stuck(of, func(p circulation.Person) bool { return gone[p.User] != "" })
-			if x.vacant != nil {
-				out = append(out, x)
-			}
+	gates := web.Each(all, askedItem.ruled)
+	gone, err := c.Gone(ctx, v, gates...)
+	for i, x := range all {
+		if x.gone, x.vacant = gone, subject.Vacant(gates[i], gone); x.vacant != nil {
+			out = append(out, x)
 		}
 	}
 	return out, err
