@@ -28,7 +28,7 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 		more = append(more, s.who(c.Requester))
 	}
 	if d := c.Destinations; d != nil {
-		more = append(more, s.In("band_to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("middot"))))
+		more = append(more, s.In("band_to", d.Go, "list", s.sent(d, s.Say("middot"))))
 	}
 	if band == "" && len(more) > 0 {
 		band, more = more[0], more[1:]
@@ -102,9 +102,9 @@ func (s speaker) least(o *rules.Outcome) string {
 
 // called makes a name of what a rule is for.
 func (s speaker) called(r *rules.Rule) string {
-	c, text, kinds := &r.When, s.what(&r.When), s.In("kinds_said", kindsValue(r.When.Kinds))
-	if text == s.In("uses", "any") && kinds == "" && c.Places == nil && c.Requester == nil {
+	c, text, kinds := &r.When, s.what(&r.When, true), s.In("kinds_said", kindsValue(r.When.Kinds))
+	if text == s.In("named_uses", "any") && kinds == "" && c.Places == nil && c.Requester == nil {
 		text = s.In("groups", "any")
 	}
-	return legible.Clip(legible.Capital(text), rules.MaxName)
+	return legible.Capital(text)
 }

@@ -48,7 +48,7 @@ func TestTheListSaysTheBandsThatRulesGet(t *testing.T) {
 	form := b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "edit.1"))
 	form.Holds(t, `<details class="further"><summary>条件を足す`) // nothing further is chosen
 	draft := b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "delete.1"))
-	b.Post("/console/rules", draft.Hidden("act", "check")).Says(t, 200, "削除 ルール 2「中くらい」",
+	b.Post("/console/rules", draft.Hidden("act", "check")).Says(t, 200, "削除 「中くらい」",
 		"外部への書き込み · 10万円〜100万円未満 部長 鈴木 一郎 詳しく").Lacks(t, `role="region"`)
 	b.In("en").Get("/console/rules").Says(t, 200, "¥1,000,000 or more 100万円以上 · also if the amount can’t be read",
 		"¥100,000 to below ¥1,000,000 中くらい", "Less than ¥100,000 少ない額")

@@ -73,7 +73,7 @@ func (a *asked) edit() error {
 		}
 	case "keep":
 		if e.Rule.Name == "" && !e.last() {
-			e.Rule.Name = a.called(&e.Rule)
+			e.Rule.Name = legible.Clip(a.called(&e.Rule), rules.MaxName)
 		}
 		return a.keep(e)
 	}
@@ -188,7 +188,7 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse,
 		Outcome: "default", Numbered: r.Numbered}
 	if d.Last {
-		d.Default = legible.Capital(a.In("defaults", e.At))
+		d.Default, d.What = a.In("default_choices", e.At), a.Say("last_group")
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
 	} else {
 		d.Sentence, d.Outcome, d.What = a.rule(r), "refuse", a.called(r)

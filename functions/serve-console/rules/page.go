@@ -246,6 +246,7 @@ type ruleRow struct {
 	Chips       []chip
 	Least       string
 	Says        string
+	Covered     string // why it takes no request
 	Wrong       []problem
 	First, Last bool
 }
@@ -318,6 +319,9 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		group := ""
 		if group, row.Band, row.More = a.asking(x, i); group != above {
 			row.Group, above = group, group
+		}
+		if by := x.CoveredBy(i); by != nil {
+			row.Covered = a.Say("covered", "by", legible.OneLine(by.Name))
 		}
 		if r.Name != row.Band {
 			row.More = append([]string{r.Name}, row.More...)

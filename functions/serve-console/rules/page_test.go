@@ -169,12 +169,12 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 	for locale, says := range map[string][]string{
 		"ja": {"ルール名 送信先 金額 (以上) ", "1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上) · ", "0 より大きい数字を、15 桁以下",
 			"通貨: JPY のような 3 文字",
-			"段階 ② 必要な人数: 0 〜 2 にしてください。",
+			"段階 ② 必要な人数: 1〜2 にしてください (空なら全員)。",
 			"段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: その上の人に回す、この段階を省く、依頼を断る。", "1 〜 100 個",
 			"代理の承認は、代理をした人の 1 人です。"},
 		"en": {"Must have 1 to 80 characters", "Stage ① People who approve: Must have 1 to 50 entries.",
 			"Amount (at least) · ", ": Must be a number above 0 with at most 15 digits",
-			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.",
+			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be 1 to 2, or empty for all.",
 			"Stage ② If all its people stamp at an earlier stage: Must be one of these: Ask who stands above or " +
 				"Leave the stage out or Ask them again.",
 			"a stand-in counts as themselves"},
@@ -220,7 +220,7 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 		"nonsense"} { // R1 R3 R2, R3 R1 R2, R3 R1
 		list = b.Post(path, list.Hidden("act", act)).Says(t, http.StatusOK)
 	}
-	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "ルールの順序 R1 → R3 R3 → R1", "削除 ルール 2「R2」")
+	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "ルールの順序 R1 → R3 R3 → R1", "削除 「R2」")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	is := stored(w).Rules
 	expect.That(t, len(is) == 2 && is[0].ID == x.Rules[2].ID && is[1].ID == x.Rules[0].ID, "%+v", is)

@@ -187,7 +187,8 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 	}
 	for i := range was.Rules {
 		if r := &was.Rules[i]; at(is.Rules, r.ID) < 0 {
-			all = append(all, change{Kind: "removed", Label: a.numbered(i, r), Was: says.side(was, i)})
+			all = append(all, change{Kind: "removed", Label: a.Say("quoted", "text", legible.OneLine(r.Name)),
+				Was: says.side(was, i)}) // another has its number now
 		}
 	}
 	if before, after := order(was, is, is), order(is, was, is); !slices.Equal(before, after) {
@@ -234,6 +235,12 @@ func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
 		today := f
 		if today.From = a.today(); f != today && slices.Contains(all[:i], today) {
 			continue // it is so today already
+		}
+		refuses := f.Kind == rules.FindingUnorganised || f.Kind == rules.FindingUnknown || f.Kind == rules.FindingHands
+		if refuses && slices.ContainsFunc(all, func(o rules.Finding) bool {
+			return o.Kind == rules.FindingCovered && o.Rule == f.Rule
+		}) {
+			continue // it takes no request
 		}
 		if text := a.finding(x, f, a.today()); !slices.Contains(out, text) {
 			out = append(out, text)

@@ -58,7 +58,7 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 }
 
 func (s speaker) rule(r *rules.Rule) string {
-	text := s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When),
+	text := s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When, false),
 		"route", s.outcome(&r.Outcome))
 	return text + s.In("kinds_said", kindsValue(r.When.Kinds))
 }
@@ -124,23 +124,32 @@ func (s speaker) uses(c *rules.Conditions) (use, called string) {
 	if c.Tools.Use == rules.UseOnly {
 		separator = s.Say("and")
 	}
-	return string(c.Tools.Use), list(s, c.Tools.List, s.tool, separator)
+	return string(c.Tools.Use), cmp.Or(list(s, c.Tools.List, s.tool, separator), s.Say("not_chosen"))
 }
 
-// what says what is asked for: the use of tools, to where, for how much.
-func (s speaker) what(c *rules.Conditions) string {
+// sent lists destinations.
+func (s speaker) sent(d *rules.Destinations, separator string) string {
+	return cmp.Or(list(s, d.List, legible.OneLine, separator), s.Say("not_entered"))
+}
+
+// what says what is asked for: the use of tools, to where, for how much: in a sentence or as a name.
+func (s speaker) what(c *rules.Conditions, name bool) string {
 	use, called := s.uses(c)
 	amount, to := "", ""
 	if c.Amount != nil {
 		amount = s.Say("of_amount", "amount", s.amount(*c.Amount, ""))
 	}
 	if d := c.Destinations; d != nil {
-		to = s.In("to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("and")))
+		to = s.In("to", d.Go, "list", s.sent(d, s.Say("and")))
 	}
 	if use == "any" && amount+to != "" {
 		use = "any_such"
 	}
-	return s.Say("asked_for", "to", to, "amount", amount, "use", s.In("uses", use, "list", called))
+	uses := s.In("uses", use, "list", called)
+	if name {
+		uses = s.In("named_uses", use, "list", called)
+	}
+	return s.Say("asked_for", "to", to, "amount", amount, "use", uses)
 }
 
 // amount says amounts by their bounds: in a sentence or, with the form "band_", by the bounds alone.

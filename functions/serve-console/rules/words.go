@@ -45,6 +45,9 @@ func (s speaker) limit(p rules.Problem) string {
 			of[i] = x
 		}
 	}
+	if strings.HasSuffix(p.Field, ".need") && p.Limit == "between" && !s.file {
+		return s.In("limits", "need", "b", of[1]) // the form says all by an empty field
+	}
 	return s.In("limits", p.Limit, "a", of[0], "b", of[1])
 }
 

@@ -63,6 +63,16 @@ func (b *Between) covers(other *Between) bool {
 		(b.Below == "" || b.Below.least(other.Below))
 }
 
+// CoveredBy returns the first earlier rule that takes all requests that a rule would, nil if there is none.
+func (r *Rules) CoveredBy(i int) *Rule {
+	for j := range r.Rules[:i] {
+		if r.Rules[j].When.covers(&r.Rules[i].When) {
+			return &r.Rules[j]
+		}
+	}
+	return nil
+}
+
 // Left returns the amounts that a rule gets: its own, without those of earlier rules that otherwise take all that it
 // does. unread says that it gets amounts, too, that nobody can read.
 func (r *Rules) Left(i int) (left Between, unread bool) {

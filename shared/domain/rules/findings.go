@@ -51,11 +51,8 @@ const (
 func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		for j := range r.Rules[:i] {
-			if r.Rules[j].When.covers(&rule.When) {
-				all = append(all, Finding{Kind: FindingCovered, Rule: rule.ID, By: r.Rules[j].ID})
-				break
-			}
+		if by := r.CoveredBy(i); by != nil {
+			all = append(all, Finding{Kind: FindingCovered, Rule: rule.ID, By: by.ID})
 		}
 		if rule.When.Requester != nil && d.Org() == "" {
 			all = append(all, Finding{Kind: FindingUnorganised, Rule: rule.ID})
