@@ -46,10 +46,10 @@ func (t texts) day(x organisation.DayDifferences, today organisation.Date, was, 
 		return d.rows(called(p.Name, p.Number), p.Differences)
 	})
 	counted(&d, "departments_new", x.DepartmentsAdded, func(x organisation.Department) []changedRow {
-		return []changedRow{{t.department(x), t.In("sums", "departments_new"), "", t.departmentOf(d.is, x.Parent)}}
+		return []changedRow{{t.department(x), t.In("sums", "departments_new"), "", t.below(d.is, x.Parent)}}
 	})
 	counted(&d, "departments_gone", x.DepartmentsGone, func(x organisation.Department) []changedRow {
-		return []changedRow{{t.department(x), t.In("sums", "departments_gone"), t.departmentOf(d.was, x.Parent), ""}}
+		return []changedRow{{t.department(x), t.In("sums", "departments_gone"), t.below(d.was, x.Parent), ""}}
 	})
 	counted(&d, "departments_changed", x.DepartmentsChanged, func(x organisation.DepartmentDifference) []changedRow {
 		return d.rows(called(x.Name, x.Code), x.Differences)
@@ -58,6 +58,14 @@ func (t texts) day(x organisation.DayDifferences, today organisation.Date, was, 
 		return []changedRow{{x.Position, t.column(organisation.ColumnRank), web.Count(int64(x.Was)), web.Count(int64(x.Is))}}
 	})
 	return d.day
+}
+
+// below says where a department is, unless it is at the top.
+func (t texts) below(c *organisation.Chart, parent string) string {
+	if parent == "" {
+		return ""
+	}
+	return t.Say("below", "department", t.departmentOf(c, parent))
 }
 
 // counted adds the rows of one kind of difference and its number.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -54,10 +55,22 @@ func (c *OrganisationPages) people(r *http.Request, v *web.Viewer, t texts, is s
 		d.Person = c.person(r, v, t, is, number, on)
 		return
 	}
+	all = slices.SortedStableFunc(slices.Values(all), byNumber)
 	d.More = max(0, len(all)-web.MostFound)
 	for _, p := range all[:len(all)-d.More] {
 		d.People = append(d.People, found{p.Number, t.person(p), t.posts(chart, p.Number)})
 	}
+}
+
+// byNumber puts numbers before other names of people, and 2 before 10.
+func byNumber(a, b organisation.Person) int {
+	length := func(s string) int {
+		if strings.Trim(s, "0123456789") != "" {
+			return math.MaxInt
+		}
+		return len(s)
+	}
+	return cmp.Or(cmp.Compare(length(a.Number), length(b.Number)), strings.Compare(a.Number, b.Number))
 }
 
 // search finds people of any day by number, a part of their name, or an address. Blanks in names don't matter.

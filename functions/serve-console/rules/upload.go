@@ -105,6 +105,7 @@ type uploadData struct {
 	web.Came
 	First, Same, Unread, Moved bool
 	Incomplete, Mailless, Save bool
+	Nobody                     bool // has an account, so that nobody could approve
 	Facts                      []fact
 	Days                       []day
 	Later                      bool // later days were not compared
@@ -149,6 +150,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 // wrong lists what is wrong with files.
 func (d *uploadData) wrong(t texts, wrong organisation.Problems, files []organisation.File) {
 	shown := wrong.Listed[:min(len(wrong.Listed), mostLines)]
+	d.Problems.Long = true
 	d.Problems.Columns = t.Columns("row", "column", "value", "problem")
 	d.Problems.Rows = web.Each(shown, func(p organisation.Problem) []string { return t.problem(p, files) })
 	d.More = wrong.More + len(wrong.Listed) - len(shown)
@@ -243,6 +245,7 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 	o *organisation.Organisation, m *organisation.Matching) {
 	d.Incomplete, d.Mailless = l.more, len(l.accounts) > 0 &&
 		!slices.ContainsFunc(l.accounts, func(u slackapi.User) bool { return u.Mail != "" })
+	d.Nobody = len(m.Accounts) == 0
 	d.Facts = append(d.Facts, fact{t.Say("with_account"), t.people(len(m.Accounts))},
 		fact{t.Say("nobody"), t.Say("accounts", "n", web.Count(int64(len(m.Nobody))))})
 	named := t.accountOf(l.names())
