@@ -25,7 +25,6 @@ type memberRow struct {
 
 // membersPage is what the members of a team did for one round.
 type membersPage struct {
-	Back    string
 	Draft   *draftView
 	Members []memberRow
 }
@@ -37,7 +36,7 @@ func (c *Pages) showMembers(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	if err != nil {
 		return err
 	}
-	p := membersPage{Back: contestPath(a.Contest.ExecutionID)}
+	var p membersPage
 	if p.Draft, err = c.draft(r.Context(), v, a.works, key); err != nil {
 		return err
 	}
@@ -55,7 +54,9 @@ func (c *Pages) showMembers(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		}
 	}
 	title := fmt.Sprintf("%s · %s %d", p.Draft.Team, words.Say("round"), p.Draft.Round)
-	return c.Show(w, r, v, web.Document{Title: title, Here: "contests", Data: p}, "contest/members")
+	return c.Show(w, r, v, web.Document{Title: title, Here: "contests", Data: p,
+		Back: web.Link{Path: contestPath(a.Contest.ExecutionID), Text: v.Texts("sent").In("back", "contest")}},
+		"contest/members")
 }
 
 func (t contestTexts) member(s contest.MemberSubmission, admin bool) memberRow {

@@ -22,8 +22,8 @@ func TestBoundsAreSentences(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"ja approval_timeout_hours":   "364 日までの間で決めます。",
-		"en approval_timeout_hours":   "Up to 364 days.",
+		"ja approval_timeout_hours":   "1 時間〜364 日の間で決めます。",
+		"en approval_timeout_hours":   "Between 1 hour and 364 days.",
 		"ja draft_contest.max_rounds": "1〜10 回の間で決めます。",
 		"en fiscal_year_month":        "Between 1 and 12.",
 		"en max_open_tasks.person":    "Between 0 and 100,000 requests. 0 means no limit.",

@@ -259,7 +259,8 @@ func (c *Pages) showReview(w http.ResponseWriter, r *http.Request, v *web.Viewer
 			}
 		}
 	}
-	d := web.Document{Title: t.Say("review_title"), Here: "settings", Data: data}
+	d := web.Document{Title: t.Say("review_title"), Here: "settings", Data: data,
+		Back: web.Link{Path: data.Path, Text: p.Title.In(v.Locale)}}
 	return c.Show(w, r, v, d, "settings/review")
 }
 

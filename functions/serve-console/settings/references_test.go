@@ -309,7 +309,7 @@ func TestWhatRulesDecideHasNoSwitch(t *testing.T) {
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	page = b.Get(approvalPage)
-	page.Says(t, 200, says, "実行ステップの承認を求める 回覧ルール")
+	page.Says(t, 200, says, "実行ステップの承認を求める 実行ステップについては、回覧ルールが決めます。 回覧ルール")
 	page.Lacks(t, flag)
 	expect.Is(t, strings.Count(page.Body, says), 1)
 }

@@ -27,7 +27,6 @@ type settingsData struct {
 	NoSlack  bool
 	Unasked  string
 	Cut      bool
-	Ruled    bool // rules stand: for steps they decide
 	Note     string
 	Contest  *contestNote
 	Problems []web.Fault
@@ -61,7 +60,6 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{Path: sectionPath(p.Key), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict,
 		Unasked: p.unasked, Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", NoSlack: p.members == nil}
-	d.Ruled = p.now.RulesRev > 0 && p.Key == "approval"
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {
 		base, _, _ := strings.Cut(wrong.Field, "[")
@@ -262,7 +260,7 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) (a
 type changes struct {
 	All    []change
 	AtOnce string // what counts at once, also for what waits
-	Later  bool
+	Later  string // what counts for what begins then
 }
 
 // change is a setting with its values before and after.
@@ -277,7 +275,11 @@ type changed struct {
 	Alone bool
 }
 
+// mostSaid is how many settings are named that count later.
+const mostSaid = 3
+
 func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (out changes) {
+	later := 0
 	for _, d := range diff {
 		x, ok := tenancy.SettingNamed(d.Field)
 		if ok && !x.OnPage() {
@@ -285,10 +287,15 @@ func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (ou
 		}
 		was, is := t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)
 		out.All = append(out.All, change{t.label(d.Field), t.beside(was, is), t.beside(is, was)})
-		atOnce := d.Field == "allow_self_approval" || strings.HasPrefix(d.Field, "approvers.")
-		if out.Later = out.Later || !atOnce; atOnce {
-			out.AtOnce = strings.TrimPrefix(out.AtOnce+", "+t.label(d.Field), ", ")
+		said := t.Say("quoted", "text", t.label(d.Field))
+		if d.Field == "allow_self_approval" || strings.HasPrefix(d.Field, "approvers.") {
+			out.AtOnce += said
+		} else {
+			later, out.Later = later+1, out.Later+said
 		}
+	}
+	if later > mostSaid {
+		out.Later = t.Say("later_others")
 	}
 	return out
 }
