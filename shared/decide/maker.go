@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -51,6 +52,19 @@ type Subject interface {
 	MayWithdraw(id string, by aggregate.Actor, p aggregate.Policy) error
 	// End ends the subject in any state.
 	End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+}
+
+// TitleOf returns what a model called a subject, "" while it has no title.
+func TitleOf(a Subject) string {
+	switch of := a.(type) {
+	case *task.Aggregate:
+		if of.Task != nil {
+			return of.Task.Title
+		}
+	case *conversation.Aggregate:
+		return of.Conversation.Title
+	}
+	return ""
 }
 
 // Store loads and commits aggregates of all kinds.

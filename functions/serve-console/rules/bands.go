@@ -103,7 +103,7 @@ func (s speaker) least(o *rules.Outcome) string {
 // called makes a name of what a rule is for.
 func (s speaker) called(r *rules.Rule) string {
 	c, text, kinds := &r.When, s.what(&r.When, true), s.In("kinds_said", kindsValue(r.When.Kinds))
-	if text == s.In("named_uses", "any") && kinds == "" && c.Places == nil && c.Requester == nil {
+	if text == s.In("uses", "any") && kinds == "" && c.Places == nil && c.Requester == nil {
 		text = s.In("groups", "any")
 	}
 	return legible.Capital(text)

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,12 +41,12 @@ func (c *OrganisationPages) people(r *http.Request, v *web.Viewer, t texts, is s
 	chart := o.Chart(on)
 	all := chart.People()
 	if query != "" {
-		if all = search(o, query); len(all) == 1 {
+		if all = o.Search(query); len(all) == 1 {
 			number = all[0].Number
 		}
 	}
 	const path = "/console/organisation"
-	d.Filter = web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("look_up"),
+	d.Filter = web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("search"),
 		Links: web.Cleared(path, t.Say("everybody"), query+number != ""),
 		Fields: []web.Field{{Name: "q", Label: t.Say("who"), Value: query, Example: t.Say("person_hint")},
 			web.Day("on", t.Say("day_label"), cmp.Or(day, d.On))}}
@@ -55,34 +54,11 @@ func (c *OrganisationPages) people(r *http.Request, v *web.Viewer, t texts, is s
 		d.Person = c.person(r, v, t, is, number, on)
 		return
 	}
-	all = slices.SortedStableFunc(slices.Values(all), byNumber)
+	all = slices.SortedStableFunc(slices.Values(all), organisation.ByNumber)
 	d.More = max(0, len(all)-web.MostFound)
 	for _, p := range all[:len(all)-d.More] {
 		d.People = append(d.People, found{p.Number, t.person(p), t.posts(chart, p.Number)})
 	}
-}
-
-// byNumber puts numbers before other names of people, and 2 before 10.
-func byNumber(a, b organisation.Person) int {
-	length := func(s string) int {
-		if strings.Trim(s, "0123456789") != "" {
-			return math.MaxInt
-		}
-		return len(s)
-	}
-	return cmp.Or(cmp.Compare(length(a.Number), length(b.Number)), strings.Compare(a.Number, b.Number))
-}
-
-// search finds people of any day by number, a part of their name, or an address. Blanks in names don't matter.
-func search(o *organisation.Organisation, text string) (all []organisation.Person) {
-	want := folded(text)
-	for _, p := range o.Everybody() {
-		if strings.EqualFold(p.Number, want) || strings.Contains(folded(p.Name), want) ||
-			slices.Contains(p.Mails, want) {
-			all = append(all, p)
-		}
-	}
-	return all
 }
 
 // person says where somebody stands on a day.

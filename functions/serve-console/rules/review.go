@@ -236,12 +236,6 @@ func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
 		if today.From = a.today(); f != today && slices.Contains(all[:i], today) {
 			continue // it is so today already
 		}
-		refuses := f.Kind == rules.FindingUnorganised || f.Kind == rules.FindingUnknown || f.Kind == rules.FindingHands
-		if refuses && slices.ContainsFunc(all, func(o rules.Finding) bool {
-			return o.Kind == rules.FindingCovered && o.Rule == f.Rule
-		}) {
-			continue // it takes no request
-		}
 		if text := a.finding(x, f, a.today()); !slices.Contains(out, text) {
 			out = append(out, text)
 		}

@@ -146,8 +146,8 @@ func (s speaker) what(c *rules.Conditions, name bool) string {
 		use = "any_such"
 	}
 	uses := s.In("uses", use, "list", called)
-	if name {
-		uses = s.In("named_uses", use, "list", called)
+	if name && called != "" {
+		uses = s.In("groups", use, "list", called)
 	}
 	return s.Say("asked_for", "to", to, "amount", amount, "use", uses)
 }

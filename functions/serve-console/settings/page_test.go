@@ -132,8 +132,8 @@ func testReviewed(t *testing.T, w *consoletest.World) {
 	form["allow_self_approval"] = []string{"false"}
 	form["register"] = []string{"true", "false"} // as browsers send a switch that is on
 	page := b.Post(approvalPage, form).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO) 佐藤 花子 (U0SANDSATO) 田中 恵 (U0SANDTANA)",
-		"5 個 7 個", ja.Say("at_once", "what", "「自分の依頼を自分で承認できる」「承認者」"),
-		"「バージョンの上限」「起案番号を付ける」の変更は、これから始まる", ja.Say("save_n", "n", 4))
+		"5 個 7 個", ja.Say("at_once", "what", "自分の依頼を自分で承認できる、承認者"),
+		"「バージョンの上限、起案番号を付ける」の変更は、これから始まる", ja.Say("save_n", "n", 4))
 	page.Holds(t, `<ins class="added">田中 恵 (U0SANDTANA)</ins>`, `<del class="removed">5 個</del>`).
 		Lacks(t, "<ins class=\"added\">佐藤")
 	expect.Is(t, w.SettingsNow().MaxVersions, 5, "what was only looked at is saved")
@@ -310,7 +310,7 @@ func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consolet
 	b.Get(approvalPage+"?done=saved").Says(t, http.StatusOK).Lacks(t, ja.Say("choose"))
 	b.Get("/console/settings").Holds(t, `<a href="`+approvalPage+`">`+ja.Say("choose_link"))
 	b.Post(approvalPage, page.Hidden("allow_self_approval", "false")).Says(t, http.StatusOK, ja.Say("review_title"),
-		ja.Say("at_once", "what", "「自分の依頼を自分で承認できる」"), "オン オフ")
+		ja.Say("at_once", "what", "自分の依頼を自分で承認できる"), "オン オフ")
 	b.Post(approvalPage, opened(w, "act", "keep", "max_versions", "7")).Leads(t, approvalPage+"?done=saved")
 	b.Post(approvalPage, page.Hidden("act", "keep")).Says(t, http.StatusConflict) // a second answer to the question
 	s := w.SettingsNow()

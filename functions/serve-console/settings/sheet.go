@@ -275,11 +275,8 @@ type changed struct {
 	Alone bool
 }
 
-// mostSaid is how many settings are named that count later.
-const mostSaid = 3
-
 func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (out changes) {
-	later := 0
+	var atOnce, later []string
 	for _, d := range diff {
 		x, ok := tenancy.SettingNamed(d.Field)
 		if ok && !x.OnPage() {
@@ -287,16 +284,14 @@ func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (ou
 		}
 		was, is := t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)
 		out.All = append(out.All, change{t.label(d.Field), t.beside(was, is), t.beside(is, was)})
-		said := t.Say("quoted", "text", t.label(d.Field))
 		if d.Field == "allow_self_approval" || strings.HasPrefix(d.Field, "approvers.") {
-			out.AtOnce += said
+			atOnce = append(atOnce, d.Field)
 		} else {
-			later, out.Later = later+1, out.Later+said
+			later = append(later, d.Field)
 		}
 	}
-	if later > mostSaid {
-		out.Later = t.Say("later_others")
-	}
+	out.AtOnce = web.Joined(atOnce, t.label, t.Say("and"))
+	out.Later = web.Joined(later, t.label, t.Say("and"))
 	return out
 }
 

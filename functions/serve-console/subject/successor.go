@@ -135,7 +135,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	reader := Reader{Locale: v.Locale, Person: name, Unit: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
 	d := pageData{Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum,
-		Request: cmp.Or(card.OneLine(titleOf(a)), v.Untitled()), By: name(a.Origin().User),
+		Request: cmp.Or(card.OneLine(decide.TitleOf(a)), v.Untitled()), By: name(a.Origin().User),
 		Asks: x.Vacancy, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
 		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText}
 	if rule := g.Terms.Rule; rule != nil {
@@ -165,19 +165,6 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.Show(w, r, v, doc, "stand-ins/successor")
 }
 
-// titleOf returns what a model called a subject.
-func titleOf(a decide.Subject) string {
-	switch of := a.(type) {
-	case *task.Aggregate:
-		if of.Task != nil {
-			return of.Task.Title
-		}
-	case *conversation.Aggregate:
-		return of.Conversation.Title
-	}
-	return ""
-}
-
 func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, a decide.Subject) error {
 	x := successorBy(r)
 	ctx, cancel := context.WithTimeout(r.Context(), Within)
@@ -192,45 +179,20 @@ func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Vi
 	return c.show(w, r, v, on, a, x, verdict.Err)
 }
 
-// mostAsked bounds the people about whom Slack is asked one by one, since its list of people doesn't have them.
-const mostAsked = 50
-
 // Gone returns why people whom gates name may not stamp any more, by id. With explain.ErrUnverified there may be others,
 // or Slack doesn't answer. A gate may be nil.
 func (c *Acts) Gone(ctx context.Context, v *web.Viewer, gates ...*aggregate.Gate) (map[string]tenancy.Rule, error) {
 	members, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
-	if err != nil {
-		return nil, err
-	}
 	var ids []string
 	for _, g := range gates {
-		if g != nil {
+		if g != nil && err == nil {
 			ids = append(ids, NamedOf(g)...)
 		}
 	}
-	slices.Sort(ids)
-	asked := 0
-	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
-		if _, listed := members.Person(id); !listed {
-			asked++
-		}
-		return asked > mostAsked
-	})
-	gone, err := members.Refused(ctx, c.Slack, ids, nil)
-	if asked > mostAsked {
-		err = cmp.Or(err, explain.ErrUnverified)
+	if len(ids) == 0 {
+		return nil, err
 	}
-	return gone, err
-}
-
-// Vacant returns those who are gone without whom a gate can't be settled. g may be nil.
-func Vacant(g *aggregate.Gate, gone map[string]tenancy.Rule) []circulation.Vacant {
-	if g == nil || len(gone) == 0 {
-		return nil
-	}
-	of := g.Circulating()
-	st := circulation.Walk(of)
-	return st.Stuck(of, func(p circulation.Person) bool { return gone[p.User] != "" })
+	return members.Gone(ctx, c.Slack, ids)
 }
 
 // Vacancy is somebody who can't stamp any more, and where their successor is named.
@@ -242,7 +204,7 @@ type Vacancy struct {
 
 // Vacancies draws those without whom a gate can't be settled.
 func (r Reader) Vacancies(g *aggregate.Gate, gone map[string]tenancy.Rule, to func(int, string) string) []Vacancy {
-	return web.Each(Vacant(g, gone), func(p circulation.Vacant) Vacancy {
+	return web.Each(g.Stuck(func(user string) bool { return gone[user] != "" }), func(p circulation.Vacant) Vacancy {
 		st := circulation.Walk(g.Circulating())
 		user, stage := p.Person.User, cmp.Or(card.OneLine(g.Route.Stages[p.Stage-1].Name), strconv.Itoa(p.Stage))
 		return Vacancy{stage, r.Person(user), web.TextsOf("successor", r.Locale).In("gone", gone[user]), to(p.Stage, user),

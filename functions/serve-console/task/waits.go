@@ -88,7 +88,9 @@ func (c *Pages) vacant(ctx context.Context, v *web.Viewer, all []askedItem) (out
 	gates := web.Each(all, askedItem.ruled)
 	gone, err := c.Gone(ctx, v, gates...)
 	for i, x := range all {
-		if x.gone, x.vacant = gone, subject.Vacant(gates[i], gone); x.vacant != nil {
+		if x.gone, x.vacant = gone, gates[i].Stuck(func(user string) bool {
+			return gone[user] != ""
+		}); x.vacant != nil {
 			out = append(out, x)
 		}
 	}

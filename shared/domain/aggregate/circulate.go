@@ -327,3 +327,14 @@ func (h *Head) OnRoute(key string, g *Gate) error {
 func (h *Head) Stands(key string, g *Gate, sum string) bool {
 	return g.Status == Approved && g.AskedSum == sum && h.AsOpened(key, g) == nil && h.asSettled(key, g)
 }
+
+// Stuck returns those without whom the gate can't be settled, of people who are gone. A gate that is nil or under no
+// rule isn't stuck.
+func (g *Gate) Stuck(gone func(user string) bool) []circulation.Vacant {
+	if !g.Ruled() {
+		return nil
+	}
+	of := g.Circulating()
+	st := circulation.Walk(of)
+	return st.Stuck(of, func(p circulation.Person) bool { return gone(p.User) })
+}

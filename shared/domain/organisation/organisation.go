@@ -21,7 +21,9 @@ package organisation
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strings"
 )
 
 // Position is what posts are called, and where they stand among others.
@@ -152,6 +154,30 @@ func (o *Organisation) Everybody() (all []Person) {
 		}
 	}
 	return all
+}
+
+// Search finds people of any day by number, a part of their name, or an address. Blanks in names don't matter.
+func (o *Organisation) Search(text string) (all []Person) {
+	folded := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
+	want := folded(text)
+	for _, p := range o.Everybody() {
+		if strings.EqualFold(p.Number, want) || strings.Contains(folded(p.Name), want) ||
+			slices.Contains(p.Mails, want) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// ByNumber puts 2 before 10, and all numbers before what else people are told apart by.
+func ByNumber(a, b Person) int {
+	length := func(s string) int {
+		if strings.Trim(s, "0123456789") != "" {
+			return math.MaxInt
+		}
+		return len(s)
+	}
+	return cmp.Or(cmp.Compare(length(a.Number), length(b.Number)), strings.Compare(a.Number, b.Number))
 }
 
 // Away returns who is away on a day, by number.

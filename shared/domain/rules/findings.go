@@ -63,7 +63,13 @@ func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 				}
 			}
 		}
-		all = append(all, rule.Route.findings(rule.ID, d, today, next)...)
+		of := rule.Route.findings(rule.ID, d, today, next)
+		if r.CoveredBy(i) != nil { // nothing is refused that it doesn't get
+			of = slices.DeleteFunc(of, func(f Finding) bool {
+				return f.Kind == FindingUnorganised || f.Kind == FindingUnknown || f.Kind == FindingHands
+			})
+		}
+		all = append(all, of...)
 	}
 	all = append(all, r.Last.reads().Route.findings(LastID, d, today, next)...)
 	return append(all, r.Last.Writes.Route.findings(LastID, d, today, next)...)
