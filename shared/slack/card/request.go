@@ -96,8 +96,7 @@ func (d drawing) eachFile() (read []string) {
 			text = d.w.FilePart
 		}
 		line := fill(text, "name", d.fileName(f.SharedFile), "n", conversation.Grouped(f.Shown),
-			"all", conversation.Grouped(f.Characters), "size", Size(f.Bytes), "hash",
-			f.SHA256[:min(12, len(f.SHA256))])
+			"all", conversation.Grouped(f.Characters), "size", Size(f.Bytes), "hash", f.SHA256[:min(12, len(f.SHA256))])
 		for _, r := range f.Remarks {
 			line += " " + explain.FileRemark(d.w.Locale, r)
 		}

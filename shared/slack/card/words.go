@@ -159,12 +159,11 @@ type conversationWords struct {
 	// The card of an action: its headings, and what it would do.
 	Action, Asks, AsksText, Header, Running, Done, Failed, Unknown string
 
-	Effect                 map[conversation.ActionType]string // what happens after an approval
-	Above, Inside          string                             // where people see it
-	Approved, ApprovedLast string                             // when it happens
-	Rest                   map[string]string                  // how many of these are not shown whole
-	Again                  string                             // above what goes on in another section
-	TooMuch                string                             // why nobody can approve it
+	Effect                                map[conversation.ActionType]string // what happens after an approval
+	Above, Inside, Approved, ApprovedLast string                             // where people see it, and when it happens
+	Rest                                  map[string]string                  // how many of these are not shown whole
+	Again                                 string                             // above what goes on in another section
+	TooMuch                               string                             // why nobody can approve it
 
 	Limit, About, Script, Argv, Commands, Command, Shortened, Cancel, FetchAgain string
 	ConfirmTitle, ConfirmText, ConfirmCall, ConfirmYes                           string
