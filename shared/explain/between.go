@@ -157,12 +157,13 @@ func Money(locale string, a rules.Amount) string {
 	case a.Currency == "":
 		return w.NoMoney
 	case a.Currency == "JPY":
-		return "¥" + grouped(string(a.Value))
+		return "¥" + Grouped(string(a.Value))
 	}
-	return grouped(string(a.Value)) + " " + a.Currency
+	return Grouped(string(a.Value)) + " " + a.Currency
 }
 
-func grouped(number string) string {
+// Grouped writes a number with commas between thousands.
+func Grouped(number string) string {
 	whole, decimals, point := strings.Cut(number, ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]

@@ -272,7 +272,7 @@ func (w *lineWords) rows(n string) string {
 	if n == "1" {
 		return w.oneRow
 	}
-	return fillLine(w.exactly, "n", grouped(n))
+	return fillLine(w.exactly, "n", Grouped(n))
 }
 
 // entries says how many things a list beside the line has.

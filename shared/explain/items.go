@@ -321,7 +321,7 @@ func (t *teller) sheet() {
 	list, literal := rows.([]any)
 	said := l.w.rows(strconv.Itoa(len(list)))
 	if !literal {
-		said = fillLine(l.w.atMost, "n", grouped(strconv.Itoa(l.most(rows))))
+		said = fillLine(l.w.atMost, "n", Grouped(strconv.Itoa(l.most(rows))))
 	}
 	name, _ := id.(string)
 	label := t.look.labels()[name]

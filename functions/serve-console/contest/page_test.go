@@ -67,7 +67,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 		"リーダーの AI が応答しませんでした", "5.2 秒")
 	best := contest.TeamHash("team-a") + ".1"
 	page.Lacks(t, "data-live")
-	b.Get(k.Page()+"/members/"+best).Says(t, http.StatusOK, "調べました", "二行目")
+	b.Get(k.Page()+"/members/"+best).Says(t, http.StatusOK, "コンテスト › このコンテスト ›", "調べました", "二行目")
 	b.Get(k.Page()+"/members/x.1").Says(t, http.StatusNotFound)
 	second := contest.TeamHash("team-b") + ".1"
 	b.Get(k.Page()+"?beside="+second).Says(t, http.StatusOK, "別の行", "二行目", "80.00")

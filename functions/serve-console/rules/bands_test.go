@@ -50,6 +50,10 @@ func TestTheListSaysTheBandsThatRulesGet(t *testing.T) {
 	draft := b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "delete.1"))
 	b.Post("/console/rules", draft.Hidden("act", "check")).Says(t, 200, "削除 「中くらい」",
 		"外部への書き込み · 10万円〜100万円未満 部長 鈴木 一郎 詳しく").Lacks(t, `role="region"`)
+	// A rule whose requests an earlier one takes says so, and on the list alone nothing asks to be checked.
+	b.Get("/console/rules").Lacks(t, "使われません").Lacks(t, `class="buttons save"`)
+	b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "up.2")).Says(t, 200,
+		"使われません: 上の「少ない額」が先に受けます。").Holds(t, `class="buttons save"`)
 	b.In("en").Get("/console/rules").Says(t, 200, "¥1,000,000 or more 100万円以上 · also if the amount can’t be read",
 		"¥100,000 to below ¥1,000,000 中くらい", "Less than ¥100,000 少ない額")
 }

@@ -243,7 +243,8 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 		"次のツールでは金額がいつも不明なので、「以上」の条件に必ず当てはまります (ツールのページで、金額の引数が指定されていません): 「完了通知」",
 		"「完了通知」 #人事 承認 2 つ・別の人 2 人 ルール 1「10万円以上の外部書き込み」")
 	// Whatever else writes outside is refused, until an administrator chooses otherwise.
-	last := b.Post(path, list.Hidden("act", "edit.writes")).Says(t, http.StatusOK, "外部に書き込む依頼")
+	last := b.Post(path, list.Hidden("act", "edit.writes")).Says(t, http.StatusOK, "外部に書き込む依頼",
+		"上のどの行にも当てはまらない依頼", "決まった文で依頼を断る 次の順に承認してもらう 文を添えて依頼を断る")
 	list = b.Post(path+"/rule", last.Hidden("outcome", "route", "stages.0.name", "承認", "stages.0.kind", "people",
 		"stages.0.people", "|"+webapi.Tanaka, "stages.0.need", "1", "stages.0.vacant", "refuse", "stages.0.own", "refu"+
 			"se", "stages.0.twice", "again", "act", "keep"))

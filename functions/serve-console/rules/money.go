@@ -1,11 +1,11 @@
 package rules
 
 import (
-	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/rules"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -36,9 +36,7 @@ func commas(n rules.Decimal) string {
 	if !n.Valid() {
 		return string(n)
 	}
-	whole, _, _ := strings.Cut(string(n), ".")
-	of, _ := strconv.ParseInt(whole, 10, 64) // at most rules.MaxDigits digits
-	return web.Count(of) + string(n)[len(whole):]
+	return explain.Grouped(string(n))
 }
 
 // yen is the currency that a form has until somebody types another.

@@ -108,8 +108,12 @@ func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
 	a.Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", "加わる人 4", "新しい部署 2", "佐藤 花子 (2) 加わる人 人事部 (B) 部長",
 		"2099-10-01 から変わること 加わる人 1", "髙橋 誠 (5) 加わる人", ja.Say("first_hint"), "UTF-8",
 		"髙橋 誠 (5) 上長 田中 恵 (3)", "高橋 ゲスト (4) 区分 委託",
+		"人事部 (B) 新しい部署 本社 (A) の下",
 		ja.Say("with_account")+" 4 人", ja.Say("nobody")+" 1 "+ja.Say("nobody_note")+" Alex Kim ("+webapi.Alex+")")
 	expect.That(t, !stands(w).Stands(), "it is saved before anybody said so")
+	a.Lacks(t, ja.Say("nobody_approves"))
+	strangers := strings.ReplaceAll(staffFile, "@example.com", "@example.org")
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(strangers)).Says(t, http.StatusOK, ja.Say("nobody_approves"))
 	save := strings.Index(a.Body, `value="save"`)
 	expect.That(t, save > strings.Index(a.Body, `id="day-0"`), "what is saved stands below where it is saved")
 	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther).Leads(t, page+"?done=saved")

@@ -109,7 +109,7 @@ func testAnUnknownFileIsReadAsSomebodySays(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	const file = "Nr,Vor,Zu,Adresse,Bereich,Vertrag,---\n7,Ichiro,Suzuki,suzuki@example.com,Leitung/Einkauf,fest,x\n"
 	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(file)).Says(t, http.StatusUnprocessableEntity,
-		ja.In("missing", "name"), ja.In("missing", "department"), ja.In("layouts", ""))
+		ja.In("missing", "name"), ja.In("missing", "department"), ja.In("layouts", "")).Lacks(t, "<h2>"+ja.Say("asked_title"))
 	form := answers(a, "show")
 	for key, as := range map[string]string{"nr": "employee_number", "vor": "given_name", "zu": "family_name",
 		"adresse": "email", "bereich": "department", "vertrag": "employment"} {

@@ -107,7 +107,7 @@ func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 		return nil, fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
 	}
 	err = a.looked(func(d *decide.Directory) error {
-		for _, id := range readersOf(x) {
+		for _, id := range x.Readers() {
 			d.Full(id)
 		}
 		all = x.Findings(d, a.today(), a.next())

@@ -237,25 +237,11 @@ func (a *asked) placesToTry(is string) (all []web.Choice) {
 	return all
 }
 
-// routed returns the rules as far as gates open by them: conversations' actions are left to the settings unless a rule
-// names them, so a rule before all others takes them.
-func routed(x *rules.Rules) *rules.Rules {
-	if x.Actions() {
-		return x
-	}
-	only := *x
-	aside := []rules.Rule{
-		{When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}}, Outcome: rules.Outcome{Refuse: "-"}},
-	}
-	only.Rules = slices.Concat(aside, x.Rules)
-	return &only
-}
-
 // ways returns the weakest way to each tool that writes.
 func (a *asked) ways(x *rules.Rules) explain.Table {
 	out := explain.Table{Long: true, Columns: a.Columns("tool", "way_from", "way_least", "rule")}
 	several := slices.ContainsFunc(x.Rules, func(r rules.Rule) bool { return r.When.Places != nil })
-	for _, way := range routed(x).Ways(knownOf(a.tools, true)) {
+	for _, way := range x.Opening().Ways(knownOf(a.tools, true)) {
 		row := []string{a.tool(way.Tool), a.Say("way_refused"), "–", "–"}
 		if !way.Refused {
 			least := a.Say("least", "stamps", way.Stamps, "hands", max(way.Hands, 1))

@@ -127,7 +127,8 @@ func testReviewed(t *testing.T, w *consoletest.World) {
 	form.Set("act", "review")
 	b.Post(approvalPage, form).Says(t, http.StatusOK, ja.Say("import_same")).Lacks(t, `value="save"`)
 	form.Set("max_versions", "7")
-	b.Post(approvalPage, form).Says(t, http.StatusOK, ja.Say("only_later")).Lacks(t, "いま承認待ちのものにも", "の変更は、これから")
+	b.Post(approvalPage, form).Says(t, http.StatusOK, "設定 › 承認 ›")
+	b.Post(approvalPage, form).Says(t, http.StatusOK, ja.Say("later", "what", "バージョンの上限")).Lacks(t, "いま承認待ちのものにも")
 	form["approvers.users"] = []string{"", webapi.Sato, webapi.Tanaka}
 	form["allow_self_approval"] = []string{"false"}
 	form["register"] = []string{"true", "false"} // as browsers send a switch that is on

@@ -157,8 +157,14 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 			return c.ChannelOf(r.Context(), v, a.Origin(), words.Say("that_channel"))
 		})
 		d.Problem = surface.Note(why)
-		if r, is := errors.AsType[*circulation.Refusal](why); is && r.Why == circulation.WhySelf && !r.Put {
+		r, _ := errors.AsType[*circulation.Refusal](why)
+		switch {
+		case r != nil && r.Why == circulation.WhySelf && !r.Put:
 			d.Problem = words.Say("own_request")
+		case r != nil && r.Why == circulation.WhyParty && x.For == v.User:
+			d.Problem = words.Say("own_place")
+		case r != nil && r.Why == circulation.WhyParty && x.To == v.User:
+			d.Problem = words.Say("to_self")
 		}
 	}
 	doc := web.Document{Title: words.Say("name_successor"), Here: "approvals", Data: d, Status: status}

@@ -177,7 +177,7 @@ func testRefusals(t *testing.T, w *consoletest.World) {
 	w.PlannedOnRoute(w.SettingsNow(), pipelinetest.Along([]string{webapi.Sato}, 1,
 		pipelinetest.Desk("課長", 1, webapi.Tanaka),
 		pipelinetest.Desk("部長", 1, gone, webapi.Suzuki, webapi.Alex)), consoletest.Message(1, "勤怠です"))
-	refuses(t, w, set("for", webapi.Suzuki), "自分の担当の変更")
+	refuses(t, w, set("for", webapi.Suzuki), "自分の担当は変更できません")
 	refuses(t, w, func(url.Values) {}, "この段階の担当に入っています")
 }
 

@@ -5,8 +5,11 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+<<<<<<< ours
 	"slices"
 	"strconv"
+=======
+>>>>>>> theirs
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,7 +17,6 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -134,22 +136,13 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 		is.Who = d.surface.Deciders(d.settings, x.origin, x.askers()...)
 	} else {
 		d.Channel = is.Channel
-		if is.Stages = d.Chips(g); !x.onlyVacant(g) {
+		if is.Stages = d.Chips(g); !g.OnlyOwedBy(x.vacant) {
 			is.Who = d.Waits(g)
 		}
 	}
 	d.tells(&is, x, sum)
 	is.Vacancies = d.Vacancies(x.ruled(), x.gone, subject.Successors(is.Path, x.ID))
 	return is
-}
-
-// onlyVacant reports whether nobody owes a stamp but people who can't stamp.
-func (x askedItem) onlyVacant(g *aggregate.Gate) bool {
-	st := circulation.Walk(g.Circulating())
-	owing := st.Owes()
-	return len(owing) > 0 && !slices.ContainsFunc(owing, func(p circulation.Person) bool {
-		return !slices.ContainsFunc(x.vacant, func(v circulation.Vacant) bool { return v.Person == p })
-	})
 }
 
 // title is what the request of an item is called.

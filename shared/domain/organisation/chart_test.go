@@ -349,3 +349,17 @@ func TestWithoutAnAccountAreThoseOfTheDay(t *testing.T) {
 	expect.Same(t, map[string]string{"U1": "1008"},
 		o.Match([]organisation.Account{{ID: "U1", Mails: []string{"yamamoto@midori.example"}}}, day(firstDay)).Numbers())
 }
+
+// Numbers stand in their order, as people count, and before addresses and ids.
+func TestPeopleStandByTheirNumbers(t *testing.T) {
+	var all []organisation.Person
+	for _, number := range []string{"tanaka@example.com", "100", "2", "10", "1", "A7"} {
+		all = append(all, organisation.Person{Number: number})
+	}
+	slices.SortStableFunc(all, organisation.ByNumber)
+	var got []string
+	for _, p := range all {
+		got = append(got, p.Number)
+	}
+	expect.Is(t, strings.Join(got, " "), "1 2 10 100 A7 tanaka@example.com", "numbers")
+}

@@ -139,6 +139,13 @@ func TestWhatARemovedOrganisationEmptiesIsFound(t *testing.T) {
 		{Kind: rules.FindingUnorganised, Rule: id(2), Stage: 1}, {Kind: rules.FindingUnorganised, Rule: id(2), Stage: 2}})
 }
 
+// Of a rule that takes no request it isn't said that its requests are refused.
+func TestNothingIsRefusedThatARuleDoesNotTake(t *testing.T) {
+	r := of(rule(1, writing(), people(1, refuse, "A")), rule(2, writing(), manager(1, up)))
+	covered := rules.Finding{Kind: rules.FindingCovered, Rule: id(2), By: id(1)}
+	expect.Same(t, r.Findings(&company{}, today, ""), []rules.Finding{covered})
+}
+
 // covering are the conditions of two rules, and whether the first is called wider.
 type covering struct {
 	wide, narrow rules.Conditions

@@ -58,6 +58,32 @@ func (r *Rules) Actions() bool {
 	})
 }
 
+// Readers returns the accounts that are told after decisions.
+func (r *Rules) Readers() (ids []string) {
+	outcomes := []Outcome{r.Last.Reads, r.Last.Writes}
+	for _, x := range r.Rules {
+		outcomes = append(outcomes, x.Outcome)
+	}
+	for _, o := range outcomes {
+		if o.Route != nil && o.Route.Readers != nil {
+			ids = append(ids, o.Route.Readers.People...)
+		}
+	}
+	return ids
+}
+
+// Opening returns the rules as far as gates open by them: actions are left to the settings unless a rule names them, so
+// a rule before all others takes them.
+func (r *Rules) Opening() *Rules {
+	if r.Actions() {
+		return r
+	}
+	only := *r
+	aside := []Rule{{When: Conditions{Kinds: []Kind{KindAction}}, Outcome: Outcome{Refuse: "-"}}}
+	only.Rules = slices.Concat(aside, r.Rules)
+	return &only
+}
+
 // Rule says what becomes of the requests that meet its conditions.
 type Rule struct {
 	ID   string     `json:"id"` // ULID
