@@ -5,11 +5,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-<<<<<<< ours
-	"slices"
 	"strconv"
-=======
->>>>>>> theirs
 	"strings"
 	"unicode"
 	"unicode/utf8"
