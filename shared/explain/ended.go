@@ -193,7 +193,7 @@ func (w endWords) inBrackets(r aggregate.Reason, detail string) string {
 		return language.Fill(w.Spent, "spent", spent, "limit", limit)
 	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
 		r == task.ReasonHourTenant || r == task.ReasonNearlyFull:
-		return language.Fill(w.AtMost, "n", grouped(detail))
+		return language.Fill(w.AtMost, "n", Grouped(detail))
 	case r == task.ReasonNoSource && sums && spent == "":
 		text := w.SourceUnnamed
 		if limit == "" {
