@@ -236,6 +236,10 @@ func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
 		if today.From = a.today(); f != today && slices.Contains(all[:i], today) {
 			continue // it is so today already
 		}
+		condition := rules.Finding{Kind: rules.FindingUnorganised, Rule: f.Rule}
+		if f.Kind == condition.Kind && f.Stage > 0 && slices.Contains(all, condition) {
+			continue // it is never used, and refuses nothing
+		}
 		if text := a.finding(x, f, a.today()); !slices.Contains(out, text) {
 			out = append(out, text)
 		}

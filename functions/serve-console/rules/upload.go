@@ -105,7 +105,7 @@ type uploadData struct {
 	web.Came
 	First, Same, Unread, Moved bool
 	Incomplete, Mailless, Save bool
-	Nobody                     bool // has an account, so that nobody could approve
+	Nobody                     bool // has a full member's account, so that nobody could approve
 	Facts                      []fact
 	Days                       []day
 	Later                      bool // later days were not compared
@@ -245,7 +245,10 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 	o *organisation.Organisation, m *organisation.Matching) {
 	d.Incomplete, d.Mailless = l.more, len(l.accounts) > 0 &&
 		!slices.ContainsFunc(l.accounts, func(u slackapi.User) bool { return u.Mail != "" })
-	d.Nobody = len(m.Accounts) == 0
+	d.Nobody = true
+	for _, all := range m.Accounts {
+		d.Nobody = d.Nobody && !slices.ContainsFunc(all, func(a organisation.Matched) bool { return !a.Guest })
+	}
 	d.Facts = append(d.Facts, fact{t.Say("with_account"), t.people(len(m.Accounts))},
 		fact{t.Say("nobody"), t.Say("accounts", "n", web.Count(int64(len(m.Nobody))))})
 	named := t.accountOf(l.names())

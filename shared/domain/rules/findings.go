@@ -64,7 +64,7 @@ func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 			}
 		}
 		of := rule.Route.findings(rule.ID, d, today, next)
-		if r.CoveredBy(i) != nil || rule.When.Requester != nil && d.Org() == "" { // nothing is refused that it doesn't get
+		if r.CoveredBy(i) != nil { // nothing is refused that it doesn't get
 			of = slices.DeleteFunc(of, func(f Finding) bool {
 				return f.Kind == FindingUnorganised || f.Kind == FindingUnknown || f.Kind == FindingHands
 			})
