@@ -57,3 +57,17 @@ func TestTheListSaysTheBandsThatRulesGet(t *testing.T) {
 	b.In("en").Get("/console/rules").Says(t, 200, "¥1,000,000 or more 100万円以上 · also if the amount can’t be read",
 		"¥100,000 to below ¥1,000,000 中くらい", "Less than ¥100,000 少ない額")
 }
+
+// Of a rule that is never used for want of an organisation it isn't said, too, that it refuses for want of one.
+func TestAnUnusedRuleIsNotSaidToRefuse(t *testing.T) {
+	w := consoletest.Start(t)
+	x := rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "営業部",
+		When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"営業部"}}},
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "上長", Need: 1, Empty: rules.EmptyUp,
+			Who: rules.Who{Kind: rules.WhoManager, Level: 1}}}}}}}}
+	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	b := w.As(webapi.Suzuki)
+	b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "check")).Says(t, 200, "条件に組織表が必要です。使われません。").
+		Lacks(t, "この依頼は断られます")
+}
