@@ -239,14 +239,15 @@ func TestAPageSaysWhatHappensNow(t *testing.T) {
 		"実行ステップ v2 を作成しています。":           {Policies: approved, Plans: []Version{plan(1, aggregate.Rejected)}},
 		"実行しています。":                      {Policies: approved, Plans: []Version{plan(1, aggregate.Approved)}},
 		"ステップ 2/2「送信」を実行しています。":         {Attempts: runs(done, Run{Step: Step{Name: "送信"}})},
-		`ステップ 1/1「\』を実行しました。」を実行しています。`: {Attempts: runs(Run{Step: Step{Name: "』を実行しました。"}})},
-		"ステップ 1/1「送信』済み」を実行しています。":      {Attempts: runs(Run{Step: Step{Name: "送信」済み"}})},
+		`ステップ 1/1「\』を実行しました。」を実行しています。`: {Attempts: runs(Run{Status: "running", Step: Step{Name: "』を実行しました。"}})},
+		"ステップ 1/1「送信』済み」を実行しています。":      {Attempts: runs(Run{Status: "running", Step: Step{Name: "送信」済み"}})},
 	} {
 		expect.Is(t, h.doing("ja"), want)
 		h.Doing = want
 		expect.That(t, h.News(), "the page doesn't begin with it")
 	}
 	expect.Is(t, History{Attempts: runs(done, done)}.doing("ja"), "実行しています。", "before the summary")
+	expect.Is(t, History{Attempts: runs(Run{}, Run{})}.doing("ja"), "実行しています。", "before the first step")
 	for what, h := range map[string]History{"a gate": {Gate: &Gate{}}, "an end": {Ending: "x"}, "a failure": {Parked: "x"},
 		"a result": {Attempts: []Attempt{{Summary: "x"}}}, "a pause": {Waits: time.Now()},
 		"a choice": {Choice: &task.Choice{}}} {
