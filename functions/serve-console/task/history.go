@@ -84,7 +84,10 @@ func (t History) doing(locale string) string {
 	}
 	if len(t.Attempts) > 0 {
 		for i, s := range t.Attempts[0].Steps {
-			if s.Status != string(task.StepCompleted) && (i > 0 || s.Status != "") {
+			if i == 0 && s.Status == "" {
+				break // none has begun
+			}
+			if s.Status != string(task.StepCompleted) {
 				return words.In("doing", "step", "n", i+1, "all", len(t.Attempts[0].Steps), "name",
 					explain.Within(locale, s.Step.Name))
 			}
