@@ -214,7 +214,7 @@ func ruleLooks(w *consoletest.World) []look {
 		{name: "settings-ruled", path: approvalPage},
 		{name: "rules-end", path: path, form: list.Hidden("act", "end")},
 		{name: "rules-import", path: path + "/import", form: list.Hidden("text",
-			"form: 2\nrules:\n- name: x\n  whom: y\n- name: x\n")},
+			"form: 1\nrules:\n- name: x\n  whom: y\n- name: x\n")},
 	}
 }
 

@@ -33,11 +33,12 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 )
 
 // Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
 // it, because a condition that isn't known here would let the wrong rule decide.
-const Form = 1
+const Form = 2
 
 // Rules are a tenant's rules. The first rule whose conditions all hold decides; Last decides where none does.
 type Rules struct {
@@ -95,8 +96,10 @@ type Policy struct {
 // OfIDs reports whether the rule itself names everybody, so that a route needs no look-up of groups, managers or
 // positions, or of who else is in the channel. Stages of the kinds in also don't count.
 func (p *Policy) OfIDs(also ...WhoKind) bool {
-	for _, s := range p.Stages {
-		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty.has(ThenUp) {
+	sources, _ := p.Sources()
+	for _, s := range sources {
+		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty.has(ThenUp) ||
+			s.Dissent == circulation.ObjectionRaised {
 			return false
 		}
 	}
@@ -108,8 +111,15 @@ type Stage struct {
 	Name string `json:"name"`
 	Who  Who    `json:"who"`
 	Need int    `json:"need"` // how many of them must stamp; 0: all
+	// Beside are more people who are asked at the same time. A stage that has them is left out in no case.
+	Beside []Source `json:"beside,omitempty"`
 	// Empty says what happens if fewer people than must stamp are left. A channel's stage has none.
 	Empty Empty `json:"empty,omitzero"`
+	// As says that its people are only consulted, and Dissent what follows then if one objects.
+	As         circulation.As        `json:"as,omitempty"`
+	Dissent    circulation.Objection `json:"dissent,omitempty"`
+	NoStandIns bool                  `json:"no_stand_ins,omitempty"` // nobody acts for its people
+	Minutes    bool                  `json:"minutes,omitempty"`      // the last of its stamps needs a file, or one before it
 	// Others lets people stamp who work for the company without being its employees.
 	Others bool `json:"others,omitempty"`
 }
@@ -121,7 +131,8 @@ type Who struct {
 	Group      string   `json:"group,omitempty"`      // id of a Slack user group
 	Level      int      `json:"level,omitempty"`      // of the manager above the requester; 1: the direct one
 	Position   string   `json:"position,omitempty"`   // of Department
-	Department string   `json:"department,omitempty"` // code in the organisation
+	Department string   `json:"department,omitempty"` // code in the organisation; none: the nearest above the requester
+	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
 }
 
 // WhoKind is a way to find people.
@@ -262,15 +273,15 @@ func (p *Policy) hands(stages int) int {
 }
 
 // AllHands returns how many different people a route of the policy needs.
-func (p *Policy) AllHands() int { return p.hands(len(p.Stages)) }
+func (p *Policy) AllHands() int { return p.hands(len(approving(p.Stages))) }
 
 // LeastHands returns how many different people a route of the policy needs at the least: fewer than of all its stages
 // if one person may have several of them.
 func (p *Policy) LeastHands() int {
-	n := len(p.Stages)
+	n := 0
 	for i := range p.Stages {
-		if p.mayRepeat(i) {
-			n--
+		if p.Stages[i].approves() && !p.mayRepeat(i) {
+			n++
 		}
 	}
 	return p.hands(n)
@@ -284,7 +295,11 @@ func (p *Policy) mayRepeat(i int) bool {
 		return false
 	}
 	sure, names, named := 0, []string{}, s.Who.Kind == WhoPeople && !s.Empty.has(ThenUp)
-	for _, before := range p.Stages[:i] {
+	earlier, _ := (&Policy{Stages: p.Stages[:i]}).Sources()
+	for _, before := range earlier {
+		if s.approves() && !before.approves() {
+			continue
+		}
 		named = named && before.Who.Kind == WhoPeople && !before.Empty.has(ThenUp)
 		names = append(names, before.Who.People...)
 		if n := before.Need; n > 0 {
@@ -310,7 +325,13 @@ func named(stages []Stage) (n int) {
 }
 
 // least returns the fewest stamps that a stage asks if it finds people.
-func (s Stage) least() int { return max(s.Need, 1) }
+func (s Stage) least() int {
+	n := max(s.Need, 1)
+	for _, x := range s.Beside {
+		n += max(x.Need, 1)
+	}
+	return n
+}
 
 // most returns the most people whom a stage may find.
 func (w Who) most() int {

@@ -1,0 +1,132 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/legible"
+)
+
+// Label is an argument by whose value a mark tells one kind of call from another, such as 費目 of an order.
+type Label struct {
+	Name    string `json:"name"`
+	Pointer string `json:"pointer"` // to a text, a number, or a list of these
+}
+
+// Labelled is met by the values of a label. Only calls whose mark has the label count, so a message that is sent at the
+// end changes nothing. A value that isn't known is in no list: what isn't listed has to be a later rule's that asks no
+// less.
+type Labelled struct {
+	Name string   `json:"name"`
+	Is   Use      `json:"is"` // UseOnly: some calls have the label, and only listed values; UseSome: one is listed
+	List []string `json:"list"`
+}
+
+func (l *Labelled) hold(f *Facts) bool {
+	only, some := true, false
+	has := slices.ContainsFunc(f.Calls, func(c Call) bool { _, is := c.Labels[l.Name]; return is })
+	for _, c := range f.Calls {
+		values, is := c.Labels[l.Name]
+		only = only && (!is || len(values) > 0)
+		for _, value := range values {
+			listed := slices.ContainsFunc(l.List, func(x string) bool { return legible.Narrow(x) == legible.Narrow(value) })
+			only, some = only && listed, some || listed
+		}
+	}
+	return l.Is == UseSome && some || l.Is == UseOnly && has && only
+}
+
+// covers reports whether what meets the other condition meets this one.
+func (l *Labelled) covers(other Labelled) bool {
+	return l.Name == other.Name && (l.Is == UseSome || other.Is == UseOnly) && all(other.List, l.List)
+}
+
+// coversLabels reports whether each condition on a label is met by all that meets the other ones.
+func (c *Conditions) coversLabels(other *Conditions) bool {
+	return !slices.ContainsFunc(c.Labels, func(l Labelled) bool { return !slices.ContainsFunc(other.Labels, l.covers) })
+}
+
+func (l *Labelled) check(p *problems, at string) {
+	p.words(l.Name, at+".name", MaxNamed)
+	p.unless(l.Is == UseOnly || l.Is == UseSome, at+".is", "choice", choices([]Use{UseOnly, UseSome}))
+	p.unless(len(l.List) > 0, at+".list", "some", MaxListed)
+	p.list(l.List, at+".list", MaxListed, func(v, field string) { p.words(v, field, MaxValue) })
+}
+
+func (c *Conditions) checkLabels(p *problems, at string) {
+	p.unless(len(c.Labels) <= MaxPointers, at, "most", MaxPointers)
+	for i := range c.Labels {
+		field := fmt.Sprintf("%s[%d]", at, i)
+		c.Labels[i].check(p, field)
+		p.unless(!slices.ContainsFunc(c.Labels[:i], func(x Labelled) bool { return x.Name == c.Labels[i].Name }),
+			field+".name", "twice")
+	}
+}
+
+// LabelsOf returns what a call of one version of the tool has at each label: none where it isn't known, as of another
+// version, or where a reference, nothing or an empty text or list stands.
+func (m *Mark) LabelsOf(version string, arguments aggregate.JSON) map[string][]string {
+	if m == nil || len(m.LabelledBy) == 0 {
+		return nil
+	}
+	values := map[string][]string{}
+	root, ok := decode(string(arguments))
+	ok = ok && m.Version == version && len(m.Problems()) == 0
+	for _, l := range m.LabelledBy {
+		values[l.Name] = nil
+		if ok {
+			values[l.Name] = textsAt(root, l.Pointer, labelText)
+		}
+	}
+	return values
+}
+
+// labelText returns a text, or a number as it is written.
+func labelText(v any) string {
+	if n, is := v.(json.Number); is && Decimal(n).Valid() {
+		return n.String()
+	}
+	return plainText(v)
+}
+
+func plainText(v any) string {
+	text, _ := v.(string)
+	return text
+}
+
+// textsAt returns the texts at a pointer, and each of a list there; none if one of them isn't known.
+func textsAt(root any, pointer string, text func(any) string) (all []string) {
+	values, why := at(root, Tokens(pointer))
+	if why != "" {
+		return nil
+	}
+	for _, v := range values {
+		list, isList := v.([]any)
+		if !isList {
+			list = []any{v}
+		}
+		for _, v := range list {
+			if text(v) == "" {
+				return nil
+			}
+			all = append(all, text(v))
+		}
+		if len(list) == 0 {
+			return nil
+		}
+	}
+	return all
+}
+
+func (m *Mark) checkLabels(p *problems) {
+	p.unless(len(m.LabelledBy) <= MaxPointers, "labelled_by", "must have at most %d entries", MaxPointers)
+	for i, l := range m.LabelledBy {
+		field := fmt.Sprintf("labelled_by[%d]", i)
+		p.name(l.Name, field+".name", MaxNamed)
+		p.pointer(l.Pointer, field+".pointer")
+		p.unless(!slices.ContainsFunc(m.LabelledBy[:i], func(x Label) bool { return x.Name == l.Name }), field+".name",
+			"is there twice")
+	}
+}
