@@ -143,7 +143,7 @@ func TestARouteCanBeSettledByOthersThanItsAskers(t *testing.T) {
 		d := drawnCompany(t)
 		floor := rules.Floor{Stamps: rapid.IntRange(1, 2).Draw(t, "floor")}
 		floor.HandsFrom = &rules.Money{Value: "20", Currency: "JPY"}
-		for range 10 {
+		for range 30 {
 			f, p := drawnAsk(t, d), drawnPolicy(t)
 			route, err := p.Resolve(f, floor, d)
 			again, err2 := p.Resolve(f, floor, d)
