@@ -3,11 +3,12 @@
 // marked them. Problems and Findings check rules when they are saved. Everything is a pure function; what Slack and the
 // organisation say comes in through Facts and Directory.
 //
-// No condition reads words that people or models write, since words are what whoever asks can choose. Conditions are on
-// who asks, the place, departments and groups, tools by address and name, destinations and amounts. The first rule
-// counts whose conditions all hold. Where none does, the last rule answers: one person of the channel for what only
-// reads, and a refusal for what writes, until an administrator chooses otherwise. A rule that hangs on something
-// unknown refuses, because a later one might ask less.
+// No condition reads words that people or models write, since words are what whoever asks can choose. Conditions are
+// on who asks, the place, departments, positions and groups, tools by address and name, destinations, amounts, days,
+// and labels: values of arguments that an administrator marked, such as 費目. The first rule counts whose conditions all
+// hold. Where none does, the last rule answers: one person of the channel for what only reads, and a refusal for what
+// writes, until an administrator chooses otherwise. A rule that hangs on something unknown refuses, because a later
+// one might ask less.
 //
 // What isn't surely a number is at least every amount and below none: a text in other digits, a reference, an empty
 // list, two currencies, a member that is there twice. Destinations are known only at marked arguments, of one version
@@ -24,6 +25,13 @@
 // The floor is the least that a write outside asks, whatever the rules say, and from an amount on two different people.
 // A rule below it isn't saved, a route below it not opened. Ways gives the weakest way to each tool before rules are
 // saved: it may name one that several rules together close, and misses none.
+//
+// A position without a department is the nearest above whoever asks, of the department of their main post or one
+// above: the first that has such a post on any day, also where it is vacant. Holding it, or outranking it, makes the
+// stage their own. Managers are counted by who leads: a department that nobody leads is no step.
+//
+// A stage may ask several sources side by side, each for stamps of its own, and is then never left out. One that is
+// consulted counts for no hand, no stamp of the floor and no second time of a stage that approves.
 //
 // Where nobody but the askers is in a place, a channel's stage asks the tenant's Home instead. A route has two
 // different hands from two stages on, unless it says otherwise, and they don't fall when stages are left out.

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -142,4 +143,18 @@ func TestFindingsOfSources(t *testing.T) {
 	expect.Is(t, fmt.Sprint(r.Findings(d, today, "")), fmt.Sprint([]rules.Finding{
 		{Kind: rules.FindingVacant, Rule: id(1), Stage: 1, From: today},
 		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "課長"}}))
+}
+
+// What says nothing new is written, and hashed, as it always was.
+func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
+	text := func(v any) string { return string(expect.Value(json.Marshal(v))(t)) }
+	expect.Is(t, text(rule(1, from(some(pay), "1"), head(up))), `{"id":"01JD0000000000000000000001","name":"rule 1",`+
+		`"when":{"tools":{"use":"some","list":[{"address":"https://rooms.example.com/mcp","name":"pay"}]},`+
+		`"amount":{"at_least":"1","currency":"JPY"}},"route":{"stages":[{"name":"stage position","who":{"kind":"position",`+
+		`"position":"部長","department":"sales"},"need":0,"empty":{"vacant":"up","own":"up","twice":"up"}}]}}`)
+	expect.Is(t, text(to("/a")), `{"version":"v1","destinations":["/a"]}`)
+	route := expect.Value(policy(0, people(1, up, "A")).Resolve(asked(reads()), rules.Floor{}, staff()))(t)
+	expect.Is(t, circulation.AskedText(&circulation.Rule{ID: "R"}, &route, "x"), `[["x"],{"id":"R","name":"","revision":0},`+
+		`{"form":2,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
+		`"via":"named by the rule"}],"need":1}],"hands":1,"org":"v1"}]`)
 }
