@@ -58,7 +58,7 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 }
 
 func (s speaker) rule(r *rules.Rule) string {
-	text := s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When),
+	text := s.days(&r.When, "days") + s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When),
 		"route", s.outcome(&r.Outcome))
 	return text + s.In("kinds_said", kindsValue(r.When.Kinds))
 }
@@ -69,7 +69,26 @@ func (s speaker) who(r *rules.Requester) string {
 	}
 	below := func(code string) string { return s.Say("and_below", "department", s.department(code)) }
 	of := slices.Concat(web.Each(r.Departments, below), web.Each(r.Groups, s.person))
-	return s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
+	if r.Positions == nil {
+		return s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
+	}
+	position := list(s, r.Positions, legible.OneLine, s.Say("or"))
+	if of == nil {
+		return s.Say("somebody_who_is", "position", position)
+	}
+	return s.Say("somebody_of_who_is", "list", list(s, of, legible.OneLine, s.Say("or")), "position", position)
+}
+
+// days says on which days a rule takes requests, by a table of texts; "" on all.
+func (s speaker) days(c *rules.Conditions, table string) string {
+	key := map[[2]bool]string{{true, false}: "from", {false, true}: "to", {true, true}: "both"}
+	return s.In(table, key[[2]bool{c.ValidFrom != "", c.ValidTo != ""}], "from", legible.OneLine(c.ValidFrom),
+		"to", legible.OneLine(c.ValidTo))
+}
+
+// labelled says a condition on a kind, by a table of texts.
+func (s speaker) labelled(l rules.Labelled, table string) string {
+	return s.In(table, l.Is, "name", legible.OneLine(l.Name), "list", list(s, l.List, legible.OneLine, s.Say("middot")))
 }
 
 // department returns the name of a department, or the code of one that the organisation doesn't have.
@@ -78,6 +97,9 @@ func (s speaker) department(code string) string {
 }
 
 func (s speaker) position(department, position string) string {
+	if department == "" {
+		return s.Say("who_nearest", "position", legible.OneLine(position))
+	}
 	return s.Say("who_position", "department", s.department(department), "position", legible.OneLine(position))
 }
 
@@ -136,6 +158,9 @@ func (s speaker) what(c *rules.Conditions) string {
 	}
 	if d := c.Destinations; d != nil {
 		to = s.In("to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("and")))
+	}
+	for _, l := range c.Labels {
+		to += s.labelled(l, "labels")
 	}
 	if use == "any" && amount+to != "" {
 		use = "any_such"
@@ -204,8 +229,32 @@ func number(i int) string {
 }
 
 func (s speaker) stage(x *rules.Stage) string {
-	name := legible.OneLine(x.Name)
-	text := ""
+	var all []string
+	for i, source := range x.Sources() {
+		name := legible.OneLine(x.Name)
+		if i > 0 {
+			name = s.Say("beside")
+		}
+		all = append(all, s.source(name, &source))
+	}
+	text := strings.Join(all, s.Say("beside_and"))
+	if x.Others {
+		text += s.Say("others_too")
+	}
+	if x.As != "" {
+		text += s.In("consulted", cmp.Or(x.Dissent, "note"))
+	}
+	if x.NoStandIns {
+		text += s.Say("no_stand_ins")
+	}
+	if x.Minutes {
+		text += s.Say("minutes")
+	}
+	return text + s.empty(x.Empty)
+}
+
+// source says whom a stage of one source asks.
+func (s speaker) source(name string, x *rules.Stage) (text string) {
 	switch w := x.Who; w.Kind {
 	case rules.WhoPeople:
 		text = s.of(name, x, list(s, w.People, s.person, s.Say("middot")), len(w.People))
@@ -218,10 +267,7 @@ func (s speaker) stage(x *rules.Stage) string {
 	case rules.WhoChannel:
 		text = called(name, s.Say("who_channel"))
 	}
-	if x.Others {
-		text += s.Say("others_too")
-	}
-	return text + s.empty(x.Empty)
+	return text
 }
 
 // empty says what happens if too few people are left: the same of several causes once. Nothing is said of a refusal,

@@ -199,7 +199,7 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 	case s == nil:
 		s = &Stage{}
 	default:
-		sources = placed(s.sources(), f, d)
+		sources = placed(s.Sources(), f, d)
 	}
 	for i := range sources {
 		found = append(found, sources[i].Who.find(f, d)...)

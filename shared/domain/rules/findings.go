@@ -79,7 +79,7 @@ func (r *Rules) Emptied(d Directory, days ...string) (all []Finding) {
 			once := f
 			once.From = ""
 			ofGroup := !slices.ContainsFunc(r.policies(f.Rule), func(p *Policy) bool {
-				return f.Stage <= len(p.Stages) && f.Stage > 0 && slices.ContainsFunc(p.Stages[f.Stage-1].sources(),
+				return f.Stage <= len(p.Stages) && f.Stage > 0 && slices.ContainsFunc(p.Stages[f.Stage-1].Sources(),
 					func(s Stage) bool { return s.Who.Kind != WhoGroup })
 			})
 			switch f.Kind {

@@ -22,8 +22,8 @@ func approving(stages []Stage) []Stage {
 	return slices.DeleteFunc(slices.Clone(stages), func(s Stage) bool { return !s.approves() })
 }
 
-// sources returns a stage of each source, in their order.
-func (s *Stage) sources() []Stage {
+// Sources returns a stage of each source, in their order.
+func (s *Stage) Sources() []Stage {
 	one := *s
 	one.Beside = nil
 	all := []Stage{one}
@@ -37,7 +37,7 @@ func (s *Stage) sources() []Stage {
 // Sources returns all in which the policy finds people, as stages of their own, and the stage of each.
 func (p *Policy) Sources() (all []Stage, of []int) {
 	for i := range p.Stages {
-		for _, s := range p.Stages[i].sources() {
+		for _, s := range p.Stages[i].Sources() {
 			all, of = append(all, s), append(of, i)
 		}
 	}
