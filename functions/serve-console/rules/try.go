@@ -25,7 +25,8 @@ type tryData struct {
 	Amount, Currency, Who  string
 	Rule, Says, Asks, Fail string
 	Stages                 []triedStage
-	Further                bool // more is asked than by whom, for which tool and how much
+	Missed                 []string // rules before that one, and by which condition alone they don't take it
+	Further                bool     // more is asked than by whom, for which tool and how much
 }
 
 // triedStage is a stage of the answer, with whom it would ask.
@@ -57,7 +58,15 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if a.org != nil {
 		d.Fields = append(d.Fields, web.Day("try.on", a.Say("try_on"), on))
 	}
-	d.Further = f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
+	labels := map[string][]string{}
+	for i, name := range a.labelNames() {
+		at := fmt.Sprint("try.labels.", i)
+		d.Fields = append(d.Fields, web.Field{Name: at, Label: legible.OneLine(name), Value: f.Get(at)})
+		if labels[name] = web.Lines(f.Get(at)); f.Get(at) == "" {
+			delete(labels, name)
+		}
+	}
+	d.Further = len(labels) > 0 || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
 	if !answer || of.Tool.Name == "" {
 		return d, nil
 	}
@@ -72,7 +81,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	}
 	facts := &rules.Facts{Kind: kind, Place: a.draft.Rules.At(f.Get("try.place"), false), On: day.String(),
 		Home:  settings.DirectApprovers,
-		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Amount: rules.Unknown(rules.WhyUnmarked)}}}
+		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Labels: labels, Amount: rules.Unknown(rules.WhyUnmarked)}}}
 	if facts.Place.Channel == tryDirect {
 		facts.Place = rules.Place{Direct: true}
 	}
@@ -118,6 +127,10 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	}
 	facts.Askers = []circulation.Person{facts.Requester}
+	for _, m := range x.Missed(facts) {
+		d.Missed = append(d.Missed, a.Say("try_missed", "rule", a.numbered(m.Rule, &x.Rules[m.Rule]),
+			"field", a.In("fields", "when."+m.Field)))
+	}
 	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), legible.Capital(a.outcome(&found.Outcome))
 	switch {
 	case found.Unknown != "":
@@ -235,6 +248,18 @@ func (a *asked) placesToTry(is string) (all []web.Choice) {
 		offered[id] = true
 	}
 	return all
+}
+
+// labelNames returns the kinds by which the draft's rules tell requests apart.
+func (a *asked) labelNames() (names []string) {
+	for i := range a.draft.Rules.Rules {
+		for _, l := range a.draft.Rules.Rules[i].When.Labels {
+			if !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	return names
 }
 
 // routed returns the rules as far as gates open by them: conversations' actions are left to the settings unless a rule

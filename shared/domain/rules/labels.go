@@ -130,3 +130,32 @@ func (m *Mark) checkLabels(p *problems) {
 			"is there twice")
 	}
 }
+
+// Missed is a rule that takes a request but for one of its conditions.
+type Missed struct {
+	Rule  int    // from 0
+	Field string // of Conditions, as problems name it
+}
+
+// Missed returns the rules before the one that decides which miss a request by one condition alone.
+func (r *Rules) Missed(f *Facts) (all []Missed) {
+	for i := range r.Rules {
+		when := &r.Rules[i].When
+		if when.hold(f) || when.unsure(f) {
+			return all
+		}
+		for field, drop := range map[string]func(c *Conditions){
+			"kinds": func(c *Conditions) { c.Kinds = nil }, "places": func(c *Conditions) { c.Places = nil },
+			"requester": func(c *Conditions) { c.Requester = nil }, "tools": func(c *Conditions) { c.Tools = nil },
+			"destinations": func(c *Conditions) { c.Destinations = nil }, "amount": func(c *Conditions) { c.Amount = nil },
+			"labels":     func(c *Conditions) { c.Labels = nil },
+			"valid_from": func(c *Conditions) { c.ValidFrom = "" }, "valid_to": func(c *Conditions) { c.ValidTo = "" },
+		} {
+			rest := *when
+			if drop(&rest); rest.hold(f) {
+				all = append(all, Missed{i, field})
+			}
+		}
+	}
+	return all
+}

@@ -178,3 +178,20 @@ func TestARuleIsHiddenByOneThatTakesMore(t *testing.T) {
 		expect.Is(t, hidden, c.hides, name)
 	}
 }
+
+// Whoever tries rules learns by which condition alone one of them doesn't take a request.
+func TestByWhichConditionARuleMisses(t *testing.T) {
+	f := asked(labelled("旅費"))
+	f.On, f.Organised, f.Departments, f.Position = "2026-05-01", true, []string{"d"}, "係長"
+	f.Requester.Person, f.Askers[0].Person = "pR", "pR"
+	chiefs := rules.Conditions{Requester: &rules.Requester{Positions: []string{"課長"}}}
+	both := kinds(rules.UseOnly, "交際費")
+	both.ValidTo = "2026-04-30"
+	r := of(rule(1, kinds(rules.UseOnly, "交際費"), people(1, refuse, "A")), rule(2, both, people(1, refuse, "A")),
+		rule(3, rules.Conditions{ValidTo: "2026-04-30"}, people(1, refuse, "A")), rule(4, chiefs, people(1, refuse, "A")),
+		rule(5, rules.Conditions{ValidFrom: "2026-05-02"}, people(1, refuse, "A")),
+		rule(6, from(rules.Conditions{}, "2"), people(1, refuse, "A")), rule(7, kinds(rules.UseOnly, "旅費"),
+			people(1, refuse, "A")), rule(8, kinds(rules.UseOnly, "交際費"), people(1, refuse, "A")))
+	expect.Same(t, r.Missed(f), []rules.Missed{{Rule: 0, Field: "labels"}, {Rule: 2, Field: "valid_to"},
+		{Rule: 3, Field: "requester"}, {Rule: 4, Field: "valid_from"}, {Rule: 5, Field: "amount"}})
+}
