@@ -316,7 +316,7 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	if s.As != "" {
 		role = cmp.Or(string(s.Dissent), string(circulation.ObjectionNoted))
 	}
-	x.Roles = a.options("role_options", role, "", string(circulation.ObjectionNoted), string(circulation.ObjectionRaised))
+	roles := []string{"", string(circulation.ObjectionNoted)}
 	if s.Need < 0 {
 		x.Need = sent.Get(x.At + "need")
 	}
@@ -324,8 +324,9 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	var up []string
 	if a.org != nil {
 		kinds = []string{string(rules.WhoManager), string(rules.WhoPosition), kinds[0], kinds[1], kinds[2]}
-		up = append(up, string(rules.ThenUp))
+		up, roles = append(up, string(rules.ThenUp)), append(roles, string(circulation.ObjectionRaised))
 	}
+	x.Roles = a.options("role_options", role, roles...)
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(x.At, i, s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
