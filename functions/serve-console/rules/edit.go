@@ -253,7 +253,8 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	d.Tools = a.toolBoxes(listed)
 	a.newer(d, c)
 	d.Further = len(c.Kinds) > 0 && kindsValue(c.Kinds) != steps || c.Places != nil || c.Requester != nil ||
-		c.Destinations != nil || len(c.Labels) > 0 || c.ValidFrom+c.ValidTo != "" || sent.Get("find.channels")+sent.Get("find.departments") != "" ||
+		c.Destinations != nil || len(c.Labels) > 0 || c.ValidFrom+c.ValidTo != "" ||
+		sent.Get("find.channels")+sent.Get("find.departments") != "" ||
 		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester", "when.labels",
 			"when.valid_from", "when.valid_to"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })
@@ -266,7 +267,8 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 func (a *asked) newer(d *ruleData, c *rules.Conditions) {
 	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
 		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
-			strings.Join(l.List, "\n"), a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome))})
+			strings.Join(l.List, "\n"),
+			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome))})
 	}
 	if c.Requester != nil {
 		d.Positions = strings.Join(c.Requester.Positions, "\n")

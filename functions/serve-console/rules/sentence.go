@@ -58,7 +58,8 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 }
 
 func (s speaker) rule(r *rules.Rule) string {
-	text := s.days(&r.When, "days") + s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When),
+	text := s.days(&r.When, "days") + s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places),
+		"what", s.what(&r.When),
 		"route", s.outcome(&r.Outcome))
 	return text + s.In("kinds_said", kindsValue(r.When.Kinds))
 }
