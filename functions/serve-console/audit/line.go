@@ -183,7 +183,7 @@ func state(x *store.RegisteredTask) string {
 		return "refused"
 	case e.As == domain.TaskAnswered:
 		return "answered"
-	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions:
+	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions, e.Reason == domain.ReasonFormReturned:
 		return "denied"
 	case e.Reason == domain.ReasonExpired:
 		return "expired"

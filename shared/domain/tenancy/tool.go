@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 )
@@ -284,6 +285,9 @@ func (p ToolPermission) Tool() rules.Tool {
 func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON,
 	carried *rules.Mark) rules.Call {
 	mark := p.Marked(version)
+	if p.ToolName == catalog.Decide { // its mark is made from the form
+		mark = carried
+	}
 	c := rules.Call{Tool: p.Tool(), Access: access}
 	if c.Writes() && !mark.DecidesAs(MarkOf(p.ToolName, version, carried)) {
 		c.Amount, c.Labels = rules.Unknown(rules.WhyMark), mark.LabelsOf("", arguments)

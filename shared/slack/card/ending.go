@@ -105,7 +105,7 @@ func (d drawing) ended() string {
 // rejection says who rejected what ended the task, and why. It says nothing of another end.
 func (d drawing) rejection() []string {
 	switch d.a.Head.Ended.Reason {
-	case task.ReasonDenied, task.ReasonStepRejected, task.ReasonMaxVersions:
+	case task.ReasonDenied, task.ReasonStepRejected, task.ReasonMaxVersions, task.ReasonFormReturned:
 	default:
 		return nil
 	}

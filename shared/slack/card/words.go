@@ -114,6 +114,7 @@ type words struct {
 	// The dialog that asks for a reason.
 	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer            string
 	ModalPlaceholder, ModalSubmitStep, ModalTextStep, ModalPlaceholderStep string
+	ModalTextForm                                                          string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
@@ -235,7 +236,7 @@ type routeWords struct {
 	Rule, OneDenies, OneStops                          string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
-	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
+	SendBack, NewVersion, NewForm, NewTurn             string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
