@@ -209,9 +209,10 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
 	if step.Tool == catalog.Decide {
-		row.decided(c, e.Number)
+		c.decided(&row, e.Number)
+	} else {
+		c.claim(row, held)
 	}
-	c.claim(row, held)
 	c.RelyOn(e, process, prompt, a.inForce(e))
 	a.relyOnAgain(c, e)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})

@@ -33,7 +33,7 @@ var MatterCurrencies = []string{"JPY", "USD", "EUR"}
 
 // ReadMatter returns a form as it was typed, in the form that is kept, and the names of the fields that are wrong.
 func ReadMatter(typed Matter, kinds []string) (m Matter, wrong []string) {
-	m = Matter{Kind: typed.Kind, Title: legible.OneLine(typed.Title),
+	m = Matter{Kind: typed.Kind, Title: strings.Join(strings.Fields(legible.Visible(typed.Title)), " "),
 		Description: strings.TrimSpace(legible.Paragraphs(legible.Visible(typed.Description)))}
 	if m.Amount = typedAmount(string(typed.Amount)); m.Amount != "" {
 		m.Currency = typed.Currency
@@ -96,13 +96,14 @@ func records(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool { return s.Tool == catalog.Decide })
 }
 
-// decided is the result of the step that records a decision. Nobody is called: the number is the whole result, and
-// stands in the same commit.
-func (s *StepResult) decided(c *change, number string) {
+// decided writes the step that records a decision, complete as it begins: nobody is called. The number is its result.
+func (c *change) decided(s *StepResult, number string) {
 	if number == "" {
 		c.Fail(aggregate.ErrConflict)
 	}
 	result, _ := json.Marshal(map[string]string{"number": number})
-	s.Status, s.Claim, s.CompletedAt = StepCompleted, nil, &c.Now
-	s.Result = &aggregate.Blob{JSON: aggregate.JSON(result), Bytes: len(result)}
+	c.moveStep(s, StepCompleted, func(n *StepResult) {
+		n.Claim, n.CompletedAt = nil, &c.Now
+		n.Result = &aggregate.Blob{JSON: aggregate.JSON(result), Bytes: len(result)}
+	})
 }

@@ -143,6 +143,10 @@ type askWords struct {
 	Numbered                                                                          map[NumberOf]string
 	Notes                                                                             map[AskNote]string
 
+	// The form for a decision.
+	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter string
+	Matter, MatterFaults, Currencies                                   map[string]string // by field, and by code
+
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
 	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard           string
 	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow                    string
