@@ -275,7 +275,7 @@ func visit(v any, see func(any)) {
 // line is a template in its file needs no state of its own: the card shows that line in each language.
 func TestACardShowsEachTool(t *testing.T) {
 	shown := map[string]bool{}
-	for _, s := range states {
+	for _, s := range slices.Concat(states, matterStates) {
 		if p := s.scenario(t).Process(); s.card == processCard && p != nil {
 			for _, step := range p.Steps {
 				shown[step.Tool] = shown[step.Tool] || step.ToolInput != ""
