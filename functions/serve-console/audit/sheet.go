@@ -49,7 +49,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		return err
 	}
 	x, g := &rows[0], &rows[0].Gate
-	if !g.Ruled() { // of a conversation that is erased, or not answered
+	if g.ApprovedAt == nil { // of a conversation that is erased, or not answered
 		return aggregate.ErrNotFound
 	}
 	d, steps := sheetData{}, []domain.Step(nil)
