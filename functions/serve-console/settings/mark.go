@@ -49,7 +49,7 @@ func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error)
 		return m, err
 	}
 	s, ok := tools.Lookup(name)
-	if !ok || s.Access != aggregate.Write {
+	if !ok || s.Access != aggregate.Write || name == catalog.Decide { // its mark is made from the form
 		return m, web.ErrNoPage
 	}
 	m.title, m.version, m.schema, m.knows = s.Title(v.Locale), s.Version(), s.InputSchema, s.Knows()

@@ -111,6 +111,8 @@ func testMatterRegistered(t *testing.T, w *consoletest.World) {
 		return a.CompleteExecution(1, "決裁を記録しました。", w.Now())
 	})
 	number := fmt.Sprintf("%d-000001", year)
+	b.Get("/console/tools").Lacks(t, "/console/tools/marks/record_decision")
+	b.Get("/console/tools/marks/record_decision").Says(t, http.StatusNotFound)
 	b.Get(w.TaskPage()).Says(t, 200, number)
 	b.Get("/console/register?by=decisions").Says(t, 200, number, "決裁 倉庫の賃貸", "¥3,600,000", "鈴木")
 	b.Get("/console/register/file.csv?by=decisions").Holds(t, number, `"決裁","倉庫の賃貸"`, `"3600000","JPY"`)
