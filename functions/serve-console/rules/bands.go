@@ -31,10 +31,10 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 		more = append(more, s.In("band_to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("middot"))))
 	}
 	for _, l := range c.Labels {
-		more = append(more, s.labelled(l, "band_labels"))
+		more = append(more, s.In("band_labels", l.Is, s.labelled(l)...))
 	}
-	if days := s.days(c, "band_days"); days != "" {
-		more = append(more, days)
+	if key, days := daysOf(c); key != "" {
+		more = append(more, s.In("band_days", key, days...))
 	}
 	if band == "" && len(more) > 0 {
 		band, more = more[0], more[1:]

@@ -58,9 +58,9 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 }
 
 func (s speaker) rule(r *rules.Rule) string {
-	text := s.days(&r.When, "days") + s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places),
-		"what", s.what(&r.When),
-		"route", s.outcome(&r.Outcome))
+	key, days := daysOf(&r.When)
+	text := s.In("days", key, days...) + s.Say("sentence", "who", s.who(r.When.Requester),
+		"where", s.where(r.When.Places), "what", s.what(&r.When), "route", s.outcome(&r.Outcome))
 	return text + s.In("kinds_said", kindsValue(r.When.Kinds))
 }
 
@@ -80,16 +80,16 @@ func (s speaker) who(r *rules.Requester) string {
 	return s.Say("somebody_of_who_is", "list", list(s, of, legible.OneLine, s.Say("or")), "position", position)
 }
 
-// days says on which days a rule takes requests, by a table of texts; "" on all.
-func (s speaker) days(c *rules.Conditions, table string) string {
-	key := map[[2]bool]string{{true, false}: "from", {false, true}: "to", {true, true}: "both"}
-	return s.In(table, key[[2]bool{c.ValidFrom != "", c.ValidTo != ""}], "from", legible.OneLine(c.ValidFrom),
-		"to", legible.OneLine(c.ValidTo))
+// daysOf returns on which days a rule takes requests, for a table of texts.
+func daysOf(c *rules.Conditions) (key string, values []any) {
+	key = map[[2]bool]string{{true, false}: "from", {false, true}: "to", {true, true}: "both"}[[2]bool{
+		c.ValidFrom != "", c.ValidTo != ""}]
+	return key, []any{"from", legible.OneLine(c.ValidFrom), "to", legible.OneLine(c.ValidTo)}
 }
 
-// labelled says a condition on a kind, by a table of texts.
-func (s speaker) labelled(l rules.Labelled, table string) string {
-	return s.In(table, l.Is, "name", legible.OneLine(l.Name), "list", list(s, l.List, legible.OneLine, s.Say("middot")))
+// labelled returns what a condition on a kind says, for a table of texts.
+func (s speaker) labelled(l rules.Labelled) []any {
+	return []any{"name", legible.OneLine(l.Name), "list", list(s, l.List, legible.OneLine, s.Say("middot"))}
 }
 
 // department returns the name of a department, or the code of one that the organisation doesn't have.
@@ -161,7 +161,7 @@ func (s speaker) what(c *rules.Conditions) string {
 		to = s.In("to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("and")))
 	}
 	for _, l := range c.Labels {
-		to += s.labelled(l, "labels")
+		to += s.In("labels", l.Is, s.labelled(l)...)
 	}
 	if use == "any" && amount+to != "" {
 		use = "any_such"
