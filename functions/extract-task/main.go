@@ -88,7 +88,8 @@ type Handler struct {
 }
 
 // Handle asks the model what the message requests. It commits the task, with task.created in the audit log, or a plain
-// reply if the message requests nothing. A form is read by nobody but Ringi. If the task already exists, it calls no model.
+// reply if the message requests nothing. A form is read by nobody but Ringi. If the task already exists, it calls no
+// model.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {

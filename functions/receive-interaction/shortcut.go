@@ -153,8 +153,8 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	return h.requestAt(ctx, said, p, decide.Wanted{Text: text}, workspace, card.RequestTextBlock, problem)
 }
 
-// requestAt makes a request of a form that has a field for the place of its cards, and returns the answer to the form. What
-// goes wrong elsewhere stands at the block of what was written. said is ctx for calls of Slack.
+// requestAt makes a request of a form that has a field for the place of its cards, and returns the answer to the form.
+// What goes wrong elsewhere stands at the block of what was written. said is ctx for calls of Slack.
 func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wanted, workspace, block string,
 	problem func(block string, n card.AskNote) (inbound.Response, error)) (inbound.Response, error) {
 	at := p.View.State.Values[card.RequestAtBlock][card.RequestAt].Conversation

@@ -27,8 +27,9 @@ func (d *scenarioRun) asksByForm(t driver.T) *driver.Request {
 	expect.NoError(t, d.Sandbox.Global(webapi.Sato, "ringi_matter"))
 	views := d.Sandbox.Views(webapi.Sato)
 	expect.Must(t, len(views) == 1, "%d forms are open", len(views))
-	wrong, err := d.Sandbox.Submit(webapi.Sato, views[0].ID, map[string]any{"matter": "支出", "title": "demo: mark " + d.mark,
-		"amount": "120万", "currency": "JPY", "description": "入れ替えの時期のため。", "request_channel": webapi.HR})
+	wrong, err := d.Sandbox.Submit(webapi.Sato, views[0].ID, map[string]any{"matter": "支出",
+		"title": "demo: mark " + d.mark, "amount": "120万", "currency": "JPY", "description": "入れ替えの時期のため。",
+		"request_channel": webapi.HR})
 	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
 	for _, m := range expect.Value(d.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t) {
 		if m.User == webapi.Bot && strings.Contains(m.Text, d.mark) {

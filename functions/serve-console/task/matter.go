@@ -73,7 +73,8 @@ func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return explain.ErrMalformedForm
 	}
 	m, wrong := card.ReadMatter(v.Locale, s.MatterNames(), typed)
-	if sight, err := c.People.Sight(r.Context(), v.Team, v.User); wrong == nil && f.at != "" && (err != nil || !sight.In(f.at)) {
+	sight, err := c.People.Sight(r.Context(), v.Team, v.User)
+	if wrong == nil && f.at != "" && (err != nil || !sight.In(f.at)) {
 		wrong = map[string]string{"channel": card.NoteUnreachable.Told(v.Locale, "")}
 	}
 	if f.Wrong = wrong; wrong != nil {

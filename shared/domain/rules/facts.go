@@ -134,7 +134,8 @@ type Answer struct {
 	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then the
 	// rule refuses.
 	Unsure bool
-	// Unknown is the department or position of the condition that the organisation has on no day, where the rule is unsure for that.
+	// Unknown is the department or position of the condition that the organisation has on no day, where the rule is
+	// unsure for that.
 	Unknown string
 	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
 	// or they work there no more, or not yet. Whatever the rules say is refused.

@@ -82,9 +82,9 @@ func (m *Mark) AmountOf(version string, access aggregate.Access, arguments aggre
 }
 
 // Covers reports whether what stands at a path of the arguments may decide the amount, a destination or a label of a
-// call of one version of the tool: it is at a pointer of the latter two, above one or below one or, where an amount is marked,
-// anywhere but among the asides. What comes to stand beside an amount may be a currency, unless it is called like an
-// id.
+// call of one version of the tool: it is at a pointer of the latter two, above one or below one or, where an amount is
+// marked, anywhere but among the asides. What comes to stand beside an amount may be a currency, unless it is called
+// like an id.
 func (m *Mark) Covers(version string, path []string) bool {
 	if m == nil || m.Version != version {
 		return false

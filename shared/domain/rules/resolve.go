@@ -109,7 +109,8 @@ func (r *resolving) stage(i int) error {
 	}
 	r.stages, r.found = append(r.stages, out), append(r.found, found)
 	beside, named := r.beside(i), r.named(s, found)
-	out.People = slices.DeleteFunc(slices.Clone(named), func(p circulation.Person) bool { return position(beside, p) >= 0 })
+	asked := func(p circulation.Person) bool { return position(beside, p) >= 0 }
+	out.People = slices.DeleteFunc(slices.Clone(named), asked)
 	if out.Need == 0 { // all of them, also those who turn out to ask
 		out.Need = max(len(out.People), 1)
 	}

@@ -127,7 +127,8 @@ type Stage struct {
 	As         circulation.As        `json:"as,omitempty"`
 	Dissent    circulation.Objection `json:"dissent,omitempty"`
 	NoStandIns bool                  `json:"no_stand_ins,omitempty"` // nobody acts for its people
-	Minutes    bool                  `json:"minutes,omitempty"`      // the last of its stamps needs a file, or one before it
+	// Minutes says that the last of its stamps needs a file, or one before it.
+	Minutes bool `json:"minutes,omitempty"`
 	// Others lets people stamp who work for the company without being its employees.
 	Others bool `json:"others,omitempty"`
 }

@@ -161,9 +161,9 @@ const MaxCrashes = 3
 
 // ClaimStep gives an invocation the right to make a step's call. If that invocation already holds the claim, nothing
 // changes. The Change relies on the execution, so that it conflicts with a concurrent cancellation, the approved prompt
-// and process, the gate, and the tool's permission. A step that
-// records a decision is completed by it: its call is the commit. ClaimStep returns StopError if the execution must be failed,
-// ErrInFlight while another's lease is live, and ErrMoved if another step is next.
+// and process, the gate, and the tool's permission. A step that records a decision is completed by it: its call is the
+// commit. ClaimStep returns StopError if the execution must be failed, ErrInFlight while another's lease is live, and
+// ErrMoved if another step is next.
 func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {

@@ -45,7 +45,8 @@ func (s Series) Lacks() error {
 func (s Series) Next() Numbered { return Numbered{Year: s.Year, N: s.Last + 1} }
 
 // Numbered is a number and what has it: steps, or an agent's action, that a rule with numbered had people settle, or
-// that record a decision. It is put in the Change that begins their first attempt, or claims the action, only if it is absent, and never changed.
+// that record a decision. It is put in the Change that begins their first attempt, or claims the action, only if it is
+// absent, and never changed.
 type Numbered struct {
 	aggregate.Meta
 	Year           int              `json:"year"` // the fiscal year of the settlement

@@ -51,7 +51,7 @@ type Settings struct {
 	ApprovalTimeoutHours int    `json:"approval_timeout_hours"`
 	ApprovalDays         int    `json:"approval_days"`     // for how long a gate under a rule is good once it is settled
 	FiscalYearMonth      int    `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
-	Register             bool   `json:"register"`          // whether requests get a number when they are taken on or refused
+	Register             bool   `json:"register"`          // requests get a number when they are taken on or refused
 	ApprovalCopies       string `json:"approval_copies"`   // who else gets a gate's card: CopiesListed or CopiesNone
 	MaxVersions          int    `json:"max_versions"`
 	// Matters are the kinds of matters on which a form asks for a decision; empty: see MatterNames.

@@ -60,8 +60,8 @@ func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
 	for field, names := range map[string]string{"matter": "区分", "title": "150", "amount": "15 桁", "currency": "JPY",
 		"description": "3000"} {
 		_, faults = read(field, map[bool]string{true: "-1"}[field == "amount"])
-		expect.That(t, len(faults) == 1 && strings.Contains(faults[field], names) && !strings.ContainsAny(faults[field], "{}"),
-			"%s: %v", field, faults)
+		expect.That(t, len(faults) == 1 && strings.Contains(faults[field], names) &&
+			!strings.ContainsAny(faults[field], "{}"), "%s: %v", field, faults)
 	}
 }
 

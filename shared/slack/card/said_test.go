@@ -342,8 +342,8 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	}
 }
 
-// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written, which
-// a model answered to a request in Japanese, or which a form in Japanese led to.
+// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written,
+// which a model answered to a request in Japanese, or which a form in Japanese led to.
 var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_said_of_typed", "task_answered_help",
 	"task_answered_unsupported", "task_answered_and_changed", "matter_policy", "matter_steps", "matter_returned",
 	"matter_decided"}
