@@ -275,16 +275,21 @@ func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
 
 // own are the names of what nobody has named: the rule that answers where none of an administrator's does, and the
 // stage that it asks.
-type own struct{ last, channel string }
+type own struct{ last, channel, unlabelled string }
 
-var owns = language.InEach(own{"そのほか", "チャンネルの1人"}, own{"Everything else", "One of the channel"})
+var owns = language.InEach(
+	own{"そのほか", "チャンネルの1人", "「{label}」が分からないため、承認する人を決められません。"},
+	own{"Everything else", "One of the channel", "“{label}” isn’t known, so it can’t be said who has to approve."})
 
-// namedIn gives a name to a rule and a stage of the last rule.
+// namedIn gives a name to a rule and a stage of the last rule, and says why a rule refuses that hangs on a label.
 func namedIn(a rules.Answer, locale string) rules.Answer {
+	w := owns.In(locale)
+	if a.Unlabelled != "" {
+		a.Refuse = language.Fill(w.unlabelled, "label", a.Unlabelled)
+	}
 	if !a.Last {
 		return a
 	}
-	w := owns.In(locale)
 	a.Rule.Name = w.last
 	if a.Route != nil && len(a.Route.Stages) == 1 && a.Route.Stages[0].Name == "" {
 		route := *a.Route

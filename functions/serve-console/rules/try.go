@@ -135,6 +135,8 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	switch {
 	case found.Unknown != "":
 		d.Says = a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
+	case found.Unlabelled != "":
+		d.Says = a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
 	case found.Unsure:
 		d.Says = a.Say("try_unsure", "who", a.person(who))
 	case found.Stranger.User != "":

@@ -75,13 +75,19 @@ type Between struct {
 
 // hold reports whether a request meets all conditions.
 func (c *Conditions) hold(f *Facts) bool {
-	return c.holdBut(f) && (c.Requester == nil || c.Requester.hold(f))
+	name, _ := c.unlabelled(f)
+	return name == "" && c.might(f)
 }
 
-// unsure reports whether a request meets all conditions but that on the requester, of whom nothing is known, or of one
-// of whose departments or positions nothing is.
+// might reports whether a request meets all conditions, if what nobody knows of its labels is in their lists.
+func (c *Conditions) might(f *Facts) bool {
+	return c.mightBut(f) && (c.Requester == nil || c.Requester.hold(f))
+}
+
+// unsure reports whether a request might meet all conditions but that on the requester, of whom nothing is known, or of
+// one of whose departments or positions nothing is.
 func (c *Conditions) unsure(f *Facts) bool {
-	return c.Requester != nil && (!f.placed() || c.unknown(f) != "") && c.holdBut(f)
+	return c.Requester != nil && (!f.placed() || c.unknown(f) != "") && c.mightBut(f)
 }
 
 // unknown returns a department or position of the condition on the requester that the organisation has on no day, or
@@ -95,14 +101,14 @@ func (c *Conditions) unknown(f *Facts) string {
 	return ""
 }
 
-// holdBut reports whether a request meets all conditions but that on the requester.
-func (c *Conditions) holdBut(f *Facts) bool {
-	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
+// mightBut is might without the condition on the requester.
+func (c *Conditions) mightBut(f *Facts) bool {
+	_, never := c.unlabelled(f)
+	return !never && (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
 		(c.Places == nil || c.Places.hold(f.Place)) &&
 		(c.Tools == nil || c.Tools.hold(f)) &&
 		(c.Destinations == nil || c.Destinations.hold(f)) &&
 		(c.Amount == nil || c.Amount.hold(f.Amount())) &&
-		!slices.ContainsFunc(c.Labels, func(l Labelled) bool { return !l.hold(f) }) &&
 		c.ValidFrom <= f.On && (c.ValidTo == "" || f.On <= c.ValidTo)
 }
 

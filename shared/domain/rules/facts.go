@@ -137,13 +137,17 @@ type Answer struct {
 	// Unknown is the department or position of the condition that the organisation has on no day, where the rule is
 	// unsure for that.
 	Unknown string
+	// Unlabelled is a label by which the rule might take the request, and nobody knows its value. Then the rule refuses,
+	// since what takes the request otherwise asks less.
+	Unlabelled string
 	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
 	// or they work there no more, or not yet. Whatever the rules say is refused.
 	Stranger circulation.Person
 }
 
-// Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form
-// refuse everything.
+// Match returns the decision of the first rule whose conditions all hold, or that of Last. If it asks less than an
+// earlier rule that might hold, by a label whose value nobody knows, that rule refuses. Rules of another form refuse
+// everything.
 func (r *Rules) Match(f *Facts) Answer {
 	if r.Form != Form {
 		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
@@ -153,18 +157,31 @@ func (r *Rules) Match(f *Facts) Answer {
 		a.Stranger = p
 		return a
 	}
+	a, might := r.first(f)
+	if rule := a.asksLess(might); rule != nil {
+		a = r.by(rule)
+		a.Outcome, a.Refused = Outcome{}, true
+		a.Unlabelled, _ = rule.When.unlabelled(f)
+	}
+	return a
+}
+
+// first is Match, without a look at the earlier rules that might take the request: it returns them, too.
+func (r *Rules) first(f *Facts) (a Answer, might []*Rule) {
 	for i := range r.Rules {
 		switch rule := &r.Rules[i]; {
 		case rule.When.hold(f):
-			return r.by(rule)
+			return r.by(rule), might
 		case rule.When.unsure(f):
-			return r.unsure(rule, f)
+			return r.unsure(rule, f), might
+		case rule.When.might(f):
+			might = append(might, rule)
 		}
 	}
 	if f.Writes() {
-		return r.last(r.Last.Writes)
+		return r.last(r.Last.Writes), might
 	}
-	return r.last(r.Last.reads())
+	return r.last(r.Last.reads()), might
 }
 
 // Possible returns the answers that a request may get as long as only who asks is known, and where. If none of them is

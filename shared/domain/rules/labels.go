@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
@@ -16,7 +17,7 @@ type Label struct {
 }
 
 // Labelled is met by the values of a label. Only calls whose mark has the label count, so a message that is sent at the
-// end changes nothing. A value that isn't known is in no list: what isn't listed has to be a later rule's that asks no
+// end changes nothing. A value that isn't known is in no list, but might be: a later rule decides only if it asks no
 // less.
 type Labelled struct {
 	Name string   `json:"name"`
@@ -24,18 +25,57 @@ type Labelled struct {
 	List []string `json:"list"`
 }
 
-func (l *Labelled) hold(f *Facts) bool {
-	only, some := true, false
-	has := slices.ContainsFunc(f.Calls, func(c Call) bool { _, is := c.Labels[l.Name]; return is })
+// holds reports whether it is met by the values that are known, and whether it might be by those that aren't.
+func (l *Labelled) holds(f *Facts) (sure, might bool) {
+	only, some, has, unknown := true, false, false, false
 	for _, c := range f.Calls {
 		values, is := c.Labels[l.Name]
-		only = only && (!is || len(values) > 0)
+		has, unknown = has || is, unknown || is && len(values) == 0
 		for _, value := range values {
 			listed := slices.ContainsFunc(l.List, func(x string) bool { return legible.Narrow(x) == legible.Narrow(value) })
 			only, some = only && listed, some || listed
 		}
 	}
-	return l.Is == UseSome && some || l.Is == UseOnly && has && only
+	if l.Is == UseSome {
+		return some, some || unknown
+	}
+	only = l.Is == UseOnly && has && only
+	return only && !unknown, only
+}
+
+// unlabelled returns the first label whose condition isn't surely met, or "". never says that one of them isn't met,
+// whatever the values are that nobody knows.
+func (c *Conditions) unlabelled(f *Facts) (name string, never bool) {
+	for i := range c.Labels {
+		sure, might := c.Labels[i].holds(f)
+		if never = never || !might; !sure {
+			name = c.Labels[i].Name
+		}
+	}
+	return name, never
+}
+
+// asksLess returns the first of the rules, which might take a request, whose route a decision asks less than.
+func (a *Answer) asksLess(might []*Rule) *Rule {
+	i := slices.IndexFunc(might, func(r *Rule) bool { return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route)) })
+	if i < 0 {
+		return nil
+	}
+	return might[i]
+}
+
+// asksAll reports whether a policy has all stages of another one, in their order, and asks no fewer hands.
+func (p *Policy) asksAll(other *Policy) bool {
+	rest := p.Stages
+	for _, s := range other.Stages {
+		s.Name = ""
+		i := slices.IndexFunc(rest, func(x Stage) bool { x.Name = ""; return reflect.DeepEqual(x, s) })
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+1:]
+	}
+	return p.LeastHands() >= other.LeastHands()
 }
 
 // covers reports whether what meets the other condition meets this one.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -47,6 +48,50 @@ func TestWhichKindsOfSpendingARuleTakes(t *testing.T) {
 		expect.Is(t, takes(kinds(rules.UseOnly, "旅費", "リョヒ"), f), c.only, name)
 		expect.Is(t, takes(kinds(rules.UseSome, "旅費", "リョヒ"), f), c.some, name)
 	}
+}
+
+// What nobody knows of a label takes no stage away: what decides instead asks all that a rule asks that might take it,
+// or the request is refused.
+func TestAnUnknownKindOfSpendingAsksNoLess(t *testing.T) {
+	a, b := people(1, refuse, "A"), people(1, refuse, "B")
+	named, two := b, people(2, refuse, "A", "B")
+	named.Name = "another name"
+	deny := rules.Rule{ID: id(1), When: kinds(rules.UseSome, "交際費"), Outcome: rules.Outcome{Refuse: "no"}}
+	for name, c := range map[string]struct {
+		might rules.Rule
+		later []rules.Stage
+		takes bool
+	}{
+		"the same":            {rule(1, kinds(rules.UseSome, "交際費"), b), []rules.Stage{named}, true},
+		"one more":            {rule(1, kinds(rules.UseOnly, "交際費"), b), []rules.Stage{a, b}, true},
+		"one after it":        {rule(1, kinds(rules.UseOnly, "交際費"), b), []rules.Stage{b, a}, true},
+		"another one":         {rule(1, kinds(rules.UseSome, "交際費"), b), []rules.Stage{a}, false},
+		"one fewer":           {rule(1, kinds(rules.UseOnly, "交際費"), a, b), []rules.Stage{b}, false},
+		"in another order":    {rule(1, kinds(rules.UseSome, "交際費"), a, b), []rules.Stage{b, a}, false},
+		"fewer stamps":        {rule(1, kinds(rules.UseSome, "交際費"), two), []rules.Stage{people(1, refuse, "A", "B")}, false},
+		"of one that refuses": {deny, []rules.Stage{a, b}, false},
+		"which is another place": {rule(1, rules.Conditions{Labels: deny.When.Labels, ValidTo: "2000-01-01"}, b),
+			[]rules.Stage{a}, true},
+		"of a label that is known, too": {rule(1, rules.Conditions{Labels: append(kinds(rules.UseSome, "交際費").Labels,
+			rules.Labelled{Name: "契約", Is: rules.UseSome, List: []string{"随意"}})}, b), []rules.Stage{a}, true},
+	} {
+		unknown := labelled()
+		unknown.Labels["契約"] = []string{"入札"}
+		r := of(c.might, rule(2, rules.Conditions{}, c.later...))
+		got := r.Match(asked(unknown))
+		want := rules.Answer{Rule: circulation.Rule{ID: id(1), Name: c.might.Name, Revision: 7}, Refused: true,
+			Unlabelled: "費目"}
+		if c.takes {
+			want = r.Match(asked(labelled("旅費")))
+			expect.Is(t, want.Rule.ID, id(2), name)
+		}
+		expect.Same(t, got, want)
+		r.Rules = r.Rules[:1]
+		expect.That(t, r.Match(asked(unknown)).Last, "%s: the last rule, which refuses, doesn't decide", name)
+	}
+	fewer := rule(2, rules.Conditions{}, a, b)
+	fewer.Route.Hands = 1
+	expect.Is(t, of(rule(1, kinds(rules.UseSome, "交際費"), a, b), fewer).Match(asked(labelled())).Unlabelled, "費目")
 }
 
 func TestWhatACallHasAtALabel(t *testing.T) {
