@@ -222,6 +222,7 @@ type knownTool struct {
 	Title   string
 	Allowed bool // now; Ringi's own tools are known even if they are off
 	To      bool // it is known where its arguments have destinations
+	Labels  []rules.Label
 }
 
 // knownTools returns Ringi's own tools and those of MCP servers that are on.
@@ -263,9 +264,13 @@ func titled(p tenancy.ToolPermission) string {
 
 func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, title string, allowed bool) knownTool {
 	m := p.Marked("")
+	var labels []rules.Label
+	if m != nil {
+		labels = m.LabelledBy
+	}
 	unmarked := m == nil || m.How != rules.HowNothing && len(m.Pointers) == 0
 	return knownTool{rules.Known{Tool: t, Access: access, Unmarked: unmarked}, title, allowed,
-		m != nil && len(m.Destinations) > 0}
+		m != nil && len(m.Destinations) > 0, labels}
 }
 
 // knownOf returns the tools as rules need them; now leaves out those that are off.

@@ -62,11 +62,13 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	for i, name := range a.labelNames() {
 		at := fmt.Sprint("try.labels.", i)
 		d.Fields = append(d.Fields, web.Field{Name: at, Label: legible.OneLine(name), Value: f.Get(at)})
-		if labels[name] = web.Lines(f.Get(at)); f.Get(at) == "" {
-			delete(labels, name)
+		d.Further = d.Further || f.Get(at) != ""
+		has := slices.ContainsFunc(of.Labels, func(l rules.Label) bool { return l.Name == name })
+		if values := web.Lines(f.Get(at)); has || len(values) > 0 { // none: nobody knows which
+			labels[name] = values
 		}
 	}
-	d.Further = len(labels) > 0 || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
+	d.Further = d.Further || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
 	if !answer || of.Tool.Name == "" {
 		return d, nil
 	}
