@@ -2,7 +2,6 @@ package faults
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"ringi/infra/local/driver"
@@ -24,20 +23,7 @@ func (d *scenarioRun) asksByForm(t driver.T) *driver.Request {
 	t.Helper()
 	d.dialogs.Lock()
 	defer d.dialogs.Unlock()
-	expect.NoError(t, d.Sandbox.Global(webapi.Sato, "ringi_matter"))
-	views := d.Sandbox.Views(webapi.Sato)
-	expect.Must(t, len(views) == 1, "%d forms are open", len(views))
-	wrong, err := d.Sandbox.Submit(webapi.Sato, views[0].ID, map[string]any{"matter": "支出",
-		"title": "demo: mark " + d.mark, "amount": "120万", "currency": "JPY", "description": "入れ替えの時期のため。",
-		"request_channel": webapi.HR})
-	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
-	for _, m := range expect.Value(d.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t) {
-		if m.User == webapi.Bot && strings.Contains(m.Text, d.mark) {
-			return driver.At(t, d.Stack, webapi.HR, m.TS)
-		}
-	}
-	driver.Failf("no message asks for the decision")
-	return nil
+	return driver.AskByForm(t, d.Stack, webapi.Sato, "demo: mark "+d.mark)
 }
 
 // A decision has one number whatever dies, the step has it as its result, and no number is left out. What dies while
