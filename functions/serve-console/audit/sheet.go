@@ -95,7 +95,9 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 		return nil, nil
 	}
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
-		d.Policy = a.Prompts[i].Content
+		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form
+			d.Policy = ""
+		}
 	}
 	return p.Steps, nil
 }

@@ -55,7 +55,7 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	r := typed(sentForm())
 	for locale, says := range map[string][]string{
-		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけの、",
+		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけのものを依頼したら",
 			"依頼した人の上の課長", "、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
 		"en": {"From 2026-04-01 until 2027-03-31: ", "whose position is 課長 or 係長", "where 費目 is 国内旅費",
 			"the nearest 課長 above the requester", "and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted"},

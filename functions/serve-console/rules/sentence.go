@@ -160,9 +160,8 @@ func (s speaker) what(c *rules.Conditions) string {
 	if d := c.Destinations; d != nil {
 		to = s.In("to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("and")))
 	}
-	for _, l := range c.Labels {
-		to += s.In("labels", l.Is, s.labelled(l)...)
-	}
+	to += web.Joined(c.Labels, func(l rules.Labelled) string { return s.In("labels", l.Is, s.labelled(l)...) },
+		s.Say("labels_and"))
 	if use == "any" && amount+to != "" {
 		use = "any_such"
 	}
