@@ -27,7 +27,8 @@ func decisionLooks(w *consoletest.World) []look {
 	wrong := url.Values{"key": {aggregate.NewID()}, "matter": {"宇宙"}, "title": {"倉庫の賃貸"}, "amount": {"たくさん"},
 		"currency": {"JPY"}, "description": {""}, "channel": {"C0OTHERS"}}
 	all := []look{
-		{name: "decision-new", path: "/console/decisions/new"}, {name: "decision-wrong", path: "/console/decisions", form: wrong},
+		{name: "decision-new", path: "/console/decisions/new"},
+		{name: "decision-wrong", path: "/console/decisions", form: wrong},
 		{name: "decision-asked", path: w.TaskPage()}, {name: "decision-recorded", path: recorded},
 		{name: "decision-rejected", path: rejected},
 		{name: "decision-register", path: "/console/register?by=decisions"},
@@ -37,11 +38,12 @@ func decisionLooks(w *consoletest.World) []look {
 	_, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, kindsOfRules(), 0, nil, w.By, w.Now())
 	expect.NoError(w.T, err)
 	list := b.Get(rulesPath)
+	down := b.Post(rulesPath, list.Hidden("act", "down.0"))
 	return append(all, []look{
 		{name: "rules-kinds", path: rulesPath}, {name: "rule-kinds", path: rulesPath, form: list.Hidden("act", "edit.0")},
 		{name: "rules-kinds-tried", path: rulesPath, form: list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who",
 			"佐藤", "try.labels.0", "国内旅費")},
-		{name: "rules-kinds-check", path: rulesPath, form: b.Post(rulesPath, list.Hidden("act", "down.0")).Hidden("act", "check")},
+		{name: "rules-kinds-check", path: rulesPath, form: down.Hidden("act", "check")},
 	}...)
 }
 

@@ -160,8 +160,8 @@ func testMarkKept(t *testing.T, w *consoletest.World) {
 	expect.Same(t, permission(w, standin.PlaceOrder).Mark, p.Mark)
 }
 
-// Rules tell calls apart by an argument with the role of a kind, under the name that it has when it gets the role: rules
-// name it so, whatever people call the argument later.
+// Rules tell calls apart by an argument with the role of a kind, under the name that it has when it gets the role:
+// rules name it so, whatever people call the argument later.
 func testMarkOfKinds(t *testing.T, w *consoletest.World) {
 	rooms(w)
 	b := w.As(webapi.Suzuki)
@@ -179,7 +179,8 @@ func testMarkOfKinds(t *testing.T, w *consoletest.World) {
 	expect.Same(t, kinds("name.ja /note", "科目"), named)
 	for _, locale := range language.All {
 		page := b.In(locale).Get(markPage + standin.PlaceOrder)
-		expect.Has(t, rowOf(page, "/note"), `<option value="kind" selected>`, web.TextsOf("tool-mark", locale).In("roles", "kind"))
+		expect.Has(t, rowOf(page, "/note"), `<option value="kind" selected>`,
+			web.TextsOf("tool-mark", locale).In("roles", "kind"))
 	}
 	b.Post(markPage+standin.PlaceOrder, asSent(b.Get(markPage+standin.PlaceOrder))).Says(t, http.StatusSeeOther)
 	expect.Same(t, permission(w, standin.PlaceOrder).Mark.LabelledBy, named)
