@@ -46,7 +46,7 @@ func (w *World) MatterAsked() {
 			return a.ApproveUnasked(a.Prompt().ID, w.Now())
 		},
 		func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error) {
-			return a.FinishProcess(1, m.Steps("ja", "v1"), "", s, w.Now())
+			return a.FinishProcess(1, m.Steps(s.Locale, "v1"), "", s, w.Now())
 		},
 	} {
 		w.Later(time.Second)

@@ -310,7 +310,7 @@ func (t typedMark) kind(was *rules.Mark, at string) string {
 	}
 	i := slices.IndexFunc(t.Rows, func(x typedRow) bool { return x.At == at })
 	path := rules.Tokens(bare(at))
-	return cmp.Or(t.Rows[i].Names["ja"], t.Rows[i].Names["en"], path[len(path)-1])
+	return cmp.Or(t.Rows[i].Names.In(language.All[0]), path[len(path)-1])
 }
 
 func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
