@@ -58,16 +58,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if a.org != nil {
 		d.Fields = append(d.Fields, web.Day("try.on", a.Say("try_on"), on))
 	}
-	labels := map[string][]string{}
-	for i, name := range a.labelNames() {
-		at := fmt.Sprint("try.labels.", i)
-		d.Fields = append(d.Fields, web.Field{Name: at, Label: legible.OneLine(name), Value: f.Get(at)})
-		d.Further = d.Further || f.Get(at) != ""
-		has := slices.ContainsFunc(of.Labels, func(l rules.Label) bool { return l.Name == name })
-		if values := web.Lines(f.Get(at)); has || len(values) > 0 { // none: nobody knows which
-			labels[name] = values
-		}
-	}
+	labels := a.labelsToTry(&d, of)
 	d.Further = d.Further || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
 	if !answer || of.Tool.Name == "" {
 		return d, nil
@@ -133,17 +124,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		d.Missed = append(d.Missed, a.Say("try_missed", "rule", a.numbered(m.Rule, &x.Rules[m.Rule]),
 			"field", a.In("fields", "when."+m.Field)))
 	}
-	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), legible.Capital(a.outcome(&found.Outcome))
-	switch {
-	case found.Unknown != "":
-		d.Says = a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
-	case found.Unlabelled != "":
-		d.Says = a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
-	case found.Unsure:
-		d.Says = a.Say("try_unsure", "who", a.person(who))
-	case found.Stranger.User != "":
-		d.Says = a.Say("try_stranger", "who", a.person(who))
-	}
+	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who)
 	if found.Refused {
 		return nil
 	}
@@ -168,6 +149,21 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		d.Stages = a.tried(&route)
 	}
 	return err
+}
+
+// answerSaid says what an answer is, or why a rule refuses that hangs on what nobody knows.
+func (a *asked) answerSaid(found *rules.Answer, who string) string {
+	switch {
+	case found.Unknown != "":
+		return a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
+	case found.Unlabelled != "":
+		return a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
+	case found.Unsure:
+		return a.Say("try_unsure", "who", a.person(who))
+	case found.Stranger.User != "":
+		return a.Say("try_stranger", "who", a.person(who))
+	}
+	return legible.Capital(a.outcome(&found.Outcome))
 }
 
 // tried says of each stage of a resolved route whom it asks, and how they were found. The first that asks is marked.
@@ -252,6 +248,23 @@ func (a *asked) placesToTry(is string) (all []web.Choice) {
 		offered[id] = true
 	}
 	return all
+}
+
+// labelsToTry asks for the kinds by which rules tell requests apart, and returns what was typed. One that the tool has
+// is unknown as long as nothing is.
+func (a *asked) labelsToTry(d *tryData, of knownTool) map[string][]string {
+	labels := map[string][]string{}
+	for i, name := range a.labelNames() {
+		at := fmt.Sprint("try.labels.", i)
+		typed := a.r.PostForm.Get(at)
+		d.Fields = append(d.Fields, web.Field{Name: at, Label: legible.OneLine(name), Value: typed})
+		d.Further = d.Further || typed != ""
+		has := slices.ContainsFunc(of.Labels, func(l rules.Label) bool { return l.Name == name })
+		if values := web.Lines(typed); has || len(values) > 0 {
+			labels[name] = values
+		}
+	}
+	return labels
 }
 
 // labelNames returns the kinds by which the draft's rules tell requests apart.
