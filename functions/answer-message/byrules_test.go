@@ -393,3 +393,7 @@ func (group) Over(string, string, string) (circulation.Person, bool) {
 func (group) Here(circulation.Person, string) bool            { return true }
 func (group) Departments(circulation.Person, string) []string { return nil }
 func (group) Department(circulation.Person, string) string    { return "" }
+func (group) Position(circulation.Person, string) string      { return "" }
+func (group) Outranks(circulation.Person, string, string) bool {
+	return false
+}

@@ -39,7 +39,7 @@ func (t *answering) openCalls(ctx context.Context, d agent.Definition) error {
 	if err != nil {
 		return fmt.Errorf("read what is connected: %w", err)
 	}
-	allowed, err := catalog.Allowed(permissions, t.settings.MCPServers)
+	allowed, err := catalog.Modelled().Allowed(permissions, t.settings.MCPServers)
 	if err != nil {
 		slog.WarnContext(ctx, "tools are not offered", "err", err)
 	}

@@ -82,9 +82,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	a, next, done, err := h.contest(ctx, in, a)
-	if done || err != nil {
-		return next, err
+	if a.Matter() == nil {
+		var next aggregate.Next
+		var done bool
+		if a, next, done, err = h.contest(ctx, in, a); done || err != nil {
+			return next, err
+		}
 	}
 	var bounds model.Bounds
 	return pipeline.Version[string]{
@@ -116,6 +119,9 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 	bounds model.Bounds) (string, model.Usage, error) {
 	if p := a.RepeatedPolicy(); p != nil {
 		return p.Content, model.Usage{}, nil
+	}
+	if a.Matter() != nil {
+		return a.Request.Text, model.Usage{}, nil
 	}
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {

@@ -211,6 +211,9 @@ func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usa
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()
 	input := j.summaryInput(ctx, a)
+	if a.Matter() != nil {
+		return model.Plain(input), model.Usage{}
+	}
 	if _, over := pipeline.WithinBudgets(ctx, j.Store, j.in.Tenant, j.settings, j.Now()); over != nil ||
 		a.CostReached(j.settings.MaxCost()) {
 		return model.Plain(input), model.Usage{}

@@ -90,6 +90,9 @@ func (x *ready) held(a *task.Aggregate, now time.Time) *ready {
 // start commits the execution's start, together with the first step's claim if nothing stands between, and makes that
 // step's call.
 func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	if a.Matter() != nil {
+		return j.decide(ctx, a)
+	}
 	j.readAhead(ctx, a)
 	var x *ready
 	a, err := pipeline.NumberingSettled(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
@@ -107,6 +110,32 @@ func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 		return nil, fmt.Errorf("start the execution: %w", err)
 	}
 	return j.calls(ctx, a, x.held(a, j.Now()))
+}
+
+// decide commits the start of an execution that only records a decision together with the decision's number and the
+// step's result, or nothing of it.
+func (j *job) decide(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	step := a.NextStep(a.Execution())
+	if step == nil {
+		return nil, aggregate.ErrConflict
+	}
+	t, err := j.find(ctx, a.Head.TenantID, *step)
+	if err != nil {
+		return nil, err
+	}
+	call, _, err := j.prepare(ctx, a, j.fill(ctx, a, *step), t)
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.NumberingSettled(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
+		return j.Store.DecideOn(ctx, a, j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
+			c, err := a.StartNumbered(j.in.Run, of, j.Now())
+			if err != nil || c.Head == nil {
+				return c, err
+			}
+			return a.ClaimAfter(c, j.in.Run, call)
+		}))
+	})
 }
 
 // following returns the step after a call, ready to be claimed by the commit of the call's result, or nil. A write's

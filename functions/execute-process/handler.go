@@ -175,7 +175,7 @@ func (h *Handler) begin(ctx context.Context, in pipeline.Input) (*task.Aggregate
 			}
 			c, err := a.StartNumbered(in.Run, of, h.Now())
 			joined := err == nil || errors.Is(err, task.ErrNumber)
-			if joined && !a.Execution().Managed() && timeLeft(ctx) >= minTurn {
+			if joined && !a.Execution().Managed() && (timeLeft(ctx) >= minTurn || a.Matter() != nil) {
 				return aggregate.Change{}, nil
 			}
 			return c, err

@@ -88,7 +88,8 @@ type Handler struct {
 }
 
 // Handle asks the model what the message requests. It commits the task, with task.created in the audit log, or a plain
-// reply if the message requests nothing. If the task already exists, it calls no model.
+// reply if the message requests nothing. A form is read by nobody but Ringi. If the task already exists, it calls no
+// model.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -106,6 +107,10 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	s, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
+	}
+	if m := a.Matter(); m != nil {
+		return h.commit(ctx, in, a, s, model.Usage{}, task.Extract{Title: m.Title, Description: m.Description,
+			Priority: task.Medium, TaskType: task.TypeStandard})
 	}
 	if a.CostReached(s.MaxCost()) {
 		return pipeline.StopForCost(ctx, h.Store, in, s.MaxCost(), h.Now())
@@ -130,6 +135,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			h.Now())
 	}
 	extract.Last = s.MaxCost() > 0 && a.Spent()+usage.Cost >= s.MaxCost()
+	return h.commit(ctx, in, a, s, usage, extract)
+}
+
+func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggregate, s tenancy.Settings,
+	usage model.Usage, extract task.Extract) (aggregate.Next, error) {
 	return pipeline.CommitUsage(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(),
 		func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Extracted(in.Run, extract, h.Now())

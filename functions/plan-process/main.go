@@ -14,6 +14,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -103,6 +104,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			if p := a.RepeatedSteps(); p != nil {
 				return plan{p.Steps, p.Remarks}, model.Usage{}, nil
 			}
+			if m := a.Matter(); m != nil {
+				return h.decision(m, a.Language(s.Locale))
+			}
 			return h.make(ctx, s, a, allowed, forbidden, permissions)
 		},
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
@@ -151,6 +155,16 @@ func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions [
 		return a.FinishProcessUnder(run, made.steps, made.remarks, *found.LookUp, s, now)
 	}
 	return a.FinishProcessOnRoute(run, made.steps, made.remarks, *found.Opening, s, now, on...)
+}
+
+// decision returns the plan of a form. Whether its tool is allowed is asked where the decision is recorded.
+func (h *Handler) decision(m *task.Matter, locale string) (plan, model.Usage, error) {
+	tools, err := h.Tools()
+	if err != nil {
+		return plan{}, model.Usage{}, err
+	}
+	tool, _ := tools.Lookup(catalog.Decide)
+	return plan{steps: m.Steps(locale, tool.Version())}, model.Usage{}, nil
 }
 
 func (h *Handler) make(
@@ -206,7 +220,7 @@ func (h *Handler) allowed(
 	if err != nil {
 		return nil, nil, err
 	}
-	tools = tools.Planned()
+	tools = tools.Planned().Modelled()
 	allowed, err = tools.Allowed(permissions, servers)
 	if err != nil {
 		slog.WarnContext(ctx, "tools are not offered", "err", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -199,12 +200,12 @@ func TestASubmissionIsAnsweredInTimeHoweverSlowSlackIs(t *testing.T) {
 // What would be posted too late to keep it isn't posted: it would stand there without a request.
 func TestNothingIsPostedTooLate(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){"late": func(t *testing.T, w *world) {
-		ctx, cancel := context.WithTimeout(t.Context(), keepWithin+postWithin-time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), decide.KeepWithin+decide.PostWithin-time.Millisecond)
 		defer cancel()
-		of := wanted{team: slacktest.Team, user: webapi.Sato, text: "残業をまとめて", channel: webapi.HR, once: "x"}
-		expect.Is(t, w.h.request(ctx, of, "ja").note, card.NoteSlow)
-		expect.Is(t, w.messages(webapi.HR, of.text), 0)
-		expect.Is(t, w.h.request(t.Context(), of, "ja").note, card.NoteAccepted)
+		of := decide.Wanted{Team: slacktest.Team, User: webapi.Sato, Text: "残業をまとめて", Channel: webapi.HR, Once: "x"}
+		expect.Is(t, w.h.request(ctx, of, "ja").Note, card.NoteSlow)
+		expect.Is(t, w.messages(webapi.HR, of.Text), 0)
+		expect.Is(t, w.h.request(t.Context(), of, "ja").Note, card.NoteAccepted)
 	}})
 }
 

@@ -95,9 +95,9 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		slog.ErrorContext(ctx, "not kept", "user", c.user, "err", err)
 		return ephemeral(card.NoteFailed.Told(person, "")), nil
 	}
-	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: names[0], elsewhere: true,
-		once: "command " + c.trigger}, workspace)
-	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.Channel, out.TS, ""))), nil
+	out := h.request(ctx, decide.Wanted{Team: c.team, User: c.user, Text: c.text, Channel: names[0], Elsewhere: true,
+		Once: "command " + c.trigger}, workspace)
+	return ephemeral(out.Note.Told(person, h.Slack.Link(ctx, out.Channel, out.TS, ""))), nil
 }
 
 // inEach returns a note in every language, in case the person's language can't be read.

@@ -147,8 +147,9 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 	if p.Team != nil {
 		ctx = slackapi.For(ctx, aggregate.TenantID(p.Team.ID))
 	}
-	if p.Type == kindSubmission && p.View.CallbackID == card.RequestCallback {
-		within, cancel := context.WithTimeout(ctx, answeredWithin)
+	if p.Type == kindSubmission &&
+		(p.View.CallbackID == card.RequestCallback || p.View.CallbackID == card.MatterCallback) {
+		within, cancel := context.WithTimeout(ctx, decide.AnsweredWithin)
 		defer cancel()
 		ctx = within
 	}
@@ -222,6 +223,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	if a.ActionID == card.NewRequest {
 		return h.open(ctx, p)
+	}
+	if a.ActionID == card.NewMatter {
+		return h.openMatter(ctx, p)
 	}
 	c, hash, err := p.pressed(a)
 	if err != nil {
@@ -313,6 +317,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.cancel(ctx, p)
 	case card.RequestCallback:
 		return h.filled(ctx, p)
+	case card.MatterCallback:
+		return h.filledMatter(ctx, p)
 	case card.ReviewCallback, card.ActionReviewCallback:
 		return h.approveRead(ctx, p)
 	case card.AsWhomCallback:

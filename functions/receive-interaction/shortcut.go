@@ -28,6 +28,7 @@ const (
 	shortcutCancel  = "cancel_task"        // in a message's menu
 	shortcutMessage = "ringi_from_message" // in a message's menu: makes a request of it
 	shortcutNew     = "ringi_new"          // everywhere: a dialog for a new request
+	shortcutMatter  = "ringi_matter"       // everywhere: a form that asks for a decision
 )
 
 func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, error) {
@@ -98,7 +99,11 @@ func (h *Handler) note(ctx context.Context, of card.RequestOf, user string, note
 
 // open shows the dialog for a new request, by the shortcut or the Home tab's button.
 func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error) {
-	if p.Type == kindGlobal && p.CallbackID != shortcutNew {
+	switch {
+	case p.Type != kindGlobal, p.CallbackID == shortcutNew:
+	case p.CallbackID == shortcutMatter:
+		return h.openMatter(ctx, p)
+	default:
 		return ignore(ctx, "shortcut")
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
@@ -115,8 +120,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	odd := p.View.PrivateMetadata != "" && json.Unmarshal([]byte(p.View.PrivateMetadata), &of) != nil
 	value := func(block string) string { return fields[block+of.Again][card.RequestText].Value }
 	text := inbound.SavedText(card.RequestTyped(value))
-	at := fields[card.RequestAtBlock][card.RequestAt].Conversation
-	said, cancel := clock.Sparing(ctx, keepWithin)
+	said, cancel := clock.Sparing(ctx, decide.KeepWithin)
 	defer cancel()
 	workspace := h.workspace(ctx, p.Team.ID)
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, workspace) // whose dialog was shown a moment ago
@@ -143,10 +147,18 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 		}
 		return inbound.OK(), nil
 	}
-	switch n := len([]rune(text)); {
-	case n > card.MaxTyped:
+	if len([]rune(text)) > card.MaxTyped {
 		return problem(card.RequestTextBlock, card.NoteTooLong)
-	case at != "" && inbound.CheckID("channel", at) != nil:
+	}
+	return h.requestAt(ctx, said, p, decide.Wanted{Text: text}, workspace, card.RequestTextBlock, problem)
+}
+
+// requestAt makes a request of a form that has a field for the place of its cards, and returns the answer to the form.
+// What goes wrong elsewhere stands at the block of what was written. said is ctx for calls of Slack.
+func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wanted, workspace, block string,
+	problem func(block string, n card.AskNote) (inbound.Response, error)) (inbound.Response, error) {
+	at := p.View.State.Values[card.RequestAtBlock][card.RequestAt].Conversation
+	if at != "" && inbound.CheckID("channel", at) != nil {
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
 	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, at)
@@ -154,20 +166,20 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
 		return problem(card.RequestAtBlock, card.NoteFailed)
 	}
-	at = names[0]
-	if no := h.outside(said, p, at); no != "" {
+	w.Team, w.User, w.Channel = p.Team.ID, p.User.ID, names[0]
+	if no := h.outside(said, p, w.Channel); no != "" {
 		return problem(card.RequestAtBlock, no)
 	}
-	once := strings.Join([]string{"view", p.View.ID, at, aggregate.HashOf(text)}, " ")
-	out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: text, channel: at, once: once}, workspace)
-	switch out.note {
+	w.Once = strings.Join([]string{"view", p.View.ID, w.Channel, aggregate.HashOf(w.Text)}, " ")
+	out := h.request(ctx, w, workspace)
+	switch out.Note {
 	case card.NoteAccepted, card.NoteElsewhere, card.NoteRepeated:
 		// The person sees the first message, which an earlier delivery may have posted.
 		return inbound.OK(), nil
 	case card.NoteUnreachable:
-		return problem(card.RequestAtBlock, out.note)
+		return problem(card.RequestAtBlock, out.Note)
 	}
-	return problem(card.RequestTextBlock, out.note)
+	return problem(block, out.Note)
 }
 
 // outside says why a person may not ask in a channel, or "": the dialog also lists channels that they are not in.
@@ -207,14 +219,14 @@ func (h *Handler) filledOf(
 		return card.NoteFailed, nil
 	}
 	out := h.fromMessage(ctx, said, p, of, text, typed, person, workspace)
-	switch out.note {
+	switch out.Note {
 	case card.NoteAccepted, card.NoteRepeated:
-		if out.note == card.NoteRepeated || out.TS == of.TS { // otherwise the person sees the first message
-			h.note(said, of, p.User.ID, out.note, person)
+		if out.Note == card.NoteRepeated || out.TS == of.TS { // otherwise the person sees the first message
+			h.note(said, of, p.User.ID, out.Note, person)
 		}
 	case card.NoteElsewhere: // the message in their direct messages informs the person
 	default:
-		return out.note, out.anew
+		return out.Note, out.anew
 	}
 	return "", nil
 }

@@ -16,6 +16,7 @@ import (
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
@@ -66,10 +67,10 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
 	results, organised := large.Open(cfg, env.Results), store.OrganisationsOf(all)
 	connected := connections(cfg, env, rows, bot)
+	known := &people.People{Slack: slack, Now: time.Now}
 	return &console.Console{
-		Site: web.Site{Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack,
-			People: &people.People{Slack: slack, Now: time.Now}, Own: deployment{keys, slackapi.HomeWorkspaces{Slack: slack}},
-			Now: time.Now, Organised: organised.Member},
+		Site: web.Site{Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack, People: known,
+			Own: deployment{keys, slackapi.HomeWorkspaces{Slack: slack}}, Now: time.Now, Organised: organised.Member},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Organisations: organised,
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
@@ -77,6 +78,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		// It answers only after it has read all files.
 		Begin:  web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
 		Agents: web.AsksOf[agent.AnsweringQuery, agent.AnsweringResult](outbound.FunctionAt(cfg, env.AnswerMessage)),
+		Asking: decide.AskingOf(rows, slack, known, time.Now),
 		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},

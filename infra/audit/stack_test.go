@@ -113,8 +113,14 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	done := d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	a := &audited{t, s, d, aggregate.TenantID(s.Sandbox.TeamID())}
 	action, made := a.talked()
+	decision := driver.AskByForm(t, s, webapi.Sato, "複合機の入れ替え")
+	decision.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
+	recorded := decision.Until("recorded", func(a *task.Aggregate) bool {
+		return a.Task != nil && a.Task.Status == task.TaskCompleted
+	})
 	a.sealed()
 	a.provesWhatAnAgentDid(action, made)
+	a.provesADecision(recorded)
 	id := done.Execution().ID
 	out, holds := a.audit("verify")
 	expect.That(t, holds && !strings.Contains(out, "late"), "verify: %s", out)
@@ -185,6 +191,21 @@ func (a *audited) provesWhatAnAgentDid(action *conversation.Action, made string)
 		receipt, _ := a.audit("receipt", id)
 		passes(a.T, []byte(receipt))
 	}
+}
+
+// provesADecision proves the one write of a decision, which nobody was called for, and its number.
+func (a *audited) provesADecision(done *task.Aggregate) {
+	a.Helper()
+	out, holds := a.audit("prove", done.Head.TaskID)
+	expect.That(a, holds && strings.Contains(out, "write step-1 record_decision: completed") &&
+		strings.Contains(out, "decision number "+done.Head.Number) && strings.Contains(out, "stamped by "+webapi.Suzuki),
+		"prove a decision: %s", out)
+	receipt, _ := a.audit("receipt", done.Head.TaskID)
+	passes(a.T, []byte(receipt))
+	row := a.row("TASK#"+a.tenant+"#"+done.Head.TaskID, done.Execution().Key())
+	a.put(with(row, "number", "2026-999999"))
+	a.finds(`the number is said to be "2026-999999"`, "prove", done.Head.TaskID)
+	a.put(row)
 }
 
 // with returns a row with one attribute changed.

@@ -31,10 +31,11 @@ type scenario struct {
 	text string
 	act  func(*scenarioRun)
 
-	before      func(*scenarioRun) // the message is written; may be nil
-	sweeperOnly bool               // the relay gets no records: the sweeper has to do everything
-	recorded    bool               // all of its points are to be known
-	kills       func(point) bool   // which crash points are tried; nil: all
+	ask         func(*scenarioRun, driver.T) *driver.Request // nil: a message with the text asks
+	before      func(*scenarioRun)                           // the message is written; may be nil
+	sweeperOnly bool                                         // the relay gets no records: the sweeper has to do everything
+	recorded    bool                                         // all of its points are to be known
+	kills       func(point) bool                             // which crash points are tried; nil: all
 }
 
 // Calls of tools that write.
@@ -193,7 +194,11 @@ func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 		if s.before != nil {
 			s.before(d)
 		}
-		d.Request = driver.Say(t, b.Stack, webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> demo: mark "+d.mark+" "+s.text)
+		if s.ask != nil {
+			d.Request = s.ask(d, t)
+		} else {
+			d.Request = driver.Say(t, b.Stack, webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> demo: mark "+d.mark+" "+s.text)
+		}
 		b.injector.belongs(d.Ref.ID, d.mark)
 		b.injector.belongs(d.contest().ID, d.mark)
 		d.Timeout, d.QuietTime, d.WhenQuiet = stepTimeout, d.quietTime, d.sweep

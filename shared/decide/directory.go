@@ -163,7 +163,8 @@ func (d *Directory) Over(department, position, on string) (circulation.Person, b
 	return d.account(over.Number), true
 }
 
-// Knows reports whether any day of the organisation has a department and, if one is given, a position in it.
+// Knows reports whether any day of the organisation has a department and, if one is given, a position in it: without a
+// department, in any.
 func (d *Directory) Knows(department, position string) bool {
 	return d.org != nil && d.org.People.Has(department, position)
 }
@@ -211,6 +212,20 @@ func (d *Directory) Departments(p circulation.Person, on string) (codes []string
 		codes = append(codes, x.Code)
 	}
 	return codes
+}
+
+// Position returns the position of somebody's main post on a day; "" if it has none, and while no organisation stands.
+func (d *Directory) Position(p circulation.Person, on string) string {
+	if d.org == nil {
+		return ""
+	}
+	post, _ := d.chart(on).Main(p.Person)
+	return post.Position
+}
+
+// Outranks reports whether somebody's main post has a higher rank on a day than a position.
+func (d *Directory) Outranks(p circulation.Person, position, on string) bool {
+	return d.org != nil && d.chart(on).Outranks(p.Person, position)
 }
 
 // Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have

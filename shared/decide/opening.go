@@ -45,6 +45,8 @@ type Seats interface {
 	Here(p circulation.Person, on string) bool
 	// Departments returns the codes of somebody's department and of those above it; none while no organisation stands.
 	Departments(p circulation.Person, on string) []string
+	// Position returns the position of somebody's main post; "" if it has none, and while no organisation stands.
+	Position(p circulation.Person, on string) string
 	// Department returns what somebody's department is called; "" while no organisation stands.
 	Department(p circulation.Person, on string) string
 }
@@ -84,7 +86,7 @@ func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
 	f.Requester, f.Organised = d.Person(user), d.Org() != ""
 	if f.Organised {
 		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
-		f.Department = d.Department(f.Requester, f.On)
+		f.Department, f.Position = d.Department(f.Requester, f.On), d.Position(f.Requester, f.On)
 		f.Unknown = unknown(r, d)
 		f.Absent = absent(d, f.On, append([]circulation.Person{f.Requester}, f.Askers...))
 	}
@@ -118,18 +120,12 @@ func Stranger(d People, now time.Time, users ...string) string {
 	return ""
 }
 
-// unknown returns the departments of the rules' conditions that the organisation has on no day.
-func unknown(r *rules.Rules, d Seats) (codes []string) {
+// unknown returns the departments and positions of the rules' conditions that the organisation has on no day.
+func unknown(r *rules.Rules, d Seats) (names []string) {
 	for i := range r.Rules {
-		if of := r.Rules[i].When.Requester; of != nil {
-			for _, code := range of.Departments {
-				if !d.Knows(code, "") {
-					codes = append(codes, code)
-				}
-			}
-		}
+		names = append(names, r.Rules[i].When.Requester.Unknown(d)...)
 	}
-	return codes
+	return names
 }
 
 // groups returns those of the user groups in the rules' conditions that somebody is in.
@@ -279,16 +275,21 @@ func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
 
 // own are the names of what nobody has named: the rule that answers where none of an administrator's does, and the
 // stage that it asks.
-type own struct{ last, channel string }
+type own struct{ last, channel, unlabelled string }
 
-var owns = language.InEach(own{"そのほか", "チャンネルの1人"}, own{"Everything else", "One of the channel"})
+var owns = language.InEach(
+	own{"そのほか", "チャンネルの1人", "「{label}」が分からないため、承認する人を決められません。"},
+	own{"Everything else", "One of the channel", "“{label}” isn’t known, so it can’t be said who has to approve."})
 
-// namedIn gives a name to a rule and a stage of the last rule.
+// namedIn gives a name to a rule and a stage of the last rule, and says why a rule refuses that hangs on a label.
 func namedIn(a rules.Answer, locale string) rules.Answer {
+	w := owns.In(locale)
+	if a.Unlabelled != "" {
+		a.Refuse = language.Fill(w.unlabelled, "label", a.Unlabelled)
+	}
 	if !a.Last {
 		return a
 	}
-	w := owns.In(locale)
 	a.Rule.Name = w.last
 	if a.Route != nil && len(a.Route.Stages) == 1 && a.Route.Stages[0].Name == "" {
 		route := *a.Route
@@ -324,6 +325,8 @@ func (ids) Knows(string, string) bool                               { return tru
 func (ids) Holders(string, string, string) []circulation.Person     { return nil }
 func (ids) Departments(circulation.Person, string) (codes []string) { return nil }
 func (ids) Department(circulation.Person, string) string            { return "" }
+func (ids) Position(circulation.Person, string) string              { return "" }
+func (ids) Outranks(circulation.Person, string, string) bool        { return false }
 
 // anybody is a directory of which nobody has to be asked who may stamp.
 type anybody struct{ rules.Directory }

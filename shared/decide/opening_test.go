@@ -363,3 +363,23 @@ func (s strangers) Person(user string) circulation.Person {
 	}
 	return p
 }
+
+// Who asks is told what isn't known, in their language.
+func TestARequestOfAnUnknownKindIsToldSo(t *testing.T) {
+	dear := in(asks(rules.EmptyRefuse, "TANAKA"), "C1")
+	dear.When = rules.Conditions{Labels: []rules.Labelled{{Name: "費目", Is: rules.UseSome, List: []string{"交際費"}}}}
+	for locale, want := range map[string]string{
+		"ja": "「費目」が分からないため、承認する人を決められません。",
+		"en": "“費目” isn’t known, so it can’t be said who has to approve.",
+	} {
+		x := askersOf()
+		x.Settings.Locale = locale
+		x.Calls = []rules.Call{{Access: aggregate.Write, Labels: map[string][]string{"費目": nil}}}
+		found := expect.Value(x.ByIDs(of(dear, in(asks(rules.EmptyRefuse, "SUZUKI"), "C1"))))(t)
+		expect.Must(t, found.Refused != nil, "%+v", found)
+		expect.Same(t, *found.Refused, task.Refusal{Why: task.ReasonRuleRefuses, Detail: want,
+			Rule: circulation.Rule{ID: dear.ID, Name: "rule", Revision: 3}})
+		found = expect.Value(x.ByIDs(of(dear, in(asks(rules.EmptyRefuse, "TANAKA"), "C1"))))(t)
+		expect.That(t, found.Opening != nil, "%+v", found)
+	}
+}

@@ -109,6 +109,7 @@ func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user str
 		n.Admin, n.Org = d.Person(user), d.Org()
 		if d.Org() != "" {
 			f.Requester = d.Person(f.Requester.User)
+			f.Departments = d.Departments(f.Requester, f.On)
 		}
 		n.Allowed = now.Successors(desk, f, d)
 		return nil

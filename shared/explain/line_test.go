@@ -118,6 +118,11 @@ var lines = []struct{ tool, input, ja, en string }{
 		"プルリクエスト 「Round down」 を下書きで開きます · 本文: 「a ⏎ b」",
 		"Opens the draft pull request “Round down” · text: “a ⏎ b”",
 	},
+	{
+		"record_decision", `{"matter":"支出","title":"ペン","amount":1200,"currency":"JPY"}`,
+		"支出の決裁: 「ペン」\n· 金額 1200\n· 通貨 JPY",
+		"Decision (支出): “ペン”\n· Amount 1200\n· Currency JPY",
+	},
 	{"list_employees", `{"department":null,"status":"active","as_of":null}`, "全社の従業員一覧を読みます (在籍者のみ、今日現在)",
 		"Reads the employees of the whole company, only those employed, as of today"},
 	{"list_employees", `{"department":"営業部","status":"active","as_of":"2026-10"}`,

@@ -199,6 +199,11 @@ func (c *Catalog) All() []Spec {
 // Planned returns the tools that plans of tasks may have.
 func (c *Catalog) Planned() *Catalog { return c.Only(func(s Spec) bool { return !s.Sourced }) }
 
+// Modelled returns the tools that models may plan. The other one, which records decisions, is never called.
+func (c *Catalog) Modelled() *Catalog {
+	return c.Only(func(s Spec) bool { return s.Name != catalog.Decide })
+}
+
 // Only returns a catalog of the tools for which keep returns true.
 func (c *Catalog) Only(keep func(Spec) bool) *Catalog {
 	return &Catalog{

@@ -42,6 +42,7 @@ func TestTheTools(t *testing.T) {
 		"list_departments":           {aggregate.Read, "freee", []string{}},
 		"list_positions":             {aggregate.Read, "freee", []string{}},
 		"open_pull_request":          {aggregate.Write, "github", nil},
+		"record_decision":            {aggregate.Write, "", []string{"matter"}},
 		"list_attendance":            {aggregate.Read, "freee", []string{}},
 		"calculate_overtime":         {aggregate.Read, "", []string{}},
 		"write_rows_to_google_sheet": {aggregate.Write, "google", []string{"spreadsheet_id", "sheet"}},

@@ -115,7 +115,11 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	if rule := g.Terms.Rule; rule != nil {
 		out.Rule = card.OneLine(rule.Name) + " (" + strconv.Itoa(rule.Revision) + ")"
 	}
-	if seen := g.Seen; seen != nil {
+	seen := g.Seen
+	if of := x.Head.Glance.Amount; seen == nil && x.Decision.N > 0 && of.Known() { // without a rule
+		seen = &aggregate.Seen{Amount: string(of.Value), Currency: of.Currency}
+	}
+	if seen != nil {
 		out.Department, out.Round = cmp.Or(seen.Department, out.Department), cmp.Or(out.Round, seen.Round)
 		amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency}
 		out.Amount, out.Currency = cmp.Or(seen.Amount, s.words.Say("unknown")), seen.Currency
@@ -183,7 +187,7 @@ func state(x *store.RegisteredTask) string {
 		return "refused"
 	case e.As == domain.TaskAnswered:
 		return "answered"
-	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions:
+	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions, e.Reason == domain.ReasonFormReturned:
 		return "denied"
 	case e.Reason == domain.ReasonExpired:
 		return "expired"

@@ -49,7 +49,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		return err
 	}
 	x, g := &rows[0], &rows[0].Gate
-	if !g.Ruled() { // of a conversation that is erased, or not answered
+	if g.ApprovedAt == nil { // of a conversation that is erased, or not answered
 		return aggregate.ErrNotFound
 	}
 	d, steps := sheetData{}, []domain.Step(nil)
@@ -95,7 +95,9 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 		return nil, nil
 	}
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
-		d.Policy = a.Prompts[i].Content
+		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form
+			d.Policy = ""
+		}
 	}
 	return p.Steps, nil
 }

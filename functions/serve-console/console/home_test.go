@@ -93,7 +93,7 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 var forMembers = strings.Fields(`
 GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/console/stand-ins
 GET/console/tasks GET/console/find GET/console/approvals POST/console/approvals
-GET/console/tasks/{id} POST/console/tasks/{id}/act
+GET/console/decisions/new POST/console/decisions GET/console/tasks/{id} POST/console/tasks/{id}/act
 GET/console/tasks/{id}/message GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
 GET/console/contests/{id} GET/console/contests/{id}/members/{round}

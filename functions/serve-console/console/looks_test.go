@@ -44,7 +44,8 @@ type look struct {
 func TestLooksOfThePages(t *testing.T) {
 	db, b := storetest.Start(t), browser.Start(t)
 	looks := map[*consoletest.World][]look{}
-	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, successorLooks, requestLooks} {
+	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, successorLooks, requestLooks,
+		decisionLooks} {
 		w := consoletest.New(t, db)
 		w.Console.Begin = (&consoletest.Beginner{W: w, More: 2}).Ask
 		looks[w] = of(w)
@@ -214,7 +215,7 @@ func ruleLooks(w *consoletest.World) []look {
 		{name: "settings-ruled", path: approvalPage},
 		{name: "rules-end", path: path, form: list.Hidden("act", "end")},
 		{name: "rules-import", path: path + "/import", form: list.Hidden("text",
-			"form: 2\nrules:\n- name: x\n  whom: y\n- name: x\n")},
+			"form: 1\nrules:\n- name: x\n  whom: y\n- name: x\n")},
 	}
 }
 

@@ -30,6 +30,12 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 	if d := c.Destinations; d != nil {
 		more = append(more, s.In("band_to", d.Go, "list", s.sent(d, s.Say("middot"))))
 	}
+	for _, l := range c.Labels {
+		more = append(more, s.In("band_labels", l.Is, s.labelled(l)...))
+	}
+	if key, days := daysOf(c); key != "" {
+		more = append(more, s.In("band_days", key, days...))
+	}
 	if band == "" && len(more) > 0 {
 		band, more = more[0], more[1:]
 	}
@@ -81,6 +87,12 @@ func (s speaker) chip(x *rules.Stage) chip {
 		c.Note = s.Say("who_channel")
 	default:
 		c.Note = s.Say("not_chosen")
+	}
+	if n := len(x.Beside); n > 0 {
+		c.Note = s.Say("chip_beside", "note", c.Note, "n", n)
+	}
+	if x.As != "" {
+		c.Note = s.Say("chip_consulted", "note", c.Note)
 	}
 	if c.Text == "" {
 		c.Text, c.Note = c.Note, ""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -126,9 +127,10 @@ func positionValue(department, position string) string {
 	return department + between + position
 }
 
-// positionBoxes are the positions that are held today or on the organisation's next day, with who holds them.
+// positionBoxes are the positions that somebody holds in a department today or on the organisation's next day, with
+// who that is, and each position above whoever asks.
 func (a *asked) positionBoxes() (all []web.Box) {
-	at, holders := map[string]int{}, map[string][]string{}
+	at, holders, positions := map[string]int{}, map[string][]string{}, map[string]string{}
 	for _, chart := range a.charts() {
 		for _, p := range chart.People() {
 			for _, post := range chart.Posts(p.Number) {
@@ -137,7 +139,7 @@ func (a *asked) positionBoxes() (all []web.Box) {
 					continue
 				}
 				if _, known := at[value]; !known {
-					at[value] = len(all)
+					at[value], positions[value] = len(all), post.Position
 					all = append(all, web.Box{Value: value, Text: a.position(post.Department, post.Position)})
 				}
 				if name := legible.OneLine(p.Name); !slices.Contains(holders[value], name) {
@@ -145,6 +147,9 @@ func (a *asked) positionBoxes() (all []web.Box) {
 				}
 			}
 		}
+	}
+	for _, name := range slices.Compact(slices.Sorted(maps.Values(positions))) {
+		all = append(all, web.Box{Value: positionValue("", name), Text: a.position("", name)})
 	}
 	for i := range all {
 		all[i].Note = list(a.speaker, holders[all[i].Value], legible.OneLine, a.Say("middot"))

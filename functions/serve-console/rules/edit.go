@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
@@ -69,7 +70,7 @@ func (a *asked) edit() error {
 		}
 	case "up", "down", "delete":
 		if i, err := strconv.Atoi(at); err == nil && route != nil {
-			route.Stages, shown = arranged(route.Stages, act, i), nil
+			route.Stages, shown = staged(arranged(sourcesOf(route), act, i)), nil
 		}
 	case "keep":
 		if e.Rule.Name == "" && !e.last() {
@@ -125,6 +126,9 @@ type ruleData struct {
 	Use, To      []web.Choice
 	Tools        []web.Box
 	Destinations string
+	Labels       []labelData
+	Positions    string
+	Days         []web.Field
 	AtLeast      string
 	Below        string
 	Currency     string
@@ -178,7 +182,17 @@ type stageData struct {
 	Group       web.Chooser
 	Levels      []web.Choice
 	Others      bool
+	Beside      bool // it is asked together with the one before it
+	Roles       []web.Choice
+	Alone       bool // nobody stands in for its people
+	Minutes     bool
 	First, Last bool
+}
+
+// labelData are the inputs of a condition on a kind.
+type labelData struct {
+	At, Field, Name, List string
+	Is                    []web.Choice
 }
 
 // form shows a rule's form. sent is what was typed, if the stages still have their places.
@@ -237,13 +251,30 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	d.Use = a.options("use_options", use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
 	d.To = a.options("to_options", to, "", string(rules.GoWithin), string(rules.GoOutside))
 	d.Tools = a.toolBoxes(listed)
+	a.newer(d, c)
 	d.Further = len(c.Kinds) > 0 && kindsValue(c.Kinds) != steps || c.Places != nil || c.Requester != nil ||
-		c.Destinations != nil || sent.Get("find.channels")+sent.Get("find.departments") != "" ||
-		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester"},
+		c.Destinations != nil || len(c.Labels) > 0 || c.ValidFrom+c.ValidTo != "" ||
+		sent.Get("find.channels")+sent.Get("find.departments") != "" ||
+		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester", "when.labels",
+			"when.valid_from", "when.valid_to"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })
 	if d.Currency = yen; c.Amount != nil {
 		d.AtLeast, d.Below, d.Currency = commas(c.Amount.AtLeast), commas(c.Amount.Below), c.Amount.Currency
 	}
+}
+
+// newer fills in the conditions on kinds, positions and days.
+func (a *asked) newer(d *ruleData, c *rules.Conditions) {
+	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
+		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
+			strings.Join(l.List, "\n"),
+			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome))})
+	}
+	if c.Requester != nil {
+		d.Positions = strings.Join(c.Requester.Positions, "\n")
+	}
+	d.Days = []web.Field{web.Day("valid_from", a.In("fields", "when.valid_from"), c.ValidFrom),
+		web.Day("valid_to", a.In("fields", "when.valid_to"), c.ValidTo)}
 }
 
 // options returns a select's options, named by a table; a value that the form doesn't offer stays chosen.
@@ -262,9 +293,13 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 		p = &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}
 	}
 	positions := a.positionBoxes()
-	for i := range p.Stages {
-		x := a.stageForm(i, &p.Stages[i], sent, positions)
-		x.Last = i == len(p.Stages)-1
+	stages, of := p.Sources()
+	for i := range stages {
+		x := a.stageForm(i, &stages[i], sent, positions)
+		x.Mark, x.Field, x.Last = number(of[i]), fmt.Sprintf("route.stages[%d]", of[i]), i == len(stages)-1
+		if first := slices.Index(of, of[i]); i > first {
+			x.Beside, x.Field = true, fmt.Sprintf("%s.beside[%d]", x.Field, i-first-1)
+		}
 		d.Stages = append(d.Stages, x)
 	}
 	d.More = len(p.Stages) < rules.MaxStages
@@ -277,8 +312,13 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 }
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
-	x := stageData{I: i, At: stageField(i), Field: fmt.Sprintf("route.stages[%d]", i), Mark: number(i), Name: s.Name,
-		Need: wholeShown(s.Need), First: i == 0, Others: s.Others}
+	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
+		Alone: s.NoStandIns, Minutes: s.Minutes}
+	role := ""
+	if s.As != "" {
+		role = cmp.Or(string(s.Dissent), string(circulation.ObjectionNoted))
+	}
+	roles := []string{"", string(circulation.ObjectionNoted)}
 	if s.Need < 0 {
 		x.Need = sent.Get(x.At + "need")
 	}
@@ -286,8 +326,9 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	var up []string
 	if a.org != nil {
 		kinds = []string{string(rules.WhoManager), string(rules.WhoPosition), kinds[0], kinds[1], kinds[2]}
-		up = append(up, string(rules.ThenUp))
+		up, roles = append(up, string(rules.ThenUp)), append(roles, string(circulation.ObjectionRaised))
 	}
+	x.Roles = a.options("role_options", role, roles...)
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(x.At, i, s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)

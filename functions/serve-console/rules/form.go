@@ -11,6 +11,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
@@ -39,9 +40,18 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 		x.Direct {
 		is.Places = &x
 	}
-	if x := (rules.Requester{Departments: web.Ticked(form["departments"]),
-		Groups: web.Ticked(form["groups"])}); len(x.Departments)+len(x.Groups) > 0 {
+	if x := (rules.Requester{Departments: web.Ticked(form["departments"]), Groups: web.Ticked(form["groups"]),
+		Positions: web.Lines(form.Get("positions"))}); len(x.Departments)+len(x.Groups)+len(x.Positions) > 0 {
 		is.Requester = &x
+	}
+	is.ValidFrom, is.ValidTo = strings.TrimSpace(form.Get("valid_from")), strings.TrimSpace(form.Get("valid_to"))
+	for i := range rules.MaxPointers + 1 { // one more than may be, to say that it is too many
+		at := labelField(i)
+		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), Is: rules.Use(form.Get(at + "is")),
+			List: web.Lines(form.Get(at + "list"))}
+		if l.Name != "" || len(l.List) > 0 {
+			is.Labels = append(is.Labels, l)
+		}
 	}
 	if use := rules.Use(form.Get("use")); use != "" {
 		is.Tools = &rules.Tools{Use: use}
@@ -84,12 +94,14 @@ func currencyTyped(text string) string {
 }
 
 func typedRoute(form url.Values) *rules.Policy {
-	is := &rules.Policy{Stages: []rules.Stage{}, Hands: wholeTyped(form.Get("hands"))}
-	for i := range rules.MaxStages + 1 { // one more than may be, to say that it is too many
+	is := &rules.Policy{Hands: wholeTyped(form.Get("hands"))}
+	var all []source
+	for i := range rules.MaxStages*(rules.MaxBeside+1) + 1 { // one more than may be, to say that it is too many
 		if at := stageField(i); form.Has(at + "was") {
-			is.Stages = append(is.Stages, typedStage(form, at))
+			all = append(all, source{typedStage(form, at), ticked(form, at+"beside")})
 		}
 	}
+	is.Stages = staged(all)
 	readers := rules.Readers{People: web.Ticked(form["readers"]), Groups: web.Ticked(form["reader_groups"])}
 	if len(readers.People)+len(readers.Groups) > 0 {
 		is.Readers = &readers
@@ -97,18 +109,52 @@ func typedRoute(form url.Values) *rules.Policy {
 	return is
 }
 
-// stageField begins the names of a stage's inputs.
+// source is a way in which a stage finds people, as the form has it: a stage of its own, or beside the one before it.
+type source struct {
+	rules.Stage
+	beside bool
+}
+
+// staged returns the stages of sources.
+func staged(all []source) []rules.Stage {
+	stages := []rules.Stage{}
+	for i, s := range all {
+		if i > 0 && s.beside {
+			to := &stages[len(stages)-1]
+			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need})
+			continue
+		}
+		stages = append(stages, s.Stage)
+	}
+	return stages
+}
+
+// sourcesOf returns the sources of a route as the form has them.
+func sourcesOf(p *rules.Policy) (all []source) {
+	stages, of := p.Sources()
+	for i, s := range stages {
+		all = append(all, source{s, i > 0 && of[i] == of[i-1]})
+	}
+	return all
+}
+
+// stageField begins the names of a source's inputs, and labelField those of a condition on a kind.
 func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }
+func labelField(i int) string { return fmt.Sprintf("labels.%d.", i) }
 
 func typedStage(form url.Values, at string) rules.Stage {
 	field := func(name string) string { return form.Get(at + name) }
 	is := rules.Stage{Name: strings.TrimSpace(field("name")), Need: wholeTyped(field("need")),
 		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}, Others: ticked(form, at+"others"),
 		Empty: rules.Empty{Vacant: rules.Then(field("vacant")), Own: rules.Then(field("own")),
-			Twice: rules.Then(field("twice"))}}
+			Twice: rules.Then(field("twice"))},
+		NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes")}
+	if role := field("role"); role != "" {
+		is.As, is.Dissent = circulation.AsConsult, circulation.Objection(role)
+	}
 	switch who := &is.Who; who.Kind {
 	case rules.WhoChannel:
-		is.Need, is.Others, is.Empty = 1, false, rules.Empty{}
+		is = rules.Stage{Name: is.Name, Need: 1, Who: is.Who}
 	case rules.WhoPeople:
 		who.People = web.Ticked(form[at+"people"])
 	case rules.WhoGroup:
@@ -176,6 +222,7 @@ type knownTool struct {
 	Title   string
 	Allowed bool // now; Ringi's own tools are known even if they are off
 	To      bool // it is known where its arguments have destinations
+	Labels  []rules.Label
 }
 
 // knownTools returns Ringi's own tools and those of MCP servers that are on.
@@ -217,9 +264,13 @@ func titled(p tenancy.ToolPermission) string {
 
 func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, title string, allowed bool) knownTool {
 	m := p.Marked("")
+	var labels []rules.Label
+	if m != nil {
+		labels = m.LabelledBy
+	}
 	unmarked := m == nil || m.How != rules.HowNothing && len(m.Pointers) == 0
 	return knownTool{rules.Known{Tool: t, Access: access, Unmarked: unmarked}, title, allowed,
-		m != nil && len(m.Destinations) > 0}
+		m != nil && len(m.Destinations) > 0, labels}
 }
 
 // knownOf returns the tools as rules need them; now leaves out those that are off.

@@ -67,6 +67,7 @@ func TestRules(t *testing.T) {
 		"rules and stages are moved":                        testRulesAndStagesAreMoved,
 		"what the form does not offer is kept":              testWhatTheFormDoesNotOfferIsKept,
 		"the rule that takes a request":                     testTheRuleThatTakesARequest,
+		"the kind of a request is tried":                    testTheKindOfARequest,
 		"rules for the actions of agents":                   testRulesForActions,
 		"people and channels are found by name":             testPeopleAndChannelsAreFoundByName,
 		"a channel that got another id":                     testAChannelThatGotAnotherID,

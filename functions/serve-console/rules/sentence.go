@@ -58,8 +58,9 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 }
 
 func (s speaker) rule(r *rules.Rule) string {
-	text := s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When, false),
-		"route", s.outcome(&r.Outcome))
+	key, days := daysOf(&r.When)
+	text := s.In("days", key, days...) + s.Say("sentence", "who", s.who(r.When.Requester),
+		"where", s.where(r.When.Places), "what", s.what(&r.When, false), "route", s.outcome(&r.Outcome))
 	return text + s.In("kinds_said", kindsValue(r.When.Kinds))
 }
 
@@ -69,7 +70,26 @@ func (s speaker) who(r *rules.Requester) string {
 	}
 	below := func(code string) string { return s.Say("and_below", "department", s.department(code)) }
 	of := slices.Concat(web.Each(r.Departments, below), web.Each(r.Groups, s.person))
-	return s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
+	if r.Positions == nil {
+		return s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
+	}
+	position := list(s, r.Positions, legible.OneLine, s.Say("or"))
+	if of == nil {
+		return s.Say("somebody_who_is", "position", position)
+	}
+	return s.Say("somebody_of_who_is", "list", list(s, of, legible.OneLine, s.Say("or")), "position", position)
+}
+
+// daysOf returns on which days a rule takes requests, for a table of texts.
+func daysOf(c *rules.Conditions) (key string, values []any) {
+	key = map[[2]bool]string{{true, false}: "from", {false, true}: "to", {true, true}: "both"}[[2]bool{
+		c.ValidFrom != "", c.ValidTo != ""}]
+	return key, []any{"from", legible.OneLine(c.ValidFrom), "to", legible.OneLine(c.ValidTo)}
+}
+
+// labelled returns what a condition on a kind says, for a table of texts.
+func (s speaker) labelled(l rules.Labelled) []any {
+	return []any{"name", legible.OneLine(l.Name), "list", list(s, l.List, legible.OneLine, s.Say("middot"))}
 }
 
 // department returns the name of a department, or the code of one that the organisation doesn't have.
@@ -78,6 +98,9 @@ func (s speaker) department(code string) string {
 }
 
 func (s speaker) position(department, position string) string {
+	if department == "" {
+		return s.Say("who_nearest", "position", legible.OneLine(position))
+	}
 	return s.Say("who_position", "department", s.department(department), "position", legible.OneLine(position))
 }
 
@@ -142,6 +165,8 @@ func (s speaker) what(c *rules.Conditions, name bool) string {
 	if d := c.Destinations; d != nil {
 		to = s.In("to", d.Go, "list", s.sent(d, s.Say("and")))
 	}
+	to += web.Joined(c.Labels, func(l rules.Labelled) string { return s.In("labels", l.Is, s.labelled(l)...) },
+		s.Say("labels_and"))
 	if use == "any" && amount+to != "" {
 		use = "any_such"
 	}
@@ -213,8 +238,32 @@ func number(i int) string {
 }
 
 func (s speaker) stage(x *rules.Stage) string {
-	name := legible.OneLine(x.Name)
-	text := ""
+	var all []string
+	for i, source := range x.Sources() {
+		name := legible.OneLine(x.Name)
+		if i > 0 {
+			name = s.Say("beside")
+		}
+		all = append(all, s.source(name, &source))
+	}
+	text := strings.Join(all, s.Say("beside_and"))
+	if x.Others {
+		text += s.Say("others_too")
+	}
+	if x.As != "" {
+		text += s.In("consulted", cmp.Or(x.Dissent, "note"))
+	}
+	if x.NoStandIns {
+		text += s.Say("no_stand_ins")
+	}
+	if x.Minutes {
+		text += s.Say("minutes")
+	}
+	return text + s.empty(x.Empty)
+}
+
+// source says whom a stage of one source asks.
+func (s speaker) source(name string, x *rules.Stage) (text string) {
 	switch w := x.Who; w.Kind {
 	case rules.WhoPeople:
 		text = s.of(name, x, list(s, w.People, s.person, s.Say("middot")), len(w.People))
@@ -227,10 +276,7 @@ func (s speaker) stage(x *rules.Stage) string {
 	case rules.WhoChannel:
 		text = called(name, s.Say("who_channel"))
 	}
-	if x.Others {
-		text += s.Say("others_too")
-	}
-	return text + s.empty(x.Empty)
+	return text
 }
 
 // empty says what happens if too few people are left: the same of several causes once. Nothing is said of a refusal,

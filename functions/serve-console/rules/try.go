@@ -25,7 +25,8 @@ type tryData struct {
 	Amount, Currency, Who  string
 	Rule, Says, Asks, Fail string
 	Stages                 []triedStage
-	Further                bool // more is asked than by whom, for which tool and how much
+	Missed                 []string // rules before that one, and by which condition alone they don't take it
+	Further                bool     // more is asked than by whom, for which tool and how much
 }
 
 // triedStage is a stage of the answer, with whom it would ask.
@@ -57,7 +58,8 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if a.org != nil {
 		d.Fields = append(d.Fields, web.Day("try.on", a.Say("try_on"), on))
 	}
-	d.Further = f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
+	labels := a.labelsToTry(&d, of)
+	d.Further = d.Further || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
 	if !answer || of.Tool.Name == "" {
 		return d, nil
 	}
@@ -72,7 +74,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	}
 	facts := &rules.Facts{Kind: kind, Place: a.draft.Rules.At(f.Get("try.place"), false), On: day.String(),
 		Home:  settings.DirectApprovers,
-		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Amount: rules.Unknown(rules.WhyUnmarked)}}}
+		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Labels: labels, Amount: rules.Unknown(rules.WhyUnmarked)}}}
 	if facts.Place.Channel == tryDirect {
 		facts.Place = rules.Place{Direct: true}
 	}
@@ -118,15 +120,11 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	}
 	facts.Askers = []circulation.Person{facts.Requester}
-	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), legible.Capital(a.outcome(&found.Outcome))
-	switch {
-	case found.Unknown != "":
-		d.Says = a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
-	case found.Unsure:
-		d.Says = a.Say("try_unsure", "who", a.person(who))
-	case found.Stranger.User != "":
-		d.Says = a.Say("try_stranger", "who", a.person(who))
+	for _, m := range x.Missed(facts) {
+		d.Missed = append(d.Missed, a.Say("try_missed", "rule", a.numbered(m.Rule, &x.Rules[m.Rule]),
+			"field", a.In("fields", "when."+m.Field)))
 	}
+	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who)
 	if found.Refused {
 		return nil
 	}
@@ -151,6 +149,21 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		d.Stages = a.tried(&route)
 	}
 	return err
+}
+
+// answerSaid says what an answer is, or why a rule refuses that hangs on what nobody knows.
+func (a *asked) answerSaid(found *rules.Answer, who string) string {
+	switch {
+	case found.Unknown != "":
+		return a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
+	case found.Unlabelled != "":
+		return a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
+	case found.Unsure:
+		return a.Say("try_unsure", "who", a.person(who))
+	case found.Stranger.User != "":
+		return a.Say("try_stranger", "who", a.person(who))
+	}
+	return legible.Capital(a.outcome(&found.Outcome))
 }
 
 // tried says of each stage of a resolved route whom it asks, and how they were found. The first that asks is marked.
@@ -235,6 +248,35 @@ func (a *asked) placesToTry(is string) (all []web.Choice) {
 		offered[id] = true
 	}
 	return all
+}
+
+// labelsToTry asks for the kinds by which rules tell requests apart, and returns what was typed. One that the tool has
+// is unknown as long as nothing is.
+func (a *asked) labelsToTry(d *tryData, of knownTool) map[string][]string {
+	labels := map[string][]string{}
+	for i, name := range a.labelNames() {
+		at := fmt.Sprint("try.labels.", i)
+		typed := a.r.PostForm.Get(at)
+		d.Fields = append(d.Fields, web.Field{Name: at, Label: legible.OneLine(name), Value: typed})
+		d.Further = d.Further || typed != ""
+		has := slices.ContainsFunc(of.Labels, func(l rules.Label) bool { return l.Name == name })
+		if values := web.Lines(typed); has || len(values) > 0 {
+			labels[name] = values
+		}
+	}
+	return labels
+}
+
+// labelNames returns the kinds by which the draft's rules tell requests apart.
+func (a *asked) labelNames() (names []string) {
+	for i := range a.draft.Rules.Rules {
+		for _, l := range a.draft.Rules.Rules[i].When.Labels {
+			if !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	return names
 }
 
 // ways returns the weakest way to each tool that writes.

@@ -49,7 +49,7 @@ func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error)
 		return m, err
 	}
 	s, ok := tools.Lookup(name)
-	if !ok || s.Access != aggregate.Write {
+	if !ok || s.Access != aggregate.Write || name == catalog.Decide { // its mark is made from the form
 		return m, web.ErrNoPage
 	}
 	m.title, m.version, m.schema, m.knows = s.Title(v.Locale), s.Version(), s.InputSchema, s.Knows()
@@ -70,11 +70,12 @@ const (
 	rolePlus  = "plus"  // a number that is added
 	roleUnit  = "unit"
 	roleAside = "aside"
+	roleKind  = "kind" // by whose value rules tell calls apart
 )
 
 // roles are those that the form offers. A mark may have others: see typedOf.
 var roles = []string{"", roleParty + "+" + roleTo, roleTo, roleItem, roleTimes, rolePlus, roleUnit, roleAside,
-	roleWords, roleParty, roleItem + "+" + roleTo}
+	roleKind, roleWords, roleParty, roleItem + "+" + roleTo}
 
 // place is where a mark has the arguments of a role: a field of one pointer, or one of several.
 type place struct {
@@ -83,13 +84,18 @@ type place struct {
 	many        *[]string
 }
 
+// placesOf returns the places of a mark. That of its labels has a copy of their pointers.
 func placesOf(m *rules.Mark) []place {
+	var kinds []string
+	for _, l := range m.LabelledBy {
+		kinds = append(kinds, l.Pointer)
+	}
 	return []place{
 		{role: roleParty, field: "party", one: &m.Party}, {role: roleItem, field: "item", one: &m.Item},
 		{role: roleTo, field: "destinations", many: &m.Destinations},
 		{role: roleTimes, field: "pointers", many: &m.Pointers}, {role: rolePlus, field: "how", many: &m.Pointers},
 		{role: roleUnit, field: "units", many: &m.Units}, {role: roleAside, field: "asides", many: &m.Asides},
-		{role: roleWords, field: "words", one: &m.Words},
+		{role: roleWords, field: "words", one: &m.Words}, {role: roleKind, field: "labelled_by", many: &kinds},
 	}
 }
 
@@ -274,6 +280,9 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 			}
 		}
 	}
+	for _, at := range places[len(places)-1].pointers() {
+		x.LabelledBy = append(x.LabelledBy, rules.Label{Name: t.kind(m.row.Mark, at), Pointer: at})
+	}
 	if t.Free || m.own != nil && x.How == rules.HowUnknown {
 		x.How = rules.HowNothing
 	}
@@ -290,6 +299,18 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 		return nil, nil
 	}
 	return x, slices.Concat(wrong, x.Problems(), x.Unsaid(m.schema), x.Misnamed(m.schema))
+}
+
+// kind returns what rules call the label at a pointer: as they do already, else as the argument is called.
+func (t typedMark) kind(was *rules.Mark, at string) string {
+	if was != nil {
+		if i := slices.IndexFunc(was.LabelledBy, func(l rules.Label) bool { return l.Pointer == at }); i >= 0 {
+			return was.LabelledBy[i].Name
+		}
+	}
+	i := slices.IndexFunc(t.Rows, func(x typedRow) bool { return x.At == at })
+	path := rules.Tokens(bare(at))
+	return cmp.Or(t.Rows[i].Names.In(language.All[0]), path[len(path)-1])
 }
 
 func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {

@@ -35,6 +35,7 @@ func TestMarks(t *testing.T) {
 		"Ringi's own tools are marked": testOwnMarked, "nobody's mark is lost": testMarkConflict,
 		"what can't be marked has no page": testUnmarkable, "a choice shows at once": testMarkAtOnce,
 		"what is called like a currency is asked about": testCurrencyUnsaid, "a saved mark is kept whole": testMarkKept,
+		"an argument tells kinds apart": testMarkOfKinds,
 	})
 }
 
@@ -157,6 +158,34 @@ func testMarkKept(t *testing.T, w *consoletest.World) {
 	page := b.Get(markPage + standin.PlaceOrder)
 	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
 	expect.Same(t, permission(w, standin.PlaceOrder).Mark, p.Mark)
+}
+
+// Rules tell calls apart by an argument with the role of a kind, under the name that it has when it gets the role:
+// rules name it so, whatever people call the argument later.
+func testMarkOfKinds(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(webapi.Suzuki)
+	p := ordering(w, b)
+	kinds := func(more ...string) []rules.Label {
+		more = append([]string{"role /note", "kind"}, more...)
+		b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), more...)).Says(t, http.StatusSeeOther)
+		p = permission(w, standin.PlaceOrder)
+		return p.Mark.LabelledBy
+	}
+	expect.Same(t, kinds(), []rules.Label{{Name: "note", Pointer: "/note"}})
+	expect.Is(t, len(kinds("role /note", "")), 0)
+	named := []rules.Label{{Name: "費目", Pointer: "/note"}}
+	expect.Same(t, kinds("name.ja /note", "費目"), named)
+	expect.Same(t, kinds("name.ja /note", "科目"), named)
+	for _, locale := range language.All {
+		page := b.In(locale).Get(markPage + standin.PlaceOrder)
+		expect.Has(t, rowOf(page, "/note"), `<option value="kind" selected>`,
+			web.TextsOf("tool-mark", locale).In("roles", "kind"))
+	}
+	b.Post(markPage+standin.PlaceOrder, asSent(b.Get(markPage+standin.PlaceOrder))).Says(t, http.StatusSeeOther)
+	expect.Same(t, permission(w, standin.PlaceOrder).Mark.LabelledBy, named)
+	five := marks(p, p.Pin.Version(), "role", "kind|kind|kind|kind|kind|", "shows", "")
+	b.In("ja").Post(markPage+standin.PlaceOrder, five).Says(t, http.StatusUnprocessableEntity, "種別は 4 個まで")
 }
 
 func testMarkRefused(t *testing.T, w *consoletest.World) {

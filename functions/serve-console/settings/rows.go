@@ -27,6 +27,7 @@ var rowsLists = map[string][]column{
 		{key: "model", example: "compatible:ollama/llama3.2"}, {key: "input", example: "0.25"},
 		{key: "output", example: "2"}, {key: "cached", example: "0.025"}, {key: "date", example: "2026-11-20"},
 	},
+	"matters": {{key: "name", example: "固定資産"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model",
 			example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
@@ -87,6 +88,9 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, x := range s.MCPServers {
 		add("mcp_servers", x.Name, x.URL)
 	}
+	for _, x := range s.Matters {
+		add("matters", x.Name)
+	}
 	for _, x := range s.Prices {
 		add("prices", x.Model, x.Input, x.Output, x.Cached, x.Date)
 	}
@@ -140,6 +144,9 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 	typedList(f, "prices", &s.Prices, func(row map[string]string) tenancy.ModelPrice {
 		return tenancy.ModelPrice{Model: row["model"], Input: web.Digits(row["input"]), Output: web.Digits(row["output"]),
 			Cached: web.Digits(row["cached"]), Date: web.Digits(row["date"])}
+	})
+	typedList(f, "matters", &s.Matters, func(row map[string]string) tenancy.MatterKind {
+		return tenancy.MatterKind{Name: row["name"]}
 	})
 	was := s.Agents
 	typedList(f, "agents", &s.Agents, func(row map[string]string) agent.Definition { return agentTyped(row, was) })

@@ -15,6 +15,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 )
@@ -124,7 +125,7 @@ func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPe
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
 	x := ownTool{Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale),
 		Write: s.Access == aggregate.Write, Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev}
-	if x.Write {
+	if x.Write && s.Name != catalog.Decide {
 		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Marked(x.Version), x.Version)
 	}
 	bounds, err := p.Bounds(s.Knows())

@@ -287,6 +287,9 @@ func (x Asking) button(o aggregate.Offer) Button {
 		About: words.In("act_about", o.Act), Class: "button-danger"}
 	if o.Act == aggregate.ActReject {
 		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
+		if of, is := x.Of.(*task.Aggregate); is && of.Follows(o.ID) == task.FollowsForm {
+			b.Hint = words.Say("form_hint")
+		}
 	}
 	switch o.Act {
 	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, task.ActRedraft,

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -207,14 +206,11 @@ func (x Asking) whom(t *Turn) *web.Field {
 
 // rejection returns the form by which whoever is asked sends back or denies, with a button for each.
 func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
-	follows, last := false, false
-	switch of := x.Of.(type) {
-	case *task.Aggregate:
-		follows, last = of.MaySendBack(o.ID)
-	case *conversation.Aggregate:
-		follows = true
+	follows := task.FollowsNext // a turn of the agent
+	if of, is := x.Of.(*task.Aggregate); is {
+		follows = of.Follows(o.ID)
 	}
-	form := card.RejectionOf(t.gate, o.Kind, follows, last, x.Viewer.Locale, x.Surface.Marks.Person)
+	form := card.RejectionOf(t.gate, o.Kind, follows, x.Viewer.Locale, x.Surface.Marks.Person)
 	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never, Whom: x.whom(t)}
 	b.Label = x.Words.In("act", o.Act)
 	b.Reason, b.Hint = x.Words.Say("reason"), t.words.Say("reason_hint")

@@ -281,7 +281,7 @@ const (
 
 // acts are the values of the filter by what is done.
 var acts = append(web.Each(rules.Acts, func(act rules.Act) string { return string(act) }),
-	string(rules.ActSheet), otherAct, string(rules.ActRead), unplanned)
+	string(rules.ActDecide), string(rules.ActSheet), otherAct, string(rules.ActRead), unplanned)
 
 // does reports whether the item's steps do this, or that there are none yet.
 func (x askedItem) does(what string) bool {

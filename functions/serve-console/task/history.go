@@ -206,7 +206,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 	}
 	if x := a.Task; x != nil {
 		t.Title, t.Description, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.CreatedAt
-		if said := t.Message.Text; said != "" && strings.Contains(t.Description, said) {
+		if said := t.Message.Text; said != "" && (strings.Contains(t.Description, said) || a.Matter() != nil) {
 			t.Description = "" // it says no more than the message
 		}
 		t.Priority = card.Priority(r.Locale, x.Priority)

@@ -41,6 +41,7 @@ type Pages struct {
 	*subject.Acts
 	Contests      *store.ContestStore
 	Conversations *store.ConversationStore
+	Asking        decide.Asking
 	Machine       string // address of the pipeline's state machine; empty: no links to runs
 }
 
@@ -49,6 +50,7 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks), web.ForMembers("GET /console/find", c.find),
 		web.ForMembers("GET /console/approvals", c.approvals), web.ForMembers("POST /console/approvals", c.saveFilter),
+		web.ForMembers("GET /console/decisions/new", c.openMatter), web.ForMembers("POST /console/decisions", c.askMatter),
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),

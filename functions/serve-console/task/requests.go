@@ -121,9 +121,12 @@ func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub
 // denied is what a request is called that was rejected for good: nobody withdrew it.
 const denied task.Status = "denied"
 
+// rejected are the reasons of requests that people rejected.
+var rejected = []aggregate.Reason{task.ReasonDenied, task.ReasonMaxVersions, task.ReasonFormReturned}
+
 // called returns how people call the status of a request that ended for this reason, if it has.
 func called(s task.Status, why aggregate.Reason) task.Status {
-	if s == task.StatusCancelled && (why == task.ReasonDenied || why == task.ReasonMaxVersions) {
+	if s == task.StatusCancelled && slices.Contains(rejected, why) {
 		return denied
 	}
 	return s
@@ -148,7 +151,7 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
 		return sentence(card.OneLine(g.Detail))
-	case g.Why == task.ReasonDenied, g.Why == task.ReasonMaxVersions:
+	case slices.Contains(rejected, g.Why):
 		return words.Say("denied", "why", card.OneLine(g.Detail))
 	}
 	detail := explain.FitDetail(g.Why, g.Detail, card.OneLine, person)

@@ -12,6 +12,8 @@ import (
 	"io"
 	"log"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +80,26 @@ func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 	t.Helper()
 	asked := time.Now()
 	r := At(t, s, channel, expect.Value(s.Sandbox.Say(user, channel, text))(t))
+	r.Asked = asked
+	return r
+}
+
+// AskByForm asks for a decision of a title by the form, with cards in #人事.
+func AskByForm(t T, s *stack.Stack, user, title string) *Request {
+	t.Helper()
+	asked := time.Now()
+	expect.NoError(t, s.Sandbox.Global(user, "ringi_matter"))
+	views := s.Sandbox.Views(user)
+	expect.Must(t, len(views) == 1, "%d forms are open", len(views))
+	wrong, err := s.Sandbox.Submit(user, views[0].ID, map[string]any{"matter": "支出", "title": title, "amount": "120万",
+		"currency": "JPY", "description": "入れ替えの時期のため。", "request_channel": webapi.HR})
+	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
+	all := expect.Value(s.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t)
+	at := slices.IndexFunc(all, func(m webapi.Message) bool {
+		return m.User == webapi.Bot && strings.Contains(m.Text, title)
+	})
+	expect.Must(t, at >= 0, "no message asks for the decision")
+	r := At(t, s, webapi.HR, all[at].TS)
 	r.Asked = asked
 	return r
 }

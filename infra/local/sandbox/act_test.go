@@ -258,7 +258,8 @@ func TestTheMenusAreThoseOfTheManifest(t *testing.T) {
 		{CallbackID: "ringi_from_message", Name: "この依頼を稟議に", NameEN: "Ask Ringi"},
 		{CallbackID: "propose_action", Name: "操作を提案", NameEN: "Propose action"},
 	}, messages)
-	expect.Same(t, []sandbox.Shortcut{{CallbackID: "ringi_new", Name: "稟議を依頼", NameEN: "New request"}}, globals)
+	expect.Same(t, []sandbox.Shortcut{{CallbackID: "ringi_new", Name: "稟議を依頼", NameEN: "New request"},
+		{CallbackID: "ringi_matter", Name: "決裁を求める", NameEN: "Decision"}}, globals)
 }
 
 func TestAManifestThatCannotBeReadIsNamed(t *testing.T) {

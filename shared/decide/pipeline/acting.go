@@ -194,7 +194,11 @@ func (v Version[T]) Run(
 	if a.CostReached(s.MaxCost()) {
 		return StopForCost(ctx, store, in, s.MaxCost(), now())
 	}
-	if over, err := OverBudget(ctx, store, in.Tenant, s, now()); err != nil || over.Reason != "" {
+	over, err := task.Failure{}, error(nil)
+	if a.Matter() == nil { // for a form no model is asked
+		over, err = OverBudget(ctx, store, in.Tenant, s, now())
+	}
+	if err != nil || over.Reason != "" {
 		return NotNow(ctx, store, in, making, over, s.MaxCost(), now(), err)
 	}
 	err = v.Read(ctx, s)

@@ -15,6 +15,9 @@ import (
 	"ringi/shared/words/language"
 )
 
+// Decide is the tool that records a decision. No model plans it: see task.Matter.
+const Decide = "record_decision"
+
 //go:embed *.json
 var files embed.FS
 

@@ -217,7 +217,8 @@ func (w wordsOfTasks) of(e task.Ended) string {
 		return w.unknown
 	case e.As == task.TaskFailed:
 		return w.failed
-	case e.Reason == task.ReasonStepRejected, e.Reason == task.ReasonMaxVersions, e.Reason == task.ReasonDenied:
+	case e.Reason == task.ReasonStepRejected, e.Reason == task.ReasonMaxVersions, e.Reason == task.ReasonDenied,
+		e.Reason == task.ReasonFormReturned:
 		return w.rejected
 	case e.Reason == task.ReasonExpired:
 		return w.expired

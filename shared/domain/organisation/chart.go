@@ -98,6 +98,12 @@ func (c *Chart) rank(p Post) int {
 	return unranked
 }
 
+// Outranks reports whether a person's main post has a higher rank than a position: both have one.
+func (c *Chart) Outranks(number, position string) bool {
+	post, ok := c.Main(number)
+	return ok && c.rank(post) < c.ranks[posted(position)]
+}
+
 // Day returns the day that the chart shows.
 func (c *Chart) Day() Date { return c.day }
 

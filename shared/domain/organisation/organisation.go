@@ -205,7 +205,7 @@ func (o *Organisation) Has(department, position string) bool {
 	department, position = folded(department), posted(position)
 	if position != "" {
 		return slices.ContainsFunc(o.posts, func(p Post) bool {
-			return p.Department == department && p.Position == position
+			return (department == "" || p.Department == department) && p.Position == position
 		})
 	}
 	return department != "" && slices.ContainsFunc(o.departments, func(d Department) bool {

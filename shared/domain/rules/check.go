@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/words/language"
 )
 
@@ -25,9 +27,10 @@ func (c *Conditions) check(p *problems, at string) {
 		p.list(x.Channels, at+".places.channels", MaxListed, p.like(&channelForm, "channel"))
 	}
 	if x := c.Requester; x != nil {
-		p.unless(len(x.Departments)+len(x.Groups) > 0, at+".requester", "requester")
+		p.unless(len(x.Departments)+len(x.Groups)+len(x.Positions) > 0, at+".requester", "requester")
 		p.list(x.Departments, at+".requester.departments", MaxListed, value)
 		p.list(x.Groups, at+".requester.groups", MaxListed, p.group)
+		p.list(x.Positions, at+".requester.positions", MaxListed, value)
 	}
 	if c.Tools != nil {
 		c.Tools.check(p, at+".tools")
@@ -40,6 +43,18 @@ func (c *Conditions) check(p *problems, at string) {
 	if c.Amount != nil {
 		c.Amount.check(p, at+".amount")
 	}
+	c.checkLabels(p, at+".labels")
+	c.checkDays(p, at)
+}
+
+func (c *Conditions) checkDays(p *problems, at string) {
+	day := func(value, field string) {
+		_, err := time.Parse(time.DateOnly, value)
+		p.unless(value == "" || err == nil, at+field, "day")
+	}
+	day(c.ValidFrom, ".valid_from")
+	day(c.ValidTo, ".valid_to")
+	p.unless(c.ValidTo == "" || c.ValidFrom <= c.ValidTo, at+".valid_to", "later")
 }
 
 func (t *Tools) check(p *problems, at string) {
@@ -85,16 +100,40 @@ func (e Empty) check(p *problems, at string) {
 func (s Stage) check(p *problems, at string) {
 	p.words(s.Name, at+".name", MaxName)
 	s.Who.check(p, at+".who")
-	switch {
-	case s.Who.Kind == WhoChannel:
+	if s.Who.Kind == WhoChannel {
 		p.unless(s.Need == 1, at+".need", "of_channel")
 		p.unless(s.Empty == Empty{}, at+".empty", "of_channel")
 		p.unless(!s.Others, at+".others", "of_channel")
+		p.unless(len(s.Beside) == 0, at+".beside", "of_channel")
+		p.unless(s.As == "" && s.Dissent == "", at+".as", "of_channel")
+		p.unless(!s.NoStandIns, at+".no_stand_ins", "of_channel")
+		p.unless(!s.Minutes, at+".minutes", "of_channel")
 		return
-	default:
-		p.between(s.Need, 0, s.Who.most(), at+".need")
 	}
+	p.between(s.Need, 0, s.Who.most(), at+".need")
 	s.Empty.check(p, at+".empty")
+	s.checkBeside(p, at)
+	if s.approves() {
+		p.unless(s.As == "", at+".as", "as")
+		p.unless(s.Dissent == "", at+".dissent", "of_consult")
+		return
+	}
+	all := []circulation.Objection{circulation.ObjectionNoted, circulation.ObjectionRaised}
+	p.unless(slices.Contains(all, s.Dissent), at+".dissent", "choice", choices(all))
+	p.unless(!s.Minutes, at+".minutes", "of_approval")
+}
+
+// checkBeside checks what a stage asks side by side.
+func (s Stage) checkBeside(p *problems, at string) {
+	p.unless(len(s.Beside) <= MaxBeside, at+".beside", "most", MaxBeside)
+	for i, x := range s.Beside {
+		field := fmt.Sprintf("%s.beside[%d]", at, i)
+		p.unless(x.Who.Kind != WhoChannel, field+".who.kind", "choice",
+			choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}))
+		x.Who.check(p, field+".who")
+		p.between(x.Need, 0, x.Who.most(), field+".need")
+	}
+	p.unless(len(s.Beside) == 0 || !s.Empty.has(ThenSkip), at+".empty", "beside")
 }
 
 func (w Who) check(p *problems, at string) {
@@ -115,7 +154,9 @@ func (w Who) check(p *problems, at string) {
 	case WhoPosition:
 		only.Position, only.Department = w.Position, w.Department
 		p.words(w.Position, at+".position", MaxValue)
-		p.words(w.Department, at+".department", MaxValue)
+		if w.Department != "" {
+			p.words(w.Department, at+".department", MaxValue)
+		}
 		w.alone(p, only, at)
 	case WhoChannel:
 		w.alone(p, only, at)
@@ -128,77 +169,6 @@ func (w Who) check(p *problems, at string) {
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
 		w.Position == only.Position && w.Department == only.Department, at, "other_kind")
-}
-
-// Limits of a tenant's rules.
-const (
-	MaxBytes    = 100 << 10 // of all rules as JSON: what one row holds
-	MaxRules    = 100
-	MaxName     = 80 // characters of a rule's or a stage's name
-	MaxRefuse   = 1000
-	MaxListed   = 100 // values of one condition
-	MaxValue    = 200 // characters of a department, position or destination
-	MaxAddress  = 500 // bytes of a tool's address, as the settings have
-	MaxTool     = 100 // bytes of a tool's name
-	MaxStages   = 5
-	MaxPeople   = 50 // of one stage, and of the readers
-	MaxLevel    = 10
-	MaxAskers   = 100 // of what is asked along a route: more are refused, and nobody is forgotten
-	MaxStamps   = 100 // that all stages of a route need together, as in circulation
-	MaxPointers = 4
-	maxPointer  = 200 // bytes
-	maxVersion  = 200 // bytes
-)
-
-var (
-	userForm     = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
-	groupForm    = language.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
-	channelForm  = language.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
-	currencyForm = language.Regexp{Text: `^[A-Z]{3}$`}
-	pointerForm  = language.Regexp{Text: `^(/([^~/]|~[01])+)+$`}
-)
-
-// Problem is what is wrong with a field of rules, in English and, for pages in other languages, by a key of Limits and
-// its values: numbers, Choices or Money.
-type Problem struct {
-	aggregate.ErrField
-	Limit string
-	Of    []any
-}
-
-// Limits say in English what a field must be.
-var Limits = map[string]string{
-	"words":        "must have 1 to %d characters, none of them hidden, and no space around them",
-	"taken":        "is taken",
-	"twice":        "is there twice",
-	"choice":       "must be %s",
-	"some":         "must have 1 to %d entries",
-	"most":         "must have at most %d entries",
-	"bytes":        "must have 1 to %d bytes",
-	"between":      "must be between %d and %d",
-	"number":       "must be a number above 0 with at most %d digits and %d decimals, such as 100000",
-	"currency":     "must be a currency of three letters such as JPY",
-	"id":           "must be a ULID",
-	"person":       "must be a Slack user id such as U012ABCDEF",
-	"group":        "must be a Slack user group's id such as S012ABCDEF",
-	"channel":      "must be a Slack channel's id such as C012ABCDEF",
-	"place":        "must name a channel or direct messages, or be absent",
-	"requester":    "must name a department or group, or be absent",
-	"no_list":      "must be empty of writes outside",
-	"address":      "must be an address of at most %d bytes, or empty of Ringi's own tool",
-	"bounds":       "must have at_least or below, or be absent",
-	"more":         "must be more than at_least",
-	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
-	"other_kind":   "must have no fields of another kind",
-	"both":         "must be empty beside a route",
-	"stamps":       "must need at most %d stamps together",
-	"reachable":    "must be at least 0, and at most the number of different people who can stamp",
-	"readers":      "must name somebody, or be absent",
-	"only_channel": "must ask others than the channel, since it may write outside",
-	"floor_stamps": "must need at least %d stamps, the floor of writes outside",
-	"floor_hands":  "must be at least %d, the floor of writes outside from %s on",
-	"form":         "must be %d",
-	"large":        "must have at most %d bytes, not %d",
 }
 
 // Choices are the values that a field may have.
@@ -340,12 +310,12 @@ func (f Floor) check(p *problems, when *Conditions, route *Policy, at string) {
 	if route == nil || len(route.Stages) == 0 {
 		return
 	}
-	stages := at + ".route.stages"
-	least := leastStamps(route.Stages)
-	p.unless(named(route.Stages) > 0, stages, "only_channel")
+	stages, asked := at+".route.stages", approving(route.Stages)
+	least := leastStamps(asked)
+	p.unless(named(asked) > 0, stages, "only_channel")
 	p.unless(least >= max(f.Stamps, 1), stages, "floor_stamps", max(f.Stamps, 1))
 	if f.mayMoveEnough(when) {
-		p.unless(route.hands(len(route.Stages)) >= floorHands, at+".route.hands", "floor_hands", floorHands, *f.HandsFrom)
+		p.unless(route.AllHands() >= floorHands, at+".route.hands", "floor_hands", floorHands, *f.HandsFrom)
 	}
 }
 
@@ -365,6 +335,7 @@ func (r *Policy) check(p *problems, at string) {
 		s.check(p, fmt.Sprintf("%s.stages[%d]", at, i))
 	}
 	p.unless(leastStamps(r.Stages) <= MaxStamps, at+".stages", "stamps", MaxStamps)
+	p.unless(len(r.Stages) == 0 || len(approving(r.Stages)) > 0, at+".stages", "approves")
 	p.unless(r.Hands >= 0 && r.reachable(), at+".hands", "reachable")
 	if r.Readers != nil {
 		p.users(r.Readers.People, at+".readers.people", MaxPeople)

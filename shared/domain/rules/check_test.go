@@ -62,7 +62,7 @@ func refuseEach(t *testing.T, changes map[string][]func(*rules.Rules)) {
 // Each field has its limit, and the error names both.
 func TestProblems(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
-		"form": {func(r *rules.Rules) { r.Form = 2 }},
+		"form": {func(r *rules.Rules) { r.Form = 1 }},
 		"floor.stamps": {
 			func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = 6 },
 		},
@@ -206,7 +206,7 @@ func TestProblemsOfRoutes(t *testing.T) {
 			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 11 },
 		},
 		"rules[0].route.stages[3].who.position":   {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Position = "" }},
-		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = "" }},
+		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = " " }},
 		"rules[0].route.readers.people[0]":        {func(r *rules.Rules) { routeOf(r).Readers.People = []string{"C1"} }},
 		"rules[0].route.readers.people":           {func(r *rules.Rules) { routeOf(r).Readers.People = many("U%d", 51) }},
 		"rules[0].route.readers.groups[0]":        {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},

@@ -15,6 +15,10 @@ type Conditions struct {
 	Tools        *Tools        `json:"tools,omitempty"`
 	Destinations *Destinations `json:"destinations,omitempty"`
 	Amount       *Between      `json:"amount,omitempty"`
+	Labels       []Labelled    `json:"labels,omitempty"`
+	// The first and the last day of the tenant's calendar on which a rule takes requests, such as 2027-03-31.
+	ValidFrom string `json:"valid_from,omitempty"`
+	ValidTo   string `json:"valid_to,omitempty"`
 }
 
 // Places are where a request is made: in one of the channels, or in direct messages if Direct.
@@ -23,12 +27,14 @@ type Places struct {
 	Direct   bool     `json:"direct,omitempty"`
 }
 
-// Requester is who asks: somebody of one of the departments, of one below it, or of one of the groups. It is met by
-// nobody of whom the organisation says nothing, and then no later rule decides either: it might ask less. Nor does one
-// where a department is none of the organisation's: it may be theirs, under another code.
+// Requester is who asks: somebody of one of the departments, of one below it, or of one of the groups, and whose main
+// post has one of the positions. It is met by nobody of whom the organisation says nothing, and then no later rule
+// decides either: it might ask less. Nor does one where a department or position is none of the organisation's: it may
+// be theirs, under another name.
 type Requester struct {
 	Departments []string `json:"departments,omitempty"`
 	Groups      []string `json:"groups,omitempty"`
+	Positions   []string `json:"positions,omitempty"`
 }
 
 // Tools are what a request calls.
@@ -69,18 +75,25 @@ type Between struct {
 
 // hold reports whether a request meets all conditions.
 func (c *Conditions) hold(f *Facts) bool {
-	return c.holdBut(f) && (c.Requester == nil || c.Requester.hold(f))
+	name, _ := c.unlabelled(f)
+	return name == "" && c.might(f)
 }
 
-// unsure reports whether a request meets all conditions but that on the requester, of whom nothing is known, or of one
-// of whose departments nothing is.
+// might reports whether a request meets all conditions, if what nobody knows of its labels is in their lists.
+func (c *Conditions) might(f *Facts) bool {
+	return c.mightBut(f) && (c.Requester == nil || c.Requester.hold(f))
+}
+
+// unsure reports whether a request might meet all conditions but that on the requester, of whom nothing is known, or of
+// one of whose departments or positions nothing is.
 func (c *Conditions) unsure(f *Facts) bool {
-	return c.Requester != nil && (!f.placed() || c.unknown(f) != "") && c.holdBut(f)
+	return c.Requester != nil && (!f.placed() || c.unknown(f) != "") && c.mightBut(f)
 }
 
-// unknown returns a department of the condition on the requester that the organisation has on no day, or "".
+// unknown returns a department or position of the condition on the requester that the organisation has on no day, or
+// "".
 func (c *Conditions) unknown(f *Facts) string {
-	for _, code := range c.Requester.Departments {
+	for _, code := range slices.Concat(c.Requester.Departments, c.Requester.Positions) {
 		if slices.Contains(f.Unknown, code) {
 			return code
 		}
@@ -88,13 +101,15 @@ func (c *Conditions) unknown(f *Facts) string {
 	return ""
 }
 
-// holdBut reports whether a request meets all conditions but that on the requester.
-func (c *Conditions) holdBut(f *Facts) bool {
-	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
+// mightBut is might without the condition on the requester.
+func (c *Conditions) mightBut(f *Facts) bool {
+	_, never := c.unlabelled(f)
+	return !never && (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
 		(c.Places == nil || c.Places.hold(f.Place)) &&
 		(c.Tools == nil || c.Tools.hold(f)) &&
 		(c.Destinations == nil || c.Destinations.hold(f)) &&
-		(c.Amount == nil || c.Amount.hold(f.Amount()))
+		(c.Amount == nil || c.Amount.hold(f.Amount())) &&
+		c.ValidFrom <= f.On && (c.ValidTo == "" || f.On <= c.ValidTo)
 }
 
 // NameChannels reports whether a rule names a channel.
@@ -142,7 +157,30 @@ func (p *Places) hold(at Place) bool {
 
 func (r *Requester) hold(f *Facts) bool {
 	within := func(code string) bool { return slices.Contains(f.Departments, legible.Narrow(code)) }
-	return f.placed() && (slices.ContainsFunc(r.Departments, within) || meet(r.Groups, f.Groups))
+	there := r.anywhere() || slices.ContainsFunc(r.Departments, within) || meet(r.Groups, f.Groups)
+	is := func(position string) bool { return legible.Narrow(position) == f.Position }
+	return f.placed() && there && (len(r.Positions) == 0 || slices.ContainsFunc(r.Positions, is))
+}
+
+// anywhere reports whether it names no place to which somebody belongs.
+func (r *Requester) anywhere() bool { return len(r.Departments)+len(r.Groups) == 0 }
+
+// Unknown returns the departments and positions of the condition that the organisation has on no day.
+func (r *Requester) Unknown(d Directory) (names []string) {
+	if r == nil {
+		return nil
+	}
+	for _, code := range r.Departments {
+		if !d.Knows(code, "") {
+			names = append(names, code)
+		}
+	}
+	for _, position := range r.Positions {
+		if !d.Knows("", position) {
+			names = append(names, position)
+		}
+	}
+	return names
 }
 
 // meet reports whether two lists share a value.
@@ -196,33 +234,11 @@ func (m *Mark) To(version string, arguments aggregate.JSON) []string {
 	}
 	var all []string
 	for _, p := range m.Destinations {
-		values, why := at(root, Tokens(p))
-		if why != "" {
+		found := textsAt(root, p, plainText)
+		if found == nil {
 			return nil
 		}
-		for _, v := range values {
-			found := texts(v)
-			if found == nil {
-				return nil
-			}
-			all = append(all, found...)
-		}
-	}
-	return all
-}
-
-// texts returns a text, or each text of a list; none if one of them is empty or no text.
-func texts(v any) (all []string) {
-	list, isList := v.([]any)
-	if !isList {
-		list = []any{v}
-	}
-	for _, v := range list {
-		text, _ := v.(string)
-		if text == "" {
-			return nil
-		}
-		all = append(all, text)
+		all = append(all, found...)
 	}
 	return all
 }

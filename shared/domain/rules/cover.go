@@ -14,11 +14,12 @@ func (c *Conditions) covers(other *Conditions) bool {
 		c.coversRest(other)
 }
 
-// coversRest is covers for the conditions on who asks, where writes go, and the amount.
+// coversRest is covers for the conditions on who asks, where writes go, the amount, labels and days.
 func (c *Conditions) coversRest(other *Conditions) bool {
 	return (c.Requester == nil || other.Requester != nil && c.Requester.covers(other.Requester)) &&
 		(c.Destinations == nil || other.Destinations != nil && c.Destinations.covers(other.Destinations)) &&
-		(c.Amount == nil || other.Amount != nil && c.Amount.covers(other.Amount))
+		(c.Amount == nil || other.Amount != nil && c.Amount.covers(other.Amount)) && c.coversLabels(other) &&
+		c.ValidFrom <= other.ValidFrom && (c.ValidTo == "" || other.ValidTo != "" && other.ValidTo <= c.ValidTo)
 }
 
 // all reports whether all values are in a list.
@@ -31,7 +32,8 @@ func (p *Places) covers(other *Places) bool {
 }
 
 func (r *Requester) covers(other *Requester) bool {
-	return all(other.Departments, r.Departments) && all(other.Groups, r.Groups)
+	return (r.anywhere() || !other.anywhere() && all(other.Departments, r.Departments) && all(other.Groups, r.Groups)) &&
+		(len(r.Positions) == 0 || len(other.Positions) > 0 && all(other.Positions, r.Positions))
 }
 
 func (t *Tools) covers(other *Tools) bool {
@@ -233,7 +235,7 @@ func (c *Conditions) takes(other *Conditions, k Known, where Where) bool {
 func (r *Rules) way(rule string, route *Policy, tool Tool, where Where, with *Tool) Way {
 	w := Way{Tool: tool, Rule: rule, From: []Where{where}, With: with}
 	for i, s := range route.Stages {
-		if !s.Empty.mayGo() && !route.mayRepeat(i) {
+		if s.approves() && !s.Empty.mayGo() && !route.mayRepeat(i) {
 			w.Stamps += s.least()
 		}
 	}

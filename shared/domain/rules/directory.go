@@ -31,9 +31,11 @@ type Directory interface {
 	Topmost(p circulation.Person, on string) bool
 	// Over returns who stands over a position of a department, whoever holds it, or nobody.
 	Over(department, position, on string) (circulation.Person, bool)
-	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it. Else
-	// nobody can say that it is vacant. While no organisation stands, none is known.
+	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it: without a
+	// department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
+	// Outranks reports whether somebody's main post has a higher rank than a position.
+	Outranks(p circulation.Person, position, on string) bool
 	// Holders returns who holds a position of a department.
 	Holders(department, position, on string) []circulation.Person
 }
@@ -64,11 +66,11 @@ func above(d Directory, p circulation.Person, on string, yield func(level int, p
 }
 
 // lost reports whether nobody knows who the manager of a stage is: the chain of who stands above the requester ends
-// before it, and not at the top.
+// before it, and not at the top. Nor is anybody known in whose department nobody knows the requester to be.
 func (w Who) lost(f *Facts, d Directory) bool {
 	last := f.Requester
 	above(d, last, f.On, func(_ int, p circulation.Person) bool { last = p; return true })
-	return w.Kind == WhoManager && !d.Topmost(last, f.On)
+	return w.Kind == WhoManager && !d.Topmost(last, f.On) || w.Placed && w.Department == ""
 }
 
 // position returns where somebody is in a list, or -1.
@@ -81,7 +83,7 @@ func position(people []circulation.Person, p circulation.Person) int {
 func (s Stage) unknown(d Directory) string {
 	w := s.Who
 	switch {
-	case w.Kind == WhoPosition && !d.Knows(w.Department, ""):
+	case w.Kind == WhoPosition && w.Department != "" && !d.Knows(w.Department, ""):
 		return w.Department
 	case s.Empty.Vacant == ThenUp || !w.unnamed(d):
 		return ""
@@ -91,17 +93,29 @@ func (s Stage) unknown(d Directory) string {
 
 // unnamed reports whether the organisation has a stage's post on no day: somebody may hold it under another name.
 func (w Who) unnamed(d Directory) bool {
+	if w.Placed {
+		w.Department = ""
+	}
 	return w.Kind == WhoPosition && !d.Knows(w.Department, w.Position)
 }
 
-func (w Who) post() string { return w.Position + " (" + w.Department + ")" }
+// above reports whether whom it names depends on the requester.
+func (w Who) above() bool { return w.Kind == WhoManager || w.Kind == WhoPosition && w.Department == "" }
+
+func (w Who) post() string {
+	if w.Placed || w.Department == "" {
+		return w.Position
+	}
+	return w.Position + " (" + w.Department + ")"
+}
 
 // Unknown returns of which stage, if any, the organisation doesn't know whom it means. It is never left out: the post
 // may be held under another name.
 func (p *Policy) Unknown(d Directory) *Unresolved {
-	for i, s := range p.Stages {
+	sources, of := p.Sources()
+	for i, s := range sources {
 		if what := s.unknown(d); what != "" {
-			return &Unresolved{Stage: i + 1, Name: s.Name, Why: LeftUnknown, What: what}
+			return &Unresolved{Stage: of[i] + 1, Name: s.Name, Why: LeftUnknown, What: what}
 		}
 	}
 	return nil
@@ -135,6 +149,10 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 			add(d.Person(user), "group "+d.Handle(w.Group))
 		}
 	case WhoPosition:
+		if w.Placed && d.Outranks(f.Requester, w.Position, f.On) {
+			add(f.Requester, "above "+w.Position+" as of "+f.On) // such a post of theirs stands below them
+			return found
+		}
 		for _, p := range d.Holders(w.Department, w.Position, f.On) {
 			add(p, fmt.Sprintf("%s of %s as of %s", w.Position, w.Department, f.On))
 		}
@@ -167,6 +185,7 @@ func (k Desk) OfHome() bool { return k.Of.Via == viaHome }
 func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.Person) {
 	s := r.stage(k)
 	at := &resolving{facts: f, d: d}
+	var sources []Stage
 	add := func(stage *Stage, p circulation.Person) {
 		may := at.mayStamp(stage, p)
 		if may && !p.Is(k.Of) && position(people, p) < 0 && len(people) < MaxPeople {
@@ -180,26 +199,42 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 	case s == nil:
 		s = &Stage{}
 	default:
-		found = s.Who.find(f, d)
+		sources = placed(s.Sources(), f, d)
+	}
+	for i := range sources {
+		found = append(found, sources[i].Who.find(f, d)...)
 	}
 	for _, p := range found {
 		add(s, p)
 	}
-	of := k.Of
-	if s.Who.Kind == WhoPosition {
-		switch over, ok := d.Over(s.Who.Department, s.Who.Position, f.On); {
-		case !ok:
-			return people
-		case !at.under(of, over):
-			add(s, s.Who.over(over, f.On))
-			of = over
-		}
+	of, known := at.overDesk(k.Of, sources)
+	if !known {
+		return people
+	}
+	if !of.Is(k.Of) {
+		add(s, of)
 	}
 	above(d, of, f.On, func(level int, p circulation.Person) bool {
 		add(s, asManager(p, of, level, f.On))
 		return true
 	})
 	return people
+}
+
+// overDesk returns above whom the successors of somebody stand: whoever stands over the post that a stage asks, where
+// that isn't above them already. It isn't known if nobody is over the post, nor of several sources of which one asks a
+// post.
+func (r *resolving) overDesk(of circulation.Person, sources []Stage) (circulation.Person, bool) {
+	post := func(s Stage) bool { return s.Who.Kind == WhoPosition }
+	if !slices.ContainsFunc(sources, post) {
+		return of, true
+	}
+	w := sources[0].Who
+	over, ok := r.d.Over(w.Department, w.Position, r.facts.On)
+	if !ok || len(sources) > 1 || r.under(of, over) {
+		return of, ok && len(sources) == 1
+	}
+	return w.over(over, r.facts.On), true
 }
 
 // Names reports whether the rule of a desk still has its stage, which one at the home doesn't need.
@@ -288,7 +323,7 @@ func (f *Facts) HomeOf(route *circulation.Route, d Directory) string {
 
 // channel finds whom a channel's stage asks.
 func (r *resolving) channel(i int) error {
-	s, home := &r.policy.Stages[i], r.facts.Home
+	s, home := &r.sources[i], r.facts.Home
 	out := circulation.Stage{Name: s.Name, Mode: circulation.ModeChannel, Need: 1}
 	var found []circulation.Person
 	switch alone := r.facts.Alone(r.d); {

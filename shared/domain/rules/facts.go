@@ -37,7 +37,9 @@ type Facts struct {
 	Departments []string
 	Groups      []string
 	Department  string // what the requester's is called; no condition reads it
-	// Unknown are departments of the rules' conditions that the organisation has on no day: nobody can say who is in them.
+	Position    string // of the requester's main post, as the organisation writes it
+	// Unknown are departments and positions of the rules' conditions that the organisation has on no day: nobody can say
+	// who is in them.
 	Unknown []string
 	// Absent are askers who have left by that day, or haven't begun. They are strangers to the organisation, too.
 	Absent []circulation.Person
@@ -72,6 +74,8 @@ type Call struct {
 	// Destinations are the values of the arguments that say where a write goes. None: it may go anywhere.
 	Destinations []string
 	Amount       Amount
+	// Labels are the values at each label that the call's mark has; none: they aren't known.
+	Labels map[string][]string
 }
 
 // Writes reports whether the call changes something outside.
@@ -130,15 +134,20 @@ type Answer struct {
 	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then the
 	// rule refuses.
 	Unsure bool
-	// Unknown is the department of the condition that the organisation has on no day, where the rule is unsure for that.
+	// Unknown is the department or position of the condition that the organisation has on no day, where the rule is
+	// unsure for that.
 	Unknown string
+	// Unlabelled is a label by which the rule might take the request, and nobody knows its value. Then the rule refuses,
+	// since what takes the request otherwise asks less.
+	Unlabelled string
 	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
 	// or they work there no more, or not yet. Whatever the rules say is refused.
 	Stranger circulation.Person
 }
 
-// Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form
-// refuse everything.
+// Match returns the decision of the first rule whose conditions all hold, or that of Last. If it asks less than an
+// earlier rule that might hold, by a label whose value nobody knows, that rule refuses. Rules of another form refuse
+// everything.
 func (r *Rules) Match(f *Facts) Answer {
 	if r.Form != Form {
 		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
@@ -148,18 +157,31 @@ func (r *Rules) Match(f *Facts) Answer {
 		a.Stranger = p
 		return a
 	}
+	a, might := r.first(f)
+	if rule := a.asksLess(might); rule != nil {
+		a = r.by(rule)
+		a.Outcome, a.Refused = Outcome{}, true
+		a.Unlabelled, _ = rule.When.unlabelled(f)
+	}
+	return a
+}
+
+// first is Match, without a look at the earlier rules that might take the request: it returns them, too.
+func (r *Rules) first(f *Facts) (a Answer, might []*Rule) {
 	for i := range r.Rules {
 		switch rule := &r.Rules[i]; {
 		case rule.When.hold(f):
-			return r.by(rule)
+			return r.by(rule), might
 		case rule.When.unsure(f):
-			return r.unsure(rule, f)
+			return r.unsure(rule, f), might
+		case rule.When.might(f):
+			might = append(might, rule)
 		}
 	}
 	if f.Writes() {
-		return r.last(r.Last.Writes)
+		return r.last(r.Last.Writes), might
 	}
-	return r.last(r.Last.reads())
+	return r.last(r.Last.reads()), might
 }
 
 // Possible returns the answers that a request may get as long as only who asks is known, and where. If none of them is
@@ -171,7 +193,7 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 	for i := range r.Rules {
 		rule := &r.Rules[i]
 		early := rule.When
-		early.Tools, early.Destinations, early.Amount = nil, nil, nil
+		early.Tools, early.Destinations, early.Amount, early.Labels = nil, nil, nil, nil
 		switch {
 		case early.hold(f):
 			all = append(all, r.by(rule))
@@ -180,7 +202,7 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 		default:
 			continue
 		}
-		if rule.When.Tools == nil && rule.When.Destinations == nil && rule.When.Amount == nil {
+		if w := &rule.When; w.Tools == nil && w.Destinations == nil && w.Amount == nil && len(w.Labels) == 0 {
 			return all
 		}
 	}

@@ -57,10 +57,8 @@ func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 		if rule.When.Requester != nil && d.Org() == "" {
 			all = append(all, Finding{Kind: FindingUnorganised, Rule: rule.ID})
 		} else if rule.When.Requester != nil {
-			for _, code := range rule.When.Requester.Departments {
-				if !d.Knows(code, "") {
-					all = append(all, Finding{Kind: FindingUnknown, Rule: rule.ID, Who: code})
-				}
+			for _, name := range rule.When.Requester.Unknown(d) {
+				all = append(all, Finding{Kind: FindingUnknown, Rule: rule.ID, Who: name})
 			}
 		}
 		of := rule.Route.findings(rule.ID, d, today, next)
@@ -84,7 +82,8 @@ func (r *Rules) Emptied(d Directory, days ...string) (all []Finding) {
 			once := f
 			once.From = ""
 			ofGroup := !slices.ContainsFunc(r.policies(f.Rule), func(p *Policy) bool {
-				return f.Stage <= len(p.Stages) && f.Stage > 0 && p.Stages[f.Stage-1].Who.Kind != WhoGroup
+				return f.Stage <= len(p.Stages) && f.Stage > 0 && slices.ContainsFunc(p.Stages[f.Stage-1].Sources(),
+					func(s Stage) bool { return s.Who.Kind != WhoGroup })
 			})
 			switch f.Kind {
 			case FindingUnknown, FindingUnnamed, FindingUnorganised:
@@ -106,18 +105,22 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 	if p == nil {
 		return nil
 	}
-	channels, skipped, stay := 0, 0, []Stage{}
-	for i, s := range p.Stages {
-		if !s.Empty.mayGo() {
-			stay = append(stay, s)
-		}
-		at := Finding{Rule: rule, Stage: i + 1}
+	channels, skipped, stay, asked := 0, 0, []Stage{}, approving(p.Stages)
+	for _, s := range asked {
 		switch {
-		case s.Who.Kind == WhoChannel:
-			channels++
-			continue
 		case s.Empty.mayGo():
 			skipped++
+			continue
+		case s.Who.Kind == WhoChannel:
+			channels++
+		}
+		stay = append(stay, s)
+	}
+	sources, of := p.Sources()
+	for i, s := range sources {
+		at := Finding{Rule: rule, Stage: of[i] + 1}
+		if s.Who.Kind == WhoChannel {
+			continue
 		}
 		if (s.Who.Kind == WhoManager || s.Who.Kind == WhoPosition) && d.Org() == "" {
 			at.Kind = FindingUnorganised
@@ -134,13 +137,13 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 			all = append(all, at)
 			continue
 		}
-		if s.Who.Kind != WhoManager { // who that is depends on the requester
+		if !s.Who.above() {
 			all = append(all, s.findings(at, d, today, next)...)
 		}
 	}
 	switch {
-	case skipped == 0 || skipped == len(p.Stages):
-	case channels+skipped == len(p.Stages):
+	case skipped == 0 || skipped == len(asked):
+	case channels+skipped == len(asked):
 		all = append(all, Finding{Kind: FindingChannelOnly, Rule: rule})
 	case !p.reaches(stay, p.LeastHands()):
 		all = append(all, Finding{Kind: FindingHands, Rule: rule})
@@ -186,10 +189,10 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s rule=%s by=%s stage=%d from=%s who=%s", f.Kind, f.Rule, f.By, f.Stage, f.From, f.Who)
 }
 
-// asked returns how many stages ask somebody, and how many stamps they need.
+// asked returns how many sources are asked to approve, and how many stamps they need.
 func (r *resolving) asked() (stages, stamps int) {
 	for _, s := range r.stages {
-		if s.LeftOut == "" {
+		if s.LeftOut == "" && s.As == "" {
 			stages, stamps = stages+1, stamps+s.Need
 		}
 	}
@@ -198,10 +201,10 @@ func (r *resolving) asked() (stages, stamps int) {
 
 // hands returns how many different people have to stamp.
 func (r *resolving) hands() int {
-	n := len(r.stages)
-	for _, s := range r.stages {
-		if s.LeftOut == LeftTwice {
-			n--
+	n := 0
+	for i, s := range r.stages {
+		if s.LeftOut != LeftTwice && s.As == "" && (i == 0 || r.of[i] != r.of[i-1]) {
+			n++
 		}
 	}
 	return r.policy.hands(n)
@@ -220,7 +223,7 @@ func (r *resolving) enoughHands() error {
 			all = append(all, s.People...)
 		}
 		s := &r.stages[i]
-		ups := s.LeftOut == "" && r.policy.Stages[i].Empty.Twice == ThenUp && len(s.People) < MaxPeople
+		ups := s.LeftOut == "" && r.sources[i].Empty.Twice == ThenUp && len(s.People) < MaxPeople
 		switch {
 		case ups && r.up(i, all, true):
 			s.Filled = LeftHands
@@ -237,18 +240,21 @@ func (r *resolving) enoughHands() error {
 // gate.
 func (r *resolving) short() (stage int, short bool) {
 	need, best := r.hands(), 0
-	if !walkable(r.route(r.stages, 1), r.facts) || walkable(r.route(r.stages, need), r.facts) {
+	if !walkable(r.route(len(r.stages), 1), r.facts) || walkable(r.route(len(r.stages), need), r.facts) {
 		return 0, false
 	}
 	last, out := 0, -1
 	for i, s := range r.stages {
+		if s.As != "" {
+			continue
+		}
 		if s.LeftOut != "" {
 			out = i
 			continue
 		}
 		last = i
 		before := best
-		for walkable(r.route(r.stages[:i+1], best+1), r.facts) {
+		for walkable(r.route(i+1, best+1), r.facts) {
 			best++
 		}
 		if best == before {
@@ -261,7 +267,9 @@ func (r *resolving) short() (stage int, short bool) {
 	return last, true
 }
 
-func (r *resolving) route(stages []circulation.Stage, hands int) circulation.Route {
+// route returns the route of the first sources.
+func (r *resolving) route(sources, hands int) circulation.Route {
+	stages := joined(r.stages[:sources], r.of)
 	return circulation.Route{Form: circulation.Form, Stages: stages, Hands: hands, Org: r.d.Org()}
 }
 
@@ -283,8 +291,9 @@ func (p *Policy) reachable() bool {
 // reaches reports whether the people whom these stages of the policy name are enough for so many hands.
 func (p *Policy) reaches(of []Stage, hands int) bool {
 	var stages []circulation.Stage
-	for i, s := range of {
-		out := circulation.Stage{Mode: circulation.ModePeople, Need: s.least()}
+	sources, places := (&Policy{Stages: of}).Sources()
+	for i, s := range sources {
+		out := circulation.Stage{Mode: circulation.ModePeople, Need: s.least(), As: s.As}
 		if s.Who.Kind == WhoChannel {
 			out.Mode = circulation.ModeChannel
 		}
@@ -301,7 +310,7 @@ func (p *Policy) reaches(of []Stage, hands int) bool {
 		}
 		stages = append(stages, out)
 	}
-	least := circulation.Route{Form: circulation.Form, Stages: stages, Hands: 1}
+	least := circulation.Route{Form: circulation.Form, Stages: joined(stages, places), Hands: 1}
 	enough := least
 	enough.Hands = hands
 	return !walkable(least, &Facts{}) || walkable(enough, &Facts{})
@@ -309,26 +318,19 @@ func (p *Policy) reaches(of []Stage, hands int) bool {
 
 // aboveFloor returns *Unresolved for a route that asks nobody, or less than the floor.
 func (r *resolving) aboveFloor() error {
-	out, people := 0, 0
+	people, left, why := 0, &Unresolved{Why: LeftFloor}, LeftVacant
 	for i, s := range r.stages {
 		switch {
-		case s.LeftOut != "" && out == 0:
-			out = i + 1
-		case s.LeftOut == "" && s.Mode == circulation.ModePeople:
+		case s.LeftOut != "" && left.Stage == 0:
+			left.Stage, left.Name, why = r.of[i]+1, s.Name, s.LeftOut
+		case s.LeftOut == "" && s.As == "" && s.Mode == circulation.ModePeople:
 			people++
 		}
 	}
-	left := &Unresolved{Why: LeftFloor}
-	if out > 0 {
-		left.Stage, left.Name = out, r.stages[out-1].Name
-	}
 	n, stamps := r.asked()
 	switch {
-	case n == 0 && out > 0:
-		left.Why = r.stages[out-1].LeftOut
-		return left
 	case n == 0:
-		left.Why = LeftVacant
+		left.Why = why
 		return left
 	case r.facts.Writes() && people == 0:
 		left.Why = LeftChannel

@@ -28,6 +28,7 @@ type Mark struct {
 	Asides []string `json:"asides,omitempty"`
 	// Destinations are JSON pointers to the texts, or lists of texts, that say where a write goes.
 	Destinations []string `json:"destinations,omitempty"`
+	LabelledBy   []Label  `json:"labelled_by,omitempty"`
 	// What follows says how people are shown a call. It decides nothing: see Decides.
 	Act   Act    `json:"act,omitempty"`   // empty: not said
 	Party string `json:"party,omitempty"` // a pointer to who is paid or written to: a text, or a list of texts
@@ -80,10 +81,10 @@ func (m *Mark) AmountOf(version string, access aggregate.Access, arguments aggre
 	return known(decimal(sum), m.Currency)
 }
 
-// Covers reports whether what stands at a path of the arguments may decide the amount or a destination of a call of one
-// version of the tool: it is at a pointer of a destination, above one or below one or, where an amount is marked,
-// anywhere but among the asides. What comes to stand beside an amount may be a currency, unless it is called like an
-// id.
+// Covers reports whether what stands at a path of the arguments may decide the amount, a destination or a label of a
+// call of one version of the tool: it is at a pointer of the latter two, above one or below one or, where an amount is
+// marked, anywhere but among the asides. What comes to stand beside an amount may be a currency, unless it is called
+// like an id.
 func (m *Mark) Covers(version string, path []string) bool {
 	if m == nil || m.Version != version {
 		return false
@@ -99,7 +100,8 @@ func (m *Mark) Covers(version string, path []string) bool {
 	aside := func(pointer string) bool { return len(Tokens(pointer)) <= len(path) && meets(pointer) }
 	marked := slices.ContainsFunc(m.Pointers, meets) || slices.ContainsFunc(m.Units, meets)
 	free := slices.ContainsFunc(m.Asides, aside) || !marked && underID(path)
-	return slices.ContainsFunc(m.Destinations, meets) || (m.How == HowSum || m.How == HowProduct) && !free
+	label := slices.ContainsFunc(m.LabelledBy, func(l Label) bool { return meets(l.Pointer) })
+	return label || slices.ContainsFunc(m.Destinations, meets) || (m.How == HowSum || m.How == HowProduct) && !free
 }
 
 // total adds the values at the pointers or, of a product, those of each row's product.
@@ -331,6 +333,7 @@ func (m *Mark) Problems() []aggregate.ErrField {
 	var p problems
 	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "must have 1 to %d bytes", maxVersion)
 	p.list(m.Destinations, "destinations", MaxPointers, p.pointer)
+	m.checkLabels(&p)
 	m.checkAmount(&p)
 	m.checkShown(&p)
 	return p.fields()
@@ -339,7 +342,7 @@ func (m *Mark) Problems() []aggregate.ErrField {
 // checkAmount checks what the mark says about the amount.
 func (m *Mark) checkAmount(p *problems) {
 	switch {
-	case m.How == HowNothing, m.How == HowUnknown && (len(m.Destinations) > 0 || m.shows()):
+	case m.How == HowNothing, m.How == HowUnknown && (len(m.Destinations)+len(m.LabelledBy) > 0 || m.shows()):
 		p.unless(len(m.Pointers)+len(m.Units)+len(m.Asides) == 0 && m.Currency == "", "pointers",
 			"must be absent, as the currency, where no amount is marked")
 		return

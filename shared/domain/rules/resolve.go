@@ -39,12 +39,15 @@ const mostFound = 2 * MaxPeople
 
 // resolving is a route that is being made.
 type resolving struct {
-	policy *Policy
-	facts  *Facts
-	floor  Floor
-	d      Directory
+	policy  *Policy
+	facts   *Facts
+	floor   Floor
+	d       Directory
+	sources []Stage
+	of      []int // of each source, its stage
+	// What follows has an entry for each source.
 	stages []circulation.Stage
-	found  [][]circulation.Person // of each stage, whether they may stamp or not
+	found  [][]circulation.Person // whether they may stamp or not
 	past   []circulation.Person   // who was reached past an asker who is not the requester
 }
 
@@ -56,7 +59,9 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 		return circulation.Route{}, no
 	}
 	r := &resolving{policy: p, facts: f, floor: floor, d: d}
-	for i := range p.Stages {
+	r.sources, r.of = p.Sources()
+	r.sources = placed(r.sources, f, d)
+	for i := range r.sources {
 		if err := r.stage(i); err != nil {
 			return circulation.Route{}, err
 		}
@@ -67,8 +72,14 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	if err := r.aboveFloor(); err != nil {
 		return circulation.Route{}, err
 	}
-	route := r.route(r.stages, r.hands())
 	var err error
+	for i := 0; i < len(r.stages) && err == nil; i++ {
+		r.stages[i].Over, err = r.over(i)
+	}
+	if err != nil {
+		return circulation.Route{}, err
+	}
+	route := r.route(len(r.stages), r.hands())
 	route.Readers, err = r.readers()
 	if err == nil && !walkable(route, f) {
 		err = &Unresolved{Why: LeftBounds}
@@ -86,8 +97,9 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 
 // stage finds the people of one stage.
 func (r *resolving) stage(i int) error {
-	s := &r.policy.Stages[i]
-	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need}
+	s := &r.sources[i]
+	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need, As: s.As, Dissent: s.Dissent,
+		NoStandIns: s.NoStandIns, Minutes: s.Minutes}
 	if s.Who.Kind == WhoChannel {
 		return r.channel(i)
 	}
@@ -95,16 +107,23 @@ func (r *resolving) stage(i int) error {
 	if len(found) > mostFound {
 		return r.refuse(i, LeftMany)
 	}
-	out.People = r.named(s, found)
+	r.stages, r.found = append(r.stages, out), append(r.found, found)
+	beside, named := r.beside(i), r.named(s, found)
+	asked := func(p circulation.Person) bool { return position(beside, p) >= 0 }
+	out.People = slices.DeleteFunc(slices.Clone(named), asked)
 	if out.Need == 0 { // all of them, also those who turn out to ask
 		out.Need = max(len(out.People), 1)
 	}
-	r.stages, r.found = append(r.stages, out), append(r.found, found)
+	r.stages[i] = out
 	if len(out.People) > MaxPeople {
 		return r.refuse(i, LeftMany)
 	}
 	if len(r.stamping(out.People)) < out.Need {
-		if err := r.empty(i, r.whyFew(s, found, out.Need)); err != nil {
+		why := r.whyFew(s, found, out.Need)
+		if len(r.stamping(named)) >= out.Need {
+			why = LeftTwice
+		}
+		if err := r.empty(i, why); err != nil {
 			return err
 		}
 	}
@@ -173,9 +192,11 @@ func (r *resolving) whyFew(s *Stage, found []circulation.Person, need int) strin
 
 // empty does with a stage that has too few people what the policy says.
 func (r *resolving) empty(i int, why string) error {
-	out, of := &r.stages[i], r.policy.Stages[i].Empty
+	out, of := &r.stages[i], r.sources[i].Empty
 	then := of.Vacant
 	switch {
+	case why == LeftTwice:
+		then = of.Twice
 	case why == LeftOwn, why == LeftAskers && of.Own == ThenUp:
 		then = of.Own
 	case why == LeftAskers, why == LeftAbove:
@@ -187,7 +208,7 @@ func (r *resolving) empty(i int, why string) error {
 		return nil
 	case ThenUp:
 		for len(r.stamping(out.People)) < out.Need {
-			if !r.up(i, out.People, why == LeftOwn || why == LeftAskers) {
+			if !r.up(i, append(r.beside(i), out.People...), why == LeftOwn || why == LeftAskers) {
 				return r.refuse(i, why)
 			}
 		}
@@ -198,7 +219,7 @@ func (r *resolving) empty(i int, why string) error {
 }
 
 func (r *resolving) leaveOut(i int, why string) {
-	r.stages[i] = circulation.Stage{Name: r.stages[i].Name, Mode: r.stages[i].Mode, LeftOut: why}
+	r.stages[i] = circulation.Stage{Name: r.stages[i].Name, Mode: r.stages[i].Mode, As: r.stages[i].As, LeftOut: why}
 }
 
 // twice does what the policy says with a stage all of whose people have to stamp at earlier ones. Askers count as if
@@ -206,13 +227,14 @@ func (r *resolving) leaveOut(i int, why string) {
 // which the organisation hasn't the name: somebody else may hold it, so they stamp there and at their own. Nor does who
 // was reached past an asker: without those words they would only stamp at their own.
 func (r *resolving) twice(i int) error {
-	out, then := &r.stages[i], r.policy.Stages[i].Empty.Twice
+	out, then := &r.stages[i], r.sources[i].Empty.Twice
 	if out.LeftOut != "" || out.Filled == LeftUnknown || then == ThenAgain {
 		return nil
 	}
 	var sure, asked []circulation.Person
 	for _, s := range r.stages[:i] {
-		if asked = append(asked, s.People...); s.Need == len(s.People) && s.Filled != LeftUnknown {
+		said := s.As != "" && out.As == "" // a consent is no stamp
+		if asked = append(asked, s.People...); s.Need == len(s.People) && s.Filled != LeftUnknown && !said {
 			sure = append(sure, slices.DeleteFunc(slices.Clone(s.People),
 				func(p circulation.Person) bool { return position(r.past, p) >= 0 })...)
 		}
@@ -238,7 +260,7 @@ func (r *resolving) twice(i int) error {
 // names: a holder's superior counts only if they stand over the post, too. Of a manager's stage they are the managers
 // above that one.
 func (r *resolving) up(i int, not []circulation.Person, own bool) (added bool) {
-	s, out, on := &r.policy.Stages[i], &r.stages[i], r.facts.On
+	s, out, on := &r.sources[i], &r.stages[i], r.facts.On
 	past := false
 	try := func(p circulation.Person) bool {
 		past = past || r.asks(p) && !r.facts.Requester.Is(p)
@@ -283,9 +305,9 @@ func (r *resolving) under(p, over circulation.Person) (is bool) {
 }
 
 func (r *resolving) refuse(i int, why string) error {
-	no := &Unresolved{Stage: i + 1, Name: r.policy.Stages[i].Name, Why: why}
+	no := &Unresolved{Stage: r.of[i] + 1, Name: r.sources[i].Name, Why: why}
 	if why == LeftUnknown {
-		no.What = r.policy.Stages[i].Who.post()
+		no.What = r.sources[i].Who.post()
 	}
 	return no
 }

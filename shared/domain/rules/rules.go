@@ -3,11 +3,12 @@
 // marked them. Problems and Findings check rules when they are saved. Everything is a pure function; what Slack and the
 // organisation say comes in through Facts and Directory.
 //
-// No condition reads words that people or models write, since words are what whoever asks can choose. Conditions are on
-// who asks, the place, departments and groups, tools by address and name, destinations and amounts. The first rule
-// counts whose conditions all hold. Where none does, the last rule answers: one person of the channel for what only
-// reads, and a refusal for what writes, until an administrator chooses otherwise. A rule that hangs on something
-// unknown refuses, because a later one might ask less.
+// No condition reads words that people or models write, since words are what whoever asks can choose. Conditions are
+// on who asks, the place, departments, positions and groups, tools by address and name, destinations, amounts, days,
+// and labels: values of arguments that an administrator marked, such as 費目. The first rule counts whose conditions all
+// hold. Where none does, the last rule answers: one person of the channel for what only reads, and a refusal for what
+// writes, until an administrator chooses otherwise. A rule that hangs on something unknown refuses, because a later
+// one might ask less.
 //
 // What isn't surely a number is at least every amount and below none: a text in other digits, a reference, an empty
 // list, two currencies, a member that is there twice. Destinations are known only at marked arguments, of one version
@@ -25,6 +26,13 @@
 // A rule below it isn't saved, a route below it not opened. Ways gives the weakest way to each tool before rules are
 // saved: it may name one that several rules together close, and misses none.
 //
+// A position without a department is the nearest above whoever asks, of the department of their main post or one
+// above: the first that has such a post on any day, also where it is vacant. Holding it, or outranking it, makes the
+// stage their own. Managers are counted by who leads: a department that nobody leads is no step.
+//
+// A stage may ask several sources side by side, each for stamps of its own, and is then never left out. One that is
+// consulted counts for no hand, no stamp of the floor and no second time of a stage that approves.
+//
 // Where nobody but the askers is in a place, a channel's stage asks the tenant's Home instead. A route has two
 // different hands from two stages on, unless it says otherwise, and they don't fall when stages are left out.
 package rules
@@ -33,11 +41,12 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 )
 
 // Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
 // it, because a condition that isn't known here would let the wrong rule decide.
-const Form = 1
+const Form = 2
 
 // Rules are a tenant's rules. The first rule whose conditions all hold decides; Last decides where none does.
 type Rules struct {
@@ -121,8 +130,10 @@ type Policy struct {
 // OfIDs reports whether the rule itself names everybody, so that a route needs no look-up of groups, managers or
 // positions, or of who else is in the channel. Stages of the kinds in also don't count.
 func (p *Policy) OfIDs(also ...WhoKind) bool {
-	for _, s := range p.Stages {
-		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty.has(ThenUp) {
+	sources, _ := p.Sources()
+	for _, s := range sources {
+		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty.has(ThenUp) ||
+			s.Dissent == circulation.ObjectionRaised {
 			return false
 		}
 	}
@@ -134,8 +145,16 @@ type Stage struct {
 	Name string `json:"name"`
 	Who  Who    `json:"who"`
 	Need int    `json:"need"` // how many of them must stamp; 0: all
+	// Beside are more people who are asked at the same time. A stage that has them is left out in no case.
+	Beside []Source `json:"beside,omitempty"`
 	// Empty says what happens if fewer people than must stamp are left. A channel's stage has none.
 	Empty Empty `json:"empty,omitzero"`
+	// As says that its people are only consulted, and Dissent what follows then if one objects.
+	As         circulation.As        `json:"as,omitempty"`
+	Dissent    circulation.Objection `json:"dissent,omitempty"`
+	NoStandIns bool                  `json:"no_stand_ins,omitempty"` // nobody acts for its people
+	// Minutes says that the last of its stamps needs a file, or one before it.
+	Minutes bool `json:"minutes,omitempty"`
 	// Others lets people stamp who work for the company without being its employees.
 	Others bool `json:"others,omitempty"`
 }
@@ -147,7 +166,8 @@ type Who struct {
 	Group      string   `json:"group,omitempty"`      // id of a Slack user group
 	Level      int      `json:"level,omitempty"`      // of the manager above the requester; 1: the direct one
 	Position   string   `json:"position,omitempty"`   // of Department
-	Department string   `json:"department,omitempty"` // code in the organisation
+	Department string   `json:"department,omitempty"` // code in the organisation; none: the nearest above the requester
+	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
 }
 
 // WhoKind is a way to find people.
@@ -288,15 +308,15 @@ func (p *Policy) hands(stages int) int {
 }
 
 // AllHands returns how many different people a route of the policy needs.
-func (p *Policy) AllHands() int { return p.hands(len(p.Stages)) }
+func (p *Policy) AllHands() int { return p.hands(len(approving(p.Stages))) }
 
 // LeastHands returns how many different people a route of the policy needs at the least: fewer than of all its stages
 // if one person may have several of them.
 func (p *Policy) LeastHands() int {
-	n := len(p.Stages)
+	n := 0
 	for i := range p.Stages {
-		if p.mayRepeat(i) {
-			n--
+		if p.Stages[i].approves() && !p.mayRepeat(i) {
+			n++
 		}
 	}
 	return p.hands(n)
@@ -310,7 +330,11 @@ func (p *Policy) mayRepeat(i int) bool {
 		return false
 	}
 	sure, names, named := 0, []string{}, s.Who.Kind == WhoPeople && !s.Empty.has(ThenUp)
-	for _, before := range p.Stages[:i] {
+	earlier, _ := (&Policy{Stages: p.Stages[:i]}).Sources()
+	for _, before := range earlier {
+		if s.approves() && !before.approves() {
+			continue
+		}
 		named = named && before.Who.Kind == WhoPeople && !before.Empty.has(ThenUp)
 		names = append(names, before.Who.People...)
 		if n := before.Need; n > 0 {
@@ -336,7 +360,13 @@ func named(stages []Stage) (n int) {
 }
 
 // least returns the fewest stamps that a stage asks if it finds people.
-func (s Stage) least() int { return max(s.Need, 1) }
+func (s Stage) least() int {
+	n := max(s.Need, 1)
+	for _, x := range s.Beside {
+		n += max(x.Need, 1)
+	}
+	return n
+}
 
 // most returns the most people whom a stage may find.
 func (w Who) most() int {

@@ -23,8 +23,9 @@ const (
 	ActBooking Act = "booking"
 	ActMessage Act = "message"
 	ActRecord  Act = "record"
-	ActSheet   Act = "sheet" // only Ringi's own tool
-	ActRead    Act = "read"  // a call that only reads; no mark says so
+	ActSheet   Act = "sheet"  // only Ringi's own tool
+	ActDecide  Act = "decide" // only Ringi's own tool
+	ActRead    Act = "read"   // a call that only reads; no mark says so
 )
 
 // Acts are those that a mark may have.

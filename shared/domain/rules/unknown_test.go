@@ -102,21 +102,33 @@ func different(route circulation.Route, at int, hands map[string]bool) int {
 	if s.LeftOut != "" {
 		return different(route, at+1, hands)
 	}
+	if s.As == circulation.AsConsult {
+		return different(route, at+1, hands)
+	}
 	if s.Mode == circulation.ModeChannel {
 		return 1 + different(route, at+1, hands)
 	}
+	parts := s.Parts
+	if len(parts) == 0 {
+		parts = []circulation.Part{{N: len(s.People), Of: s.Need}}
+	}
 	best := -1
 	for choice := range 1 << len(s.People) {
-		more, n := map[string]bool{}, 0
+		more, of, first := map[string]bool{}, []circulation.Part{}, 0
 		for h := range hands {
 			more[h] = true
 		}
-		for i, p := range s.People {
-			if choice>>i&1 == 1 {
-				more[cmp.Or(p.Person, p.User)], n = true, n+1
+		for _, part := range parts {
+			n := 0
+			for i := first; i < first+part.N; i++ {
+				key := cmp.Or(s.People[i].Person, s.People[i].User)
+				if choice>>i&1 == 1 && key != "" {
+					more[key], n = true, n+1
+				}
 			}
+			of, first = append(of, circulation.Part{N: part.N, Of: n}), first+part.N
 		}
-		if n == s.Need {
+		if slices.Equal(of, parts) {
 			best = max(best, different(route, at+1, more))
 		}
 	}
@@ -131,7 +143,7 @@ func TestARouteCanBeSettledByOthersThanItsAskers(t *testing.T) {
 		d := drawnCompany(t)
 		floor := rules.Floor{Stamps: rapid.IntRange(1, 2).Draw(t, "floor")}
 		floor.HandsFrom = &rules.Money{Value: "20", Currency: "JPY"}
-		for range 10 {
+		for range 30 {
 			f, p := drawnAsk(t, d), drawnPolicy(t)
 			route, err := p.Resolve(f, floor, d)
 			again, err2 := p.Resolve(f, floor, d)
@@ -169,14 +181,18 @@ func checkThread(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor,
 func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, d *company, route circulation.Route) {
 	stamps, people := 0, 0
 	for i, s := range route.Stages {
-		stamps += s.Need
+		if s.As == "" {
+			stamps += s.Need
+		}
 		expect.That(t, (s.LeftOut != "") == (s.Need == 0), "%+v", s)
 		e := p.Stages[i].Empty
 		then := map[string]rules.Then{rules.LeftVacant: e.Vacant, rules.LeftStanding: e.Vacant, rules.LeftOwn: e.Own,
 			rules.LeftTwice: e.Twice, "": rules.ThenSkip}[s.LeftOut]
 		expect.That(t, then == rules.ThenSkip, "left out without the policy's word: %+v", s)
 		if s.LeftOut == "" && s.Mode == circulation.ModePeople {
-			people++
+			if s.As == "" {
+				people++
+			}
 			expect.That(t, len(s.People) >= s.Need && s.Need >= p.Stages[i].Need, "%+v", s)
 		}
 		keys := map[string]bool{}
@@ -192,9 +208,12 @@ func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, 
 	stamping := route
 	stamping.Stages = slices.Clone(route.Stages)
 	for i := range stamping.Stages {
-		stamping.Stages[i].People = slices.DeleteFunc(slices.Clone(route.Stages[i].People), func(x circulation.Person) bool {
-			return slices.ContainsFunc(f.Askers, x.Is)
-		})
+		stamping.Stages[i].People = slices.Clone(route.Stages[i].People)
+		for j, x := range stamping.Stages[i].People {
+			if slices.ContainsFunc(f.Askers, x.Is) {
+				stamping.Stages[i].People[j] = circulation.Person{} // and nobody stamps there
+			}
+		}
 	}
 	expect.That(t, different(stamping, 0, nil) >= route.Hands, "%s", drawn(route))
 	expect.That(t, p.Hands == 0 || route.Hands == p.Hands, "%s of a policy of %d", drawn(route), p.Hands)
@@ -291,10 +310,24 @@ func drawnPolicy(t *rapid.T) *rules.Policy {
 		p.Stages = append(p.Stages, rapid.SampledFrom([]rules.Stage{
 			people(0, e, "A"), people(1, e, "A", "B"), people(2, e, "A", "B", "D"), people(0, e, "B", "R"),
 			group(1, e), group(2, e), group(0, e), manager(1, e), manager(2, e), head(e), channel(),
+			stage(rules.Who{Kind: rules.WhoPosition, Position: "課長"}, 1, e),
+			consulted(group(1, e), circulation.ObjectionNoted), consulted(people(2, e, "A", "B"), circulation.ObjectionRaised),
+			beside(group(1, unskipped(e)), ofPeople(1, "A", "B")), beside(manager(1, unskipped(e)), ofPeople(0, "B", "R")),
+			beside(people(1, unskipped(e), "A"), rules.Source{Who: group(0, e).Who}, ofPeople(1, "A", "D")),
 		}).Draw(t, "stage"))
 	}
 	p.Hands = rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3}).Draw(t, "hands")
 	return p
+}
+
+// unskipped asks who stands above in place of leaving a stage out.
+func unskipped(e rules.Empty) rules.Empty {
+	for _, then := range []*rules.Then{&e.Vacant, &e.Own, &e.Twice} {
+		if *then == rules.ThenSkip {
+			*then = rules.ThenUp
+		}
+	}
+	return e
 }
 
 func drawnFacts(t *rapid.T) *rules.Facts {
@@ -324,7 +357,8 @@ func drawnAmount(t *rapid.T) rules.Amount {
 func drawnCompany(t *rapid.T) *company {
 	users := []string{"R", "A", "B", "D"}
 	c := &company{managers: map[string]string{}, holders: map[string][]string{"": subset(t, 0, users...)},
-		over:  map[string]string{"部長 of sales": rapid.SampledFrom(users).Draw(t, "over")},
+		over: map[string]string{"部長 of sales": rapid.SampledFrom(users).Draw(t, "over")},
+		high: subset(t, 0, "R", "A"), unknown: subset(t, 0, "課長 of d1", "課長 of d2", "課長 of "),
 		group: subset(t, 0, users...), standing: map[string]rules.Employment{}, accounts: map[string]string{}}
 	if rapid.Bool().Draw(t, "organised") {
 		c.org = "v1"

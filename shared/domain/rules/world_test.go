@@ -121,6 +121,7 @@ type company struct {
 	empty    []string                    // channels that have nobody but askers
 	unknown  []string                    // posts and departments that the organisation has on no day
 	lost     []string                    // of whom it doesn't say who is above
+	high     []string                    // who outranks every position
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -164,6 +165,10 @@ func (c *company) Topmost(p circulation.Person, on string) bool {
 func (c *company) Over(department, position, _ string) (circulation.Person, bool) {
 	user, ok := c.over[position+" of "+department]
 	return c.Person(user), ok && c.org != ""
+}
+
+func (c *company) Outranks(p circulation.Person, _, _ string) bool {
+	return slices.Contains(c.high, p.User)
 }
 
 func (c *company) Knows(department, position string) bool {

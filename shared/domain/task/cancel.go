@@ -258,7 +258,7 @@ func (s *StepResult) entry() ResultEntry {
 func (a *Aggregate) WillAsk(s tenancy.Settings) bool {
 	p := a.Prompt()
 	stands := p != nil && p.Status == aggregate.Approved
-	return s.ProcessApprovalRequired && !a.UnderRules(s) || !stands && a.asksForPolicy(s)
+	return a.asksForSteps(s) && !a.UnderRules(s) || !stands && a.asksForPolicy(s)
 }
 
 // Drafts reports whether the next state asks a model for a policy or for steps.

@@ -68,8 +68,14 @@ func (a *Aggregate) approved(c *change, row Gated) {
 	}
 }
 
-// afterRejection ends the task if the maximum number of versions has been generated.
+// afterRejection ends the task if the maximum number of versions has been generated, or if it is a form: whoever asked
+// corrects it by another one.
 func (a *Aggregate) afterRejection(c *change, row Gated) (aggregate.Change, error) {
+	if a.Matter() != nil {
+		c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID,
+			map[string]any{"reason": ReasonFormReturned})
+		return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonFormReturned)
+	}
 	if !a.Last(row) {
 		return c.done()
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -149,6 +150,9 @@ type Call struct {
 // NeedsGate reports whether a person must see a step's resolved arguments first. dynamic says that the target of a
 // write comes from an earlier result.
 func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
+	if s.Tool == catalog.Decide { // its arguments are those that were stamped
+		return false
+	}
 	return s.RequiresHumanCheck || s.Access == aggregate.Write && (!t.AutoApproveTools || dynamic)
 }
 
@@ -157,8 +161,9 @@ const MaxCrashes = 3
 
 // ClaimStep gives an invocation the right to make a step's call. If that invocation already holds the claim, nothing
 // changes. The Change relies on the execution, so that it conflicts with a concurrent cancellation, the approved prompt
-// and process, the gate, and the tool's permission. ClaimStep returns StopError if the execution must be failed,
-// ErrInFlight while another's lease is live, and ErrMoved if another step is next.
+// and process, the gate, and the tool's permission. A step that records a decision is completed by it: its call is the
+// commit. ClaimStep returns StopError if the execution must be failed, ErrInFlight while another's lease is live, and
+// ErrMoved if another step is next.
 func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -203,7 +208,11 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		Tool: step.Tool, Access: step.Access, Status: StepRunning, Call: number,
 		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
-	c.claim(row, held)
+	if step.Tool == catalog.Decide {
+		c.decided(&row, e.Number)
+	} else {
+		c.claim(row, held)
+	}
 	c.RelyOn(e, process, prompt, a.inForce(e))
 	a.relyOnAgain(c, e)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})

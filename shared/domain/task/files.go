@@ -101,16 +101,36 @@ func (a *Aggregate) Last(row Gated) bool {
 	return !step && a.Further(row) == 0
 }
 
-// MaySendBack reports whether the gate with this id is one of versions, which alone can be sent back, and whether it is
-// the last one.
-func (a *Aggregate) MaySendBack(id string) (may, last bool) {
-	row, may := a.gateOf(id).(*Process)
-	return may, may && a.Last(row)
+// Follows says what follows if people send back what a gate asks about.
+type Follows string
+
+const (
+	FollowsNothing Follows = ""        // it can't be sent back
+	FollowsNext    Follows = "next"    // another version, or a turn of an agent
+	FollowsNoMore  Follows = "no_more" // it is the last version that may be made
+	FollowsForm    Follows = "form"    // whoever asked fills in another form
+)
+
+// Follows returns what follows if the gate with this id is sent back: only versions can be.
+func (a *Aggregate) Follows(id string) Follows {
+	row, steps := a.gateOf(id).(*Process)
+	switch {
+	case !steps:
+		return FollowsNothing
+	case a.Matter() != nil:
+		return FollowsForm
+	case a.Last(row):
+		return FollowsNoMore
+	}
+	return FollowsNext
 }
 
 // Further returns how many more versions may be made after this policy or these steps, if each follows the reason for
-// which the one before it was rejected. It is 0 for a step's gate.
+// which the one before it was rejected. It is 0 for a step's gate, and for a form.
 func (a *Aggregate) Further(row Gated) int {
+	if a.Matter() != nil {
+		return 0
+	}
 	most := row.gate().Terms.MaxVersions
 	switch row := row.(type) {
 	case *Prompt:

@@ -95,7 +95,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	if err := checkSteps(steps); err != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, s.ProcessApprovalRequired, s, now,
+	return a.openGate(p, a.asksForSteps(s), s, now,
 		func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 

@@ -28,9 +28,14 @@ func (a *Aggregate) HandedOver() (session string, ok bool) {
 }
 
 // asksForPolicy reports whether people must approve the policy. They always must if an agent wrote the request, because
-// nobody has read the agent's wording yet.
+// nobody has read the agent's wording yet. A form's text is asked about with the one step that follows from it.
 func (a *Aggregate) asksForPolicy(s tenancy.Settings) bool {
-	return s.PromptApprovalRequired || a.Spoken()
+	return (s.PromptApprovalRequired || a.Spoken()) && a.Matter() == nil
+}
+
+// asksForSteps reports whether people must approve the steps. A decision is always people's.
+func (a *Aggregate) asksForSteps(s tenancy.Settings) bool {
+	return s.ProcessApprovalRequired || a.Matter() != nil
 }
 
 // Spoken reports whether an agent wrote the request, also if a person asked for it again.
@@ -282,5 +287,8 @@ func (a *Aggregate) Language(otherwise string) string {
 // terms freezes the settings for a gate of the task.
 func (a *Aggregate) terms(required bool, s tenancy.Settings, now time.Time) aggregate.Terms {
 	s.Locale = a.Language(s.Locale)
+	if a.Matter() != nil { // no model is asked
+		s.Executor = tenancy.ExecutorSteps
+	}
 	return s.Terms(required, now)
 }

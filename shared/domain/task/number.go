@@ -44,8 +44,9 @@ func (s Series) Lacks() error {
 // Next returns the row of the next number.
 func (s Series) Next() Numbered { return Numbered{Year: s.Year, N: s.Last + 1} }
 
-// Numbered is a number and what has it: steps, or an agent's action, that a rule with numbered had people settle. It is
-// put in the Change that begins their first attempt, or claims the action, only if it is absent, and never changed.
+// Numbered is a number and what has it: steps, or an agent's action, that a rule with numbered had people settle, or
+// that record a decision. It is put in the Change that begins their first attempt, or claims the action, only if it is
+// absent, and never changed.
 type Numbered struct {
 	aggregate.Meta
 	Year           int              `json:"year"` // the fiscal year of the settlement
@@ -56,8 +57,8 @@ type Numbered struct {
 	SessionID      string           `json:"session_id,omitempty"` // of an action's conversation
 	ActionID       string           `json:"action_id,omitempty"`
 	GateKey        string           `json:"gate_key"` // of the row that people settled
-	Rule           circulation.Rule `json:"rule"`
-	Round          int              `json:"round"` // 1, or one more for each version that was sent back
+	Rule           circulation.Rule `json:"rule"`     // empty: a decision without one
+	Round          int              `json:"round"`    // 1, or one more for each version that was sent back
 	SettledAt      time.Time        `json:"settled_at"`
 	BegunAt        time.Time        `json:"begun_at"`
 }
@@ -115,8 +116,10 @@ func (a *Aggregate) unnumbered() Gated {
 
 // numberedBy returns the settled gate by which an attempt's steps get a number, or nil if they get none.
 func (a *Aggregate) numberedBy(e *Execution) Gated {
-	for _, row := range []Gated{a.ProcessOf(e), a.inForce(e)} {
-		if g := row.gate(); g.Terms.Rule != nil && g.Terms.Rule.Numbered && g.ApprovedAt != nil {
+	p := a.ProcessOf(e)
+	for _, row := range []Gated{p, a.inForce(e)} {
+		g := row.gate()
+		if (g.Terms.Rule != nil && g.Terms.Rule.Numbered || records(p.Steps)) && g.ApprovedAt != nil {
 			return row
 		}
 	}
@@ -137,7 +140,10 @@ func (c *change) number(e *Execution, of Series) string {
 	}
 	x := of.Next()
 	x.TaskID, x.ProcessID, x.ProcessVersion, x.GateKey = a.Head.TaskID, e.ProcessID, e.ProcessVersion, row.Key()
-	x.Rule, x.Round, x.SettledAt, x.BegunAt = *row.gate().Terms.Rule, a.round(e.ProcessVersion), *row.gate().ApprovedAt, c.Now
+	x.Round, x.SettledAt, x.BegunAt = a.round(e.ProcessVersion), *row.gate().ApprovedAt, c.Now
+	if rule := row.gate().Terms.Rule; rule != nil {
+		x.Rule = *rule
+	}
 	c.Beside = append(c.Beside, aggregate.Listed{List: NumbersList, Of: of.YearText(), Row: &x, Err: ErrNumber})
 	c.RelyOn(row)
 	return x.String()

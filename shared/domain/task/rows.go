@@ -101,6 +101,7 @@ type Request struct {
 	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
 	Files     []aggregate.SharedFile `json:"files,omitempty"`
 	MoreFiles int                    `json:"more_files,omitempty"` // that are not read
+	Matter    *Matter                `json:"matter,omitempty"`     // the form of a request for a decision alone
 	// SaidAt is when the text was said that User asked for again; zero: MessageTS says it.
 	SaidAt    time.Time `json:"said_at,omitzero"`
 	CreatedAt time.Time `json:"created_at"`

@@ -167,7 +167,7 @@ func (a *Aggregate) OpenUnruled(run int, key string, s tenancy.Settings, now tim
 	if err := a.working(run); err != nil || !ok || p.Key() != key {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(Gated) {})
+	return a.openGate(p, a.asksForSteps(s), s, now, func(Gated) {})
 }
 
 // RefuseByRule ends a request that the rules refuse, whether it was accepted or not, or runs already. It relies on the

@@ -80,6 +80,8 @@ const (
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
 	ReasonDenied       aggregate.Reason = "denied" // on a route, so that no other version is made
+	// ReasonFormReturned: a request for a decision was sent back to whoever filled in its form.
+	ReasonFormReturned aggregate.Reason = "form_returned"
 	// ReasonNobodyChecks: nobody who stamped the steps' last stage could be asked about a step.
 	ReasonNobodyChecks aggregate.Reason = "nobody_checks_step"
 	ReasonCostLimit    aggregate.Reason = "cost_limit" // also used for a failed execution
@@ -195,7 +197,7 @@ const (
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonAskedAgain, ReasonNewerMessage,
-	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
+	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied, ReasonFormReturned,
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
 	ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,

@@ -123,6 +123,7 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleNoRow:       "must be in the organisation",
 		RuleParty:       "must not be asked for the administrator's own request",
 		RulePrice:       "must be US dollars for a million tokens, from 0 to 999.999999 with at most 6 decimals, such as 0.25",
+		RuleMatter:      fmt.Sprintf("must have 1 to %d characters on one line", MaxMatterName),
 		RuleDate:        "must be a day such as 2026-11-20",
 	}
 })
@@ -197,6 +198,7 @@ func (s Settings) Problems() (all []Problem) {
 	}
 	all = append(all, serverProblems(s.MCPServers)...)
 	all = append(all, priceProblems(s.Prices)...)
+	all = append(all, matterProblems(s.Matters)...)
 	all = append(all, s.DraftContest.problems()...)
 	return append(all, s.agentProblems()...)
 }

@@ -74,6 +74,13 @@ var Sections = []Section{
 			Words{Label: "Number requests",
 				About:  "Every request from now on gets a number without gaps, also if refused, and stands in the register.",
 				Logged: "Requests are numbered"})},
+		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
+			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの「送信先」の条件でも使えます。空なら、支出、契約、人事、規程、その他です。",
+				Hint: "1〜40 文字。行を空にすると、その区分を削除します。"},
+			Words{Label: "Matters for decisions",
+				About: "What people choose from in the form “Ask for a decision”. Rules can use them as destinations. " +
+					"If empty: Spending, Contract, People, Regulation, Other.",
+				Hint: "1–40 characters. To remove one, empty its row."})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",

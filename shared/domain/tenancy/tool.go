@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 )
@@ -279,19 +280,22 @@ func (p ToolPermission) Tool() rules.Tool {
 
 // Call returns what rules may know of a call of the tool. version, access and the mark are those that the step or the
 // proposal carries; arguments are planned or resolved. A value that an earlier result will replace is unknown. If the
-// mark has changed since, so that people are shown another amount than rules would read now, the call's amount and
-// destinations are unknown.
+// mark has changed since, so that people are shown another amount than rules would read now, the call's amount,
+// destinations and labels are unknown.
 func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON,
 	carried *rules.Mark) rules.Call {
 	mark := p.Marked(version)
+	if p.ToolName == catalog.Decide { // its mark is made from the form
+		mark = carried
+	}
 	c := rules.Call{Tool: p.Tool(), Access: access}
 	if c.Writes() && !mark.DecidesAs(MarkOf(p.ToolName, version, carried)) {
-		c.Amount = rules.Unknown(rules.WhyMark)
+		c.Amount, c.Labels = rules.Unknown(rules.WhyMark), mark.LabelsOf("", arguments)
 		return c
 	}
 	c.Amount = mark.AmountOf(version, access, arguments)
 	if c.Writes() {
-		c.Destinations = mark.To(version, arguments)
+		c.Destinations, c.Labels = mark.To(version, arguments), mark.LabelsOf(version, arguments)
 	}
 	return c
 }

@@ -34,13 +34,18 @@ func RequestModal(locale string) slack.ModalViewRequest {
 		Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped,
 		Placeholder: label(w.TextPlaceholder),
 	}
+	return modal(RequestCallback, w.Title, w.Submit, w.Close, "",
+		slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), w.place())
+}
+
+// place is the field for the place of the cards.
+func (w *askWords) place() slack.Block {
 	at := slack.NewOptionsSelectBlockElement(slack.OptTypeConversations, label(w.AtPlaceholder), RequestAt)
 	at.DefaultToCurrentConversation = true
 	at.Filter = &slack.SelectBlockElementFilter{Include: []string{"public", "private"}}
 	where := slack.NewInputBlock(RequestAtBlock, label(w.At), label(w.AtHint), at)
 	where.Optional = true
-	return modal(RequestCallback, w.Title, w.Submit, w.Close, "",
-		slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), where)
+	return where
 }
 
 // maxTexts is how many fields the text of a message may fill. Together they hold slightly less than a task stores.

@@ -70,8 +70,12 @@ func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 		return d.rejectionOnRoute(r, draw, &v)
 	}
 	if found {
+		form := d.Follows(r.ID) == task.FollowsForm
+		if form {
+			view.Submit, view.Blocks.BlockSet[0] = label(draw.w.Reject), section(draw.w.ModalTextForm)
+		}
 		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
-		if r.Type != task.CardStep {
+		if r.Type != task.CardStep && !form {
 			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(draw.w.ModalAnswer))
 		}
 	}
@@ -197,7 +201,7 @@ func (t Conversation) Rejection(r Review, locale string) slack.ModalViewRequest 
 		return modal(ActionRejectCallback, draw.ModalTitle, w.RejectSubmit, draw.ModalClose, about,
 			section(w.RejectText), reason)
 	}
-	form := RejectionOf(&x.Gate, conversation.CardAction, true, false, locale, draw.mention)
+	form := RejectionOf(&x.Gate, conversation.CardAction, task.FollowsNext, locale, draw.mention)
 	return modal(ActionRejectCallback, texts.Rejection, texts.Send, draw.ModalClose, about,
 		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale, reason, form.then(texts))...)...)
 }

@@ -113,7 +113,7 @@ func (w *words) place(id string) string {
 // rejection says who rejected what ended the task, and why. It says nothing of another end.
 func (d drawing) rejection() []string {
 	switch d.a.Head.Ended.Reason {
-	case task.ReasonDenied, task.ReasonStepRejected, task.ReasonMaxVersions:
+	case task.ReasonDenied, task.ReasonStepRejected, task.ReasonMaxVersions, task.ReasonFormReturned:
 	default:
 		return nil
 	}

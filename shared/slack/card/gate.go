@@ -71,7 +71,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				v.since = d.since(i)
 			}
 			v.steps, v.sum, v.remarks = p.Steps, explain.SumUp(d.w.Locale, p.Steps), p.Remarks
-			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Last(p)
+			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Matter() == nil && d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {

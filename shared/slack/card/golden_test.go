@@ -42,7 +42,7 @@ func looks(t *testing.T, locale string) map[string]any {
 			all[prefix+name] = v
 		}
 	}
-	for _, s := range slices.Concat(states, againStates, routeStates, stepRouteStates, doneStates) {
+	for _, s := range slices.Concat(states, againStates, routeStates, stepRouteStates, doneStates, matterStates) {
 		at := s.scenario(t)
 		add("", map[string]any{s.name: render(at.Aggregate, at.card(s.card), locale, at.now)})
 	}
@@ -275,7 +275,7 @@ func visit(v any, see func(any)) {
 // line is a template in its file needs no state of its own: the card shows that line in each language.
 func TestACardShowsEachTool(t *testing.T) {
 	shown := map[string]bool{}
-	for _, s := range states {
+	for _, s := range slices.Concat(states, matterStates) {
 		if p := s.scenario(t).Process(); s.card == processCard && p != nil {
 			for _, step := range p.Steps {
 				shown[step.Tool] = shown[step.Tool] || step.ToolInput != ""

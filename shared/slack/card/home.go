@@ -38,9 +38,11 @@ func leadsTo(action, text, url string) slack.BlockElement {
 	return b
 }
 
-// leads returns the buttons for a request, the console and, if the workspace has rules, naming who stands in.
+// leads returns the buttons for a request, a decision, the console and, if the workspace has rules, naming who stands
+// in.
 func (w *askWords) leads(in Summary, s tenancy.Settings) slack.Block {
-	buttons := []slack.BlockElement{button(w.HomeNew, NewRequest, "", slack.StylePrimary)}
+	buttons := []slack.BlockElement{button(w.HomeNew, NewRequest, "", slack.StylePrimary),
+		button(w.HomeMatter, NewMatter, "", "")}
 	if s.RulesRev > 0 && in.Console != "" {
 		buttons = append(buttons, leadsTo("name_stand_in", w.HomeStandIn, in.Console+"/stand-ins"))
 	}

@@ -80,10 +80,9 @@ type Way struct {
 	Text, About string
 }
 
-// RejectionOf returns what the form says of a gate under a rule. follows: another version, or a turn of the agent,
-// comes after what is sent back, unless it is the last version that may be made. called names people.
+// RejectionOf returns what the form says of a gate under a rule. called names people.
 func RejectionOf(
-	g *aggregate.Gate, kind aggregate.CardType, follows, last bool, locale string, called func(user string) string,
+	g *aggregate.Gate, kind aggregate.CardType, follows task.Follows, locale string, called func(user string) string,
 ) RejectionForm {
 	texts, st := routeWordsOf.In(locale), circulation.Walk(g.Circulating())
 	again, over := texts.NewVersion, texts.Over
@@ -97,9 +96,13 @@ func RejectionOf(
 	if acts := st.Stamps(); len(acts) > 0 {
 		form.Lead += fill(texts.EndsStamps, "names", texts.hands(acts, called))
 	}
-	if last {
+	switch follows {
+	case task.FollowsNothing:
+	case task.FollowsNoMore:
 		form.Never = fill(texts.NoVersion, "max", g.Terms.MaxVersions)
-	} else if follows {
+	case task.FollowsForm:
+		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, texts.NewForm})
+	default:
 		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, again})
 	}
 	form.Ways = append(form.Ways, Way{circulation.Deny, texts.Deny, over})
@@ -110,8 +113,7 @@ func RejectionOf(
 func (d taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.ModalViewRequest {
 	w, locale := draw.w, draw.w.Locale
 	texts := routeWordsOf.In(locale)
-	follows, last := d.MaySendBack(r.ID)
-	form := RejectionOf(&v.gate, r.Type, follows, last, locale, draw.w.mention)
+	form := RejectionOf(&v.gate, r.Type, d.Follows(r.ID), locale, draw.w.mention)
 	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum})
 	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0), form.then(texts)}
 	if !mayFollow(r.Type) {

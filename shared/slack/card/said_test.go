@@ -342,10 +342,11 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	}
 }
 
-// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written, or
-// which a model answered to a request in Japanese.
+// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written,
+// which a model answered to a request in Japanese, or which a form in Japanese led to.
 var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_said_of_typed", "task_answered_help",
-	"task_answered_unsupported", "task_answered_and_changed"}
+	"task_answered_unsupported", "task_answered_and_changed", "matter_policy", "matter_steps", "matter_returned",
+	"matter_decided"}
 
 // A card is in one language: its headings, effects, summary and whatever else Ringi says. What people, models and
 // vendors wrote in these states is in their files.

@@ -115,6 +115,7 @@ type words struct {
 	// The dialog that asks for a reason.
 	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer            string
 	ModalPlaceholder, ModalSubmitStep, ModalTextStep, ModalPlaceholderStep string
+	ModalTextForm                                                          string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
@@ -142,6 +143,10 @@ type askWords struct {
 	TextChanged, TextTyped, TextTypedHint, At, AtPlaceholder, AtHint, Asked, Original string
 	Numbered                                                                          map[NumberOf]string
 	Notes                                                                             map[AskNote]string
+
+	// The form for a decision.
+	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter string
+	Matter, MatterFaults, Currencies                                   map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
 	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard           string
@@ -236,7 +241,7 @@ type routeWords struct {
 	Rule, OneDenies, OneStops                          string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
-	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
+	SendBack, NewVersion, NewForm, NewTurn             string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp

@@ -67,7 +67,7 @@ type function func(ctx context.Context, c tool.Call) (any, error)
 func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 	r := &Runner{config: config, catalog: catalog, http: wire.NewHTTP()}
 	r.tools = r.calls()
-	for _, s := range catalog.Planned().All() { // a pull request is more than one call
+	for _, s := range catalog.Planned().Modelled().All() { // a pull request is more than one call
 		if r.tools[s.Name] == nil {
 			return nil, fmt.Errorf("package runner has no call of the tool %s: name its function in calls", s.Name)
 		}

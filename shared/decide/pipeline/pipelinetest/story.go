@@ -324,3 +324,14 @@ func (w *World) PaidAlone(err error) {
 		w.T.Errorf("day and month have %+v, the task %s (%v)", sums, a.Spent(), err)
 	}
 }
+
+// Form is a form that asks for a decision.
+var Form = task.Matter{Kind: "支出", Title: "複合機の入れ替え", Amount: "1200000", Currency: "JPY", Description: "故障が続くため。"}
+
+// ReceiveForm receives a request for a decision.
+func (w *Story) ReceiveForm() {
+	w.T.Helper()
+	const ts = "1793458790.000100"
+	w.Receive(task.Request{User: Requester, Channel: "C0HR", ChannelType: "channel", Text: "決裁を求めます", Matter: &Form,
+		MessageTS: ts, ThreadTS: ts})
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/inbound"
+)
+
+// openMatter shows the form that asks for a decision, by the shortcut or the Home tab's button. If it does not open,
+// the person tries again.
+func (h *Handler) openMatter(ctx context.Context, p payload) (inbound.Response, error) {
+	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
+	if err == nil {
+		person := h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale)
+		err = h.Slack.OpenView(ctx, p.TriggerID, card.MatterModal(person, s.MatterNames()))
+	}
+	slog.InfoContext(ctx, "asked for a decision", "user", p.User.ID, "err", err)
+	return inbound.OK(), nil
+}
+
+// filledMatter handles that form's submission. What is wrong stands at its field, and the form stays open.
+func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response, error) {
+	said, cancel := clock.Sparing(ctx, decide.KeepWithin)
+	defer cancel()
+	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
+	person := h.People.Spoken(said, p.Team.ID, p.User.ID, s.Locale)
+	problem := func(block string, n card.AskNote) (inbound.Response, error) {
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: n.Told(person, "")})), nil
+	}
+	if err != nil {
+		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
+		return problem(card.MatterDescription, card.NoteFailed)
+	}
+	m, faults := card.ReadMatter(person, s.MatterNames(), func(field string) string {
+		x := p.View.State.Values[field][card.MatterInput]
+		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value))
+	})
+	if faults != nil {
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
+	}
+	w := decide.Wanted{Text: card.MatterText(s.Locale, m), Like: task.Request{Matter: &m}}
+	return h.requestAt(ctx, said, p, w, s.Locale, card.MatterDescription, problem)
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/slacktest"
+)
+
+// matter opens the form that asks for a decision and returns its submission, with some fields otherwise.
+func (w *world) matter(user, channel string, change map[string]string) map[string]any {
+	w.T.Helper()
+	p := person(kindGlobal, user, slacktest.Team)
+	p["callback_id"], p["trigger_id"] = shortcutMatter, w.slack.NewTrigger(webapi.Hand{User: user})
+	w.quiet(w.post(p), user)
+	v := w.view(user)
+	w.slack.CloseView(user, v.ID, false)
+	expect.Is(w.T, v.CallbackID, card.MatterCallback)
+	values := map[string]any{card.RequestAtBlock: map[string]any{card.RequestAt: map[string]any{
+		"type": "conversations_select", "selected_conversation": channel}}}
+	for field, is := range map[string]string{card.MatterKind: "支出", card.MatterTitle: "複合機の入れ替え",
+		card.MatterAmount: "120万", card.MatterCurrency: "JPY", card.MatterDescription: "故障が続くため。"} {
+		if to, changed := change[field]; changed {
+			is = to
+		}
+		typed := map[string]any{"type": "plain_text_input", "value": is}
+		if field == card.MatterKind || field == card.MatterCurrency {
+			typed = map[string]any{"type": "static_select", "selected_option": map[string]any{"value": is}}
+		}
+		values[field] = map[string]any{card.MatterInput: typed}
+	}
+	s := person("view_submission", user, slacktest.Team)
+	s["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": "",
+		"state": map[string]any{"values": values}}
+	return s
+}
+
+func TestAFormAsksForADecision(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"once, however often it is sent": func(t *testing.T, w *world) {
+			s := w.matter(webapi.Sato, webapi.HR, nil)
+			var all sync.WaitGroup
+			for range 3 {
+				all.Go(func() { w.post(s) })
+			}
+			all.Wait()
+			w.quiet(w.post(s), webapi.Sato)
+			expect.Is(t, w.messages(webapi.HR, "複合機の入れ替え"), 1)
+			r := w.asks(webapi.HR, "複合機の入れ替え").Request
+			expect.Same(t, &task.Matter{Kind: "支出", Title: "複合機の入れ替え", Amount: "1200000", Currency: "JPY",
+				Description: "故障が続くため。"}, r.Matter)
+			expect.That(t, strings.Contains(r.Text, "¥1,200,000") && strings.Contains(r.Text, "区分: 支出"), "%s", r.Text)
+		},
+		"but not of what is wrong, which stands at its field": func(t *testing.T, w *world) {
+			for field, is := range map[string]string{card.MatterKind: "宇宙", card.MatterTitle: " ", card.MatterAmount: "たくさん",
+				card.MatterCurrency: "XAU", card.MatterDescription: ""} {
+				out := w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{field: is}))
+				expect.Has(t, out.Body, `"`+field+`":`)
+				expect.Is(t, strings.Count(out.Body, `":"`), 2, out.Body)
+			}
+			expect.Is(t, w.messages(webapi.HR, "決裁を求めます"), 0)
+		},
+		"from the Home tab, to direct messages": func(t *testing.T, w *world) {
+			w.quiet(w.post(w.onTab(webapi.Sato, card.NewMatter, "")), webapi.Sato)
+			expect.Is(t, w.view(webapi.Sato).CallbackID, card.MatterCallback)
+			w.slack.CloseView(webapi.Sato, w.view(webapi.Sato).ID, false)
+			w.quiet(w.post(w.matter(webapi.Sato, "", map[string]string{card.MatterAmount: ""})), webapi.Sato)
+			r := w.asks(webapi.DirectMessage(webapi.Sato), "複合機の入れ替え").Request
+			expect.That(t, r.Matter.Amount == "" && r.Matter.Currency == "" && !strings.Contains(r.Text, "金額"), "%+v", r)
+		},
+	})
+}

@@ -1,0 +1,72 @@
+package console_test
+
+import (
+	"fmt"
+	"net/url"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+// decisionLooks are pages of requests for a decision alone, and of rules that tell them apart by kinds, days and
+// positions.
+func decisionLooks(w *consoletest.World) []look {
+	b := w.As(webapi.Suzuki)
+	w.MatterAsked()
+	recorded := w.TaskPage()
+	b.Post(recorded+"/act", w.Act(aggregate.ActApprove, ""))
+	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
+	w.MatterAsked()
+	rejected := w.TaskPage()
+	b.Post(rejected+"/act", w.Act(aggregate.ActReject, "見積もりを 2 社から取ってください。"))
+	w.MatterAsked()
+	wrong := url.Values{"key": {aggregate.NewID()}, "matter": {"宇宙"}, "title": {"倉庫の賃貸"}, "amount": {"たくさん"},
+		"currency": {"JPY"}, "description": {""}, "channel": {"C0OTHERS"}}
+	all := []look{
+		{name: "decision-new", path: "/console/decisions/new"},
+		{name: "decision-wrong", path: "/console/decisions", form: wrong},
+		{name: "decision-asked", path: w.TaskPage()}, {name: "decision-recorded", path: recorded},
+		{name: "decision-rejected", path: rejected},
+		{name: "decision-register", path: "/console/register?by=decisions"},
+		{name: "decision-sheet", path: "/console/register/" + number},
+	}
+	organised(w)
+	_, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, kindsOfRules(), 0, nil, w.By, w.Now())
+	expect.NoError(w.T, err)
+	list := b.Get(rulesPath)
+	down := b.Post(rulesPath, list.Hidden("act", "down.0"))
+	return append(all, []look{
+		{name: "rules-kinds", path: rulesPath}, {name: "rule-kinds", path: rulesPath, form: list.Hidden("act", "edit.0")},
+		{name: "rules-kinds-tried", path: rulesPath, form: list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who",
+			"佐藤", "try.labels.0", "国内旅費")},
+		{name: "rules-kinds-check", path: rulesPath, form: down.Hidden("act", "check")},
+	}...)
+}
+
+// kindsOfRules are rules by kinds of spending, on days, for positions, that ask several sources side by side and
+// consult.
+func kindsOfRules() *rules.Rules {
+	people := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka, webapi.Alex}}
+	stage := func(name string, who rules.Who) rules.Stage {
+		return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyUp}
+	}
+	above := stage("所属", rules.Who{Kind: rules.WhoPosition, Position: "課長"})
+	above.NoStandIns, above.Beside = true, []rules.Source{{Who: people, Need: 2}}
+	asked := stage("合議", people)
+	asked.As, asked.Dissent = circulation.AsConsult, circulation.ObjectionRaised
+	of := func(name string, when rules.Conditions, stages ...rules.Stage) rules.Rule {
+		return rules.Rule{ID: aggregate.NewID(), Name: name, When: when,
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: stages}}}
+	}
+	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+		of("旅費", rules.Conditions{ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
+			Requester: &rules.Requester{Positions: []string{"課長", "係長"}},
+			Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}},
+				{Name: "契約方法", Is: rules.UseSome, List: []string{"随意契約"}}}}, asked, above),
+		of("そのほかの費目", rules.Conditions{}, stage("上長", rules.Who{Kind: rules.WhoManager, Level: 1})),
+	}}
+}

@@ -1,0 +1,76 @@
+package consoletest
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+// MatterForm is the page's form for a decision, filled in.
+func (b *Browser) MatterForm(channel string) url.Values {
+	_, key, _ := strings.Cut(b.Get("/console/decisions/new").Body, `name="key" value="`)
+	key, _, _ = strings.Cut(key, `"`)
+	return url.Values{"key": {key}, "matter": {"契約"}, "title": {"倉庫の賃貸"}, "amount": {"３６０万円"},
+		"currency": {"JPY"}, "description": {"在庫が\r\n増えたため。"}, "channel": {channel}}
+}
+
+// AskForDecision sends such a form, and returns the id of the request that it made.
+func (b *Browser) AskForDecision(form url.Values) string {
+	t := b.World.T
+	t.Helper()
+	a := b.Post("/console/decisions", form)
+	id, done := strings.CutSuffix(strings.TrimPrefix(a.To, "/console/tasks/"), "?done=matter_asked")
+	expect.Must(t, a.Status == http.StatusSeeOther && done && aggregate.ValidID(id), "%d %s: %s", a.Status, a.To, a.Body)
+	return id
+}
+
+// MatterAsked has Sato ask for a decision, and people are asked about it.
+func (w *World) MatterAsked() {
+	b, s := w.As(webapi.Sato), w.SettingsNow()
+	w.Ref = task.RefOf(w.Tenant.ID, b.AskForDecision(b.MatterForm(webapi.HR)))
+	for _, decide := range []func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error){
+		func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error) {
+			return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
+				TaskType: task.TypeStandard}, w.Now())
+		},
+		func(a *task.Aggregate, _ *task.Matter) (aggregate.Change, error) {
+			return a.FinishPrompt(1, a.Request.Text, s, w.Now())
+		},
+		func(a *task.Aggregate, _ *task.Matter) (aggregate.Change, error) {
+			return a.ApproveUnasked(a.Prompt().ID, w.Now())
+		},
+		func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error) {
+			return a.FinishProcess(1, m.Steps(s.Locale, "v1"), "", s, w.Now())
+		},
+	} {
+		w.Later(time.Second)
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return decide(a, a.Matter()) })
+	}
+}
+
+// MatterRecorded records a decision that people approved, as the first of its fiscal year, which it returns.
+func (w *World) MatterRecorded() (year int) {
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		settled, _ := a.Unnumbered()
+		year = w.SettingsNow().FiscalYear(settled)
+		first, err := a.StartNumbered(1, task.Series{Year: year}, w.Now())
+		if err != nil {
+			return first, err
+		}
+		step := a.Process().Steps[0]
+		return a.ClaimAfter(first, 1, task.Call{Order: 1, Arguments: aggregate.Blob{JSON: step.ToolInput},
+			ArgumentsHash: aggregate.HashOf(string(step.ToolInput)), Tool: task.ToolRef{Name: step.Tool}})
+	})
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CompleteExecution(1, "決裁を記録しました。", w.Now())
+	})
+	return year
+}

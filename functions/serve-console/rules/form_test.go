@@ -1,0 +1,82 @@
+package rules
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// sentForm is what the form of a rule with everything sends.
+func sentForm(changes ...string) url.Values {
+	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "positions": {"課長\n係長\n"},
+		"departments": {"", "sales"}, "valid_from": {"2026-04-01"}, "valid_to": {"2027-03-31"},
+		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
+		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
+		"stages.0.position": {positionValue("", "課長")}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
+		"stages.0.vacant": {"up"}, "stages.0.own": {"up"}, "stages.0.twice": {"up"},
+		"stages.1.was": {"1"}, "stages.1.beside": {"", "1"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
+		"stages.1.need": {"2"},
+		"stages.2.was":  {"2"}, "stages.2.name": {"経理"}, "stages.2.kind": {"people"}, "stages.2.people": {"U3"},
+		"stages.2.need": {"1"}, "stages.2.role": {"up"}, "stages.2.vacant": {"refuse"}, "stages.2.own": {"refuse"},
+		"stages.2.twice": {"skip"}}
+	for i := 0; i < len(changes); i += 2 {
+		form[changes[i]] = []string{changes[i+1]}
+	}
+	return form
+}
+
+func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
+	got := typed(sentForm())
+	expect.Same(t, got, rules.Rule{ID: "R1", Name: "旅費", When: rules.Conditions{
+		Requester: &rules.Requester{Departments: []string{"sales"}, Positions: []string{"課長", "係長"}},
+		Labels:    []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}}},
+		ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
+	}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Position: "課長"}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
+			Beside: []rules.Source{{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}}, Need: 2}}},
+		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
+			Dissent: circulation.ObjectionRaised, Empty: newEmpty},
+	}}}})
+	all := sourcesOf(got.Route)
+	expect.Same(t, staged(all), got.Route.Stages)
+	moved := staged(arranged(all, "up", 2)) // 経理 stands between, so who was beside the first is beside it now
+	expect.That(t, len(moved) == 2 && moved[1].Name == "経理" && len(moved[1].Beside) == 0 || len(moved[0].Beside) == 0,
+		"%+v", moved)
+	expect.Is(t, len(staged(arranged(all, "delete", 0))), 2)
+}
+
+// The look before saving and the list say each of them, in each language.
+func TestSentencesSayAllThatRulesCan(t *testing.T) {
+	r := typed(sentForm())
+	for locale, says := range map[string][]string{
+		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけのものを依頼したら",
+			"依頼した人の上の課長", "、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
+		"en": {"From 2026-04-01 until 2027-03-31: ", "whose position is 課長 or 係長", "where 費目 is 国内旅費",
+			"the nearest 課長 above the requester", "and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted"},
+	} {
+		s := speaker{Texts: web.TextsOf("rules", locale)}
+		text := s.rule(&r)
+		for _, want := range says {
+			expect.That(t, strings.Contains(text, want), "%s lacks %q: %s", locale, want, text)
+		}
+		_, _, more := s.asking(&rules.Rules{Rules: []rules.Rule{r}}, 0)
+		expect.That(t, strings.Contains(strings.Join(more, "|"), "費目"), "%v", more)
+	}
+	expect.Is(t, len(language.All), 2)
+	before := speaker{Texts: web.TextsOf("rules", "ja")}.rule(&r)
+	for name, change := range map[string][]string{
+		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "position": {"positions", "課長"},
+		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"},
+		"beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
+		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},
+	} {
+		other := typed(sentForm(change...))
+		expect.That(t, speaker{Texts: web.TextsOf("rules", "ja")}.rule(&other) != before, "%s is not said", name)
+	}
+}

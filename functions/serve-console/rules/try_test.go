@@ -1,0 +1,42 @@
+package rules_test
+
+import (
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// Kinds by which rules tell requests apart are asked, and one that a tool has is unknown as long as it isn't typed.
+func testTheKindOfARequest(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Get(path).Lacks(t, "try.labels")
+	of := func(name, user string, kinds ...string) (r rules.Rule) {
+		r.ID, r.Name, r.Route = aggregate.NewID(), name, &rules.Policy{Stages: []rules.Stage{{Name: name, Need: 1,
+			Who: rules.Who{Kind: rules.WhoPeople, People: []string{user}}, Empty: rules.EmptyRefuse}}}
+		if kinds != nil {
+			r.When.Labels = []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: kinds}}
+		}
+		return r
+	}
+	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+		of("交際", webapi.Tanaka, "交際費", "会議費"), of("ほか", webapi.Alex)}})
+	try := func(kinds string) consoletest.Answer {
+		return b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "佐藤",
+			"try.labels.0", kinds)).Says(t, 200, "費目")
+	}
+	try("会議費").Says(t, 200, "ルール 1「交際」: 今日 佐藤 花子 さんが依頼すると: 田中 恵 交際").Holds(t, `name="try.labels.0"`, `value="会議費"`)
+	try("旅費").Says(t, 200, "ルール 2「ほか」: 今日", "ルール 1「交際」には、種別だけが合いません。")
+	try("").Says(t, 200, "ルール 2「ほか」: 今日")
+	p := tenancy.ToolPermission{TenantID: w.Tenant.ID, ToolName: "send_slack_dm", Allowed: true, Mark: &rules.Mark{
+		Version: "1", How: rules.HowNothing, LabelledBy: []rules.Label{{Name: "費目", Pointer: "/text"}}}}
+	expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
+	try("").Says(t, 200, "ルール 1「交際」: 費目の値が分からず、ほかのルールでは承認が少なくなりうるため、依頼を断ります。")
+	try("旅費").Says(t, 200, "ルール 2「ほか」: 今日")
+	b.In("en").Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "佐藤")).Says(t, 200,
+		"It is refused, because the value of 費目 isn’t known, and another rule might ask fewer people.")
+}

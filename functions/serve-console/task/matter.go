@@ -1,0 +1,97 @@
+package task
+
+import (
+	"cmp"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+)
+
+// matterForm is the form that asks for a decision, with what was typed.
+type matterForm struct {
+	Key                        string // made when the form is opened: sent twice, it makes one request
+	Typed                      task.Matter
+	Labels                     map[string]string
+	Kinds, Currencies, Channel []web.Choice
+	Wrong                      map[string]string // by field; "": the whole form
+	at                         string            // the channel that was chosen
+}
+
+func (c *Pages) openMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.showMatter(w, r, v, matterForm{Key: aggregate.NewID()})
+}
+
+func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer, f matterForm) error {
+	s, err := c.Settings(r, v)
+	if err != nil {
+		return err
+	}
+	words, codes := v.Texts("matter"), map[string]string(nil)
+	f.Labels, codes = card.MatterLabels(v.Locale)
+	for _, kind := range s.MatterNames() {
+		f.Kinds = append(f.Kinds, web.Choice{Value: kind, Text: kind, Chosen: kind == f.Typed.Kind})
+	}
+	for _, code := range task.MatterCurrencies {
+		f.Currencies = append(f.Currencies, web.Choice{Value: code, Text: codes[code], Chosen: code == f.Typed.Currency})
+	}
+	f.Channel = []web.Choice{{Text: words.Say("direct")}}
+	sight, err := c.People.Sight(r.Context(), v.Team, v.User)
+	if err != nil {
+		slog.WarnContext(r.Context(), "no channel is offered", "err", err)
+	}
+	names := sight.Channels()
+	for _, id := range slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(names[a], names[b]), cmp.Compare(a, b))
+	}) {
+		f.Channel = append(f.Channel, web.Choice{Value: id, Text: web.ChannelName(names, id), Chosen: id == f.at})
+	}
+	d := web.Document{Title: words.Say("title"), Here: "tasks", Came: web.Came{Wrong: len(f.Wrong) > 0}, Data: f}
+	return c.Show(w, r, v, d, "matter")
+}
+
+// askMatter makes a request of the form, and leads to its page. If none was made, the form is shown with what is wrong.
+func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	s, err := c.Settings(r, v)
+	if err != nil {
+		return err
+	}
+	typed := func(field string) string { return strings.ReplaceAll(r.PostFormValue(field), "\r\n", "\n") }
+	f := matterForm{Key: typed("key"), at: typed("channel"), Typed: task.Matter{Kind: typed(card.MatterKind),
+		Title: typed(card.MatterTitle), Amount: rules.Decimal(typed(card.MatterAmount)),
+		Currency: typed(card.MatterCurrency), Description: typed(card.MatterDescription)}}
+	if !aggregate.ValidID(f.Key) {
+		return explain.ErrMalformedForm
+	}
+	m, wrong := card.ReadMatter(v.Locale, s.MatterNames(), typed)
+	sight, err := c.People.Sight(r.Context(), v.Team, v.User)
+	if wrong == nil && f.at != "" && (err != nil || !sight.In(f.at)) {
+		wrong = map[string]string{"channel": card.NoteUnreachable.Told(v.Locale, "")}
+	}
+	if f.Wrong = wrong; wrong != nil {
+		return c.showMatter(w, r, v, f)
+	}
+	text := card.MatterText(s.Locale, m)
+	out := c.Asking.Request(r.Context(), decide.Wanted{Team: v.Team, User: v.User, Text: text, Channel: f.at,
+		Once: strings.Join([]string{"console", v.User, f.Key, f.at, aggregate.HashOf(text)}, " "),
+		Like: task.Request{Matter: &m}}, s.Locale)
+	if out.TS == "" {
+		field := map[card.AskNote]string{card.NoteUnreachable: "channel"}[out.Note]
+		f.Wrong = map[string]string{field: out.Note.Told(v.Locale, "")}
+		return c.showMatter(w, r, v, f)
+	}
+	id, err := task.ID(v.Team, out.Channel, out.TS)
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, tasksPath+"/"+id, "matter_asked")
+}

@@ -1,0 +1,70 @@
+package task_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+func TestTheFormThatAsksForADecision(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"makes one request, however often it is sent":      testMatterOnce,
+		"says what is wrong, and nothing typed is lost":    testMatterWrong,
+		"leads to the register and the sheet, by a number": testMatterRegistered,
+	})
+}
+
+func testMatterOnce(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Sato)
+	b.Get("/console/tasks").Holds(t, `href="/console/decisions/new"`)
+	b.Get("/console/decisions/new").Says(t, 200, "決裁を求める", "支出", "その他", "内容と理由")
+	form := b.MatterForm(webapi.HR)
+	id := b.AskForDecision(form)
+	expect.Is(t, b.AskForDecision(form), id)
+	r := expect.Value(w.Store.Load(t.Context(), task.RefOf(w.Tenant.ID, id)))(t).Request
+	expect.Same(t, &task.Matter{Kind: "契約", Title: "倉庫の賃貸", Amount: "3600000", Currency: "JPY",
+		Description: "在庫が\n増えたため。"}, r.Matter)
+	expect.That(t, r.User == webapi.Sato && r.Channel == webapi.HR, "%+v", r)
+	b.In("en").Get("/console/decisions/new").Says(t, 200, "Ask for a decision", "Details and reasons")
+}
+
+func testMatterWrong(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Sato)
+	for field, says := range map[string][2]string{"matter": {"宇宙", "一覧から"}, "title": {" ", "150 文字"},
+		"amount": {"0", "0 より大きい"}, "currency": {"XAU", "JPY, USD, EUR"}, "description": {"", "3000 文字"},
+		"channel": {"C0OTHERS", "招待"}} {
+		form := b.MatterForm("")
+		form.Set(field, says[0])
+		page := b.Post("/console/decisions", form)
+		page.Says(t, http.StatusUnprocessableEntity, "入力内容を確認してください。", says[1])
+		page.Holds(t, `id="`+field+`"`, `aria-invalid="true"`)
+		if field != "title" {
+			page.Holds(t, "倉庫の賃貸")
+		}
+	}
+	form := b.MatterForm("")
+	form.Set("key", "x")
+	expect.That(t, b.Post("/console/decisions", form).Status >= 400, "a form without its key is read")
+}
+
+func testMatterRegistered(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	w.MatterAsked()
+	b.Get(w.TaskPage()).Says(t, 200, "契約 の決裁: 「 倉庫の賃貸 」", "¥3,600,000", "もう一度フォームから").
+		Lacks(t, `<dt>内容</dt>`) // the request says it
+	expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusSeeOther)
+	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
+	b.Get("/console/tools").Lacks(t, "/console/tools/marks/record_decision")
+	b.Get("/console/tools/marks/record_decision").Says(t, http.StatusNotFound)
+	b.Get(w.TaskPage()).Says(t, 200, number)
+	b.Get("/console/register?by=decisions").Says(t, 200, number, "決裁 倉庫の賃貸", "¥3,600,000", "鈴木")
+	b.Get("/console/register/file.csv?by=decisions").Holds(t, number, `"決裁","倉庫の賃貸"`, `"3600000","JPY"`)
+	b.Get("/console/register/"+number).Says(t, 200, number, "倉庫の賃貸", "契約 の決裁", "¥3,600,000", "鈴木", "在庫が").
+		Lacks(t, "実行方針")
+}

@@ -1,0 +1,203 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/store"
+	"ringi/shared/store/records"
+	"ringi/shared/words/language"
+)
+
+// keepAgainWithin is the time for a second try to save a request if the first got no answer.
+const keepAgainWithin = 600 * time.Millisecond
+
+// knownWithin is how long a repeated request waits for the outcome of the first. Slack waits three seconds for an
+// answer.
+const knownWithin = 1200 * time.Millisecond
+
+// A dialog's submission is answered within AnsweredWithin, whatever its calls take together: after three seconds Slack
+// shows the person an error, whatever was made. The last KeepWithin of it is for rows, so that what was posted is kept.
+// Nothing is posted where less than PostWithin is left for it.
+const (
+	AnsweredWithin = 2900 * time.Millisecond
+	KeepWithin     = 400 * time.Millisecond
+	PostWithin     = 300 * time.Millisecond
+)
+
+// Wanted is a request from a command or a form.
+type Wanted struct {
+	Team, User, Text string
+	Channel          string       // channel for the cards; empty: the person's direct messages
+	Elsewhere        bool         // in direct messages, since Ringi can't post in that channel
+	Once             string       // identifies this act, however often it arrives
+	Like             task.Request // what else the request has: of a message, an earlier request, or a form
+}
+
+// Asked says where a request's first message is, and what the person is told.
+type Asked struct {
+	task.Place
+	Note card.AskNote
+}
+
+// Asking makes requests that no person wrote as a message.
+type Asking struct {
+	Store  AskStore
+	Slack  AskSlack
+	People *people.People
+	Now    func() time.Time
+}
+
+// AskStore keeps requests, and what came of asking for them.
+type AskStore interface {
+	inbound.Store
+	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
+	Came(ctx context.Context, tenant, what string, c records.Came) error
+	Again(ctx context.Context, tenant, what string) error
+}
+
+// AskSlack posts the message that says who requests what.
+type AskSlack interface {
+	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
+	Delete(ctx context.Context, channel, ts string) error
+	OpenDM(ctx context.Context, user string) (channel string, err error)
+}
+
+// AskingOf returns an Asking over a table.
+func AskingOf(rows *store.TaskStore, slack AskSlack, known *people.People, now func() time.Time) Asking {
+	kept := struct {
+		*store.TaskStore
+		records.Notes
+	}{rows, records.NotesOf(rows.Table())}
+	return Asking{Store: kept, Slack: slack, People: known, Now: now}
+}
+
+// Request posts a message that says who requests what, and makes a task of it as if the person had written it. A
+// request that arrives twice makes one task.
+func (x Asking) Request(ctx context.Context, w Wanted, locale string) Asked {
+	tenant, log := aggregate.TenantID(w.Team), slog.With("user", w.User)
+	w.Text = inbound.SavedText(w.Text)
+	// Nothing is posted for a person whose request would be refused. If Slack doesn't answer now, resume-task asks
+	// again.
+	said, cancel := clock.Sparing(ctx, KeepWithin)
+	defer cancel()
+	by, err := x.People.Requester(said, w.Team, w.User)
+	if err == nil && (by.Guest || by.Team != w.Team) {
+		log.WarnContext(ctx, "refused", "why", "a guest, or of another workspace")
+		return Asked{Note: card.NoteStranger}
+	}
+	if late(said) {
+		return Asked{Note: card.NoteSlow}
+	}
+	if first, was, err := x.begin(ctx, tenant, w.Once); err != nil {
+		log.ErrorContext(ctx, "not kept", "err", err)
+		return Asked{Note: card.NoteFailed}
+	} else if !first {
+		return was
+	}
+	at, note, err := x.say(said, w, locale)
+	if err == nil {
+		r := w.Like
+		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.Team, w.Text, w.User, at.Channel,
+			inbound.ChannelType(at.Channel)
+		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, inbound.SourceOf(r.ChannelType)
+		r.AddRouteAskers()
+		var ref aggregate.Ref
+		within, cancel := clock.Sparing(ctx, keepAgainWithin)
+		ref, _, err = inbound.Keep(within, x.Store, r, x.Now())
+		cancel()
+		if err != nil && inbound.Unanswered(err) { // the first write may have succeeded: this finds its rows
+			ref, _, err = inbound.Keep(ctx, x.Store, r, x.Now())
+			if err != nil { // a missing task is better than a task without its message, or a second task
+				log.ErrorContext(ctx, "not known to be kept", "channel", at.Channel, "ts", at.TS, "err", err)
+				return Asked{Note: card.NoteUnsure}
+			}
+		}
+		if err == nil {
+			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
+			if err := x.Store.Came(ctx, tenant, w.Once,
+				records.Came{As: string(note), Channel: at.Channel, TS: at.TS}); err != nil {
+				log.WarnContext(ctx, "who asks for the same again is told that it is not known", "err", err)
+			}
+			return Asked{Place: at, Note: note}
+		}
+		if gone := x.Slack.Delete(ctx, at.Channel, at.TS); gone != nil {
+			log.WarnContext(ctx, "a message without a request stays", "channel", at.Channel, "ts", at.TS, "err", gone)
+		}
+	}
+	log.ErrorContext(ctx, "not kept", "err", err)
+	var unsure slackapi.Unknown
+	if errors.As(err, &unsure) { // it may have been posted: another try could post it twice
+		return Asked{Note: card.NoteUnsure}
+	}
+	if err := x.Store.Again(ctx, tenant, w.Once); err != nil {
+		log.WarnContext(ctx, "the person has to ask anew", "err", err)
+	}
+	return Asked{Note: cmp.Or(note, card.NoteFailed)}
+}
+
+// late reports whether too little time is left to post anything.
+func late(ctx context.Context) bool {
+	until, ends := ctx.Deadline()
+	if ends = ends && time.Until(until) < PostWithin; ends {
+		slog.WarnContext(ctx, "nothing is posted, since Slack is slow")
+	}
+	return ends
+}
+
+// begin reports whether this request is the first of its kind. For a repeated one it waits briefly for the outcome of
+// the first, since a person who asks twice has seen no answer.
+func (x Asking) begin(ctx context.Context, tenant, once string) (first bool, was Asked, err error) {
+	for stop := time.Now().Add(knownWithin); ; {
+		first, came, err := x.Store.Once(ctx, tenant, once)
+		switch {
+		case err != nil || first:
+			return first, Asked{}, err
+		case came.As != "":
+			return false, Asked{Place: task.Place{Channel: came.Channel, TS: came.TS}, Note: card.NoteRepeated}, nil
+		case time.Now().After(stop) || clock.Sleep(ctx, 100*time.Millisecond) != nil:
+			return false, Asked{Note: card.NoteBegun}, nil
+		}
+	}
+}
+
+// say posts the request's first message. note is for the person, even if nothing was posted.
+func (x Asking) say(ctx context.Context, w Wanted, locale string) (at task.Place, note card.AskNote, err error) {
+	post := func(channel string) error {
+		ts, err := x.Slack.Post(ctx, channel, "", card.Asked(language.Detect(w.Text, locale), w.User, w.Text),
+			slackapi.Metadata{})
+		at = task.Place{Channel: channel, TS: ts}
+		return err
+	}
+	if w.Channel != "" {
+		err := post(w.Channel)
+		if err == nil {
+			return at, card.NoteAccepted, nil
+		}
+		var refused slackapi.Refused
+		if !errors.As(err, &refused) || !refused.Permanent {
+			return at, "", err
+		}
+		if note = card.NoteElsewhere; !w.Elsewhere {
+			return at, card.NoteUnreachable, err
+		}
+	}
+	own, err := x.Slack.OpenDM(ctx, w.User)
+	if err == nil {
+		err = post(own)
+	}
+	if err != nil {
+		return at, "", err
+	}
+	return at, cmp.Or(note, card.NoteAccepted), nil
+}

@@ -1,0 +1,201 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/legible"
+)
+
+// Label is an argument by whose value a mark tells one kind of call from another, such as 費目 of an order.
+type Label struct {
+	Name    string `json:"name"`
+	Pointer string `json:"pointer"` // to a text, a number, or a list of these
+}
+
+// Labelled is met by the values of a label. Only calls whose mark has the label count, so a message that is sent at the
+// end changes nothing. A value that isn't known is in no list, but might be: a later rule decides only if it asks no
+// less.
+type Labelled struct {
+	Name string   `json:"name"`
+	Is   Use      `json:"is"` // UseOnly: some calls have the label, and only listed values; UseSome: one is listed
+	List []string `json:"list"`
+}
+
+// holds reports whether it is met by the values that are known, and whether it might be by those that aren't.
+func (l *Labelled) holds(f *Facts) (sure, might bool) {
+	only, some, has, unknown := true, false, false, false
+	for _, c := range f.Calls {
+		values, is := c.Labels[l.Name]
+		has, unknown = has || is, unknown || is && len(values) == 0
+		for _, value := range values {
+			listed := slices.ContainsFunc(l.List, func(x string) bool { return legible.Narrow(x) == legible.Narrow(value) })
+			only, some = only && listed, some || listed
+		}
+	}
+	if l.Is == UseSome {
+		return some, some || unknown
+	}
+	only = l.Is == UseOnly && has && only
+	return only && !unknown, only
+}
+
+// unlabelled returns the first label whose condition isn't surely met, or "". never says that one of them isn't met,
+// whatever the values are that nobody knows.
+func (c *Conditions) unlabelled(f *Facts) (name string, never bool) {
+	for i := range c.Labels {
+		sure, might := c.Labels[i].holds(f)
+		if never = never || !might; !sure {
+			name = c.Labels[i].Name
+		}
+	}
+	return name, never
+}
+
+// asksLess returns the first of the rules, which might take a request, whose route a decision asks less than.
+func (a *Answer) asksLess(might []*Rule) *Rule {
+	i := slices.IndexFunc(might, func(r *Rule) bool { return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route)) })
+	if i < 0 {
+		return nil
+	}
+	return might[i]
+}
+
+// asksAll reports whether a policy has all stages of another one, in their order, and asks no fewer hands.
+func (p *Policy) asksAll(other *Policy) bool {
+	rest := p.Stages
+	for _, s := range other.Stages {
+		s.Name = ""
+		i := slices.IndexFunc(rest, func(x Stage) bool { x.Name = ""; return reflect.DeepEqual(x, s) })
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+1:]
+	}
+	return p.LeastHands() >= other.LeastHands()
+}
+
+// covers reports whether what meets the other condition meets this one.
+func (l *Labelled) covers(other Labelled) bool {
+	return l.Name == other.Name && (l.Is == UseSome || other.Is == UseOnly) && all(other.List, l.List)
+}
+
+// coversLabels reports whether each condition on a label is met by all that meets the other ones.
+func (c *Conditions) coversLabels(other *Conditions) bool {
+	return !slices.ContainsFunc(c.Labels, func(l Labelled) bool { return !slices.ContainsFunc(other.Labels, l.covers) })
+}
+
+func (l *Labelled) check(p *problems, at string) {
+	p.words(l.Name, at+".name", MaxNamed)
+	p.unless(l.Is == UseOnly || l.Is == UseSome, at+".is", "choice", choices([]Use{UseOnly, UseSome}))
+	p.unless(len(l.List) > 0, at+".list", "some", MaxListed)
+	p.list(l.List, at+".list", MaxListed, func(v, field string) { p.words(v, field, MaxValue) })
+}
+
+func (c *Conditions) checkLabels(p *problems, at string) {
+	p.unless(len(c.Labels) <= MaxPointers, at, "most", MaxPointers)
+	for i := range c.Labels {
+		field := fmt.Sprintf("%s[%d]", at, i)
+		c.Labels[i].check(p, field)
+		p.unless(!slices.ContainsFunc(c.Labels[:i], func(x Labelled) bool { return x.Name == c.Labels[i].Name }),
+			field+".name", "twice")
+	}
+}
+
+// LabelsOf returns what a call of one version of the tool has at each label: none where it isn't known, as of another
+// version, or where a reference, nothing or an empty text or list stands.
+func (m *Mark) LabelsOf(version string, arguments aggregate.JSON) map[string][]string {
+	if m == nil || len(m.LabelledBy) == 0 {
+		return nil
+	}
+	values := map[string][]string{}
+	root, ok := decode(string(arguments))
+	ok = ok && m.Version == version && len(m.Problems()) == 0
+	for _, l := range m.LabelledBy {
+		values[l.Name] = nil
+		if ok {
+			values[l.Name] = textsAt(root, l.Pointer, labelText)
+		}
+	}
+	return values
+}
+
+// labelText returns a text, or a number as it is written.
+func labelText(v any) string {
+	if n, is := v.(json.Number); is && Decimal(n).Valid() {
+		return n.String()
+	}
+	return plainText(v)
+}
+
+func plainText(v any) string {
+	text, _ := v.(string)
+	return text
+}
+
+// textsAt returns the texts at a pointer, and each of a list there; none if one of them isn't known.
+func textsAt(root any, pointer string, text func(any) string) (all []string) {
+	values, why := at(root, Tokens(pointer))
+	if why != "" {
+		return nil
+	}
+	for _, v := range values {
+		list, isList := v.([]any)
+		if !isList {
+			list = []any{v}
+		}
+		for _, v := range list {
+			if text(v) == "" {
+				return nil
+			}
+			all = append(all, text(v))
+		}
+		if len(list) == 0 {
+			return nil
+		}
+	}
+	return all
+}
+
+func (m *Mark) checkLabels(p *problems) {
+	p.unless(len(m.LabelledBy) <= MaxPointers, "labelled_by", "must have at most %d entries", MaxPointers)
+	for i, l := range m.LabelledBy {
+		field := fmt.Sprintf("labelled_by[%d]", i)
+		p.name(l.Name, field+".name", MaxNamed)
+		p.pointer(l.Pointer, field+".pointer")
+		p.unless(!slices.ContainsFunc(m.LabelledBy[:i], func(x Label) bool { return x.Name == l.Name }), field+".name",
+			"is there twice")
+	}
+}
+
+// Missed is a rule that takes a request but for one of its conditions.
+type Missed struct {
+	Rule  int    // from 0
+	Field string // of Conditions, as problems name it
+}
+
+// Missed returns the rules before the one that decides which miss a request by one condition alone.
+func (r *Rules) Missed(f *Facts) (all []Missed) {
+	for i := range r.Rules {
+		when := &r.Rules[i].When
+		if when.hold(f) || when.unsure(f) {
+			return all
+		}
+		for field, drop := range map[string]func(c *Conditions){
+			"kinds": func(c *Conditions) { c.Kinds = nil }, "places": func(c *Conditions) { c.Places = nil },
+			"requester": func(c *Conditions) { c.Requester = nil }, "tools": func(c *Conditions) { c.Tools = nil },
+			"destinations": func(c *Conditions) { c.Destinations = nil }, "amount": func(c *Conditions) { c.Amount = nil },
+			"labels":     func(c *Conditions) { c.Labels = nil },
+			"valid_from": func(c *Conditions) { c.ValidFrom = "" }, "valid_to": func(c *Conditions) { c.ValidTo = "" },
+		} {
+			rest := *when
+			if drop(&rest); rest.hold(f) {
+				all = append(all, Missed{i, field})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,110 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+
+	"ringi/shared/domain/circulation"
+)
+
+// Source is another way in which a stage finds people. They are asked at the same time, for stamps of their own, and
+// nobody stamps for two sources: whom two of them find counts for the first.
+type Source struct {
+	Who  Who `json:"who"`
+	Need int `json:"need"` // how many of them must stamp; 0: all
+}
+
+// approves reports whether a stage's stamps count: those of a stage that is consulted don't, for hands and the floor.
+func (s *Stage) approves() bool { return s.As != circulation.AsConsult }
+
+// approving returns the stages that approve.
+func approving(stages []Stage) []Stage {
+	return slices.DeleteFunc(slices.Clone(stages), func(s Stage) bool { return !s.approves() })
+}
+
+// Sources returns a stage of each source, in their order.
+func (s *Stage) Sources() []Stage {
+	one := *s
+	one.Beside = nil
+	all := []Stage{one}
+	for _, x := range s.Beside {
+		one.Who, one.Need = x.Who, x.Need
+		all = append(all, one)
+	}
+	return all
+}
+
+// Sources returns all in which the policy finds people, as stages of their own, and the stage of each.
+func (p *Policy) Sources() (all []Stage, of []int) {
+	for i := range p.Stages {
+		for _, s := range p.Stages[i].Sources() {
+			all, of = append(all, s), append(of, i)
+		}
+	}
+	return all, of
+}
+
+// joined returns the stages of a route of its first sources: what is asked side by side is one stage, in parts.
+func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
+	for i, s := range sources {
+		if i == 0 || of[i] != of[i-1] {
+			all = append(all, s)
+			continue
+		}
+		to := &all[len(all)-1]
+		if len(to.Parts) == 0 {
+			to.Parts = []circulation.Part{{N: len(to.People), Of: to.Need}}
+		}
+		to.Parts = append(to.Parts, circulation.Part{N: len(s.People), Of: s.Need})
+		to.People, to.Over = slices.Concat(to.People, s.People), slices.Concat(to.Over, s.Over)
+		to.Need, to.Filled = to.Need+s.Need, cmp.Or(to.Filled, s.Filled)
+	}
+	return all
+}
+
+// beside returns whom the sources before this one, of the same stage, ask.
+func (r *resolving) beside(i int) (people []circulation.Person) {
+	for j := range r.stages[:i] {
+		if r.of[j] == r.of[i] {
+			people = append(people, r.stages[j].People...)
+		}
+	}
+	return people
+}
+
+// placed returns the sources with the department of each position that has none: the nearest of the requester's, theirs
+// included, that has such a post on any day, so that a vacant post isn't passed over; else their own.
+func placed(sources []Stage, f *Facts, d Directory) []Stage {
+	for i := range sources {
+		if w := &sources[i].Who; w.Kind == WhoPosition && w.Department == "" {
+			w.Placed = true
+			has := func(code string) bool { return d.Knows(code, w.Position) }
+			if n := slices.IndexFunc(f.Departments, has); len(f.Departments) > 0 {
+				w.Department = f.Departments[max(n, 0)]
+			}
+		}
+	}
+	return sources
+}
+
+// over returns who is asked after an objection at a stage: the nearest above each of its people who may stamp and isn't
+// there themselves.
+func (r *resolving) over(i int) (people []circulation.Person, err error) {
+	s, out := &r.sources[i], &r.stages[i]
+	if s.Dissent != circulation.ObjectionRaised || out.LeftOut != "" {
+		return nil, nil
+	}
+	for _, of := range out.People {
+		above(r.d, of, r.facts.On, func(level int, p circulation.Person) bool {
+			is := r.mayStamp(s, p) && position(out.People, p) < 0
+			if is && position(people, p) < 0 {
+				people = append(people, asManager(p, of, level, r.facts.On))
+			}
+			return !is
+		})
+	}
+	if len(people) == 0 {
+		err = r.refuse(i, LeftAbove)
+	}
+	return people, err
+}

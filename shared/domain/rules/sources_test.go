@@ -1,0 +1,161 @@
+package rules_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+func ofPeople(need int, users ...string) rules.Source {
+	return rules.Source{Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: need}
+}
+
+// beside asks others at the same time as a stage.
+func beside(s rules.Stage, others ...rules.Source) rules.Stage {
+	s.Beside = others
+	return s
+}
+
+// consulted has a stage only consult.
+func consulted(s rules.Stage, then circulation.Objection) rules.Stage {
+	s.As, s.Dissent = circulation.AsConsult, then
+	return s
+}
+
+// noSkip asks who stands above where somebody is asked twice.
+var noSkip = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenUp, Twice: rules.ThenUp}
+
+func TestSeveralSourcesOfOneStage(t *testing.T) {
+	both := beside(people(1, noSkip, "A", "X"), ofPeople(0, "Y", "Z"))
+	resolveEach(t, map[string]resolving{
+		"each with stamps of its own": {policy(0, both), nil, "A,X,Y,Z/3 hands 1"},
+		"beside another stage":        {policy(0, both, people(1, refuse, "D")), nil, "A,X,Y,Z/3 D/1 hands 2"},
+		"of three kinds": {policy(0, beside(manager(1, noSkip), ofPeople(1, "X"), rules.Source{Who: group(0,
+			up).Who, Need: 2})), nil, "A,X,G,H,I/4 hands 1"},
+		"one person in both": {policy(0, beside(people(1, noSkip, "A"), ofPeople(1, "A", "X"))), nil,
+			"A,X/2 hands 1"},
+		"nobody but them in the second": {policy(0, beside(people(1, noSkip, "A"), ofPeople(1, "A"))), nil, "A,B/2 hands 1"},
+		"or it is refused": {policy(0, beside(people(1, refuse, "A"), ofPeople(1, "A"))), nil,
+			"refused 1 twice"},
+		"the requester is in one":      {policy(0, beside(people(1, noSkip, "X"), ofPeople(1, "R"))), nil, "X,A/2 hands 1"},
+		"whose superior is in another": {policy(0, beside(people(1, noSkip, "A"), ofPeople(1, "R"))), nil, "A,B/2 hands 1"},
+		"one source finds nobody": {policy(0, beside(people(1, refuse, "X"), ofPeople(1, "Q"))), gone("Q"),
+			"refused 1 standing"},
+		"the next stage asks them all": {policy(1, beside(people(1, refuse, "A"), ofPeople(1, "B")), people(0, skip, "A",
+			"B")), nil, "A,B/2 -twice hands 1"},
+		"the next stage asks another": {policy(1, beside(people(1, refuse, "A", "X"), ofPeople(1, "B")), people(0, skip,
+			"A", "B")), nil, "A,X,B/2 A,B/2 hands 1"},
+		"two hands of one stage": {policy(2, both), nil, "A,X,Y,Z/3 hands 2"},
+		"more hands than stamps": {policy(3, beside(people(1, refuse, "A"), ofPeople(1, "B"))), nil,
+			"refused 1 hands"},
+	})
+	route := expect.Value(policy(0, both).Resolve(asked(writes(pay, yen("1"))), rules.Floor{}, staff()))(t)
+	expect.Same(t, route.Stages[0].Parts, []circulation.Part{{N: 2, Of: 1}, {N: 2, Of: 2}})
+	expect.Is(t, policy(0, both).OfIDs(), false, "who stands above may be asked")
+	alone := beside(people(1, refuse, "A"), rules.Source{Who: manager(1, refuse).Who, Need: 1})
+	expect.Is(t, policy(0, alone).OfIDs(), false, "the manager isn't named")
+}
+
+func TestWhoIsConsultedReplacesNobody(t *testing.T) {
+	note, raise := circulation.ObjectionNoted, circulation.ObjectionRaised
+	ask := people(1, skip, "A")
+	resolveEach(t, map[string]resolving{
+		"no hand of theirs counts":      {policy(0, consulted(people(1, refuse, "X"), note), ask), nil, "X/1 A/1 hands 1"},
+		"they stamp at their own stage": {policy(0, consulted(people(1, refuse, "A"), note), ask), nil, "A/1 A/1 hands 1"},
+		"who stamped isn't consulted": {policy(0, ask, consulted(people(1, twice, "A"), note)), nil,
+			"A/1 -twice hands 1"},
+		"twice": {policy(0, consulted(people(1, refuse, "X"), note), consulted(people(1, skip,
+			"X"), note), ask), nil, "X/1 -twice A/1 hands 1"},
+		"nobody is left to approve": {policy(0, consulted(people(1, refuse, "X"), note), people(1, skip, "R")), nil,
+			"refused 2 own"},
+		"nobody but the channel approves": {policy(0, consulted(people(1, refuse, "X"), note), channel()), nil,
+			"refused 0 channel"},
+		"nobody stands over them": {policy(0, ask, consulted(people(1, refuse, "D"), raise)), nil, "refused 2 above"},
+		"two hands of others":     {policy(2, ask, consulted(people(1, refuse, "X"), note)), nil, "refused 1 hands"},
+	})
+	p := policy(0, ask, consulted(people(0, refuse, "A", "B"), raise))
+	p.Stages[0].NoStandIns, p.Stages[0].Minutes = true, true
+	route := expect.Value(p.Resolve(asked(writes(pay, yen("1"))), rules.Floor{}, staff()))(t)
+	first, second := route.Stages[0], route.Stages[1]
+	expect.That(t, first.NoStandIns && first.Minutes && first.As == "" && first.Over == nil, "%+v", first)
+	expect.That(t, second.As == circulation.AsConsult && second.Dissent == raise, "%+v", second)
+	expect.Same(t, second.Over, []circulation.Person{{User: "D", Person: "pD", Via: "manager 2 of A as of " + today}})
+	expect.Is(t, p.LeastHands(), 1)
+	expect.Is(t, policy(0, ask, consulted(ask, note), head(refuse)).AllHands(), 2)
+}
+
+func TestStagesThatCantBeSaved(t *testing.T) {
+	const at = "rules[0].route.stages[0]"
+	with := func(s rules.Stage, change func(*rules.Stage)) rules.Stage { change(&s); return s }
+	note := circulation.ObjectionNoted
+	many := slices.Repeat([]rules.Source{ofPeople(1, "U2")}, rules.MaxBeside+1)
+	one := people(1, refuse, "U1")
+	for name, c := range map[string]struct {
+		stage rules.Stage
+		field string
+	}{
+		"too many sources":        {beside(one, many...), at + ".beside"},
+		"a source of nobody":      {beside(one, ofPeople(0)), at + ".beside[0].who.people"},
+		"more stamps than people": {beside(one, ofPeople(2, "U2")), at + ".beside[0].need"},
+		"the channel beside":      {beside(one, rules.Source{Who: channel().Who, Need: 1}), at + ".beside[0].who.kind"},
+		"beside the channel":      {beside(channel(), ofPeople(1, "U2")), at + ".beside"},
+		"what may be left out":    {beside(people(1, twice, "U1"), ofPeople(1, "U2")), at + ".empty"},
+		"as something else":       {with(one, func(s *rules.Stage) { s.As = "approve" }), at + ".as"},
+		"an objection to a stamp": {with(one, func(s *rules.Stage) { s.Dissent = note }), at + ".dissent"},
+		"nothing follows":         {with(one, func(s *rules.Stage) { s.As = "consult" }), at + ".dissent"},
+		"minutes of a consultation": {with(consulted(one, note), func(s *rules.Stage) { s.Minutes = true }),
+			at + ".minutes"},
+		"a channel that is consulted": {with(channel(), func(s *rules.Stage) { s.As = "consult" }), at + ".as"},
+		"a channel with minutes":      {with(channel(), func(s *rules.Stage) { s.Minutes = true }), at + ".minutes"},
+		"nobody stands in in one":     {with(channel(), func(s *rules.Stage) { s.NoStandIns = true }), at + ".no_stand_ins"},
+		"only the channel approves":   {consulted(one, note), "rules[0].route.stages"},
+	} {
+		stages := []rules.Stage{c.stage}
+		if c.stage.Who.Kind == rules.WhoChannel || c.stage.As == "consult" && name != "only the channel approves" {
+			stages = append(stages, people(1, refuse, "U3"))
+		}
+		if name == "only the channel approves" {
+			stages = append(stages, channel())
+		}
+		expect.Same(t, fieldsOf(of(rule(1, writing(), stages...)).Problems(known)), []string{c.field})
+		t.Log(name)
+	}
+	nobody := of(rule(1, only(read), consulted(one, note)))
+	expect.Is(t, nobody.Problems(known)[0].Limit, "approves")
+	saved(t, of(rule(1, writing(), consulted(one, note), beside(people(1, up, "U2"), ofPeople(0, "U3", "U4")))))
+	expect.Same(t, fieldsOf((&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 3}, Rules: []rules.Rule{
+		rule(1, writing(), consulted(one, note), people(1, refuse, "U2"))}}).Problems(known)),
+		[]string{"rules[0].route.stages"}) // a consent is no stamp of the floor
+}
+
+// Whoever looks at rules before they are saved learns of each source.
+func TestFindingsOfSources(t *testing.T) {
+	d := staff()
+	d.unknown, d.group = []string{"課長 of "}, []string{"G"}
+	r := of(rule(1, rules.Conditions{}, beside(people(1, up, "A"), rules.Source{Who: group(2, up).Who, Need: 2}),
+		stage(rules.Who{Kind: rules.WhoPosition, Position: "課長"}, 1, refuse),
+		stage(rules.Who{Kind: rules.WhoPosition, Position: "係長"}, 1, refuse)))
+	expect.Is(t, fmt.Sprint(r.Findings(d, today, "")), fmt.Sprint([]rules.Finding{
+		{Kind: rules.FindingVacant, Rule: id(1), Stage: 1, From: today},
+		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "課長"}}))
+}
+
+// What says nothing new is written, and hashed, as it always was.
+func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
+	text := func(v any) string { return string(expect.Value(json.Marshal(v))(t)) }
+	expect.Is(t, text(rule(1, from(some(pay), "1"), head(up))), `{"id":"01JD0000000000000000000001","name":"rule 1",`+
+		`"when":{"tools":{"use":"some","list":[{"address":"https://rooms.example.com/mcp","name":"pay"}]},`+
+		`"amount":{"at_least":"1","currency":"JPY"}},"route":{"stages":[{"name":"stage position","who":{"kind":"position",`+
+		`"position":"部長","department":"sales"},"need":0,"empty":{"vacant":"up","own":"up","twice":"up"}}]}}`)
+	expect.Is(t, text(to("/a")), `{"version":"v1","destinations":["/a"]}`)
+	route := expect.Value(policy(0, people(1, up, "A")).Resolve(asked(reads()), rules.Floor{}, staff()))(t)
+	expect.Is(t, circulation.AskedText(&circulation.Rule{ID: "R"}, &route, "x"),
+		`[["x"],{"id":"R","name":"","revision":0},`+
+			`{"form":2,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
+			`"via":"named by the rule"}],"need":1}],"hands":1,"org":"v1"}]`)
+}

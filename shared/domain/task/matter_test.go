@@ -1,0 +1,149 @@
+package task
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+var pens = Matter{Kind: "支出", Title: "ペンの購入", Amount: "1200000", Currency: "JPY", Description: "在庫がないため。"}
+
+// byForm is a story that begins with a form, under settings by which nobody need approve anything.
+func byForm(t testing.TB) *story {
+	s := begin(t)
+	r := request()
+	r.Text, r.Matter, r.EventID = "決裁を求めます", &pens, ""
+	c, _, err := Receive(aggregate.TenantID(team), r, dawn)
+	expect.NoError(t, err)
+	s.table, s.steps = create(t, c), pens.Steps("ja", "v1")
+	s.settings.PromptApprovalRequired, s.settings.ProcessApprovalRequired = false, false
+	s.settings.Executor, s.settings.AutoApproveTools = tenancy.ExecutorManaged, false
+	return s
+}
+
+// decidedOn is such a story whose steps are approved.
+func decidedOn(t testing.TB) *story {
+	s := byForm(t)
+	return s.do(s.extract, s.finishPrompt, s.approveAsSystem, s.finishProcess, s.approveProcess)
+}
+
+func (s *story) record(last int) decision {
+	return s.claimAfter(s.startAs(Series{Year: 2026, Last: last}))
+}
+
+func TestAFormIsReadAsPeopleType(t *testing.T) {
+	kinds := []string{"支出", "人事"}
+	for typed, want := range map[string]rules.Decimal{
+		"1,200,000": "1200000", "１２０万円": "1200000", "¥ 1,200,000": "1200000", "3億": "300000000", "0.5": "0.5", "": "",
+	} {
+		of := pens
+		of.Title, of.Amount = "  ペンの\n購入 ", rules.Decimal(typed)
+		m, wrong := ReadMatter(of, kinds)
+		expect.That(t, wrong == nil && m.Amount == want && (m.Currency == "") == (want == "") && m.Title == "ペンの 購入",
+			"%q: %+v, %v", typed, m, wrong)
+	}
+	tests := map[string]func(m *Matter){
+		"matter": func(m *Matter) { m.Kind = "その他" }, "title": func(m *Matter) { m.Title = strings.Repeat("字", 151) },
+		"currency": func(m *Matter) { m.Currency = "XAU" }, "description": func(m *Matter) { m.Description = " \n" },
+	}
+	for _, amount := range []string{"-1", "0", "0.00", "abc", "1e9", "1234567890123456", "1.2万", "0.1234567"} {
+		tests["amount "+amount] = func(m *Matter) { m.Amount = rules.Decimal(amount) }
+	}
+	tests["description of many people"] = func(m *Matter) {
+		for i := range MaxMentioned + 1 {
+			m.Description += "<@U" + strings.Repeat("A", 2+i) + ">"
+		}
+	}
+	for name, change := range tests {
+		field, _, _ := strings.Cut(name, " ")
+		of := pens
+		change(&of)
+		_, wrong := ReadMatter(of, kinds)
+		expect.Same(t, []string{field}, wrong)
+	}
+}
+
+// Rules see the tool, the amount and the matter of the plan as of any other.
+func TestRulesReadAForm(t *testing.T) {
+	of := func(m Matter) rules.Call {
+		s := m.Steps("ja", "v1")[0]
+		expect.NoError(t, checkSteps([]Step{s}))
+		expect.That(t, s.Marked() != nil, "%v", s.Mark.Problems())
+		return tenancy.Unsaved("t", s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark)
+	}
+	c := of(pens)
+	expect.Same(t, []string{"支出"}, c.Destinations)
+	expect.Is(t, c.Tool.Name, "record_decision")
+	expect.Is(t, c.Amount, rules.Amount{Value: "1200000", Currency: "JPY"})
+	free := pens
+	free.Amount, free.Currency = "", ""
+	expect.Is(t, of(free).Amount, rules.Nothing())
+	dollars := pens
+	dollars.Currency, dollars.Title = "USD", "円"
+	expect.Is(t, of(dollars).Amount, rules.Amount{Value: "1200000", Currency: "USD"})
+}
+
+// A decision is always people's, of the steps alone, and no model's session carries it out.
+func TestAFormIsAskedAboutOnce(t *testing.T) {
+	s := byForm(t)
+	expect.That(t, s.load().WillAsk(s.settings), "nobody will be asked")
+	s.settings.PromptApprovalRequired = true
+	s.do(s.extract, s.finishPrompt)
+	expect.That(t, !s.load().Prompt().Terms.ApprovalRequired, "people are asked about the policy, too")
+	s.do(s.approveAsSystem, s.finishProcess)
+	p := s.load().Process()
+	expect.That(t, p.Terms.ApprovalRequired && p.Terms.Executor == tenancy.ExecutorSteps, "%+v", p.Terms)
+}
+
+func TestADecisionAndItsNumberAreOneCommit(t *testing.T) {
+	s := decidedOn(t)
+	_, ok := s.load().Unnumbered()
+	expect.That(t, ok, "it needs no number")
+	s.refused(s.claimAfter(s.start), ErrNumber)
+	s.refused(s.record(MostNumbers), ErrNumbersGone)
+	c := expect.Value(s.record(122)(s.load(), s.now))(t)
+	expect.Must(t, len(c.Beside) == 1, "%+v", c.Beside)
+	x := c.Beside[0].Row.(*Numbered)
+	expect.That(t, x.String() == "2026-000123" && x.Rule == circulation.Rule{} && x.GateKey == ProcessKey(1) &&
+		x.TaskID == s.head.TaskID, "%+v", x)
+	expect.Is(t, saying(t, c, AuditExecutionStarted)["number"], any("2026-000123"))
+
+	s.do(s.record(122))
+	a := s.load()
+	row := a.StepOf(a.Execution(), 1)
+	expect.That(t, row.Status == StepCompleted && row.Claim == nil && row.CompletedAt != nil &&
+		row.Result.JSON == `{"number":"2026-000123"}` && a.Head.Number == "2026-000123", "%+v", row)
+	s.nothing(s.record(123)) // again, with another number in hand
+	s.do(s.complete)
+	expect.Is(t, s.load().Task.Status, TaskCompleted)
+}
+
+// What is refused at the claim leaves no number either.
+func TestADecisionThatIsNotRecordedHasNoNumber(t *testing.T) {
+	s := decidedOn(t)
+	p := *s.load().Process()
+	p.ApprovedHash = "another"
+	s.rows[p.Key()] = &p
+	stops(t, s, s.record(1), ReasonStepsChanged)
+	expect.Is(t, s.load().Head.Number, "")
+	s.do(s.failAs(ReasonToolNotAllowed, "record_decision"), s.retry)
+	_, ok := s.load().Unnumbered()
+	expect.That(t, ok, "a later attempt has no number")
+}
+
+func TestARejectedFormEnds(t *testing.T) {
+	s := byForm(t)
+	s.do(s.extract, s.finishPrompt, s.approveAsSystem, s.finishProcess)
+	a := s.load()
+	expect.Is(t, a.Follows(a.Process().ID), FollowsForm)
+	s.do(s.rejectProcess)
+	a = s.load()
+	expect.Is(t, a.Head.Ended.Reason, ReasonFormReturned)
+	expect.That(t, a.Task.Status == TaskCancelled && len(a.Processes) == 1 && a.Process().RejectionReason != "",
+		"%+v", a.Process())
+}

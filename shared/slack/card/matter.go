@@ -1,0 +1,98 @@
+package card
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain"
+	"ringi/shared/words/language"
+)
+
+// The callback of the form that asks for a decision, and NewMatter, the Home tab's button that opens it. Its blocks are
+// called like the fields of task.Matter, and the fields in them MatterInput.
+const (
+	MatterCallback = "ringi_matter_modal"
+	NewMatter      = "new_matter"
+	MatterInput    = "matter_input"
+)
+
+// The fields of the form.
+const (
+	MatterKind        = "matter"
+	MatterTitle       = "title"
+	MatterAmount      = "amount"
+	MatterCurrency    = "currency"
+	MatterDescription = "description"
+)
+
+// MatterModal asks for a decision on one of these kinds of matters, and for the place of its cards.
+func MatterModal(locale string, kinds []string) slack.ModalViewRequest {
+	w := askWordsOf.In(locale)
+	choice := func(field string, values []string, called func(string) string) *slack.InputBlock {
+		var options []*slack.OptionBlockObject
+		for _, v := range values {
+			options = append(options, slack.NewOptionBlockObject(v, label(called(v)), nil))
+		}
+		e := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, MatterInput, options...)
+		if field == MatterCurrency {
+			e.InitialOption = options[0]
+		}
+		return slack.NewInputBlock(field, label(w.Matter[field]), nil, e)
+	}
+	text := func(field string, most int) *slack.InputBlock {
+		return slack.NewInputBlock(field, label(w.Matter[field]), nil, &slack.PlainTextInputBlockElement{
+			Type: slack.METPlainTextInput, ActionID: MatterInput, MaxLength: most, Multiline: field == MatterDescription})
+	}
+	amount := text(MatterAmount, 0)
+	amount.Optional, amount.Hint = true, label(w.MatterAmountHint)
+	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "",
+		choice(MatterKind, kinds, func(kind string) string { return kind }), text(MatterTitle, task.MaxMatterTitle), amount,
+		choice(MatterCurrency, task.MatterCurrencies, func(code string) string { return w.Currencies[code] }),
+		text(MatterDescription, task.MaxMatterDescription), w.place())
+}
+
+// ReadMatter reads the form. value returns what a field holds. The faults say by field what is wrong, in words.
+func ReadMatter(locale string, kinds []string, value func(field string) string) (m task.Matter,
+	faults map[string]string) {
+	m, wrong := task.ReadMatter(task.Matter{Kind: value(MatterKind), Title: value(MatterTitle),
+		Amount: rules.Decimal(value(MatterAmount)), Currency: value(MatterCurrency), Description: value(MatterDescription),
+	}, kinds)
+	for _, field := range wrong {
+		if faults == nil {
+			faults = map[string]string{}
+		}
+		most := map[string]int{MatterTitle: task.MaxMatterTitle, MatterDescription: task.MaxMatterDescription}[field]
+		faults[field] = fill(askWordsOf.In(locale).MatterFaults[field], "max", most, "digits", rules.MaxDigits, "decimals",
+			rules.MaxDecimals, "people", task.MaxMentioned, "currencies", strings.Join(task.MatterCurrencies, ", "))
+	}
+	return m, faults
+}
+
+// MatterLabels returns what the fields of the form are called, and its units of an amount.
+func MatterLabels(locale string) (fields, currencies map[string]string) {
+	w := askWordsOf.In(locale)
+	return w.Matter, w.Currencies
+}
+
+// MatterText is the form as the text of a request, in the language in which it is written, if that shows.
+func MatterText(otherwise string, m task.Matter) string {
+	w := askWordsOf.In(language.Detect(m.Title+"\n"+m.Description, otherwise))
+	lines := []string{w.MatterAsked}
+	for _, of := range [][2]string{{MatterKind, m.Kind}, {MatterTitle, m.Title}, {MatterAmount, money(w.Locale, m)}} {
+		if of[1] != "" {
+			lines = append(lines, fill(w.MatterLine, "name", w.Matter[of[0]], "value", of[1]))
+		}
+	}
+	return strings.Join(slices.Concat(lines, []string{"", m.Description}), "\n")
+}
+
+func money(locale string, m task.Matter) string {
+	if m.Amount == "" {
+		return ""
+	}
+	return explain.Money(locale, rules.Amount{Value: m.Amount, Currency: m.Currency})
+}

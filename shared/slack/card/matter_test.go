@@ -1,0 +1,76 @@
+package card_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+)
+
+var laptops = task.Matter{Kind: "支出", Title: "ノートパソコン 10 台の購入", Amount: "1200000", Currency: "JPY",
+	Description: "入れ替えの時期のため。\n*見積もり*は 2 社から。"}
+
+// byForm makes the request one for a decision, of which the steps wait for approval.
+func byForm(s *scenario) *scenario {
+	r := *s.Request
+	r.Matter, r.Text = &laptops, card.MatterText("ja", laptops)
+	s.Request = &r
+	s.do(s.Extracted(s.Head.Run, task.Extract{Title: laptops.Title, Description: laptops.Description,
+		Priority: task.Medium, TaskType: task.TypeStandard}, s.now))
+	s.do(s.FinishPrompt(s.Head.Run, r.Text, defaults, s.now))
+	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
+	return s.do(s.FinishProcess(s.Head.Run, laptops.Steps("ja", "v1"), "", defaults, s.now))
+}
+
+func decided(s *scenario) *scenario {
+	byForm(s)
+	s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now))
+	first := expect.Value(s.StartNumbered(s.Head.Run, task.Series{Year: 2026, Last: 122}, s.now))(s.TB.(*testing.T))
+	step := s.Process().Steps[0]
+	s.do(s.ClaimAfter(first, s.Head.Run, task.Call{Order: 1, Arguments: aggregate.Blob{JSON: step.ToolInput},
+		ArgumentsHash: aggregate.HashOf(string(step.ToolInput)), Tool: task.ToolRef{Name: step.Tool}}))
+	return s.do(s.CompleteExecution(s.Head.Run, "完了したステップ:\n• 決裁を記録", s.now))
+}
+
+// matterStates are those of a request for a decision.
+var matterStates = []state{
+	{"matter_task", taskCard, byForm}, {"matter_policy", promptCard, byForm}, {"matter_steps", processCard, byForm},
+	{"matter_returned", processCard, func(s *scenario) *scenario { return rejectProcess(byForm(s)) }},
+	{"matter_decided", executionCard, decided},
+}
+
+func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
+	kinds := tenancy.Settings{Locale: "ja"}.MatterNames()
+	typed := map[string]string{"matter": "支出", "title": "題", "amount": "１００万", "currency": "JPY", "description": "理由"}
+	read := func(field, is string) (task.Matter, map[string]string) {
+		return card.ReadMatter("ja", kinds, func(of string) string {
+			if of == field {
+				return is
+			}
+			return typed[of]
+		})
+	}
+	m, faults := read("", "")
+	expect.That(t, faults == nil && m.Amount == "1000000", "%+v, %v", m, faults)
+	for field, names := range map[string]string{"matter": "区分", "title": "150", "amount": "15 桁", "currency": "JPY",
+		"description": "3000"} {
+		_, faults = read(field, map[bool]string{true: "-1"}[field == "amount"])
+		expect.That(t, len(faults) == 1 && strings.Contains(faults[field], names) &&
+			!strings.ContainsAny(faults[field], "{}"), "%s: %v", field, faults)
+	}
+}
+
+func TestARejectedFormIsCorrectedByAnother(t *testing.T) {
+	s := byForm(received(t))
+	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
+	text := drawn(card.DialogsOf(s.Aggregate).Rejection(of, "ja").Blocks.BlockSet)
+	expect.That(t, strings.Contains(text, "もう一度フォームから") && !strings.Contains(text, "新しいバージョン"), "%s", text)
+	form := card.RejectionOf(&s.Process().Gate, task.CardProcess, s.Follows(s.Process().ID), "en",
+		func(user string) string { return user })
+	expect.That(t, len(form.Ways) == 2 && strings.Contains(form.Ways[0].About, "form again"), "%+v", form)
+}
