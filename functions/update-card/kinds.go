@@ -56,7 +56,9 @@ func (k taskCards) Render(
 // Opened reads the large arguments of a waiting step, which never change, and the links of a reminder.
 func (k taskCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
 	if c.CardType != task.CardStep {
-		return a.(*task.Aggregate).Linked(func(channel, ts string) string { return k.links.Link(ctx, channel, ts, "") }), nil
+		return a.(*task.Aggregate).Linked(func(channel, ts, thread string) string {
+			return k.links.Link(ctx, channel, ts, thread)
+		}), nil
 	}
 	opened, err := k.results.Opened(ctx, a.(*task.Aggregate), c.Subject)
 	if err != nil {

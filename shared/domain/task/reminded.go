@@ -27,10 +27,11 @@ type RemindedItem struct {
 	Amount rules.Amount `json:"amount,omitzero"` // the zero value: there are no steps yet
 	Until  *time.Time   `json:"until,omitempty"`
 	For    string       `json:"for,omitempty"` // whom they stand in for
-	// Channel and TS are the message that asks, the person's own if they have one; empty if they can't open it. Link is
+	// Channel, TS and Thread are of the message that asks, the person's own if they have one; empty if they can't open it. Link is
 	// its address, which is known when the reminder is posted.
 	Channel string `json:"channel,omitempty"`
 	TS      string `json:"ts,omitempty"`
+	Thread  string `json:"thread,omitempty"`
 	Link    string `json:"link,omitempty"`
 }
 
@@ -57,13 +58,14 @@ func (a *Aggregate) Reminded() (told Reminded, ok bool) {
 }
 
 // Linked returns a task that reminds somebody with the addresses of the messages that ask; any other as it is.
-func (a *Aggregate) Linked(link func(channel, ts string) string) *Aggregate {
+func (a *Aggregate) Linked(link func(channel, ts, thread string) string) *Aggregate {
 	told, ok := a.Reminded()
 	if !ok {
 		return a
 	}
 	for i := range told.Items {
-		told.Items[i].Link = link(told.Items[i].Channel, told.Items[i].TS)
+		x := &told.Items[i]
+		x.Link = link(x.Channel, x.TS, x.Thread)
 	}
 	detail, _ := json.Marshal(told) // can't fail
 	linked, ended := *a, *a.Head.Ended
