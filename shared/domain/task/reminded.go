@@ -9,8 +9,8 @@ import (
 	"ringi/shared/domain/rules"
 )
 
-// Reminded is of what somebody is reminded: N items that wait for them, of which Items are the first that are due. In As
-// of all they stand in for somebody.
+// Reminded is of what somebody is reminded: N items that wait for them, of which Items are the first that are due. As
+// says in how many of all they stand in for somebody.
 type Reminded struct {
 	N     int            `json:"n"`
 	As    int            `json:"as,omitempty"`
@@ -27,8 +27,8 @@ type RemindedItem struct {
 	Amount rules.Amount `json:"amount,omitzero"` // the zero value: there are no steps yet
 	Until  *time.Time   `json:"until,omitempty"`
 	For    string       `json:"for,omitempty"` // whom they stand in for
-	// Channel, TS and Thread are of the message that asks, the person's own if they have one; empty if they can't open it. Link is
-	// its address, which is known when the reminder is posted.
+	// Channel, TS and Thread are of the message that asks, the person's own if they have one; empty if they can't open it.
+	// Link is its address, which is known when the reminder is posted.
 	Channel string `json:"channel,omitempty"`
 	TS      string `json:"ts,omitempty"`
 	Thread  string `json:"thread,omitempty"`

@@ -125,8 +125,8 @@ type Reminding struct {
 	After    string            `json:"after,omitempty"`
 }
 
-// RemindPrefix begins the partition of a tenant's Reminding; RemindersDue is the partition of GSI2 that has those of all
-// tenants, by when they are due.
+// RemindPrefix begins the partition of a tenant's Reminding; RemindersDue is the partition of GSI2 that has those of
+// all tenants, by when they are due.
 const RemindPrefix, RemindersDue = "REMIND#", "REMINDERS#DUE"
 
 // Place is in a partition of its own.
