@@ -16,8 +16,8 @@
 //
 // Last it forgets conversations that are not kept: four at once, a few seconds each, since erasing may wait and gates
 // may not. It tells principals what was done for them, half a minute after a delegation is over, so that what was
-// decided before is saved. On working days it reminds people of what waits for them by name, fifty in a minute, from the
-// rows by which each tenant where something waits is due once a day.
+// decided before is saved. On working days it reminds people of what waits for them by name, fifty in a minute, by
+// the rows that make each tenant where something waits due once a day.
 package main
 
 import (

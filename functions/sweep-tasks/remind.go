@@ -42,8 +42,8 @@ type asking interface {
 	GateAt(key string) *aggregate.Gate
 }
 
-// beginReminding sees to it that a tenant has a row by which people are reminded, since a waits for people. A sweep does
-// so once for each tenant.
+// beginReminding sees to it that a tenant has a row by which people are reminded, since a waits for people. A sweep
+// does so once for each tenant.
 func (h *Handler) beginReminding(ctx context.Context, a aggregate.Aggregate) error {
 	x, is := a.(asking)
 	if !is {
@@ -61,8 +61,8 @@ func (h *Handler) beginReminding(ctx context.Context, a aggregate.Aggregate) err
 	return nil
 }
 
-// remindAll reminds people of what waits for them, in each tenant whose time has come. What has no time or fails is done
-// by the next sweep, and delays no other tenant for long.
+// remindAll reminds people of what waits for them, in each tenant whose time has come. What has no time or fails is
+// done by the next sweep, and delays no other tenant for long.
 func (h *Handler) remindAll(ctx context.Context, n *count) (failed error) {
 	left := mostReminded
 	for was, err := range h.Reminders.DueReminders(ctx, h.Now()) {
@@ -84,8 +84,8 @@ func (h *Handler) remindAll(ctx context.Context, n *count) (failed error) {
 }
 
 // remindTenant reminds at most so many of a tenant's people, in the order of their accounts, and notes how far that has
-// come. A reminder is an aggregate whose id follows from its person and day, so sweeps that do the same at once, or once
-// more after a crash, remind nobody twice.
+// come. A reminder is an aggregate whose id follows from its person and day, so sweeps that do the same at once, or
+// once more after a crash, remind nobody twice. If it fails for another reason than the table's, it is put off.
 func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding, most int) (told int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()

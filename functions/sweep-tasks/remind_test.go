@@ -116,7 +116,8 @@ func testRemindedAs(t *testing.T, w *pipelinetest.World) {
 	desks(w, "U1")
 	other := w.Another()
 	desks(other, "U2")
-	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: circulation.Person{User: "U1"}}
+	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
+		Person: circulation.Person{User: "U1"}}
 	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
 	for hand, until := range map[string]organisation.Date{"U2": day, "U4": today} {
 		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: hand},

@@ -78,8 +78,8 @@ func (r *reminding) readStandIns(ctx context.Context) error {
 	return nil
 }
 
-// add notes for whom the gates of a page wait: the people of a route's present stage and those who stand in for them, or
-// without a rule the approvers who got a copy.
+// add notes for whom the gates of a page wait: the people of a route's present stage and those who stand in for them,
+// or without a rule the approvers who got a copy. A stage that asks a channel's members names nobody.
 func (r *reminding) add(ctx context.Context, items []store.WaitingItem) error {
 	var settings []store.WaitingItem
 	for _, x := range items {

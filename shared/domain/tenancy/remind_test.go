@@ -84,11 +84,11 @@ func TestWhenPeopleAreReminded(t *testing.T) {
 		want string // day, and when
 	}{
 		{"before its time", DefaultSettings(), "", "2026-11-20 09:29", "2026-11-20 2026-11-20 09:30"},
-		{"past its time, on the next working day", DefaultSettings(), "", "2026-11-20 09:30", "2026-11-24 2026-11-24 09:30"},
+		{"past its time, the next one", DefaultSettings(), "", "2026-11-20 09:30", "2026-11-24 2026-11-24 09:30"},
 		{"when it is its turn", DefaultSettings(), "2026-11-20", "2026-11-20 09:31", "2026-11-20 2026-11-20 09:30"},
 		{"late, of the same day", DefaultSettings(), "2026-11-20", "2026-11-20 23:59", "2026-11-20 2026-11-20 09:30"},
 		{"not of a day that is over", DefaultSettings(), "2026-11-20", "2026-11-21 00:00", "2026-11-24 2026-11-24 09:30"},
-		{"on the day that is due at last", DefaultSettings(), "2026-11-20", "2026-11-24 11:00", "2026-11-24 2026-11-24 09:30"},
+		{"on a day that is due at last", DefaultSettings(), "2026-11-20", "2026-11-24 11:00", "2026-11-24 2026-11-24 09:30"},
 		{"after quiet hours, on another day", quiet, "2026-11-19", "2026-11-19 18:00", "2026-11-19 2026-11-20 08:00"},
 		{"not in the night before", quiet, "2026-11-20", "2026-11-20 07:00", "2026-11-20 2026-11-20 09:30"},
 		{"after quiet hours at noon", noon, "2026-11-20", "2026-11-20 12:30", "2026-11-20 2026-11-20 13:00"},

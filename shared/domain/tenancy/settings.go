@@ -47,24 +47,19 @@ type Settings struct {
 	DirectApprovers   rules.Home `json:"direct_approvers"`
 	AllowSelfApproval bool       `json:"allow_self_approval"`
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
-	SelfApprovalChosen   bool   `json:"self_approval_chosen"`
-	ApprovalTimeoutHours int    `json:"approval_timeout_hours"`
-	ApprovalDays         int    `json:"approval_days"`     // for how long a gate under a rule is good once it is settled
-	FiscalYearMonth      int    `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
-	Register             bool   `json:"register"`          // whether requests get a number when they are taken on or refused
-	ApprovalCopies       string `json:"approval_copies"`   // who else gets a gate's card: CopiesListed or CopiesNone
-	MaxVersions          int    `json:"max_versions"`
-	// RemindAt is when people are told on each working day what waits for them, in the tenant's zone; empty: never.
-	RemindAt   string     `json:"remind_at"`
-	QuietHours QuietHours `json:"quiet_hours"`
-	// Holidays are days off besides weekends; none: those that ship.
-	Holidays        []string `json:"holidays"`
-	Locale          string   `json:"locale"`
-	Executor        string   `json:"executor"`
-	DMDefault       string   `json:"dm_default"`
-	MaxCostUSD      float64  `json:"max_cost_usd"`       // per task; 0: no limit, as in the next two
-	MaxCostDayUSD   float64  `json:"max_cost_day_usd"`   // all tasks of one day, UTC
-	MaxCostMonthUSD float64  `json:"max_cost_month_usd"` // all tasks of one month, UTC
+	SelfApprovalChosen   bool    `json:"self_approval_chosen"`
+	ApprovalTimeoutHours int     `json:"approval_timeout_hours"`
+	ApprovalDays         int     `json:"approval_days"`     // for how long a gate under a rule is good once it is settled
+	FiscalYearMonth      int     `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
+	Register             bool    `json:"register"`          // whether requests get a number when they are taken on or refused
+	ApprovalCopies       string  `json:"approval_copies"`   // who else gets a gate's card: CopiesListed or CopiesNone
+	MaxVersions          int     `json:"max_versions"`
+	Locale               string  `json:"locale"`
+	Executor             string  `json:"executor"`
+	DMDefault            string  `json:"dm_default"`
+	MaxCostUSD           float64 `json:"max_cost_usd"`       // per task; 0: no limit, as in the next two
+	MaxCostDayUSD        float64 `json:"max_cost_day_usd"`   // all tasks of one day, UTC
+	MaxCostMonthUSD      float64 `json:"max_cost_month_usd"` // all tasks of one month, UTC
 	// Prices are the workspace's own prices of models; calls are charged by OwnPrices.
 	Prices          []ModelPrice `json:"prices"`
 	MaxOpenTasks    Limit        `json:"max_open_tasks"`
@@ -93,6 +88,11 @@ type Settings struct {
 	DraftContest DraftContest   `json:"draft_contest"`
 	// ContestSearch lets members of contests have their model's vendor search the web.
 	ContestSearch bool `json:"contest_search"`
+	// RemindAt is when people are told on each working day what waits for them, in the tenant's zone; empty: never.
+	RemindAt   string     `json:"remind_at"`
+	QuietHours QuietHours `json:"quiet_hours"`
+	// Holidays are days off besides weekends; none: those that ship.
+	Holidays []string `json:"holidays"`
 }
 
 // AISessions says how long conversations are stored.

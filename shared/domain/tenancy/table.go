@@ -96,8 +96,8 @@ var Sections = []Section{
 		{Name: "holidays", Kind: KindDays, Max: MaxHolidays, Rule: RuleDate, fits: isDay, Says: language.InEach(
 			Words{Label: "休日", About: "お知らせを送らない土日以外の日を、1 行に 1 日ずつ入力します (例: 2026-12-29)。空なら日本の祝日です " +
 				"(2028 年まで、2028 年の春分と秋分は計算)。入力すると、祝日の代わりにその日だけが休日になります。"},
-			Words{Label: "Holidays", About: "Days without reminders besides weekends, one a line, such as 2026-12-29. If empty, " +
-				"Japan’s national holidays (to 2028, whose equinoxes are computed). What you enter replaces them."})},
+			Words{Label: "Holidays", About: "Days without reminders besides weekends, one a line, such as 2026-12-29. " +
+				"If empty, Japan’s national holidays (to 2028, whose equinoxes are computed). What you enter replaces them."})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
