@@ -13,6 +13,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -26,6 +27,10 @@ type noReminders struct{ Reminders }
 func (noReminders) DueReminders(context.Context, time.Time) iter.Seq2[tenancy.Reminding, error] {
 	return func(func(tenancy.Reminding, error) bool) {}
 }
+
+// What agents want to do waits as well.
+var _, _ asking = &task.Aggregate{}, &conversation.Aggregate{}
+
 func (noReminders) BeginReminding(context.Context, string, time.Time) error { return nil }
 
 func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
@@ -35,6 +40,8 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"as listed approvers who got a copy":         testRemindedByCopy,
 		"but not of what they were just asked":       testJustAsked,
 		"or of what was decided meanwhile":           testRemindedDecided,
+		"though the index is late":                   testRemindedLate,
+		"whatever is wrong with others":              testRemindedBesideOthers,
 		"unless the workspace wants none":            testRemindedNever,
 		"after the quiet hours":                      testRemindedAfterQuiet,
 		"fifty in a minute, each once":               testRemindedInTurns,
@@ -188,6 +195,76 @@ func testRemindedDecided(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
+// late has what waited at some time.
+type late struct {
+	Reminders
+	page store.Page[store.WaitingItem]
+}
+
+func (l late) Waiting(context.Context, string, string, int) (store.Page[store.WaitingItem], error) {
+	return l.page, nil
+}
+
+func testRemindedLate(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	desks(w, "U1", "U2")
+	other := w.Another()
+	desks(other, "U1")
+	stamped := other.Another()
+	stamped.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, 2,
+		pipelinetest.Desk("経理", 1, "U3"), pipelinetest.Desk("部長", 1, "U4")),
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	sweep(t, w, 2*soon)
+	h := handler(w)
+	h.Reminders = late{h.Reminders, expect.Value(h.Reminders.Waiting(t.Context(), w.Ref.Tenant, "", store.MaxPage))(t)}
+	w.Cancel()
+	stamped.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		p, head := *a.Process(), a.Head
+		p.Gate = pipelinetest.Acted(t, p.Gate, stamped.Now(), circulation.Stamp, 1, "U3")
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&p}, Now: stamped.Now()}, nil
+	})
+	w.Later(at.Sub(w.Now()))
+	expect.NoError(t, h.Handle(t.Context()))
+	_, ok := of(w, "U3", day)
+	expect.That(t, !ok, "reminded of what they have stamped")
+	told, ok := of(w, "U1", day)
+	expect.That(t, ok && told.N == 1 && told.Items[0].ID == other.Ref.ID, "%+v", told)
+	_, ok = of(w, "U2", day)
+	expect.That(t, !ok, "reminded of nothing that waits")
+}
+
+// unreadable fails to read some settings.
+type unreadable struct{ Reminders }
+
+func (u unreadable) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
+	if tenant == "AAA" {
+		return tenancy.Settings{}, errPoison
+	}
+	return u.Reminders.Settings(ctx, tenant)
+}
+
+func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	desks(w, "U1", "U2")
+	other := w.Another()
+	desks(other, "U2")
+	sweep(t, w, 2*soon)
+	w.Later(at.Sub(w.Now()))
+	s := w.Store.KindStore.Store
+	expect.NoError(t, s.BeginReminding(t.Context(), "AAA", w.Now().Add(-time.Hour))) // due first
+	h := handler(w)
+	h.Store, h.Reminders = poisoned{Store: h.Store, ref: w.Ref}, unreadable{h.Reminders}
+	expect.NoError(t, h.Handle(t.Context()))
+	_, ok := of(w, "U1", day)
+	expect.That(t, !ok, "reminded of what can't be read")
+	told, ok := of(w, "U2", day)
+	expect.That(t, ok && told.N == 1 && told.Items[0].ID == other.Ref.ID, "%+v", told)
+	for r, err := range s.DueReminders(t.Context(), w.Now().AddDate(1, 0, 0)) {
+		expect.NoError(t, err)
+		expect.That(t, r.DueAt.After(w.Now()), "%s is due again at once: %v", r.TenantID, r.DueAt)
+	}
+}
+
 func testRemindedNever(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
@@ -241,6 +318,9 @@ func testRemindedInTurns(t *testing.T, w *pipelinetest.World) {
 		return len(slices.DeleteFunc(slices.Clone(users), func(u string) bool { _, ok := of(w, u, day); return !ok }))
 	}
 	expect.Is(t, told(), mostReminded)
+	day, at = tenancy.DefaultSettings().NextReminder(day+1, w.Now()) // no sweep ran for the rest of the day
+	sweep(t, w, at.Sub(w.Now()))
+	expect.Is(t, told(), mostReminded)
 	sweep(t, w, time.Minute)
 	expect.Is(t, told(), len(users))
 	before := w.Transport.Count("TransactWriteItems")
@@ -258,6 +338,10 @@ func testRemindedByTwo(t *testing.T, w *pipelinetest.World) {
 		all.Go(func() { expect.NoError(t, handler(w).Handle(t.Context())) })
 	}
 	all.Wait()
+	h := handler(w)
+	r := &reminding{Handler: h, tenant: w.Ref.Tenant, day: day, settings: tenancy.DefaultSettings(), now: w.Now()}
+	expect.Value(r.find(t.Context()))(t)
+	expect.NoError(t, r.tellOne(t.Context(), "U1")) // once more, after a crash
 	for _, user := range []string{"U1", "U2", "U3"} {
 		_, ok := of(w, user, day)
 		expect.That(t, ok, "%s is not reminded", user)
