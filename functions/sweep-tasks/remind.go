@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
 	"maps"
@@ -26,9 +25,7 @@ const (
 // Reminders are the rows by which people are reminded of what waits for them, and what these depend on.
 type Reminders interface {
 	DueReminders(ctx context.Context, at time.Time) iter.Seq2[tenancy.Reminding, error]
-	BeginReminding(ctx context.Context, tenant string, now time.Time) error
 	SaveReminding(ctx context.Context, next, was tenancy.Reminding) error
-	EndReminding(ctx context.Context, was tenancy.Reminding) error
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Delegations(ctx context.Context, tenant string) ([]tenancy.Delegation, error)
@@ -43,22 +40,24 @@ type asking interface {
 }
 
 // beginReminding sees to it that a tenant has a row by which people are reminded, since a waits for people. A sweep
-// does so once for each tenant.
+// tries that once for each tenant; if it fails, it is due again with a.
 func (h *Handler) beginReminding(ctx context.Context, a aggregate.Aggregate) error {
 	x, is := a.(asking)
 	if !is {
 		return nil
 	}
-	q, waits := x.Asks()
 	tenant := a.Ref().Tenant
-	if _, begun := h.begun.Load(tenant); !waits || q.OfAuthor || begun {
+	if q, waits := x.Asks(); !waits || q.OfAuthor {
 		return nil
 	}
-	if err := h.Reminders.BeginReminding(ctx, tenant, h.Now()); err != nil && !errors.Is(err, aggregate.ErrConflict) {
-		return fmt.Errorf("begin to remind people: %w", err)
+	if _, begun := h.begun.LoadOrStore(tenant, true); begun {
+		return nil
 	}
-	h.begun.Store(tenant, true)
-	return nil
+	err := h.Reminders.SaveReminding(ctx, tenancy.Reminding{TenantID: tenant, DueAt: h.Now()}, tenancy.Reminding{})
+	if errors.Is(err, aggregate.ErrConflict) { // there is one
+		return nil
+	}
+	return err
 }
 
 // remindAll reminds people of what waits for them, in each tenant whose time has come. What has no time or fails is
@@ -109,10 +108,12 @@ func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding, most 
 		return 0, h.Reminders.SaveReminding(ctx, next, was)
 	}
 	r := &reminding{Handler: h, tenant: was.TenantID, day: next.Day, settings: settings, now: now}
-	if some, err := r.find(ctx); err != nil {
+	some, err := r.find(ctx)
+	if err != nil {
 		return 0, err
-	} else if !some {
-		return 0, h.Reminders.EndReminding(ctx, was)
+	}
+	if !some {
+		return 0, h.Reminders.SaveReminding(ctx, tenancy.Reminding{TenantID: was.TenantID}, was)
 	}
 	users := slices.Sorted(maps.Keys(r.owed))
 	users = slices.DeleteFunc(users, func(user string) bool { return user <= next.After })

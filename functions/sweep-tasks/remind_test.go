@@ -31,7 +31,9 @@ func (noReminders) DueReminders(context.Context, time.Time) iter.Seq2[tenancy.Re
 // What agents want to do waits as well.
 var _, _ asking = &task.Aggregate{}, &conversation.Aggregate{}
 
-func (noReminders) BeginReminding(context.Context, string, time.Time) error { return nil }
+func (noReminders) SaveReminding(context.Context, tenancy.Reminding, tenancy.Reminding) error {
+	return nil
+}
 
 func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
@@ -251,7 +253,8 @@ func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
 	sweep(t, w, 2*soon)
 	w.Later(at.Sub(w.Now()))
 	s := w.Store.KindStore.Store
-	expect.NoError(t, s.BeginReminding(t.Context(), "AAA", w.Now().Add(-time.Hour))) // due first
+	first := tenancy.Reminding{TenantID: "AAA", DueAt: w.Now().Add(-time.Hour)}
+	expect.NoError(t, s.SaveReminding(t.Context(), first, tenancy.Reminding{}))
 	h := handler(w)
 	h.Store, h.Reminders = poisoned{Store: h.Store, ref: w.Ref}, unreadable{h.Reminders}
 	expect.NoError(t, h.Handle(t.Context()))

@@ -28,9 +28,11 @@ type reminding struct {
 	day      organisation.Date
 	settings tenancy.Settings
 	now      time.Time
-	standIns map[string][]circulation.StandIn // by the hand's account; nil: not read
-	owed     map[string][]owing               // by account
+	standIns map[string][]circulation.StandIn // by the hand's account
 	loaded   sync.Map                         // functions that read aggregates once, by ref
+
+	mu   sync.Mutex
+	owed map[string][]owing // by account
 }
 
 // owing is a gate that waits for somebody.
@@ -44,78 +46,57 @@ type owing struct {
 
 // find collects what waits for whom, judging by the index. It reports whether anything waits in the tenant.
 func (r *reminding) find(ctx context.Context) (some bool, err error) {
-	r.owed = map[string][]owing{}
+	r.owed, r.standIns = map[string][]owing{}, map[string][]circulation.StandIn{}
+	all, err := r.Reminders.Delegations(ctx, r.tenant)
+	if err != nil {
+		return false, fmt.Errorf("who stands in for whom: %w", err)
+	}
+	for _, d := range all {
+		if d.Counts(r.now) {
+			r.standIns[d.Hand.User] = append(r.standIns[d.Hand.User], d.StandIn())
+		}
+	}
 	for cursor := ""; ; {
 		page, err := r.Reminders.Waiting(ctx, r.tenant, cursor, store.MaxPage)
 		if err != nil {
 			return false, fmt.Errorf("list what waits: %w", err)
 		}
-		some = some || len(page.Items) > 0
-		if err := r.add(ctx, page.Items); err != nil {
+		var all errgroup.Group
+		all.SetLimit(atOnce)
+		for _, x := range page.Items {
+			all.Go(func() error { return r.add(ctx, x) })
+		}
+		if err := all.Wait(); err != nil {
 			return false, err
 		}
+		some = some || len(page.Items) > 0
 		if cursor = page.Next; cursor == "" {
 			return some, nil
 		}
 	}
 }
 
-// readStandIns reads once who stands in for others now.
-func (r *reminding) readStandIns(ctx context.Context) error {
-	if r.standIns != nil {
+// add notes for whom a gate waits: the people of a route's present stage and those who stand in for them, or without a
+// rule the approvers who got a copy. A stage that asks a channel's members names nobody.
+func (r *reminding) add(ctx context.Context, x store.WaitingItem) error {
+	g := aggregate.GateOf(x.Row)
+	switch {
+	case g == nil || x.OfAuthor:
+		return nil
+	case g.Ruled():
+		r.addRuled(x, g)
+		return nil
+	case r.settings.Approvers.Mode != aggregate.ApproversList || r.settings.ApprovalCopies == tenancy.CopiesNone:
 		return nil
 	}
-	all, err := r.Reminders.Delegations(ctx, r.tenant)
-	if err != nil {
-		return fmt.Errorf("who stands in for whom: %w", err)
-	}
-	r.standIns = map[string][]circulation.StandIn{}
-	for _, d := range all {
-		if d.Counts(r.now) {
-			r.standIns[d.Hand.User] = append(r.standIns[d.Hand.User], d.StandIn())
-		}
-	}
-	return nil
-}
-
-// add notes for whom the gates of a page wait: the people of a route's present stage and those who stand in for them,
-// or without a rule the approvers who got a copy. A stage that asks a channel's members names nobody.
-func (r *reminding) add(ctx context.Context, items []store.WaitingItem) error {
-	var settings []store.WaitingItem
-	for _, x := range items {
-		switch g := aggregate.GateOf(x.Row); {
-		case x.OfAuthor || g == nil:
-		case !g.Ruled():
-			settings = append(settings, x)
-		default:
-			if err := r.readStandIns(ctx); err != nil {
-				return err
-			}
-			r.addRuled(x, g)
-		}
-	}
-	if r.settings.Approvers.Mode != aggregate.ApproversList || r.settings.ApprovalCopies == tenancy.CopiesNone {
-		return nil
-	}
-	var all errgroup.Group
-	all.SetLimit(atOnce)
-	for _, x := range settings {
-		all.Go(func() error { _, err := r.load(ctx, x.Ref); return err })
-	}
-	if err := all.Wait(); err != nil {
+	a, err := r.load(ctx, x.Ref)
+	if a == nil || g.AskedAt == nil {
 		return err
 	}
-	for _, x := range settings {
-		a, _ := r.load(ctx, x.Ref)
-		g := aggregate.GateOf(x.Row)
-		if a == nil || g.AskedAt == nil {
-			continue
-		}
-		for _, c := range a.Common().CopiesOf(x.Key) {
-			listed := len(r.settings.Approvers.Usergroups) > 0 || slices.Contains(r.settings.Approvers.Users, c.User)
-			if listed && !c.AtHome() {
-				r.owe(c.User, owing{x.Ref, x.Question, g.Terms.DecideBy, *g.AskedAt, ""})
-			}
+	for _, c := range a.Common().CopiesOf(x.Key) {
+		listed := len(r.settings.Approvers.Usergroups) > 0 || slices.Contains(r.settings.Approvers.Users, c.User)
+		if listed && !c.AtHome() {
+			r.owe(c.User, owing{x.Ref, x.Question, g.Terms.DecideBy, *g.AskedAt, ""})
 		}
 	}
 	return nil
@@ -144,6 +125,8 @@ func (r *reminding) addRuled(x store.WaitingItem, g *aggregate.Gate) {
 }
 
 func (r *reminding) owe(user string, x owing) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.now.Sub(x.since) >= justAsked {
 		r.owed[user] = append(r.owed[user], x)
 	}
@@ -155,11 +138,11 @@ func (r *reminding) tell(ctx context.Context, users []string) error {
 	for _, user := range users {
 		all.Go(func() error {
 			err := r.tellOne(ctx, user)
-			if err != nil && !unavailable(err) {
-				slog.ErrorContext(ctx, "somebody is not reminded", "tenant", r.tenant, "err", err)
-				return nil
+			if err == nil || unavailable(err) {
+				return err
 			}
-			return err
+			slog.ErrorContext(ctx, "somebody is not reminded", "tenant", r.tenant, "err", err)
+			return nil
 		})
 	}
 	return all.Wait()
@@ -168,29 +151,27 @@ func (r *reminding) tell(ctx context.Context, users []string) error {
 func (r *reminding) tellOne(ctx context.Context, user string) (err error) {
 	defer boot.Recover(ctx, &err, "tenant", r.tenant)
 	owed := r.owed[user]
-	slices.SortStableFunc(owed, func(a, b owing) int {
-		return cmp.Or(dueFirst(a.until, b.until), a.since.Compare(b.since))
+	slices.SortFunc(owed, func(a, b owing) int {
+		return cmp.Or(a.end().Compare(b.end()), a.since.Compare(b.since), cmp.Compare(a.ref.ID, b.ref.ID))
 	})
-	team, told := "", task.Reminded{N: len(owed)}
+	var team string
+	var told task.Reminded
 	for _, x := range owed {
-		if x.as != "" {
+		if len(told.Items) < mostItems {
+			item, of, err := r.item(ctx, user, x)
+			if err != nil {
+				return err
+			}
+			if of == "" {
+				continue
+			}
+			team, told.Items = of, append(told.Items, item)
+		}
+		if told.N++; x.as != "" {
 			told.As++
 		}
 	}
-	for i := 0; i < len(owed) && len(told.Items) < mostItems; i++ {
-		item, of, err := r.item(ctx, user, owed[i])
-		switch {
-		case err != nil:
-			return err
-		case of != "":
-			team, told.Items = of, append(told.Items, item)
-			continue
-		case owed[i].as != "":
-			told.As--
-		}
-		told.N--
-	}
-	if len(told.Items) == 0 {
+	if told.N == 0 {
 		return nil
 	}
 	change, ref := task.Remind(r.tenant, team, user, r.day, told, r.now)
@@ -198,19 +179,6 @@ func (r *reminding) tellOne(ctx context.Context, user string) (err error) {
 		return fmt.Errorf("remind somebody: %w", err)
 	}
 	return nil
-}
-
-// dueFirst orders times, those without an end last.
-func dueFirst(a, b *time.Time) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	return a.Compare(*b)
 }
 
 // item says what waits for somebody, and in which workspace; "": it doesn't any more, since the index may be late.
@@ -257,4 +225,12 @@ func (r *reminding) load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggr
 		return a, nil
 	}))
 	return read.(func() (aggregate.Aggregate, error))()
+}
+
+// end returns when it is due; a long time from now, if it never is.
+func (x owing) end() time.Time {
+	if x.until == nil {
+		return x.since.AddDate(100, 0, 0)
+	}
+	return *x.until
 }

@@ -82,7 +82,7 @@ func (h *Handler) ofOneSweep() *Handler {
 	table := watched{Store: h.Store, effects: h.Effects.Store, reads: &service{name: "reads of the table"},
 		writes: &service{name: "writes of the table"}}
 	one := *h
-	one.begun, one.Reminders = &sync.Map{}, watchedReminders{h.Reminders, table.writes}
+	one.begun = &sync.Map{}
 	one.Store, one.Effects.Store = table, table
 	one.Effects.Runs = watchedRuns{h.Effects.Runs, &service{name: "Step Functions"}}
 	one.Effects.Queue = watchedQueue{h.Effects.Queue, &service{name: "the card queue"}}
@@ -127,16 +127,6 @@ func (w watched) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chan
 
 func (w watched) DropWait(ctx context.Context, ref aggregate.Ref, x aggregate.Wait) error {
 	return w.writes.call(ctx, func(ctx context.Context) error { return w.effects.DropWait(ctx, ref, x) })
-}
-
-// watchedReminders is the table for what each task that waits calls.
-type watchedReminders struct {
-	Reminders
-	writes *service
-}
-
-func (w watchedReminders) BeginReminding(ctx context.Context, tenant string, now time.Time) error {
-	return w.writes.call(ctx, func(ctx context.Context) error { return w.Reminders.BeginReminding(ctx, tenant, now) })
 }
 
 type watchedRuns struct {

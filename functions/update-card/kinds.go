@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -26,12 +27,7 @@ type Results interface {
 type taskCards struct {
 	results Results
 	console string // its address
-	links   Links
-}
-
-// Links returns the addresses of messages in Slack.
-type Links interface {
-	Link(ctx context.Context, channel, ts, thread string) string
+	links   decide.InboxLinks
 }
 
 func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {

@@ -139,19 +139,12 @@ func (r Reminding) Indexes(aggregate.Root) []aggregate.Index {
 	return []aggregate.Index{{N: 2, PK: RemindersDue, SK: aggregate.TimeText(r.DueAt) + "#" + r.TenantID}}
 }
 
-// Begun is the row of a tenant that had none.
-func (r Reminding) Begun(now time.Time) Change {
-	r.Rev, r.DueAt = 1, moment(now)
-	return Change{Tenant: r.TenantID, Writes: []Write{{Row: r}}}
-}
-
-// Next puts the row in the place of was, of which it is made.
-func (r Reminding) Next(was Reminding) Change {
+// Over puts the row in the place of was, the zero value if there is none. One that is never due is deleted.
+func (r Reminding) Over(was Reminding) Change {
 	r.Rev, r.DueAt = was.Rev+1, moment(r.DueAt)
-	return Change{Tenant: r.TenantID, Writes: []Write{{Row: r, Over: was.Rev}}}
-}
-
-// Over deletes the row: nothing waits.
-func (r Reminding) Over() Change {
-	return Change{Tenant: r.TenantID, Writes: []Write{{Row: r, Delete: true, If: map[string]any{"rev": r.Rev}}}}
+	w := Write{Row: r, Over: was.Rev}
+	if r.DueAt.IsZero() {
+		w = Write{Row: was, Delete: true, If: map[string]any{"rev": was.Rev}}
+	}
+	return Change{Tenant: r.TenantID, Writes: []Write{w}}
 }
