@@ -88,15 +88,17 @@ func (h *Handler) remindAll(ctx context.Context, n *count) (failed error) {
 func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding, most int) (told int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	defer boot.Recover(ctx, &err, "tenant", was.TenantID)
 	next, now := was, h.Now()
 	defer func() {
 		if err != nil && !unavailable(err) && !errors.Is(err, aggregate.ErrConflict) {
-			next = was
-			next.DueAt = now.Add(failedWait)
-			err = errors.Join(err, h.Reminders.SaveReminding(ctx, next, was))
+			later := was
+			later.DueAt = now.Add(failedWait)
+			if failed := h.Reminders.SaveReminding(ctx, later, was); !errors.Is(failed, aggregate.ErrConflict) {
+				err = errors.Join(err, failed)
+			}
 		}
 	}()
+	defer boot.Recover(ctx, &err, "tenant", was.TenantID)
 	settings, err := h.Reminders.Settings(ctx, was.TenantID)
 	if err != nil {
 		return 0, err

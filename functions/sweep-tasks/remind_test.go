@@ -239,8 +239,11 @@ func testRemindedLate(t *testing.T, w *pipelinetest.World) {
 type unreadable struct{ Reminders }
 
 func (u unreadable) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
-	if tenant == "AAA" {
+	switch tenant {
+	case "AAA":
 		return tenancy.Settings{}, errPoison
+	case "AAB":
+		panic("poison")
 	}
 	return u.Reminders.Settings(ctx, tenant)
 }
@@ -253,8 +256,10 @@ func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
 	sweep(t, w, 2*soon)
 	w.Later(at.Sub(w.Now()))
 	s := w.Store.KindStore.Store
-	first := tenancy.Reminding{TenantID: "AAA", DueAt: w.Now().Add(-time.Hour)}
-	expect.NoError(t, s.SaveReminding(t.Context(), first, tenancy.Reminding{}))
+	for _, tenant := range []string{"AAA", "AAB"} {
+		first := tenancy.Reminding{TenantID: tenant, DueAt: w.Now().Add(-time.Hour)}
+		expect.NoError(t, s.SaveReminding(t.Context(), first, tenancy.Reminding{}))
+	}
 	h := handler(w)
 	h.Store, h.Reminders = poisoned{Store: h.Store, ref: w.Ref}, unreadable{h.Reminders}
 	expect.NoError(t, h.Handle(t.Context()))

@@ -79,7 +79,7 @@ var Sections = []Section{
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",
 				Unit: "versions", Logged: "Maximum versions"})},
 		{Name: "remind_at", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Default: "09:30", Says: language.InEach(
-			Words{Label: "承認待ちのお知らせ", About: "名前を挙げて承認を求められている人に、承認待ちの一覧を営業日ごとに 1 通の DM で送ります。" +
+			Words{Label: "承認待ちをお知らせする時刻", About: "名前を挙げて承認を求められている人に、承認待ちの一覧を営業日ごとに 1 通の DM で送ります。" +
 				"この時刻 (日本時間、例: 09:30) までの 4 時間に届いたものは翌営業日に回します。空なら送りません。"},
 			Words{Label: "Remind approvers at", About: "Each working day, people who are asked by name get one direct message " +
 				"that lists what waits for them. Enter a time in Japan, such as 09:30. What came in the 4 hours before is left " +
