@@ -12,7 +12,6 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
@@ -40,6 +39,7 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"by name, once on each working day":          testReminded,
 		"as stand-ins, in the same message":          testRemindedAs,
 		"as listed approvers who got a copy":         testRemindedByCopy,
+		"of what an agent wants to do":               testRemindedOfAction,
 		"but not of what they were just asked":       testJustAsked,
 		"or of what was decided meanwhile":           testRemindedDecided,
 		"though the index is late":                   testRemindedLate,
@@ -120,55 +120,6 @@ func testReminded(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, ok, "not reminded on the next working day")
 }
 
-func testRemindedAs(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	desks(w, "U1")
-	other := w.Another()
-	desks(other, "U2")
-	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
-		Person: circulation.Person{User: "U1"}}
-	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
-	for hand, until := range map[string]organisation.Date{"U2": day, "U4": today} {
-		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: hand},
-			Principal: circulation.Person{User: "U1"}, From: today, Until: until}
-		expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
-	}
-	until(t, w, at)
-	told, ok := of(w, "U2", day)
-	expect.Must(t, ok && told.N == 2 && told.As == 1 && len(told.Items) == 2, "%+v", told)
-	for _, x := range told.Items {
-		expect.That(t, x.ID == w.Ref.ID && x.For == "U1" || x.ID == other.Ref.ID && x.For == "", "%+v", x)
-	}
-	told, ok = of(w, "U1", day)
-	expect.That(t, ok && told.N == 1 && told.As == 0, "the principal: %+v", told)
-	_, ok = of(w, "U4", day)
-	expect.That(t, !ok, "whose days are over")
-}
-
-func testRemindedByCopy(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
-		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
-	s := w.Settings(func(s *tenancy.Settings) {
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1", "U2"}}
-	})
-	p := w.Prompted(s).Prompt()
-	var copies []*aggregate.Card
-	for _, user := range []string{"U1", "U5"} {
-		copies = append(copies, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key(), User: user, Channel: "D" + user,
-			MessageTS: "1.000001", State: aggregate.CardPosted, CreatedAt: w.Now()})
-	}
-	expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, copies))
-	until(t, w, at)
-	told, ok := of(w, "U1", day)
-	expect.Must(t, ok && told.N == 1, "%+v", told)
-	expect.That(t, told.Items[0].Channel == "DU1" && told.Items[0].TS == "1.000001", "%+v", told)
-	for _, user := range []string{"U2", "U5"} {
-		_, ok = of(w, user, day)
-		expect.That(t, !ok, "%s has no copy, or is no approver any more", user)
-	}
-}
-
 func testJustAsked(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	w.Later(at.Sub(w.Now()) - justAsked + time.Minute)
@@ -194,82 +145,6 @@ func testRemindedDecided(t *testing.T, w *pipelinetest.World) {
 	for _, user := range []string{"U1", "U3"} {
 		_, ok := of(w, user, day)
 		expect.That(t, !ok, "%s is reminded", user)
-	}
-}
-
-// late has what waited at some time.
-type late struct {
-	Reminders
-	page store.Page[store.WaitingItem]
-}
-
-func (l late) Waiting(context.Context, string, string, int) (store.Page[store.WaitingItem], error) {
-	return l.page, nil
-}
-
-func testRemindedLate(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	desks(w, "U1", "U2")
-	other := w.Another()
-	desks(other, "U1")
-	stamped := other.Another()
-	stamped.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, 2,
-		pipelinetest.Desk("経理", 1, "U3"), pipelinetest.Desk("部長", 1, "U4")),
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	sweep(t, w, 2*soon)
-	h := handler(w)
-	h.Reminders = late{h.Reminders, expect.Value(h.Reminders.Waiting(t.Context(), w.Ref.Tenant, "", store.MaxPage))(t)}
-	w.Cancel()
-	stamped.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		p, head := *a.Process(), a.Head
-		p.Gate = pipelinetest.Acted(t, p.Gate, stamped.Now(), circulation.Stamp, 1, "U3")
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&p}, Now: stamped.Now()}, nil
-	})
-	w.Later(at.Sub(w.Now()))
-	expect.NoError(t, h.Handle(t.Context()))
-	_, ok := of(w, "U3", day)
-	expect.That(t, !ok, "reminded of what they have stamped")
-	told, ok := of(w, "U1", day)
-	expect.That(t, ok && told.N == 1 && told.Items[0].ID == other.Ref.ID, "%+v", told)
-	_, ok = of(w, "U2", day)
-	expect.That(t, !ok, "reminded of nothing that waits")
-}
-
-// unreadable fails to read some settings.
-type unreadable struct{ Reminders }
-
-func (u unreadable) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
-	switch tenant {
-	case "AAA":
-		return tenancy.Settings{}, errPoison
-	case "AAB":
-		panic("poison")
-	}
-	return u.Reminders.Settings(ctx, tenant)
-}
-
-func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	desks(w, "U1", "U2")
-	other := w.Another()
-	desks(other, "U2")
-	sweep(t, w, 2*soon)
-	w.Later(at.Sub(w.Now()))
-	s := w.Store.KindStore.Store
-	for _, tenant := range []string{"AAA", "AAB"} {
-		first := tenancy.Reminding{TenantID: tenant, DueAt: w.Now().Add(-time.Hour)}
-		expect.NoError(t, s.SaveReminding(t.Context(), first, tenancy.Reminding{}))
-	}
-	h := handler(w)
-	h.Store, h.Reminders = poisoned{Store: h.Store, ref: w.Ref}, unreadable{h.Reminders}
-	expect.NoError(t, h.Handle(t.Context()))
-	_, ok := of(w, "U1", day)
-	expect.That(t, !ok, "reminded of what can't be read")
-	told, ok := of(w, "U2", day)
-	expect.That(t, ok && told.N == 1 && told.Items[0].ID == other.Ref.ID, "%+v", told)
-	for r, err := range s.DueReminders(t.Context(), w.Now().AddDate(1, 0, 0)) {
-		expect.NoError(t, err)
-		expect.That(t, r.DueAt.After(w.Now()), "%s is due again at once: %v", r.TenantID, r.DueAt)
 	}
 }
 
