@@ -64,7 +64,7 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 		var all errgroup.Group
 		all.SetLimit(atOnce)
 		for _, x := range page.Items {
-			all.Go(func() error { return r.add(ctx, x) })
+			all.Go(func() error { return r.passed(ctx, r.add(ctx, x)) })
 		}
 		if err := all.Wait(); err != nil {
 			return false, err
@@ -78,7 +78,8 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 
 // add notes for whom a gate waits: the people of a route's present stage and those who stand in for them, or without a
 // rule the approvers who got a copy. A stage that asks a channel's members names nobody.
-func (r *reminding) add(ctx context.Context, x store.WaitingItem) error {
+func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
+	defer boot.Recover(ctx, &err, x.Ref.Log())
 	g := aggregate.GateOf(x.Row)
 	switch {
 	case g == nil || x.OfAuthor:
@@ -132,18 +133,19 @@ func (r *reminding) owe(user string, x owing) {
 	}
 }
 
-// tell reminds people. What is the table's fault is an error; somebody who can't be reminded otherwise is passed over.
+// passed returns an error that is the table's fault. What else is wrong with a gate or a person stops no other.
+func (r *reminding) passed(ctx context.Context, err error) error {
+	if err == nil || unavailable(err) {
+		return err
+	}
+	slog.ErrorContext(ctx, "passed over", "tenant", r.tenant, "err", err)
+	return nil
+}
+
 func (r *reminding) tell(ctx context.Context, users []string) error {
 	var all errgroup.Group
 	for _, user := range users {
-		all.Go(func() error {
-			err := r.tellOne(ctx, user)
-			if err == nil || unavailable(err) {
-				return err
-			}
-			slog.ErrorContext(ctx, "somebody is not reminded", "tenant", r.tenant, "err", err)
-			return nil
-		})
+		all.Go(func() error { return r.passed(ctx, r.tellOne(ctx, user)) })
 	}
 	return all.Wait()
 }
@@ -211,20 +213,18 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 
 // load reads an aggregate once in a round. It returns nil for one that is gone or can't be read for its own fault.
 func (r *reminding) load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
-	read, _ := r.loaded.LoadOrStore(ref, sync.OnceValues(func() (aggregate.Aggregate, error) {
-		a, err := r.Store.Load(ctx, ref)
-		switch {
-		case unavailable(err):
-			return nil, fmt.Errorf("load what waits: %w", err)
-		case err != nil:
-			if !errors.Is(err, aggregate.ErrNotFound) {
-				slog.ErrorContext(ctx, "nobody is reminded of what can't be read", ref.Log(), "err", err)
-			}
-			return nil, nil
-		}
-		return a, nil
+	read, _ := r.loaded.LoadOrStore(ref, sync.OnceValues(func() (a aggregate.Aggregate, err error) {
+		defer boot.Recover(ctx, &err, ref.Log())
+		return r.Store.Load(ctx, ref)
 	}))
-	return read.(func() (aggregate.Aggregate, error))()
+	a, err := read.(func() (aggregate.Aggregate, error))()
+	switch {
+	case err == nil:
+		return a, nil
+	case errors.Is(err, aggregate.ErrNotFound):
+		return nil, nil
+	}
+	return nil, r.passed(ctx, fmt.Errorf("load %s: %w", ref, err))
 }
 
 // end returns when it is due; a long time from now, if it never is.

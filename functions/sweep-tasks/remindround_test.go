@@ -164,7 +164,7 @@ func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
 		expect.NoError(t, s.SaveReminding(t.Context(), first, tenancy.Reminding{}))
 	}
 	h := handler(w)
-	h.Store, h.Reminders = poisoned{Store: h.Store, ref: w.Ref}, unreadable{h.Reminders}
+	h.Store, h.Reminders = poisoned{Store: h.Store, ref: w.Ref, panics: true}, unreadable{h.Reminders}
 	expect.NoError(t, h.Handle(t.Context()))
 	_, ok := of(w, "U1", day)
 	expect.That(t, !ok, "reminded of what can't be read")
