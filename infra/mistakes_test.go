@@ -87,6 +87,7 @@ var mistakes = []struct {
 	{"integrations that anybody writes", templateFile, `["TASK#*", "QUOTA#*", "AUDIT#*"]`, `["INTEGRATIONS#*", "AUDIT#*"]`, "who renews credentials writes them"},
 	{"an edge that writes settings", templateFile, `["INTEGRATIONS#*", "AUDIT#*"]`, `["TENANT#*", "AUDIT#*"]`, "or to end integrations"},
 	{"a renewal that writes permissions", templateFile, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*", "AUDIT#*"]`, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*", "AUDIT#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
+	{"reminders that settings are written with", templateFile, `["REMIND#*"]`, `["REMIND#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
 	{"a number that settings are written with", templateFile, `["NUMBER#*", `, `["NUMBER#*", "TENANT#*", `, "only ResumeTaskFunction makes tenants"},
 	{"a note that allows tools", templateFile, "agent_id, environment_id]", "agent_id, environment_id, allowed]",
 		"only ResumeTaskFunction makes tenants"},

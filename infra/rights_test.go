@@ -108,6 +108,8 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "ReceiveInteractionFunction" && limited && beside(st, "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "SweepTasksFunction" && limited && beside(st, "DELEGATE#*") && action == "dynamodb:PutItem":
+	case id == "SweepTasksFunction" && limited && slices.Equal(st.rows, []string{"REMIND#*"}) &&
+		action != "dynamodb:UpdateItem":
 	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) &&
 		action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":

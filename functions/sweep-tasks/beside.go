@@ -96,17 +96,24 @@ func (h *Handler) title(ctx context.Context, tenant, gate string, x *task.StoodI
 		}
 		return nil
 	}
+	x.Title, x.Later = titled(a, gate)
+	return nil
+}
+
+// titled returns the title of a request and the version that the gate with this id is about, or what an agent's action
+// is to do.
+func titled(a aggregate.Aggregate, gate string) (title string, later int) {
 	switch of := a.(type) {
 	case *task.Aggregate:
 		if of.Task != nil {
-			x.Title, x.Later = legible.First(of.Task.Title, maxTitle), of.CalledAt(gate)
+			return legible.First(of.Task.Title, maxTitle), of.CalledAt(gate)
 		}
 	case *conversation.Aggregate:
 		if action := of.Action(gate); action != nil {
-			x.Title = legible.First(action.Summary, maxTitle)
+			return legible.First(action.Summary, maxTitle), 0
 		}
 	}
-	return nil
+	return "", 0
 }
 
 // erasedAtOnce is how many aggregates are deleted concurrently: each of them makes many calls.

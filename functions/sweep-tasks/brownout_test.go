@@ -206,8 +206,9 @@ func (m *minute) again() *minute {
 func (m *minute) sweep(t *testing.T) time.Duration {
 	t.Helper()
 	now := func() time.Time { return m.now }
-	h := &Handler{Store: m, Delegations: noDelegations{}, Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now},
-		Now: now}
+	h := &Handler{Store: m, Delegations: noDelegations{}, Reminders: noReminders{},
+		Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now},
+		Now:     now}
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
 	defer cancel()
 	began := time.Now()

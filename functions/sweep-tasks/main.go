@@ -16,7 +16,8 @@
 //
 // Last it forgets conversations that are not kept: four at once, a few seconds each, since erasing may wait and gates
 // may not. It tells principals what was done for them, half a minute after a delegation is over, so that what was
-// decided before is saved.
+// decided before is saved. On working days it reminds people of what waits for them by name, fifty in a minute, by
+// the rows that make each tenant where something waits due once a day.
 package main
 
 import (
@@ -53,7 +54,7 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	s := store.OpenAll(cfg, env.Table)
 	return &Handler{
-		Store: s, Delegations: s,
+		Store: s, Delegations: s, Reminders: s,
 		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
 		Erase:   store.NewEraser(s, removal.Open(cfg, env.Results)),
 		Now:     time.Now,
@@ -88,9 +89,12 @@ type Store interface {
 type Handler struct {
 	Store       Store
 	Delegations Delegations
+	Reminders   Reminders
 	Effects     effect.Runner
 	Erase       store.Eraser
 	Now         func() time.Time
+
+	begun *sync.Map // tenants of which this sweep knows that they have a row of Reminders
 }
 
 // count counts the tasks of one sweep: handled, repaired, failed, and left because a service failed.
@@ -98,8 +102,8 @@ type count struct{ swept, repairs, failed, left atomic.Int64 }
 
 // Handle handles every task that is due, all shards concurrently, until none is left or time runs short; the next
 // minute continues. First it makes the decisions that depend on time, for all tasks: they need only the table, and
-// people wait for them. Then it carries out effects, and tells people what was done by who stood in for them. Last it
-// deletes what is forgotten. It postpones a task that can't be
+// people wait for them. Then it carries out effects, tells people what was done by who stood in for them, and reminds
+// people of what waits for them. Last it deletes what is forgotten. It postpones a task that can't be
 // handled. A failing task, shard or service doesn't delay other tasks; tasks that need the service stay due.
 func (h *Handler) Handle(ctx context.Context) error {
 	one := h.ofOneSweep()
@@ -110,7 +114,7 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
 	cancel()
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
-	errs = append(errs, h.listOver(ctx, &n))
+	errs = append(errs, h.listOver(ctx, &n), one.remindAll(ctx, &n))
 	one.eraseAll(ctx, slices.Concat(found...), &n)
 	boot.Count(boot.SweepRepaired, int(n.repairs.Load()))
 	boot.Count(boot.SweepFailed, int(n.failed.Load()))
@@ -281,7 +285,7 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	}
 	e := a.Effects(h.Now())
 	repairs, err = h.Effects.Run(ctx, a, e, true)
-	err = errors.Join(err, f.unread)
+	err = errors.Join(err, f.unread, h.beginReminding(ctx, a))
 	f.erased = e.Erased
 	// The cards are drawn even if the task's run could not be woken.
 	if e.Cards && !a.Root().Common().InLine(h.Now()) {

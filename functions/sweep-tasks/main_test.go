@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,7 +40,8 @@ func TestSweep(t *testing.T) {
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.StoreOverTransport().KindStore.Store, Delegations: w.StoreOverTransport().KindStore.Store,
+	s := w.StoreOverTransport().KindStore.Store
+	return &Handler{Store: s, Delegations: s, Reminders: s, begun: &sync.Map{},
 		Effects: w.Effects(), Now: w.Now}
 }
 

@@ -82,6 +82,7 @@ func (h *Handler) ofOneSweep() *Handler {
 	table := watched{Store: h.Store, effects: h.Effects.Store, reads: &service{name: "reads of the table"},
 		writes: &service{name: "writes of the table"}}
 	one := *h
+	one.begun = &sync.Map{}
 	one.Store, one.Effects.Store = table, table
 	one.Effects.Runs = watchedRuns{h.Effects.Runs, &service{name: "Step Functions"}}
 	one.Effects.Queue = watchedQueue{h.Effects.Queue, &service{name: "the card queue"}}

@@ -157,6 +157,10 @@ func (d *drawing) show(ctx context.Context) error {
 		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", d.ref.Log())
 		return d.shown(ctx)
 	}
+	if k, ok := d.kind.(withReminders); ok && k.Outdated(d.a, d.settings, d.Now()) {
+		slog.InfoContext(ctx, "nobody is reminded any more", d.ref.Log())
+		return d.shown(ctx)
+	}
 	if err := d.listOwed(ctx); err != nil {
 		return err
 	}
@@ -350,6 +354,19 @@ func (d *drawing) configure(ctx context.Context) (err error) {
 // withReader is a kind some of whose messages only one person sees. They are in that person's language.
 type withReader interface {
 	Reader(a aggregate.Aggregate) (user string) // "": cards are for several people
+}
+
+// withReminders is a kind some of whose messages are posted in time or not at all.
+type withReminders interface {
+	Outdated(a aggregate.Aggregate, s tenancy.Settings, now time.Time) bool
+}
+
+// person returns whose message a card is, who alone sees it; "" if it is for several people.
+func (d *drawing) person(c *aggregate.Card) string {
+	if k, ok := d.kind.(withReader); ok && c.User == "" {
+		return k.Reader(d.a)
+	}
+	return c.User
 }
 
 // language returns the language that a person has chosen by now, for messages that only they see. A drawing asks once.

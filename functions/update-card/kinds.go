@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -26,6 +27,7 @@ type Results interface {
 type taskCards struct {
 	results Results
 	console string // its address
+	links   decide.InboxLinks
 }
 
 func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
@@ -47,10 +49,12 @@ func (k taskCards) Render(
 	return card.Render(t, c, s, card.Around{Console: k.console, StandIns: away}, now)
 }
 
-// Opened reads the large arguments of a waiting step. They never change.
+// Opened reads the large arguments of a waiting step, which never change, and the links of a reminder.
 func (k taskCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
 	if c.CardType != task.CardStep {
-		return a, nil
+		return a.(*task.Aggregate).Linked(func(channel, ts, thread string) string {
+			return k.links.Link(ctx, channel, ts, thread)
+		}), nil
 	}
 	opened, err := k.results.Opened(ctx, a.(*task.Aggregate), c.Subject)
 	if err != nil {
@@ -74,6 +78,17 @@ func (taskCards) Reader(a aggregate.Aggregate) string {
 		return ""
 	}
 	return t.Request.User
+}
+
+// remindedWithin is how long a reminder may wait for Slack. After that what it says may be over.
+const remindedWithin = 4 * time.Hour
+
+// Outdated reports whether a reminder is not posted any more: it is late, or people are not to be reminded now.
+func (taskCards) Outdated(a aggregate.Aggregate, s tenancy.Settings, now time.Time) bool {
+	t := a.(*task.Aggregate)
+	_, reminds := t.Reminded()
+	posted := func(c *aggregate.Card) bool { return c.MessageTS != "" }
+	return reminds && !slices.ContainsFunc(t.Cards, posted) && (s.Quiet(now) || now.Sub(t.Head.Ended.At) > remindedWithin)
 }
 
 // outcomeWithin is how long after a task's end its requester is told. After that it is no news.

@@ -70,7 +70,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	results := large.Open(cfg, env.Results)
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console},
+		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console, bot},
 			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results, bot, env.Console}},
 		Slack: bot, Homes: &Homes{Rows: records.NotesOf(s.Table()), Slack: bot,
 			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: store.ConversationsOf(s), Slack: bot,

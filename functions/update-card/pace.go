@@ -121,7 +121,7 @@ func (d *drawing) takes(c *aggregate.Card, method string) []records.Take {
 	if method == methodUpdate {
 		return []records.Take{of(d.updates(), 1)}
 	}
-	out := []records.Take{of(d.postsIn(cmp.Or(c.Channel, "@"+c.User)), 1), of(d.allPosts(), 1)}
+	out := []records.Take{of(d.postsIn(cmp.Or(c.Channel, "@"+d.person(c))), 1), of(d.allPosts(), 1)}
 	// Buttons to stop are there in the order in which the work began: none is before one that has waited longer.
 	if out[0].InTurn = stop; stop && place != nil {
 		out[0].Place = *place

@@ -57,8 +57,8 @@ func (d *drawing) mayPost(ctx context.Context, c *aggregate.Card) error {
 // postClaimed posts a card that this drawing has claimed.
 func (d *drawing) postClaimed(ctx context.Context, c *aggregate.Card, m card.Message, hash string) (err error) {
 	d.tried = d.Now()
-	if c.Channel == "" { // a copy, whose row names a person
-		if c.Channel, err = d.Slack.OpenDM(ctx, c.User); err != nil {
+	if c.Channel == "" { // a copy, whose row names a person, or a reminder
+		if c.Channel, err = d.Slack.OpenDM(ctx, d.person(c)); err != nil {
 			return d.notPosted(ctx, c, err)
 		}
 	}
@@ -315,7 +315,8 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	if !refused.Permanent {
 		return err
 	}
-	if c.User == "" || c.AtHome() { // a person who left, or accepts no messages, is no failure
+	personal := d.person(c) != "" && !c.AtHome()
+	if !personal { // a person who left, or accepts no messages, is no failure
 		boot.Count(boot.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}
@@ -327,7 +328,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 		return fmt.Errorf("mark as unreachable: %w", err)
 	}
 	d.vacant = d.vacant || c.Stage > 0
-	if d.told || c.User != "" && !c.AtHome() {
+	if d.told || personal {
 		return nil
 	}
 	d.told = true

@@ -108,7 +108,8 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 // handler returns a Handler as another invocation would have it.
 func (w *world) handler() *Handler {
 	return &Handler{
-		Store: w.Store.KindStore.Store, Rows: w.Store, Kinds: map[string]Kind{task.Kind.Name: taskCards{results: w.bucket}},
+		Store: w.Store.KindStore.Store, Rows: w.Store,
+		Kinds: map[string]Kind{task.Kind.Name: taskCards{results: w.bucket, links: w.slack.Client}},
 		Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
 		Now:  w.Now,
 		Wait: func(context.Context, time.Duration) error { return nil },

@@ -234,27 +234,11 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
 	return out
 }
 
-// link returns the address of the card that asks, or else of the first message. Of what the person owes by name, and of
-// what another person asked for in direct messages, it returns that of the person's copy: the card may be where they
-// can't open it.
+// link returns the address of the message in which the person can open an item: of what they owe by name, their copy.
 func (b Inbox) link(ctx context.Context, links InboxLinks, x InboxItem) string {
-	shared, o := x.Of.Common(), x.Of.Origin()
-	at, thread := x.Of.Beginning()
-	theirs := o.ChannelType == "im" && o.User != b.User
-	if theirs || x.Stage > 0 {
-		for _, c := range shared.CopiesOf(x.Key) {
-			if c.User == b.User && c.Stage == x.Stage && c.MessageTS != "" {
-				return links.Link(ctx, c.Channel, c.MessageTS, "")
-			}
-		}
-	}
-	if theirs {
+	channel, ts, thread := aggregate.MessageFor(x.Of, x.Key, b.User, x.Stage, x.Stage > 0)
+	if channel == "" {
 		return ""
 	}
-	for _, c := range shared.Cards {
-		if c.Subject == x.Key && c.MessageTS != "" {
-			at = c.MessageTS
-		}
-	}
-	return links.Link(ctx, o.Channel, at, thread)
+	return links.Link(ctx, channel, ts, thread)
 }

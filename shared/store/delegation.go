@@ -129,15 +129,20 @@ func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.D
 // told what was done, those first that ended first. It reads page by page an index, which may be slightly stale. An
 // error may be one row's alone: more follow then.
 func (s *Store) OverDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error] {
+	return dueRows[tenancy.Delegation](ctx, s, tenancy.DelegationsOver, at)
+}
+
+// dueRows returns the rows of a partition of GSI2 that is sorted by time and what follows #, up to a time.
+func dueRows[T any](ctx context.Context, s *Store, partition string, at time.Time) iter.Seq2[T, error] {
 	e := table.NewExpression()
 	in := table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, IndexName: aws.String("GSI2"), Limit: aws.Int32(duePage),
-		KeyConditionExpression: table.All(e.Is("GSI2PK", "=", tenancy.DelegationsOver),
-			e.Is("GSI2SK", "<=", aggregate.TimeText(at))),
+		KeyConditionExpression: table.All(e.Is("GSI2PK", "=", partition),
+			e.Is("GSI2SK", "<", aggregate.TimeText(at)+"$")), // the sign after #
 	})
-	return func(yield func(tenancy.Delegation, error) bool) {
+	return func(yield func(T, error) bool) {
 		for it, err := range table.Queried(ctx, s.t, in, func(it table.Item) (table.Item, error) { return it, nil }) {
-			var d tenancy.Delegation
+			var d T
 			if err == nil {
 				err = table.Unpack(it, &d)
 			}

@@ -32,6 +32,20 @@ func TestMoreDaysThanHoursCanCountAreRefused(t *testing.T) {
 }
 
 // Who becomes an approver looks like nobody else, whatever they are called.
+// As the Cabinet Office's file and people write them.
+func TestDaysArePastedAsOthersWriteThem(t *testing.T) {
+	form := formOf(tenancy.DefaultSettings())
+	form.Set("holidays", "2027/1/1,元日\r\n\r\n ２０２７-01-11 \n2027-02-30\n")
+	s, problems := typed(form, tenancy.DefaultSettings())
+	expect.Same(t, []string{"2027-01-01", "2027-01-11", "2027-02-30"}, s.Holidays)
+	expect.Must(t, len(problems) == 1, "%+v", problems)
+	expect.Is(t, problems[0].Field+" "+string(problems[0].Rule), "holidays[2] date")
+	s.Holidays = s.Holidays[:2]
+	again, problems := typed(formOf(s), tenancy.DefaultSettings())
+	expect.That(t, len(problems) == 0, "%+v", problems)
+	expect.Same(t, s.Holidays, again.Holidays)
+}
+
 func TestAnotherApproverOfTheSameNameIsAChange(t *testing.T) {
 	was := tenancy.DefaultSettings()
 	was.Approvers.Mode, was.Approvers.Users = aggregate.ApproversList, []string{"U0SATO"}

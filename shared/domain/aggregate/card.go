@@ -80,6 +80,36 @@ func (c *Card) AtHome() bool { return c.User != "" && c.User == c.Channel }
 
 func (c Card) At(rev int) Row { c.Rev = rev; return &c }
 
+// Placed is an aggregate with a place in Slack.
+type Placed interface {
+	Aggregate
+	Origin() Origin
+	Beginning() (message, thread string)
+}
+
+// MessageFor returns the message in which somebody can open the gate of the row with this key, or else the first one;
+// nothing if they can't open it. Of what another person asked for in direct messages, and if own is set, it is their
+// copy for a stage, if they have one: the card may be where they can't open it.
+func MessageFor(a Placed, key, user string, stage int, own bool) (channel, ts, thread string) {
+	shared, o := a.Common(), a.Origin()
+	theirs := o.ChannelType == "im" && o.User != user
+	for _, c := range shared.CopiesOf(key) {
+		if (theirs || own) && c.User == user && c.Stage == stage && c.MessageTS != "" {
+			return c.Channel, c.MessageTS, ""
+		}
+	}
+	if theirs {
+		return "", "", ""
+	}
+	ts, thread = a.Beginning()
+	for _, c := range shared.Cards {
+		if c.Subject == key && c.MessageTS != "" {
+			ts = c.MessageTS
+		}
+	}
+	return o.Channel, ts, thread
+}
+
 // CardType says what a card shows.
 type CardType string
 

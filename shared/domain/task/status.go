@@ -113,6 +113,8 @@ const (
 	ReasonStandInEnded aggregate.Reason = "stand_in_ended"
 	// ReasonStoodList: the principal is told what was done for them, now that it is over.
 	ReasonStoodList aggregate.Reason = "stood_list"
+	// ReasonReminded: somebody is told what waits for them, see Reminded.
+	ReasonReminded aggregate.Reason = "reminded"
 
 	// Reasons why a request was refused.
 	ReasonGuest        aggregate.Reason = "guest"
@@ -201,7 +203,7 @@ var Reasons = []aggregate.Reason{
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
 	ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
-	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
+	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList, ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
 	ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,

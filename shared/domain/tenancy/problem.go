@@ -125,6 +125,8 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RulePrice:       "must be US dollars for a million tokens, from 0 to 999.999999 with at most 6 decimals, such as 0.25",
 		RuleMatter:      fmt.Sprintf("must have 1 to %d characters on one line", MaxMatterName),
 		RuleDate:        "must be a day such as 2026-11-20",
+		RuleClock:       "must be a time of the day such as 09:30, or empty",
+		RuleQuiet:       "must be outside of quiet_hours",
 	}
 })
 
@@ -189,13 +191,14 @@ func (s Settings) Problems() (all []Problem) {
 	for _, f := range fields {
 		all = append(all, f.sizeProblems()...)
 	}
-	for _, kind := range []Kind{KindText, KindDollars, KindChoice, KindPeople, KindGroups} {
+	for _, kind := range []Kind{KindText, KindDollars, KindChoice, KindPeople, KindGroups, KindDays} {
 		for _, f := range fields {
 			if f.Kind == kind {
 				all = append(all, f.contentProblems()...)
 			}
 		}
 	}
+	all = append(all, s.remindProblems()...)
 	all = append(all, serverProblems(s.MCPServers)...)
 	all = append(all, priceProblems(s.Prices)...)
 	all = append(all, matterProblems(s.Matters)...)
@@ -203,7 +206,7 @@ func (s Settings) Problems() (all []Problem) {
 	return append(all, s.agentProblems()...)
 }
 
-// idProblems returns a problem for each text that is not one of Slack's ids.
+// idProblems returns a problem for each text in a list that does not fit.
 func idProblems(field string, ids []string, fits func(string) bool, rule Rule) (all []Problem) {
 	for i, id := range ids {
 		if !fits(id) {

@@ -90,6 +90,11 @@ type Settings struct {
 	DraftContest DraftContest   `json:"draft_contest"`
 	// ContestSearch lets members of contests have their model's vendor search the web.
 	ContestSearch bool `json:"contest_search"`
+	// RemindAt is when people are told on each working day what waits for them, in the tenant's zone; empty: never.
+	RemindAt   string     `json:"remind_at"`
+	QuietHours QuietHours `json:"quiet_hours"`
+	// Holidays are days off besides weekends; none: those that ship.
+	Holidays []string `json:"holidays"`
 }
 
 // AISessions says how long conversations are stored.

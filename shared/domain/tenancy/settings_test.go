@@ -28,6 +28,7 @@ func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 func TestEachSettingHasOneRow(t *testing.T) {
 	types := map[Kind]string{
 		KindFlag: "bool", KindWhole: "int", KindDollars: "float64", KindText: "string", KindChoice: "string", KindPeople: "[]string", KindGroups: "[]string",
+		KindDays: "[]string",
 	}
 	var fields, rows []string
 	for _, m := range Members(new(Settings)) {
@@ -135,6 +136,22 @@ var bounds = []struct {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go"},
 			Source: []string{"shop", "pay", "No!"}[n], Place: "D1"}}
 	}, []int{0}, []int{1, 2}},
+	{"remind_at", func(s *Settings, n int) { s.RemindAt = []string{"", "00:00", "23:59", "24:00", "9", "09:30:00"}[n] },
+		[]int{0, 1, 2}, []int{3, 4, 5}},
+	{"remind_at", func(s *Settings, n int) {
+		s.RemindAt, s.QuietHours = []string{"09:30", "18:59", "19:00", "02:00"}[n], QuietHours{"19:00", "08:00"}
+	}, []int{0, 1}, []int{2, 3}},
+	{"quiet_hours.from", func(s *Settings, n int) { s.QuietHours = QuietHours{[]string{"19:00", "19"}[n], "08:00"} },
+		[]int{0}, []int{1}},
+	{"quiet_hours.to", func(s *Settings, n int) { s.QuietHours = QuietHours{"19:00", []string{"08:00", "", "x"}[n]} },
+		[]int{0, 1}, []int{2}},
+	{"remind_at", func(s *Settings, n int) { s.QuietHours = QuietHours{"", []string{"", "08:00", "10:00"}[n]} },
+		[]int{0, 1}, []int{2}},
+	{"holidays", func(s *Settings, n int) { s.Holidays = slices.Repeat([]string{"2026-12-29"}, n) },
+		[]int{0, MaxHolidays}, []int{MaxHolidays + 1}},
+	{"holidays[1]", func(s *Settings, n int) {
+		s.Holidays = []string{"2026-12-29", []string{"2028-02-29", "2027-02-29", "2026/12/29", "", "12-29"}[n]}
+	}, []int{0}, []int{1, 2, 3, 4}},
 	{"auto_actions[0].argv", func(s *Settings, n int) {
 		all := [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: all[n], Place: "D1"}}

@@ -85,6 +85,26 @@ var Sections = []Section{
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",
 				Unit: "versions", Logged: "Maximum versions"})},
+		{Name: "remind_at", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Default: "09:30", Says: language.InEach(
+			Words{Label: "承認待ちをお知らせする時刻", About: "名前を挙げて承認を求められている人に、承認待ちの一覧を営業日ごとに 1 通の DM で送ります。" +
+				"この時刻 (日本時間、例: 09:30) までの 4 時間に届いたものは翌営業日に回します。空なら送りません。"},
+			Words{Label: "Remind approvers at", About: "Each working day, people who are asked by name get one direct message " +
+				"that lists what waits for them. Enter a time in Japan, such as 09:30. What came in the 4 hours before is left " +
+				"to the next working day. If empty, nobody is reminded."})},
+		{Name: "quiet_hours.from", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Says: language.InEach(
+			Words{Label: "お知らせを送らない時間 (始まり)", About: "障害などで遅れたお知らせも、この間は送りません。例: 19:00。終わりも空なら、決めていないことになります。",
+				Logged: "お知らせを送らない時間の始まり"},
+			Words{Label: "Quiet hours begin", About: "No reminder is sent in these hours, even if it is late. " +
+				"For example, 19:00. Leave both empty for none."})},
+		{Name: "quiet_hours.to", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Says: language.InEach(
+			Words{Label: "お知らせを送らない時間 (終わり)", About: "例: 08:00。空なら 24 時までです。夜をまたいでもかまいません。",
+				Logged: "お知らせを送らない時間の終わり"},
+			Words{Label: "Quiet hours end", About: "For example, 08:00. Empty is midnight. They may last over midnight."})},
+		{Name: "holidays", Kind: KindDays, Max: MaxHolidays, Rule: RuleDate, fits: isDay, Says: language.InEach(
+			Words{Label: "休日", About: "お知らせを送らない土日以外の日を、1 行に 1 日ずつ入力します (例: 2026-12-29)。空なら日本の祝日です " +
+				"(2028 年まで、2028 年の春分と秋分は計算)。入力すると、祝日の代わりにその日だけが休日になります。"},
+			Words{Label: "Holidays", About: "Days without reminders besides weekends, one a line, such as 2026-12-29. " +
+				"If empty, Japan’s national holidays (to 2028, whose equinoxes are computed). What you enter replaces them."})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(

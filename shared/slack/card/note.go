@@ -124,6 +124,9 @@ func (d drawing) reply() string {
 	if told, is := task.ReadStood(why, d.a.Head.Ended.Detail); is {
 		return d.stood(told)
 	}
+	if told, is := d.a.Reminded(); is {
+		return d.reminded(told)
+	}
 	return Sentence(d.w.Locale, why, d.a.Head.Ended.Detail, explain.NoRetry)
 }
 

@@ -145,6 +145,17 @@ var taskStates = []state{
 			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","later":2,"did":"stamp","at":"2026-08-03T01:00:00Z"},`+
 			`{"kind":"session","id":"01KS000000000000000000000B","title":"","did":"deny","at":"2026-08-02T01:00:00Z"}]}`)
 	}},
+	{"task_reminded", taskCard, func(s *scenario) *scenario {
+		return told(s, task.ReasonReminded, `{"n":22,"as":1,"items":[`+
+			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","later":2,"asker":"U0SATO",`+
+			`"amount":{"value":"298000","currency":"JPY"},"until":"2026-08-03T01:00:00Z","channel":"D1","ts":"1.2",`+
+			`"link":"https://acme.slack.com/archives/D1/p12"},`+
+			`{"kind":"session","id":"01KS000000000000000000000B","title":"","asker":"U0SATO","for":"U0TANAKA"}]}`)
+	}},
+	{"task_reminded_of_one", taskCard, func(s *scenario) *scenario {
+		return told(s, task.ReasonReminded, `{"n":1,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
+			`"title":"勤怠の集計","asker":"U0SATO","amount":{"why":"no_mark"}}]}`)
+	}},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
 	{"task_shown", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonShown) }},
 	{"task_agent_meant", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "code/codex, codec") }},

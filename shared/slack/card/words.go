@@ -156,6 +156,9 @@ type askWords struct {
 	HomeConversations, WhatAction, WhatPrompt, WhatProcess, WhatStep, ListID, ListNumber, OpenResult string
 	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor                      string
 	States                                                                                           map[task.Status]string
+
+	// What somebody is reminded of.
+	Reminded, RemindedAs, RemindedItem, RemindedMore, RemindedDaily string
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}

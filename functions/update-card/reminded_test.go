@@ -1,0 +1,114 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi/slacktest"
+)
+
+func TestPeopleAreReminded(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"in their direct messages, in their language": testReminded,
+		"once, though Slack's answer was lost":        testRemindedLost,
+		"once, though an invocation died before it":   func(t *testing.T, w *world) { testRemindedDied(t, w, false) },
+		"once, though one died before it could save":  func(t *testing.T, w *world) { testRemindedDied(t, w, true) },
+		"or nobody is, without an alarm":              testRemindedNobody,
+		"not hours later":                             testRemindedLate,
+		"not in quiet hours":                          testRemindedQuietly,
+	})
+}
+
+// reminds creates a reminder for Suzuki, whom Ringi has not written to.
+func (w *world) reminds() {
+	w.T.Helper()
+	told := task.Reminded{N: 1, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID, Title: "勤怠の集計",
+		Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
+	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.Suzuki, organisation.DateOf(w.Now().In(tenancy.Zone())),
+		told, w.Now())
+	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
+	w.Ref = ref
+}
+
+// remindedOnce checks that Suzuki has one message, and returns it.
+func (w *world) remindedOnce() string {
+	w.T.Helper()
+	got := w.direct(webapi.Suzuki)
+	expect.Must(w.T, len(got) == 1, "reminded of %v", got)
+	return got[0]
+}
+
+func testReminded(t *testing.T, w *world) {
+	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-US"))
+	w.reminds()
+	for range 2 {
+		w.done()
+	}
+	said := w.remindedOnce()
+	expect.Has(t, said, "Waiting for your approval: 1")
+	expect.Has(t, said, "/archives/"+webapi.HR+"/p1776675600000100|Open")
+	a := w.Load()
+	expect.Is(t, a.Cards[0].Channel, webapi.DirectMessage(webapi.Suzuki))
+	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever: %+v", a.Head)
+}
+
+func testRemindedLost(t *testing.T, w *world) {
+	w.reminds()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
+	w.done()
+	w.done()
+	w.remindedOnce()
+}
+
+func testRemindedDied(t *testing.T, w *world, after bool) {
+	w.reminds()
+	h := w.handler()
+	h.Slack = diesAt{w.slack.Client, after}
+	over := make(chan bool)
+	go func() {
+		defer close(over)
+		_ = h.draw(t.Context(), w.Ref, w.head(), &receipt{})
+	}()
+	<-over
+	expect.Is(t, w.Load().Cards[0].State, aggregate.CardPosting)
+	w.Later(stale + time.Second)
+	w.done()
+	w.remindedOnce()
+}
+
+func testRemindedNobody(t *testing.T, w *world) {
+	w.reminds()
+	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
+	w.slack.Calls()
+	w.done()
+	expect.Is(t, w.Load().Cards[0].State, aggregate.CardUnreachable)
+	expect.Is(t, len(w.slack.Calls("conversations.open")), 1, "it is tried to tell them that they can't be told")
+	w.done()
+	expect.Is(t, len(w.direct(webapi.Suzuki)), 0)
+}
+
+func testRemindedLate(t *testing.T, w *world) {
+	w.reminds()
+	w.Later(remindedWithin + time.Second)
+	w.done()
+	expect.Is(t, len(w.direct(webapi.Suzuki)), 0)
+	a := w.Load()
+	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever: %+v", a.Head)
+}
+
+func testRemindedQuietly(t *testing.T, w *world) {
+	w.Settings(func(s *tenancy.Settings) {
+		at := func(d time.Duration) string { return w.Now().Add(d).In(tenancy.Zone()).Format("15:04") }
+		s.RemindAt, s.QuietHours = at(-2*time.Hour), tenancy.QuietHours{From: at(-time.Hour), To: at(time.Hour)}
+	})
+	w.reminds()
+	w.done()
+	expect.Is(t, strings.Join(w.direct(webapi.Suzuki), ""), "")
+}
