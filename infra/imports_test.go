@@ -227,8 +227,8 @@ func TestOnlyFunctionsThatThinkLinkModels(t *testing.T) {
 	expect.That(t, functions == len(thinking), "%d of %v are there", functions, thinking)
 }
 
-// The SDK's clients of these services prepare all shapes of their APIs at each start. Only functions link them that need
-// what shared/runtime/outbound can't, a streamed answer, or sign.
+// The SDK's clients of these services prepare all shapes of their APIs at each start. Only functions link them that
+// need what shared/runtime/outbound can't read, a streamed answer, or that sign.
 func TestClientsThatSlowAStartAreLinkedByFewFunctions(t *testing.T) {
 	want := map[string][]string{"lambda": {"run-action", "run-round"}, "kms": {"seal-audit"}}
 	links := map[string][]string{}
