@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -344,5 +345,5 @@ func (t *teller) spelled(cell string) []Piece {
 	if bare(cell) {
 		return []Piece{{Value, cell}}
 	}
-	return []Piece{{Words, w.open}, {Value, w.inside.Replace(cell)}, {Words, w.shut}}
+	return []Piece{{Words, w.open}, {Value, language.Within(t.locale, cell)}, {Words, w.shut}}
 }

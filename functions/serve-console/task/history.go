@@ -86,7 +86,7 @@ func (t History) doing(locale string) string {
 		for i, s := range t.Attempts[0].Steps {
 			if s.Status != string(task.StepCompleted) && (i > 0 || s.Status != "") {
 				return words.In("doing", "step", "n", i+1, "all", len(t.Attempts[0].Steps), "name",
-					explain.Within(locale, s.Step.Name))
+					legible.OneLine(s.Step.Name))
 			}
 		}
 		return words.In("doing", "run")
