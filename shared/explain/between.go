@@ -133,10 +133,8 @@ func (s Sum) Short(locale string) string {
 		text = Money(locale, s.Amount) + " " + text
 	}
 	others := 0
-	for _, e := range s.Then { // messages that only tell of the lead don't count
-		if e.Act != rules.ActMessage || s.Lead.Act == rules.ActMessage {
-			others += len(e.Orders)
-		}
+	for _, e := range s.Then {
+		others += len(e.Orders)
 	}
 	more := ""
 	if others > 0 {

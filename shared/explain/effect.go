@@ -32,6 +32,7 @@ type Effect struct {
 	Rest       []Argument // every argument that no other part has
 	Final      bool       // Ringi can't undo it: see Warning
 	unreadable bool       // nobody can read the arguments: see Sum.Unreadable
+	checked    bool       // it is asked once more before it runs: see Check
 	short      string     // for notifications
 }
 
@@ -42,15 +43,16 @@ type Table struct {
 	Long    bool       // cells are phrases
 	Rows    [][]string // a missing value is empty, and an empty text where no value of its column is missing
 	Total   string     // written as money; empty: there is none
+	at      int        // column of the total
 }
 
-// Sum returns a last row with the total, nil without one. A single row has it already. There are two columns at least.
+// Sum returns a last row with the total, nil without one. A single row has it already. It stands below what it adds up.
 func (t *Table) Sum(locale string) []string {
 	if t.Total == "" || len(t.Rows) < 2 {
 		return nil
 	}
 	row := make([]string, len(t.Columns))
-	row[0], row[len(row)-1] = effectWordsOf.In(locale).Total, t.Total
+	row[0], row[t.at] = effectWordsOf.In(locale).Total, t.Total
 	return row
 }
 
@@ -196,6 +198,12 @@ func lookOf(s *task.Step) look {
 	return k
 }
 
+// owned reports whether a text is a name that surfaces give to what no argument is.
+func (*look) owned(text string) bool {
+	said := legible.Folded(strings.Trim(text, " \u3000:："))
+	return slices.ContainsFunc(rules.OwnNames, func(name string) bool { return legible.Folded(name) == said })
+}
+
 // place returns which argument of a server's schema stands at a pointer, in its order; undeclared ones are last.
 func (k *look) place(pointer string) int {
 	if at := slices.Index(k.declared, pointer); at >= 0 {
@@ -229,7 +237,7 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 	t := &teller{locale: locale, w: effectWordsOf.In(locale), step: s, look: lookOf(s), earlier: earlier,
 		gone: map[string]bool{}, named: named}
 	t.e = Effect{Orders: []string{strconv.Itoa(s.Order)}, Tool: s.Tool, Access: s.Access, Act: s.Act(),
-		Amount: s.Amount(), Final: s.Access != aggregate.Read}
+		Amount: s.Amount(), Final: s.Access != aggregate.Read, checked: s.RequiresHumanCheck}
 	args, ok := decode(s.ToolInput)
 	if shown != nil {
 		args, ok = shown, true
@@ -376,10 +384,10 @@ func (t *teller) sentence() {
 	}
 }
 
-// joins reports whether another step sends the same message to somebody else.
+// joins reports whether another step sends the same message to somebody else, and is asked about as this one is.
 func (t *teller) joins(other *teller) bool {
 	return t.single && t.exact && other.single && other.exact && t.e.Act == rules.ActMessage && t.e.Tool == other.e.Tool &&
-		t.e.Access == other.e.Access && t.e.Amount == other.e.Amount && t.e.Act == other.e.Act &&
+		t.e.Access == other.e.Access && t.e.checked == other.e.checked && t.e.Amount == other.e.Amount && t.e.Act == other.e.Act &&
 		reflect.DeepEqual(t.step.Mark, other.step.Mark) && reflect.DeepEqual(t.e.Words, other.e.Words) &&
 		reflect.DeepEqual(t.e.Items, other.e.Items) && reflect.DeepEqual(t.e.Rest, other.e.Rest) &&
 		reflect.DeepEqual(t.item(), other.item())

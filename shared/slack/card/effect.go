@@ -107,7 +107,7 @@ func (d drawing) unsaid(s explain.Sum) []string {
 	if s.Told() || s.Lead.Orders == nil || d.beneath || d.narrow || d.a.Task == nil {
 		return nil
 	}
-	return []string{"*" + or(inline(d.a.Task.Title, maxListTitle), d.w.Untitled) + "*"}
+	return []string{fill(d.w.Request, "text", or(inline(d.a.Task.Title, maxListTitle), d.w.Untitled))}
 }
 
 // short is what steps do for a notification or a list, whole: its end says what isn't known.
@@ -328,7 +328,12 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 		return body{sectioned(strong(d.line(planned.Sentence))), true}, s
 	}
 	if !ok {
-		return d.unread(b, most), s
+		if out = d.unread(b, most); b.JSON != "" && !d.settled {
+			call.ToolInput = b.JSON
+			s = explain.SumUp(d.w.Locale, []task.Step{call})
+			out.blocks = append(out.blocks, section(fill(d.w.Final, "text", s.Unreadable())))
+		}
+		return out, s
 	}
 	call.ToolInput = b.JSON
 	s = explain.SumOf(d.w.Locale, []explain.Effect{explain.EffectOf(d.w.Locale, call, shown, nil)}, nil)

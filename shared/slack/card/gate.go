@@ -286,7 +286,11 @@ func (d drawing) matter(v *version) string {
 	case v.told() && v.sum.Told() && (v.sum.Final || v.kind != task.CardProcess):
 		return d.short(v.sum)
 	}
-	title := titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale))
+	form := d.w.Request
+	if v.kind == task.CardPrompt { // what stands before it says it
+		form = d.w.Quoted
+	}
+	title := titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale), form)
 	if v.told() && (v.sum.Final || v.kind != task.CardProcess) {
 		title += " — " + d.short(v.sum)
 	}

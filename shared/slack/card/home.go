@@ -178,6 +178,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		(v.gate.Ruled() || v.gate.Terms.ApprovalRequired); {
 	case r.st.Refused != nil:
 		notes = append(notes, r.texts.Unknown)
+	case v.sum.Unreadable() != "":
 	case b.cut || b.bounded().cut:
 		b.blocks, notes[0] = append([]slack.Block{first}, sinceOf(&v)...), notes[0]+" · "+w.HomeLong
 	case waits:
