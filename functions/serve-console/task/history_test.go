@@ -239,8 +239,8 @@ func TestAPageSaysWhatHappensNow(t *testing.T) {
 		"実行ステップ v2 を作成しています。":           {Policies: approved, Plans: []Version{plan(1, aggregate.Rejected)}},
 		"実行しています。":                      {Policies: approved, Plans: []Version{plan(1, aggregate.Approved)}},
 		"ステップ 2/2「送信」を実行しています。":         {Attempts: runs(done, Run{Step: Step{Name: "送信"}})},
-		`ステップ 1/1「\』を実行しました。」を実行しています。`: {Attempts: runs(Run{Step: Step{Name: "』を実行しました。"}})},
-		"ステップ 1/1「送信』済み」を実行しています。":      {Attempts: runs(Run{Step: Step{Name: "送信」済み"}})},
+		`ステップ 1/1「\』を実行しました。」を実行しています。`: {Attempts: runs(Run{Status: string(task.StepRunning), Step: Step{Name: "』を実行しました。"}})},
+		"ステップ 1/1「送信』済み」を実行しています。":      {Attempts: runs(Run{Status: string(task.StepRunning), Step: Step{Name: "送信」済み"}})},
 	} {
 		expect.Is(t, h.doing("ja"), want)
 		h.Doing = want

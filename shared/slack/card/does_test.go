@@ -185,7 +185,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 func TestANotificationNamesAmountAndMatter(t *testing.T) {
 	s := reordered(received(t))
 	shown := render(s.Aggregate, s.card("CARD#process#0002"), "en", s.now)
-	expect.Is(t, shown.Text, "Please approve: ¥298,000 order from アクメ")
+	expect.Is(t, shown.Text, "Please approve: ¥298,000 order from “アクメ”")
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	expect.That(t, strings.HasPrefix(copied.Text, shown.Text+" (<@"+requester.ID+">) · due <!date^") &&
 		copied.Plain.Text == copied.Text, "%s / %s", copied.Text, copied.Plain.Text)

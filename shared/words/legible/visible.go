@@ -248,7 +248,7 @@ var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.
 // slashes, dots and colons.
 const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϜϹͿαγικνορτυχϲϳ" + "ﬀﬁﬂﬃﬄﬅﬆĲĳŉǄǅǆǇǈǉǊǋǌǱǲǳ" +
 	"ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
-	"⁄∕⧸" + "․∶꞉ː˸"
+	"⁄∕⧸" + "․∶꞉ː˸" + "╱⍺۔"
 
 // cyrillic are the letters of Cyrillic and Armenian that look like Latin ones, or like a digit, in any word.
 const cyrillic = "АВЕЗЅІЈКМНОРСТУХЬҮҺӀԌԚԜѴаекорсухѕіјһӏԁԛԝѵү" + "ՍՕՏԼօոսհցքզ"
