@@ -124,9 +124,8 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 	case len(p.Argv) > 0:
 		said = agent.Line(p.Argv)
 	case len(p.Changes) > 0:
-		said = p.Changes[0].Path
-		for _, c := range p.Changes[1:] {
-			said += ", " + c.Path
+		for _, c := range p.Changes {
+			said = strings.TrimPrefix(said+", "+c.Path, ", ")
 		}
 	}
 	if said = inline(said, maxListTitle); said == "" {

@@ -185,7 +185,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 func TestANotificationNamesAmountAndMatter(t *testing.T) {
 	s := reordered(received(t))
 	shown := render(s.Aggregate, s.card("CARD#process#0002"), "en", s.now)
-	expect.Is(t, shown.Text, "Please approve: ¥298,000 order from “アクメ”")
+	expect.Is(t, shown.Text, "Please approve: ¥298,000 order from “アクメ” and 1 more")
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	expect.That(t, strings.HasPrefix(copied.Text, shown.Text+" (<@"+requester.ID+">) · due <!date^") &&
 		copied.Plain.Text == copied.Text, "%s / %s", copied.Text, copied.Plain.Text)
@@ -249,9 +249,9 @@ func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
 	steps[0].Mark, steps[0].ToolTitle = nil, "Place an order"
 	s := planned(t, steps, defaults)
 	m := render(s.Aggregate, s.card(processCard), "en", s.now)
-	expect.Is(t, m.Text, "Please approve: 今月の勤怠集計 — place_order on rooms (“Place an order”) · amount unknown")
+	expect.Is(t, m.Text, "Please approve: “今月の勤怠集計” — place_order on rooms (“Place an order”) · amount unknown")
 	first := sections(m.Attachments[0].Blocks.BlockSet)[0]
-	expect.That(t, strings.HasPrefix(first, "*今月の勤怠集計*\n*Calls “Place an order” (place_order on rooms)*"), "%s", first)
+	expect.That(t, strings.HasPrefix(first, "Request: “今月の勤怠集計”\n*Calls “Place an order” (place_order on rooms)*"), "%s", first)
 	routed(&s.Process().Gate, s.now, threeStages()...)
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	text := drawn(copied.Attachments[0].Blocks.BlockSet)

@@ -39,9 +39,7 @@ func nameOf(a *task.Aggregate, w *askWords, form string) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	if title = inline(title, maxListTitle); title == "" {
-		title, form = wordsOf.In(w.Locale).Untitled, "{text}"
-	}
+	title = or(inline(title, maxListTitle), wordsOf.In(w.Locale).Untitled)
 	return Titled(fill(form, "text", title), a.Head.Glance.Version)
 }
 

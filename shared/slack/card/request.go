@@ -265,8 +265,6 @@ func (w *words) redraftable(a *task.Aggregate) string {
 	return w.RedraftNever
 }
 
-func (d drawing) isChanged() string { return people(Changed(d.a, d.w.Locale, d.w.mention, quoted)) }
-
 // quoted is a text for a quotation, where nobody is mentioned: a mention is Ringi's.
 func quoted(s string) string { return inline(s, maxReason) }
 
