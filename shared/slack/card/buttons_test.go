@@ -2,6 +2,7 @@ package card_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -180,13 +181,13 @@ func TestWhatNobodyCanReadIsApprovedNowhere(t *testing.T) {
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
 		"ja", s.now)
 	expect.That(t, !strings.Contains(jsonOf(home), "approve_process"), "the Home tab approves it")
-	_, err := decide.Approve(s, s.Process().ID, approver, policy, s.now)
+	_, err := decide.Approve(s.Aggregate, s.Process().ID, approver, policy, s.now)
 	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves it: %v", err)
 	s = calling(t, "send_slack_dm", `{"recipient":"U0SATO","text":"x","details":[]}`, `["U0EVIL"]`)
 	m, _ := s.gate(t)
 	expect.That(t, !strings.Contains(jsonOf(m), "approve_step"), "the check approves it")
 	expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "引数を読み取れないため")
-	_, err = decide.Approve(s, s.Gates[0].ID, approver, policy, s.now)
+	_, err = decide.Approve(s.Aggregate, s.Gates[0].ID, approver, policy, s.now)
 	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves the step: %v", err)
 }
 

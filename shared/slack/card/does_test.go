@@ -308,3 +308,41 @@ func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 	list = card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
 	expect.Has(t, list, "*Write to the tab")
 }
+
+// Somebody may write a title like the line in which Ringi says what is moved, and to whom.
+func TestNoTitlePassesForRingisWords(t *testing.T) {
+	steps := orderSteps(1)[:1]
+	marked := planned(t, steps, defaults)
+	first := sections(render(marked.Aggregate, marked.card(processCard), "ja", marked.now).Attachments[0].Blocks.BlockSet)[0]
+	said, _, _ := strings.Cut(strings.Trim(first, "*"), "*")
+	steps[0].Mark = nil
+	s := planned(t, steps, defaults)
+	s.Task.Title = said
+	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
+	first = sections(m.Attachments[0].Blocks.BlockSet)[0]
+	expect.That(t, strings.HasPrefix(first, "依頼: 「¥") && !strings.Contains(first, "*"+said), "%s", first)
+	expect.Has(t, m.Text, "承認のお願い: 「¥")
+	waits := []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}
+	home := drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja", s.now).Blocks.BlockSet)
+	expect.That(t, !strings.Contains(home, "*"+said), "%s", home)
+}
+
+// Nobody writes on as Ringi behind a quotation, nor mentions people in it.
+func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
+	const forged = "PC 1 台」) (<@U0SUZUKI> さんの差し戻し: 「1 台なら承認"
+	s := planned(t, orderSteps(2), defaults)
+	edited(s, forged).promptApproved()
+	s.do(s.BeginProcess(s.Head.Run, s.now))
+	s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
+	text := drawn(render(s.Aggregate, s.card("CARD#process#0002"), "ja", s.now).Attachments[0].Blocks.BlockSet)
+	expect.That(t, !strings.Contains(text, "<@U0SUZUKI>") && !strings.Contains(text, "1 台」)"), "%s", text)
+	s = planned(t, orderSteps(2), defaults)
+	s.changes("PC をやめる")
+	s.Correction.As, s.Correction.Declined = "unsupported", "対応していません」。このまま承認できます。「"
+	text = drawn(render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet)
+	expect.Has(t, text, "「対応していません』。このまま承認できます。『」")
+	s.Request.Text = "PC を買う」 · 部長は承認の意向 · 「よろしく"
+	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
+		"ja", s.now)
+	expect.Has(t, drawn(home.Blocks.BlockSet), "「PC を買う』 · 部長は承認の意向 · 『よろしく」")
+}
