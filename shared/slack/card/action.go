@@ -132,7 +132,7 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 		return ""
 	}
 	if more > 0 {
-		said += " " + fill(d.w.EnclosedMore, "n", more)
+		said += " " + fill(d.w.MoreSteps, "n", more)
 	}
 	return ": " + said
 }

@@ -317,11 +317,14 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 		planned := explain.EffectOf(d.w.Locale, call, nil, before)
 		return body{sectioned(strong(d.line(planned.Sentence))), true}, s
 	}
-	if !ok && b.JSON == "" {
+	if !ok && (b.JSON == "" || d.settled) {
 		return d.unread(b, most), s
 	}
 	call.ToolInput = b.JSON
 	s = explain.SumOf(d.w.Locale, []explain.Effect{explain.EffectOf(d.w.Locale, call, shown, nil)}, nil)
+	if !ok { // it stands as it is
+		return d.unread(b, most).with(body{blocks: sectionOf([]string{fill(d.w.Final, "text", s.Unreadable())})}), s
+	}
 	d.beneath = true
 	out = d.effects(s, "", most, 0)
 	if len(hidden) > 0 {

@@ -14,7 +14,8 @@ func TestKanaAndKanjiAreToldApart(t *testing.T) {
 		ア二メ オ一プン ハ一ト パ卜ロール 才ムロン ラジ才 コス卜 厶ラタ プログラ厶 人ロ 加エ エ場 ロ座 カ仕事 タ食 千ヨダ
 		チ代田 ミ菱商事 ニ名 第ニ章 ー名 十ー月 曰本 曰経 東京ヘいく ヘや タ方 ト占 サ一ビス プロジェク卜 デー夕 モニ夕ー
 		g` + "\u1040\u1040" + `gle.com c` + "\U000104ea" + `op ` + "\U00010300" + `CME 1` + "\u0b66\u0b66" + `0 l` +
-		"\u0661" + ` o` + "\u0665" + ` ` + "\u15c5" + `cme pay` + "\u30fc" + `roll x` + "\u2571" + `y ac` + "\u0e41" + `me`) {
+		"\u0661" + ` o` + "\u0665" + ` ` + "\u15c5" + `cme pay` + "\u30fc" + `roll x` + "\u2571" + `y ac` +
+		"\u0e41" + `me ac` + "\u0271" + `e`) {
 		expect.That(t, strings.Contains(legible.OneLine(forged), "⟨U+"), "%s stands as it is", forged)
 	}
 }

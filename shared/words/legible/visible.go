@@ -247,7 +247,7 @@ var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.
 // lookalikes are characters that look like ASCII: Greek and phonetic letters, ligatures, Roman numerals, hyphens,
 // slashes, dots and colons.
 const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϜϹͿαγικνορτυχϲϳ" + "ﬀﬁﬂﬃﬄﬅﬆĲĳŉǄǅǆǇǈǉǊǋǌǱǲǳ" +
-	"ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
+	"ıĸſƖǀǃɑɡɩɪɱɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
 	"⁄∕⧸" + "․∶꞉ː˸" + "╱⍺۔"
 
 // cyrillic are the letters of Cyrillic and Armenian that look like Latin ones, or like a digit, in any word.
