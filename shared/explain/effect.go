@@ -36,32 +36,6 @@ type Effect struct {
 	short      string     // for notifications
 }
 
-// Table is a list of objects without nested values.
-type Table struct {
-	Name    string // of the list, unless the mark names it
-	Columns []Column
-	Long    bool       // cells are phrases
-	Rows    [][]string // a missing value is empty, and an empty text where no value of its column is missing
-	Total   string     // written as money; empty: there is none
-	at      int        // column of the total
-}
-
-// Sum returns a last row with the total, nil without one. A single row has it already. It stands below what it adds up.
-func (t *Table) Sum(locale string) []string {
-	if t.Total == "" || len(t.Rows) < 2 {
-		return nil
-	}
-	row := make([]string, len(t.Columns))
-	row[0], row[t.at] = effectWordsOf.In(locale).Total, t.Total
-	return row
-}
-
-type Column struct {
-	Name             string
-	Number, Computed bool // Computed: the subtotal, which is no argument
-	Item, Price      bool // by the mark: what a row is called, and what is money
-}
-
 // Argument is one argument, or a part of one.
 type Argument struct {
 	Name, Value []Piece
@@ -196,12 +170,6 @@ func lookOf(s *task.Step) look {
 		}
 	}
 	return k
-}
-
-// owned reports whether a text is a name that surfaces give to what no argument is.
-func (*look) owned(text string) bool {
-	said := legible.Folded(strings.Trim(text, " \u3000:："))
-	return slices.ContainsFunc(rules.OwnNames, func(name string) bool { return legible.Folded(name) == said })
 }
 
 // place returns which argument of a server's schema stands at a pointer, in its order; undeclared ones are last.
@@ -387,7 +355,8 @@ func (t *teller) sentence() {
 // joins reports whether another step sends the same message to somebody else, and is asked about as this one is.
 func (t *teller) joins(other *teller) bool {
 	return t.single && t.exact && other.single && other.exact && t.e.Act == rules.ActMessage && t.e.Tool == other.e.Tool &&
-		t.e.Access == other.e.Access && t.e.checked == other.e.checked && t.e.Amount == other.e.Amount && t.e.Act == other.e.Act &&
+		t.e.Access == other.e.Access && t.e.checked == other.e.checked && t.e.Amount == other.e.Amount &&
+		t.e.Act == other.e.Act &&
 		reflect.DeepEqual(t.step.Mark, other.step.Mark) && reflect.DeepEqual(t.e.Words, other.e.Words) &&
 		reflect.DeepEqual(t.e.Items, other.e.Items) && reflect.DeepEqual(t.e.Rest, other.e.Rest) &&
 		reflect.DeepEqual(t.item(), other.item())

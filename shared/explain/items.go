@@ -174,10 +174,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 	if subtotals != nil {
 		table.Columns = append(table.Columns, Column{Name: t.w.Subtotal, Number: true, Computed: true})
 	}
-	table.at = t.totalAt(table, subtotals != nil)
-	if table.at == len(table.Columns) && table.Total != "" && len(rows) > 1 {
-		table.Columns = append(table.Columns, Column{Name: t.w.Total, Number: true, Computed: true})
-	}
+	t.placeTotal(table, subtotals != nil, len(rows))
 	for i, row := range rows {
 		cells := make([]string, 0, len(table.Columns))
 		for _, key := range keys {
@@ -197,19 +194,6 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		cells = append(cells, make([]string, len(table.Columns)-len(cells))...) // below the total's own name
 		table.Rows = append(table.Rows, cells)
 	}
-}
-
-// totalAt returns the column whose cells the total adds up: the subtotals, or the only numbers of the mark. If there is
-// none, or the word for the total stands there, it is a further column.
-func (t *teller) totalAt(table *Table, subtotals bool) int {
-	at := len(table.Columns) - 1
-	if m := t.look.mark; !subtotals {
-		at = slices.IndexFunc(table.Columns, func(c Column) bool { return c.Price })
-		if at < 1 || m.How != rules.HowSum || len(m.Pointers) != 1 {
-			return len(table.Columns)
-		}
-	}
-	return at
 }
 
 // inRows returns the pointer of a member of a list's rows.
@@ -303,7 +287,8 @@ func (t *teller) cell(v any) string {
 		return string(out)
 	case text == "":
 		return t.w.EmptyText
-	case text == noValue || text == t.w.EmptyText || t.look.owned(text) || strings.HasPrefix(text, `"`) || json.Valid([]byte(text)):
+	case text == noValue || text == t.w.EmptyText || t.look.owned(text) ||
+		strings.HasPrefix(text, `"`) || json.Valid([]byte(text)):
 		return legible.OneLine(InQuotes(text))
 	}
 	return legible.OneLine(text)

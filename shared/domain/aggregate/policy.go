@@ -73,7 +73,8 @@ const (
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleNotRequester, RuleAlone,
-	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm, RuleUnread,
+	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm,
+	RuleUnread,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.

@@ -20,8 +20,9 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
-	w, who := askWordsOf.In(s.Locale), wordsOf.In(s.Locale).mention(a.Head.Requester)
-	from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w, wordsOf.In(s.Locale).Quoted), "who", who) + linkAs(link, w.Original)
+	w, own := askWordsOf.In(s.Locale), wordsOf.In(s.Locale)
+	who := own.mention(a.Head.Requester)
+	from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w, own.Quoted), "who", who) + linkAs(link, w.Original)
 	m, g := under(contextLine(from), Render(a, c, s, Around{}, now)), a.GateAt(c.Subject)
 	if g != nil && a.Head.Ended == nil && g.Status == aggregate.PendingApproval &&
 		(!g.Ruled() || Owes(circulation.Walk(g.Circulating()), c)) {

@@ -84,10 +84,10 @@ type words struct {
 	Types                                               map[task.Type]string
 
 	// The cards of gates.
-	Prompt, Process, Step                                              gateWords
-	ArgumentsCut, ArgumentsMasked, Details, SaysWords, Quoted, Request string
-	LeftOut                                                            string // heading of the defaults for omitted arguments
-	MoreRows, EmptyCell                                                string
+	Prompt, Process, Step                                     gateWords
+	ArgumentsCut, ArgumentsMasked, Details, SaysWords, Quoted string
+	LeftOut                                                   string // heading of the defaults for omitted arguments
+	MoreRows, EmptyCell, Request                              string
 
 	// Who decides and until when.
 	DecideBy, WhoMakesReason, WhoMakesRequest string

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Kana and kanji that look alike. They are told apart by their neighbours: a kanji between katakana, or katakana between
-// kanji, is hardly what it looks like.
+// Kana and kanji that look alike. They are told apart by their neighbours: a kanji between katakana, or katakana
+// between kanji, is hardly what it looks like.
 const (
 	kanjiLikeKana = "力口二夕工一卜八千才三厶㐅"
 	kanaLikeKanji = "カロニタエトハチオミムメ"
