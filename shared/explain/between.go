@@ -59,8 +59,8 @@ func (s Sum) Says() []Piece {
 // Told reports whether it is known what the first write does, so that Short names the matter and not a tool.
 func (s Sum) Told() bool { return s.Lead.Act != "" }
 
-// Unreadable says what to do about steps of which nobody can tell what they do, so that nobody can approve them: "" if there
-// are none.
+// Unreadable says what to do about steps of which nobody can tell what they do, so that nobody can approve them: "" if
+// there are none.
 func (s Sum) Unreadable() string {
 	var orders []string
 	for _, e := range slices.Concat([]Effect{s.Lead}, s.Then, s.Reads) {

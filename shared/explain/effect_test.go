@@ -242,7 +242,8 @@ func TestWhatAStepDoes(t *testing.T) {
 		"an order": {write("rooms.place_order", ordering(), laptops),
 			"1. 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します\n| 品目 | 数量 | 単価 | 小計\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
 				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n= ¥298,000\n· 通貨 JPY\n· 照会番号 R-70d3903e",
-			"1. Orders “ノート PC 14 型” and 1 more from “アクメ”\n| 品目 | 数量 | 単価 | Subtotal\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
+			"1. Orders “ノート PC 14 型” and 1 more from “アクメ”\n| 品目 | 数量 | 単価 | Subtotal\n" +
+				"| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
 				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n= ¥298,000\n· 通貨 JPY\n· 照会番号 R-70d3903e"},
 		"the same without a mark": {write("rooms.place_order", nil, laptops),
 			"1. rooms の place_order を実行します\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +

@@ -211,8 +211,8 @@ func (l *writer) quoted(s string) {
 	l.words(l.w.shut)
 }
 
-// Within is a text as it stands between quotation marks. Marks within it are replaced or escaped by a backslash, so that
-// the end is unambiguous. Invisible characters are spelled out.
+// Within is a text as it stands between quotation marks. Marks within it are replaced or escaped by a backslash, so
+// that the end is unambiguous. Invisible characters are spelled out.
 func Within(locale, s string) string { return legible.OneLine(language.Within(locale, s)) }
 
 // name writes the name of a member, a label or a title: a plain word without quotation marks, anything else quoted.

@@ -112,7 +112,8 @@ func TestTheTotalStandsBelowWhatItAddsUp(t *testing.T) {
 	mark := &rules.Mark{Version: "v1", How: rules.HowSum, Currency: "JPY", Pointers: []string{"/items/*/amount"},
 		Act: rules.ActPayment, Party: "/to", Item: "/items/*/name"}
 	pay := task.Step{Order: 1, Tool: "rooms.pay", ToolVersion: "v1", Access: aggregate.Write, Mark: mark,
-		ToolInput: `{"to":"Acme","items":[{"name":"PC","amount":149000,"tax":13545},{"name":"合計","amount":51000,"tax":4636}]}`}
+		ToolInput: `{"to":"Acme","items":[{"name":"PC","amount":149000,"tax":13545},
+			{"name":"合計","amount":51000,"tax":4636}]}`}
 	items := EffectOf("ja", pay, nil, nil).Items
 	expect.Same(t, items.Sum("ja"), []string{"合計", "¥200,000", ""})
 	expect.Is(t, items.Rows[1][0], `"合計"`)
@@ -126,8 +127,9 @@ func TestTheTotalStandsBelowWhatItAddsUp(t *testing.T) {
 
 // A party that no administrator named could go on with the sentence.
 func TestAPartyIsQuotedUnlessItIsALabel(t *testing.T) {
-	pay := task.Step{Order: 1, Tool: "rooms.pay", ToolVersion: "v1", Access: aggregate.Write, ToolInput: `{"to":"既に部長が承認したX社"}`,
-		Mark: &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to"}}
+	pay := task.Step{Order: 1, Tool: "rooms.pay", ToolVersion: "v1", Access: aggregate.Write,
+		ToolInput: `{"to":"既に部長が承認したX社"}`,
+		Mark:      &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to"}}
 	s := SumUp("ja", []task.Step{pay})
 	expect.Is(t, Plain(s.Says()), "「既に部長が承認したX社」に支払います")
 	expect.Has(t, s.Short("ja"), "「既に部長が承認したX社」")

@@ -61,8 +61,8 @@ func TestTheListSaysTheBandsThatRulesGet(t *testing.T) {
 // Of a rule that is never used for want of an organisation it isn't said, too, that it refuses for want of one.
 func TestAnUnusedRuleIsNotSaidToRefuse(t *testing.T) {
 	w := consoletest.Start(t)
-	x := rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "営業部",
-		When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"営業部"}}},
+	x := rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+		ID: aggregate.NewID(), Name: "営業部", When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"営業部"}}},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "上長", Need: 1, Empty: rules.EmptyUp,
 			Who: rules.Who{Kind: rules.WhoManager, Level: 1}}}}}}}}
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())

@@ -168,7 +168,8 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 		"stages.0.people", "", "stages.1.need", "五人", "stages.1.vacant", "wait", "stages.1.own", "wait", "stages.1.twi"+
 			"ce", "wait", "hands", "99", "to", "within", "destinations", "")...)
 	for locale, says := range map[string][]string{
-		"ja": {"送信先が (未入力) だけの、abc以上", "どの人", "ルール名 送信先 金額 (以上) ", "1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上) · ", "0 より大きい数字を、15 桁以下",
+		"ja": {"送信先が (未入力) だけの、abc以上", "どの人", "ルール名 送信先 金額 (以上) ", "1 〜 80 文字",
+			"段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上) · ", "0 より大きい数字を、15 桁以下",
 			"通貨: JPY のような 3 文字",
 			"段階 ② 必要な人数: 1〜2 にしてください (空なら全員)。",
 			"段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: その上の人に回す、この段階を省く、依頼を断る。", "1 〜 100 個",

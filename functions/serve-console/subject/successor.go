@@ -185,8 +185,8 @@ func (c *SuccessorPages) stand(w http.ResponseWriter, r *http.Request, v *web.Vi
 	return c.show(w, r, v, on, a, x, verdict.Err)
 }
 
-// Gone returns why people whom gates name may not stamp any more, by id. With explain.ErrUnverified there may be others,
-// or Slack doesn't answer. A gate may be nil.
+// Gone returns why people whom gates name may not stamp any more, by id. With explain.ErrUnverified there may be
+// others, or Slack doesn't answer. A gate may be nil.
 func (c *Acts) Gone(ctx context.Context, v *web.Viewer, gates ...*aggregate.Gate) (map[string]tenancy.Rule, error) {
 	members, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
 	var ids []string

@@ -95,7 +95,8 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
 	}
 	if e.Error != "" {
-		t.Error = explain.Ended(r.Locale, e.Error, card.OneLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)), explain.RetryOf(a, e))
+		t.Error = explain.Ended(r.Locale, e.Error, card.OneLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)),
+			explain.RetryOf(a, e))
 	}
 	if e.CancelledAt != nil {
 		t.StoppedBy, t.Completed = r.Person(e.CancelledBy), *e.CancelledAt

@@ -188,7 +188,7 @@ func TestWhatNobodyCanReadIsApprovedNowhere(t *testing.T) {
 	expect.That(t, !strings.Contains(jsonOf(m), "approve_step"), "the check approves it")
 	expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "引数を読み取れないため")
 	_, err = decide.Approve(s.Aggregate, s.Gates[0].ID, approver, policy, s.now)
-	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves the step: %v", err)
+	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves it: %v", err)
 }
 
 // While teams play, the card links to the page that shows their rounds.

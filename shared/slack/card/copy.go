@@ -82,7 +82,8 @@ func under(from slack.Block, m Message) Message {
 func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
 	w := askWordsOf.In(s.Locale)
-	text, colour, rest := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w, "{text}")), grey, []slack.Block(nil)
+	text := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w, "{text}"))
+	colour, rest := grey, []slack.Block(nil)
 	var r attempt
 	if e := a.Execution(); e != nil {
 		r = d.attempt(e)

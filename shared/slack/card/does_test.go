@@ -251,7 +251,8 @@ func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
 	m := render(s.Aggregate, s.card(processCard), "en", s.now)
 	expect.Is(t, m.Text, "Please approve: “今月の勤怠集計” — place_order on rooms (“Place an order”) · amount unknown")
 	first := sections(m.Attachments[0].Blocks.BlockSet)[0]
-	expect.That(t, strings.HasPrefix(first, "Request: “今月の勤怠集計”\n*Calls “Place an order” (place_order on rooms)*"), "%s", first)
+	begins := "Request: “今月の勤怠集計”\n*Calls “Place an order” (place_order on rooms)*"
+	expect.That(t, strings.HasPrefix(first, begins), "%s", first)
 	routed(&s.Process().Gate, s.now, threeStages()...)
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	text := drawn(copied.Attachments[0].Blocks.BlockSet)
@@ -313,7 +314,8 @@ func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 func TestNoTitlePassesForRingisWords(t *testing.T) {
 	steps := orderSteps(1)[:1]
 	marked := planned(t, steps, defaults)
-	first := sections(render(marked.Aggregate, marked.card(processCard), "ja", marked.now).Attachments[0].Blocks.BlockSet)[0]
+	m := render(marked.Aggregate, marked.card(processCard), "ja", marked.now)
+	first := sections(m.Attachments[0].Blocks.BlockSet)[0]
 	said, _, _ := strings.Cut(strings.Trim(first, "*"), "*")
 	steps[0].Mark = nil
 	s := planned(t, steps, defaults)

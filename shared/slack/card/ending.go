@@ -96,8 +96,8 @@ func (d drawing) ended() string {
 	if e.Again != nil {
 		again = fill(w.AskedIn, "channel", w.place(e.Again.Channel))
 	}
-	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(), "step", d.undecided(), "again", again,
-		"detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))
+	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(), "step", d.undecided(),
+		"again", again, "detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))
 }
 
 // place names a channel. Slack names no other conversation: people get a link there

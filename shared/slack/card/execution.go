@@ -245,8 +245,8 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) (out []str
 	return out
 }
 
-// StepNamed returns the number of the step that an error names by its id, or by the tool of what failed, on any surface:
-// a title is a model's words. Another detail stays as it is.
+// StepNamed returns the number of the step that an error names by its id, or by the tool of what failed, on any
+// surface: a title is a model's words. Another detail stays as it is.
 func StepNamed(locale string, a *task.Aggregate, e *task.Execution, detail string) string {
 	r := drawing{a: a}.attempt(e)
 	for _, s := range r.steps {

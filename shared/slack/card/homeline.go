@@ -17,8 +17,8 @@ import (
 
 const maxListSaid, maxListTitle = 60, 80 // the most that a line shows of a message and of a title, in characters
 
-// titleOf names a request by what its steps write, once that is known, or else by its title in a form. The title is older
-// than any correction, and others' words.
+// titleOf names a request by what its steps write, once that is known, or else by its title in a form. The title is
+// older than any correction, and others' words.
 func titleOf(a *task.Aggregate, w *askWords, form string) string {
 	d := drawing{w: wordsOf.In(w.Locale)}
 	if sum := d.sumOf(a); sum.Told() {
