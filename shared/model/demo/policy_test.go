@@ -112,6 +112,16 @@ func TestStepsDontChangeWhatThePolicySettles(t *testing.T) {
 	}
 }
 
+// Whoever approves the steps is told, too, that a month hasn't begun: its figures would be zeros.
+func TestStepsSayThatAMonthHasNotBegun(t *testing.T) {
+	for text, want := range map[string]string{"attendance for December 2099": "hasn't started", "2099年12月の勤怠": "まだ始まっていない",
+		"attendance for October": "", "9月の勤怠": ""} {
+		w := understood(t, text)
+		said := w.words.text("remarks", w)
+		expect.That(t, strings.Contains(said, want) && (want != "" || said == ""), "%s: %s", text, said)
+	}
+}
+
 // No date, condition, alternative or second item becomes a part of a name: 月末まで is no supplier.
 func TestAnOrderThatSaysMoreIsNotPlaced(t *testing.T) {
 	for _, text := range []string{"月末までにアクメに PC 3台 447,000円を発注して", "3営業日以内にアクメに PC 3台 447,000円を発注して",
