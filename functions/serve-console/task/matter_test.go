@@ -56,7 +56,7 @@ func testMatterWrong(t *testing.T, w *consoletest.World) {
 func testMatterRegistered(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	w.MatterAsked()
-	b.Get(w.TaskPage()).Says(t, 200, "契約 の決裁: 「 倉庫の賃貸 」", "¥3,600,000", "もう一度フォームから").
+	b.Get(w.TaskPage()).Says(t, 200, "「 契約 」の決裁: 「 倉庫の賃貸 」", "¥3,600,000", "もう一度フォームから").
 		Lacks(t, `<dt>内容</dt>`) // the request says it
 	expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusSeeOther)
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
@@ -65,6 +65,6 @@ func testMatterRegistered(t *testing.T, w *consoletest.World) {
 	b.Get(w.TaskPage()).Says(t, 200, number)
 	b.Get("/console/register?by=decisions").Says(t, 200, number, "決裁 倉庫の賃貸", "¥3,600,000", "鈴木")
 	b.Get("/console/register/file.csv?by=decisions").Holds(t, number, `"決裁","倉庫の賃貸"`, `"3600000","JPY"`)
-	b.Get("/console/register/"+number).Says(t, 200, number, "倉庫の賃貸", "契約 の決裁", "¥3,600,000", "鈴木", "在庫が").
+	b.Get("/console/register/"+number).Says(t, 200, number, "倉庫の賃貸", "「 契約 」の決裁", "¥3,600,000", "鈴木", "在庫が").
 		Lacks(t, "実行方針")
 }
