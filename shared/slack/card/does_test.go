@@ -314,8 +314,8 @@ func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 func TestNoTitlePassesForRingisWords(t *testing.T) {
 	steps := orderSteps(1)[:1]
 	marked := planned(t, steps, defaults)
-	m := render(marked.Aggregate, marked.card(processCard), "ja", marked.now)
-	first := sections(m.Attachments[0].Blocks.BlockSet)[0]
+	sent := render(marked.Aggregate, marked.card(processCard), "ja", marked.now)
+	first := sections(sent.Attachments[0].Blocks.BlockSet)[0]
 	said, _, _ := strings.Cut(strings.Trim(first, "*"), "*")
 	steps[0].Mark = nil
 	s := planned(t, steps, defaults)
