@@ -1129,7 +1129,7 @@ class Walk:
 
     def by_settings(self, act):
         """Whether an act is none that a gate without a rule has."""
-        kinds = ("stamp", "take_back", "send_back", "stand")
+        kinds = ("stamp", "take_back", "send_back", "give_back", "stand")
         return "unknown" if self.stages[act["stage"] - 1]["mode"] == "settings" and act["kind"] not in kinds else None
 
     def filed(self, act):
@@ -1139,10 +1139,10 @@ class Walk:
         return whole and (not files or act["kind"] == "stamp" and len(files) <= MOST_FILES)
 
     def lets_askers(self, act):
-        """Whether a stage lets an asker act: by the settings they may send back, and stamp if these allow it."""
+        """Whether a stage lets an asker act: by the settings they may send or give back, and stamp if these let them."""
         allowed = (act.get("found") or {}).get("allowed") or {}
         if self.stages[act["stage"] - 1]["mode"] == "settings":
-            return act["kind"] == "send_back" or bool(allowed.get("self"))
+            return act["kind"] in ("send_back", "give_back") or bool(allowed.get("self"))
         return act["kind"] == "answer" or self.objects(act)
 
     def objects(self, act):

@@ -328,7 +328,7 @@ func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 // WithStatus returns the index partition of what is listed as s. A request that rests without a task and waits is among
 // those that are drafted, since its listing stays as it is when a run takes it up.
 func WithStatus(tenant string, s Status) string {
-	if s == StatusWaits {
+	if s == StatusWaits || s == StatusReturned {
 		s = StatusDrafting
 	}
 	return AllOf(tenant) + "#" + string(s)

@@ -109,6 +109,10 @@ func (w *world) click() {
 		add("pick another draft", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.PickDraft(r.ID, rapid.SampledFrom([]string{"a", "b"}).Draw(w.rt, "team"), "方針", "別の案", by, p, now)
 		})
+		add("give prompt back", w.givesBack(r.ID, by, p))
+		add("edit prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Edit(r.ID, Edit{Content: "直した方針"}, by, p, now)
+		})
 		add("approve prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
 		})
@@ -116,6 +120,10 @@ func (w *world) click() {
 	for _, r := range a.Processes {
 		add("reject process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Reject(r.ID, "短く", by, p, now)
+		})
+		add("give process back", w.givesBack(r.ID, by, p))
+		add("edit process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Edit(r.ID, Edit{Steps: edited(r.Steps)}, by, p, now)
 		})
 		add("approve process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
@@ -161,6 +169,16 @@ func (w *world) stamp() {
 	if a.Head.Parked != nil {
 		w.decide("person: retry generation", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.RetryGeneration(by, policies[0], now)
+		})
+		return
+	}
+	if row := a.Returned(); row != nil {
+		e := Edit{Content: "直した方針"}
+		if p, steps := row.(*Process); steps {
+			e.Steps = edited(p.Steps)
+		}
+		w.decide("person: edit", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Edit(row.Asks().ID, e, person(requester), policies[0], now)
 		})
 		return
 	}
