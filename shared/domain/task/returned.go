@@ -46,9 +46,17 @@ func editable(row Gated) bool {
 	return kind == CardPrompt || kind == CardProcess && !again
 }
 
-// MayEdit returns nil if the policy or the steps with this id wait for an edit by this person, one of those whose own
-// request they are. It returns ErrNotFound, ErrNotAllowed, ErrNotLatest, ErrDecided or ErrNothingToRetry.
-func (a *Aggregate) MayEdit(id string, by aggregate.Actor, p aggregate.Policy) error {
+// StepsWith returns the steps of the version with this id, nil if there is none.
+func (a *Aggregate) StepsWith(id string) []Step {
+	if p, steps := a.gateOf(id).(*Process); steps {
+		return p.Steps
+	}
+	return nil
+}
+
+// AsksFor returns nil if the policy or the steps with this id are this person's own request, ErrNotFound or
+// ErrNotAllowed.
+func (a *Aggregate) AsksFor(id string, by aggregate.Actor, p aggregate.Policy) error {
 	row := a.gateOf(id)
 	switch {
 	case row == nil || !editable(row):
@@ -57,14 +65,23 @@ func (a *Aggregate) MayEdit(id string, by aggregate.Actor, p aggregate.Policy) e
 		return p.User == by.ID
 	}):
 		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
-	case p.Request(by) != nil:
-		return p.Request(by)
+	}
+	return p.Request(by)
+}
+
+// MayEdit returns nil if the policy or the steps with this id wait for an edit by this person. It returns the errors of
+// AsksFor, ErrDecided, ErrNotLatest or ErrMoved.
+func (a *Aggregate) MayEdit(id string, by aggregate.Actor, p aggregate.Policy) error {
+	if err := a.AsksFor(id, by, p); err != nil {
+		return err
+	}
+	switch row := a.gateOf(id); {
 	case a.Head.Ended != nil:
 		return a.ended()
 	case a.superseding(row) > 0:
 		return aggregate.ErrNotLatest{Latest: a.superseding(row)}
 	case a.Returned() != row:
-		return ErrNothingToRetry
+		return aggregate.ErrMoved
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func TestWhoMayEditWhatAndWhen(t *testing.T) {
 		}
 	}
 	with := edited(s.steps)
-	s.refused(edit(first, person(requester), with...), ErrNothingToRetry) // it waits for others
+	s.refused(edit(first, person(requester), with...), aggregate.ErrMoved) // it waits for others
 	s.do(s.giveBack(first, suzuki))
 	guest := person(requester)
 	guest.Guest = true
@@ -133,7 +133,7 @@ func TestWhoMayEditWhatAndWhen(t *testing.T) {
 	s.refused(edit(first, aggregate.System(), with...), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester})
 	s.refused(edit(first, guest, with...), aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest})
 	s.refused(edit(first, other, with...), aggregate.ErrNotAllowed{Rule: aggregate.RuleForeign})
-	s.refused(edit(s.load().Prompt().ID, person(requester), with...), ErrNothingToRetry) // that is approved
+	s.refused(edit(s.load().Prompt().ID, person(requester), with...), aggregate.ErrMoved) // that is approved
 	s.refused(edit(aggregate.NewID(), person(requester), with...), aggregate.ErrNotFound)
 
 	swapped := slices.Clone(with)
