@@ -86,10 +86,13 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
-	case aggregate.ActReject, aggregate.ActDeny:
+	case aggregate.ActReject, aggregate.ActDeny, aggregate.ActGiveBack:
 		no := decide.Reject
-		if x.Act == aggregate.ActDeny {
+		switch x.Act {
+		case aggregate.ActDeny:
 			no = decide.Deny
+		case aggregate.ActGiveBack:
+			no = decide.GiveBack
 		}
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
 	case aggregate.ActTakeBack:
