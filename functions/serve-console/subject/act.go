@@ -22,6 +22,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -289,6 +290,11 @@ func (x Asking) button(o aggregate.Offer) Button {
 		About: words.In("act_about", o.Act), Class: "button-danger"}
 	if o.Act == aggregate.ActReject {
 		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
+		if a, is := x.Of.(*task.Aggregate); is && a.MayGiveBack(o.ID) {
+			for _, way := range card.RejectionBySettings(x.Viewer.Locale).Ways {
+				b.Ways = append(b.Ways, wayOf(way))
+			}
+		}
 	}
 	switch o.Act {
 	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, task.ActRedraft,

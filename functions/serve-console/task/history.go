@@ -78,6 +78,9 @@ func (t History) News() bool {
 
 // doing says what Ringi does now; "" where it waits, and once something came of the request.
 func (t History) doing(words web.Texts) string {
+	if t.Status == task.StatusReturned {
+		return words.In("doing", "returned")
+	}
 	if t.Gate != nil || t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() || t.Ending+t.Parked != "" {
 		return ""
 	}

@@ -47,8 +47,8 @@ var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: 
 
 // EditForm is the form by which an asker edits a policy or steps, in Slack or on a page.
 type EditForm struct {
-	Reason, Means, Title, Save string
-	Parts                      []EditPart
+	Reason, Means, Title, Save, Yes, No string
+	Parts                               []EditPart
 }
 
 // EditPart is a policy, or one step.
@@ -68,7 +68,7 @@ type EditField struct {
 func EditFormOf(a *task.Aggregate, id, locale string, called func(user string) string,
 	said func(s string, most int) string) (f EditForm, ok bool) {
 	w, g := returnedWordsOf.In(locale), a.GateWith(id)
-	f = EditForm{Means: w.Means, Title: w.Title, Save: w.Save}
+	f = EditForm{Means: w.Means, Title: w.Title, Save: w.Save, Yes: w.Yes, No: w.No}
 	if g == nil {
 		return f, false
 	}
