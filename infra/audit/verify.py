@@ -614,6 +614,17 @@ class Execution(Claims):
             self.found.append("the %s is said to be version %s, its entry says %s" % (what, stamped["version"], d.get("version")))
         self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]), by(entries[0])))
         self.picked(what, stamped, d)
+        self.edited(what, action.removesuffix("approved") + "edited", stamped)
+
+    def edited(self, what, action, stamped):
+        editor, by = stamped.get("edited_by") or "", {}
+        for by in self.of(action, stamped["id"]):
+            if (by["details"].get("hash"), by["details"].get("version")) != (sha256(stamped["text"]), stamped["version"]):
+                self.found.append("the %s is not what was edited" % what)
+        if (by.get("actor_id") or "") != editor:
+            self.found.append("the %s is said to be edited by another person than its entry says" % what)
+        elif editor:
+            self.said.append("  edited by %s at %s, who asked for it" % (editor, by.get("timestamp")))
 
     def picked(self, what, stamped, approved):
         team, picker, by = stamped.get("team") or "", stamped.get("picked_by") or "", {}

@@ -72,9 +72,7 @@ func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 	if found {
 		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
 		if d.MayGiveBack(r.ID) {
-			form := RejectionBySettings(locale)
-			view.Submit, view.Blocks.BlockSet[1] = label(returnedWordsOf.In(locale).Send), section(form.Lead)
-			view.Blocks.BlockSet = append(view.Blocks.BlockSet, form.then(routeWordsOf.In(locale)))
+			view.Blocks.BlockSet = append(view.Blocks.BlockSet, RejectionBySettings(locale).then(routeWordsOf.In(locale)))
 		}
 		if r.Type != task.CardStep {
 			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(draw.w.ModalAnswer))

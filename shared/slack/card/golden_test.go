@@ -60,6 +60,7 @@ func looks(t *testing.T, locale string) map[string]any {
 	add("route_action_", anyOf(rejectedActions(t, locale)))
 	add("route_form_", anyOf(rejectionForms(t, locale)))
 	add("route_copy_", anyOf(copiesOnARoute(t, locale)))
+	add("returned_", returnedViews(t, locale))
 	ordered := reordered(received(t))
 	all["does_order_copy"] = copied(ordered, ordered.copyOf(suzuki, 1), locale)
 	all["does_home"] = homeOfEffects(t, locale)

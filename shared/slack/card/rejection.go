@@ -29,7 +29,7 @@ type Rejected struct {
 	// Of a gate under a rule.
 	Stage int
 	Asked string           // what the person saw was asked: circulation.Gate.AskedSum
-	Kind  circulation.Kind // SendBack, GiveBack or Deny; without a rule also empty, as SendBack
+	Kind  circulation.Kind // SendBack, GiveBack or Deny; without a rule GiveBack, or empty: sent back
 	As    string           // account of whom the person stands in for, if the form asked
 }
 
@@ -52,8 +52,10 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	}
 	r.Reason = value(ReasonBlock, ReasonInput)
 	if r.Stage == 0 {
-		r.Kind = circulation.Kind(value(ThenBlock, ThenInput))
-		return r, ok && (r.Kind == "" || r.Kind == circulation.SendBack || r.Kind == circulation.GiveBack)
+		if value(ThenBlock, ThenInput) == string(circulation.GiveBack) {
+			r.Kind = circulation.GiveBack
+		}
+		return r, ok
 	}
 	r.As = value(AsWhomBlock, AsWhomInput)
 	if r.Kind = circulation.Deny; mayFollow(r.Type) {
@@ -119,8 +121,7 @@ func wayBack(locale string) Way {
 // RejectionBySettings is RejectionOf a policy or steps without a rule: what was rejected is drafted anew or given back.
 func RejectionBySettings(locale string) RejectionForm {
 	w := returnedWordsOf.In(locale)
-	return RejectionForm{Lead: routeWordsOf.In(locale).Reason,
-		Ways: []Way{{circulation.SendBack, w.Anew, w.AnewAbout}, wayBack(locale)}}
+	return RejectionForm{Ways: []Way{{circulation.SendBack, w.Anew, w.AnewAbout}, wayBack(locale)}}
 }
 
 // rejectionOnRoute is RejectionModal for a gate under a rule. But for a step it asks what comes after.

@@ -37,7 +37,7 @@ const ReturnedCopy = "RETURNED#"
 type returnedWords struct {
 	IsReturned, IsEdited, IsOver, By, Waits, Next, Edited             string
 	Edit, OnPage, OnlyOnPage, Withdraw, CopyText, CopyOver            string
-	GiveBack, GiveBackAbout, Anew, AnewAbout, Send                    string // in a rejection's form
+	GiveBack, GiveBackAbout, Anew, AnewAbout                          string // in a rejection's form
 	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields string
 	Yes, No                                                           string
 	Misfits                                                           map[string]string // by tool.MisfitWhy
