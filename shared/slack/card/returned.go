@@ -213,7 +213,7 @@ func (d drawing) returned(v version) face {
 	}
 	switch row := d.a.Returned(); {
 	case v.next != nil:
-		return draw(red, w.IsEdited, fill(w.Next, "version", v.version+1))
+		return draw(grey, w.IsEdited, fill(w.Next, "version", v.version+1))
 	case row == nil || row.Asks().ID != v.id:
 		return d.withEnd(draw(grey, w.IsOver), v.kind, v.key)
 	}
