@@ -44,7 +44,8 @@ func (w *world) editing(user, kind, id, hash string, values map[string]string) i
 	for block, text := range values {
 		state[block] = map[string]any{card.EditInput: map[string]any{"type": "plain_text_input", "value": text}}
 	}
-	about := expect.Value(json.Marshal(card.Review{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID, Hash: hash}))(w.T)
+	of := card.Review{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID, Hash: hash}
+	about := expect.Value(json.Marshal(of))(w.T)
 	p["view"] = map[string]any{"id": "V1", "type": "modal", "callback_id": card.EditCallback,
 		"private_metadata": string(about), "state": map[string]any{"values": state}}
 	return w.post(p)
@@ -63,7 +64,8 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	}
 
 	inputs := map[string]string{}
-	f, _ := card.EditFormOf(w.Load(), p.ID, "ja", func(id string) string { return id }, func(s string, _ int) string { return s })
+	f, _ := card.EditFormOf(w.Load(), p.ID, "ja", func(id string) string { return id },
+		func(s string, _ int) string { return s })
 	to, number := "", ""
 	for _, x := range f.Parts[0].Fields {
 		inputs[x.ID] = x.Value
@@ -106,8 +108,9 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	ok := with(to, webapi.Alex)
 	w.quiet(w.editing(webapi.Sato, "process", p.ID, hash, ok), webapi.Sato)
 	n := w.Load().Process()
-	expect.That(t, n.Version == 2 && n.EditedBy == webapi.Sato && strings.Contains(string(n.Steps[0].ToolInput), webapi.Alex) &&
-		strings.Contains(string(n.Steps[0].ToolInput), `"value":3`) && n.Steps[0].Tool == "send_slack_dm", "%+v", n)
+	input := string(n.Steps[0].ToolInput)
+	expect.That(t, n.Version == 2 && n.EditedBy == webapi.Sato && strings.Contains(input, webapi.Alex) &&
+		strings.Contains(input, `"value":3`) && n.Steps[0].Tool == "send_slack_dm", "%+v", n)
 	w.quiet(w.editing(webapi.Sato, "process", p.ID, hash, ok), webapi.Sato) // a double click
 	w.told(w.editing(webapi.Sato, "process", p.ID, hash, inputs), webapi.Sato, "古いバージョン")
 	w.told(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato, "古いバージョン")
@@ -124,7 +127,8 @@ func TestAnAskerEditsAPolicyOrWithdraws(t *testing.T) {
 		expect.That(t, strings.Contains(out.Body, "8000"), "%s: %s", name, out.Body)
 	}
 	w.quiet(w.editing(webapi.Sato, "prompt", p.ID, hash, map[string]string{"edit_policy": "直した方針"}), webapi.Sato)
-	expect.That(t, w.Load().Prompt().Content == "直した方針" && w.Load().Prompt().EditedBy == webapi.Sato, "%+v", w.Load().Prompt())
+	is := w.Load().Prompt()
+	expect.That(t, is.Content == "直した方針" && is.EditedBy == webapi.Sato, "%+v", is)
 
 	w = newWorld(t, storetest.Start(t))
 	w.returned()

@@ -131,7 +131,8 @@ func (taskCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
 	t := a.(*task.Aggregate)
-	if c.CardType == task.CardOutcome && !strings.HasPrefix(c.Subject, card.ReturnedCopy) && c.Subject != declined(t) && (t.Head.Ended == nil || c.Subject != outcome) {
+	if c.CardType == task.CardOutcome && !strings.HasPrefix(c.Subject, card.ReturnedCopy) &&
+		c.Subject != declined(t) && (t.Head.Ended == nil || c.Subject != outcome) {
 		return card.Message{}, false
 	}
 	s.Locale = t.Language(s.Locale)

@@ -261,6 +261,7 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 	for _, o := range offers {
 		gate := o.Act == aggregate.ActApprove || o.Act == aggregate.ActReject
 		switch {
+		case o.Act == task.ActEdit: // it has a page of its own
 		case gate && t != nil:
 			out = append(out, x.along(t, o, whole)...)
 		case o.Act != aggregate.ActApprove || whole:

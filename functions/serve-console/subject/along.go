@@ -209,8 +209,8 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 
 // wayOf returns the button by which a reason is sent for what comes of it.
 func wayOf(way card.Way) Button {
-	act := map[circulation.Kind]aggregate.Act{circulation.SendBack: aggregate.ActReject, circulation.Deny: aggregate.ActDeny,
-		circulation.GiveBack: aggregate.ActGiveBack}[way.Kind]
+	act := map[circulation.Kind]aggregate.Act{circulation.SendBack: aggregate.ActReject,
+		circulation.Deny: aggregate.ActDeny, circulation.GiveBack: aggregate.ActGiveBack}[way.Kind]
 	return Button{Offer: aggregate.Offer{Act: act}, Label: way.Text, About: way.About}
 }
 

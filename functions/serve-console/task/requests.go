@@ -130,7 +130,8 @@ func called(s task.Status, why aggregate.Reason) task.Status {
 }
 
 var marks = map[task.Status]string{
-	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusReturned: "↩️", task.StatusNotDrafted: "⚠️", task.StatusRunning: "🔵",
+	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusReturned: "↩️", task.StatusNotDrafted: "⚠️",
+	task.StatusRunning: "🔵",
 	task.StatusToRetry: "⚠️", task.StatusFailed: "❌", task.StatusDone: "✅", task.StatusCancelled: "⬜",
 	denied: "❌", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
 }

@@ -4,6 +4,7 @@ package edit
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,10 @@ func (f Form) Made(ctx context.Context, from Store, a *task.Aggregate, id, local
 	if err != nil {
 		return made, nil, err
 	}
+	steps := a.StepsWith(id)
+	permissions = slices.DeleteFunc(permissions, func(p tenancy.ToolPermission) bool { // whose schemas nobody needs
+		return !slices.ContainsFunc(steps, func(s task.Step) bool { return s.Tool == p.ToolName })
+	})
 	builtin, err := tool.Builtin()
 	if err != nil {
 		return made, nil, err
@@ -85,7 +90,7 @@ func (f Form) Made(ctx context.Context, from Store, a *task.Aggregate, id, local
 			by.Seen = a.Request.Text
 		}
 	}
-	made.Steps, misfits, err = by.Edited(locale, a.StepsWith(id), f.Steps)
+	made.Steps, misfits, err = by.Edited(locale, steps, f.Steps)
 	made.Steps = tool.Marked(made.Steps, permissions)
 	if err == nil && len(misfits) == 0 && !card.StepsFit(made.Steps, "") {
 		misfits = []tool.Misfit{{Field: -1, Why: tool.MisfitTooLong}}

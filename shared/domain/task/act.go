@@ -39,7 +39,8 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, denied
 	case refused != nil:
 		return aggregate.Change{}, refused
-	case act.Kind == circulation.GiveBack && !a.MayGiveBack(id), act.Kind == circulation.SendBack && g.Ruled() && !versioned:
+	case act.Kind == circulation.GiveBack && !a.MayGiveBack(id),
+		act.Kind == circulation.SendBack && g.Ruled() && !versioned:
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
 	case act.Gives() && a.sum(row) != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
@@ -193,6 +194,7 @@ const (
 	ActRetryExecution  aggregate.Act = "retry_execution"
 	ActCancelExecution aggregate.Act = "cancel_execution"
 	ActCancelTask      aggregate.Act = "cancel_task"
+	ActEdit            aggregate.Act = "edit" // what was given back
 )
 
 // Offers returns what people may do on the task in its current state. Cards offer the same, except cancelling a task,
@@ -208,6 +210,10 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 			gate.Act = act
 			out = append(out, gate)
 		}
+	}
+	if row := a.Returned(); row != nil {
+		q := row.Asks()
+		out = append(out, aggregate.Offer{Act: ActEdit, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
 	}
 	if row := a.Choosing(); row != nil {
 		if !row.GateOver {

@@ -156,7 +156,8 @@ func (a *Aggregate) roundOf(row Gated) int {
 	return 0
 }
 
-// round returns which round of the steps a version is: 1, or one more for each version before that was sent or given back.
+// round returns which round of the steps a version is: 1, or one more for each version before that was sent or given
+// back.
 func (a *Aggregate) round(version int) int {
 	n := 1
 	for _, p := range a.Processes {

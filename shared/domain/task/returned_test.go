@@ -102,7 +102,8 @@ func TestAnEditGoesRoundAnew(t *testing.T) {
 	expect.That(t, s.last().Action == AuditProcessReturned && len(s.load().Process().Acts) == 2, "%+v", s.last())
 	s.do(s.edits(Edit{Steps: edited(s.steps)}))
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishProcessUnder(s.head.Run, a.Process().Steps, "", circulation.Rule{ID: "r1", Name: "すべて"}, s.settings, now)
+		rule := circulation.Rule{ID: "r1", Name: "すべて"}
+		return a.FinishProcessUnder(s.head.Run, a.Process().Steps, "", rule, s.settings, now)
 	})
 	p := s.load().Process()
 	expect.That(t, s.load().Unrouted() == Gated(p) && s.load().Generating() == (Generation{}), "%+v", p)
@@ -133,7 +134,7 @@ func TestWhoMayEditWhatAndWhen(t *testing.T) {
 	s.refused(edit(first, aggregate.System(), with...), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester})
 	s.refused(edit(first, guest, with...), aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest})
 	s.refused(edit(first, other, with...), aggregate.ErrNotAllowed{Rule: aggregate.RuleForeign})
-	s.refused(edit(s.load().Prompt().ID, person(requester), with...), aggregate.ErrMoved) // that is approved
+	s.refused(edit(s.load().Prompt().ID, person(requester), with...), aggregate.ErrMoved)
 	s.refused(edit(aggregate.NewID(), person(requester), with...), aggregate.ErrNotFound)
 
 	swapped := slices.Clone(with)

@@ -147,6 +147,9 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
 				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
 			}
+			if s.Returned() != nil { // beside the menu
+				want[card.Withdraw+" "+s.Head.TaskID] = 1
+			}
 			if e := s.Head.Ended; s.AsksAgain() && (e == nil || e.Again == nil) {
 				want[card.AskAgain+" "+s.Head.TaskID] = 1
 			}

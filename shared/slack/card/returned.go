@@ -98,8 +98,7 @@ func (w *returnedWords) part(locale string, s task.Step, earlier []task.Step, sa
 			fixed = append(fixed, said(x.Name, maxToolName)+" = "+said(x.Said, maxToolName))
 			continue
 		}
-		f := EditField{ID: editValue + strconv.Itoa(s.Order) + "_" + strconv.Itoa(n), Name: legible.Clip(x.Name, maxToolName),
-			Value: fmt.Sprint(x.Value)}
+		f := EditField{ID: editID(s.Order, n), Name: legible.Clip(x.Name, maxToolName), Value: fmt.Sprint(x.Value)}
 		switch x.Value.(type) {
 		case bool:
 			f.YesNo = true
@@ -117,8 +116,7 @@ func (w *returnedWords) part(locale string, s task.Step, earlier []task.Step, sa
 	return p
 }
 
-// ReadEdit reads the fields of the form: a policy's text, or values of steps, by order and number. Fields with other ids
-// are none of its.
+// ReadEdit reads the fields of the form: a policy's text, or values of steps, by order and number. Others are left out.
 func ReadEdit(fields map[string]string) (policy string, steps map[[2]int]string) {
 	steps = map[[2]int]string{}
 	for id, text := range fields {
@@ -180,7 +178,8 @@ func EditModal(a *task.Aggregate, r Review, locale string) (view slack.ModalView
 	}
 	about := metadata(Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash})
 	fields := slices.ContainsFunc(f.Parts, func(p EditPart) bool { return len(p.Fields) > 0 })
-	return modal(EditCallback, f.Title, f.Save, w.ModalClose, about, blocks...), ok && fields && len(blocks) <= maxEditBlocks
+	view = modal(EditCallback, f.Title, f.Save, w.ModalClose, about, blocks...)
+	return view, ok && fields && len(blocks) <= maxEditBlocks
 }
 
 const maxOneLine = 60 // units of a value whose field has one line
@@ -207,24 +206,27 @@ func (w *returnedWords) field(x EditField) slack.Block {
 // returned draws a version that was given back to whoever asked.
 func (d drawing) returned(v version) face {
 	w, r := returnedWordsOf.In(d.w.Locale), d.routeOf(&v)
-	by := fill(w.By, "who", d.w.mention(v.gate.RejectedBy), "reason", or(inline(v.gate.RejectionReason, maxReason), d.w.None))
+	by := d.returnedBy(&v.gate)
 	draw := func(colour, ending string, lines ...string) face {
 		return d.showing(v, colour, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
 	switch row := d.a.Returned(); {
 	case v.next != nil:
-		return draw(grey, w.IsEdited, fill(w.Next, "version", v.version+1))
+		return draw(red, w.IsEdited, fill(w.Next, "version", v.version+1))
 	case row == nil || row.Asks().ID != v.id:
 		return d.withEnd(draw(grey, w.IsOver), v.kind, v.key)
 	}
-	f := draw(yellow, w.IsReturned, fill(w.Waits, "who", d.asksIt(&v))).with(d.edits(v.kind, v.id)...).with(d.version(v.version))
+	askers := d.route(&v.gate, false).asked(v.gate.Askers, maxPath)
+	f := draw(yellow, w.IsReturned, fill(w.Waits, "who", askers)).with(d.edits(v.kind, v.id)...).
+		with(d.version(v.version))
 	f.text += ": " + d.matter(&v)
 	return f
 }
 
-// asksIt names those whose own request a version is.
-func (d drawing) asksIt(v *version) string {
-	return d.route(&v.gate, false).asked(v.gate.Askers, maxPath)
+// returnedBy says who gave something back, and why.
+func (d drawing) returnedBy(g *aggregate.Gate) string {
+	return fill(returnedWordsOf.In(d.w.Locale).By, "who", d.w.mention(g.RejectedBy), "reason",
+		or(inline(g.RejectionReason, maxReason), d.w.None))
 }
 
 // edits returns the buttons by which whoever asked edits or withdraws what was given back to them.
@@ -257,7 +259,8 @@ func (d drawing) edited(by string, version int) []slack.Block {
 	if by == "" {
 		return nil
 	}
-	return []slack.Block{contextLine(fill(returnedWordsOf.In(d.w.Locale).Edited, "version", version, "who", d.w.mention(by)))}
+	w := returnedWordsOf.In(d.w.Locale)
+	return []slack.Block{contextLine(fill(w.Edited, "version", version, "who", d.w.mention(by)))}
 }
 
 // returnedTo is the message by which one of the askers learns that something was given back to them. Once that waits no
@@ -273,7 +276,6 @@ func returnedTo(a *task.Aggregate, key string, s tenancy.Settings, link string, 
 	}
 	q, g := row.Asks(), a.GateAt(key)
 	text := fill(w.CopyText, "title", title)
-	by := fill(w.By, "who", d.w.mention(g.RejectedBy), "reason", or(inline(g.RejectionReason, maxReason), d.w.None))
-	return face{text, yellow, sectioned("*" + text + "*" + opens(link, asks))}.with(section(by)).
+	return face{text, yellow, sectioned("*" + text + "*" + opens(link, asks))}.with(section(d.returnedBy(g))).
 		with(d.edits(q.Kind, q.ID)...).with(contextLine(w.Means)).message()
 }
