@@ -30,7 +30,7 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 	sato.Get("/console/tasks").Holds(t, "依頼者の修正待ち", "宛先を直してください")
 	consoletest.Harmless(t, path, sato.Get(path))
 	sato.Get(path).Holds(t, "締め切りは金曜です。", "ステップの追加・削除・並べ替え", `name="edit_1_1"`, "🔒")
-	sato.In("en").Get(path).Holds(t, "Send the edit")
+	w.As(webapi.Sato).In("en").Get(path).Holds(t, "Send the edit")
 	expect.That(t, suzuki.Get(path).Status != http.StatusOK, "an approver has the form")
 	w.As(webapi.Alex).Get(path).Says(t, http.StatusNotFound)
 
