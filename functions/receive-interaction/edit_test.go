@@ -90,7 +90,7 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 		wants      string
 	}{
 		"a text in place of a number": {webapi.Sato, hash, with(number, "三"), number + `":"数値で入力してください。`},
-		"nobody's id":                 {webapi.Sato, hash, with(to, "経理部"), to + `":"この値は使えません`},
+		"nobody's id":                 {webapi.Sato, hash, with(to, "経理部"), to + `":"書き方が違います`},
 		"a field of another step":     {webapi.Sato, hash, with("edit_2_0", "x"), "フォームは古く"},
 		"a field left out":            {webapi.Sato, hash, less, "フォームは古く"},
 		"of what was not shown":       {webapi.Sato, "other", inputs, "状態が変わりました"},

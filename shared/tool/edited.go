@@ -23,7 +23,7 @@ type Misfit struct {
 	Order, Field int
 	Name         string // of the field, for people; empty: of none
 	Why          MisfitWhy
-	Limit        string // of MisfitLimit: what the tool says
+	Limit        string // of MisfitLimit what the tool says, of MisfitForm an example
 }
 
 // MisfitWhy is a code for which forms have a sentence.
@@ -33,6 +33,7 @@ const (
 	MisfitNumber  MisfitWhy = "number"  // it must be a number
 	MisfitBool    MisfitWhy = "bool"    // it must be true or false
 	MisfitLimit   MisfitWhy = "limit"   // it is not what the tool takes
+	MisfitForm    MisfitWhy = "form"    // it is not written as the value before, which Limit has
 	MisfitTool    MisfitWhy = "tool"    // the tenant doesn't allow the tool any more
 	MisfitTooLong MisfitWhy = "toolong" // the steps have become too long
 	MisfitPolicy  MisfitWhy = "policy"  // the policy is empty or longer than a card shows: see task.MaxPolicy
@@ -119,6 +120,9 @@ func misfitsOf(order int, found []schema.Problem, fields []explain.Input) (out [
 			return len(f.Path) >= len(problem.Path) && slices.Equal(f.Path[:len(problem.Path)], problem.Path)
 		}); i >= 0 && len(problem.Path) > 0 {
 			m.Field, m.Name = i, fields[i].Name
+			if was, text := fields[i].Value.(string); text && strings.HasPrefix(problem.Message, "pattern: ") {
+				m.Why, m.Limit = MisfitForm, was
+			}
 		}
 		out = append(out, m)
 	}

@@ -99,7 +99,7 @@ func TestWhatDoesNotFitIsNotSaved(t *testing.T) {
 		"JSON for a number":      {number, `{"$ref":"step-1.result.count"}`, tool.MisfitNumber},
 		"no number":              {number, "NaN", tool.MisfitNumber},
 		"a choice that isn't":    {at["1 status"], "休職", tool.MisfitLimit},
-		"no id of a person":      {at["2 recipient"], "経理部", tool.MisfitLimit},
+		"no id of a person":      {at["2 recipient"], "経理部", tool.MisfitForm},
 		"a text beyond its most": {at["2 text"], strings.Repeat("長", 100_000), tool.MisfitLimit},
 	} {
 		_, misfits, err := p.Edited("ja", was, with(func(x tool.Typed) { x[c.at] = c.text }))

@@ -46,7 +46,7 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 		form.Set(name, value)
 		return form
 	}
-	sato.Post(path, with(to, "経理部")).Says(t, http.StatusUnprocessableEntity).Holds(t, "経理部", "この値は使えません",
+	sato.Post(path, with(to, "経理部")).Says(t, http.StatusUnprocessableEntity).Holds(t, "経理部", "書き方が違います",
 		"締め切りは月曜です。", `aria-invalid="true"`)
 	for name, form := range map[string]url.Values{"another step's": with("edit_9_0", "x"), "stale": with("hash", "other")} {
 		got := sato.Post(path, form)
