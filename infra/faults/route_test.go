@@ -74,7 +74,7 @@ func givenBack() scenario {
 		d.Card(first, "👉 いま: 経理")
 		d.reject(webapi.Tanaka, first, "reject_process", "在籍中の人だけにして", circulation.GiveBack)
 		d.Card(first, "差し戻し: 依頼者の修正待ち")
-		d.edits(webapi.Sato, first, map[string]any{"edit_1_0": "営業部"})
+		d.edits(webapi.Sato, first, map[string]any{"edit_1_1": "all"})
 		d.stamps(webapi.Suzuki, second, 1)
 		d.stamps(webapi.Tanaka, second, 2)
 		d.stamps(webapi.Alex, second, 3)
