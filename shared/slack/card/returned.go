@@ -217,8 +217,11 @@ func (d drawing) returned(v version) face {
 		return d.withEnd(draw(grey, w.IsOver), v.kind, v.key)
 	}
 	askers := d.route(&v.gate, false).asked(v.gate.Askers, maxPath)
-	f := draw(yellow, w.IsReturned, fill(w.Waits, "who", askers)).with(d.edits(v.kind, v.id)...).
-		with(d.version(v.version))
+	f := draw(yellow, w.IsReturned, fill(w.Waits, "who", askers))
+	if !d.beneath { // whoever approves has no button; each asker has a message of their own
+		f = f.with(d.edits(v.kind, v.id)...)
+	}
+	f = f.with(d.version(v.version))
 	f.text += ": " + d.matter(&v)
 	return f
 }

@@ -58,6 +58,16 @@ func TestAFormHasAFieldForEachValue(t *testing.T) {
 	expect.Same(t, map[[2]int]string{{5, 0}: "x", {-1, -2}: "w"}, steps)
 }
 
+// An approver's copy says where it stands, without the asker's buttons.
+func TestACopyForApproversHasNoButtonToEdit(t *testing.T) {
+	s := process(received(t)).giveBack()
+	c := *s.card(processCard)
+	c.User = approver.ID
+	text := jsonOf(card.Copy(s.Aggregate, &c, defaults, "", s.now))
+	expect.That(t, strings.Contains(text, "依頼者の修正待ち") && !strings.Contains(text, "edit_process") &&
+		!strings.Contains(text, card.Withdraw), "%s", text)
+}
+
 // What Slack's dialogs can't hold is edited in the console: its card leads there, or says so where there is none.
 func TestWhatADialogCantHoldIsEditedOnThePage(t *testing.T) {
 	for _, locale := range language.All {
