@@ -18,6 +18,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/tool"
 )
@@ -74,6 +75,11 @@ func givenBack() scenario {
 		d.Card(first, "👉 いま: 経理")
 		d.reject(webapi.Tanaka, first, "reject_process", "在籍中の人だけにして", circulation.GiveBack)
 		d.Card(first, "差し戻し: 依頼者の修正待ち")
+		d.Eventually("whoever asked is told", func() bool {
+			return slices.ContainsFunc(d.Load().Copies, func(c *aggregate.Card) bool {
+				return strings.HasPrefix(c.Subject, card.ReturnedCopy) && c.State == aggregate.CardPosted
+			})
+		})
 		d.edits(webapi.Sato, first, map[string]any{"edit_1_1": "all"})
 		d.stamps(webapi.Suzuki, second, 1)
 		d.stamps(webapi.Tanaka, second, 2)
