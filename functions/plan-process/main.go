@@ -186,7 +186,7 @@ func (h *Handler) make(
 		Tools:     tools, Forbidden: forbidden,
 		Requester: a.Head.Requester, Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run,
 		Fits: func(steps []task.Step, remarks string) bool {
-			return card.StepsFit(marked(steps, permissions), remarks)
+			return card.StepsFit(tool.Marked(steps, permissions), remarks)
 		},
 	}
 	for _, p := range a.Processes {
@@ -195,20 +195,7 @@ func (h *Handler) make(
 		}
 	}
 	steps, remarks, usage, err := model.Plan(ctx, g, input)
-	return plan{marked(steps, permissions), remarks}, usage, err
-}
-
-// marked returns steps with the marks of the tools that write. A model neither sees nor writes marks.
-func marked(steps []task.Step, permissions []tenancy.ToolPermission) []task.Step {
-	steps = slices.Clone(steps)
-	for i, s := range steps {
-		for _, p := range permissions {
-			if p.ToolName == s.Tool && s.Access == aggregate.Write {
-				steps[i].Mark = p.Mark
-			}
-		}
-	}
-	return steps
+	return plan{tool.Marked(steps, permissions), remarks}, usage, err
 }
 
 // allowed returns the catalog without the tools that the tenant forbids, and with the MCP tools that an administrator

@@ -13,6 +13,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
+	"ringi/shared/decide/edit"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -57,6 +58,7 @@ type Store interface {
 	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
 	MoveChannel(ctx context.Context, tenant, was string, m tenancy.Moved) error
 	decide.InboxStore
+	edit.Store
 }
 
 type Slack interface {
@@ -253,6 +255,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	case card.AskAgain:
 		h.askAgain(ctx, c)
 		return inbound.OK(), nil
+	case card.Withdraw:
+		h.askWithdraw(ctx, c)
+		return inbound.OK(), nil
 	}
 	b, ok := decide.Buttons()[a.ActionID]
 	if a.ActionID == card.Redraft {
@@ -272,6 +277,7 @@ type press func(ctx context.Context, c click, kind aggregate.CardType, hash stri
 func (h *Handler) presses() map[string]press {
 	return map[string]press{
 		"approve": h.approve, "reject": h.ask, "review": h.review, "route": h.route, takesBack: h.takeBack,
+		"edit": h.openEdit,
 	}
 }
 
@@ -327,6 +333,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.pick(ctx, p)
 	case card.ProposalCallback:
 		return h.propose(ctx, p)
+	case card.EditCallback:
+		return h.edited(ctx, p)
 	case card.CloseConversationCallback:
 		return h.closeConversation(ctx, p)
 	}

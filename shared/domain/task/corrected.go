@@ -301,9 +301,12 @@ func (c *change) repeat(a *Aggregate) {
 	c.beginProcess(a.Prompt(), a.Process().Version+1, a.Process().Version)
 }
 
-// RepeatedPolicy returns the version whose content the newest policy has again; nil if that is drafted.
+// RepeatedPolicy returns the version whose content the newest policy has again, or that itself if one of its askers
+// wrote it; nil if that is drafted.
 func (a *Aggregate) RepeatedPolicy() *Prompt {
-	if p := a.Prompt(); p != nil && p.Repeats > 0 {
+	if p := a.Prompt(); p != nil && p.EditedBy != "" {
+		return p
+	} else if p != nil && p.Repeats > 0 {
 		return aggregate.Find(a.Prompts, PromptKey(p.Repeats))
 	}
 	return nil
@@ -311,7 +314,9 @@ func (a *Aggregate) RepeatedPolicy() *Prompt {
 
 // RepeatedSteps is RepeatedPolicy for the steps.
 func (a *Aggregate) RepeatedSteps() *Process {
-	if p := a.Process(); p != nil && p.Repeats > 0 {
+	if p := a.Process(); p != nil && p.EditedBy != "" {
+		return p
+	} else if p != nil && p.Repeats > 0 {
 		return aggregate.Find(a.Processes, ProcessKey(p.Repeats))
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 // BeginPrompt begins the next version, unless the commit that asked for it did. It relies on the previous version being
 // rejected. If a row that was not rejected exists, nothing changes.
 func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || a.Task == nil || !begins(a.Prompts) {
+	if err := a.working(run); err != nil || a.Task == nil || !begins(a.Prompts) || a.Returned() != nil {
 		return aggregate.Change{}, err
 	}
 	c, version := a.begin(now), 1
@@ -30,7 +30,8 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error
 // BeginProcess is BeginPrompt for the steps. It relies on the approved prompt.
 func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, error) {
 	prompt := a.Prompt()
-	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved || !begins(a.Processes) {
+	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved ||
+		!begins(a.Processes) || a.Returned() != nil {
 		return aggregate.Change{}, err
 	}
 	c, version := a.begin(now), 1
@@ -145,7 +146,7 @@ func (a *Aggregate) Generating() Generation {
 		return Generation{Layer: L1}
 	case p != nil && p.Status == aggregate.Generating:
 		return Generation{L2, p.Version}
-	case q != nil && q.Status == aggregate.Generating && len(q.Steps) == 0:
+	case q != nil && q.Status == aggregate.Generating && (len(q.Steps) == 0 || q.EditedBy != "" && q.Terms.Rule == nil):
 		return Generation{L3, q.Version}
 	}
 	return Generation{}

@@ -221,6 +221,8 @@ type Prompt struct {
 	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
 	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version, if any
 	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
+	// EditedBy is the asker who made it of the version that was given back to them; empty: nobody did.
+	EditedBy string `json:"edited_by,omitempty"`
 	// CostLimit is the task's cost limit if it was reached when the contest ended, else 0.
 	CostLimit aggregate.MicroUSD `json:"cost_limit_micro_usd,omitempty"`
 	CreatedAt time.Time          `json:"created_at"`
@@ -235,6 +237,7 @@ type Process struct {
 	PromptID  string           `json:"prompt_id"`
 	Version   int              `json:"version"`
 	Repeats   int              `json:"repeats,omitempty"` // as a policy's
+	EditedBy  string           `json:"edited_by,omitempty"`
 	Steps     []Step           `json:"steps"`
 	Remarks   string           `json:"remarks,omitempty"` // the model's answer to earlier reasons for rejection
 	Usage     *aggregate.Usage `json:"usage,omitempty"`

@@ -35,6 +35,7 @@ type version struct {
 	others   int           // number of drafts that people may pick instead
 	replaced string        // who picked the next version in place of this one, and which
 	repeated bool          // the next version has the same content: the text that was to be drafted anew was declined
+	byHand   bool          // one of the askers wrote it
 }
 
 // told reports whether it is known what steps or a call do.
@@ -70,6 +71,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if i > 0 && p.Repeats == 0 {
 				v.since = d.since(i)
 			}
+			v.note, v.byHand = d.edited(p.EditedBy, p.Version), p.EditedBy != ""
 			v.steps, v.sum, v.remarks = p.Steps, explain.SumUp(d.w.Locale, p.Steps), p.Remarks
 			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Matter() == nil && d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
@@ -103,7 +105,8 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
-	v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
+	v.body, v.others, v.last = d.prose(p.Content, most), len(p.Others()), d.a.Last(p)
+	v.note, v.byHand = append(d.contested(p), d.edited(p.EditedBy, p.Version)...), p.EditedBy != ""
 	if v.made = p.Content != ""; v.made && !d.settled && (p.Terms.ApprovalRequired || p.Gate.Ruled()) {
 		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))
 	}
@@ -160,6 +163,9 @@ func (d drawing) gate(v version) face {
 	case aggregate.Approved:
 		return d.approved(v, r)
 	case aggregate.Rejected:
+		if v.gate.GivenBack() {
+			return d.returned(v)
+		}
 		return d.rejected(v)
 	case aggregate.Expired:
 		return d.closed(v, w.IsExpired)
@@ -190,6 +196,9 @@ func (d drawing) unasked(v version, over bool) face {
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		f := d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)).with(d.changed()...)
 		return d.parked(f, "").with(d.version(v.version))
+	}
+	if v.byHand && v.made { // its gate opens next
+		return d.showing(v, yellow, "").with(divider()).with(d.waitNote()...).with(d.version(v.version))
 	}
 	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.changed()...).with(d.waitNote()...)
 	if v.takes {
