@@ -227,18 +227,21 @@ func TestOnlyFunctionsThatThinkLinkModels(t *testing.T) {
 	expect.That(t, functions == len(thinking), "%d of %v are there", functions, thinking)
 }
 
-// The SDK's client of Lambda prepares all shapes of that API at each start. Only functions that read a streamed answer,
-// which shared/runtime/outbound can't, link it.
-func TestOnlyCallersOfTheSandboxLinkTheClientOfLambda(t *testing.T) {
-	var links []string
+// The SDK's clients of these services prepare all shapes of their APIs at each start. Only functions link them that
+// need what shared/runtime/outbound can't read, a streamed answer, or that sign.
+func TestClientsThatSlowAStartAreLinkedByFewFunctions(t *testing.T) {
+	want := map[string][]string{"lambda": {"run-action", "run-round"}, "kms": {"seal-audit"}}
+	links := map[string][]string{}
 	for _, p := range expect.Value(packages())(t) {
 		folder, function := strings.CutPrefix(p.ImportPath, "ringi/functions/")
-		if function && !strings.Contains(folder, "/") && slices.Contains(p.Deps,
-			"github.com/aws/aws-sdk-go-v2/service/lambda") {
-			links = append(links, folder)
+		for service := range want {
+			if function && !strings.Contains(folder, "/") && slices.Contains(p.Deps,
+				"github.com/aws/aws-sdk-go-v2/service/"+service) {
+				links[service] = append(links[service], folder)
+			}
 		}
 	}
-	expect.Same(t, []string{"run-action", "run-round"}, links)
+	expect.Same(t, want, links)
 }
 
 // The functions that Slack waits for read and store objects by shared/store/large. The SDK's client of S3 is a tenth of

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -39,8 +38,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := store.OpenConversations(cfg, env.Table)
-	held := vault.New(store.TasksOf(rows.KindStore.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg),
-		KeyID: env.CredentialsKeyID})
+	held := vault.New(store.TasksOf(rows.KindStore.Store), vault.EnvelopeAt(cfg, env.CredentialsKeyID))
 	files := large.OpenVersions(cfg, env.ResultsBucket)
 	files.Living = rows.Living
 	return &Handler{

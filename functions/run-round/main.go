@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -66,7 +65,7 @@ func modelsOf(w provider.Wires) func(own []tenancy.ModelPrice) round.Models {
 
 // newReads calls MCP servers only: members have none of Ringi's own tools.
 func newReads(cfg aws.Config, env environment, s *store.Store) round.Source {
-	credentials, out := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID}),
+	credentials, out := vault.New(s, vault.EnvelopeAt(cfg, env.CredentialsKeyID)),
 		outbound.Allowing(env.OutboundAllow).Client()
 	credentials.Outbound = out.Transport
 	return round.Source{Rows: s, Credentials: credentials, Client: mcp.Client{HTTP: out}, Now: time.Now}

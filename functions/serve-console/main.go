@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/console"
@@ -89,7 +88,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 
 // connections connects the vendors whose addresses the environment has.
 func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *bots.Keys) integrations.Connections {
-	held := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
+	held := vault.New(rows, vault.EnvelopeAt(cfg, env.CredentialsKeyID),
 		vault.FreeeOAuth("", cmp.Or(env.FreeeTokenURL, vault.FreeeTokenURL)), vault.GoogleOAuth("",
 			cmp.Or(env.GoogleTokenURL, vault.GoogleTokenURL)))
 	out := outbound.Allowing(env.OutboundAllow).Client()

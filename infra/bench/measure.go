@@ -32,7 +32,7 @@ var bareOf = map[string]string{
 	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
 	"request-approval": "dynamodb-sfn", "relay-changes": "dynamodb-sfn-sqs", "sweep-tasks": "dynamodb-sfn-sqs",
 	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",
-	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-kms-models-mcp",
+	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-models-mcp",
 	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb",
 	"expire-results": "dynamodb",
 	"answer-message": "dynamodb-models", "fetch-source": "dynamodb", "run-action": "dynamodb", "give-up": "dynamodb",

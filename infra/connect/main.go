@@ -38,7 +38,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -117,7 +116,7 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 			strings.Join(providers, ", "))
 	}
 	rows := store.NewTasks(dynamodb.NewFromConfig(cfg), *table)
-	o.vault = vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key})
+	o.vault = vault.New(rows, vault.EnvelopeAt(cfg, *key))
 	o.tenant, o.provider = aggregate.TenantID(o.team), provider
 	o.by = aggregate.Actor{Type: aggregate.ActorUser, ID: *by, Team: o.team}
 	if decide != nil {

@@ -266,9 +266,8 @@ func newWorkspace(t *testing.T, team string) *workspace {
 func sealing(t *testing.T, team string) *workspace {
 	t.Helper()
 	w := newWorkspace(t, team)
-	w.keys.KMS = kms.NewFromConfig(w.Config)
 	made := expect.Value(kms.NewFromConfig(w.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
-	w.keys.KeyID = *made.KeyMetadata.Arn
+	w.keys = vault.EnvelopeAt(w.Config, *made.KeyMetadata.Arn)
 	w.flags = append(w.flags, "-key", w.keys.KeyID)
 	return w
 }

@@ -34,6 +34,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
+	"ringi/shared/secret/vault"
 	"ringi/shared/store/large"
 )
 
@@ -242,6 +243,10 @@ func calls() map[string]func(context.Context, aws.Config) error {
 			_, err := kms.NewFromConfig(c).Decrypt(ctx, &kms.DecryptInput{CiphertextBlob: []byte("x")})
 			return err
 		},
+		"an envelope": func(ctx context.Context, c aws.Config) error {
+			_, err := vault.EnvelopeAt(c, "k").Seal(ctx, "t", "freee", []byte("x"))
+			return err
+		},
 		"Secrets Manager": func(ctx context.Context, c aws.Config) error {
 			_, err := secretsmanager.NewFromConfig(c).GetSecretValue(ctx,
 				&secretsmanager.GetSecretValueInput{SecretId: aws.String("x")})
@@ -323,6 +328,11 @@ func TestWhatAWSRefusesForGood(t *testing.T) {
 		{"KMS", json10(400, "DisabledException"), explain.Internal},
 		{"KMS", json10(500, "KMSInternalException"), explain.Unavailable},
 		{"KMS", json10(503, "DependencyTimeoutException"), explain.Unavailable},
+		{"an envelope", json10(400, "AccessDeniedException"), explain.Internal},
+		{"an envelope", json10(400, "com.amazonaws.kms#DisabledException"), explain.Internal},
+		{"an envelope", json10(400, "ThrottlingException"), explain.Unavailable},
+		{"an envelope", json10(500, "KMSInternalException"), explain.Unavailable},
+		{"an envelope", json10(503, "DependencyTimeoutException"), explain.Unavailable},
 		{"Secrets Manager", json10(400, "AccessDeniedException"), explain.Internal},
 		{"Secrets Manager", json10(500, "InternalServiceError"), explain.Unavailable},
 		{"Lambda", restJSON(403, "AccessDeniedException"), explain.Internal},

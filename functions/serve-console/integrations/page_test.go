@@ -43,9 +43,8 @@ func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 	server := httptest.NewServer(w.vendors.Handler())
 	t.Cleanup(server.Close)
 	w.at = server.URL
-	keys := kms.NewFromConfig(db.Config)
-	made := expect.Value(keys.CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
-	held := vault.New(w.Store, vault.Envelope{KMS: keys, KeyID: *made.KeyMetadata.Arn},
+	made := expect.Value(kms.NewFromConfig(db.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
+	held := vault.New(w.Store, vault.EnvelopeAt(db.Config, *made.KeyMetadata.Arn),
 		vault.FreeeOAuth("", w.at+"/freee/token"), vault.GoogleOAuth("", w.at+"/google/token"))
 	out := outbound.Allowing(strings.TrimPrefix(w.at, "http://")).Client()
 	held.Outbound, held.Now = out.Transport, w.Now

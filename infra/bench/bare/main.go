@@ -1,6 +1,6 @@
 // Command bare is a Lambda function without its work: it makes clients, reads the Slack secret if it needs it, and
 // echoes events. Functions are measured beside it, so it links the clients whose build tags it is compiled with, and
-// only those: dynamodb, kms, mcp, models, secret, sfn, slack, sqs.
+// only those: dynamodb, mcp, models, secret, sfn, slack, sqs.
 package main
 
 import (

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -310,7 +309,7 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 		t.Fatalf("answered %d %s", code, body)
 	}
 	connected := expect.Value(like.Store.Integration(t.Context(), aggregate.TenantID(stranger), tenancy.SlackProvider))(t)
-	sealed := vault.Envelope{KMS: kms.NewFromConfig(like.S.AWS), KeyID: like.S.KeyID}
+	sealed := vault.EnvelopeAt(like.S.AWS, like.S.KeyID)
 	connected.Credentials = expect.Value(sealed.SealCredential(t.Context(), aggregate.TenantID(stranger),
 		tenancy.SlackProvider, vault.Credential{AccessToken: like.S.BotToken}))(t) // the sandbox knows one token
 	expect.Value(like.Store.SaveIntegration(t.Context(), connected,

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
@@ -47,7 +46,7 @@ func rows(s *stack.Stack) *store.TaskStore {
 }
 
 func credentials(s *stack.Stack) vault.Vault {
-	return vault.New(rows(s), vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
+	return vault.New(rows(s), vault.EnvelopeAt(s.AWS, s.KeyID))
 }
 
 // setup is the actor who prepares a stack. Changing settings or connecting a provider needs an actor, and the audit log

@@ -276,7 +276,7 @@ type Function struct {
 
 // FunctionAt returns the function with that name.
 func FunctionAt(cfg aws.Config, name string) *Function {
-	return &Function{name: name, lambda: ServiceAt(cfg, "Lambda", said)}
+	return &Function{name: name, lambda: ServiceAt(cfg, "Lambda", JSONError)}
 }
 
 // PatientFunction is At for a function that takes longer to answer than AWS's services do: only the context bounds a
@@ -324,10 +324,14 @@ func (f *Function) invoke(ctx context.Context, kind string, in any) ([]byte, err
 	return answer, nil
 }
 
-// said reads an error of Lambda's.
-func said(header http.Header, body []byte) (code, message string) {
-	var in struct{ Message string }
+// JSONError is the ErrorReader of services that answer in JSON. Some have the code in the body, and a namespace before
+// it.
+func JSONError(header http.Header, body []byte) (code, message string) {
+	var in struct {
+		Type    string `json:"__type"`
+		Message string // or in lower case
+	}
 	_ = json.Unmarshal(body, &in)
-	code, _, _ = strings.Cut(header.Get("X-Amzn-Errortype"), ":")
-	return code, in.Message
+	code, _, _ = strings.Cut(cmp.Or(header.Get("X-Amzn-Errortype"), in.Type), ":")
+	return code[strings.Index(code, "#")+1:], in.Message
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
@@ -64,7 +63,7 @@ func Open(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
 // New is Open, but also returns the keys.
 func New(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
 	timeout time.Duration) (*Keys, *slackapi.Client) {
-	sealed := vault.New(rows, vault.Envelope{KMS: late(cfg), KeyID: key.CredentialsKeyID})
+	sealed := vault.New(rows, vault.EnvelopeAt(cfg, key.CredentialsKeyID))
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
 	c.Follow(rows.Channels)
@@ -76,26 +75,6 @@ func New(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
 func (k *Keys) Token(ctx context.Context, tenant string) (string, error) {
 	token, _, err := k.Bot(slackapi.For(ctx, tenant))
 	return token, err
-}
-
-// lateKMS makes the client at its first call. Most environments only ever serve the deployment's own workspace, and
-// should not start more slowly because of a client that they don't need.
-type lateKMS func() *kms.Client
-
-func late(cfg aws.Config) lateKMS {
-	return sync.OnceValue(func() *kms.Client { return kms.NewFromConfig(cfg) })
-}
-
-// GenerateDataKey makes the client at its first use, then calls KMS.
-func (l lateKMS) GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput,
-	opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
-	return l().GenerateDataKey(ctx, in, opts...)
-}
-
-// Decrypt makes the client at its first use, then calls KMS.
-func (l lateKMS) Decrypt(ctx context.Context, in *kms.DecryptInput,
-	opts ...func(*kms.Options)) (*kms.DecryptOutput, error) {
-	return l().Decrypt(ctx, in, opts...)
 }
 
 // Bot returns the token for the context's tenant, and Slack's address.

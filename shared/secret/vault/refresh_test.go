@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/smithy-go"
 
 	"ringi/infra/local/vendors"
@@ -178,13 +176,12 @@ func testCrash(t *testing.T, w *world) {
 // noKeys is a KMS that refuses to give keys.
 type noKeys struct{}
 
-func (noKeys) GenerateDataKey(context.Context, *kms.GenerateDataKeyInput,
-	...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
-	return nil, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
+func (noKeys) GenerateDataKey(context.Context, string, map[string]string) (plain, wrapped []byte, err error) {
+	return nil, nil, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
 }
 
-func (noKeys) Decrypt(context.Context, *kms.DecryptInput, ...func(*kms.Options)) (*kms.DecryptOutput, error) {
-	return nil, &types.DisabledException{}
+func (noKeys) Decrypt(context.Context, string, []byte, map[string]string) ([]byte, error) {
+	return nil, &smithy.GenericAPIError{Code: "DisabledException", Message: "disabled"}
 }
 
 func testLocked(t *testing.T, w *world) {
@@ -210,10 +207,8 @@ type sealing struct {
 	old vault.KMS
 }
 
-func (s sealing) Decrypt(
-	ctx context.Context, in *kms.DecryptInput, o ...func(*kms.Options),
-) (*kms.DecryptOutput, error) {
-	return s.old.Decrypt(ctx, in, o...)
+func (s sealing) Decrypt(ctx context.Context, key string, wrapped []byte, about map[string]string) ([]byte, error) {
+	return s.old.Decrypt(ctx, key, wrapped, about)
 }
 
 func testUnsaved(t *testing.T, w *world) {

@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -60,7 +58,7 @@ func New(rows Rows, e Envelope, providers ...OAuthProvider) Vault {
 // ForTools makes a vault that renews the tokens of the vendors whose tools Ringi has. allow are endpoints outside of
 // the public internet that may be called.
 func ForTools(cfg aws.Config, rows Rows, key boot.Credentials, vendors boot.Vendors, allow string) Vault {
-	v := New(rows, Envelope{KMS: kms.NewFromConfig(cfg), KeyID: key.CredentialsKeyID},
+	v := New(rows, EnvelopeAt(cfg, key.CredentialsKeyID),
 		FreeeOAuth("", vendors.FreeeTokenURL), GoogleOAuth("", vendors.GoogleTokenURL))
 	v.Outbound = outbound.Allowing(allow).Client().Transport
 	return v
@@ -247,13 +245,6 @@ func About(t Token) aggregate.JSON {
 	return aggregate.JSON(`{"company_id":"` + t.CompanyID + `"}`)
 }
 
-// KMS is the part of KMS that seals and opens.
-type KMS interface {
-	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput,
-		opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
-	Decrypt(ctx context.Context, in *kms.DecryptInput, opts ...func(*kms.Options)) (*kms.DecryptOutput, error)
-}
-
 // Envelope seals with a KMS key.
 type Envelope struct {
 	KMS   KMS
@@ -288,18 +279,16 @@ type sealer struct {
 
 // sealer asks KMS for a data key.
 func (e Envelope) sealer(ctx context.Context, tenant, provider string) (sealer, error) {
-	key, err := e.KMS.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
-		KeyId: &e.KeyID, KeySpec: types.DataKeySpecAes256, EncryptionContext: about(tenant, provider),
-	})
+	key, wrapped, err := e.KMS.GenerateDataKey(ctx, e.KeyID, about(tenant, provider))
 	if err != nil {
 		return sealer{}, fmt.Errorf("seal a credential of %s: %w: %w", provider, ErrLocked, err)
 	}
-	defer clear(key.Plaintext)
-	box, err := gcm(key.Plaintext)
+	defer clear(key)
+	box, err := gcm(key)
 	if err != nil {
 		return sealer{}, fmt.Errorf("seal a credential of %s: %w", provider, err)
 	}
-	return sealer{tenant, provider, key.CiphertextBlob, box}, nil
+	return sealer{tenant, provider, wrapped, box}, nil
 }
 
 func (s sealer) seal(secret []byte) (string, error) {
@@ -322,17 +311,15 @@ func (e Envelope) Open(ctx context.Context, tenant, provider, text string) ([]by
 	if err1 != nil || err2 != nil || len(wrapped) == 0 {
 		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
 	}
-	key, err := e.KMS.Decrypt(ctx, &kms.DecryptInput{KeyId: &e.KeyID, CiphertextBlob: wrapped,
-		EncryptionContext: about(tenant, provider)})
-	var refused *types.InvalidCiphertextException
-	if errors.As(err, &refused) {
+	key, err := e.KMS.Decrypt(ctx, e.KeyID, wrapped, about(tenant, provider))
+	if notOurs(err) {
 		return nil, fmt.Errorf("open a credential of %s: %w", provider, ErrSealed)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open a credential of %s: %w: %w", provider, ErrLocked, err)
 	}
-	defer clear(key.Plaintext)
-	box, err := gcm(key.Plaintext)
+	defer clear(key)
+	box, err := gcm(key)
 	if err != nil {
 		return nil, fmt.Errorf("open a credential of %s: %w", provider, err)
 	}

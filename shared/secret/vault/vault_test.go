@@ -182,8 +182,7 @@ func testSlack(t *testing.T, w *world) {
 // TestVault runs against one server that emulates the table, KMS and the vendors' token endpoints.
 func TestVault(t *testing.T) {
 	server := storetest.Start(t)
-	client := kms.NewFromConfig(server.Config)
-	key := expect.Value(client.CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
+	key := expect.Value(kms.NewFromConfig(server.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *world)
@@ -208,7 +207,7 @@ func TestVault(t *testing.T) {
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			rows, _ := server.Store(t)
-			part.run(t, newWorld(t, rows, vault.Envelope{KMS: client, KeyID: *key.KeyMetadata.KeyId}))
+			part.run(t, newWorld(t, rows, vault.EnvelopeAt(server.Config, *key.KeyMetadata.KeyId)))
 		})
 	}
 }

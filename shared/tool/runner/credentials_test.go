@@ -24,8 +24,7 @@ import (
 // TestWithTheVault calls tools with tokens that expire, are revoked or are lost.
 func TestWithTheVault(t *testing.T) {
 	server := storetest.Start(t)
-	keys := kms.NewFromConfig(server.Config)
-	key := expect.Value(keys.CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
+	key := expect.Value(kms.NewFromConfig(server.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
 	for name, test := range map[string]func(*testing.T, *office){
 		"expired at the start":              testExpiredAtStart,
 		"refused in the middle":             testRefusedInTheMiddle,
@@ -39,7 +38,7 @@ func TestWithTheVault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rows, _ := server.Store(t)
 			o := &office{world: newWorld(t), rows: rows}
-			o.vault = vault.New(rows, vault.Envelope{KMS: keys, KeyID: *key.KeyMetadata.KeyId},
+			o.vault = vault.New(rows, vault.EnvelopeAt(server.Config, *key.KeyMetadata.KeyId),
 				vault.FreeeOAuth("", o.url+"/freee/token"), vault.GoogleOAuth("", o.url+"/google/token"))
 			o.equip(t, o.vault)
 			for _, provider := range []string{"freee", "google"} {
