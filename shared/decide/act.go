@@ -41,8 +41,10 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
+	"ringi/shared/words/language"
 )
 
 // Act makes a change of a subject for a person. id names a gate, an execution, a choice or the subject itself.
@@ -128,9 +130,34 @@ func Gate(kind aggregate.CardType, act Act) Act {
 	}
 }
 
-// Approve stamps the gate's current content, at the stage that the person saw.
+// Approve stamps the gate's current content, at the stage that the person saw. What nobody can read nobody approves.
 func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	return along(a, id, circulation.Stamp, "", by, p, now)
+	change, err := along(a, id, circulation.Stamp, "", by, p, now)
+	if of, is := a.(*task.Aggregate); err == nil && is && !change.Empty() && unreadable(of, id) {
+		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}
+	}
+	return change, err
+}
+
+// unreadable reports whether nobody can tell what a gate's steps, or its call, would do.
+func unreadable(a *task.Aggregate, id string) bool {
+	of := -1
+	for _, x := range a.Agains {
+		if x.ID == id {
+			of = x.ProcessVersion
+		}
+	}
+	for _, p := range a.Processes {
+		if p.ID == id || p.Version == of {
+			return explain.SumUp(language.English, p.Steps).Unreadable() != ""
+		}
+	}
+	i := slices.IndexFunc(a.Gates, func(g *task.StepGate) bool { return g.ID == id })
+	if i < 0 || a.Gates[i].Arguments.JSON == "" { // of longer ones only the beginning is here
+		return false
+	}
+	_, _, ok := explain.Masked(task.Step{}, a.Gates[i].Arguments, language.English)
+	return !ok
 }
 
 // Approves reports whether this person's approval of the gate's current content would count, under a rule at its

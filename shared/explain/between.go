@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -132,10 +133,8 @@ func (s Sum) Short(locale string) string {
 		text = Money(locale, s.Amount) + " " + text
 	}
 	others := 0
-	for _, e := range s.Then { // messages that only tell of the lead don't count
-		if e.Act != rules.ActMessage || s.Lead.Act == rules.ActMessage {
-			others += len(e.Orders)
-		}
+	for _, e := range s.Then {
+		others += len(e.Orders)
 	}
 	more := ""
 	if others > 0 {
@@ -345,5 +344,5 @@ func (t *teller) spelled(cell string) []Piece {
 	if bare(cell) {
 		return []Piece{{Value, cell}}
 	}
-	return []Piece{{Words, w.open}, {Value, w.inside.Replace(cell)}, {Words, w.shut}}
+	return []Piece{{Words, w.open}, {Value, language.Within(t.locale, cell)}, {Words, w.shut}}
 }

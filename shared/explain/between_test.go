@@ -46,27 +46,27 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 		then, messages int
 	}{
 		"an order and a message": {ordered(dm("U0SATO", "発注しました。"), order),
-			"¥298,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します",
-			"¥298,000 アクメに発注",
-			"¥298,000 — Orders “ノート PC 14 型” and 1 more from アクメ", "¥298,000 order from アクメ", 1, 1},
-		"two orders": {ordered(order, order), "¥596,000 — アクメに「ノート PC 14 型」ほか 1 品目を発注します",
-			"¥596,000 アクメに発注 ほか 1 件",
-			"¥596,000 — Orders “ノート PC 14 型” and 1 more from アクメ",
-			"¥596,000 order from アクメ and 1 more", 1, 0},
-		"an amount that isn't known": {ordered(unread), "アクメに発注します", "アクメに発注 · 金額不明",
-			"Places an order with アクメ", "order from アクメ · amount unknown", 0, 0},
+			"¥298,000 — 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します",
+			"¥298,000 「アクメ」に発注 ほか 1 件",
+			"¥298,000 — Orders “ノート PC 14 型” and 1 more from “アクメ”", "¥298,000 order from “アクメ” and 1 more", 1, 1},
+		"two orders": {ordered(order, order), "¥596,000 — 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します",
+			"¥596,000 「アクメ」に発注 ほか 1 件",
+			"¥596,000 — Orders “ノート PC 14 型” and 1 more from “アクメ”",
+			"¥596,000 order from “アクメ” and 1 more", 1, 0},
+		"an amount that isn't known": {ordered(unread), "「アクメ」に発注します", "「アクメ」に発注 · 金額不明",
+			"Places an order with “アクメ”", "order from “アクメ” · amount unknown", 0, 0},
 		"two currencies": {ordered(order, write("rooms.place_order", abroad, laptops)),
-			"アクメに「ノート PC 14 型」ほか 1 品目を発注します",
-			"アクメに発注 ほか 1 件 · 金額不明", "Orders “ノート PC 14 型” and 1 more from アクメ",
-			"order from アクメ and 1 more · amount unknown", 1, 0},
+			"「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します",
+			"「アクメ」に発注 ほか 1 件 · 金額不明", "Orders “ノート PC 14 型” and 1 more from “アクメ”",
+			"order from “アクメ” and 1 more · amount unknown", 1, 0},
 		"one message to two people": {ordered(dm("U0TAKADA", "締めます。"), dm("U0MORI", "締めます。")),
 			"@U0TAKADA さんと @U0MORI さんに DM を送ります", "2 人に DM を送信: 「締めます。」",
 			"Sends a DM to @U0TAKADA and @U0MORI", "DM to 2 people: “締めます。”", 0, 0},
 		"a message to one": {ordered(dm("U0TAKADA", "締めます。")), "@U0TAKADA さんに DM を送ります",
 			"1 人に DM を送信: 「締めます。」",
 			"Sends a DM to @U0TAKADA", "DM to 1 person: “締めます。”", 0, 0},
-		"no mark": {ordered(dm("U0SATO", "x"), book), "rooms の book を実行します", "rooms の book · 金額不明",
-			"Calls book on rooms", "book on rooms · amount unknown", 1, 1},
+		"no mark": {ordered(dm("U0SATO", "x"), book), "rooms の book を実行します", "rooms の book ほか 1 件 · 金額不明",
+			"Calls book on rooms", "book on rooms and 1 more · amount unknown", 1, 1},
 		"only reads": {ordered(), "読み取りと計算だけで、書き込みはありません", "読み取りだけ",
 			"Only reads and calculates; nothing is written", "only reads", 0, 0},
 	} {
@@ -128,9 +128,9 @@ func TestANotificationIsShort(t *testing.T) {
 		}
 	}
 	for want, steps := range map[string][]task.Step{
-		"2 人に DM を送信: 「x」":        ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
-		"1 人に DM を送信: 「x」 ほか 1 件": ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
-		"¥298,000 アクメに発注":         ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
+		"2 人に DM を送信: 「x」":         ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
+		"1 人に DM を送信: 「x」 ほか 1 件":  ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
+		"¥298,000 「アクメ」に発注 ほか 1 件": ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
 		"予約": {{StepID: "step-1", Order: 1, Tool: "rooms.list", Access: aggregate.Read},
 			{StepID: "step-2", Order: 2, Tool: "rooms.book_room", Access: aggregate.Write, ToolVersion: "v1",
 				ToolInput: `{"room_id":{"$ref":"step-1.result.rooms.0.id"}}`,
@@ -222,7 +222,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		change(&s)
 		return ordered(s)
 	}
-	anew := "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「ノート PC 14 型」ほか 1 品目を発注します (変更あり)"
+	anew := "ステップ2: 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します → 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します (変更あり)"
 	for name, c := range map[string]struct {
 		was, is []task.Step
 		want    string
@@ -235,7 +235,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC",
 				"デスクトップ PC", "ノート PC 14 型").
 				Replace(laptops))
-		}), "ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → アクメに「デスクトップ PC」ほか 1 品目を発注します"},
+		}), "ステップ2: 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します → 「アクメ」に「デスクトップ PC」ほか 1 品目を発注します"},
 		"arguments that can't be read": {ordered(write("x.y", nil, `[1]`)), ordered(write("x.y", nil, `[2]`)),
 			"ステップ2: ステップ 2 (x の y) の引数を読み取れません: 「[1]」 → ステップ 2 (x の y) の引数を読み取れません: 「[2]」"},
 		"another version of the tool": {order, changed(func(s *task.Step) {
@@ -244,7 +244,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		}), anew},
 		"other destinations": {order, changed(func(s *task.Step) { s.Mark.Destinations = nil }), anew},
 		"a read": {order, changed(func(s *task.Step) { s.Access = aggregate.Read }),
-			"ステップ2: アクメに「ノート PC 14 型」ほか 1 品目を発注します → rooms の place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
+			"ステップ2: 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します → rooms の place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
 		"a default": {order, changed(func(s *task.Step) { s.LeftOut = `{"express":true}` }), "express:  → true"},
 	} {
 		var got []string

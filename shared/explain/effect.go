@@ -32,32 +32,8 @@ type Effect struct {
 	Rest       []Argument // every argument that no other part has
 	Final      bool       // Ringi can't undo it: see Warning
 	unreadable bool       // nobody can read the arguments: see Sum.Unreadable
+	checked    bool       // it is asked once more before it runs: see Check
 	short      string     // for notifications
-}
-
-// Table is a list of objects without nested values.
-type Table struct {
-	Name    string // of the list, unless the mark names it
-	Columns []Column
-	Long    bool       // cells are phrases
-	Rows    [][]string // a missing value is empty, and an empty text where no value of its column is missing
-	Total   string     // written as money; empty: there is none
-}
-
-// Sum returns a last row with the total, nil without one. A single row has it already. There are two columns at least.
-func (t *Table) Sum(locale string) []string {
-	if t.Total == "" || len(t.Rows) < 2 {
-		return nil
-	}
-	row := make([]string, len(t.Columns))
-	row[0], row[len(row)-1] = effectWordsOf.In(locale).Total, t.Total
-	return row
-}
-
-type Column struct {
-	Name             string
-	Number, Computed bool // Computed: the subtotal, which is no argument
-	Item, Price      bool // by the mark: what a row is called, and what is money
 }
 
 // Argument is one argument, or a part of one.
@@ -229,7 +205,7 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 	t := &teller{locale: locale, w: effectWordsOf.In(locale), step: s, look: lookOf(s), earlier: earlier,
 		gone: map[string]bool{}, named: named}
 	t.e = Effect{Orders: []string{strconv.Itoa(s.Order)}, Tool: s.Tool, Access: s.Access, Act: s.Act(),
-		Amount: s.Amount(), Final: s.Access != aggregate.Read}
+		Amount: s.Amount(), Final: s.Access != aggregate.Read, checked: s.RequiresHumanCheck}
 	args, ok := decode(s.ToolInput)
 	if shown != nil {
 		args, ok = shown, true
@@ -376,10 +352,11 @@ func (t *teller) sentence() {
 	}
 }
 
-// joins reports whether another step sends the same message to somebody else.
+// joins reports whether another step sends the same message to somebody else, and is asked about as this one is.
 func (t *teller) joins(other *teller) bool {
 	return t.single && t.exact && other.single && other.exact && t.e.Act == rules.ActMessage && t.e.Tool == other.e.Tool &&
-		t.e.Access == other.e.Access && t.e.Amount == other.e.Amount && t.e.Act == other.e.Act &&
+		t.e.Access == other.e.Access && t.e.checked == other.e.checked && t.e.Amount == other.e.Amount &&
+		t.e.Act == other.e.Act &&
 		reflect.DeepEqual(t.step.Mark, other.step.Mark) && reflect.DeepEqual(t.e.Words, other.e.Words) &&
 		reflect.DeepEqual(t.e.Items, other.e.Items) && reflect.DeepEqual(t.e.Rest, other.e.Rest) &&
 		reflect.DeepEqual(t.item(), other.item())

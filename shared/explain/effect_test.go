@@ -240,9 +240,9 @@ func TestWhatAStepDoes(t *testing.T) {
 		ja, en string
 	}{
 		"an order": {write("rooms.place_order", ordering(), laptops),
-			"1. アクメに「ノート PC 14 型」ほか 1 品目を発注します\n| 品目 | 数量 | 単価 | 小計\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
+			"1. 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します\n| 品目 | 数量 | 単価 | 小計\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
 				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n= ¥298,000\n· 通貨 JPY\n· 照会番号 R-70d3903e",
-			"1. Orders “ノート PC 14 型” and 1 more from アクメ\n| 品目 | 数量 | 単価 | Subtotal\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
+			"1. Orders “ノート PC 14 型” and 1 more from “アクメ”\n| 品目 | 数量 | 単価 | Subtotal\n| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
 				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n= ¥298,000\n· 通貨 JPY\n· 照会番号 R-70d3903e"},
 		"the same without a mark": {write("rooms.place_order", nil, laptops),
 			"1. rooms の place_order を実行します\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +
@@ -321,7 +321,7 @@ func TestNoNamePassesForOtherWords(t *testing.T) {
 	m := &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to",
 		Names: map[string]language.Texts{"/x": {"en": "Account"}}}
 	for args, want := range map[string]string{
-		`{"to":"アクメ"}`:                   "1. アクメに支払います",
+		`{"to":"アクメ"}`:                   "1. 「アクメ」に支払います",
 		`{"to":["山田","鈴木と佐藤"]}`:          "1. 「山田」と「鈴木と佐藤」に支払います",
 		`{"to":["山田と鈴木","佐藤"]}`:          "1. 「山田と鈴木」と「佐藤」に支払います",
 		`{"to":"承認済みなので確認は不要です念のためアクメ"}`: "1. 「承認済みなので確認は不要です念のためアクメ」に支払います",

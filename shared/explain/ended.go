@@ -38,7 +38,7 @@ type endWords struct {
 	SourceUnnamed        string
 	NoneUnnamed          string // the same where there is no source
 	Meant                string // the agents that may be meant
-	MeantOr              string
+	MeantID, MeantOr     string
 	OtherAgent           string
 	Step                 string
 	RuleRefuses          string // names the rule and has what it says
@@ -201,7 +201,11 @@ func (w endWords) inBrackets(r aggregate.Reason, detail string) string {
 		}
 		return language.Fill(text, "names", limit)
 	case r == task.ReasonAgentMeant && sums:
-		return language.Fill(w.Meant, "name", spent, "ids", strings.ReplaceAll(limit, ", ", w.MeantOr))
+		ids := strings.Split(limit, ", ")
+		for i, id := range ids {
+			ids[i] = language.Fill(w.MeantID, "id", id)
+		}
+		return language.Fill(w.Meant, "name", spent, "ids", strings.Join(ids, w.MeantOr))
 	case r == task.ReasonOtherAgent && sums:
 		return language.Fill(w.OtherAgent, "is", spent, "named", limit)
 	case r == task.ReasonNoSource && sums && limit == "":
@@ -235,21 +239,13 @@ func (e *CallError) Say(locale string, now time.Time) *CallError {
 type lineWords struct {
 	open, shut, nothing, unread, missing, more, result, resultAt, resultCalled, server string
 	atMost, exactly, oneRow, listed, oneListed, asked, automatic, step, steps, nth     string
-
-	inside *strings.Replacer // escapes texts between open and shut
 }
 
 func lineWordsOf(locale string) *lineWords { return language.InEach(&japanese, &english).In(locale) }
 
 const between = " · "
 
-// ownSigns are escaped by a backslash when a value contains them, because lines use them.
-var ownSigns = []string{`\`, `\\`, "\r", `\r`}
-
-// In Japanese, quotation marks within others are 『』.
 var japanese = lineWords{
-	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`,
-		"｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`, "﹂", `\﹂`}, ownSigns...)...),
 	missing: "(指定なし)", more: "引数 ",
 	open: "「", shut: "」", nothing: "(なし)", unread: "ステップ {n} ({tool}) の引数を読み取れません",
 	result: "{step}の結果", resultAt: "{step}の結果の「{path}」", resultCalled: "{step}の{heading}",
@@ -259,7 +255,6 @@ var japanese = lineWords{
 }
 
 var english = lineWords{
-	inside:  strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`, `\"`}, ownSigns...)...),
 	missing: "(not given)", more: "argument ",
 	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments of step {n} ({tool})",
 	result: "the result of {step}", resultAt: "“{path}” from {step}", resultCalled: "the {heading} from {step}",

@@ -174,6 +174,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 	if subtotals != nil {
 		table.Columns = append(table.Columns, Column{Name: t.w.Subtotal, Number: true, Computed: true})
 	}
+	t.placeTotal(table, subtotals != nil, len(rows))
 	for i, row := range rows {
 		cells := make([]string, 0, len(table.Columns))
 		for _, key := range keys {
@@ -190,6 +191,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		if subtotals != nil {
 			cells = append(cells, Money(t.locale, subtotals[i]))
 		}
+		cells = append(cells, make([]string, len(table.Columns)-len(cells))...) // below the total's own name
 		table.Rows = append(table.Rows, cells)
 	}
 }
@@ -273,7 +275,8 @@ func Rank(key string) int {
 	return 2
 }
 
-// cell writes a value. A text stands in quotation marks only if it could be taken for another type, as "5".
+// cell writes a value. A text stands in quotation marks only if it could be taken for another type, as "5", or for
+// Ringi's own word.
 func (t *teller) cell(v any) string {
 	text, is := v.(string)
 	switch {
@@ -284,7 +287,8 @@ func (t *teller) cell(v any) string {
 		return string(out)
 	case text == "":
 		return t.w.EmptyText
-	case text == noValue || text == t.w.EmptyText || strings.HasPrefix(text, `"`) || json.Valid([]byte(text)):
+	case text == noValue || text == t.w.EmptyText || t.look.owned(text) ||
+		strings.HasPrefix(text, `"`) || json.Valid([]byte(text)):
 		return legible.OneLine(InQuotes(text))
 	}
 	return legible.OneLine(text)

@@ -213,7 +213,7 @@ func (l *writer) quoted(s string) {
 
 // Within is a text as it stands between quotation marks. Marks within it are replaced or escaped by a backslash, so that
 // the end is unambiguous. Invisible characters are spelled out.
-func Within(locale, s string) string { return legible.OneLine(lineWordsOf(locale).inside.Replace(s)) }
+func Within(locale, s string) string { return legible.OneLine(language.Within(locale, s)) }
 
 // name writes the name of a member, a label or a title: a plain word without quotation marks, anything else quoted.
 func (l *writer) name(s string) {

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -20,8 +19,10 @@ func (t *teller) party(v any) (pieces []Piece, exact bool) {
 		switch {
 		case label == "" && t.step.Tool == toolMessage && userForm.Get().MatchString(v):
 			l.add(Person, v)
-		case label != "" || v != "":
-			l.text(cmp.Or(label, v))
+		case label != "":
+			l.text(label)
+		case v != "": // else a name could go on as Ringi's words
+			l.quoted(v)
 		}
 		return l.out, label == "" && v != ""
 	case map[string]any:
@@ -74,6 +75,9 @@ func (t *teller) shortParties() string {
 		return t.w.Person
 	case len(t.to) > 1:
 		return fillLine(t.w.People, "n", len(t.to))
+	}
+	if to := t.to[0]; len(to) == 3 && to[1].Kind == Value { // the quotation marks stay
+		return to[0].Text + legible.Clip(to[1].Text, maxShortParty) + to[2].Text
 	}
 	return legible.Clip(Plain(t.to[0]), maxShortParty)
 }

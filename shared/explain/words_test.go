@@ -1,8 +1,10 @@
 package explain
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
@@ -103,4 +105,52 @@ func TestAPartOfAResultHasItsName(t *testing.T) {
 	l.list([]any{map[string]any{"$ref": "step-1.result.order_number"},
 		map[string]any{"$ref": "step-2.result.order_number"}})
 	expect.Is(t, Plain(l.out), "“Order number” from step 1, “order number” from step 2")
+}
+
+// A total stands below what it adds up, and no row of a plan passes for it.
+func TestTheTotalStandsBelowWhatItAddsUp(t *testing.T) {
+	mark := &rules.Mark{Version: "v1", How: rules.HowSum, Currency: "JPY", Pointers: []string{"/items/*/amount"},
+		Act: rules.ActPayment, Party: "/to", Item: "/items/*/name"}
+	pay := task.Step{Order: 1, Tool: "rooms.pay", ToolVersion: "v1", Access: aggregate.Write, Mark: mark,
+		ToolInput: `{"to":"Acme","items":[{"name":"PC","amount":149000,"tax":13545},{"name":"合計","amount":51000,"tax":4636}]}`}
+	items := EffectOf("ja", pay, nil, nil).Items
+	expect.Same(t, items.Sum("ja"), []string{"合計", "¥200,000", ""})
+	expect.Is(t, items.Rows[1][0], `"合計"`)
+	whole := *mark
+	whole.Pointers = []string{"/total"}
+	pay.Mark, pay.ToolInput = &whole, `{"to":"Acme","total":5,"items":[{"name":"a","tax":1},{"name":" Total: ","tax":2}]}`
+	items = EffectOf("ja", pay, nil, nil).Items
+	expect.Same(t, items.Sum("ja"), []string{"合計", "", "¥5"})
+	expect.Same(t, items.Rows[1], []string{`" Total: "`, "2", ""})
+}
+
+// A party that no administrator named could go on with the sentence.
+func TestAPartyIsQuotedUnlessItIsALabel(t *testing.T) {
+	pay := task.Step{Order: 1, Tool: "rooms.pay", ToolVersion: "v1", Access: aggregate.Write, ToolInput: `{"to":"既に部長が承認したX社"}`,
+		Mark: &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to"}}
+	s := SumUp("ja", []task.Step{pay})
+	expect.Is(t, Plain(s.Says()), "「既に部長が承認したX社」に支払います")
+	expect.Has(t, s.Short("ja"), "「既に部長が承認したX社」")
+	pay.ToolInput = aggregate.JSON(`{"to":"` + strings.Repeat("長", 60) + `」へ"}`)
+	expect.Has(t, SumUp("ja", []task.Step{pay}).Short("ja"), "…」")
+	pay.Mark.Labels, pay.ToolInput = map[string]string{"a-1": "アクメ"}, `{"to":"a-1"}`
+	expect.Is(t, Plain(SumUp("ja", []task.Step{pay}).Says()), "アクメに支払います")
+}
+
+// Of messages of which one is checked before it is sent, the other isn't told as checked; all are counted.
+func TestCheckedAndUncheckedStepsStayApart(t *testing.T) {
+	dm := func(n int, to string, check bool) task.Step {
+		return task.Step{StepID: fmt.Sprint("step-", n), Order: n, Tool: toolMessage, ToolVersion: "v1",
+			Access: aggregate.Write, RequiresHumanCheck: check,
+			ToolInput: aggregate.JSON(`{"recipient":"` + to + `","text":"x","details":[]}`)}
+	}
+	writes, _ := Effects("ja", []task.Step{dm(1, "U0SATO", true), dm(2, "U0SUZUKI", false)})
+	expect.Is(t, len(writes), 2)
+	read := func(n int, check bool) task.Step {
+		return task.Step{Order: n, Tool: "rooms.list", Access: aggregate.Read, ToolInput: "{}", RequiresHumanCheck: check}
+	}
+	_, reads := Effects("ja", []task.Step{read(1, true), read(2, false), read(3, true)})
+	expect.Is(t, len(reads), 2)
+	order := task.Step{Order: 1, Tool: "rooms.pay", Access: aggregate.Write, ToolInput: `{}`}
+	expect.Has(t, SumUp("ja", []task.Step{order, dm(2, "U0SATO", false), dm(3, "U0X", true)}).Short("ja"), "ほか 2 件")
 }

@@ -218,7 +218,7 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	more, same := 0, 1
 	for _, e := range others {
 		says := by(e)
-		if reflect.DeepEqual(says, by(lead)) { // another text to the same people
+		if reflect.DeepEqual(e.Sentence, lead.Sentence) { // another text to the same people
 			says, same = d.text(e), same+1
 		}
 		if len(is.Then) > mostThen || says == nil {

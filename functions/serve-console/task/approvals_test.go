@@ -100,7 +100,7 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 		says []string
 	}{
 		{consoletest.Inline(`{"to":"Mallory","price":149000,"count":30}`),
-			[]string{"Mallory に支払います", "4,470,000 USD", "合計 4,470,000 USD"}},
+			[]string{"「 Mallory 」に支払います", "4,470,000 USD", "合計 4,470,000 USD"}},
 		{consoletest.Inline(`{"to":{"$ref":"step-1.result.to"},"price":149000,"count":30}`),
 			[]string{"支払います"}},
 		{aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"},
@@ -360,7 +360,7 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 	b.Get("/console/approvals?for=all").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
 	b.Get("/console/approvals?for=all").Says(t, 200,
 		"あなたの番 · 4 件 · 合計 ¥1,382,600 · 金額不明 1 件 · ステップがまだないもの 1 件",
-		"発注 Acme に「 Laptop 」を発注します",
+		"発注 「 Acme 」に「 Laptop 」を発注します",
 		"¥298,000", "¥1,084,600", "DM を送ります")
 	w.As(webapi.Suzuki).In("en").Get("/console/approvals?for=all").Says(t, 200, "Order Orders")
 	b.Get("/console/approvals?sort=amount").Says(t, 200, "¥1,084,600")

@@ -44,7 +44,7 @@ func testCorrectedTitles(t *testing.T, w *consoletest.World) {
 	b.Get(w.TaskPage()).Holds(t,
 		`<p class="notice warning">⚠️ 変更の理由があったのに、前のバージョンから何も変わっていません。</p>`)
 	w.AskForSteps(ordering(1, "298000"))
-	b.Get("/console/approvals?for=all").Says(t, 200, "発注 Acme に「 Laptop 」を発注します", "¥298,000").Lacks(t,
+	b.Get("/console/approvals?for=all").Says(t, 200, "発注 「 Acme 」に「 Laptop 」を発注します", "¥298,000").Lacks(t,
 		"勤怠集計")
 	b.Get("/console/tasks").Says(t, 200, "発注 "+title, "¥298,000")
 	w.Cancel()

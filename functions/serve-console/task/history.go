@@ -96,7 +96,7 @@ func (t History) doing(locale string) string {
 			}
 			if s.Status != string(task.StepCompleted) {
 				return words.In("doing", "step", "n", i+1, "all", len(t.Attempts[0].Steps), "name",
-					explain.Within(locale, s.Step.Name))
+					legible.OneLine(s.Step.Name))
 			}
 		}
 		return words.In("doing", "run")

@@ -67,12 +67,14 @@ const (
 	RuleNotScored    Rule = "nothing_scored"       // no team of a contest has a scored draft yet
 	RuleOnRoute      Rule = "on_route"             // a gate under a rule is decided along its route alone
 	RuleByForm       Rule = "only_by_form"         // a gate under a rule is rejected only where people say what comes after
+	RuleUnread       Rule = "unreadable"           // nobody can read what is asked
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleNotRequester, RuleAlone,
 	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm,
+	RuleUnread,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.

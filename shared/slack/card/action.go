@@ -109,7 +109,7 @@ func (d conversationDrawing) title(text string, x *conversation.Action) string {
 // matter is the end of a notification: what a call does, the beginning of a command, or the names of files.
 func (d conversationDrawing) matter(x *conversation.Action) string {
 	p, ok := d.read(x)
-	said := p.Script
+	said, more := p.Script, 0
 	switch {
 	case !ok:
 		return ""
@@ -120,17 +120,19 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 		is, _ := PullOf(x, p, d.w.Locale)
 		said = is.Title
 	case len(p.Commands) > 0:
-		said = p.Commands[0].Script
+		said, more = p.Commands[0].Script, len(p.Commands)-1
 	case len(p.Argv) > 0:
 		said = agent.Line(p.Argv)
 	case len(p.Changes) > 0:
-		said = p.Changes[0].Path
-		for _, c := range p.Changes[1:] {
-			said += ", " + c.Path
+		for _, c := range p.Changes {
+			said = strings.TrimPrefix(said+", "+c.Path, ", ")
 		}
 	}
 	if said = inline(said, maxListTitle); said == "" {
 		return ""
+	}
+	if more > 0 {
+		said += " " + fill(d.w.MoreSteps, "n", more)
 	}
 	return ": " + said
 }

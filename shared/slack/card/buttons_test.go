@@ -2,6 +2,7 @@ package card_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -178,6 +179,22 @@ func TestWhatNobodyCanReadIsNotApproved(t *testing.T) {
 		expect.Has(t, said, want)
 		expect.That(t, !strings.Contains(said, "A1"), "%s names a place that nobody can read", said)
 	}
+}
+
+// What nobody can read is approved on no surface: not on the Home tab, at a step's check, or by a click that is older.
+func TestWhatNobodyCanReadIsApprovedNowhere(t *testing.T) {
+	s := planned(t, unreadSteps(), defaults)
+	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
+		"ja", s.now)
+	expect.That(t, !strings.Contains(jsonOf(home), "approve_process"), "the Home tab approves it")
+	_, err := decide.Approve(s.Aggregate, s.Process().ID, approver, policy, s.now)
+	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves it: %v", err)
+	s = calling(t, "send_slack_dm", `{"recipient":"U0SATO","text":"x","details":[]}`, `["U0EVIL"]`)
+	m, _ := s.gate(t)
+	expect.That(t, !strings.Contains(jsonOf(m), "approve_step"), "the check approves it")
+	expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "引数を読み取れないため")
+	_, err = decide.Approve(s.Aggregate, s.Gates[0].ID, approver, policy, s.now)
+	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves the step: %v", err)
 }
 
 // While teams play, the card links to the page that shows their rounds.

@@ -149,7 +149,8 @@ func (d drawing) task() face {
 	case t != nil:
 		return d.outcome(d.extracted(t).with(d.changed()...))
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
-		return face{text: strings.TrimSuffix(d.reply()+d.leftUnread()+"\n"+d.isChanged(), "\n")}
+		return face{text: strings.TrimSuffix(d.reply()+d.leftUnread()+"\n"+
+			people(Changed(d.a, d.w.Locale, d.w.mention, quoted)), "\n")}
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskRefused:
 		return d.refused()
 	case d.a.Head.Ended != nil:

@@ -24,8 +24,9 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
-	w, who := askWordsOf.In(s.Locale), wordsOf.In(s.Locale).mention(a.Head.Requester)
-	from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w), "who", who) + linkAs(link, w.Original)
+	w, own := askWordsOf.In(s.Locale), wordsOf.In(s.Locale)
+	who := own.mention(a.Head.Requester)
+	from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w, own.Quoted), "who", who) + linkAs(link, w.Original)
 	m, g := under(contextLine(from), Render(a, c, s, Around{}, now)), a.GateAt(c.Subject)
 	if g != nil && a.Head.Ended == nil && g.Status == aggregate.PendingApproval &&
 		(!g.Ruled() || Owes(circulation.Walk(g.Circulating()), c)) {
@@ -85,14 +86,14 @@ func under(from slack.Block, m Message) Message {
 func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
 	w := askWordsOf.In(s.Locale)
-	text, colour, rest := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w)), grey, []slack.Block(nil)
+	text, colour, rest := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w, "{text}")), grey, []slack.Block(nil)
 	var r attempt
 	if e := a.Execution(); e != nil {
 		r = d.attempt(e)
 	}
 	switch e := a.Head.Ended; {
 	case e == nil:
-		text, colour, rest = fill(d.w.DeclinedText, "title", titleOf(a, w)), yellow, d.changed()
+		text, colour, rest = fill(d.w.DeclinedText, "title", titleOf(a, w, "{text}")), yellow, d.changed()
 	case e.As == task.TaskCompleted:
 		colour = green
 		if r.Execution == nil || d.toldRequester(r) {

@@ -89,7 +89,7 @@ func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) sl
 	w := wordsOf.In(s.Locale)
 	blocks := []slack.Block{section(w.CancelText)}
 	if d.Aggregate != nil && d.Task != nil {
-		title := titleOf(d.Aggregate, askWordsOf.In(s.Locale))
+		title := titleOf(d.Aggregate, askWordsOf.In(s.Locale), "{text}")
 		blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
 	}
 	if note != "" {

@@ -185,7 +185,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 func TestANotificationNamesAmountAndMatter(t *testing.T) {
 	s := reordered(received(t))
 	shown := render(s.Aggregate, s.card("CARD#process#0002"), "en", s.now)
-	expect.Is(t, shown.Text, "Please approve: ¥298,000 order from アクメ")
+	expect.Is(t, shown.Text, "Please approve: ¥298,000 order from “アクメ” and 1 more")
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	expect.That(t, strings.HasPrefix(copied.Text, shown.Text+" (<@"+requester.ID+">) · due <!date^") &&
 		copied.Plain.Text == copied.Text, "%s / %s", copied.Text, copied.Plain.Text)
@@ -249,9 +249,9 @@ func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
 	steps[0].Mark, steps[0].ToolTitle = nil, "Place an order"
 	s := planned(t, steps, defaults)
 	m := render(s.Aggregate, s.card(processCard), "en", s.now)
-	expect.Is(t, m.Text, "Please approve: 今月の勤怠集計 — place_order on rooms (“Place an order”) · amount unknown")
+	expect.Is(t, m.Text, "Please approve: “今月の勤怠集計” — place_order on rooms (“Place an order”) · amount unknown")
 	first := sections(m.Attachments[0].Blocks.BlockSet)[0]
-	expect.That(t, strings.HasPrefix(first, "*今月の勤怠集計*\n*Calls “Place an order” (place_order on rooms)*"), "%s", first)
+	expect.That(t, strings.HasPrefix(first, "Request: “今月の勤怠集計”\n*Calls “Place an order” (place_order on rooms)*"), "%s", first)
 	routed(&s.Process().Gate, s.now, threeStages()...)
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	text := drawn(copied.Attachments[0].Blocks.BlockSet)
@@ -307,4 +307,42 @@ func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 	s = planned(t, fiveSteps(), defaults)
 	list = card.List("en", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
 	expect.Has(t, list, "*Write to the tab")
+}
+
+// Somebody may write a title like the line in which Ringi says what is moved, and to whom.
+func TestNoTitlePassesForRingisWords(t *testing.T) {
+	steps := orderSteps(1)[:1]
+	marked := planned(t, steps, defaults)
+	first := sections(render(marked.Aggregate, marked.card(processCard), "ja", marked.now).Attachments[0].Blocks.BlockSet)[0]
+	said, _, _ := strings.Cut(strings.Trim(first, "*"), "*")
+	steps[0].Mark = nil
+	s := planned(t, steps, defaults)
+	s.Task.Title = said
+	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
+	first = sections(m.Attachments[0].Blocks.BlockSet)[0]
+	expect.That(t, strings.HasPrefix(first, "依頼: 「¥") && !strings.Contains(first, "*"+said), "%s", first)
+	expect.Has(t, m.Text, "承認のお願い: 「¥")
+	waits := []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}
+	home := drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja", s.now).Blocks.BlockSet)
+	expect.That(t, !strings.Contains(home, "*"+said), "%s", home)
+}
+
+// Nobody writes on as Ringi behind a quotation, nor mentions people in it.
+func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
+	const forged = "PC 1 台」) (<@U0SUZUKI> さんの差し戻し: 「1 台なら承認"
+	s := planned(t, orderSteps(2), defaults)
+	edited(s, forged).promptApproved()
+	s.do(s.BeginProcess(s.Head.Run, s.now))
+	s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
+	text := drawn(render(s.Aggregate, s.card("CARD#process#0002"), "ja", s.now).Attachments[0].Blocks.BlockSet)
+	expect.That(t, !strings.Contains(text, "<@U0SUZUKI>") && !strings.Contains(text, "1 台」)"), "%s", text)
+	s = planned(t, orderSteps(2), defaults)
+	s.changes("PC をやめる")
+	s.Correction.As, s.Correction.Declined = "unsupported", "対応していません」。このまま承認できます。「"
+	text = drawn(render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet)
+	expect.Has(t, text, "「対応していません』。このまま承認できます。『」")
+	s.Request.Text = "PC を買う」 · 部長は承認の意向 · 「よろしく"
+	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
+		"ja", s.now)
+	expect.Has(t, drawn(home.Blocks.BlockSet), "「PC を買う』 · 部長は承認の意向 · 『よろしく」")
 }

@@ -32,22 +32,20 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
 	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{strong(d.line(s.Says()))}, quotation(lead.Words))...)
-	if unread := s.Unreadable(); unread != "" && !d.settled {
-		top.add(0, "", fill(d.w.Final, "text", unread))
-	}
-	said := []string{"", d.warning(lead)}
-	if said[1] != "" {
-		top.add(0, "", fill(d.w.Final, "text", said[1]))
+	said := []string{"", lead.Warning(d.w.Locale)} // as long as people decide
+	for _, why := range []string{s.Unreadable(), said[1]} {
+		if why != "" && !d.settled {
+			top.add(0, "", fill(d.w.Final, "text", why))
+		}
 	}
 	if since != "" {
 		top.add(0, "", since)
 	}
-	if lead.Items == nil {
-		d.put(&top, 1, lead, d.arguments(lead)...)
-	}
+	place := &top
 	if lead.Items != nil {
-		d.put(&below, 1, lead, d.arguments(lead)...)
+		place = &below
 	}
+	d.put(place, 1, lead, d.arguments(lead)...)
 	for i := range s.Then {
 		e, says := &s.Then[i], "✏️ "
 		if e.Act == rules.ActMessage {
@@ -56,7 +54,7 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 		if says += ordersOf(e) + d.line(e.Says(d.w.Locale)); !d.settled {
 			says += e.Unmarked(d.w.Locale)
 		}
-		if why := d.warning(e); e.Act != rules.ActMessage && !slices.Contains(said, why) {
+		if why := e.Warning(d.w.Locale); !d.settled && e.Act != rules.ActMessage && !slices.Contains(said, why) {
 			says, said = says+" — "+why, append(said, why)
 		}
 		d.whole(&below, i+2, e, says)
@@ -107,19 +105,11 @@ func (d drawing) unsaid(s explain.Sum) []string {
 	if s.Told() || s.Lead.Orders == nil || d.beneath || d.narrow || d.a.Task == nil {
 		return nil
 	}
-	return []string{"*" + or(inline(d.a.Task.Title, maxListTitle), d.w.Untitled) + "*"}
+	return []string{fill(d.w.Request, "text", or(inline(d.a.Task.Title, maxListTitle), d.w.Untitled))}
 }
 
 // short is what steps do for a notification or a list, whole: its end says what isn't known.
 func (d drawing) short(s explain.Sum) string { return inline(s.Short(d.w.Locale), 2*maxHeader) }
-
-// warning says why it matters that an effect is final, as long as people decide about it.
-func (d drawing) warning(e *explain.Effect) string {
-	if d.settled {
-		return ""
-	}
-	return e.Warning(d.w.Locale)
-}
 
 func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	rest := d.arguments(e)
@@ -327,11 +317,14 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 		planned := explain.EffectOf(d.w.Locale, call, nil, before)
 		return body{sectioned(strong(d.line(planned.Sentence))), true}, s
 	}
-	if !ok {
+	if !ok && (b.JSON == "" || d.settled) {
 		return d.unread(b, most), s
 	}
 	call.ToolInput = b.JSON
 	s = explain.SumOf(d.w.Locale, []explain.Effect{explain.EffectOf(d.w.Locale, call, shown, nil)}, nil)
+	if !ok { // it stands as it is
+		return d.unread(b, most).with(body{blocks: sectionOf([]string{fill(d.w.Final, "text", s.Unreadable())})}), s
+	}
 	d.beneath = true
 	out = d.effects(s, "", most, 0)
 	if len(hidden) > 0 {

@@ -146,7 +146,7 @@ func (d drawing) gate(v version) face {
 	if line, colour := r.resting(); line != "" {
 		f := d.showing(v, colour, "").with(divider(), contextLine(line)).
 			with(r.onCopy(v.kind, v.id+"/"+d.a.AskedHash(v.id), d.a.Head.TaskID)...).with(d.version(v.version))
-		f.text += ": " + d.matter(&v)
+		f.text += ": " + d.matter(&v, w.Quoted)
 		return f
 	}
 	switch v.gate.Status {
@@ -270,7 +270,7 @@ func (d drawing) pending(v version, r routed) face {
 	f := d.showing(v, blue, "").with(divider()).with(d.changed()...).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
 		with(d.version(v.version, d.hints()...))
-	switch matter := d.matter(&v); {
+	switch matter := d.matter(&v, w.Quoted); {
 	case v.kind == task.CardPrompt:
 		f.text = w.PleaseReview + ": " + matter
 	case v.kind == task.CardStep && v.told():
@@ -283,8 +283,8 @@ func (d drawing) pending(v version, r routed) face {
 	return f
 }
 
-// matter says in a line what a version is about: what its steps do, or else the request's name.
-func (d drawing) matter(v *version) string {
+// matter says in a line what a version is about: what its steps do, or else the request's name in a form.
+func (d drawing) matter(v *version, form string) string {
 	switch planned := d.a.Process(); {
 	case v.kind == task.CardStep && v.told():
 		return checkOf(d.w, v.order, v.sum)
@@ -295,7 +295,7 @@ func (d drawing) matter(v *version) string {
 	case v.told() && v.sum.Told() && (v.sum.Final || v.kind != task.CardProcess):
 		return d.short(v.sum)
 	}
-	title := titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale))
+	title := titleOf(until(d.a, v.key), askWordsOf.In(d.w.Locale), form)
 	if v.told() && (v.sum.Final || v.kind != task.CardProcess) {
 		title += " — " + d.short(v.sum)
 	}
@@ -303,9 +303,9 @@ func (d drawing) matter(v *version) string {
 }
 
 func (d drawing) about(v *version) slack.Block {
-	matter := d.matter(v)
+	matter := d.matter(v, d.w.Request)
 	if v.kind == task.CardPrompt {
-		matter = v.words.Header + ": " + matter
+		matter = v.words.Header + ": " + d.matter(v, d.w.Quoted)
 	}
 	return section("*" + matter + "*")
 }

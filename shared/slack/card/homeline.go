@@ -17,8 +17,9 @@ import (
 
 const maxListSaid, maxListTitle = 60, 80 // the most that a line shows of a message and of a title, in characters
 
-// titleOf names a request by what its steps write, once that is known: its title is older than any correction.
-func titleOf(a *task.Aggregate, w *askWords) string {
+// titleOf names a request by what its steps write, once that is known, or else by its title in a form. The title is older
+// than any correction, and others' words.
+func titleOf(a *task.Aggregate, w *askWords, form string) string {
 	d := drawing{w: wordsOf.In(w.Locale)}
 	if sum := d.sumOf(a); sum.Told() {
 		if a.Head.Ended != nil && !sum.Amount.Known() { // nobody asks any more
@@ -26,11 +27,11 @@ func titleOf(a *task.Aggregate, w *askWords) string {
 		}
 		return d.short(sum)
 	}
-	return nameOf(a, w)
+	return nameOf(a, w, form)
 }
 
 // nameOf is what a request is called, whatever its steps do.
-func nameOf(a *task.Aggregate, w *askWords) string {
+func nameOf(a *task.Aggregate, w *askWords, form string) string {
 	title := ""
 	switch {
 	case a.Task != nil:
@@ -38,7 +39,8 @@ func nameOf(a *task.Aggregate, w *askWords) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	return Titled(or(inline(title, maxListTitle), wordsOf.In(w.Locale).Untitled), a.Head.Glance.Version)
+	title = or(inline(title, maxListTitle), wordsOf.In(w.Locale).Untitled)
+	return Titled(fill(form, "text", title), a.Head.Glance.Version)
 }
 
 // sumOf sums up a request's steps, not those of an earlier policy.
@@ -99,7 +101,7 @@ func waitsLine(x Waits, w *askWords) string {
 	title := ""
 	switch a := x.Of.(type) {
 	case *task.Aggregate:
-		title = began(titleOf(a, w))
+		title = began(titleOf(a, w, wordsOf.In(w.Locale).Quoted))
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
 	}
@@ -211,7 +213,7 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next string) {
 	a := x.Task
 	mark, next, _ := strings.Cut(w.state(a), " ")
-	title = mark + " *" + began(titleOf(a, w)) + "*"
+	title = mark + " *" + began(titleOf(a, w, "{text}")) + "*"
 	if q, waits := a.Asks(); waits {
 		of := Waits{Of: a, Question: q}
 		of.Question.DecideBy = of.due()

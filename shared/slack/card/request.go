@@ -265,9 +265,8 @@ func (w *words) redraftable(a *task.Aggregate) string {
 	return w.RedraftNever
 }
 
-func (d drawing) isChanged() string { return Changed(d.a, d.w.Locale, d.w.mention, quoted) }
-
-func quoted(s string) string { return people(inline(s, maxReason)) }
+// quoted is a text for a quotation, where nobody is mentioned: a mention is Ringi's.
+func quoted(s string) string { return inline(s, maxReason) }
 
 func (d drawing) changed() []slack.Block {
 	x := changeOf(d.a, d.w.Locale, d.w.mention, quoted)
@@ -276,7 +275,7 @@ func (d drawing) changed() []slack.Block {
 	}
 	lines := []string{"⚠️ " + strong(x.said), x.then}
 	if x.now != "" {
-		lines = append(lines, "> "+fill(d.w.NowSays, "text", x.now))
+		lines = append(lines, "> "+fill(d.w.NowSays, "text", people(x.now)))
 	}
 	return sectionOf(lines)
 }

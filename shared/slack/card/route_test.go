@@ -319,7 +319,7 @@ func TestListsBeginWithWhatNamesThePerson(t *testing.T) {
 	for name, text := range map[string]string{"list": card.List("ja", in),
 		"Home": drawn(card.HomeView(in, defaults, "ja", *due(0)).Blocks.BlockSet)} {
 		at := -1
-		for _, title := range []string{"丙*", "乙*", "甲*", "丁*"} {
+		for _, title := range []string{"丙」*", "乙」*", "甲」*", "丁」*"} {
 			i := strings.Index(text, title)
 			expect.That(t, i > at, "%s: %s at %d: %s", name, title, i, text)
 			at = i

@@ -71,14 +71,44 @@ func (s Spoken[T]) In(locale string) T {
 }
 
 // Fill replaces the placeholders of a text: Fill("v{version}", "version", 2). It doesn't look for placeholders within
-// values.
+// values. A value whose place is between quotation marks can't end the quotation: see Within.
 func Fill(text string, pairs ...any) string {
-	var values []string
-	for i := 0; i+1 < len(pairs); i += 2 {
-		values = append(values, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
+	with := func(written func(string) string) *strings.Replacer {
+		var values []string
+		for i := 0; i+1 < len(pairs); i += 2 {
+			values = append(values, "{"+fmt.Sprint(pairs[i])+"}", written(fmt.Sprint(pairs[i+1])))
+		}
+		return strings.NewReplacer(values...)
 	}
-	return strings.NewReplacer(values...).Replace(text)
+	plain := with(func(s string) string { return s })
+	if !strings.ContainsAny(text, "「“") {
+		return plain.Replace(text)
+	}
+	var b strings.Builder
+	end := 0
+	for _, at := range quotation.Get().FindAllStringIndex(text, -1) {
+		locale := All[0]
+		if strings.HasPrefix(text[at[0]:], "“") {
+			locale = English
+		}
+		b.WriteString(plain.Replace(text[end:at[0]]))
+		b.WriteString(with(func(s string) string { return Within(locale, s) }).Replace(text[at[0]:at[1]]))
+		end = at[1]
+	}
+	return b.String() + plain.Replace(text[end:])
 }
+
+var quotation = Regexp{Text: `「[^「」]*」|“[^“”]*”`}
+
+// inside escapes what stands between quotation marks: by a backslash, and in Japanese by the marks within others, 『』.
+var inside = InEach(
+	strings.NewReplacer("「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`, "﹂", `\﹂`,
+		"⌜", `\⌜`, "⌟", `\⌟`, `\`, `\\`, "\r", `\r`),
+	strings.NewReplacer("“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`, `\"`, "〝", `\〝`, "〞", `\〞`, "〟", `\〟`,
+		"❝", `\❝`, "❞", `\❞`, "＂", `\＂`, `\`, `\\`, "\r", `\r`))
+
+// Within is a text as it stands between the quotation marks of a locale. It is not idempotent.
+func Within(locale, s string) string { return inside.In(locale).Replace(s) }
 
 const letter = `\p{Han}\p{Katakana}ー々`
 

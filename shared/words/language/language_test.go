@@ -87,3 +87,9 @@ func TestTheLanguageOfALongTextTakesNoTime(t *testing.T) {
 		expect.That(t, time.Since(began) < 5*time.Second, "%q takes %s", of, time.Since(began))
 	}
 }
+
+func TestAValueBetweenQuotationMarksCannotEndThem(t *testing.T) {
+	expect.Is(t, language.Fill("{a}「{a}」{a}", "a", `x」「\`), `x」「\「x』『\\」x」「\`)
+	expect.Is(t, language.Fill("{a}: “{a}”", "a", `x” “`), `x” “: “x\” \“”`)
+	expect.Is(t, language.Fill("「{a}」 ({b}: 「{c}」)", "a", "{c}", "b", "「", "c", "｣⌟"), `「{c}」 (「: 「\｣\⌟」)`)
+}

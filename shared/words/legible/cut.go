@@ -142,10 +142,12 @@ func Spelled(s string) string {
 	}
 	before, base := '\n', '\n'    // base: the last character that is no mark
 	latin, posing := false, false // latin: the word of r has ASCII letters or digits
+	at := ""                      // that word
 	apart := !norm.NFC.IsNormalString(s)
 	for i, r := range s {
 		if !ofWord(before) && ofWord(r) {
-			latin = strings.ContainsFunc(wordAt(s, i), plain)
+			at = wordAt(s, i)
+			latin = strings.ContainsFunc(at, plain)
 		}
 		if european(r) && !european(base) {
 			posing = poses(s[i:])
@@ -175,7 +177,7 @@ func Spelled(s string) string {
 		} else {
 			b.WriteRune(r)
 			if imitates(r, before, latin || posing && european(r)) || apart && (merges(before, r) || merges(base, r)) ||
-				RightToLeft(r) && turns(s[i+size:]) {
+				RightToLeft(r) && turns(s[i+size:]) || latin && strayLetter(r, at) || strayKana(s[:i], r, s[i+size:]) {
 				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 			}
 		}

@@ -247,8 +247,8 @@ var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.
 // lookalikes are characters that look like ASCII: Greek and phonetic letters, ligatures, Roman numerals, hyphens,
 // slashes, dots and colons.
 const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϜϹͿαγικνορτυχϲϳ" + "ﬀﬁﬂﬃﬄﬅﬆĲĳŉǄǅǆǇǈǉǊǋǌǱǲǳ" +
-	"ıĸſƖǀǃɑɡɩɪɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
-	"⁄∕⧸" + "․∶꞉ː˸"
+	"ıĸſƖǀǃɑɡɩɪɱɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
+	"⁄∕⧸" + "․∶꞉ː˸" + "╱⍺۔"
 
 // cyrillic are the letters of Cyrillic and Armenian that look like Latin ones, or like a digit, in any word.
 const cyrillic = "АВЕЗЅІЈКМНОРСТУХЬҮҺӀԌԚԜѴаекорсухѕіјһӏԁԛԝѵү" + "ՍՕՏԼօոսհցքզ"
