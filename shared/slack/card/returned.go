@@ -222,7 +222,7 @@ func (d drawing) returned(v version) face {
 		f = f.with(d.edits(v.kind, v.id)...)
 	}
 	f = f.with(d.version(v.version))
-	f.text += ": " + d.matter(&v)
+	f.text += ": " + d.matter(&v, d.w.Quoted)
 	return f
 }
 
@@ -271,7 +271,7 @@ func (d drawing) edited(by string, version int) []slack.Block {
 func returnedTo(a *task.Aggregate, key string, s tenancy.Settings, link string, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
 	w, asks := returnedWordsOf.In(s.Locale), askWordsOf.In(s.Locale)
-	title := nameOf(a, asks)
+	title := nameOf(a, asks, "{text}")
 	row := a.Returned()
 	if row == nil || row.Key() != key {
 		text := fill(w.CopyOver, "title", title)
