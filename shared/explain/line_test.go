@@ -120,8 +120,8 @@ var lines = []struct{ tool, input, ja, en string }{
 	},
 	{
 		"record_decision", `{"matter":"支出","title":"ペン","amount":1200,"currency":"JPY"}`,
-		"支出の決裁: 「ペン」\n· 金額 1200\n· 通貨 JPY",
-		"Decision (支出): “ペン”\n· Amount 1200\n· Currency JPY",
+		"「支出」の決裁: 「ペン」\n· 金額 1200\n· 通貨 JPY",
+		"Decision (“支出”): “ペン”\n· Amount 1200\n· Currency JPY",
 	},
 	{"list_employees", `{"department":null,"status":"active","as_of":null}`, "全社の従業員一覧を読みます (在籍者のみ、今日現在)",
 		"Reads the employees of the whole company, only those employed, as of today"},
