@@ -150,7 +150,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message) {
 	t.Helper()
 	b := expect.Value(json.Marshal(m))(t)
-	all := string(b)
+	all := strings.ReplaceAll(string(b), `\u003chttps://acme.slack.com/archives/D1/p12|`, "") // a reminder's own link
 	for _, bad := range []string{`\u003c!channel`, `\u003c!here`, `\u003chttps:`, "\u202e", "\u2066", "\u0000"} {
 		if strings.Contains(all, bad) {
 			t.Errorf("%s shows %q", c.Key(), bad)
