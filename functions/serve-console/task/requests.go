@@ -88,7 +88,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		if x.Priority.Pressing() {
 			row.Priority = card.Priority(v.Locale, x.Priority)
 		}
-		if movesMoney(x) {
+		if x.Glance.Amount.Moves() {
 			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
 		}
 		switch {
@@ -193,11 +193,6 @@ const (
 	lately = 7 * 24 * time.Hour
 )
 
-// movesMoney reports whether a request's steps may move money.
-func movesMoney(x store.ListedTask) bool {
-	return x.Glance.Amount != (rules.Amount{}) && x.Glance.Amount != rules.Nothing()
-}
-
 // Mine returns the viewer's own open requests, those with money first, and what ended lately. settings may be nil.
 func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Settings) ([]Request, error) {
 	page, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
@@ -214,7 +209,9 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Setti
 		}
 	}
 	rank := map[bool]int{true: -1} // money first
-	slices.SortStableFunc(open, func(a, b store.ListedTask) int { return rank[movesMoney(a)] - rank[movesMoney(b)] })
+	slices.SortStableFunc(open, func(a, b store.ListedTask) int {
+		return rank[a.Glance.Amount.Moves()] - rank[b.Glance.Amount.Moves()]
+	})
 	items := slices.Concat(open[:min(len(open), fewOpen)], over[:min(len(over), fewOver)])
 	if len(items) == 0 {
 		return nil, nil

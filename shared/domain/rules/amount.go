@@ -44,6 +44,9 @@ var Whys = []Why{
 // Nothing is the amount of what moves no money.
 func Nothing() Amount { return Amount{Value: "0"} }
 
+// Moves reports whether money may move. Without steps there is no amount, and none does.
+func (a Amount) Moves() bool { return a != (Amount{}) && a != Nothing() }
+
 // Unknown returns an amount that isn't known.
 func Unknown(why Why) Amount { return Amount{Why: why} }
 

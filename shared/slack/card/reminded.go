@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 )
@@ -33,7 +32,7 @@ func (d drawing) reminded(told task.Reminded) string {
 func (d drawing) remindedLine(x task.RemindedItem, w *askWords) string {
 	title := Titled(or(inline(x.Title, maxListTitle), d.w.Untitled), x.Later)
 	amount := ""
-	if x.Amount != (rules.Amount{}) && x.Amount != rules.Nothing() {
+	if x.Amount.Moves() {
 		amount = " " + explain.Money(w.Locale, x.Amount)
 	}
 	line := fill(w.RemindedItem, "title", title, "amount", amount, "who", d.w.mention(x.Asker))
