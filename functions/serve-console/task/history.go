@@ -187,6 +187,9 @@ func (r Reader) History(s Source) History {
 	for i := len(a.Executions) - 1; i >= 0; i-- {
 		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
 	}
+	if t.Status == task.StatusToRetry && slices.Contains(askAnew, a.Execution().Error) {
+		t.Status = task.StatusFailed // for everybody, whether they may try again or not
+	}
 	if t.Gate = r.waiting(a, t); t.Gate == nil && t.Status == task.StatusWaits {
 		t.Status = task.StatusDrafting // the next version has not begun
 	}

@@ -256,9 +256,6 @@ func (p *taskPage) anew(t *task.Aggregate) {
 		return
 	}
 	again := p.Buttons[i]
-	if p.Status == task.StatusToRetry {
-		p.Status = task.StatusFailed
-	}
 	p.Buttons, p.Anew = slices.Delete(p.Buttons, i, i+1), p.Message.Text
 	if again.Class = ""; again.No == "" {
 		p.Others = append([]subject.Button{again}, p.Others...)
