@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -216,21 +215,12 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	}
 }
 
-// The most that a page may weigh, in bytes, and that this process may compute for it. The emulator is another process,
-// and how busy the machine is decides how long an answer takes, but not how long it computes.
+// The most that a page may weigh, in bytes, and that this process may compute for it.
 const (
 	heaviest = 150 << 10
 	slowest  = 300 * time.Millisecond
 	tries    = 3 // the first that is fast enough counts: now and then a collection of garbage falls into one
 )
-
-// computed returns the time that this process has computed so far.
-func computed(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	expect.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // measured is what a page needs.
 type measured struct {
@@ -245,9 +235,8 @@ func measure(t *testing.T, b *consoletest.Browser, h *heard, path, label string)
 	var m measured
 	for n := range tries {
 		h.take()
-		began := computed(t)
-		page := b.Get(path)
-		took := computed(t) - began
+		var page consoletest.Answer
+		took := expect.Computed(t, func() { page = b.Get(path) })
 		calls, _ := h.take()
 		if n == 0 || took < m.took {
 			m.took = took

@@ -6,12 +6,14 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -168,6 +170,41 @@ func Patience(t testing.TB) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
+}
+
+// Computed returns how long this process computed while f ran, as it would on a quiet core: work of a known length is
+// measured before and after, so that neither a slow machine counts nor what else it does.
+func Computed(t testing.TB, f func()) time.Duration {
+	t.Helper()
+	slow := slowness(t)
+	took := computing(t, f)
+	return time.Duration(float64(took) / max(1, slow, slowness(t)))
+}
+
+// slowness is how many times longer a piece of work takes than on a quiet core.
+func slowness(t testing.TB) float64 {
+	t.Helper()
+	const quiet = 22 * time.Millisecond
+	text := strings.Repeat(`{"a":["勤怠",1.5,{"b":null}]},`, 8000)
+	took := computing(t, func() {
+		var all []any
+		NoError(t, json.Unmarshal([]byte("["+strings.TrimSuffix(text, ",")+"]"), &all))
+		Value(json.Marshal(all))(t)
+	})
+	return float64(took) / float64(quiet)
+}
+
+// computing returns the time of this process's cores while f ran.
+func computing(t testing.TB, f func()) time.Duration {
+	t.Helper()
+	used := func() time.Duration {
+		var u syscall.Rusage
+		NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	before := used()
+	f()
+	return used() - before
 }
 
 // Metrics returns what f writes to standard output, where metrics go. Tests that use it must not run in parallel.
