@@ -73,32 +73,61 @@ func (s Spoken[T]) In(locale string) T {
 // Fill replaces the placeholders of a text: Fill("v{version}", "version", 2). It doesn't look for placeholders within
 // values. A value whose place is between quotation marks can't end the quotation: see Within.
 func Fill(text string, pairs ...any) string {
-	with := func(written func(string) string) *strings.Replacer {
-		var values []string
-		for i := 0; i+1 < len(pairs); i += 2 {
-			values = append(values, "{"+fmt.Sprint(pairs[i])+"}", written(fmt.Sprint(pairs[i+1])))
-		}
-		return strings.NewReplacer(values...)
-	}
-	plain := with(func(s string) string { return s })
-	if !strings.ContainsAny(text, "「“") {
-		return plain.Replace(text)
-	}
 	var b strings.Builder
-	end := 0
-	for _, at := range quotation.Get().FindAllStringIndex(text, -1) {
-		locale := All[0]
-		if strings.HasPrefix(text[at[0]:], "“") {
-			locale = English
-		}
-		b.WriteString(plain.Replace(text[end:at[0]]))
-		b.WriteString(with(func(s string) string { return Within(locale, s) }).Replace(text[at[0]:at[1]]))
-		end = at[1]
+	for text != "" {
+		before, quoted, locale := quotation(text)
+		fillIn(&b, before, "", pairs)
+		fillIn(&b, quoted, locale, pairs)
+		text = text[len(before)+len(quoted):]
 	}
-	return b.String() + plain.Replace(text[end:])
+	return b.String()
 }
 
-var quotation = Regexp{Text: `「[^「」]*」|“[^“”]*”`}
+// fillIn fills a part of a text, which is a quotation in a locale unless that is empty.
+func fillIn(b *strings.Builder, part, locale string, pairs []any) {
+	for {
+		before, rest, found := strings.Cut(part, "{")
+		b.WriteString(before)
+		if !found {
+			return
+		}
+		part = rest
+		name, after, _ := strings.Cut(rest, "}")
+		i := 0
+		for i < len(pairs) && pairs[i] != any(name) {
+			i += 2
+		}
+		if i+1 >= len(pairs) {
+			b.WriteByte('{')
+			continue
+		}
+		value := fmt.Sprint(pairs[i+1])
+		if locale != "" {
+			value = Within(locale, value)
+		}
+		b.WriteString(value)
+		part = after
+	}
+}
+
+// quotation returns what stands before a text's first quotation, that with its marks, and its locale.
+func quotation(text string) (before, quoted, locale string) {
+	for i, r := range text {
+		opens, closes, locale := "「", "」", All[0]
+		switch r {
+		case '「':
+		case '“':
+			opens, closes, locale = "“", "”", English
+		default:
+			continue
+		}
+		within := text[i+len(opens):]
+		if n := strings.IndexAny(within, opens+closes); n >= 0 && strings.HasPrefix(within[n:], closes) {
+			return text[:i], text[i : i+len(opens)+n+len(closes)], locale
+		}
+	}
+	return text, "", ""
+}
 
 // inside escapes what stands between quotation marks: by a backslash, and in Japanese by the marks within others, 『』.
 var inside = InEach(
