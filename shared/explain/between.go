@@ -161,16 +161,21 @@ func Money(locale string, a rules.Amount) string {
 	return Grouped(string(a.Value)) + " " + a.Currency
 }
 
-// Grouped writes a number with commas between thousands.
+// Grouped writes a number with commas between thousands. What is no number stays as it is.
 func Grouped(number string) string {
 	whole, decimals, point := strings.Cut(number, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
+	digits := strings.TrimPrefix(whole, "-")
+	if strings.Trim(digits, "0123456789") != "" {
+		return number
+	}
+	sign := whole[:len(whole)-len(digits)]
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
 	if point {
-		return whole + "." + decimals
+		decimals = "." + decimals
 	}
-	return whole
+	return sign + digits + decimals
 }
 
 // Change is what a later version of steps does otherwise: one value. What is nil was not there, or isn't any more.

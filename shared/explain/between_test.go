@@ -270,3 +270,10 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.x", other, `{"supplier":"x"}`), nil, nil)),
 		"1. rooms の x を実行します\n· supplier x")
 }
+
+func TestNumbersAreGrouped(t *testing.T) {
+	for number, want := range map[string]string{"": "", "1": "1", "-100": "-100", "1000": "1,000", "-123456.789": "-123,456.789",
+		"100.": "100.", "1e9": "1e9", "ǅ¦": "ǅ¦"} {
+		expect.Is(t, explain.Grouped(number), want)
+	}
+}
