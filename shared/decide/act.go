@@ -133,14 +133,28 @@ func Gate(kind aggregate.CardType, act Act) Act {
 // Approve stamps the gate's current content, at the stage that the person saw. What nobody can read nobody approves.
 func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	change, err := along(a, id, circulation.Stamp, "", by, p, now)
-	if of, is := a.(*task.Aggregate); err == nil && is && !change.Empty() && unreadable(of, id) {
+	if err == nil && !change.Empty() && unreadable(a, id) {
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}
 	}
 	return change, err
 }
 
-// unreadable reports whether nobody can tell what a gate's steps, or its call, would do.
-func unreadable(a *task.Aggregate, id string) bool {
+// unreadable reports whether nobody can tell what a gate's steps, its call or its action would do. Of what is kept
+// elsewhere, since it is long, only the beginning is here: that passes.
+func unreadable(a Subject, id string) bool {
+	switch of := a.(type) {
+	case *task.Aggregate:
+		return unreadableSteps(of, id)
+	case *conversation.Aggregate:
+		if x := of.Action(id); x != nil && x.Payload.JSON != "" {
+			_, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
+			return len(problems) > 0
+		}
+	}
+	return false
+}
+
+func unreadableSteps(a *task.Aggregate, id string) bool {
 	of := -1
 	for _, x := range a.Agains {
 		if x.ID == id {
@@ -153,7 +167,7 @@ func unreadable(a *task.Aggregate, id string) bool {
 		}
 	}
 	i := slices.IndexFunc(a.Gates, func(g *task.StepGate) bool { return g.ID == id })
-	if i < 0 || a.Gates[i].Arguments.JSON == "" { // of longer ones only the beginning is here
+	if i < 0 || a.Gates[i].Arguments.JSON == "" {
 		return false
 	}
 	_, _, ok := explain.Masked(task.Step{}, a.Gates[i].Arguments, language.English)

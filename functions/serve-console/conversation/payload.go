@@ -32,7 +32,7 @@ func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actio
 	}
 	out.Effect, out.ToolKind = effectOf(p, locale, t.person), card.CallKind(p.Access, locale)
 	if p.Tool == card.MessageTool && x.Status == conversation.ActionPending {
-		out.Effect.Note = card.Below(locale, t.person(t.is.AskersOf(x)[0]))
+		out.Effect.Note = card.Below(locale, t.person(t.is.AskersOf(x)[0]), false)
 	}
 }
 

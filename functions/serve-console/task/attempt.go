@@ -250,7 +250,7 @@ func (r Reader) told(a *task.Aggregate, e explain.Effect, all bool) (c Call) {
 		e.Items = &few
 	}
 	c.Effect = r.Effect(e)
-	r.below(a, &c.Effect)
+	r.below(a, false, &c.Effect)
 	return c
 }
 

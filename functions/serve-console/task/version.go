@@ -164,7 +164,7 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 			v.Edited = r.edited(a, p)
 		}
 		if len(p.Steps) > 0 {
-			v.Sum = r.sum(a, p.Steps)
+			v.Sum = r.sum(a, p.Gate.Automatic(), p.Steps)
 		}
 		if i > 0 && v.Sum != nil {
 			v.Changes = r.Changes(a.Processes[i-1].Version, a.Processes[i-1].Steps, p.Steps)
@@ -187,18 +187,19 @@ func (r Reader) steps(planned []task.Step) []Step {
 }
 
 // sum draws what steps do, with what will stand below a direct message.
-func (r Reader) sum(a *task.Aggregate, steps []task.Step) *subject.Sum {
+func (r Reader) sum(a *task.Aggregate, automatic bool, steps []task.Step) *subject.Sum {
 	out := r.Sum(steps)
 	for i := range out.Writes {
-		r.below(a, &out.Writes[i])
+		r.below(a, automatic, &out.Writes[i])
 	}
 	return &out
 }
 
-// below adds what will stand below a direct message: whoever approves, which is known once that is settled.
-func (r Reader) below(a *task.Aggregate, e *subject.Effect) {
+// below adds what will stand below a direct message: whoever approves, if anybody will, which is known once that is
+// settled.
+func (r Reader) below(a *task.Aggregate, automatic bool, e *subject.Effect) {
 	if e.Tool == card.MessageTool && !r.Settled {
-		e.Note = card.Below(r.Locale, r.Person(a.Head.Requester))
+		e.Note = card.Below(r.Locale, r.Person(a.Head.Requester), automatic)
 	}
 }
 

@@ -16,6 +16,9 @@ var ErrOnRoute error = ErrNotAllowed{RuleOnRoute}
 // Ruled reports whether there is a gate and a rule chose its route; else the settings say who may stamp.
 func (g *Gate) Ruled() bool { return g != nil && g.Terms.Rule != nil }
 
+// Automatic reports whether nobody is asked: neither the settings nor a rule want it.
+func (g *Gate) Automatic() bool { return !g.Terms.ApprovalRequired && !g.Ruled() }
+
 // Whole returns the gate itself, so that rows have it of the gate that they embed.
 func (g *Gate) Whole() *Gate { return g }
 

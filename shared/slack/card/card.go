@@ -100,10 +100,11 @@ type drawing struct {
 	w        *words
 	now      time.Time
 	Around
-	plain   bool   // without table blocks
-	narrow  bool   // as on the Home tab: a short message in one line
-	settled bool   // nobody decides any more about what is drawn
-	asker   string // whose request a conversation's action is; empty: the task's requester's
+	plain     bool   // without table blocks
+	narrow    bool   // as on the Home tab: a short message in one line
+	settled   bool   // nobody decides any more about what is drawn
+	automatic bool   // nobody is asked about it
+	asker     string // whose request a conversation's action is; empty: the task's requester's
 
 	beneath bool            // what is drawn stands below what names it
 	copy    *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread

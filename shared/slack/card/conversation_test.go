@@ -2,6 +2,7 @@ package card_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -243,6 +244,18 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	for _, i := range []int{0, 599, 1199} {
 		expect.That(t, strings.Contains(seen, fmt.Sprintf("echo %d\\n", i)), "line %d is nowhere", i)
 	}
+}
+
+// An action that nobody can read is approved neither on its card nor by a click that is older.
+func TestAnActionThatNobodyCanReadIsNotApproved(t *testing.T) {
+	c := begunConversation(t).says("", shell("make"))
+	x := c.last()
+	x.Payload.JSON = `{"script":["make"]}`
+	x.Gate.AskedSum = x.Payload.Hash()
+	m := c.shown(conversation.CardAction, "ja")
+	expect.That(t, !strings.Contains(jsonOf(m), card.ApproveAction), "the card approves it")
+	_, err := decide.Approve(c.Aggregate, x.ActionID, member("U_SUZUKI"), anyMember, c.now)
+	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves it: %v", err)
 }
 
 // Whether a card has changed follows from its rows and from the output of a running action.

@@ -186,8 +186,14 @@ func quotation(pieces []explain.Piece) (lines []string) {
 	return lines
 }
 
-// Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.
-func Below(locale, who string) string { return explain.Sent(locale, who, wordsOf.In(locale).Stamper) }
+// Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it, if anybody
+// will.
+func Below(locale, who string, automatic bool) string {
+	if automatic {
+		return explain.Sent(locale, who)
+	}
+	return explain.Sent(locale, who, wordsOf.In(locale).Stamper)
+}
 
 // arguments draws what no other part of an effect has, a server's defaults, and the line below a message.
 func (d drawing) arguments(e *explain.Effect) []string {
@@ -219,7 +225,7 @@ func (d drawing) arguments(e *explain.Effect) []string {
 		lines = append(lines, d.w.SentAsIs)
 	}
 	who := d.w.mention(or(d.asker, d.a.Head.Requester))
-	return append(lines, fill(d.w.Appended, "line", Below(d.w.Locale, who)))
+	return append(lines, fill(d.w.Appended, "line", Below(d.w.Locale, who, d.automatic)))
 }
 
 // together puts up to most short texts in a line, more if they fit in three unless most is one; others in lines each.

@@ -49,6 +49,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		}
 		v.key, v.id, v.version, v.gate, ok = key, id, n, g, true
 		rests, _ := d.routeOf(&v).resting()
+		d.automatic = g.Automatic()
 		d.settled = rests != "" || d.a.Head.Ended != nil ||
 			g.Status != aggregate.PendingApproval && g.Status != aggregate.Generating
 		return true
@@ -104,7 +105,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
 	v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
-	if v.made = p.Content != ""; v.made && !d.settled && (p.Terms.ApprovalRequired || p.Gate.Ruled()) {
+	if v.made = p.Content != ""; v.made && !d.settled && !p.Gate.Automatic() {
 		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))
 	}
 	if p.Contest != nil && !p.Contest.Over() {
@@ -153,7 +154,7 @@ func (d drawing) gate(v version) face {
 			return d.closed(v, w.IsCancelled)
 		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
 			return d.parked(d.showing(v, red, "").with(divider()).with(d.changed()...), "").with(d.version(v.version))
-		case !v.gate.Terms.ApprovalRequired && !v.gate.Ruled():
+		case v.gate.Automatic():
 			return d.showing(v, yellow, "").with(divider(), contextLine(w.WillAuto))
 		}
 		return d.pending(v, r)
@@ -246,9 +247,12 @@ func (d drawing) pending(v version, r routed) face {
 	if v.others > 0 {
 		more = append(more, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
 	}
+	please := w.PleaseApprove
 	switch _, nobody := r.left(); {
-	case v.sum.Unreadable() != "", nobody:
-		first = nil
+	case r.unreadable:
+		first, please = nil, w.PleaseReject
+	case nobody:
+		first, please = nil, w.NobodyLeft
 	case v.body.cut: // people can't approve a gate that its card shows only in part
 		first[0] = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
@@ -267,7 +271,7 @@ func (d drawing) pending(v version, r routed) face {
 	case v.kind == task.CardStep && v.told():
 		f.text = matter
 	case v.told():
-		f.text = fill(w.PleaseApprove, "what", matter)
+		f.text = fill(please, "what", matter)
 	default:
 		f.text += ": " + matter
 	}

@@ -177,7 +177,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	}
 	var buttons []slack.BlockElement
 	switch waits := v.gate.Status == aggregate.PendingApproval && a.Head.Ended == nil && a.Head.Parked == nil &&
-		v.sum.Unreadable() == "" && (v.gate.Ruled() || v.gate.Terms.ApprovalRequired); {
+		v.sum.Unreadable() == "" && !v.gate.Automatic(); {
 	case r.st.Refused != nil:
 		notes = append(notes, r.texts.Unknown)
 	case b.cut || b.bounded().cut:

@@ -25,20 +25,21 @@ const (
 // routed draws where a gate under a rule stands.
 type routed struct {
 	drawing
-	texts  *routeWords
-	gate   *aggregate.Gate
-	st     circulation.State
-	open   bool              // people are asked now
-	brief  bool              // nobody is named at the stage that is asked
-	copies []*aggregate.Card // of the gate's card
-	of     aggregate.Ref
-	id     string // of the gate
-	origin aggregate.Origin
-	number string // that the decision got when it began to run
-	plain  bool   // it moves no money that a mark could say
-	step   bool   // it is of a step that waits before it runs: a rejection sends nothing back
-	said   string // the amount that the card says
-	remade bool   // the card says why the version was made, if it has room for that
+	texts      *routeWords
+	gate       *aggregate.Gate
+	st         circulation.State
+	open       bool              // people are asked now
+	brief      bool              // nobody is named at the stage that is asked
+	copies     []*aggregate.Card // of the gate's card
+	of         aggregate.Ref
+	id         string // of the gate
+	origin     aggregate.Origin
+	number     string // that the decision got when it began to run
+	plain      bool   // it moves no money that a mark could say
+	step       bool   // it is of a step that waits before it runs: a rejection sends nothing back
+	said       string // the amount that the card says
+	unreadable bool   // nobody can approve what nobody can read
+	remade     bool   // the card says why the version was made, if it has room for that
 	rounds
 }
 
@@ -63,6 +64,7 @@ func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil)
 	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
 	r.of, r.id = d.a.Ref(), v.id
+	r.unreadable = v.sum.Unreadable() != ""
 	if v.told() {
 		r.said = explain.Money(d.w.Locale, v.sum.Amount)
 	}

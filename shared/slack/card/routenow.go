@@ -55,6 +55,9 @@ func (r routed) bySettings() (turn string, notes []string) {
 		askers = append(askers, p.User)
 	}
 	turn, note, somebody := r.w.surface().Turn(r.settings, r.origin, askers...)
+	if r.unreadable {
+		note = ""
+	}
 	if somebody {
 		turn = fill(r.texts.NowAny, "who", turn)
 	}

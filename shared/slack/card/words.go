@@ -35,6 +35,8 @@ type words struct {
 	OtherArguments string // heading, below a list of items
 	Again          string // above the rest of what a step would do
 	PleaseApprove  string // notification of steps that wait
+	PleaseReject   string // of steps that nobody can read
+	NobodyLeft     string // of steps that wait for a successor
 	PleaseReview   string // of a policy
 	CheckOf        string // what a step's check is about
 
