@@ -40,13 +40,13 @@ var hostile = map[string]string{
 	"replacement_cut": strings.Repeat("&", 149),
 }
 
-// tried reports whether the nth state gets a text: by day each gets all that are short, and one in three of the long
+// tried reports whether the nth state gets a text: by day each gets all that are short, and one in six of the long
 // ones, which take most of the time.
 func tried(nth int, name string) bool {
 	if len(hostile[name]) < 1000 || expect.Long() {
 		return true
 	}
-	return (nth+slices.Index(slices.Sorted(maps.Keys(hostile)), name))%3 == 0
+	return (nth+slices.Index(slices.Sorted(maps.Keys(hostile)), name))%6 == 0
 }
 
 // poison puts a text into every field that a person, a model or a vendor can write.

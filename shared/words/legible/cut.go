@@ -143,7 +143,10 @@ func Spelled(s string) string {
 	before, base := '\n', '\n'    // base: the last character that is no mark
 	latin, posing := false, false // latin: the word of r has ASCII letters or digits
 	at := ""                      // that word
-	apart := !norm.NFC.IsNormalString(s)
+	apart := pairs{}
+	if norm.NFC.IsNormalString(s) {
+		apart = nil
+	}
 	for i, r := range s {
 		if !ofWord(before) && ofWord(r) {
 			at = wordAt(s, i)
@@ -176,7 +179,7 @@ func Spelled(s string) string {
 			times++
 		} else {
 			b.WriteRune(r)
-			if imitates(r, before, latin || posing && european(r)) || apart && (merges(before, r) || merges(base, r)) ||
+			if imitates(r, before, latin || posing && european(r)) || apart.merge(before, r) || apart.merge(base, r) ||
 				RightToLeft(r) && turns(s[i+size:]) || latin && strayLetter(r, at) || strayKana(s[:i], r, s[i+size:]) {
 				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 			}

@@ -291,9 +291,18 @@ func twin(r rune) bool {
 		(unicode.Is(unicode.Han, r) || RightToLeft(r)) && !norm.NFKC.IsNormalString(s)
 }
 
-// merges reports whether Unicode has another text that looks the same as two characters in a row.
-func merges(a, b rune) bool {
-	return norm.NFC.String(string([]rune{a, b})) != norm.NFC.String(string(a))+norm.NFC.String(string(b))
+// pairs are those of a text of which it is known whether Unicode has another text that looks the same. nil: none has.
+type pairs map[[2]rune]bool
+
+// merge reports whether Unicode has another text that looks the same as two characters in a row.
+func (p pairs) merge(a, b rune) bool {
+	pair := [2]rune{a, b}
+	does, known := p[pair]
+	if !known && p != nil {
+		does = norm.NFC.String(string(pair[:])) != norm.NFC.String(string(a))+norm.NFC.String(string(b))
+		p[pair] = does
+	}
+	return does
 }
 
 // imitates reports whether a character can be mistaken: it looks like an ASCII character and its word is Latin or can
