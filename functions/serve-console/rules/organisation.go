@@ -289,7 +289,7 @@ func (t texts) problem(p organisation.Problem, files []organisation.File) []stri
 		row = t.Say("row_of", "file", fileName(files[p.File].Name), "row", row)
 	}
 	if p.Column != "" {
-		column = t.column(p.Column)
+		column = cmp.Or(legible.Clip(legible.Spelled(p.Header), 60), t.column(p.Column))
 	}
 	if p.Other > 0 {
 		other := fmt.Sprint(p.Other)

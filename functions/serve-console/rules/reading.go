@@ -196,24 +196,53 @@ func (t texts) reading(l *organisation.Laid, kept organisation.Kept, files []org
 		words := t.Texts
 		x.Splits = web.Choices(words, "splits", kept.Split, append([]string{""}, organisation.Splits...)...)
 	}
-	x.Notes = t.notes(l)
+	x.Notes = t.notes(l, files)
 	return x
 }
 
 // notes say what was decided that files don't say.
-func (t texts) notes(l *organisation.Laid) (all []string) {
+func (t texts) notes(l *organisation.Laid, files []organisation.File) (all []string) {
 	if l.Key == organisation.ColumnID || l.Key == organisation.ColumnMail {
 		all = append(all, t.In("keys", l.Key))
 	}
 	if l.Top {
 		all = append(all, t.Say("top_made"))
 	}
-	if n := len(l.Strangers); n > 0 {
-		shown := l.Strangers[:min(n, 5)]
-		all = append(all, t.Say("strangers", "n", web.Count(int64(n)), "some",
-			legible.Clip(legible.Spelled(strings.Join(shown, t.Say("and"))), 200)))
+	for _, x := range []struct {
+		key string
+		who []string
+	}{{"strangers", l.Strangers}, {"unnumbered", l.Unnumbered}, {"rehired", l.Rehired}, {"enabled", l.Enabled}} {
+		if len(x.who) > 0 {
+			all = append(all, t.Say(x.key, t.some(x.who)...))
+		}
+	}
+	for i, s := range l.Sheets {
+		for _, d := range s.Doubts {
+			all = append(all, t.doubt(d, files[i].Name, len(files) > 1))
+		}
 	}
 	return all
+}
+
+// some are how many there are of a list, and the first of them.
+func (t texts) some(all []string) []any {
+	shown := strings.Join(all[:min(len(all), 5)], t.Say("and"))
+	return []any{"n", web.Count(int64(len(all))), "some", legible.Clip(legible.Spelled(shown), 200)}
+}
+
+// doubt says that two columns of departments differ, and which one is read.
+func (t texts) doubt(d organisation.Doubt, file string, several bool) string {
+	key := "doubt"
+	if d.Dropped {
+		key = "doubt_dropped"
+	}
+	rows := web.Each(d.Rows, strconv.Itoa)
+	text := t.Say(key, append(t.some(rows), "used", legible.Clip(legible.Spelled(d.Used), 60),
+		"other", legible.Clip(legible.Spelled(d.Other), 60))...)
+	if several {
+		return fileName(file) + ": " + text
+	}
+	return text
 }
 
 // file says as what a file and its columns were read.

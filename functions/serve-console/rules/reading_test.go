@@ -21,6 +21,7 @@ func TestReadingFiles(t *testing.T) {
 		"an unknown file is read as somebody says": testAnUnknownFileIsReadAsSomebodySays,
 		"three files are read together":            testThreeFilesAreReadTogether,
 		"answers have their bounds":                testAnswersHaveTheirBounds,
+		"what files say twice is told":             testWhatFilesSayTwiceIsTold,
 	})
 }
 
@@ -165,4 +166,27 @@ func testAnswersHaveTheirBounds(t *testing.T, w *consoletest.World) {
 		form.Del(field)
 	}
 	b.Post(page, form).Says(t, http.StatusBadRequest)
+}
+
+func testWhatFilesSayTwiceIsTold(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	upload := func(name string, pairs ...string) consoletest.Answer {
+		text := strings.NewReplacer(pairs...).Replace(string(exported(t, "../exports/"+name+".csv")))
+		return b.Upload(page, url.Values{"act": {"show"}}, []byte(text))
+	}
+	upload("smarthr").Says(t, http.StatusOK, ja.Say("rehired", "n", "1", "some", "坂本 彰 (0056)"))
+	upload("entra_trading").Says(t, http.StatusOK, ja.Say("enabled", "n", "1", "some", "佐藤 亮 (T006)"),
+		ja.Say("unnumbered", "n", "1", "some", "ri@trading.example"))
+	upload("google_shared").Says(t, http.StatusOK, ja.Say("unnumbered", "n", "2", "some",
+		"info@aoba-seiki.example、scan1@aoba-seiki.example")).Lacks(t, "****")
+	upload("google_units", ",技術本部,C100", ",企画,C100").Says(t, http.StatusOK, ja.Say("doubt", "n", "1", "some", "6",
+		"used", "Org Unit Path [Required]", "other", "Department"))
+	a := upload("google_policy").Says(t, http.StatusOK, ja.Say("doubt_dropped", "n", "37",
+		"used", "Department", "other", "Org Unit Path [Required]"))
+	form := answers(a, "show")
+	set(t, form, "column", "column_as", "orgunitpath", "department")
+	b.Post(page, form).Says(t, http.StatusOK, ja.Say("doubt", "n", "37", "some", "3、4、5、6、7",
+		"used", "Org Unit Path [Required]", "other", "Department"))
+	upload("freee_hospital", "2001-10-01", "2001-13-01").Says(t, http.StatusUnprocessableEntity, ja.Say("problems"),
+		"4 入社日 2001-13-01 "+ja.In("rules", "date"), ja.Say("columns_read")).Lacks(t, "1234567")
 }

@@ -132,7 +132,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	}
 	t := texts{v.Texts("organisation")}
 	data := uploadData{Rev: is.Rev, First: !is.Stands(), Unread: unread}
-	laid, err := organisation.Lay(files, kept)
+	laid, err := organisation.Lay(files, kept, c.Today())
 	data.Read = t.reading(laid, kept, files, encodings)
 	if wrong, ok := errors.AsType[organisation.Problems](err); ok {
 		data.wrong(t, wrong, files)

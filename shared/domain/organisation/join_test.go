@@ -51,9 +51,9 @@ func TestPostsOfNobody(t *testing.T) {
 	people := named("people.csv", "社員番号,氏名,所属コード,在籍区分\n1,One,A,在籍\n2,Two,A,退職\n")
 	same(t, employees, ownHeader+",,,A,,,,,,,,,,\n,,,B,,,,,,,,,,\n1,One,,A,,,,,,,社員,,,\n", people,
 		named("x.csv", "社員番号,所属コード\n2,B\n"))
-	_, err := organisation.Lay([]organisation.File{people, named("x.csv", "社員番号,所属コード\n\n2,B\n3,B\n")}, employees)
+	_, err := organisation.Lay([]organisation.File{people, named("x.csv", "社員番号,所属コード\n\n2,B\n3,B\n")}, employees, 0)
 	expect.Same(t, []organisation.Problem{{File: 1, Row: 4, Column: organisation.ColumnNumber,
-		Rule: organisation.RuleUnknown, Value: "3"}}, err.(organisation.Problems).Listed)
+		Header: "社員番号", Rule: organisation.RuleUnknown, Value: "3"}}, err.(organisation.Problems).Listed)
 	expect.Is(t, err.Error(), `file 2: row 4: employee_number: there is no such number: "3"`)
 }
 
@@ -99,7 +99,7 @@ func TestSuperiorsOfProducts(t *testing.T) {
 func TestWhoIsLeftOut(t *testing.T) {
 	const file = "社員番号,氏名,部署,雇用形態,在籍状況,退職日\n1,One,A,正社員,在職中,\n2,Two,A,正社員,退職済,\n3,Three,A,正社員,退職済,2027-03-31\n" +
 		"4,Four,A,監査役,在職中,\n"
-	l := expect.Value(organisation.Lay([]organisation.File{named("", file)}, organisation.Kept{}))(t)
+	l := expect.Value(organisation.Lay([]organisation.File{named("", file)}, organisation.Kept{}, 0))(t)
 	expect.Same(t, []organisation.Valued{{Column: "employment", Value: "正社員", As: "employee", Count: 3},
 		{Column: "employment", Value: "監査役", Count: 1}, {Column: "status", Value: "在職中", As: "here", Count: 2},
 		{Column: "status", Value: "退職済", As: "ignored", Count: 2}}, l.Values)
@@ -113,11 +113,11 @@ func TestWhoIsLeftOut(t *testing.T) {
 
 func TestFilesAreNotTooMany(t *testing.T) {
 	f := named("", members+"1,One,A,,,\n")
-	_, err := organisation.Lay([]organisation.File{f, f, f, f}, employees)
+	_, err := organisation.Lay([]organisation.File{f, f, f, f}, employees, 0)
 	expect.Same(t, []organisation.Problem{{Rule: organisation.RuleFiles, Limit: organisation.MaxFiles}},
 		err.(organisation.Problems).Listed)
 	big := named("", strings.Repeat("\n", 100)+members+strings.Repeat("1,One,A,,,\n", organisation.MaxRows/2+1))
-	_, err = organisation.Lay([]organisation.File{big, big}, employees)
+	_, err = organisation.Lay([]organisation.File{big, big}, employees, 0)
 	p := err.(organisation.Problems).Listed
 	expect.That(t, len(p) == 1 && p[0].Rule == organisation.RuleRows && p[0].File == 1, "%v", p)
 }

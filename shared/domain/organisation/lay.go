@@ -119,6 +119,9 @@ func (r *reader) foreignRow(s *sheet, x tableRow) (all []line) {
 		r.gone[number] = true
 		return nil
 	}
+	if number != "" && s.cell(x, r.keyed, 1) == "" {
+		r.unnumbered[number] = true
+	}
 	away := Period{c.date(ColumnLeaveFrom), c.date(ColumnLeaveTo)}
 	for i, post := range r.posts(s, x) {
 		c.values[ColumnDepartment], c.values[ColumnPosition], c.values[ColumnRank] = post.department, post.position, ""
@@ -176,31 +179,57 @@ func (c *cells) wrong(s *sheet, x tableRow) {
 // leaves reads how a person is employed and whether they work; true if their row is left out. What has to be asked
 // first counts as usual.
 func (r *reader) leaves(s *sheet, x tableRow, c *cells) bool {
+	if account := s.cell(x, ColumnAccount, 1); account != "" && r.value(ColumnAccount, account) == Ignored {
+		return true // how guests are employed need not be asked
+	}
 	kind := r.value(ColumnEmployment, s.cell(x, ColumnEmployment, 1))
 	out := kind == Ignored
-	if account := s.cell(x, ColumnAccount, 1); account != "" {
-		out = r.value(ColumnAccount, account) == Ignored || out
-	}
 	if status := s.cell(x, ColumnStatus, 1); status != "" {
 		switch r.value(ColumnStatus, status) {
 		case Ignored: // a day on which they leave says more
 			out = out || strings.TrimSpace(c.values[ColumnTo]) == ""
 		case statusAway:
 			c.values[ColumnStatus] = statusAway
+			fallthrough
+		default:
+			r.passed(s, c, out)
 		}
 	}
 	c.values[ColumnEmployment] = cmp.Or(kind, string(Employee))
 	return out
 }
 
-// number returns by what a person is told apart.
+// passed reads a last day that has passed of somebody who works by their status: it is of an earlier time, as products
+// keep it of those who were hired again. Whether an account is enabled says less than the day.
+func (r *reader) passed(s *sheet, c *cells, out bool) {
+	last, err := ParseDate(western(folded(c.values[ColumnTo])))
+	if err != nil || last >= r.today || out {
+		return
+	}
+	who := strings.TrimSpace(c.values[ColumnName] + " (" + folded(c.values[ColumnNumber]) + ")")
+	if s.accounts() {
+		r.enabled[who] = true
+		return
+	}
+	r.rehired[who], c.values[ColumnTo] = true, ""
+}
+
+// accounts reports whether the statuses of a file are those of accounts.
+func (s *sheet) accounts() bool {
+	return slices.ContainsFunc(s.by[Reading{ColumnStatus, 1}], func(i int) bool {
+		return key(s.header[i]) == "accountenabled"
+	})
+}
+
+// number returns by what a person is told apart. Who has no number is told apart by their address, if it is one.
 func (r *reader) number(s *sheet, x tableRow) string {
 	text := s.cell(x, r.keyed, 1)
-	switch r.keyed {
-	case ColumnID:
+	mail := lower(s.cell(x, ColumnMail, 1))
+	switch {
+	case r.keyed == ColumnMail, text == "" && isMail(mail):
+		return mail
+	case r.keyed == ColumnID:
 		return strings.ReplaceAll(text, "-", "")
-	case ColumnMail:
-		return lower(text)
 	}
 	return text
 }

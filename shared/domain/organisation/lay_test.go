@@ -45,7 +45,7 @@ func TestHeadersAreKnownHoweverTheyAreWritten(t *testing.T) {
 		"部署1 役職2": "ignored", "部署0": "ignored", "部署21": "ignored", "E-Mail(個人)": "ignored", "社員番号2": "ignored",
 		"": "ignored", "2": "ignored", "兼務": "ignored",
 	} {
-		l := expect.Value(organisation.Lay([]organisation.File{named("", "x,"+header+"\n1,2\n")}, employees))(t)
+		l := expect.Value(organisation.Lay([]organisation.File{named("", "x,"+header+"\n1,2\n")}, employees, 0))(t)
 		got := "ignored"
 		for _, c := range l.Sheets[0].Columns[1:] {
 			got = c.Reading.String()
@@ -77,7 +77,7 @@ func TestAnUnknownLayoutIsAssignedOnce(t *testing.T) {
 	const file = "Personalnr;Vorname;Zuname;Adresse;Bereich;Funktion;Vertrag;Hobby\n" +
 		"7;Anna;Berg;anna@example.com;Leitung;Chefin;fest;Go\n8;Bert;Thal;bert@example.com;Leitung > Einkauf;;frei;\n"
 	l := expect.Value(organisation.Lay([]organisation.File{named("", strings.ReplaceAll(file, ";", ","))},
-		organisation.Kept{}))(t)
+		organisation.Kept{}, 0))(t)
 	expect.Same(t, []organisation.Column{organisation.ColumnNumber, organisation.ColumnName, organisation.ColumnPath},
 		l.Missing)
 	kept := organisation.Kept{Columns: map[string]string{}}
@@ -86,7 +86,7 @@ func TestAnUnknownLayoutIsAssignedOnce(t *testing.T) {
 		kept.Columns[l.Sheets[0].Columns[i].Key] = as
 	}
 	text := strings.ReplaceAll(file, ";", ",")
-	l = expect.Value(organisation.Lay([]organisation.File{named("", text)}, kept))(t)
+	l = expect.Value(organisation.Lay([]organisation.File{named("", text)}, kept, 0))(t)
 	expect.Same(t, []organisation.Valued{{Column: "employment", Value: "fest", Count: 1},
 		{Column: "employment", Value: "frei", Count: 1}}, l.Values)
 	kept.Values = map[string]string{"employment fest": "employee", "employment frei": "contractor"}

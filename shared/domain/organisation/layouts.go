@@ -178,27 +178,3 @@ func Choices(c Column) []string {
 	}
 	return nil
 }
-
-// usual are positions as most companies rank them, the highest first: only a proposal, people are asked.
-var usual = [][]string{
-	{"代表取締役会長", "取締役会長", "会長", "chairman"},
-	{"代表取締役社長", "代表取締役", "取締役社長", "社長", "ceo", "president", "chief executive officer"},
-	{"代表取締役副社長", "取締役副社長", "副社長", "coo", "cfo", "cto", "evp"},
-	{"専務取締役", "専務"}, {"常務取締役", "常務"}, {"取締役", "理事", "director of the board"},
-	{"執行役員", "vp", "vice president"}, {"本部長", "事業部長", "支社長", "general manager"},
-	{"部長", "局長", "director", "department head"}, {"副部長", "次長", "室長", "deputy director"},
-	{"課長", "マネージャー", "マネジャー", "manager", "section head"}, {"課長代理", "課長補佐", "副課長"},
-	{"係長", "チームリーダー", "リーダー", "team lead", "team leader", "supervisor"}, {"主任"},
-}
-
-// usualRank returns where a position usually stands; 0 for one that isn't usual.
-func usualRank(position string) int {
-	for i, names := range usual {
-		for _, name := range names {
-			if lower(position) == name {
-				return i + 1
-			}
-		}
-	}
-	return 0
-}

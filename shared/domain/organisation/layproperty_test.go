@@ -228,7 +228,7 @@ func TestALaidFileIsTheOwnFileOfTheSameFacts(t *testing.T) {
 			s.own(byCode, true):                   shuffled.asCodes(byCode),
 			s.own(s.mixed(byCode, byPath), false): shuffled.asBoth(byCode)} {
 			files = rapid.Permutation(files).Draw(t, "order")
-			l, err := organisation.Lay(files, kept)
+			l, err := organisation.Lay(files, kept, 0)
 			expect.Must(t, err == nil && !l.Asks(), "%v %+v\n%s", err, l, files)
 			expect.Is(t, string(l.Organisation.Canonical()), string(read(t, own).Canonical()), "%s", files)
 		}
@@ -249,7 +249,7 @@ func FuzzLay(f *testing.F) {
 		}
 		files := []organisation.File{{Text: first}, {Name: name, Text: second}}
 		kept := organisation.Kept{Split: split, Values: map[string]string{}, Ranks: map[string]int{}}
-		l, err := organisation.Lay(files, kept)
+		l, err := organisation.Lay(files, kept, 0)
 		if _, ok := errors.AsType[organisation.Problems](err); err != nil && ok {
 			return
 		}
@@ -262,7 +262,7 @@ func FuzzLay(f *testing.F) {
 		for _, r := range l.Ranks {
 			kept.Ranks[r.Position] = r.Rank
 		}
-		l, err = organisation.Lay(files, kept)
+		l, err = organisation.Lay(files, kept, 0)
 		if err != nil || len(l.Missing) > 0 {
 			return
 		}

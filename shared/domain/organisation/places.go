@@ -131,8 +131,11 @@ func (p *places) lines() (all []line) {
 // itself.
 func (r *reader) names(s *sheet, x tableRow, nth int) (names []string, root bool) {
 	for _, i := range s.by[Reading{ColumnPath, nth}] {
-		if i < len(x.cells) && len(names) == 0 {
-			names = r.splits(s, literal(x.cells[i]))
+		if i < len(x.cells) {
+			is := r.splits(s, literal(x.cells[i]))
+			if len(names) == 0 || len(is) > len(names) && within(names, is) { // the same place in more words
+				names = is
+			}
 			root = root || strings.TrimSpace(x.cells[i]) != ""
 		}
 	}

@@ -66,6 +66,7 @@ type Problem struct {
 	File      int    `json:"file,omitempty"` // its place among the files: 0 is the first
 	Row       int    `json:"row"`            // as a spreadsheet counts: the header is row 1; 0 is the whole file
 	Column    Column `json:"column,omitempty"`
+	Header    string `json:"header,omitempty"` // what a file of another product calls the column
 	Rule      Rule   `json:"what"`
 	Limit     int    `json:"limit,omitempty"`
 	Value     string `json:"value,omitempty"`     // the beginning of what stands there

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"ringi/shared/words/language"
 )
 
 // Limits of files. MaxBytes leaves 50,000 rows 160 bytes each.
@@ -25,7 +27,7 @@ type File struct {
 // Read reads one file that leaves nothing to be asked. If anything is wrong with it, the error is Problems, with all
 // that could be found: rows that can't be read are left out of what is checked over several rows.
 func Read(file []byte) (*Organisation, error) {
-	l, err := Lay([]File{{Text: file}}, Kept{})
+	l, err := Lay([]File{{Text: file}}, Kept{}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +78,9 @@ type Laid struct {
 	Values       []Valued // how values were read that are words of products
 	Ranks        []Ranked // positions of files without ranks
 	Strangers    []string // superiors whom a file names and nobody knows
+	Unnumbered   []string // addresses of people who have no number, and are told apart by them
+	Rehired      []string // names and numbers of people who work by their status, though their last day has passed
+	Enabled      []string // and of people whose last day has passed, though their account is enabled
 	Top          bool     // somebody has no department, so a department was made for them above all others
 	Paths        bool     // a department's name has a sign that may part a path
 	Organisation *Organisation
@@ -86,6 +91,7 @@ type Sheet struct {
 	Name, Layout string // Layout is empty for a file of no known product
 	Rows         int
 	Columns      []SheetColumn
+	Doubts       []Doubt
 }
 
 // SheetColumn is a column of a file, and as what it is read.
@@ -127,10 +133,11 @@ func (l *Laid) Asks() bool {
 }
 
 // Lay lays one to three files together: people, further posts and departments may be in files of their own. If rows
-// can't be read, the error is Problems; what was read and what has to be asked is returned, too.
-func Lay(files []File, kept Kept) (*Laid, error) {
-	r := &reader{kept: kept, places: newPlaces(), gone: map[string]bool{}, valued: map[Valued]int{},
-		ranked: map[string]int{}}
+// can't be read, the error is Problems; what was read and what has to be asked is returned, too. Today is the day on
+// which the files' statuses hold; by 0 no day has passed.
+func Lay(files []File, kept Kept, today Date) (*Laid, error) {
+	r := &reader{kept: kept, today: today, places: newPlaces(), gone: map[string]bool{}, valued: map[Valued]int{},
+		ranked: map[string]int{}, unnumbered: map[string]bool{}, rehired: map[string]bool{}, enabled: map[string]bool{}}
 	if len(files) > MaxFiles {
 		r.problems.add(Problem{Rule: RuleFiles, Limit: MaxFiles})
 		files = nil
@@ -148,7 +155,7 @@ func Lay(files []File, kept Kept) (*Laid, error) {
 		if !complete {
 			l.Missing = nil // the files that can't be read may have them
 		}
-		return l, r.problems.err()
+		return l, r.err()
 	}
 	lines := r.lines()
 	if complete && len(lines) > 0 {
@@ -159,22 +166,26 @@ func Lay(files []File, kept Kept) (*Laid, error) {
 	if l.Asks() {
 		l.Organisation = nil
 	}
-	return l, r.problems.err()
+	return l, r.err()
 }
 
 // reader reads files together. A row's number is that of a spreadsheet, where a cell may have line breaks.
 type reader struct {
-	problems  Problems
-	kept      Kept
-	sheets    []*sheet
-	rows      int
-	keyed     Column
-	places    *places
-	gone      map[string]bool // people who are left out
-	valued    map[Valued]int
-	ranked    map[string]int // posts by position, of files without ranks
-	strangers map[string]bool
-	top       bool
+	problems   Problems
+	kept       Kept
+	today      Date
+	sheets     []*sheet
+	rows       int
+	keyed      Column
+	places     *places
+	gone       map[string]bool // people who are left out
+	valued     map[Valued]int
+	ranked     map[string]int // posts by position, of files without ranks
+	strangers  map[string]bool
+	unnumbered map[string]bool
+	rehired    map[string]bool
+	enabled    map[string]bool
+	top        bool
 }
 
 // assign finds as what the columns of a file are read.
@@ -201,6 +212,7 @@ func (r *reader) assign(s *sheet) {
 		s.layout = &layouts[len(layouts)-1]
 	}
 	s.sort()
+	r.compare(s)
 }
 
 // sort lists the columns that are read as the same, those that count first before the others.
@@ -288,18 +300,21 @@ func (r *reader) told() *Laid {
 	return l
 }
 
+// secret matches headers of columns whose cells no page shows.
+var secret = language.Regexp{Text: `password|passwd|パスワード|暗証|個人番号|マイナンバー|口座`}
+
 func (s *sheet) told() Sheet {
-	t := Sheet{Name: s.Name, Layout: s.layout.ID, Rows: len(s.records)}
+	t := Sheet{Name: s.Name, Layout: s.layout.ID, Rows: len(s.records), Doubts: s.doubts}
 	for i, h := range s.header {
 		if strings.TrimSpace(h) == "" {
 			continue
 		}
 		c := SheetColumn{Header: strings.TrimSpace(h), Key: key(h), Reading: s.readings[i]}
-		if usual, ok := s.layout.reading(h); ok {
+		if usual, ok := s.layout.reading(h); ok && (!s.otherUnits || c.Key != units) {
 			c.Usual = usual
 		}
 		for _, x := range s.records {
-			if i < len(x.cells) && strings.TrimSpace(x.cells[i]) != "" {
+			if i < len(x.cells) && strings.TrimSpace(x.cells[i]) != "" && !secret.Get().MatchString(c.Key) {
 				c.Example = strings.TrimSpace(x.cells[i])
 				break
 			}
@@ -330,6 +345,8 @@ func (r *reader) found(l *Laid) {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Position, b.Position))
 	})
 	l.Strangers = slices.Sorted(maps.Keys(r.strangers))
+	l.Unnumbered, l.Rehired = slices.Sorted(maps.Keys(r.unnumbered)), slices.Sorted(maps.Keys(r.rehired))
+	l.Enabled = slices.Sorted(maps.Keys(r.enabled))
 	l.Top, l.Paths = r.top, r.places.signs
 }
 

@@ -23,6 +23,9 @@ type sheet struct {
 	most     int // posts of a row, or levels of departments
 	records  []tableRow
 	broken   bool // the rest was not read
+	doubts   []Doubt
+	// otherUnits: the units of accounts are no departments, unless somebody says so.
+	otherUnits bool
 }
 
 // tableRow is a row of a file, by the number that a spreadsheet gives it.
