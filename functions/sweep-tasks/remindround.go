@@ -32,7 +32,7 @@ type reminding struct {
 	loaded   sync.Map                         // functions that read aggregates once, by ref
 
 	mu   sync.Mutex
-	owed map[string][]owing // by account
+	owed map[string][]owing // by account, or by channel
 }
 
 // owing is a gate that waits for somebody.
@@ -42,6 +42,7 @@ type owing struct {
 	until *time.Time
 	since time.Time
 	as    string // for whom they stand in
+	all   bool   // it waits for anybody of a channel
 }
 
 // find collects what waits for whom, judging by the index. It reports whether anything waits in the tenant.
@@ -77,7 +78,7 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 }
 
 // add notes for whom a gate waits: the people of a route's present stage and those who stand in for them, or without a
-// rule the approvers who got a copy. A stage that asks a channel's members names nobody.
+// rule the approvers who got a copy. What a stage asks a channel's members is noted for the channel.
 func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	defer boot.Recover(ctx, &err, x.Ref.Log())
 	g := aggregate.GateOf(x.Row)
@@ -85,8 +86,7 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	case g == nil || x.OfAuthor:
 		return nil
 	case g.Ruled():
-		r.addRuled(x, g)
-		return nil
+		return r.addRuled(ctx, x, g)
 	case r.settings.Approvers.Mode != aggregate.ApproversList || r.settings.ApprovalCopies == tenancy.CopiesNone:
 		return nil
 	}
@@ -97,19 +97,19 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	for _, c := range a.Common().CopiesOf(x.Key) {
 		listed := len(r.settings.Approvers.Usergroups) > 0 || slices.Contains(r.settings.Approvers.Users, c.User)
 		if listed && !c.AtHome() {
-			r.owe(c.User, owing{x.Ref, x.Question, g.Terms.DecideBy, *g.AskedAt, ""})
+			r.owe(c.User, owing{ref: x.Ref, gate: x.Question, until: g.Terms.DecideBy, since: *g.AskedAt})
 		}
 	}
 	return nil
 }
 
-func (r *reminding) addRuled(x store.WaitingItem, g *aggregate.Gate) {
+func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggregate.Gate) error {
 	st := circulation.Walk(g.Circulating())
 	s, owes := st.CurrentStage(), st.Owes()
 	if s == nil || s.OpenedAt == nil || g.Status != aggregate.PendingApproval {
-		return
+		return nil
 	}
-	of := owing{x.Ref, x.Question, s.DecideBy, *s.OpenedAt, ""}
+	of := owing{ref: x.Ref, gate: x.Question, until: s.DecideBy, since: *s.OpenedAt}
 	for _, p := range owes {
 		r.owe(p.User, of)
 	}
@@ -123,6 +123,25 @@ func (r *reminding) addRuled(x store.WaitingItem, g *aggregate.Gate) {
 			r.owe(hand, of)
 		}
 	}
+	if of.as = ""; s.Mode != circulation.ModeChannel {
+		return nil
+	}
+	return r.addShared(ctx, of, g.Home)
+}
+
+// addShared notes that a gate waits for the members of a channel: of its home, or of the one where it was asked for.
+func (r *reminding) addShared(ctx context.Context, x owing, home string) error {
+	if home == "" {
+		a, err := r.load(ctx, x.ref)
+		of, is := a.(asking)
+		if err != nil || !is || of.Origin().ChannelType == "im" {
+			return err
+		}
+		home = of.Origin().Channel
+	}
+	x.all = true
+	r.owe(home, x)
+	return nil
 }
 
 func (r *reminding) owe(user string, x owing) {
@@ -176,6 +195,7 @@ func (r *reminding) tellOne(ctx context.Context, user string) (err error) {
 	if told.N == 0 {
 		return nil
 	}
+	told.Shared = owed[0].all
 	change, ref := task.Remind(r.tenant, team, user, r.day, told, r.now)
 	if err := r.Reminders.Create(ctx, ref, change); err != nil && !errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("remind somebody: %w", err)
@@ -198,7 +218,9 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 		if stage = g.Owes(user); x.as != "" {
 			_, stage = g.OwesFor(user, r.standIns[user], r.now)
 		}
-		if stage == 0 {
+		st := circulation.Walk(g.Circulating())
+		s := st.CurrentStage()
+		if all := s != nil && s.Mode == circulation.ModeChannel; stage == 0 && !(x.all && all) {
 			return out, "", nil
 		}
 	}

@@ -43,6 +43,24 @@ func testRemindedAs(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, !ok, "whose days are over")
 }
 
+func testRemindedTogether(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	other := w.Another()
+	for _, x := range []*pipelinetest.World{w, other} {
+		x.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, 1,
+			circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}),
+			pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	}
+	until(t, w, at)
+	_, ref := task.Remind(w.Ref.Tenant, pipelinetest.Team, "C0HR", day, task.Reminded{}, w.Now())
+	a := expect.Value(w.Store.Load(t.Context(), ref))(t)
+	told, ok := a.Reminded()
+	expect.Must(t, ok && told.N == 2 && told.Shared && len(told.Items) == 2, "%+v", told)
+	expect.That(t, a.Request.Channel == "C0HR" && a.Request.User == "" && a.Request.ChannelType == "channel", "%+v",
+		a.Request)
+	expect.That(t, told.Items[0].Channel == "C0HR" && told.Items[0].TS != "", "%+v", told.Items[0])
+}
+
 func testRemindedByCopy(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",

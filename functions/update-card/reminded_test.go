@@ -18,6 +18,7 @@ func TestPeopleAreReminded(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"in their direct messages, in their language": testReminded,
 		"once, though Slack's answer was lost":        testRemindedLost,
+		"in a channel, if it is its members'":         testRemindedInChannel,
 		"once, though an invocation died before it":   func(t *testing.T, w *world) { testRemindedDied(t, w, false) },
 		"once, though one died before it could save":  func(t *testing.T, w *world) { testRemindedDied(t, w, true) },
 		"or nobody is, without an alarm":              testRemindedNobody,
@@ -57,6 +58,22 @@ func testReminded(t *testing.T, w *world) {
 	a := w.Load()
 	expect.Is(t, a.Cards[0].Channel, webapi.DirectMessage(webapi.Suzuki))
 	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever: %+v", a.Head)
+}
+
+func testRemindedInChannel(t *testing.T, w *world) {
+	before := len(expect.Value(w.slack.Everything(webapi.HR))(t))
+	told := task.Reminded{N: 1, Shared: true, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID,
+		Title: "勤怠の集計", Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
+	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.HR, organisation.DateOf(w.Now().In(tenancy.Zone())),
+		told, w.Now())
+	expect.NoError(t, w.Store.Create(t.Context(), c))
+	w.Ref = ref
+	for range 2 {
+		w.done()
+	}
+	all := expect.Value(w.slack.Everything(webapi.HR))(t)
+	expect.Must(t, len(all) == before+1, "%d messages, %d before", len(all), before)
+	expect.That(t, all[before].ThreadTS == "" && strings.Contains(all[before].Text, "依頼した人のほかは"), "%+v", all[before])
 }
 
 func testRemindedLost(t *testing.T, w *world) {

@@ -10,11 +10,12 @@ import (
 )
 
 // Reminded is of what somebody is reminded: N items that wait for them, of which Items are the first that are due. As
-// says in how many of all they stand in for somebody.
+// says in how many of all they stand in for somebody. Shared says that they are the members of a channel.
 type Reminded struct {
-	N     int            `json:"n"`
-	As    int            `json:"as,omitempty"`
-	Items []RemindedItem `json:"items"`
+	N      int            `json:"n"`
+	As     int            `json:"as,omitempty"`
+	Shared bool           `json:"shared,omitempty"`
+	Items  []RemindedItem `json:"items"`
 }
 
 // RemindedItem is one thing that waits for somebody, as it was when they were reminded.
@@ -35,10 +36,13 @@ type RemindedItem struct {
 	Link    string `json:"link,omitempty"`
 }
 
-// Remind tells somebody in their direct messages what waits for them, once a day.
+// Remind tells somebody in their direct messages what waits for them, once a day; the members of a channel, there.
 func Remind(tenant, team, user string, day organisation.Date, told Reminded,
 	now time.Time) (aggregate.Change, aggregate.Ref) {
 	r := Request{TeamID: team, User: user, ChannelType: "im", Source: SourceAgentContainer}
+	if told.Shared {
+		r.User, r.Channel, r.ChannelType = "", user, "channel"
+	}
 	detail, _ := json.Marshal(told) // can't fail
 	return Tell(tenant, r, ReasonReminded, user+" "+day.String(), string(detail), now)
 }

@@ -12,7 +12,10 @@ import (
 func (d drawing) reminded(told task.Reminded) string {
 	w := askWordsOf.In(d.w.Locale)
 	head := w.Reminded
-	if told.As > 0 {
+	switch {
+	case told.Shared:
+		head = w.RemindedShared
+	case told.As > 0:
 		head = w.RemindedAs
 	}
 	lines := []string{fill(head, "n", told.N, "as", told.As)}
@@ -23,6 +26,9 @@ func (d drawing) reminded(told task.Reminded) string {
 		lines = append(lines, fill(w.RemindedMore, "n", more))
 	}
 	last := w.RemindedDaily
+	if told.Shared {
+		return strings.Join(append(lines, w.RemindedSharedDaily), "\n")
+	}
 	if d.Console != "" && d.settings.RulesRev > 0 {
 		last += linkAs(d.Console+"/stand-ins", w.HomeStandIn)
 	}

@@ -156,6 +156,10 @@ var taskStates = []state{
 		return told(s, task.ReasonReminded, `{"n":1,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
 			`"title":"勤怠の集計","asker":"U0SATO","amount":{"why":"no_mark"}}]}`)
 	}},
+	{"task_reminded_shared", taskCard, func(s *scenario) *scenario {
+		return told(s, task.ReasonReminded, `{"n":1,"shared":true,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
+			`"title":"勤怠の集計","asker":"U0SATO","channel":"C0HR","ts":"1.2","link":"https://acme.slack.com/archives/C0HR/p12"}]}`)
+	}},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
 	{"task_shown", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonShown) }},
 	{"task_agent_meant", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "code/codex, codec") }},
