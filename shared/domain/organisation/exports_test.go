@@ -50,14 +50,19 @@ func TestExportsAreReadRightOrSaid(t *testing.T) {
 			"工場/", "工場 / ", "総務部/", "総務部 / "}},
 		"Japanese days": {files: "smarthr", alter: []string{"2012/07/16", "平成24年7月16日", "2026/09/30", "2026年9月30日",
 			"2015/04/01", "H27.4.1", "2022/03/31", ""}},
-		"with codes":                      {files: "smarthr_codes", told: rehired, alter: []string{"María José", "Maria Jose"}},
-		"departments of another file":     {files: "smarthr smarthr_departments", told: rehired},
-		"codes and departments":           {files: "smarthr_codes smarthr_departments", told: rehired, alter: []string{"María José", "Maria Jose"}},
-		"Google, units are departments":   {files: "google_units"},
-		"Google, everybody in one unit":   {files: "google_flat"},
-		"Google, units are for policies":  {files: "google_policy", told: "Department, not Org Unit Path [Required] in 37 rows"},
-		"Google, shared accounts are out": {files: "google_shared", values: map[string]string{"employment ": "ignored"}},
-		"Google, one department differs": {files: "google_units", told: "Org Unit Path [Required] before Department in 1 rows",
+		"with codes": {files: "smarthr_codes", told: rehired,
+			alter: []string{"María José", "Maria Jose"}},
+		"departments of another file": {files: "smarthr smarthr_departments", told: rehired},
+		"codes and departments": {files: "smarthr_codes smarthr_departments", told: rehired,
+			alter: []string{"María José", "Maria Jose"}},
+		"Google, units are departments": {files: "google_units"},
+		"Google, everybody in one unit": {files: "google_flat"},
+		"Google, units are for policies": {files: "google_policy",
+			told: "Department, not Org Unit Path [Required] in 37 rows"},
+		"Google, shared accounts are out": {files: "google_shared",
+			values: map[string]string{"employment ": "ignored"}},
+		"Google, one department differs": {files: "google_units",
+			told: "Org Unit Path [Required] before Department in 1 rows",
 			alter: []string{",技術本部,C100,True,True,本社,,,1.2GB,3GB,0.0GB,Unlimited,4.2GB,False,,False\n",
 				",企画,C100,True,True,本社,,,1.2GB,3GB,0.0GB,Unlimited,4.2GB,False,,False\n"}},
 		"a hospital, of freee": {files: "freee_hospital", people: "freee_hospital",
@@ -138,7 +143,8 @@ func seenOf(o *organisation.Organisation, number string, want []string) string {
 		posts = append(posts, strings.TrimSpace(strings.Join(path, "/")+" "+x.Position))
 	}
 	slices.Sort(posts[min(1, len(posts)):])
-	return strings.Join([]string{p.Name, strings.Join(p.Mails, ";"), string(p.Kind), presence, strings.Join(posts, "; ")}, "\t")
+	return strings.Join([]string{p.Name, strings.Join(p.Mails, ";"), string(p.Kind), presence,
+		strings.Join(posts, "; ")}, "\t")
 }
 
 // doubts are what an administrator is told of files that say two things.
