@@ -73,7 +73,8 @@ func testRemindedInChannel(t *testing.T, w *world) {
 	}
 	all := expect.Value(w.slack.Everything(webapi.HR))(t)
 	expect.Must(t, len(all) == before+1, "%d messages, %d before", len(all), before)
-	expect.That(t, all[before].ThreadTS == "" && strings.Contains(all[before].Text, "依頼した人のほかは"), "%+v", all[before])
+	expect.Is(t, all[before].ThreadTS, "")
+	expect.Has(t, all[before].Text, "このチャンネルのどなたか 1 人の承認を待っているものが 1 件あります")
 }
 
 func testRemindedLost(t *testing.T, w *world) {

@@ -35,6 +35,11 @@ func (x reading) ValuesAsked() bool {
 	return slices.ContainsFunc(x.Values, func(v valueRead) bool { return v.Asked })
 }
 
+// Opened reports whether a file has columns, which may be read otherwise.
+func (x reading) Opened() bool {
+	return slices.ContainsFunc(x.Files, func(f fileRead) bool { return len(f.Columns) > 0 })
+}
+
 // RanksAsked reports whether nobody said where a position stands.
 func (x reading) RanksAsked() bool {
 	return slices.ContainsFunc(x.Ranks, func(v rankRead) bool { return v.Asked })

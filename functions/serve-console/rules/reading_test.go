@@ -189,4 +189,6 @@ func testWhatFilesSayTwiceIsTold(t *testing.T, w *consoletest.World) {
 		"used", "Org Unit Path [Required]", "other", "Department"))
 	upload("freee_hospital", "2001-10-01", "2001-13-01").Says(t, http.StatusUnprocessableEntity, ja.Say("problems"),
 		"4 入社日 2001-13-01 "+ja.In("rules", "date"), ja.Say("columns_read")).Lacks(t, "1234567")
+	b.Upload(page, url.Values{"act": {"show"}}, []byte("PK\x03\x04")).Says(t, http.StatusUnprocessableEntity,
+		ja.Say("problems_file"), ja.In("rules", "form"))
 }

@@ -132,6 +132,20 @@ func TestPathsAreTrees(t *testing.T) {
 	}
 }
 
+// Of two columns that name the same department, the one with more of its path counts in each row.
+func TestTheFullerPathCounts(t *testing.T) {
+	l := laid(t, employees, named("", "Email Address,First Name,Last Name,Org Unit Path,Department\n"+
+		"a@x.example,A,A,/Sales,Sales / East\nb@x.example,B,B,/Sales/West,Sales\nc@x.example,C,C,/Sales/West,West\n"+
+		"d@x.example,D,D,/,Sales\ne@x.example,E,E,/Sales,\n"))
+	var got []string
+	for _, p := range l.Organisation.Chart(0).People() {
+		post, _ := l.Organisation.Chart(0).Main(p.Number)
+		got = append(got, post.Department)
+	}
+	expect.Same(t, []string{"Sales/East", "Sales/West", "Sales/West", "Sales", "Sales"}, got)
+	expect.Is(t, len(l.Sheets[0].Doubts), 0)
+}
+
 // Whoever is away holds no post, stands above nobody and is no employee on those days; the file says so when it is
 // written again.
 func TestLeaveEmptiesAPost(t *testing.T) {
