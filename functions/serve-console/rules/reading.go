@@ -214,11 +214,16 @@ func (t texts) notes(l *organisation.Laid, files []organisation.File) (all []str
 		all = append(all, t.Say("top_made"))
 	}
 	for _, x := range []struct {
-		key string
-		who []string
-	}{{"strangers", l.Strangers}, {"unnumbered", l.Unnumbered}, {"rehired", l.Rehired}, {"enabled", l.Enabled}} {
+		who  []string
+		text string
+	}{
+		{l.Strangers, t.Say("strangers", t.some(l.Strangers)...)},
+		{l.Unnumbered, t.Say("unnumbered", t.some(l.Unnumbered)...)},
+		{l.Rehired, t.Say("rehired", t.some(l.Rehired)...)},
+		{l.Enabled, t.Say("enabled", t.some(l.Enabled)...)},
+	} {
 		if len(x.who) > 0 {
-			all = append(all, t.Say(x.key, t.some(x.who)...))
+			all = append(all, x.text)
 		}
 	}
 	for i, s := range l.Sheets {
@@ -237,13 +242,12 @@ func (t texts) some(all []string) []any {
 
 // doubt says that two columns of departments differ, and which one is read.
 func (t texts) doubt(d organisation.Doubt, file string, several bool) string {
-	key := "doubt"
+	of := append(t.some(web.Each(d.Rows, strconv.Itoa)), "used", legible.Clip(legible.Spelled(d.Used), 60),
+		"other", legible.Clip(legible.Spelled(d.Other), 60))
+	text := t.Say("doubt", of...)
 	if d.Dropped {
-		key = "doubt_dropped"
+		text = t.Say("doubt_dropped", of...)
 	}
-	rows := web.Each(d.Rows, strconv.Itoa)
-	text := t.Say(key, append(t.some(rows), "used", legible.Clip(legible.Spelled(d.Used), 60),
-		"other", legible.Clip(legible.Spelled(d.Other), 60))...)
 	if several {
 		return fileName(file) + ": " + text
 	}
