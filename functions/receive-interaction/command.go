@@ -157,9 +157,9 @@ func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.
 // whether there is any.
 func (h *Handler) numbered(ctx context.Context, c command, number task.Numbered, locale string) inbound.Response {
 	tenant := aggregate.TenantID(c.team)
-	decisions, err := h.Store.Numbers(ctx, tenant, number.Year, number.Key(), 1)
+	decisions, err := h.Store.Numbered(ctx, tenant, number)
 	var requests []task.Requested
-	if err == nil {
+	if err == nil && number.Series == "" {
 		requests, err = h.Store.RequestNumbers(ctx, tenant, number.Year, number.Key(), 1)
 	}
 	if err != nil {
@@ -172,10 +172,12 @@ func (h *Handler) numbered(ctx context.Context, c command, number task.Numbered,
 			said = append(said, card.Numbered(locale, of, number.String(), title, link))
 		}
 	}
-	if len(decisions) > 0 && decisions[0].N == number.N {
-		switch x := decisions[0]; {
+	for _, x := range decisions {
+		switch {
 		case x.SessionID != "":
 			say(card.NumberOfDecision, conversation.RefOf(tenant, x.SessionID), x.ActionID)
+		case x.Series != "":
+			say(card.NumberOfDocument, task.RefOf(tenant, x.TaskID), x.ProcessID)
 		default:
 			say(card.NumberOfDecision, task.RefOf(tenant, x.TaskID), x.ProcessID)
 		}

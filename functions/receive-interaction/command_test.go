@@ -308,7 +308,7 @@ func TestADecisionIsFoundByItsNumber(t *testing.T) {
 					strings.Contains(said, "https://") == reads && !strings.Contains(said, "決裁番号"), "%s: %s", user, said)
 			}
 			x := &task.Numbered{Year: year, N: 87, TaskID: w.Ref.ID, ProcessID: w.Ref.ID}
-			of := task.Series{Year: year}.YearText()
+			of := task.Series{Year: year}.Of()
 			expect.Value(w.Store.AddListed(t.Context(), w.Ref.Tenant, task.NumbersList, of, x))(t)
 			said := w.said(w.typed(webapi.Sato, webapi.HR, number))
 			expect.That(t, strings.Contains(said, "決裁番号 "+number) && strings.Contains(said, "起案番号 "+number), "%s", said)

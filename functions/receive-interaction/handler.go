@@ -50,7 +50,7 @@ type Store interface {
 	inbound.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
 	Came(ctx context.Context, tenant, what string, c records.Came) error
-	Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error)
+	Numbered(ctx context.Context, tenant string, x task.Numbered) ([]task.Numbered, error)
 	RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Requested, error)
 	HomeChanged(ctx context.Context, tenant string, h records.OpenHome) error
 	Again(ctx context.Context, tenant, what string) error

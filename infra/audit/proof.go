@@ -30,6 +30,8 @@ type Proof struct {
 	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
 	Request *handedOver `json:"handed_over,omitempty"`
 	Gates   []stepGate  `json:"gates,omitempty"` // under a rule, of steps that are none of Writes
+
+	Document string `json:"document,omitempty"` // number of the document, as Number
 }
 
 // handedOver is a request that an agent made in a conversation.

@@ -173,6 +173,7 @@ type details struct {
 	ArgumentsHash string              `json:"arguments_hash"`
 	Attempt       int                 `json:"attempt"`
 	Number        string              `json:"number"`
+	Document      string              `json:"document"`
 	Writes        map[string]string   `json:"writes"`
 	Ends          map[string][]string `json:"ends"` // steps by status
 	Reused        []string            `json:"reused"`
@@ -246,14 +247,18 @@ func entryOf(x sealedRow) (entry, error) {
 	return e, nil
 }
 
-// numbered compares the number of the decision with the entries of the attempt's beginning and end. What a numbered
-// rule
-// settled has one once it began to run.
+// numbered compares the numbers of the decision and of the document with the entries of the attempt's beginning and
+// end. What a numbered rule settled has one once it began to run.
 func (p *executed) numbered() {
 	begun := p.all("execution.started", p.ID)
 	for _, e := range append(begun, *p.end) {
 		p.wrongIf(e.details.Number != p.Number, "the number is said to be %q, the entry %s says %q", p.Number, e.Action,
 			e.details.Number)
+		p.wrongIf(e.details.Document != p.Document, "the document's number is said to be %q, the entry %s says %q",
+			p.Document, e.Action, e.details.Document)
+	}
+	if p.Document != "" {
+		p.say("document number %s", p.Document)
 	}
 	p.wrongIf(p.Number == "" && (len(begun) > 0 || len(p.Writes) > 0) && (p.Steps.Gate.numbers() || p.Again.numbers()),
 		"its rule gives numbers, and it has none")

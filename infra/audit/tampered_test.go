@@ -260,27 +260,41 @@ func TestBothVerifiersPrintTheSameOfARoute(t *testing.T) {
 // attempt's beginning and end say; "": none.
 func withNumber(t *testing.T, claim, begun, ended string) Receipt {
 	t.Helper()
+	return withNumbers(t, "number", claim, begun, ended)
+}
+
+// withNumbers is withNumber of the decision, or of the document, which is kept beside it.
+func withNumbers(t *testing.T, kind, claim, begun, ended string) Receipt {
+	t.Helper()
+	const decision = "2026-000123"
 	steps, step, old := ofNumbered(t), ofStep(t, settling()), theEntries()
 	at := began().Add(4200 * time.Millisecond)
 	details := map[string]any{"attempt": 1}
-	if begun != "" {
-		details["number"] = begun
+	said := func(details map[string]any, text string) {
+		if kind != "number" {
+			details["number"] = decision
+		}
+		if text != "" {
+			details[kind] = text
+		}
 	}
+	said(details, begun)
 	content := expect.Value(chain.Canonical(map[string]any{"action": "execution.started", "resource_id": execution,
 		"task_id": taskID, "timestamp": aggregate.TimeText(at), "details": details, "actor_type": "system"}))(t)
 	started := chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"), Content: content,
 		At: at}
 	var end map[string]any
 	expect.NoError(t, json.Unmarshal(old[7].Content, &end))
-	if ended != "" {
-		end["details"].(map[string]any)["number"] = ended
-	}
+	said(end["details"].(map[string]any), ended)
 	old[7].Content = expect.Value(chain.Canonical(end))(t)
 	rows := naming(t, slices.Concat(old[:4], steps.rows, []chain.Row{started}, step.rows, old[6:]),
 		namedGates(onRoutes(steps, step)))
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = proved(t).Execution
 	r.Execution.Number = claim
+	if kind != "number" {
+		r.Execution.Number, r.Execution.Document = decision, claim
+	}
 	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate, step.asked)
 	return r.part()
 }
@@ -311,6 +325,25 @@ func TestBothVerifiersFindAnotherNumber(t *testing.T) {
 		"the entry of its end has none": {number, number, ""},
 	} {
 		j.add(t, name, withNumber(t, x[0], x[1], x[2]), false)
+	}
+	j.agree(t)
+}
+
+// Nor another number of its document, nor one that no entry says.
+func TestBothVerifiersFindAnotherNumberOfADocument(t *testing.T) {
+	const number, other = "総務部-2026-0012", "総務部-2026-0013"
+	r := withNumbers(t, "document", number, number, number)
+	out, err := printed(t, r)
+	expect.That(t, err == nil && strings.Contains(out, "document number "+number), "%v:\n%s", err, out)
+	var j judged
+	j.add(t, "with its number", r, true)
+	j.add(t, "without one", withNumbers(t, "document", "", "", ""), true)
+	for name, x := range map[string][3]string{
+		"another is claimed": {other, number, number}, "none is claimed": {"", number, number},
+		"no entry says it": {number, "", ""}, "it began with another": {number, other, number},
+		"it ended with another": {number, number, other}, "the entry of its end has none": {number, number, ""},
+	} {
+		j.add(t, name, withNumbers(t, "document", x[0], x[1], x[2]), false)
 	}
 	j.agree(t)
 }

@@ -493,20 +493,25 @@ class Execution(Claims):
         writes, reused = claim["writes"] or [], claim.get("reused") or []
         for write in writes:
             self.write(write)
-        self.numbered(claim.get("number") or "", ended)
+        self.numbered("number", claim.get("number") or "", ended)
+        self.numbered("document", claim.get("document") or "", ended)
         self.gates(claim.get("gates") or [], {w["step"] for w in writes})
         self.sealed_gates(writes, claim.get("gates") or [])
         self.reused(reused)
         self.listed([w["step"] for w in writes], reused)
         self.handed(claim.get("handed_over"))
 
-    def numbered(self, number, ended):
-        """Compares the number of the decision with the entries of the attempt's beginning and end."""
+    def numbered(self, kind, number, ended):
+        """Compares the number of the decision, or of the document, with the entries of the attempt's beginning and end."""
         begun = self.of("execution.started", self.claim["id"])
         for e in begun + ended:
-            sealed = e["details"].get("number") or ""
+            sealed = e["details"].get(kind) or ""
             if sealed != number:
-                self.found.append("the number is said to be %r, the entry %s says %r" % (number, e["action"], sealed))
+                self.found.append("the %s is said to be %r, the entry %s says %r" % (kind, number, e["action"], sealed))
+        if kind == "document":
+            if number:
+                self.said.append("document number " + number)
+            return
         gates = (self.claim["steps"].get("gate"), self.claim.get("again"))
         if not number and (begun or self.claim["writes"]) and any(numbers(gate) for gate in gates):
             self.found.append("its rule gives numbers, and it has none")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,10 +13,9 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Series reads the highest number of decisions that a fiscal year has given.
-func (s *Store) Series(ctx context.Context, tenant string, year int) (task.Series, error) {
-	of := task.Series{Year: year}
-	newest, err := s.Numbers(ctx, tenant, year, "", 1)
+// Series reads the highest number that a series of decisions, or of a department's documents, has given.
+func (s *Store) Series(ctx context.Context, tenant string, of task.Series) (task.Series, error) {
+	newest, err := numbersOf[task.Numbered](ctx, s, task.NumbersList, tenant, of, "", 1)
 	if len(newest) > 0 {
 		of.Last = newest[0].N
 	}
@@ -35,20 +35,27 @@ func (s *Store) RequestSeries(ctx context.Context, tenant string, year int) (tas
 // Numbers lists the numbers of a fiscal year's decisions, the highest first, from one key down, or from the highest if
 // that is "". It returns at most limit, or all if limit is 0.
 func (s *Store) Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error) {
-	return numbersOf[task.Numbered](ctx, s, task.NumbersList, tenant, year, from, limit)
+	return numbersOf[task.Numbered](ctx, s, task.NumbersList, tenant, task.Series{Year: year}, from, limit)
+}
+
+// Numbered returns what has the number x, of a decision or of a document: one, or none.
+func (s *Store) Numbered(ctx context.Context, tenant string, x task.Numbered) ([]task.Numbered, error) {
+	of := task.Series{Name: x.Series, Year: x.Year}
+	all, err := numbersOf[task.Numbered](ctx, s, task.NumbersList, tenant, of, x.Key(), 1)
+	return slices.DeleteFunc(all, func(is task.Numbered) bool { return is.String() != x.String() }), err
 }
 
 // RequestNumbers lists the numbers of a fiscal year's requests, as Numbers does those of decisions.
 func (s *Store) RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) (
 	[]task.Requested, error) {
-	return numbersOf[task.Requested](ctx, s, task.RequestsList, tenant, year, from, limit)
+	return numbersOf[task.Requested](ctx, s, task.RequestsList, tenant, task.Series{Year: year}, from, limit)
 }
 
-func numbersOf[T any](ctx context.Context, s *Store, list, tenant string, year int, from string, limit int) (
+func numbersOf[T any](ctx context.Context, s *Store, list, tenant string, of task.Series, from string, limit int) (
 	[]T, error) {
-	all, err := Listed[T](ctx, s, tenant, list, task.Series{Year: year}.YearText(), "", from, true, limit)
+	all, err := Listed[T](ctx, s, tenant, list, of.Of(), "", from, true, limit)
 	if err != nil {
-		return nil, fmt.Errorf("read the numbers of %d: %w", year, err)
+		return nil, fmt.Errorf("read the numbers of %d: %w", of.Year, err)
 	}
 	return all, nil
 }
@@ -61,9 +68,16 @@ type RegisteredTask struct {
 	Head     task.Head      // of a request
 	Gate     aggregate.Gate // of a decision that which was settled, else the newest about the steps
 	Steps    []task.Step    // that the gate is about
+	Executed Executed       // how a request was carried out; empty unless all of it was
 
 	Conversation conversation.Conversation // of an action; empty once it is forgotten
 	Action       *conversation.Action      // nil: the decision is a request's
+}
+
+// Executed is the part of an execution's row that the register shows. Results that are large are not in it.
+type Executed struct {
+	CompletedAt *time.Time         `json:"completed_at"`
+	Results     []task.ResultEntry `json:"results"`
 }
 
 // MostRegistered is how many lines are read at once.
@@ -122,6 +136,10 @@ func (l *lines) requests(ctx context.Context, gate func(x *RegisteredTask) strin
 	}
 	if err == nil {
 		err = fillListed(ctx, l, gate, func(x *RegisteredTask, is gateRow) { x.Gate, x.Steps = is.Gate, is.Steps })
+	}
+	if err == nil {
+		executed := func(x *RegisteredTask) string { return x.Head.Executed }
+		err = fillListed(ctx, l, executed, func(x *RegisteredTask, is Executed) { x.Executed = is })
 	}
 	return err
 }

@@ -28,6 +28,7 @@ import (
 // line is a decision or a request in the list.
 type line struct {
 	Number, Request     string // of the decision and of the request, "" for none
+	Document            string // its number, "" for none
 	Page                string // where it is shown whole
 	ID                  string
 	Title, By           string
@@ -37,9 +38,14 @@ type line struct {
 	Amount, Currency    string
 	Money               string // the amount for people
 	Rule                string
-	Round               int // 0: not counted
+	Retention           string // how long it is kept
+	Years               int    // that its rules say; 0: none
+	Round               int    // 0: not counted
 	Asked, Settled      time.Time
 	Path, State, Remark string
+	Stamped             string   // what was decided, with its arguments; empty: no steps
+	More                string   // the beginning of what Stamped has beside Says
+	Executed            executed // empty: it was not, or not completely
 }
 
 // speaker says what the lines of one page say.
@@ -57,7 +63,7 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	for i := range rows {
 		x := &rows[i]
 		told[i] = toldOf(v.Locale, x.Steps)
-		ids = append(append(ids, requester(x)), explain.PeopleIn(told[i])...)
+		ids = append(append(ids, requester(x)), explain.SumUp(v.Locale, x.Steps).People()...)
 		for _, s := range x.Gate.Given() {
 			ids = append(ids, s.By, s.OnBehalfOf)
 		}
@@ -68,6 +74,8 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	for i := range rows {
 		out = append(out, s.line(&rows[i]))
 		out[i].Says = s.Briefly(told[i])
+		more := strings.TrimPrefix(out[i].Stamped, textOf(s.Line(told[i])))
+		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMade)
 	}
 	return out, history.err
 }
@@ -94,9 +102,10 @@ func requester(x *store.RegisteredTask) string {
 
 func (s *speaker) line(x *store.RegisteredTask) line {
 	g := &x.Gate
-	out := line{Request: x.Head.RequestNumber, Number: x.Head.Number, By: s.Person(requester(x)), Round: x.Decision.Round,
+	out := line{Request: x.Head.RequestNumber, Number: x.Head.Number, Document: x.Head.Document,
+		By: s.Person(requester(x)), Round: x.Decision.Round,
 		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department}
-	if x.Decision.N > 0 {
+	if x.Decision.N > 0 && x.Decision.Series == "" {
 		out.Number = x.Decision.String()
 	}
 	if x.Action != nil {
@@ -115,6 +124,11 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	if rule := g.Terms.Rule; rule != nil {
 		out.Rule = card.OneLine(rule.Name) + " (" + strconv.Itoa(rule.Revision) + ")"
 	}
+	if out.Years = x.Head.Retain; out.Years > 0 {
+		out.Retention = s.words.Say("retained", "n", out.Years)
+	} else {
+		out.Retention = s.words.Say("retained_always")
+	}
 	seen := g.Seen
 	if of := x.Head.Glance.Amount; seen == nil && x.Decision.N > 0 && of.Known() { // without a rule
 		seen = &aggregate.Seen{Amount: string(of.Value), Currency: of.Currency}
@@ -128,6 +142,7 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	if g.ApprovedAt != nil {
 		out.Settled = *g.ApprovedAt
 	}
+	out.Stamped, out.Executed = s.stamped(x.Steps), s.executed(x)
 	return out
 }
 

@@ -52,7 +52,7 @@ func (p *period) at(path string, more ...string) string {
 func (p *period) filter(words web.Texts, number string) web.Filter {
 	return web.Filter{Path: registerPath, Hidden: []web.Field{{Name: "by", Value: p.By}}, Submit: words.Say("filter"),
 		Links: web.Cleared(registerPath, words.Say("clear"), true), Fields: []web.Field{
-			{Name: "number", Label: words.Say("either"), Value: number, Most: 11, Example: "2026-000123"},
+			{Name: "number", Label: words.Say("either"), Value: number, Most: 120, Example: "2026-000123"},
 			web.Day("from", words.Say("from"), p.From), web.Day("to", words.Say("to"), p.To),
 		}}
 }
@@ -149,36 +149,31 @@ func (c *Pages) requests() numbers[domain.Requested] {
 		func(x *domain.Requested) (int, time.Time) { return x.N, x.TakenAt }}
 }
 
-// found returns what has a number: a decision, a request, or one of each. A decision's page is its sheet.
+// found returns what has a number: a decision, a request, or one of each, or a document. The page of a decision or a
+// document is its sheet.
 func (c *Pages) found(ctx context.Context, v *web.Viewer, text string) (out []line, err error) {
 	x, ok := domain.ParseNumber(text)
 	if !ok {
 		return nil, nil
 	}
-	if out, err = c.decisions().one(ctx, c, v, x); err != nil {
+	found, err := c.Store.Numbered(ctx, v.Tenant, x)
+	if out, err = c.decisions().lines(ctx, c, v, found, err); err != nil {
 		return nil, err
 	}
 	for i := range out {
-		out[i].Page, out[i].Request = "/console/register/"+x.String(), ""
+		out[i].Page, out[i].Request = sheetOf(&x), ""
 	}
-	requests, err := c.requests().one(ctx, c, v, x)
+	if x.Series != "" {
+		return out, nil
+	}
+	all, err := c.Store.RequestNumbers(ctx, v.Tenant, x.Year, x.Key(), 1)
+	all = slices.DeleteFunc(all, func(is domain.Requested) bool { return is.N != x.N })
+	requests, err := c.requests().lines(ctx, c, v, all, err)
 	for _, r := range requests {
 		r.Number = ""
 		out = append(out, r)
 	}
 	return out, err
-}
-
-// one returns the line of a number, if there is one.
-func (r numbers[T]) one(ctx context.Context, c *Pages, v *web.Viewer, x domain.Numbered) ([]line, error) {
-	all, err := r.exactly(ctx, v, x)
-	return r.lines(ctx, c, v, all, err)
-}
-
-// exactly returns what has a number, if there is such a thing.
-func (r numbers[T]) exactly(ctx context.Context, v *web.Viewer, x domain.Numbered) ([]T, error) {
-	all, err := r.list(ctx, v.Tenant, x.Year, x.Key(), 1)
-	return slices.DeleteFunc(all, func(is T) bool { n, _ := r.about(&is); return n != x.N }), err
 }
 
 // lines makes lines of numbers, of as many at once as may be read. err is of reading the numbers.
@@ -261,16 +256,20 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	words := v.Texts("register")
-	t := card.Table{Columns: web.Each([]string{"number", "request_number", "does", "title", "by", "department", "amount",
-		"currency", "asked", "settled", "rule", "path", "round", "state", "remark", "id"},
-		func(key string) string { return words.Say(key) })}
+	t := card.Table{Columns: web.Each([]string{"number", "request_number", "document", "does", "title", "by", "department",
+		"steps", "amount", "currency", "asked", "settled", "rule", "retention", "path", "round", "state",
+		"executed_on", "executed_by", "executed_what", "remark", "id"}, func(key string) string { return words.Say(key) })}
 	for i := range lines {
-		x, round := &lines[i], ""
+		x, round, by := &lines[i], "", ""
 		if x.Round > 0 {
 			round = words.Say("round_of", "n", x.Round)
 		}
-		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Kind, x.Title, x.By, x.Department, x.Amount, x.Currency,
-			day(x.Asked), day(x.Settled), x.Rule, x.Path, round, x.State, x.Remark, x.ID})
+		if !x.Executed.At.IsZero() {
+			by = "Ringi"
+		}
+		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Document, x.Kind, x.Title, x.By, x.Department, x.Stamped, x.Amount,
+			x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Retention, x.Path, round, x.State, day(x.Executed.At), by,
+			x.Executed.Text(), x.Remark, x.ID})
 	}
 	if next != "" {
 		t.Rows = append(t.Rows, []string{words.Say("more", "next", next)})

@@ -3,6 +3,7 @@ package audit_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,8 @@ func TestTheRegister(t *testing.T) {
 		"lists requests, whatever became of them":                listsRequests,
 		"says which is which where both have a number":           tellsApart,
 		"remarks on what its rows say":                           remarks,
+		"has documents by the numbers of their departments":      documents,
+		"says what was carried out, when and by whom":            carriedOut,
 		"lists what agents' actions were decided by":             listsActions,
 		"lists a thousand requests by pages":                     listsAThousand,
 	})
@@ -59,9 +62,13 @@ func numbered(w *consoletest.World, n int) string {
 	})
 	var year int
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		settled, _ := a.Unnumbered()
-		year = tenancy.DefaultSettings().FiscalYear(settled)
-		return a.StartNumbered(a.Head.Run, task.Series{Year: year, Last: n - 1}, w.Now())
+		lack, _ := a.Unnumbered()
+		year = tenancy.DefaultSettings().FiscalYear(lack.Settled)
+		of := task.Series{Year: year, Last: n - 1}
+		if lack.Document != "" {
+			of.Documents = &task.Series{Name: lack.Document, Year: year, Last: n + 10}
+		}
+		return a.StartNumbered(a.Head.Run, of, w.Now())
 	})
 	return fmt.Sprintf("%d-%06d", year, n)
 }
@@ -78,6 +85,48 @@ func lists(t *testing.T, w *consoletest.World) {
 		"Decided (running)")
 	b.Get(w.TaskPage()).Says(t, 200, second)
 	expect.That(t, !strings.Contains(b.Get("/console/register").Body, ">Request No.</th>"), "a column without a number")
+}
+
+func documents(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	numbers(w, 1, accepts(w))
+	number := numbered(w, 1)
+	year, _, _ := strings.Cut(number, "-")
+	document := "総務部-" + year + "-0012"
+	b := w.As(webapi.Suzuki)
+	at := "/console/register/document?" + url.Values{"number": {document}}.Encode()
+	for _, by := range []string{"decisions", "requests"} {
+		b.Get("/console/register?by="+by).Says(t, 200, document).Holds(t, strings.ReplaceAll(at, "+", "&#43;"))
+		b.Get("/console/register/file.csv?by="+by).Says(t, 200, "文書番号").Holds(t, `"`+document+`"`)
+	}
+	b.Get("/console/register/"+number).Says(t, 200, "文書番号", document)
+	b.Get(w.TaskPage()).Says(t, 200, "文書番号", document)
+	find := "/console/find?" + url.Values{"q": {strings.Replace(document, "-0012", "－００１２", 1)}}.Encode()
+	to := "/console/register?" + url.Values{"number": {document}}.Encode()
+	b.Get(find).Says(t, http.StatusSeeOther).Leads(t, to)
+	b.Get(to).Says(t, http.StatusSeeOther).Leads(t, at)
+	b.Get(at).Says(t, 200, document, "決裁番号", number, "課長", "鈴木 一郎")
+	w.As(webapi.Sato).Get(find).Says(t, http.StatusSeeOther).Leads(t, w.TaskPage())
+
+	w.As(webapi.Guest).Get(find).Says(t, http.StatusForbidden)
+
+}
+
+func carriedOut(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	b := w.As(webapi.Suzuki)
+	const by = "Ringi が実行"
+	for _, page := range []string{"/console/register", "/console/register/" + number} {
+		b.Get(page).Lacks(t, by)
+	}
+	w.Ran(aggregate.Blob{JSON: w.Load().Process().Steps[0].ToolInput}, consoletest.Inline(`{"message_id":"M-77"}`))
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CompleteExecution(a.Head.Run, "送りました。", w.Now())
+	})
+	b.Get("/console/register").Says(t, 200, "施行", by, "message_id M-77")
+	b.Get("/console/register/"+number).Says(t, 200, "施行", by, "田中 恵 さんに DM を送りました", "message_id M-77")
+	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, "施行日", `"Ringi"`, "田中 恵 さんに DM を送りました", "M-77")
 }
 
 func isEmpty(t *testing.T, w *consoletest.World) {
@@ -234,8 +283,8 @@ func listsActions(t *testing.T, w *consoletest.World) {
 	})
 	k.Run()
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		settled, _ := a.Unnumbered()
-		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(settled), Last: 122}
+		lack, _ := a.Unnumbered()
+		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(lack.Settled), Last: 122}
 		return a.Numbering(of).Claim(a.Head.Run, "i", w.Now().Add(2*time.Minute), w.Now())
 	})
 	number := k.Load().Current().DecisionNumber

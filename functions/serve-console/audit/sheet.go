@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -23,17 +24,29 @@ type sheetData struct {
 	Does            subject.Sum
 	Action, Payload string // of an agent's action: what it is, and the hash of all that it does
 	Route           *subject.Route
+	Digests         [2]string // SHA-256 of the policy and of the steps, as they were stamped; empty: none
 	Prove           string
 	Printed         time.Time
 	PrintedBy       string
 }
 
+// documentPath is of the sheet of a document, whose number is in the query: it has any characters.
+const documentPath = registerPath + "/document"
+
+// sheetOf returns the address of a number's sheet.
+func sheetOf(x *domain.Numbered) string {
+	if x.Series != "" {
+		return web.At(documentPath, map[string]string{"number": x.String()})
+	}
+	return registerPath + "/" + x.String()
+}
+
 func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	number, ok := domain.ParseNumber(r.PathValue("number"))
+	number, ok := domain.ParseNumber(cmp.Or(r.PathValue("number"), r.URL.Query().Get("number")))
 	if !ok {
 		return aggregate.ErrNotFound
 	}
-	found, err := c.decisions().exactly(r.Context(), v, number)
+	found, err := c.Store.Numbered(r.Context(), v.Tenant, number)
 	if err != nil {
 		return err
 	}
@@ -76,7 +89,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	}
 	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called}
 	d.Does, d.Route = by.Sum(steps), by.Route(g, true)
-	title := v.Texts("register").Say("sheet", "number", d.Number)
+	title := v.Texts("register").Say("sheet", "number", number.String())
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
 }
 
@@ -95,6 +108,7 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 		return nil, nil
 	}
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
+		d.Digests = [2]string{aggregate.HashOf(a.Prompts[i].Content), p.ApprovedHash}
 		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form
 			d.Policy = ""
 		}

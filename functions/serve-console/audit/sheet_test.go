@@ -9,7 +9,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
+	domain "ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 )
 
 // Anybody may choose their own name: it must not look like further stages or stamps.
@@ -55,6 +57,31 @@ func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
 		}
 		expect.That(t, want[2] != "", "it has no word")
 	}
+}
+
+// What was carried out names what it made: an address, or else ids and numbers, but nothing of what only reads.
+func TestWhatWasCarriedOutNamesWhatItMade(t *testing.T) {
+	at := time.Date(2026, 4, 2, 0, 0, 0, 0, time.UTC)
+	step := func(id string, access aggregate.Access) domain.Step {
+		return domain.Step{StepID: id, Tool: "shop.order", Access: access, ToolInput: "{}"}
+	}
+	result := func(id, text string) domain.ResultEntry {
+		return domain.ResultEntry{StepID: id, Status: domain.StepCompleted,
+			Result: &aggregate.Blob{JSON: aggregate.JSON(text)}}
+	}
+	x := &store.RegisteredTask{Steps: []domain.Step{step("1", aggregate.Read), step("2", aggregate.Write),
+		step("3", aggregate.Write), step("4", aggregate.Write), step("5", aggregate.Write)}}
+	x.Executed = store.Executed{CompletedAt: &at, Results: []domain.ResultEntry{
+		result("1", `{"order_number":"9"}`), result("2", `{"order_number":4500012,"発注番号":"A-7","rows":3,"id":{}}`),
+		result("3", `{"url":"https://docs.google.com/spreadsheets/d/1","spreadsheet_id":"1"}`), result("4", `["id"]`),
+		{StepID: "5", Status: domain.StepFailed, Result: &aggregate.Blob{JSON: `{"id":"5"}`}},
+	}}
+	s := speaker{words: web.TextsOf("register", "ja"), Reader: subject.Reader{Locale: "ja"}}
+	got := s.executed(x)
+	expect.That(t, got.At.Equal(at) && len(got.Says) > 0, "%+v", got)
+	expect.Is(t, got.Made, "order_number 4500012 · 発注番号 A-7 · https://docs.google.com/spreadsheets/d/1")
+	x.Executed.CompletedAt = nil
+	expect.That(t, s.executed(x).At.IsZero() && s.executed(x).Text() == "", "it was not carried out")
 }
 
 // Exported for the tests of the pages.

@@ -58,8 +58,8 @@ func (w *World) MatterAsked() {
 func (w *World) MatterRecorded() (year int) {
 	w.Later(time.Second)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		settled, _ := a.Unnumbered()
-		year = w.SettingsNow().FiscalYear(settled)
+		lack, _ := a.Unnumbered()
+		year = w.SettingsNow().FiscalYear(lack.Settled)
 		first, err := a.StartNumbered(1, task.Series{Year: year}, w.Now())
 		if err != nil {
 			return first, err

@@ -134,6 +134,7 @@ type ruleData struct {
 	Currency     string
 	Outcome      string
 	Numbered     bool
+	Retain       []web.Choice
 	Refuse       string
 	Stages       []stageData
 	More         bool // another stage may be added
@@ -201,6 +202,8 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	d := ruleData{Draft: packed(a.draft), ID: r.ID, At: e.At, New: e.At == "new", Last: e.last(),
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse,
 		Outcome: "default", Numbered: r.Numbered}
+	d.Retain = a.options("retentions", strconv.Itoa(r.Retain), append([]string{"0"}, web.Each(rules.Retentions,
+		strconv.Itoa)...)...)
 	if d.Last {
 		d.Default, d.What = a.In("default_choices", e.At), a.Say("last_group")
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)

@@ -23,6 +23,7 @@ func typed(form url.Values) (is rules.Rule) {
 	switch form.Get("outcome") {
 	case "route":
 		is.Route, is.Numbered = typedRoute(form), ticked(form, "numbered")
+		is.Retain, _ = strconv.Atoi(form.Get("retain"))
 	case "refuse":
 		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
 	}

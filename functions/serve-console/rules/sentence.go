@@ -200,6 +200,9 @@ func (s speaker) outcome(o *rules.Outcome) string {
 	if o.Numbered {
 		text += s.Say("numbered")
 	}
+	if o.Retain > 0 {
+		text += s.Say("retained", "n", o.Retain)
+	}
 	return text
 }
 

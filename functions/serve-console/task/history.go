@@ -51,6 +51,7 @@ type History struct {
 	Answer                 string // a plain reply instead of a task
 	Changed                string // that the author changed the message afterwards, and whether that counts
 	RequestNumber          string // "" if the tenant numbers no requests, or it was not taken on yet
+	Document               string // number of the document; "": it has none, or not yet
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
 	Parked                 string // why a generation failed, in a sentence
 	Waits                  time.Time
@@ -223,7 +224,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 }
 
 func (r Reader) end(t *History, a *task.Aggregate) {
-	t.RequestNumber = a.Head.RequestNumber
+	t.RequestNumber, t.Document = a.Head.RequestNumber, a.Head.Document
 	t.Changed = card.Changed(a, r.Locale, r.Person, r.prose)
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), called(t.Status, e.Reason)

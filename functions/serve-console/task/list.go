@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"maps"
@@ -184,17 +185,17 @@ func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if x, is := task.ParseNumber(text); is && v.Admin { // only they may read the register
 		to = web.At("/console/register", map[string]string{"number": x.String()})
 	} else if is {
-		found, err := c.Store.RequestNumbers(r.Context(), v.Tenant, x.Year, x.Key(), 1)
+		id, err := c.numbered(r.Context(), v.Tenant, x)
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 && found[0].N == x.N {
-			a, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, found[0].TaskID))
+		if id != "" {
+			a, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, id))
 			if err == nil {
 				_, err = c.Readable(r.Context(), v, a)
 			}
 			if err == nil {
-				to = tasksPath + "/" + found[0].TaskID
+				to = tasksPath + "/" + id
 			} else if !errors.Is(err, aggregate.ErrNotFound) {
 				return err
 			}
@@ -202,6 +203,22 @@ func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
+}
+
+// numbered returns the id of the request that has the number x, its own or that of its document, or "".
+func (c *Pages) numbered(ctx context.Context, tenant string, x task.Numbered) (id string, err error) {
+	if x.Series != "" {
+		found, err := c.Store.Numbered(ctx, tenant, x)
+		for _, is := range found {
+			id = is.TaskID
+		}
+		return id, err
+	}
+	found, err := c.Store.RequestNumbers(ctx, tenant, x.Year, x.Key(), 1)
+	if len(found) > 0 && found[0].N == x.N {
+		id = found[0].TaskID
+	}
+	return id, err
 }
 
 // called returns people's names by id, with and without the space in a name; none if Slack doesn't answer.

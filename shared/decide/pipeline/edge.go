@@ -310,20 +310,20 @@ func Numbering[T any](ctx context.Context, first task.Series, read func(ctx cont
 type Numbers[A any] interface {
 	Load(ctx context.Context, ref aggregate.Ref) (A, error)
 	SettingsReader
-	Series(ctx context.Context, tenant string, year int) (task.Series, error)
+	Series(ctx context.Context, tenant string, of task.Series) (task.Series, error)
 }
 
 // NumberingSettled is Numbering for an execution or an action that begins: the day on which it was settled says of
-// which fiscal year its number is, if it needs one.
+// which fiscal year its numbers are, if it needs any.
 func NumberingSettled[A interface {
-	Unnumbered() (settled time.Time, ok bool)
+	Unnumbered() (task.Lack, bool)
 }](ctx context.Context, s Numbers[A], ref aggregate.Ref, begin func(of task.Series) (A, error)) (A, error) {
 	read := func(ctx context.Context) (task.Series, error) {
 		a, err := s.Load(ctx, ref)
 		if err != nil {
 			return task.Series{}, fmt.Errorf("load what takes a number: %w", err)
 		}
-		settled, ok := a.Unnumbered()
+		lack, ok := a.Unnumbered()
 		if !ok {
 			return task.Series{}, nil
 		}
@@ -331,7 +331,15 @@ func NumberingSettled[A interface {
 		if err != nil {
 			return task.Series{}, fmt.Errorf("read when fiscal years begin: %w", err)
 		}
-		return s.Series(ctx, ref.Tenant, settings.FiscalYear(settled))
+		of := task.Series{Year: settings.FiscalYear(lack.Settled)}
+		if lack.Document != "" {
+			documents, err := s.Series(ctx, ref.Tenant, task.Series{Name: lack.Document, Year: of.Year})
+			if err != nil || !lack.Decision {
+				return task.Series{Documents: &documents}, err
+			}
+			of.Documents = &documents
+		}
+		return s.Series(ctx, ref.Tenant, of)
 	}
 	return Numbering(ctx, task.Series{}, read, begin)
 }

@@ -314,6 +314,9 @@ func (g *Gate) OpenedDetails(details map[string]any) map[string]any {
 	if r.Numbered {
 		rule["numbered"] = true
 	}
+	if r.Retain > 0 {
+		rule["retain_years"] = r.Retain
+	}
 	details["rule"] = rule
 	return details
 }

@@ -32,6 +32,8 @@ type Rule struct {
 	Name     string `json:"name"`
 	Revision int    `json:"revision"`
 	Numbered bool   `json:"numbered,omitempty"` // what is settled gets a number when it begins to run
+	// Retain is for how many years what it settles is kept at least; 0: as the settings say.
+	Retain int `json:"retain_years,omitempty"`
 }
 
 // Route is whom a gate asks, as it was resolved before the gate opened. It never changes.

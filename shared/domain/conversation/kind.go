@@ -247,13 +247,12 @@ func (a *Aggregate) Numbering(of task.Series) *Aggregate {
 	return &n
 }
 
-// Unnumbered reports whether the approved action gets a number when it is claimed, and when it was settled: the day
-// says of which fiscal year.
-func (a *Aggregate) Unnumbered() (settled time.Time, ok bool) {
+// Unnumbered reports whether the approved action gets a number when it is claimed, and which.
+func (a *Aggregate) Unnumbered() (task.Lack, bool) {
 	if x := a.Current(); x != nil && x.unnumbered() {
-		return *x.Gate.ApprovedAt, true
+		return task.Lack{Settled: *x.Gate.ApprovedAt, Decision: true}, true
 	}
-	return time.Time{}, false
+	return task.Lack{}, false
 }
 
 func (x *Action) unnumbered() bool {
@@ -276,7 +275,7 @@ func (c *change) number(x *Action) string {
 	n := of.Next()
 	n.SessionID, n.ActionID, n.GateKey, n.Rule, n.Round = c.Head.SessionID, x.ActionID, x.Key(), *x.Gate.Terms.Rule, 1
 	n.SettledAt, n.BegunAt = *x.Gate.ApprovedAt, c.Now
-	c.Beside = append(c.Beside, aggregate.Listed{List: task.NumbersList, Of: of.YearText(), Row: &n, Err: task.ErrNumber})
+	c.Beside = append(c.Beside, aggregate.Listed{List: task.NumbersList, Of: of.Of(), Row: &n, Err: task.ErrNumber})
 	return n.String()
 }
 

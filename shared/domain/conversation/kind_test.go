@@ -52,8 +52,8 @@ func TestAnActionOfANumberedRuleIsClaimedWithTheNextNumber(t *testing.T) {
 		_, err := tb.claimAs(of)
 		expect.Fails(t, err, want)
 	}
-	settled, ok := tb.load().Unnumbered()
-	x := tb.load().Current()
+	lack, ok := tb.load().Unnumbered()
+	x, settled := tb.load().Current(), lack.Settled
 	expect.That(t, ok && settled.Equal(*x.Gate.ApprovedAt), "%v, %v", settled, ok)
 
 	c := expect.Value(tb.claimAs(task.Series{Year: 2026, Last: 122}))(t)

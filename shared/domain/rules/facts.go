@@ -230,7 +230,9 @@ func (r *Rules) last(o Outcome) Answer {
 }
 
 func answer(rule circulation.Rule, o Outcome) Answer {
-	rule.Numbered = o.Numbered && o.Route != nil
+	if o.Route != nil {
+		rule.Numbered, rule.Retain = o.Numbered, o.Retain
+	}
 	return Answer{Rule: rule, Outcome: o, Refused: o.Route == nil}
 }
 
@@ -239,5 +241,6 @@ func (l Last) reads() Outcome {
 	if l.Reads.Route != nil || l.Reads.Refuse != "" {
 		return l.Reads
 	}
-	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered}
+	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered,
+		Retain: l.Reads.Retain}
 }

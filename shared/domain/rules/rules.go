@@ -106,7 +106,13 @@ type Outcome struct {
 	Route    *Policy `json:"route,omitempty"`
 	Refuse   string  `json:"refuse,omitempty"`   // what the requester is told; only without Route
 	Numbered bool    `json:"numbered,omitempty"` // what is settled by the route gets a number
+	// Retain is for how many years files and results of what goes round are kept at least, one of Retentions. 0: as long
+	// as the settings say. What was stamped and the audit log are always kept.
+	Retain int `json:"retain_years,omitempty"`
 }
+
+// Retentions are the years for which a rule may have files and results kept.
+var Retentions = []int{1, 3, 5, 7, 10}
 
 // Last decides about requests that meet no rule. Its zero value is what a tenant has until an administrator chooses:
 // somebody in the channel approves what only reads, and what writes outside is refused.

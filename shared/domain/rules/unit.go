@@ -107,6 +107,12 @@ func identifies(name []string) bool {
 	return slices.Contains([]string{"id", "ids", "no", "number"}, last) || strings.HasSuffix(name[len(name)-1], "番号")
 }
 
+// Identifies reports whether a result's member is called like an id or a number: order_number, 発注番号.
+func Identifies(name string) bool {
+	words, _ := calledAt([]string{name})
+	return identifies(words)
+}
+
 // beside returns why what an argument says, whatever it is called, means another currency or a scale: the amount may be
 // meant in that. Where money is expected one of its words is enough, elsewhere all have to be. A place in a list, a
 // cursor, may look like anything.

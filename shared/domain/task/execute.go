@@ -35,13 +35,13 @@ func (a *Aggregate) StartNumbered(run int, of Series, now time.Time) (aggregate.
 	}
 	c := a.begin(now)
 	a.relyOnAgain(c, e)
-	number := c.number(e, of)
-	c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt, n.Number = &c.Now, number })
-	if number != "" {
-		c.Head.Number = number
-	}
+	c.moveExecution(e, ExecutionRunning, func(n *Execution) {
+		n.StartedAt = &c.Now
+		c.number(n, of)
+		e = n
+	})
 	if !e.Managed() {
-		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, about(e.Attempt, number))
+		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, e.about())
 	}
 	return c.done()
 }

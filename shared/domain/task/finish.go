@@ -23,6 +23,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 		n.Summary, n.CompletedAt, n.Results = summary, &c.Now, results
 		c.Made = n
 	})
+	c.Head.Executed = e.Key()
 	c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone)
 	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, c, results, map[string]any{"steps": len(results), "tools": toolsOf(results)}))
 	return c.done()
@@ -82,7 +83,7 @@ func (a *Aggregate) writesOf(e *Execution, c *change, results []ResultEntry, det
 	if session, ok := a.HandedOver(); ok {
 		handed["session_id"] = session
 	}
-	maps.Copy(details, about(e.Attempt, e.Number))
+	maps.Copy(details, e.about())
 	details["writes"], details["ends"], details["handed_over"] = writes, ends, handed
 	details["gates"] = a.gatesOf(e, c)
 	if len(reused) > 0 {

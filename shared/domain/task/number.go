@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 )
 
 // Prefixes of the lists of a tenant's numbers, one for each fiscal year: of decisions and of requests.
@@ -23,12 +25,21 @@ const MostNumbers = 999_999
 
 // Series is the numbers of a fiscal year as they were read.
 type Series struct {
-	Year int // when it began; 0: nothing was read
-	Last int // the highest number given so far, 0 for none
+	Name string // of documents, what the department is called that has the series; empty: of decisions or of requests
+	Year int    // when it began; 0: nothing was read
+	Last int    // the highest number given so far, 0 for none
+	// Documents are those of the asker's department in the same year, where a request needs a document's number beside
+	// that of its decision, or instead.
+	Documents *Series
 }
 
-// YearText names the list of the series.
-func (s Series) YearText() string { return fmt.Sprintf("%04d", s.Year) }
+// Of names the list of the series. A name may have more characters, and others, than a part of a key.
+func (s Series) Of() string {
+	if s.Name != "" {
+		return fmt.Sprintf("%04d-%s", s.Year, aggregate.HashOf(s.Name))
+	}
+	return fmt.Sprintf("%04d", s.Year)
+}
 
 // Lacks returns why the series, as it was read, has no next number: ErrNumber or ErrNumbersGone; nil: it has.
 func (s Series) Lacks() error {
@@ -42,15 +53,17 @@ func (s Series) Lacks() error {
 }
 
 // Next returns the row of the next number.
-func (s Series) Next() Numbered { return Numbered{Year: s.Year, N: s.Last + 1} }
+func (s Series) Next() Numbered { return Numbered{Series: s.Name, Year: s.Year, N: s.Last + 1} }
 
 // Numbered is a number and what has it: steps, or an agent's action, that a rule with numbered had people settle, or
 // that record a decision. It is put in the Change that begins their first attempt, or claims the action, only if it is
-// absent, and never changed.
+// absent, and never changed. The number of a document (文書番号) is one of its department's series: steps have it that
+// people stamped, of a request that has a number.
 type Numbered struct {
 	aggregate.Meta
-	Year           int              `json:"year"` // the fiscal year of the settlement
-	N              int              `json:"n"`    // from 1
+	Series         string           `json:"series,omitempty"` // of a document: what its department is called
+	Year           int              `json:"year"`             // the fiscal year of the settlement
+	N              int              `json:"n"`                // from 1
 	TaskID         string           `json:"task_id,omitempty"`
 	ProcessID      string           `json:"process_id,omitempty"`
 	ProcessVersion int              `json:"process_version,omitempty"`
@@ -72,14 +85,27 @@ func (*Numbered) Type() string { return "number" }
 
 func (x Numbered) At(rev int) aggregate.Row { x.Rev = rev; return &x }
 
-// String returns the number as people write it, such as 2026-000123.
-func (x *Numbered) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N) }
+// String returns the number as people write it, such as 2026-000123, that of a document such as 総務部-2026-0012.
+func (x *Numbered) String() string {
+	if x.Series != "" {
+		return fmt.Sprintf("%s-%04d-%04d", x.Series, x.Year, x.N)
+	}
+	return fmt.Sprintf("%04d-%06d", x.Year, x.N)
+}
 
-// ParseNumber returns the row of a number as people write it, such as 2026-000123, also in full width as Japanese input
-// methods leave it; ok is false for any other text.
+// ParseNumber returns the row of a number as people write it, such as 2026-000123 or 総務部-2026-0012, its digits also in
+// full width as Japanese input methods leave them; ok is false for any other text.
 func ParseNumber(text string) (x Numbered, ok bool) {
-	text = strings.Map(halfWidth, strings.TrimSpace(text))
-	if _, err := fmt.Sscanf(text, "%4d-%6d", &x.Year, &x.N); err != nil || x.N < 1 || x.String() != text {
+	text = strings.TrimSpace(text)
+	number := []rune(strings.Map(halfWidth, text)) // as many as in text
+	if parts := strings.Split(string(number), "-"); len(parts) > 2 {
+		digits := len([]rune(strings.Join(parts[len(parts)-2:], "-")))
+		x.Series, number = string([]rune(text)[:len(number)-digits-1]), number[len(number)-digits:]
+		text = x.Series + "-" + string(number)
+	} else {
+		text = string(number)
+	}
+	if _, err := fmt.Sscanf(string(number), "%4d-%6d", &x.Year, &x.N); err != nil || x.N < 1 || x.String() != text {
 		return Numbered{}, false
 	}
 	return x, true
@@ -96,22 +122,36 @@ func halfWidth(r rune) rune {
 	return r
 }
 
-// Unnumbered reports whether the pending execution gets a number when it begins, and when what it carries out was
-// settled: the day says of which fiscal year.
-func (a *Aggregate) Unnumbered() (settled time.Time, ok bool) {
-	row := a.unnumbered()
-	if row == nil {
-		return time.Time{}, false
-	}
-	return *row.gate().ApprovedAt, true
+// Lack is which numbers something gets when it begins.
+type Lack struct {
+	Settled  time.Time // when what it carries out was settled: the day says of which fiscal year they are
+	Decision bool      // one of decisions
+	Document string    // one of the documents of this series; empty: none
 }
 
-func (a *Aggregate) unnumbered() Gated {
-	e := a.Execution()
-	if e == nil || e.Number != "" || e.Status != ExecutionPending {
-		return nil
+// Unnumbered reports whether the pending execution gets numbers when it begins, and which.
+func (a *Aggregate) Unnumbered() (Lack, bool) {
+	row, lack := a.unnumbered()
+	if row == nil {
+		return Lack{}, false
 	}
-	return a.numberedBy(e)
+	lack.Settled = *row.gate().ApprovedAt
+	return lack, true
+}
+
+// unnumbered returns the gate that says of which year the numbers of the pending execution are, or nil if it gets none.
+func (a *Aggregate) unnumbered() (by Gated, lack Lack) {
+	e := a.Execution()
+	if e == nil || e.Status != ExecutionPending {
+		return nil, Lack{}
+	}
+	if row := a.stampedBy(e); row != nil && e.Document == "" && a.Head.Series != "" {
+		by, lack.Document = row, a.Head.Series
+	}
+	if row := a.numberedBy(e); row != nil && e.Number == "" {
+		by, lack.Decision = row, true
+	}
+	return by, lack
 }
 
 // numberedBy returns the settled gate by which an attempt's steps get a number, or nil if they get none.
@@ -126,25 +166,52 @@ func (a *Aggregate) numberedBy(e *Execution) Gated {
 	return nil
 }
 
-// number returns the number of an execution that begins. One that needs a number and has none takes the next of the
-// series; without one c fails with what the series lacks.
-func (c *change) number(e *Execution, of Series) string {
-	a := c.of
-	row := a.unnumbered()
-	if row == nil {
-		return e.Number
+// stampedBy returns the gate at which a person settled an attempt's steps, or else their policy; nil: nobody was asked.
+func (a *Aggregate) stampedBy(e *Execution) Gated {
+	rows := []Gated{a.ProcessOf(e), a.inForce(e)}
+	if p := a.Prompt(); p != nil {
+		rows = append(rows, p)
 	}
+	for _, row := range rows {
+		if g := row.gate(); g.ApprovedAt != nil && g.ApprovedBy != "" {
+			return row
+		}
+	}
+	return nil
+}
+
+// number gives an execution that begins the numbers that it lacks, the next of their series; without them c fails with
+// what a series lacks.
+func (c *change) number(e *Execution, of Series) {
+	row, lack := c.of.unnumbered()
+	if lack.Decision {
+		e.Number = c.next(e, row, of)
+		c.Head.Number = e.Number
+	}
+	if lack.Document == "" {
+		return
+	}
+	if of.Documents == nil || of.Documents.Name != lack.Document {
+		c.Fail(ErrNumber)
+		return
+	}
+	e.Document = c.next(e, row, *of.Documents)
+	c.Head.Document = e.Document
+}
+
+// next puts the next number of a series, which an execution has by a settled gate, and returns it.
+func (c *change) next(e *Execution, row Gated, of Series) string {
 	if err := of.Lacks(); err != nil {
 		c.Fail(err)
 		return ""
 	}
 	x := of.Next()
-	x.TaskID, x.ProcessID, x.ProcessVersion, x.GateKey = a.Head.TaskID, e.ProcessID, e.ProcessVersion, row.Key()
-	x.Round, x.SettledAt, x.BegunAt = a.round(e.ProcessVersion), *row.gate().ApprovedAt, c.Now
+	x.TaskID, x.ProcessID, x.ProcessVersion, x.GateKey = c.Head.TaskID, e.ProcessID, e.ProcessVersion, row.Key()
+	x.Round, x.SettledAt, x.BegunAt = c.of.round(e.ProcessVersion), *row.gate().ApprovedAt, c.Now
 	if rule := row.gate().Terms.Rule; rule != nil {
 		x.Rule = *rule
 	}
-	c.Beside = append(c.Beside, aggregate.Listed{List: NumbersList, Of: of.YearText(), Row: &x, Err: ErrNumber})
+	c.Beside = append(c.Beside, aggregate.Listed{List: NumbersList, Of: of.Of(), Row: &x, Err: ErrNumber})
 	c.RelyOn(row)
 	return x.String()
 }
@@ -186,11 +253,14 @@ func (a *Aggregate) NumberOf(process int) (number string) {
 	return number
 }
 
-// about returns what an audit entry says of an attempt, with its number if it has one.
-func about(attempt int, number string) map[string]any {
-	details := map[string]any{"attempt": attempt}
-	if number != "" {
-		details["number"] = number
+// about returns what an audit entry says of an attempt, with the numbers that it has.
+func (e *Execution) about() map[string]any {
+	details := map[string]any{"attempt": e.Attempt}
+	if e.Number != "" {
+		details["number"] = e.Number
+	}
+	if e.Document != "" {
+		details["document"] = e.Document
 	}
 	return details
 }
@@ -222,6 +292,9 @@ func (x Requested) At(rev int) aggregate.Row { x.Rev = rev; return &x }
 // String returns the number as people write it, such as 2026-000123. A decision may have the same.
 func (x *Requested) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N) }
 
+// wholeCompany has the documents of requests whose asker is in no department of the organisation.
+var wholeCompany = language.InEach("全社", "Company")
+
 // Registering returns the task for a decision that gives the request its number, if it takes it on or refuses it. That
 // fails with ErrNumber if the series must be read first. Nil means that the tenant has no register.
 func (a *Aggregate) Registering(r *Register) *Aggregate {
@@ -247,8 +320,9 @@ func (c *change) register() {
 	x := &Requested{
 		Year: into.Of.Year, N: into.Of.Last + 1, TaskID: c.Head.TaskID, Department: into.Department, TakenAt: c.Now,
 	}
-	c.Beside = append(c.Beside, aggregate.Listed{List: RequestsList, Of: into.Of.YearText(), Row: x, Err: ErrNumber})
+	c.Beside = append(c.Beside, aggregate.Listed{List: RequestsList, Of: into.Of.Of(), Row: x, Err: ErrNumber})
 	c.Head.RequestNumber = x.String()
+	c.Head.Series = cmp.Or(into.Department, wholeCompany.In(into.Settings.Locale))
 }
 
 // registered gives the request its number, and returns what an audit entry says with it.

@@ -47,8 +47,9 @@ func TestWhatANumberedRuleSettledBeginsWithTheNextNumber(t *testing.T) {
 	s := toBegin(t)
 	s.refused(s.start, ErrNumber)
 	s.refused(s.startAs(Series{Year: 2026, Last: MostNumbers}), ErrNumbersGone)
-	settled, ok := s.load().Unnumbered()
-	expect.That(t, ok && settled.Equal(*s.load().Process().ApprovedAt), "%v, %v", settled, ok)
+	lack, ok := s.load().Unnumbered()
+	settled := lack.Settled
+	expect.That(t, ok && settled.Equal(*s.load().Process().ApprovedAt), "%v, %v", lack, ok)
 
 	c := expect.Value(s.startAs(Series{Year: 2026, Last: 122})(s.load(), s.now))(t)
 	expect.That(t, len(c.Beside) == 1 && c.Beside[0].List == NumbersList && c.Beside[0].Of == "2026", "%+v", c.Beside)
@@ -78,6 +79,71 @@ func TestARetriedExecutionKeepsItsNumber(t *testing.T) {
 	expect.Is(t, saying(t, c, AuditExecutionFailed)["number"], any("2026-000001"))
 	c = expect.Value(s.cancelExecution(s.load(), s.now))(t)
 	expect.Is(t, saying(t, c, AuditExecutionCancelled)["number"], any("2026-000001"))
+}
+
+// documented returns a task that may begin to run, of a tenant with a register: Suzuki settled its steps.
+func documented(t testing.TB, numbered bool) *story {
+	s := begin(t)
+	s.do(s.into(0, takenOn()["accepted"]), s.extract, s.finishPrompt)
+	o := along(1, desk(1, suzuki))
+	if numbered {
+		o = numbering(o)
+	}
+	return s.do(s.approvePrompt, s.finishOn(o), s.does(circulation.Stamp, suzuki))
+}
+
+// A document has the next number of its department, given by the commit that gives the decision's.
+func TestWhatPeopleStampedBeginsWithTheNextNumberOfItsDepartment(t *testing.T) {
+	for _, numbered := range []bool{false, true} {
+		s := documented(t, numbered)
+		lack, ok := s.load().Unnumbered()
+		expect.That(t, ok && lack.Document == "営業部" && lack.Decision == numbered, "%+v", lack)
+		of := Series{Year: 2026, Last: 122}
+		with := func(name string, last int) Series {
+			of := of
+			of.Documents = &Series{Name: name, Year: 2026, Last: last}
+			return of
+		}
+		s.refused(s.start, ErrNumber)
+		s.refused(s.startAs(of), ErrNumber)
+		s.refused(s.startAs(with("総務部", 11)), ErrNumber)
+		s.refused(s.startAs(with("営業部", MostNumbers)), ErrNumbersGone)
+		c := expect.Value(s.startAs(with("営業部", 11))(s.load(), s.now))(t)
+		last := c.Beside[len(c.Beside)-1]
+		x := last.Row.(*Numbered)
+		expect.That(t, (len(c.Beside) == 2) == numbered && last.List == NumbersList && last.Of == with("営業部", 0).Documents.Of(),
+			"%+v", c.Beside)
+		expect.That(t, x.String() == "営業部-2026-0012" && x.TaskID == s.head.TaskID && x.GateKey == ProcessKey(1), "%+v", x)
+		expect.Fails(t, last.Err, ErrNumber)
+		said := saying(t, c, AuditExecutionStarted)
+		expect.That(t, said["document"] == any("営業部-2026-0012") && (said["number"] != nil) == numbered, "%v", said)
+
+		s.do(s.startAs(with("営業部", 11)), s.fail, s.retry)
+		_, ok = s.load().Unnumbered()
+		expect.That(t, !ok && s.load().Head.Document == "営業部-2026-0012", "%+v", s.load().Head)
+		s.do(s.start) // which needs none
+		c = expect.Value(s.fail(s.load(), s.now))(t)
+		expect.Is(t, saying(t, c, AuditExecutionFailed)["document"], any("営業部-2026-0012"))
+	}
+}
+
+// What nobody stamped is no document, nor what was cancelled before it began; whose department nobody knows is of the
+// whole company.
+func TestOnlyStampedRequestsOfARegisterAreDocuments(t *testing.T) {
+	plain, cancelled := waitingProcess(t), documented(t, false)
+	plain.do(plain.approveProcess)
+	_, ok := plain.load().Unnumbered()
+	c := expect.Value(cancelled.cancel(cancelled.load(), cancelled.now))(t)
+	expect.That(t, !ok && len(c.Beside) == 0, "%+v", c.Beside)
+	unasked := begin(t)
+	unasked.do(unasked.into(0, takenOn()["accepted"]))
+	expect.Is(t, unasked.load().Head.Series, "営業部")
+	r := &Register{Settings: tenancy.DefaultSettings(), Of: Series{Year: unasked.ofDay()}}
+	other := begin(t)
+	other.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return takenOn()["accepted"](a.Registering(r), now)
+	})
+	expect.Is(t, other.load().Head.Series, "全社")
 }
 
 // What was cancelled before it began leaves no gap.
@@ -129,8 +195,13 @@ func TestANumberIsReadInFullWidth(t *testing.T) {
 		x, ok := ParseNumber(text)
 		expect.That(t, ok && x.Year == 2026 && x.N == 123, "%q: %+v", text, x)
 	}
+	for text, series := range map[string]string{"総務部-2026-0012": "総務部", " コンピューター課－２０２６－００１２ ": "コンピューター課",
+		"A-1-2026-0012": "A-1", "総務部-2026-12345": ""} {
+		x, ok := ParseNumber(text)
+		expect.That(t, ok && x.Year == 2026 && (x.N == 12 && x.Series == series || x.N == 12345), "%q: %+v", text, x)
+	}
 	for _, text := range []string{"", "2026-123", "2026-000000", "2026-0000123", "2026-000123 を送って",
-		"２０２６年の売上", "2026--00123"} {
+		"２０２６年の売上", "2026--00123", "総務部-2026-12", "-2026-0012", "総務部-2026-0000", "総務部-026-0012"} {
 		_, ok := ParseNumber(text)
 		expect.That(t, !ok, "%q is a number", text)
 	}
@@ -227,4 +298,24 @@ func TestTheEntryOfATaskHasItsNumber(t *testing.T) {
 	s.do(s.into(122, takenOn()["accepted"]))
 	c := expect.Value(s.extract(s.load(), s.now))(t)
 	expect.Is(t, saying(t, c, AuditTaskCreated)["request_number"], any((&Requested{Year: s.ofDay(), N: 123}).String()))
+}
+
+// The longest time that a rule has the request's files and results kept counts, and from the request's end on.
+func TestARuleSaysForHowManyYearsARequestIsKept(t *testing.T) {
+	o := along(1, desk(1, suzuki))
+	o.Rule.Retain = 5
+	s := waitingPrompt(t)
+	c := expect.Value(s.do(s.approvePrompt).finishOn(o)(s.load(), s.now))(t)
+	expect.Is(t, saying(t, c, "process.routed")["rule"].(map[string]any)["retain_years"], any(5.0))
+	s.do(s.finishOn(o))
+	h := s.load().Head
+	expect.That(t, h.Retain == 5 && !h.Keeps(s.now), "%+v", h)
+	s.do(s.cancel)
+	h = s.load().Head
+	for days, keeps := range map[int]bool{0: true, 5*365 - 1: true, 5*366 + 1: false} {
+		expect.Is(t, h.Keeps(h.Ended.At.AddDate(0, 0, days)), keeps)
+	}
+	s = documented(t, false)
+	s.do(s.cancel)
+	expect.That(t, !s.load().Head.Keeps(s.now), "a rule without years keeps it")
 }

@@ -22,6 +22,14 @@ type Head struct {
 	// Number is that of its decision (決裁番号), since the steps began to run.
 	RequestNumber string `json:"request_number,omitempty"`
 	Number        string `json:"number,omitempty"`
+	// Series has the request's document (文書番号): it is called after the asker's department when RequestNumber was given.
+	// Document is the number, since what people stamped began to run.
+	Series   string `json:"series,omitempty"`
+	Document string `json:"document,omitempty"`
+	Executed string `json:"executed,omitempty"` // key of the execution that completed
+	// Retain is for how many years after its end its files and results are kept at least, as the rules said by which its
+	// gates opened; 0: as long as the settings say.
+	Retain int `json:"retain_years,omitempty"`
 
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
@@ -43,6 +51,11 @@ type Head struct {
 	ShownTo []string `json:"shown_to,omitempty"`
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
+}
+
+// Keeps reports whether the files and results of a request that has ended are kept at now, whatever the settings say.
+func (h *Head) Keeps(now time.Time) bool {
+	return h.Ended != nil && now.Before(h.Ended.At.AddDate(h.Retain, 0, 0))
 }
 
 func (h *Head) ID() string              { return h.TaskID }
@@ -183,6 +196,7 @@ type Task struct {
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`
+	Alike         *Alike           `json:"alike,omitempty"`
 	Usage         *aggregate.Usage `json:"usage,omitempty"` // of the calls that made this row, as in the types below
 	CreatedAt     time.Time        `json:"created_at"`
 	UpdatedAt     time.Time        `json:"updated_at"`
@@ -252,7 +266,8 @@ type Execution struct {
 	ProcessID      string             `json:"process_id"`
 	ProcessVersion int                `json:"process_version"`
 	Attempt        int                `json:"attempt"`
-	Number         string             `json:"number,omitempty"` // of a rule with numbered, since the first attempt
+	Number         string             `json:"number,omitempty"`   // of a rule with numbered, since the first attempt
+	Document       string             `json:"document,omitempty"` // number of the document, as Head.Document
 	SessionID      string             `json:"session_id,omitempty"`
 	SessionClosed  bool               `json:"session_closed,omitempty"` // its session was told to stop and is charged
 	SessionBudget  aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit of its session, 0 for none

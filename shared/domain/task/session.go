@@ -187,7 +187,7 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	n := *e
 	n.SessionID, n.SessionBudget = id, budget
 	c.Put(&n)
-	about := about(e.Attempt, e.Number)
+	about := e.about()
 	about["session_id"] = id
 	c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, about)
 	return c.done()

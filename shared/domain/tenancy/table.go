@@ -70,9 +70,11 @@ var Sections = []Section{
 				About:  "Numbers of decisions and requests start at 1 in each fiscal year.",
 				Logged: "First month of the fiscal year"})},
 		{Name: "register", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "起案番号を付ける", About: "これからの依頼に、断ったものも含めて欠番なく番号が付き、決裁台帳に並びます。"},
+			Words{Label: "起案番号を付ける", About: "これからの依頼に、断ったものも含めて欠番なく番号が付き、決裁台帳に並びます。" +
+				"人が承認した依頼には、実行が始まるときに部署ごとの文書番号も付きます。"},
 			Words{Label: "Number requests",
-				About:  "Every request from now on gets a number without gaps, also if refused, and stands in the register.",
+				About: "Every request from now on gets a number without gaps, also if refused, and stands in the register. " +
+					"What people approved gets a number of its department’s documents, too, when it begins to run.",
 				Logged: "Requests are numbered"})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
 			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの「送信先」の条件でも使えます。空なら、支出、契約、人事、規程、その他です。",

@@ -233,6 +233,7 @@ type NumberOf string
 const (
 	NumberOfDecision NumberOf = "decision"
 	NumberOfRequest  NumberOf = "request"
+	NumberOfDocument NumberOf = "document"
 )
 
 // Numbered answers who looked for something by its number: with the title, and a link to it.

@@ -75,10 +75,19 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	case s.Final:
 		f = f.with(section(cut(strong(d.line(s.Says())), maxDone)))
 	}
-	if f = f.with(lines.blocks...).with(divider()); r.Number != "" {
-		f = f.with(contextLine(fill(routeWordsOf.In(d.w.Locale).Number, "number", r.Number)))
+	return f.with(lines.blocks...).with(divider()).with(contextOf(d.numbers(r.Execution))...)
+}
+
+// numbers says which numbers an attempt has.
+func (d drawing) numbers(e *task.Execution) (said []string) {
+	w := routeWordsOf.In(d.w.Locale)
+	if e.Document != "" {
+		said = append(said, fill(w.Document, "number", inline(e.Document, maxPath)))
 	}
-	return f
+	if e.Number != "" {
+		said = append(said, fill(w.Number, "number", e.Number))
+	}
+	return said
 }
 
 // kept says which writes of an attempt that didn't complete stay, or that no call of any attempt can have written.

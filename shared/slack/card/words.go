@@ -50,14 +50,14 @@ type words struct {
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
-	TaskID, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto       string
-	RejectedBy, NextVersion, NextGenerating, LastVersion                   string
-	PausedUntil, PausedForSlack, PausedForRoom                             string
-	Ended                                                                  map[aggregate.Reason]string
-	EndedBy, EndedCost, EndedFailed, EndedDone, EndedOtherwise             string
-	EndedByRules, OfCheck, Hours, Days, Progress, WaitsForCheck, Completed string
-	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight          string
-	StoppedUnknown, Kept, Untouched, FailedStep                            string
+	TaskID, Alike, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto string
+	RejectedBy, NextVersion, NextGenerating, LastVersion                    string
+	PausedUntil, PausedForSlack, PausedForRoom                              string
+	Ended                                                                   map[aggregate.Reason]string
+	EndedBy, EndedCost, EndedFailed, EndedDone, EndedOtherwise              string
+	EndedByRules, OfCheck, Hours, Days, Progress, WaitsForCheck, Completed  string
+	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight           string
+	StoppedUnknown, Kept, Untouched, FailedStep                             string
 
 	// Of a request whose message its author changed.
 	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                                                    string
@@ -236,7 +236,8 @@ type routeWords struct {
 	Looking, Unknown, ShownTo                          string
 	Again, AgainLooking, AgainDone                     string // asked once more about steps
 	OtherRule                                          string // asked about a step by another rule
-	Path, PathAgain, PathDone, PathNumbered, Number    string
+	Path, PathAgain, PathDone, PathNumbered            string
+	Number, Document                                   string
 	Amount, AmountUnknown, RequestNumber               string
 	Done, Present, Progress, Later, Skipped            string // a stage
 	SentBack, Denied, Folded                           string

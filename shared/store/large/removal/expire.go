@@ -224,8 +224,8 @@ func (r Retention) old(ctx context.Context, p place, page []stored,
 	return slices.DeleteFunc(page, func(o stored) bool { return !may[of(o)](o.key) }), done, nil
 }
 
-// mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
-// until then it may need them. Of what belongs to conversations only what was read may be deleted.
+// mayGo returns which of a task's old objects may be deleted: its prompts always, its results and files once it has
+// ended, since until then it may need them, and its rule doesn't have them kept for longer. Of what belongs to conversations only what was read may be deleted.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	switch {
 	case strings.HasPrefix(p.prefix, conversation.PromptsPrefix): // nothing reads old ones
@@ -241,7 +241,7 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return nil, err
 	}
-	over := err != nil || head.Ended != nil
+	over := err != nil || head.Ended != nil && !head.Keeps(r.Now())
 	return func(string) bool { return over }, nil
 }
 

@@ -35,6 +35,7 @@ type world struct {
 	*pipelinetest.World
 	days int
 	down bool
+	kept int // years for which the task's rule has its files and results kept
 }
 
 func (k *world) Settings(context.Context, string) (tenancy.Settings, error) {
@@ -47,7 +48,9 @@ func (k *world) Settings(context.Context, string) (tenancy.Settings, error) {
 }
 
 func (k *world) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
-	return k.Store.Head(ctx, ref)
+	h, err := k.Store.Head(ctx, ref)
+	h.Retain = k.kept
+	return h, err
 }
 
 func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
@@ -101,6 +104,21 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	}
 	if _, err := k.Results().Open(t.Context(), k.Ref, arguments); err != nil {
 		t.Errorf("the arguments: %v", err)
+	}
+}
+
+// What a rule has kept for years doesn't expire by the settings before, but by the later of both.
+func TestWhatARuleHasKeptExpiresNoSooner(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400, kept: 3}
+	k.keep(t, k.Ref, large.MaxInline+1)
+	k.Cancel()
+	for _, tt := range []struct {
+		days  int
+		after time.Duration
+		want  int
+	}{{400, 401 * day, 0}, {400, 3*365*day - day, 0}, {3650, 3*366*day + day, 0}, {400, 3*366*day + day, 1}} {
+		k.days = tt.days
+		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
 	}
 }
 
