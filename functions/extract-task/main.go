@@ -69,6 +69,7 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	pipeline.SpentReader
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
@@ -140,6 +141,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 
 func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggregate, s tenancy.Settings,
 	usage model.Usage, extract task.Extract) (aggregate.Next, error) {
+	if extract.Title != "" {
+		extract.Alike = h.alike(ctx, a, extract.Title)
+	}
 	return pipeline.CommitUsage(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(),
 		func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Extracted(in.Run, extract, h.Now())
