@@ -80,6 +80,9 @@ type Executed struct {
 	Results     []task.ResultEntry `json:"results"`
 }
 
+// Objects implements aggregate.Objects, as an execution's row does.
+func (*Executed) Objects() (list, member string, blob bool) { return (*task.Execution)(nil).Objects() }
+
 // MostRegistered is how many lines are read at once.
 const MostRegistered = 50
 

@@ -267,9 +267,9 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		if !x.Executed.At.IsZero() {
 			by = "Ringi"
 		}
-		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Document, x.Kind, x.Title, x.By, x.Department, x.Stamped, x.Amount,
-			x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Retention, x.Path, round, x.State, day(x.Executed.At), by,
-			x.Executed.Text(), x.Remark, x.ID})
+		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Document, x.Kind, x.Title, x.By, x.Department, x.Stamped,
+			x.Amount, x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Retention, x.Path, round, x.State,
+			day(x.Executed.At), by, x.Executed.Text(), x.Remark, x.ID})
 	}
 	if next != "" {
 		t.Rows = append(t.Rows, []string{words.Say("more", "next", next)})

@@ -33,6 +33,7 @@ func TestTheRegister(t *testing.T) {
 		"remarks on what its rows say":                           remarks,
 		"has documents by the numbers of their departments":      documents,
 		"says what was carried out, when and by whom":            carriedOut,
+		"says who opened a sheet or a page, each once":           views,
 		"lists what agents' actions were decided by":             listsActions,
 		"lists a thousand requests by pages":                     listsAThousand,
 	})
@@ -96,19 +97,20 @@ func documents(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	at := "/console/register/document?" + url.Values{"number": {document}}.Encode()
 	for _, by := range []string{"decisions", "requests"} {
-		b.Get("/console/register?by="+by).Says(t, 200, document).Holds(t, strings.ReplaceAll(at, "+", "&#43;"))
-		b.Get("/console/register/file.csv?by="+by).Says(t, 200, "文書番号").Holds(t, `"`+document+`"`)
+		b.Get("/console/register?by="+by).Says(t, 200, document).Holds(t, strings.ToLower(at))
+		b.Get("/console/register/file.csv?by="+by).Says(t, 200).Holds(t, "文書番号", `"`+document+`"`)
 	}
 	b.Get("/console/register/"+number).Says(t, 200, "文書番号", document)
 	b.Get(w.TaskPage()).Says(t, 200, "文書番号", document)
-	find := "/console/find?" + url.Values{"q": {strings.Replace(document, "-0012", "－００１２", 1)}}.Encode()
+	typed := url.Values{"q": {strings.Replace(document, "-0012", "－００１２", 1)}}.Encode()
+	find := "/console/find?" + typed
 	to := "/console/register?" + url.Values{"number": {document}}.Encode()
 	b.Get(find).Says(t, http.StatusSeeOther).Leads(t, to)
 	b.Get(to).Says(t, http.StatusSeeOther).Leads(t, at)
 	b.Get(at).Says(t, 200, document, "決裁番号", number, "課長", "鈴木 一郎")
 	w.As(webapi.Sato).Get(find).Says(t, http.StatusSeeOther).Leads(t, w.TaskPage())
 
-	w.As(webapi.Guest).Get(find).Says(t, http.StatusForbidden)
+	w.As(webapi.Alex).Get(find).Says(t, http.StatusSeeOther).Leads(t, "/console/tasks?"+typed) // who may not read it
 
 }
 
@@ -127,6 +129,22 @@ func carriedOut(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register").Says(t, 200, "施行", by, "message_id M-77")
 	b.Get("/console/register/"+number).Says(t, 200, "施行", by, "田中 恵 さんに DM を送りました", "message_id M-77")
 	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, "施行日", `"Ringi"`, "田中 恵 さんに DM を送りました", "M-77")
+}
+
+func views(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	sheet := "/console/register/" + number
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/register").Says(t, 200, number)
+	expect.Is(t, len(w.Load().Views), 0, "a list records a view")
+	b.Get(sheet).Says(t, 200).Lacks(t, "閲覧: ")
+	b.Get(sheet).Says(t, 200, "閲覧: 鈴木 一郎")
+	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200)
+	w.Later(time.Minute)
+	for range 2 {
+		b.Get(w.TaskPage()).Says(t, 200, "閲覧した人 (2 人)")
+	}
+	expect.Is(t, len(w.Load().Views), 2)
 }
 
 func isEmpty(t *testing.T, w *consoletest.World) {

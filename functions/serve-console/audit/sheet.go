@@ -24,10 +24,12 @@ type sheetData struct {
 	Does            subject.Sum
 	Action, Payload string // of an agent's action: what it is, and the hash of all that it does
 	Route           *subject.Route
-	Digests         [2]string // SHA-256 of the policy and of the steps, as they were stamped; empty: none
+	Digests         [2]string          // SHA-256 of the policy and of the steps, as they were stamped; empty: none
+	Views           []subject.RouteAct // who opened the page or this sheet before
 	Prove           string
 	Printed         time.Time
 	PrintedBy       string
+	views           []*aggregate.Viewing
 }
 
 // documentPath is of the sheet of a document, whose number is in the query: it has any characters.
@@ -65,7 +67,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if g.ApprovedAt == nil { // of a conversation that is erased, or not answered
 		return aggregate.ErrNotFound
 	}
-	d, steps := sheetData{}, []domain.Step(nil)
+	d, steps, people := sheetData{}, []domain.Step(nil), []string{v.User}
 	if x.Action == nil {
 		steps, err = c.fill(r, &d, x, v)
 	} else if x.Action.ActionType == conversation.ToolCall {
@@ -77,7 +79,10 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err != nil {
 		return err
 	}
-	ids := slices.Concat([]string{v.User}, domain.Mentioned(d.Text+"\n"+d.Policy),
+	for _, x := range d.views {
+		people = append(people, x.User)
+	}
+	ids := slices.Concat(people, domain.Mentioned(d.Text+"\n"+d.Policy),
 		explain.SumUp(v.Locale, steps).People(), subject.NamedOf(g))
 	called := c.Called(r.Context(), v, ids...)
 	d.line, d.Begun = lines[0], x.Decision.BegunAt
@@ -88,7 +93,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
 	}
 	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called}
-	d.Does, d.Route = by.Sum(steps), by.Route(g, true)
+	d.Does, d.Route, d.Views = by.Sum(steps), by.Route(g, true), by.Views(d.views)
 	title := v.Texts("register").Say("sheet", "number", number.String())
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
 }
@@ -107,6 +112,8 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 	if p == nil {
 		return nil, nil
 	}
+	c.Viewed(r.Context(), v, a, p.Key(), &p.Gate)
+	d.views = a.ViewsOf(p.Key())
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
 		d.Digests = [2]string{aggregate.HashOf(a.Prompts[i].Content), p.ApprovedHash}
 		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form

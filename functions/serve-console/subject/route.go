@@ -47,10 +47,11 @@ type Route struct {
 	Stages   []Stage
 	Hands    int // how many different people have to stamp; 0: the stages say it
 	Readers  []string
-	Asked    string // hash that the stamps are on, of what is asked, the rule and the route
-	Opened   string // hash of whom it asks, whose request it is, since when and for how long
-	Acts     string // hash of what people did
-	Now      *Stage // the stage that is asked; nil: none is
+	Views    []RouteAct // who opened the page or the sheet first, and when
+	Asked    string     // hash that the stamps are on, of what is asked, the rule and the route
+	Opened   string     // hash of whom it asks, whose request it is, since when and for how long
+	Acts     string     // hash of what people did
+	Now      *Stage     // the stage that is asked; nil: none is
 }
 
 // Stage is one stage of a route.
@@ -154,6 +155,16 @@ func (d *drawing) draw(out *Route) {
 	if len(d.g.Acts) > 0 {
 		out.Acts = circulation.Hash(d.g.Acts)
 	}
+}
+
+// Views returns who viewed a version, the first one first.
+func (r Reader) Views(all []*aggregate.Viewing) (out []RouteAct) {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *aggregate.Viewing) int { return a.ViewedAt.Compare(b.ViewedAt) })
+	for _, x := range all {
+		out = append(out, RouteAct{By: r.Person(x.User), At: x.ViewedAt})
+	}
+	return out
 }
 
 // After says of a route which round it walks, and whose stamps of the round before don't count any more.

@@ -309,15 +309,7 @@ func (o *OnRoute) Entry(g *Gate) Action {
 func (g *Gate) OpenedDetails(details map[string]any) map[string]any {
 	details = maps.Clone(details)
 	details["asked"], details["route_hash"] = g.AskedSum, circulation.RouteHash(g.Circulating())
-	r := g.Terms.Rule
-	rule := map[string]any{"id": r.ID, "name": r.Name, "revision": r.Revision}
-	if r.Numbered {
-		rule["numbered"] = true
-	}
-	if r.Retain > 0 {
-		rule["retain_years"] = r.Retain
-	}
-	details["rule"] = rule
+	details["rule"] = g.Terms.Rule.Details()
 	return details
 }
 

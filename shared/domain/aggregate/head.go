@@ -197,6 +197,7 @@ type Shared struct {
 	Copies []*Card // copies of cards in people's direct messages
 	Uses   []*Use
 	Leases []*Lease
+	Views  []*Viewing
 }
 
 // Uncarded returns those of the messages that show no card.
@@ -224,6 +225,8 @@ func (s *Shared) Add(r Row) {
 		s.Uses = Insert(s.Uses, r)
 	case *Lease:
 		s.Leases = Insert(s.Leases, r)
+	case *Viewing:
+		s.Views = Insert(s.Views, r)
 	}
 }
 
@@ -270,7 +273,7 @@ type Kind struct {
 var shared = map[string]func() Row{
 	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "copy": func() Row { return &Card{} },
 	"usage": func() Row { return &Use{} },
-	"lease": func() Row { return &Lease{} },
+	"lease": func() Row { return &Lease{} }, "viewing": func() Row { return &Viewing{} },
 }
 
 // Row returns an empty row of this type, or nil if the kind has no such type.

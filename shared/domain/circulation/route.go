@@ -36,6 +36,18 @@ type Rule struct {
 	Retain int `json:"retain_years,omitempty"`
 }
 
+// Details are the rule's members that audit entries name.
+func (r Rule) Details() map[string]any {
+	details := map[string]any{"id": r.ID, "name": r.Name, "revision": r.Revision}
+	if r.Numbered {
+		details["numbered"] = true
+	}
+	if r.Retain > 0 {
+		details["retain_years"] = r.Retain
+	}
+	return details
+}
+
 // Route is whom a gate asks, as it was resolved before the gate opened. It never changes.
 type Route struct {
 	Form    int      `json:"form"`

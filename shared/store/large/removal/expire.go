@@ -225,7 +225,8 @@ func (r Retention) old(ctx context.Context, p place, page []stored,
 }
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results and files once it has
-// ended, since until then it may need them, and its rule doesn't have them kept for longer. Of what belongs to conversations only what was read may be deleted.
+// ended, since until then it may need them, unless a rule has them kept for more years. Of what belongs to
+// conversations only what was read may be deleted.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	switch {
 	case strings.HasPrefix(p.prefix, conversation.PromptsPrefix): // nothing reads old ones
