@@ -270,9 +270,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 type press func(ctx context.Context, c click, kind aggregate.CardType, hash string)
 
 func (h *Handler) presses() map[string]press {
-	return map[string]press{
+	return h.routeActs(map[string]press{
 		"approve": h.approve, "reject": h.ask, "review": h.review, "route": h.route, takesBack: h.takeBack,
-	}
+	})
 }
 
 func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {
@@ -313,6 +313,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	switch p.View.CallbackID {
 	case card.RejectionCallback, card.ActionRejectCallback:
 		return h.reject(ctx, p)
+	case card.RouteActCallback:
+		return h.routeAct(ctx, p)
 	case card.CancelCallback:
 		return h.cancel(ctx, p)
 	case card.RequestCallback:

@@ -91,6 +91,7 @@ type view struct {
 		Values map[string]map[string]struct {
 			Value        string `json:"value"` // null when nothing was entered
 			Conversation string `json:"selected_conversation"`
+			User         string `json:"selected_user"`
 			Selected     struct {
 				Value string `json:"value"`
 			} `json:"selected_option"`

@@ -60,6 +60,24 @@ func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Car
 			rows = append(rows, c)
 		}
 	}
+	return append(rows, d.untold(q, r)...)
+}
+
+// untold returns the rows of the messages by which those whose request it is are told of each question, and who asked
+// of its answer, as far as they have none yet.
+func (d *drawing) untold(q aggregate.Question, r route) (rows []*aggregate.Card) {
+	for i, asked := range r.st.Questions {
+		to := r.gate.Askers[:min(len(r.gate.Askers), mostCopies)]
+		if asked.Answered != nil {
+			to = []circulation.Person{asked.Asked.Hand}
+		}
+		for _, p := range to {
+			c := &aggregate.Card{CardType: aggregate.CardQuestion, Subject: aggregate.QuestionSubject(q.Key, i+1), User: p.User}
+			if aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
+				rows = append(rows, c)
+			}
+		}
+	}
 	return rows
 }
 

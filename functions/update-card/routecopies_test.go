@@ -59,8 +59,11 @@ func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
 		w.changed(func(g *aggregate.Gate) {
 			act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: circulation.Person{User: hand},
 				Principal: circulation.Person{User: hand}, At: w.Now(), Stage: stage, Hash: g.AskedSum, Surface: "slack"}
-			if act.Ends() {
+			switch {
+			case act.Ends():
 				act.Text = "宛先が違う"
+			case kind == circulation.Ask || kind == circulation.Answer:
+				act.Text = fmt.Sprintf("%s %d", kind, len(g.Acts))
 			}
 			*g = expect.Value(g.Acted(act))(w.T)
 			switch {

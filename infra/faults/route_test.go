@@ -18,6 +18,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/tool"
 )
@@ -63,6 +64,43 @@ func checkedByRules() scenario {
 		}
 		d.untilCompleted()
 	}}
+}
+
+// asksAround has a stage ask a question, which the requester answers in their message, and add somebody, before all
+// stamp.
+func asksAround() scenario {
+	const process, question = "CARD#process#0001", "CARD#question#1#PROCESS#0001@"
+	return scenario{name: "asked", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
+		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.fills(webapi.Suzuki, d.Channel, d.Card(process, "ask_process").TS, "ask_process",
+			map[string]any{card.ReasonBlock: "何に使いますか"}, 1)
+		own := func(user, shows string) string {
+			direct := *d.Request
+			direct.Channel, direct.Root = webapi.DirectMessage(user), ""
+			return direct.Card(question+user, shows).TS
+		}
+		d.fills(webapi.Sato, webapi.DirectMessage(webapi.Sato), own(webapi.Sato, "answer_process"), "answer_process",
+			map[string]any{card.ReasonBlock: "名簿の更新です"}, 2)
+		own(webapi.Suzuki, "名簿の更新です")
+		d.fills(webapi.Suzuki, d.Channel, d.Card(process, "add_process").TS, "add_process", map[string]any{
+			card.ReasonBlock: "見てください", card.AddedBlock: webapi.Mori, card.AddedAsBlock: string(circulation.AsConsult)}, 3)
+		d.stamps(webapi.Suzuki, process, 4)
+		d.Card(process, "👉 いま: 追加の意見")
+		d.stamps(webapi.Mori, process, 5)
+		d.stamps(webapi.Tanaka, process, 6)
+		d.stamps(webapi.Alex, process, 7)
+		d.untilCompleted()
+	}}
+}
+
+// fills submits the form that a message's button opens, until the process has this many acts.
+func (d *scenarioRun) fills(user, channel, ts, action string, filled map[string]any, acts int) {
+	d.dialogs.Lock()
+	defer d.dialogs.Unlock()
+	d.FillUntil(user, channel, ts, action, filled, func() bool {
+		p := d.Load().Process()
+		return p != nil && len(p.Acts) >= acts
+	})
 }
 
 // stamps presses a card's button until the row has this many acts.
@@ -172,6 +210,20 @@ func TestACrashAlongARouteChangesNothing(t *testing.T) {
 	if p := d.Load().Process(); p.Version != 2 || p.Status != aggregate.Approved || len(p.Acts) != 3 ||
 		p.Acts[0].Principal.User != webapi.Suzuki {
 		t.Fatalf("version %d is %s with %+v", p.Version, p.Status, p.Acts)
+	}
+	b.survivesAny(t, s, d, base)
+}
+
+// So it is while a question is asked and answered, and somebody is added: each is done once, and each message sent once.
+func TestACrashAroundAQuestionChangesNothing(t *testing.T) {
+	b := running
+	b.underRules(t)
+	s := asksAround()
+	d, base := b.undisturbedRun(t, s)
+	p := d.Load().Process()
+	st := circulation.Walk(p.Circulating())
+	if p.Status != aggregate.Approved || len(p.Acts) != 7 || len(st.Questions) != 1 || len(st.Consents()) != 1 {
+		t.Fatalf("it is %s with %+v", p.Status, p.Acts)
 	}
 	b.survivesAny(t, s, d, base)
 }

@@ -267,9 +267,9 @@ func (v Verdict) Place(id string) aggregate.Origin {
 	return placeOf(v.Subject, id)
 }
 
-// along makes an act on a gate at the stage that the person saw.
+// along makes an act on a gate at the stage that the person saw. more completes the act.
 func along(a Subject, id string, kind circulation.Kind, text string, by aggregate.Actor,
-	p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	p aggregate.Policy, now time.Time, more ...func(act *circulation.Act)) (aggregate.Change, error) {
 	g := a.GateWith(id)
 	if g == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
@@ -302,6 +302,9 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 	}
 	if by.Unfit != "" && act.Principal.User == hand.User {
 		return aggregate.Change{}, lacks(by.Unfit)
+	}
+	for _, complete := range more {
+		complete(&act)
 	}
 	change, err := a.Act(id, act, by, p, now, append(on, p.On...)...)
 	if d := act.Found.Delegation; d != nil {

@@ -120,11 +120,17 @@ func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user str
 // at returns who is at a vacancy of a gate, and the name of the stage. Somebody who was replaced is still found, so
 // that the fold says what has become of them.
 func at(g *aggregate.Gate, v Vacancy) (who circulation.Person, name string, there bool) {
-	if g == nil || g.Route == nil || v.Stage < 1 || v.Stage > len(g.Route.Stages) {
+	st := walked(g)
+	if v.Stage < 1 || v.Stage > len(st.Stages) {
 		return who, "", false
 	}
-	s := &g.Route.Stages[v.Stage-1]
+	s := &st.Stages[v.Stage-1]
 	people := slices.Clone(s.People)
+	if v.Stage <= len(g.Route.Stages) {
+		people = append(people, g.Route.Stages[v.Stage-1].People...)
+	} else if s.By.To != nil {
+		people = append(people, *s.By.To)
+	}
 	for i := range g.Acts {
 		if to := g.Acts[i].To; to != nil && g.Acts[i].Stage == v.Stage {
 			people = append(people, *to)

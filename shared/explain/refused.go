@@ -222,7 +222,8 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	if who == "" {
 		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: cmp.Or(r.Home, o.Channel)})
 	}
-	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]), "stage", s.Marks.Text(r.Name, maxName),
+	said := cmp.Or(w.Acts[string(r.Kind)+"_"+key], w.Acts[key], w.Acts[string(circulation.WhyUnknown)])
+	return fill(said, "questions", circulation.MaxQuestions, "added", circulation.MaxAdded, "stage", s.Marks.Text(r.Name, maxName),
 		"names", who, "yours", s.Marks.Text(r.Yours, maxName), "principal", s.Marks.Person(r.For.User),
 		"n", r.Missing, "max", circulation.MaxText, "from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
 }

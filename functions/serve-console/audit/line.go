@@ -153,9 +153,13 @@ const mostTitle = 80
 func (s *speaker) path(g *aggregate.Gate) string {
 	var parts []string
 	st := circulation.Walk(g.Circulating())
-	for _, stage := range st.Stages {
+	for _, n := range st.InOrder() {
+		stage := &st.Stages[n-1]
 		var hands []string
 		for _, act := range stage.Stamps {
+			if act.Kind == circulation.Dissent {
+				continue
+			}
 			hand := s.plain(act.Hand.User)
 			if act.Principal.User != act.Hand.User {
 				hand += s.words.Say("for", "who", s.plain(act.Principal.User))

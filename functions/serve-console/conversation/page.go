@@ -270,6 +270,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		p.Until = t.until(current, v.Locale)
 	}
 	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
+	p.Buttons = subject.Typed(p.Buttons, p.tried.Act, p.Typed)
 	p.Buttons, p.Others = subject.Apart(p.Buttons, current != nil && current.Status == conversation.ActionPending)
 	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
 	p.own(t, v)

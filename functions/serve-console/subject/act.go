@@ -17,6 +17,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -67,12 +68,18 @@ type Wanted struct {
 	stage  int    // of a gate under a rule; 0: the page showed none
 	as     string // account of whom the viewer stands in for, if the form asked
 	reason string
+
+	question int    // number of the one that is answered
+	to       string // user who is added, and for what
+	role     circulation.As
 }
 
 func wantedBy(r *http.Request) Wanted {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
+	question, _ := strconv.Atoi(r.PostFormValue("question"))
 	return Wanted{
 		stage: stage, as: r.PostFormValue("as"),
+		question: question, to: r.PostFormValue("to"), role: circulation.As(r.PostFormValue("role")),
 		Offer: aggregate.Offer{Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
 			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash")},
 		reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
@@ -94,6 +101,8 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
 	case aggregate.ActTakeBack:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.TakeBack)}, true
+	case aggregate.ActAsk, aggregate.ActAnswer, aggregate.ActDissent:
+		return x.saying(), true
 	case task.ActRedraft:
 		return decide.Redraft(x.Hash), true
 	case on.Ends:
@@ -168,6 +177,9 @@ func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject,
 		verdict.Err = cmp.Or(refused, verdict.Err)
 		return verdict, nil
 	}
+	if x.Act == aggregate.ActAdd {
+		return c.add(r.Context(), click, x), nil
+	}
 	b, ok := x.button(on)
 	if !ok {
 		return decide.Verdict{}, explain.ErrMalformedForm
@@ -238,7 +250,10 @@ type Button struct {
 	Ways  []Button // the buttons by which a reason is sent; none: there is one, by Label
 	Never string   // why it can't be sent back
 	// Whom is the field in which somebody who stands in for several people says for whom they act; nil: for one only.
-	Whom *web.Field
+	Whom   *web.Field
+	Fields []web.Field  // further ones
+	Hidden []web.Choice // by name
+	Typed  string       // the reason, after a refusal
 }
 
 // Asking is a page that asks a viewer about a subject.

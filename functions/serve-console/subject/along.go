@@ -30,6 +30,8 @@ type Turn struct {
 	*drawing
 	vacant []Vacancy            // those without whom it stands still, if the viewer may name their successors
 	why    *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
+
+	choices []web.Choice // whom the viewer may add
 }
 
 // gateOf returns the gate with this id if it is under a rule, else nil.
@@ -84,6 +86,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		principal, stage = g.OwesFor(x.Viewer.User, all, c.Now())
 		t.Mine, t.AsWhom = stage > 0, g.AsWhom(x.Viewer.User, all, c.Now())
 	}
+	t.choices = c.choices(ctx, x, t)
 	given := false
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
@@ -111,7 +114,7 @@ func (t *Turn) Mark(r *Route) []Vacancy {
 	}
 	for _, x := range t.vacant {
 		i := slices.Index(t.st.Stages[x.of.Stage-1].People, x.of.Person)
-		r.Stages[x.of.Stage-1].People[i].Gone = x.Why
+		r.Stages[slices.Index(t.st.InOrder(), x.of.Stage)].People[i].Gone = x.Why
 	}
 	return t.vacant
 }
@@ -122,10 +125,13 @@ func (d *drawing) owed() string {
 	if s == nil || s.Mode == circulation.ModeChannel {
 		return d.waits()
 	}
-	if s.Need < 2 && len(s.People) < 2 {
-		return words.Say("yours_alone", "stage", d.line(s.Name))
+	switch alone := s.Need < 2 && len(s.People) < 2; {
+	case s.As == circulation.AsConsult:
+		return words.Say("yours_consulted", "stage", d.called(s))
+	case alone:
+		return words.Say("yours_alone", "stage", d.called(s))
 	}
-	text := words.Say("yours_of", "stage", d.line(s.Name), "people", len(s.People), "need", s.Need)
+	text := words.Say("yours_of", "stage", d.called(s), "people", len(s.People), "need", s.Need)
 	if given := s.Need - s.Owed; given > 0 {
 		text += " " + words.Say("given_already", "n", given)
 	}
@@ -154,10 +160,10 @@ func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all 
 // the stamp the one by which a viewer takes theirs back.
 func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 	switch {
-	case o.Act == aggregate.ActReject && t.Mine:
-		return []Button{x.rejection(t, o)}
+	case o.Act == aggregate.ActReject && t.Mine && t.st.CurrentStage().As != circulation.AsConsult:
+		return append([]Button{x.rejection(t, o)}, x.beside(t, o)...)
 	case o.Act == aggregate.ActReject:
-		return nil
+		return x.beside(t, o)
 	case t.Mine && whole:
 		out = append(out, x.stamp(t, o))
 	}
@@ -178,16 +184,19 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 		b.No = x.Surface.Refused(t.why, x.Settings, x.Of.Origin(), x.Of.Askers()...)
 	}
 	last := t.st.Present
-	for i := range t.st.Stages {
-		if missing += t.st.Stages[i].Owed; t.st.Stages[i].Owed > 0 {
-			last = i + 1
+	for _, n := range t.st.InOrder() {
+		if missing += t.st.Stages[n-1].Owed; t.st.Stages[n-1].Owed > 0 {
+			last = n
 		}
+	}
+	if t.st.CurrentStage().As == circulation.AsConsult {
+		b.Label = t.words.Say("consent")
 	}
 	if missing > 1 { // others stamp before anything follows
 		b.About = ""
 	}
-	if last > t.st.Present {
-		b.About = t.words.Say("after", "stage", t.line(t.st.Stages[last-1].Name))
+	if last != t.st.Present {
+		b.About = t.words.Say("after", "stage", t.called(&t.st.Stages[last-1]))
 	}
 	return b
 }
@@ -286,7 +295,7 @@ func (d *drawing) waits() string {
 	if s.Mode == circulation.ModeChannel {
 		text = d.words.Say("of_channel", "channel", d.channel())
 	}
-	return d.words.Say("waits", "stage", d.line(s.Name), "n", s.Owed, "who", text)
+	return d.words.Say("waits", "stage", d.called(s), "n", s.Owed, "who", text)
 }
 
 // Chip is a stage of a route in a word or two.
@@ -298,9 +307,9 @@ func (r Reader) Chips(g *aggregate.Gate) (out []Chip) {
 	if d.open = d.st.Refused == nil; !d.open {
 		return nil
 	}
-	for i, s := range d.st.Stages {
-		state := d.stateOf(i)
-		chip := Chip{d.line(s.Name), map[string]string{done: "done", present: "now"}[state], d.words.In("states", state)}
+	for _, n := range d.st.InOrder() {
+		s, state := &d.st.Stages[n-1], d.stateOf(n-1)
+		chip := Chip{d.called(s), map[string]string{done: "done", present: "now"}[state], d.words.In("states", state)}
 		if s.Need > 1 && state != later {
 			chip.Name += " " + strconv.Itoa(s.Need-s.Owed) + "/" + strconv.Itoa(s.Need)
 		}

@@ -68,6 +68,8 @@ type Stage struct {
 	Successors         []Successor
 	DecideBy           time.Time // of the stage that is asked
 	End                *RouteAct // that sent it back or denied it here
+	Questions          []Question
+	Added              *RouteAct // of a stage that people added: who did, and why
 }
 
 // Person is one of a stage's people.
@@ -85,6 +87,7 @@ type RouteAct struct {
 	At      time.Time
 	Surface string
 	Text    string
+	Objects bool // of who is only consulted
 }
 
 // Successor is who stands in whose place.
@@ -141,9 +144,10 @@ func (r *Route) Found() bool {
 }
 
 func (d *drawing) draw(out *Route) {
-	out.Stages = make([]Stage, len(d.st.Stages))
-	for i := range out.Stages {
-		if out.Stages[i] = d.stage(i); out.Stages[i].Present {
+	order := d.st.InOrder()
+	out.Stages = make([]Stage, len(order))
+	for i, n := range order {
+		if out.Stages[i] = d.stage(n - 1); out.Stages[i].Present {
 			out.Now = &out.Stages[i]
 		}
 	}
@@ -197,7 +201,7 @@ func SentBack(g *aggregate.Gate) bool {
 // act returns what somebody did. A stand-in is named before whom they stand in for: the other order reads either way.
 func (d *drawing) act(a *circulation.Act) RouteAct {
 	out := RouteAct{By: d.Person(a.Hand.User), At: a.At, Surface: d.words.In("surface", a.Surface),
-		Text: card.Prose(a.Text)}
+		Text: card.Prose(a.Text), Objects: a.Kind == circulation.Dissent}
 	if a.Principal.User != a.Hand.User {
 		out.By = d.words.Say("stand_in", "hand", out.By, "principal", d.Person(a.Principal.User))
 	}
@@ -227,11 +231,18 @@ var badges = map[string]string{
 func (d *drawing) stage(i int) Stage {
 	s := &d.st.Stages[i]
 	state := d.stateOf(i)
-	out := Stage{Name: d.line(s.Name), Present: state == present, Mark: stageMarks[state],
+	out := Stage{Name: d.called(s), Present: state == present, Mark: stageMarks[state],
 		State: d.words.In("states", state), Badge: badges[state]}
 	if s.LeftOut != "" {
 		out.Why = d.why(s.LeftOut)
 		return out
+	}
+	if state == done && s.As == circulation.AsConsult {
+		out.State = d.words.In("states", "consulted")
+	}
+	if out.Questions = d.questions(i + 1); s.By != nil && s.By.Kind == circulation.Add {
+		added := d.act(s.By)
+		out.Added = &added
 	}
 	switch out.Why = d.words.In("filled", s.Filled); {
 	case s.Mode == circulation.ModeChannel:
@@ -326,7 +337,7 @@ func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code
 // How package rules says by what it found somebody.
 var (
 	viaPhrases = map[string]string{"named by the rule": "via_name", "approver of direct messages": "via_home",
-		task.ViaStamped: "via_stamped"}
+		task.ViaStamped: "via_stamped", task.ViaAdded: "via_added"}
 	viaForms = []struct {
 		key  string
 		form language.Regexp // its groups are the text's values; the first that matches counts

@@ -136,7 +136,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	words := v.Texts("successor")
 	d := pageData{Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum,
 		Request: cmp.Or(card.OneLine(decide.TitleOf(a)), v.Untitled()), By: name(a.Origin().User),
-		Asks: x.Vacancy, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
+		Asks: x.Vacancy, Stage: reader.Called(g, x.Stage), Who: name(x.For), Named: n.Named,
 		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText}
 	if rule := g.Terms.Rule; rule != nil {
 		d.Rule = card.OneLine(rule.Name)
@@ -212,7 +212,7 @@ type Vacancy struct {
 func (r Reader) Vacancies(g *aggregate.Gate, gone map[string]tenancy.Rule, to func(int, string) string) []Vacancy {
 	return web.Each(g.Stuck(func(user string) bool { return gone[user] != "" }), func(p circulation.Vacant) Vacancy {
 		st := circulation.Walk(g.Circulating())
-		user, stage := p.Person.User, cmp.Or(card.OneLine(g.Route.Stages[p.Stage-1].Name), strconv.Itoa(p.Stage))
+		user, stage := p.Person.User, r.Called(g, p.Stage)
 		return Vacancy{stage, r.Person(user), web.TextsOf("successor", r.Locale).In("gone", gone[user]), to(p.Stage, user),
 			p.Stage == st.Present, p}
 	})

@@ -214,7 +214,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
 	p.Who, p.Channel, p.Vacant = asking.Who(turn), t.reader.Channel, turn.Mark(p.Along)
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
-	p.Buttons, p.Others = subject.Apart(p.Buttons, p.Gate != nil)
+	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried.Act, p.Typed), p.Gate != nil)
 	p.anew(t.task)
 	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
 	if p.Gate != nil {

@@ -113,6 +113,22 @@ func MessageFor(a Placed, key, user string, stage int, own bool) (channel, ts, t
 // CardType says what a card shows.
 type CardType string
 
+// CardQuestion is a copy for one person alone: of a question for whose request it is, and of its answer for who asked.
+const CardQuestion CardType = "question"
+
+// QuestionSubject is what such a copy shows: the question with this number, from 1, of the gate of a row.
+func QuestionSubject(gate string, n int) string { return fmt.Sprintf("QUESTION#%d#%s", n, gate) }
+
+// QuestionOf reads QuestionSubject; the number is 0 for any other subject.
+func QuestionOf(subject string) (gate string, n int) {
+	rest, is := strings.CutPrefix(subject, "QUESTION#")
+	number, gate, _ := strings.Cut(rest, "#")
+	if n, _ = strconv.Atoi(number); !is {
+		n = 0
+	}
+	return gate, n
+}
+
 // Count is a counter for one of a tenant's quotas, and what a Change adds to it.
 type Count struct {
 	Key    string // <user>#<hour>, OPEN#<user>, ASKED#<user>#<gate> or SPENT#<day>

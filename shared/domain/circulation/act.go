@@ -192,11 +192,17 @@ const (
 	WhyWhom Why = "as_whom"
 	// WhyNoVersion is never Walk's: a decision refuses to send back what has no next version.
 	WhyNoVersion Why = "no_next_version"
+	// WhyAnswered, WhyNotFull and WhyNoRow are never Walk's: a decision refuses a late answer with another text, and who
+	// is to be added and is no full member of the workspace, or not in the organisation today.
+	WhyAnswered Why = "answered"
+	WhyNotFull  Why = "not_full"
+	WhyNoRow    Why = "no_row"
 )
 
 // Refusal says why an act may not be made.
 type Refusal struct {
 	Why     Why
+	Kind    Kind     // of the act
 	Stage   int      // number of the stage that is meant: the present one, of WhyNext the one that stamped; 0: none
 	Name    string   // of that stage
 	People  []Person // who owes the present stage, who stamped, or, of WhyWhom, for whom the hand may act

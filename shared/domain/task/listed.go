@@ -56,7 +56,7 @@ func (e *Ended) status() Status {
 // WaitsOnRoute reports whether what the request waits for is under a rule.
 func (h *Head) WaitsOnRoute() bool {
 	return slices.ContainsFunc(h.Routes, func(n aggregate.Noted) bool {
-		return h.WaitsFor != "" && n.ActsHash == "" && cardOf(n.Gate) == h.WaitsFor
+		return h.WaitsFor != "" && n.ActsHash == "" && CardOf(n.Gate) == h.WaitsFor
 	})
 }
 

@@ -106,6 +106,9 @@ func waitState(until, now time.Time) aggregate.Next {
 // ViaStamped is how the same rule finds whom it asks about a step.
 const ViaStamped = "stamped the steps"
 
+// ViaAdded is how a gate finds whom somebody added there.
+const ViaAdded = "added at the gate"
+
 // Settled is how the steps of an attempt were settled under a rule. The same rule asks about one of them by one stamp
 // of anybody on its Desk.
 type Settled struct {
@@ -164,8 +167,8 @@ const (
 	CardStep      aggregate.CardType = "step"    // a step's gate
 )
 
-// cardOf returns the type of the card that asks about the gate of the row with this key.
-func cardOf(key string) aggregate.CardType {
+// CardOf returns the type of the card that asks about the gate of the row with this key.
+func CardOf(key string) aggregate.CardType {
 	typ, _, _ := strings.Cut(key, "#")
 	return map[string]aggregate.CardType{
 		"PROMPT": CardPrompt, "PROCESS": CardProcess, "AGAIN": CardProcess, "GATE": CardStep,
@@ -175,7 +178,7 @@ func cardOf(key string) aggregate.CardType {
 // GateOfSteps returns the key of the newest gate about the request's steps, "" before there is one.
 func (h *Head) GateOfSteps() string {
 	for _, n := range h.Routes {
-		if cardOf(n.Gate) == CardProcess {
+		if CardOf(n.Gate) == CardProcess {
 			return n.Gate
 		}
 	}

@@ -67,7 +67,8 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	value := x.ActionID + "/" + d.t.AskedHash(x.ActionID)
 	p, _ := d.read(x)
 	why := Unapprovable(p, d.w.Locale)
-	buttons := []slack.BlockElement{button(w.Approve, ApproveAction, value, slack.StylePrimary)}
+	yes, no := r.decision(conversation.CardAction, ApproveAction, RejectAction, value)
+	buttons := []slack.BlockElement{yes}
 	switch _, nobody := r.left(); {
 	case nobody:
 		buttons = nil
@@ -78,8 +79,8 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 		buttons = []slack.BlockElement{button(w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)}
 		b.blocks = append(b.blocks, contextLine(w.NotWhole))
 	}
-	buttons = append(append(buttons, button(w.Reject, RejectAction, value, slack.StyleDanger),
-		button(d.texts.Cancel, CancelAction, x.ActionID, "")), r.opensRoute(conversation.CardAction, x.ActionID)...)
+	buttons = slices.Concat(buttons, []slack.BlockElement{no, button(d.texts.Cancel, CancelAction, x.ActionID, "")},
+		r.beside(conversation.CardAction, value), r.opensRoute(conversation.CardAction, x.ActionID))
 	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
 		with(header(d.title(d.texts.Asks, x)))
 	var notes []string
@@ -93,7 +94,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
 	}
-	f = f.with(divider()).with(r.waits(notes...)...).with(
+	f = f.with(r.parts()).with(r.waits(notes...)...).with(
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), buttons...))
 	if why != "" {
 		return f

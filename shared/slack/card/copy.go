@@ -17,8 +17,11 @@ import (
 // Copy draws a copy of a card for a person's direct messages: the same card with the same buttons, below a line that
 // names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
-	if c.CardType == task.CardOutcome {
+	switch key, n := aggregate.QuestionOf(c.Subject); {
+	case c.CardType == task.CardOutcome:
 		return outcomeOf(a, s, link, now)
+	case n > 0:
+		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.question(key, n, link)
 	}
 	w, own := askWordsOf.In(s.Locale), wordsOf.In(s.Locale)
 	who := own.mention(a.Head.Requester)
@@ -56,6 +59,9 @@ func until(a *task.Aggregate, key string) *task.Aggregate {
 // ConversationCopy is Copy for an action of a conversation.
 func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(t.locale(s))
+	if key, n := aggregate.QuestionOf(c.Subject); n > 0 {
+		return drawingOf(t, s, t.locale(s), now).question(aggregate.Find(t.Actions, key), n, link)
+	}
 	return under(contextLine(conversationFrom(t.Aggregate, w)+linkAs(link, w.Original)), RenderConversation(t, c, s, now))
 }
 
@@ -188,8 +194,8 @@ func (r routed) inDialog() (out []slack.Block) {
 // dialog draws where each stage stands, whose turn it is until when, and whether its reader may take their stamp back.
 func (r routed) dialog(about slack.Block, of Review) slack.ModalViewRequest {
 	blocks := []slack.Block{about}
-	for i := range r.st.Stages {
-		blocks = append(blocks, section(cut(r.stageInFull(i), maxSection)))
+	for _, n := range r.st.InOrder() {
+		blocks = append(blocks, section(cut(r.stageInFull(n-1), maxSection)))
 	}
 	if r.gate.Ruled() {
 		blocks = append(blocks, contextLine(fill(r.texts.Rule, "rule", r.ruleName(r.gate))))
@@ -217,7 +223,7 @@ func (r routed) stageInFull(i int) string {
 		return r.now(maxPath) + "\n✅ " + r.stamps(s)
 	case r.open && r.st.Present == i+1:
 		return r.now(maxPath)
-	case r.open && r.st.Present <= i && s.LeftOut == "" && s.Mode != circulation.ModeChannel:
+	case r.open && s.Owed > 0 && s.LeftOut == "" && s.Mode != circulation.ModeChannel:
 		return r.stage(i) + " — " + r.asked(s.People, maxPath)
 	}
 	return r.stage(i)

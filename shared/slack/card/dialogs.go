@@ -23,6 +23,8 @@ type Dialogs interface {
 	Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool)
 	// Rejection asks for the reason why a person rejects the gate that r names.
 	Rejection(r Review, locale string) slack.ModalViewRequest
+	// RouteAct asks for the words of an act along a route.
+	RouteAct(x RouteAct, locale string) slack.ModalViewRequest
 	// Ending asks the person to confirm the cancellation. note says why an earlier submission failed; empty: none did.
 	Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest
 	// Refused says why a click decided nothing. If a rule refused it, Refused also says who may decide.

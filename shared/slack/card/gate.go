@@ -223,7 +223,7 @@ func (d drawing) approved(v version, r routed) face {
 	if title == w.IsApprovedDenied {
 		lines = append(lines, d.rejection()...)
 	}
-	f := d.showing(v, colour, title).with(divider(), contextLine(lines...))
+	f := d.showing(v, colour, title).with(r.parts(), contextLine(lines...))
 	return d.withEnd(f, v.kind, v.key)
 }
 
@@ -242,8 +242,8 @@ func (d drawing) pending(v version, r routed) face {
 	if r.st.Refused != nil {
 		return d.showing(v, grey, "").with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
-	first, more := []slack.BlockElement{button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary)},
-		[]slack.BlockElement(nil)
+	yes, no := r.decision(v.kind, "approve_"+string(v.kind), "reject_"+string(v.kind), v.id)
+	first, more := []slack.BlockElement{yes}, []slack.BlockElement(nil)
 	if v.others > 0 {
 		more = append(more, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
 	}
@@ -260,9 +260,9 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	buttons := slices.Concat(first, []slack.BlockElement{button(w.Reject, "reject_"+string(v.kind), v.id,
-		slack.StyleDanger)}, more, r.opensRoute(v.kind, v.id), d.redrafts(), d.asksAgain())
-	f := d.showing(v, blue, "").with(divider()).with(d.changed()...).with(r.waits()...).
+	buttons := slices.Concat(first, []slack.BlockElement{no}, more, r.beside(v.kind, v.id), r.opensRoute(v.kind, v.id),
+		d.redrafts(), d.asksAgain())
+	f := d.showing(v, blue, "").with(r.parts()).with(d.changed()...).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
 		with(d.version(v.version, d.hints()...))
 	switch matter := d.matter(&v, w.Quoted); {

@@ -42,7 +42,8 @@ func looks(t *testing.T, locale string) map[string]any {
 			all[prefix+name] = v
 		}
 	}
-	for _, s := range slices.Concat(states, againStates, routeStates, stepRouteStates, doneStates, matterStates) {
+	for _, s := range slices.Concat(states, againStates, routeStates, besideStates, stepRouteStates, doneStates,
+		matterStates) {
 		at := s.scenario(t)
 		add("", map[string]any{s.name: render(at.Aggregate, at.card(s.card), locale, at.now)})
 	}
@@ -60,6 +61,8 @@ func looks(t *testing.T, locale string) map[string]any {
 	add("route_action_", anyOf(rejectedActions(t, locale)))
 	add("route_form_", anyOf(rejectionForms(t, locale)))
 	add("route_copy_", anyOf(copiesOnARoute(t, locale)))
+	add("route_copy_", anyOf(copiesOfQuestions(t, locale)))
+	add("route_act_", anyOf(routeActForms(t, locale)))
 	ordered := reordered(received(t))
 	all["does_order_copy"] = copied(ordered, ordered.copyOf(suzuki, 1), locale)
 	all["does_home"] = homeOfEffects(t, locale)

@@ -183,8 +183,8 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	case b.cut || b.bounded().cut:
 		b.blocks, notes[0] = append([]slack.Block{first}, sinceOf(&v)...), notes[0]+" · "+w.HomeLong
 	case waits:
-		buttons = []slack.BlockElement{button(d.w.Approve, "approve_"+string(q.Kind), v.id, slack.StylePrimary),
-			button(d.w.Reject, "reject_"+string(q.Kind), v.id, slack.StyleDanger)}
+		yes, no := r.decision(q.Kind, "approve_"+string(q.Kind), "reject_"+string(q.Kind), v.id)
+		buttons = []slack.BlockElement{yes, no}
 	}
 	blocks := slices.Concat(v.note, b.blocks, d.changed(), []slack.Block{contextLine(notes...)})
 	if addressed(x.Link) {
@@ -347,7 +347,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 // inShort shows a waiting action without its payload, and so without a button to approve it.
 func (d conversationDrawing) inShort(x *conversation.Action, r routed) face {
 	review := button(d.w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
-	reject := button(d.w.Reject, RejectAction, x.ActionID+"/"+d.t.AskedHash(x.ActionID), slack.StyleDanger)
+	_, reject := r.decision(conversation.CardAction, "", RejectAction, x.ActionID+"/"+d.t.AskedHash(x.ActionID))
 	return face{}.with(section(strong(d.title(d.texts.Asks, x)))).with(d.about(x)...).with(
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), review, reject,
 			button(d.texts.Cancel, CancelAction, x.ActionID, "")))

@@ -159,7 +159,8 @@ func (r routed) onRoute() (turn string, notes []string) {
 	if amount := r.amount(); amount != "" {
 		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
-	for _, line := range []string{r.askers(), r.takenBack(), r.carried(), r.successor()} {
+	happened := r.happened()
+	for _, line := range []string{r.askers(), r.takenBack(), r.carried(), r.successor(), happened[0], happened[1]} {
 		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
 			lines, room = append(lines, line), room-units(line)
 		}
@@ -229,21 +230,28 @@ func (r routed) joined(parts []string) string {
 }
 
 func (r routed) stages() []string {
-	parts := make([]string, len(r.st.Stages))
-	for i := range parts {
-		parts[i] = r.stage(i)
+	var parts []string
+	for _, n := range r.st.InOrder() {
+		parts = append(parts, r.stage(n-1))
 	}
 	return parts
 }
 
 func (r routed) nameOf(s *circulation.StageState) string {
-	return fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", or(inline(s.Name, maxStage), r.w.None))
+	name := fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", r.called(s))
+	if s.By != nil && s.Owed > 0 {
+		name += " " + r.people(s)
+	}
+	return name
 }
 
 // last names the last stage if people are asked at it after the one that is asked now, else it returns "".
 func (r routed) last() string {
-	for i := len(r.st.Stages) - 1; i >= r.st.Present; i-- {
-		if s := &r.st.Stages[i]; s.LeftOut == "" && s.Owed > 0 {
+	for _, n := range slices.Backward(r.st.InOrder()) {
+		switch s := &r.st.Stages[n-1]; {
+		case n == r.st.Present:
+			return ""
+		case s.LeftOut == "" && s.Owed > 0:
 			return r.nameOf(s)
 		}
 	}
@@ -298,7 +306,11 @@ func (r routed) needs(s *circulation.StageState, name string) string {
 func (r routed) stamps(s *circulation.StageState) string {
 	var hands []string
 	for _, act := range s.Stamps[:min(len(s.Stamps), maxStamps)] {
-		hands = append(hands, r.hand(act))
+		hand := r.hand(act)
+		if act.Kind == circulation.Dissent {
+			hand = fill(r.texts.Objects, "who", hand)
+		}
+		hands = append(hands, hand)
 	}
 	text := r.texts.others(strings.Join(hands, r.texts.And), len(s.Stamps)-len(hands))
 	if r.open && len(s.Stamps) > 0 {
@@ -312,8 +324,8 @@ func (r routed) folded(parts []string) string {
 	var out []string
 	var acts []*circulation.Act
 	n, at := 0, 0
-	for i := range r.st.Stages {
-		if s := &r.st.Stages[i]; s.LeftOut == "" && s.Owed == 0 {
+	for i, number := range r.st.InOrder() {
+		if s := &r.st.Stages[number-1]; s.LeftOut == "" && s.Owed == 0 {
 			if n++; n == 1 {
 				at = len(out)
 				out = append(out, "")

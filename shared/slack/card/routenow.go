@@ -74,7 +74,7 @@ func (r routed) until(by *time.Time) string {
 // now says who is asked, and until when; on a copy, that its person is. It has at most room units.
 func (r routed) now(room int) string {
 	s := r.st.CurrentStage()
-	due, stage := r.until(s.DecideBy), or(inline(s.Name, maxStage), r.w.None)
+	due, stage := r.until(s.DecideBy), r.called(s)
 	owes, text := r.st.Owes(), r.texts.NowSome
 	switch {
 	case r.copy != nil:
@@ -171,7 +171,7 @@ func (r routed) successor() string {
 	}
 	act := r.st.Stands[len(r.st.Stands)-1]
 	text := func(reason string) string {
-		return fill(r.texts.Successor, "stage", inline(r.st.Stages[act.Stage-1].Name, maxStage), "reason", reason,
+		return fill(r.texts.Successor, "stage", r.called(&r.st.Stages[act.Stage-1]), "reason", reason,
 			"old", r.w.mention(act.For.User), "new", r.w.mention(act.To.User), "who", r.w.mention(act.Hand.User))
 	}
 	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))
@@ -202,7 +202,7 @@ func (r routed) left() (line string, alone bool) {
 			ident(gone), r.texts.NameSuccessor)
 	}
 	who := r.w.mention(gone)
-	return "\n" + fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", who, "link", link), able == 0
+	return "\n" + fill(r.texts.Left, "stage", r.called(s), "who", who, "link", link), able == 0
 }
 
 // uncopied says how many further people of the stage that is asked got no message.
@@ -238,7 +238,7 @@ func (r routed) whom(w *askWords) string {
 }
 
 func (r routed) owes(s *circulation.StageState) string {
-	return fill(r.texts.Owes, "stage", or(inline(s.Name, maxStage), r.w.None), "n", s.Owed)
+	return fill(r.texts.Owes, "stage", r.called(s), "n", s.Owed)
 }
 
 // dueOf returns until when a gate is asked, or the present stage of its route; nil: without end.
@@ -287,7 +287,14 @@ func (r routed) resting() (line, colour string) {
 	}
 	for _, act := range r.st.Stages[c.Stage-1].Stamps {
 		if r.is(&act.Principal) || r.is(&act.Hand) {
-			return fill(r.w.ApprovedBy, "who", r.hand(act), "when", when(act.At)), green
+			text := r.w.ApprovedBy
+			switch {
+			case act.Kind == circulation.Dissent:
+				text = r.texts.ObjectedBy
+			case r.st.Stages[c.Stage-1].As == circulation.AsConsult:
+				text = r.texts.ConsentedBy
+			}
+			return fill(text, "who", r.hand(act), "when", when(act.At)), green
 		}
 	}
 	return r.texts.Closed, grey

@@ -225,6 +225,12 @@ func walked(t *rapid.T, s *scenario) {
 				act.For, act.To = &hand, &circulation.Person{User: fmt.Sprintf("U2%09d", len(g.Acts)), Via: "group S1"}
 				act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
 			}
+		case 5:
+			act.Kind, act.Text = circulation.Ask, strings.Repeat("&「", 500)
+			if q := st.Open(); q != nil {
+				act.Kind, act.Stage = circulation.Answer, q.Asked.Stage
+				act.Hand, act.Principal = circulation.Person{User: requester.ID}, circulation.Person{User: requester.ID}
+			}
 		}
 		if asked.Mode == circulation.ModeChannel {
 			act.Found.Channel = "C0HR"

@@ -4,6 +4,7 @@ import (
 	"embed"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
@@ -152,6 +153,7 @@ type askWords struct {
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
 	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard           string
+	TurnToAnswer                                                                                     string
 	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow                    string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                                     string
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine                  string
@@ -257,6 +259,14 @@ type routeWords struct {
 	Owes                                               string // in lists
 	Askers                                             string // whose words were shown beside the requester's
 	Closed, OnlyButton                                 string // on copies
+	Consent, Object, ConsentedBy, ObjectedBy, Objects  string // of who is only consulted
+	Question, Answered, Unanswered, MoreAsked          string // on cards; the rest of a text
+	Whole, WholeAt, Objection                          string
+	QuestionFor, AnswerFor, AnswerAbout, AnsweredNo    string // a message about a question
+	Added, AddedAs, AddedLine, Raised                  string // who was added
+	Forms                                              map[circulation.Kind]routeActWords
+	Buttons                                            map[circulation.Kind]string
+	Roles, RolesAbout, AddedStage                      map[circulation.As]string
 	// why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
 	LeftOut map[string]string
 	Filled  map[string]string // a stage's name, by circulation.Stage.Filled

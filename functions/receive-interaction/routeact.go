@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/inbound"
+)
+
+// mayAct are the checks before the form of an act along a route opens.
+var mayAct = map[circulation.Kind]decide.Act{
+	circulation.Ask: decide.MayAsk, circulation.Answer: decide.MayAnswer, circulation.Add: decide.MayAdd,
+	circulation.Dissent: decide.MayDissent,
+}
+
+// routeActs adds the buttons that open that form.
+func (h *Handler) routeActs(all map[string]press) map[string]press {
+	for _, act := range card.RouteActs {
+		all[string(act)] = func(ctx context.Context, c click, kind aggregate.CardType, hash string) {
+			h.openRouteAct(ctx, c, card.RouteAct{Kind: act,
+				Review: card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage}})
+		}
+	}
+	return all
+}
+
+func (h *Handler) openRouteAct(ctx context.Context, c click, x card.RouteAct) {
+	v := h.check(ctx, c, shownFor(x)(mayAct[x.Kind]))
+	if x.AsWhom = asWhom(v.Err); x.AsWhom != nil { // the form asks
+		v.Err = nil
+	}
+	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
+		return card.DialogsOf(v.Subject).RouteAct(x, v.Settings.Locale), nil
+	})
+}
+
+// shownFor makes an act one on what the person saw. An answer is to a question, whatever else has changed.
+func shownFor(x card.RouteAct) func(decide.Act) decide.Act {
+	return func(act decide.Act) decide.Act {
+		if x.Kind == circulation.Answer {
+			return decide.Gate(x.Type, act)
+		}
+		return decide.Shown(x.Type, x.Hash, act)
+	}
+}
+
+// routeAct handles that form. What was typed stays until it is saved: the form says why it isn't.
+func (h *Handler) routeAct(ctx context.Context, p payload) (inbound.Response, error) {
+	x, ok := card.ReadRouteAct(p.View.PrivateMetadata, func(block, input string) string {
+		field := p.View.State.Values[block][input]
+		return cmp.Or(field.Value, field.Selected.Value, field.User)
+	})
+	if !ok {
+		return h.malformed(ctx, p)
+	}
+	c, shown := p.click(x.TaskID, x.ID), shownFor(x)
+	c.Stage, c.As = x.Stage, x.As
+	var v verdict
+	switch x.Kind {
+	case circulation.Add:
+		to := decide.Addition{To: x.To, As: x.Role, Reason: x.Text}
+		v = h.spoken(ctx, c, h.maker().Add(ctx, c.Click, to, shown))
+	case circulation.Answer:
+		v = h.decide(ctx, c, shown(decide.Answer(x.Question, x.Text)))
+	case circulation.Dissent:
+		v = h.decide(ctx, c, shown(decide.Dissent(x.Text)))
+	default:
+		v = h.decide(ctx, c, shown(decide.Ask(x.Text)))
+	}
+	if v.Err == nil {
+		h.tell(ctx, c, v)
+		return inbound.OK(), nil
+	}
+	boot.Count(boot.InteractionNoted, 1)
+	v.Log(ctx, slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User))
+	text := v.text()
+	if strings.Contains(text, "<") { // people and times, which no field's problem shows
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Unsent(text, x.Text, v.Settings.Locale))), nil
+	}
+	return keepOpen(text), nil
+}

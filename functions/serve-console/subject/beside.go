@@ -1,0 +1,148 @@
+package subject
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strconv"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/slack/card"
+)
+
+// wordActs are the acts along a route that need words, beside those that end it.
+var wordActs = []aggregate.Act{aggregate.ActAsk, aggregate.ActAnswer, aggregate.ActAdd, aggregate.ActDissent}
+
+// saying returns the button for one of them.
+func (x Wanted) saying() decide.Button {
+	does := map[aggregate.Act]func(string) decide.Act{aggregate.ActAsk: decide.Ask, aggregate.ActDissent: decide.Dissent,
+		aggregate.ActAnswer: func(text string) decide.Act { return decide.Answer(x.question, text) }}[x.Act]
+	act := does(x.reason)
+	if x.Act == aggregate.ActAnswer { // whatever else has changed
+		return decide.Button{Act: decide.Gate(x.Kind, act)}
+	}
+	return decide.Button{Act: decide.Shown(x.Kind, x.Hash, act)}
+}
+
+// add adds whom a form names.
+func (c *Acts) add(ctx context.Context, click decide.Click, x Wanted) decide.Verdict {
+	return c.Maker().Add(ctx, click, decide.Addition{To: x.to, As: x.role, Reason: x.reason},
+		func(act decide.Act) decide.Act { return decide.Shown(x.Kind, x.Hash, act) })
+}
+
+// choices are the full members of the workspace whom the viewer may add at a gate: nobody without Slack.
+func (c *Acts) choices(ctx context.Context, x Asking, t *Turn) (out []web.Choice) {
+	if s := t.st.CurrentStage(); !t.Mine || s == nil || s.Mode != circulation.ModePeople {
+		return nil
+	}
+	m, err := c.Roster.Of(ctx, c.Listing, x.Viewer.Team, c.Now())
+	if err != nil {
+		slog.WarnContext(ctx, "nobody can be added", "err", err)
+		return nil
+	}
+	for _, u := range m.People {
+		if m.Rule(u) == "" && u.ID != x.Viewer.User && !slices.ContainsFunc(t.g.Askers, circulation.Person{User: u.ID}.Is) {
+			out = append(out, web.Choice{Value: u.ID, Text: cmp.Or(u.Name, u.ID)})
+		}
+	}
+	return out
+}
+
+// beside returns the buttons beside a decision: the answer of whose request it is, and of whoever is asked a question,
+// somebody else, and the objection of who is only consulted.
+func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
+	q, s := t.st.Open(), t.st.CurrentStage()
+	if t.st.Refused != nil || s == nil {
+		return nil
+	}
+	button := func(act aggregate.Act) *Button {
+		b := Button{Offer: o, Stage: t.st.Present, Label: t.words.In("do", act), Lead: t.words.In("lead", act),
+			Reason: t.words.In("label", act), Hint: t.words.Say("reason_hint")}
+		if b.Act = act; act != aggregate.ActAnswer {
+			b.Whom = x.whom(t)
+		}
+		out = append(out, b)
+		return &out[len(out)-1]
+	}
+	if q != nil && slices.ContainsFunc(t.g.Askers, circulation.Person{User: x.Viewer.User}.Is) {
+		asked := t.act(q.Asked)
+		b := button(aggregate.ActAnswer)
+		b.Lead = t.words.Say("asked_by", "who", asked.By, "text", card.OneLine(asked.Text))
+		b.Hidden = []web.Choice{{Text: "question", Value: strconv.Itoa(len(t.st.Questions))}}
+	}
+	switch {
+	case !t.Mine:
+		return out
+	case s.As == circulation.AsConsult:
+		button(aggregate.ActDissent)
+	}
+	if q == nil && len(t.st.Questions) < circulation.MaxQuestions {
+		button(aggregate.ActAsk)
+	}
+	if len(t.choices) > 0 {
+		to := web.Select("to", t.words.Say("added"), t.words.Say("choose_whom"), t.choices)
+		as := web.Select("role", t.words.Say("added_as"), "", web.Each(
+			[]circulation.As{circulation.AsConsult, circulation.AsApprove}, func(role circulation.As) web.Choice {
+				return web.Choice{Value: string(role), Text: t.words.In("roles", role)}
+			}))
+		button(aggregate.ActAdd).Fields = []web.Field{to, as}
+	}
+	return out
+}
+
+// Typed puts what the viewer typed for an act that was refused into its form alone.
+func Typed(all []Button, tried aggregate.Act, typed string) []Button {
+	for i := range all {
+		if b := &all[i]; b.Act == tried || slices.ContainsFunc(b.Ways, func(way Button) bool { return way.Act == tried }) {
+			b.Typed = typed
+		}
+	}
+	return all
+}
+
+// Question is a question to whose request it is, and its answer, if there is one.
+type Question struct {
+	Asked    RouteAct
+	Answered *RouteAct
+}
+
+// questions returns what was asked at the stage with this number.
+func (d *drawing) questions(number int) (out []Question) {
+	for _, q := range d.st.Questions {
+		if q.Asked.Stage != number {
+			continue
+		}
+		x := Question{Asked: d.act(q.Asked)}
+		if q.Answered != nil {
+			answered := d.act(q.Answered)
+			x.Answered = &answered
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// called is what a stage is called: one that people added by who is asked there.
+func (d *drawing) called(s *circulation.StageState) string {
+	if s.By == nil {
+		return d.line(s.Name)
+	}
+	who := web.Joined(s.People, func(p circulation.Person) string { return d.Person(p.User) }, d.words.Say("middot"))
+	if s.By.Kind == circulation.Dissent {
+		return d.words.Say("raised", "who", who)
+	}
+	return d.words.In("added_stage", s.By.As, "who", who)
+}
+
+// Called returns what the stage with this number is called.
+func (r Reader) Called(g *aggregate.Gate, number int) string {
+	d := r.walk(g)
+	if number < 1 || number > len(d.st.Stages) {
+		return ""
+	}
+	return d.called(&d.st.Stages[number-1])
+}

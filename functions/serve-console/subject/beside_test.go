@@ -1,0 +1,118 @@
+package subject_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+func TestQuestionsAndAdditionsOnPages(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"a question is asked and answered on the page":       testAskedOnPage,
+		"a question that can't be asked is refused in words": testAskedBadlyOnPage,
+		"somebody is added, and asked by name":               testAddedOnPage,
+		"who is consulted agrees or objects":                 testConsultedOnPage,
+	})
+}
+
+func testAskedOnPage(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki, sato, tanaka := w.As(webapi.Suzuki), w.As(webapi.Sato), w.As(webapi.Tanaka)
+	for _, b := range []*consoletest.Browser{sato, tanaka} {
+		b.Get(w.TaskPage()).Lacks(t, `value="ask"`, `value="answer"`, `value="add"`)
+	}
+	page := suzuki.Get(w.TaskPage())
+	page.Holds(t, `value="ask"`, `value="add"`).Lacks(t, `value="answer"`, `value="dissent"`)
+	form := page.FormOf(t, aggregate.ActAsk, "見積は何社ですか\n」<b>太字</b>")
+	for range 2 {
+		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_ask")
+	}
+	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
+	suzuki.Get(w.TaskPage()+"?done=act_ask").Says(t, 200, "質問しました。")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "質問: 鈴木 一郎", "見積は何社ですか", "回答待ち", "あなたの番です").
+		Holds(t, "」&lt;b&gt;太字").Lacks(t, `value="ask"`)
+	page = sato.Get(w.TaskPage())
+	page.Says(t, 200, `鈴木 一郎さんの質問「見積は何社ですか 』<b>太字</b>」への回答`)
+	form = page.FormOf(t, aggregate.ActAnswer, "2 社です")
+	tanaka.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "依頼した方だけです")
+	for range 2 {
+		sato.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_answer")
+	}
+	sato.Post(w.TaskPage()+"/act", consoletest.With(form, "reason", "3 社です")).
+		Says(t, http.StatusForbidden, "先に回答したため", "未送信の理由 3 社です")
+	tanaka.Get(w.TaskPage()).Says(t, 200, "回答: 佐藤", "2 社です").Lacks(t, "回答待ち")
+	acted(suzuki, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
+	tanaka.In("en").Get(w.TaskPage()).Says(t, 200, "Question: 鈴木 一郎", "Answer: 佐藤")
+}
+
+func testAskedBadlyOnPage(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki := w.As(webapi.Suzuki)
+	page := suzuki.Get(w.TaskPage())
+	for reason, want := range map[string]string{" ": "質問を 1〜1000 文字で入力してください。",
+		strings.Repeat("長", 1001): "質問を 1〜1000 文字で入力してください。"} {
+		refused := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActAsk, reason))
+		refused.Says(t, http.StatusBadRequest, want).Holds(t, `value="approve"`)
+	}
+	form := page.FormOf(t, aggregate.ActAsk, "何社ですか")
+	w.As(webapi.Tanaka).Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "番です")
+	for name, value := range map[string]string{"hash": "0", "stage": "2", "id": w.Load().Prompt().ID} {
+		got := suzuki.Post(w.TaskPage()+"/act", consoletest.With(form, name, value))
+		expect.That(t, got.Status >= 400, "%s: %v", name, got)
+	}
+	expect.Is(t, len(w.Load().Process().Acts), 0, "acts")
+}
+
+func testAddedOnPage(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Tanaka))
+	suzuki, alex, tanaka := w.As(webapi.Suzuki), w.As(webapi.Alex), w.As(webapi.Tanaka)
+	page := suzuki.Get(w.TaskPage())
+	form := consoletest.With(consoletest.With(page.FormOf(t, aggregate.ActAdd, "契約を見てください"), "to", webapi.Alex), "role",
+		"consult")
+	for user, want := range map[string]string{webapi.Sato: "依頼した方は追加できません", webapi.Suzuki: "自分自身や",
+		webapi.Tanaka: "すでにこの回覧に入っています", webapi.Guest: "正規メンバーだけ", "": "正規メンバーだけ"} {
+		suzuki.Post(w.TaskPage()+"/act", consoletest.With(form, "to", user)).Says(t, http.StatusForbidden, want)
+	}
+	for range 2 {
+		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_add")
+	}
+	act := w.Load().Process().Acts[0]
+	expect.That(t, len(w.Load().Process().Acts) == 1 && act.To.User == webapi.Alex && act.To.Via == task.ViaAdded, "%+v", act)
+	suzuki.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの意見 (追加) これから", "追加: 鈴木 一郎", "契約を見てください",
+		"承認しても、部長の承認までは決まりません。", "Alex Kim: この回覧で追加された人")
+	acted(suzuki, w, aggregate.ActApprove, "")
+	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは Alex Kim").Lacks(t, `value="approve"`)
+	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です Alex Kimさんの意見 (追加) — あなたの意見が求められています", "✅ 同意").
+		Holds(t, `value="dissent"`).Lacks(t, `value="reject"`)
+	alex.Get("/console/approvals").Says(t, 200, "Alex Kimさんの意見 (追加)")
+	acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
+	acted(tanaka, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
+	tanaka.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの意見 (追加) 意見あり", "部長 承認済み")
+}
+
+func testConsultedOnPage(t *testing.T, w *consoletest.World) {
+	consulted := consoletest.Desk("法務", 1, webapi.Alex)
+	consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionRaised
+	consulted.Over = []circulation.Person{{User: webapi.Suzuki}}
+	w.Opened(consulted, consoletest.Desk("部長", 1, webapi.Tanaka))
+	alex, suzuki := w.As(webapi.Alex), w.As(webapi.Suzuki)
+	page := alex.Get(w.TaskPage())
+	page.Holds(t, `value="dissent"`, `value="ask"`).Lacks(t, `value="reject"`, `value="deny"`)
+	empty := alex.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActDissent, " "))
+	empty.Says(t, http.StatusBadRequest, "異議の理由を 1〜1000 文字")
+	form := page.FormOf(t, aggregate.ActDissent, "条項が古い")
+	for range 2 {
+		alex.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_dissent")
+	}
+	suzuki.Get(w.TaskPage()).Says(t, 200, "✋ 異議: Alex Kim", "条項が古い", "あなたの番です 鈴木 一郎さんの確認 (異議のため)")
+	acted(suzuki, w, aggregate.ActApprove, "")
+	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
+	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
+}

@@ -1,0 +1,259 @@
+package card
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+)
+
+// The ids of the form for an act along a route that needs words, and of its fields beside the reason's. The action_id
+// of the button that opens it is the act and the card's type: ask_process.
+const (
+	RouteActCallback = "route_act_modal"
+	AddedBlock       = "added_block"
+	AddedInput       = "added_input"
+	AddedAsBlock     = "added_as_block"
+	AddedAsInput     = "added_as_input"
+)
+
+// RouteActs are the acts for which that form asks.
+var RouteActs = []circulation.Kind{circulation.Ask, circulation.Answer, circulation.Add, circulation.Dissent}
+
+const (
+	maxOnCard = 180  // characters of a question or answer on a card
+	maxInCopy = 500  // likewise, on a copy
+	maxDirect = 2500 // likewise, in a message of its own or a form
+)
+
+// routeActWords are what the form says.
+type routeActWords struct{ Title, Send, Lead, Label, Empty string }
+
+// RouteAct is the private_metadata of that form, and what it came back with. Its ids are not to be trusted; see modal.
+type RouteAct struct {
+	Review
+	Kind     circulation.Kind `json:"act"`
+	Question int              `json:"question,omitempty"` // number of the one that is answered
+
+	Text, To string         `json:"-"`
+	Role     circulation.As `json:"-"`
+	As       string         `json:"-"` // account of whom the person stands in for, if the form asked
+}
+
+// ReadRouteAct reads the form; value returns what a field holds. ok is false for one that another release drew.
+func ReadRouteAct(about string, value func(block, input string) string) (x RouteAct, ok bool) {
+	ok = json.Unmarshal([]byte(about), &x) == nil && slices.Contains(RouteActs, x.Kind) && x.Stage >= 0
+	x.Text, x.To = value(ReasonBlock, ReasonInput), value(AddedBlock, AddedInput)
+	x.Role, x.As = circulation.As(value(AddedAsBlock, AddedAsInput)), value(AsWhomBlock, AsWhomInput)
+	return x, ok
+}
+
+func (d taskDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
+	draw := drawing{a: d.Aggregate, w: wordsOf.In(locale)}
+	v, _ := draw.versionOf(x.Type, func(_, id string) bool { return id == x.ID }, 1)
+	return draw.routeAct(draw.about(&v), &v.gate, x)
+}
+
+// RouteAct asks for the words of an act on an action under a rule.
+func (t Conversation) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
+	d := drawingOf(t, tenancy.Settings{}, locale, time.Time{})
+	is := t.Action(x.ID)
+	return d.routeAct(header(d.title(d.texts.Header, is)), &is.Gate, x)
+}
+
+func (d drawing) routeAct(about slack.Block, g *aggregate.Gate, x RouteAct) slack.ModalViewRequest {
+	w, r := routeWordsOf.In(d.w.Locale), d.route(g, true)
+	form := w.Forms[x.Kind]
+	lead := []slack.Block{about, section(form.Lead)}
+	if q := r.st.Open(); x.Kind == circulation.Answer && q != nil {
+		x.Question = len(r.st.Questions)
+		lead[1] = section(cut(r.saying(w.Question, q.Asked, maxDirect), maxSection))
+	}
+	reason := reasonField(form.Label, form.Empty, circulation.MaxText)
+	fields := []slack.Block{reason}
+	if x.Kind == circulation.Add {
+		who := slack.NewOptionsSelectBlockElement(slack.OptTypeUser, label(w.Added), AddedInput)
+		as := slack.NewRadioButtonsBlockElement(AddedAsInput)
+		for _, role := range []circulation.As{circulation.AsConsult, circulation.AsApprove} {
+			as.Options = append(as.Options, slack.NewOptionBlockObject(string(role), label(w.Roles[role]),
+				label(w.RolesAbout[role])))
+		}
+		as.InitialOption = as.Options[0]
+		fields = []slack.Block{slack.NewInputBlock(AddedBlock, label(w.Added), nil, who),
+			slack.NewInputBlock(AddedAsBlock, label(w.AddedAs), nil, as), reason}
+	}
+	of := x.AsWhom
+	x.ID, x.TaskID, x.Hash = ident(x.ID), ident(x.TaskID), ident(x.Hash)
+	return modal(RouteActCallback, form.Title, form.Send, d.w.ModalClose, metadata(x),
+		append(lead, whom(of, d.w.Locale, fields...)...)...)
+}
+
+// Unsent says in a dialog why what somebody typed wasn't saved, and shows it, so that they can copy it.
+func Unsent(text, typed, locale string) *slack.ModalViewRequest {
+	view := Told(text, locale)
+	if typed = inline(typed, maxDirect); typed != "" {
+		view.Blocks.BlockSet = append(view.Blocks.BlockSet, section(fill(wordsOf.In(locale).Quoted, "text", typed)))
+	}
+	return view
+}
+
+// consults reports whether the stage that is asked only consents or objects.
+func (r routed) consults() bool {
+	s := r.st.CurrentStage()
+	return s != nil && s.As == circulation.AsConsult
+}
+
+// decision returns the buttons by which whoever is asked says yes and no. yes and no are their action ids.
+func (r routed) decision(kind aggregate.CardType, yes, no, value string) (y, n slack.BlockElement) {
+	if r.consults() {
+		return button(r.texts.Consent, yes, value, slack.StylePrimary),
+			button(r.texts.Object, string(circulation.Dissent)+"_"+string(kind), value, "")
+	}
+	return button(r.w.Approve, yes, value, slack.StylePrimary), button(r.w.Reject, no, value, slack.StyleDanger)
+}
+
+// beside returns the buttons for what else may be done at the stage that is asked: answering the question that waits or
+// asking one, and adding somebody.
+func (r routed) beside(kind aggregate.CardType, value string) (out []slack.BlockElement) {
+	s := r.st.CurrentStage()
+	if s == nil || s.Mode == circulation.ModeSettings {
+		return nil
+	}
+	does := func(act circulation.Kind) {
+		out = append(out, button(r.texts.Buttons[act], string(act)+"_"+string(kind), value, ""))
+	}
+	switch open := r.st.Open() != nil; {
+	case open && r.copy == nil:
+		does(circulation.Answer)
+	case !open && len(r.st.Questions) < circulation.MaxQuestions:
+		does(circulation.Ask)
+	}
+	if s.Mode == circulation.ModePeople {
+		does(circulation.Add)
+	}
+	return out
+}
+
+// saying fills a text about an act with who, when and at most so many characters of what they wrote, which stands
+// between quotation marks.
+func (r routed) saying(text string, act *circulation.Act, most int) string {
+	said := inline(act.Text, most)
+	text = fill(text, "who", r.hand(act), "when", when(act.At), "text", said)
+	if said == inline(act.Text, most+len(act.Text)*len("&amp;")) {
+		return text
+	}
+	if page := Page(r.Console, r.of); page != "" {
+		return text + " <" + page + "|" + r.texts.Whole + ">"
+	}
+	return text + " " + r.texts.WholeAt
+}
+
+// parts stands between what is asked and who is: the newest question with its answer, or a line.
+func (r routed) parts() slack.Block {
+	if asked := r.question(); asked != "" {
+		return section(asked)
+	}
+	return divider()
+}
+
+func (r routed) question() string {
+	n, most := len(r.st.Questions), maxOnCard
+	if n == 0 {
+		return ""
+	}
+	if r.copy != nil {
+		most = maxInCopy
+	}
+	q := r.st.Questions[n-1]
+	lines := []string{r.saying(r.texts.Question, q.Asked, most)}
+	switch {
+	case q.Answered != nil:
+		lines = append(lines, r.saying(r.texts.Answered, q.Answered, most))
+	case r.open:
+		lines[0] += " " + r.texts.Unanswered
+	}
+	if n > 1 {
+		lines = append(lines, fill(r.texts.MoreAsked, "n", n-1))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// called is what a stage is called. One that people added has no name of its own.
+func (r routed) called(s *circulation.StageState) string {
+	switch {
+	case s.By == nil:
+		return or(inline(s.Name, maxStage), r.w.None)
+	case s.By.Kind == circulation.Dissent:
+		return r.texts.Raised
+	}
+	return r.texts.AddedStage[s.By.As]
+}
+
+// people names the first of a stage's people, and counts the others.
+func (r routed) people(s *circulation.StageState) string {
+	return r.texts.others(r.w.mention(s.People[0].User), len(s.People)-1)
+}
+
+// happened says who was added last, by whom and why, and what was objected last.
+func (r routed) happened() (lines [2]string) {
+	for i := range r.st.Stages {
+		if by := r.st.Stages[i].By; by != nil && by.Kind == circulation.Add {
+			lines[0] = fill(r.texts.AddedLine, "who", r.hand(by), "to", r.w.mention(by.To.User),
+				"as", r.texts.Roles[by.As], "text", inline(by.Text, maxOnCard/2))
+		}
+	}
+	if all := r.st.Dissents(); len(all) > 0 {
+		lines[1] = r.saying(r.texts.Objection, all[len(all)-1], maxOnCard/2)
+	}
+	return lines
+}
+
+// questioned draws the message that brings a question to whose request it is, or its answer to who asked. title names
+// the request, and at is what the button names: its block and its value.
+func (r routed) questioned(kind aggregate.CardType, n int, title, link string, at [2]string) Message {
+	w, asks := r.texts, askWordsOf.In(r.w.Locale)
+	if n < 1 || n > len(r.st.Questions) {
+		return face{text: w.AnsweredNo, colour: grey}.with(section(w.AnsweredNo + opens(link, asks))).message()
+	}
+	q, text, colour := r.st.Questions[n-1], w.QuestionFor, blue
+	if q.Answered != nil {
+		text, colour = w.AnswerFor, green
+	}
+	text = fill(text, "title", title)
+	f := face{text, colour, nil}.with(section("*"+text+"*"+opens(link, asks)),
+		section(cut(r.saying(w.Question, q.Asked, maxDirect), maxSection)))
+	switch {
+	case q.Answered != nil:
+		return f.with(section(cut(r.saying(w.Answered, q.Answered, maxDirect), maxSection))).message()
+	case !r.open:
+		f.colour = grey
+		return f.with(contextLine(w.AnsweredNo)).message()
+	}
+	return f.with(slack.NewActionBlock(at[0], button(w.Buttons[circulation.Answer],
+		string(circulation.Answer)+"_"+string(kind), at[1], slack.StylePrimary)), contextLine(w.AnswerAbout)).message()
+}
+
+// question draws the copy of a question of a task's gate.
+func (d drawing) question(key string, n int, link string) Message {
+	kind := task.CardOf(key)
+	v, _ := d.versionOf(kind, func(other, _ string) bool { return other == key }, 1)
+	r := d.routeOf(&v)
+	return r.questioned(kind, n, titleOf(d.a, askWordsOf.In(d.w.Locale), d.w.Quoted), link,
+		[2]string{shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), v.id})
+}
+
+// question draws the copy of a question about an action.
+func (d conversationDrawing) question(x *conversation.Action, n int, link string) Message {
+	r := d.routeOf(x)
+	title := d.title(d.texts.Header, x)
+	return r.questioned(conversation.CardAction, n, title, link, [2]string{blockID(d.t.Head.SessionID, r.st.Present),
+		x.ActionID + "/" + d.t.AskedHash(x.ActionID)})
+}

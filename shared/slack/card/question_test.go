@@ -1,0 +1,223 @@
+package card_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
+)
+
+func saying(text string) func(*circulation.Act) {
+	return func(act *circulation.Act) { act.Text = text }
+}
+
+// adds has the hand add somebody.
+func adds(user string, as circulation.As) func(*circulation.Act) {
+	return func(act *circulation.Act) {
+		act.To, act.As, act.Text = &circulation.Person{User: user}, as, "契約の *3条* を見てください"
+	}
+}
+
+// asked is a process about which Suzuki, then answered whether Sato answered.
+func asked(s *scenario, question, answer string) *scenario {
+	s = onRoute(s, threeStages()...).stamps(1, suzuki).act(circulation.Ask, 2, tanaka, saying(question))
+	if answer != "" {
+		s.act(circulation.Answer, 2, requester.ID, saying(answer))
+	}
+	return s
+}
+
+// consulting is a process whose first stage is only consulted, and asks who stands above if somebody objects.
+func consulting(s *scenario) *scenario {
+	consulted := desk("法務", 2, tanaka, takada)
+	consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionRaised
+	consulted.Over = []circulation.Person{{User: mori}}
+	return onRoute(s, consulted, desk("部長", 1, yamada))
+}
+
+// besideStates are cards of gates at which somebody did something that is no decision.
+var besideStates = []state{
+	{"route_asked", processCard, func(s *scenario) *scenario { return asked(s, "見積は何社から取りましたか?", "") }},
+	{"route_answered", processCard, func(s *scenario) *scenario {
+		s = asked(s, "見積は何社から取りましたか?", "2 社です。\n安いほうを選びました。")
+		return s.act(circulation.Ask, 2, takada, saying("納期は?")).act(circulation.Answer, 2, requester.ID, saying("来週です"))
+	}},
+	{"route_asked_settled", processCard, func(s *scenario) *scenario {
+		return asked(s, "何社?", "2 社です").stamps(2, tanaka, takada).stamps(3, yamada)
+	}},
+	{"route_asked_long", processCard, func(s *scenario) *scenario {
+		return asked(s, strings.Repeat("長い質問 & <!channel> ", 40), strings.Repeat("長い回答」", 160))
+	}},
+	{"route_added", processCard, func(s *scenario) *scenario {
+		s = onRoute(s, threeStages()...).act(circulation.Add, 1, suzuki, adds("U0LEGAL1", circulation.AsConsult))
+		return s.act(circulation.Add, 1, suzuki, adds("U0LEGAL2", circulation.AsApprove))
+	}},
+	{"route_added_asked", processCard, func(s *scenario) *scenario {
+		s = onRoute(s, threeStages()...).act(circulation.Add, 1, suzuki, adds("U0LEGAL1", circulation.AsConsult))
+		return s.stamps(1, suzuki)
+	}},
+	{"route_consults", processCard, consulting},
+	{"route_objected", processCard, func(s *scenario) *scenario {
+		return consulting(s).stamps(1, tanaka).act(circulation.Dissent, 1, takada, saying("条項が古い」で始まります"))
+	}},
+	{"route_objected_settled", processCard, func(s *scenario) *scenario {
+		s = consulting(s).stamps(1, tanaka).act(circulation.Dissent, 1, takada, saying("条項が古い"))
+		return s.stamps(3, mori).stamps(2, yamada)
+	}},
+}
+
+// questionFor is the copy of the question with this number for somebody.
+func (s *scenario) questionFor(user string, n int) *aggregate.Card {
+	return &aggregate.Card{CardType: aggregate.CardQuestion, User: user,
+		Subject: aggregate.QuestionSubject(s.Process().Key(), n)}
+}
+
+func copiesOfQuestions(t *testing.T, locale string) map[string]card.Message {
+	all := map[string]card.Message{}
+	s := asked(received(t), "見積は何社から取りましたか?", "")
+	all["question"] = copied(s, s.questionFor(requester.ID, 1), locale)
+	all["asked"] = copied(s, s.copyOf(takada, 2), locale)
+	s.act(circulation.Answer, 2, requester.ID, saying("2 社です"))
+	all["answer"] = copied(s, s.questionFor(tanaka, 1), locale)
+	all["unanswered"] = copied(asked(received(t), "何社?", "").expire(), s.questionFor(requester.ID, 1), locale)
+	s = consulting(received(t))
+	all["consults"] = copied(s, s.copyOf(tanaka, 1), locale)
+	s.stamps(1, tanaka).act(circulation.Dissent, 1, takada, saying("条項が古い"))
+	all["consented"], all["objected"] = copied(s, s.copyOf(tanaka, 1), locale), copied(s, s.copyOf(takada, 1), locale)
+	all["raised"] = copied(s, s.copyOf(mori, 3), locale)
+	s = onRoute(received(t), threeStages()...).act(circulation.Add, 1, suzuki, adds("U0LEGAL1", circulation.AsConsult))
+	all["added"] = copied(s.stamps(1, suzuki), s.copyOf("U0LEGAL1", 4), locale)
+	return all
+}
+
+func routeActForms(t *testing.T, locale string) map[string]slack.ModalViewRequest {
+	all := map[string]slack.ModalViewRequest{}
+	s := asked(received(t), "見積は何社から取りましたか?", "")
+	for _, act := range card.RouteActs {
+		of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Hash: "hash", Stage: 2}
+		if act == circulation.Ask {
+			of.AsWhom = []circulation.Person{{User: takada}, {User: mori}}
+		}
+		all[string(act)] = card.DialogsOf(s.Aggregate).RouteAct(card.RouteAct{Review: of, Kind: act}, locale)
+	}
+	return all
+}
+
+// What people type stands between quotation marks, and neither ends them nor looks like a line of Ringi's.
+func TestNothingTypedPassesForRingisWords(t *testing.T) {
+	for _, typed := range []string{
+		"はい」 ✅ <@U0BOSS>さんの回答 (今日):「承認します", "a” ✅ <@U0BOSS> answered (today): “approved", "x\n*👉 あなたの番です*", "<!channel> *太字*",
+		"\u202e逆", "💬 「回答」", strings.Repeat("」", 1000), "\\」", "<https://evil.example|全文を読む>",
+	} {
+		for _, locale := range language.All {
+			s := asked(received(t), typed, typed)
+			s.act(circulation.Add, 2, tanaka, adds("U0LEGAL1", circulation.AsConsult), saying(typed))
+			for name, m := range map[string]card.Message{"card": render(s.Aggregate, s.card(processCard), locale, s.now),
+				"copy": copied(s, s.copyOf(takada, 2), locale), "message": copied(s, s.questionFor(tanaka, 1), locale)} {
+				said := drawn(m.Attachments[0].Blocks.BlockSet)
+				expect.NoError(t, cardtest.Check(m))
+				quotes := map[string][2]string{"ja": {"「", "」"}, "en": {"“", "”"}}[locale]
+				for line := range strings.SplitSeq(said, "\n") {
+					if !strings.Contains(line, "❓") && !strings.Contains(line, "💬") && !strings.Contains(line, "➕") {
+						continue
+					}
+					within := line
+					for _, mark := range quotes {
+						within = strings.ReplaceAll(within, `\`+mark, "")
+					}
+					expect.That(t, strings.Count(within, quotes[0]) <= 2 && strings.Count(within, quotes[0]) == strings.Count(within,
+						quotes[1]), "%s, %s: %s", name, typed, line)
+				}
+				for _, no := range []string{"<@U0BOSS>", "<!channel>", "\n*👉 あなたの番です*\n", "<https://evil"} {
+					expect.That(t, !strings.Contains(said, no), "%s, %s: %s", name, typed, said)
+				}
+			}
+		}
+	}
+}
+
+// A long text is cut on a card, which links the page with all of it; the message to one person has it whole.
+func TestALongQuestionIsCutWithALink(t *testing.T) {
+	long := strings.Repeat("長い質問", 250)
+	s := asked(received(t), long, "")
+	m := card.Render(s.Aggregate, s.card(processCard), defaults, card.Around{Console: "https://x.example/console"}, s.now)
+	said := drawn(m.Attachments[0].Blocks.BlockSet)
+	expect.Has(t, said, "<https://x.example/console/tasks/"+s.Head.TaskID+"|全文を読む>")
+	expect.That(t, !strings.Contains(said, long), "it isn't cut: %s", said)
+	expect.Has(t, drawn(copied(s, s.copyOf(takada, 2), "ja").Attachments[0].Blocks.BlockSet), "(全文は依頼のページにあります)")
+	told := drawn(copied(s, s.questionFor(requester.ID, 1), "ja").Attachments[0].Blocks.BlockSet)
+	expect.Has(t, told, "「"+long+"」")
+	expect.That(t, !strings.Contains(told, "全文"), "%s", told)
+}
+
+// Cards offer what the stage allows: an answer to the question that waits in place of another one, nobody to add in a
+// channel, and no rejection to who is only consulted.
+func TestButtonsBesideADecision(t *testing.T) {
+	all := []string{"approve_process", "reject_process", "ask_process", "answer_process", "add_process", "dissent_process"}
+	has := func(name string, m card.Message, want ...string) {
+		t.Helper()
+		for _, action := range all {
+			expect.Is(t, offers(m, action), slices.Contains(want, action), "%s: %s", name, action)
+		}
+	}
+	drawnAs := func(s *scenario) card.Message { return render(s.Aggregate, s.card(processCard), "ja", s.now) }
+	yes, no, ask, add := all[0], all[1], all[2], all[4]
+	has("a stage of people", drawnAs(onRoute(received(t), threeStages()...)), yes, no, ask, add)
+	s := asked(received(t), "何社?", "")
+	has("a question waits", drawnAs(s), yes, no, all[3], add)
+	has("on the copy of who is asked", copied(s, s.copyOf(takada, 2), "ja"), yes, no, add)
+	has("a channel", drawnAs(onRoute(received(t), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})),
+		yes, no, ask)
+	has("who is consulted", drawnAs(consulting(received(t))), yes, all[5], ask, add)
+	has("without a rule", drawnAs(planned(t, fiveSteps(), defaults)), yes, no)
+	has("settled", drawnAs(asked(received(t), "何社?", "").stamps(2, tanaka, takada).stamps(3, yamada)))
+	tab := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: consulting(received(t)).Aggregate,
+		Question: s.Process().Asks()}}}, defaults, "ja", s.now)
+	expect.That(t, !strings.Contains(fmt.Sprint(tab.Blocks), "reject_process"), "the tab lets who is consulted reject")
+}
+
+// The Home tab and /ringi list remind whose request it is of the question that waits.
+func TestListsNameTheQuestionThatWaits(t *testing.T) {
+	s := asked(received(t), "何社?", "")
+	list := func() string { return card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}) }
+	expect.Has(t, list(), "❓ 質問に回答してください")
+	s.act(circulation.Answer, 2, requester.ID, saying("2 社です"))
+	expect.That(t, !strings.Contains(list(), "❓"), "%s", list())
+}
+
+// So it is of an agent's action: its card, the message about a question, and the forms.
+func TestAQuestionAboutAnAction(t *testing.T) {
+	c := begunConversation(t)
+	x := c.onRoute(threeStages()...)
+	g := x.Gate.Circulating()
+	st := circulation.Walk(g)
+	hand := st.Owes()[0]
+	act := circulation.Act{Form: circulation.Form, Kind: circulation.Ask, Hand: hand, Principal: hand, Stage: st.Present,
+		At: c.now, Hash: g.AskedSum, Surface: "slack", Text: "なぜ必要ですか"}
+	x.Gate = expect.Value(x.Gate.Acted(act))(t)
+	for _, locale := range language.All {
+		set := tenancy.DefaultSettings()
+		set.Locale = locale
+		m := card.ConversationCopy(c.Conversation, &aggregate.Card{CardType: aggregate.CardQuestion, User: "U1",
+			Subject: aggregate.QuestionSubject(x.Key(), 1)}, set, "", c.now)
+		expect.NoError(t, cardtest.Check(m))
+		expect.That(t, offers(m, "answer_action"), "no button: %s", drawn(m.Attachments[0].Blocks.BlockSet))
+		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "なぜ必要ですか")
+		for _, act := range card.RouteActs {
+			of := card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Stage: 1}
+			expect.NoError(t, cardtest.CheckView(c.Conversation.RouteAct(card.RouteAct{Review: of, Kind: act}, locale)))
+		}
+	}
+}
