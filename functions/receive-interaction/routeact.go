@@ -10,17 +10,10 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 )
-
-// mayAct are the checks before the form of an act along a route opens.
-var mayAct = map[circulation.Kind]decide.Act{
-	circulation.Ask: decide.MayAsk, circulation.Answer: decide.MayAnswer, circulation.Add: decide.MayAdd,
-	circulation.Dissent: decide.MayDissent,
-}
 
 // routeActs adds the buttons that open that form.
 func (h *Handler) routeActs(all map[string]press) map[string]press {
@@ -34,23 +27,13 @@ func (h *Handler) routeActs(all map[string]press) map[string]press {
 }
 
 func (h *Handler) openRouteAct(ctx context.Context, c click, x card.RouteAct) {
-	v := h.check(ctx, c, shownFor(x)(mayAct[x.Kind]))
+	v := h.check(ctx, c, decide.MayAct(x))
 	if x.AsWhom = asWhom(v.Err); x.AsWhom != nil { // the form asks
 		v.Err = nil
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		return card.DialogsOf(v.Subject).RouteAct(x, v.Settings.Locale), nil
 	})
-}
-
-// shownFor makes an act one on what the person saw. An answer is to a question, whatever else has changed.
-func shownFor(x card.RouteAct) func(decide.Act) decide.Act {
-	return func(act decide.Act) decide.Act {
-		if x.Kind == circulation.Answer {
-			return decide.Gate(x.Type, act)
-		}
-		return decide.Shown(x.Type, x.Hash, act)
-	}
 }
 
 // routeAct handles that form. What was typed stays until it is saved: the form says why it isn't.
@@ -62,20 +45,9 @@ func (h *Handler) routeAct(ctx context.Context, p payload) (inbound.Response, er
 	if !ok {
 		return h.malformed(ctx, p)
 	}
-	c, shown := p.click(x.TaskID, x.ID), shownFor(x)
+	c := p.click(x.TaskID, x.ID)
 	c.Stage, c.As = x.Stage, x.As
-	var v verdict
-	switch x.Kind {
-	case circulation.Add:
-		to := decide.Addition{To: x.To, As: x.Role, Reason: x.Text}
-		v = h.spoken(ctx, c, h.maker().Add(ctx, c.Click, to, shown))
-	case circulation.Answer:
-		v = h.decide(ctx, c, shown(decide.Answer(x.Question, x.Text)))
-	case circulation.Dissent:
-		v = h.decide(ctx, c, shown(decide.Dissent(x.Text)))
-	default:
-		v = h.decide(ctx, c, shown(decide.Ask(x.Text)))
-	}
+	v := h.spoken(ctx, c, h.maker().RouteAct(ctx, c.Click, x))
 	if v.Err == nil {
 		h.tell(ctx, c, v)
 		return inbound.OK(), nil

@@ -168,16 +168,16 @@ func testAskedInstead(t *testing.T, w *world) {
 }
 
 func testAskedAs(t *testing.T, w *world) {
-	p := w.along(2, pipelinetest.Desk("経理", 2, webapi.Suzuki, webapi.Mori))
+	p := w.along(2, pipelinetest.Desk("経理", 2, webapi.Suzuki, webapi.Alex))
 	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
-	w.standIn(webapi.Tanaka, webapi.Mori, webapi.Mori, 1)
+	w.standIn(webapi.Tanaka, webapi.Alex, webapi.Alex, 1)
 	form := w.opens(webapi.Tanaka, circulation.Ask, p.ID, "/1")
 	values := reason("何社?")
 	w.stays(w.sendView(webapi.Tanaka, form, values), "どなたの代理")
 	maps.Copy(values, map[string]any{card.AsWhomBlock: map[string]any{card.AsWhomInput: map[string]any{
-		"type": "radio_buttons", "selected_option": map[string]any{"value": webapi.Mori}}}})
+		"type": "radio_buttons", "selected_option": map[string]any{"value": webapi.Alex}}}})
 	w.quiet(w.sendView(webapi.Tanaka, form, values), webapi.Tanaka)
-	expect.Is(t, w.questions()[0].Asked.Principal.User, webapi.Mori)
+	expect.Is(t, w.questions()[0].Asked.Principal.User, webapi.Alex)
 }
 
 func testAdded(t *testing.T, w *world) {
@@ -197,26 +197,26 @@ func testAdded(t *testing.T, w *world) {
 }
 
 func testConsulted(t *testing.T, w *world) {
-	consulted := pipelinetest.Desk("法務", 2, webapi.Alex, webapi.Mori)
+	consulted := pipelinetest.Desk("法務", 2, webapi.Tanaka, webapi.Suzuki)
 	consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionRaised
-	consulted.Over = []circulation.Person{{User: webapi.Tanaka}}
+	consulted.Over = []circulation.Person{{User: webapi.Alex}}
 	p := w.along(1, consulted, pipelinetest.Desk("部長", 1, webapi.Suzuki))
-	w.told(w.post(at(w.click(webapi.Alex, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Alex, "差し戻しも却下もできません")
-	form := w.opens(webapi.Alex, circulation.Dissent, p.ID, "/1")
-	w.stays(w.sendView(webapi.Alex, form, reason(" ")), "異議の理由を 1〜1000 文字")
+	w.told(w.post(at(w.click(webapi.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka,
+		"差し戻しも却下もできません")
+	form := w.opens(webapi.Tanaka, circulation.Dissent, p.ID, "/1")
+	w.stays(w.sendView(webapi.Tanaka, form, reason(" ")), "異議の理由を 1〜1000 文字")
 	for range 2 {
-		w.quiet(w.sendView(webapi.Alex, form, reason("条項が古い")), webapi.Alex)
+		w.quiet(w.sendView(webapi.Tanaka, form, reason("条項が古い")), webapi.Tanaka)
 	}
-	w.stays(w.sendView(webapi.Alex, form, reason("別の理由")), "済んでいます")
-	w.quiet(w.post(at(w.click(webapi.Mori, "approve_process", p.ID), w.Ref.ID+"/1")), webapi.Mori)
+	w.stays(w.sendView(webapi.Tanaka, form, reason("別の理由")), "済んでいます")
+	w.quiet(w.post(at(w.click(webapi.Suzuki, "approve_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki)
 	st := circulation.Walk(w.Load().Process().Circulating())
 	expect.That(t, st.Present == 3 && len(st.Dissents()) == 1 && len(st.Consents()) == 1 && len(st.Stamps()) == 0,
 		"stage %d, %+v", st.Present, w.acts())
-	w.stamps(webapi.Tanaka, p.ID, "/3")
+	w.stamps(webapi.Alex, p.ID, "/3")
+	w.told(w.post(at(w.click(webapi.Suzuki, "dissent_process", p.ID), w.Ref.ID+"/2")), webapi.Suzuki, "扱えない形式")
 	w.stamps(webapi.Suzuki, p.ID, "/2")
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
-	p = w.onRoute(webapi.Suzuki)
-	w.told(w.post(at(w.click(webapi.Suzuki, "dissent_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki, "扱えない形式")
 }
 
 func testAddedBadly(t *testing.T, w *world) {

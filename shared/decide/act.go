@@ -307,6 +307,9 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 		complete(&act)
 	}
 	change, err := a.Act(id, act, by, p, now, append(on, p.On...)...)
+	if no, is := errors.AsType[*circulation.Refusal](err); is {
+		no.Kind = kind
+	}
 	if d := act.Found.Delegation; d != nil {
 		stood(&change, a, id, &act, d.Key)
 	}

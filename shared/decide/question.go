@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
 )
 
 // Ask asks those whose request it is a question at a gate under a rule, at the stage that the person saw. What the same
@@ -43,6 +45,9 @@ func said(kind circulation.Kind, text string, again circulation.Why) Act {
 			done = st.Again(&c, act)
 		})
 		if err == nil && change.Empty() && done != nil && done.Text != aggregate.SeenReason(text) {
+			if err = g.Decided(); err != nil {
+				return change, err
+			}
 			return change, &circulation.Refusal{Why: again, Kind: kind, Stage: done.Stage, People: []circulation.Person{done.Hand}}
 		}
 		return change, err
@@ -95,51 +100,48 @@ func Answer(n int, text string) Act {
 			no.Why, no.Lacks = circulation.WhyFound, circulation.LackOrg
 			return aggregate.Change{}, no
 		}
-		return a.Act(id, act, by, p, now, p.On...)
-	}
-}
-
-// Addition is whom somebody whose turn it is has asked next, for what, and why.
-type Addition struct {
-	To     string // user
-	As     circulation.As
-	Reason string
-}
-
-// Adds makes the act of an addition. to is the account as the gate's organisation has it today, and version which
-// organisation that is; both are empty without one. It returns aggregate.ErrSettings if another one stands for the
-// hand.
-func Adds(x Addition, to circulation.Person, version string) Act {
-	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		switch g := a.GateWith(id); {
-		case !g.Ruled():
-			return aggregate.Change{}, aggregate.ErrNotFound
-		case g.Organised() && by.Org != version:
-			return aggregate.Change{}, aggregate.ErrSettings
+		change, err := a.Act(id, act, by, p, now, p.On...)
+		if refused, is := errors.AsType[*circulation.Refusal](err); is {
+			refused.Kind = circulation.Answer
 		}
-		return along(a, id, circulation.Add, x.Reason, by, p, now, func(act *circulation.Act) {
-			to.Via = task.ViaAdded
-			act.To, act.As, act.Found.Resolved = &to, x.As, to.Via
-		})
+		return change, err
 	}
 }
 
-// MayAdd checks whether somebody may add anybody. Its change is never committed.
-func MayAdd(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	x := Addition{As: circulation.AsConsult, Reason: untyped}
-	return Adds(x, circulation.Person{User: untyped, Person: untyped}, by.Org)(a, id, by, p, now)
+// RouteAct makes an act along a route that needs words, of a form in Slack or on a page. An answer is to a question,
+// whatever else has changed since; the other acts are on what the person saw.
+func (m Maker) RouteAct(ctx context.Context, c Click, x card.RouteAct) Verdict {
+	var act Act
+	switch x.Kind {
+	case circulation.Answer:
+		return m.Decide(ctx, c, Gate(x.Type, Answer(x.Question, x.Text)))
+	case circulation.Ask:
+		act = Ask(x.Text)
+	case circulation.Dissent:
+		act = Dissent(x.Text)
+	default:
+		a, err := m.load(ctx, c.Ref)
+		if err == nil {
+			act, err = m.adds(ctx, a, c.ID, x)
+		}
+		if err != nil {
+			return Verdict{Err: err}
+		}
+	}
+	return m.Decide(ctx, c, Shown(x.Type, x.Hash, act))
 }
 
-// MayAsk and MayDissent are MayReject for a question and an objection, MayAnswer for the question that waits.
-func MayAsk(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	return Ask(untyped)(a, id, by, p, now)
+// MayAct checks whether somebody may make such an act, as MayReject does. Its change is never committed.
+func MayAct(x card.RouteAct) Act {
+	act := map[circulation.Kind]Act{circulation.Ask: Ask(untyped), circulation.Dissent: Dissent(untyped),
+		circulation.Answer: mayAnswer, circulation.Add: mayAdd}[x.Kind]
+	if x.Kind == circulation.Answer {
+		return Gate(x.Type, act)
+	}
+	return Shown(x.Type, x.Hash, act)
 }
 
-func MayDissent(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	return Dissent(untyped)(a, id, by, p, now)
-}
-
-func MayAnswer(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+func mayAnswer(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	st := walked(a.GateWith(id))
 	n := len(st.Questions)
 	if st.Open() == nil {
@@ -148,52 +150,50 @@ func MayAnswer(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now
 	return Answer(n, untyped)(a, id, by, p, now)
 }
 
-// Add makes an addition for a click; shown makes an act one on what the person saw. Before that it asks Slack whether
-// the person is a full member, and the organisation of the day, where the gate has one, who they are.
-func (m Maker) Add(ctx context.Context, c Click, x Addition, shown func(Act) Act) (v Verdict) {
-	for range 3 {
-		a, err := m.load(ctx, c.Ref)
-		if err != nil {
-			return Verdict{Err: err}
-		}
-		add, err := m.adds(ctx, a, c, x)
-		if err != nil {
-			return Verdict{Subject: a, Err: err}
-		}
-		if v = m.Decide(ctx, c, shown(add)); !errors.Is(v.Err, aggregate.ErrSettings) {
-			break
-		}
-	}
-	return v
+func mayAdd(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	x := card.RouteAct{Role: circulation.AsConsult, Text: untyped}
+	return add(x, circulation.Person{User: untyped, Person: untyped}, by.Org)(a, id, by, p, now)
 }
 
-// adds looks up whom an addition adds. Of somebody who can't be added the act says so, if the hand may add at all.
-func (m Maker) adds(ctx context.Context, a Subject, c Click, x Addition) (Act, error) {
-	refuse := func(why circulation.Why) Act {
-		return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-			if _, err := MayAdd(a, id, by, p, now); err != nil {
-				return aggregate.Change{}, err
-			}
-			return aggregate.Change{}, &circulation.Refusal{Why: why, Kind: circulation.Add}
+// add has somebody asked next. to is who it is as the gate's organisation has them today, and version which
+// organisation that is; without one both are empty. It returns aggregate.ErrSettings if another one stands for the
+// hand.
+func add(x card.RouteAct, to circulation.Person, version string) Act {
+	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		switch g := a.GateWith(id); {
+		case !g.Ruled():
+			return aggregate.Change{}, aggregate.ErrNotFound
+		case g.Organised() && by.Org != version:
+			return aggregate.Change{}, aggregate.ErrSettings
 		}
+		return along(a, id, circulation.Add, x.Text, by, p, now, func(act *circulation.Act) {
+			to.Via = task.ViaAdded
+			act.To, act.As, act.Found.Resolved = &to, x.Role, to.Via
+		})
 	}
-	if x.To == "" {
-		return refuse(circulation.WhyNotFull), nil
+}
+
+// adds looks up whom an addition adds: a full member, as Slack says now, and where the gate has an organisation, with a
+// row in it today. Of anybody else the act says so, if the hand may add at all.
+func (m Maker) adds(ctx context.Context, of Subject, gate string, x card.RouteAct) (Act, error) {
+	why := circulation.WhyNotFull
+	full, err := x.To != "", error(nil)
+	if full {
+		full, err = m.full(ctx, of.Origin().Team, x.To)
 	}
-	full, err := m.full(ctx, a.Origin().Team, x.To)
-	if err != nil || !full {
-		return refuse(circulation.WhyNotFull), err
+	if err == nil && full {
+		member, err := m.member(ctx, of, gate, x.To)
+		here := member.Person != ""
+		if member.Organisation != nil {
+			_, here = m.chart(member).Person(member.Person)
+		}
+		if g := of.GateWith(gate); here || err != nil || g == nil || !g.Organised() {
+			return add(x, circulation.Person{User: x.To, Person: member.Person}, member.Version), err
+		}
+		why = circulation.WhyNoRow
 	}
-	member, err := m.member(ctx, a, c.ID, x.To)
-	if err != nil {
-		return nil, err
-	}
-	here := member.Person != ""
-	if member.Organisation != nil {
-		_, here = m.chart(member).Person(member.Person)
-	}
-	if g := a.GateWith(c.ID); g != nil && g.Organised() && !here {
-		return refuse(circulation.WhyNoRow), nil
-	}
-	return Adds(x, circulation.Person{User: x.To, Person: member.Person}, member.Version), nil
+	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		_, err := mayAdd(a, id, by, p, now)
+		return aggregate.Change{}, cmp.Or(err, error(&circulation.Refusal{Why: why, Kind: circulation.Add}))
+	}, err
 }

@@ -23,6 +23,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -68,18 +69,15 @@ type Wanted struct {
 	stage  int    // of a gate under a rule; 0: the page showed none
 	as     string // account of whom the viewer stands in for, if the form asked
 	reason string
-
-	question int    // number of the one that is answered
-	to       string // user who is added, and for what
-	role     circulation.As
+	said   card.RouteAct
 }
 
 func wantedBy(r *http.Request) Wanted {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
 	question, _ := strconv.Atoi(r.PostFormValue("question"))
+	said := card.RouteAct{Question: question, To: r.PostFormValue("to"), Role: circulation.As(r.PostFormValue("role"))}
 	return Wanted{
-		stage: stage, as: r.PostFormValue("as"),
-		question: question, to: r.PostFormValue("to"), role: circulation.As(r.PostFormValue("role")),
+		stage: stage, as: r.PostFormValue("as"), said: said,
 		Offer: aggregate.Offer{Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
 			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash")},
 		reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
@@ -101,8 +99,6 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
 	case aggregate.ActTakeBack:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.TakeBack)}, true
-	case aggregate.ActAsk, aggregate.ActAnswer, aggregate.ActDissent:
-		return x.saying(), true
 	case task.ActRedraft:
 		return decide.Redraft(x.Hash), true
 	case on.Ends:
@@ -177,8 +173,8 @@ func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject,
 		verdict.Err = cmp.Or(refused, verdict.Err)
 		return verdict, nil
 	}
-	if x.Act == aggregate.ActAdd {
-		return c.add(r.Context(), click, x), nil
+	if says(x.Act) {
+		return c.Maker().RouteAct(r.Context(), click, x.routeAct()), nil
 	}
 	b, ok := x.button(on)
 	if !ok {

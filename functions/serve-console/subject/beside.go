@@ -8,30 +8,17 @@ import (
 	"strconv"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/slack/card"
 )
 
-// wordActs are the acts along a route that need words, beside those that end it.
-var wordActs = []aggregate.Act{aggregate.ActAsk, aggregate.ActAnswer, aggregate.ActAdd, aggregate.ActDissent}
+// says reports whether an act along a route needs words, beside those that end it.
+func says(act aggregate.Act) bool { return slices.Contains(card.RouteActs, circulation.Kind(act)) }
 
-// saying returns the button for one of them.
-func (x Wanted) saying() decide.Button {
-	does := map[aggregate.Act]func(string) decide.Act{aggregate.ActAsk: decide.Ask, aggregate.ActDissent: decide.Dissent,
-		aggregate.ActAnswer: func(text string) decide.Act { return decide.Answer(x.question, text) }}[x.Act]
-	act := does(x.reason)
-	if x.Act == aggregate.ActAnswer { // whatever else has changed
-		return decide.Button{Act: decide.Gate(x.Kind, act)}
-	}
-	return decide.Button{Act: decide.Shown(x.Kind, x.Hash, act)}
-}
-
-// add adds whom a form names.
-func (c *Acts) add(ctx context.Context, click decide.Click, x Wanted) decide.Verdict {
-	return c.Maker().Add(ctx, click, decide.Addition{To: x.to, As: x.role, Reason: x.reason},
-		func(act decide.Act) decide.Act { return decide.Shown(x.Kind, x.Hash, act) })
+func (x Wanted) routeAct() card.RouteAct {
+	x.said.Kind, x.said.Type, x.said.Hash, x.said.Text = circulation.Kind(x.Act), x.Kind, x.Hash, x.reason
+	return x.said
 }
 
 // choices are the full members of the workspace whom the viewer may add at a gate: nobody without Slack.

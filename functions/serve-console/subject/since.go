@@ -10,7 +10,7 @@ import (
 
 // Still reports whether what was tried may be tried again: it, or the gate for which it was meant, is offered.
 func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
-	if tried.Act == aggregate.ActDeny || tried.Act == aggregate.ActTakeBack || slices.Contains(wordActs, tried.Act) {
+	if tried.Act == aggregate.ActDeny || tried.Act == aggregate.ActTakeBack || says(tried.Act) {
 		tried.Act = aggregate.ActReject
 	}
 	return slices.Contains(offers, tried)

@@ -202,7 +202,7 @@ const (
 // Refusal says why an act may not be made.
 type Refusal struct {
 	Why     Why
-	Kind    Kind     // of the act
+	Kind    Kind     // of the act, as a decision notes it; never Walk's
 	Stage   int      // number of the stage that is meant: the present one, of WhyNext the one that stamped; 0: none
 	Name    string   // of that stage
 	People  []Person // who owes the present stage, who stamped, or, of WhyWhom, for whom the hand may act

@@ -226,7 +226,7 @@ func Admit(g Gate, st State, act Act) error {
 
 // take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
 func (st *State) take(g *Gate, act *Act) *Refusal {
-	r, refused := g.Route, &Refusal{Kind: act.Kind, Stage: st.Present, People: st.Owes(), Home: g.Home}
+	r, refused := g.Route, &Refusal{Stage: st.Present, People: st.Owes(), Home: g.Home}
 	if s := st.CurrentStage(); s != nil {
 		refused.Name = s.Name
 	}
