@@ -76,6 +76,7 @@ type Handler struct {
 type plan struct {
 	steps   []task.Step
 	remarks string
+	misfits []task.Misfit // why steps that one of the askers wrote can't be asked about
 }
 
 // Handle asks the model to plan steps with the tools that the tenant allows.
@@ -101,8 +102,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return err
 		},
 		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (plan, model.Usage, error) {
+			if p, before := a.Unchecked(); p != nil {
+				return h.edited(a, before, p.Steps, permissions, s)
+			}
 			if p := a.RepeatedSteps(); p != nil {
-				return plan{p.Steps, p.Remarks}, model.Usage{}, nil
+				return plan{steps: p.Steps, remarks: p.Remarks}, model.Usage{}, nil
 			}
 			if m := a.Matter(); m != nil {
 				return h.decision(m, a.Language(s.Locale))
@@ -110,7 +114,10 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return h.make(ctx, s, a, allowed, forbidden, permissions)
 		},
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-			if under == nil {
+			switch {
+			case len(made.misfits) > 0:
+				return a.RefuseEdit(run, made.misfits, now)
+			case under == nil:
 				return a.FinishProcess(run, made.steps, made.remarks, s, now)
 			}
 			return under.finish(a, run, made, permissions, s, now)
@@ -186,7 +193,7 @@ func (h *Handler) make(
 		Tools:     tools, Forbidden: forbidden,
 		Requester: a.Head.Requester, Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run,
 		Fits: func(steps []task.Step, remarks string) bool {
-			return card.StepsFit(marked(steps, permissions), remarks)
+			return card.StepsFit(tool.Marked(steps, permissions), remarks)
 		},
 	}
 	for _, p := range a.Processes {
@@ -195,20 +202,24 @@ func (h *Handler) make(
 		}
 	}
 	steps, remarks, usage, err := model.Plan(ctx, g, input)
-	return plan{marked(steps, permissions), remarks}, usage, err
+	return plan{steps: tool.Marked(steps, permissions), remarks: remarks}, usage, err
 }
 
-// marked returns steps with the marks of the tools that write. A model neither sees nor writes marks.
-func marked(steps []task.Step, permissions []tenancy.ToolPermission) []task.Step {
-	steps = slices.Clone(steps)
-	for i, s := range steps {
-		for _, p := range permissions {
-			if p.ToolName == s.Tool && s.Access == aggregate.Write {
-				steps[i].Mark = p.Mark
-			}
-		}
+// edited returns steps that one of the askers wrote in place of others, as planning would have them, or why it would
+// not.
+func (h *Handler) edited(a *task.Aggregate, before, written []task.Step, permissions []tenancy.ToolPermission,
+	s tenancy.Settings) (plan, model.Usage, error) {
+	tools, err := h.Tools()
+	if err != nil {
+		return plan{}, model.Usage{}, err
 	}
-	return steps
+	by := tool.PlannedBy(tools, a, written, permissions, s.MCPServers)
+	steps, misfits := by.Edited(a.Language(s.Locale), before, written)
+	steps = tool.Marked(steps, permissions)
+	if len(misfits) == 0 && !card.StepsFit(steps, "") {
+		misfits = []task.Misfit{{Field: -1, Why: task.MisfitTooLong}}
+	}
+	return plan{steps: steps, misfits: misfits}, model.Usage{}, nil
 }
 
 // allowed returns the catalog without the tools that the tenant forbids, and with the MCP tools that an administrator

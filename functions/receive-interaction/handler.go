@@ -253,6 +253,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	case card.AskAgain:
 		h.askAgain(ctx, c)
 		return inbound.OK(), nil
+	case card.Withdraw:
+		h.askWithdraw(ctx, c)
+		return inbound.OK(), nil
 	}
 	b, ok := decide.Buttons()[a.ActionID]
 	if a.ActionID == card.Redraft {
@@ -272,6 +275,7 @@ type press func(ctx context.Context, c click, kind aggregate.CardType, hash stri
 func (h *Handler) presses() map[string]press {
 	return h.routeActs(map[string]press{
 		"approve": h.approve, "reject": h.ask, "review": h.review, "route": h.route, takesBack: h.takeBack,
+		"edit": h.openEdit,
 	})
 }
 
@@ -329,6 +333,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.pick(ctx, p)
 	case card.ProposalCallback:
 		return h.propose(ctx, p)
+	case card.EditCallback:
+		return h.edited(ctx, p)
 	case card.CloseConversationCallback:
 		return h.closeConversation(ctx, p)
 	}

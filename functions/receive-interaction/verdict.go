@@ -272,10 +272,7 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	if _, is := v.Subject.(*conversation.Aggregate); is {
 		c.thread = thread
 	}
-	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		at := card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}
-		return card.DialogsOf(v.Subject).Ending(at, "", v.Settings), nil
-	})
+	h.askEnding(ctx, c, v)
 	return inbound.OK(), nil
 }
 

@@ -184,8 +184,9 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 				Others: max(0, len(users)-mostCopies)})
 		}
 	}
-	if c := k.Outcome(d.a, d.Now()); c != nil {
+	for c := k.Outcome(d.a, d.Now()); c != nil; c = k.Outcome(d.a, d.Now()) {
 		rows = append(rows, c)
+		d.a.Add(c)
 	}
 	if len(rows) == 0 {
 		return nil

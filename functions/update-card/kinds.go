@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/decide"
@@ -97,12 +98,15 @@ const outcomeWithin = 24 * time.Hour
 // outcome is the subject of the message that says how a task ended.
 const outcome = "OUTCOME"
 
-// Outcome tells the requester that a task ended, unless they ended it themselves, or that what they had drafted anew
-// was declined. Who asked in direct messages sees the card anyway.
+// Outcome tells an asker that something was given back to them, and the requester that a task ended, unless they ended
+// it themselves, or that what they had drafted anew was declined. Who asked in direct messages sees the card anyway.
 func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	t := a.(*task.Aggregate)
 	if x := declined(t); x != "" && len(t.CopiesOf(x)) == 0 && t.Request.ChannelType != "im" {
 		return &aggregate.Card{CardType: task.CardOutcome, Subject: x, User: t.Head.Requester}
+	}
+	if c := returned(t); c != nil {
+		return c
 	}
 	e, to := t.Head.Ended, t.Head.Requester
 	if e == nil || now.Sub(e.At) >= outcomeWithin || t.Task == nil || len(t.CopiesOf(outcome)) > 0 {
@@ -112,6 +116,28 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 		return nil
 	}
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
+}
+
+// returned tells an asker who has not been told that a version was given back to them, or that their edit was not taken.
+func returned(t *task.Aggregate) *aggregate.Card {
+	row := t.Returned()
+	if row == nil {
+		return nil
+	}
+	id, subject := row.Asks().ID, card.Returned(t, row)
+	unfit := len(t.MisfitsOf(id)) > 0
+	if !unfit && t.Request.ChannelType == "im" {
+		return nil
+	}
+	for _, p := range t.ReturnedTo(id) {
+		if unfit && p.User != t.Process().EditedBy {
+			continue
+		}
+		if !slices.ContainsFunc(t.CopiesOf(subject), func(c *aggregate.Card) bool { return c.User == p.User }) {
+			return &aggregate.Card{CardType: task.CardOutcome, Subject: subject, User: p.User}
+		}
+	}
+	return nil
 }
 
 // declined is the subject of the message that says that the first layer declined a corrected request; "" if it didn't.
@@ -127,7 +153,8 @@ func (taskCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
 	t := a.(*task.Aggregate)
-	if c.CardType == task.CardOutcome && c.Subject != declined(t) && (t.Head.Ended == nil || c.Subject != outcome) {
+	if c.CardType == task.CardOutcome && !strings.HasPrefix(c.Subject, card.ReturnedCopy) &&
+		c.Subject != declined(t) && (t.Head.Ended == nil || c.Subject != outcome) {
 		return card.Message{}, false
 	}
 	s.Locale = t.Language(s.Locale)

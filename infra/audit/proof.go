@@ -48,6 +48,7 @@ type stamped struct {
 	Text    string  `json:"text"`
 	Team    string  `json:"team,omitempty"`      // the team of a contest that drafted it
 	Picked  string  `json:"picked_by,omitempty"` // who chose it over another team's draft
+	Edited  string  `json:"edited_by,omitempty"` // the asker who wrote it, after it was given back
 	Gate    *walked `json:"gate,omitempty"`      // of steps under a rule
 }
 
@@ -172,6 +173,20 @@ func (p *executed) stamp(what, action string, s stamped) {
 		"the %s is said to be version %d, its entry says %d", what, s.Version, e.details.number())
 	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
 	p.picked(what, s, e)
+	p.edited(what, strings.TrimSuffix(action, "approved")+"edited", s)
+}
+
+// edited compares which of the askers wrote a version.
+func (p *executed) edited(what, action string, s stamped) {
+	var by entry
+	for _, by = range p.all(action, s.ID) {
+		p.wrongIf(by.details.Hash != aggregate.HashOf(s.Text) || by.details.number() != s.Version,
+			"the %s is not what was edited: the entry's hash is %s", what, by.details.Hash)
+	}
+	p.wrongIf(by.ActorID != s.Edited, "the %s is said to be edited by %q, its entry says %q", what, s.Edited, by.ActorID)
+	if by.ActorID != "" {
+		p.say("  edited by %s at %s, who asked for it", by.ActorID, by.Timestamp)
+	}
 }
 
 // picked compares which team drafted a version, and who picked it over another team's.

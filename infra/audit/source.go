@@ -185,7 +185,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	p := &Proof{
 		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status), Number: e.Number,
 		Document: e.Document,
-		Steps:    stamped{ID: process.ID, Version: process.Version, Text: string(steps)},
+		Steps:    stamped{ID: process.ID, Version: process.Version, Text: string(steps), Edited: process.EditedBy},
 		Writes:   []writeCall{},
 	}
 	p.Steps.Gate = walkOf(&process.Gate, a.AskedText(process))
@@ -199,7 +199,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	}
 	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {
 		x := a.Prompts[at]
-		p.Policy = stamped{ID: x.ID, Version: x.Version, Text: x.Content, Picked: x.Author}
+		p.Policy = stamped{ID: x.ID, Version: x.Version, Text: x.Content, Picked: x.Author, Edited: x.EditedBy}
 		if x.Entry != nil {
 			p.Policy.Team = x.Entry.TeamName
 		}

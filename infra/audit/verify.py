@@ -619,6 +619,17 @@ class Execution(Claims):
             self.found.append("the %s is said to be version %s, its entry says %s" % (what, stamped["version"], d.get("version")))
         self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]), by(entries[0])))
         self.picked(what, stamped, d)
+        self.edited(what, action.removesuffix("approved") + "edited", stamped)
+
+    def edited(self, what, action, stamped):
+        editor, by = stamped.get("edited_by") or "", {}
+        for by in self.of(action, stamped["id"]):
+            if (by["details"].get("hash"), by["details"].get("version")) != (sha256(stamped["text"]), stamped["version"]):
+                self.found.append("the %s is not what was edited" % what)
+        if (by.get("actor_id") or "") != editor:
+            self.found.append("the %s is said to be edited by another person than its entry says" % what)
+        elif editor:
+            self.said.append("  edited by %s at %s, who asked for it" % (editor, by.get("timestamp")))
 
     def picked(self, what, stamped, approved):
         team, picker, by = stamped.get("team") or "", stamped.get("picked_by") or "", {}
@@ -1134,7 +1145,7 @@ class Walk:
 
     def by_settings(self, act):
         """Whether an act is none that a gate without a rule has."""
-        kinds = ("stamp", "take_back", "send_back", "stand")
+        kinds = ("stamp", "take_back", "send_back", "give_back", "stand")
         return "unknown" if self.stages[act["stage"] - 1]["mode"] == "settings" and act["kind"] not in kinds else None
 
     def filed(self, act):
@@ -1144,10 +1155,10 @@ class Walk:
         return whole and (not files or act["kind"] == "stamp" and len(files) <= MOST_FILES)
 
     def lets_askers(self, act):
-        """Whether a stage lets an asker act: by the settings they may send back, and stamp if these allow it."""
+        """Whether a stage lets an asker act: by the settings they may send or give back, and stamp if these let them."""
         allowed = (act.get("found") or {}).get("allowed") or {}
         if self.stages[act["stage"] - 1]["mode"] == "settings":
-            return act["kind"] == "send_back" or bool(allowed.get("self"))
+            return act["kind"] in ("send_back", "give_back") or bool(allowed.get("self"))
         return act["kind"] == "answer" or self.objects(act)
 
     def objects(self, act):

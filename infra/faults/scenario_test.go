@@ -23,6 +23,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 // scenario is what people do, whatever happens to the processes.
@@ -257,7 +258,9 @@ func (d *scenarioRun) untilEnded() {
 // told reports whether the requester of an ended task was told, and everybody else who has a copy of a card.
 func told(a *task.Aggregate) bool {
 	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && a.Request.ChannelType != "im"
-	if concerns && !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool { return c.CardType == task.CardOutcome }) {
+	if concerns && !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool {
+		return c.CardType == task.CardOutcome && !strings.HasPrefix(c.Subject, card.ReturnedCopy)
+	}) {
 		return false
 	}
 	return !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool {

@@ -205,6 +205,14 @@ func once(reason string, act Act) Act {
 	}
 }
 
+// GiveBack gives a policy or steps back to whoever asked, as Reject sends them back.
+func GiveBack(reason string) Act {
+	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		return along(a, id, circulation.GiveBack, reason, by, p, now)
+	})
+}
+
 // MayReject checks whether a rejection would be accepted before the person gives a reason. Its change is never
 // committed. It uses a reason that nobody can type, so it also refuses a person who has already rejected the gate.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
@@ -389,8 +397,11 @@ func takingBack(g *aggregate.Gate, by aggregate.Actor) (circulation.Act, *circul
 // saw.
 func Rejects(r card.Rejected) Act {
 	act := Reject(r.Reason)
-	if r.Kind == circulation.Deny {
+	switch r.Kind {
+	case circulation.Deny:
 		act = Deny(r.Reason)
+	case circulation.GiveBack:
+		act = GiveBack(r.Reason)
 	}
 	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {

@@ -309,6 +309,9 @@ func leaves(t *teller, several bool) (all []Argument) {
 			path = append(path, part{name: name})
 		}
 		all, own.gone[t.look.party] = own.rest(path, v), true
+		if user, is := v.(string); is && t.step.Tool == toolMessage && userForm.Get().MatchString(user) {
+			all[0].Value = []Piece{{Person, user}}
+		}
 	}
 	for i, row := range t.rows() {
 		own.gone[t.listOf()] = true

@@ -116,7 +116,7 @@ func repeated(text string) string {
 	return text[:min(len(text), maxRepeated)]
 }
 
-// maxRepeated is how many bytes of a bad answer are quoted back to the model; steps have at most MaxStepsBytes.
+// maxRepeated is how many bytes of a bad answer are quoted back to the model; steps have at most task.MaxStepsBytes.
 const maxRepeated = 256 << 10
 
 // judge returns what is wrong with an answer, none if it is usable, and an *Error if the model refused.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/words/legible"
 )
@@ -247,13 +248,11 @@ func (h *Hearing) End(err error) error {
 const (
 	MaxTitle       = 150
 	MaxDescription = 3000
-	MaxPolicy      = 8000 // characters as Slack counts them, because a card shows the whole policy
+	MaxPolicy      = task.MaxPolicy
 	MaxSummary     = 2000
 	MaxRemarks     = 2000
 	// MaxStepText is the limit of a step's description and of its expected output.
 	MaxStepText = 1000
-	// MaxStepsBytes is the limit of all steps as JSON; an item in DynamoDB holds 400 KB.
-	MaxStepsBytes = 200_000
 )
 
 // line joins a text into one line: each run of spaces and line ends becomes one space.

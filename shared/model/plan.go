@@ -190,11 +190,9 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 		steps = append(steps, s)
 		before[s.StepID] = s.Tool
 	}
-	if b, err := json.Marshal(steps); err != nil {
-		problems = append(problems, err.Error())
-	} else if len(b) > MaxStepsBytes {
-		problems = append(problems, fmt.Sprintf("%s: the steps are %d bytes, the limit is %d", tooLong, len(b),
-			MaxStepsBytes))
+	if n := task.StepsBytes(steps); n > task.MaxStepsBytes {
+		problems = append(problems, fmt.Sprintf("%s: the steps are %d bytes, the limit is %d", tooLong, n,
+			task.MaxStepsBytes))
 	}
 	return steps, remarks, nil, problems
 }
@@ -228,18 +226,17 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if !known {
 		return s, append(problems, fmt.Sprintf("%s.tool: there is no tool %.100q", at, d.Tool))
 	}
-	s.Access, s.ToolVersion = spec.Access, spec.Version()
-	if spec.Pin != nil {
-		s.ToolTitle = spec.Pin.Title
-	}
 	args, err := tool.Parse(aggregate.JSON(d.ToolInput))
 	if err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
-	if s.ToolInput, err = args.JSON(); err != nil {
+	by := tool.Planning{Tools: in.Tools, Seen: in.Policy, Requester: in.Requester}
+	if in.Unstamped {
+		by.Seen = in.Request
+	}
+	if s, err = by.Step(s, spec, args, before); err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
-	s.LeftOut, s.Declared = tool.LeftOut(spec, args), tool.Declared(spec, args)
 	earlier := func(id string) (string, bool) { name, ok := before[id]; return name, ok }
 	if err := in.Tools.CheckPlanned(d.Tool, args, earlier); err != nil {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
@@ -249,23 +246,7 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 			fmt.Sprintf("%s.toolInput: department %.100q stands neither in the policy nor in the request: what they ask for "+
 				"and the constraint leaves out is missing, nothing else takes its place", at, department))
 	}
-	seen := in.Policy
-	if in.Unstamped {
-		seen = in.Request
-	}
-	s.Unnamed = tool.Unseen(spec, args, seen, in.Requester) || passesOn(spec, args, before)
-	s.RequiresHumanCheck = s.RequiresHumanCheck || s.Unnamed
 	return s, problems
-}
-
-// passesOn reports whether a call would give an MCP server a value that another vendor's tool
-// returned. Reads count as well as writes, since their arguments reach the server too.
-func passesOn(s tool.Spec, args tool.Arguments, before map[string]string) bool {
-	to, _, foreign := tenancy.ServerTool(s.Name)
-	return foreign && slices.ContainsFunc(args.Refs(), func(r tool.Ref) bool {
-		from, _, _ := tenancy.ServerTool(before[r.Path.StepID])
-		return from != to
-	})
 }
 
 // Enclosed is what a request forwards and attaches: material, in the words of others.

@@ -58,6 +58,9 @@ func ways() map[task.Status][]task.Decision {
 	return map[task.Status][]task.Decision{
 		task.StatusDrafting: {extract, begin},
 		task.StatusWaits:    {extract, begin, finish},
+		task.StatusReturned: {extract, begin, finish, func(a agg) (aggregate.Change, error) {
+			return decide.GiveBack("直して")(a, a.Prompt().ID, by, policy, now)
+		}},
 		task.StatusNotDrafted: {func(a agg) (aggregate.Change, error) {
 			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", now)
 		}},

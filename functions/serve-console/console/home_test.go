@@ -17,6 +17,7 @@ import (
 	"ringi/functions/serve-console/web"
 	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -220,6 +221,15 @@ func standing(w *consoletest.World) map[task.Status]string {
 	return ids
 }
 
+// giveBack gives the steps that wait back to whoever asked.
+func giveBack(w *consoletest.World, user string) {
+	w.T.Helper()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: w.By.Team, Member: true}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return decide.GiveBack("部長ではなく、課長に送ってください")(a, a.Process().ID, by, w.AnyMember(), w.Now())
+	})
+}
+
 // comes brings a new task to a status.
 func comes(w *consoletest.World, to task.Status) {
 	w.T.Helper()
@@ -237,6 +247,9 @@ func comes(w *consoletest.World, to task.Status) {
 		})
 	case task.StatusCancelled:
 		w.Cancel()
+	case task.StatusReturned:
+		w.AskForSteps(consoletest.Message(1, "営業部の勤怠をお送りします。"))
+		giveBack(w, webapi.Suzuki)
 	case task.StatusExpired:
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.Expire(w.Now().Add(1000 * time.Hour)) })
 	case task.StatusRunning, task.StatusDone, task.StatusFailed, task.StatusToRetry:

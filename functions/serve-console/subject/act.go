@@ -91,10 +91,13 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
-	case aggregate.ActReject, aggregate.ActDeny:
+	case aggregate.ActReject, aggregate.ActDeny, aggregate.ActGiveBack:
 		no := decide.Reject
-		if x.Act == aggregate.ActDeny {
+		switch x.Act {
+		case aggregate.ActDeny:
 			no = decide.Deny
+		case aggregate.ActGiveBack:
+			no = decide.GiveBack
 		}
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
 	case aggregate.ActTakeBack:
@@ -269,6 +272,7 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 	for _, o := range offers {
 		gate := o.Act == aggregate.ActApprove || o.Act == aggregate.ActReject
 		switch {
+		case o.Act == task.ActEdit: // it has a page of its own
 		case gate && t != nil:
 			out = append(out, x.along(t, o, whole)...)
 		case o.Act != aggregate.ActApprove || whole:
@@ -298,8 +302,14 @@ func (x Asking) button(o aggregate.Offer) Button {
 		About: words.In("act_about", o.Act), Class: "button-danger"}
 	if o.Act == aggregate.ActReject {
 		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
-		if of, is := x.Of.(*task.Aggregate); is && of.Follows(o.ID) == task.FollowsForm {
+		a, is := x.Of.(*task.Aggregate)
+		switch {
+		case is && a.Follows(o.ID) == task.FollowsForm:
 			b.Hint = words.Say("form_hint")
+		case is && a.MayGiveBack(o.ID):
+			for _, way := range card.RejectionBySettings(x.Viewer.Locale).Ways {
+				b.Ways = append(b.Ways, wayOf(way))
+			}
 		}
 	}
 	switch o.Act {

@@ -224,13 +224,20 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 	b.Label = x.Words.In("act", o.Act)
 	b.Reason, b.Hint = x.Words.Say("reason"), t.words.Say("reason_hint")
 	for _, way := range form.Ways {
-		is := Button{Offer: aggregate.Offer{Act: aggregate.ActReject}, Label: way.Text, About: way.About}
+		is := wayOf(way)
 		if way.Kind == circulation.Deny {
-			is.Act, is.Class, is.Confirm = aggregate.ActDeny, "button-danger", t.words.Say("confirm_deny")
+			is.Class, is.Confirm = "button-danger", t.words.Say("confirm_deny")
 		}
 		b.Ways = append(b.Ways, is)
 	}
 	return b
+}
+
+// wayOf returns the button by which a reason is sent for what comes of it.
+func wayOf(way card.Way) Button {
+	act := map[circulation.Kind]aggregate.Act{circulation.SendBack: aggregate.ActReject,
+		circulation.Deny: aggregate.ActDeny, circulation.GiveBack: aggregate.ActGiveBack}[way.Kind]
+	return Button{Offer: aggregate.Offer{Act: act}, Label: way.Text, About: way.About}
 }
 
 // became names what the viewer's act came to: what an act on a gate under a rule leaves, else the act.

@@ -80,6 +80,13 @@ func (t History) News() bool {
 // doing says what Ringi does now; "" where it waits, and once something came of the request.
 func (t History) doing(locale string) string {
 	words := web.TextsOf("task", locale)
+	if t.Status == task.StatusReturned {
+		why := ""
+		for _, v := range slices.Concat(t.Policies[:min(1, len(t.Policies))], t.Plans[:min(1, len(t.Plans))]) {
+			why = v.Reason // of the steps, once there are any
+		}
+		return words.In("doing", "returned", "why", why)
+	}
 	if t.Gate != nil || t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() || t.Ending+t.Parked != "" {
 		return ""
 	}

@@ -54,6 +54,8 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
+		web.ForMembers("GET /console/tasks/{id}/edit/{gate}", web.Of(c.taskOf, c.showEdit)),
+		web.ForMembers("POST /console/tasks/{id}/edit/{gate}", web.Of(c.taskOf, c.saveEdit)),
 		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
 		web.ForMembers("GET /console/tasks/{id}/sent/{use}", web.Of(c.taskOf, c.showSent)),
 		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.load, c.showOtherDraft)),
@@ -188,6 +190,7 @@ type taskPage struct {
 	RunHere bool             // it runs on this machine
 	Since   subject.Since
 	Turn    string // what only the viewer can do, as the request is their own
+	Edit    string // address of the form in which the viewer edits what was given back to them
 	Anew    string // the request's text, once only another request helps
 	Problem string // why the viewer's act was refused
 	Typed   string // the reason that the viewer typed for the act
@@ -224,6 +227,10 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	if p.Prompts = mayReadPrompts(v, t.task); p.Gate != nil && v.User == t.task.Head.Requester {
 		p.Turn = card.Turn(v.Locale, t.task.Head.Glance, card.OneLine)
+	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
+	if row := t.task.Returned(); row != nil && t.task.AsksFor(row.Asks().ID, by, t.settings.Policy(v.Team)) == nil {
+		p.Edit = p.Path + "/edit/" + row.Asks().ID
 	}
 	p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run)
 	p.RunHere = p.RunAt == "" && c.Machine != ""

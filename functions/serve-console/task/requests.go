@@ -133,7 +133,8 @@ func called(s task.Status, why aggregate.Reason) task.Status {
 }
 
 var marks = map[task.Status]string{
-	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusNotDrafted: "⚠️", task.StatusRunning: "🔵",
+	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusReturned: "↩️", task.StatusNotDrafted: "⚠️",
+	task.StatusRunning: "🔵",
 	task.StatusToRetry: "⚠️", task.StatusFailed: "❌", task.StatusDone: "✅", task.StatusCancelled: "⬜",
 	denied: "❌", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
 }
@@ -145,6 +146,8 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 	switch {
 	case x.Stands == task.StatusWaits:
 		return words.In("waits_for", string(x.WaitsFor), "who", asks(v, x, surface, person, s))
+	case x.Stands == task.StatusReturned:
+		return words.Say("returned", "why", card.OneLine(g.Detail))
 	case x.Stands == task.StatusDrafting && g.Back > 0:
 		return words.Say("sent_back", "why", card.OneLine(g.Detail), "n", g.Back+1)
 	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "":

@@ -208,6 +208,9 @@ const notDrafted aggregate.GateStatus = "not_drafted"
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
+	if g.GivenBack() {
+		v.Status = aggregate.StatusReturned
+	}
 	switch generating := v.Status == aggregate.Generating; {
 	case generating && a.Head.Ended != nil: // it stopped with its task
 		v.Status = aggregate.Cancelled

@@ -67,6 +67,13 @@ func (r *Request) RejectUntilTaken(user, key, action, reason string, then circul
 	if then != "" {
 		filled[card.ThenBlock] = string(then)
 	}
+	r.FillUntilTaken(user, key, action, filled)
+}
+
+// FillUntilTaken presses a button that opens a form, and sends that with these values in its fields, until the card no
+// longer shows the button. Other fields keep what they show.
+func (r *Request) FillUntilTaken(user, key, action string, filled map[string]any) {
+	r.T.Helper()
 	r.untilTaken(key, action, func(ts string) {
 		if r.S.Sandbox.Click(user, r.Channel, ts, action) != nil {
 			return

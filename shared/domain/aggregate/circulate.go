@@ -113,6 +113,11 @@ func (g *Gate) OnRoute(user string) bool {
 		})
 }
 
+// GivenBack reports whether the gate ended with its being given back to whoever asked.
+func (g *Gate) GivenBack() bool {
+	return g.Status == Rejected && len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Kind == circulation.GiveBack
+}
+
 // Person returns somebody as the gate's route knows them, or else by their account alone.
 func (g *Gate) Person(user string) circulation.Person {
 	bare := circulation.Person{User: user}

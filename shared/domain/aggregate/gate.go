@@ -67,13 +67,20 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
+// StatusReturned is the status in ErrDecided of what was given back to whoever asked.
+const StatusReturned = "returned"
+
 // Decided returns ErrDecided if the gate was approved or rejected, else nil.
 func (g *Gate) Decided() error {
 	switch {
 	case g.Status == Approved && g.ApprovedAt != nil:
 		return ErrDecided{Status: string(g.Status), By: g.ApprovedBy, At: *g.ApprovedAt}
 	case g.Status == Rejected && g.RejectedAt != nil:
-		return ErrDecided{Status: string(g.Status), By: g.RejectedBy, At: *g.RejectedAt}
+		status := string(g.Status)
+		if g.GivenBack() {
+			status = StatusReturned
+		}
+		return ErrDecided{Status: status, By: g.RejectedBy, At: *g.RejectedAt}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ const (
 	Dissent  Kind = "dissent"
 )
 
-// Kinds are all kinds of acts. Without a rule only the first three are made.
+// Kinds are all kinds of acts. Without a rule only the first four are made.
 var Kinds = []Kind{Stamp, TakeBack, SendBack, GiveBack, Deny, Stand, Ask, Answer, Add, Dissent}
 
 // Act is one thing that somebody did on a gate.

@@ -34,11 +34,11 @@ func (st *State) common(g *Gate, act *Act) Why {
 	return ""
 }
 
-// letsAskers reports whether a stage lets one of the askers act. By the settings they may always send back, and stamp
-// if these allow it; else see objects.
+// letsAskers reports whether a stage lets one of the askers act. By the settings they may always send or give back, and
+// stamp if these allow it; else see objects.
 func (st *State) letsAskers(act *Act) bool {
 	if a := act.Found.Allowed; st.Stages[act.Stage-1].Mode == ModeSettings {
-		return act.Kind == SendBack || a != nil && a.Self
+		return act.Kind == SendBack || act.Kind == GiveBack || a != nil && a.Self
 	}
 	return act.Kind == Answer || st.objects(act)
 }
@@ -89,7 +89,7 @@ func (st *State) own(g *Gate, act *Act) Why {
 	case Stand:
 		return st.stand(g, s, act)
 	}
-	if s.Mode == ModeSettings && act.Kind != Stamp && act.Kind != SendBack {
+	if s.Mode == ModeSettings && act.Kind != Stamp && act.Kind != SendBack && act.Kind != GiveBack {
 		return WhyUnknown
 	}
 	if act.Kind == Answer {

@@ -16,7 +16,8 @@
 //
 // A stage asks named people, members of a channel, or whom the settings allow when they act. A gate without a rule has
 // one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more, and more
-// acts than stamp, take back and send back. A stage of people may be cut into parts, each with stamps of its own.
+// acts than stamp, take back, send back and give back. A stage of people may be cut into parts, each with stamps of its
+// own.
 //
 // What is only known outside (a delegation, Slack's word on a channel, an administrator's row) the decision looks up
 // and writes into the act as Found. Walk asks that it is there and fits, never whether it still holds. So a gate can be

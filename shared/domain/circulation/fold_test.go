@@ -66,7 +66,8 @@ func everyAct() (acts []circulation.Act) {
 	}
 	for stage := 1; stage <= 2; stage++ {
 		for _, hand := range []string{"A", "B", "C", "D", "Q"} {
-			acts = append(acts, allowed(stamp, hand, stage == 1), allowed(sendBack, hand, false), allowed(deny, hand, true))
+			acts = append(acts, allowed(stamp, hand, stage == 1), allowed(sendBack, hand, false),
+				allowed(giveBack, hand, false), allowed(deny, hand, true))
 			for _, kind := range []circulation.Kind{stamp, back, sendBack, giveBack, deny, dissent} {
 				acts = append(acts, inChannel(kind, hand, stage))
 				for _, principal := range []string{"A", "B", "C", "Q"} {

@@ -27,7 +27,7 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	if s := o.stage(act.Stage); s.Mode == circulation.ModeSettings && act.Kind != circulation.Stand && act.Kind != back {
 		by := act.Found.Allowed
 		return by != nil && len(act.Attached) == 0 && by.As != "" && own && act.Stage == present &&
-			(act.Kind == sendBack || act.Kind == stamp && (by.Self || !asks(hand)))
+			(act.Kind == sendBack || act.Kind == giveBack || act.Kind == stamp && (by.Self || !asks(hand)))
 	}
 	switch {
 	case act.Kind == circulation.Answer:

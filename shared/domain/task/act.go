@@ -11,7 +11,8 @@ import (
 // Act does on the gate with this id what its hand does along its route; at, form and surface it adds itself. The stamp
 // that settles a process also creates its execution; a step then runs with exactly the arguments that its gate showed.
 // Of a policy or a process that is sent back another version is made, unless max_versions are used up: then the task is
-// cancelled, as by what is denied and by a step that is sent back. Completed steps are not undone.
+// cancelled, as by what is denied and by a step that is sent back. Completed steps are not undone. What is given back
+// waits for one of its askers: see Edit.
 //
 // by is the hand, whose delegation, row of the organisation and place in a channel, or right to put in a successor, the
 // caller has looked up: on are the rows on which that depends.
@@ -38,7 +39,8 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, denied
 	case refused != nil:
 		return aggregate.Change{}, refused
-	case act.Kind == circulation.GiveBack, act.Kind == circulation.SendBack && g.Ruled() && !versioned:
+	case act.Kind == circulation.GiveBack && !a.MayGiveBack(id),
+		act.Kind == circulation.SendBack && g.Ruled() && !versioned:
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
 	case act.Gives() && a.sum(row) != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
@@ -192,6 +194,7 @@ const (
 	ActRetryExecution  aggregate.Act = "retry_execution"
 	ActCancelExecution aggregate.Act = "cancel_execution"
 	ActCancelTask      aggregate.Act = "cancel_task"
+	ActEdit            aggregate.Act = "edit" // what was given back
 )
 
 // Offers returns what people may do on the task in its current state. Cards offer the same, except cancelling a task,
@@ -207,6 +210,10 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 			gate.Act = act
 			out = append(out, gate)
 		}
+	}
+	if row := a.Returned(); row != nil {
+		q := row.Asks()
+		out = append(out, aggregate.Offer{Act: ActEdit, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
 	}
 	if row := a.Choosing(); row != nil {
 		if !row.GateOver {

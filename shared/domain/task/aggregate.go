@@ -7,8 +7,9 @@
 //
 // A version begins with what asks for it: the first policy in the commit that makes the task's row, the first steps in
 // that of the policy's stamp. After a rejection the next version begins with the reasons, until max_versions; a version
-// that followed none of the reasons doesn't count. Expiry is a decision like any other, which the sweeper makes; until
-// it commits, a click counts.
+// that followed none of the reasons doesn't count. What is given back rests until one of its askers makes the next
+// version of it, or withdraws the request: no run, no model and no time does. Expiry is a decision like any other,
+// which the sweeper makes; until it commits, a click counts.
 //
 // Before a call a step is claimed: execution running, own run, time left, tool allowed, and the stored steps with the
 // hash that was stamped. The claim has an invocation and a lease, and it is where a call begins. The result commits on
@@ -328,7 +329,7 @@ func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 // WithStatus returns the index partition of what is listed as s. A request that rests without a task and waits is among
 // those that are drafted, since its listing stays as it is when a run takes it up.
 func WithStatus(tenant string, s Status) string {
-	if s == StatusWaits {
+	if s == StatusWaits || s == StatusReturned {
 		s = StatusDrafting
 	}
 	return AllOf(tenant) + "#" + string(s)

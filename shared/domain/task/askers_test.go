@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -109,6 +110,10 @@ func (w *world) click() {
 		add("pick another draft", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.PickDraft(r.ID, rapid.SampledFrom([]string{"a", "b"}).Draw(w.rt, "team"), "方針", "別の案", by, p, now)
 		})
+		add("give prompt back", w.givesBack(r.ID, by, p))
+		add("edit prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Edit(r.ID, Edit{Content: "直した方針"}, by, p, now)
+		})
 		add("approve prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
 		})
@@ -116,6 +121,10 @@ func (w *world) click() {
 	for _, r := range a.Processes {
 		add("reject process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Reject(r.ID, "短く", by, p, now)
+		})
+		add("give process back", w.givesBack(r.ID, by, p))
+		add("edit process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Edit(r.ID, Edit{Steps: edited(r.Steps)}, by, p, now)
 		})
 		add("approve process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
@@ -164,6 +173,16 @@ func (w *world) stamp() {
 		})
 		return
 	}
+	if row := a.Returned(); row != nil {
+		e := Edit{Content: "直した方針"}
+		if p, steps := row.(*Process); steps {
+			e.Steps = edited(p.Steps)
+		}
+		w.decide("person: edit", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Edit(row.Asks().ID, e, person(requester), policies[0], now)
+		})
+		return
+	}
 	open, waits := a.OpenGate()
 	if !waits {
 		return
@@ -192,7 +211,8 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 		if v.ApprovedAt != nil && d.Status == string(aggregate.Approved) && v.ApprovedBy == d.By && v.ApprovedAt.Equal(d.At) {
 			return
 		}
-		if v.RejectedAt != nil && (d.Status == string(aggregate.Rejected) || d.Status == StatusPicked) &&
+		if v.RejectedAt != nil && slices.Contains([]string{string(aggregate.Rejected), StatusPicked,
+			aggregate.StatusReturned}, d.Status) &&
 			v.RejectedBy == d.By && v.RejectedAt.Equal(d.At) {
 			return
 		}

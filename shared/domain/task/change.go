@@ -171,6 +171,8 @@ const (
 	AuditPromptApproved     aggregate.Action = "prompt.approved"
 	AuditPromptRejected     aggregate.Action = "prompt.rejected"
 	AuditPromptPicked       aggregate.Action = "prompt.picked"     // replaced by another team's submission
+	AuditPromptReturned     aggregate.Action = "prompt.returned"   // given back to whoever asked
+	AuditPromptEdited       aggregate.Action = "prompt.edited"     // by one of them: the next version
 	AuditBestTaken          aggregate.Action = "prompt.best_taken" // a contest was ended with its best draft so far
 	AuditProcessApproved    aggregate.Action = "process.approved"
 	AuditProcessRejected    aggregate.Action = "process.rejected"
@@ -182,6 +184,7 @@ const (
 	AuditProcessDenied      aggregate.Action = "process.denied"
 	AuditProcessReassigned  aggregate.Action = "process.reassigned"
 	AuditProcessReturned    aggregate.Action = "process.returned"
+	AuditProcessEdited      aggregate.Action = "process.edited"
 	AuditProcessQuestioned  aggregate.Action = "process.questioned"
 	AuditProcessAnswered    aggregate.Action = "process.answered"
 	AuditProcessAdded       aggregate.Action = "process.added"
@@ -206,7 +209,9 @@ const (
 )
 
 var promptOnRoute = aggregate.OnRoute{
-	Approved: AuditPromptApproved, Acts: map[circulation.Kind]aggregate.Action{circulation.SendBack: AuditPromptRejected},
+	Approved: AuditPromptApproved, Acts: map[circulation.Kind]aggregate.Action{
+		circulation.SendBack: AuditPromptRejected, circulation.GiveBack: AuditPromptReturned,
+	},
 }
 
 var processOnRoute = aggregate.OnRoute{

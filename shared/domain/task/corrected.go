@@ -301,15 +301,19 @@ func (c *change) repeat(a *Aggregate) {
 	c.beginProcess(a.Prompt(), a.Process().Version+1, a.Process().Version)
 }
 
-// RepeatedPolicy returns the version whose content the newest policy has again; nil if that is drafted.
+// RepeatedPolicy returns the version whose content the newest policy has again, or that itself if one of its askers
+// wrote it; nil if that is drafted.
 func (a *Aggregate) RepeatedPolicy() *Prompt {
-	if p := a.Prompt(); p != nil && p.Repeats > 0 {
+	if p := a.Prompt(); p != nil && p.EditedBy != "" {
+		return p
+	} else if p != nil && p.Repeats > 0 {
 		return aggregate.Find(a.Prompts, PromptKey(p.Repeats))
 	}
 	return nil
 }
 
-// RepeatedSteps is RepeatedPolicy for the steps.
+// RepeatedSteps returns the version whose steps the newest one has again; nil if they are planned or written. See
+// Unchecked.
 func (a *Aggregate) RepeatedSteps() *Process {
 	if p := a.Process(); p != nil && p.Repeats > 0 {
 		return aggregate.Find(a.Processes, ProcessKey(p.Repeats))

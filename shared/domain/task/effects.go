@@ -173,7 +173,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		if !a.Choosing().GateOver { // this task doesn't change when the other task's gate is decided
 			by(soon)
 		}
-	case a.Head.Parked != nil:
+	case a.Head.Parked != nil, a.Returned() != nil:
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)
 	case !waits && held:

@@ -14,7 +14,7 @@ import (
 // BeginPrompt begins the next version, unless the commit that asked for it did. It relies on the previous version being
 // rejected. If a row that was not rejected exists, nothing changes.
 func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || a.Task == nil || !begins(a.Prompts) {
+	if err := a.working(run); err != nil || a.Task == nil || !begins(a.Prompts) || a.Returned() != nil {
 		return aggregate.Change{}, err
 	}
 	c, version := a.begin(now), 1
@@ -30,7 +30,8 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error
 // BeginProcess is BeginPrompt for the steps. It relies on the approved prompt.
 func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, error) {
 	prompt := a.Prompt()
-	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved || !begins(a.Processes) {
+	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved ||
+		!begins(a.Processes) || a.Returned() != nil {
 		return aggregate.Change{}, err
 	}
 	c, version := a.begin(now), 1
@@ -112,7 +113,9 @@ func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, 
 	}
 	c := a.begin(now)
 	c.progress()
-	c.Made = a.openUnder(c, p, o, s, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
+	opened := a.openUnder(c, p, o, s, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
+	c.Made = opened
+	c.take(p, opened)
 	c.Owned = append(c.Owned, on...)
 	return c.done()
 }
@@ -127,7 +130,9 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	}
 	c := a.begin(now)
 	c.progress()
-	c.Made = a.openUnder(c, row, aggregate.BySettings(required, a.Head.Requester), s, fill)
+	opened := a.openUnder(c, row, aggregate.BySettings(required, a.Head.Requester), s, fill)
+	c.Made = opened
+	c.take(row, opened)
 	return c.done()
 }
 
@@ -145,7 +150,7 @@ func (a *Aggregate) Generating() Generation {
 		return Generation{Layer: L1}
 	case p != nil && p.Status == aggregate.Generating:
 		return Generation{L2, p.Version}
-	case q != nil && q.Status == aggregate.Generating && len(q.Steps) == 0:
+	case q != nil && q.Status == aggregate.Generating && (len(q.Steps) == 0 || q.unchecked()):
 		return Generation{L3, q.Version}
 	}
 	return Generation{}

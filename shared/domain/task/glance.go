@@ -71,7 +71,8 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 	for _, r := range out.Rows {
 		switch r := r.(type) {
 		case *Prompt:
-			answers := r.Status == aggregate.PendingApproval && r.Version == g.Back+1 && r.Author == ""
+			answers := r.Status == aggregate.PendingApproval && r.Version == g.Back+1 && r.Author == "" &&
+				r.EditedBy == ""
 			back, detail := g.Back, g.Detail
 			if g.gated(r); answers && c.of != nil && c.of.writtenByHand() {
 				g.Back, g.Detail = back, detail

@@ -105,7 +105,8 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID &&
 			entry.Timestamp.Equal(c.Now) && entry.ResourceID != "", "audit entry %+v belongs elsewhere", entry)
 		person := strings.HasPrefix(w.kind, "person") && entry.Action != AuditExecutionLate &&
-			!(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
+			!(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions) ||
+			entry.Action == AuditProcessEdited // a run takes what a person wrote
 		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""),
 			"%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
 	}
@@ -128,8 +129,15 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 			}
 		case *Prompt, *Process, *StepGate:
 			was, _, _ := gateOf(old[key])
+			if takes(old[key], r) {
+				want[AuditProcessEdited]++
+			}
 			if p, ok := r.(*Prompt); ok && was == "" && p.Author != "" {
 				want[AuditPromptPicked]++
+			} else if p, ok := r.(*Prompt); ok && was == "" && p.EditedBy != "" {
+				want[AuditPromptEdited]++
+			} else if g := aggregate.GateOf(r); was != g.Status && g.GivenBack() {
+				want[map[string]aggregate.Action{"PROM": AuditPromptReturned, "PROC": AuditProcessReturned}[r.Key()[:4]]]++
 			} else if now, _, _ := gateOf(r); was != now {
 				want[verdicts[r.Key()[:4]][now]]++
 			}
@@ -316,7 +324,7 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	s := a.OpenSession()
 	leased := func(e *Execution) bool { _, held := a.leased(e, "", w.now); return held }
 	idle := a.Contesting() != nil || a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil &&
-		leased(s) || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || leased(a.Execution())
+		leased(s) || a.Head.Parked != nil || a.Returned() != nil || asks || paused || a.LiveLease(w.now) != nil || leased(a.Execution())
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
 	for _, wait := range a.Waits {
@@ -328,7 +336,8 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	out := slices.ContainsFunc(a.Steps, func(s *StepResult) bool { return s.Status == StepRunning })
 	a.Head.ShownRev = a.Head.Rev
 	due := a.DueAt(w.now)
-	w.require((due != nil) == (out || !w.contestsAreOver(a) || s != nil || a.Head.Ended == nil && a.Head.Parked == nil),
+	w.require((due != nil) == (out || !w.contestsAreOver(a) || s != nil || a.Head.Ended == nil && a.Head.Parked == nil &&
+		a.Returned() == nil),
 		"due at %v", due)
 	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))),
 		"due at %v, to be decided by %v", due, open.Terms.DecideBy)

@@ -16,6 +16,7 @@ type Status string
 const (
 	StatusDrafting   Status = "drafting"    // or waits for a vendor or for free capacity
 	StatusWaits      Status = "waits"       // for a person's decision
+	StatusReturned   Status = "returned"    // to whoever asked, who edits or withdraws it
 	StatusNotDrafted Status = "not_drafted" // a generation failed; see Parked
 	StatusRunning    Status = "running"
 	StatusToRetry    Status = "to_retry" // the execution failed, and people may try again
@@ -29,12 +30,14 @@ const (
 
 // Statuses lists all statuses in the order in which a request may have them.
 var Statuses = []Status{
-	StatusDrafting, StatusWaits, StatusNotDrafted, StatusRunning, StatusToRetry, StatusFailed, StatusDone, StatusCancelled,
-	StatusExpired, StatusRefused, StatusAnswered,
+	StatusDrafting, StatusWaits, StatusReturned, StatusNotDrafted, StatusRunning, StatusToRetry, StatusFailed, StatusDone,
+	StatusCancelled, StatusExpired, StatusRefused, StatusAnswered,
 }
 
 // Open reports whether the request moves on without anybody trying again.
-func (s Status) Open() bool { return s == StatusDrafting || s == StatusWaits || s == StatusRunning }
+func (s Status) Open() bool {
+	return slices.Contains([]Status{StatusDrafting, StatusWaits, StatusReturned, StatusRunning}, s)
+}
 
 // status returns the status of an ended task, not regarding that a failed one may be tried again.
 func (e *Ended) status() Status {
@@ -145,6 +148,9 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 			}
 			if r.gate().Status == aggregate.PendingApproval && r.gate().Terms.ApprovalRequired {
 				s, waitsFor = StatusWaits, r.Asks().Kind
+			}
+			if p, is := r.(*Process); is && p.unfit() || r.gate().GivenBack() {
+				s = StatusReturned
 			}
 		case *Choice:
 			if s, waitsFor = StatusDrafting, ""; r.As == "" && !r.Over {

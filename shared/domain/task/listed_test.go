@@ -102,7 +102,7 @@ func TestAFilterOfStatusNamesThem(t *testing.T) {
 		expect.That(t, len(partitions) > 0, "%s is read from nowhere", s)
 	}
 	err := (Filter{Status: "extracted"}).Check()
-	expect.That(t, err != nil && strings.Contains(err.Error(), "drafting, waits, not_drafted"), "%v", err)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "drafting, waits, returned, not_drafted"), "%v", err)
 }
 
 func TestTheBeginningOfAMessageHasNoPartOfACharacter(t *testing.T) {
@@ -140,6 +140,8 @@ func (a *Aggregate) Status() Status {
 		return StatusNotDrafted
 	case a.WaitingTerms() != nil:
 		return StatusWaits
+	case a.Returned() != nil:
+		return StatusReturned
 	case a.Execution() != nil:
 		return StatusRunning
 	}

@@ -25,6 +25,7 @@ const (
 	StateFail                 = "Fail"
 	outcomeParked             = "parked"
 	outcomeAsked              = "asked"
+	outcomeReturned           = "returned" // to whoever asked: their edit starts the next run
 	fuse                      = time.Hour
 	maxWait                   = 5 * time.Minute
 )
@@ -61,6 +62,9 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval,
 			CardStep: StateAwaitStepApproval}
 		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
+	}
+	if a.Returned() != nil {
+		return aggregate.Next{State: StateFinish, Outcome: outcomeReturned}
 	}
 	if a.Unrouted() != nil || a.AsksRules() {
 		return aggregate.Next{State: StatePause, WaitSeconds: 1} // before each state ResumeTask asks the rules

@@ -229,14 +229,16 @@ func (a *Aggregate) roundOf(row Gated) int {
 	return 0
 }
 
-// round returns which round of the steps a version is: 1, or one more for each version before that was sent back.
+// round returns which round of the steps a version is: 1, or one more for each version before that was sent or given
+// back.
 func (a *Aggregate) round(version int) int {
 	n := 1
 	for _, p := range a.Processes {
 		if p.Version >= version || !p.Gate.Ruled() {
 			continue
 		}
-		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {
+		st := circulation.Walk(p.Gate.Circulating())
+		if ended := st.Ended(); ended == circulation.SendBack || ended == circulation.GiveBack {
 			n++
 		}
 	}

@@ -177,7 +177,7 @@ func (w *world) comesToAnEnd() {
 		}
 		expect.Must(w.t, round <= 120, "stuck: head %+v, next %+v", a.Head, a.Next(w.now))
 		if a.Head.Parked != nil || a.Head.Ended == nil {
-			if _, waits := a.OpenGate(); waits || a.Head.Parked != nil {
+			if _, waits := a.OpenGate(); waits || a.Head.Parked != nil || a.Returned() != nil {
 				w.stamp()
 			}
 		}

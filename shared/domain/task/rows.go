@@ -235,6 +235,8 @@ type Prompt struct {
 	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
 	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version, if any
 	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
+	// EditedBy is the asker who made it of the version that was given back to them; empty: nobody did.
+	EditedBy string `json:"edited_by,omitempty"`
 	// CostLimit is the task's cost limit if it was reached when the contest ended, else 0.
 	CostLimit aggregate.MicroUSD `json:"cost_limit_micro_usd,omitempty"`
 	CreatedAt time.Time          `json:"created_at"`
@@ -248,7 +250,10 @@ type Process struct {
 	TaskID    string           `json:"task_id"`
 	PromptID  string           `json:"prompt_id"`
 	Version   int              `json:"version"`
-	Repeats   int              `json:"repeats,omitempty"` // as a policy's
+	Repeats   int              `json:"repeats,omitempty"`   // as a policy's
+	EditedBy  string           `json:"edited_by,omitempty"` // as a policy's
+	Edits     int              `json:"edits,omitempty"`     // how often they were edited until they fit their tools
+	Misfits   []Misfit         `json:"misfits,omitempty"`   // why they don't fit, until the next edit
 	Steps     []Step           `json:"steps"`
 	Remarks   string           `json:"remarks,omitempty"` // the model's answer to earlier reasons for rejection
 	Usage     *aggregate.Usage `json:"usage,omitempty"`

@@ -38,6 +38,9 @@ type Step struct {
 // MaxSteps limits the steps of a process.
 const MaxSteps = 60
 
+// MaxPolicy limits a policy in characters as Slack counts them, because a card shows all of it.
+const MaxPolicy = 8000
+
 // checkSteps returns ErrField unless the steps are numbered from 1, have unique ids, and have valid JSON as input.
 func checkSteps(steps []Step) error {
 	if n := len(steps); n == 0 || n > MaxSteps {

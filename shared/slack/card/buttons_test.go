@@ -59,6 +59,8 @@ func click(s *scenario, b pressed) error {
 	case verb == "approve":
 		_, err := decide.Shown(aggregate.CardType(kind), hash, decide.Approve)(s, b.Value, approver, policy, s.now)
 		return err
+	case verb == "edit":
+		return s.MayEdit(b.Value, requester, policy)
 	case verb == "reject":
 		back := decide.Reject("検証を追加してください")
 		_, err := decide.Shown(aggregate.CardType(kind), hash, back)(s, b.Value, approver, policy, s.now)
@@ -72,6 +74,7 @@ func click(s *scenario, b pressed) error {
 		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
 		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
 		card.Redraft:       func() (aggregate.Change, error) { return s.Redraft(shown, requester, s.now) },
+		card.Withdraw:      func() (aggregate.Change, error) { return s.End(requester, policy, s.now) },
 		card.AskAgain:      func() (aggregate.Change, error) { return s.AskAgain(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
@@ -146,6 +149,9 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			}
 			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
 				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
+			}
+			if s.Returned() != nil { // beside the menu
+				want[card.Withdraw+" "+s.Head.TaskID] = 1
 			}
 			if e := s.Head.Ended; s.AsksAgain() && (e == nil || e.Again == nil) {
 				want[card.AskAgain+" "+s.Head.TaskID] = 1

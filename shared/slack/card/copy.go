@@ -3,6 +3,7 @@ package card
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -17,6 +18,9 @@ import (
 // Copy draws a copy of a card for a person's direct messages: the same card with the same buttons, below a line that
 // names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
+	if key, back := strings.CutPrefix(c.Subject, ReturnedCopy); back {
+		return returnedTo(a, key, s, link, now)
+	}
 	switch key, n := aggregate.QuestionOf(c.Subject); {
 	case c.CardType == task.CardOutcome:
 		return outcomeOf(a, s, link, now)

@@ -77,6 +77,9 @@ func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 			view.Submit, view.Blocks.BlockSet[0] = label(draw.w.Reject), section(draw.w.ModalTextForm)
 		}
 		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
+		if d.MayGiveBack(r.ID) {
+			view.Blocks.BlockSet = append(view.Blocks.BlockSet, RejectionBySettings(locale).then(routeWordsOf.In(locale)))
+		}
 		if r.Type != task.CardStep && !form {
 			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(draw.w.ModalAnswer))
 		}

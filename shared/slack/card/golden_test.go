@@ -63,6 +63,7 @@ func looks(t *testing.T, locale string) map[string]any {
 	add("route_copy_", anyOf(copiesOnARoute(t, locale)))
 	add("route_copy_", anyOf(copiesOfQuestions(t, locale)))
 	add("route_act_", anyOf(routeActForms(t, locale)))
+	add("returned_", returnedViews(t, locale))
 	ordered := reordered(received(t))
 	all["does_order_copy"] = copied(ordered, ordered.copyOf(suzuki, 1), locale)
 	all["does_home"] = homeOfEffects(t, locale)
@@ -133,8 +134,8 @@ func check(t *testing.T, v any) error {
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.
 var wired = []string{"does_home", "execution_pending", "prompt_contesting", "prompt_pending", "route_dialog",
-	"route_act_add", "route_act_ask", "route_form_action", "route_form_last", "route_home_stamped", "does_order",
-	"talk_end_dialog", "talk_said", "task_complete"}
+	"returned_dialog_policy", "returned_dialog_steps", "route_act_add", "route_act_ask", "route_form_action",
+	"route_form_last", "route_home_stamped", "does_order", "talk_end_dialog", "talk_said", "task_complete"}
 
 // TestCardsAreSentAsTheyWere holds one card for each kind of block in the form in which Slack gets it. Of all others,
 // the golden text says the same to whoever knows these.

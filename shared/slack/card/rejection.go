@@ -12,8 +12,7 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// The ids of the field that says what comes of a rejection on a route. The values of its options are
-// circulation.SendBack and circulation.Deny.
+// The ids of the field that says what comes of a rejection. The values of its options are the kinds of Ways.
 const (
 	ThenBlock = "rejection_then_block"
 	ThenInput = "rejection_then_input"
@@ -30,7 +29,7 @@ type Rejected struct {
 	// Of a gate under a rule.
 	Stage int
 	Asked string           // what the person saw was asked: circulation.Gate.AskedSum
-	Kind  circulation.Kind // SendBack or Deny
+	Kind  circulation.Kind // SendBack, GiveBack or Deny; without a rule GiveBack, or empty: sent back
 	As    string           // account of whom the person stands in for, if the form asked
 }
 
@@ -53,13 +52,17 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	}
 	r.Reason = value(ReasonBlock, ReasonInput)
 	if r.Stage == 0 {
+		if value(ThenBlock, ThenInput) == string(circulation.GiveBack) {
+			r.Kind = circulation.GiveBack
+		}
 		return r, ok
 	}
 	r.As = value(AsWhomBlock, AsWhomInput)
 	if r.Kind = circulation.Deny; mayFollow(r.Type) {
 		r.Kind = circulation.Kind(value(ThenBlock, ThenInput))
 	}
-	return r, ok && r.Asked != "" && (r.Kind == circulation.SendBack || r.Kind == circulation.Deny)
+	return r, ok && r.Asked != "" && slices.Contains([]circulation.Kind{circulation.SendBack, circulation.GiveBack,
+		circulation.Deny}, r.Kind)
 }
 
 // mayFollow reports whether something may follow a rejection on a route: another version, or a turn of the agent.
@@ -74,7 +77,7 @@ type RejectionForm struct {
 	Never string // why it can't be sent back, of a last version
 }
 
-// Way is what may come of a rejection: circulation.SendBack or circulation.Deny.
+// Way is what may come of a rejection: circulation.SendBack, GiveBack or Deny.
 type Way struct {
 	Kind        circulation.Kind
 	Text, About string
@@ -102,11 +105,27 @@ func RejectionOf(
 		form.Never = fill(texts.NoVersion, "max", g.Terms.MaxVersions)
 	case task.FollowsForm:
 		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, texts.NewForm})
-	default:
+	case task.FollowsNext:
+		if kind == task.CardProcess {
+			form.Ways = append(form.Ways, Way{circulation.SendBack, returnedWordsOf.In(locale).Anew, again}, wayBack(locale))
+			break
+		}
 		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, again})
 	}
 	form.Ways = append(form.Ways, Way{circulation.Deny, texts.Deny, over})
 	return form
+}
+
+// wayBack gives something back to whoever asked.
+func wayBack(locale string) Way {
+	w := returnedWordsOf.In(locale)
+	return Way{circulation.GiveBack, w.GiveBack, w.GiveBackAbout}
+}
+
+// RejectionBySettings is RejectionOf a policy or steps without a rule: what was rejected is drafted anew or given back.
+func RejectionBySettings(locale string) RejectionForm {
+	w := returnedWordsOf.In(locale)
+	return RejectionForm{Ways: []Way{{circulation.SendBack, w.Anew, w.AnewAbout}, wayBack(locale)}}
 }
 
 // rejectionOnRoute is RejectionModal for a gate under a rule. But for a step it asks what comes after.

@@ -50,10 +50,12 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 func TestRejectionFormsOnARoute(t *testing.T) {
 	for _, locale := range language.All {
 		for name, v := range rejectionForms(t, locale) {
-			values := []string{"send_back", "deny"}
+			values := []string{"send_back", "give_back", "deny"}
 			switch name {
 			case "last":
-				values = values[1:]
+				values = values[2:]
+			case "action":
+				values = []string{"send_back", "deny"}
 			case "step":
 				values = nil
 			}
@@ -88,13 +90,15 @@ func optionsOf(t *testing.T, v slack.ModalViewRequest) (values []string) {
 	return values
 }
 
-// Of a gate without a rule the form is what it always was, whatever stage somebody claims to have seen.
+// Of a gate without a rule the form is what it always was, whatever stage somebody claims to have seen. Behind it is a
+// choice by which the same reason gives it back.
 func TestTheFormOfAGateWithoutARuleStays(t *testing.T) {
 	s := planned(t, fiveSteps(), defaults)
 	v := s.formOf(task.CardProcess, s.Process().ID, 0, "ja")
 	want := card.RejectionModal(card.Rejection{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}, "ja")
 	first := v.Blocks.BlockSet[0].(*slack.SectionBlock).Text.Text // what is rejected
-	answer := v.Blocks.BlockSet[3]
+	expect.Same(t, []string{"send_back", "give_back"}, optionsOf(t, v))
+	answer := v.Blocks.BlockSet[4]
 	v.Blocks.BlockSet = v.Blocks.BlockSet[1:3]
 	expect.Same(t, want, v)
 	expect.That(t, first != "" && !strings.Contains(v.PrivateMetadata, "asked"), "%s, %s", first, v.PrivateMetadata)
@@ -134,6 +138,7 @@ func TestWhatComesBackFromARejection(t *testing.T) {
 		{"step", "", task.CardStep, 1, circulation.Deny, true},
 		{"step", "send_back", task.CardStep, 1, circulation.Deny, true},
 		{"action", "send_back", conversation.CardAction, 1, circulation.SendBack, true},
+		{"first", "give_back", task.CardProcess, 1, circulation.GiveBack, true},
 		{"first", "", task.CardProcess, 1, "", false},
 		{"action", "stamp", conversation.CardAction, 1, "stamp", false},
 	} {

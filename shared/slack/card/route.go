@@ -83,7 +83,8 @@ func roundsOf(all []*task.Process) rounds {
 		if !p.Gate.Ruled() || p.Gate.Route == nil {
 			continue
 		}
-		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {
+		st := circulation.Walk(p.Gate.Circulating())
+		if ended := st.Ended(); ended == circulation.SendBack || ended == circulation.GiveBack {
 			r = rounds{round: r.round + 1, before: &all[i].Gate, from: all[i+1].Version}
 		}
 	}

@@ -2,6 +2,8 @@ package card_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,6 +196,23 @@ func (s *scenario) picked() *scenario {
 
 func (s *scenario) rejectPrompt(reason string) *scenario {
 	return s.do(decide.Reject(reason)(s, s.Prompt().ID, approver, policy, s.now))
+}
+
+// giveBack gives a policy or steps back to the requester.
+func (s *scenario) giveBack() *scenario {
+	open, _ := s.OpenGate()
+	return s.do(decide.GiveBack("宛先を経理に直してください")(s, open.ID, approver, policy, s.now))
+}
+
+// edited makes the next version of what was given back, as the requester: with another value in the last step.
+func (s *scenario) edited() *scenario {
+	row, e := s.Returned(), task.Edit{Content: "経理の宛先に送る。"}
+	if p, steps := row.(*task.Process); steps {
+		e.Steps = slices.Clone(p.Steps)
+		last := &e.Steps[len(e.Steps)-1]
+		last.ToolInput = aggregate.JSON(strings.Replace(string(last.ToolInput), "U0", "U1", 1))
+	}
+	return s.do(s.Edit(row.Asks().ID, e, requester, policy, s.now))
 }
 
 func (s *scenario) promptApproved() *scenario {
