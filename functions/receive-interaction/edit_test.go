@@ -42,7 +42,11 @@ func (w *world) editing(user, kind, id, hash string, values map[string]string) i
 	w.T.Helper()
 	p, state := person("view_submission", user, slacktest.Team), map[string]any{}
 	for block, text := range values {
-		state[block] = map[string]any{card.EditInput: map[string]any{"type": "plain_text_input", "value": text}}
+		field := map[string]any{"type": "plain_text_input", "value": text}
+		if user, chosen := strings.CutPrefix(text, "@"); chosen {
+			field = map[string]any{"type": "users_select", "selected_user": user}
+		}
+		state[block] = map[string]any{card.EditInput: field}
 	}
 	of := card.Review{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID, Hash: hash}
 	about := expect.Value(json.Marshal(of))(w.T)
@@ -59,14 +63,14 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	w.quiet(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)
 	form := string(expect.Value(json.Marshal(v))(t))
-	for _, want := range []string{card.EditCallback, webapi.Tanaka, "宛先を直してください", "edit_1_0"} {
+	for _, want := range []string{card.EditCallback, `"initial_user":"` + webapi.Tanaka, "宛先を直してください", "edit_1_0"} {
 		expect.That(t, strings.Contains(form, want), "no %s in %s", want, form)
 	}
 
 	inputs := map[string]string{}
 	f, _ := card.EditFormOf(w.Load(), p.ID, "ja", func(id string) string { return id },
 		func(s string, _ int) string { return s })
-	to, number := "", ""
+	to, number, text := "", "", ""
 	for _, x := range f.Parts[0].Fields {
 		inputs[x.ID] = x.Value
 		switch x.Value {
@@ -74,6 +78,8 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 			to = x.ID
 		case "3":
 			number = x.ID
+		case "x":
+			text = x.ID
 		}
 	}
 	hash := w.Load().AskedHash(p.ID)
@@ -90,7 +96,8 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 		wants      string
 	}{
 		"a text in place of a number": {webapi.Sato, hash, with(number, "三"), number + `":"数値で入力してください。`},
-		"nobody's id":                 {webapi.Sato, hash, with(to, "経理部"), to + `":"書き方が違います`},
+		"a text beyond its limit":     {webapi.Sato, hash, with(text, strings.Repeat("長", 3001)), text + `":"3000 文字以内`},
+		"no text":                     {webapi.Sato, hash, with(text, ""), text + `":"入力してください。`},
 		"a field of another step":     {webapi.Sato, hash, with("edit_2_0", "x"), "フォームは古く"},
 		"a field left out":            {webapi.Sato, hash, less, "フォームは古く"},
 		"of what was not shown":       {webapi.Sato, "other", inputs, "状態が変わりました"},
@@ -105,16 +112,39 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	}
 	w.told(w.editing(webapi.Suzuki, "process", p.ID, hash, inputs), webapi.Suzuki, "依頼した本人だけ")
 
-	ok := with(to, webapi.Alex)
+	ok := with(to, "@"+webapi.Alex)
 	w.quiet(w.editing(webapi.Sato, "process", p.ID, hash, ok), webapi.Sato)
 	n := w.Load().Process()
 	input := string(n.Steps[0].ToolInput)
 	expect.That(t, n.Version == 2 && n.EditedBy == webapi.Sato && strings.Contains(input, webapi.Alex) &&
-		strings.Contains(input, `"value":3`) && n.Steps[0].Tool == "send_slack_dm", "%+v", n)
+		strings.Contains(input, `"value":3`) && n.Steps[0].Tool == "send_slack_dm" && n.Status == aggregate.Generating, "%+v", n)
 	w.quiet(w.editing(webapi.Sato, "process", p.ID, hash, ok), webapi.Sato) // a double click
 	w.told(w.editing(webapi.Sato, "process", p.ID, hash, inputs), webapi.Sato, "古いバージョン")
 	w.told(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato, "古いバージョン")
 	expect.Is(t, len(w.Load().Processes), 2)
+	w.editsAgain(n, to, ok)
+}
+
+// editsAgain has a run refuse the edit: the form opens with what was typed and why, and is sent for the same version.
+func (w *world) editsAgain(n *task.Process, to string, typed map[string]string) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		why := []task.Misfit{{Order: 1, Field: 0, Why: task.MisfitForm, Limit: webapi.Tanaka}}
+		return a.RefuseEdit(a.Head.Run, why, w.Now())
+	})
+	w.told(w.post(w.click(webapi.Suzuki, "edit_process", n.ID)), webapi.Suzuki, "依頼した本人だけ")
+	w.quiet(w.post(w.click(webapi.Sato, "edit_process", n.ID)), webapi.Sato)
+	form := string(expect.Value(json.Marshal(w.view(webapi.Sato)))(w.T))
+	for _, want := range []string{`"initial_user":"` + webapi.Alex, "宛先を直してください", "受け付けられませんでした", "書き方が違います"} {
+		expect.That(w.T, strings.Contains(form, want), "no %s in %s", want, form)
+	}
+	again := maps.Clone(typed)
+	again[to] = "@" + webapi.Takada
+	hash := w.Load().AskedHash(n.ID)
+	w.told(w.editing(webapi.Suzuki, "process", n.ID, hash, again), webapi.Suzuki, "依頼した本人だけ")
+	w.quiet(w.editing(webapi.Sato, "process", n.ID, hash, again), webapi.Sato)
+	p := w.Load().Process()
+	expect.That(w.T, p.Version == 2 && p.Edits == 2 && strings.Contains(string(p.Steps[0].ToolInput), webapi.Takada), "%+v", p)
 }
 
 func TestAnAskerEditsAPolicyOrWithdraws(t *testing.T) {

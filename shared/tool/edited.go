@@ -3,9 +3,9 @@ package tool
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -73,15 +73,39 @@ func misfitsOf(order int, found []schema.Problem, fields, examples []explain.Inp
 		})
 		if i >= 0 && len(problem.Path) > 0 {
 			m.Field = i
-			if why, limit := fields[i].Misfit(); why != "" {
-				m.Why, m.Limit = why, limit
-			} else if strings.HasPrefix(problem.Message, "pattern: ") && i < len(examples) {
-				m.Why, m.Limit = task.MisfitForm, fmt.Sprint(examples[i].Value)
+			if m.Why, m.Limit = whyOf(problem.Message); m.Why == task.MisfitForm && i < len(examples) {
+				m.Limit = fmt.Sprint(examples[i].Value)
 			}
 		}
 		out = append(out, m)
 	}
 	return out
+}
+
+// whyOf reads what a schema says of a value, so that people are told in their language; see package schema.
+func whyOf(message string) (why task.MisfitWhy, limit string) {
+	keyword, said, _ := strings.Cut(message, ": ")
+	number := said[strings.LastIndex(said, " ")+1:]
+	if n, err := strconv.ParseFloat(number, 64); err == nil {
+		number = explain.Grouped(strconv.FormatFloat(n, 'f', -1, 64))
+	}
+	switch keyword {
+	case "pattern":
+		return task.MisfitForm, ""
+	case "minimum":
+		return task.MisfitLeast, number
+	case "maximum":
+		return task.MisfitMost, number
+	case "minLength":
+		return task.MisfitShort, number
+	case "maxLength":
+		return task.MisfitLong, number
+	case "enum":
+		if _, all, found := strings.Cut(said, "does not equal any of: "); found {
+			return task.MisfitChoice, strings.Trim(all, "[]")
+		}
+	}
+	return task.MisfitLimit, message
 }
 
 // PlannedBy returns by what the steps of a task are planned: the tools of a catalog that its tenant allows, as far as

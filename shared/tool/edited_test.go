@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,8 +30,8 @@ func editedSteps() []task.Step {
 }
 
 // inputsOf returns what the form of steps shows, by order and number.
-func inputsOf(steps []task.Step) (typed tool.Typed, at map[string][2]int) {
-	typed, at = tool.Typed{}, map[string][2]int{}
+func inputsOf(steps []task.Step) (typed explain.Typed, at map[string][2]int) {
+	typed, at = explain.Typed{}, map[string][2]int{}
 	for i, s := range steps {
 		all, _ := explain.Inputs("ja", s, steps[:i])
 		for n, x := range all {
@@ -47,12 +48,23 @@ func planning(t *testing.T) tool.Planning {
 	return tool.Planning{Tools: expect.Value(tool.Builtin())(t).Planned(), Seen: "営業部を U0TANAKA に送る", Requester: "U0SATO"}
 }
 
+// edited is what planning says of steps that somebody typed in the place of others.
+func edited(t *testing.T, p tool.Planning, was []task.Step, typed explain.Typed) ([]task.Step, []task.Misfit) {
+	t.Helper()
+	written, misfits, err := typed.Write("ja", was)
+	expect.That(t, err == nil, "%v", err)
+	if len(misfits) > 0 {
+		return nil, misfits
+	}
+	return p.Edited("ja", was, written)
+}
+
 // What nobody changes stays byte for byte, but for what the tool says of itself today. A reference is never typed.
 func TestEditedStepsAreCompletedAsPlanned(t *testing.T) {
 	p, was := planning(t), editedSteps()
 	typed, at := inputsOf(was)
-	is, misfits, err := p.Edited("ja", was, typed)
-	expect.That(t, err == nil && len(misfits) == 0 && len(is) == 2, "%v %+v", err, misfits)
+	is, misfits := edited(t, p, was, typed)
+	expect.That(t, len(misfits) == 0 && len(is) == 2, "%+v", misfits)
 	for i := range is {
 		spec, _ := p.Tools.Lookup(is[i].Tool)
 		args := expect.Value(tool.Parse(was[i].ToolInput))(t)
@@ -65,55 +77,122 @@ func TestEditedStepsAreCompletedAsPlanned(t *testing.T) {
 
 	typed[at["2 recipient"]] = "U0OTHER"
 	typed[at["2 details.1.value"]] = " １,２００ "
-	is, _, _ = p.Edited("ja", was, typed)
+	is, _ = edited(t, p, was, typed)
 	expect.That(t, is[1].Unnamed && is[1].RequiresHumanCheck && strings.Contains(string(is[1].ToolInput), `"value":1200`),
 		"a recipient whom nobody has seen goes unchecked: %+v", is[1])
 }
 
-// Fields of nowhere, missing ones and values beyond what the tool takes change nothing; each says where and why.
+// Fields of nowhere and missing ones change nothing.
+func TestAFormOfOtherFieldsIsNoEdit(t *testing.T) {
+	was := editedSteps()
+	shown, at := inputsOf(was)
+	for name, change := range map[string]func(explain.Typed){
+		"a step too many":    func(x explain.Typed) { x[[2]int{3, 0}] = "x" },
+		"a field too many":   func(x explain.Typed) { x[[2]int{1, 9}] = "x" },
+		"a field below zero": func(x explain.Typed) { x[[2]int{-1, -1}] = "x" },
+		"a field left out":   func(x explain.Typed) { delete(x, at["2 text"]) },
+		"a reference":        func(x explain.Typed) { x[[2]int{2, 1}] = "x" },
+		"nothing":            func(x explain.Typed) { clear(x) },
+	} {
+		typed := maps.Clone(shown)
+		change(typed)
+		steps, misfits, err := typed.Write("ja", was)
+		expect.That(t, errors.Is(err, explain.ErrMalformedForm) && steps == nil && misfits == nil, "%s: %v", name, err)
+	}
+}
+
+// Values beyond what the tool takes say where and why, with the limit.
 func TestWhatDoesNotFitIsNotSaved(t *testing.T) {
 	p, was := planning(t), editedSteps()
 	shown, at := inputsOf(was)
-	with := func(change func(tool.Typed)) tool.Typed {
-		typed := maps.Clone(shown)
-		change(typed)
-		return typed
-	}
-	for name, typed := range map[string]tool.Typed{
-		"a step too many":    with(func(x tool.Typed) { x[[2]int{3, 0}] = "x" }),
-		"a field too many":   with(func(x tool.Typed) { x[[2]int{1, 9}] = "x" }),
-		"a field below zero": with(func(x tool.Typed) { x[[2]int{-1, -1}] = "x" }),
-		"a field left out":   with(func(x tool.Typed) { delete(x, at["2 text"]) }),
-		"nothing":            {},
-	} {
-		steps, misfits, err := p.Edited("ja", was, typed)
-		expect.That(t, errors.Is(err, explain.ErrMalformedForm) && steps == nil && misfits == nil, "%s: %v", name, err)
-	}
 	number := at["2 details.1.value"]
 	for name, c := range map[string]struct {
-		at   [2]int
-		text string
-		why  tool.MisfitWhy
+		at          [2]int
+		text, limit string
+		why         task.MisfitWhy
 	}{
-		"words for a number":     {number, "三", tool.MisfitNumber},
-		"JSON for a number":      {number, `{"$ref":"step-1.result.count"}`, tool.MisfitNumber},
-		"no number":              {number, "NaN", tool.MisfitNumber},
-		"a choice that isn't":    {at["1 status"], "休職", tool.MisfitLimit},
-		"no id of a person":      {at["2 recipient"], "経理部", tool.MisfitForm},
-		"a text beyond its most": {at["2 text"], strings.Repeat("長", 100_000), tool.MisfitLimit},
+		"words for a number":     {number, "三", "", task.MisfitNumber},
+		"JSON for a number":      {number, `{"$ref":"step-1.result.count"}`, "", task.MisfitNumber},
+		"no number":              {number, "NaN", "", task.MisfitNumber},
+		"a choice that isn't":    {at["1 status"], "休職", "active all", task.MisfitChoice},
+		"nobody's id":            {at["2 recipient"], "経理部", "U0TANAKA", task.MisfitForm},
+		"nothing":                {at["2 text"], "", "", task.MisfitEmpty},
+		"a text beyond its most": {at["2 text"], strings.Repeat("長", 3001), "3000", task.MisfitLong},
 	} {
-		_, misfits, err := p.Edited("ja", was, with(func(x tool.Typed) { x[c.at] = c.text }))
-		expect.That(t, err == nil && len(misfits) > 0 && misfits[0].Why == c.why && misfits[0].Order == c.at[0], "%s: %v %+v", name,
-			err, misfits)
+		typed := maps.Clone(shown)
+		typed[c.at] = c.text
+		_, misfits := edited(t, p, was, typed)
+		expect.That(t, len(misfits) > 0 && misfits[0].Why == c.why && misfits[0].Order == c.at[0] && misfits[0].Field == c.at[1] &&
+			(c.limit == "" || misfits[0].Limit == c.limit), "%s: %+v", name, misfits)
 	}
+	long := maps.Clone(shown)
+	long[at["2 details.0.label"]] = strings.Repeat("長", 100)
+	for i := range was {
+		was[i].Description = strings.Repeat("長", task.MaxStepsBytes/5)
+	}
+	_, misfits := edited(t, p, was, long)
+	expect.That(t, len(misfits) == 1 && misfits[0].Why == task.MisfitTooLong, "%+v", misfits)
+
 	// What looks like a reference is a text.
-	is, _, err := p.Edited("ja", was, with(func(x tool.Typed) { x[at["2 text"]] = `{"$ref":"step-1.result"}` }))
-	expect.That(t, err == nil && strings.Contains(string(is[1].ToolInput), `\"$ref\"`), "%v %s", err, is[1].ToolInput)
+	typed, was := maps.Clone(shown), editedSteps()
+	typed[at["2 text"]] = `{"$ref":"step-1.result"}`
+	is, misfits := edited(t, p, was, typed)
+	expect.That(t, len(misfits) == 0 && strings.Contains(string(is[1].ToolInput), `\"$ref\"`), "%+v %+v", misfits, is)
 
 	allowed, _ := p.Tools.Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm"}})
 	p.Tools = allowed
-	_, misfits, _ := p.Edited("ja", was, shown)
-	expect.That(t, len(misfits) == 1 && misfits[0].Why == tool.MisfitTool && misfits[0].Order == 2, "%+v", misfits)
+	_, misfits = edited(t, p, was, shown)
+	expect.That(t, len(misfits) == 1 && misfits[0].Why == task.MisfitTool && misfits[0].Order == 2, "%+v", misfits)
+}
+
+// A number knows the limits of Ringi's own tool before any run compares it.
+func TestANumberBeyondItsLimitIsSaidAtOnce(t *testing.T) {
+	was := []task.Step{{StepID: "step-1", Order: 1, Tool: "list_attendance", Access: aggregate.Read,
+		ToolInput: `{"employees":[],"month":4,"year":2026}`}}
+	shown, at := inputsOf(was)
+	for text, want := range map[string]task.Misfit{
+		"13": {Order: 1, Why: task.MisfitMost, Limit: "12"}, "0": {Order: 1, Why: task.MisfitLeast, Limit: "1"},
+	} {
+		typed := maps.Clone(shown)
+		typed[at["1 month"]] = text
+		want.Field = at["1 month"][1]
+		_, misfits, err := typed.Write("ja", was)
+		expect.That(t, err == nil, "%v", err)
+		expect.Same(t, []task.Misfit{want}, misfits)
+	}
+}
+
+// What a form shows is called as people call it, and offers what the tool takes.
+func TestInputsAreCalledAsPeopleCallThem(t *testing.T) {
+	for locale, want := range map[string]string{
+		"ja": "部署 / 対象 [在籍者のみ 退職者・入社前の人を含む] / 宛先 (person) / 明細 › 1 › 項目名 / 明細 › 1 › 値 / 明細 › 2 › 項目名 / 明細 › 2 › 値 / 本文",
+		"en": "Department / People [only those employed including people who have left or not joined yet] / To (person) / " +
+			"Details › 1 › Label / Details › 1 › Value / Details › 2 › Label / Details › 2 › Value / Text",
+	} {
+		var names []string
+		steps := editedSteps()
+		for i, s := range steps {
+			all, _ := explain.Inputs(locale, s, steps[:i])
+			for _, x := range all {
+				name := x.Name
+				if x.Person {
+					name += " (person)"
+				}
+				if x.Choices != nil {
+					var texts []string
+					for _, c := range x.Choices {
+						texts = append(texts, c.Text)
+					}
+					name += fmt.Sprint(" ", texts)
+				}
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		wants := strings.Split(want, " / ")
+		slices.Sort(wants)
+		expect.Same(t, wants, names)
+	}
 }
 
 func TestATruthIsTyped(t *testing.T) {
@@ -126,9 +205,9 @@ func TestATruthIsTyped(t *testing.T) {
 	typed, at := inputsOf(was)
 	expect.That(t, len(typed) == 1, "null and what is empty are typed: %v", typed)
 	typed[at["1 on"]] = "false"
-	is, _, err := p.Edited("ja", was, typed)
-	expect.That(t, err == nil && is[0].ToolInput == `{"empty":[],"none":null,"on":false}`, "%v %+v", err, is)
+	is, misfits := edited(t, p, was, typed)
+	expect.That(t, len(misfits) == 0 && is[0].ToolInput == `{"empty":[],"none":null,"on":false}`, "%+v %+v", misfits, is)
 	typed[at["1 on"]] = "はい"
-	_, misfits, _ := p.Edited("ja", was, typed)
-	expect.That(t, len(misfits) == 1 && misfits[0].Why == tool.MisfitBool, "%+v", misfits)
+	_, misfits = edited(t, p, was, typed)
+	expect.That(t, len(misfits) == 1 && misfits[0].Why == task.MisfitBool, "%+v", misfits)
 }

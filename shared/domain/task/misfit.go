@@ -18,6 +18,8 @@ const (
 	MisfitNumber  MisfitWhy = "number"  // it must be a number
 	MisfitBool    MisfitWhy = "bool"    // it must be true or false
 	MisfitEmpty   MisfitWhy = "empty"   // something must be typed
+	MisfitShort   MisfitWhy = "short"   // it has less than Limit characters
+	MisfitChoice  MisfitWhy = "choice"  // it is none of Limit
 	MisfitLong    MisfitWhy = "long"    // it has more than Limit characters
 	MisfitLeast   MisfitWhy = "least"   // it is less than Limit
 	MisfitMost    MisfitWhy = "most"    // it is more than Limit

@@ -1,0 +1,90 @@
+package journeys
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/driver"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/vendors"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+)
+
+// What is given back with a reason is edited in Slack by whoever asked, goes round anew, and runs as edited. A value
+// that its tool refuses comes back by a message, with what was typed.
+func TestWhatIsGivenBackRunsAsItsAskerEditsIt(t *testing.T) {
+	s := start(t)
+	tenant := aggregate.TenantID(s.Sandbox.TeamID())
+	expect.NoError(t, driver.ConnectOrdering(t.Context(), s, tenant))
+	t.Cleanup(func() {
+		expect.NoError(t, driver.MCPAdmin(s).Forbid(context.Background(), tenant, vendors.PlaceOrder, administrator))
+	})
+	under(t, s, threeStages(), anyStage())
+	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、PC 3台 447,000円を発注してください")
+	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	const first, second = "CARD#process#0001", "CARD#process#0002"
+	d.Card(first, "👉 いま: 課長")
+	d.Click(webapi.Suzuki, first, "approve_process")
+	d.Card(first, "👉 いま: 経理")
+	d.RejectUntilTaken(webapi.Tanaka, first, "reject_process", "2 台で足ります", circulation.GiveBack)
+	d.Card(first, "差し戻し: 依頼者の修正待ち")
+	told := func(text string) {
+		t.Helper()
+		d.Eventually(text, func() bool {
+			return slices.ContainsFunc(s.Sandbox.Messages(webapi.DirectMessage(webapi.Sato), ""), func(m webapi.Message) bool {
+				return strings.Contains(m.Text, text) && strings.Contains(driver.Face(m), "edit_process")
+			})
+		})
+	}
+	told("の修正をお願いします")
+
+	orders := len(s.Vendors.Rooms().Orders())
+	d.FillUntilTaken(webapi.Sato, first, "edit_process", quantity(d, "3", "20000"))
+	d.Card(second, "修正を受け付けられませんでした")
+	d.Card(second, "10,000 以下の数値")
+	told("の修正を受け付けられませんでした")
+	d.FillUntilTaken(webapi.Sato, second, "edit_process", quantity(d, "20000", "2"))
+	d.Card(second, "2 回目の回覧")
+	for i, who := range []string{webapi.Suzuki, webapi.Suzuki, webapi.Tanaka, webapi.Alex} {
+		d.Card(second, fmt.Sprintf("👉 いま: %s", []string{"課長", "経理", "経理", "部長"}[i]))
+		d.Click(who, second, "approve_process")
+		d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == i+1 })
+	}
+	d.Card("CARD#execution", "✅ 実行完了")
+	placed := s.Vendors.Rooms().Orders()[orders:]
+	expect.That(t, len(placed) == 1 && placed[0].Items[0].Quantity == 2, "%+v", placed)
+	entries := d.Audit()
+	for _, want := range []string{"process.returned by " + webapi.Tanaka, "process.edited by " + webapi.Sato} {
+		n := 0
+		for _, e := range entries {
+			if e == want {
+				n++
+			}
+		}
+		expect.That(t, n == 1, "%d times %s in %q", n, want, entries)
+	}
+}
+
+// quantity is the form's field with a value, filled with another one.
+func quantity(d *driver.Request, was, is string) map[string]any {
+	d.T.Helper()
+	a := d.Load()
+	form, _ := card.EditFormOf(a, a.Process().ID, "ja", func(id string) string { return id },
+		func(s string, _ int) string { return s })
+	for _, p := range form.Parts {
+		for _, x := range p.Fields {
+			if x.Value == was {
+				return map[string]any{x.ID: is}
+			}
+		}
+	}
+	d.T.Fatalf("no field has %s: %+v", was, form.Parts)
+	return nil
+}
