@@ -81,9 +81,12 @@ func (t History) News() bool {
 func (t History) doing(locale string) string {
 	words := web.TextsOf("task", locale)
 	if t.Status == task.StatusReturned {
-		why := ""
-		for _, v := range slices.Concat(t.Policies[:min(1, len(t.Policies))], t.Plans[:min(1, len(t.Plans))]) {
-			why = v.Reason // of the steps, once there are any
+		why, all := "", t.Plans
+		if len(t.Policies) > 0 && t.Policies[0].Status == aggregate.StatusReturned {
+			all = t.Policies
+		}
+		for _, v := range all {
+			why = cmp.Or(why, v.Reason) // of the newest that has one: steps whose edit doesn't fit have none
 		}
 		return words.In("doing", "returned", "why", why)
 	}

@@ -208,7 +208,7 @@ const notDrafted aggregate.GateStatus = "not_drafted"
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
-	if g.GivenBack() {
+	if row := a.Returned(); g.GivenBack() || row != nil && a.GateAt(row.Key()) == g {
 		v.Status = aggregate.StatusReturned
 	}
 	switch generating := v.Status == aggregate.Generating; {

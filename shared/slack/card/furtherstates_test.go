@@ -55,6 +55,10 @@ var processStates = []state{
 		s = process(s).giveBack().edited()
 		return s.do(s.FinishProcess(s.Head.Run, s.Process().Steps, "", defaults, s.now))
 	}},
+	{"process_edited_checking", "CARD#process#0002", func(s *scenario) *scenario {
+		return process(s).giveBack().edited()
+	}},
+	{"process_unfit", "CARD#process#0002", func(s *scenario) *scenario { return process(s).giveBack().edited().unfit() }},
 	{"process_returned_withdrawn", processCard, func(s *scenario) *scenario {
 		return process(s).giveBack().cancelTask()
 	}},

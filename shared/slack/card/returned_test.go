@@ -29,10 +29,13 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + key, User: s.Head.Requester}
 		return card.Copy(s.Aggregate, c, set, "https://x.slack.com/archives/C1/p1", s.now)
 	}
-	edited := process(received(t)).giveBack().edited()
+	edited, ended := process(received(t)).giveBack().edited(), process(received(t)).giveBack().cancelTask()
+	unfit := process(received(t)).giveBack().edited().unfit()
 	return map[string]any{
-		"dialog_steps": form(steps), "dialog_policy": form(policy),
+		"dialog_steps": form(steps), "dialog_policy": form(policy), "dialog_unfit": form(unfit),
 		"copy": copyOf(steps, steps.Process().Key()), "copy_edited": copyOf(edited, task.ProcessKey(1)),
+		"copy_ended": copyOf(ended, task.ProcessKey(1)), "copy_unfit": copyOf(unfit, task.ProcessKey(2)+"@1"),
+		"copy_unfit_before": copyOf(unfit, task.ProcessKey(1)),
 	}
 }
 

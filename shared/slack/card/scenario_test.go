@@ -215,6 +215,14 @@ func (s *scenario) edited() *scenario {
 	return s.do(s.Edit(row.Asks().ID, e, requester, policy, s.now))
 }
 
+// unfit says that what the requester wrote does not fit its tools.
+func (s *scenario) unfit() *scenario {
+	return s.do(s.RefuseEdit(s.Head.Run, []task.Misfit{
+		{Order: 2, Field: 1, Why: task.MisfitMost, Limit: "12"}, {Order: 5, Field: 2, Why: task.MisfitForm, Limit: "U0REQUESTER"},
+		{Order: 4, Field: -1, Why: task.MisfitTool},
+	}, s.now))
+}
+
 func (s *scenario) promptApproved() *scenario {
 	s.now = s.now.Add(time.Second)
 	return s.do(decide.Approve(s, s.Prompt().ID, approver, policy, s.now))
