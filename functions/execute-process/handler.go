@@ -41,7 +41,7 @@ type Store interface {
 	Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
-	Series(ctx context.Context, tenant string, year int) (task.Series, error)
+	Series(ctx context.Context, tenant string, of task.Series) (task.Series, error)
 	PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)

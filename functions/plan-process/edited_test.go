@@ -67,7 +67,7 @@ func TestAnAskersEditIsBoundByPermissions(t *testing.T) {
 	server, g := pipelinetest.Start(t), &modeltest.Demo{}
 	for name, c := range map[string]struct {
 		allowed     bool
-		constraints string
+		constraints aggregate.JSON
 		why         task.MisfitWhy
 	}{
 		"forbidden": {false, "{}", task.MisfitTool},

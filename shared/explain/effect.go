@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -252,6 +253,10 @@ func (t *teller) parts() {
 	} else {
 		t.read()
 		t.sentence()
+	}
+	if m := t.e.Amount; t.step.Tool == catalog.Decide && m.Known() && fmt.Sprint(t.args["amount"]) == string(m.Value) &&
+		t.args["currency"] == any(m.Currency) { // they stand before the sentence
+		t.gone["/amount"], t.gone["/currency"] = true, true
 	}
 	details := t.pairs()
 	t.items()

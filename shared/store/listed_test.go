@@ -65,7 +65,7 @@ func ways() map[task.Status][]task.Decision {
 			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", now)
 		}},
 		task.StatusRunning: running,
-		task.StatusToRetry: with(fail(task.ReasonStepsChanged)),
+		task.StatusToRetry: with(fail(task.ReasonToolFailed)),
 		task.StatusFailed:  with(fail(task.ReasonToolValue)),
 		task.StatusDone: with(
 			func(a agg) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, now) },

@@ -246,7 +246,7 @@ const (
 	barWidth    = 16
 	barGap      = 4
 	fewestBars  = 12 // minimum number of columns, so that one bar doesn't fill the chart
-	mostLabels  = 5  // of the horizontal axis, so that they don't overlap on a phone
+	mostLabels  = 4  // of the horizontal axis, so that they don't overlap on a phone
 )
 
 // chartOf sizes the bars by an axis that ends at an even number, which say formats; any bar above zero is visible.

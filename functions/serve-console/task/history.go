@@ -53,6 +53,7 @@ type History struct {
 	RequestNumber          string // "" if the tenant numbers no requests, or it was not taken on yet
 	Document               string // number of the document; "": it has none, or not yet
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
+	Rejected               *Rejection
 	Parked                 string // why a generation failed, in a sentence
 	Waits                  time.Time
 	Choice                 *task.Choice // what a message beside a gate was meant to be
@@ -198,9 +199,6 @@ func (r Reader) History(s Source) History {
 	for i := len(a.Executions) - 1; i >= 0; i-- {
 		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
 	}
-	if t.Status == task.StatusToRetry && slices.Contains(askAnew, a.Execution().Error) {
-		t.Status = task.StatusFailed // for everybody, whether they may try again or not
-	}
 	if t.Gate = r.waiting(a, t); t.Gate == nil && t.Status == task.StatusWaits {
 		t.Status = task.StatusDrafting // the next version has not begun
 	}
@@ -240,6 +238,9 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), called(t.Status, e.Reason)
 		detail := explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person)
 		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
+		if last := a.RejectedLast(); last != nil {
+			t.Rejected = &Rejection{r.Person(last.RejectedBy), r.prose(last.RejectionReason), *last.RejectedAt}
+		}
 	}
 	if p := a.Head.Parked; p != nil {
 		t.Parked = explain.Ended(r.Locale, p.Sentence, card.OneLine(p.Detail), explain.RetryOf(a))
@@ -247,6 +248,12 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
 		t.Waits = *until
 	}
+}
+
+// Rejection is what ended a request.
+type Rejection struct {
+	By, Reason string
+	At         time.Time
 }
 
 // Forwarded is a message that the request forwards.

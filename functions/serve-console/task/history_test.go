@@ -178,11 +178,6 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 	expect.Is(t, reader().History(Source{Task: denied}).Status, "denied") // nobody withdrew it
 	rejected := head(func(h *task.Head) { h.Noted = task.StatusWaits })
 	expect.Is(t, reader().History(Source{Task: rejected}).Status, task.StatusDrafting) // nothing waits
-	for why, want := range map[aggregate.Reason]task.Status{task.ReasonToolChanged: task.StatusFailed,
-		task.ReasonToolFailed: task.StatusToRetry} { // another request helps, or another try
-		failed := &task.Aggregate{Head: task.Head{Noted: task.StatusToRetry}, Executions: []*task.Execution{{Error: why}}}
-		expect.Is(t, reader().History(Source{Task: failed}).Status, want)
-	}
 	if s := reader().History(Source{Task: &task.Aggregate{}}); len(s.Attempts) != 0 {
 		t.Errorf("of no rows: %+v", s)
 	}

@@ -27,8 +27,22 @@ type matterForm struct {
 	at                         string            // the channel that was chosen
 }
 
+// openMatter shows an empty form, or what an earlier request asked for, which the viewer may read.
 func (c *Pages) openMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	return c.showMatter(w, r, v, matterForm{Key: aggregate.NewID()})
+	f := matterForm{Key: aggregate.NewID()}
+	if id := r.URL.Query().Get("like"); aggregate.ValidID(id) {
+		a, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, id))
+		if err == nil {
+			_, err = c.Readable(r.Context(), v, a)
+		}
+		if err != nil {
+			return err
+		}
+		if m := a.Matter(); m != nil {
+			f.Typed = *m
+		}
+	}
+	return c.showMatter(w, r, v, f)
 }
 
 func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer, f matterForm) error {

@@ -192,6 +192,7 @@ type taskPage struct {
 	Turn    string // what only the viewer can do, as the request is their own
 	Edit    string // address of the form in which the viewer edits what was given back to them
 	Anew    string // the request's text, once only another request helps
+	Form    bool   // it is asked by the form for decisions
 	Problem string // why the viewer's act was refused
 	Typed   string // the reason that the viewer typed for the act
 	tried   aggregate.Offer
@@ -246,21 +247,15 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.Show(w, r, v, d, "task")
 }
 
-// askAnew are reasons of which the page says that another request is needed: trying again doesn't stand beside that.
-var askAnew = []aggregate.Reason{
-	task.ReasonStepsChanged, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired,
-	task.ReasonModelRefused, task.ReasonModelCutOff, task.ReasonTooManyPeople, task.ReasonPolicyTooLong,
-}
-
 // anew offers the request's text once only another request helps. Trying again goes to the page's end then.
 func (p *taskPage) anew(t *task.Aggregate) {
 	switch p.Status {
 	case task.StatusCancelled, denied, task.StatusExpired, task.StatusFailed, task.StatusRefused:
-		p.Anew = p.Message.Text
+		p.Anew, p.Form = p.Message.Text, t.Matter() != nil
 	}
 	i := slices.IndexFunc(p.Buttons, func(b subject.Button) bool {
-		return b.Act == task.ActRetryExecution && slices.Contains(askAnew, t.Execution().Error) ||
-			b.Act == task.ActRetryGeneration && slices.Contains(askAnew, t.Head.Parked.Sentence)
+		return b.Act == task.ActRetryExecution && slices.Contains(task.AskAnew, t.Execution().Error) ||
+			b.Act == task.ActRetryGeneration && slices.Contains(task.AskAnew, t.Head.Parked.Sentence)
 	})
 	if i < 0 {
 		return

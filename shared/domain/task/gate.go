@@ -137,6 +137,22 @@ func (a *Aggregate) AllGates() (all []*aggregate.Gate) {
 	return all
 }
 
+// ByRejection are reasons by which a task ends because something of it was rejected.
+var ByRejection = []aggregate.Reason{ReasonDenied, ReasonStepRejected, ReasonMaxVersions, ReasonFormReturned}
+
+// RejectedLast returns the rejection that ended the task; nil: none did, or a load that mixes two commits lacks it.
+func (a *Aggregate) RejectedLast() (last *aggregate.Verdict) {
+	if a.Head.Ended == nil || !slices.Contains(ByRejection, a.Head.Ended.Reason) {
+		return nil
+	}
+	for _, g := range a.AllGates() {
+		if g.RejectedAt != nil && (last == nil || g.RejectedAt.After(*last.RejectedAt)) {
+			last = &g.Verdict
+		}
+	}
+	return last
+}
+
 // gateOf returns the gate with this id, or nil.
 func (a *Aggregate) gateOf(id string) Gated {
 	for _, g := range a.gates() {

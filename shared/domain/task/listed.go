@@ -20,13 +20,20 @@ const (
 	StatusNotDrafted Status = "not_drafted" // a generation failed; see Parked
 	StatusRunning    Status = "running"
 	StatusToRetry    Status = "to_retry" // the execution failed, and people may try again
-	StatusFailed     Status = "failed"   // another attempt can't succeed
+	StatusFailed     Status = "failed"   // another attempt can't succeed, or wouldn't help
 	StatusDone       Status = "done"
 	StatusCancelled  Status = "cancelled"
 	StatusExpired    Status = "expired"  // nobody decided in time
 	StatusRefused    Status = "refused"  // Ringi replied that it can't or may not be done
 	StatusAnswered   Status = "answered" // a plain reply was all that it needed
 )
+
+// AskAnew are reasons after which another attempt, which people may ask for all the same, would end alike: only another
+// request helps.
+var AskAnew = []aggregate.Reason{
+	ReasonStepsChanged, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
+	ReasonModelRefused, ReasonModelCutOff, ReasonTooManyPeople, ReasonPolicyTooLong,
+}
 
 // Statuses lists all statuses in the order in which a request may have them.
 var Statuses = []Status{
@@ -137,7 +144,7 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 	for _, r := range out.Rows {
 		switch r := r.(type) {
 		case *Execution:
-			retriable = r.Status == ExecutionFailed && r.retriable()
+			retriable = r.Status == ExecutionFailed && r.retriable() && !slices.Contains(AskAnew, r.Error)
 			if !r.over() && waitsFor == "" {
 				s = StatusRunning
 			}

@@ -132,7 +132,8 @@ func TestTheHeadNotesThatARequestGoesRound(t *testing.T) {
 // Status returns how the request stands, by its rows alone. The head says the same after every commit: see listed.
 func (a *Aggregate) Status() Status {
 	switch h := a.Head; {
-	case h.Ended != nil && h.Ended.As == TaskFailed && len(a.retryExecution()) > 0:
+	case h.Ended != nil && h.Ended.As == TaskFailed && len(a.retryExecution()) > 0 &&
+		!slices.Contains(AskAnew, a.Execution().Error):
 		return StatusToRetry
 	case h.Ended != nil:
 		return h.Ended.status()

@@ -273,6 +273,7 @@ type texts struct {
 	Yes, No   string // flags
 	More      string // of how many changes nothing is said
 	Held      string // a generation that was postponed because nobody may approve its result
+	Rejected  string // a request that ended because something of it was rejected
 	Actions   map[aggregate.Action]string
 	Resources map[string]string
 	Fields    map[string]string
@@ -303,12 +304,16 @@ func (w Words) Actions() []aggregate.Action {
 // Action describes an action. An unknown action is described by its code.
 func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
 
-// Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure.
+// Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure, and tells an end by
+// rejection from one that somebody wanted.
 func (w Words) Did(x aggregate.AuditEntry) string {
 	var about struct{ Reason aggregate.Reason }
 	_ = json.Unmarshal([]byte(x.Details), &about)
-	if x.Action == task.AuditGenerationFailed && about.Reason == task.ReasonNobodyApproves {
+	switch {
+	case x.Action == task.AuditGenerationFailed && about.Reason == task.ReasonNobodyApproves:
 		return w.Held
+	case x.Action == task.AuditTaskCancelled && slices.Contains(task.ByRejection, about.Reason):
+		return w.Rejected
 	}
 	return w.Action(x.Action)
 }

@@ -112,21 +112,10 @@ func (w *words) place(id string) string {
 
 // rejection says who rejected what ended the task, and why. It says nothing of another end.
 func (d drawing) rejection() []string {
-	switch d.a.Head.Ended.Reason {
-	case task.ReasonDenied, task.ReasonStepRejected, task.ReasonMaxVersions, task.ReasonFormReturned:
-	default:
-		return nil
+	if last := d.a.RejectedLast(); last != nil {
+		return []string{d.rejectedBy(*last)}
 	}
-	var last aggregate.Verdict
-	for _, g := range d.a.AllGates() {
-		if g.RejectedAt != nil && (last.RejectedAt == nil || g.RejectedAt.After(*last.RejectedAt)) {
-			last = g.Verdict
-		}
-	}
-	if last.RejectedAt == nil { // a load that mixes two commits
-		return nil
-	}
-	return []string{d.rejectedBy(last)}
+	return nil
 }
 
 func (d drawing) rejectedBy(v aggregate.Verdict) string {

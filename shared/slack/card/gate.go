@@ -216,7 +216,10 @@ func (d drawing) unasked(v version, over bool) face {
 
 func (d drawing) approved(v version, r routed) face {
 	w, text := d.w, d.w.ApprovedBy
-	if v.gate.ApprovedBy == "" {
+	switch {
+	case v.kind == task.CardPrompt && d.a.Matter() != nil: // nobody approved the money
+		text = w.OfForm
+	case v.gate.ApprovedBy == "":
 		text = w.AutoApproved
 	}
 	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))

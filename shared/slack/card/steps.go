@@ -76,7 +76,7 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 	check := d.checks(steps)
 	calls := func(s task.Step, name string) string { return stepLine(s, name) + check(s) } // sentences name no tools
 	draw := func(since string, most, list int) body {
-		rest := d.answers(remarks, most).with(d.stepList(steps, list, wholeName, calls))
+		rest := d.described(most).with(d.answers(remarks, most)).with(d.stepList(steps, list, wholeName, calls))
 		used := 0
 		for _, b := range rest.blocks {
 			used += characters(b)
@@ -94,6 +94,16 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 		out = draw("", 1, max(1, most-1))
 	}
 	return out
+}
+
+// described is what the form of a decision says about it, in full: the policy, which has it too, stands elsewhere.
+func (d drawing) described(most int) body {
+	m := d.a.Matter()
+	if m == nil {
+		return body{}
+	}
+	name := askWordsOf.In(d.w.Locale).Matter[MatterDescription]
+	return d.sections(pages(strong(name)+"\n"+emboldened(m.Description), maxSection), most)
 }
 
 // checks returns what says of a step that it is asked about once more, and of the first for each reason why.

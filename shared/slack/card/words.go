@@ -51,6 +51,7 @@ type words struct {
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
+	OfForm                                                                  string // in the place of ApprovedBy, of a policy that a form made
 	TaskID, Alike, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto string
 	RejectedBy, NextVersion, NextGenerating, LastVersion                    string
 	PausedUntil, PausedForSlack, PausedForRoom                              string
