@@ -18,12 +18,11 @@ type Alike struct {
 }
 
 // IsLike reports whether a task that is listed is like a request that gets this title: it has the same title but for
-// case, width, spaces and signs, is at most AlikeFor older, and has the same requester or channel. What somebody asked
-// in a direct message is like nothing elsewhere.
+// case, width, spaces and signs, is older by its id, by at most AlikeFor, and has the same requester or channel. What
+// somebody asked in a direct message is like nothing elsewhere.
 func (t *Task) IsLike(a *Aggregate, title string, requester string) bool {
 	place := t.SlackChannel == a.Request.Channel
-	since := a.Head.CreatedAt.Sub(t.CreatedAt)
-	return t.ID != a.Head.TaskID && since >= 0 && since <= AlikeFor &&
+	return t.ID < a.Head.TaskID && a.Head.CreatedAt.Sub(t.CreatedAt) <= AlikeFor &&
 		(place || requester == a.Head.Requester && t.Source != SourceAgentContainer) &&
 		letters(title) != "" && letters(t.Title) == letters(title)
 }

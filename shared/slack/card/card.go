@@ -241,8 +241,6 @@ func (d drawing) extracted(t *task.Task) face {
 	).with(contextOf(d.alike(t))...).with(d.enclosed()...).with(d.shownTo()...)
 }
 
-// following says what comes below an open request's card. Once people can read a corrected policy there, it says that
-// title and description still are those of the original request.
 // alike names an earlier request like this one. Its page is opened by whoever may read it.
 func (d drawing) alike(t *task.Task) []string {
 	page := ""
@@ -255,6 +253,8 @@ func (d drawing) alike(t *task.Task) []string {
 	return []string{fill(d.w.Alike, "when", when(t.Alike.At)) + opens(page, askWordsOf.In(d.w.Locale))}
 }
 
+// following says what comes below an open request's card. Once people can read a corrected policy there, it says that
+// title and description still are those of the original request.
 func (d drawing) following() []string {
 	p := d.a.Prompt()
 	again := d.a.Correction != nil && d.a.Correction.Taken // title and description are of the corrected request
