@@ -45,7 +45,8 @@ type refusalWords struct {
 	Rules   map[aggregate.Rule]string
 	Decided map[string]string // by status, or how the task ended
 
-	Acts map[string]string // by circulation.Why, some with what is known beside it
+	Acts  map[string]string // by circulation.Why, some with what is known beside it
+	Added string            // a stage without a name, which people added
 
 	ByRules map[aggregate.Reason]string // of conversation.ErrByRules
 
@@ -199,7 +200,7 @@ func RefusedByRules(locale string, e conversation.ErrByRules, text func(s string
 func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	w, key := refusalWordsOf.In(s.Locale), string(r.Why)
 	switch {
-	case r.Why == circulation.WhyTurn && r.Yours == "":
+	case r.Why == circulation.WhyTurn && r.Yours == "" && !r.Unnamed:
 		key = "turn_over"
 	case r.Why == circulation.WhySelf && r.Put:
 		key = "self_successor"
@@ -223,8 +224,8 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: cmp.Or(r.Home, o.Channel)})
 	}
 	said := cmp.Or(w.Acts[string(r.Kind)+"_"+key], w.Acts[key], w.Acts[string(circulation.WhyUnknown)])
-	return fill(said, "questions", circulation.MaxQuestions, "added", circulation.MaxAdded, "stage", s.Marks.Text(r.Name, maxName),
-		"names", who, "yours", s.Marks.Text(r.Yours, maxName), "principal", s.Marks.Person(r.For.User),
+	return fill(said, "questions", circulation.MaxQuestions, "added", circulation.MaxAdded, "stage", cmp.Or(s.Marks.Text(r.Name, maxName), w.Added),
+		"names", who, "yours", cmp.Or(s.Marks.Text(r.Yours, maxName), w.Added), "principal", s.Marks.Person(r.For.User),
 		"n", r.Missing, "max", circulation.MaxText, "from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
 }
 

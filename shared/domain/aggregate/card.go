@@ -123,8 +123,8 @@ func QuestionSubject(gate string, n int) string { return fmt.Sprintf("QUESTION#%
 func QuestionOf(subject string) (gate string, n int) {
 	rest, is := strings.CutPrefix(subject, "QUESTION#")
 	number, gate, _ := strings.Cut(rest, "#")
-	if n, _ = strconv.Atoi(number); !is {
-		n = 0
+	if n, _ = strconv.Atoi(number); !is || n < 1 {
+		return "", 0
 	}
 	return gate, n
 }

@@ -208,6 +208,7 @@ type Refusal struct {
 	People  []Person // who owes the present stage, who stamped, or, of WhyWhom, for whom the hand may act
 	Missing int      // of WhyHands, how many more people have to stamp
 	Yours   string   // of WhyTurn, name of the stage that asks the principal later; empty: an earlier one did
+	Unnamed bool     // of WhyTurn: that stage has no name, since people added it
 	Asker   Person   // of WhySelf
 	For     Person   // of WhySelf and WhyFound: whom the hand stands in for; none: nobody
 	Home    string   // the gate's
@@ -254,12 +255,12 @@ func (st *State) standsFor(act *Act) (p Person) {
 	return p
 }
 
-// later returns the name of the stage after the present one that asks somebody, or "".
-func (st *State) later(p *Person) string {
+// later returns the name of the stage after the present one that asks somebody, or "", and whether it was added.
+func (st *State) later(p *Person) (name string, added bool) {
 	for _, n := range st.from(st.Present) {
 		if s := &st.Stages[n-1]; !s.Closed && st.who.position(s.People, p) >= 0 {
-			return s.Name
+			return s.Name, s.By != nil
 		}
 	}
-	return ""
+	return "", false
 }

@@ -236,7 +236,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 	}
 	switch refused.Why {
 	case WhyTurn:
-		refused.Yours = st.later(&act.Principal)
+		refused.Yours, refused.Unnamed = st.later(&act.Principal)
 	case WhySelf:
 		refused.Asker = st.asker(g, act)
 		refused.Put = !st.who.asks(g, &act.Hand) && !st.who.asks(g, &act.Principal)

@@ -353,8 +353,10 @@ func (c *change) archive() {
 		if card := c.of.Card("CARD#" + string(CardAction) + "#" + ActionKey(x.Number)[len("ACTION#"):]); card != nil {
 			c.Remove(card)
 		}
-		for _, card := range c.of.CopiesOf(x.Key()) {
-			c.Remove(card)
+		for _, card := range c.of.Copies {
+			if gate, _ := aggregate.QuestionOf(card.Subject); card.Subject == x.Key() || gate == x.Key() {
+				c.Remove(card)
+			}
 		}
 		n--
 	}
