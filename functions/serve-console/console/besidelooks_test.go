@@ -23,7 +23,6 @@ func besideLooks(w *consoletest.World) (all []look) {
 		b.Post(w.TaskPage()+"/act", form)
 	}
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex))
-	add("route-beside")
 	does(webapi.Suzuki, aggregate.ActAsk, "見積は何社から取りましたか。\n安いほうを選ばなかった理由も教えてください。")
 	does(webapi.Sato, aggregate.ActAnswer, "2 社です。"+strings.Repeat("納期が二週間早いほうを選びました。", 12))
 	does(webapi.Suzuki, aggregate.ActAsk, "納期はいつですか。")
