@@ -117,7 +117,7 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
 		d.Digests = [2]string{aggregate.HashOf(a.Prompts[i].Content), p.ApprovedHash}
 		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form
-			d.Policy = ""
+			d.Policy, d.Digests[0] = "", ""
 		}
 	}
 	return p.Steps, nil
