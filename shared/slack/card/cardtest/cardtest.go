@@ -24,8 +24,9 @@ const (
 var (
 	inBoth     = []string{"header", "section", "divider", "context", "actions", "button", "mrkdwn", "plain_text"}
 	inMessages = append([]string{"table", "raw_text"}, inBoth...)
-	inViews    = append([]string{"modal", "input", "plain_text_input", "static_select", "radio_buttons", "users_select"}, inBoth...)
-	colour     = regexp.MustCompile(`^#[0-9a-f]{6}$`)
+	inViews    = append([]string{"modal", "input", "plain_text_input", "static_select", "users_select", "radio_buttons"},
+		inBoth...)
+	colour = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
 
 // Check returns the reasons why Slack would refuse a message, and violations of Ringi's rules: a message has a text and
