@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
+	"ringi/shared/words/legible"
 )
 
 // Input is one value among a step's arguments, as a form shows it.
@@ -116,7 +117,8 @@ func (t *teller) choices(at []string, own *limits) (all []Choice) {
 	}
 	for _, x := range own.Enum {
 		value := fmt.Sprint(x)
-		all = append(all, Choice{value, cmp.Or(words.Choices[value].In(t.locale), words.Is[value].In(t.locale), value)})
+		text := cmp.Or(words.Choices[value].In(t.locale), words.Is[value].In(t.locale))
+		all = append(all, Choice{value, cmp.Or(legible.Capital(text), value)})
 	}
 	return all
 }

@@ -166,7 +166,7 @@ func TestANumberBeyondItsLimitIsSaidAtOnce(t *testing.T) {
 func TestInputsAreCalledAsPeopleCallThem(t *testing.T) {
 	for locale, want := range map[string]string{
 		"ja": "部署 / 対象 [在籍者のみ 退職者・入社前の人を含む] / 宛先 (person) / 明細 › 1 › 項目名 / 明細 › 1 › 値 / 明細 › 2 › 項目名 / 明細 › 2 › 値 / 本文",
-		"en": "Department / People [only those employed including people who have left or not joined yet] / To (person) / " +
+		"en": "Department / People [Only those employed Including people who have left or not joined yet] / To (person) / " +
 			"Details › 1 › Label / Details › 1 › Value / Details › 2 › Label / Details › 2 › Value / Text",
 	} {
 		var names []string
