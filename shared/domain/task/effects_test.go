@@ -291,6 +291,7 @@ func TestWhereARunGoesFromEachState(t *testing.T) {
 		"process waits":       {State: StateAwaitProcessApproval, Gate: "PROCESS#0001", TimeoutSeconds: week},
 		"process rejected":    {State: StatePlanProcess},
 		"process given back":  {State: StateFinish, Outcome: "returned"},
+		"process unfit":       {State: StateFinish, Outcome: "returned"},
 		"process edited":      {State: StatePlanProcess},
 		"execution pending":   {State: StateExecuteProcess},
 		"execution running":   {State: StateExecuteProcess},

@@ -90,7 +90,7 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings,
 	now time.Time) (aggregate.Change, error) {
 	p := a.Process()
-	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
+	if err := a.working(run); err != nil || p == nil || !p.generating() {
 		return aggregate.Change{}, err
 	}
 	if err := checkSteps(steps); err != nil {
@@ -105,7 +105,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, o aggregate.Opening, s tenancy.Settings,
 	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
 	p := a.Process()
-	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
+	if err := a.working(run); err != nil || p == nil || !p.generating() {
 		return aggregate.Change{}, err
 	}
 	if err := checkSteps(steps); err != nil {

@@ -37,9 +37,12 @@ func (a *Aggregate) Returned() Gated {
 // unfit reports whether one of the askers wrote the steps, and something in them has to be written anew.
 func (p *Process) unfit() bool { return p.Status == aggregate.Generating && len(p.Misfits) > 0 }
 
+// generating reports whether a run makes the steps.
+func (p *Process) generating() bool { return p.Status == aggregate.Generating && !p.unfit() }
+
 // unchecked reports whether one of the askers wrote the steps, and nobody has compared them with their tools yet.
 func (p *Process) unchecked() bool {
-	return p.Status == aggregate.Generating && p.EditedBy != "" && p.Terms.Rule == nil && len(p.Misfits) == 0
+	return p.generating() && p.EditedBy != "" && p.Terms.Rule == nil
 }
 
 // givenBack returns the version that people gave back: the one with this id or, if one of the askers writes that still,
