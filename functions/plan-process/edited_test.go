@@ -75,7 +75,7 @@ func TestAnAskersEditIsBoundByPermissions(t *testing.T) {
 	} {
 		w, edit := editing(t, server)
 		p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: c.allowed,
-			Constraints: c.constraints}
+			Constraints: aggregate.JSON(c.constraints)}
 		expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments))(t)
 		edit(`{"department":"営業部","status":"active"}`)
 		handle(t, w, g)
