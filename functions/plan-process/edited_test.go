@@ -80,6 +80,7 @@ func TestAnAskersEditIsBoundByPermissions(t *testing.T) {
 		edit(`{"department":"営業部","status":"active"}`)
 		handle(t, w, g)
 		is := w.Load().Process()
-		expect.That(t, len(is.Misfits) == 1 && is.Misfits[0].Why == c.why && is.Misfits[0].Order == 1, "%s: %+v", name, is.Misfits)
+		expect.That(t, len(is.Misfits) == 1 && is.Misfits[0].Why == c.why && is.Misfits[0].Order == 1, "%s: %+v", name,
+			is.Misfits)
 	}
 }

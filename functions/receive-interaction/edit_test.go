@@ -117,7 +117,8 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	n := w.Load().Process()
 	input := string(n.Steps[0].ToolInput)
 	expect.That(t, n.Version == 2 && n.EditedBy == webapi.Sato && strings.Contains(input, webapi.Alex) &&
-		strings.Contains(input, `"value":3`) && n.Steps[0].Tool == "send_slack_dm" && n.Status == aggregate.Generating, "%+v", n)
+		strings.Contains(input, `"value":3`) && n.Steps[0].Tool == "send_slack_dm" && n.Status == aggregate.Generating,
+		"%+v", n)
 	w.quiet(w.editing(webapi.Sato, "process", p.ID, hash, ok), webapi.Sato) // a double click
 	w.told(w.editing(webapi.Sato, "process", p.ID, hash, inputs), webapi.Sato, "古いバージョン")
 	w.told(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato, "古いバージョン")
@@ -144,7 +145,8 @@ func (w *world) editsAgain(n *task.Process, to string, typed map[string]string) 
 	w.told(w.editing(webapi.Suzuki, "process", n.ID, hash, again), webapi.Suzuki, "依頼した本人だけ")
 	w.quiet(w.editing(webapi.Sato, "process", n.ID, hash, again), webapi.Sato)
 	p := w.Load().Process()
-	expect.That(w.T, p.Version == 2 && p.Edits == 2 && strings.Contains(string(p.Steps[0].ToolInput), webapi.Takada), "%+v", p)
+	expect.That(w.T, p.Version == 2 && p.Edits == 2 && strings.Contains(string(p.Steps[0].ToolInput), webapi.Takada),
+		"%+v", p)
 }
 
 func TestAnAskerEditsAPolicyOrWithdraws(t *testing.T) {

@@ -118,7 +118,8 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
 }
 
-// returned tells an asker who has not been told that a version was given back to them, or that their edit was not taken.
+// returned tells an asker who has not been told that a version was given back to them, or that their edit was not
+// taken.
 func returned(t *task.Aggregate) *aggregate.Card {
 	row := t.Returned()
 	if row == nil {

@@ -19,7 +19,7 @@ type Input struct {
 	Path    []string // from the arguments' root; rows of a list count from 0
 	Name    string
 	Value   any      // a text, json.Number or a bool
-	Said    string   // in words what nobody can type: a value of an earlier step, null or what is empty; "": Value is typed
+	Said    string   // in words what nobody can type: an earlier step's value, null or what is empty; "": Value is typed
 	Person  bool     // it is the Slack id of a person
 	Choices []Choice // all that it may be, if its tool is Ringi's own and says so
 	limits

@@ -110,8 +110,8 @@ var lines = []struct{ tool, input, ja, en string }{
 		"Couldn't read the arguments of step 13 (Notify by DM): “not JSON”"},
 	{
 		"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`,
-		"DM を送ります\n· 明細 › 1 › label a\n· 明細 › 2 b\n· 本文 5",
-		"Sends a DM\n· Details › 1 › label a\n· Details › 2 b\n· Text 5",
+		"DM を送ります\n· 明細 › 1 › 項目名 a\n· 明細 › 2 b\n· 本文 5",
+		"Sends a DM\n· Details › 1 › Label a\n· Details › 2 b\n· Text 5",
 	},
 	{
 		"open_pull_request", `{"title":"Round down","body":"a\nb"}`,
@@ -133,8 +133,8 @@ var lines = []struct{ tool, input, ja, en string }{
 		"Reads the employees of the department “営業部” and those below it, " +
 			"including people who have left or not joined yet, as of 2026-10-31"},
 	{"list_attendance", `{"year":2026,"month":4,"employees":[{"id":1},{"id":2}]}`,
-		"2026 年 4 月の勤怠を読みます (対象: 2 件)\nemployees| id\nemployees| 1\nemployees| 2",
-		"Reads the attendance of April 2026 for 2 entries\nemployees| id\nemployees| 1\nemployees| 2"},
+		"2026 年 4 月の勤怠を読みます (対象: 2 件)\n従業員| id\n従業員| 1\n従業員| 2",
+		"Reads the attendance of April 2026 for 2 entries\nEmployees| id\nEmployees| 1\nEmployees| 2"},
 	{"list_attendance", `{"year":2026,"month":"4"}`, "2026 年 「4」 月の勤怠を読みます (対象の指定なし)",
 		"Reads the attendance of month “4” of 2026 for people not given"},
 	{"list_positions", `{}`, "会社のすべての役職を読みます", "Reads all positions in the company"},

@@ -15,8 +15,8 @@ import (
 // maxMisfits limits the misfits of an edit, which are kept with its steps.
 const maxMisfits = 20
 
-// Edited returns steps that an asker wrote in place of others, checked and completed as planning does, or why they don't
-// fit their tools.
+// Edited returns steps that an asker wrote in place of others, checked and completed as planning does, or why they
+// don't fit their tools.
 func (p Planning) Edited(locale string, was, written []task.Step) (steps []task.Step, misfits []task.Misfit) {
 	before := map[string]string{}
 	for i, s := range written {

@@ -122,8 +122,8 @@ func TestWhatDoesNotFitIsNotSaved(t *testing.T) {
 		typed := maps.Clone(shown)
 		typed[c.at] = c.text
 		_, misfits := edited(t, p, was, typed)
-		expect.That(t, len(misfits) > 0 && misfits[0].Why == c.why && misfits[0].Order == c.at[0] && misfits[0].Field == c.at[1] &&
-			(c.limit == "" || misfits[0].Limit == c.limit), "%s: %+v", name, misfits)
+		expect.That(t, len(misfits) > 0 && misfits[0].Why == c.why && misfits[0].Order == c.at[0] &&
+			misfits[0].Field == c.at[1] && (c.limit == "" || misfits[0].Limit == c.limit), "%s: %+v", name, misfits)
 	}
 	long := maps.Clone(shown)
 	long[at["2 details.0.label"]] = strings.Repeat("長", 100)

@@ -48,7 +48,9 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 	}
 	sato.Post(path, with(to, "経理部")).Says(t, http.StatusUnprocessableEntity).Holds(t, "経理部", "書き方が違います",
 		"締め切りは月曜です。", `aria-invalid="true"`)
-	for name, form := range map[string]url.Values{"another step's": with("edit_9_0", "x"), "stale": with("hash", "other")} {
+	for name, form := range map[string]url.Values{
+		"another step's": with("edit_9_0", "x"), "stale": with("hash", "other"),
+	} {
 		got := sato.Post(path, form)
 		expect.That(t, got.Status >= 400 && w.Load().Process().Version == 1, "%s: %d", name, got.Status)
 	}

@@ -52,7 +52,8 @@ type File struct {
 	// Headings name, by locale, members of the result and, behind a dot, of a list's rows.
 	Headings map[string]map[string]string `json:"headings"`
 
-	// Shown says how people are shown a call of a tool that writes. It is no part of the tool's version.
+	// Shown says how people are shown a call of a tool that writes; of one that reads, what its arguments are called.
+	// It is no part of the tool's version.
 	Shown Shown `json:"shown"`
 
 	Demo *Demo `json:"demo"` // nil if the demo model needs code to plan with this tool

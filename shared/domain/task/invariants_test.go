@@ -324,7 +324,8 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	s := a.OpenSession()
 	leased := func(e *Execution) bool { _, held := a.leased(e, "", w.now); return held }
 	idle := a.Contesting() != nil || a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil &&
-		leased(s) || a.Head.Parked != nil || a.Returned() != nil || asks || paused || a.LiveLease(w.now) != nil || leased(a.Execution())
+		leased(s) || a.Head.Parked != nil || a.Returned() != nil || asks || paused ||
+		a.LiveLease(w.now) != nil || leased(a.Execution())
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
 	for _, wait := range a.Waits {

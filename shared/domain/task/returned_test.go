@@ -78,8 +78,8 @@ func TestAnEditThatDoesNotFitIsEditedAgain(t *testing.T) {
 	s.do(s.edits(Edit{Steps: wrong}), s.refusesEdit)
 	a := s.load()
 	p := a.Process()
-	expect.That(t, a.Returned() == Gated(p) && p.Version == 2 && Hash(p.Steps) == Hash(wrong) && len(a.MisfitsOf(p.ID)) == 1 &&
-		a.Status() == StatusReturned && s.head.Noted == StatusReturned && a.Generating() == (Generation{}), "%+v", p)
+	expect.That(t, a.Returned() == Gated(p) && p.Version == 2 && Hash(p.Steps) == Hash(wrong) &&
+		len(a.MisfitsOf(p.ID)) == 1 && a.Status() == StatusReturned && s.head.Noted == StatusReturned && a.Generating() == (Generation{}), "%+v", p)
 	expect.That(t, a.Next(s.now).Outcome == outcomeReturned && a.Effects(s.now).Run == nil, "%+v", a.Next(s.now))
 	expect.That(t, a.GivenBackBy(p.ID) == &a.Processes[0].Gate && a.ReturnedTo(p.ID)[0].User == requester, "%+v", p)
 	s.nothing(s.refusesEdit)

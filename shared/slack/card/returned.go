@@ -38,8 +38,8 @@ type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, Checking string
 	Edit, OnPage, OnlyOnPage, Withdraw                                           string
 	CopyText, CopyUnfit, CopyEdited, CopyEnded, CopyOver                         string
-	Unfit, UnfitAt                                                               string // why an edit is not taken, and one value of it
-	GiveBack, GiveBackAbout, Anew, AnewAbout                                     string // in a rejection's form
+	Unfit, UnfitAt                                                               string // why an edit isn't taken
+	GiveBack, GiveBackAbout, Anew, AnewAbout                                     string // of a rejection
 	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields            string
 	Yes, No                                                                      string
 	Misfits                                                                      map[task.MisfitWhy]string

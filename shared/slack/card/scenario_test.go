@@ -218,7 +218,8 @@ func (s *scenario) edited() *scenario {
 // unfit says that what the requester wrote does not fit its tools.
 func (s *scenario) unfit() *scenario {
 	return s.do(s.RefuseEdit(s.Head.Run, []task.Misfit{
-		{Order: 2, Field: 1, Why: task.MisfitMost, Limit: "12"}, {Order: 5, Field: 2, Why: task.MisfitForm, Limit: "U0REQUESTER"},
+		{Order: 2, Field: 1, Why: task.MisfitMost, Limit: "12"},
+		{Order: 5, Field: 2, Why: task.MisfitForm, Limit: "U0REQUESTER"},
 		{Order: 4, Field: -1, Why: task.MisfitTool},
 	}, s.now))
 }
