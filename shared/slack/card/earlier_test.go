@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -22,5 +23,16 @@ func TestATaskSaysThatThereIsOneLikeIt(t *testing.T) {
 		expect.Has(t, text, says, console+"/tasks/01KS000000000000000000000A|")
 		m = card.Render(s.Aggregate, s.card(taskCard), settings, card.Around{}, s.now)
 		expect.That(t, len(jsonOf(m)) < len(text), "it names what can't be opened")
+	}
+}
+
+// The card of an execution has the number of its document, whose department may be called anything.
+func TestAnExecutionSaysTheNumberOfItsDocument(t *testing.T) {
+	s := started(t, fiveSteps()).steps(1)
+	s.Execution().Document = "総務部 <!here>-2026-0012"
+	for locale, says := range map[string]string{"ja": "文書番号 総務部", "en": "Document No. 総務部"} {
+		text := drawn(render(s.Aggregate, s.card(executionCard), locale, s.now).Attachments[0].Blocks.BlockSet)
+		expect.Has(t, text, says, "-2026-0012")
+		expect.That(t, !strings.Contains(text, "<!here>"), "%s", text)
 	}
 }
