@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
+	"ringi/shared/words/language"
 )
 
 // editPage is the form in which whoever asked edits what was given back to them.
@@ -86,7 +87,7 @@ func (c *Pages) misfits(ctx context.Context, a *task.Aggregate, id string, steps
 func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate, hash string,
 	typed map[string]string, misfits []task.Misfit) error {
 	id, words := r.PathValue("gate"), v.Texts("task")
-	person := c.Called(r.Context(), v, a.VerdictOn(id).RejectedBy)
+	person := c.Called(r.Context(), v, named(a, id)...)
 	form, ok := card.EditFormOf(a, id, v.Locale, person, func(s string, _ int) string { return card.OneLine(s) })
 	if !ok {
 		return aggregate.ErrNotFound
@@ -101,12 +102,13 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	for _, p := range form.Parts {
 		part := editPart{Title: p.Title, Fixed: p.Fixed}
 		for _, x := range p.Fields {
+			was := x.Value
 			if text, is := typed[x.ID]; is {
 				x.Value = text
 			}
 			field := editField(x, wrong[x.ID])
 			if x.Person {
-				field.Hint, field.HintID = person(x.Value), x.ID+"_who"
+				field.Hint, field.HintID = was+": "+person(was), x.ID+"_who"
 			}
 			part.Fields = append(part.Fields, field)
 		}
@@ -118,6 +120,20 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		doc.Data = d
 	}
 	return c.Show(w, r, v, doc, "task/edit")
+}
+
+// named returns the people whom the form of a version names: who gave it back, and those among its values.
+func named(a *task.Aggregate, id string) (users []string) {
+	as := func(s string, _ int) string { return s }
+	form, _ := card.EditFormOf(a, id, language.English, func(user string) string { users = append(users, user); return user }, as)
+	for _, p := range form.Parts {
+		for _, x := range p.Fields {
+			if x.Person {
+				users = append(users, x.Value)
+			}
+		}
+	}
+	return users
 }
 
 // maxOneLine is how many characters of a value fit in a field of one line.
