@@ -153,6 +153,11 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			if s.Returned() != nil { // beside the menu
 				want[card.Withdraw+" "+s.Head.TaskID] = 1
 			}
+			if open, waits := s.OpenGate(); waits && s.GateWith(open.ID).Ruled() { // by whoever is asked, beside the decision
+				for _, act := range []aggregate.Act{aggregate.ActAsk, aggregate.ActAdd} {
+					want[string(act)+"_"+string(open.Kind)+" "+open.ID] = 1
+				}
+			}
 			if e := s.Head.Ended; s.AsksAgain() && (e == nil || e.Again == nil) {
 				want[card.AskAgain+" "+s.Head.TaskID] = 1
 			}
