@@ -118,29 +118,6 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
 }
 
-// returned tells an asker who has not been told that a version was given back to them, or that their edit was not
-// taken.
-func returned(t *task.Aggregate) *aggregate.Card {
-	row := t.Returned()
-	if row == nil {
-		return nil
-	}
-	id, subject := row.Asks().ID, card.Returned(t, row)
-	unfit := len(t.MisfitsOf(id)) > 0
-	if !unfit && t.Request.ChannelType == "im" {
-		return nil
-	}
-	for _, p := range t.ReturnedTo(id) {
-		if unfit && p.User != t.Process().EditedBy {
-			continue
-		}
-		if !slices.ContainsFunc(t.CopiesOf(subject), func(c *aggregate.Card) bool { return c.User == p.User }) {
-			return &aggregate.Card{CardType: task.CardOutcome, Subject: subject, User: p.User}
-		}
-	}
-	return nil
-}
-
 // declined is the subject of the message that says that the first layer declined a corrected request; "" if it didn't.
 func declined(t *task.Aggregate) string {
 	if c := t.Corrected(); c != nil && c.As != "" && t.Head.Ended == nil {

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 )
@@ -236,4 +237,27 @@ func (d *drawing) noteOwed(ctx context.Context) (users []string, err error) {
 		users = append(users, c.User)
 	}
 	return users, nil
+}
+
+// returned tells an asker who has not been told that a version was given back to them, or that their edit was not
+// taken.
+func returned(t *task.Aggregate) *aggregate.Card {
+	row := t.Returned()
+	if row == nil {
+		return nil
+	}
+	id, subject := row.Asks().ID, card.Returned(t, row)
+	unfit := len(t.MisfitsOf(id)) > 0
+	if !unfit && t.Request.ChannelType == "im" {
+		return nil
+	}
+	for _, p := range t.ReturnedTo(id) {
+		if unfit && p.User != t.Process().EditedBy {
+			continue
+		}
+		if !slices.ContainsFunc(t.CopiesOf(subject), func(c *aggregate.Card) bool { return c.User == p.User }) {
+			return &aggregate.Card{CardType: task.CardOutcome, Subject: subject, User: p.User}
+		}
+	}
+	return nil
 }

@@ -41,10 +41,8 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
-	"ringi/shared/words/language"
 )
 
 // Act makes a change of a subject for a person. id names a gate, an execution, a choice or the subject itself.
@@ -137,41 +135,6 @@ func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now t
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}
 	}
 	return change, err
-}
-
-// unreadable reports whether nobody can tell what a gate's steps, its call or its action would do. Of what is kept
-// elsewhere, since it is long, only the beginning is here: that passes.
-func unreadable(a Subject, id string) bool {
-	switch of := a.(type) {
-	case *task.Aggregate:
-		return unreadableSteps(of, id)
-	case *conversation.Aggregate:
-		if x := of.Action(id); x != nil && x.Payload.JSON != "" {
-			_, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
-			return len(problems) > 0
-		}
-	}
-	return false
-}
-
-func unreadableSteps(a *task.Aggregate, id string) bool {
-	of := -1
-	for _, x := range a.Agains {
-		if x.ID == id {
-			of = x.ProcessVersion
-		}
-	}
-	for _, p := range a.Processes {
-		if p.ID == id || p.Version == of {
-			return explain.SumUp(language.English, p.Steps).Unreadable() != ""
-		}
-	}
-	i := slices.IndexFunc(a.Gates, func(g *task.StepGate) bool { return g.ID == id })
-	if i < 0 || a.Gates[i].Arguments.JSON == "" {
-		return false
-	}
-	_, _, ok := explain.Masked(task.Step{}, a.Gates[i].Arguments, language.English)
-	return !ok
 }
 
 // Approves reports whether this person's approval of the gate's current content would count, under a rule at its

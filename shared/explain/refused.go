@@ -224,7 +224,8 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: cmp.Or(r.Home, o.Channel)})
 	}
 	said := cmp.Or(w.Acts[string(r.Kind)+"_"+key], w.Acts[key], w.Acts[string(circulation.WhyUnknown)])
-	return fill(said, "questions", circulation.MaxQuestions, "added", circulation.MaxAdded, "stage", cmp.Or(s.Marks.Text(r.Name, maxName), w.Added),
+	return fill(said, "questions", circulation.MaxQuestions, "added", circulation.MaxAdded,
+		"stage", cmp.Or(s.Marks.Text(r.Name, maxName), w.Added),
 		"names", who, "yours", cmp.Or(s.Marks.Text(r.Yours, maxName), w.Added), "principal", s.Marks.Person(r.For.User),
 		"n", r.Missing, "max", circulation.MaxText, "from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
 }

@@ -161,16 +161,6 @@ func (d *drawing) draw(out *Route) {
 	}
 }
 
-// Views returns who viewed a version, the first one first.
-func (r Reader) Views(all []*aggregate.Viewing) (out []RouteAct) {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *aggregate.Viewing) int { return a.ViewedAt.Compare(b.ViewedAt) })
-	for _, x := range all {
-		out = append(out, RouteAct{By: r.Person(x.User), At: x.ViewedAt})
-	}
-	return out
-}
-
 // After says of a route which round it walks, and whose stamps of the round before don't count any more.
 func (r Reader) After(out *Route, round int, before *aggregate.Gate) {
 	if out == nil || before == nil {

@@ -16,6 +16,9 @@ var ErrOnRoute error = ErrNotAllowed{RuleOnRoute}
 // Ruled reports whether there is a gate and a rule chose its route; else the settings say who may stamp.
 func (g *Gate) Ruled() bool { return g != nil && g.Terms.Rule != nil }
 
+// StatusReturned is the status in ErrDecided of what was given back to whoever asked.
+const StatusReturned = "returned"
+
 // Automatic reports whether nobody is asked: neither the settings nor a rule want it.
 func (g *Gate) Automatic() bool { return !g.Terms.ApprovalRequired && !g.Ruled() }
 

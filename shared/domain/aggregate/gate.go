@@ -67,9 +67,6 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
-// StatusReturned is the status in ErrDecided of what was given back to whoever asked.
-const StatusReturned = "returned"
-
 // Decided returns ErrDecided if the gate was approved or rejected, else nil.
 func (g *Gate) Decided() error {
 	switch {

@@ -179,7 +179,8 @@ func TestWhatNobodyCanReadIsNotApproved(t *testing.T) {
 	s := planned(t, unreadSteps(), defaults)
 	_, submits := reviewed(t, s, task.CardProcess, s.Process().ID)
 	expect.That(t, !submits, "the dialog approves it")
-	for locale, want := range map[string]string{"ja": "ステップ 4, 5 の引数を読み取れない", "en": "can’t be read: 4, 5. Nobody can tell"} {
+	for locale, want := range map[string]string{"ja": "ステップ 4, 5 の引数を読み取れない",
+		"en": "can’t be read: 4, 5. Nobody can tell"} {
 		said := drawn(render(s.Aggregate, s.card(processCard), locale, s.now).Attachments[0].Blocks.BlockSet)
 		expect.Has(t, said, want)
 		expect.That(t, !strings.Contains(said, "A1"), "%s names a place that nobody can read", said)

@@ -15,7 +15,8 @@ func TestATaskSaysThatThereIsOneLikeIt(t *testing.T) {
 	s := received(t).extracted()
 	s.Task.Alike = &task.Alike{TaskID: "01KS000000000000000000000A", At: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
 	const console = "https://ringi.example/console"
-	for locale, says := range map[string]string{"ja": "30 日以内に、同じ件名の依頼がありました", "en": "the same title in the last 30 days"} {
+	for locale, says := range map[string]string{"ja": "30 日以内に、同じ件名の依頼がありました",
+		"en": "the same title in the last 30 days"} {
 		settings := defaults
 		settings.Locale = locale
 		m := card.Render(s.Aggregate, s.card(taskCard), settings, card.Around{Console: console}, s.now)

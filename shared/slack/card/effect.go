@@ -186,8 +186,8 @@ func quotation(pieces []explain.Piece) (lines []string) {
 	return lines
 }
 
-// Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it, if anybody
-// will.
+// Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it, if
+// anybody will.
 func Below(locale, who string, automatic bool) string {
 	if automatic {
 		return explain.Sent(locale, who)

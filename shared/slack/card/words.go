@@ -48,10 +48,10 @@ type words struct {
 	ChangedTo, ChangedNew, ChangedGone string
 	OnlyPlans                          string // of a policy: what approving it does
 	Stamper                            string // stands for whoever will approve
+	OfForm                             string // in the place of ApprovedBy, of a policy that a form made
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
-	OfForm                                                                  string // in the place of ApprovedBy, of a policy that a form made
 	TaskID, Alike, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto string
 	RejectedBy, NextVersion, NextGenerating, LastVersion                    string
 	PausedUntil, PausedForSlack, PausedForRoom                              string
