@@ -99,7 +99,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if why != "" {
 		return f
 	}
-	return f.with(contextLine(append([]string{d.effect(x, r.last(), b.cut)}, d.hints()...)...))
+	return f.with(contextLine(append([]string{d.effect(x, r.last(), b.cut)}, r.hints()...)...))
 }
 
 // title is a heading with what people call the action.

@@ -152,8 +152,12 @@ func (r routed) takeBack(kind aggregate.CardType, value, user string) (b slack.B
 	if !ok {
 		return nil, 0, false
 	}
-	return confirmed(button(r.texts.TakeBack, TakeBack+string(kind), value, ""), r.texts.TakeBackTitle,
-		r.texts.TakeBackText, r.texts.TakeBackYes, r.texts.TakeBackNo), act.Stage, true
+	title, text := r.texts.TakeBackTitle, r.texts.TakeBackText
+	if act.Kind == circulation.Dissent {
+		title, text = r.texts.TakeBackObjects, r.texts.TakeBackObjection
+	}
+	return confirmed(button(r.texts.TakeBack, TakeBack+string(kind), value, ""), title, text, r.texts.TakeBackYes,
+		r.texts.TakeBackNo), act.Stage, true
 }
 
 // onCopy returns that button for a copy's person and stage. id is the task's or conversation's.

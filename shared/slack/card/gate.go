@@ -50,7 +50,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		}
 		v.key, v.id, v.version, v.gate, ok = key, id, n, g, true
 		rests, _ := d.routeOf(&v).resting()
-		d.automatic = g.Automatic()
+		d.automatic = g.Automatic() && g.Status != aggregate.Generating // terms are set with the opening
 		d.settled = rests != "" || d.a.Head.Ended != nil ||
 			g.Status != aggregate.PendingApproval && g.Status != aggregate.Generating
 		return true
@@ -72,7 +72,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if i > 0 && p.Repeats == 0 {
 				v.since = d.since(i)
 			}
-			v.note, v.byHand = d.edited(p.EditedBy, p.Version), p.EditedBy != ""
+			v.note, v.byHand = d.edited(p.EditedBy, p.Version, p.Status), p.EditedBy != ""
 			v.steps, v.sum, v.remarks = p.Steps, explain.SumUp(d.w.Locale, p.Steps), p.Remarks
 			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Matter() == nil && d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
@@ -107,7 +107,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
 	v.body, v.others, v.last = d.prose(p.Content, most), len(p.Others()), d.a.Last(p)
-	v.note, v.byHand = append(d.contested(p), d.edited(p.EditedBy, p.Version)...), p.EditedBy != ""
+	v.note, v.byHand = append(d.contested(p), d.edited(p.EditedBy, p.Version, p.Status)...), p.EditedBy != ""
 	if v.made = p.Content != ""; v.made && !d.settled && !p.Gate.Automatic() {
 		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))
 	}
@@ -268,6 +268,8 @@ func (d drawing) pending(v version, r routed) face {
 		first, please = nil, w.PleaseReject
 	case nobody:
 		first, please = nil, w.NobodyLeft
+	case r.consults():
+		please = w.PleaseConsult
 	case v.body.cut: // people can't approve a gate that its card shows only in part
 		first[0] = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
@@ -279,7 +281,7 @@ func (d drawing) pending(v version, r routed) face {
 		d.redrafts(), d.asksAgain())
 	f := d.showing(v, blue, "").with(r.parts()).with(d.changed()...).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
-		with(d.version(v.version, d.hints()...))
+		with(d.version(v.version, r.hints()...))
 	switch matter := d.matter(&v, w.Quoted); {
 	case v.kind == task.CardPrompt:
 		f.text = w.PleaseReview + ": " + matter

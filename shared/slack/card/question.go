@@ -178,12 +178,23 @@ func (r routed) question() string {
 	case q.Answered != nil:
 		lines = append(lines, r.saying(r.texts.Answered, q.Answered, most))
 	case r.open:
-		lines[0] += " " + r.texts.Unanswered
+		lines[0] += " " + fill(r.texts.Unanswered, "who", r.w.mention(r.answers()))
 	}
 	if n > 1 {
 		lines = append(lines, fill(r.texts.MoreAsked, "n", n-1))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// answers returns who is asked to answer questions: of several the first.
+func (r routed) answers() string {
+	switch {
+	case len(r.gate.Askers) > 0:
+		return r.gate.Askers[0].User
+	case r.a != nil:
+		return r.a.Head.Requester
+	}
+	return r.drawing.asker
 }
 
 // called is what a stage is called. One that people added has no name of its own.

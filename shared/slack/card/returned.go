@@ -35,14 +35,14 @@ const (
 const ReturnedCopy = "RETURNED#"
 
 type returnedWords struct {
-	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, Checking string
-	Edit, OnPage, OnlyOnPage, Withdraw                                           string
-	CopyText, CopyUnfit, CopyEdited, CopyEnded, CopyOver                         string
-	Unfit, UnfitAt                                                               string // why an edit isn't taken
-	GiveBack, GiveBackAbout, Anew, AnewAbout                                     string // of a rejection
-	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields            string
-	Yes, No                                                                      string
-	Misfits                                                                      map[task.MisfitWhy]string
+	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, EditTried, Checking string
+	Edit, OnPage, OnlyOnPage, Withdraw                                                      string
+	CopyText, CopyUnfit, CopyEdited, CopyEnded, CopyOver                                    string
+	Unfit, UnfitAt                                                                          string // why an edit isn't taken
+	GiveBack, GiveBackAbout, Anew, AnewAbout                                                string // of a rejection
+	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields                       string
+	Yes, No                                                                                 string
+	Misfits                                                                                 map[task.MisfitWhy]string
 }
 
 var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: "texts/returned"}
@@ -328,12 +328,16 @@ func EditPage(console string, ref aggregate.Ref, id string) string {
 }
 
 // edited says who made a version of what was given back.
-func (d drawing) edited(by string, version int) []slack.Block {
+func (d drawing) edited(by string, version int, s aggregate.GateStatus) []slack.Block {
 	if by == "" {
 		return nil
 	}
 	w := returnedWordsOf.In(d.w.Locale)
-	return []slack.Block{contextLine(fill(w.Edited, "version", version, "who", d.w.mention(by)))}
+	text := w.Edited
+	if s == aggregate.Generating {
+		text = w.EditTried
+	}
+	return []slack.Block{contextLine(fill(text, "version", version, "who", d.w.mention(by)))}
 }
 
 // returnedTo is the message by which one of the askers learns that something was given back to them or, at the end of

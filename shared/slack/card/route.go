@@ -152,7 +152,10 @@ func (r routed) passed() []string {
 // onRoute says whose turn a gate under a rule is, with notes of which all but the path have maxPath units at most.
 func (r routed) onRoute() (turn string, notes []string) {
 	denies := r.texts.OneDenies
-	if r.step {
+	switch {
+	case r.consults():
+		denies = r.texts.NobodyDenies
+	case r.step:
 		denies = r.texts.OneStops
 	}
 	lines := []string{r.path(), fill(r.texts.Rule, "rule", r.ruleName(r.gate)) + " · " + denies}
@@ -299,6 +302,9 @@ func (r routed) present(s *circulation.StageState, name string) string {
 func (r routed) needs(s *circulation.StageState, name string) string {
 	if len(s.People) < 2 {
 		return name
+	}
+	if s.As == circulation.AsConsult {
+		return fill(r.texts.NeedsWords, "stage", name, "people", len(s.People), "need", s.Need)
 	}
 	return fill(r.texts.Needs, "stage", name, "people", len(s.People), "need", s.Need)
 }

@@ -264,11 +264,14 @@ func (d *drawing) copied(c *aggregate.Card, all []*aggregate.Card) {
 }
 
 // hints says below the first copy to a person that nothing but its button approves.
-func (d drawing) hints() []string {
-	if !d.hint {
+func (r routed) hints() []string {
+	if !r.hint {
 		return nil
 	}
-	return []string{routeWordsOf.In(d.w.Locale).OnlyButton}
+	if r.consults() {
+		return []string{r.texts.OnlyButtons}
+	}
+	return []string{routeWordsOf.In(r.w.Locale).OnlyButton}
 }
 
 // resting returns what a copy says whose person owes nothing at its stage, and its colour: "" for a copy that asks, and

@@ -38,6 +38,7 @@ type words struct {
 	PleaseApprove  string // notification of steps that wait
 	PleaseReject   string // of steps that nobody can read
 	NobodyLeft     string // of steps that wait for a successor
+	PleaseConsult  string // of a stage that is only consulted
 	PleaseReview   string // of a policy
 	CheckOf        string // what a step's check is about
 
@@ -244,22 +245,24 @@ type routeWords struct {
 	Amount, AmountUnknown, RequestNumber               string
 	Done, Present, Progress, Later, Skipped            string // a stage
 	SentBack, Denied, Folded                           string
-	Needs, Given, StandIn, StandsIn, And, Others       string
+	Needs, NeedsWords                                  string
+	Given, StandIn, StandsIn, And, Others              string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
 	Yours, SoFar, Next                                 string // on copies: one's turn, and the other stages
-	Rule, OneDenies, OneStops                          string
+	Rule, OneDenies, OneStops, NobodyDenies            string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
 	SendBack, NewVersion, NewForm, NewTurn             string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
+	TakeBackObjects, TakeBackObjection                 string // of one's own objection
 	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
 	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
 	NowMember, NowNobody, NameSuccessor                string // of a channel's stage; a link
 	Owes                                               string // in lists
 	Askers                                             string // whose words were shown beside the requester's
-	Closed, OnlyButton                                 string // on copies
+	Closed, OnlyButton, OnlyButtons                    string // on copies
 	Consent, Object, ConsentedBy, ObjectedBy, Objects  string // of who is only consulted
 	Question, Answered, Unanswered, MoreAsked          string // on cards; the rest of a text
 	Whole, WholeAt, Objection                          string
