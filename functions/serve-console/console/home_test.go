@@ -95,6 +95,7 @@ var forMembers = strings.Fields(`
 GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/console/stand-ins
 GET/console/tasks GET/console/find GET/console/approvals POST/console/approvals
 GET/console/decisions/new POST/console/decisions GET/console/tasks/{id} POST/console/tasks/{id}/act
+GET/console/tasks/{id}/edit/{gate} POST/console/tasks/{id}/edit/{gate}
 GET/console/tasks/{id}/message GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
 GET/console/contests/{id} GET/console/contests/{id}/members/{round}
@@ -266,7 +267,7 @@ func comes(w *consoletest.World, to task.Status) {
 		})
 	case task.StatusFailed, task.StatusToRetry:
 		why := map[task.Status]aggregate.Reason{
-			task.StatusFailed: task.ReasonToolValue, task.StatusToRetry: task.ReasonStepsChanged,
+			task.StatusFailed: task.ReasonToolValue, task.StatusToRetry: task.ReasonToolFailed,
 		}[to]
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.FailExecution(a.Head.Run, why, "", w.Now())
