@@ -150,7 +150,8 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message) {
 	t.Helper()
 	b := expect.Value(json.Marshal(m))(t)
-	all := strings.ReplaceAll(string(b), `\u003chttps://acme.slack.com/archives/D1/p12|`, "") // a reminder's own link
+	all := strings.NewReplacer(`\u003chttps://acme.slack.com/archives/D1/p12|`, "", // a reminder's own links
+		`\u003chttps://acme.slack.com/archives/C0HR/p12|`, "").Replace(string(b))
 	for _, bad := range []string{`\u003c!channel`, `\u003c!here`, `\u003chttps:`, "\u202e", "\u2066", "\u0000"} {
 		if strings.Contains(all, bad) {
 			t.Errorf("%s shows %q", c.Key(), bad)
