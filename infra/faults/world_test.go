@@ -181,8 +181,10 @@ var (
 	timeForm  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
 	lastForm  = regexp.MustCompile(`\d+(\.\d+)?(分 ?\d+)?秒`) // how long the work took
 	blockForm = regexp.MustCompile(`(?m)^b[0-9a-f]{4,}$`)   // Slack's own name of a block that has none
-	// alikeForm is what a card says of an earlier run, which asked for the same.
-	alikeForm = regexp.MustCompile(`(?m)^🔁 30 日以内に、同じ件名の依頼がありました.*\nmrkdwn\ncontext\nBLOCK\n`)
+	// earlierForm is what cards say of earlier runs, which asked for the same, or wrote more rows to the same sheet.
+	earlierForm = regexp.MustCompile(`(?m)^🔁 30 日以内に、同じ件名の依頼がありました.*\nmrkdwn\ncontext\nBLOCK\n|` +
+		`^mrkdwn\nsection\nBLOCK\n⚠️ ステップ \d+: 書き込んだ表の下に、以前の行が.*\n`)
+	belowForm = regexp.MustCompile(`"rows_below":\d+`)
 	stampForm = regexp.MustCompile(`\b\d{10}(\.\d{6})?\b`)
 	// runOnly are attributes with counts, times or hashes of one run.
 	runOnly = map[string]bool{
@@ -190,7 +192,7 @@ var (
 		"newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true,
 		"due_at": true, "entered": true,
 		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true,
-		"claimed_by": true, "alike": true,
+		"claimed_by": true, "alike": true, "rows_below": true,
 		"crashes": true, "event_id": true, "s3_key": true, "ms": true,
 		"asked": true, "revision": true, "route_hash": true, "acts_hash": true, "owed_rev": true,
 	}
@@ -204,7 +206,7 @@ func (d *scenarioRun) normalizedText(s string) string {
 	s = timeForm.ReplaceAllString(s, "TIME")
 	s = lastForm.ReplaceAllString(s, "DURATION")
 	s = blockForm.ReplaceAllString(s, "BLOCK")
-	s = alikeForm.ReplaceAllString(s, "")
+	s = belowForm.ReplaceAllString(earlierForm.ReplaceAllString(s, ""), `"rows_below":0`)
 	return stampForm.ReplaceAllString(s, "STAMP")
 }
 
