@@ -100,7 +100,7 @@ func TestAQuestionAndAnAdditionOnTheWay(t *testing.T) {
 	acts := func(n int) func() bool { return func() bool { return len(d.Load().Process().Acts) == n } }
 	d.FillUntil(webapi.Suzuki, d.Channel, d.Card(process, "ask_process").TS, "ask_process",
 		map[string]any{card.ReasonBlock: "何に使いますか"}, acts(1))
-	d.Card(process, "「何に使いますか」 — 回答待ち")
+	d.Card(process, "「何に使いますか」 — <@"+webapi.Sato+"> さんの回答待ち")
 	direct := *d
 	direct.Channel, direct.Root = webapi.DirectMessage(webapi.Sato), ""
 	told := direct.Card("CARD#question#1#PROCESS#0001@"+webapi.Sato, "answer_process")
