@@ -79,7 +79,7 @@ func TestALinkToTheSuccessorStandsBesideWhoHasLeft(t *testing.T) {
 		}
 		s := state.scenario(t)
 		m := card.Render(s.Aggregate, s.card(state.card), defaults, card.Around{Console: "https://x.example/console"}, s.now)
-		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "<@"+yamada+">さん (<https://x.example/console/tasks/"+
+		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "<@"+yamada+"> さん (<https://x.example/console/tasks/"+
 			s.Head.TaskID+"/successor?gate="+s.Process().ID+"&amp;stage=3&amp;for="+yamada+"|後任を決める>)")
 		return
 	}

@@ -47,7 +47,7 @@ func TestAFormHasAFieldForEachValue(t *testing.T) {
 		func(s string, _ int) string { return s })
 	expect.That(t, ok && len(f.Parts) == 5, "%+v", f)
 	year, mail := f.Parts[1], f.Parts[4]
-	expect.That(t, strings.Contains(year.Fixed, "employees = ステップ1の従業員") && len(year.Fields) == 2 &&
+	expect.That(t, strings.Contains(year.Fixed, "従業員 = ステップ1の従業員") && len(year.Fields) == 2 &&
 		year.Fields[1].Value == "2026", "%+v", year)
 	var values []string
 	for _, x := range mail.Fields {

@@ -32,10 +32,10 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
 	text := says()
-	expect.Has(t, text, "👥 2026-04-17 から 2026-04-21 まで<@"+suzuki+">さんが不在の間、<@U0HAND>さ"+
+	expect.Has(t, text, "👥 2026-04-17 から 2026-04-21 まで <@"+suzuki+"> さんが不在の間、<@U0HAND> さ"+
 		"んが代わりに承認します\n👥")
-	expect.Has(t, text, "<@U0SOON>さんが代わりに")
-	for _, who := range []string{"U0OVER", "U0LATE", requester.ID + ">さんが代わりに", "U0CHOSEN", "U0OTHER"} {
+	expect.Has(t, text, "<@U0SOON> さんが代わりに")
+	for _, who := range []string{"U0OVER", "U0LATE", requester.ID + "> さんが代わりに", "U0CHOSEN", "U0OTHER"} {
 		expect.That(t, !strings.Contains(text, who), "%s is named: %s", who, text)
 	}
 	m := card.Render(s.Aggregate, s.copyOf(suzuki, 1), tenancy.DefaultSettings(), around, s.now)
@@ -43,5 +43,5 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 	expect.That(t, !strings.Contains(copied, "U0HAND"), "the copy says it: %s", copied)
 	s.stamps(1, suzuki)
 	expect.That(t, !strings.Contains(says(), "U0HAND"), "the stage is over: %s", says())
-	expect.Has(t, says(), "<@U0OTHER>さんが代わりに")
+	expect.Has(t, says(), "<@U0OTHER> さんが代わりに")
 }
