@@ -263,13 +263,14 @@ func (d drawing) pending(v version, r routed) face {
 		more = append(more, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
 	}
 	please := w.PleaseApprove
+	if r.consults() {
+		please = w.PleaseConsult
+	}
 	switch _, nobody := r.left(); {
 	case r.unreadable:
 		first, please = nil, w.PleaseReject
 	case nobody:
 		first, please = nil, w.NobodyLeft
-	case r.consults():
-		please = w.PleaseConsult
 	case v.body.cut: // people can't approve a gate that its card shows only in part
 		first[0] = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))

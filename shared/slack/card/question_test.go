@@ -221,3 +221,14 @@ func TestAQuestionAboutAnAction(t *testing.T) {
 		}
 	}
 }
+
+// Who is only consulted consents to what they see whole: of a card that shows steps only in part, in its dialog.
+func TestAConsultedStageIsShownWhole(t *testing.T) {
+	s := consulting(received(t))
+	long := strings.Repeat("長い文。", 5000)
+	s.Process().Steps[4].ToolInput = aggregate.JSON(`{"recipient":"U0SATO","details":[],"text":"` + long + `"}`)
+	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
+	text := jsonOf(m)
+	expect.That(t, strings.Contains(text, card.ReviewAction+"process") && !strings.Contains(text, "approve_process"),
+		"one click consents to what isn't shown: %s", drawn(m.Attachments[0].Blocks.BlockSet))
+}
