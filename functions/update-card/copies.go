@@ -68,12 +68,9 @@ func (d *drawing) copy(
 	of := a.(decide.Subject)
 	at, thread := of.Beginning()
 	at = cmp.Or(at, thread)
-	cards, shows := a.Common().Cards, c.Subject
-	if gate, n := aggregate.QuestionOf(shows); n > 0 {
-		shows = gate
-	}
+	cards := a.Common().Cards
 	if i := slices.IndexFunc(cards,
-		func(x *aggregate.Card) bool { return x.Subject == shows && x.MessageTS != "" }); i >= 0 {
+		func(x *aggregate.Card) bool { return x.Subject == c.About() && x.MessageTS != "" }); i >= 0 {
 		at = cards[i].MessageTS
 	}
 	link, from := "", of.Origin()

@@ -325,11 +325,7 @@ func (conversationCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
 	t := conversationOf(a)
-	key := c.Subject
-	if gate, n := aggregate.QuestionOf(key); n > 0 {
-		key = gate
-	}
-	x := aggregate.Find(t.Actions, key)
+	x := aggregate.Find(t.Actions, c.About())
 	if x == nil {
 		return card.Message{}, false
 	}

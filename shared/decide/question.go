@@ -48,7 +48,8 @@ func said(kind circulation.Kind, text string, again circulation.Why) Act {
 			if err = g.Decided(); err != nil {
 				return change, err
 			}
-			return change, &circulation.Refusal{Why: again, Kind: kind, Stage: done.Stage, People: []circulation.Person{done.Hand}}
+			return change, &circulation.Refusal{Why: again, Kind: kind, Stage: done.Stage,
+				People: []circulation.Person{done.Hand}}
 		}
 		return change, err
 	}

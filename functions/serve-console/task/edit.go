@@ -114,18 +114,21 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		}
 		d.Parts = append(d.Parts, part)
 	}
-	doc := web.Document{Title: form.Title, Here: "tasks", Data: d}
+	doc := web.Document{Title: form.Title, Here: "tasks"}
 	if len(misfits) > 0 {
 		d.Problem, doc.Status = words.Say("edit_wrong"), http.StatusUnprocessableEntity
-		doc.Data = d
 	}
+	doc.Data = d
 	return c.Show(w, r, v, doc, "task/edit")
 }
 
 // named returns the people whom the form of a version names: who gave it back, and those among its values.
 func named(a *task.Aggregate, id string) (users []string) {
 	as := func(s string, _ int) string { return s }
-	form, _ := card.EditFormOf(a, id, language.English, func(user string) string { users = append(users, user); return user }, as)
+	form, _ := card.EditFormOf(a, id, language.English, func(user string) string {
+		users = append(users, user)
+		return user
+	}, as)
 	for _, p := range form.Parts {
 		for _, x := range p.Fields {
 			if x.Person {
@@ -141,10 +144,7 @@ const maxOneLine = 60
 
 func editField(x card.EditField, wrong []web.Fault) web.Field {
 	field := web.Field{Name: x.ID, Label: x.Name, Value: x.Value, Required: !x.Optional, Most: x.Most,
-		Off: true}
-	if len(wrong) > 0 {
-		field.Problems = wrong
-	}
+		Off: true, Problems: wrong}
 	for _, choice := range x.Choices {
 		field.Choices = append(field.Choices, web.Choice{Value: choice.Value, Text: choice.Text,
 			Chosen: choice.Value == x.Value})

@@ -129,6 +129,14 @@ func QuestionOf(subject string) (gate string, n int) {
 	return gate, n
 }
 
+// About returns the key of the row that a copy is about: of a question, that of the gate at which it was asked.
+func (c *Card) About() string {
+	if gate, n := QuestionOf(c.Subject); n > 0 {
+		return gate
+	}
+	return c.Subject
+}
+
 // Count is a counter for one of a tenant's quotas, and what a Change adds to it.
 type Count struct {
 	Key    string // <user>#<hour>, OPEN#<user>, ASKED#<user>#<gate> or SPENT#<day>

@@ -27,6 +27,9 @@ const (
 // Kinds are all kinds of acts. Without a rule only the first four are made.
 var Kinds = []Kind{Stamp, TakeBack, SendBack, GiveBack, Deny, Stand, Ask, Answer, Add, Dissent}
 
+// Returns reports whether another version, which goes round anew, follows what an act of this kind ended.
+func (k Kind) Returns() bool { return k == SendBack || k == GiveBack }
+
 // Act is one thing that somebody did on a gate.
 type Act struct {
 	Form      int        `json:"form"`

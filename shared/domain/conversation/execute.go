@@ -354,7 +354,7 @@ func (c *change) archive() {
 			c.Remove(card)
 		}
 		for _, card := range c.of.Copies {
-			if gate, _ := aggregate.QuestionOf(card.Subject); card.Subject == x.Key() || gate == x.Key() {
+			if card.About() == x.Key() {
 				c.Remove(card)
 			}
 		}

@@ -237,8 +237,7 @@ func (a *Aggregate) round(version int) int {
 		if p.Version >= version || !p.Gate.Ruled() {
 			continue
 		}
-		st := circulation.Walk(p.Gate.Circulating())
-		if ended := st.Ended(); ended == circulation.SendBack || ended == circulation.GiveBack {
+		if st := circulation.Walk(p.Gate.Circulating()); st.Ended().Returns() {
 			n++
 		}
 	}

@@ -167,8 +167,8 @@ func (a *Aggregate) MayEdit(id string, by aggregate.Actor, p aggregate.Policy) e
 
 // Edit makes the next version of what was given back as one of its askers wrote it, in a new run and with a new route:
 // no stamp carries over. Steps keep their tools and their order; plan-process compares them with these, and what
-// doesn't fit waits for another edit of the same version. A second click with the same content changes nothing. It returns the
-// errors of MayEdit, or ErrField.
+// doesn't fit waits for another edit of the same version. A second click with the same content changes nothing. It
+// returns the errors of MayEdit, or ErrField.
 func (a *Aggregate) Edit(id string, e Edit, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
 	was := a.gateOf(id)

@@ -304,8 +304,8 @@ func (w Words) Actions() []aggregate.Action {
 // Action describes an action. An unknown action is described by its code.
 func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
 
-// Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure, and tells an end by
-// rejection from one that somebody wanted.
+// Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure, and tells an end
+// by rejection from one that somebody wanted.
 func (w Words) Did(x aggregate.AuditEntry) string {
 	var about struct{ Reason aggregate.Reason }
 	_ = json.Unmarshal([]byte(x.Details), &about)

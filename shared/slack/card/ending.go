@@ -118,8 +118,11 @@ func (d drawing) rejection() []string {
 	return nil
 }
 
-func (d drawing) rejectedBy(v aggregate.Verdict) string {
-	return fill(d.w.RejectedBy, "who", d.w.mention(v.RejectedBy), "reason",
+func (d drawing) rejectedBy(v aggregate.Verdict) string { return d.rejectedAs(d.w.RejectedBy, v) }
+
+// rejectedAs fills a text about a rejection with who rejected, and why.
+func (d drawing) rejectedAs(text string, v aggregate.Verdict) string {
+	return fill(text, "who", d.w.mention(v.RejectedBy), "reason",
 		or(inline(v.RejectionReason, maxReason), d.w.None))
 }
 

@@ -178,7 +178,7 @@ func (r routed) question() string {
 	case q.Answered != nil:
 		lines = append(lines, r.saying(r.texts.Answered, q.Answered, most))
 	case r.open:
-		lines[0] += " " + fill(r.texts.Unanswered, "who", r.w.mention(r.answers()))
+		lines[0] += " " + fill(r.texts.Unanswered, "who", r.w.mention(r.answerer()))
 	}
 	if n > 1 {
 		lines = append(lines, fill(r.texts.MoreAsked, "n", n-1))
@@ -186,8 +186,8 @@ func (r routed) question() string {
 	return strings.Join(lines, "\n")
 }
 
-// answers returns who is asked to answer questions: of several the first.
-func (r routed) answers() string {
+// answerer returns who is asked to answer questions: of several the first.
+func (r routed) answerer() string {
 	switch {
 	case len(r.gate.Askers) > 0:
 		return r.gate.Askers[0].User

@@ -178,6 +178,11 @@ func (f EditForm) unfit(w *returnedWords, m task.Misfit) string {
 	return fill(w.UnfitAt, "where", where, "why", w.why(m))
 }
 
+// unfits says in a section why the last edit was not taken.
+func (f EditForm) unfits(w *returnedWords) string {
+	return cut("*"+w.Unfit+"*\n"+strings.Join(f.Misfits, "\n"), maxSection)
+}
+
 func (w *returnedWords) why(m task.Misfit) string {
 	return fill(w.Misfits[m.Why], "limit", inline(m.Limit, maxDetail), "max", task.MaxPolicy)
 }
@@ -195,7 +200,7 @@ func EditModal(a *task.Aggregate, r Review, locale string) (view slack.ModalView
 	}
 	blocks := []slack.Block{section(cut(f.Reason, maxSection))}
 	if len(f.Misfits) > 0 {
-		blocks = append(blocks, section(cut("*"+words.Unfit+"*\n"+strings.Join(f.Misfits, "\n"), maxSection)))
+		blocks = append(blocks, section(f.unfits(words)))
 	}
 	blocks = append(blocks, contextLine(f.Means))
 	for _, p := range f.Parts {
@@ -275,9 +280,8 @@ func (d drawing) unfit(v version) face {
 
 // misfits says why the last edit of a version was not taken.
 func (d drawing) misfits(id string) string {
-	w := returnedWordsOf.In(d.w.Locale)
 	form, _ := EditFormOf(d.a, id, d.w.Locale, d.w.mention, inline)
-	return cut("*"+w.Unfit+"*\n"+strings.Join(form.Misfits, "\n"), maxSection)
+	return form.unfits(returnedWordsOf.In(d.w.Locale))
 }
 
 // waits says for whom a version waits.
@@ -298,8 +302,7 @@ func (d drawing) waiting(v version, f face) face {
 
 // returnedBy says who gave something back, and why.
 func (d drawing) returnedBy(g *aggregate.Gate) string {
-	return fill(returnedWordsOf.In(d.w.Locale).By, "who", d.w.mention(g.RejectedBy), "reason",
-		or(inline(g.RejectionReason, maxReason), d.w.None))
+	return d.rejectedAs(returnedWordsOf.In(d.w.Locale).By, g.Verdict)
 }
 
 // edits returns the buttons by which whoever asked edits or withdraws what was given back to them.

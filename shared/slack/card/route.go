@@ -83,8 +83,7 @@ func roundsOf(all []*task.Process) rounds {
 		if !p.Gate.Ruled() || p.Gate.Route == nil {
 			continue
 		}
-		st := circulation.Walk(p.Gate.Circulating())
-		if ended := st.Ended(); ended == circulation.SendBack || ended == circulation.GiveBack {
+		if st := circulation.Walk(p.Gate.Circulating()); st.Ended().Returns() {
 			r = rounds{round: r.round + 1, before: &all[i].Gate, from: all[i+1].Version}
 		}
 	}
@@ -303,10 +302,11 @@ func (r routed) needs(s *circulation.StageState, name string) string {
 	if len(s.People) < 2 {
 		return name
 	}
+	text := r.texts.Needs
 	if s.As == circulation.AsConsult {
-		return fill(r.texts.NeedsWords, "stage", name, "people", len(s.People), "need", s.Need)
+		text = r.texts.NeedsWords
 	}
-	return fill(r.texts.Needs, "stage", name, "people", len(s.People), "need", s.Need)
+	return fill(text, "stage", name, "people", len(s.People), "need", s.Need)
 }
 
 // stamps names who stamped at a stage, and when the last one did while people are asked.

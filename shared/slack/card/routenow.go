@@ -271,7 +271,7 @@ func (r routed) hints() []string {
 	if r.consults() {
 		return []string{r.texts.OnlyButtons}
 	}
-	return []string{routeWordsOf.In(r.w.Locale).OnlyButton}
+	return []string{r.texts.OnlyButton}
 }
 
 // resting returns what a copy says whose person owes nothing at its stage, and its colour: "" for a copy that asks, and
