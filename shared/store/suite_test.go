@@ -83,6 +83,7 @@ func (s *suite) run(t *testing.T) {
 		{"settings", testSettings},
 		{"rules", testRules},
 		{"delegations", testDelegations},
+		{"keys", testKeys},
 		{"channels that moved", testChannelsThatMoved},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},
