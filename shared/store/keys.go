@@ -23,7 +23,8 @@ func (s *Store) KeyBySecret(ctx context.Context, secret string, now time.Time) (
 	}
 	id, hash := tenancy.Hashed(secret)
 	k, err := s.key(ctx, id)
-	if errors.Is(err, aggregate.ErrNotFound) || err == nil && subtle.ConstantTimeCompare([]byte(k.Hash), []byte(hash)) == 0 {
+	if errors.Is(err, aggregate.ErrNotFound) || err == nil && subtle.ConstantTimeCompare([]byte(k.Hash),
+		[]byte(hash)) == 0 {
 		return tenancy.Key{}, tenancy.ErrKey{Why: tenancy.KeyUnknown}
 	}
 	if err == nil {

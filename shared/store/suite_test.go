@@ -84,6 +84,7 @@ func (s *suite) run(t *testing.T) {
 		{"rules", testRules},
 		{"delegations", testDelegations},
 		{"keys", testKeys},
+		{"calls", testCalls},
 		{"channels that moved", testChannelsThatMoved},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},

@@ -160,7 +160,8 @@ func (k Key) Revoke(by aggregate.Actor, now time.Time) (Key, Change) {
 	over, at := k.Rev, moment(now)
 	k.RevokedAt, k.RevokedBy, k.Rev = &at, by.ID, over+1
 	return k, Change{Tenant: k.TenantID, Writes: []Write{{Row: k, Over: over}},
-		Audit: []aggregate.AuditEntry{entry(k.TenantID, AuditKeyRevoked, "key", k.ID, map[string]any{"name": k.Name}, by, now)}}
+		Audit: []aggregate.AuditEntry{entry(k.TenantID, AuditKeyRevoked, "key", k.ID, map[string]any{"name": k.Name},
+			by, now)}}
 }
 
 // Used notes that the key was used, KeyUsedEvery at most; else the Change is empty.
@@ -210,7 +211,8 @@ func (k Key) fits(was Key, now time.Time) error {
 	case !channelForm.Get().MatchString(k.Channel):
 		return problem("channel", RuleChannelID)
 	case !until.Equal(was.ExpiresAt) && (!until.After(now) || until.After(now.AddDate(0, 0, MaxKeyDays))):
-		return aggregate.ErrField{Field: "expires_at", Limit: fmt.Sprintf("must be within %d days from now", MaxKeyDays)}
+		return aggregate.ErrField{Field: "expires_at", Limit: fmt.Sprintf("must be within %d days from now",
+			MaxKeyDays)}
 	}
 	return nil
 }
