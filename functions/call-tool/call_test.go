@@ -142,7 +142,7 @@ func (r *rows) ToolPermission(_ context.Context, tenant, name string) (tenancy.T
 
 func TestNothingIsCalledWithoutAYes(t *testing.T) {
 	server := storetest.Start(t)
-	for name, c := range map[string]call{"a read": read, "a write": write} {
+	for name, c := range map[string]toolCall{"a read": read, "a write": write} {
 		w := opened(t, server)
 		w.proposed(c, nil)
 		loaded, in := w.Load(), w.In()

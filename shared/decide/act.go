@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -61,6 +62,7 @@ func Buttons() map[string]Button {
 		"retry_execution":       {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
+		card.CancelCall:         {Act: onWhole((*call.Aggregate).End), Withdraws: true},
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.SendFiles:          {Act: on((*conversation.Aggregate).SendFiles)},
 		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},

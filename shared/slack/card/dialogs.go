@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -44,6 +45,8 @@ func DialogsOf(a aggregate.Aggregate) Dialogs {
 		return Conversation{Aggregate: a}
 	case *task.Aggregate:
 		return taskDialogs{a}
+	case *call.Aggregate:
+		return callDialogs{a}
 	case nil:
 		return taskDialogs{}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -104,6 +105,8 @@ func waitsLine(x Waits, w *askWords) string {
 		title = began(titleOf(a, w, wordsOf.In(w.Locale).Quoted))
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
+	case *call.Aggregate:
+		title = began(inline(a.Call.Tool, maxListTitle))
 	}
 	return fill(w.WaitsLine, "title", title, "what", x.what(w),
 		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + x.facts(w) + x.until(w)
@@ -117,6 +120,8 @@ func (x Waits) what(w *askWords) string {
 		return fill(w.WhatPrompt, "version", q.Version)
 	case conversation.CardAction:
 		return fill(w.WhatAction, "n", q.Version)
+	case call.Card:
+		return callWordsOf.In(w.Locale).Header
 	}
 	a, is := x.Of.(*task.Aggregate)
 	if !is || a.Process() == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -41,7 +42,7 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	switch callback {
 	case RejectionCallback:
 		ok = json.Unmarshal([]byte(about), &of) == nil && of.Stage >= 0 &&
-			slices.Contains([]aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep}, of.Type)
+			slices.Contains([]aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, call.Card}, of.Type)
 		r = Rejected{Type: of.Type, Of: of.TaskID, ID: of.ID, Hash: of.Hash, Stage: of.Stage, Asked: of.Asked}
 	case ActionRejectCallback:
 		ok = json.Unmarshal([]byte(about), &action) == nil && action.Stage >= 0
