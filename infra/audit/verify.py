@@ -707,7 +707,7 @@ class Action(Claims):
     """What holds of what is claimed of an agent's action."""
 
     ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled", "denied": "cancelled",
-            "expired": "cancelled"}
+            "expired": "cancelled", "granted": "granted"}
 
     def __init__(self, claim, rows):
         super().__init__(claim["session_id"], rows)
@@ -749,7 +749,9 @@ class Action(Claims):
     def reached(self, *was):
         """Whether the entries of its end say that the action had come so far, whoever leaves those of its approval and its start out."""
         return any(
-            e["action"] in ("action.completed", "action.failed", "action.late") or e["action"] == "action.cancelled" and e["details"].get("was") in was
+            e["action"] in ("action.completed", "action.failed", "action.late")
+            or e["action"] == "action.granted" and "approved" in was
+            or e["action"] == "action.cancelled" and e["details"].get("was") in was
             for e in self.own
         )
 
