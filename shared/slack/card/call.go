@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -308,19 +307,12 @@ func (d callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewReques
 }
 
 func (d callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	w, texts, draw := callWordsOf.In(locale), routeWordsOf.In(locale), wordsOf.In(locale)
+	w, draw := callWordsOf.In(locale), wordsOf.In(locale)
 	reason := reasonField(draw.ModalTitle, conversationWordsOf.In(locale).RejectPlaceholder, aggregate.MaxReason)
 	about := metadata(Rejection{Type: call.Card, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: ident(r.Hash),
 		Stage: r.Stage,
 		Asked: ident(r.Hash)})
-	blocks := []slack.Block{section(w.RejectBy), reason}
-	if g := d.GateWith(r.ID); g.Ruled() {
-		st, lead := circulation.Walk(g.Circulating()), w.RejectBy
-		if acts := st.Stamps(); len(acts) > 0 {
-			lead += fill(texts.EndsStamps, "names", texts.hands(acts, draw.mention))
-		}
-		blocks = append([]slack.Block{section(lead)}, whom(r.AsWhom, locale, reason)...)
-	}
+	blocks := append([]slack.Block{section(w.RejectBy)}, whom(r.AsWhom, locale, reason)...)
 	return modal(RejectionCallback, draw.ModalTitle, conversationWordsOf.In(locale).RejectSubmit, draw.ModalClose,
 		about,
 		blocks...)
