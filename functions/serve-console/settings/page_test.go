@@ -134,7 +134,7 @@ func testReviewed(t *testing.T, w *consoletest.World) {
 	form["register"] = []string{"true", "false"} // as browsers send a switch that is on
 	page := b.Post(approvalPage, form).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO) 佐藤 花子 (U0SANDSATO) 田中 恵 (U0SANDTANA)",
 		"5 個 7 個", ja.Say("at_once", "what", "自分の依頼を自分で承認できる、承認者"),
-		"「バージョンの上限、起案番号を付ける」の変更は、これから始まる", ja.Say("save_n", "n", 4))
+		"「バージョンの上限、起案番号を付ける」の変更は、保存した後に始まる", ja.Say("save_n", "n", 4))
 	page.Holds(t, `<ins class="added">田中 恵 (U0SANDTANA)</ins>`, `<del class="removed">5 個</del>`).
 		Lacks(t, "<ins class=\"added\">佐藤")
 	expect.Is(t, w.SettingsNow().MaxVersions, 5, "what was only looked at is saved")

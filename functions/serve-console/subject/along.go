@@ -170,7 +170,7 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 	if act, ok := circulation.TakesBack(t.g, t.st, x.Viewer.User); ok {
 		o.Act = aggregate.ActTakeBack
 		back := Button{Offer: o, Stage: act.Stage}
-		back.Label, back.Confirm, back.About = card.TakeBackWords(x.Viewer.Locale)
+		back.Label, back.Confirm, back.About = card.TakeBackWords(x.Viewer.Locale, &t.st, &act)
 		out = append(out, back)
 	}
 	return out
@@ -189,14 +189,15 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 			last = n
 		}
 	}
+	after := "after"
 	if t.st.CurrentStage().As == circulation.AsConsult {
-		b.Label = t.words.Say("consent")
+		b.Label, after = t.words.Say("consent"), "after_opinion"
 	}
 	if missing > 1 { // others stamp before anything follows
 		b.About = ""
 	}
 	if last != t.st.Present {
-		b.About = t.words.Say("after", "stage", t.called(&t.st.Stages[last-1]))
+		b.About = t.words.Say(after, "stage", t.called(&t.st.Stages[last-1]))
 	}
 	return b
 }

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
@@ -50,6 +51,7 @@ func (c *Pages) saveEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			fields[name] = strings.ReplaceAll(values[0], "\r\n", "\n")
 		}
 	}
+	c.membersOf(r, v, a, id, fields)
 	f := edit.Form{Kind: a.AskedBy(id), Hash: r.PostFormValue("hash")}
 	f.Policy, f.Steps = card.ReadEdit(fields)
 	click := c.Click(v, a.Ref(), id)
@@ -67,6 +69,23 @@ func (c *Pages) saveEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		}
 	}
 	return c.Decided(w, r, v, c.page(), click, subject.Wanted{Offer: aggregate.Offer{ID: id}}, verdict, "edit")
+}
+
+// membersOf replaces names of members, where many can't be listed to choose from, by their ids.
+func (c *Pages) membersOf(r *http.Request, v *web.Viewer, a *task.Aggregate, id string, typed map[string]string) {
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil || len(m.People) <= web.MostToChoose {
+		return
+	}
+	as := func(s string) string { return s }
+	form, _ := card.EditFormOf(a, id, v.Locale, as, func(s string, _ int) string { return s })
+	for _, p := range form.Parts {
+		for _, x := range p.Fields {
+			if users, _, more := m.Find(typed[x.ID], 1); x.Person && typed[x.ID] != "" && len(users) == 1 && !more {
+				typed[x.ID] = users[0].ID
+			}
+		}
+	}
 }
 
 // misfits compares edited steps with their tools at once; plan-process does so again, by what is allowed then.
@@ -94,6 +113,7 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	back := c.page().Path + a.Head.TaskID
 	d := editPage{EditForm: form, Path: back + "/edit/" + id, Back: back, Hash: hash}
+	members, _ := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without them, an id is typed
 	wrong := map[string][]web.Fault{}
 	for _, m := range misfits {
 		at, text := form.Mistake(v.Locale, m)
@@ -108,7 +128,7 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			}
 			field := editField(x, wrong[x.ID])
 			if x.Person {
-				field.Hint, field.HintID = was+": "+person(was), x.ID+"_who"
+				chooseMember(&field, members, card.EditField{Value: was, Name: person(was)})
 			}
 			part.Fields = append(part.Fields, field)
 		}
@@ -141,6 +161,16 @@ func named(a *task.Aggregate, id string) (users []string) {
 
 // maxOneLine is how many characters of a value fit in a field of one line.
 const maxOneLine = 60
+
+// chooseMember has a field choose among the workspace's members and whom it named before. Without them it keeps the id.
+func chooseMember(field *web.Field, m people.Members, was card.EditField) {
+	all := web.MembersToChoose(m, field.Value, was.Value, "")
+	if len(all) == 0 || len(all) > web.MostToChoose {
+		field.Hint, field.HintID = was.Value+": "+was.Name, field.Name+"_who"
+		return
+	}
+	field.Choices = append([]web.Choice{{Value: was.Value, Text: was.Name, Chosen: field.Value == was.Value}}, all...)
+}
 
 func editField(x card.EditField, wrong []web.Fault) web.Field {
 	field := web.Field{Name: x.ID, Label: x.Name, Value: x.Value, Required: !x.Optional, Most: x.Most,

@@ -77,7 +77,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	a = sato.Get(w.TaskPage())
 	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
 	a.Lacks(t, `id="gate"`) // the plan is folded
-	a.Holds(t, `target="_blank">「send_slack_dm」で作られたものを開く</a>`, `class="mono muted">send_slack_dm`)
+	a.Holds(t, `target="_blank">「send_slack_dm」の結果を開く</a>`, `class="mono muted">send_slack_dm`)
 	a.Holds(t, `<a href="#effect-1-1-1">`, `<span class="lasted">2.5 秒</span>`,
 		`<details id="entries">`)
 	outcome, message := strings.Index(a.Body, `<div class="outcome">`), strings.Index(a.Body, "今月の勤怠をまとめて")

@@ -224,6 +224,9 @@ func (d drawing) approved(v version, r routed) face {
 	}
 	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))
 	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
+	if text == w.OfForm {
+		title = ""
+	}
 	// an execution's own card says how it ended, and stands above the checks of its steps
 	switch e := d.a.Head.Ended; {
 	case e == nil || d.a.Execution() != nil && !check:

@@ -179,6 +179,9 @@ func (r routed) question() string {
 		lines = append(lines, r.saying(r.texts.Answered, q.Answered, most))
 	case r.open:
 		lines[0] += " " + fill(r.texts.Unanswered, "who", r.w.mention(r.answerer()))
+		if n == 1 { // only the first stops the clock
+			lines[0] += r.texts.StopsClock
+		}
 	}
 	if n > 1 {
 		lines = append(lines, fill(r.texts.MoreAsked, "n", n-1))
@@ -235,8 +238,11 @@ func (r routed) questioned(kind aggregate.CardType, n int, title, link string, a
 		return face{text: w.AnsweredNo, colour: grey}.with(section(w.AnsweredNo + opens(link, asks))).message()
 	}
 	q, text, colour := r.st.Questions[n-1], w.QuestionFor, blue
-	if q.Answered != nil {
+	switch {
+	case q.Answered != nil:
 		text, colour = w.AnswerFor, green
+	case !r.open:
+		text, colour = w.QuestionOver, grey
 	}
 	text = fill(text, "title", title)
 	f := face{text, colour, nil}.with(section("*"+text+"*"+opens(link, asks)),
@@ -245,7 +251,6 @@ func (r routed) questioned(kind aggregate.CardType, n int, title, link string, a
 	case q.Answered != nil:
 		return f.with(section(cut(r.saying(w.Answered, q.Answered, maxDirect), maxSection))).message()
 	case !r.open:
-		f.colour = grey
 		return f.with(contextLine(w.AnsweredNo)).message()
 	}
 	return f.with(slack.NewActionBlock(at[0], button(w.Buttons[circulation.Answer],

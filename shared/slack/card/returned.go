@@ -41,7 +41,7 @@ type returnedWords struct {
 	Unfit, UnfitAt                                                                          string // why an edit isn't taken
 	GiveBack, GiveBackAbout, Anew, AnewAbout                                                string // of a rejection
 	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields                       string
-	Yes, No                                                                                 string
+	Yes, No, AnyMember                                                                      string
 	Misfits                                                                                 map[task.MisfitWhy]string
 }
 
@@ -146,7 +146,7 @@ func editID(order, n int) string { return editValue + strconv.Itoa(order) + "_" 
 // steps at the first one of all.
 func (f EditForm) Mistake(locale string, m task.Misfit) (id, text string) {
 	at, _ := f.at(m)
-	return at.ID, returnedWordsOf.In(locale).why(m)
+	return at.ID, returnedWordsOf.In(locale).why(at, m)
 }
 
 // at returns the field of a misfit, and the number of its part.
@@ -170,12 +170,12 @@ func (f EditForm) unfit(w *returnedWords, m task.Misfit) string {
 	name := x.Name
 	switch {
 	case m.Order == 0 || len(f.Parts) == 0:
-		return w.why(m)
+		return w.why(EditField{}, m)
 	case m.Field < 0:
 		name = ""
 	}
 	where := strings.TrimSuffix(f.Parts[part].Title+" › "+name, " › ")
-	return fill(w.UnfitAt, "where", where, "why", w.why(m))
+	return fill(w.UnfitAt, "where", where, "why", w.why(x, m))
 }
 
 // unfits says in a section why the last edit was not taken.
@@ -183,7 +183,20 @@ func (f EditForm) unfits(w *returnedWords) string {
 	return cut("*"+w.Unfit+"*\n"+strings.Join(f.Misfits, "\n"), maxSection)
 }
 
-func (w *returnedWords) why(m task.Misfit) string {
+// why says why what was typed in a field was not taken: where it is chosen, what may be chosen.
+func (w *returnedWords) why(x EditField, m task.Misfit) string {
+	switch {
+	case m.Why == task.MisfitForm && x.Person:
+		return w.AnyMember
+	case m.Why == task.MisfitChoice && x.Choices != nil:
+		m.Limit = ""
+		for i, choice := range x.Choices {
+			if i > 0 {
+				m.Limit += ", "
+			}
+			m.Limit += choice.Text
+		}
+	}
 	return fill(w.Misfits[m.Why], "limit", inline(m.Limit, maxDetail), "max", task.MaxPolicy)
 }
 

@@ -257,6 +257,7 @@ type routeWords struct {
 	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackObjects, TakeBackObjection                 string // of one's own objection
+	TakeBackConsents, TakeBackConsent                  string // of one's own consent
 	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
 	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
 	NowMember, NowNobody, NameSuccessor                string // of a channel's stage; a link
@@ -264,9 +265,11 @@ type routeWords struct {
 	Askers                                             string // whose words were shown beside the requester's
 	Closed, OnlyButton, OnlyButtons                    string // on copies
 	Consent, Object, ConsentedBy, ObjectedBy, Objects  string // of who is only consulted
-	Question, Answered, Unanswered, MoreAsked          string // on cards; the rest of a text
+	Question, Answered, Unanswered, StopsClock         string // on cards
+	MoreAsked                                          string // the rest of a text
 	Whole, WholeAt, Objection                          string
-	QuestionFor, AnswerFor, AnswerAbout, AnsweredNo    string // a message about a question
+	QuestionFor, QuestionOver, AnswerFor, AnswerAbout  string // a message about a question
+	AnsweredNo                                         string
 	Added, AddedAs, AddedLine, Raised                  string // who was added
 	Forms                                              map[circulation.Kind]routeActWords
 	Buttons                                            map[circulation.Kind]string
