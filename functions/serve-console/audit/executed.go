@@ -22,6 +22,7 @@ import (
 // executed is how what was decided was carried out (施行), by Ringi.
 type executed struct {
 	At   time.Time
+	By   string          // as whose doing it stands
 	Says []subject.Piece // what was done
 	Made string          // what the writes made, as their results name it: addresses, ids and numbers
 }
@@ -37,6 +38,10 @@ func textOf(pieces []subject.Piece) string {
 
 // executed returns how a line's request or action was carried out, empty unless all of it was.
 func (s *speaker) executed(x *store.RegisteredTask) (out executed) {
+	out.By = s.words.Say("by_ringi")
+	if slices.ContainsFunc(x.Steps, func(step domain.Step) bool { return step.Tool == catalog.Decide }) {
+		out.By = s.words.Say("recorded")
+	}
 	switch {
 	case x.Action != nil && x.Action.Status == conversation.ActionSucceeded && x.Action.CompletedAt != nil:
 		out.At = *x.Action.CompletedAt

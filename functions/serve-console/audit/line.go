@@ -64,7 +64,8 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 		x := &rows[i]
 		told[i] = toldOf(v.Locale, x.Steps)
 		ids = append(append(ids, requester(x)), explain.SumUp(v.Locale, x.Steps).People()...)
-		for _, s := range x.Gate.Given() {
+		ids = append(ids, subject.NamedOf(&x.Gate)...)
+		for _, s := range x.Gate.Given() { // without a rule
 			ids = append(ids, s.By, s.OnBehalfOf)
 		}
 	}

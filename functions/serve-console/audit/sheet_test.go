@@ -88,3 +88,16 @@ func TestWhatWasCarriedOutNamesWhatItMade(t *testing.T) {
 const PageSize = auditPage
 
 var Actors = (*Pages).actors
+
+// A sheet says how versions of the steps before the settled one ended.
+func TestASheetSaysWhatWentBefore(t *testing.T) {
+	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	s := speaker{Reader: subject.Reader{Locale: "ja", Person: func(id string) string { return "山田" }},
+		words: web.TextsOf("register", "ja")}
+	p := &domain.Process{Version: 2}
+	expect.Is(t, s.earlier(p), earlier{2, "決まらずに、次の版へ", nil, nil})
+	p.Verdict = aggregate.Verdict{RejectedBy: "U1", RejectedAt: &at, RejectionReason: "高い"}
+	expect.Is(t, s.earlier(p).Ended, "却下 (作り直し): 山田 「高い」")
+	p.Status, p.Acts = aggregate.Rejected, []circulation.Act{{Kind: circulation.GiveBack}}
+	expect.Is(t, s.earlier(p).Ended, "差し戻し: 山田 「高い」")
+}

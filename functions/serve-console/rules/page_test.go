@@ -144,7 +144,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	list.Says(t, http.StatusOK, ruled).Lacks(t, aside)
 	check := b.Post(path, list.Hidden("act", "check"))
 	check.Says(t, http.StatusOK, "保存すると、エージェントとの会話の操作も回覧ルールで決まります。",
-		"「完了通知」 エージェントの操作: ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 ルール 2「エージェント」")
+		"「完了通知」 エージェントの操作: ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・最低 1 人 ルール 2「エージェント」")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	expect.That(t, stored(w).Actions() && stored(w).Rules[1].When.Kinds[0] == rules.KindAction, "%+v", stored(w).Rules[1])
 	for kind, rule := range map[string]string{"steps": "そのほか: 依頼を断ります。",
@@ -320,7 +320,7 @@ func testAChannelThatGotAnotherID(t *testing.T, w *consoletest.World) {
 	b.Get(path).Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
 	for _, place := range []string{former, webapi.HR} {
 		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "")).
-			Says(t, http.StatusOK, "金額 (空は不明)")
+			Says(t, http.StatusOK, "金額が空のため、金額不明として試しました")
 		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "200000")).
 			Says(t, http.StatusOK, "ルール 1「10万円以上の外部書き込み」:")
 	}

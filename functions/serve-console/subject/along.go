@@ -189,15 +189,15 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 			last = n
 		}
 	}
-	after := "after"
+	after := "stamp"
 	if t.st.CurrentStage().As == circulation.AsConsult {
-		b.Label, after = t.words.Say("consent"), "after_opinion"
+		b.Label, after = t.words.Say("consent"), "opinion"
 	}
 	if missing > 1 { // others stamp before anything follows
 		b.About = ""
 	}
 	if last != t.st.Present {
-		b.About = t.words.Say(after, "stage", t.called(&t.st.Stages[last-1]))
+		b.About = t.words.In("after", after, "stage", t.called(&t.st.Stages[last-1]))
 	}
 	return b
 }

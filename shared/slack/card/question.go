@@ -216,16 +216,20 @@ func (r routed) people(s *circulation.StageState) string {
 	return r.texts.others(r.w.mention(s.People[0].User), len(s.People)-1)
 }
 
-// happened says who was added last, by whom and why, and what was objected last.
-func (r routed) happened() (lines [2]string) {
+func objects(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
+
+// happened says who was added last, by whom and why, and what was objected, the latest first.
+func (r routed) happened() []string {
+	added := ""
 	for i := range r.st.Stages {
 		if by := r.st.Stages[i].By; by != nil && by.Kind == circulation.Add {
-			lines[0] = fill(r.texts.AddedLine, "who", r.hand(by), "to", r.w.mention(by.To.User),
+			added = fill(r.texts.AddedLine, "who", r.hand(by), "to", r.w.mention(by.To.User),
 				"as", r.texts.Roles[by.As], "text", inline(by.Text, maxOnCard/2))
 		}
 	}
-	if all := r.st.Dissents(); len(all) > 0 {
-		lines[1] = r.saying(r.texts.Objection, all[len(all)-1], maxOnCard/2)
+	lines := []string{added}
+	for _, act := range slices.Backward(r.st.Dissents()) {
+		lines = append(lines, r.saying(r.texts.Objection, act, maxOnCard/2))
 	}
 	return lines
 }

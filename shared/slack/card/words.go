@@ -243,13 +243,14 @@ type routeWords struct {
 	Path, PathAgain, PathDone, PathNumbered            string
 	Number, Document                                   string
 	Amount, AmountUnknown, RequestNumber               string
-	Done, Present, Progress, Later, Skipped            string // a stage
+	Done, DoneObjected, Present, Progress              string // a stage
+	Later, Skipped                                     string
 	SentBack, Denied, Folded                           string
 	Needs, NeedsWords                                  string
 	Given, StandIn, StandsIn, And, Others              string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
 	Yours, SoFar, Next                                 string // on copies: one's turn, and the other stages
-	Rule, OneDenies, OneStops, NobodyDenies            string
+	Rule, OneDenies, OneStops, NobodyDenies, Raises    string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
 	SendBack, NewVersion, NewForm, NewTurn             string // how it goes on, and what that means
