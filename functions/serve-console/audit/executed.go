@@ -36,15 +36,15 @@ func textOf(pieces []subject.Piece) string {
 }
 
 // executed returns how a line's request or action was carried out, empty unless all of it was.
-func (s *speaker) executed(x *store.RegisteredTask) (out executed) {
+func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out executed) {
 	switch {
 	case x.Action != nil && x.Action.Status == conversation.ActionSucceeded && x.Action.CompletedAt != nil:
 		out.At = *x.Action.CompletedAt
 		out.Made = legible.Beginning(card.OneLine(x.Action.ResultSummary), mostMade)
 	case x.Executed.CompletedAt != nil:
 		out.At = *x.Executed.CompletedAt
-		out.Says = s.Briefly(toldOf(s.Locale, x.Steps))
-		if sum := explain.SumUp(s.Locale, x.Steps); sum.Final {
+		out.Says = s.Briefly(toldOf(sum))
+		if sum.Final {
 			sum.Amount = rules.Nothing() // it has a column of its own
 			out.Says = s.Briefly(sum.Done(""))
 		}
@@ -54,8 +54,8 @@ func (s *speaker) executed(x *store.RegisteredTask) (out executed) {
 }
 
 // stamped returns what steps were stamped with, as text: what each does, and with which arguments.
-func (s *speaker) stamped(steps []domain.Step) string {
-	sum := s.Sum(steps)
+func (s *speaker) stamped(steps []domain.Step, of explain.Sum) string {
+	sum := s.SumOf(of, steps)
 	var all []string
 	for _, e := range slices.Concat(sum.Writes, sum.Reads) {
 		parts := []string{textOf(e.Sentence), textOf(e.Text)}
