@@ -139,9 +139,6 @@ func named(a *task.Aggregate, id string) (users []string) {
 	return users
 }
 
-// maxOneLine is how many characters of a value fit in a field of one line.
-const maxOneLine = 60
-
 func editField(x card.EditField, wrong []web.Fault) web.Field {
 	field := web.Field{Name: x.ID, Label: x.Name, Value: x.Value, Required: !x.Optional, Most: x.Most,
 		Off: true, Problems: wrong}
@@ -149,7 +146,7 @@ func editField(x card.EditField, wrong []web.Fault) web.Field {
 		field.Choices = append(field.Choices, web.Choice{Value: choice.Value, Text: choice.Text,
 			Chosen: choice.Value == x.Value})
 	}
-	if x.Choices == nil && (len([]rune(x.Value)) > maxOneLine || strings.Contains(x.Value, "\n")) {
+	if x.Choices == nil && x.Lines() {
 		field.Rows = "6"
 	}
 	return field
