@@ -1227,7 +1227,8 @@ class Walk:
         if principal in self.stamped(s) or act["kind"] in ("stamp", "dissent") and self.id(act["hand"]) in self.stamped(s):
             return "twice"
         part = self.part(s, act["principal"])
-        return "enough" if part is not None and not s["owed"][part] else None
+        enough = part is not None and not s["owed"][part]
+        return "enough" if enough and not self.objects(act) else None
 
     def send_back(self, act):
         return self.owing(act) or ("consult" if self.stages[self.present - 1]["consult"] else None)

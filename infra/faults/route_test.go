@@ -243,7 +243,8 @@ func TestACrashAlongARouteChangesNothing(t *testing.T) {
 	b.survivesAny(t, s, d, base)
 }
 
-// So it is while a question is asked and answered, and somebody is added: each is done once, and each message sent once.
+// So it is while a question is asked and answered, and somebody is added: each is done once, and each message sent
+// once.
 func TestACrashAroundAQuestionChangesNothing(t *testing.T) {
 	b := running
 	b.underRules(t, rules.Rule{ID: "01KS000000000000000000000C", Name: "書き込み",

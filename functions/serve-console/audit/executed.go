@@ -37,7 +37,7 @@ func textOf(pieces []subject.Piece) string {
 }
 
 // executed returns how a line's request or action was carried out, empty unless all of it was.
-func (s *speaker) executed(x *store.RegisteredTask) (out executed) {
+func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out executed) {
 	out.By = s.words.Say("by_ringi")
 	if slices.ContainsFunc(x.Steps, func(step domain.Step) bool { return step.Tool == catalog.Decide }) {
 		out.By = s.words.Say("recorded")
@@ -48,8 +48,8 @@ func (s *speaker) executed(x *store.RegisteredTask) (out executed) {
 		out.Made = legible.Beginning(card.OneLine(x.Action.ResultSummary), mostMade)
 	case x.Executed.CompletedAt != nil:
 		out.At = *x.Executed.CompletedAt
-		out.Says = s.Briefly(toldOf(s.Locale, x.Steps))
-		if sum := explain.SumUp(s.Locale, x.Steps); sum.Final {
+		out.Says = s.Briefly(toldOf(sum))
+		if sum.Final {
 			sum.Amount = rules.Nothing() // it has a column of its own
 			out.Says = s.Briefly(sum.Done(""))
 		}
@@ -59,8 +59,8 @@ func (s *speaker) executed(x *store.RegisteredTask) (out executed) {
 }
 
 // stamped returns what steps were stamped with, as text: what each does, and with which arguments.
-func (s *speaker) stamped(steps []domain.Step) string {
-	sum := s.Sum(steps)
+func (s *speaker) stamped(steps []domain.Step, of explain.Sum) string {
+	sum := s.SumOf(of, steps)
 	var all []string
 	for _, e := range slices.Concat(sum.Writes, sum.Reads) {
 		parts := []string{textOf(e.Sentence), textOf(e.Text)}

@@ -59,11 +59,11 @@ type speaker struct {
 // lines returns the lines of what was read, in its order.
 func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.RegisteredTask) (out []line, err error) {
 	var ids []string
-	told := make([][]explain.Piece, len(rows))
+	sums := make([]explain.Sum, len(rows))
 	for i := range rows {
 		x := &rows[i]
-		told[i] = toldOf(v.Locale, x.Steps)
-		ids = append(append(ids, requester(x)), explain.SumUp(v.Locale, x.Steps).People()...)
+		sums[i] = explain.SumUp(v.Locale, x.Steps)
+		ids = append(append(ids, requester(x)), sums[i].People()...)
 		ids = append(ids, subject.NamedOf(&x.Gate)...)
 		for _, s := range x.Gate.Given() { // without a rule
 			ids = append(ids, s.By, s.OnBehalfOf)
@@ -73,17 +73,17 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...)}
 	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent}
 	for i := range rows {
-		out = append(out, s.line(&rows[i]))
-		out[i].Says = s.Briefly(told[i])
-		more := strings.TrimPrefix(out[i].Stamped, textOf(s.Line(told[i])))
+		out = append(out, s.line(&rows[i], sums[i]))
+		told := toldOf(sums[i])
+		out[i].Says = s.Briefly(told)
+		more := strings.TrimPrefix(out[i].Stamped, textOf(s.Line(told)))
 		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMade)
 	}
 	return out, history.err
 }
 
 // toldOf returns what people are told first of what steps do.
-func toldOf(locale string, steps []domain.Step) []explain.Piece {
-	sum := explain.SumUp(locale, steps)
+func toldOf(sum explain.Sum) []explain.Piece {
 	if !sum.Final && len(sum.Reads) > 0 {
 		return sum.Reads[0].Sentence
 	}
@@ -101,7 +101,7 @@ func requester(x *store.RegisteredTask) string {
 	return x.Conversation.Opener
 }
 
-func (s *speaker) line(x *store.RegisteredTask) line {
+func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	g := &x.Gate
 	out := line{Request: x.Head.RequestNumber, Number: x.Head.Number, Document: x.Head.Document,
 		By: s.Person(requester(x)), Round: x.Decision.Round,
@@ -143,7 +143,7 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	if g.ApprovedAt != nil {
 		out.Settled = *g.ApprovedAt
 	}
-	out.Stamped, out.Executed = s.stamped(x.Steps), s.executed(x)
+	out.Stamped, out.Executed = s.stamped(x.Steps, sum), s.executed(x, sum)
 	return out
 }
 

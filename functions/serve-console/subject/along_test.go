@@ -139,7 +139,8 @@ func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki).In("en")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please give your reason.",
-		"Draft it anew A new version goes round from the start. It says what came of your reason.", "End it This request ends.")
+		"Draft it anew A new version goes round from the start. It says what came of your reason.",
+		"End it This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
 		"<form method=\"post\" action=\""+w.TaskPage())

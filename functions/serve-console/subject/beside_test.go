@@ -84,7 +84,8 @@ func testAddedOnPage(t *testing.T, w *consoletest.World) {
 		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_add")
 	}
 	act := w.Load().Process().Acts[0]
-	expect.That(t, len(w.Load().Process().Acts) == 1 && act.To.User == webapi.Alex && act.To.Via == task.ViaAdded, "%+v", act)
+	expect.That(t, len(w.Load().Process().Acts) == 1 && act.To.User == webapi.Alex && act.To.Via == task.ViaAdded,
+		"%+v", act)
 	suzuki.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの意見 (追加) これから", "追加: 鈴木 一郎", "契約を見てください",
 		"承認しても、部長の承認までは決まりません。", "この回覧で追加された人")
 	alex.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(追加された段階)になったら")

@@ -159,9 +159,6 @@ func named(a *task.Aggregate, id string) (users []string) {
 	return users
 }
 
-// maxOneLine is how many characters of a value fit in a field of one line.
-const maxOneLine = 60
-
 // chooseMember has a field choose among the workspace's members and whom it named before. Without them it keeps the id.
 func chooseMember(field *web.Field, m people.Members, was card.EditField) {
 	all := web.MembersToChoose(m, field.Value, was.Value, "")
@@ -179,7 +176,7 @@ func editField(x card.EditField, wrong []web.Fault) web.Field {
 		field.Choices = append(field.Choices, web.Choice{Value: choice.Value, Text: choice.Text,
 			Chosen: choice.Value == x.Value})
 	}
-	if x.Choices == nil && (len([]rune(x.Value)) > maxOneLine || strings.Contains(x.Value, "\n")) {
+	if x.Choices == nil && x.Lines() {
 		field.Rows = "6"
 	}
 	return field

@@ -123,7 +123,7 @@ func (st *State) owing(g *Gate, s *StageState, act *Act) Why {
 		return WhyFound
 	case st.who.stamped(s, &act.Principal), act.Gives() && st.who.stamped(s, &act.Hand):
 		return WhyTwice
-	case s.enough(st.who, &act.Principal):
+	case s.enough(st.who, &act.Principal) && !st.objects(act):
 		return WhyEnough
 	}
 	return ""

@@ -31,6 +31,19 @@ func TestEachPartHasItsStamps(t *testing.T) {
 	expect.Is(t, stuck(g, "A", "C"), "")
 }
 
+// Whoever turns out to be an asker whom a stage names may end it, also where their own part has its stamps.
+func TestAnAskerOfAPartWithEnoughStampsEndsTheGate(t *testing.T) {
+	k := keys{"A": "pA", "B": "pB", "C": "pC", "Q": "pQ"}
+	g := k.gate(gateOf(1, cut(desk("both", 0, "A", "B", "C", "Q"), 2, 1, 2, 1)))
+	g = after(g, k.act(of(stamp, "A", 1)))
+	expect.Is(t, why(g, k.act(of(giveBack, "B", 1))), circulation.WhyEnough)
+	k["B"] = "pQ"
+	for _, kind := range []circulation.Kind{sendBack, giveBack, deny} {
+		expect.Is(t, why(g, k.act(of(kind, "B", 1))), "", "%s", kind)
+	}
+	expect.Is(t, why(g, k.act(of(stamp, "B", 1))), circulation.WhySelf)
+}
+
 // Who is named in two parts is in the first of them.
 func TestPartsHaveNobodyTwice(t *testing.T) {
 	g := gateOf(1, cut(desk("both", 0, "A", "B", "A", "C"), 2, 1, 2, 1))

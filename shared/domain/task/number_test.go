@@ -111,7 +111,8 @@ func TestWhatPeopleStampedBeginsWithTheNextNumberOfItsDepartment(t *testing.T) {
 		c := expect.Value(s.startAs(with("営業部", 11))(s.load(), s.now))(t)
 		last := c.Beside[len(c.Beside)-1]
 		x := last.Row.(*Numbered)
-		expect.That(t, (len(c.Beside) == 2) == numbered && last.List == NumbersList && last.Of == with("営業部", 0).Documents.Of(),
+		series := with("営業部", 0).Documents.Of()
+		expect.That(t, (len(c.Beside) == 2) == numbered && last.List == NumbersList && last.Of == series,
 			"%+v", c.Beside)
 		expect.That(t, x.String() == "営業部-2026-0012" && x.TaskID == s.head.TaskID && x.GateKey == ProcessKey(1), "%+v", x)
 		expect.Fails(t, last.Err, ErrNumber)

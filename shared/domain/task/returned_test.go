@@ -79,7 +79,8 @@ func TestAnEditThatDoesNotFitIsEditedAgain(t *testing.T) {
 	a := s.load()
 	p := a.Process()
 	expect.That(t, a.Returned() == Gated(p) && p.Version == 2 && Hash(p.Steps) == Hash(wrong) &&
-		len(a.MisfitsOf(p.ID)) == 1 && a.Status() == StatusReturned && s.head.Noted == StatusReturned && a.Generating() == (Generation{}), "%+v", p)
+		len(a.MisfitsOf(p.ID)) == 1 && a.Status() == StatusReturned && s.head.Noted == StatusReturned &&
+		a.Generating() == (Generation{}), "%+v", p)
 	expect.That(t, a.Next(s.now).Outcome == outcomeReturned && a.Effects(s.now).Run == nil, "%+v", a.Next(s.now))
 	expect.That(t, a.GivenBackBy(p.ID) == &a.Processes[0].Gate && a.ReturnedTo(p.ID)[0].User == requester, "%+v", p)
 	s.nothing(s.refusesEdit)
@@ -213,8 +214,8 @@ func TestWhoMayEditWhatAndWhen(t *testing.T) {
 	s.refused(edit(first, person(requester), s.steps...), aggregate.ErrNotLatest{Latest: 2}) // a stale form
 	s.do(s.cancel)
 	e := s.head.Ended
-	s.refused(edit(first, person(requester), s.steps...), aggregate.ErrDecided{Status: "cancelled", By: requester, At: e.At,
-		Reason: ReasonByPerson})
+	s.refused(edit(first, person(requester), s.steps...), aggregate.ErrDecided{Status: "cancelled", By: requester,
+		At: e.At, Reason: ReasonByPerson})
 }
 
 // The last version can't be given back, and neither can a step or what is asked again.

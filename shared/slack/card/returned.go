@@ -38,7 +38,7 @@ type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, EditTried, Checking string
 	Edit, OnPage, OnlyOnPage, Withdraw                                                      string
 	CopyText, CopyUnfit, CopyEdited, CopyEnded, CopyOver                                    string
-	Unfit, UnfitAt                                                                          string // why an edit isn't taken
+	Unfit, UnfitAt                                                                          string // of an edit
 	GiveBack, GiveBackAbout, Anew, AnewAbout                                                string // of a rejection
 	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields                       string
 	Yes, No, AnyMember                                                                      string
@@ -208,7 +208,7 @@ const maxEditBlocks = 100
 func EditModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
 	w, words := wordsOf.In(locale), returnedWordsOf.In(locale)
 	f, ok := EditFormOf(a, r.ID, locale, w.mention, inline)
-	if !ok {
+	if !ok || !f.fits() {
 		return view, false
 	}
 	blocks := []slack.Block{section(cut(f.Reason, maxSection))}
@@ -221,21 +221,43 @@ func EditModal(a *task.Aggregate, r Review, locale string) (view slack.ModalView
 			blocks = append(blocks, divider(), section("*"+p.Title+"*"))
 		}
 		for _, x := range p.Fields {
-			if ok = ok && units(x.Value) <= MaxTyped; ok {
-				blocks = append(blocks, words.field(x))
-			}
+			blocks = append(blocks, words.field(x))
 		}
 		if p.Fixed != "" {
 			blocks = append(blocks, contextLine(cut(p.Fixed, maxSection)))
 		}
 	}
 	about := metadata(Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash})
-	fields := slices.ContainsFunc(f.Parts, func(p EditPart) bool { return len(p.Fields) > 0 })
-	view = modal(EditCallback, f.Title, f.Save, w.ModalClose, about, blocks...)
-	return view, ok && fields && len(blocks) <= maxEditBlocks
+	return modal(EditCallback, f.Title, f.Save, w.ModalClose, about, blocks...), true
+}
+
+// fits reports whether Slack's dialogs can hold the form: there is something to type, in not too many blocks.
+func (f EditForm) fits() bool {
+	blocks, fields := 2, 0 // the reason, and what an edit does
+	if len(f.Misfits) > 0 {
+		blocks++
+	}
+	for _, p := range f.Parts {
+		if p.Title != "" {
+			blocks += 2
+		}
+		if p.Fixed != "" {
+			blocks++
+		}
+		fields += len(p.Fields)
+		if slices.ContainsFunc(p.Fields, func(x EditField) bool { return units(x.Value) > MaxTyped }) {
+			return false
+		}
+	}
+	return fields > 0 && blocks+fields <= maxEditBlocks
 }
 
 const maxOneLine = 60 // units of a value whose field has one line
+
+// Lines reports whether the field has several lines.
+func (x EditField) Lines() bool {
+	return units(x.Value) > maxOneLine || strings.Contains(x.Value, "\n")
+}
 
 func (w *returnedWords) field(x EditField) slack.Block {
 	var input slack.BlockElement
@@ -259,7 +281,7 @@ func (w *returnedWords) field(x EditField) slack.Block {
 			most = min(most, x.Most)
 		}
 		input = &slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: EditInput, InitialValue: x.Value,
-			MaxLength: most, Multiline: units(x.Value) > maxOneLine || strings.Contains(x.Value, "\n")}
+			MaxLength: most, Multiline: x.Lines()}
 	}
 	field := slack.NewInputBlock(x.ID, label(legible.Clip(x.Name, maxToolName)), nil, input)
 	field.Optional = x.Optional
@@ -325,7 +347,7 @@ func (d drawing) edits(kind aggregate.CardType, id string) []slack.Block {
 	row := func(b ...slack.BlockElement) slack.Block {
 		return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, hash), b...)
 	}
-	if _, fits := EditModal(d.a, Review{ID: id}, d.w.Locale); fits {
+	if f, is := EditFormOf(d.a, id, d.w.Locale, d.w.mention, inline); is && f.fits() {
 		return []slack.Block{row(button(w.Edit, EditAction+string(kind), id, slack.StylePrimary), withdraw)}
 	}
 	if page := EditPage(d.Console, d.a.Ref(), id); page != "" {
