@@ -189,7 +189,7 @@ func TestAnOrderIsGivenBackEditedAskedAboutAndPlaced(t *testing.T) {
 	stamps(d, steps2, [2]string{"経理", webapi.Suzuki}, [2]string{"経理", webapi.Tanaka}, [2]string{"部長", webapi.Alex})
 	// The policy names another quantity: what it doesn't name the last stage is asked about once more before the call.
 	d.Click(webapi.Alex, "CARD#step#0002#001#01", "approve_step")
-	a := agree(t, d, "納期はいつですか", "月末までに届きます")
+	a := agree(t, d, "納期はいつですか", "月末までに届きます", "2 台で足ります")
 	placed := s.Vendors.Rooms().Orders()[orders:]
 	var stamped vendors.Order
 	expect.NoError(t, json.Unmarshal([]byte(a.Process().Steps[0].ToolInput), &stamped))
