@@ -173,7 +173,7 @@ func TestAnOrderIsGivenBackEditedAskedAboutAndPlaced(t *testing.T) {
 	rule := threeStages()
 	rule.Numbered = true
 	under(t, s, rule)
-	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、PC 3台 447,000円を発注してください")
+	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、モニター 3台 450,000円を発注してください")
 	d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 	stamps(d, steps1, [2]string{"課長", webapi.Suzuki})
 	d.Card(steps1, "👉 いま: 経理")
