@@ -79,11 +79,9 @@ func (c *Pages) membersOf(r *http.Request, v *web.Viewer, a *task.Aggregate, id 
 	}
 	as := func(s string) string { return s }
 	form, _ := card.EditFormOf(a, id, v.Locale, as, func(s string, _ int) string { return s })
-	for _, p := range form.Parts {
-		for _, x := range p.Fields {
-			if users, _, more := m.Find(typed[x.ID], 1); x.Person && typed[x.ID] != "" && len(users) == 1 && !more {
-				typed[x.ID] = users[0].ID
-			}
+	for _, x := range form.People() {
+		if users, _, more := m.Find(typed[x.ID], 1); typed[x.ID] != "" && len(users) == 1 && !more {
+			typed[x.ID] = users[0].ID
 		}
 	}
 }
@@ -113,7 +111,10 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	back := c.page().Path + a.Head.TaskID
 	d := editPage{EditForm: form, Path: back + "/edit/" + id, Back: back, Hash: hash}
-	members, _ := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without them, an id is typed
+	var members people.Members
+	if form.People() != nil {
+		members, _ = c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without them, an id is typed
+	}
 	wrong := map[string][]web.Fault{}
 	for _, m := range misfits {
 		at, text := form.Mistake(v.Locale, m)
@@ -128,7 +129,7 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			}
 			field := editField(x, wrong[x.ID])
 			if x.Person {
-				chooseMember(&field, members, card.EditField{Value: was, Name: person(was)})
+				chooseMember(&field, members, web.Choice{Value: was, Text: person(was), Chosen: x.Value == was})
 			}
 			part.Fields = append(part.Fields, field)
 		}
@@ -149,24 +150,20 @@ func named(a *task.Aggregate, id string) (users []string) {
 		users = append(users, user)
 		return user
 	}, as)
-	for _, p := range form.Parts {
-		for _, x := range p.Fields {
-			if x.Person {
-				users = append(users, x.Value)
-			}
-		}
+	for _, x := range form.People() {
+		users = append(users, x.Value)
 	}
 	return users
 }
 
 // chooseMember has a field choose among the workspace's members and whom it named before. Without them it keeps the id.
-func chooseMember(field *web.Field, m people.Members, was card.EditField) {
+func chooseMember(field *web.Field, m people.Members, was web.Choice) {
 	all := web.MembersToChoose(m, field.Value, was.Value, "")
 	if len(all) == 0 || len(all) > web.MostToChoose {
-		field.Hint, field.HintID = was.Value+": "+was.Name, field.Name+"_who"
+		field.Hint, field.HintID = was.Value+": "+was.Text, field.Name+"_who"
 		return
 	}
-	field.Choices = append([]web.Choice{{Value: was.Value, Text: was.Name, Chosen: field.Value == was.Value}}, all...)
+	field.Choices = append([]web.Choice{was}, all...)
 }
 
 func editField(x card.EditField, wrong []web.Fault) web.Field {
