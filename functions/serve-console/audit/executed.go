@@ -38,10 +38,6 @@ func textOf(pieces []subject.Piece) string {
 
 // executed returns how a line's request or action was carried out, empty unless all of it was.
 func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out executed) {
-	out.By = s.words.Say("by_ringi")
-	if slices.ContainsFunc(x.Steps, func(step domain.Step) bool { return step.Tool == catalog.Decide }) {
-		out.By = s.words.Say("recorded")
-	}
 	switch {
 	case x.Action != nil && x.Action.Status == conversation.ActionSucceeded && x.Action.CompletedAt != nil:
 		out.At = *x.Action.CompletedAt
@@ -54,6 +50,12 @@ func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out execut
 			out.Says = s.Briefly(sum.Done(""))
 		}
 		out.Made = madeBy(x.Steps, x.Executed.Results)
+	default:
+		return out
+	}
+	out.By = s.words.Say("by_ringi")
+	if slices.ContainsFunc(x.Steps, func(step domain.Step) bool { return step.Tool == catalog.Decide }) {
+		out.By = s.words.Say("recorded")
 	}
 	return out
 }

@@ -64,9 +64,9 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 		x := &rows[i]
 		sums[i] = explain.SumUp(v.Locale, x.Steps)
 		ids = append(append(ids, requester(x)), sums[i].People()...)
-		ids = append(ids, subject.NamedOf(&x.Gate)...)
-		for _, s := range x.Gate.Given() { // without a rule
-			ids = append(ids, s.By, s.OnBehalfOf)
+		st := circulation.Walk(x.Gate.Circulating())
+		for _, act := range append(st.Stamps(), st.Consents()...) {
+			ids = append(ids, act.Hand.User, act.Principal.User)
 		}
 	}
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}

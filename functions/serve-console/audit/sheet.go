@@ -50,8 +50,8 @@ func (s *speaker) earlier(p *domain.Process) earlier {
 	case p.RejectedAt != nil:
 		how = "rejected"
 	}
-	return earlier{p.Version, s.words.In("before_how", how, "who", s.Person(p.RejectedBy), "why", card.OneLine(p.RejectionReason)),
-		p.RejectedAt, s.Route(&p.Gate, true)}
+	ended := s.words.In("before_how", how, "who", s.Person(p.RejectedBy), "why", card.OneLine(p.RejectionReason))
+	return earlier{p.Version, ended, p.RejectedAt, s.Route(&p.Gate, true)}
 }
 
 // documentPath is of the sheet of a document, whose number is in the query: it has any characters.
@@ -140,12 +140,7 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 		return nil, nil
 	}
 	c.Viewed(r.Context(), v, a, p.Key(), &p.Gate)
-	d.views = a.ViewsOf(p.Key())
-	for _, was := range a.Processes {
-		if was.Version < p.Version {
-			d.before = append(d.before, was)
-		}
-	}
+	d.views, d.before = a.ViewsOf(p.Key()), a.Processes[:slices.Index(a.Processes, p)]
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
 		d.Digests = [2]string{aggregate.HashOf(a.Prompts[i].Content), p.ApprovedHash}
 		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form
