@@ -27,7 +27,7 @@ func TestWhatIsGivenBackRunsAsItsAskerEditsIt(t *testing.T) {
 		expect.NoError(t, driver.MCPAdmin(s).Forbid(context.Background(), tenant, vendors.PlaceOrder, administrator))
 	})
 	under(t, s, threeStages(), anyStage())
-	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、PC 3台 447,000円を発注してください")
+	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、プリンター 3台 450,000円を発注してください")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const first, second = "CARD#process#0001", "CARD#process#0002"
 	d.Card(first, "👉 いま: 課長")
@@ -47,6 +47,7 @@ func TestWhatIsGivenBackRunsAsItsAskerEditsIt(t *testing.T) {
 
 	orders := len(s.Vendors.Rooms().Orders())
 	d.FillUntilTaken(webapi.Sato, first, "edit_process", quantity(d, "3", "20000"))
+	d.Until("the edit doesn't fit", func(a *task.Aggregate) bool { return len(a.Process().Misfits) > 0 })
 	d.Card(second, "修正を受け付けられませんでした")
 	d.Card(second, "10,000 以下の数値")
 	told("の修正を受け付けられませんでした")
