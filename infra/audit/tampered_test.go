@@ -268,6 +268,13 @@ func withNumbers(t *testing.T, kind, claim, begun, ended string) Receipt {
 	t.Helper()
 	const decision = "2026-000123"
 	steps, step, old := ofNumbered(t), ofStep(t, settling()), theEntries()
+	if kind == "registered" { // a document's, of a request that has a number
+		kind = "document"
+		var created map[string]any
+		expect.NoError(t, json.Unmarshal(old[1].Content, &created))
+		created["details"] = map[string]any{"request_number": "2026-000077"}
+		old[1].Content = expect.Value(chain.Canonical(created))(t)
+	}
 	at := began().Add(4200 * time.Millisecond)
 	details := map[string]any{"attempt": 1}
 	said := func(details map[string]any, text string) {
@@ -338,6 +345,8 @@ func TestBothVerifiersFindAnotherNumberOfADocument(t *testing.T) {
 	var j judged
 	j.add(t, "with its number", r, true)
 	j.add(t, "without one", withNumbers(t, "document", "", "", ""), true)
+	j.add(t, "of a numbered request", withNumbers(t, "registered", number, number, number), true)
+	j.add(t, "without one, of a numbered request", withNumbers(t, "registered", "", "", ""), false)
 	for name, x := range map[string][3]string{
 		"another is claimed": {other, number, number}, "none is claimed": {"", number, number},
 		"no entry says it": {number, "", ""}, "it began with another": {number, other, number},

@@ -501,6 +501,14 @@ class Execution(Claims):
         self.listed([w["step"] for w in writes], reused)
         self.handed(claim.get("handed_over"))
 
+    def documented(self):
+        """Whether the execution's document has a number: the request has one, and people settled its steps or policy."""
+        settled = (("process.approved", self.claim["steps"]["id"]), ("process.approved", self.claim["id"]),
+                   ("prompt.approved", self.claim["policy"]["id"]))
+        stamped = any(e.get("actor_id") for action, of in settled for e in self.of(action, of))
+        about = [e for e in self.entries if e.get("task_id") == self.about]
+        return stamped and any(e["details"].get("request_number") for e in about)
+
     def numbered(self, kind, number, ended):
         """Compares the number of the decision, or of the document, with the entries of the attempt's beginning and end."""
         begun = self.of("execution.started", self.claim["id"])
@@ -509,6 +517,8 @@ class Execution(Claims):
             if sealed != number:
                 self.found.append("the %s is said to be %r, the entry %s says %r" % (kind, number, e["action"], sealed))
         if kind == "document":
+            if not number and begun and self.documented():
+                self.found.append("people stamped a request that has a number, and its document has none")
             if number:
                 self.said.append("document number " + number)
             return
