@@ -227,6 +227,9 @@ const company = `employee_number,name,email,department_code,parent_department,po
 4,Alex,alex@example.com,ACC,HQ,主任,4,employee,
 5,高田,takada@example.com,ACC,HQ,主任,4,contractor,
 6,森,mori@example.com,ACC,HQ,主任,4,employee,2026-01-31
+7,原,hara@example.com,ACC,HQ,課長,3,employee,2026-01-31
+8,林,hayashi@example.com,ACC,HQ,係長,5,employee,
+9,岸,kishi@example.com,ACC,HQ,係長,5,employee,
 `
 
 // organise has an organisation stand in which accounts are people's by their numbers.

@@ -57,7 +57,8 @@ func settling() []circulation.Act {
 	addition.To, addition.As, addition.Found.Resolved, addition.Text = &friend, circulation.AsApprove, friend.Via, "詳しい"
 	objection.Text = "契約書がない"
 	minutes := act(circulation.Stamp, "U0KATO", 2)
-	minutes.Attached = []circulation.Attached{{Name: "議事録.pdf", SHA256: aggregate.HashOf("議事録")}}
+	minutes.Meeting = &circulation.Meeting{Held: "2026-11-02", Present: []string{"U0KATO", "U0ITO"}, Carried: true,
+		Minutes: "全員が賛成した", Reference: "総務の書庫 12"}
 	replaced, by := someone("U0ITO"), someone("U0KATO")
 	stand.For, stand.To, stand.Text = &replaced, &by, "退職のため"
 	stand.Found.Admin, stand.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, by.Via
@@ -93,6 +94,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	}
 	board := desk("経理", 2, "U0TAKADA", "U0ITO")
 	board.Parts, board.Minutes = []circulation.Part{{N: 1, Of: 1}, {N: 1, Of: 1}}, true
+	board.Secretary, board.ReadAfter = 2, true
 	consult := desk("法務", 1, "U0HORI")
 	consult.As, consult.Dissent = circulation.AsConsult, circulation.ObjectionRaised
 	consult.Over = []circulation.Person{someone("U0SHACHO")}

@@ -30,6 +30,7 @@ type sheetData struct {
 	Printed         time.Time
 	PrintedBy       string
 	views           []*aggregate.Viewing
+	reads           []*aggregate.Reading
 }
 
 // documentPath is of the sheet of a document, whose number is in the query: it has any characters.
@@ -85,6 +86,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	ids := slices.Concat(people, domain.Mentioned(d.Text+"\n"+d.Policy),
 		explain.SumUp(v.Locale, steps).People(), subject.NamedOf(g))
 	called := c.Called(r.Context(), v, ids...)
+	reads := d.reads
 	d.line, d.Begun = lines[0], x.Decision.BegunAt
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
@@ -92,7 +94,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if x.Action != nil {
 		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
 	}
-	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called}
+	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called, Reads: reads}
 	d.Does, d.Route, d.Views = by.Sum(steps), by.Route(g, true), by.Views(d.views)
 	title := v.Texts("register").Say("sheet", "number", number.String())
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
@@ -113,7 +115,7 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 		return nil, nil
 	}
 	c.Viewed(r.Context(), v, a, p.Key(), &p.Gate)
-	d.views = a.ViewsOf(p.Key())
+	d.views, d.reads = a.ViewsOf(p.Key()), a.Reads
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
 		d.Digests = [2]string{aggregate.HashOf(a.Prompts[i].Content), p.ApprovedHash}
 		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form

@@ -145,7 +145,7 @@ func (r routed) passed() []string {
 	if len(r.st.Stages) == 0 {
 		return nil
 	}
-	return []string{r.path()}
+	return slices.DeleteFunc([]string{r.path(), r.minutes(), r.readings()}, func(line string) bool { return line == "" })
 }
 
 // onRoute says whose turn a gate under a rule is, with notes of which all but the path have maxPath units at most.
@@ -163,7 +163,8 @@ func (r routed) onRoute() (turn string, notes []string) {
 		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
 	happened := r.happened()
-	for _, line := range []string{r.askers(), r.takenBack(), r.carried(), r.successor(), happened[0], happened[1]} {
+	for _, line := range []string{r.askers(), r.takenBack(), r.carried(), r.successor(), happened[0], happened[1], happened[2],
+		happened[3]} {
 		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
 			lines, room = append(lines, line), room-units(line)
 		}
