@@ -343,12 +343,12 @@ func testPostAdded(t *testing.T, w *world) {
 		return values
 	}
 	for post, want := range map[string]string{
-		"SALES 課長": "1 つに決まりません", "どこか 部長": "1 つに決まりません", "ACC 係長": "複数の方がいます",
-		"ACC 主任": "正規メンバーだけ", "SALES　部長": "依頼した方は追加できません",
+		"SALES 課長": "exactly one such post", "どこか 部長": "exactly one such post", "ACC 係長": "Several people hold this",
+		"ACC 主任": "Only full members", "SALES　部長": "Whoever asked can't be added",
 	} {
 		w.stays(w.sendView(webapi.Alex, form, named(post, "")), want)
 	}
-	w.stays(w.sendView(webapi.Alex, form, named("SALES 主任", webapi.Suzuki)), "どちらか一方だけ")
+	w.stays(w.sendView(webapi.Alex, form, named("SALES 主任", webapi.Suzuki)), "either a person or a post")
 	expect.Is(t, len(w.acts()), 0, "acts")
 	for range 2 {
 		w.quiet(w.sendView(webapi.Alex, form, named("SALES　主任", "")), webapi.Alex)

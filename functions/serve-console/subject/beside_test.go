@@ -125,10 +125,10 @@ func testMinutesOnPage(t *testing.T, w *consoletest.World) {
 	board.Parts, board.Minutes, board.Secretary = []circulation.Part{{N: 2, Of: 1}, {N: 1, Of: 1}}, true, 2
 	w.Opened(board)
 	alex, secretary := w.As(webapi.Alex), w.As(webapi.Tanaka)
-	alex.Get(w.TaskPage()).Holds(t, `value="approve"`).Lacks(t, `value="minutes"`)
+	alex.Get(w.TaskPage()).Holds(t, `name="act" value="approve"`).Lacks(t, `name="act" value="minutes"`)
 	acted(alex, w, aggregate.ActApprove, "")
 	page := secretary.Get(w.TaskPage())
-	page.Holds(t, `value="minutes"`, `name="present"`).Lacks(t, `value="approve"`)
+	page.Holds(t, `name="act" value="minutes"`, `name="present"`).Lacks(t, `name="act" value="approve"`)
 	form := page.FormOf(t, aggregate.Act(card.Minutes), "")
 	for name, value := range map[string]string{"held": "2026-11-20", "present": webapi.Alex, "carried": "yes",
 		"minutes": "全員が<b>賛成</b>した"} {
