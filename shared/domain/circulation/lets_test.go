@@ -117,7 +117,7 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 	}
 	as := act.As == circulation.AsApprove || act.As == circulation.AsConsult
 	if m := act.Meeting; m != nil && (m.Carried != (act.Kind == stamp) || act.Kind != stamp && act.Kind != deny ||
-		m.Held > "2027" || m.Minutes == "") || as != (act.Kind == add) {
+		m.Fault(act.At) != "") || as != (act.Kind == add) {
 		return false
 	}
 	return slices.Contains(circulation.Kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")

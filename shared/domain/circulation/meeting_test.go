@@ -1,7 +1,7 @@
 package circulation_test
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -150,7 +150,7 @@ func TestMinutesAlwaysFit(t *testing.T) {
 
 func many(n int) (users []string) {
 	for range n {
-		users = append(users, "U"+strings.Repeat("0", 20)+name(len(users)))
+		users = append(users, fmt.Sprintf("U%021d", len(users)))
 	}
-	return slices.Clip(users)
+	return users
 }
