@@ -51,7 +51,7 @@ func stampedBefore(g *aggregate.Gate, by aggregate.Actor, m *circulation.Meeting
 	if by.Stage < 1 || by.Stage > len(st.Stages) {
 		return nil
 	}
-	no := &circulation.Refusal{Why: "minutes_stamped", Kind: circulation.Stamp, Stage: by.Stage}
+	no := &circulation.Refusal{Why: circulation.WhyStamped, Kind: circulation.Stamp, Stage: by.Stage}
 	if act := st.Stages[by.Stage-1].Recorded(); act != nil {
 		if act.Hand.User == by.ID && reflect.DeepEqual(act.Meeting, m) {
 			return nil

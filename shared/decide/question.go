@@ -183,7 +183,7 @@ func (m Maker) adds(ctx context.Context, of Subject, gate, hand string, x card.R
 	full, err := x.To != "", error(nil)
 	switch g := of.GateWith(gate); {
 	case x.Post != "" && full:
-		why, full = whyOneOfThem, false
+		why, full = circulation.WhyOneOfThem, false
 	case x.Post != "" && g != nil:
 		in, err := m.member(ctx, of, gate, hand)
 		if err != nil {

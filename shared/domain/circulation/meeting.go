@@ -63,11 +63,12 @@ func (s *StageState) Recorded() *Act {
 	return nil
 }
 
-// Records returns who may record the minutes of a stage: its secretary, else all of its people.
+// Records returns who may record the minutes of a stage: its secretary, else those of its people who have not stamped.
 func (s *StageState) Records() (people []Person) {
-	for i := range s.People {
-		if s.Minutes && (s.Secretary == 0 || s.part[i] == s.Secretary-1) {
-			people = append(people, s.People[i])
+	for i, p := range s.People {
+		stamped := func(act *Act) bool { return act.Hand.Is(p) || act.Principal.Is(p) }
+		if s.Minutes && (s.Secretary == 0 || s.part[i] == s.Secretary-1) && !slices.ContainsFunc(s.Stamps, stamped) {
+			people = append(people, p)
 		}
 	}
 	return people

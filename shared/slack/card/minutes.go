@@ -110,7 +110,7 @@ func (r routed) minutes() string {
 	for _, act := range r.st.Meetings() {
 		lines = append(lines, r.meeting(act))
 	}
-	if s := r.st.CurrentStage(); s != nil && s.Minutes && s.Recorded() == nil && r.open {
+	if s := r.st.CurrentStage(); s != nil && s.Minutes && s.Recorded() == nil && r.open && len(s.Records()) > 0 {
 		people := s.Records()
 		lines = append(lines, fill(r.texts.MinutesWait, "who", r.texts.others(r.w.mention(people[0].User), len(people)-1)))
 	}
