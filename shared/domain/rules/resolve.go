@@ -99,7 +99,8 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 func (r *resolving) stage(i int) error {
 	s := &r.sources[i]
 	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need, As: s.As, Dissent: s.Dissent,
-		NoStandIns: s.NoStandIns, Minutes: s.Minutes, ReadAfter: s.ReadAfter}
+		NoStandIns: s.NoStandIns, Minutes: s.Minutes,
+		ReadAfter: s.ReadAfter && r.facts.Kind != KindAction} // whose copies leave with it
 	if s.Who.Kind == WhoChannel {
 		return r.channel(i)
 	}
