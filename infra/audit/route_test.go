@@ -57,7 +57,7 @@ func settling() []circulation.Act {
 	addition.To, addition.As, addition.Found.Resolved, addition.Text = &friend, circulation.AsApprove, friend.Via, "詳しい"
 	objection.Text = "契約書がない"
 	minutes := act(circulation.Stamp, "U0KATO", 2)
-	minutes.Meeting = &circulation.Meeting{Held: "2026-11-02", Present: []string{"U0KATO", "U0ITO"}, Carried: true,
+	minutes.Meeting = &circulation.Meeting{Held: "2026-04-02", Present: []string{"U0KATO", "U0ITO"}, Carried: true,
 		Minutes: "全員が賛成した", Reference: "総務の書庫 12"}
 	replaced, by := someone("U0ITO"), someone("U0KATO")
 	stand.For, stand.To, stand.Text = &replaced, &by, "退職のため"

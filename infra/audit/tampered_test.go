@@ -177,7 +177,7 @@ var changesOfARoute = []struct{ name, old, with, says string }{
 	{"act 5, the successor", `"to":{"user":"U0KATO"`, `"to":{"user":"U0EVIL"`, "act 5"},
 	{"act 5, who is replaced", `"for":{"user":"U0ITO"`, `"for":{"user":"U0TAKADA"`, "act 5"},
 	{"act 5, by which row", `"key":"TENANT"`, `"key":"TENANTS"`, "act 5"},
-	{"act 6, the day of the meeting", `"held":"2026-11-02"`, `"held":"2026-11-01"`, "act 6"},
+	{"act 6, the day of the meeting", `"held":"2026-04-02"`, `"held":"2026-04-01"`, "act 6"},
 	{"act 6, who was there", `"present":["U0KATO","U0ITO"]`, `"present":["U0KATO","U0EVIL"]`, "act 6"},
 	{"act 6, what it resolved", `"carried":true`, `"carried":false`, "act 6"},
 	{"act 6, the minutes", "全員が賛成した", "全員が反対した", "act 6"},
