@@ -228,14 +228,14 @@ func testStandInAs(t *testing.T, w *consoletest.World) {
 func testReadAfterwards(t *testing.T, w *consoletest.World) {
 	first := consoletest.Desk("課長", 1, webapi.Suzuki)
 	first.ReadAfter = true
-	owing(w, "代理の一件", first)
+	w.Opened(first)
 	w.Owe(1, webapi.Suzuki)
 	suzuki, page := w.As(webapi.Suzuki), "/console/tasks/"+w.Ref.ID
 	suzuki.Get("/console/approvals").Lacks(t, "後閲")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)))
 	suzuki.Get(page).Says(t, 200, "後閲待ち")
 	got := suzuki.Get("/console/approvals")
-	got.Says(t, 200, "後閲待ち(代理で承認されたもの)", "代理の一件", "後閲しました")
+	got.Says(t, 200, "後閲待ち(代理で承認されたもの)", "勤怠集計", "後閲しました")
 	w.As(webapi.Tanaka).Get("/console/approvals").Lacks(t, "後閲しました")
 	form := url.Values{"form": {suzuki.Form}, "act": {"read_after"}, "id": {w.Load().Process().ID}, "kind": {"process"}}
 	w.As(webapi.Tanaka).Post(page+"/act", consoletest.With(form, "form", w.As(webapi.Tanaka).Form)).Says(t, http.StatusNotFound)
