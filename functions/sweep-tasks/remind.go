@@ -29,6 +29,7 @@ type Reminders interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Delegations(ctx context.Context, tenant string) ([]tenancy.Delegation, error)
+	Unread(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
 }
 

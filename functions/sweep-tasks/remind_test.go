@@ -38,6 +38,7 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
 		"by name, once on each working day":          testReminded,
 		"as stand-ins, in the same message":          testRemindedAs,
+		"of what was stamped for them, until it is read": testRemindedToRead,
 		"as listed approvers who got a copy":         testRemindedByCopy,
 		"of what an agent wants to do":               testRemindedOfAction,
 		"together, where anybody of a channel may":   testRemindedTogether,
