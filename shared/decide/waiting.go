@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -157,7 +158,7 @@ func (l *look) standsIn(ctx context.Context) (principals []string, err error) {
 	}
 	now := l.Now()
 	l.standIns = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return !s.Counts(now) })
-	slices.SortStableFunc(l.standIns, func(a, b circulation.StandIn) int { return a.Begins.Compare(b.Begins) })
+	sort.SliceStable(l.standIns, func(i, j int) bool { return l.standIns[i].Begins.Before(l.standIns[j].Begins) })
 	for _, s := range l.standIns {
 		if !slices.Contains(principals, s.Principal.User) && len(principals) < tenancy.MaxDelegations {
 			principals = append(principals, s.Principal.User)

@@ -3,6 +3,7 @@ package circulation
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -63,8 +64,9 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 	if len(found) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(found, func(a, b For) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), a.Begins.Compare(b.Begins), cmp.Compare(a.Key, b.Key))
+	sort.SliceStable(found, func(i, j int) bool { // package slices would link its sort for this type: 10 kB
+		a, b := &found[i], &found[j]
+		return cmp.Or(cmp.Compare(a.rank, b.rank), a.Begins.Compare(b.Begins), cmp.Compare(a.Key, b.Key)) < 0
 	})
 	first := found[0]
 	var among []Person

@@ -1,8 +1,8 @@
 package card
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -230,25 +230,18 @@ func byDue(all []Waits) []Waits {
 	for i := range all {
 		all[i].Question.DecideBy = all[i].due()
 	}
-	slices.SortStableFunc(all, func(x, y Waits) int {
+	sort.SliceStable(all, func(i, j int) bool {
+		x, y := &all[i], &all[j]
 		at, other := x.Question.DecideBy, y.Question.DecideBy
 		switch {
 		case x.Named != y.Named:
-			return ahead(x.Named)
+			return x.Named
 		case at == nil || other == nil:
-			return cmp.Compare(ahead(at != nil), ahead(other != nil))
+			return at != nil && other == nil
 		}
-		return at.Compare(*other)
+		return at.Before(*other)
 	})
 	return all
-}
-
-// ahead orders what holds before what doesn't.
-func ahead(holds bool) int {
-	if holds {
-		return -1
-	}
-	return 1
 }
 
 // waitingTitle heads the waiting items. If not all were read, it says that there may be more.
