@@ -89,9 +89,11 @@ type view struct {
 	PrivateMetadata string `json:"private_metadata"`
 	State           struct {
 		Values map[string]map[string]struct {
-			Value        string `json:"value"` // null when nothing was entered
-			Conversation string `json:"selected_conversation"`
-			User         string `json:"selected_user"`
+			Value        string   `json:"value"` // null when nothing was entered
+			Conversation string   `json:"selected_conversation"`
+			User         string   `json:"selected_user"`
+			Users        []string `json:"selected_users"`
+			Date         string   `json:"selected_date"`
 			Selected     struct {
 				Value string `json:"value"`
 			} `json:"selected_option"`

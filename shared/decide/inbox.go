@@ -37,6 +37,7 @@ type InboxRows interface {
 // InboxStore lists waiting gates, what people owe along routes, and requests.
 type InboxStore interface {
 	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
+	Unread(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	StandInsBy(ctx context.Context, tenant, account string) ([]circulation.StandIn, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
@@ -54,6 +55,7 @@ type Inbox struct {
 	Waiting []InboxItem                 // gates that wait for the person's decision: what they owe by name, then others
 	Looked  int                         // how many of the oldest waiting gates were searched; 0: all
 	Stamped []InboxItem                 // some that wait for others, of which the person may take their stamp back
+	Unread  []InboxItem                 // what was stamped for the person, and they are to read
 	Mine    []*task.Aggregate           // the person's requests, newest first
 	Talks   []conversation.Conversation // the person's open conversations, newest first
 	// MoreMine and MoreTalks say how many of these are not listed.
@@ -97,6 +99,7 @@ func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tena
 		l := r.look(tenant, team, user, s)
 		if out.Waiting, out.Looked, waitingErr = l.waiting(ctx); waitingErr == nil {
 			out.Stamped = l.stamped(ctx)
+			out.Unread, waitingErr = l.unread(ctx)
 		}
 	})
 	wg.Go(func() { out.Mine, out.MoreMine, mineErr = r.mine(ctx, tenant, user) })
@@ -223,6 +226,9 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
 	}
 	for _, w := range b.Stamped {
 		out.Stamped = append(out.Stamped, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
+	}
+	for _, w := range b.Unread {
+		out.Unread = append(out.Unread, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
 	}
 	for _, a := range b.Mine {
 		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})

@@ -54,6 +54,8 @@ type speaker struct {
 	words   web.Texts
 	acts    web.Texts // has what acts are called
 	changed func(g *aggregate.Gate) bool
+	reads   map[store.Place]aggregate.Reading
+	tenant  string
 }
 
 // lines returns the lines of what was read, in its order.
@@ -71,7 +73,11 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	}
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...)}
-	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent}
+	reads, err := store.RowsAt[aggregate.Reading](ctx, c.Store.KindStore.Store, readings(v.Tenant, rows))
+	if err != nil {
+		return nil, err
+	}
+	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent, reads, v.Tenant}
 	for i := range rows {
 		out = append(out, s.line(&rows[i], sums[i]))
 		told := toldOf(sums[i])
@@ -80,6 +86,28 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMade)
 	}
 	return out, history.err
+}
+
+// readings are the places of the rows by which people read what stand-ins stamped for them.
+func readings(tenant string, rows []store.RegisteredTask) (places []store.Place) {
+	for i := range rows {
+		g := &rows[i].Gate
+		if !g.Ruled() || rows[i].Action != nil {
+			continue
+		}
+		st := circulation.Walk(g.Circulating())
+		for _, act := range st.ReadAfter() {
+			if at := readingOf(tenant, &rows[i], act); !slices.Contains(places, at) {
+				places = append(places, at)
+			}
+		}
+	}
+	return places
+}
+
+func readingOf(tenant string, x *store.RegisteredTask, act *circulation.Act) store.Place {
+	ref := domain.RefOf(tenant, cmp.Or(x.Request.TaskID, x.Decision.TaskID))
+	return store.Place{Ref: ref, Key: (&aggregate.Reading{Asked: x.Gate.AskedSum, User: act.Principal.User}).Key()}
 }
 
 // toldOf returns what people are told first of what steps do.
@@ -105,7 +133,7 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	g := &x.Gate
 	out := line{Request: x.Head.RequestNumber, Number: x.Head.Number, Document: x.Head.Document,
 		By: s.Person(requester(x)), Round: x.Decision.Round,
-		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department}
+		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(x), Department: x.Request.Department}
 	if x.Decision.N > 0 && x.Decision.Series == "" {
 		out.Number = x.Decision.String()
 	}
@@ -223,7 +251,8 @@ var actionStates = map[conversation.ActionStatus]string{
 const soonAfter = 7 * 24 * time.Hour
 
 // remarks say what whoever reads the register should look at, as far as the gate's row and the rules' history say it.
-func (s *speaker) remarks(g *aggregate.Gate) string {
+func (s *speaker) remarks(row *store.RegisteredTask) string {
+	g := &row.Gate
 	if !g.Ruled() {
 		return ""
 	}
@@ -245,6 +274,20 @@ func (s *speaker) remarks(g *aggregate.Gate) string {
 	}
 	if slices.ContainsFunc(g.Acts, func(x circulation.Act) bool { return x.Kind == circulation.Stand }) {
 		say("successor")
+	}
+	for _, act := range st.Meetings() {
+		key := map[bool]string{true: "carried", false: "not_carried"}[act.Meeting.Carried]
+		all = append(all, s.words.In("remarks", key, "held", act.Meeting.Held))
+	}
+	for _, act := range st.ReadAfter() {
+		if row.Action != nil {
+			break
+		}
+		if read := s.reads[readingOf(s.tenant, row, act)]; read.Of(g, act) {
+			all = append(all, s.words.In("remarks", "read_at", "on", read.ReadAt.In(tenancy.Zone()).Format(time.DateOnly)))
+		} else {
+			say("read_not")
+		}
 	}
 	some := func(of func(x circulation.StageState) bool, key string) {
 		if slices.ContainsFunc(st.Stages, of) {

@@ -31,6 +31,7 @@ type sheetData struct {
 	Printed         time.Time
 	PrintedBy       string
 	views           []*aggregate.Viewing
+	reads           []*aggregate.Reading
 	before          []*domain.Process
 }
 
@@ -110,6 +111,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	ids := slices.Concat(people, domain.Mentioned(d.Text+"\n"+d.Policy),
 		explain.SumUp(v.Locale, steps).People(), subject.NamedOf(g))
 	called := c.Called(r.Context(), v, ids...)
+	reads := d.reads
 	d.line, d.Begun = lines[0], x.Decision.BegunAt
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
@@ -117,7 +119,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if x.Action != nil {
 		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
 	}
-	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called}
+	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called, Reads: reads}
 	s := speaker{Reader: by, words: v.Texts("register")}
 	d.Before = web.Each(d.before, s.earlier)
 	d.Does, d.Route, d.Views = by.Sum(steps), by.Route(g, true), by.Views(d.views)
@@ -140,7 +142,7 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 		return nil, nil
 	}
 	c.Viewed(r.Context(), v, a, p.Key(), &p.Gate)
-	d.views, d.before = a.ViewsOf(p.Key()), a.Processes[:slices.Index(a.Processes, p)]
+	d.views, d.reads, d.before = a.ViewsOf(p.Key()), a.Reads, a.Processes[:slices.Index(a.Processes, p)]
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
 		d.Digests = [2]string{aggregate.HashOf(a.Prompts[i].Content), p.ApprovedHash}
 		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form

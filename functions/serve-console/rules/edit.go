@@ -187,6 +187,8 @@ type stageData struct {
 	Roles       []web.Choice
 	Alone       bool // nobody stands in for its people
 	Minutes     bool
+	ReadAfter   bool
+	Secretary   bool // it records the minutes of the stage before
 	First, Last bool
 }
 
@@ -316,7 +318,7 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
-		Alone: s.NoStandIns, Minutes: s.Minutes}
+		Alone: s.NoStandIns, Minutes: s.Minutes, Secretary: s.Records, ReadAfter: s.ReadAfter}
 	role := ""
 	if s.As != "" {
 		role = cmp.Or(string(s.Dissent), string(circulation.ObjectionNoted))

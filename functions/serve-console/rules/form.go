@@ -122,9 +122,10 @@ func staged(all []source) []rules.Stage {
 	for i, s := range all {
 		if i > 0 && s.beside {
 			to := &stages[len(stages)-1]
-			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need})
+			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Secretary: s.Records})
 			continue
 		}
+		s.Records = false
 		stages = append(stages, s.Stage)
 	}
 	return stages
@@ -149,7 +150,8 @@ func typedStage(form url.Values, at string) rules.Stage {
 		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}, Others: ticked(form, at+"others"),
 		Empty: rules.Empty{Vacant: rules.Then(field("vacant")), Own: rules.Then(field("own")),
 			Twice: rules.Then(field("twice"))},
-		NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes")}
+		NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes"), Records: ticked(form, at+"secretary"),
+		ReadAfter: ticked(form, at+"read_after")}
 	if role := field("role"); role != "" {
 		is.As, is.Dissent = circulation.AsConsult, circulation.Objection(role)
 	}

@@ -247,6 +247,9 @@ func (s speaker) stage(x *rules.Stage) string {
 		if i > 0 {
 			name = s.Say("beside")
 		}
+		if source.Records {
+			name = s.Say("secretary")
+		}
 		all = append(all, s.source(name, &source))
 	}
 	text := strings.Join(all, s.Say("beside_and"))
@@ -261,6 +264,9 @@ func (s speaker) stage(x *rules.Stage) string {
 	}
 	if x.Minutes {
 		text += s.Say("minutes")
+	}
+	if x.ReadAfter {
+		text += s.Say("read_after")
 	}
 	return text + s.empty(x.Empty)
 }

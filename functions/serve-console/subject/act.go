@@ -75,7 +75,13 @@ type Wanted struct {
 func wantedBy(r *http.Request) Wanted {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
 	question, _ := strconv.Atoi(r.PostFormValue("question"))
-	said := card.RouteAct{Question: question, To: r.PostFormValue("to"), Role: circulation.As(r.PostFormValue("role"))}
+	said := card.RouteAct{Question: question, To: r.PostFormValue("to"),
+		Post: strings.TrimSpace(r.PostFormValue("post")), Role: circulation.As(r.PostFormValue("role"))}
+	if said.Kind = circulation.Kind(r.PostFormValue("act")); said.Kind == card.Minutes {
+		said.Meeting = card.ReadMeeting(func(field string) string {
+			return strings.ReplaceAll(strings.Join(r.PostForm[field], " "), "\r\n", "\n")
+		})
+	}
 	return Wanted{
 		stage: stage, as: r.PostFormValue("as"), said: said,
 		Offer: aggregate.Offer{Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
@@ -177,6 +183,11 @@ func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject,
 		return verdict, nil
 	}
 	if says(x.Act) {
+		if m := x.said.Meeting; m != nil && m.Carried {
+			if err := on.Whole(r, v, a, x); err != nil {
+				return decide.Verdict{}, err
+			}
+		}
 		return c.Maker().RouteAct(r.Context(), click, x.routeAct()), nil
 	}
 	b, ok := x.button(on)

@@ -31,7 +31,9 @@ type Turn struct {
 	vacant []Vacancy            // those without whom it stands still, if the viewer may name their successors
 	why    *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 
-	choices []web.Choice // whom the viewer may add
+	choices   []web.Choice // whom the viewer may add
+	now       time.Time
+	everybody []web.Choice // who may have been at a meeting whose minutes the viewer may record
 }
 
 // gateOf returns the gate with this id if it is under a rule, else nil.
@@ -58,7 +60,7 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
 	d := Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
 		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel), ChannelOf: x.Surface.Marks.Channel}.walk(g)
-	t := &Turn{drawing: d}
+	t := &Turn{drawing: d, now: c.Now()}
 	if t.st.Refused != nil {
 		t.Who = t.waits()
 		return t
@@ -86,7 +88,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		principal, stage = g.OwesFor(x.Viewer.User, all, c.Now())
 		t.Mine, t.AsWhom = stage > 0, g.AsWhom(x.Viewer.User, all, c.Now())
 	}
-	t.choices = c.choices(ctx, x, t)
+	t.choices, t.everybody = c.choices(ctx, x, t), c.everyone(ctx, x, t)
 	given := false
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
@@ -165,7 +167,10 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 	case o.Act == aggregate.ActReject:
 		return x.beside(t, o)
 	case t.Mine && whole:
-		out = append(out, x.stamp(t, o))
+		if t.why == nil || t.why.Why != circulation.WhyMinutes || len(t.everybody) == 0 {
+			out = append(out, x.stamp(t, o))
+		}
+		out = append(out, x.minutes(t, o)...)
 	}
 	if act, ok := circulation.TakesBack(t.g, t.st, x.Viewer.User); ok {
 		o.Act = aggregate.ActTakeBack

@@ -71,20 +71,34 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 		button(aggregate.ActAsk)
 	}
 	if len(t.choices) > 0 {
+		one := func(f web.Field) web.Field {
+			f.ID, f.Required = f.Name+"-"+o.ID, true
+			return f
+		}
 		to := web.Select("to", t.words.Say("added"), t.words.Say("choose_whom"), t.choices)
 		as := web.Select("role", t.words.Say("added_as"), "", web.Each(
 			[]circulation.As{circulation.AsConsult, circulation.AsApprove}, func(role circulation.As) web.Choice {
 				return web.Choice{Value: string(role), Text: t.words.In("roles", role)}
 			}))
-		button(aggregate.ActAdd).Fields = []web.Field{to, as}
+		fields := []web.Field{one(to), one(as)}
+		if t.g.Route.Org != "" {
+			post := one(web.Field{Name: "post", Label: t.words.Say("added_post"), Most: card.MaxPost,
+				Hint: t.words.Say("added_post_hint"), HintID: "hint-post-" + o.ID})
+			fields[0].Required, post.Required = false, false
+			fields = []web.Field{fields[0], post, fields[1]}
+		}
+		button(aggregate.ActAdd).Fields = fields
 	}
 	return out
 }
 
 // Typed puts what the viewer typed for an act that was refused into its form alone.
-func Typed(all []Button, tried aggregate.Act, typed string) []Button {
+func Typed(all []Button, x Wanted, typed string) []Button {
+	tried := x.Act
 	for i := range all {
-		if b := &all[i]; b.Act == tried || slices.ContainsFunc(b.Ways, func(way Button) bool { return way.Act == tried }) {
+		if b := &all[i]; b.Act == tried && x.said.Meeting != nil {
+			b.again(x.said.Meeting, typed)
+		} else if b.Act == tried || slices.ContainsFunc(b.Ways, func(way Button) bool { return way.Act == tried }) {
 			b.Typed = typed
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -29,7 +30,8 @@ type Reader struct {
 	// ChannelOf returns the name of a channel by its id; nil: it is shown as it is.
 	ChannelOf func(id string) string
 	// Unit returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
-	Unit func(id string) string
+	Unit  func(id string) string
+	Reads []*aggregate.Reading // of what was stamped for people; nil also: nothing was read, or it isn't known
 	// Successor returns where the reader names who takes a person's place at a stage; nil: the reader names nobody.
 	Successor func(stage int, user string) string
 }
@@ -87,7 +89,9 @@ type RouteAct struct {
 	At      time.Time
 	Surface string
 	Text    string
-	Objects bool // of who is only consulted
+	Objects bool   // of who is only consulted
+	Read    string // when it was read by whom it was stamped for, or that it is to be; empty: nobody is asked to
+	Meeting *Meeting
 }
 
 // Successor is who stands in whose place.
@@ -191,7 +195,8 @@ func SentBack(g *aggregate.Gate) bool {
 // act returns what somebody did. A stand-in is named before whom they stand in for: the other order reads either way.
 func (d *drawing) act(a *circulation.Act) RouteAct {
 	out := RouteAct{By: d.Person(a.Hand.User), At: a.At, Surface: d.words.In("surface", a.Surface),
-		Text: card.Prose(a.Text), Objects: a.Kind == circulation.Dissent}
+		Text: card.Prose(a.Text), Objects: a.Kind == circulation.Dissent,
+		Meeting: d.meeting(a.Meeting)}
 	if a.Principal.User != a.Hand.User {
 		out.By = d.words.Say("stand_in", "hand", out.By, "principal", d.Person(a.Principal.User))
 	}
@@ -245,6 +250,11 @@ func (d *drawing) stage(i int) Stage {
 	}
 	d.people(i, &out)
 	out.Stamps = web.Each(s.Stamps, d.act)
+	for j, act := range s.Stamps {
+		if s.ReadAfter && act.Principal.User != act.Hand.User {
+			out.Stamps[j].Read = d.read(act)
+		}
+	}
 	for j := range d.g.Acts {
 		if act := &d.g.Acts[j]; act.Kind == circulation.TakeBack && act.Stage == i+1 {
 			out.TakenBack = append(out.TakenBack, d.act(act))
@@ -265,6 +275,16 @@ func (d *drawing) stage(i int) Stage {
 		out.DecideBy = web.TimeOf(s.DecideBy)
 	}
 	return out
+}
+
+// read says when a stand-in's stamp was read by whom it was given for, or that it is to be.
+func (d *drawing) read(act *circulation.Act) string {
+	for _, x := range d.Reads {
+		if x.Of(d.gate, act) {
+			return d.words.Say("read_at", "when", x.ReadAt.In(tenancy.Zone()).Format(time.DateOnly))
+		}
+	}
+	return d.words.Say("read_not")
 }
 
 func (d *drawing) stateOf(i int) string {

@@ -316,6 +316,7 @@ func (r Reader) prose(s string) string { return web.Mentions(card.Prose(s), r.Pe
 // steps that was sent back makes the next one another round.
 func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	by := r.Reader
+	by.Reads = a.Reads
 	if open, waits := a.OpenGate(); waits && r.Admin && a.GateWith(open.ID) == g {
 		by.Successor = subject.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
 	}

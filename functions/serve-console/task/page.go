@@ -195,7 +195,7 @@ type taskPage struct {
 	Form    bool   // it is asked by the form for decisions
 	Problem string // why the viewer's act was refused
 	Typed   string // the reason that the viewer typed for the act
-	tried   aggregate.Offer
+	tried   subject.Wanted
 }
 
 func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
@@ -218,7 +218,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
 	p.Who, p.Channel, p.Vacant = asking.Who(turn), t.reader.Channel, turn.Mark(p.Along)
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
-	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried.Act, p.Typed), p.Gate != nil)
+	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried, p.Typed), p.Gate != nil)
 	p.anew(t.task)
 	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
 	if p.Gate != nil {
@@ -282,7 +282,7 @@ func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded, turn *subject
 		s.Decided = t.surface.Refused(err, t.settings, t.task.Request.Origin())
 	}
 	waits := t.history.Gate != nil && turn.Asks()
-	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.history.Actions, p.tried), waits)
+	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.history.Actions, p.tried.Offer), waits)
 	return s
 }
 
@@ -328,6 +328,6 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 	}
 	status, typed := subject.NotDone(r, v, x, why)
 	p := taskPage{Problem: t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...), Typed: typed,
-		tried: x.Offer}
+		tried: x}
 	return c.showPage(w, r, v, t, p, status)
 }

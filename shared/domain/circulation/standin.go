@@ -128,6 +128,17 @@ func (st *State) StoodFor(g *Gate, all []StandIn) (out []StandIn) {
 	return out
 }
 
+// ReadAfter returns the stamps that stand of stand-ins, stage by stage, where the stage says that their principals read
+// afterwards what was stamped for them.
+func (st *State) ReadAfter() (acts []*Act) {
+	for _, act := range st.given(func(s *StageState) bool { return s.ReadAfter }) {
+		if !st.who.same(&act.Hand, &act.Principal) {
+			acts = append(acts, act)
+		}
+	}
+	return acts
+}
+
 // Owes reports whether the principal owes the present stage a stamp that the hand may give.
 func (f *For) Owes() bool { return f != nil && f.rank == owes }
 

@@ -66,6 +66,8 @@ var Limits = map[string]string{
 	"address":      "must be an address of at most %d bytes, or empty of Ringi's own tool",
 	"bounds":       "must have at_least or below, or be absent",
 	"more":         "must be more than at_least",
+	"of_stand_ins": "must be absent where nobody stands in",
+	"secretary":    "must be one person of one source, of a stage with minutes",
 	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
 	"as":           "must be consult, or absent of a stage that approves",
 	"of_consult":   "must be absent of a stage that approves",

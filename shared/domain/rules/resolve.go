@@ -99,7 +99,8 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 func (r *resolving) stage(i int) error {
 	s := &r.sources[i]
 	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need, As: s.As, Dissent: s.Dissent,
-		NoStandIns: s.NoStandIns, Minutes: s.Minutes}
+		NoStandIns: s.NoStandIns, Minutes: s.Minutes,
+		ReadAfter: s.ReadAfter && r.facts.Kind != KindAction} // whose copies leave with it
 	if s.Who.Kind == WhoChannel {
 		return r.channel(i)
 	}
@@ -108,7 +109,10 @@ func (r *resolving) stage(i int) error {
 		return r.refuse(i, LeftMany)
 	}
 	r.stages, r.found = append(r.stages, out), append(r.found, found)
-	beside, named := r.beside(i), r.named(s, found)
+	if s.Records {
+		out.Secretary = 1 // of a part: see joined
+	}
+	beside, named := slices.Concat(r.beside(i), r.secretaries(i)), r.named(s, found)
 	asked := func(p circulation.Person) bool { return position(beside, p) >= 0 }
 	out.People = slices.DeleteFunc(slices.Clone(named), asked)
 	if out.Need == 0 { // all of them, also those who turn out to ask

@@ -159,8 +159,11 @@ type Stage struct {
 	As         circulation.As        `json:"as,omitempty"`
 	Dissent    circulation.Objection `json:"dissent,omitempty"`
 	NoStandIns bool                  `json:"no_stand_ins,omitempty"` // nobody acts for its people
-	// Minutes says that the last of its stamps needs a file, or one before it.
+	// Minutes says that the last of its stamps needs the minutes of a meeting, or one before it.
 	Minutes bool `json:"minutes,omitempty"`
+	// ReadAfter says that for whom somebody stood in confirms afterwards that they have read it.
+	ReadAfter bool `json:"read_after,omitempty"`
+	Records   bool `json:"-"` // of a source of a stage with minutes: it records them
 	// Others lets people stamp who work for the company without being its employees.
 	Others bool `json:"others,omitempty"`
 }

@@ -12,6 +12,8 @@ import (
 type Source struct {
 	Who  Who `json:"who"`
 	Need int `json:"need"` // how many of them must stamp; 0: all
+	// Secretary says that one of them records the stage's minutes: whom the stage finds also, it finds as that.
+	Secretary bool `json:"secretary,omitempty"`
 }
 
 // approves reports whether a stage's stamps count: those of a stage that is consulted don't, for hands and the floor.
@@ -25,10 +27,10 @@ func approving(stages []Stage) []Stage {
 // Sources returns a stage of each source, in their order.
 func (s *Stage) Sources() []Stage {
 	one := *s
-	one.Beside = nil
+	one.Beside, one.Records = nil, false
 	all := []Stage{one}
 	for _, x := range s.Beside {
-		one.Who, one.Need = x.Who, x.Need
+		one.Who, one.Need, one.Records = x.Who, x.Need, x.Secretary
 		all = append(all, one)
 	}
 	return all
@@ -58,8 +60,21 @@ func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
 		to.Parts = append(to.Parts, circulation.Part{N: len(s.People), Of: s.Need})
 		to.People, to.Over = slices.Concat(to.People, s.People), slices.Concat(to.Over, s.Over)
 		to.Need, to.Filled = to.Need+s.Need, cmp.Or(to.Filled, s.Filled)
+		if s.Secretary > 0 {
+			to.Secretary = len(to.Parts)
+		}
 	}
 	return all
+}
+
+// secretaries returns whom a later source of the same stage finds to record its minutes.
+func (r *resolving) secretaries(i int) (people []circulation.Person) {
+	for j := i + 1; j < len(r.sources) && r.of[j] == r.of[i]; j++ {
+		if s := &r.sources[j]; s.Records {
+			people = append(people, r.stamping(r.named(s, s.Who.find(r.facts, r.d)))...)
+		}
+	}
+	return people
 }
 
 // beside returns whom the sources before this one, of the same stage, ask.

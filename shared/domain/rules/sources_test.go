@@ -15,6 +15,13 @@ func ofPeople(need int, users ...string) rules.Source {
 	return rules.Source{Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: need}
 }
 
+// writer is a source of one of these people who records the minutes.
+func writer(users ...string) rules.Source {
+	s := ofPeople(1, users...)
+	s.Secretary = true
+	return s
+}
+
 // beside asks others at the same time as a stage.
 func beside(s rules.Stage, others ...rules.Source) rules.Stage {
 	s.Beside = others
@@ -89,6 +96,24 @@ func TestWhoIsConsultedReplacesNobody(t *testing.T) {
 	expect.Is(t, policy(0, ask, consulted(ask, note), head(refuse)).AllHands(), 2)
 }
 
+// Who records the minutes is a part of their own, also if the stage finds them among its people.
+func TestTheSecretaryOfAStage(t *testing.T) {
+	board := beside(people(0, refuse, "A", "B", "X"), writer("X", "Y"))
+	board.Minutes, board.ReadAfter = true, true
+	resolve := func(f *rules.Facts) circulation.Stage {
+		return expect.Value(policy(1, board).Resolve(f, rules.Floor{}, staff()))(t).Stages[0]
+	}
+	s := resolve(asked(writes(pay, yen("1"))))
+	expect.Same(t, s.Parts, []circulation.Part{{N: 2, Of: 2}, {N: 2, Of: 1}})
+	expect.That(t, s.Minutes && s.Secretary == 2 && s.ReadAfter && s.Need == 3 && s.People[2].User == "X", "%+v", s)
+	action := asked(writes(pay, yen("1")))
+	action.Kind = rules.KindAction
+	expect.Is(t, resolve(action).ReadAfter, false, "an agent's action")
+	board = beside(people(1, refuse, "U1", "U2"), writer("U3"))
+	board.Minutes, board.ReadAfter = true, true
+	saved(t, of(rule(1, writing(), board)))
+}
+
 func TestStagesThatCantBeSaved(t *testing.T) {
 	const at = "rules[0].route.stages[0]"
 	with := func(s rules.Stage, change func(*rules.Stage)) rules.Stage { change(&s); return s }
@@ -113,7 +138,15 @@ func TestStagesThatCantBeSaved(t *testing.T) {
 		"a channel that is consulted": {with(channel(), func(s *rules.Stage) { s.As = "consult" }), at + ".as"},
 		"a channel with minutes":      {with(channel(), func(s *rules.Stage) { s.Minutes = true }), at + ".minutes"},
 		"nobody stands in in one":     {with(channel(), func(s *rules.Stage) { s.NoStandIns = true }), at + ".no_stand_ins"},
-		"only the channel approves":   {consulted(one, note), "rules[0].route.stages"},
+		"a channel that reads":        {with(channel(), func(s *rules.Stage) { s.ReadAfter = true }), at + ".read_after"},
+		"nobody stands in, and reads": {with(one, func(s *rules.Stage) { s.NoStandIns, s.ReadAfter = true, true }),
+			at + ".read_after"},
+		"a secretary without minutes": {beside(one, writer("U2")), at + ".beside[0].secretary"},
+		"two secretaries": {with(beside(one, writer("U2"), writer("U3")), func(s *rules.Stage) { s.Minutes = true }),
+			at + ".beside[1].secretary"},
+		"all secretaries": {with(beside(one, rules.Source{Who: ofPeople(0, "U2", "U3").Who, Secretary: true}),
+			func(s *rules.Stage) { s.Minutes = true }), at + ".beside[0].secretary"},
+		"only the channel approves": {consulted(one, note), "rules[0].route.stages"},
 	} {
 		stages := []rules.Stage{c.stage}
 		if c.stage.Who.Kind == rules.WhoChannel || c.stage.As == "consult" && name != "only the channel approves" {
@@ -156,6 +189,6 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 	route := expect.Value(policy(0, people(1, up, "A")).Resolve(asked(reads()), rules.Floor{}, staff()))(t)
 	expect.Is(t, circulation.AskedText(&circulation.Rule{ID: "R"}, &route, "x"),
 		`[["x"],{"id":"R","name":"","revision":0},`+
-			`{"form":2,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
+			`{"form":3,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
 			`"via":"named by the rule"}],"need":1}],"hands":1,"org":"v1"}]`)
 }

@@ -28,6 +28,7 @@ type Summary struct {
 
 	User    string  // whose tab it is; only Stamped needs it
 	Stamped []Waits // waits for others, and the person stamped it
+	Unread  []Waits // what was stamped for the person, and they are to read
 	Console string  // the console's address; empty: no links
 }
 
@@ -130,7 +131,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	if in.Looked > 0 && len(in.Waiting) > 0 {
 		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
 	}
-	blocks = append(append(blocks, w.stamped(in)...), divider(), header(w.HomeMine))
+	blocks = append(append(append(blocks, w.unread(in)...), w.stamped(in)...), divider(), header(w.HomeMine))
 	if len(in.Mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))
 	}

@@ -145,7 +145,7 @@ func (r routed) passed() []string {
 	if len(r.st.Stages) == 0 {
 		return nil
 	}
-	return []string{r.path()}
+	return slices.DeleteFunc([]string{r.path(), r.minutes(), r.readings()}, func(line string) bool { return line == "" })
 }
 
 // onRoute says whose turn a gate under a rule is, with notes of which all but the path have maxPath units at most.

@@ -160,7 +160,7 @@ type askWords struct {
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                                     string
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine                  string
 	HomeConversations, WhatAction, WhatPrompt, WhatProcess, WhatStep, ListID, ListNumber, OpenResult string
-	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor                      string
+	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsRead, WaitsAs, WaitsSaid, WaitsFor           string
 	States                                                                                           map[task.Status]string
 
 	// What somebody is reminded of.
@@ -275,6 +275,10 @@ type routeWords struct {
 	Forms                                              map[circulation.Kind]routeActWords
 	Buttons                                            map[circulation.Kind]string
 	Roles, RolesAbout, AddedStage                      map[circulation.As]string
+	AddedPost, AddedPostHint                           string
+	ReadAfter, ReadWaits, ReadWaiting, ReadNot, ReadAt string
+	MinutesLine, MinutesSaid, MinutesWait              string
+	MinutesFields, MinutesHints, MinutesCarried        map[string]string
 	// why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
 	LeftOut map[string]string
 	Filled  map[string]string // a stage's name, by circulation.Stage.Filled
