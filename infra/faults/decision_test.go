@@ -83,7 +83,7 @@ func (d *scenarioRun) hasOneNumber(t driver.T) {
 	expect.That(t, len(a.Uses) == 0, "a model was asked")
 	attached, _ := a.Attached()
 	expect.Must(t, len(attached) == 1 && strings.Contains(a.Enclosed(), attached[0].SHA256), "%s", a.Enclosed())
-	kept := large.Store{Bucket: large.BucketAt(d.AWS, d.BucketName)}
+	kept := large.Store{Bucket: large.BucketAt(d.Stack.AWS, d.Stack.BucketName)}
 	body := expect.Value(kept.Attached(t.Context(), d.Ref, attached[0].SHA256))(t)
 	expect.Is(t, string(body), string(quotation().Body))
 }

@@ -1,7 +1,6 @@
 package journeys
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -58,8 +57,7 @@ func TestAFileWithAThreatIsNotStamped(t *testing.T) {
 	d.Eventually("the person is told", func() bool {
 		return strings.Contains(strings.Join(d.Told(webapi.Suzuki), "\n"), "ウイルス検査")
 	})
-	a := expect.Value(d.Store.Load(context.Background(), d.Ref))(t)
-	expect.Is(t, a.Process().Status, aggregate.PendingApproval)
+	expect.Is(t, d.Load().Process().Status, aggregate.PendingApproval)
 	status, _ := driver.Administrator(t, s, administrator).Get("/console/tasks/" + d.Ref.ID + "/files/" + sum)
 	expect.Is(t, status, http.StatusForbidden)
 }

@@ -41,15 +41,9 @@ func (w *World) MatterAsked() { w.MatterAskedWith(nil) }
 func (w *World) MatterAskedWith(files map[string][]byte) {
 	b, s := w.As(webapi.Sato), w.SettingsNow()
 	w.Ref = task.RefOf(w.Tenant.ID, b.AskWithFiles(b.MatterForm(webapi.HR), files))
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		var read []task.ReadFile
-		for i, f := range a.Request.Files {
-			x := task.ReadFile{SharedFile: f}
-			x.Take([]byte(w.Results[storetest.FileKey(w.Ref, task.OwnSum(f))]), i)
-			read = append(read, x)
-		}
-		return a.ReadFiles(1, read, w.Now())
-	})
+	if len(files) > 0 {
+		w.filesRead()
+	}
 	for _, decide := range []func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error){
 		func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error) {
 			return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
@@ -68,6 +62,19 @@ func (w *World) MatterAskedWith(files map[string][]byte) {
 		w.Later(time.Second)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return decide(a, a.Matter()) })
 	}
+}
+
+// filesRead notes what the files of a form are.
+func (w *World) filesRead() {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		var read []task.ReadFile
+		for i, f := range a.Request.Files {
+			x := task.ReadFile{SharedFile: f}
+			x.Take([]byte(w.Results[storetest.FileKey(w.Ref, task.OwnSum(f))]), i)
+			read = append(read, x)
+		}
+		return a.ReadFiles(1, read, w.Now())
+	})
 }
 
 // MatterRecorded records a decision that people approved, as the first of its fiscal year, which it returns.
