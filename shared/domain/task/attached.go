@@ -69,6 +69,10 @@ const mostDecoded = 64 << 10
 
 // isText reports whether content begins as text, in UTF-8 or an encoding of Japanese.
 func isText(content []byte) bool {
+	marked := bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
+	if !marked && bytes.IndexByte(content, 0) >= 0 { // UTF-16 without a mark is not told from other bytes
+		return false
+	}
 	text, as, _ := charset.Decode(content[:min(len(content), mostDecoded)])
 	return len(content) > 0 && as != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r)
