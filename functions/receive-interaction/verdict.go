@@ -30,7 +30,7 @@ type verdict struct{ decide.Verdict }
 
 func (h *Handler) maker() decide.Maker {
 	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Organised: h.Organised,
-		Moved: h.learn}
+		Moved: h.learn, Scanned: h.Results.Scanned}
 }
 
 // decide makes a decision with decide.Maker.

@@ -169,6 +169,7 @@ type entry struct {
 type details struct {
 	Version       json.RawMessage     `json:"version"` // of a policy or of steps a number, of files a text
 	Hash          string              `json:"hash"`
+	Enclosed      string              `json:"enclosed"`
 	Step          string              `json:"step"`
 	ArgumentsHash string              `json:"arguments_hash"`
 	Attempt       int                 `json:"attempt"`

@@ -472,10 +472,12 @@ class Execution(Claims):
         super().__init__(claim["task_id"], rows)
         self.claim = claim
         self.said.append("execution %s of task %s, attempt %d: %s" % (claim["id"], claim["task_id"], claim["attempt"], claim["status"]))
+        self.enclosed = claim.get("enclosed") or ""
         self.stamp("policy", "prompt.approved", claim["policy"])
         self.stamp("steps", "process.approved", claim["steps"])
+        self.files()
         policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
-        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request, None]
+        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request, self.enclosed or None]
         self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
         # About this attempt, or about an earlier one in its stead.
         self.asked_in = claim.get("again_in") or {"id": claim["id"], "attempt": claim["attempt"]}
@@ -632,9 +634,21 @@ class Execution(Claims):
             self.found.append("the %s is not what was stamped" % what)
         if d.get("version") != stamped["version"]:
             self.found.append("the %s is said to be version %s, its entry says %s" % (what, stamped["version"], d.get("version")))
+        if (d.get("enclosed") or "") != (sha256(self.enclosed) if self.enclosed else ""):
+            self.found.append("the %s was stamped with other files than is said" % what)
         self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]), by(entries[0])))
         self.picked(what, stamped, d)
         self.edited(what, action.removesuffix("approved") + "edited", stamped)
+
+    def files(self):
+        """Names the request's files, whose hashes are in what was stamped."""
+        for f in json.loads(self.enclosed or "{}").get("files") or []:
+            name, digest = f.get("name") or "", f.get("sha256")
+            if not digest:
+                self.said.append("  the file %s could not be had" % name)
+                continue
+            left = ", which is not attached: " + f["left"] if f.get("left") else ""
+            self.said.append("  %s the file %s of %s bytes, sha256 %s%s" % ("and" if left else "with", name, f.get("bytes") or 0, digest, left))
 
     def edited(self, what, action, stamped):
         editor, by = stamped.get("edited_by") or "", {}

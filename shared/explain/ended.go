@@ -53,6 +53,7 @@ type endWords struct {
 	DidMore              string
 	Unread               map[conversation.Cause]string
 	UnreadOfRequest      map[conversation.Cause]string `json:"unread_of_request"` // where it differs from Unread
+	NotAttached          map[task.LeftOut]string       `json:"not_attached"`
 	Remarks              map[isolated.FileRemark]string
 }
 
@@ -169,6 +170,18 @@ func Unread(locale, why string) string {
 // UnreadFile says why a file of a request was not read.
 func UnreadFile(locale, why string) string {
 	return cmp.Or(endWordsOf.In(locale).UnreadOfRequest[conversation.CauseOf(why)], Unread(locale, why))
+}
+
+// NotAttached says why a file of a request is not attached; "" if it is.
+func NotAttached(locale string, f task.ReadFile) string {
+	switch {
+	case f.Left != "":
+		return language.Fill(endWordsOf.In(locale).NotAttached[f.Left], "types", strings.Join(task.FileTypes, ", "),
+			"most", strconv.Itoa(task.MaxAttached))
+	case f.SHA256 == "":
+		return UnreadFile(locale, f.Why)
+	}
+	return ""
 }
 
 // FileRemark says what the text of an attachment doesn't show.

@@ -46,6 +46,7 @@ type line struct {
 	Stamped             string   // what was decided, with its arguments; empty: no steps
 	More                string   // the beginning of what Stamped has beside Says
 	Executed            executed // empty: it was not, or not completely
+	Files               []filed
 }
 
 // speaker says what the lines of one page say.
@@ -171,8 +172,37 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	if g.ApprovedAt != nil {
 		out.Settled = *g.ApprovedAt
 	}
-	out.Stamped, out.Executed = s.stamped(x.Steps, sum), s.executed(x, sum)
+	out.Stamped, out.Executed, out.Files = s.stamped(x.Steps, sum), s.executed(x, sum), filesOf(&x.Files)
 	return out
+}
+
+// filed is a file of a request.
+type filed struct {
+	Name, Size, SHA256 string
+	Left               bool // it is not attached
+}
+
+func filesOf(a *domain.Aggregate) (out []filed) {
+	attached, left := a.Attached()
+	for i, f := range slices.Concat(attached, left) {
+		out = append(out, filed{card.OneLine(cmp.Or(f.Name, f.ID)), card.Size(f.Bytes), f.SHA256, i >= len(attached)})
+	}
+	return out
+}
+
+// Short is the beginning of the file's hash.
+func (f filed) Short() string { return f.SHA256[:min(len(f.SHA256), 16)] }
+
+// named names the files of a line in a cell, with their whole hashes.
+func named(words web.Texts, all []filed) string {
+	return strings.Join(web.Each(all, func(f filed) string {
+		switch {
+		case f.Left:
+			return words.Say("file_left", "name", f.Name)
+		default:
+			return words.Say("file_cell", "name", f.Name, "size", f.Size, "hash", f.SHA256)
+		}
+	}), " / ")
 }
 
 // mostTitle is how many characters of a message stand for a title.

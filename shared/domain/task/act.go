@@ -108,6 +108,14 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 
 // onRoute returns how audit entries name what is done on a gate, and what they are about.
 func (a *Aggregate) onRoute(row Gated) (on *aggregate.OnRoute, typ, id string, about map[string]any) {
+	on, typ, id, about = a.onRouteOf(row)
+	if _, step := row.(*StepGate); a.Enclosed() != "" && !step {
+		about["enclosed"] = aggregate.HashOf(a.Enclosed())
+	}
+	return on, typ, id, about
+}
+
+func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string, about map[string]any) {
 	switch row := row.(type) {
 	case *Prompt:
 		about := map[string]any{"version": row.Version, "hash": row.hash()}

@@ -108,7 +108,10 @@ func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
 	v.body, v.others, v.last = d.prose(p.Content, most), len(p.Others()), d.a.Last(p)
 	v.note, v.byHand = append(d.contested(p), d.edited(p.EditedBy, p.Version, p.Status)...), p.EditedBy != ""
-	if v.made = p.Content != ""; v.made && !d.settled && !p.Gate.Automatic() {
+	if v.made = p.Content != ""; v.made {
+		v.body = v.body.with(d.attached())
+	}
+	if v.made && !d.settled && !p.Gate.Automatic() {
 		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))
 	}
 	if p.Contest != nil && !p.Contest.Over() {

@@ -69,7 +69,10 @@ func (w *words) unshown(q aggregate.Quoted) string {
 	return ""
 }
 
-func (d drawing) files() []string { return append(d.eachFile(), d.w.filesNotRead(d.a.Request)...) }
+func (d drawing) files() []string {
+	return slices.Concat(d.eachFile(), d.notAttached(func(f task.ReadFile) bool { return f.Left != "" }),
+		d.w.filesNotRead(d.a.Request))
+}
 
 // filesNotRead says how many files a request has beyond those that are read.
 func (w *words) filesNotRead(r *task.Request) []string {
@@ -92,7 +95,10 @@ func (d drawing) eachFile() (read []string) {
 			continue
 		}
 		text := d.w.FileRead
-		if f.Shown < f.Characters {
+		switch {
+		case d.a.Matter() != nil:
+			text = d.w.FileKept
+		case f.Shown < f.Characters:
 			text = d.w.FilePart
 		}
 		line := fill(text, "name", d.fileName(f.SharedFile), "n", conversation.Grouped(f.Shown),

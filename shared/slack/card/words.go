@@ -79,6 +79,7 @@ type words struct {
 	// What a request forwards and attaches.
 	ThreadRead, ThreadFailed, Forwards, ForwardRead, ForwardCut, ForwardHidden string
 	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead                    string
+	FileKept, FilesAttached, FileAttached, FilesBetween, FileNotAttached       string
 	EnclosedMore                                                               string
 
 	// The task's card.
@@ -151,6 +152,7 @@ type askWords struct {
 
 	// The form for a decision.
 	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter string
+	MatterFilesHint, MatterFilesFault                                  string
 	Matter, MatterFaults, Currencies                                   map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.

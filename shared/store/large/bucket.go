@@ -82,6 +82,25 @@ func (b *Bucket) Has(ctx context.Context, key string) (bool, error) {
 	return err == nil, err
 }
 
+// Tags returns an object's tags.
+func (b *Bucket) Tags(ctx context.Context, key string) (map[string]string, error) {
+	_, answer, err := b.s3.Call(ctx, outbound.Request{
+		Operation: "GetObjectTagging", Method: http.MethodGet, Limit: maxTags, Path: b.of(key) + "?tagging=",
+	})
+	if err != nil {
+		return nil, err
+	}
+	tags := map[string]string{}
+	for _, x := range elements(string(answer), "Tag") {
+		name := html.UnescapeString(strings.Join(elements(x, "Key"), ""))
+		tags[name] = html.UnescapeString(strings.Join(elements(x, "Value"), ""))
+	}
+	return tags, nil
+}
+
+// maxTags bounds an object's tags, in bytes. S3's has at most ten of 384 characters.
+const maxTags = 64 << 10
+
 // maxList bounds a list, in bytes. S3's has at most 1,000 names of 1 KiB.
 const maxList = 4 << 20
 

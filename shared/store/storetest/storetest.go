@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -169,6 +171,39 @@ func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json
 		return json.RawMessage(v), nil
 	}
 	return nil, large.ErrExpired
+}
+
+// FileKey is the key of a request's file, by its hash.
+func FileKey(ref aggregate.Ref, sum string) string {
+	return "files/" + ref.Tenant + "/" + ref.ID + "/" + sum
+}
+
+// Infected is what a file has in which a scanner found a threat.
+const Infected = "EICAR"
+
+// KeepFile is large.Store's KeepFile, and attaches the file.
+func (s Bucket) KeepFile(_ context.Context, ref aggregate.Ref, file []byte) error {
+	s[FileKey(ref, aggregate.HashOf(string(file)))] = aggregate.JSON(file)
+	return nil
+}
+
+func (s Bucket) Attached(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error) {
+	v, ok := s[FileKey(ref, sum)]
+	if !ok {
+		return nil, large.ErrExpired
+	}
+	return []byte(v), s.Scanned(ctx, ref, sum)
+}
+
+func (s Bucket) AttachedAddress(ctx context.Context, ref aggregate.Ref, sum, name string) (string, error) {
+	return "https://bucket.example/" + FileKey(ref, sum) + "?as=" + url.QueryEscape(name), s.Scanned(ctx, ref, sum)
+}
+
+func (s Bucket) Scanned(_ context.Context, ref aggregate.Ref, sum string) error {
+	if strings.Contains(string(s[FileKey(ref, sum)]), Infected) {
+		return task.ErrThreat
+	}
+	return nil
 }
 
 // Copy is large.Store's Copy, without its check.
