@@ -82,6 +82,7 @@ var sentinels = []struct {
 	{aggregate.ErrUnconfirmed, Unconfirmed}, // also wraps why there was no answer
 	{task.ErrNothingToRetry, NothingToRetry},
 	{task.ErrEdited, Edited},
+	{task.ErrThreat, NotAllowed},
 	{task.ErrMaxAttempts, MaxAttempts},
 	{task.ErrMaxRetries, MaxRetries},
 	{aggregate.ErrNotFound, NotFound},

@@ -96,7 +96,8 @@ GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/cons
 GET/console/tasks GET/console/find GET/console/approvals POST/console/approvals
 GET/console/decisions/new POST/console/decisions GET/console/tasks/{id} POST/console/tasks/{id}/act
 GET/console/tasks/{id}/edit/{gate} POST/console/tasks/{id}/edit/{gate}
-GET/console/tasks/{id}/message GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
+GET/console/tasks/{id}/message GET/console/tasks/{id}/files/{sum}
+GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
 GET/console/contests/{id} GET/console/contests/{id}/members/{round}
 POST/console/contests/{id}/cancel

@@ -76,7 +76,9 @@ func testFilesServed(t *testing.T, w *consoletest.World) {
 		"text/plain; charset=utf-8")
 	expect.Is(t, b.Get(w.TaskPage()+"/files/"+sum).Body, string(quotation))
 	b.Get(w.TaskPage()+"/files/"+aggregate.HashOf("other")).Says(t, http.StatusNotFound)
-	w.As(webapi.Guest).Get(w.TaskPage()+"/files/"+sum).Lacks(t, "quotation")
+	stranger := w.As(webapi.Alex)
+	expect.Is(t, stranger.Get(w.TaskPage()).Status, http.StatusNotFound)
+	stranger.Get(w.TaskPage()+"/files/"+sum).Says(t, http.StatusNotFound).Lacks(t, "quotation")
 }
 
 func testFilesThreat(t *testing.T, w *consoletest.World) {
