@@ -47,6 +47,7 @@ type Rows interface {
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	inbound.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
 	Came(ctx context.Context, tenant, what string, c records.Came) error

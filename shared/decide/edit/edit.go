@@ -1,6 +1,6 @@
 // Package edit makes the next version of a policy or of steps that were given back, of what one of their askers types
-// in a form. No model is asked. It knows no schema, so that the form is answered fast: plan-process compares steps with
-// their tools.
+// in a form. No model is asked. It knows no schema whole, so that the form is answered fast: plan-process compares steps
+// with their tools.
 package edit
 
 import (
@@ -17,10 +17,11 @@ import (
 
 // Form is what a form came back with. Its ids are not to be trusted.
 type Form struct {
-	Kind   aggregate.CardType // prompt or process
-	Hash   string             // of what the form showed
-	Policy string
-	Steps  explain.Typed
+	Kind    aggregate.CardType // prompt or process
+	Hash    string             // of what the form showed
+	Policy  string
+	Steps   explain.Typed
+	Schemas explain.Schemas // of MCP servers' tools
 }
 
 // May reports whether a person may open the form now. Its change is never committed.
@@ -65,7 +66,7 @@ func (f Form) Made(a *task.Aggregate, id, locale string) (made task.Edit, misfit
 		}
 		return made, misfits, nil
 	}
-	made.Steps, misfits, err = f.Steps.Write(locale, a.StepsWith(id))
+	made.Steps, misfits, err = f.Steps.Write(locale, a.StepsWith(id), f.Schemas)
 	if err == nil && len(misfits) == 0 && !card.StepsFit(made.Steps, "") {
 		misfits = []task.Misfit{{Field: -1, Why: task.MisfitTooLong}}
 	}
