@@ -251,6 +251,11 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	case card.TakeAsReason:
 		h.takeAsReason(ctx, c)
 		return inbound.OK(), nil
+	case card.TakeAsAnswer:
+		v, gate := h.maker().TakeAsAnswer(ctx, c.Click)
+		c.Click = gate
+		h.tell(ctx, c, h.spoken(ctx, c, v))
+		return inbound.OK(), nil
 	case card.AskAgain:
 		h.askAgain(ctx, c)
 		return inbound.OK(), nil

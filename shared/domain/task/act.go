@@ -216,7 +216,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		out = append(out, aggregate.Offer{Act: ActEdit, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
 	}
 	if row := a.Choosing(); row != nil {
-		if !row.GateOver {
+		if !row.GateOver && !row.Gate.Ruled {
 			out = append(out, aggregate.Offer{Act: ActTakeAsReason, ID: row.ID})
 		}
 		out = append(out, aggregate.Offer{Act: ActTakeAsRequest, ID: row.ID})

@@ -102,6 +102,7 @@ const (
 	// has both, with "/" between them.
 	ReasonOtherAgent   aggregate.Reason = "thread_of_other_agent"
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
+	ReasonBecameAnswer aggregate.Reason = "became_answer"
 	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name, "/",
 	// and those that they can.
 	ReasonNoSource aggregate.Reason = "source_unknown"
@@ -203,7 +204,8 @@ var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonAskedAgain, ReasonNewerMessage,
 	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied, ReasonFormReturned,
 	ReasonNobodyChecks, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
+	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonBecameAnswer, ReasonGreeting,
+	ReasonThreadHint,
 	ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList, ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -193,6 +195,8 @@ func changeOf(a *task.Aggregate, locale string, who, text func(string) string) (
 	switch answered := e != nil && e.As == task.TaskAnswered; {
 	case c == nil, e != nil && e.Reason == task.ReasonDeleted: // its end says it
 		return x
+	case answered && e.Reason == task.ReasonBecameAnswer:
+		return change{said: w.ChangedAnswer}
 	case answered && e.Reason == task.ReasonBecameReason:
 		return change{said: w.ChangedReason}
 	case answered && c.Deleted:
@@ -308,13 +312,15 @@ func (d drawing) redrafted(v version) face {
 	return d.showing(v, yellow, ending).with(divider(), contextLine(said))
 }
 
-// The action ids of the two buttons that say what a message is meant to be.
+// The action ids of the buttons that say what a message is meant to be.
 const (
+	TakeAsAnswer  = "take_as_answer"
 	TakeAsReason  = "take_as_reason"
 	TakeAsRequest = "take_as_request"
 )
 
-// choice asks whether a message in the thread of a waiting gate is a request or a reason to reject.
+// choice asks whether a message in the thread of a waiting gate is the answer to its question, a request, or a reason to
+// reject.
 func (d drawing) choice(c *task.Choice) face {
 	w := d.w
 	gate := w.gateOf(c.Gate)
@@ -324,10 +330,17 @@ func (d drawing) choice(c *task.Choice) face {
 		asks = w.ChoiceGateOver
 	}
 	f := face{w.ChoiceText, blue, nil}.with(section(fill(asks, "title", w.besideOf(c), "gate", gate))).with(said...)
-	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
+	answer, style := c.Gate.Question > 0 && !c.GateOver && answerable(d.a.Request), slack.StylePrimary
+	if answer {
+		style = ""
+	}
+	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, style)}
 	switch {
 	case c.GateOver:
 		fits = false
+	case c.Gate.Ruled:
+		fits = false
+		f = f.with(contextLine(w.ChoiceByCard))
 	case !fits:
 		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", aggregate.MaxReason)))
 	case c.Gate.Kind == task.CardStep:
@@ -337,8 +350,16 @@ func (d drawing) choice(c *task.Choice) face {
 		reject := button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID, slack.StyleDanger)
 		buttons = append([]slack.BlockElement{reject}, buttons...)
 	}
-	return f.with(divider(), d.chooses(c.Terms, fits), d.actions(buttons...),
+	if answer {
+		buttons = append([]slack.BlockElement{button(w.ChoiceAnswer, TakeAsAnswer, c.ID, slack.StylePrimary)}, buttons...)
+	}
+	return f.with(divider(), d.chooses(c.Terms, answer, fits), d.actions(buttons...),
 		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
+}
+
+// answerable reports whether a message may be the answer to a question: as long as the answer's form takes.
+func answerable(r *task.Request) bool {
+	return r != nil && strings.TrimSpace(r.Text) != "" && utf8.RuneCountInString(r.Text) <= circulation.MaxText
 }
 
 // reason shows the complete message as a possible reason for a rejection. fits is false if the message can't be one
