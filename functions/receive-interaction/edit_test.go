@@ -120,7 +120,7 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 		strings.Contains(input, `"value":3`) && n.Steps[0].Tool == "send_slack_dm" && n.Status == aggregate.Generating,
 		"%+v", n)
 	w.quiet(w.editing(webapi.Sato, "process", p.ID, hash, ok), webapi.Sato) // a double click
-	w.told(w.editing(webapi.Sato, "process", p.ID, hash, inputs), webapi.Sato, "古いバージョン")
+	w.told(w.editing(webapi.Sato, "process", p.ID, hash, inputs), webapi.Sato, "先に <@"+webapi.Sato+"> が修正したため、あなたの修正は")
 	w.told(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato, "古いバージョン")
 	expect.Is(t, len(w.Load().Processes), 2)
 	w.editsAgain(n, to, ok)
@@ -183,6 +183,8 @@ func (w *world) editsAgain(n *task.Process, to string, typed map[string]string) 
 	p := w.Load().Process()
 	expect.That(w.T, p.Version == 2 && p.Edits == 2 && strings.Contains(string(p.Steps[0].ToolInput), webapi.Takada),
 		"%+v", p)
+	w.quiet(w.editing(webapi.Sato, "process", n.ID, hash, again), webapi.Sato) // a double click
+	w.told(w.editing(webapi.Sato, "process", n.ID, hash, typed), webapi.Sato, "あなたの修正は使われていません")
 }
 
 func TestAnAskerEditsAPolicyOrWithdraws(t *testing.T) {

@@ -4,6 +4,8 @@
 package edit
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 	"time"
 
@@ -29,30 +31,52 @@ func May(kind aggregate.CardType, hash string) decide.Act {
 	return act(kind, hash, (*task.Aggregate).MayEdit)
 }
 
-// Asks reports whether what was given back is this person's own request, also when it waits no more.
-func (f Form) Asks() decide.Act { return act(f.Kind, f.Hash, (*task.Aggregate).AsksFor) }
-
-func act(kind aggregate.CardType, hash string,
-	may func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy) error) decide.Act {
-	return decide.Shown(kind, hash, func(a decide.Subject, id string, by aggregate.Actor, p aggregate.Policy,
+// Asks reports whether what was given back is this person's own request, also when it waits no more, and is still what
+// the form showed or what an edit made of it.
+func (f Form) Asks() decide.Act {
+	return of(f.Kind, func(t *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
 		_ time.Time) (aggregate.Change, error) {
-		t, is := a.(*task.Aggregate)
-		if !is {
-			return aggregate.Change{}, aggregate.ErrNotFound
+		err := t.AsksFor(id, by, p)
+		if err == nil && t.AskedHash(id) != f.Hash && t.EditedBefore(id) == nil {
+			err = aggregate.ErrMoved
 		}
-		return aggregate.Change{}, may(t, id, by, p)
+		return aggregate.Change{}, err
 	})
 }
 
-// Save makes the edit the next version.
-func (f Form) Save(made task.Edit) decide.Act {
-	return decide.Shown(f.Kind, f.Hash, func(a decide.Subject, id string, by aggregate.Actor, p aggregate.Policy,
+func act(kind aggregate.CardType, hash string,
+	may func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy) error) decide.Act {
+	return decide.Shown(kind, hash, of(kind, func(t *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
+		_ time.Time) (aggregate.Change, error) {
+		return aggregate.Change{}, may(t, id, by, p)
+	}))
+}
+
+// of makes an act on a task's gate of this type.
+func of(kind aggregate.CardType, does func(t *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (aggregate.Change, error)) decide.Act {
+	return decide.Gate(kind, func(a decide.Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
 		t, is := a.(*task.Aggregate)
 		if !is {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		return t.Edit(id, made, by, p, now)
+		return does(t, id, by, p, now)
+	})
+}
+
+// Save makes the edit the next version. Who comes second is told that theirs wasn't used, and whose was.
+func (f Form) Save(made task.Edit) decide.Act {
+	return of(f.Kind, func(t *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		change, err := t.Edit(id, made, by, p, now)
+		if t.AskedHash(id) != f.Hash && (err != nil || !change.Empty()) {
+			err = aggregate.ErrMoved
+		}
+		if _, old := errors.AsType[aggregate.ErrNotLatest](err); old || errors.Is(err, aggregate.ErrMoved) {
+			return aggregate.Change{}, cmp.Or(t.EditedBefore(id), err)
+		}
+		return change, err
 	})
 }
 
