@@ -3,6 +3,7 @@ package task
 import (
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -185,6 +186,14 @@ func (a *Aggregate) TakeAsReason(
 		return aggregate.Change{}, err
 	}
 	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
+}
+
+// Answerable reports whether people may choose that the message is the answer to the question that waits: it is one that
+// the answer's form would take.
+func (a *Aggregate) Answerable() bool {
+	row := a.Choosing()
+	return row != nil && row.Gate.Question > 0 && !row.GateOver && legible.Text(a.Request.Text) &&
+		utf8.RuneCountInString(a.Request.Text) <= circulation.MaxText
 }
 
 // TakeAsAnswer ends the task because its message becomes the answer to a question, which only its author says. The

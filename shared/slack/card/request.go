@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -330,7 +328,7 @@ func (d drawing) choice(c *task.Choice) face {
 		asks = w.ChoiceGateOver
 	}
 	f := face{w.ChoiceText, blue, nil}.with(section(fill(asks, "title", w.besideOf(c), "gate", gate))).with(said...)
-	answer, style := c.Gate.Question > 0 && !c.GateOver && answerable(d.a.Request), slack.StylePrimary
+	answer, style := d.a.Answerable(), slack.StylePrimary
 	if answer {
 		style = ""
 	}
@@ -355,11 +353,6 @@ func (d drawing) choice(c *task.Choice) face {
 	}
 	return f.with(divider(), d.chooses(c.Terms, answer, fits), d.actions(buttons...),
 		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
-}
-
-// answerable reports whether a message may be the answer to a question: as long as the answer's form takes.
-func answerable(r *task.Request) bool {
-	return r != nil && strings.TrimSpace(r.Text) != "" && utf8.RuneCountInString(r.Text) <= circulation.MaxText
 }
 
 // reason shows the complete message as a possible reason for a rejection. fits is false if the message can't be one
