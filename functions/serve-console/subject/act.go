@@ -177,6 +177,10 @@ func (c *Acts) Maker() decide.Maker {
 
 func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
 	x Wanted) (decide.Verdict, error) {
+	if x.Act == task.ActTakeAsAnswer {
+		verdict, _ := c.Maker().TakeAsAnswer(r.Context(), click)
+		return verdict, nil
+	}
 	if x.Act == task.ActTakeAsReason {
 		verdict, _, refused := c.Maker().TakeAsReason(r.Context(), click)
 		verdict.Err = cmp.Or(refused, verdict.Err)
@@ -324,7 +328,8 @@ func (x Asking) button(o aggregate.Offer) Button {
 		}
 	}
 	switch o.Act {
-	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, task.ActRedraft,
+	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsAnswer,
+		task.ActTakeAsRequest, task.ActRedraft,
 		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
 		conversation.ActTakeFiles, conversation.ActFetchAgain:
 		b.Class = "button-primary"
@@ -378,7 +383,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.O
 			err = errors.Join(err, p.Approve(by, asker))
 		}
 		return err
-	case task.ActRedraft:
+	case task.ActRedraft, task.ActTakeAsAnswer:
 		if by.ID != requester {
 			return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
 		}

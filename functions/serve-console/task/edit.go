@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/tool"
@@ -105,7 +106,11 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	typed map[string]string, misfits []task.Misfit) error {
 	id, words := r.PathValue("gate"), v.Texts("task")
 	person := c.Called(r.Context(), v, named(a, id)...)
-	form, ok := card.EditFormOf(a, id, v.Locale, person, func(s string, _ int) string { return card.OneLine(s) })
+	allowed, err := c.Store.ToolPermissions(r.Context(), a.Head.TenantID)
+	if err != nil {
+		return err
+	}
+	form, ok := card.EditFormUnder(explain.SchemasOf(allowed), a, id, v.Locale, person, func(s string, _ int) string { return card.OneLine(s) })
 	if !ok {
 		return aggregate.ErrNotFound
 	}

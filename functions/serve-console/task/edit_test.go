@@ -61,7 +61,8 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 	n := w.Load().Process()
 	expect.That(t, n.Version == 2 && n.EditedBy == webapi.Sato && len(w.Load().Processes) == 2 &&
 		strings.Contains(string(n.Steps[0].ToolInput), `月曜です。\n以上`), "%+v", n)
-	expect.That(t, sato.Post(path, with(text, "別の文")).Status >= 400, "a stale form counts")
+	late := sato.Post(path, with(text, "別の文")).Holds(t, "が修正したため、あなたの修正は使われていません")
+	expect.That(t, late.Status >= 400, "a stale form counts")
 	expect.Is(t, len(w.Load().Processes), 2)
 	expect.Is(t, w.Load().Head.Noted, task.StatusDrafting)
 }

@@ -29,6 +29,8 @@ type Unresolved struct {
 	Name  string // of that stage
 	Why   string // one of the reasons above
 	What  string // of LeftUnknown, what the stage names
+	// Of is above whom nobody is found: of LeftAbove, and of LeftVacant where the stage asks a manager.
+	Of circulation.Person
 }
 
 func (u *Unresolved) Error() string { return "no route: " + u.Why + " at stage " + u.Name }
@@ -308,10 +310,13 @@ func (r *resolving) under(p, over circulation.Person) (is bool) {
 	return is
 }
 
-func (r *resolving) refuse(i int, why string) error {
+func (r *resolving) refuse(i int, why string) *Unresolved {
 	no := &Unresolved{Stage: r.of[i] + 1, Name: r.sources[i].Name, Why: why}
-	if why == LeftUnknown {
+	switch {
+	case why == LeftUnknown:
 		no.What = r.sources[i].Who.post()
+	case r.sources[i].Who.Kind == WhoManager && (why == LeftAbove || why == LeftVacant):
+		no.Of = highest(r.facts, r.d)
 	}
 	return no
 }

@@ -119,7 +119,8 @@ func (r *resolving) over(i int) (people []circulation.Person, err error) {
 		})
 	}
 	if len(people) == 0 {
-		err = r.refuse(i, LeftAbove)
+		no := r.refuse(i, LeftAbove)
+		no.Of, err = out.People[0], no
 	}
 	return people, err
 }

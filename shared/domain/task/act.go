@@ -195,6 +195,7 @@ func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error)
 
 // Acts on a task besides approving and rejecting.
 const (
+	ActTakeAsAnswer    aggregate.Act = "take_as_answer"
 	ActTakeAsReason    aggregate.Act = "take_as_reason"
 	ActTakeAsRequest   aggregate.Act = "take_as_request"
 	ActRetryGeneration aggregate.Act = "retry_generation"
@@ -224,7 +225,10 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		out = append(out, aggregate.Offer{Act: ActEdit, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
 	}
 	if row := a.Choosing(); row != nil {
-		if !row.GateOver {
+		if a.Answerable() {
+			out = append(out, aggregate.Offer{Act: ActTakeAsAnswer, ID: row.ID})
+		}
+		if !row.GateOver && !row.Gate.Ruled {
 			out = append(out, aggregate.Offer{Act: ActTakeAsReason, ID: row.ID})
 		}
 		out = append(out, aggregate.Offer{Act: ActTakeAsRequest, ID: row.ID})

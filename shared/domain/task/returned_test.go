@@ -150,7 +150,11 @@ func TestWhatIsGivenBackWaitsForItsAsker(t *testing.T) {
 	a = s.load()
 	expect.That(t, a.Prompt().Content == "直した方針" && a.Prompt().EditedBy == requester && a.RepeatedPolicy() == a.Prompt() &&
 		a.Next(s.now).State == StateDraftPrompt && s.last().Action == AuditPromptEdited, "%+v", a.Prompt())
+	drafted := a.Prompts[0].Content
+	expect.That(t, drafted != "" && a.PolicyBeforeEdit() == drafted, "%q", a.PolicyBeforeEdit())
 	s.do(s.finishPrompt, s.approvePrompt)
+	a = waitingProcess(t).load()
+	expect.That(t, a.PolicyBeforeEdit() == "", "nobody edited it: %q", a.PolicyBeforeEdit())
 }
 
 // Under a rule the edit goes round again from the first stage, as the next round, and no stamp carries over.

@@ -53,6 +53,12 @@ func (f EditForm) People() (all []EditField) {
 // wrote. ok is false if there is no such version.
 func EditFormOf(a *task.Aggregate, id, locale string, called func(user string) string,
 	said func(s string, most int) string) (f EditForm, ok bool) {
+	return EditFormUnder(nil, a, id, locale, called, said)
+}
+
+// EditFormUnder is EditFormOf with what the schemas of MCP servers' tools say of their arguments.
+func EditFormUnder(of explain.Schemas, a *task.Aggregate, id, locale string, called func(user string) string,
+	said func(s string, most int) string) (f EditForm, ok bool) {
 	w, g := returnedWordsOf.In(locale), a.GivenBackBy(id)
 	f = EditForm{Means: w.Means, Title: w.Title, Save: w.Save}
 	if g == nil {
@@ -68,7 +74,8 @@ func EditFormOf(a *task.Aggregate, id, locale string, called func(user string) s
 	steps := a.StepsWith(id)
 	f.Means += "\n" + w.Pinned
 	for i, s := range steps {
-		f.Parts = append(f.Parts, w.part(locale, s, steps[:i], said))
+		inputs, _ := of.Inputs(locale, s, steps[:i])
+		f.Parts = append(f.Parts, w.part(locale, s, inputs, said))
 	}
 	for _, m := range a.MisfitsOf(id) {
 		f.Misfits = append(f.Misfits, f.unfit(w, m))
@@ -76,11 +83,11 @@ func EditFormOf(a *task.Aggregate, id, locale string, called func(user string) s
 	return f, len(steps) > 0
 }
 
-func (w *returnedWords) part(locale string, s task.Step, earlier []task.Step, said func(string, int) string) EditPart {
+func (w *returnedWords) part(locale string, s task.Step, inputs []explain.Input,
+	said func(string, int) string) EditPart {
 	own, _ := catalog.Named(s.Tool)
 	name := said(cmp.Or(own.Title.In(locale), s.ToolTitle, s.Tool), maxToolName)
 	p := EditPart{Title: fill(w.Step, "n", s.Order, "tool", name)}
-	inputs, _ := explain.Inputs(locale, s, earlier)
 	var fixed []string
 	for n, x := range inputs {
 		if x.Said != "" {
@@ -93,7 +100,7 @@ func (w *returnedWords) part(locale string, s task.Step, earlier []task.Step, sa
 		case bool:
 			f.Choices = []explain.Choice{{Value: "true", Text: w.Yes}, {Value: "false", Text: w.No}}
 		case string:
-			f.Optional = x.MinLength == 0 && x.Choices == nil && !x.Person
+			f.Optional = x.MinLength == 0 && x.Choices == nil && !x.Person && !x.Needed
 		}
 		p.Fields = append(p.Fields, f)
 	}
@@ -183,9 +190,9 @@ const maxEditBlocks = 100
 
 // EditModal draws the form. ok is false if there is no such version, or if Slack's dialogs can't hold it: then the
 // console's page does.
-func EditModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
+func EditModal(a *task.Aggregate, r Review, locale string, of explain.Schemas) (view slack.ModalViewRequest, ok bool) {
 	w, words := wordsOf.In(locale), returnedWordsOf.In(locale)
-	f, ok := EditFormOf(a, r.ID, locale, w.mention, inline)
+	f, ok := EditFormUnder(of, a, r.ID, locale, w.mention, inline)
 	if !ok || !f.fits() {
 		return view, false
 	}

@@ -199,6 +199,8 @@ func changeOf(a *task.Aggregate, locale string, who, text func(string) string) (
 	switch answered := e != nil && e.As == task.TaskAnswered; {
 	case c == nil, e != nil && e.Reason == task.ReasonDeleted: // its end says it
 		return x
+	case answered && e.Reason == task.ReasonBecameAnswer:
+		return change{said: w.ChangedAnswer}
 	case answered && e.Reason == task.ReasonBecameReason:
 		return change{said: w.ChangedReason}
 	case answered && c.Deleted:
@@ -314,13 +316,15 @@ func (d drawing) redrafted(v version) face {
 	return d.showing(v, yellow, ending).with(divider(), contextLine(said))
 }
 
-// The action ids of the two buttons that say what a message is meant to be.
+// The action ids of the buttons that say what a message is meant to be.
 const (
+	TakeAsAnswer  = "take_as_answer"
 	TakeAsReason  = "take_as_reason"
 	TakeAsRequest = "take_as_request"
 )
 
-// choice asks whether a message in the thread of a waiting gate is a request or a reason to reject.
+// choice asks whether a message in the thread of a waiting gate is the answer to its question, a request, or a reason to
+// reject.
 func (d drawing) choice(c *task.Choice) face {
 	w := d.w
 	gate := w.gateOf(c.Gate)
@@ -330,10 +334,17 @@ func (d drawing) choice(c *task.Choice) face {
 		asks = w.ChoiceGateOver
 	}
 	f := face{w.ChoiceText, blue, nil}.with(section(fill(asks, "title", w.besideOf(c), "gate", gate))).with(said...)
-	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
+	answer, style := d.a.Answerable(), slack.StylePrimary
+	if answer {
+		style = ""
+	}
+	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, style)}
 	switch {
 	case c.GateOver:
 		fits = false
+	case c.Gate.Ruled:
+		fits = false
+		f = f.with(contextLine(w.ChoiceByCard))
 	case !fits:
 		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", aggregate.MaxReason)))
 	case c.Gate.Kind == task.CardStep:
@@ -343,7 +354,10 @@ func (d drawing) choice(c *task.Choice) face {
 		reject := button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID, slack.StyleDanger)
 		buttons = append([]slack.BlockElement{reject}, buttons...)
 	}
-	return f.with(divider(), d.chooses(c.Terms, fits), d.actions(buttons...),
+	if answer {
+		buttons = append([]slack.BlockElement{button(w.ChoiceAnswer, TakeAsAnswer, c.ID, slack.StylePrimary)}, buttons...)
+	}
+	return f.with(divider(), d.chooses(c.Terms, answer, fits), d.actions(buttons...),
 		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 }
 

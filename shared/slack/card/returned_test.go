@@ -19,7 +19,7 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 	form := func(s *scenario) slack.ModalViewRequest {
 		row := s.Returned().Asks()
 		of := card.Review{Type: row.Kind, ID: row.ID, TaskID: s.Head.TaskID, Hash: "hash"}
-		view, ok := card.EditModal(s.Aggregate, of, locale)
+		view, ok := card.EditModal(s.Aggregate, of, locale, nil)
 		expect.That(t, ok, "no form of %s", row.Key)
 		return view
 	}
@@ -85,7 +85,7 @@ func TestWhatADialogCantHoldIsEditedOnThePage(t *testing.T) {
 		for name, steps := range map[string][]task.Step{"a long value": long, "many values": many} {
 			s := planned(t, steps, defaults).giveBack()
 			id := s.Process().ID
-			_, fits := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: id}, locale)
+			_, fits := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: id}, locale, nil)
 			expect.That(t, !fits, "%s: fits", name)
 			at := func(console string) string {
 				around := card.Around{Console: console}

@@ -105,7 +105,8 @@ type words struct {
 	// The choice of what a message in the thread of a waiting gate is meant to be.
 	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds, ChoiceReason string
 	ChoiceRequest, ChoicePrompt, ChoiceProcess, ChoiceGateOver   string
-	ChoiceNoReason, ChoiceBecame                                 string
+	ChoiceNoReason, ChoiceBecame, ChoiceAnswer, ChoiceAnswered   string
+	ChoiceByCard, WhoAnswers, ChangedAnswer                      string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
