@@ -133,8 +133,9 @@ func (d drawing) edited(by string, version int, s aggregate.GateStatus) []slack.
 
 // returnedTo is the message by which one of the askers learns that something was given back to them or, at the end of
 // its subject, that an edit was not taken. Once that waits no more it says so.
-func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link string, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
+func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link string, around Around,
+	now time.Time) Message {
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
 	w, asks := returnedWordsOf.In(s.Locale), askWordsOf.In(s.Locale)
 	title := or(inline(a.Task.Title, maxListTitle), d.w.Untitled)
 	row := a.Returned()
