@@ -237,7 +237,7 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 	w.Cancel()
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register?by=requests")
-	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "取下げ",
+	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "キャンセル",
 		"総務部", "今月の勤怠をまとめて", "勤怠集計 v2")
 	expect.That(t, strings.Index(page.Body, waits) < strings.Index(page.Body, refused), "the older one comes first")
 	b.Get(w.TaskPage()).Says(t, 200, "起案番号", withdrawn)
@@ -247,7 +247,7 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 		strings.Contains(a.Body, withdrawn),
 		"%q", a.Body)
 	b.In("en").Get("/console/register?by=requests").Says(t, 200, "Request No.", "Declined", "Waiting for approval",
-		"Withdrawn").
+		"Cancelled").
 		Holds(t, ">Request No.</th>")
 }
 

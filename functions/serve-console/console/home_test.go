@@ -69,13 +69,13 @@ func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "勤怠"})
 	comes(w, task.StatusReturned)
 	home := w.As(webapi.Sato).Get("/console")
-	home.Says(t, http.StatusOK, "あなたの番 差し戻された依頼が 1 件あります。修正するか取り下げるまで進みません。",
+	home.Says(t, http.StatusOK, "あなたの番 差し戻された依頼が 1 件あります。修正するかキャンセルするまで進みません。",
 		"↩️ 勤怠 差し戻し理由: 「部長ではなく、課長に送ってください」 · たった今 ✏️ 修正する").Lacks(t, "依頼者の修正待ち", "まだ依頼がありません")
 	expect.Is(t, strings.Count(home.Body, w.TaskPage()+`#decide"`), 1, home.Body)
 	w.As(webapi.Sato).Get("/console/approvals?few=1&for=me").Says(t, http.StatusOK, "承認待ちのものはありません").
 		Lacks(t, "あなたの番のものはありません")
 	w.As(webapi.Sato).In("en").Get("/console").Says(t, http.StatusOK,
-		"Your turn Returned to you: 1. Each waits until you edit or withdraw it.", "✏️ Edit")
+		"Your turn Returned to you: 1. Each waits until you edit or cancel it.", "✏️ Edit")
 	w.As(webapi.Suzuki).Get("/console").Lacks(t, "差し戻された依頼")
 }
 

@@ -31,7 +31,7 @@ const ReturnedCopy = "RETURNED#"
 type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, EditTried, Checking string
 	Edit, OnPage, OnlyOnPage, Withdraw                                                      string
-	CopyText, CopyUnfit, CopyEdited, CopyEnded, CopyOver                                    string
+	CopyText, CopyUnfit, CopyRefused, CopyEdited, CopyEnded, CopyOver                       string
 	Unfit, UnfitAt                                                                          string // of an edit
 	GiveBack, GiveBackAbout, Anew, AnewAbout                                                string // of a rejection
 	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields                       string
@@ -146,7 +146,7 @@ func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link stri
 		case who != "":
 			text = fill(w.CopyEdited, "title", title, "who", d.w.mention(who), "version", version)
 		case row != nil:
-			text = fill(w.CopyUnfit, "title", title)
+			text = fill(w.CopyRefused, "title", title)
 		case a.Head.Ended != nil:
 			text = fill(w.CopyEnded, "title", title)
 		}

@@ -44,8 +44,8 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 // What was given back is its requester's turn on the Home tab: counted once, with who gave it back, why, and its buttons.
 func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	for locale, want := range map[string][]string{
-		"ja": {"あなたの番 (1 件)", "の修正をお願いします", "宛先を経理に直してください", "✏️ 修正する", "🚫 取り下げる"},
-		"en": {"Your turn (1)", "宛先を経理に直してください", "✏️ Edit", "🚫 Withdraw"},
+		"ja": {"あなたの番 (1 件)", "の修正をお願いします", "宛先を経理に直してください", "✏️ 修正する", "🚫 依頼をキャンセルする"},
+		"en": {"Your turn (1)", "宛先を経理に直してください", "✏️ Edit", "🚫 Cancel the request"},
 	} {
 		s := process(received(t)).giveBack()
 		in := card.Summary{Returned: []card.Mine{{Task: s.Aggregate, Link: "https://example.slack.com/x"}}}
