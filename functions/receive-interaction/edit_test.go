@@ -60,6 +60,9 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	p := w.returned()
 	expect.That(t, p.GivenBack() && p.RejectionReason == "宛先を直してください", "%+v", p.Gate)
 	w.told(w.post(w.click(webapi.Suzuki, "edit_process", p.ID)), webapi.Suzuki, "依頼した本人だけ")
+	mine, others, _ := strings.Cut(w.said(w.typed(webapi.Sato, webapi.HR, "list")), "あなたの依頼")
+	expect.That(t, strings.Contains(mine, "あなたの番 (1 件)") && strings.Contains(mine, w.Ref.ID) &&
+		!strings.Contains(others, w.Ref.ID), "%s / %s", mine, others)
 	w.quiet(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)
 	form := string(expect.Value(json.Marshal(v))(t))

@@ -133,8 +133,8 @@ func first(a, b bool) int {
 	return 1
 }
 
-// mine returns a person's newest requests. If there are too many, those stay that are due first, then those that are
-// not over, then the newest.
+// mine returns a person's newest requests. If there are too many, those stay that are due first, then those that
+// were returned, those that are not over, and the newest.
 func (r InboxReader) mine(ctx context.Context, tenant, user string) (out []*task.Aggregate, more card.More, err error) {
 	page, err := r.Store.Tasks(ctx, tenant, task.Filter{Requester: user}, "", mostTalks)
 	if err != nil {
@@ -179,7 +179,8 @@ func firstDue(all []*task.Aggregate) []*task.Aggregate {
 		if x != nil && y != nil {
 			return x.Compare(*y)
 		}
-		return cmp.Or(first(x != nil, y != nil), first(a.Head.Ended == nil, b.Head.Ended == nil))
+		return cmp.Or(first(x != nil, y != nil), first(a.Returned() != nil, b.Returned() != nil),
+			first(a.Head.Ended == nil, b.Head.Ended == nil))
 	})
 	urgent = urgent[:min(len(urgent), mostMine)]
 	return slices.DeleteFunc(all, func(a *task.Aggregate) bool { return !slices.Contains(urgent, a) })
@@ -231,7 +232,11 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
 		out.Unread = append(out.Unread, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
 	}
 	for _, a := range b.Mine {
-		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
+		to := &out.Mine
+		if a.Returned() != nil {
+			to = &out.Returned
+		}
+		*to = append(*to, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
 	}
 	for _, s := range b.Talks {
 		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s,

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -78,6 +79,7 @@ func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p peri
 	if p.From == "" {
 		p.begin = p.end.AddDate(0, 0, -pageDays-1)
 	}
+	p.From, p.To = cmp.Or(p.From, tenancy.DayOf(p.begin)), cmp.Or(p.To, tenancy.DayOf(c.Now()))
 	// A year that was changed in the settings may have put a decision into the one beside.
 	p.first, p.last = settings.FiscalYear(p.begin)-1, settings.FiscalYear(p.end)+1
 	p.Ignored = bad.Said(v.Texts("register"))
@@ -265,7 +267,7 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		if x.Round > 0 {
 			round = words.Say("round_of", "n", x.Round)
 		}
-		if !x.Executed.At.IsZero() {
+		if x.Executed.By == words.Say("by_ringi") { // a decision's record is nobody's deed
 			by = "Ringi"
 		}
 		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Document, x.Kind, x.Title, x.By, x.Department, x.Stamped,

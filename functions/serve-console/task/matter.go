@@ -55,8 +55,10 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	words, codes := v.Texts("matter"), map[string]string(nil)
 	f.Labels, codes = card.MatterLabels(v.Locale)
-	for _, kind := range s.MatterNames() {
-		f.Kinds = append(f.Kinds, web.Choice{Value: kind, Text: kind, Chosen: kind == f.Typed.Kind})
+	names := s.MatterNames()
+	s.Locale = v.Locale // in which the viewer reads what nobody named
+	for i, text := range s.MatterNames() {
+		f.Kinds = append(f.Kinds, web.Choice{Value: names[i], Text: text, Chosen: names[i] == f.Typed.Kind})
 	}
 	for _, code := range task.MatterCurrencies {
 		f.Currencies = append(f.Currencies, web.Choice{Value: code, Text: codes[code], Chosen: code == f.Typed.Currency})
@@ -68,11 +70,11 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		slog.WarnContext(r.Context(), "no channel is offered", "err", err)
 	}
-	names := sight.Channels()
-	for _, id := range slices.SortedFunc(maps.Keys(names), func(a, b string) int {
-		return cmp.Or(cmp.Compare(names[a], names[b]), cmp.Compare(a, b))
+	channels := sight.Channels()
+	for _, id := range slices.SortedFunc(maps.Keys(channels), func(a, b string) int {
+		return cmp.Or(cmp.Compare(channels[a], channels[b]), cmp.Compare(a, b))
 	}) {
-		f.Channel = append(f.Channel, web.Choice{Value: id, Text: web.ChannelName(names, id), Chosen: id == f.at})
+		f.Channel = append(f.Channel, web.Choice{Value: id, Text: web.ChannelName(channels, id), Chosen: id == f.at})
 	}
 	d := web.Document{Title: words.Say("title"), Here: "tasks", Came: web.Came{Wrong: len(f.Wrong) > 0}, Data: f}
 	return c.Show(w, r, v, d, "matter")

@@ -134,7 +134,7 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, task.ReasonModelUnavailable, w.Now())
 	})
-	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼を取り消す")
+	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼をキャンセルする")
 	sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, "")).Says(t, http.StatusSeeOther)
 	expect.That(t, w.Load().Head.Parked == nil, "it is still parked")
 	other := url.Values{"act": {string(conversation.ActClose)}, "id": {w.Ref.ID}}

@@ -19,7 +19,7 @@ import (
 // names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	if key, back := strings.CutPrefix(c.Subject, ReturnedCopy); back {
-		return returnedTo(a, key, s, link, now)
+		return returnedTo(a, key, s, link, Around{}, now)
 	}
 	switch key, n := aggregate.QuestionOf(c.Subject); {
 	case c.CardType == task.CardOutcome:

@@ -21,7 +21,8 @@ const HomeCallback, NewRequest = "ringi_home", "new_request"
 type Summary struct {
 	Waiting       []Waits // waits for this person's decision; the oldest first
 	Looked        int     // if positive: only this many of the workspace's oldest waiting items were read
-	Mine          []Mine  // the person's own requests, the newest first
+	Returned      []Mine  // the person's own requests that were given back to them: it is their turn
+	Mine          []Mine  // their others, the newest first
 	Conversations []OpenConversation
 	// MoreMine and MoreConversations are not listed.
 	MoreMine, MoreConversations More
@@ -103,15 +104,23 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
 	blocks := []slack.Block{header(w.waitingTitle(in))}
-	if len(in.Waiting) == 0 {
+	if len(in.Waiting)+len(in.Returned) == 0 {
 		blocks = append(blocks, section(w.nothing(in)))
 	}
-	room, left := maxHomeCards, maxHomeText
+	for i, x := range in.Returned {
+		if i > 0 {
+			blocks = append(blocks, divider())
+		}
+		key, _ := strings.CutPrefix(Returned(x.Task, x.Task.Returned()), ReturnedCopy)
+		m := returnedTo(x.Task, key, own, x.Link, Around{Console: in.Console}, now)
+		blocks = append(blocks, m.Attachments[0].Blocks.BlockSet...)
+	}
+	room, left := maxHomeCards+1-len(blocks), maxHomeText
 	var lines []string
 	shown := 0
 	for i, x := range byDue(in.Waiting) {
 		drawn, n := onHome(x, own, now), 0
-		if i > 0 {
+		if i+len(in.Returned) > 0 {
 			drawn = append([]slack.Block{divider()}, drawn...)
 		}
 		for _, b := range drawn {
@@ -246,13 +255,14 @@ func byDue(all []Waits) []Waits {
 
 // waitingTitle heads the waiting items. If not all were read, it says that there may be more.
 func (w *askWords) waitingTitle(in Summary) string {
-	switch n := len(in.Waiting); {
+	n := len(in.Waiting) + len(in.Returned)
+	switch {
 	case in.Looked == 0:
 		return fill(w.HomeWaiting, "n", n)
 	case n == 0:
 		return w.HomeWaitingSome
 	}
-	return fill(w.HomeWaitingMore, "n", len(in.Waiting))
+	return fill(w.HomeWaitingMore, "n", n)
 }
 
 // nothing says that nothing waits for the person, or that nothing was found among the items that were read.
@@ -274,6 +284,10 @@ func rows(lines []string) (out []slack.Block) {
 func List(locale string, in Summary) string {
 	w := askWordsOf.In(locale)
 	lines := []string{"*" + w.waitingTitle(in) + "*"}
+	whose := func(x Waits) string { return along(x, w) }
+	for _, x := range in.Returned {
+		lines = append(lines, w.listed(x, whose))
+	}
 	for i, x := range byDue(in.Waiting) {
 		if i == maxListLines {
 			lines = append(lines, w.more(More{len(in.Waiting) - i, in.Looked > 0})...)
@@ -281,7 +295,7 @@ func List(locale string, in Summary) string {
 		}
 		lines = append(lines, "• "+waitsLine(x, w)+along(x, w)+opens(x.Link, w))
 	}
-	if len(in.Waiting) == 0 {
+	if len(in.Waiting)+len(in.Returned) == 0 {
 		lines = append(lines, w.nothing(in))
 	}
 	if in.Looked > 0 && len(in.Waiting) > 0 {
@@ -292,12 +306,7 @@ func List(locale string, in Summary) string {
 		lines = append(lines, w.HomeNoneMine)
 	}
 	for _, x := range in.Mine {
-		title, next := mineLine(x, w, func(of Waits) string { return along(of, w) })
-		line := "• " + title + " — " + next + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
-		if number := x.Task.Head.RequestNumber; number != "" {
-			line += fill(w.ListNumber, "number", number)
-		}
-		lines = append(lines, line)
+		lines = append(lines, w.listed(x, whose))
 	}
 	lines = append(lines, w.more(in.MoreMine)...)
 	if len(in.Conversations) > 0 {
@@ -305,6 +314,16 @@ func List(locale string, in Summary) string {
 		lines = append(lines, w.more(in.MoreConversations)...)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// listed is the line of one of the person's own requests.
+func (w *askWords) listed(x Mine, whose func(Waits) string) string {
+	title, next := mineLine(x, w, whose)
+	line := "• " + title + " — " + next + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
+	if number := x.Task.Head.RequestNumber; number != "" {
+		line += fill(w.ListNumber, "number", number)
+	}
+	return line
 }
 
 const maxListLines = 10 // in each part of the list

@@ -31,7 +31,7 @@ const ReturnedCopy = "RETURNED#"
 type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, EditTried, Checking string
 	Edit, OnPage, OnlyOnPage, Withdraw                                                      string
-	CopyText, CopyUnfit, CopyEdited, CopyEnded, CopyOver                                    string
+	CopyText, CopyUnfit, CopyRefused, CopyEdited, CopyEnded, CopyOver                       string
 	Unfit, UnfitAt                                                                          string // of an edit
 	GiveBack, GiveBackAbout, Anew, AnewAbout                                                string // of a rejection
 	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields                       string
@@ -133,8 +133,9 @@ func (d drawing) edited(by string, version int, s aggregate.GateStatus) []slack.
 
 // returnedTo is the message by which one of the askers learns that something was given back to them or, at the end of
 // its subject, that an edit was not taken. Once that waits no more it says so.
-func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link string, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
+func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link string, around Around,
+	now time.Time) Message {
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
 	w, asks := returnedWordsOf.In(s.Locale), askWordsOf.In(s.Locale)
 	title := or(inline(a.Task.Title, maxListTitle), d.w.Untitled)
 	row := a.Returned()
@@ -145,7 +146,7 @@ func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link stri
 		case who != "":
 			text = fill(w.CopyEdited, "title", title, "who", d.w.mention(who), "version", version)
 		case row != nil:
-			text = fill(w.CopyUnfit, "title", title)
+			text = fill(w.CopyRefused, "title", title)
 		case a.Head.Ended != nil:
 			text = fill(w.CopyEnded, "title", title)
 		}

@@ -41,6 +41,23 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 
 // A form shows each value that may be typed in a field of its own, and says what can't be: what comes of an earlier
 // step. What comes back is read by those fields alone.
+// What was given back is its requester's turn on the Home tab: counted once, with who gave it back, why, and its buttons.
+func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
+	for locale, want := range map[string][]string{
+		"ja": {"あなたの番 (1 件)", "の修正をお願いします", "宛先を経理に直してください", "✏️ 修正する", "🚫 依頼をキャンセルする"},
+		"en": {"Your turn (1)", "宛先を経理に直してください", "✏️ Edit", "🚫 Cancel the request"},
+	} {
+		s := process(received(t)).giveBack()
+		in := card.Summary{Returned: []card.Mine{{Task: s.Aggregate, Link: "https://example.slack.com/x"}}}
+		tab, list := jsonOf(card.HomeView(in, defaults, locale, s.now)), card.List(locale, in)
+		for _, text := range want {
+			expect.That(t, strings.Count(tab, text) == 1, "%s: %q in %s", locale, text, tab)
+		}
+		nothing := map[string]string{"ja": "承認待ちのものはありません", "en": "Nothing is waiting"}[locale]
+		expect.That(t, !strings.Contains(tab+list, nothing) && strings.HasPrefix(list, "*"+want[0]+"*\n• ↩️ "), "%s", list)
+	}
+}
+
 func TestAFormHasAFieldForEachValue(t *testing.T) {
 	s := process(received(t)).giveBack()
 	f, ok := card.EditFormOf(s.Aggregate, s.Process().ID, "ja", func(id string) string { return id },
