@@ -185,6 +185,7 @@ type stageData struct {
 	Others      bool
 	Beside      bool // it is asked together with the one before it
 	Roles       []web.Choice
+	Shares      []web.Choice
 	Alone       bool // nobody stands in for its people
 	Minutes     bool
 	First, Last bool
@@ -332,6 +333,7 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 		up, roles = append(up, string(rules.ThenUp)), append(roles, string(circulation.ObjectionRaised))
 	}
 	x.Roles = a.options("role_options", role, roles...)
+	x.Shares = a.options("share_options", string(s.Share), "", string(rules.ShareMajority), string(rules.ShareTwoThirds))
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(x.At, i, s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)

@@ -122,7 +122,7 @@ func staged(all []source) []rules.Stage {
 	for i, s := range all {
 		if i > 0 && s.beside {
 			to := &stages[len(stages)-1]
-			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need})
+			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Share: s.Share})
 			continue
 		}
 		stages = append(stages, s.Stage)
@@ -149,9 +149,12 @@ func typedStage(form url.Values, at string) rules.Stage {
 		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}, Others: ticked(form, at+"others"),
 		Empty: rules.Empty{Vacant: rules.Then(field("vacant")), Own: rules.Then(field("own")),
 			Twice: rules.Then(field("twice"))},
-		NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes")}
+		Share: rules.Share(field("share")), NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes")}
 	if role := field("role"); role != "" {
 		is.As, is.Dissent = circulation.AsConsult, circulation.Objection(role)
+	}
+	if is.Share != "" { // which stands in the place of a number
+		is.Need = 0
 	}
 	switch who := &is.Who; who.Kind {
 	case rules.WhoChannel:
@@ -161,7 +164,7 @@ func typedStage(form url.Values, at string) rules.Stage {
 	case rules.WhoGroup:
 		who.Group = strings.Join(web.Ticked(form[at+"group"]), " ")
 	case rules.WhoManager:
-		who.Level, is.Need = wholeTyped(field("level")), 1
+		who.Level, is.Need, is.Share = wholeTyped(field("level")), 1, ""
 	case rules.WhoPosition:
 		for _, value := range web.Ticked(form[at+"position"]) {
 			who.Department, who.Position, _ = strings.Cut(value, between)

@@ -108,9 +108,11 @@ func (s Stage) check(p *problems, at string) {
 		p.unless(s.As == "" && s.Dissent == "", at+".as", "of_channel")
 		p.unless(!s.NoStandIns, at+".no_stand_ins", "of_channel")
 		p.unless(!s.Minutes, at+".minutes", "of_channel")
+		p.unless(s.Share == "", at+".share", "of_channel")
 		return
 	}
 	p.between(s.Need, 0, s.Who.most(), at+".need")
+	s.Share.check(p, s.Need, at)
 	s.Empty.check(p, at+".empty")
 	s.checkBeside(p, at)
 	if s.approves() {
@@ -132,6 +134,7 @@ func (s Stage) checkBeside(p *problems, at string) {
 			choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}))
 		x.Who.check(p, field+".who")
 		p.between(x.Need, 0, x.Who.most(), field+".need")
+		x.Share.check(p, x.Need, field)
 	}
 	p.unless(len(s.Beside) == 0 || !s.Empty.has(ThenSkip), at+".empty", "beside")
 }

@@ -67,6 +67,7 @@ var Limits = map[string]string{
 	"bounds":       "must have at_least or below, or be absent",
 	"more":         "must be more than at_least",
 	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
+	"of_share":     "must be absent beside a number of people",
 	"as":           "must be consult, or absent of a stage that approves",
 	"of_consult":   "must be absent of a stage that approves",
 	"of_approval":  "must be absent of a stage that is consulted",
