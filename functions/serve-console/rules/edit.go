@@ -186,7 +186,8 @@ type stageData struct {
 	Beside      bool // it is asked together with the one before it
 	Roles       []web.Choice
 	Shares      []web.Choice
-	Alone       bool // nobody stands in for its people
+	Share       string // that stands in the place of Need
+	Alone       bool   // nobody stands in for its people
 	Minutes     bool
 	First, Last bool
 }
@@ -317,7 +318,7 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
-		Alone: s.NoStandIns, Minutes: s.Minutes}
+		Alone: s.NoStandIns, Minutes: s.Minutes, Share: a.In("shares", s.Share)}
 	role := ""
 	if s.As != "" {
 		role = cmp.Or(string(s.Dissent), string(circulation.ObjectionNoted))
