@@ -19,19 +19,29 @@ func broken(s *jsonschema.Schema, v any) (keyword, limit string) {
 	if whole, is := v.(int64); is {
 		n, isNumber = float64(whole), true
 	}
-	decimal := func(f *float64) string { return strconv.FormatFloat(*f, 'f', -1, 64) }
-	is := func(x any) bool { return fmt.Sprint(x) == fmt.Sprint(v) }
+	var values []string
+	for _, x := range s.Enum {
+		values = append(values, written(x))
+	}
 	switch {
-	case s.Enum != nil && !slices.ContainsFunc(s.Enum, is):
-		return "enum", strings.Trim(fmt.Sprint(s.Enum), "[]")
+	case s.Enum != nil && !slices.Contains(values, written(v)):
+		return "enum", strings.Join(values, ", ")
 	case isNumber && s.Minimum != nil && n < *s.Minimum:
-		return "minimum", decimal(s.Minimum)
+		return "minimum", written(*s.Minimum)
 	case isNumber && s.Maximum != nil && n > *s.Maximum:
-		return "maximum", decimal(s.Maximum)
+		return "maximum", written(*s.Maximum)
 	case isText && s.MinLength != nil && length < *s.MinLength:
 		return "minLength", strconv.Itoa(*s.MinLength)
 	case isText && s.MaxLength != nil && length > *s.MaxLength:
 		return "maxLength", strconv.Itoa(*s.MaxLength)
 	}
 	return "", ""
+}
+
+// written returns a value as people write it.
+func written(v any) string {
+	if f, is := v.(float64); is {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
 }
