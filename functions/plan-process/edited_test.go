@@ -51,7 +51,7 @@ func TestAnAskersEditIsComparedWithItsTools(t *testing.T) {
 		expect.That(t, next.State == task.StateFinish && next.Outcome == "returned", "%+v", next)
 	}
 	p := w.Load().Process()
-	expect.Same(t, []task.Misfit{{Order: 1, Field: 1, Why: task.MisfitChoice, Limit: "active all"}}, p.Misfits)
+	expect.Same(t, []task.Misfit{{Order: 1, Field: 1, Why: task.MisfitChoice, Limit: "active, all"}}, p.Misfits)
 	expect.That(t, p.Version == 2 && strings.Contains(string(p.Steps[0].ToolInput), "retired"), "%+v", p)
 
 	edit(`{"department":null,"status":"all"}`)

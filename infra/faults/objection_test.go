@@ -39,8 +39,7 @@ func withdrawn() scenario {
 		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stamps(webapi.Suzuki, process, 1)
 		d.Card(process, "👉 いま: 経理")
-		d.reject(webapi.Tanaka, process, "reject_process", "在籍中の人だけにして", circulation.GiveBack)
-		d.Card(process, "差し戻し: 依頼者の修正待ち")
+		d.givesBack(webapi.Tanaka, process)
 		d.dialogs.Lock()
 		defer d.dialogs.Unlock()
 		d.Eventually("it is withdrawn", func() bool {

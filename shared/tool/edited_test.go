@@ -114,7 +114,7 @@ func TestWhatDoesNotFitIsNotSaved(t *testing.T) {
 		"words for a number":     {number, "三", "", task.MisfitNumber},
 		"JSON for a number":      {number, `{"$ref":"step-1.result.count"}`, "", task.MisfitNumber},
 		"no number":              {number, "NaN", "", task.MisfitNumber},
-		"a choice that isn't":    {at["1 status"], "休職", "active all", task.MisfitChoice},
+		"a choice that isn't":    {at["1 status"], "休職", "active, all", task.MisfitChoice},
 		"nobody's id":            {at["2 recipient"], "経理部", "U0TANAKA", task.MisfitForm},
 		"nothing":                {at["2 text"], "", "", task.MisfitEmpty},
 		"a text beyond its most": {at["2 text"], strings.Repeat("長", 3001), "3000", task.MisfitLong},

@@ -320,6 +320,8 @@ func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
 		return name
 	case n <= 1:
 		return called(name, who)
+	case x.Share != "":
+		return s.Say("stage_share", "name", name, "who", who, "share", s.In("shares", x.Share))
 	case x.Need == 0:
 		return s.Say("stage_all", "name", name, "who", who)
 	}

@@ -109,9 +109,11 @@ func (s Stage) check(p *problems, at string) {
 		p.unless(!s.NoStandIns, at+".no_stand_ins", "of_channel")
 		p.unless(!s.Minutes, at+".minutes", "of_channel")
 		p.unless(!s.ReadAfter, at+".read_after", "of_channel")
+		p.unless(s.Share == "", at+".share", "of_channel")
 		return
 	}
 	p.between(s.Need, 0, s.Who.most(), at+".need")
+	s.Share.check(p, s.Need, at)
 	s.Empty.check(p, at+".empty")
 	s.checkBeside(p, at)
 	p.unless(!s.ReadAfter || !s.NoStandIns, at+".read_after", "of_stand_ins")
@@ -137,6 +139,7 @@ func (s Stage) checkBeside(p *problems, at string) {
 		p.between(x.Need, 0, x.Who.most(), field+".need")
 		p.unless(!x.Secretary || s.Minutes && x.Need == 1 && !written, field+".secretary", "secretary")
 		written = written || x.Secretary
+		x.Share.check(p, x.Need, field)
 	}
 	p.unless(len(s.Beside) == 0 || !s.Empty.has(ThenSkip), at+".empty", "beside")
 }

@@ -117,7 +117,10 @@ func (r *resolving) stage(i int) error {
 	beside, named := slices.Concat(r.beside(i), r.secretaries(i)), r.named(s, found)
 	asked := func(p circulation.Person) bool { return position(beside, p) >= 0 }
 	out.People = slices.DeleteFunc(slices.Clone(named), asked)
-	if out.Need == 0 { // all of them, also those who turn out to ask
+	switch {
+	case s.Share != "":
+		out.Need = max(s.Share.of(different(found)), 1)
+	case out.Need == 0: // all of them, also those who turn out to ask
 		out.Need = max(len(out.People), 1)
 	}
 	r.stages[i] = out
@@ -134,6 +137,16 @@ func (r *resolving) stage(i int) error {
 		}
 	}
 	return r.twice(i)
+}
+
+// different returns how many different people these are.
+func different(people []circulation.Person) (n int) {
+	for i, p := range people {
+		if position(people[:i], p) < 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // able reports whether somebody may stamp at a stage, whoever asks.

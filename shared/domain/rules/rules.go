@@ -150,7 +150,9 @@ func (p *Policy) OfIDs(also ...WhoKind) bool {
 type Stage struct {
 	Name string `json:"name"`
 	Who  Who    `json:"who"`
-	Need int    `json:"need"` // how many of them must stamp; 0: all
+	Need int    `json:"need"` // how many of them must stamp; 0: all, or as many as Share says
+	// Share is a part of all whom the stage finds, instead of a number.
+	Share Share `json:"share,omitempty"`
 	// Beside are more people who are asked at the same time. A stage that has them is left out in no case.
 	Beside []Source `json:"beside,omitempty"`
 	// Empty says what happens if fewer people than must stamp are left. A channel's stage has none.

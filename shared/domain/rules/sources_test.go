@@ -34,6 +34,12 @@ func consulted(s rules.Stage, then circulation.Objection) rules.Stage {
 	return s
 }
 
+// share has a stage ask a part of whom it finds.
+func share(s rules.Stage, of rules.Share) rules.Stage {
+	s.Need, s.Share = 0, of
+	return s
+}
+
 // noSkip asks who stands above where somebody is asked twice.
 var noSkip = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenUp, Twice: rules.ThenUp}
 
@@ -66,6 +72,41 @@ func TestSeveralSourcesOfOneStage(t *testing.T) {
 	expect.Is(t, policy(0, both).OfIDs(), false, "who stands above may be asked")
 	alone := beside(people(1, refuse, "A"), rules.Source{Who: manager(1, refuse).Who, Need: 1})
 	expect.Is(t, policy(0, alone).OfIDs(), false, "the manager isn't named")
+}
+
+// A share of a body follows its members. Those of them count, too, who may not stamp.
+func TestAShareOfABody(t *testing.T) {
+	most, thirds := share(group(0, refuse), rules.ShareMajority), share(group(0, refuse), rules.ShareTwoThirds)
+	members := func(users ...string) change { return func(c *company, _ *rules.Facts) { c.group = users } }
+	resolveEach(t, map[string]resolving{
+		"more than half of three":  {policy(0, most), nil, "G,H,I/2 hands 1"},
+		"more than half of four":   {policy(0, most), members("G", "H", "I", "J"), "G,H,I,J/3 hands 1"},
+		"more than half of one":    {policy(0, most), members("G"), "G/1 hands 1"},
+		"two thirds of three":      {policy(0, thirds), nil, "G,H,I/2 hands 1"},
+		"two thirds of four":       {policy(0, thirds), members("G", "H", "I", "J"), "G,H,I,J/3 hands 1"},
+		"two thirds of five":       {policy(0, thirds), members("G", "H", "I", "J", "K"), "G,H,I,J,K/4 hands 1"},
+		"whoever asks is a member": {policy(0, most), members("G", "H", "R"), "G,H/2 hands 1"},
+		"too few besides":          {policy(0, most), members("G", "R"), "refused 1 own"},
+		"who stands above instead": {policy(0, share(group(0, up), rules.ShareMajority)), members("G", "R"),
+			"G,A/2 hands 1"},
+		"a guest is a member": {policy(0, most), stand(rules.EmploymentNone, "G"), "H,I/2 hands 1"},
+		"too many guests":     {policy(0, most), stand(rules.EmploymentNone, "G", "H"), "refused 1 standing"},
+		"nobody":              {policy(0, most), members(), "refused 1 vacant"},
+		"of named people": {policy(0, share(people(0, refuse, "A", "B", "D"), rules.ShareMajority)), nil,
+			"A,B,D/2 hands 1"},
+		"beside others": {policy(0, beside(people(1, noSkip, "X"), rules.Source{Who: most.Who, Share: most.Share})), nil,
+			"X,G,H,I/3 hands 1"},
+		"one member's two accounts": {policy(0, most), func(c *company, _ *rules.Facts) {
+			c.accounts = map[string]string{"H": "pG"}
+		}, "G,I/2 hands 1"},
+	})
+	saved(t, of(rule(1, writing(), most, thirds)))
+	three := share(people(0, refuse, "U1", "U2", "U3"), rules.ShareTwoThirds)
+	for hands, wrong := range map[int][]string{2: nil, 3: {"rules[0].route.hands"}} { // two of them are all who must stamp
+		r := of(rule(1, writing(), three))
+		r.Rules[0].Route.Hands = hands
+		expect.Same(t, fieldsOf(r.Problems(known)), wrong)
+	}
 }
 
 func TestWhoIsConsultedReplacesNobody(t *testing.T) {
@@ -146,6 +187,12 @@ func TestStagesThatCantBeSaved(t *testing.T) {
 			at + ".beside[1].secretary"},
 		"all secretaries": {with(beside(one, rules.Source{Who: ofPeople(0, "U2", "U3").Who, Secretary: true}),
 			func(s *rules.Stage) { s.Minutes = true }), at + ".beside[0].secretary"},
+		"a share and a number": {with(one, func(s *rules.Stage) { s.Share = rules.ShareMajority }), at + ".share"},
+		"another share":        {share(one, "half"), at + ".share"},
+		"a share of the channel": {with(channel(), func(s *rules.Stage) { s.Share = rules.ShareMajority }),
+			at + ".share"},
+		"a share beside a number": {beside(one, rules.Source{Who: ofPeople(1, "U2").Who, Need: 1,
+			Share: rules.ShareMajority}), at + ".beside[0].share"},
 		"only the channel approves": {consulted(one, note), "rules[0].route.stages"},
 	} {
 		stages := []rules.Stage{c.stage}

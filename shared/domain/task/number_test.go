@@ -129,7 +129,7 @@ func TestWhatPeopleStampedBeginsWithTheNextNumberOfItsDepartment(t *testing.T) {
 }
 
 // What nobody stamped is no document, nor what was cancelled before it began; whose department nobody knows is of the
-// whole company.
+// whole company, and what is asked in a channel with its own series is of that.
 func TestOnlyStampedRequestsOfARegisterAreDocuments(t *testing.T) {
 	plain, cancelled := waitingProcess(t), documented(t, false)
 	plain.do(plain.approveProcess)
@@ -140,11 +140,19 @@ func TestOnlyStampedRequestsOfARegisterAreDocuments(t *testing.T) {
 	unasked.do(unasked.into(0, takenOn()["accepted"]))
 	expect.Is(t, unasked.load().Head.Series, "営業部")
 	r := &Register{Settings: tenancy.DefaultSettings(), Of: Series{Year: unasked.ofDay()}}
-	other := begin(t)
-	other.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return takenOn()["accepted"](a.Registering(r), now)
-	})
-	expect.Is(t, other.load().Head.Series, "全社")
+	taken := func() string {
+		s := begin(t)
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return takenOn()["accepted"](a.Registering(r), now)
+		})
+		return s.load().Head.Series
+	}
+	expect.Is(t, taken(), "全社")
+	here := unasked.load().Request.Channel
+	r.Department, r.Settings.ChannelSeries = "営業部", []tenancy.ChannelSeries{{Channel: "C0OTHER", Name: "人事"}}
+	expect.Is(t, taken(), "営業部")
+	r.Settings.ChannelSeries = append(r.Settings.ChannelSeries, tenancy.ChannelSeries{Channel: here, Name: "契約"})
+	expect.Is(t, taken(), "契約")
 }
 
 // What was cancelled before it began leaves no gap.

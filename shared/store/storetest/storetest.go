@@ -244,9 +244,10 @@ func (s Bucket) KeepTurn(
 var clocks = map[string]string{"remind_at": "10:15", "quiet_hours.from": "19:00", "quiet_hours.to": "08:00"}
 
 var rows = map[string]string{
-	"mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
-	"prices":      `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
-	"matters":     `[{"name":"固定資産"}]`,
+	"mcp_servers":    `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
+	"prices":         `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
+	"matters":        `[{"name":"固定資産"}]`,
+	"channel_series": `[{"channel":"C0HR","name":"契約"}]`,
 	"agents": `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],` +
 		`"is_default":true}]`,
 	"listed_reads": `[{"agent":"docs","tool":"list_employees",` +
