@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -115,8 +116,8 @@ func (r InboxReader) talks(ctx context.Context, tenant, user string) ([]conversa
 	if err != nil {
 		return nil, card.More{}, fmt.Errorf("list a person's conversations: %w", err)
 	}
-	slices.SortStableFunc(page.Items, func(a, b conversation.Conversation) int {
-		return first(a.PendingActionID != "", b.PendingActionID != "")
+	sort.SliceStable(page.Items, func(i, j int) bool {
+		return page.Items[i].PendingActionID != "" && page.Items[j].PendingActionID == ""
 	})
 	n := min(len(page.Items), mostMine)
 	return page.Items[:n], card.More{N: len(page.Items) - n, Unread: page.Next != ""}, nil

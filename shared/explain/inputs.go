@@ -176,7 +176,11 @@ func (x *Input) Misfit() (why task.MisfitWhy, limit string) {
 		case x.MaxLength > 0 && n > x.MaxLength:
 			return task.MisfitLong, strconv.Itoa(x.MaxLength)
 		case len(x.Enum) > 0 && !slices.ContainsFunc(x.Enum, func(is any) bool { return fmt.Sprint(is) == v }):
-			return task.MisfitChoice, strings.Trim(fmt.Sprint(x.Enum), "[]")
+			var choices []string
+			for _, is := range x.Enum {
+				choices = append(choices, fmt.Sprint(is))
+			}
+			return task.MisfitChoice, strings.Join(choices, ", ")
 		}
 	case json.Number:
 		is, _ := v.Float64() // typed and planned numbers can be read

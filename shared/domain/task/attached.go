@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/charset"
 )
 
 // FileKind is what a file is by its content, of the kinds that people can open beside a request.
@@ -64,19 +63,13 @@ func KindOf(content []byte) FileKind {
 	return ""
 }
 
-// mostDecoded is how many bytes of a text are looked at.
-const mostDecoded = 64 << 10
-
-// isText reports whether content begins as text, in UTF-8 or an encoding of Japanese.
+// isText reports whether content is text of any encoding: no byte stands for what texts don't have. UTF-16 is known by
+// its mark.
 func isText(content []byte) bool {
 	marked := bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
-	if !marked && bytes.IndexByte(content, 0) >= 0 { // UTF-16 without a mark is not told from other bytes
-		return false
-	}
-	text, as, _ := charset.Decode(content[:min(len(content), mostDecoded)])
-	return len(content) > 0 && as != "" && !strings.ContainsFunc(text, func(r rune) bool {
+	return len(content) > 0 && (marked && len(content)%2 == 0 || !bytes.ContainsFunc(content, func(r rune) bool {
 		return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r)
-	})
+	}))
 }
 
 // LeftOut says why a file of a request is not attached, though it could be had: people can't open it beside the request.

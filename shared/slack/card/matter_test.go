@@ -65,7 +65,7 @@ func withFiles(s *scenario) *scenario {
 func TestFilesStandUnderTheEffect(t *testing.T) {
 	s := withFiles(received(t))
 	text := s.drawn(processCard)
-	for _, want := range []string{"📎 添付: 見積書.pdf (8 B)、", "⚠️ 添付されていません: 装置.exe。", "xlsx", "図.png。"} {
+	for _, want := range []string{"📄 添付: 見積書.pdf (8 B)、", "⚠️ 添付されていません: 装置.exe。", "xlsx", "図.png。"} {
 		expect.That(t, strings.Contains(text, want), "%s lacks %s", text, want)
 	}
 	expect.That(t, !strings.Contains(text, "<!channel>") && !strings.Contains(text, "*明細*"), "a name is no markup: %s", text)
