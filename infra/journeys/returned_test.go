@@ -50,7 +50,7 @@ func TestWhatIsGivenBackRunsAsItsAskerEditsIt(t *testing.T) {
 	d.Until("the edit doesn't fit", func(a *task.Aggregate) bool { return len(a.Process().Misfits) > 0 })
 	d.Card(second, "修正を受け付けられませんでした")
 	d.Card(second, "この値は使えません")
-	told("の修正を受け付けられませんでした")
+	told("をもう一度修正してください")
 	d.FillUntilTaken(webapi.Sato, second, "edit_process", quantity(d, "2.5", "2"))
 	d.Card(second, "2 回目の回覧")
 	for i, who := range []string{webapi.Suzuki, webapi.Suzuki, webapi.Tanaka, webapi.Alex} {
