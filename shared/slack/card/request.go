@@ -91,7 +91,7 @@ func (d drawing) eachFile() (read []string) {
 		return d.fewer(read)
 	}
 	for _, f := range d.a.Read().Files {
-		if f.Why != "" {
+		if f.Why != "" || d.a.Matter() != nil && f.Left != "" { // said elsewhere
 			continue
 		}
 		text := d.w.FileRead
@@ -344,6 +344,9 @@ func (d drawing) choice(c *task.Choice) face {
 		fits = false
 	case c.Gate.Ruled:
 		fits = false
+		if answer {
+			f = f.with(contextLine(w.ChoiceQuestion))
+		}
 		f = f.with(contextLine(w.ChoiceByCard))
 	case !fits:
 		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", aggregate.MaxReason)))

@@ -3,13 +3,15 @@ package card
 import (
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 )
 
 // ReadAfter is the button by which somebody confirms that they have read what a stand-in stamped for them (後閲).
 const ReadAfter = "read_after"
 
-// readsAfter returns that button for the person of a copy at whose stage there is something to read, and a line.
+// readsAfter returns that button for the person of a copy at whose stage there is something to read, and a line; once
+// they have read it, when that was.
 func (r routed) readsAfter(value, id string) []slack.Block {
 	if r.a == nil {
 		return nil
@@ -20,7 +22,18 @@ func (r routed) readsAfter(value, id string) []slack.Block {
 				button(r.texts.ReadAfter, ReadAfter, value, slack.StylePrimary))}
 		}
 	}
+	for _, act := range r.st.ReadAfter() {
+		for _, x := range r.a.Reads {
+			if act.Principal.User == r.copy.User && act.Stage == r.copy.Stage && x.Of(r.gate, act) {
+				return []slack.Block{contextLine(r.readAt(act, x))}
+			}
+		}
+	}
 	return nil
+}
+
+func (r routed) readAt(act *circulation.Act, x *aggregate.Reading) string {
+	return fill(r.texts.ReadAt, "who", r.w.mention(act.Principal.User), "when", when(x.ReadAt))
 }
 
 // unread lists on somebody's tab what they are to read: nothing waits for it, so it comes after what does.
@@ -48,7 +61,7 @@ func (r routed) readings() (text string) {
 		said := fill(r.texts.ReadNot, "who", r.w.mention(act.Principal.User))
 		for _, x := range r.a.Reads {
 			if x.Of(r.gate, act) {
-				said = fill(r.texts.ReadAt, "who", r.w.mention(act.Principal.User), "when", when(x.ReadAt))
+				said = r.readAt(act, x)
 			}
 		}
 		if text != "" {

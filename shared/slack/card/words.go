@@ -106,7 +106,7 @@ type words struct {
 	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds, ChoiceReason string
 	ChoiceRequest, ChoicePrompt, ChoiceProcess, ChoiceGateOver   string
 	ChoiceNoReason, ChoiceBecame, ChoiceAnswer, ChoiceAnswered   string
-	ChoiceByCard, WhoAnswers, ChangedAnswer                      string
+	ChoiceByCard, ChoiceQuestion, WhoAnswers, ChangedAnswer      string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
