@@ -53,6 +53,7 @@ func TestAFileWithAThreatIsNotStamped(t *testing.T) {
 	kept := large.Store{Bucket: large.BucketAt(s.AWS, s.BucketName)}
 	expect.NoError(t, kept.Scanned(t.Context(), d.Ref, sum))
 	tag(t, s, "attached/"+d.Ref.Tenant+"/"+d.Ref.ID+"/"+sum, "GuardDutyMalwareScanStatus", "THREATS_FOUND")
+	expect.NoError(t, kept.Attach(t.Context(), d.Ref, sum)) // as a run that begins again does
 	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	d.Eventually("the person is told", func() bool {
 		return strings.Contains(strings.Join(d.Told(webapi.Suzuki), "\n"), "ウイルス検査")

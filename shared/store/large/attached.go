@@ -30,11 +30,12 @@ func (s Store) file(ctx context.Context, key, sum string) ([]byte, error) {
 
 func attachedKey(ref aggregate.Ref, sum string) string { return beside + under(ref) + sum }
 
-// Attach stores a request's file, which KeepFile stored before, for as long as the audit log.
+// Attach stores a request's file, which KeepFile stored before, for as long as the audit log. A second time nothing
+// changes: what a scanner found stays with the object.
 func (s Store) Attach(ctx context.Context, ref aggregate.Ref, sum string) error {
 	v, err := s.File(ctx, ref, sum)
 	if err == nil {
-		err = s.Bucket.Put(ctx, attachedKey(ref, sum), octets, v)
+		err = s.Bucket.PutNew(ctx, attachedKey(ref, sum), octets, v)
 	}
 	if err != nil {
 		return fmt.Errorf("attach a file: %w", err)
@@ -42,7 +43,8 @@ func (s Store) Attach(ctx context.Context, ref aggregate.Ref, sum string) error 
 	return nil
 }
 
-// Attached returns a file that Attach stored, as File does, and task.ErrThreat for one in which a scanner found a threat.
+// Attached returns a file that Attach stored, as File does, and task.ErrThreat for one in which a scanner found a
+// threat.
 func (s Store) Attached(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error) {
 	if err := s.Scanned(ctx, ref, sum); err != nil {
 		return nil, err
@@ -71,8 +73,8 @@ const (
 	threats = "THREATS_FOUND"
 )
 
-// Scanned returns task.ErrThreat for an attached file in which a scanner found a threat. Nothing is known of one without
-// a tag.
+// Scanned returns task.ErrThreat for an attached file in which a scanner found a threat. Nothing is known of one
+// without a tag.
 func (s Store) Scanned(ctx context.Context, ref aggregate.Ref, sum string) error {
 	tags, err := s.Bucket.Tags(ctx, attachedKey(ref, sum))
 	switch {

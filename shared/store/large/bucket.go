@@ -141,10 +141,23 @@ func elements(text, name string) (all []string) {
 
 // Put stores an object. kind is its content type. S3 refuses content whose hash isn't the signed one.
 func (b *Bucket) Put(ctx context.Context, key, kind string, v []byte) error {
+	return b.put(ctx, key, v, map[string]string{"Content-Type": kind})
+}
+
+// PutNew is Put, but leaves an object as it is that is there.
+func (b *Bucket) PutNew(ctx context.Context, key, kind string, v []byte) error {
+	err := b.put(ctx, key, v, map[string]string{"Content-Type": kind, "If-None-Match": "*"})
+	if api, refused := errors.AsType[smithy.APIError](err); refused && api.ErrorCode() == "PreconditionFailed" {
+		return nil
+	}
+	return err
+}
+
+func (b *Bucket) put(ctx context.Context, key string, v []byte, header map[string]string) error {
 	const operation = "PutObject"
 	_, _, err := b.s3.Call(ctx, outbound.Request{
 		Operation: operation, Method: http.MethodPut, Path: b.path(key, operation), Body: v, Limit: maxAnswer,
-		Header: map[string]string{"Content-Type": kind},
+		Header: header,
 	})
 	return err
 }
