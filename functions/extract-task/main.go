@@ -288,11 +288,11 @@ func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, by
 	name := strings.Join(strings.Fields(legible.Visible(got.Name)), " ")
 	x.Name, x.Type = cmp.Or(legible.FirstBytes(name, maxName), f.Name), cmp.Or(got.Type, f.Type)
 	x.Take(got.Body, place)
-	switch large := len(got.Body) > isolated.MaxFile; {
-	case large:
+	unread := len(got.Body) > isolated.MaxFile
+	if unread {
 		x.Why = string(isolated.TooComplex)
-		fallthrough
-	case a.Matter() != nil:
+	}
+	if unread || a.Matter() != nil {
 		return x, h.Texts.KeepFile(ctx, ref, got.Body)
 	}
 	text, err := h.Text(ctx, ref, path.Base(cmp.Or(x.Name, f.ID)), got.Body)

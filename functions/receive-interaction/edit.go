@@ -57,7 +57,7 @@ func (h *Handler) edited(ctx context.Context, p payload) (inbound.Response, erro
 	f.Schemas = h.schemas(ctx, a, c.ID)
 	made, misfits, err := f.Made(a, c.ID, v.Settings.Locale)
 	if len(misfits) > 0 {
-		form, _ := card.EditFormUnder(f.Schemas, a, c.ID, v.Settings.Locale, func(id string) string { return id },
+		form, _ := card.EditFormOf(f.Schemas, a, c.ID, v.Settings.Locale, func(id string) string { return id },
 			func(s string, _ int) string { return s })
 		told := map[string]string{}
 		for _, m := range misfits {

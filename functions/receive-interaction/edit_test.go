@@ -71,7 +71,7 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	}
 
 	inputs := map[string]string{}
-	f, _ := card.EditFormOf(w.Load(), p.ID, "ja", func(id string) string { return id },
+	f, _ := card.EditFormOf(nil, w.Load(), p.ID, "ja", func(id string) string { return id },
 		func(s string, _ int) string { return s })
 	to, number, text := "", "", ""
 	for _, x := range f.Parts[0].Fields {
@@ -143,7 +143,7 @@ func TestTheFormOfAServersToolChecksItsSchema(t *testing.T) {
 	w.giveBack(id)
 	w.quiet(w.post(w.click(webapi.Sato, "edit_process", id)), webapi.Sato)
 	form := string(expect.Value(json.Marshal(w.view(webapi.Sato)))(t))
-	f, _ := card.EditFormOf(w.Load(), id, "ja", func(id string) string { return id },
+	f, _ := card.EditFormOf(nil, w.Load(), id, "ja", func(id string) string { return id },
 		func(s string, _ int) string { return s })
 	at, inputs := map[string]string{}, map[string]string{}
 	for _, x := range f.Parts[0].Fields {

@@ -48,8 +48,8 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	fits := func(int) bool { return false } // what they are is seen once they are fetched
-	if fault := card.MatterFilesFault(person, files, task.MaxFilesBytes, fits); fault != "" && faults == nil {
+	wrong := func(int) bool { return false } // what they are is seen once they are fetched
+	if fault := card.MatterFilesFault(person, files, task.MaxFilesBytes, wrong); fault != "" && faults == nil {
 		faults = map[string]string{card.MatterFiles: fault}
 	}
 	if faults != nil {

@@ -252,7 +252,8 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 			return out, "", nil
 		}
 	}
-	out = task.RemindedItem{Kind: x.ref.Kind, ID: x.ref.ID, Asker: a.Root().Common().Requester, Until: x.until, For: x.as, Read: x.read}
+	out = task.RemindedItem{Kind: x.ref.Kind, ID: x.ref.ID, Asker: a.Root().Common().Requester, Until: x.until,
+		For: x.as, Read: x.read}
 	out.Title, out.Later = titled(a, x.gate.ID)
 	if t, is := a.(*task.Aggregate); is {
 		out.Amount = t.Head.Glance.Amount

@@ -62,7 +62,8 @@ func testRemindedToRead(t *testing.T, w *pipelinetest.World) {
 	w.Cancel()
 	until(t, w, at)
 	told, ok := of(w, "U1", day)
-	expect.That(t, ok && told.N == 1 && len(told.Items) == 1 && told.Items[0].Read && told.Items[0].ID == w.Ref.ID, "%+v", told)
+	expect.That(t, ok && told.N == 1 && len(told.Items) == 1 && told.Items[0].Read && told.Items[0].ID == w.Ref.ID, "%+v",
+		told)
 	_, hand := of(w, "U2", day)
 	expect.That(t, !hand, "who stamped is reminded")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

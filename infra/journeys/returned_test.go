@@ -79,7 +79,7 @@ func TestWhatIsGivenBackRunsAsItsAskerEditsIt(t *testing.T) {
 func quantity(d *driver.Request, was, is string) map[string]any {
 	d.T.Helper()
 	a := d.Load()
-	form, _ := card.EditFormOf(a, a.Process().ID, "ja", func(id string) string { return id },
+	form, _ := card.EditFormOf(nil, a, a.Process().ID, "ja", func(id string) string { return id },
 		func(s string, _ int) string { return s })
 	for _, p := range form.Parts {
 		for _, x := range p.Fields {

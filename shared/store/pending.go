@@ -76,7 +76,8 @@ func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
 func (s *Store) Owed(
 	ctx context.Context, tenant, user, cursor string, limit int,
 ) (out table.Page[WaitingItem], err error) {
-	return s.named(ctx, tenant, user, cursor, limit, func(g *aggregate.Gate, stage int) bool { return g.Owes(user) == stage })
+	return s.named(ctx, tenant, user, cursor, limit,
+		func(g *aggregate.Gate, stage int) bool { return g.Owes(user) == stage })
 }
 
 // Unread lists a tenant's gates at which a person is to read what was stamped for them (後閲), the oldest first, as Owed

@@ -23,6 +23,7 @@ import (
 type executed struct {
 	At   time.Time
 	By   string          // as whose doing it stands
+	Done bool            // by Ringi: a decision's record is nobody's deed
 	Says []subject.Piece // what was done
 	Made string          // what the writes made, as their results name it: addresses, ids and numbers
 }
@@ -53,9 +54,9 @@ func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out execut
 	default:
 		return out
 	}
-	out.By = s.words.Say("by_ringi")
-	if slices.ContainsFunc(x.Steps, func(step domain.Step) bool { return step.Tool == catalog.Decide }) {
-		out.By = s.words.Say("recorded")
+	out.By = s.words.Say("recorded")
+	if out.Done = !slices.ContainsFunc(x.Steps, func(s domain.Step) bool { return s.Tool == catalog.Decide }); out.Done {
+		out.By = s.words.Say("by_ringi")
 	}
 	return out
 }

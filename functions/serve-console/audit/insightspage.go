@@ -115,8 +115,8 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 			Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced)})
 		if s.Facts > 0 {
 			d.Days.Rows = append(d.Days.Rows, []string{day, strconv.Itoa(s.Tasks),
-				strconv.Itoa(s.Decisions()), web.Count(s.Spent.Input), web.Count(s.Spent.Output), web.Count(s.Spent.Cached), web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced),
-				strconv.Itoa(s.Spent.Unpriced)})
+				strconv.Itoa(s.Decisions()), web.Count(s.Spent.Input), web.Count(s.Spent.Output), web.Count(s.Spent.Cached),
+				web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced), strconv.Itoa(s.Spent.Unpriced)})
 		}
 	}
 	slices.Reverse(d.Days.Rows)

@@ -196,12 +196,10 @@ func (f filed) Short() string { return f.SHA256[:min(len(f.SHA256), 16)] }
 // named names the files of a line in a cell, with their whole hashes.
 func named(words web.Texts, all []filed) string {
 	return strings.Join(web.Each(all, func(f filed) string {
-		switch {
-		case f.Left:
+		if f.Left {
 			return words.Say("file_left", "name", f.Name)
-		default:
-			return words.Say("file_cell", "name", f.Name, "size", f.Size, "hash", f.SHA256)
 		}
+		return words.Say("file_cell", "name", f.Name, "size", f.Size, "hash", f.SHA256)
 	}), " / ")
 }
 

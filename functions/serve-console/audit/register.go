@@ -260,20 +260,19 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	words := v.Texts("register")
 	t := card.Table{Columns: web.Each([]string{"number", "request_number", "document", "does", "title", "by", "department",
 		"steps", "amount", "currency", "asked", "settled", "rule", "retention", "path", "round", "state",
-		"executed_on", "executed_by", "executed_what", "remark", "files",
-		"id"}, func(key string) string { return words.Say(key) })}
+		"executed_on", "executed_by", "executed_what", "remark", "files", "id"},
+		func(key string) string { return words.Say(key) })}
 	for i := range lines {
 		x, round, by := &lines[i], "", ""
 		if x.Round > 0 {
 			round = words.Say("round_of", "n", x.Round)
 		}
-		if x.Executed.By == words.Say("by_ringi") { // a decision's record is nobody's deed
+		if x.Executed.Done {
 			by = "Ringi"
 		}
 		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Document, x.Kind, x.Title, x.By, x.Department, x.Stamped,
 			x.Amount, x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Retention, x.Path, round, x.State,
-			day(x.Executed.At), by, x.Executed.Text(), x.Remark,
-			named(words, x.Files), x.ID})
+			day(x.Executed.At), by, x.Executed.Text(), x.Remark, named(words, x.Files), x.ID})
 	}
 	if next != "" {
 		t.Rows = append(t.Rows, []string{words.Say("more", "next", next)})

@@ -111,7 +111,6 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	ids := slices.Concat(people, domain.Mentioned(d.Text+"\n"+d.Policy),
 		explain.SumUp(v.Locale, steps).People(), subject.NamedOf(g))
 	called := c.Called(r.Context(), v, ids...)
-	reads := d.reads
 	d.line, d.Begun = lines[0], x.Decision.BegunAt
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
@@ -119,7 +118,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if x.Action != nil {
 		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
 	}
-	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called, Reads: reads}
+	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called, Reads: d.reads}
 	s := speaker{Reader: by, words: v.Texts("register")}
 	d.Before = web.Each(d.before, s.earlier)
 	d.Does, d.Route, d.Views = by.Sum(steps), by.Route(g, true), by.Views(d.views)

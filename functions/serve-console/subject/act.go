@@ -297,20 +297,6 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 	return out
 }
 
-// Apart parts from the buttons those by which a viewer ends the subject, or withdraws what asks for a decision: they
-// don't stand beside the decision. Those that the viewer can't use are left out.
-func Apart(all []Button, asks bool) (here, others []Button) {
-	for _, b := range all {
-		ends := b.Act == task.ActCancelTask || b.Act == conversation.ActClose
-		if !ends && !(asks && b.Act == conversation.ActCancel) {
-			here = append(here, b)
-		} else if b.Class = ""; b.No == "" {
-			others = append(others, b)
-		}
-	}
-	return here, others
-}
-
 func (x Asking) button(o aggregate.Offer) Button {
 	words := x.Words
 	b := Button{Offer: o, Label: words.In("act", o.Act), Confirm: words.In("confirm", o.Act),

@@ -10,6 +10,8 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 )
 
@@ -26,13 +28,20 @@ func (c *Acts) choices(ctx context.Context, x Asking, t *Turn) (out []web.Choice
 	if s := t.st.CurrentStage(); !t.Mine || s == nil || s.Mode != circulation.ModePeople {
 		return nil
 	}
-	m, err := c.Roster.Of(ctx, c.Listing, x.Viewer.Team, c.Now())
+	return slices.DeleteFunc(c.full(ctx, x.Viewer.Team, "nobody can be added"), func(u web.Choice) bool {
+		return u.Value == x.Viewer.User || slices.ContainsFunc(t.g.Askers, circulation.Person{User: u.Value}.Is)
+	})
+}
+
+// full returns the full members of a workspace. Without Slack there are none, and the log says what follows.
+func (c *Acts) full(ctx context.Context, team, without string) (out []web.Choice) {
+	m, err := c.Roster.Of(ctx, c.Listing, team, c.Now())
 	if err != nil {
-		slog.WarnContext(ctx, "nobody can be added", "err", err)
+		slog.WarnContext(ctx, without, "err", err)
 		return nil
 	}
 	for _, u := range m.People {
-		if m.Rule(u) == "" && u.ID != x.Viewer.User && !slices.ContainsFunc(t.g.Askers, circulation.Person{User: u.ID}.Is) {
+		if m.Rule(u) == "" {
 			out = append(out, web.Choice{Value: u.ID, Text: cmp.Or(u.Name, u.ID)})
 		}
 	}
@@ -146,4 +155,18 @@ func (r Reader) Called(g *aggregate.Gate, number int) string {
 		return ""
 	}
 	return d.called(&d.st.Stages[number-1])
+}
+
+// Apart parts from the buttons those by which a viewer ends the subject, or withdraws what asks for a decision: they
+// don't stand beside the decision. Those that the viewer can't use are left out.
+func Apart(all []Button, asks bool) (here, others []Button) {
+	for _, b := range all {
+		ends := b.Act == task.ActCancelTask || b.Act == conversation.ActClose
+		if !ends && !(asks && b.Act == conversation.ActCancel) {
+			here = append(here, b)
+		} else if b.Class = ""; b.No == "" {
+			others = append(others, b)
+		}
+	}
+	return here, others
 }

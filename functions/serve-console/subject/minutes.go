@@ -3,7 +3,6 @@ package subject
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -70,21 +69,11 @@ func (x Asking) minutes(t *Turn, o aggregate.Offer) []Button {
 }
 
 // everyone returns the full members of the workspace, of whom minutes say who was there: nobody without Slack.
-func (c *Acts) everyone(ctx context.Context, x Asking, t *Turn) (out []web.Choice) {
-	if s := t.st.CurrentStage(); s == nil || !x.records(t) {
+func (c *Acts) everyone(ctx context.Context, x Asking, t *Turn) []web.Choice {
+	if t.st.CurrentStage() == nil || !x.records(t) {
 		return nil
 	}
-	m, err := c.Roster.Of(ctx, c.Listing, x.Viewer.Team, c.Now())
-	if err != nil {
-		slog.WarnContext(ctx, "minutes can't say who was there", "err", err)
-		return nil
-	}
-	for _, u := range m.People {
-		if m.Rule(u) == "" {
-			out = append(out, web.Choice{Value: u.ID, Text: cmp.Or(u.Name, u.ID)})
-		}
-	}
-	return out
+	return c.full(ctx, x.Viewer.Team, "minutes can't say who was there")
 }
 
 // again puts what was typed into the fields of minutes that were refused.
@@ -106,4 +95,14 @@ func (b *Button) again(m *circulation.Meeting, reason string) {
 				f.Name == card.CarriedBlock && v == resolved
 		}
 	}
+}
+
+// read says when a stand-in's stamp was read by whom it was given for, or that it is to be.
+func (d *drawing) read(act *circulation.Act) string {
+	for _, x := range d.Reads {
+		if x.Of(d.gate, act) {
+			return d.words.Say("read_at", "when", x.ReadAt.In(tenancy.Zone()).Format(time.DateOnly))
+		}
+	}
+	return d.words.Say("read_not")
 }

@@ -2,19 +2,15 @@ package subject
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -277,16 +273,6 @@ func (d *drawing) stage(i int) Stage {
 	return out
 }
 
-// read says when a stand-in's stamp was read by whom it was given for, or that it is to be.
-func (d *drawing) read(act *circulation.Act) string {
-	for _, x := range d.Reads {
-		if x.Of(d.gate, act) {
-			return d.words.Say("read_at", "when", x.ReadAt.In(tenancy.Zone()).Format(time.DateOnly))
-		}
-	}
-	return d.words.Say("read_not")
-}
-
 func (d *drawing) stateOf(i int) string {
 	s := &d.st.Stages[i]
 	switch ended := d.st.Ended(); {
@@ -390,23 +376,4 @@ func (r Reader) Via(how string) string {
 		}
 	}
 	return d.line(how)
-}
-
-// Departments returns what names a department by its code, as it is called today. It reads the organisation when it is
-// first asked; what it doesn't find keeps its code.
-func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string) string {
-	read := sync.OnceValue(func() map[string]string {
-		names := map[string]string{}
-		is, err := c.Organisations.Current(ctx, v.Tenant)
-		if err != nil {
-			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
-		}
-		if err == nil && is.Organisation != nil {
-			for _, d := range is.Organisation.Chart(c.Today()).Departments() {
-				names[d.Code] = d.Name
-			}
-		}
-		return names
-	})
-	return func(code string) string { return cmp.Or(read()[code], code) }
 }

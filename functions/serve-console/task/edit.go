@@ -79,7 +79,7 @@ func (c *Pages) membersOf(r *http.Request, v *web.Viewer, a *task.Aggregate, id 
 		return
 	}
 	as := func(s string) string { return s }
-	form, _ := card.EditFormOf(a, id, v.Locale, as, func(s string, _ int) string { return s })
+	form, _ := card.EditFormOf(nil, a, id, v.Locale, as, func(s string, _ int) string { return s })
 	for _, x := range form.People() {
 		if users, _, more := m.Find(typed[x.ID], 1); typed[x.ID] != "" && len(users) == 1 && !more {
 			typed[x.ID] = users[0].ID
@@ -110,7 +110,8 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if err != nil {
 		return err
 	}
-	form, ok := card.EditFormUnder(explain.SchemasOf(allowed), a, id, v.Locale, person, func(s string, _ int) string { return card.OneLine(s) })
+	form, ok := card.EditFormOf(explain.SchemasOf(allowed), a, id, v.Locale, person,
+		func(s string, _ int) string { return card.OneLine(s) })
 	if !ok {
 		return aggregate.ErrNotFound
 	}
@@ -151,7 +152,7 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 // named returns the people whom the form of a version names: who gave it back, and those among its values.
 func named(a *task.Aggregate, id string) (users []string) {
 	as := func(s string, _ int) string { return s }
-	form, _ := card.EditFormOf(a, id, language.English, func(user string) string {
+	form, _ := card.EditFormOf(nil, a, id, language.English, func(user string) string {
 		users = append(users, user)
 		return user
 	}, as)

@@ -1,6 +1,6 @@
 // Package edit makes the next version of a policy or of steps that were given back, of what one of their askers types
-// in a form. No model is asked. It knows no schema whole, so that the form is answered fast: plan-process compares steps
-// with their tools.
+// in a form. No model is asked. It knows no schema whole, so that the form is answered fast: plan-process compares
+// steps with their tools.
 package edit
 
 import (

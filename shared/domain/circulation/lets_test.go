@@ -35,7 +35,8 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	case act.Kind == circulation.Ask && (o.open != nil || o.questions == circulation.MaxQuestions):
 		return false
 	case asks(hand) || asks(principal):
-		return act.Ends() && act.Meeting == nil && own && act.Stage == present && o.stage(present).As != circulation.AsConsult && o.aside(act.Stage, hand) && !o.in[n][hand]
+		return act.Ends() && act.Meeting == nil && own && act.Stage == present &&
+			o.stage(present).As != circulation.AsConsult && o.aside(act.Stage, hand) && !o.in[n][hand]
 	}
 	switch act.Kind {
 	case circulation.Stand:

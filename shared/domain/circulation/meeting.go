@@ -21,7 +21,7 @@ const (
 type Meeting struct {
 	Held      string   `json:"held"`              // its day: 2026-11-27
 	Present   []string `json:"present"`           // accounts
-	Carried   bool     `json:"carried,omitempty"` // what it resolved: a stamp has minutes of what was carried, a denial of what wasn't
+	Carried   bool     `json:"carried,omitempty"` // a stamp has minutes of what was carried, a denial of what wasn't
 	Minutes   string   `json:"minutes,omitempty"`
 	Reference string   `json:"reference,omitempty"` // a link to the minutes, or where they are kept
 }

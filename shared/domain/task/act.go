@@ -109,8 +109,9 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 // onRoute returns how audit entries name what is done on a gate, and what they are about.
 func (a *Aggregate) onRoute(row Gated) (on *aggregate.OnRoute, typ, id string, about map[string]any) {
 	on, typ, id, about = a.onRouteOf(row)
-	if _, step := row.(*StepGate); a.Enclosed() != "" && !step {
-		about["enclosed"] = aggregate.HashOf(a.Enclosed())
+	files := a.Enclosed()
+	if _, step := row.(*StepGate); files != "" && !step {
+		about["enclosed"] = aggregate.HashOf(files)
 	}
 	return on, typ, id, about
 }

@@ -31,7 +31,7 @@ type ThreadGate struct {
 	Later   int                `json:"later,omitempty"` // the request's newest version when this was asked, see Glance
 	// Ruled: a rejection has to say what comes after it, so no message is a reason.
 	Ruled    bool `json:"ruled,omitempty"`
-	Question int  `json:"question,omitempty"` // number of the one that waits for the message's author, from 1; 0: none does
+	Question int  `json:"question,omitempty"` // number, from 1, of the one that waits for the message's author; 0: none
 }
 
 // Choice asks people how to treat a message. Nothing is generated until they decide.
@@ -188,8 +188,8 @@ func (a *Aggregate) TakeAsReason(
 	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
 }
 
-// Answerable reports whether people may choose that the message is the answer to the question that waits: it is one that
-// the answer's form would take.
+// Answerable reports whether people may choose that the message is the answer to the question that waits: it is one
+// that the answer's form would take.
 func (a *Aggregate) Answerable() bool {
 	row := a.Choosing()
 	return row != nil && row.Gate.Question > 0 && !row.GateOver && legible.Text(a.Request.Text) &&

@@ -49,15 +49,10 @@ func (f EditForm) People() (all []EditField) {
 	return all
 }
 
-// EditFormOf returns the form for the policy or the steps with this id. called names people, and said shows what others
-// wrote. ok is false if there is no such version.
-func EditFormOf(a *task.Aggregate, id, locale string, called func(user string) string,
-	said func(s string, most int) string) (f EditForm, ok bool) {
-	return EditFormUnder(nil, a, id, locale, called, said)
-}
-
-// EditFormUnder is EditFormOf with what the schemas of MCP servers' tools say of their arguments.
-func EditFormUnder(of explain.Schemas, a *task.Aggregate, id, locale string, called func(user string) string,
+// EditFormOf returns the form for the policy or the steps with this id. of has what the schemas of MCP servers' tools
+// say of their arguments; without them it asks less. called names people, and said shows what others wrote. ok is false
+// if there is no such version.
+func EditFormOf(of explain.Schemas, a *task.Aggregate, id, locale string, called func(user string) string,
 	said func(s string, most int) string) (f EditForm, ok bool) {
 	w, g := returnedWordsOf.In(locale), a.GivenBackBy(id)
 	f = EditForm{Means: w.Means, Title: w.Title, Save: w.Save}
@@ -192,7 +187,7 @@ const maxEditBlocks = 100
 // console's page does.
 func EditModal(a *task.Aggregate, r Review, locale string, of explain.Schemas) (view slack.ModalViewRequest, ok bool) {
 	w, words := wordsOf.In(locale), returnedWordsOf.In(locale)
-	f, ok := EditFormUnder(of, a, r.ID, locale, w.mention, inline)
+	f, ok := EditFormOf(of, a, r.ID, locale, w.mention, inline)
 	if !ok || !f.fits() {
 		return view, false
 	}

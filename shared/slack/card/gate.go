@@ -383,22 +383,3 @@ func (d drawing) rejected(v version) face {
 	}
 	return draw(w.IsRegenerating, next(w.NextGenerating)...)
 }
-
-// chooses says until when a message's author may use it as an answer, approvers as a reason for their rejection, and they
-// and its author may make it a request.
-func (d drawing) chooses(t aggregate.Terms, asAnswer, asReason bool) slack.Block {
-	surface, o := d.w.surface(), d.a.Request.Origin()
-	who := surface.Approvers(d.settings, o)
-	var lines []string
-	if asAnswer {
-		lines = append(lines, fill(d.w.WhoAnswers, "who", surface.Marks.Person(o.User)))
-	}
-	if asReason {
-		lines = append(lines, fill(d.w.WhoMakesReason, "who", who))
-	}
-	lines = append(lines, fill(d.w.WhoMakesRequest, "who", surface.Either(o.User, who)))
-	if t.DecideBy != nil {
-		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
-	}
-	return contextLine(lines...)
-}

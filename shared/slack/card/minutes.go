@@ -37,7 +37,7 @@ func ReadMeeting(value func(field string) string) *circulation.Meeting {
 func FaultBlock(err error) string {
 	fields := []string{HeldBlock, PresentBlock, MinutesBlock, ReferenceBlock}
 	if no, is := errors.AsType[*circulation.Refusal](err); is {
-		if field := strings.TrimPrefix(string(no.Why), "minutes_"); field != string(no.Why) && slices.Contains(fields, field) {
+		if field, its := strings.CutPrefix(string(no.Why), "minutes_"); its && slices.Contains(fields, field) {
 			return field
 		}
 	}

@@ -254,7 +254,7 @@ func (r routed) people(s *circulation.StageState) string {
 
 func objects(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
 
-// happened says who was added last, by whom and why, and what was objected, the latest first, and what meetings resolved.
+// happened says who was added last, by whom and why, what was objected, the latest first, and what meetings resolved.
 func (r routed) happened() []string {
 	added := ""
 	for i := range r.st.Stages {

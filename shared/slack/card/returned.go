@@ -68,7 +68,7 @@ func (d drawing) unfit(v version) face {
 
 // misfits says why the last edit of a version was not taken.
 func (d drawing) misfits(id string) string {
-	form, _ := EditFormOf(d.a, id, d.w.Locale, d.w.mention, inline)
+	form, _ := EditFormOf(nil, d.a, id, d.w.Locale, d.w.mention, inline)
 	return form.unfits(returnedWordsOf.In(d.w.Locale))
 }
 
@@ -100,7 +100,7 @@ func (d drawing) edits(kind aggregate.CardType, id string) []slack.Block {
 	row := func(b ...slack.BlockElement) slack.Block {
 		return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, hash), b...)
 	}
-	if f, is := EditFormOf(d.a, id, d.w.Locale, d.w.mention, inline); is && f.fits() {
+	if f, is := EditFormOf(nil, d.a, id, d.w.Locale, d.w.mention, inline); is && f.fits() {
 		return []slack.Block{row(button(w.Edit, EditAction+string(kind), id, slack.StylePrimary), withdraw)}
 	}
 	if page := EditPage(d.Console, d.a.Ref(), id); page != "" {

@@ -60,7 +60,7 @@ func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 
 func TestAFormHasAFieldForEachValue(t *testing.T) {
 	s := process(received(t)).giveBack()
-	f, ok := card.EditFormOf(s.Aggregate, s.Process().ID, "ja", func(id string) string { return id },
+	f, ok := card.EditFormOf(nil, s.Aggregate, s.Process().ID, "ja", func(id string) string { return id },
 		func(s string, _ int) string { return s })
 	expect.That(t, ok && len(f.Parts) == 5, "%+v", f)
 	year, mail := f.Parts[1], f.Parts[4]
