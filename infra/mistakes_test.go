@@ -180,6 +180,8 @@ var mistakes = []struct {
 		"may delete for good"},
 	{"a sweeper that deletes arguments", templateFile, "KeepArguments, Effect: Deny", "KeepArguments, Effect: Allow",
 		"may delete arguments that people approved"},
+	{"an expiry that deletes attached files", templateFile, "KeepAttachedFiles, Effect: Deny",
+		"KeepAttachedFiles, Effect: Allow", "may delete files that people approved"},
 	{"results that stay for ever", templateFile, `s3:DeleteObject, Resource: !Sub "${ResultsBucket.Arn}/*"`,
 		`s3:DeleteObject, Resource: !Sub "${ResultsBucket.Arn}/results/*"`, "may not find and delete results"},
 	{"a vendor's credentials for members of a contest", templateFile, `"kms:EncryptionContext:provider": "mcp:*"`, `"kms:EncryptionContext:provider": "*"`, "nobody approved what members of a contest read"},

@@ -120,6 +120,7 @@ func objectRule(s *stack, wrong report) {
 		}
 		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(s.talkers(), id) {
 			wrong.where(!has("Deny", "s3:DeleteObject", arguments), "%s may delete arguments that people approved", id)
+			wrong.where(!has("Deny", "s3:DeleteObject", bucket+"/attached/*"), "%s may delete files that people approved", id)
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
 				"%s may not find and delete results", id)
 		}
@@ -182,7 +183,7 @@ func chatObjects(s *stack, id string, wrong report) {
 		"CloseContestFunction": {bucket, bucket + "/contests/*"},
 		"BeginContestFunction": {bucket, bucket + "/contests/*"},
 		"DraftPromptFunction":  {bucket, bucket + "/contests/*", bucket + "/files/*", bucket + "/prompts/*"},
-		"ExtractTaskFunction":  {bucket, bucket + "/files/*", bucket + "/prompts/*"},
+		"ExtractTaskFunction":  {bucket, bucket + "/files/*", bucket + "/attached/*", bucket + "/prompts/*"},
 		"PlanProcessFunction":  {bucket, bucket + "/files/*", bucket + "/prompts/*"},
 	}[id]
 	for _, st := range s.statements(s.role(id)) {
@@ -303,6 +304,7 @@ var goes = map[string]string{
 	conversation.StampedPrefix: "stays as long as the audit log", "contests/": "with the rows that name them",
 	conversation.TalksPrefix: "with their conversation", "workspaces/": "with their conversation, or by the bucket",
 	"turns/": "the bucket, by forgettingRule", "exports/": "the bucket, by forgettingRule",
+	"attached/": "stays as long as the audit log",
 }
 
 // homeRule: whatever functions may put into the bucket lies below a known prefix. Only execute-process, which stores

@@ -149,14 +149,14 @@ func TestWithoutABucketTheRequestWaits(t *testing.T) {
 func TestFilesOfARequestAreBounded(t *testing.T) {
 	big := strings.Repeat("a", isolated.MaxFile)
 	s := &shelf{files: map[string]string{"F1": big, "F2": big, "F3": big, "F4": big, "F5": "x",
-		"F6": strings.Repeat("a", isolated.MaxFile+1)}}
+		"F6": strings.Repeat("a", task.MaxFileBytes+1)}}
 	w, _, h := attached(t, "", s, "F6", "F1", "F2", "F3", "F4", "F5")
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	shown := 0
 	for i, f := range w.Load().Files.Files {
 		shown += f.Shown
 		too := conversation.CauseOf(f.Why) == conversation.TooLarge
-		expect.That(t, too == (i == 0 || i == 5), "file %d: %q", i, f.Why)
+		expect.That(t, too == (i == 0 || i == 4), "file %d: %q", i, f.Why)
 	}
 	expect.Is(t, shown, task.MaxFilesShown)
 }

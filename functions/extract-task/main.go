@@ -110,6 +110,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	if m := a.Matter(); m != nil {
+		if a, err = h.readFiles(ctx, in, a); err != nil {
+			return aggregate.Next{}, err
+		}
 		return h.commit(ctx, in, a, s, model.Usage{}, task.Extract{Title: m.Title, Description: m.Description,
 			Priority: task.Medium, TaskType: task.TypeStandard})
 	}
@@ -143,6 +146,12 @@ func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggrega
 	usage model.Usage, extract task.Extract) (aggregate.Next, error) {
 	if extract.Title != "" {
 		extract.Alike = h.alike(ctx, a, extract.Title)
+		attached, _ := a.Attached() // as long as the audit log, before there is a task
+		for _, f := range attached {
+			if err := h.Texts.Attach(ctx, a.Ref(), f.SHA256); err != nil {
+				return aggregate.Next{}, fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
+			}
+		}
 	}
 	return pipeline.CommitUsage(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(),
 		func(a *task.Aggregate) (aggregate.Change, error) {
@@ -222,9 +231,12 @@ type Slack interface {
 	File(ctx context.Context, id string, most int) (slackapi.File, error)
 }
 
-// Texts keep the texts of files.
+// Texts keep files and their texts.
 type Texts interface {
 	KeepText(ctx context.Context, ref aggregate.Ref, text string) (aggregate.Blob, error)
+	KeepFile(ctx context.Context, ref aggregate.Ref, file []byte) error
+	File(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error)
+	Attach(ctx context.Context, ref aggregate.Ref, sum string) error
 }
 
 // readFiles reads the request's files, once for the task. Interrupted, it reads them all again and keeps the same
@@ -238,8 +250,8 @@ func (h *Handler) readFiles(ctx context.Context, in pipeline.Input, a *task.Aggr
 	defer cancel()
 	var files []task.ReadFile
 	bytes, shown := int64(task.MaxFilesBytes), task.MaxFilesShown
-	for _, f := range a.Request.Files {
-		x, err := h.readFile(within, a.Ref(), f, bytes, shown)
+	for i, f := range a.Request.Files {
+		x, err := h.readFile(within, a, i, bytes, shown)
 		if err != nil && within.Err() != nil && ctx.Err() == nil {
 			x, err = task.ReadFile{SharedFile: f, Why: conversation.NotNow}, nil
 		}
@@ -263,17 +275,26 @@ func (h *Handler) readFiles(ctx context.Context, in pipeline.Input, a *task.Aggr
 	return after, nil
 }
 
-// readFile reads a file of at most so many bytes, and keeps at most so many characters of its text for models.
-func (h *Handler) readFile(ctx context.Context, ref aggregate.Ref, f aggregate.SharedFile, bytes int64, most int) (
+// readFile reads one of the request's files of at most so many bytes, and keeps at most so many characters of its text
+// for models. Of a form it only keeps the file, since no model is asked.
+func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, bytes int64, most int) (
 	task.ReadFile, error) {
+	f, ref := a.Request.Files[place], a.Ref()
 	x := task.ReadFile{SharedFile: f}
-	got, why := h.fetch(ctx, f.ID, int(min(bytes, isolated.MaxFile)))
-	if why != "" {
-		x.Why = why
-		return x, nil
+	got, why, err := h.have(ctx, ref, f, int(min(bytes, task.MaxFileBytes)))
+	if x.Why = why; err != nil || why != "" {
+		return x, err
 	}
-	x.Name, x.Type = cmp.Or(legible.FirstBytes(got.Name, maxName), f.Name), cmp.Or(got.Type, f.Type)
-	x.Bytes, x.SHA256 = int64(len(got.Body)), aggregate.HashOf(string(got.Body))
+	name := strings.Join(strings.Fields(legible.Visible(got.Name)), " ")
+	x.Name, x.Type = cmp.Or(legible.FirstBytes(name, maxName), f.Name), cmp.Or(got.Type, f.Type)
+	x.Take(got.Body, place)
+	unread := len(got.Body) > isolated.MaxFile
+	if unread {
+		x.Why = string(isolated.TooComplex)
+	}
+	if unread || a.Matter() != nil {
+		return x, h.Texts.KeepFile(ctx, ref, got.Body)
+	}
 	text, err := h.Text(ctx, ref, path.Base(cmp.Or(x.Name, f.ID)), got.Body)
 	if err != nil {
 		return x, err
@@ -291,6 +312,21 @@ func (h *Handler) readFile(ctx context.Context, ref aggregate.Ref, f aggregate.S
 	kept, err := h.Texts.KeepText(ctx, ref, shown)
 	x.Text = &kept
 	return x, err
+}
+
+// have returns a file of Slack's, or one that the console's form brought, or says why nobody can have it.
+func (h *Handler) have(ctx context.Context, ref aggregate.Ref, f aggregate.SharedFile, most int) (
+	got slackapi.File, why string, err error) {
+	sum := task.OwnSum(f)
+	if sum == "" {
+		got, why = h.fetch(ctx, f.ID, most)
+		return got, why, nil
+	}
+	got = slackapi.File{Name: f.Name, Type: f.Type}
+	if got.Body, err = h.Texts.File(ctx, ref, sum); errors.Is(err, large.ErrExpired) {
+		return got, "it is gone", nil
+	}
+	return got, "", err
 }
 
 // maxName is how many bytes of a file's name are kept.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -48,7 +51,7 @@ func TestAnAskersEditIsComparedWithItsTools(t *testing.T) {
 		expect.That(t, next.State == task.StateFinish && next.Outcome == "returned", "%+v", next)
 	}
 	p := w.Load().Process()
-	expect.Same(t, []task.Misfit{{Order: 1, Field: 1, Why: task.MisfitChoice, Limit: "active all"}}, p.Misfits)
+	expect.Same(t, []task.Misfit{{Order: 1, Field: 1, Why: task.MisfitChoice, Limit: "active, all"}}, p.Misfits)
 	expect.That(t, p.Version == 2 && strings.Contains(string(p.Steps[0].ToolInput), "retired"), "%+v", p)
 
 	edit(`{"department":null,"status":"all"}`)
@@ -60,6 +63,51 @@ func TestAnAskersEditIsComparedWithItsTools(t *testing.T) {
 	spec, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
 	expect.That(t, g.Calls == 0 && p.Misfits == nil && p.Steps[0].ToolVersion == spec.Version() && p.EditedBy != "" &&
 		p.Status == aggregate.PendingApproval && p.Steps[0].ToolInput == `{"department":null,"status":"all"}`, "%+v", p)
+}
+
+// The steps of a policy that its asker edited are those of the text that was stamped. What of it can't be planned is
+// said, and nothing else takes its place.
+func TestThePolicyIsPlannedAsItsAskerEditedIt(t *testing.T) {
+	server := pipelinetest.Start(t)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: pipelinetest.Requester, Team: pipelinetest.Approver().Team}
+	const was, at = "「今日は休みます」", "1793458790.000200"
+	edited := func(is string) (*pipelinetest.World, aggregate.Next) {
+		w := server.World(t)
+		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: at,
+			ThreadTS: at, Text: "<@" + pipelinetest.Requester + "> に" + was + "と送って"})
+		w.Extracted()
+		drafted, _, err := model.Draft(t.Context(), demo.Layers{}, model.DraftInput{Request: w.Load().Request.Text,
+			Locale: "ja", Now: w.Now(), Try: 1})
+		expect.NoError(t, err)
+		text := strings.Replace(drafted, was, is, 1)
+		for _, step := range []task.Decision{
+			func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) },
+			func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.FinishPrompt(a.Head.Run, drafted, tenancy.DefaultSettings(), w.Now())
+			},
+			func(a *task.Aggregate) (aggregate.Change, error) {
+				return decide.GiveBack("直して")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			},
+			func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Edit(a.Prompt().ID, task.Edit{Content: text}, by, pipelinetest.Policy(), w.Now())
+			},
+			func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.FinishPrompt(a.Head.Run, text, tenancy.DefaultSettings(), w.Now())
+			},
+		} {
+			w.Decide(step)
+		}
+		w.Approve()
+		return w, handle(t, w, &modeltest.Demo{})
+	}
+	w, next := edited("「明日は休みます」")
+	expect.Must(t, next.State == task.StateAwaitProcessApproval, "%+v", next)
+	expect.Has(t, string(w.Load().Process().Steps[0].ToolInput), "明日は休みます")
+	w, _ = edited(was + " (夕方に)")
+	a := w.Load()
+	expect.That(t, len(a.Process().Steps) == 0, "%+v", a.Process())
+	all := string(expect.Value(json.Marshal(a))(t))
+	expect.Has(t, all, "(夕方に)」は、実行ステップに反映できません")
 }
 
 // What an administrator forbade since, or bound, is not asked about.

@@ -88,7 +88,7 @@ func testStepsOfNobody(t *testing.T, w *ruledWorld) {
 	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(w.Load().Head.Requester))}}})
 	w.plan()
 	e := w.Load().Head.Ended
-	expect.That(t, e != nil && e.Reason == task.ReasonNoRoute && e.Detail == "課長", "%+v", e)
+	expect.That(t, e != nil && e.Reason == task.ReasonNoRoute && e.Detail == "課長\nown\n\nすべて", "%+v", e)
 }
 
 func testStepsLookedUp(t *testing.T, w *ruledWorld) {

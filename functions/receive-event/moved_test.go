@@ -279,7 +279,8 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 		t.Helper()
 		answer()
 		at := h.Now()
-		script, by := aggregate.JSON(fmt.Sprintf(`{"script":"make %d","timeout_seconds":60,"base":""}`, at.UnixNano())), at.Add(24*time.Hour)
+		script := aggregate.JSON(fmt.Sprintf(`{"script":"make %d","timeout_seconds":60,"base":""}`, at.UnixNano()))
+		by := at.Add(24 * time.Hour)
 		p := conversation.Proposal{Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: script, Bytes: len(script)},
 			Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by}}
 		return do(func(a *conversation.Aggregate) (aggregate.Change, error) {

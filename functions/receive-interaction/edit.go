@@ -3,12 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
+	"log/slog"
+	"slices"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
 	"ringi/shared/decide/edit"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 )
@@ -23,7 +28,7 @@ func (h *Handler) openEdit(ctx context.Context, c click, kind aggregate.CardType
 			return slack.ModalViewRequest{}, aggregate.ErrNotFound
 		}
 		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash}
-		view, ok := card.EditModal(a, of, v.Settings.Locale)
+		view, ok := card.EditModal(a, of, v.Settings.Locale, h.schemas(ctx, a, c.ID))
 		if !ok { // its card has no such button
 			return view, aggregate.ErrNotFound
 		}
@@ -49,9 +54,10 @@ func (h *Handler) edited(ctx context.Context, p payload) (inbound.Response, erro
 	if v.Err != nil || !is {
 		return h.submitted(ctx, c, v), nil
 	}
+	f.Schemas = h.schemas(ctx, a, c.ID)
 	made, misfits, err := f.Made(a, c.ID, v.Settings.Locale)
 	if len(misfits) > 0 {
-		form, _ := card.EditFormOf(a, c.ID, v.Settings.Locale, func(id string) string { return id },
+		form, _ := card.EditFormOf(f.Schemas, a, c.ID, v.Settings.Locale, func(id string) string { return id },
 			func(s string, _ int) string { return s })
 		told := map[string]string{}
 		for _, m := range misfits {
@@ -64,6 +70,20 @@ func (h *Handler) edited(ctx context.Context, p payload) (inbound.Response, erro
 		v = h.decide(ctx, c, f.Save(made))
 	}
 	return h.submitted(ctx, c, v), nil
+}
+
+// schemas returns what MCP servers say of the arguments of steps. Without them the form asks less, and plan-process
+// compares what was typed with its tools all the same.
+func (h *Handler) schemas(ctx context.Context, a *task.Aggregate, id string) explain.Schemas {
+	foreign := func(s task.Step) bool { _, _, is := tenancy.ServerTool(s.Tool); return is }
+	if !slices.ContainsFunc(a.StepsWith(id), foreign) {
+		return nil
+	}
+	allowed, err := h.Store.ToolPermissions(ctx, a.Head.TenantID)
+	if err != nil {
+		slog.WarnContext(ctx, "a form is shown without its tools' schemas", "task_id", a.Head.TaskID, "err", err)
+	}
+	return explain.SchemasOf(allowed)
 }
 
 // askWithdraw opens the dialog in which whoever asked withdraws what was given back to them.

@@ -60,6 +60,9 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	p := w.returned()
 	expect.That(t, p.GivenBack() && p.RejectionReason == "宛先を直してください", "%+v", p.Gate)
 	w.told(w.post(w.click(webapi.Suzuki, "edit_process", p.ID)), webapi.Suzuki, "依頼した本人だけ")
+	mine, others, _ := strings.Cut(w.said(w.typed(webapi.Sato, webapi.HR, "list")), "あなたの依頼")
+	expect.That(t, strings.Contains(mine, "あなたの番 (1 件)") && strings.Contains(mine, w.Ref.ID) &&
+		!strings.Contains(others, w.Ref.ID), "%s / %s", mine, others)
 	w.quiet(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)
 	form := string(expect.Value(json.Marshal(v))(t))
@@ -68,7 +71,7 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 	}
 
 	inputs := map[string]string{}
-	f, _ := card.EditFormOf(w.Load(), p.ID, "ja", func(id string) string { return id },
+	f, _ := card.EditFormOf(nil, w.Load(), p.ID, "ja", func(id string) string { return id },
 		func(s string, _ int) string { return s })
 	to, number, text := "", "", ""
 	for _, x := range f.Parts[0].Fields {
@@ -120,10 +123,46 @@ func TestAnAskerEditsWhatWasGivenBack(t *testing.T) {
 		strings.Contains(input, `"value":3`) && n.Steps[0].Tool == "send_slack_dm" && n.Status == aggregate.Generating,
 		"%+v", n)
 	w.quiet(w.editing(webapi.Sato, "process", p.ID, hash, ok), webapi.Sato) // a double click
-	w.told(w.editing(webapi.Sato, "process", p.ID, hash, inputs), webapi.Sato, "古いバージョン")
+	w.told(w.editing(webapi.Sato, "process", p.ID, hash, inputs), webapi.Sato, "先に <@"+webapi.Sato+"> が修正したため、あなたの修正は")
 	w.told(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato, "古いバージョン")
 	expect.Is(t, len(w.Load().Processes), 2)
 	w.editsAgain(n, to, ok)
+}
+
+// The form knows of a server's tool what its schema requires and bounds, and says so at the field.
+func TestTheFormOfAServersToolChecksItsSchema(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	schema := `{"type":"object","required":["supplier","quantity","size"],"properties":{"supplier":{"type":"string"},
+		"note":{"type":"string","maxLength":5},"quantity":{"type":"integer","minimum":1,"maximum":10000},
+		"size":{"enum":["small","large"]},"code":{"type":"string","minLength":3}}}`
+	p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "shop.order", Allowed: true, Constraints: "{}",
+		Pin: &tenancy.Pin{URL: "https://shop.invalid/", Title: "発注", Input: aggregate.JSON(schema), Access: aggregate.Write}}
+	expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
+	id := w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "shop.order", aggregate.Write,
+		`{"supplier":"アクメ","note":"n","quantity":3,"size":"small","code":"abc"}`)).Process().ID
+	w.giveBack(id)
+	w.quiet(w.post(w.click(webapi.Sato, "edit_process", id)), webapi.Sato)
+	form := string(expect.Value(json.Marshal(w.view(webapi.Sato)))(t))
+	f, _ := card.EditFormOf(nil, w.Load(), id, "ja", func(id string) string { return id },
+		func(s string, _ int) string { return s })
+	at, inputs := map[string]string{}, map[string]string{}
+	for _, x := range f.Parts[0].Fields {
+		at[x.Value], inputs[x.ID] = x.ID, x.Value
+	}
+	expect.Is(t, strings.Count(form, `"optional":true`), 1, form) // the note
+	expect.Has(t, form, `"value":"large"`)
+	for _, tt := range [][3]string{
+		{"アクメ", "", "入力してください。"}, {"n", "とても長いもの", "5 文字以内"}, {"3", "-3", "1 以上"}, {"3", "20000", "10,000 以下"},
+		{"small", "medium", "次のどれかにしてください: small, large"}, {"abc", "ab", "3 文字以上"},
+	} {
+		typed := maps.Clone(inputs)
+		typed[at[tt[0]]] = tt[1]
+		told := w.editing(webapi.Sato, "process", id, w.Load().AskedHash(id), typed).Body
+		expect.That(t, strings.Contains(told, at[tt[0]]+`":"`+tt[2]) && w.Load().Process().Version == 1, "%q: %s", tt, told)
+	}
+	inputs[at["n"]] = ""
+	w.quiet(w.editing(webapi.Sato, "process", id, w.Load().AskedHash(id), inputs), webapi.Sato)
+	expect.Is(t, w.Load().Process().Version, 2)
 }
 
 // editsAgain has a run refuse the edit: the form opens with what was typed and why, and is sent for the same version.
@@ -147,6 +186,8 @@ func (w *world) editsAgain(n *task.Process, to string, typed map[string]string) 
 	p := w.Load().Process()
 	expect.That(w.T, p.Version == 2 && p.Edits == 2 && strings.Contains(string(p.Steps[0].ToolInput), webapi.Takada),
 		"%+v", p)
+	w.quiet(w.editing(webapi.Sato, "process", n.ID, hash, again), webapi.Sato) // a double click
+	w.told(w.editing(webapi.Sato, "process", n.ID, hash, typed), webapi.Sato, "あなたの修正は使われていません")
 }
 
 func TestAnAskerEditsAPolicyOrWithdraws(t *testing.T) {

@@ -47,6 +47,7 @@ type Rows interface {
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	inbound.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
 	Came(ctx context.Context, tenant, what string, c records.Came) error
@@ -76,6 +77,7 @@ type Slack interface {
 
 // Results reads and copies values that are too large for a row.
 type Results interface {
+	Scanned(ctx context.Context, ref aggregate.Ref, sum string) error
 	card.Large
 	large.Copier
 }
@@ -249,6 +251,11 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.OK(), nil
 	case card.TakeAsReason:
 		h.takeAsReason(ctx, c)
+		return inbound.OK(), nil
+	case card.TakeAsAnswer:
+		v, gate := h.maker().TakeAsAnswer(ctx, c.Click)
+		c.Click = gate
+		h.tell(ctx, c, h.spoken(ctx, c, v))
 		return inbound.OK(), nil
 	case card.AskAgain:
 		h.askAgain(ctx, c)

@@ -218,7 +218,7 @@ func testShortcutOnCard(t *testing.T, w *world) {
 	expect.Must(t, w.Load().Head.Ended == nil, "a guest cancelled it")
 	w.quiet(w.post(w.shortcut(webapi.Sato, button)), webapi.Sato)
 	expect.Must(t, w.Load().Head.Ended == nil, "it was cancelled before anybody said yes")
-	w.told(w.confirm(webapi.Sato), webapi.Sato, "取り消しました")
+	w.told(w.confirm(webapi.Sato), webapi.Sato, "依頼をキャンセルしました")
 	ended := w.Load().Head.Ended
 	expect.That(t, ended != nil && ended.By == webapi.Sato, "%+v", ended)
 	w.post(w.shortcut(webapi.Sato, button)) // again: the person is told so, without a dialog

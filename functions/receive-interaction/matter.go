@@ -44,9 +44,17 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 		x := p.View.State.Values[field][card.MatterInput]
 		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value))
 	})
+	files, err := p.shared(card.MatterFiles)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	wrong := func(int) bool { return false } // what they are is seen once they are fetched
+	if fault := card.MatterFilesFault(person, files, task.MaxFilesBytes, wrong); fault != "" && faults == nil {
+		faults = map[string]string{card.MatterFiles: fault}
+	}
 	if faults != nil {
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
 	}
-	w := decide.Wanted{Text: card.MatterText(s.Locale, m), Like: task.Request{Matter: &m}}
+	w := decide.Wanted{Text: card.MatterText(s.Locale, m), Like: task.Request{Matter: &m, Files: files}}
 	return h.requestAt(ctx, said, p, w, s.Locale, card.MatterDescription, problem)
 }

@@ -89,14 +89,37 @@ type view struct {
 	PrivateMetadata string `json:"private_metadata"`
 	State           struct {
 		Values map[string]map[string]struct {
-			Value        string `json:"value"` // null when nothing was entered
-			Conversation string `json:"selected_conversation"`
-			User         string `json:"selected_user"`
+			Value        string   `json:"value"` // null when nothing was entered
+			Conversation string   `json:"selected_conversation"`
+			User         string   `json:"selected_user"`
+			Users        []string `json:"selected_users"`
+			Date         string   `json:"selected_date"`
+			Files        []file   `json:"files"`
 			Selected     struct {
 				Value string `json:"value"`
 			} `json:"selected_option"`
 		} `json:"values"`
 	} `json:"state"`
+}
+
+// file is a file that a person gave to a dialog.
+type file struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	MIMEType string `json:"mimetype"`
+	Size     int64  `json:"size"`
+}
+
+// shared lists the dialog's files as those of whoever filled it in.
+func (p payload) shared(block string) (files []aggregate.SharedFile, err error) {
+	for _, f := range p.View.State.Values[block][card.MatterInput].Files {
+		if err := inbound.CheckID("payload.view.files.id", f.ID); err != nil {
+			return nil, err
+		}
+		files = append(files, aggregate.SharedFile{ID: f.ID, Name: inbound.FileName(f.Name),
+			Type: inbound.FileName(f.MIMEType), Bytes: max(0, f.Size), User: p.User.ID})
+	}
+	return files, nil
 }
 
 // read decodes the form that Slack posts. ok is false for ssl_check, by which Slack only tests the certificate.

@@ -58,7 +58,8 @@ func idle() *Handler {
 	now := time.Unix(1776675600, 0)
 	clock := func() time.Time { return now }
 	return &Handler{Store: nothing{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
-		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
+		Results: storetest.Bucket{}, Now: clock,
+		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}}
 }
 
 // For any answer but 200, Slack shows a warning that doesn't help the person.

@@ -5,11 +5,13 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -27,6 +29,7 @@ func (h *Handler) routeActs(all map[string]press) map[string]press {
 }
 
 func (h *Handler) openRouteAct(ctx context.Context, c click, x card.RouteAct) {
+	x.Today = h.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	v := h.check(ctx, c, decide.MayAct(x))
 	if x.AsWhom = asWhom(v.Err); x.AsWhom != nil { // the form asks
 		v.Err = nil
@@ -40,7 +43,7 @@ func (h *Handler) openRouteAct(ctx context.Context, c click, x card.RouteAct) {
 func (h *Handler) routeAct(ctx context.Context, p payload) (inbound.Response, error) {
 	x, ok := card.ReadRouteAct(p.View.PrivateMetadata, func(block, input string) string {
 		field := p.View.State.Values[block][input]
-		return cmp.Or(field.Value, field.Selected.Value, field.User)
+		return cmp.Or(field.Value, field.Selected.Value, field.User, field.Date, strings.Join(field.Users, " "))
 	})
 	if !ok {
 		return h.malformed(ctx, p)
@@ -56,7 +59,7 @@ func (h *Handler) routeAct(ctx context.Context, p payload) (inbound.Response, er
 	v.Log(ctx, slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User))
 	text := v.text()
 	if strings.Contains(text, "<") { // people and times, which no field's problem shows
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Unsent(text, x.Text, v.Settings.Locale))), nil
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Unsent(text, x.Typed(), v.Settings.Locale))), nil
 	}
-	return keepOpen(text), nil
+	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.FaultBlock(v.Err): text})), nil
 }

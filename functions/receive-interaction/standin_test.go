@@ -24,6 +24,7 @@ func TestStandIns(t *testing.T) {
 		"are told when their days are over":                      testStandInPeriod,
 		"don't stamp by what ended beside their click":           testStandInEnded,
 		"and their principals stamp once together":               testStandInBeside,
+		"is read afterwards by whom it was stamped for":          testStandInRead,
 		"read and reject what their principals owe":              testStandInRejects,
 		"of several are asked for whom they act":                 testStandInOfSeveral,
 		"of several reject for whom they say":                    testStandInRejectsAs,
@@ -140,6 +141,23 @@ func testStandInRejects(t *testing.T, w *world) {
 	expect.Is(t, w.view(webapi.Tanaka).CallbackID, "rejection_reason_modal", "the form")
 }
 
+func testStandInRead(t *testing.T, w *world) {
+	asks := pipelinetest.Desk("課長", 1, webapi.Suzuki)
+	asks.ReadAfter = true
+	p := w.along(1, asks)
+	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
+	read := func(user string) map[string]any { return at(w.click(user, card.ReadAfter, p.ID), w.Ref.ID) }
+	w.told(w.post(read(webapi.Suzuki)), webapi.Suzuki, "見つかりません")
+	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
+	w.told(w.post(read(webapi.Tanaka)), webapi.Tanaka, "見つかりません")
+	for range 2 { // Slack repeats it
+		w.quiet(w.post(read(webapi.Suzuki)), webapi.Suzuki)
+	}
+	a := w.Load()
+	expect.That(t, len(a.Reads) == 1 && a.Reads[0].By == webapi.Suzuki && len(w.acts()) == 1 &&
+		a.Process().Status == aggregate.Approved, "%+v", a.Reads)
+}
+
 func testStandInOfSeveral(t *testing.T, w *world) {
 	p := w.ofTwo()
 	form := w.askedWhom(p)
@@ -227,6 +245,9 @@ const company = `employee_number,name,email,department_code,parent_department,po
 4,Alex,alex@example.com,ACC,HQ,主任,4,employee,
 5,高田,takada@example.com,ACC,HQ,主任,4,contractor,
 6,森,mori@example.com,ACC,HQ,主任,4,employee,2026-01-31
+7,原,hara@example.com,ACC,HQ,課長,3,employee,2026-01-31
+8,林,hayashi@example.com,ACC,HQ,係長,5,employee,
+9,岸,kishi@example.com,ACC,HQ,係長,5,employee,
 `
 
 // organise has an organisation stand in which accounts are people's by their numbers.

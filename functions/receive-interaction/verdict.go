@@ -30,7 +30,7 @@ type verdict struct{ decide.Verdict }
 
 func (h *Handler) maker() decide.Maker {
 	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Organised: h.Organised,
-		Moved: h.learn}
+		Moved: h.learn, Scanned: h.Results.Scanned}
 }
 
 // decide makes a decision with decide.Maker.
@@ -244,7 +244,7 @@ func (h *Handler) takeBackInDialog(ctx context.Context, p payload, a action) err
 	return nil
 }
 
-// askCancel handles 「取り消す・終える」 in the menu of a message: a card, or the request itself. It opens a dialog that asks for
+// askCancel handles 「キャンセル・終了」 in the menu of a message: a card, or the request itself. It opens a dialog that asks for
 // confirmation, if the person may cancel now. In a conversation's thread, the dialog ends the conversation.
 func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, error) {
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {

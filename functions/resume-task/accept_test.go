@@ -251,7 +251,7 @@ func TestRulesRefuseARequestBeforeItIsAccepted(t *testing.T) {
 		detail string
 	}{
 		"a rule refuses":             {"channel", &rules.Outcome{Refuse: "購買部へ"}, task.ReasonRuleRefuses, "すべて\n購買部へ"},
-		"a route of the asker":       {"channel", mine, task.ReasonNoRoute, "課長"},
+		"a route of the asker":       {"channel", mine, task.ReasonNoRoute, "課長\nown\n\nすべて"},
 		"a route of others":          {"channel", asks(desk("課長", ofPeople("U0BUCHO"))), "", ""},
 		"a channel without a home":   {"im", here, task.ReasonNoHome, ""},
 		"no rules, after there were": {"channel", nil, "", ""},

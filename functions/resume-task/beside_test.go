@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -79,6 +80,26 @@ func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
 	expect.Must(t, (a.Choosing() != nil) == asks, "%+v", a.Choice)
 	b, _ := waits.Load().OpenGateBeside()
 	expect.That(t, !asks || a.Choice.Gate == b, "%+v, and %+v waits", a.Choice, b)
+}
+
+// Beside a gate along a route the question that waits for the message's author is noted, and nobody else's.
+func TestAMessageBesideAQuestion(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for user, question := range map[string]int{pipelinetest.Requester: 1, "U0TANAKA": 0} {
+		w := server.World(t)
+		o := pipelinetest.Along([]string{pipelinetest.Requester}, 1, pipelinetest.Desk("課長", 1, pipelinetest.Approver().ID))
+		id := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+			pipelinetest.Step(1, "list_employees", aggregate.Read, `{}`)).Process().ID
+		by := pipelinetest.Approver()
+		by.Stage = 1
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return decide.Ask("何社?")(a, id, by, pipelinetest.Policy(), w.Now())
+		})
+		reply := w.ReplyOf(user, "3社です")
+		expect.Value(handler(reply).Handle(t.Context(), reply.In()))(t)
+		choice := reply.Load().Choosing()
+		expect.That(t, choice != nil && choice.Gate.Ruled && choice.Gate.Question == question, "%s: %+v", user, choice)
+	}
 }
 
 // A person who may not ask is refused in such a thread, too, without a choice. A person beyond the quota is refused

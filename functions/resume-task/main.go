@@ -301,6 +301,7 @@ func (h *Handler) beside(ctx context.Context, a *task.Aggregate) (b task.ThreadG
 		}
 		looked++
 		if b, waits := other.OpenGateBeside(); waits {
+			b.Question = other.QuestionTo(a.Head.Requester, b.ID)
 			return b, asked, nil
 		}
 		if other.Choosing() != nil && other.Request != nil && other.Head.Requester == a.Head.Requester {

@@ -90,7 +90,8 @@ func testNobody(t *testing.T, w *ruledWorld) {
 	w.unrouted()
 	next := w.resume()
 	e := w.Load().Head.Ended
-	expect.That(t, next.State == task.StateFinish && e != nil && e.Reason == task.ReasonNoRoute && e.Detail == "経理",
+	expect.That(t, next.State == task.StateFinish && e != nil && e.Reason == task.ReasonNoRoute &&
+		e.Detail == "経理\nvacant\n\nすべて",
 		"%+v, %+v", next, e)
 	expect.Is(t, w.pending(), 0, "waiting gates")
 }

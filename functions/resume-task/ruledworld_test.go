@@ -224,7 +224,8 @@ func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
 	w.resume()
 	e := w.Load().Head.Ended
 	expect.Must(t, e != nil, "the steps are asked without the manager")
-	expect.That(t, e.Reason == task.ReasonUnknownPost && e.Detail == "上長", "%+v", e)
+	expect.That(t, e.Reason == task.ReasonUnknownPost && e.Detail == "上長\nabove\n"+pipelinetest.Requester+"\nすべて",
+		"%+v", e)
 }
 
 // The row that says which version stands is a condition of the commit; here it has another revision than was read.

@@ -43,6 +43,38 @@ func testRemindedAs(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, !ok, "whose days are over")
 }
 
+func testRemindedToRead(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	asks := pipelinetest.Desk("経理", 1, "U1")
+	asks.ReadAfter = true
+	w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, 1, asks),
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	d := standIn(w)
+	p, since := w.Load().Process(), w.Now()
+	expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, []*aggregate.Card{{CardType: task.CardProcess, Subject: p.Key(),
+		User: "U1", Stage: 1, OwedSince: &since}}))
+	id := p.ID
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		act := circulation.Act{Kind: circulation.Stamp, Hand: d.Hand, Principal: d.Principal, Stage: 1,
+			Hash: a.Process().AskedSum, Found: circulation.Found{Delegation: &circulation.Delegation{Key: "U2#U1#2026-04-01", Rev: 1}}}
+		return a.Act(id, act, aggregate.Actor{Type: aggregate.ActorUser, ID: "U2"}, aggregate.Policy{}, w.Now())
+	})
+	w.Cancel()
+	until(t, w, at)
+	told, ok := of(w, "U1", day)
+	expect.That(t, ok && told.N == 1 && len(told.Items) == 1 && told.Items[0].Read && told.Items[0].ID == w.Ref.ID, "%+v",
+		told)
+	_, hand := of(w, "U2", day)
+	expect.That(t, !hand, "who stamped is reminded")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.ReadAfter(id, aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, aggregate.Policy{}, w.Now())
+	})
+	again, next := tenancy.DefaultSettings().NextReminder(day+1, w.Now())
+	sweep(t, w, next.Sub(w.Now()))
+	_, ok = of(w, "U1", again)
+	expect.That(t, !ok, "reminded of what they have read")
+}
+
 func testRemindedTogether(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	other := w.Another()

@@ -141,7 +141,8 @@ func (taskCards) Copy(
 
 func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 	a := of.(*task.Aggregate)
-	if a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a retry button
+	if row := a.Returned(); row != nil && row.Key() == c.Subject || // whoever asked has to edit it, also what did not fit
+		a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a retry button
 		return asks
 	}
 	switch c.CardType {

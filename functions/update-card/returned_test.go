@@ -67,6 +67,8 @@ func TestWhoeverEditedIsToldThatItDoesNotFit(t *testing.T) {
 		a.Add(c)
 		expect.That(t, k.Outcome(a, now) == nil, "told twice")
 		m, drawn := k.Copy(a, c, tenancy.DefaultSettings(), "", now)
+		of := &aggregate.Card{CardType: task.CardProcess, Subject: v2.Key(), MessageTS: "1.2"}
+		expect.Is(t, k.Urgency(a, of), asks, "it waits for whoever asked")
 		text := string(expect.Value(json.Marshal(m.Attachments))(t))
 		expect.That(t, drawn && strings.Contains(text, "月: 12 以下の数値") && strings.Contains(text, "edit_process"), "%s", text)
 	}

@@ -349,10 +349,10 @@ func (p *executed) walkSteps() {
 	}
 	p.walk("the steps", p.Steps.Gate, "process", p.Steps.ID, "", "steps", p.Task, strconv.Itoa(p.Steps.Version),
 		p.Policy.Text,
-		aggregate.HashOf(p.Steps.Text), request, "")
+		aggregate.HashOf(p.Steps.Text), request, p.Enclosed)
 	in := p.askedIn()
 	p.walk("the attempt", p.Again, "process", in.ID, "", "again", p.Task, strconv.Itoa(p.Steps.Version),
-		strconv.Itoa(in.Attempt), p.Policy.Text, aggregate.HashOf(p.Steps.Text), request, "")
+		strconv.Itoa(in.Attempt), p.Policy.Text, aggregate.HashOf(p.Steps.Text), request, p.Enclosed)
 	p.wrongIf(p.Again != nil && len(p.Writes) > 0 && len(p.all("process.approved", in.ID)) == 0,
 		"the attempt: people were asked about it, and no entry says that they settled it")
 }

@@ -32,6 +32,8 @@ type Proof struct {
 	Gates   []stepGate  `json:"gates,omitempty"` // under a rule, of steps that are none of Writes
 
 	Document string `json:"document,omitempty"` // number of the document, as Number
+	// Enclosed is what a request with files has beside its words, byte for byte as it was stamped: JSON.
+	Enclosed string `json:"enclosed,omitempty"`
 }
 
 // handedOver is a request that an agent made in a conversation.
@@ -127,6 +129,7 @@ func (p *executed) check() {
 	p.ended()
 	p.stamp("policy", "prompt.approved", p.Policy)
 	p.stamp("steps", "process.approved", p.Steps)
+	p.files()
 	p.walkSteps()
 	p.numbered()
 	err := json.Unmarshal([]byte(p.Steps.Text), &p.steps)
@@ -171,6 +174,12 @@ func (p *executed) stamp(what, action string, s stamped) {
 		"the %s is not what was stamped: its hash is %s, the entry's %s", what, hash, e.details.Hash)
 	p.wrongIf(e.details.number() != s.Version,
 		"the %s is said to be version %d, its entry says %d", what, s.Version, e.details.number())
+	enclosed := ""
+	if p.Enclosed != "" {
+		enclosed = aggregate.HashOf(p.Enclosed)
+	}
+	p.wrongIf(e.details.Enclosed != enclosed,
+		"the %s was stamped with other files than is said: the sealed hash is %q", what, e.details.Enclosed)
 	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
 	p.picked(what, s, e)
 	p.edited(what, strings.TrimSuffix(action, "approved")+"edited", s)

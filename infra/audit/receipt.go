@@ -169,11 +169,13 @@ type entry struct {
 type details struct {
 	Version       json.RawMessage     `json:"version"` // of a policy or of steps a number, of files a text
 	Hash          string              `json:"hash"`
+	Enclosed      string              `json:"enclosed"`
 	Step          string              `json:"step"`
 	ArgumentsHash string              `json:"arguments_hash"`
 	Attempt       int                 `json:"attempt"`
 	Number        string              `json:"number"`
 	Document      string              `json:"document"`
+	RequestNumber string              `json:"request_number"`
 	Writes        map[string]string   `json:"writes"`
 	Ends          map[string][]string `json:"ends"` // steps by status
 	Reused        []string            `json:"reused"`
@@ -257,6 +259,8 @@ func (p *executed) numbered() {
 		p.wrongIf(e.details.Document != p.Document, "the document's number is said to be %q, the entry %s says %q",
 			p.Document, e.Action, e.details.Document)
 	}
+	p.wrongIf(p.Document == "" && len(begun) > 0 && p.documented(), "people stamped a request that has a number, and its "+
+		"document has none")
 	if p.Document != "" {
 		p.say("document number %s", p.Document)
 	}
@@ -285,6 +289,15 @@ func (p *acting) numbered() {
 	if p.Number != "" {
 		p.say("decision number %s", p.Number)
 	}
+}
+
+// documented reports whether the execution's document has a number: the request has one, and people settled its steps
+// or its policy.
+func (p *executed) documented() bool {
+	stamps := slices.Concat(p.all("process.approved", p.Steps.ID), p.all("process.approved", p.ID),
+		p.all("prompt.approved", p.Policy.ID))
+	return slices.ContainsFunc(stamps, func(e entry) bool { return e.ActorID != "" }) &&
+		slices.ContainsFunc(p.entries, func(e entry) bool { return e.Task == p.about && e.details.RequestNumber != "" })
 }
 
 // numbers reports whether what the gate's rule has people settle gets a number.

@@ -166,8 +166,14 @@ func (k *walking) asks(number int, s *circulation.Stage) {
 	if s.NoStandIns {
 		above += ", nobody stands in for them"
 	}
+	if s.ReadAfter {
+		above += ", read afterwards by whom somebody stands in for"
+	}
 	if s.Minutes {
 		above += ", with minutes"
+	}
+	if s.Secretary > 0 {
+		above += fmt.Sprintf(" of part %d", s.Secretary)
 	}
 	k.say("    stage %d, %s: stamps of %d of these %d people%s", number, s.Name, s.Need, len(s.People), above)
 	first := 0
@@ -259,8 +265,14 @@ func done(act *circulation.Act) string {
 	if act.For == nil && act.To != nil {
 		text += fmt.Sprintf(": %s, to %s", named(*act.To), act.As)
 	}
-	for _, file := range act.Attached {
-		text += fmt.Sprintf(", with the file %s, sha256 %s", file.Name, file.SHA256)
+	if m := act.Meeting; m != nil {
+		carried := map[bool]string{true: "carried", false: "not carried"}[m.Carried]
+		text += fmt.Sprintf(", with minutes of %s, %s, present %s", m.Held, carried, strings.Join(m.Present, ", "))
+		for _, x := range [][2]string{{"minutes", m.Minutes}, {"kept at", m.Reference}} {
+			if x[1] != "" {
+				text += ", " + x[0] + ": " + x[1]
+			}
+		}
 	}
 	if act.Text != "" {
 		text += ": " + act.Text

@@ -57,7 +57,8 @@ func settling() []circulation.Act {
 	addition.To, addition.As, addition.Found.Resolved, addition.Text = &friend, circulation.AsApprove, friend.Via, "詳しい"
 	objection.Text = "契約書がない"
 	minutes := act(circulation.Stamp, "U0KATO", 2)
-	minutes.Attached = []circulation.Attached{{Name: "議事録.pdf", SHA256: aggregate.HashOf("議事録")}}
+	minutes.Meeting = &circulation.Meeting{Held: "2026-04-02", Present: []string{"U0KATO", "U0ITO"}, Carried: true,
+		Minutes: "全員が賛成した", Reference: "総務の書庫 12"}
 	replaced, by := someone("U0ITO"), someone("U0KATO")
 	stand.For, stand.To, stand.Text = &replaced, &by, "退職のため"
 	stand.Found.Admin, stand.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, by.Via
@@ -93,6 +94,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	}
 	board := desk("経理", 2, "U0TAKADA", "U0ITO")
 	board.Parts, board.Minutes = []circulation.Part{{N: 1, Of: 1}, {N: 1, Of: 1}}, true
+	board.Secretary, board.ReadAfter = 2, true
 	consult := desk("法務", 1, "U0HORI")
 	consult.As, consult.Dissent = circulation.AsConsult, circulation.ObjectionRaised
 	consult.Over = []circulation.Person{someone("U0SHACHO")}
@@ -194,8 +196,9 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 				"for U0TAKADA (manager of @sato as of 2026-04-18), " +
 				"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4",
 			"stage 2: successor named by U0ADMIN", ", by the row TENANT of the administrator, revision 7: U0KATO",
-			"stage 2, 経理: stamps of 2 of these 2 people, with minutes", "      of people 2 to 2: 1",
-			", with the file 議事録.pdf, sha256 " + aggregate.HashOf("議事録"),
+			"stage 2, 経理: stamps of 2 of these 2 people, read afterwards by whom somebody stands in for, with minutes of part 2",
+			", with minutes of 2026-04-02, carried, present U0KATO, U0ITO, minutes: 全員が賛成した, kept at: 総務の書庫 12",
+			"      of people 2 to 2: 1",
 			"stage 5, 法務: stamps of 1 of these 1 people, consulted, who stands over them is asked after an objection",
 			"      over them: U0SHACHO (manager", "stage 5: objected to by U0HORI (manager", "契約書がない",
 			"stage 3: another one asked for by U0TANAKA (manager of @sato as of 2026-04-18): U0FUJI (manager",

@@ -198,9 +198,9 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	}
 	p := &Proof{
 		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status), Number: e.Number,
-		Document: e.Document,
-		Steps:    stamped{ID: process.ID, Version: process.Version, Text: string(steps), Edited: process.EditedBy},
-		Writes:   []writeCall{},
+		Document: e.Document, Enclosed: a.Enclosed(),
+		Steps:  stamped{ID: process.ID, Version: process.Version, Text: string(steps), Edited: process.EditedBy},
+		Writes: []writeCall{},
 	}
 	p.Steps.Gate = walkOf(&process.Gate, a.AskedText(process))
 	if g := a.AskedAgain(e); g != nil {

@@ -113,7 +113,8 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	done := d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	a := &audited{t, s, d, aggregate.TenantID(s.Sandbox.TeamID())}
 	action, made := a.talked()
-	decision := driver.AskByForm(t, s, webapi.Sato, "複合機の入れ替え")
+	decision := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え",
+		driver.FormFile{Name: "見積書.pdf", Body: []byte("%PDF-1.7")})
 	decision.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	recorded := decision.Until("recorded", func(a *task.Aggregate) bool {
 		return a.Task != nil && a.Task.Status == task.TaskCompleted
@@ -198,7 +199,8 @@ func (a *audited) provesADecision(done *task.Aggregate) {
 	a.Helper()
 	out, holds := a.audit("prove", done.Head.TaskID)
 	expect.That(a, holds && strings.Contains(out, "write step-1 record_decision: completed") &&
-		strings.Contains(out, "decision number "+done.Head.Number) && strings.Contains(out, "stamped by "+webapi.Suzuki),
+		strings.Contains(out, "decision number "+done.Head.Number) && strings.Contains(out, "stamped by "+webapi.Suzuki) &&
+		strings.Contains(out, "with the file 見積書.pdf of 8 bytes, sha256 "+aggregate.HashOf("%PDF-1.7")),
 		"prove a decision: %s", out)
 	receipt, _ := a.audit("receipt", done.Head.TaskID)
 	passes(a.T, []byte(receipt))

@@ -161,6 +161,8 @@ var changesOfARoute = []struct{ name, old, with, says string }{
 	{"how it is cut", `{"n":1,"of":1}`, `{"n":2,"of":1}`, notOpened},
 	{"stand-ins", `"no_stand_ins":true`, `"no_stand_ins":false`, notOpened},
 	{"minutes", `"minutes":true`, `"minutes":false`, notOpened},
+	{"reading afterwards", `"read_after":true`, `"read_after":false`, notOpened},
+	{"who records them", `"secretary":2`, `"secretary":1`, notOpened},
 	{"what follows an objection", `"dissent":"up"`, `"dissent":"note"`, notOpened},
 	{"who stands over it", `"user":"U0SHACHO"`, `"user":"U0EVIL"`, notOpened},
 	{"act 1, its hand", `"hand":{"user":"U0SUZUKI"`, `"hand":{"user":"U0ITO"`, "act 1 is said to be a stamp of U0ITO"},
@@ -168,15 +170,18 @@ var changesOfARoute = []struct{ name, old, with, says string }{
 	{"act 6, its time", `"at":"2026`, `"at":"2025`, "act 6 is said to be a stamp of U0KATO"},
 	{"act 6, its stage", `"stage":2`, `"stage":1`, "act 6 is said to be a stamp of U0KATO"},
 	{"act 7, its hash", `"hash":"`, `"hash":"0`, "act 7"},
-	{"act 7, its form", `"form":2`, `"form":1`, "act 7"},
+	{"act 7, its form", `"form":3`, `"form":2`, "act 7"},
 	{"act 2, its kind", `"take_back"`, `"stamp"`, "act 2 is said to be a stamp of U0SUZUKI"},
 	{"act 4, the delegation", "U0MORI#U0TAKADA#2026-04-01", "U0MORI#U0TAKADA#2026-05-01", "act 4"},
 	{"act 4, the delegation's revision", `"rev":4`, `"rev":5`, "act 4"},
 	{"act 5, the successor", `"to":{"user":"U0KATO"`, `"to":{"user":"U0EVIL"`, "act 5"},
 	{"act 5, who is replaced", `"for":{"user":"U0ITO"`, `"for":{"user":"U0TAKADA"`, "act 5"},
 	{"act 5, by which row", `"key":"TENANT"`, `"key":"TENANTS"`, "act 5"},
-	{"act 6, the minutes", `"attached":[{"name":"議事録.pdf"`, `"attached":[{"name":"議事録2.pdf"`, "act 6"},
-	{"act 6, what they say", `"sha256":"`, `"sha256":"0`, "act 6"},
+	{"act 6, the day of the meeting", `"held":"2026-04-02"`, `"held":"2026-04-01"`, "act 6"},
+	{"act 6, who was there", `"present":["U0KATO","U0ITO"]`, `"present":["U0KATO","U0EVIL"]`, "act 6"},
+	{"act 6, what it resolved", `"carried":true`, `"carried":false`, "act 6"},
+	{"act 6, the minutes", "全員が賛成した", "全員が反対した", "act 6"},
+	{"act 6, where they are kept", "総務の書庫 12", "総務の書庫 13", "act 6"},
 	{"act 7, the question", "納期はいつですか", "納期は", "act 7"},
 	{"act 8, the answer", "月末です", "翌月末です", "act 8"},
 	{"act 9, whom it added", `"to":{"user":"U0FUJI"`, `"to":{"user":"U0EVIL"`, "act 9"},
@@ -268,6 +273,13 @@ func withNumbers(t *testing.T, kind, claim, begun, ended string) Receipt {
 	t.Helper()
 	const decision = "2026-000123"
 	steps, step, old := ofNumbered(t), ofStep(t, settling()), theEntries()
+	if kind == "registered" { // a document's, of a request that has a number
+		kind = "document"
+		var created map[string]any
+		expect.NoError(t, json.Unmarshal(old[1].Content, &created))
+		created["details"] = map[string]any{"request_number": "2026-000077"}
+		old[1].Content = expect.Value(chain.Canonical(created))(t)
+	}
 	at := began().Add(4200 * time.Millisecond)
 	details := map[string]any{"attempt": 1}
 	said := func(details map[string]any, text string) {
@@ -338,6 +350,8 @@ func TestBothVerifiersFindAnotherNumberOfADocument(t *testing.T) {
 	var j judged
 	j.add(t, "with its number", r, true)
 	j.add(t, "without one", withNumbers(t, "document", "", "", ""), true)
+	j.add(t, "of a numbered request", withNumbers(t, "registered", number, number, number), true)
+	j.add(t, "without one, of a numbered request", withNumbers(t, "registered", "", "", ""), false)
 	for name, x := range map[string][3]string{
 		"another is claimed": {other, number, number}, "none is claimed": {"", number, number},
 		"no entry says it": {number, "", ""}, "it began with another": {number, other, number},

@@ -358,7 +358,9 @@ class Claims:
                 above += ", consulted" if stage.get("as") == "consult" else ""
                 above += ", who stands over them is asked after an objection" if stage.get("dissent") == "up" else ""
                 above += ", nobody stands in for them" if stage.get("no_stand_ins") else ""
+                above += ", read afterwards by whom somebody stands in for" if stage.get("read_after") else ""
                 above += ", with minutes" if stage.get("minutes") else ""
+                above += " of part %d" % stage["secretary"] if stage.get("secretary") else ""
                 self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
                                  % (number, stage["name"], stage["need"], len(people), above))
                 first = 0
@@ -455,8 +457,11 @@ def done(act):
         text += ": %s in the place of %s" % (named(act["to"]), named(act["for"]))
     elif act.get("to"):
         text += ": %s, to %s" % (named(act["to"]), act.get("as"))
-    for file in act.get("attached") or []:
-        text += ", with the file %s, sha256 %s" % (file["name"], file["sha256"])
+    if act.get("meeting"):
+        m = act["meeting"]
+        text += ", with minutes of %s, %s, present %s" % (
+            m["held"], "carried" if m.get("carried") else "not carried", ", ".join(m["present"]))
+        text += "".join(", %s: %s" % (what, m[field]) for what, field in (("minutes", "minutes"), ("kept at", "reference")) if m.get(field))
     return text + (": " + act["text"] if act.get("text") else "")
 
 
@@ -467,10 +472,12 @@ class Execution(Claims):
         super().__init__(claim["task_id"], rows)
         self.claim = claim
         self.said.append("execution %s of task %s, attempt %d: %s" % (claim["id"], claim["task_id"], claim["attempt"], claim["status"]))
+        self.enclosed = claim.get("enclosed") or ""
         self.stamp("policy", "prompt.approved", claim["policy"])
         self.stamp("steps", "process.approved", claim["steps"])
+        self.files()
         policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
-        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request, None]
+        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request, self.enclosed or None]
         self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
         # About this attempt, or about an earlier one in its stead.
         self.asked_in = claim.get("again_in") or {"id": claim["id"], "attempt": claim["attempt"]}
@@ -501,6 +508,14 @@ class Execution(Claims):
         self.listed([w["step"] for w in writes], reused)
         self.handed(claim.get("handed_over"))
 
+    def documented(self):
+        """Whether the execution's document has a number: the request has one, and people settled its steps or policy."""
+        settled = (("process.approved", self.claim["steps"]["id"]), ("process.approved", self.claim["id"]),
+                   ("prompt.approved", self.claim["policy"]["id"]))
+        stamped = any(e.get("actor_id") for action, of in settled for e in self.of(action, of))
+        about = [e for e in self.entries if e.get("task_id") == self.about]
+        return stamped and any(e["details"].get("request_number") for e in about)
+
     def numbered(self, kind, number, ended):
         """Compares the number of the decision, or of the document, with the entries of the attempt's beginning and end."""
         begun = self.of("execution.started", self.claim["id"])
@@ -509,6 +524,8 @@ class Execution(Claims):
             if sealed != number:
                 self.found.append("the %s is said to be %r, the entry %s says %r" % (kind, number, e["action"], sealed))
         if kind == "document":
+            if not number and begun and self.documented():
+                self.found.append("people stamped a request that has a number, and its document has none")
             if number:
                 self.said.append("document number " + number)
             return
@@ -617,9 +634,21 @@ class Execution(Claims):
             self.found.append("the %s is not what was stamped" % what)
         if d.get("version") != stamped["version"]:
             self.found.append("the %s is said to be version %s, its entry says %s" % (what, stamped["version"], d.get("version")))
+        if (d.get("enclosed") or "") != (sha256(self.enclosed) if self.enclosed else ""):
+            self.found.append("the %s was stamped with other files than is said" % what)
         self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]), by(entries[0])))
         self.picked(what, stamped, d)
         self.edited(what, action.removesuffix("approved") + "edited", stamped)
+
+    def files(self):
+        """Names the request's files, whose hashes are in what was stamped."""
+        for f in json.loads(self.enclosed or "{}").get("files") or []:
+            name, digest = f.get("name") or "", f.get("sha256")
+            if not digest:
+                self.said.append("  the file %s could not be had" % name)
+                continue
+            left = ", which is not attached: " + f["left"] if f.get("left") else ""
+            self.said.append("  %s the file %s of %s bytes, sha256 %s%s" % ("and" if left else "with", name, f.get("bytes") or 0, digest, left))
 
     def edited(self, what, action, stamped):
         editor, by = stamped.get("edited_by") or "", {}
@@ -857,12 +886,14 @@ def by(entry):
 
 # ---- a gate ----
 
-FORM = 2
+FORM = 3
 ENDS = ("send_back", "give_back", "deny")
-MOST_QUESTIONS, MOST_ADDED, MOST_FILES, MOST_WAIT = 10, 10, 10, timedelta(hours=72)
+MOST_QUESTIONS, MOST_ADDED, MOST_WAIT = 10, 10, timedelta(hours=72)
+MOST_MINUTES, MOST_REFERENCE, MOST_PRESENT, AHEAD = 2000, 300, 30, timedelta(hours=14)
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
-GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, ACT_BYTES, STAMP_BYTES, FILE_BYTES = 200, 40, 170, 20, 300, 500, 30
+GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, ACT_BYTES, STAMP_BYTES, PRESENT_BYTES = 200, 40, 170, 20, 300, 500, 30
 ESCAPED = 6  # bytes of a character as JSON, at the most
+MEETING_BYTES = 200 + ESCAPED * (MOST_MINUTES + MOST_REFERENCE) + MOST_PRESENT * PRESENT_BYTES
 MOST_TIME = timedelta(days=300)
 
 
@@ -973,12 +1004,15 @@ class Walk:
             fits = fits or mode == "people" and ruled and 1 <= need <= len(people)
             consult, follows = s.get("as") == "consult", s.get("dissent") or ""
             alone = consult and ruled if s.get("as") else not follows and not s.get("over")
+            minutes, records = s.get("minutes"), s.get("secretary") or 0
+            if minutes and mode != "people" or records and not (minutes and 1 <= records <= len(s.get("parts") or [])):
+                fits = False
             fits = fits and cut and alone and follows in ("", "note", "up")
             if not out and not fits:
                 raise Refused("unknown")
             stage = self.stage(mode, [] if out else people, consult)
             stage.update(out=out, aside=[] if out else aside, owed=[] if out else [p["of"] for p in parts])
-            stage.update(alone=bool(s.get("no_stand_ins")), minutes=bool(s.get("minutes")))
+            stage.update(alone=bool(s.get("no_stand_ins")), minutes=bool(s.get("minutes")), secretary=s.get("secretary") or 0)
             stage["over"] = s.get("over") or [] if follows == "up" else []
             if not out:
                 self.cut(stage, named, parts)
@@ -994,7 +1028,7 @@ class Walk:
         """A stage as it is before the first act: of one part, which owes one stamp."""
         return {
             "mode": mode, "people": people, "part": [0] * len(people), "owed": [1], "stamps": [], "given": [], "consult": consult,
-            "by": by, "after": after, "closed": False, "out": False, "aside": [], "alone": False, "minutes": False, "over": [],
+            "by": by, "after": after, "closed": False, "out": False, "aside": [], "alone": False, "minutes": False, "secretary": 0, "over": [],
             "opened": None, "stopped": None, "rest": timedelta(),
         }
 
@@ -1119,7 +1153,7 @@ class Walk:
             known = False
         elif act.get("for") is not None or act.get("to") is not None:
             known = False
-        if not self.filed(act):
+        if not self.met(act):
             known = False
         if not known or not 1 <= act["stage"] <= len(self.stages):
             return "unknown"
@@ -1150,11 +1184,21 @@ class Walk:
         kinds = ("stamp", "take_back", "send_back", "give_back", "stand")
         return "unknown" if self.stages[act["stage"] - 1]["mode"] == "settings" and act["kind"] not in kinds else None
 
-    def filed(self, act):
-        """Whether an act has files only as a stamp, not too many, each with a name and a hash."""
-        files = act.get("attached") or []
-        whole = all(f.get("name") and re.fullmatch("[0-9a-fA-F]{64}", f.get("sha256") or "") for f in files)
-        return whole and (not files or act["kind"] == "stamp" and len(files) <= MOST_FILES)
+    def met(self, act):
+        """Whether an act has minutes only as a stamp by what was carried or a denial by what wasn't, that make sense."""
+        m = act.get("meeting")
+        if m is None:
+            return True
+        if not (act["kind"] == "stamp" and m.get("carried") or act["kind"] == "deny" and not m.get("carried")):
+            return False
+        try:
+            held = re.fullmatch(r"\d{4}-\d\d-\d\d", m["held"]) and when(m["held"] + "T00:00:00Z")
+        except ValueError:
+            held = None
+        present, text, kept = m.get("present") or [], m.get("minutes") or "", m.get("reference") or ""
+        named = all(u and stored(u) <= PRESENT_BYTES - 4 for u in present) and len(set(present)) == len(present)
+        fits = len(text) <= MOST_MINUTES and len(kept) <= MOST_REFERENCE and (text or kept)
+        return bool(held and held <= when(act["at"]) + AHEAD and 1 <= len(present) <= MOST_PRESENT and named and fits)
 
     def lets_askers(self, act):
         """Whether a stage lets an asker act: by the settings they may send or give back, and stamp if these let them."""
@@ -1229,12 +1273,16 @@ class Walk:
         if principal in self.stamped(s) or act["kind"] in ("stamp", "dissent") and self.id(act["hand"]) in self.stamped(s):
             return "twice"
         part = self.part(s, act["principal"])
-        return "enough" if part is not None and not s["owed"][part] else None
+        enough = part is not None and not s["owed"][part]
+        return "enough" if enough and not self.objects(act) else None
 
     def send_back(self, act):
         return self.owing(act) or ("consult" if self.stages[self.present - 1]["consult"] else None)
 
-    give_back = deny = send_back
+    give_back = send_back
+
+    def deny(self, act):
+        return self.send_back(act) or self.minuted(act)
 
     def dissent(self, act):
         return self.owing(act) or (None if self.stages[self.present - 1]["consult"] else "unknown")
@@ -1272,11 +1320,22 @@ class Walk:
         why = self.owing(act)
         if why:
             return why
-        s = self.stages[self.present - 1]
-        if act.get("attached") and not s["minutes"]:
+        return self.minuted(act)
+
+    def minuted(self, act):
+        """Why an act's minutes, or that it has none, are in the way."""
+        s, has = self.stages[self.present - 1], act.get("meeting") is not None
+        part = self.part(s, act["principal"])
+        records = s["minutes"] and part is not None and s["secretary"] in (0, part + 1)
+        recorded = any(given.get("meeting") for given in s["stamps"])
+        if not has:
+            lacks = act["kind"] == "stamp" and s["minutes"] and not recorded
+            return "minutes" if lacks and (sum(s["owed"]) == 1 or records and s["secretary"]) else None
+        if not s["minutes"]:
             return "unknown"
-        filed = any(given.get("attached") for given in [*s["stamps"], act])
-        return "minutes" if s["minutes"] and sum(s["owed"]) == 1 and not filed else None
+        if not records:
+            return "secretary"
+        return "recorded" if recorded else None
 
     def take_back(self, act):
         if self.given(act) is None:
@@ -1305,7 +1364,9 @@ class Walk:
         self.bytes += sum(text_bytes(found.get(row) or {}, "key") for row in ("delegation", "admin"))
         self.bytes += text_bytes(found.get("allowed") or {}, "as")
         self.bytes += sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
-        self.bytes += sum(FILE_BYTES + text_bytes(f, "name", "sha256") for f in act.get("attached") or [])
+        if act.get("meeting"):
+            present = act["meeting"]["present"]
+            self.bytes += 100 + text_bytes(act["meeting"], "held", "minutes", "reference") + sum(stored(u) + 3 for u in present)
         if act["kind"] in ENDS:
             self.end, self.present = act, 0
             return
@@ -1355,6 +1416,8 @@ class Walk:
         """Whether the stamps that are owed, the answer of an open question and an end fit beside the acts."""
         texts = 2 if self.asked() else 1
         acts, size = self.count + self.owed() + texts, self.bytes + (self.owed() + texts) * STAMP_BYTES + texts * ESCAPED * MOST_TEXT
+        size += MEETING_BYTES * sum(
+            s["minutes"] and sum(s["owed"]) > 0 and not any(g.get("meeting") for g in s["stamps"]) for s in self.stages)
         return acts <= MOST_ACTS and size <= MOST_BYTES
 
     def missing(self):

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"ringi/infra/local/driver"
@@ -9,6 +10,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
 )
 
 // decision has Sato ask for a decision by the form, and Tanaka approve it.
@@ -23,10 +25,16 @@ func (d *scenarioRun) asksByForm(t driver.T) *driver.Request {
 	t.Helper()
 	d.dialogs.Lock()
 	defer d.dialogs.Unlock()
-	return driver.AskByForm(t, d.Stack, webapi.Sato, "demo: mark "+d.mark)
+	return driver.AskWithFiles(t, d.Stack, webapi.Sato, "demo: mark "+d.mark, quotation())
 }
 
-// A decision has one number whatever dies, the step has it as its result, and no number is left out. What dies while
+// quotation is the form's file. It is fetched while processes die.
+func quotation() driver.FormFile {
+	return driver.FormFile{Name: "見積書.pdf", Body: []byte("%PDF-1.7 quotation")}
+}
+
+// A decision has one number whatever dies, the step has it as its result, and no number is left out. Its file is kept
+// and stamped. What dies while
 // the form is sent is told to the person, who sends another one.
 func TestACrashAnywhereGivesADecisionOneNumber(t *testing.T) {
 	t.Parallel()
@@ -73,4 +81,9 @@ func (d *scenarioRun) hasOneNumber(t driver.T) {
 		expect.Is(t, x.N, len(all)-i, "a number is left out")
 	}
 	expect.That(t, len(a.Uses) == 0, "a model was asked")
+	attached, _ := a.Attached()
+	expect.Must(t, len(attached) == 1 && strings.Contains(a.Enclosed(), attached[0].SHA256), "%s", a.Enclosed())
+	kept := large.Store{Bucket: large.BucketAt(d.Stack.AWS, d.Stack.BucketName)}
+	body := expect.Value(kept.Attached(t.Context(), d.Ref, attached[0].SHA256))(t)
+	expect.Is(t, string(body), string(quotation().Body))
 }

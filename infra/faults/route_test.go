@@ -99,19 +99,25 @@ func givenBack() scenario {
 		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stamps(webapi.Suzuki, first, 1)
 		d.Card(first, "👉 いま: 経理")
-		d.reject(webapi.Tanaka, first, "reject_process", "在籍中の人だけにして", circulation.GiveBack)
-		d.Card(first, "差し戻し: 依頼者の修正待ち")
-		d.Eventually("whoever asked is told", func() bool {
-			return slices.ContainsFunc(d.Load().Copies, func(c *aggregate.Card) bool {
-				return strings.HasPrefix(c.Subject, card.ReturnedCopy) && c.State == aggregate.CardPosted
-			})
-		})
+		d.givesBack(webapi.Tanaka, first)
 		d.edits(webapi.Sato, first, map[string]any{"edit_1_1": "all"})
 		d.stamps(webapi.Suzuki, second, 1)
 		d.stamps(webapi.Tanaka, second, 2)
 		d.stamps(webapi.Alex, second, 3)
 		d.untilCompleted()
 	}}
+}
+
+// givesBack has an approver give steps back, and waits until whoever asked is told: if they edit or withdraw before a
+// drawing says so, they aren't.
+func (d *scenarioRun) givesBack(user, key string) {
+	d.reject(user, key, "reject_process", "在籍中の人だけにして", circulation.GiveBack)
+	d.Card(key, "差し戻し: 依頼者の修正待ち")
+	d.Eventually("whoever asked is told", func() bool {
+		return slices.ContainsFunc(d.Load().Copies, func(c *aggregate.Card) bool {
+			return strings.HasPrefix(c.Subject, card.ReturnedCopy) && c.State == aggregate.CardPosted
+		})
+	})
 }
 
 // fills submits the form that a message's button opens, until the process has this many acts.
@@ -243,7 +249,8 @@ func TestACrashAlongARouteChangesNothing(t *testing.T) {
 	b.survivesAny(t, s, d, base)
 }
 
-// So it is while a question is asked and answered, and somebody is added: each is done once, and each message sent once.
+// So it is while a question is asked and answered, and somebody is added: each is done once, and each message sent
+// once.
 func TestACrashAroundAQuestionChangesNothing(t *testing.T) {
 	b := running
 	b.underRules(t, rules.Rule{ID: "01KS000000000000000000000C", Name: "書き込み",

@@ -238,7 +238,7 @@ func TestAnEditOfTheMessageIsDraftedAnewAndADeletionWithdraws(t *testing.T) {
 	expect.That(t, !strings.Contains(driver.Face(old), "approve_prompt"), "the closed version can be stamped: %s",
 		driver.Face(old))
 	expect.NoError(t, s.Sandbox.Remove(webapi.Sato, d.Channel, d.Root))
-	d.Card("CARD#prompt#0002", "取り下げられました")
+	d.Card("CARD#prompt#0002", "キャンセルされました")
 	a := d.Load()
 	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted && len(a.Prompts) == 2, "%+v",
 		a.Head.Ended)

@@ -193,7 +193,13 @@ func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 // organise has an organisation stand for a test.
 func organise(t *testing.T, s *stack.Stack, tenant, rows string) {
 	t.Helper()
-	o := expect.Value(organisation.Read([]byte("社員番号,氏名,メール,部署コード,親部署,役職,順位,上長,区分\n" + rows)))(t)
+	stands(t, s, tenant, "社員番号,氏名,メール,部署コード,親部署,役職,順位,上長,区分\n"+rows)
+}
+
+// stands has an organisation of a whole file stand for a test.
+func stands(t *testing.T, s *stack.Stack, tenant, file string) {
+	t.Helper()
+	o := expect.Value(organisation.Read([]byte(file)))(t)
 	var accounts []organisation.Account
 	for _, u := range s.Sandbox.Workspace().Users() {
 		accounts = append(accounts, organisation.Account{ID: u.ID, Mails: []string{u.Email}})

@@ -61,6 +61,7 @@ func Buttons() map[string]Button {
 		"cancel_execution":      {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
 		"retry_execution":       {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
+		card.ReadAfter:          {Act: on((*task.Aggregate).ReadAfter)},
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
 		card.CancelCall:         {Act: onWhole((*call.Aggregate).End), Withdraws: true},
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
@@ -133,6 +134,11 @@ func Gate(kind aggregate.CardType, act Act) Act {
 // Approve stamps the gate's current content, at the stage that the person saw. What nobody can read nobody approves.
 func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	change, err := along(a, id, circulation.Stamp, "", by, p, now)
+	return read(a, id, change, err)
+}
+
+// read refuses a stamp on what nobody can read.
+func read(a Subject, id string, change aggregate.Change, err error) (aggregate.Change, error) {
 	if err == nil && !change.Empty() && unreadable(a, id) {
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}
 	}

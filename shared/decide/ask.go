@@ -42,6 +42,8 @@ type Wanted struct {
 	Elsewhere        bool         // in direct messages, since Ringi can't post in that channel
 	Once             string       // identifies this act, however often it arrives
 	Like             task.Request // what else the request has: of a message, an earlier request, or a form
+	// Files keeps the files of a form before the request names them; nil: it has none that Ringi keeps.
+	Files func(ctx context.Context, ref aggregate.Ref) error
 }
 
 // Asked says where a request's first message is, and what the person is told.
@@ -106,6 +108,9 @@ func (x Asking) Request(ctx context.Context, w Wanted, locale string) Asked {
 		return was
 	}
 	at, note, err := x.say(said, w, locale)
+	if err == nil && w.Files != nil {
+		err = w.keep(ctx, at)
+	}
 	if err == nil {
 		r := w.Like
 		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.Team, w.Text, w.User, at.Channel,
@@ -144,6 +149,15 @@ func (x Asking) Request(ctx context.Context, w Wanted, locale string) Asked {
 		log.WarnContext(ctx, "the person has to ask anew", "err", err)
 	}
 	return Asked{Note: cmp.Or(note, card.NoteFailed)}
+}
+
+// keep keeps the form's files for the request that gets a message there.
+func (w Wanted) keep(ctx context.Context, at task.Place) error {
+	id, err := task.ID(w.Team, at.Channel, at.TS)
+	if err != nil {
+		return err
+	}
+	return w.Files(ctx, task.RefOf(aggregate.TenantID(w.Team), id))
 }
 
 // late reports whether too little time is left to post anything.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -37,6 +38,7 @@ type InboxRows interface {
 // InboxStore lists waiting gates, what people owe along routes, and requests.
 type InboxStore interface {
 	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
+	Unread(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	StandInsBy(ctx context.Context, tenant, account string) ([]circulation.StandIn, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
@@ -54,6 +56,7 @@ type Inbox struct {
 	Waiting []InboxItem                 // gates that wait for the person's decision: what they owe by name, then others
 	Looked  int                         // how many of the oldest waiting gates were searched; 0: all
 	Stamped []InboxItem                 // some that wait for others, of which the person may take their stamp back
+	Unread  []InboxItem                 // what was stamped for the person, and they are to read
 	Mine    []*task.Aggregate           // the person's requests, newest first
 	Talks   []conversation.Conversation // the person's open conversations, newest first
 	// MoreMine and MoreTalks say how many of these are not listed.
@@ -97,6 +100,7 @@ func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tena
 		l := r.look(tenant, team, user, s)
 		if out.Waiting, out.Looked, waitingErr = l.waiting(ctx); waitingErr == nil {
 			out.Stamped = l.stamped(ctx)
+			out.Unread, waitingErr = l.unread(ctx)
 		}
 	})
 	wg.Go(func() { out.Mine, out.MoreMine, mineErr = r.mine(ctx, tenant, user) })
@@ -112,8 +116,8 @@ func (r InboxReader) talks(ctx context.Context, tenant, user string) ([]conversa
 	if err != nil {
 		return nil, card.More{}, fmt.Errorf("list a person's conversations: %w", err)
 	}
-	slices.SortStableFunc(page.Items, func(a, b conversation.Conversation) int {
-		return first(a.PendingActionID != "", b.PendingActionID != "")
+	sort.SliceStable(page.Items, func(i, j int) bool {
+		return page.Items[i].PendingActionID != "" && page.Items[j].PendingActionID == ""
 	})
 	n := min(len(page.Items), mostMine)
 	return page.Items[:n], card.More{N: len(page.Items) - n, Unread: page.Next != ""}, nil
@@ -130,8 +134,8 @@ func first(a, b bool) int {
 	return 1
 }
 
-// mine returns a person's newest requests. If there are too many, those stay that are due first, then those that are
-// not over, then the newest.
+// mine returns a person's newest requests. If there are too many, those stay that are due first, then those that
+// were returned, those that are not over, and the newest.
 func (r InboxReader) mine(ctx context.Context, tenant, user string) (out []*task.Aggregate, more card.More, err error) {
 	page, err := r.Store.Tasks(ctx, tenant, task.Filter{Requester: user}, "", mostTalks)
 	if err != nil {
@@ -176,7 +180,8 @@ func firstDue(all []*task.Aggregate) []*task.Aggregate {
 		if x != nil && y != nil {
 			return x.Compare(*y)
 		}
-		return cmp.Or(first(x != nil, y != nil), first(a.Head.Ended == nil, b.Head.Ended == nil))
+		return cmp.Or(first(x != nil, y != nil), first(a.Returned() != nil, b.Returned() != nil),
+			first(a.Head.Ended == nil, b.Head.Ended == nil))
 	})
 	urgent = urgent[:min(len(urgent), mostMine)]
 	return slices.DeleteFunc(all, func(a *task.Aggregate) bool { return !slices.Contains(urgent, a) })
@@ -224,8 +229,15 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
 	for _, w := range b.Stamped {
 		out.Stamped = append(out.Stamped, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
 	}
+	for _, w := range b.Unread {
+		out.Unread = append(out.Unread, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
+	}
 	for _, a := range b.Mine {
-		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
+		to := &out.Mine
+		if a.Returned() != nil {
+			to = &out.Returned
+		}
+		*to = append(*to, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
 	}
 	for _, s := range b.Talks {
 		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s,

@@ -94,6 +94,8 @@ type Maker struct {
 	Now     func() time.Time
 	// Organised says who an account is in the tenant's organisation.
 	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
+	// Scanned returns task.ErrThreat for a request's file in which a scanner found a threat; nil: nobody is asked.
+	Scanned func(ctx context.Context, ref aggregate.Ref, sum string) error
 	// Moved is told, before a click counts, that Slack calls a channel otherwise than rows do; nil: nobody is.
 	Moved func(ctx context.Context, tenant, was, is string)
 }
@@ -187,6 +189,9 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			}
 			v.Subject, again = a, true
 			change, err := act(a, c.ID, s.by, s.policy, m.Now())
+			if err == nil {
+				err = m.unharmed(ctx, a, change, c.ID)
+			}
 			refused = err
 			v.Empty = err == nil && change.Empty()
 			if !c.Withdraws {
@@ -205,6 +210,25 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			return v
 		}
 	}
+}
+
+// unharmed returns aggregate.ErrNotAllowed if a change stamps a gate of a request in one of whose files a scanner found
+// a threat. Nobody stamps while that can't be asked.
+func (m Maker) unharmed(ctx context.Context, a Subject, change aggregate.Change, id string) error {
+	of, is := a.(*task.Aggregate)
+	if !is || m.Scanned == nil || !task.Stamps(change, id) {
+		return nil
+	}
+	attached, _ := of.Attached()
+	for _, f := range attached {
+		switch err := m.Scanned(ctx, a.Ref(), f.SHA256); {
+		case errors.Is(err, task.ErrThreat):
+			return aggregate.ErrNotAllowed{Rule: aggregate.RuleThreat}
+		case err != nil:
+			return fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
+		}
+	}
+	return nil
 }
 
 // load loads a subject. It tries again if a torn read left out what tells where it was asked for.

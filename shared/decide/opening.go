@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -230,7 +231,8 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 	}
 	route, err := answer.Route.Resolve(f, r.Floor, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
-		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why}
+		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
+			Of: none.Of.User}
 		switch none.Why {
 		case rules.LeftHome:
 			no.Why, no.Detail, no.Lacks = task.ReasonNoHome, "", ""
@@ -275,17 +277,31 @@ func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
 
 // own are the names of what nobody has named: the rule that answers where none of an administrator's does, and the
 // stage that it asks.
-type own struct{ last, channel, unlabelled string }
+type own struct{ last, channel, unlabelled, unruled, silent string }
 
 var owns = language.InEach(
-	own{"そのほか", "チャンネルの1人", "「{label}」が分からないため、承認する人を決められません。"},
-	own{"Everything else", "One of the channel", "“{label}” isn’t known, so it can’t be said who has to approve."})
+	own{"そのほか", "チャンネルの1人",
+		"「{label}」が分からないため、承認する人を決められません。「{label}」を書いて、もう一度依頼してください。",
+		"ほかのどのルールにも当てはまりません。管理者に、コンソールの「回覧ルール」で、この内容を受け付けるルールを加えるよう頼み、" +
+			"その後に、もう一度依頼してください。",
+		"必要な場合は、管理者に、コンソールの「回覧ルール」でこのルールを見直すよう頼んでください。"},
+	own{"Everything else", "One of the channel",
+		"“{label}” isn’t known, so it can’t be said who has to approve. Say what it is, and ask again.",
+		"No other rule fits. Ask an administrator to add a rule for it in the console under “Routing rules”, " +
+			"then ask again.",
+		"If you need it, ask an administrator to change this rule in the console under “Routing rules”."})
 
-// namedIn gives a name to a rule and a stage of the last rule, and says why a rule refuses that hangs on a label.
+// namedIn gives a name to a rule and a stage of the last rule. It says why a rule refuses that hangs on a label, and
+// what to do where a rule refuses and its administrator says nothing.
 func namedIn(a rules.Answer, locale string) rules.Answer {
 	w := owns.In(locale)
-	if a.Unlabelled != "" {
+	switch {
+	case a.Unlabelled != "":
 		a.Refuse = language.Fill(w.unlabelled, "label", a.Unlabelled)
+	case a.Last && a.Refused:
+		a.Refuse = cmp.Or(a.Refuse, w.unruled)
+	case a.Refused && a.Rule.Name != "":
+		a.Refuse = cmp.Or(a.Refuse, w.silent)
 	}
 	if !a.Last {
 		return a

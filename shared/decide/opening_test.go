@@ -369,8 +369,8 @@ func TestARequestOfAnUnknownKindIsToldSo(t *testing.T) {
 	dear := in(asks(rules.EmptyRefuse, "TANAKA"), "C1")
 	dear.When = rules.Conditions{Labels: []rules.Labelled{{Name: "費目", Is: rules.UseSome, List: []string{"交際費"}}}}
 	for locale, want := range map[string]string{
-		"ja": "「費目」が分からないため、承認する人を決められません。",
-		"en": "“費目” isn’t known, so it can’t be said who has to approve.",
+		"ja": "「費目」が分からないため、承認する人を決められません。「費目」を書いて、もう一度依頼してください。",
+		"en": "“費目” isn’t known, so it can’t be said who has to approve. Say what it is, and ask again.",
 	} {
 		x := askersOf()
 		x.Settings.Locale = locale

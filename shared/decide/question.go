@@ -120,10 +120,12 @@ func (m Maker) RouteAct(ctx context.Context, c Click, x card.RouteAct) Verdict {
 		act = Ask(x.Text)
 	case circulation.Dissent:
 		act = Dissent(x.Text)
+	case card.Minutes:
+		act = minuted(x)
 	default:
 		a, err := m.load(ctx, c.Ref)
 		if err == nil {
-			act, err = m.adds(ctx, a, c.ID, x)
+			act, err = m.adds(ctx, a, c.ID, c.User, x)
 		}
 		if err != nil {
 			return Verdict{Err: err}
@@ -135,7 +137,7 @@ func (m Maker) RouteAct(ctx context.Context, c Click, x card.RouteAct) Verdict {
 // MayAct checks whether somebody may make such an act, as MayReject does. Its change is never committed.
 func MayAct(x card.RouteAct) Act {
 	act := map[circulation.Kind]Act{circulation.Ask: Ask(untyped), circulation.Dissent: Dissent(untyped),
-		circulation.Answer: mayAnswer, circulation.Add: mayAdd}[x.Kind]
+		circulation.Answer: mayAnswer, circulation.Add: mayAdd, card.Minutes: mayMinute}[x.Kind]
 	if x.Kind == circulation.Answer {
 		return Gate(x.Type, act)
 	}
@@ -168,18 +170,31 @@ func add(x card.RouteAct, to circulation.Person, version string) Act {
 			return aggregate.Change{}, aggregate.ErrSettings
 		}
 		return along(a, id, circulation.Add, x.Text, by, p, now, func(act *circulation.Act) {
-			to.Via = task.ViaAdded
+			to.Via = cmp.Or(to.Via, task.ViaAdded)
 			act.To, act.As, act.Found.Resolved = &to, x.Role, to.Via
 		})
 	}
 }
 
 // adds looks up whom an addition adds: a full member, as Slack says now, and where the gate has an organisation, with a
-// row in it today. Of anybody else the act says so, if the hand may add at all.
-func (m Maker) adds(ctx context.Context, of Subject, gate string, x card.RouteAct) (Act, error) {
+// row in it today; or whoever holds a post there. Of anybody else the act says so, if the hand may add at all.
+func (m Maker) adds(ctx context.Context, of Subject, gate, hand string, x card.RouteAct) (Act, error) {
 	why := circulation.WhyNotFull
 	full, err := x.To != "", error(nil)
-	if full {
+	switch g := of.GateWith(gate); {
+	case x.Post != "" && full:
+		why, full = circulation.WhyOneOfThem, false
+	case x.Post != "" && g != nil:
+		in, err := m.member(ctx, of, gate, hand)
+		if err != nil {
+			return nil, err
+		}
+		to, no, err := m.holder(ctx, of.Origin().Team, in, x.Post)
+		if err != nil || no == "" {
+			return add(x, to, in.Version), err
+		}
+		why = no
+	case full:
 		full, err = m.full(ctx, of.Origin().Team, x.To)
 	}
 	if err == nil && full {

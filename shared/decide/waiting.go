@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -114,6 +115,27 @@ func (l *look) stamped(ctx context.Context) (out []InboxItem) {
 	return out
 }
 
+// unread returns the first gates at which the person is to read what was stamped for them.
+func (l *look) unread(ctx context.Context) (out []InboxItem, err error) {
+	if !l.settings.Ruled {
+		return nil, nil
+	}
+	page, err := l.Store.Unread(ctx, l.tenant, l.user, "", mostFound)
+	if err != nil {
+		return nil, fmt.Errorf("list what is to be read: %w", err)
+	}
+	refs := make([]aggregate.Ref, len(page.Items))
+	for i, x := range page.Items {
+		refs[i] = x.Ref
+	}
+	for i, of := range l.load(ctx, refs) {
+		if of != nil {
+			out = append(out, InboxItem{Of: of, Question: page.Items[i].Question})
+		}
+	}
+	return out, nil
+}
+
 // takesBack returns the stage of the stamp that the person may take back, or 0.
 func (l *look) takesBack(g *aggregate.Gate) (stage int) {
 	mine := func(act circulation.Act) bool { return act.Hand.User == l.user }
@@ -136,7 +158,7 @@ func (l *look) standsIn(ctx context.Context) (principals []string, err error) {
 	}
 	now := l.Now()
 	l.standIns = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return !s.Counts(now) })
-	slices.SortStableFunc(l.standIns, func(a, b circulation.StandIn) int { return a.Begins.Compare(b.Begins) })
+	sort.SliceStable(l.standIns, func(i, j int) bool { return l.standIns[i].Begins.Before(l.standIns[j].Begins) })
 	for _, s := range l.standIns {
 		if !slices.Contains(principals, s.Principal.User) && len(principals) < tenancy.MaxDelegations {
 			principals = append(principals, s.Principal.User)

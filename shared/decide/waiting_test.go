@@ -77,6 +77,10 @@ func (m *many) Owed(context.Context, string, string, string, int) (out store.Pag
 	return out, nil
 }
 
+func (m *many) Unread(context.Context, string, string, string, int) (out store.Page[store.WaitingItem], _ error) {
+	return out, nil
+}
+
 func (m *many) StandInsBy(context.Context, string, string) ([]circulation.StandIn, error) {
 	m.lookups++
 	return m.stands, nil

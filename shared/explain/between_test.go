@@ -272,8 +272,8 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 }
 
 func TestNumbersAreGrouped(t *testing.T) {
-	for number, want := range map[string]string{"": "", "1": "1", "-100": "-100", "1000": "1,000", "-123456.789": "-123,456.789",
-		"100.": "100.", "1e9": "1e9", "ǅ¦": "ǅ¦"} {
+	for number, want := range map[string]string{"": "", "1": "1", "-100": "-100", "1000": "1,000", "100.": "100.",
+		"-123456.789": "-123,456.789", "1e9": "1e9", "ǅ¦": "ǅ¦"} {
 		expect.Is(t, explain.Grouped(number), want)
 	}
 }

@@ -41,9 +41,10 @@ type endWords struct {
 	MeantID, MeantOr     string
 	OtherAgent           string
 	Step                 string
-	RuleRefuses          string // names the rule and has what it says
-	RuleStops            string // the same, while steps run
-	Aged                 string // for how many days an approval was good
+	RuleRefuses          string            // names the rule and has what it says
+	RuleStops            string            // the same, while steps run
+	Lacks                map[string]string // why a stage finds nobody, and what to do; without a code: nobody knows why
+	Aged                 string            // for how many days an approval was good
 	Task, Run, Talk, Log goOn
 	Sentences            map[aggregate.Reason]string
 	StandIns             map[aggregate.Reason]string // notices of delegations
@@ -53,6 +54,7 @@ type endWords struct {
 	DidMore              string
 	Unread               map[conversation.Cause]string
 	UnreadOfRequest      map[conversation.Cause]string `json:"unread_of_request"` // where it differs from Unread
+	NotAttached          map[task.LeftOut]string       `json:"not_attached"`
 	Remarks              map[isolated.FileRemark]string
 }
 
@@ -64,19 +66,6 @@ var endWordsOf = language.Catalog[endWords]{Files: &texts, Folder: "texts/ended"
 func Ended(locale string, r aggregate.Reason, detail string, by Retry) string {
 	w := endWordsOf.In(locale)
 	return w.sentence([]goOn{{Undone: w.Task.Undone}, w.Task, w.Run}[by], r, detail)
-}
-
-// FitDetail makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps
-// its two lines, which Sentence reads.
-func FitDetail(r aggregate.Reason, detail string, fit, person func(string) string) string {
-	if r == task.ReasonNoRowWords {
-		return person(detail)
-	}
-	rule, said, ruled := strings.Cut(detail, "\n")
-	if !ruled || r != task.ReasonRuleRefuses && r != task.ReasonStepRefused {
-		return fit(detail)
-	}
-	return fit(rule) + "\n" + fit(said)
 }
 
 // EndedInTalk is Sentence for conversations with an agent.
@@ -126,6 +115,9 @@ func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {
 	if text := w.byRule(r, detail); text != "" {
 		return text
 	}
+	if x, is := lackOf(r, detail); is {
+		return language.Fill(how.put(text, w.inBrackets(r, x[0])), "why", w.lacks(x))
+	}
 	if r == task.ReasonApprovalAged && detail != "" {
 		return language.Fill(w.Aged, "days", detail)
 	}
@@ -137,20 +129,6 @@ func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {
 		return strings.TrimSpace(detail + "\n" + text)
 	}
 	return how.put(text, w.inBrackets(r, detail))
-}
-
-// byRule says of a refusal by a rule which rule refuses, and what it says; "" if the detail doesn't have that.
-func (w endWords) byRule(r aggregate.Reason, detail string) string {
-	rule, said, ruled := strings.Cut(detail, "\n")
-	switch {
-	case !ruled:
-		return ""
-	case r == task.ReasonRuleRefuses:
-		return strings.TrimSpace(language.Fill(w.RuleRefuses, "rule", rule, "text", said))
-	case r == task.ReasonStepRefused:
-		return strings.TrimSpace(language.Fill(w.RuleStops, "rule", rule, "text", said))
-	}
-	return ""
 }
 
 func (how goOn) put(text, detail string) string {
@@ -169,6 +147,18 @@ func Unread(locale, why string) string {
 // UnreadFile says why a file of a request was not read.
 func UnreadFile(locale, why string) string {
 	return cmp.Or(endWordsOf.In(locale).UnreadOfRequest[conversation.CauseOf(why)], Unread(locale, why))
+}
+
+// NotAttached says why a file of a request is not attached; "" if it is.
+func NotAttached(locale string, f task.ReadFile) string {
+	switch {
+	case f.Left != "":
+		return language.Fill(endWordsOf.In(locale).NotAttached[f.Left], "types", strings.Join(task.FileTypes, ", "),
+			"most", strconv.Itoa(task.MaxAttached))
+	case f.SHA256 == "":
+		return UnreadFile(locale, f.Why)
+	}
+	return ""
 }
 
 // FileRemark says what the text of an attachment doesn't show.

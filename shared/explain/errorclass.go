@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -81,6 +82,7 @@ var sentinels = []struct {
 	{aggregate.ErrUnconfirmed, Unconfirmed}, // also wraps why there was no answer
 	{task.ErrNothingToRetry, NothingToRetry},
 	{task.ErrEdited, Edited},
+	{task.ErrThreat, NotAllowed},
 	{task.ErrMaxAttempts, MaxAttempts},
 	{task.ErrMaxRetries, MaxRetries},
 	{aggregate.ErrNotFound, NotFound},
@@ -131,7 +133,8 @@ func ClassOf(err error) Class {
 
 // ofAct returns the class of a refused act: a text is outside of its limits, or else the route forbids the act.
 func ofAct(err error) Class {
-	if refused, _ := errors.AsType[*circulation.Refusal](err); refused.Why == circulation.WhyText {
+	refused, _ := errors.AsType[*circulation.Refusal](err)
+	if refused.Why == circulation.WhyText || strings.HasPrefix(string(refused.Why), "minutes_") {
 		return Field
 	}
 	return NotAllowed

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
@@ -21,15 +24,21 @@ type Input struct {
 	Value   any      // a text, json.Number or a bool
 	Said    string   // in words what nobody can type: an earlier step's value, null or what is empty; "": Value is typed
 	Person  bool     // it is the Slack id of a person
-	Choices []Choice // all that it may be, if its tool is Ringi's own and says so
+	Choices []Choice // all that it may be, if its tool says so
+	Needed  bool     // an MCP server's tool requires it
 	limits
 }
+
+// maxChoices and maxChoice are what a select of Slack's dialogs holds: options, and characters of one
+// (https://docs.slack.dev/reference/block-kit/composition-objects/option-object).
+const maxChoices, maxChoice = 100, 75
 
 // Choice is one of the values of which a form offers a choice.
 type Choice struct{ Value, Text string }
 
-// limits are what the schema of one of Ringi's own tools says of a value.
+// limits are what a tool's schema says of a value.
 type limits struct {
+	Required   []string          `json:"required"`
 	Enum       []any             `json:"enum"`
 	MinLength  int               `json:"minLength"`
 	MaxLength  int               `json:"maxLength"`
@@ -37,20 +46,40 @@ type limits struct {
 	Maximum    json.Number       `json:"maximum"`
 	Properties map[string]limits `json:"properties"`
 	Items      *limits           `json:"items"`
+	needed     bool              // whatever it is a member of requires it
+}
+
+// Schemas are the schemas of MCP servers' tools, as an administrator allowed them, by the tool's name.
+type Schemas map[string]aggregate.JSON
+
+// SchemasOf returns the schemas of the allowed tools that are not Ringi's own.
+func SchemasOf(allowed []tenancy.ToolPermission) Schemas {
+	all := Schemas{}
+	for _, p := range allowed {
+		if p.Allowed && p.Pin != nil {
+			all[p.ToolName] = p.Pin.Input
+		}
+	}
+	return all
 }
 
 // Inputs returns all values among a step's arguments, each by the name that people know it by. The steps before it may
 // be referred to. ok is false if the arguments can't be read.
 func Inputs(locale string, s task.Step, earlier []task.Step) (all []Input, ok bool) {
+	return Schemas(nil).Inputs(locale, s, earlier)
+}
+
+// Inputs is the function of this name, also with the limits of MCP servers' tools.
+func (of Schemas) Inputs(locale string, s task.Step, earlier []task.Step) (all []Input, ok bool) {
 	if _, ok = decode(s.ToolInput); !ok {
 		return nil, false
 	}
 	t := tellerOf(locale, &s, nil, earlier, true)
-	var own *limits
+	own, schema := &limits{}, []byte(of[s.Tool])
 	if t.look.own != nil {
-		own = &limits{}
-		_ = json.Unmarshal(t.look.own.Input, own) // a test compiles every schema
+		schema = t.look.own.Input
 	}
+	_ = json.Unmarshal(schema, own) // what of a server's has another form is no limit; plan-process compares the rest
 	return t.inputs(nil, nil, t.args, own), true
 }
 
@@ -60,7 +89,7 @@ func (t *teller) inputs(path []part, at []string, v any, own *limits) (all []Inp
 	}
 	f := Input{Path: at, Name: Plain(t.name(path))}
 	if own != nil {
-		f.limits = *own
+		f.limits, f.Needed = *own, own.needed && t.look.own == nil
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -103,6 +132,7 @@ func (l *limits) member(name string) *limits {
 	if !known {
 		return nil
 	}
+	m.needed = slices.Contains(l.Required, name)
 	return &m
 }
 
@@ -112,8 +142,12 @@ func (t *teller) choices(at []string, own *limits) (all []Choice) {
 		return nil
 	}
 	var words catalog.Argument
-	if len(at) == 1 {
+	if len(at) == 1 && t.look.own != nil {
 		words = t.look.own.Arguments[at[0]]
+	}
+	long := func(x any) bool { return utf8.RuneCountInString(fmt.Sprint(x)) > maxChoice }
+	if len(own.Enum) > maxChoices || slices.ContainsFunc(own.Enum, long) {
+		return nil
 	}
 	for _, x := range own.Enum {
 		value := fmt.Sprint(x)
@@ -129,24 +163,32 @@ func (t *teller) said(v any) string {
 	return Plain(l.out)
 }
 
-// Misfit returns which limit of Ringi's own tool a value breaks, "" if none that is known here.
+// Misfit returns which limit of its tool a value breaks, "" if none that is known here.
 func (x *Input) Misfit() (why task.MisfitWhy, limit string) {
 	switch v := x.Value.(type) {
 	case string:
 		n := utf8.RuneCountInString(v)
 		switch {
-		case n < x.MinLength:
+		case n == 0 && (x.Needed || x.MinLength > 0):
 			return task.MisfitEmpty, ""
+		case n < x.MinLength:
+			return task.MisfitShort, strconv.Itoa(x.MinLength)
 		case x.MaxLength > 0 && n > x.MaxLength:
 			return task.MisfitLong, strconv.Itoa(x.MaxLength)
+		case len(x.Enum) > 0 && !slices.ContainsFunc(x.Enum, func(is any) bool { return fmt.Sprint(is) == v }):
+			var choices []string
+			for _, is := range x.Enum {
+				choices = append(choices, fmt.Sprint(is))
+			}
+			return task.MisfitChoice, strings.Join(choices, ", ")
 		}
 	case json.Number:
 		is, _ := v.Float64() // typed and planned numbers can be read
 		if least, err := x.Minimum.Float64(); err == nil && is < least {
-			return task.MisfitLeast, x.Minimum.String()
+			return task.MisfitLeast, Grouped(x.Minimum.String())
 		}
 		if most, err := x.Maximum.Float64(); err == nil && is > most {
-			return task.MisfitMost, x.Maximum.String()
+			return task.MisfitMost, Grouped(x.Maximum.String())
 		}
 	}
 	return "", ""

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -242,9 +243,8 @@ func (t *teller) unwritten(keys []string) []Piece {
 	for _, key := range keys {
 		said[key] = catalog.Title(t.locale, key)
 	}
-	keys = slices.SortedStableFunc(slices.Values(keys), func(a, b string) int {
-		return cmp.Compare(min(1, len(said[b])), min(1, len(said[a])))
-	})
+	keys = slices.Clone(keys)
+	sort.SliceStable(keys, func(i, j int) bool { return said[keys[i]] != "" && said[keys[j]] == "" })
 	for i, key := range keys {
 		switch {
 		case i == mostUnwritten:

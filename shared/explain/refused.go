@@ -227,7 +227,8 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	return fill(said, "questions", circulation.MaxQuestions, "added", circulation.MaxAdded,
 		"stage", cmp.Or(s.Marks.Text(r.Name, maxName), w.Added),
 		"names", who, "yours", cmp.Or(s.Marks.Text(r.Yours, maxName), w.Added), "principal", s.Marks.Person(r.For.User),
-		"n", r.Missing, "max", circulation.MaxText, "from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
+		"n", r.Missing, "max", circulation.MaxText, "present", circulation.MaxPresent, "minutes", circulation.MaxMinutes,
+		"reference", circulation.MaxReference, "from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
 }
 
 func day(t time.Time) string { return t.In(tenancy.Zone()).Format(time.DateOnly) }

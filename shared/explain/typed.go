@@ -15,12 +15,13 @@ import (
 type Typed map[[2]int]string
 
 // Write returns steps with what somebody typed in the place of their values: the same tools in the same order. Whether
-// the values fit their tools only planning knows. It returns ErrMalformedForm if something was typed that no field is
-// for, or a field is missing.
-func (typed Typed) Write(locale string, was []task.Step) (steps []task.Step, misfits []task.Misfit, err error) {
+// the values fit their tools beyond the schemas' limits only planning knows. It returns ErrMalformedForm if something was
+// typed that no field is for, or a field is missing.
+func (typed Typed) Write(locale string, was []task.Step, of Schemas) (steps []task.Step, misfits []task.Misfit,
+	err error) {
 	rest := maps.Clone(typed)
 	for i, s := range was {
-		fields, readable := Inputs(locale, s, was[:i])
+		fields, readable := of.Inputs(locale, s, was[:i])
 		root, _ := decode(s.ToolInput)
 		if !readable {
 			misfits = append(misfits, task.Misfit{Order: s.Order, Field: -1, Why: task.MisfitTool})

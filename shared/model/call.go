@@ -200,6 +200,7 @@ const (
 	lackConstraint = "constraint" // an administrator's constraint leaves it out
 	lackTool       = "no_tool"    // no tool does it
 	lackValue      = "unknown"    // a value that nobody gave, such as an address
+	lackUnclear    = "unclear"    // what the policy says can't be understood, or contradicts itself
 )
 
 // LackData is the model's claim that no step can do something that the approved policy needs.
@@ -229,7 +230,7 @@ func (e *LackError) Error() string { return fmt.Sprintf("%d things can't be plan
 
 // never reports whether something is missing that no administrator can permit.
 func (e *LackError) never() bool {
-	return slices.ContainsFunc(e.Lacks, func(l LackData) bool { return l.Why == lackTool || l.Why == lackValue })
+	return slices.ContainsFunc(e.Lacks, func(l LackData) bool { return l.Tool == "" })
 }
 
 func (e *LackError) sentence() string {
@@ -250,6 +251,7 @@ var lacksJA = map[string]string{
 	lackConstraint: "「{what}」は、管理者が許可した範囲の外です ({constraints})。",
 	lackTool:       "「{what}」を行うツールがありません。",
 	lackValue:      "「{what}」に必要な値が、依頼にも方針にもありません。",
+	lackUnclear:    "方針の「{what}」は、実行ステップに反映できません。",
 }
 
 var lacksEN = map[string]string{
@@ -257,6 +259,7 @@ var lacksEN = map[string]string{
 	lackConstraint: "“{what}” is outside what an administrator allows ({constraints}).",
 	lackTool:       "There is no tool for “{what}”.",
 	lackValue:      "“{what}” needs a value that is in neither the request nor the policy.",
+	lackUnclear:    "The steps can't follow the policy's “{what}”.",
 }
 
 // What people call the constraints, with their values.
@@ -303,7 +306,7 @@ func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []stri
 			problems = append(problems, fmt.Sprintf("%s.tool: %.100q is none of the forbidden tools", at, l.Tool))
 		case l.Why == lackConstraint && (!offered || spec.Bounds.None()):
 			problems = append(problems, fmt.Sprintf("%s.tool: %.100q is no tool with constraints", at, l.Tool))
-		case (l.Why == lackTool || l.Why == lackValue) && l.Tool != "":
+		case l.Why != lackForbidden && l.Why != lackConstraint && l.Tool != "":
 			problems = append(problems, fmt.Sprintf("%s.tool must be empty where why is %s", at, l.Why))
 		}
 		lacks = append(lacks, l)

@@ -221,6 +221,7 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 		"no tool": {"ja", []model.LackData{{"PDF の作成", "", "no_tool"}}, "「PDF の作成」を行うツールがありません。"},
 		"no value": {"en", []model.LackData{{"a message to Kato", "", "unknown"}},
 			"“a message to Kato” needs a value that is in neither the request nor the policy."},
+		"unclear": {"ja", []model.LackData{{"数量: 三台", "", "unclear"}}, "方針の「数量: 三台」は、実行ステップに反映できません。"},
 		"many": {"en", []model.LackData{dm, dm, dm, dm},
 			strings.Repeat("“依頼者への 通知” needs the tool send_slack_dm, which an administrator hasn't allowed. ",
 				2) + "And 2 more."},
@@ -237,7 +238,7 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 				"%+v, %v after %d calls", steps, err, len(g.asked))
 			f := model.FailedAtCost(err, usage)
 			want := task.ReasonPlanLacks
-			if why := test.lacks[0].Why; why == "no_tool" || why == "unknown" {
+			if why := test.lacks[0].Why; why != "forbidden" && why != "constraint" {
 				want = task.ReasonPlanNever
 			}
 			expect.That(t, f.Reason == want && f.Said == test.said && f.Detail == "" && !f.Transient && f.Usage.Calls == 1,

@@ -69,6 +69,7 @@ type RegisteredTask struct {
 	Gate     aggregate.Gate // of a decision that which was settled, else the newest about the steps
 	Steps    []task.Step    // that the gate is about
 	Executed Executed       // how a request was carried out; empty unless all of it was
+	Files    task.Aggregate // of a request with files: the rows that say which
 
 	Conversation conversation.Conversation // of an action; empty once it is forgotten
 	Action       *conversation.Action      // nil: the decision is a request's
@@ -143,6 +144,22 @@ func (l *lines) requests(ctx context.Context, gate func(x *RegisteredTask) strin
 	if err == nil {
 		executed := func(x *RegisteredTask) string { return x.Head.Executed }
 		err = fillListed(ctx, l, executed, func(x *RegisteredTask, is Executed) { x.Executed = is })
+	}
+	filed := func(key string) func(*RegisteredTask) string {
+		return func(x *RegisteredTask) string {
+			if x.Head.Files == 0 {
+				return ""
+			}
+			return key
+		}
+	}
+	if err == nil {
+		err = fillListed(ctx, l, filed((&task.Request{}).Key()), func(x *RegisteredTask, is task.Request) {
+			x.Files.Request = &is
+		})
+	}
+	if err == nil {
+		err = fillListed(ctx, l, filed(task.FilesKey), func(x *RegisteredTask, is task.Files) { x.Files.Files = &is })
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/store/table"
 )
 
@@ -74,6 +76,42 @@ func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
 func (s *Store) Owed(
 	ctx context.Context, tenant, user, cursor string, limit int,
 ) (out table.Page[WaitingItem], err error) {
+	return s.named(ctx, tenant, user, cursor, limit,
+		func(g *aggregate.Gate, stage int) bool { return g.Owes(user) == stage })
+}
+
+// Unread lists a tenant's gates at which a person is to read what was stamped for them (後閲), the oldest first, as Owed
+// lists what they owe. It makes one more call if there are some.
+func (s *Store) Unread(
+	ctx context.Context, tenant, user, cursor string, limit int,
+) (out table.Page[WaitingItem], err error) {
+	acts := func(g *aggregate.Gate) []*circulation.Act {
+		st := circulation.Walk(g.Circulating())
+		return slices.DeleteFunc(st.ReadAfter(), func(act *circulation.Act) bool { return act.Principal.User != user })
+	}
+	out, err = s.named(ctx, tenant, user, cursor, limit,
+		func(g *aggregate.Gate, _ int) bool { return len(acts(g)) > 0 })
+	row := func(x WaitingItem) Place {
+		return Place{x.Ref, (&aggregate.Reading{Asked: aggregate.GateOf(x.Row).AskedSum, User: user}).Key()}
+	}
+	var places []Place
+	for _, x := range out.Items {
+		places = append(places, row(x))
+	}
+	if err != nil || len(places) == 0 {
+		return out, err
+	}
+	reads, err := RowsAt[aggregate.Reading](ctx, s, places)
+	out.Items = slices.DeleteFunc(out.Items, func(x WaitingItem) bool {
+		g, read := aggregate.GateOf(x.Row), reads[row(x)]
+		return !slices.ContainsFunc(acts(g), func(act *circulation.Act) bool { return !read.Of(g, act) })
+	})
+	return out, err
+}
+
+// named lists the gates of the index of what people owe that keep leaves, as their rows are now.
+func (s *Store) named(ctx context.Context, tenant, user, cursor string, limit int,
+	keep func(g *aggregate.Gate, stage int) bool) (out table.Page[WaitingItem], err error) {
 	if !table.KeyPart(user) {
 		return out, fmt.Errorf("user %.40q: %w", user, aggregate.ErrNotFound)
 	}
@@ -99,7 +137,7 @@ func (s *Store) Owed(
 	})
 	for _, x := range page.Items {
 		row := gates[x.gate]
-		if g := aggregate.RuledGate(row); g != nil && g.Owes(user) == x.stage {
+		if g := aggregate.RuledGate(row); g != nil && keep(g, x.stage) {
 			out.Items = append(out.Items, WaitingItem{Ref: x.gate.Ref, Question: row.Asks(), Row: row})
 		}
 	}

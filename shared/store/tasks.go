@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -214,7 +215,7 @@ func (s *TaskStore) standing(ctx context.Context, tenant string, f task.Filter, 
 		return err
 	}
 	page.Items = slices.DeleteFunc(page.Items, func(x ListedTask) bool { return f.Status != "" && x.Stands != f.Status })
-	slices.SortStableFunc(page.Items, func(a, b ListedTask) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	sort.SliceStable(page.Items, func(i, j int) bool { return page.Items[j].CreatedAt.Before(page.Items[i].CreatedAt) })
 	return nil
 }
 

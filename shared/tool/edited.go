@@ -3,8 +3,6 @@ package tool
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -73,7 +71,7 @@ func misfitsOf(order int, found []schema.Problem, fields, examples []explain.Inp
 		})
 		if i >= 0 && len(problem.Path) > 0 {
 			m.Field = i
-			if m.Why, m.Limit = whyOf(problem.Message); m.Why == task.MisfitForm && i < len(examples) {
+			if m.Why, m.Limit = whyOf(problem); m.Why == task.MisfitForm && i < len(examples) {
 				m.Limit = fmt.Sprint(examples[i].Value)
 			}
 		}
@@ -82,30 +80,20 @@ func misfitsOf(order int, found []schema.Problem, fields, examples []explain.Inp
 	return out
 }
 
-// whyOf reads what a schema says of a value, so that people are told in their language; see package schema.
-func whyOf(message string) (why task.MisfitWhy, limit string) {
-	keyword, said, _ := strings.Cut(message, ": ")
-	number := said[strings.LastIndex(said, " ")+1:]
-	if n, err := strconv.ParseFloat(number, 64); err == nil {
-		number = explain.Grouped(strconv.FormatFloat(n, 'f', -1, 64))
+// misfitAt says at which of a schema's keywords a value fails.
+var misfitAt = map[string]task.MisfitWhy{"pattern": task.MisfitForm, "enum": task.MisfitChoice,
+	"minimum": task.MisfitLeast, "maximum": task.MisfitMost, "minLength": task.MisfitShort, "maxLength": task.MisfitLong}
+
+// whyOf says what a schema finds of a value, so that people are told in their language.
+func whyOf(p schema.Problem) (why task.MisfitWhy, limit string) {
+	why, known := misfitAt[p.Keyword]
+	switch {
+	case !known:
+		return task.MisfitLimit, p.Message
+	case why == task.MisfitChoice:
+		return why, p.Limit
 	}
-	switch keyword {
-	case "pattern":
-		return task.MisfitForm, ""
-	case "minimum":
-		return task.MisfitLeast, number
-	case "maximum":
-		return task.MisfitMost, number
-	case "minLength":
-		return task.MisfitShort, number
-	case "maxLength":
-		return task.MisfitLong, number
-	case "enum":
-		if _, all, found := strings.Cut(said, "does not equal any of: "); found {
-			return task.MisfitChoice, strings.Trim(all, "[]")
-		}
-	}
-	return task.MisfitLimit, message
+	return why, explain.Grouped(p.Limit)
 }
 
 // PlannedBy returns by what the steps of a task are planned: the tools of a catalog that its tenant allows, as far as

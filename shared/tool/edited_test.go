@@ -51,7 +51,7 @@ func planning(t *testing.T) tool.Planning {
 // edited is what planning says of steps that somebody typed in the place of others.
 func edited(t *testing.T, p tool.Planning, was []task.Step, typed explain.Typed) ([]task.Step, []task.Misfit) {
 	t.Helper()
-	written, misfits, err := typed.Write("ja", was)
+	written, misfits, err := typed.Write("ja", was, nil)
 	expect.That(t, err == nil, "%v", err)
 	if len(misfits) > 0 {
 		return nil, misfits
@@ -96,7 +96,7 @@ func TestAFormOfOtherFieldsIsNoEdit(t *testing.T) {
 	} {
 		typed := maps.Clone(shown)
 		change(typed)
-		steps, misfits, err := typed.Write("ja", was)
+		steps, misfits, err := typed.Write("ja", was, nil)
 		expect.That(t, errors.Is(err, explain.ErrMalformedForm) && steps == nil && misfits == nil, "%s: %v", name, err)
 	}
 }
@@ -114,7 +114,7 @@ func TestWhatDoesNotFitIsNotSaved(t *testing.T) {
 		"words for a number":     {number, "三", "", task.MisfitNumber},
 		"JSON for a number":      {number, `{"$ref":"step-1.result.count"}`, "", task.MisfitNumber},
 		"no number":              {number, "NaN", "", task.MisfitNumber},
-		"a choice that isn't":    {at["1 status"], "休職", "active all", task.MisfitChoice},
+		"a choice that isn't":    {at["1 status"], "休職", "active, all", task.MisfitChoice},
 		"nobody's id":            {at["2 recipient"], "経理部", "U0TANAKA", task.MisfitForm},
 		"nothing":                {at["2 text"], "", "", task.MisfitEmpty},
 		"a text beyond its most": {at["2 text"], strings.Repeat("長", 3001), "3000", task.MisfitLong},
@@ -156,7 +156,7 @@ func TestANumberBeyondItsLimitIsSaidAtOnce(t *testing.T) {
 		typed := maps.Clone(shown)
 		typed[at["1 month"]] = text
 		want.Field = at["1 month"][1]
-		_, misfits, err := typed.Write("ja", was)
+		_, misfits, err := typed.Write("ja", was, nil)
 		expect.That(t, err == nil, "%v", err)
 		expect.Same(t, []task.Misfit{want}, misfits)
 	}

@@ -22,6 +22,8 @@ import (
 // executed is how what was decided was carried out (施行), by Ringi.
 type executed struct {
 	At   time.Time
+	By   string          // as whose doing it stands
+	Done bool            // by Ringi: a decision's record is nobody's deed
 	Says []subject.Piece // what was done
 	Made string          // what the writes made, as their results name it: addresses, ids and numbers
 }
@@ -36,26 +38,32 @@ func textOf(pieces []subject.Piece) string {
 }
 
 // executed returns how a line's request or action was carried out, empty unless all of it was.
-func (s *speaker) executed(x *store.RegisteredTask) (out executed) {
+func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out executed) {
 	switch {
 	case x.Action != nil && x.Action.Status == conversation.ActionSucceeded && x.Action.CompletedAt != nil:
 		out.At = *x.Action.CompletedAt
 		out.Made = legible.Beginning(card.OneLine(x.Action.ResultSummary), mostMade)
 	case x.Executed.CompletedAt != nil:
 		out.At = *x.Executed.CompletedAt
-		out.Says = s.Briefly(toldOf(s.Locale, x.Steps))
-		if sum := explain.SumUp(s.Locale, x.Steps); sum.Final {
+		out.Says = s.Briefly(toldOf(sum))
+		if sum.Final {
 			sum.Amount = rules.Nothing() // it has a column of its own
 			out.Says = s.Briefly(sum.Done(""))
 		}
 		out.Made = madeBy(x.Steps, x.Executed.Results)
+	default:
+		return out
+	}
+	out.By = s.words.Say("recorded")
+	if out.Done = !slices.ContainsFunc(x.Steps, func(s domain.Step) bool { return s.Tool == catalog.Decide }); out.Done {
+		out.By = s.words.Say("by_ringi")
 	}
 	return out
 }
 
 // stamped returns what steps were stamped with, as text: what each does, and with which arguments.
-func (s *speaker) stamped(steps []domain.Step) string {
-	sum := s.Sum(steps)
+func (s *speaker) stamped(steps []domain.Step, of explain.Sum) string {
+	sum := s.SumOf(of, steps)
 	var all []string
 	for _, e := range slices.Concat(sum.Writes, sum.Reads) {
 		parts := []string{textOf(e.Sentence), textOf(e.Text)}

@@ -115,9 +115,8 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 			Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced)})
 		if s.Facts > 0 {
 			d.Days.Rows = append(d.Days.Rows, []string{day, strconv.Itoa(s.Tasks),
-				strconv.Itoa(s.Decided(tenancy.Approved) + s.Decided(tenancy.Rejected)), web.Count(s.Spent.Input),
-				web.Count(s.Spent.Output), web.Count(s.Spent.Cached), web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced),
-				strconv.Itoa(s.Spent.Unpriced)})
+				strconv.Itoa(s.Decisions()), web.Count(s.Spent.Input), web.Count(s.Spent.Output), web.Count(s.Spent.Cached),
+				web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced), strconv.Itoa(s.Spent.Unpriced)})
 		}
 	}
 	slices.Reverse(d.Days.Rows)
@@ -129,12 +128,14 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 	})
 	d.numbers(w, all)
 	d.waits(w, all)
-	d.Gates.Columns = w.Columns("gate", "#approved", "#rejected", "#expired", "#rate")
+	d.Gates.Columns = w.Columns("gate", "#approved", "#rejected", "#returned", "#expired", "#rate")
 	for _, gate := range []string{"prompt", "process", "step"} {
 		by := all.Verdicts[gate]
-		approved, rejected := by[tenancy.Approved], by[tenancy.Rejected]
-		d.Gates.Rows = append(d.Gates.Rows, []string{w.In("gates", gate), strconv.Itoa(approved), strconv.Itoa(rejected),
-			strconv.Itoa(by[tenancy.Expired]), percent(approved, approved+rejected)})
+		row, decided := []string{w.In("gates", gate)}, by[tenancy.Approved]+by[tenancy.Rejected]+by[tenancy.Returned]
+		for _, v := range []tenancy.Verdict{tenancy.Approved, tenancy.Rejected, tenancy.Returned, tenancy.Expired} {
+			row = append(row, strconv.Itoa(by[v]))
+		}
+		d.Gates.Rows = append(d.Gates.Rows, append(row, percent(by[tenancy.Approved], decided)))
 	}
 	for _, s := range task.Statuses {
 		if n := all.Became[string(s)]; n > 0 {
@@ -164,7 +165,7 @@ func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
 		}
 		return w.Say("up_to", "time", span(w, end))
 	}
-	approved, rejected := all.Decided(tenancy.Approved), all.Decided(tenancy.Rejected)
+	approved := all.Decided(tenancy.Approved)
 	again := "—"
 	if all.Tasks > 0 {
 		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
@@ -173,8 +174,8 @@ func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
 		{Name: w.Say("tasks"), Text: web.Count(int64(all.Tasks)), About: w.Say("tasks_about")},
 		{Name: w.Say("half"), Text: within(0.5), About: w.Say("half_about")},
 		{Name: w.Say("most"), Text: within(0.9), About: w.Say("most_about")},
-		{Name: w.Say("rate"), Text: percent(approved, approved+rejected), About: w.Say("rate_about", "approved", approved,
-			"rejected", rejected)},
+		{Name: w.Say("rate"), Text: percent(approved, all.Decisions()), About: w.Say("rate_about", "approved", approved,
+			"rejected", all.Decided(tenancy.Rejected), "returned", all.Decided(tenancy.Returned))},
 		{Name: w.Say("again"), Text: again, About: w.Say("again_about", "rejected", all.SentBack(), "failed", all.Retried)},
 		{Name: w.Say("runs"), Text: web.Count(int64(all.Ended["completed"])), About: w.Say("runs_about", "failed",
 			all.Ended["failed"], "cancelled", all.Ended["cancelled"])},

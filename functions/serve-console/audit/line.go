@@ -46,6 +46,7 @@ type line struct {
 	Stamped             string   // what was decided, with its arguments; empty: no steps
 	More                string   // the beginning of what Stamped has beside Says
 	Executed            executed // empty: it was not, or not completely
+	Files               []filed
 }
 
 // speaker says what the lines of one page say.
@@ -54,35 +55,64 @@ type speaker struct {
 	words   web.Texts
 	acts    web.Texts // has what acts are called
 	changed func(g *aggregate.Gate) bool
+	reads   map[store.Place]aggregate.Reading
+	tenant  string
 }
 
 // lines returns the lines of what was read, in its order.
 func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.RegisteredTask) (out []line, err error) {
 	var ids []string
-	told := make([][]explain.Piece, len(rows))
+	sums := make([]explain.Sum, len(rows))
 	for i := range rows {
 		x := &rows[i]
-		told[i] = toldOf(v.Locale, x.Steps)
-		ids = append(append(ids, requester(x)), explain.SumUp(v.Locale, x.Steps).People()...)
-		for _, s := range x.Gate.Given() {
-			ids = append(ids, s.By, s.OnBehalfOf)
+		sums[i] = explain.SumUp(v.Locale, x.Steps)
+		ids = append(append(ids, requester(x)), sums[i].People()...)
+		st := circulation.Walk(x.Gate.Circulating())
+		for _, act := range append(st.Stamps(), st.Consents()...) {
+			ids = append(ids, act.Hand.User, act.Principal.User)
 		}
 	}
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...)}
-	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent}
+	reads, err := store.RowsAt[aggregate.Reading](ctx, c.Store.KindStore.Store, readings(v.Tenant, rows))
+	if err != nil {
+		return nil, err
+	}
+	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent, reads, v.Tenant}
 	for i := range rows {
-		out = append(out, s.line(&rows[i]))
-		out[i].Says = s.Briefly(told[i])
-		more := strings.TrimPrefix(out[i].Stamped, textOf(s.Line(told[i])))
+		out = append(out, s.line(&rows[i], sums[i]))
+		told := toldOf(sums[i])
+		out[i].Says = s.Briefly(told)
+		more := strings.TrimPrefix(out[i].Stamped, textOf(s.Line(told)))
 		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMade)
 	}
 	return out, history.err
 }
 
+// readings are the places of the rows by which people read what stand-ins stamped for them.
+func readings(tenant string, rows []store.RegisteredTask) (places []store.Place) {
+	for i := range rows {
+		g := &rows[i].Gate
+		if !g.Ruled() || rows[i].Action != nil {
+			continue
+		}
+		st := circulation.Walk(g.Circulating())
+		for _, act := range st.ReadAfter() {
+			if at := readingOf(tenant, &rows[i], act); !slices.Contains(places, at) {
+				places = append(places, at)
+			}
+		}
+	}
+	return places
+}
+
+func readingOf(tenant string, x *store.RegisteredTask, act *circulation.Act) store.Place {
+	ref := domain.RefOf(tenant, cmp.Or(x.Request.TaskID, x.Decision.TaskID))
+	return store.Place{Ref: ref, Key: (&aggregate.Reading{Asked: x.Gate.AskedSum, User: act.Principal.User}).Key()}
+}
+
 // toldOf returns what people are told first of what steps do.
-func toldOf(locale string, steps []domain.Step) []explain.Piece {
-	sum := explain.SumUp(locale, steps)
+func toldOf(sum explain.Sum) []explain.Piece {
 	if !sum.Final && len(sum.Reads) > 0 {
 		return sum.Reads[0].Sentence
 	}
@@ -100,11 +130,11 @@ func requester(x *store.RegisteredTask) string {
 	return x.Conversation.Opener
 }
 
-func (s *speaker) line(x *store.RegisteredTask) line {
+func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	g := &x.Gate
 	out := line{Request: x.Head.RequestNumber, Number: x.Head.Number, Document: x.Head.Document,
 		By: s.Person(requester(x)), Round: x.Decision.Round,
-		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(g), Department: x.Request.Department}
+		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(x), Department: x.Request.Department}
 	if x.Decision.N > 0 && x.Decision.Series == "" {
 		out.Number = x.Decision.String()
 	}
@@ -142,8 +172,35 @@ func (s *speaker) line(x *store.RegisteredTask) line {
 	if g.ApprovedAt != nil {
 		out.Settled = *g.ApprovedAt
 	}
-	out.Stamped, out.Executed = s.stamped(x.Steps), s.executed(x)
+	out.Stamped, out.Executed, out.Files = s.stamped(x.Steps, sum), s.executed(x, sum), filesOf(&x.Files)
 	return out
+}
+
+// filed is a file of a request.
+type filed struct {
+	Name, Size, SHA256 string
+	Left               bool // it is not attached
+}
+
+func filesOf(a *domain.Aggregate) (out []filed) {
+	attached, left := a.Attached()
+	for i, f := range slices.Concat(attached, left) {
+		out = append(out, filed{card.OneLine(cmp.Or(f.Name, f.ID)), card.Size(f.Bytes), f.SHA256, i >= len(attached)})
+	}
+	return out
+}
+
+// Short is the beginning of the file's hash.
+func (f filed) Short() string { return f.SHA256[:min(len(f.SHA256), 16)] }
+
+// named names the files of a line in a cell, with their whole hashes.
+func named(words web.Texts, all []filed) string {
+	return strings.Join(web.Each(all, func(f filed) string {
+		if f.Left {
+			return words.Say("file_left", "name", f.Name)
+		}
+		return words.Say("file_cell", "name", f.Name, "size", f.Size, "hash", f.SHA256)
+	}), " / ")
 }
 
 // mostTitle is how many characters of a message stand for a title.
@@ -222,7 +279,8 @@ var actionStates = map[conversation.ActionStatus]string{
 const soonAfter = 7 * 24 * time.Hour
 
 // remarks say what whoever reads the register should look at, as far as the gate's row and the rules' history say it.
-func (s *speaker) remarks(g *aggregate.Gate) string {
+func (s *speaker) remarks(row *store.RegisteredTask) string {
+	g := &row.Gate
 	if !g.Ruled() {
 		return ""
 	}
@@ -244,6 +302,20 @@ func (s *speaker) remarks(g *aggregate.Gate) string {
 	}
 	if slices.ContainsFunc(g.Acts, func(x circulation.Act) bool { return x.Kind == circulation.Stand }) {
 		say("successor")
+	}
+	for _, act := range st.Meetings() {
+		key := map[bool]string{true: "carried", false: "not_carried"}[act.Meeting.Carried]
+		all = append(all, s.words.In("remarks", key, "held", act.Meeting.Held))
+	}
+	for _, act := range st.ReadAfter() {
+		if row.Action != nil {
+			break
+		}
+		if read := s.reads[readingOf(s.tenant, row, act)]; read.Of(g, act) {
+			all = append(all, s.words.In("remarks", "read_at", "on", read.ReadAt.In(tenancy.Zone()).Format(time.DateOnly)))
+		} else {
+			say("read_not")
+		}
 	}
 	some := func(of func(x circulation.StageState) bool, key string) {
 		if slices.ContainsFunc(st.Stages, of) {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -78,6 +79,7 @@ func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p peri
 	if p.From == "" {
 		p.begin = p.end.AddDate(0, 0, -pageDays-1)
 	}
+	p.From, p.To = cmp.Or(p.From, tenancy.DayOf(p.begin)), cmp.Or(p.To, tenancy.DayOf(c.Now()))
 	// A year that was changed in the settings may have put a decision into the one beside.
 	p.first, p.last = settings.FiscalYear(p.begin)-1, settings.FiscalYear(p.end)+1
 	p.Ignored = bad.Said(v.Texts("register"))
@@ -258,18 +260,19 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	words := v.Texts("register")
 	t := card.Table{Columns: web.Each([]string{"number", "request_number", "document", "does", "title", "by", "department",
 		"steps", "amount", "currency", "asked", "settled", "rule", "retention", "path", "round", "state",
-		"executed_on", "executed_by", "executed_what", "remark", "id"}, func(key string) string { return words.Say(key) })}
+		"executed_on", "executed_by", "executed_what", "remark", "files", "id"},
+		func(key string) string { return words.Say(key) })}
 	for i := range lines {
 		x, round, by := &lines[i], "", ""
 		if x.Round > 0 {
 			round = words.Say("round_of", "n", x.Round)
 		}
-		if !x.Executed.At.IsZero() {
+		if x.Executed.Done {
 			by = "Ringi"
 		}
 		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Document, x.Kind, x.Title, x.By, x.Department, x.Stamped,
 			x.Amount, x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Retention, x.Path, round, x.State,
-			day(x.Executed.At), by, x.Executed.Text(), x.Remark, x.ID})
+			day(x.Executed.At), by, x.Executed.Text(), x.Remark, named(words, x.Files), x.ID})
 	}
 	if next != "" {
 		t.Rows = append(t.Rows, []string{words.Say("more", "next", next)})

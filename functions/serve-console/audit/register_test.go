@@ -149,7 +149,8 @@ func views(t *testing.T, w *consoletest.World) {
 
 func isEmpty(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/register").Says(t, 200, "番号の付いたものはありません", "決裁番号を付ける")
+	b.Get("/console/register").Says(t, 200, "番号の付いたものはありません", "決裁番号を付ける").
+		Holds(t, tenancy.DayOf(w.Now()), tenancy.DayOf(w.Now().AddDate(-1, 0, 0))[:5]) // the year that is shown
 	b.In("en").Get("/console/register").Says(t, 200, "Nothing with a number", "get a number when execution begins")
 }
 
@@ -237,7 +238,7 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 	w.Cancel()
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register?by=requests")
-	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "取下げ",
+	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "キャンセル",
 		"総務部", "今月の勤怠をまとめて", "勤怠集計 v2")
 	expect.That(t, strings.Index(page.Body, waits) < strings.Index(page.Body, refused), "the older one comes first")
 	b.Get(w.TaskPage()).Says(t, 200, "起案番号", withdrawn)
@@ -247,7 +248,7 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 		strings.Contains(a.Body, withdrawn),
 		"%q", a.Body)
 	b.In("en").Get("/console/register?by=requests").Says(t, 200, "Request No.", "Declined", "Waiting for approval",
-		"Withdrawn").
+		"Cancelled").
 		Holds(t, ">Request No.</th>")
 }
 

@@ -24,12 +24,35 @@ type sheetData struct {
 	Does            subject.Sum
 	Action, Payload string // of an agent's action: what it is, and the hash of all that it does
 	Route           *subject.Route
+	Before          []earlier          // versions of the steps that people didn't settle
 	Digests         [2]string          // SHA-256 of the policy and of the steps, as they were stamped; empty: none
 	Views           []subject.RouteAct // who opened the page or this sheet before
 	Prove           string
 	Printed         time.Time
 	PrintedBy       string
 	views           []*aggregate.Viewing
+	reads           []*aggregate.Reading
+	before          []*domain.Process
+}
+
+// earlier is a version of the steps before the one that was settled: how it ended, and what was said along its route.
+type earlier struct {
+	Version int
+	Ended   string
+	At      *time.Time
+	Route   *subject.Route
+}
+
+func (s *speaker) earlier(p *domain.Process) earlier {
+	how := "other"
+	switch {
+	case p.GivenBack():
+		how = "returned"
+	case p.RejectedAt != nil:
+		how = "rejected"
+	}
+	ended := s.words.In("before_how", how, "who", s.Person(p.RejectedBy), "why", card.OneLine(p.RejectionReason))
+	return earlier{p.Version, ended, p.RejectedAt, s.Route(&p.Gate, true)}
 }
 
 // documentPath is of the sheet of a document, whose number is in the query: it has any characters.
@@ -82,6 +105,9 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	for _, x := range d.views {
 		people = append(people, x.User)
 	}
+	for _, p := range d.before {
+		people = append(append(people, p.RejectedBy), subject.NamedOf(&p.Gate)...)
+	}
 	ids := slices.Concat(people, domain.Mentioned(d.Text+"\n"+d.Policy),
 		explain.SumUp(v.Locale, steps).People(), subject.NamedOf(g))
 	called := c.Called(r.Context(), v, ids...)
@@ -92,7 +118,9 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if x.Action != nil {
 		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
 	}
-	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called}
+	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called, Reads: d.reads}
+	s := speaker{Reader: by, words: v.Texts("register")}
+	d.Before = web.Each(d.before, s.earlier)
 	d.Does, d.Route, d.Views = by.Sum(steps), by.Route(g, true), by.Views(d.views)
 	title := v.Texts("register").Say("sheet", "number", number.String())
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
@@ -113,7 +141,7 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
 		return nil, nil
 	}
 	c.Viewed(r.Context(), v, a, p.Key(), &p.Gate)
-	d.views = a.ViewsOf(p.Key())
+	d.views, d.reads, d.before = a.ViewsOf(p.Key()), a.Reads, a.Processes[:slices.Index(a.Processes, p)]
 	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
 		d.Digests = [2]string{aggregate.HashOf(a.Prompts[i].Content), p.ApprovedHash}
 		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form

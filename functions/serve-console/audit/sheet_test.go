@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	domain "ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )
@@ -31,6 +32,24 @@ func TestANameAddsNothingToAPath(t *testing.T) {
 	}
 	g.Route = &circulation.Route{Form: circulation.Form, Hands: 4, Stages: []circulation.Stage{stage}}
 	expect.Is(t, s.path(&g), "田中 部長 山田・山田 川口 社長・U3・Anne O'Neil-Smith (Sales)")
+}
+
+// A path says for whom a stand-in stamped in words that can be read in one way.
+func TestAPathSaysForWhomAStandInStamped(t *testing.T) {
+	at, hand := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), circulation.Person{User: "U2"}
+	stage := circulation.Stage{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{
+		{User: "U1"}}}
+	g := aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
+		Rule: &circulation.Rule{ID: "r"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
+		Stages: []circulation.Stage{stage}}, Acts: []circulation.Act{{Form: circulation.Form, Kind: circulation.Stamp,
+		Hand: hand, Principal: stage.People[0], At: at, Stage: 1, Hash: "hash",
+		Found: circulation.Found{Delegation: &circulation.Delegation{Key: "U2#U1#2026-04-01", Rev: 1}}}}}
+	names := map[string]string{"U1": "鈴木 一郎", "U2": "田中 恵"}
+	for locale, want := range map[string]string{"ja": "課長 田中 恵(鈴木 一郎さんの代理)", "en": "課長 田中 恵 (for 鈴木 一郎)"} {
+		s := speaker{words: web.TextsOf("register", locale),
+			Reader: subject.Reader{Person: func(id string) string { return names[id] }}}
+		expect.Is(t, s.path(&g), want)
+	}
 }
 
 // The sheet says at the stage itself that a post was vacant: nobody looks up who would have been asked years later.
@@ -77,14 +96,28 @@ func TestWhatWasCarriedOutNamesWhatItMade(t *testing.T) {
 		{StepID: "5", Status: domain.StepFailed, Result: &aggregate.Blob{JSON: `{"id":"5"}`}},
 	}}
 	s := speaker{words: web.TextsOf("register", "ja"), Reader: subject.Reader{Locale: "ja"}}
-	got := s.executed(x)
+	sum := explain.SumUp("ja", x.Steps)
+	got := s.executed(x, sum)
 	expect.That(t, got.At.Equal(at) && len(got.Says) > 0, "%+v", got)
 	expect.Is(t, got.Made, "order_number 4500012 · 発注番号 A-7 · https://docs.google.com/spreadsheets/d/1")
 	x.Executed.CompletedAt = nil
-	expect.That(t, s.executed(x).At.IsZero() && s.executed(x).Text() == "", "it was not carried out")
+	expect.That(t, s.executed(x, sum).At.IsZero() && s.executed(x, sum).Text() == "", "it was not carried out")
 }
 
 // Exported for the tests of the pages.
 const PageSize = auditPage
 
 var Actors = (*Pages).actors
+
+// A sheet says how versions of the steps before the settled one ended.
+func TestASheetSaysWhatWentBefore(t *testing.T) {
+	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	s := speaker{Reader: subject.Reader{Locale: "ja", Person: func(id string) string { return "山田" }},
+		words: web.TextsOf("register", "ja")}
+	p := &domain.Process{Version: 2}
+	expect.Is(t, s.earlier(p), earlier{2, "決まらずに、次の版へ", nil, nil})
+	p.Verdict = aggregate.Verdict{RejectedBy: "U1", RejectedAt: &at, RejectionReason: "高い"}
+	expect.Is(t, s.earlier(p).Ended, "却下 (作り直し): 山田 「高い」")
+	p.Status, p.Acts = aggregate.Rejected, []circulation.Act{{Kind: circulation.GiveBack}}
+	expect.Is(t, s.earlier(p).Ended, "差し戻し: 山田 「高い」")
+}

@@ -103,7 +103,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 		}
 	}
 	var err error
-	if data.Mine, err = own.Mine(r.Context(), v, settings); err != nil {
+	if data.Returned, data.Mine, err = own.Mine(r.Context(), v, settings); err != nil {
 		return err
 	}
 	return c.Show(w, r, v, web.Document{Here: "home", Data: data}, "home")
@@ -112,6 +112,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 type homeData struct {
 	Unchosen bool // nobody has decided yet whether people may approve their own requests
 	Days     int
+	Returned []task.Request // the viewer's own that wait for their edit
 	Mine     []task.Request
 	audit.Lately
 }

@@ -54,13 +54,29 @@ func TestTheHomeListsOnesOwnRequests(t *testing.T) {
 	home := b.Get("/console")
 	home.Says(t, http.StatusOK, "🔁 方針を却下", "作成中 · 差し戻されました: 「９月も入れて」— v2 を作っています", "月ごとの勤怠をまとめられます。",
 		"文をコピーして書き直す", "従業員一覧を取得して").Lacks(t, "他の人", "古い依頼", ids[task.StatusAnswered])
-	expect.Is(t, len(home.Titles()), 8)
+	expect.Is(t, len(home.Titles()), 9) // one was returned, five are open, three over
 	money, open, over := strings.Index(home.Body, "¥298,000"), strings.Index(home.Body, "🔁"), strings.Index(home.Body, "❌")
 	expect.That(t, 0 < money && money < open && open < over, "%d, %d, %d", money, open, over)
 	expect.That(t, !strings.Contains(home.Body, `<td class="act"></td>`), "nothing can be done with one")
 	home = w.As(webapi.Tanaka).In("en").Get("/console")
 	home.Says(t, http.StatusOK, "🔵 他の人", "Waiting · Policy: the members of this channel · Due in 7 days",
 		"get the list of employees")
+}
+
+// What was given back is its requester's turn until they edited it: with why and where, once, and beside no "nothing".
+func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
+	w := consoletest.Start(t)
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "勤怠"})
+	comes(w, task.StatusReturned)
+	home := w.As(webapi.Sato).Get("/console")
+	home.Says(t, http.StatusOK, "あなたの番 差し戻された依頼が 1 件あります。修正するかキャンセルするまで進みません。",
+		"↩️ 勤怠 差し戻し理由: 「部長ではなく、課長に送ってください」 · たった今 ✏️ 修正する").Lacks(t, "依頼者の修正待ち", "まだ依頼がありません")
+	expect.Is(t, strings.Count(home.Body, w.TaskPage()+`#decide"`), 1, home.Body)
+	w.As(webapi.Sato).Get("/console/approvals?few=1&for=me").Says(t, http.StatusOK, "承認待ちのものはありません").
+		Lacks(t, "あなたの番のものはありません")
+	w.As(webapi.Sato).In("en").Get("/console").Says(t, http.StatusOK,
+		"Your turn Returned to you: 1. Each waits until you edit or cancel it.", "✏️ Edit")
+	w.As(webapi.Suzuki).Get("/console").Lacks(t, "差し戻された依頼")
 }
 
 // Administrators see how many requests are open, and from 80 % of the limit on a warning. Others see neither.
@@ -96,7 +112,8 @@ GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/cons
 GET/console/tasks GET/console/find GET/console/approvals POST/console/approvals
 GET/console/decisions/new POST/console/decisions GET/console/tasks/{id} POST/console/tasks/{id}/act
 GET/console/tasks/{id}/edit/{gate} POST/console/tasks/{id}/edit/{gate}
-GET/console/tasks/{id}/message GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
+GET/console/tasks/{id}/message GET/console/tasks/{id}/files/{sum}
+GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
 GET/console/contests/{id} GET/console/contests/{id}/members/{round}
 POST/console/contests/{id}/cancel

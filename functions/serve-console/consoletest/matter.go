@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
 )
 
 // MatterForm is the page's form for a decision, filled in.
@@ -21,19 +22,28 @@ func (b *Browser) MatterForm(channel string) url.Values {
 }
 
 // AskForDecision sends such a form, and returns the id of the request that it made.
-func (b *Browser) AskForDecision(form url.Values) string {
+func (b *Browser) AskForDecision(form url.Values) string { return b.AskWithFiles(form, nil) }
+
+// AskWithFiles sends such a form with files, by their names.
+func (b *Browser) AskWithFiles(form url.Values, files map[string][]byte) string {
 	t := b.World.T
 	t.Helper()
-	a := b.Post("/console/decisions", form)
+	a := b.UploadAll("/console/decisions", form, files)
 	id, done := strings.CutSuffix(strings.TrimPrefix(a.To, "/console/tasks/"), "?done=matter_asked")
 	expect.Must(t, a.Status == http.StatusSeeOther && done && aggregate.ValidID(id), "%d %s: %s", a.Status, a.To, a.Body)
 	return id
 }
 
 // MatterAsked has Sato ask for a decision, and people are asked about it.
-func (w *World) MatterAsked() {
+func (w *World) MatterAsked() { w.MatterAskedWith(nil) }
+
+// MatterAskedWith is MatterAsked with files, by their names.
+func (w *World) MatterAskedWith(files map[string][]byte) {
 	b, s := w.As(webapi.Sato), w.SettingsNow()
-	w.Ref = task.RefOf(w.Tenant.ID, b.AskForDecision(b.MatterForm(webapi.HR)))
+	w.Ref = task.RefOf(w.Tenant.ID, b.AskWithFiles(b.MatterForm(webapi.HR), files))
+	if len(files) > 0 {
+		w.filesRead()
+	}
 	for _, decide := range []func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error){
 		func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error) {
 			return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
@@ -52,6 +62,19 @@ func (w *World) MatterAsked() {
 		w.Later(time.Second)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return decide(a, a.Matter()) })
 	}
+}
+
+// filesRead notes what the files of a form are.
+func (w *World) filesRead() {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		var read []task.ReadFile
+		for i, f := range a.Request.Files {
+			x := task.ReadFile{SharedFile: f}
+			x.Take([]byte(w.Results[storetest.FileKey(w.Ref, task.OwnSum(f))]), i)
+			read = append(read, x)
+		}
+		return a.ReadFiles(1, read, w.Now())
+	})
 }
 
 // MatterRecorded records a decision that people approved, as the first of its fiscal year, which it returns.

@@ -319,7 +319,7 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	ref := w.Ref
 	of := w.Compete("勤怠の方針", &ref)
 	suzuki.Get(of.Page()).Says(t, http.StatusOK,
-		"依頼を取り消すと、このコンテストも終わります").Lacks(t, "/cancel\"")
+		"依頼をキャンセルすると、このコンテストも終わります").Lacks(t, "/cancel\"")
 	suzuki.Post(of.Page()+"/cancel", nil).Says(t, http.StatusForbidden) // one that drafts a policy
 	// by Suzuki, who is no administrator any more
 	mine := w.Compete("自分のコンテスト", nil)

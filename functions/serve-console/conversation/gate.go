@@ -83,7 +83,7 @@ func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, tur
 	if !waits && t.is.Conversation.Status == conversation.Open && (s.Decided != "" || p.Problem != "") {
 		s.Now = "" // that the conversation is open says nothing of what was decided
 	}
-	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.is.Offers(), p.tried), waits && turn.Asks())
+	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.is.Offers(), p.tried.Offer), waits && turn.Asks())
 	return s
 }
 

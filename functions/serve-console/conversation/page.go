@@ -89,7 +89,7 @@ type conversationPage struct {
 	First                web.Link // to what waits for a person, if anything does
 	Problem, Typed       string
 	Own                  *ownForm // to propose an action; nil: one is open, or the conversation is closed
-	tried                aggregate.Offer
+	tried                subject.Wanted
 }
 
 // waited are the acts that wait for a person, whatever else they may do.
@@ -270,7 +270,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		p.Until = t.until(current, v.Locale)
 	}
 	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
-	p.Buttons = subject.Typed(p.Buttons, p.tried.Act, p.Typed)
+	p.Buttons = subject.Typed(p.Buttons, p.tried, p.Typed)
 	p.Buttons, p.Others = subject.Apart(p.Buttons, current != nil && current.Status == conversation.ActionPending)
 	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
 	p.own(t, v)
@@ -336,7 +336,7 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 		return err
 	}
 	status, typed := subject.NotDone(r, v, x, why)
-	return c.showPage(w, r, v, t, conversationPage{Problem: t.refused(why, v.Locale), Typed: typed, tried: x.Offer},
+	return c.showPage(w, r, v, t, conversationPage{Problem: t.refused(why, v.Locale), Typed: typed, tried: x},
 		status)
 }
 

@@ -65,6 +65,9 @@ const mostOfRefusal = 40
 func (s speaker) chip(x *rules.Stage) chip {
 	c := chip{Text: legible.OneLine(x.Name)}
 	some := func(n int) string {
+		if x.Share != "" {
+			return s.Say("chip_share", "share", s.In("shares", x.Share), "n", n)
+		}
 		if x.Need <= 0 {
 			return s.Say("chip_all", "n", n)
 		}

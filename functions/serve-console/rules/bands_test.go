@@ -44,7 +44,7 @@ func TestTheListSaysTheBandsThatRulesGet(t *testing.T) {
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/rules").Says(t, 200, "外部への書き込み 100万円以上 金額が読めないものも 部長", "10万円〜100万円未満 中くらい 部長", "10万円未満 少ない額 部長")
+	b.Get("/console/rules").Says(t, 200, "外部への書き込み 100万円以上 金額が読めないものも 部長", "10万円〜100万円未満 「中くらい」 部長", "10万円未満 「少ない額」 部長")
 	form := b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "edit.1"))
 	form.Holds(t, `<details class="further"><summary>条件を足す`) // nothing further is chosen
 	draft := b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "delete.1"))
@@ -54,8 +54,8 @@ func TestTheListSaysTheBandsThatRulesGet(t *testing.T) {
 	b.Get("/console/rules").Lacks(t, "使われません").Lacks(t, `class="buttons save"`)
 	b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "up.2")).Says(t, 200,
 		"使われません: 上の「少ない額」が先に受けます。").Holds(t, `class="buttons save"`)
-	b.In("en").Get("/console/rules").Says(t, 200, "¥1,000,000 or more 100万円以上 · also if the amount can’t be read",
-		"¥100,000 to below ¥1,000,000 中くらい", "Less than ¥100,000 少ない額")
+	b.In("en").Get("/console/rules").Says(t, 200, "¥1,000,000 or more “100万円以上” · also if the amount can’t be read",
+		"¥100,000 to below ¥1,000,000 “中くらい”", "Less than ¥100,000 “少ない額”")
 }
 
 // Of a rule that is never used for want of an organisation it isn't said, too, that it refuses for want of one.

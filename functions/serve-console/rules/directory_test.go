@@ -312,7 +312,8 @@ func threeHeads(people int, title string) string {
 	return b.String()
 }
 
-// The most that showing a file of 5,000 people may compute here. API Gateway waits for 29 s, in which Slack is asked, too.
+// The most that showing a file of 5,000 people may compute here. API Gateway waits for 29 s, in which Slack is asked,
+// too.
 const slowestPage = 8 * time.Second
 
 // Bounds of an answer of Lambda's, and of what the file may take of the function's 512 MB.

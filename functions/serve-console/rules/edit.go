@@ -185,8 +185,12 @@ type stageData struct {
 	Others      bool
 	Beside      bool // it is asked together with the one before it
 	Roles       []web.Choice
-	Alone       bool // nobody stands in for its people
+	Shares      []web.Choice
+	Share       string // that stands in the place of Need
+	Alone       bool   // nobody stands in for its people
 	Minutes     bool
+	ReadAfter   bool
+	Secretary   bool // it records the minutes of the stage before
 	First, Last bool
 }
 
@@ -316,7 +320,8 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
-		Alone: s.NoStandIns, Minutes: s.Minutes}
+		Alone: s.NoStandIns, Minutes: s.Minutes, Secretary: s.Records, ReadAfter: s.ReadAfter,
+		Share: a.In("shares", s.Share)}
 	role := ""
 	if s.As != "" {
 		role = cmp.Or(string(s.Dissent), string(circulation.ObjectionNoted))
@@ -332,6 +337,7 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 		up, roles = append(up, string(rules.ThenUp)), append(roles, string(circulation.ObjectionRaised))
 	}
 	x.Roles = a.options("role_options", role, roles...)
+	x.Shares = a.options("share_options", string(s.Share), "", string(rules.ShareMajority), string(rules.ShareTwoThirds))
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(x.At, i, s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)

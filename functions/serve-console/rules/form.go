@@ -127,9 +127,10 @@ func staged(all []source) []rules.Stage {
 	for i, s := range all {
 		if i > 0 && s.beside {
 			to := &stages[len(stages)-1]
-			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need})
+			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Share: s.Share, Secretary: s.Records})
 			continue
 		}
+		s.Records = false
 		stages = append(stages, s.Stage)
 	}
 	return stages
@@ -154,9 +155,13 @@ func typedStage(form url.Values, at string) rules.Stage {
 		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}, Others: ticked(form, at+"others"),
 		Empty: rules.Empty{Vacant: rules.Then(field("vacant")), Own: rules.Then(field("own")),
 			Twice: rules.Then(field("twice"))},
-		NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes")}
+		NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes"), Records: ticked(form, at+"secretary"),
+		ReadAfter: ticked(form, at+"read_after"), Share: rules.Share(field("share"))}
 	if role := field("role"); role != "" {
 		is.As, is.Dissent = circulation.AsConsult, circulation.Objection(role)
+	}
+	if is.Share != "" { // which stands in the place of a number
+		is.Need = 0
 	}
 	switch who := &is.Who; who.Kind {
 	case rules.WhoChannel:
@@ -166,7 +171,7 @@ func typedStage(form url.Values, at string) rules.Stage {
 	case rules.WhoGroup:
 		who.Group = strings.Join(web.Ticked(form[at+"group"]), " ")
 	case rules.WhoManager:
-		who.Level, is.Need = wholeTyped(field("level")), 1
+		who.Level, is.Need, is.Share = wholeTyped(field("level")), 1, ""
 	case rules.WhoPosition:
 		for _, value := range web.Ticked(form[at+"position"]) {
 			who.Department, who.Position, _ = strings.Cut(value, between)

@@ -43,6 +43,12 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
 			Dissent: circulation.ObjectionRaised, Empty: newEmpty},
 	}}}})
+	shared := typed(sentForm("stages.1.share", "majority", "stages.2.share", "two_thirds")).Route.Stages
+	expect.That(t, shared[0].Share == "" && shared[0].Need == 1 && shared[1].Share == rules.ShareTwoThirds &&
+		shared[1].Need == 0, "a share stands in the place of a number: %+v", shared)
+	expect.Same(t, shared[0].Beside[0], rules.Source{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}},
+		Share: rules.ShareMajority})
+	expect.Same(t, staged(sourcesOf(&rules.Policy{Stages: shared})), shared)
 	all := sourcesOf(got.Route)
 	expect.Same(t, staged(all), got.Route.Stages)
 	moved := staged(arranged(all, "up", 2)) // 経理 stands between, so who was beside the first is beside it now
@@ -75,6 +81,7 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"},
 		"beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
 		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},
+		"share": {"stages.0.share", "majority"}, "share beside": {"stages.1.share", "two_thirds"},
 	} {
 		other := typed(sentForm(change...))
 		expect.That(t, speaker{Texts: web.TextsOf("rules", "ja")}.rule(&other) != before, "%s is not said", name)

@@ -324,7 +324,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 			row.Covered = a.Say("covered", "by", legible.OneLine(by.Name))
 		}
 		if r.Name != row.Band {
-			row.More = append([]string{r.Name}, row.More...)
+			row.More = append([]string{a.Say("quoted", "text", r.Name)}, row.More...)
 		}
 		d.Rows = append(d.Rows, row)
 	}

@@ -145,7 +145,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	list.Says(t, http.StatusOK, ruled).Lacks(t, aside)
 	check := b.Post(path, list.Hidden("act", "check"))
 	check.Says(t, http.StatusOK, "保存すると、エージェントとの会話の操作も回覧ルールで決まります。",
-		"「完了通知」 エージェントの操作: ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 ルール 2「エージェント」")
+		"「完了通知」 エージェントの操作: ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・最低 1 人 ルール 2「エージェント」")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	expect.That(t, stored(w).Actions() && stored(w).Rules[1].When.Kinds[0] == rules.KindAction, "%+v", stored(w).Rules[1])
 	for kind, rule := range map[string]string{"steps": "そのほか: 依頼を断ります。",
@@ -241,7 +241,8 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	was := rules.Rule{ID: aggregate.NewID(), Name: "営業部", Outcome: rules.Outcome{Numbered: true,
 		Route: &rules.Policy{Stages: []rules.Stage{
 			{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1, Empty: rules.EmptyUp, Others: true},
-			{Name: "経理", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}, Need: 2, Empty: rules.EmptyRefuse},
+			{Name: "経理", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}, Share: rules.ShareMajority,
+				Empty: rules.EmptyRefuse},
 		}, Readers: &rules.Readers{Groups: []string{webapi.Approvers}}}}, When: rules.Conditions{
 		Kinds: []rules.Kind{rules.KindAction, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"},
 			Groups: []string{webapi.Approvers}},
@@ -252,14 +253,14 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{was}})
 	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "今は使えないツール",
-		"グループ 人事部承認者").Holds(t, `name="departments" value="営業部" checked`)
+		"グループ 人事部承認者").Holds(t, `name="departments" value="営業部" checked`, `placeholder="過半数"`)
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use",
 		"only", "channels", "|C0ELSEWHERE", "kinds", "action steps", "departments", "|営業部", "groups", "|"+webapi.Approvers,
 		"reader_groups", "|"+webapi.Approvers, "stages.0.level", "2", "stages.0.others", "|1", "stages.1.group",
 		webapi.Approvers,
 		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind",
 		"manager", "stages.0.need", "1", "stages.0.vacant", "up", "stages.0.own", "up", "stages.0.twice", "up",
-		"stages.1.name", "経理", "stages.1.kind", "group", "stages.1.need", "2",
+		"stages.1.name", "経理", "stages.1.kind", "group", "stages.1.share", "majority",
 		"stages.1.vacant", "refuse", "stages.1.own", "refuse", "stages.1.twice", "again"))
 	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "組織表が必要")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
@@ -321,7 +322,7 @@ func testAChannelThatGotAnotherID(t *testing.T, w *consoletest.World) {
 	b.Get(path).Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
 	for _, place := range []string{former, webapi.HR} {
 		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "")).
-			Says(t, http.StatusOK, "金額 (空は不明)")
+			Says(t, http.StatusOK, "金額が空のため、金額不明として試しました")
 		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "200000")).
 			Says(t, http.StatusOK, "ルール 1「10万円以上の外部書き込み」:")
 	}

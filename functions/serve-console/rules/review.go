@@ -223,7 +223,7 @@ func order(x, other, called *rules.Rules) (names []string) {
 
 func (s speaker) floor(f rules.Floor) string {
 	text := s.Say("floor_says", "n", f.Stamps)
-	if f.HandsFrom != nil {
+	if f.HandsFrom != nil && strings.Trim(string(f.HandsFrom.Value), "0.") != "" { // not one that is refused
 		text += s.Say("floor_hands", "amount", s.money(f.HandsFrom.Value, f.HandsFrom.Currency))
 	}
 	return text

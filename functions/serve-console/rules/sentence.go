@@ -247,6 +247,9 @@ func (s speaker) stage(x *rules.Stage) string {
 		if i > 0 {
 			name = s.Say("beside")
 		}
+		if source.Records {
+			name = s.Say("secretary")
+		}
 		all = append(all, s.source(name, &source))
 	}
 	text := strings.Join(all, s.Say("beside_and"))
@@ -261,6 +264,9 @@ func (s speaker) stage(x *rules.Stage) string {
 	}
 	if x.Minutes {
 		text += s.Say("minutes")
+	}
+	if x.ReadAfter {
+		text += s.Say("read_after")
 	}
 	return text + s.empty(x.Empty)
 }
@@ -314,6 +320,8 @@ func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
 		return name
 	case n <= 1:
 		return called(name, who)
+	case x.Share != "":
+		return s.Say("stage_share", "name", name, "who", who, "share", s.In("shares", x.Share))
 	case x.Need == 0:
 		return s.Say("stage_all", "name", name, "who", who)
 	}

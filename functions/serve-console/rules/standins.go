@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/slack/people"
 	"ringi/shared/words/language"
 )
 
@@ -92,9 +91,9 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		slog.WarnContext(r.Context(), "nobody can be chosen as a stand-in", "err", err)
 		out.NoSlack = true
 	} else {
-		out.People = choices(m, t.hand, v.User, words.Say("choose"))
+		out.People = web.MembersToChoose(m, t.hand, v.User, words.Say("choose"))
 		if v.Admin {
-			out.Of = choices(m, cmp.Or(t.principal, v.User), "", "")
+			out.Of = web.MembersToChoose(m, cmp.Or(t.principal, v.User), "", "")
 		}
 	}
 	for _, d := range all {
@@ -122,19 +121,6 @@ func (c *StandInPages) seen(ctx context.Context, v *web.Viewer, in tenancy.Emplo
 		return cmp.Or(cmp.Compare(a.From, b.From), strings.Compare(a.Key(), b.Key()))
 	})
 	return all, err
-}
-
-// choices are the people who may be chosen, without one of them; none is the text of the choice of nobody, if any.
-func choices(m people.Members, chosen, without, none string) (out []web.Choice) {
-	if none != "" {
-		out = append(out, web.Choice{Text: none, Chosen: chosen == ""})
-	}
-	for _, u := range m.People {
-		if m.Rule(u) == "" && u.ID != without {
-			out = append(out, web.Choice{Value: u.ID, Text: cmp.Or(u.Name, u.ID), Chosen: u.ID == chosen})
-		}
-	}
-	return out
 }
 
 var placeholder = language.Regexp{Text: `\{(\w+)\}`}

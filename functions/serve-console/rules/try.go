@@ -200,9 +200,6 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 	return all
 }
 
-// mostToTry bounds the people among whom one is chosen; of more somebody types a name.
-const mostToTry = 200
-
 // toolsToTry are the tools that requests may call, and the one that is asked about. While none is, one that writes is
 // offered: most rules are about those.
 func (a *asked) toolsToTry(is string) (all []web.Choice, of knownTool) {
@@ -225,10 +222,10 @@ func (a *asked) toolsToTry(is string) (all []web.Choice, of knownTool) {
 
 // peopleToTry are the workspace's people, the viewer first.
 func (a *asked) peopleToTry(is string) (all []web.Choice) {
-	if a.members == nil || len(a.members.People) > mostToTry {
+	if a.members == nil || len(a.members.People) > web.MostToChoose {
 		return nil
 	}
-	all = choices(*a.members, is, a.v.User, "")
+	all = web.MembersToChoose(*a.members, is, a.v.User, "")
 	slices.SortFunc(all, web.Choice.Compare)
 	return append([]web.Choice{{Value: a.v.User, Text: a.person(a.v.User)}}, all...)
 }

@@ -62,6 +62,15 @@ func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 	}
 }
 
+// What the floor comes to is not told of an amount that is refused.
+func TestTheFloorTellsOfNoAmountThatIsRefused(t *testing.T) {
+	for value, says := range map[rules.Decimal]bool{"100000": true, "0": false, "0.00": false} {
+		s := speaker{Texts: web.TextsOf("rules", "ja")}
+		got := s.floor(rules.Floor{Stamps: 1, HandsFrom: &rules.Money{Value: value, Currency: yen}})
+		expect.Is(t, strings.Contains(got, "金額不明"), says, got)
+	}
+}
+
 // Whoever looks at rules before they are saved sees another sentence if anything is other than in those that stand.
 func TestTheLookBeforeSavingHidesNoDifference(t *testing.T) {
 	own, foreign := rules.Tool{Name: "send_slack_dm"}, rules.Tool{Address: "https://mcp.evil.example", Name: "pay"}

@@ -27,7 +27,8 @@ var rowsLists = map[string][]column{
 		{key: "model", example: "compatible:ollama/llama3.2"}, {key: "input", example: "0.25"},
 		{key: "output", example: "2"}, {key: "cached", example: "0.025"}, {key: "date", example: "2026-11-20"},
 	},
-	"matters": {{key: "name", example: "固定資産"}},
+	"matters":        {{key: "name", example: "固定資産"}},
+	"channel_series": {{key: "channel", example: "C0123456789"}, {key: "name", example: "契約"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model",
 			example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
@@ -91,6 +92,9 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, x := range s.Matters {
 		add("matters", x.Name)
 	}
+	for _, x := range s.ChannelSeries {
+		add("channel_series", x.Channel, x.Name)
+	}
 	for _, x := range s.Prices {
 		add("prices", x.Model, x.Input, x.Output, x.Cached, x.Date)
 	}
@@ -147,6 +151,9 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 	})
 	typedList(f, "matters", &s.Matters, func(row map[string]string) tenancy.MatterKind {
 		return tenancy.MatterKind{Name: row["name"]}
+	})
+	typedList(f, "channel_series", &s.ChannelSeries, func(row map[string]string) tenancy.ChannelSeries {
+		return tenancy.ChannelSeries{Channel: row["channel"], Name: row["name"]}
 	})
 	was := s.Agents
 	typedList(f, "agents", &s.Agents, func(row map[string]string) agent.Definition { return agentTyped(row, was) })

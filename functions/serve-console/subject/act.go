@@ -75,7 +75,13 @@ type Wanted struct {
 func wantedBy(r *http.Request) Wanted {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
 	question, _ := strconv.Atoi(r.PostFormValue("question"))
-	said := card.RouteAct{Question: question, To: r.PostFormValue("to"), Role: circulation.As(r.PostFormValue("role"))}
+	said := card.RouteAct{Question: question, To: r.PostFormValue("to"),
+		Post: strings.TrimSpace(r.PostFormValue("post")), Role: circulation.As(r.PostFormValue("role"))}
+	if said.Kind = circulation.Kind(r.PostFormValue("act")); said.Kind == card.Minutes {
+		said.Meeting = card.ReadMeeting(func(field string) string {
+			return strings.ReplaceAll(strings.Join(r.PostForm[field], " "), "\r\n", "\n")
+		})
+	}
 	return Wanted{
 		stage: stage, as: r.PostFormValue("as"), said: said,
 		Offer: aggregate.Offer{Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
@@ -166,17 +172,26 @@ func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
 
 func (c *Acts) Maker() decide.Maker {
 	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now,
-		Organised: c.Organised}
+		Organised: c.Organised, Scanned: c.Results.Scanned}
 }
 
 func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
 	x Wanted) (decide.Verdict, error) {
+	if x.Act == task.ActTakeAsAnswer {
+		verdict, _ := c.Maker().TakeAsAnswer(r.Context(), click)
+		return verdict, nil
+	}
 	if x.Act == task.ActTakeAsReason {
 		verdict, _, refused := c.Maker().TakeAsReason(r.Context(), click)
 		verdict.Err = cmp.Or(refused, verdict.Err)
 		return verdict, nil
 	}
 	if says(x.Act) {
+		if m := x.said.Meeting; m != nil && m.Carried {
+			if err := on.Whole(r, v, a, x); err != nil {
+				return decide.Verdict{}, err
+			}
+		}
 		return c.Maker().RouteAct(r.Context(), click, x.routeAct()), nil
 	}
 	b, ok := x.button(on)
@@ -282,20 +297,6 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 	return out
 }
 
-// Apart parts from the buttons those by which a viewer ends the subject, or withdraws what asks for a decision: they
-// don't stand beside the decision. Those that the viewer can't use are left out.
-func Apart(all []Button, asks bool) (here, others []Button) {
-	for _, b := range all {
-		ends := b.Act == task.ActCancelTask || b.Act == conversation.ActClose
-		if !ends && !(asks && b.Act == conversation.ActCancel) {
-			here = append(here, b)
-		} else if b.Class = ""; b.No == "" {
-			others = append(others, b)
-		}
-	}
-	return here, others
-}
-
 func (x Asking) button(o aggregate.Offer) Button {
 	words := x.Words
 	b := Button{Offer: o, Label: words.In("act", o.Act), Confirm: words.In("confirm", o.Act),
@@ -313,7 +314,8 @@ func (x Asking) button(o aggregate.Offer) Button {
 		}
 	}
 	switch o.Act {
-	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, task.ActRedraft,
+	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsAnswer,
+		task.ActTakeAsRequest, task.ActRedraft,
 		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
 		conversation.ActTakeFiles, conversation.ActFetchAgain:
 		b.Class = "button-primary"
@@ -367,7 +369,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.O
 			err = errors.Join(err, p.Approve(by, asker))
 		}
 		return err
-	case task.ActRedraft:
+	case task.ActRedraft, task.ActTakeAsAnswer:
 		if by.ID != requester {
 			return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
 		}

@@ -1,11 +1,13 @@
 package subject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -31,7 +33,9 @@ type Turn struct {
 	vacant []Vacancy            // those without whom it stands still, if the viewer may name their successors
 	why    *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 
-	choices []web.Choice // whom the viewer may add
+	choices   []web.Choice // whom the viewer may add
+	now       time.Time
+	everybody []web.Choice // who may have been at a meeting whose minutes the viewer may record
 }
 
 // gateOf returns the gate with this id if it is under a rule, else nil.
@@ -58,7 +62,7 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
 	d := Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
 		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel), ChannelOf: x.Surface.Marks.Channel}.walk(g)
-	t := &Turn{drawing: d}
+	t := &Turn{drawing: d, now: c.Now()}
 	if t.st.Refused != nil {
 		t.Who = t.waits()
 		return t
@@ -86,7 +90,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		principal, stage = g.OwesFor(x.Viewer.User, all, c.Now())
 		t.Mine, t.AsWhom = stage > 0, g.AsWhom(x.Viewer.User, all, c.Now())
 	}
-	t.choices = c.choices(ctx, x, t)
+	t.choices, t.everybody = c.choices(ctx, x, t), c.everyone(ctx, x, t)
 	given := false
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
@@ -165,12 +169,15 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 	case o.Act == aggregate.ActReject:
 		return x.beside(t, o)
 	case t.Mine && whole:
-		out = append(out, x.stamp(t, o))
+		if t.why == nil || t.why.Why != circulation.WhyMinutes || len(t.everybody) == 0 {
+			out = append(out, x.stamp(t, o))
+		}
+		out = append(out, x.minutes(t, o)...)
 	}
 	if act, ok := circulation.TakesBack(t.g, t.st, x.Viewer.User); ok {
 		o.Act = aggregate.ActTakeBack
 		back := Button{Offer: o, Stage: act.Stage}
-		back.Label, back.Confirm, back.About = card.TakeBackWords(x.Viewer.Locale)
+		back.Label, back.Confirm, back.About = card.TakeBackWords(x.Viewer.Locale, &t.st, &act)
 		out = append(out, back)
 	}
 	return out
@@ -189,14 +196,15 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 			last = n
 		}
 	}
+	after := "stamp"
 	if t.st.CurrentStage().As == circulation.AsConsult {
-		b.Label = t.words.Say("consent")
+		b.Label, after = t.words.Say("consent"), "opinion"
 	}
 	if missing > 1 { // others stamp before anything follows
 		b.About = ""
 	}
 	if last != t.st.Present {
-		b.About = t.words.Say("after", "stage", t.called(&t.st.Stages[last-1]))
+		b.About = t.words.In("after", after, "stage", t.called(&t.st.Stages[last-1]))
 	}
 	return b
 }
@@ -344,4 +352,23 @@ func NamedOf(g *aggregate.Gate) (users []string) {
 	}}
 	r.Route(g, false)
 	return users
+}
+
+// Departments returns what names a department by its code, as it is called today. It reads the organisation when it is
+// first asked; what it doesn't find keeps its code.
+func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string) string {
+	read := sync.OnceValue(func() map[string]string {
+		names := map[string]string{}
+		is, err := c.Organisations.Current(ctx, v.Tenant)
+		if err != nil {
+			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
+		}
+		if err == nil && is.Organisation != nil {
+			for _, d := range is.Organisation.Chart(c.Today()).Departments() {
+				names[d.Code] = d.Name
+			}
+		}
+		return names
+	})
+	return func(code string) string { return cmp.Or(read()[code], code) }
 }

@@ -118,7 +118,7 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	page := tanaka.Get(w.TaskPage())
 	page.Says(t, 200, "却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
 		"作り直す 新しいバージョンを最初の人から回覧し直します。理由を反映できたかどうかも示します。",
-		"依頼した人に差し戻す 依頼した人が内容を直すか、取り下げます。それまで承認は止まります。",
+		"依頼した人に差し戻す 依頼した人が内容を直すか、キャンセルします。修正した後の承認は、最初からやり直します。",
 		"終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
@@ -139,7 +139,8 @@ func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki).In("en")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please give your reason.",
-		"Draft it anew A new version goes round from the start. It says what came of your reason.", "End it This request ends.")
+		"Draft it anew A new version goes round from the start. It says what came of your reason.",
+		"End it This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
 		"<form method=\"post\" action=\""+w.TaskPage())

@@ -10,6 +10,8 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 )
 
@@ -26,13 +28,20 @@ func (c *Acts) choices(ctx context.Context, x Asking, t *Turn) (out []web.Choice
 	if s := t.st.CurrentStage(); !t.Mine || s == nil || s.Mode != circulation.ModePeople {
 		return nil
 	}
-	m, err := c.Roster.Of(ctx, c.Listing, x.Viewer.Team, c.Now())
+	return slices.DeleteFunc(c.full(ctx, x.Viewer.Team, "nobody can be added"), func(u web.Choice) bool {
+		return u.Value == x.Viewer.User || slices.ContainsFunc(t.g.Askers, circulation.Person{User: u.Value}.Is)
+	})
+}
+
+// full returns the full members of a workspace. Without Slack there are none, and the log says what follows.
+func (c *Acts) full(ctx context.Context, team, without string) (out []web.Choice) {
+	m, err := c.Roster.Of(ctx, c.Listing, team, c.Now())
 	if err != nil {
-		slog.WarnContext(ctx, "nobody can be added", "err", err)
+		slog.WarnContext(ctx, without, "err", err)
 		return nil
 	}
 	for _, u := range m.People {
-		if m.Rule(u) == "" && u.ID != x.Viewer.User && !slices.ContainsFunc(t.g.Askers, circulation.Person{User: u.ID}.Is) {
+		if m.Rule(u) == "" {
 			out = append(out, web.Choice{Value: u.ID, Text: cmp.Or(u.Name, u.ID)})
 		}
 	}
@@ -71,20 +80,34 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 		button(aggregate.ActAsk)
 	}
 	if len(t.choices) > 0 {
+		one := func(f web.Field) web.Field {
+			f.ID, f.Required = f.Name+"-"+o.ID, true
+			return f
+		}
 		to := web.Select("to", t.words.Say("added"), t.words.Say("choose_whom"), t.choices)
 		as := web.Select("role", t.words.Say("added_as"), "", web.Each(
 			[]circulation.As{circulation.AsConsult, circulation.AsApprove}, func(role circulation.As) web.Choice {
 				return web.Choice{Value: string(role), Text: t.words.In("roles", role)}
 			}))
-		button(aggregate.ActAdd).Fields = []web.Field{to, as}
+		fields := []web.Field{one(to), one(as)}
+		if t.g.Route.Org != "" {
+			post := one(web.Field{Name: "post", Label: t.words.Say("added_post"), Most: card.MaxPost,
+				Hint: t.words.Say("added_post_hint"), HintID: "hint-post-" + o.ID})
+			fields[0].Required, post.Required = false, false
+			fields = []web.Field{fields[0], post, fields[1]}
+		}
+		button(aggregate.ActAdd).Fields = fields
 	}
 	return out
 }
 
 // Typed puts what the viewer typed for an act that was refused into its form alone.
-func Typed(all []Button, tried aggregate.Act, typed string) []Button {
+func Typed(all []Button, x Wanted, typed string) []Button {
+	tried := x.Act
 	for i := range all {
-		if b := &all[i]; b.Act == tried || slices.ContainsFunc(b.Ways, func(way Button) bool { return way.Act == tried }) {
+		if b := &all[i]; b.Act == tried && x.said.Meeting != nil {
+			b.again(x.said.Meeting, typed)
+		} else if b.Act == tried || slices.ContainsFunc(b.Ways, func(way Button) bool { return way.Act == tried }) {
 			b.Typed = typed
 		}
 	}
@@ -132,4 +155,18 @@ func (r Reader) Called(g *aggregate.Gate, number int) string {
 		return ""
 	}
 	return d.called(&d.st.Stages[number-1])
+}
+
+// Apart parts from the buttons those by which a viewer ends the subject, or withdraws what asks for a decision: they
+// don't stand beside the decision. Those that the viewer can't use are left out.
+func Apart(all []Button, asks bool) (here, others []Button) {
+	for _, b := range all {
+		ends := b.Act == task.ActCancelTask || b.Act == conversation.ActClose
+		if !ends && !(asks && b.Act == conversation.ActCancel) {
+			here = append(here, b)
+		} else if b.Class = ""; b.No == "" {
+			others = append(others, b)
+		}
+	}
+	return here, others
 }

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 func TestQuestionsAndAdditionsOnPages(t *testing.T) {
@@ -19,6 +20,7 @@ func TestQuestionsAndAdditionsOnPages(t *testing.T) {
 		"a question that can't be asked is refused in words": testAskedBadlyOnPage,
 		"somebody is added, and asked by name":               testAddedOnPage,
 		"who is consulted agrees or objects":                 testConsultedOnPage,
+		"minutes are recorded on the page":                   testMinutesOnPage,
 	})
 }
 
@@ -84,7 +86,8 @@ func testAddedOnPage(t *testing.T, w *consoletest.World) {
 		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_add")
 	}
 	act := w.Load().Process().Acts[0]
-	expect.That(t, len(w.Load().Process().Acts) == 1 && act.To.User == webapi.Alex && act.To.Via == task.ViaAdded, "%+v", act)
+	expect.That(t, len(w.Load().Process().Acts) == 1 && act.To.User == webapi.Alex && act.To.Via == task.ViaAdded,
+		"%+v", act)
 	suzuki.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの意見 (追加) これから", "追加: 鈴木 一郎", "契約を見てください",
 		"承認しても、部長の承認までは決まりません。", "この回覧で追加された人")
 	alex.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(追加された段階)になったら")
@@ -116,4 +119,34 @@ func testConsultedOnPage(t *testing.T, w *consoletest.World) {
 	acted(suzuki, w, aggregate.ActApprove, "")
 	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
+}
+
+func testMinutesOnPage(t *testing.T, w *consoletest.World) {
+	board := consoletest.Desk("取締役会", 2, webapi.Alex, webapi.Suzuki, webapi.Tanaka)
+	board.Parts, board.Minutes, board.Secretary = []circulation.Part{{N: 2, Of: 1}, {N: 1, Of: 1}}, true, 2
+	w.Opened(board)
+	alex, secretary := w.As(webapi.Alex), w.As(webapi.Tanaka)
+	alex.Get(w.TaskPage()).Holds(t, `name="act" value="approve"`).Lacks(t, `name="act" value="minutes"`)
+	acted(alex, w, aggregate.ActApprove, "")
+	page := secretary.Get(w.TaskPage())
+	page.Holds(t, `name="act" value="minutes"`, `name="present"`).Lacks(t, `name="act" value="approve"`)
+	form := page.FormOf(t, aggregate.Act(card.Minutes), "")
+	for name, value := range map[string]string{"held": "2026-11-20", "present": webapi.Alex, "carried": "yes",
+		"minutes": "全員が<b>賛成</b>した"} {
+		form = consoletest.With(form, name, value)
+	}
+	for name, c := range map[string][2]string{"held": {"2099-01-01", "開催日は"}, "present": {"", "出席者は 1〜30 人"},
+		"minutes": {strings.Repeat("議", 2001), "議事の内容 (2000 文字まで)"}, "reference": {strings.Repeat("場", 301), "300 文字まで"},
+		"carried": {"no", "否決の理由を"}} {
+		secretary.Post(w.TaskPage()+"/act", consoletest.With(form, name, c[0])).Says(t, http.StatusBadRequest, c[1])
+	}
+	secretary.Post(w.TaskPage()+"/act", consoletest.With(form, "minutes", strings.Repeat("議", 2001))).
+		Holds(t, strings.Repeat("議", 2001))
+	stale := consoletest.With(form, "stage", "2")
+	expect.That(t, secretary.Post(w.TaskPage()+"/act", stale).Status >= 400, "of another stage")
+	for range 2 {
+		secretary.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_minutes")
+	}
+	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
+	secretary.Get(w.TaskPage()).Says(t, 200, "📝 議事録: 2026-11-20 開催 · 可決", "出席者: Alex Kim").Holds(t, "&lt;b&gt;賛成")
 }

@@ -100,8 +100,10 @@ func (r Reader) Effect(e explain.Effect) Effect {
 const mostInLine = 240
 
 // Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
-func (r Reader) Sum(steps []task.Step) Sum {
-	sum := explain.SumUp(r.Locale, steps)
+func (r Reader) Sum(steps []task.Step) Sum { return r.SumOf(explain.SumUp(r.Locale, steps), steps) }
+
+// SumOf is Sum of steps whose sum is known.
+func (r Reader) SumOf(sum explain.Sum, steps []task.Step) Sum {
 	out := Sum{Words: web.TextsOf("effect", r.Locale)}
 	of := func(e explain.Effect) Effect {
 		is := r.Effect(e)

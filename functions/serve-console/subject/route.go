@@ -2,12 +2,9 @@ package subject
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -29,7 +26,8 @@ type Reader struct {
 	// ChannelOf returns the name of a channel by its id; nil: it is shown as it is.
 	ChannelOf func(id string) string
 	// Unit returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
-	Unit func(id string) string
+	Unit  func(id string) string
+	Reads []*aggregate.Reading // of what was stamped for people; nil also: nothing was read, or it isn't known
 	// Successor returns where the reader names who takes a person's place at a stage; nil: the reader names nobody.
 	Successor func(stage int, user string) string
 }
@@ -87,7 +85,9 @@ type RouteAct struct {
 	At      time.Time
 	Surface string
 	Text    string
-	Objects bool // of who is only consulted
+	Objects bool   // of who is only consulted
+	Read    string // when it was read by whom it was stamped for, or that it is to be; empty: nobody is asked to
+	Meeting *Meeting
 }
 
 // Successor is who stands in whose place.
@@ -191,7 +191,8 @@ func SentBack(g *aggregate.Gate) bool {
 // act returns what somebody did. A stand-in is named before whom they stand in for: the other order reads either way.
 func (d *drawing) act(a *circulation.Act) RouteAct {
 	out := RouteAct{By: d.Person(a.Hand.User), At: a.At, Surface: d.words.In("surface", a.Surface),
-		Text: card.Prose(a.Text), Objects: a.Kind == circulation.Dissent}
+		Text: card.Prose(a.Text), Objects: a.Kind == circulation.Dissent,
+		Meeting: d.meeting(a.Meeting)}
 	if a.Principal.User != a.Hand.User {
 		out.By = d.words.Say("stand_in", "hand", out.By, "principal", d.Person(a.Principal.User))
 	}
@@ -245,6 +246,11 @@ func (d *drawing) stage(i int) Stage {
 	}
 	d.people(i, &out)
 	out.Stamps = web.Each(s.Stamps, d.act)
+	for j, act := range s.Stamps {
+		if s.ReadAfter && act.Principal.User != act.Hand.User {
+			out.Stamps[j].Read = d.read(act)
+		}
+	}
 	for j := range d.g.Acts {
 		if act := &d.g.Acts[j]; act.Kind == circulation.TakeBack && act.Stage == i+1 {
 			out.TakenBack = append(out.TakenBack, d.act(act))
@@ -370,23 +376,4 @@ func (r Reader) Via(how string) string {
 		}
 	}
 	return d.line(how)
-}
-
-// Departments returns what names a department by its code, as it is called today. It reads the organisation when it is
-// first asked; what it doesn't find keeps its code.
-func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string) string {
-	read := sync.OnceValue(func() map[string]string {
-		names := map[string]string{}
-		is, err := c.Organisations.Current(ctx, v.Tenant)
-		if err != nil {
-			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
-		}
-		if err == nil && is.Organisation != nil {
-			for _, d := range is.Organisation.Chart(c.Today()).Departments() {
-				names[d.Code] = d.Name
-			}
-		}
-		return names
-	})
-	return func(code string) string { return cmp.Or(read()[code], code) }
 }

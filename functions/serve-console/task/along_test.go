@@ -47,7 +47,7 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).
 		Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "鈴木 一郎 : グループ S0KEIRI",
 			"経理 これから 3 人のうち 2 人の承認が必要", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
-			"👉 あなたの番です 課長 — あなたの承認が必要です", "ほかの操作 依頼を取り消す").Holds(t, `aria-current="step"`).
+			"👉 あなたの番です 課長 — あなたの承認が必要です", "ほかの操作 依頼をキャンセルする").Holds(t, `aria-current="step"`).
 		Lacks(t, "承認できる人", "[↻]")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)),
 		w.Acts(circulation.Stamp, 2, webapi.Alex))
@@ -120,7 +120,7 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Form++ })
 	b := w.As(webapi.Suzuki)
-	b.Get(w.TaskPage()).Says(t, 200, "いまどこまで進んだかを表示できません", "依頼を取り消す").
+	b.Get(w.TaskPage()).Says(t, 200, "いまどこまで進んだかを表示できません", "依頼をキャンセルする").
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
 	b.Get("/console/approvals?for=all").Says(t, 200, "いまどこまで進んだかを表示できません")
 	b.Get("/console/approvals?for=me").Lacks(t, "締切は金曜です")

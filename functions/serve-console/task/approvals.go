@@ -46,6 +46,7 @@ type waitingList struct {
 	Of         approvalFilter
 	Order      string // of the rows, in words
 	Saved      []web.View
+	Unread     []unreadRow
 	Query      string // by which this filter may be saved; empty: it may not
 }
 
@@ -129,6 +130,11 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	case list.Few:
 		list.Live, list.Of.Sort = fewApprovals, ""
 		found = found[:min(fewOfMine, len(found))]
+	}
+	if settings.Ruled && q.Get("cursor") == "" {
+		if list.Unread, err = c.unread(r, v); err != nil {
+			return err
+		}
 	}
 	list.Saved = savedFilters(r, v)
 	list.Query = f.saves(list.Saved)

@@ -11,7 +11,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
@@ -50,6 +52,7 @@ func (c *Pages) saveEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			fields[name] = strings.ReplaceAll(values[0], "\r\n", "\n")
 		}
 	}
+	c.membersOf(r, v, a, id, fields)
 	f := edit.Form{Kind: a.AskedBy(id), Hash: r.PostFormValue("hash")}
 	f.Policy, f.Steps = card.ReadEdit(fields)
 	click := c.Click(v, a.Ref(), id)
@@ -67,6 +70,21 @@ func (c *Pages) saveEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		}
 	}
 	return c.Decided(w, r, v, c.page(), click, subject.Wanted{Offer: aggregate.Offer{ID: id}}, verdict, "edit")
+}
+
+// membersOf replaces names of members, where many can't be listed to choose from, by their ids.
+func (c *Pages) membersOf(r *http.Request, v *web.Viewer, a *task.Aggregate, id string, typed map[string]string) {
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil || len(m.People) <= web.MostToChoose {
+		return
+	}
+	as := func(s string) string { return s }
+	form, _ := card.EditFormOf(nil, a, id, v.Locale, as, func(s string, _ int) string { return s })
+	for _, x := range form.People() {
+		if users, _, more := m.Find(typed[x.ID], 1); typed[x.ID] != "" && len(users) == 1 && !more {
+			typed[x.ID] = users[0].ID
+		}
+	}
 }
 
 // misfits compares edited steps with their tools at once; plan-process does so again, by what is allowed then.
@@ -88,12 +106,21 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	typed map[string]string, misfits []task.Misfit) error {
 	id, words := r.PathValue("gate"), v.Texts("task")
 	person := c.Called(r.Context(), v, named(a, id)...)
-	form, ok := card.EditFormOf(a, id, v.Locale, person, func(s string, _ int) string { return card.OneLine(s) })
+	allowed, err := c.Store.ToolPermissions(r.Context(), a.Head.TenantID)
+	if err != nil {
+		return err
+	}
+	form, ok := card.EditFormOf(explain.SchemasOf(allowed), a, id, v.Locale, person,
+		func(s string, _ int) string { return card.OneLine(s) })
 	if !ok {
 		return aggregate.ErrNotFound
 	}
 	back := c.page().Path + a.Head.TaskID
 	d := editPage{EditForm: form, Path: back + "/edit/" + id, Back: back, Hash: hash}
+	var members people.Members
+	if form.People() != nil {
+		members, _ = c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without them, an id is typed
+	}
 	wrong := map[string][]web.Fault{}
 	for _, m := range misfits {
 		at, text := form.Mistake(v.Locale, m)
@@ -108,7 +135,7 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			}
 			field := editField(x, wrong[x.ID])
 			if x.Person {
-				field.Hint, field.HintID = was+": "+person(was), x.ID+"_who"
+				chooseMember(&field, members, web.Choice{Value: was, Text: person(was), Chosen: x.Value == was})
 			}
 			part.Fields = append(part.Fields, field)
 		}
@@ -125,22 +152,25 @@ func (c *Pages) showForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 // named returns the people whom the form of a version names: who gave it back, and those among its values.
 func named(a *task.Aggregate, id string) (users []string) {
 	as := func(s string, _ int) string { return s }
-	form, _ := card.EditFormOf(a, id, language.English, func(user string) string {
+	form, _ := card.EditFormOf(nil, a, id, language.English, func(user string) string {
 		users = append(users, user)
 		return user
 	}, as)
-	for _, p := range form.Parts {
-		for _, x := range p.Fields {
-			if x.Person {
-				users = append(users, x.Value)
-			}
-		}
+	for _, x := range form.People() {
+		users = append(users, x.Value)
 	}
 	return users
 }
 
-// maxOneLine is how many characters of a value fit in a field of one line.
-const maxOneLine = 60
+// chooseMember has a field choose among the workspace's members and whom it named before. Without them it keeps the id.
+func chooseMember(field *web.Field, m people.Members, was web.Choice) {
+	all := web.MembersToChoose(m, field.Value, was.Value, "")
+	if len(all) == 0 || len(all) > web.MostToChoose {
+		field.Hint, field.HintID = was.Value+": "+was.Text, field.Name+"_who"
+		return
+	}
+	field.Choices = append([]web.Choice{was}, all...)
+}
 
 func editField(x card.EditField, wrong []web.Fault) web.Field {
 	field := web.Field{Name: x.ID, Label: x.Name, Value: x.Value, Required: !x.Optional, Most: x.Most,
@@ -149,7 +179,7 @@ func editField(x card.EditField, wrong []web.Fault) web.Field {
 		field.Choices = append(field.Choices, web.Choice{Value: choice.Value, Text: choice.Text,
 			Chosen: choice.Value == x.Value})
 	}
-	if x.Choices == nil && (len([]rune(x.Value)) > maxOneLine || strings.Contains(x.Value, "\n")) {
+	if x.Choices == nil && x.Lines() {
 		field.Rows = "6"
 	}
 	return field

@@ -29,7 +29,7 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).Holds(t, "依頼者の修正待ち").Lacks(t, path)
 	sato.Get("/console/tasks").Holds(t, "依頼者の修正待ち", "宛先を直してください")
 	consoletest.Harmless(t, path, sato.Get(path))
-	sato.Get(path).Holds(t, "締め切りは金曜です。", "ステップの追加・削除・並べ替え", `name="edit_1_1"`, "🔒")
+	sato.Get(path).Holds(t, "締め切りは金曜です。", "ステップの追加・削除・並べ替え", `name="edit_1_1"`, "🔒", "田中 恵</option>")
 	w.As(webapi.Sato).In("en").Get(path).Holds(t, "Send the edit")
 	expect.That(t, suzuki.Get(path).Status != http.StatusOK, "an approver has the form")
 	w.As(webapi.Alex).Get(path).Says(t, http.StatusNotFound)
@@ -46,7 +46,7 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 		form.Set(name, value)
 		return form
 	}
-	sato.Post(path, with(to, "経理部")).Says(t, http.StatusUnprocessableEntity).Holds(t, "経理部", "書き方が違います",
+	sato.Post(path, with(to, "経理部")).Says(t, http.StatusUnprocessableEntity).Holds(t, "ワークスペースのメンバーを選んでください",
 		"締め切りは月曜です。", `aria-invalid="true"`)
 	for name, form := range map[string]url.Values{
 		"another step's": with("edit_9_0", "x"), "stale": with("hash", "other"),
@@ -61,7 +61,8 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 	n := w.Load().Process()
 	expect.That(t, n.Version == 2 && n.EditedBy == webapi.Sato && len(w.Load().Processes) == 2 &&
 		strings.Contains(string(n.Steps[0].ToolInput), `月曜です。\n以上`), "%+v", n)
-	expect.That(t, sato.Post(path, with(text, "別の文")).Status >= 400, "a stale form counts")
+	late := sato.Post(path, with(text, "別の文")).Holds(t, "が修正したため、あなたの修正は使われていません")
+	expect.That(t, late.Status >= 400, "a stale form counts")
 	expect.Is(t, len(w.Load().Processes), 2)
 	expect.Is(t, w.Load().Head.Noted, task.StatusDrafting)
 }

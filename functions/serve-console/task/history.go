@@ -180,7 +180,8 @@ type Message struct {
 	Forwarded []Forwarded
 	Thread    string // what was read of the thread before it
 	Files     []File
-	MoreFiles int // that are not read
+	MoreFiles int  // that are not read
+	Kept      bool // no model reads them
 }
 
 // History builds a task's history from its rows.
@@ -269,6 +270,9 @@ type File struct {
 	Shown, All         int    // characters that models are shown
 	Why                string // why it was not read, or what its text doesn't show
 	Read, Waits        bool
+	Path               string // where it can be opened; empty: it is not attached
+	View               bool   // browsers show it by themselves
+	Left               string // why it is not attached
 }
 
 // place names the channel of a forwarded message, of which Slack may have said only the id.
@@ -299,7 +303,10 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 	for _, f := range a.Read().Files {
 		row := File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), SHA256: f.SHA256, Shown: f.Shown,
 			All: f.Characters, Read: f.Why == ""}
-		if !row.Read {
+		if row.Left = explain.NotAttached(r.Locale, f); row.Left == "" && a.Task != nil {
+			row.Path, row.View = "/console/tasks/"+a.Head.TaskID+"/files/"+f.SHA256, f.Kind.Previewed()
+		}
+		if m.Kept = a.Matter() != nil; !row.Read {
 			row.Why = explain.UnreadFile(r.Locale, f.Why)
 		}
 		for _, remark := range f.Remarks {
@@ -316,6 +323,7 @@ func (r Reader) prose(s string) string { return web.Mentions(card.Prose(s), r.Pe
 // steps that was sent back makes the next one another round.
 func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	by := r.Reader
+	by.Reads = a.Reads
 	if open, waits := a.OpenGate(); waits && r.Admin && a.GateWith(open.ID) == g {
 		by.Successor = subject.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
 	}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // matterForm is the form that asks for a decision, with what was typed.
@@ -24,6 +26,7 @@ type matterForm struct {
 	Labels                     map[string]string
 	Kinds, Currencies, Channel []web.Choice
 	Wrong                      map[string]string // by field; "": the whole form
+	Accept, FilesHint          string            // which files the form takes
 	at                         string            // the channel that was chosen
 }
 
@@ -52,22 +55,26 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	words, codes := v.Texts("matter"), map[string]string(nil)
 	f.Labels, codes = card.MatterLabels(v.Locale)
-	for _, kind := range s.MatterNames() {
-		f.Kinds = append(f.Kinds, web.Choice{Value: kind, Text: kind, Chosen: kind == f.Typed.Kind})
+	names := s.MatterNames()
+	s.Locale = v.Locale // in which the viewer reads what nobody named
+	for i, text := range s.MatterNames() {
+		f.Kinds = append(f.Kinds, web.Choice{Value: names[i], Text: text, Chosen: names[i] == f.Typed.Kind})
 	}
 	for _, code := range task.MatterCurrencies {
 		f.Currencies = append(f.Currencies, web.Choice{Value: code, Text: codes[code], Chosen: code == f.Typed.Currency})
 	}
+	f.Accept = "." + strings.Join(task.FileTypes, ",.")
+	f.FilesHint = card.MatterFilesHint(v.Locale, mostSent)
 	f.Channel = []web.Choice{{Text: words.Say("direct")}}
 	sight, err := c.People.Sight(r.Context(), v.Team, v.User)
 	if err != nil {
 		slog.WarnContext(r.Context(), "no channel is offered", "err", err)
 	}
-	names := sight.Channels()
-	for _, id := range slices.SortedFunc(maps.Keys(names), func(a, b string) int {
-		return cmp.Or(cmp.Compare(names[a], names[b]), cmp.Compare(a, b))
+	channels := sight.Channels()
+	for _, id := range slices.SortedFunc(maps.Keys(channels), func(a, b string) int {
+		return cmp.Or(cmp.Compare(channels[a], channels[b]), cmp.Compare(a, b))
 	}) {
-		f.Channel = append(f.Channel, web.Choice{Value: id, Text: web.ChannelName(names, id), Chosen: id == f.at})
+		f.Channel = append(f.Channel, web.Choice{Value: id, Text: web.ChannelName(channels, id), Chosen: id == f.at})
 	}
 	d := web.Document{Title: words.Say("title"), Here: "tasks", Came: web.Came{Wrong: len(f.Wrong) > 0}, Data: f}
 	return c.Show(w, r, v, d, "matter")
@@ -95,9 +102,18 @@ func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return c.showMatter(w, r, v, f)
 	}
 	text := card.MatterText(s.Locale, m)
+	files, keep, fault := c.sent(r, v)
+	if fault != "" {
+		f.Wrong = map[string]string{card.MatterFiles: fault}
+		return c.showMatter(w, r, v, f)
+	}
+	once := text
+	for _, x := range files {
+		once += "\n" + x.ID
+	}
 	out := c.Asking.Request(r.Context(), decide.Wanted{Team: v.Team, User: v.User, Text: text, Channel: f.at,
-		Once: strings.Join([]string{"console", v.User, f.Key, f.at, aggregate.HashOf(text)}, " "),
-		Like: task.Request{Matter: &m}}, s.Locale)
+		Once: strings.Join([]string{"console", v.User, f.Key, f.at, aggregate.HashOf(once)}, " "),
+		Like: task.Request{Matter: &m, Files: files}, Files: keep}, s.Locale)
 	if out.TS == "" {
 		field := map[card.AskNote]string{card.NoteUnreachable: "channel"}[out.Note]
 		f.Wrong = map[string]string{field: out.Note.Told(v.Locale, "")}
@@ -108,4 +124,36 @@ func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return err
 	}
 	return c.Done(w, r, tasksPath+"/"+id, "matter_asked")
+}
+
+// mostSent is how many bytes the form's files may have together: a body of a request has at most web.MaxFile.
+const mostSent = web.MaxFile - 256<<10
+
+// sent returns the files of the form, what keeps them for a request, and what is wrong with them.
+func (c *Pages) sent(r *http.Request, v *web.Viewer) (files []aggregate.SharedFile,
+	keep func(ctx context.Context, ref aggregate.Ref) error, fault string) {
+	var kept []web.Upload
+	all, err := web.Uploads(r)
+	all = slices.DeleteFunc(all, func(x web.Upload) bool { return x.Name == "" })
+	for _, x := range all {
+		f := task.OwnFile(inbound.FileName(x.Name), x.File)
+		if !slices.ContainsFunc(files, func(o aggregate.SharedFile) bool { return o.ID == f.ID }) {
+			files, kept = append(files, f), append(kept, x)
+		}
+	}
+	wrong := func(i int) bool { return task.KindOf(kept[i].File) == "" }
+	if err != nil {
+		return nil, nil, card.NoteFailed.Told(v.Locale, "")
+	}
+	if fault = card.MatterFilesFault(v.Locale, files, mostSent, wrong); fault != "" || len(all) == 0 {
+		return nil, nil, fault
+	}
+	return files, func(ctx context.Context, ref aggregate.Ref) error {
+		for _, x := range kept {
+			if err := c.Results.KeepFile(ctx, ref, x.File); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, ""
 }

@@ -31,7 +31,8 @@ func testMatterOnce(t *testing.T, w *consoletest.World) {
 	expect.Same(t, &task.Matter{Kind: "契約", Title: "倉庫の賃貸", Amount: "3600000", Currency: "JPY",
 		Description: "在庫が\n増えたため。"}, r.Matter)
 	expect.That(t, r.User == webapi.Sato && r.Channel == webapi.HR, "%+v", r)
-	b.In("en").Get("/console/decisions/new").Says(t, 200, "Ask for a decision", "Details and reasons")
+	b.In("en").Get("/console/decisions/new").Says(t, 200, "Ask for a decision", "Details and reasons", "Spending").
+		Holds(t, `value="支出"`)
 }
 
 func testMatterWrong(t *testing.T, w *consoletest.World) {
@@ -64,7 +65,8 @@ func testMatterRegistered(t *testing.T, w *consoletest.World) {
 	b.Get("/console/tools/marks/record_decision").Says(t, http.StatusNotFound)
 	b.Get(w.TaskPage()).Says(t, 200, number)
 	b.Get("/console/register?by=decisions").Says(t, 200, number, "決裁 倉庫の賃貸", "¥3,600,000", "鈴木")
-	b.Get("/console/register/file.csv?by=decisions").Holds(t, number, `"決裁","倉庫の賃貸"`, `"3600000","JPY"`)
+	b.Get("/console/register/file.csv?by=decisions").Holds(t, number, `"決裁","倉庫の賃貸"`, `"3600000","JPY"`).
+		Lacks(t, `"Ringi"`) // nobody's deed: a record
 	b.Get("/console/register/"+number).Says(t, 200, number, "倉庫の賃貸", "「 契約 」の決裁", "¥3,600,000", "鈴木", "在庫が").
 		Lacks(t, "実行方針")
 }

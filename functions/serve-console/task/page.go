@@ -50,13 +50,15 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks), web.ForMembers("GET /console/find", c.find),
 		web.ForMembers("GET /console/approvals", c.approvals), web.ForMembers("POST /console/approvals", c.saveFilter),
-		web.ForMembers("GET /console/decisions/new", c.openMatter), web.ForMembers("POST /console/decisions", c.askMatter),
+		web.ForMembers("GET /console/decisions/new", c.openMatter),
+		{Pattern: "POST /console/decisions", Serve: c.askMatter, Files: true},
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/edit/{gate}", web.Of(c.taskOf, c.showEdit)),
 		web.ForMembers("POST /console/tasks/{id}/edit/{gate}", web.Of(c.taskOf, c.saveEdit)),
 		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
+		web.ForMembers("GET /console/tasks/{id}/files/{sum}", web.Of(c.taskOf, c.sendFile)),
 		web.ForMembers("GET /console/tasks/{id}/sent/{use}", web.Of(c.taskOf, c.showSent)),
 		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.load, c.showOtherDraft)),
 		web.ForMembers("POST /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.taskOf, c.pickDraft)),
@@ -195,7 +197,7 @@ type taskPage struct {
 	Form    bool   // it is asked by the form for decisions
 	Problem string // why the viewer's act was refused
 	Typed   string // the reason that the viewer typed for the act
-	tried   aggregate.Offer
+	tried   subject.Wanted
 }
 
 func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
@@ -218,7 +220,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
 	p.Who, p.Channel, p.Vacant = asking.Who(turn), t.reader.Channel, turn.Mark(p.Along)
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
-	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried.Act, p.Typed), p.Gate != nil)
+	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried, p.Typed), p.Gate != nil)
 	p.anew(t.task)
 	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
 	if p.Gate != nil {
@@ -282,7 +284,7 @@ func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded, turn *subject
 		s.Decided = t.surface.Refused(err, t.settings, t.task.Request.Origin())
 	}
 	waits := t.history.Gate != nil && turn.Asks()
-	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.history.Actions, p.tried), waits)
+	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.history.Actions, p.tried.Offer), waits)
 	return s
 }
 
@@ -328,6 +330,6 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 	}
 	status, typed := subject.NotDone(r, v, x, why)
 	p := taskPage{Problem: t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...), Typed: typed,
-		tried: x.Offer}
+		tried: x}
 	return c.showPage(w, r, v, t, p, status)
 }

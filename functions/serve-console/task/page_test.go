@@ -34,6 +34,7 @@ func TestTheStoryOfATask(t *testing.T) {
 		"arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
 		"steps that nobody can read":              unreadSteps,
 		"a step's check says first what it moves": moneyToCheck,
+		"a message beside a question":             besideAQuestion,
 		"a message beside a gate":                 besideAGate, "what the request forwards and attaches": enclosed,
 	})
 }
@@ -77,7 +78,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	a = sato.Get(w.TaskPage())
 	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
 	a.Lacks(t, `id="gate"`) // the plan is folded
-	a.Holds(t, `target="_blank">「send_slack_dm」で作られたものを開く</a>`, `class="mono muted">send_slack_dm`)
+	a.Holds(t, `target="_blank">「send_slack_dm」の結果を開く</a>`, `class="mono muted">send_slack_dm`)
 	a.Holds(t, `<a href="#effect-1-1-1">`, `<span class="lasted">2.5 秒</span>`,
 		`<details id="entries">`)
 	outcome, message := strings.Index(a.Body, `<div class="outcome">`), strings.Index(a.Body, "今月の勤怠をまとめて")
@@ -133,7 +134,7 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, task.ReasonModelUnavailable, w.Now())
 	})
-	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼を取り消す")
+	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼をキャンセルする")
 	sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, "")).Says(t, http.StatusSeeOther)
 	expect.That(t, w.Load().Head.Parked == nil, "it is still parked")
 	other := url.Values{"act": {string(conversation.ActClose)}, "id": {w.Ref.ID}}

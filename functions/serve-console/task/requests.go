@@ -196,15 +196,19 @@ const (
 	lately = 7 * 24 * time.Hour
 )
 
-// Mine returns the viewer's own open requests, those with money first, and what ended lately. settings may be nil.
-func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Settings) ([]Request, error) {
+// Mine returns the viewer's own requests: those that were given back to them, then their other open ones, those with
+// money first, with what ended lately. settings may be nil.
+func (c *Pages) Mine(ctx context.Context, v *web.Viewer,
+	settings *tenancy.Settings) (returned, mine []Request, err error) {
 	page, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var open, over []store.ListedTask
+	var back, open, over []store.ListedTask
 	for _, x := range page.Items {
 		switch {
+		case x.Stands == task.StatusReturned:
+			back = append(back, x)
 		case x.Stands.Open():
 			open = append(open, x)
 		case x.Stands != task.StatusAnswered && c.Now().Sub(x.UpdatedAt) <= lately:
@@ -215,11 +219,14 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer, settings *tenancy.Setti
 	slices.SortStableFunc(open, func(a, b store.ListedTask) int {
 		return rank[a.Glance.Amount.Moves()] - rank[b.Glance.Amount.Moves()]
 	})
-	items := slices.Concat(open[:min(len(open), fewOpen)], over[:min(len(over), fewOver)])
+	items := slices.Concat(back, open[:min(len(open), fewOpen)], over[:min(len(over), fewOver)])
 	if len(items) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return c.requests(ctx, v, items, nil, settings)
+	if mine, err = c.requests(ctx, v, items, nil, settings); err != nil {
+		return nil, nil, err
+	}
+	return mine[:len(back)], mine[len(back):], nil
 }
 
 // originOf returns where a task was requested. The list's row only knows whether the channel is a direct message.

@@ -26,6 +26,8 @@ const (
 	MostLooked = 1000
 	// MostLive bounds the rows that a page may read if it refreshes itself every few seconds.
 	MostLive = 200
+	// MostToChoose bounds the people among whom one is chosen; of more somebody types a name.
+	MostToChoose = 200
 	// Myself stands for the viewer in addresses that other people may open too.
 	Myself = "me"
 )
@@ -138,6 +140,7 @@ type Field struct {
 	Plain              bool // problems are said, but not marked
 	Off                bool // the browser offers no earlier values
 	Required           bool
+	Many               bool // of its choices may be chosen
 }
 
 // Day is a field for a day.
@@ -183,6 +186,19 @@ type Choice struct {
 // Compare sorts choices by their texts.
 func (x Choice) Compare(y Choice) int {
 	return cmp.Or(cmp.Compare(x.Text, y.Text), cmp.Compare(x.Value, y.Value))
+}
+
+// MembersToChoose are the people who may be chosen, without one of them; none is the text of the choice of nobody, if any.
+func MembersToChoose(m people.Members, chosen, without, none string) (out []Choice) {
+	if none != "" {
+		out = append(out, Choice{Text: none, Chosen: chosen == ""})
+	}
+	for _, u := range m.People {
+		if m.Rule(u) == "" && u.ID != without {
+			out = append(out, Choice{Value: u.ID, Text: cmp.Or(u.Name, u.ID), Chosen: u.ID == chosen})
+		}
+	}
+	return out
 }
 
 // PeopleToChoose returns the options of a filter by person: the viewer first, then the others by name.

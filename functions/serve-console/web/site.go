@@ -75,6 +75,15 @@ type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 	large.Copier
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+	Files
+}
+
+// Files keeps and serves the files of requests, named by their hash.
+type Files interface {
+	KeepFile(ctx context.Context, ref aggregate.Ref, file []byte) error
+	Attached(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error)
+	AttachedAddress(ctx context.Context, ref aggregate.Ref, sum, name string) (string, error)
+	Scanned(ctx context.Context, ref aggregate.Ref, sum string) error
 }
 
 // Deployment says which workspace is the deployment's own.
@@ -285,6 +294,7 @@ var (
 	ErrNoPage       = &fault{"no such page", http.StatusNotFound, "no_page", false}
 	ErrNoID         = &fault{"an id that nothing can have", http.StatusNotFound, "no_page", true}
 	ErrExpired      = &fault{"deleted after its retention time", http.StatusNotFound, "expired", false}
+	ErrThreat       = &fault{"a scanner found a threat in the file", http.StatusForbidden, "threat", true}
 	ErrDeletable    = &fault{"a conversation that is deleted or not theirs", http.StatusNotFound, "deletable", true}
 	ErrAdminsOnly   = &fault{"for administrators", http.StatusForbidden, "admins_only", true}
 	ErrSignedOut    = &fault{"nobody is signed in", http.StatusUnauthorized, "signed_out", true}
@@ -303,6 +313,8 @@ var (
 func FaultOf(err error) (status int, says string, refused bool) {
 	f, is := errors.AsType[*fault](err)
 	switch {
+	case errors.Is(err, task.ErrThreat):
+		return ErrThreat.status, ErrThreat.says, ErrThreat.refused
 	case is:
 		return f.status, f.says, f.refused
 	case errors.Is(err, slackapi.ErrSignInRefused):

@@ -180,8 +180,8 @@ func TestAConversationHandsOver(t *testing.T) {
 		t.Errorf("%d entries say that it was handed over", n)
 	}
 	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)
-	d.Shows("「今月の勤怠をまとめて」> は取り消されました。")
-	expect.Is(t, d.Count("は取り消されました。"), 1)
+	d.Shows("「今月の勤怠をまとめて」> はキャンセルされました。")
+	expect.Is(t, d.Count("はキャンセルされました。"), 1)
 }
 
 // Only the tests that an administrator's rule names begin without a person.

@@ -32,7 +32,7 @@ var japanese = words{
 	locale: "ja", attendance: "今月の勤怠をまとめて", staff: "従業員一覧を取得して",
 	policy: "📝 実行方針", steps: "⚙️ 実行ステップ", approved: "(承認済み)", done: "✅ 実行完了", summary: "従業員 42 名を確認しました。",
 	reason: "もっと簡潔に", more: "お願いします", required: "この項目は必須です", rejected: "理由: もっと簡潔に お願いします", next: "新しいバージョン v2 が生成されました",
-	cancel: "取り消す・終える", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "依頼を取り消しました。",
+	cancel: "キャンセル・終了", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "依頼をキャンセルしました。",
 	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
 	draftFailed: "依頼の文にあった練習用の失敗を起こしました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",

@@ -164,7 +164,7 @@ func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Fatal("the reason is never saved")
 }
 
-// Cancel chooses 「取り消す・終える」 in a message's menu and confirms the dialog. It tries at most five times.
+// Cancel chooses 「キャンセル・終了」 in a message's menu and confirms the dialog. It tries at most five times.
 func (r *Request) Cancel(user, ts string) {
 	r.T.Helper()
 	err := r.TryCancel(user, ts)
@@ -175,7 +175,7 @@ func (r *Request) Cancel(user, ts string) {
 	expect.NoError(r.T, err)
 }
 
-// Menu chooses 「取り消す・終える」 and leaves the dialog open. It chooses again when a note asks for that.
+// Menu chooses 「キャンセル・終了」 and leaves the dialog open. It chooses again when a note asks for that.
 func (r *Request) Menu(user, ts string) {
 	r.T.Helper()
 	for range 5 {

@@ -87,12 +87,29 @@ func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 // AskByForm asks for a decision of a title by the form, with cards in #人事.
 func AskByForm(t T, s *stack.Stack, user, title string) *Request {
 	t.Helper()
+	return AskWithFiles(t, s, user, title)
+}
+
+// FormFile is a file of a form.
+type FormFile struct {
+	Name string `json:"name"`
+	Body []byte `json:"body"`
+}
+
+// AskWithFiles is AskByForm with files.
+func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *Request {
+	t.Helper()
 	asked := time.Now()
 	expect.NoError(t, s.Sandbox.Global(user, "ringi_matter"))
 	views := s.Sandbox.Views(user)
 	expect.Must(t, len(views) == 1, "%d forms are open", len(views))
+	given := make([]any, len(files))
+	for i, f := range files {
+		given[i] = map[string]any{"name": f.Name, "body": f.Body}
+	}
 	wrong, err := s.Sandbox.Submit(user, views[0].ID, map[string]any{"matter": "支出", "title": title, "amount": "120万",
-		"currency": "JPY", "description": "入れ替えの時期のため。", "request_channel": webapi.HR})
+		"currency": "JPY", "description": "入れ替えの時期のため。", "request_channel": webapi.HR,
+		"file": given})
 	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
 	all := expect.Value(s.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t)
 	at := slices.IndexFunc(all, func(m webapi.Message) bool {

@@ -100,6 +100,9 @@ func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string
 	if err != nil {
 		return nil, err
 	}
+	if values, err = s.withFiles(values); err != nil {
+		return nil, err
+	}
 	if v, err = s.ws.FillView(v.ID, formState(v.Blocks, values)); err != nil {
 		return nil, fmt.Errorf("submit %s: %w", viewID, err)
 	}
@@ -261,6 +264,11 @@ func answer(element map[string]any, value any) map[string]any {
 		out["selected_options"] = options(element, value)
 	case "multi_users_select":
 		out["selected_users"] = chosen(value)
+	case "file_input":
+		out["files"] = []webapi.File{}
+		if files, given := value.([]webapi.File); given {
+			out["files"] = files
+		}
 	}
 	return out
 }

@@ -254,7 +254,7 @@ func TestTheMenusAreThoseOfTheManifest(t *testing.T) {
 	messages, globals, err := sandbox.ReadMenus(manifest)
 	expect.NoError(t, err)
 	expect.Same(t, []sandbox.Shortcut{
-		{CallbackID: "cancel_task", Name: "取り消す・終える", NameEN: "Cancel or end"},
+		{CallbackID: "cancel_task", Name: "キャンセル・終了", NameEN: "Cancel or end"},
 		{CallbackID: "ringi_from_message", Name: "この依頼を稟議に", NameEN: "Ask Ringi"},
 		{CallbackID: "propose_action", Name: "操作を提案", NameEN: "Propose action"},
 	}, messages)

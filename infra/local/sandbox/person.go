@@ -307,6 +307,34 @@ func checked(list []attachment) (files []webapi.File, err error) {
 	return files, nil
 }
 
+// withFiles returns a form's values with the files in them kept, as Slack keeps what a person gives to a file_input.
+func (s *Sandbox) withFiles(values map[string]any) (map[string]any, error) {
+	out := maps.Clone(values)
+	for block, value := range values {
+		list, of := value.([]any)
+		if !of || len(list) == 0 {
+			continue
+		}
+		if _, of = list[0].(map[string]any); !of {
+			continue
+		}
+		var given []attachment
+		text, err := json.Marshal(list)
+		if err == nil {
+			err = json.Unmarshal(text, &given)
+		}
+		if err != nil {
+			return nil, FieldErrors{block: "its files can't be read"}
+		}
+		files, err := checked(given)
+		if err != nil {
+			return nil, err
+		}
+		out[block] = s.ws.Keep(files)
+	}
+	return out, nil
+}
+
 // getFile gives a person a file that was shared, to be saved and not shown: a file's page could act as this one.
 func (s *Sandbox) getFile(w http.ResponseWriter, r *http.Request) {
 	f, err := s.ws.File(r.PathValue("id"))

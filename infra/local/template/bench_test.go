@@ -151,6 +151,9 @@ var calls = map[string]struct {
 	"PutObject": {func(ctx context.Context, c clients) (any, error) {
 		return c.objects().PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: object, Body: strings.NewReader("x")})
 	}, []string{"s3:PutObject ringi-resultsbucket/results/t/1"}},
+	"GetObjectTagging": {func(ctx context.Context, c clients) (any, error) {
+		return c.objects().GetObjectTagging(ctx, &s3.GetObjectTaggingInput{Bucket: bucket, Key: object})
+	}, []string{"s3:GetObjectTagging ringi-resultsbucket/results/t/1"}},
 	"AbortMultipartUpload": {func(ctx context.Context, c clients) (any, error) {
 		return c.objects().AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: bucket, Key: object, UploadId: aws.String("u")})
 	}, []string{"s3:AbortMultipartUpload ringi-resultsbucket/results/t/1"}},

@@ -216,6 +216,9 @@ func (a Account) s3(c call) ([]Request, error) {
 		return a.s3Bucket(c, bucket)
 	}
 	query := c.URL.Query()
+	if c.Method == http.MethodGet && query.Has("tagging") {
+		return []Request{{Action: "s3:GetObjectTagging", Resource: bucketARN + bucket + "/" + key}}, nil
+	}
 	for name := range query {
 		if subresources[name] {
 			return nil, unknown("s3:" + c.Method + " ?" + name)

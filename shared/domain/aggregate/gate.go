@@ -299,6 +299,7 @@ func (g *Gate) asks(user string) bool {
 type OnRoute struct {
 	Routed, Approved Action                      // it opened, and was settled
 	Acts             map[circulation.Kind]Action // of an act that settles nothing
+	Read             Action                      // what was stamped for somebody was read by them
 }
 
 // Entry returns the action of the entry that records a gate's last act, or that nobody was asked.
@@ -364,12 +365,8 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 	if act.Kind == circulation.Ask || act.Kind == circulation.Answer {
 		details["question"] = g.question(act)
 	}
-	if len(act.Attached) > 0 {
-		var sums []string
-		for _, file := range act.Attached {
-			sums = append(sums, file.SHA256)
-		}
-		details["attached"] = strings.Join(sums, ", ")
+	if m := act.Meeting; m != nil {
+		details["held"], details["present"], details["carried"] = m.Held, m.Present, m.Carried
 	}
 	switch {
 	case act.Text == "":

@@ -198,6 +198,7 @@ type Shared struct {
 	Uses   []*Use
 	Leases []*Lease
 	Views  []*Viewing
+	Reads  []*Reading
 }
 
 // Uncarded returns those of the messages that show no card.
@@ -227,6 +228,8 @@ func (s *Shared) Add(r Row) {
 		s.Leases = Insert(s.Leases, r)
 	case *Viewing:
 		s.Views = Insert(s.Views, r)
+	case *Reading:
+		s.Reads = Insert(s.Reads, r)
 	}
 }
 
@@ -274,6 +277,7 @@ var shared = map[string]func() Row{
 	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "copy": func() Row { return &Card{} },
 	"usage": func() Row { return &Use{} },
 	"lease": func() Row { return &Lease{} }, "viewing": func() Row { return &Viewing{} },
+	"reading": func() Row { return &Reading{} },
 }
 
 // Row returns an empty row of this type, or nil if the kind has no such type.

@@ -68,13 +68,14 @@ const (
 	RuleOnRoute      Rule = "on_route"             // a gate under a rule is decided along its route alone
 	RuleByForm       Rule = "only_by_form"         // a gate under a rule is rejected only where people say what comes after
 	RuleUnread       Rule = "unreadable"           // nobody can read what is asked
+	RuleThreat       Rule = "threat"               // a scanner found a threat in a file of the request
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleNotRequester, RuleAlone,
 	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm,
-	RuleUnread,
+	RuleUnread, RuleThreat,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.

@@ -1,8 +1,6 @@
 package circulation
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -32,26 +30,20 @@ func (k Kind) Returns() bool { return k == SendBack || k == GiveBack }
 
 // Act is one thing that somebody did on a gate.
 type Act struct {
-	Form      int        `json:"form"`
-	Kind      Kind       `json:"kind"`
-	Hand      Person     `json:"hand"`      // who pressed
-	Principal Person     `json:"principal"` // for whom: the hand itself, or whom it stands in for
-	At        time.Time  `json:"at"`
-	Stage     int        `json:"stage"` // number of the stage that the hand saw; of TakeBack that of the stamp
-	Hash      string     `json:"hash"`  // of what the hand saw: Gate.AskedSum
-	Surface   string     `json:"surface"`
-	Text      string     `json:"text,omitempty"`
-	Found     Found      `json:"found,omitzero"`
-	For       *Person    `json:"for,omitempty"`
-	To        *Person    `json:"to,omitempty"`
-	As        As         `json:"as,omitempty"`       // of an addition: what To is asked for
-	Attached  []Attached `json:"attached,omitempty"` // of a stamp at a stage with minutes
-}
-
-// Attached is a file that came with an act.
-type Attached struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"` // hexadecimal
+	Form      int       `json:"form"`
+	Kind      Kind      `json:"kind"`
+	Hand      Person    `json:"hand"`      // who pressed
+	Principal Person    `json:"principal"` // for whom: the hand itself, or whom it stands in for
+	At        time.Time `json:"at"`
+	Stage     int       `json:"stage"` // number of the stage that the hand saw; of TakeBack that of the stamp
+	Hash      string    `json:"hash"`  // of what the hand saw: Gate.AskedSum
+	Surface   string    `json:"surface"`
+	Text      string    `json:"text,omitempty"`
+	Found     Found     `json:"found,omitzero"`
+	For       *Person   `json:"for,omitempty"`
+	To        *Person   `json:"to,omitempty"`
+	As        As        `json:"as,omitempty"`      // of an addition: what To is asked for
+	Meeting   *Meeting  `json:"meeting,omitempty"` // of a stamp or denial at a stage with minutes
 }
 
 // Found is what the decision looked up outside of the gate. Admit asks that it is there and fits, never whether it
@@ -93,7 +85,7 @@ func (act *Act) Gives() bool { return act.Kind == Stamp || act.Kind == Dissent }
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
-	if !act.filed() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) ||
+	if !act.met() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) ||
 		!r.counts(&act.Principal) {
 		return false
 	}
@@ -104,16 +96,6 @@ func (act *Act) known(r *Route) bool {
 		return act.For == nil && act.To != nil && r.counts(act.To) && (act.As == AsApprove || act.As == AsConsult)
 	}
 	return act.For == nil && act.To == nil && act.As == ""
-}
-
-// filed reports whether the act has files only as a stamp, not too many, each with a name and a hash.
-func (act *Act) filed() bool {
-	for _, file := range act.Attached {
-		if raw, err := hex.DecodeString(file.SHA256); file.Name == "" || err != nil || len(raw) != sha256.Size {
-			return false
-		}
-	}
-	return len(act.Attached) == 0 || act.Kind == Stamp && len(act.Attached) <= MaxAttached
 }
 
 // lacks returns what the decision did not find of what lets a hand act at a stage, or "".
@@ -185,7 +167,10 @@ const (
 
 	WhyConsult Why = "consult" // who is consulted doesn't end it
 	WhyEnough  Why = "enough"  // the principal's part of the stage has its stamps
-	WhyMinutes Why = "minutes" // it would complete a stage that asks for a file, and has none
+	WhyMinutes Why = "minutes" // it would complete a stage that asks for minutes, or is its secretary's, and has none
+
+	WhySecretary Why = "secretary" // somebody else records the stage's minutes
+	WhyRecorded  Why = "recorded"  // they are recorded
 
 	WhyOpenQuestion Why = "open_question" // a question waits for its answer
 	WhyNoQuestion   Why = "no_question"   // none does
@@ -200,6 +185,19 @@ const (
 	WhyAnswered Why = "answered"
 	WhyNotFull  Why = "not_full"
 	WhyNoRow    Why = "no_row"
+
+	// These are never Walk's: a decision refuses minutes by the field that makes no sense, or of a hand that has stamped
+	// without any, and a post that names nobody who can be added.
+	WhyHeld        Why = "minutes_held"
+	WhyPresent     Why = "minutes_present"
+	WhyNothingSaid Why = "minutes_minutes"
+	WhyReference   Why = "minutes_reference"
+	WhyReason      Why = "minutes_reason"
+	WhyStamped     Why = "minutes_stamped"
+	WhyNoPost      Why = "no_post"      // the organisation has none of that name, or several
+	WhyManyHolders Why = "many_holders" // several people hold it
+	WhyNobodyHolds Why = "nobody_holds" // nobody does, nor stands over it
+	WhyOneOfThem   Why = "one_of_them"  // a person and a post are named
 )
 
 // Refusal says why an act may not be made.

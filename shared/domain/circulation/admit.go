@@ -101,13 +101,15 @@ func (st *State) own(g *Gate, act *Act) Why {
 	case act.Kind == Ask:
 		return st.ask()
 	case act.Kind == Stamp:
-		return s.minuted(act)
+		return s.minuted(st.who, act)
 	case act.Kind == Add:
 		return st.addition(g, s, act)
 	case act.Kind == Dissent && s.As != AsConsult:
 		return WhyUnknown
 	case act.Ends() && s.As == AsConsult:
 		return WhyConsult
+	case act.Kind == Deny:
+		return s.minuted(st.who, act)
 	}
 	return why
 }
@@ -123,21 +125,8 @@ func (st *State) owing(g *Gate, s *StageState, act *Act) Why {
 		return WhyFound
 	case st.who.stamped(s, &act.Principal), act.Gives() && st.who.stamped(s, &act.Hand):
 		return WhyTwice
-	case s.enough(st.who, &act.Principal):
+	case s.enough(st.who, &act.Principal) && !st.objects(act):
 		return WhyEnough
-	}
-	return ""
-}
-
-// minuted checks that files come only with a stamp at a stage that asks for them, and at the latest with the one that
-// completes it.
-func (s *StageState) minuted(act *Act) Why {
-	has := func(act *Act) bool { return len(act.Attached) > 0 }
-	switch {
-	case has(act) && !s.Minutes:
-		return WhyUnknown
-	case s.Minutes && s.Owed == 1 && !has(act) && !slices.ContainsFunc(s.Stamps, has):
-		return WhyMinutes
 	}
 	return ""
 }
@@ -243,6 +232,8 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 	case WhyNext:
 		refused.Stage = st.stampedAfter(act.Stage)
 		refused.Name = st.Stages[refused.Stage-1].Name
+	case WhyMinutes, WhySecretary:
+		refused.People = st.CurrentStage().Records()
 	case WhyFound:
 		refused.Lacks = cmp.Or(st.lacks(g, act, &st.Stages[act.Stage-1]), LackOrg) // or the row is another's
 	case WhyTwice:

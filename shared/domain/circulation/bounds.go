@@ -9,9 +9,8 @@ const (
 	MaxStands = 20
 	MaxText   = 1000 // characters of an act's text
 
-	MaxAttached = 10       // files of an act
-	maxBytes    = 96 << 10 // of the gate as JSON, which is more than it takes as an item
-	maxStamps   = 100      // that all stages need together
+	maxBytes  = 96 << 10 // of the gate as JSON, which is more than it takes as an item
+	maxStamps = 100      // that all stages need together
 )
 
 // What a part takes as JSON beside its own texts: the names of its fields, numbers and a time.
@@ -20,7 +19,6 @@ const (
 	partBytes   = 20
 	stageBytes  = 170
 	actBytes    = 300
-	fileBytes   = 30
 	gateBytes   = 200                          // without people, stages and acts
 	stampBytes  = actBytes + 200               // of a stand-in's stamp without a text
 	endBytes    = stampBytes + escaped*MaxText // of a stand-in's end with the longest text
@@ -86,8 +84,8 @@ func (act *Act) bytes() int {
 	if act.To != nil {
 		n += act.To.bytes()
 	}
-	for _, file := range act.Attached {
-		n += fileBytes + stored(file.Name, file.SHA256)
+	if act.Meeting != nil {
+		n += act.Meeting.bytes()
 	}
 	return n
 }
@@ -113,7 +111,8 @@ func (st *State) bounded(act *Act) bool {
 	return st.fits()
 }
 
-// fits reports whether all stamps that are owed, the answer of an open question and an end fit beside the acts.
+// fits reports whether all stamps and minutes that are owed, the answer of an open question and an end fit beside the
+// acts.
 func (st *State) fits() bool {
 	owed, texts := 0, 1
 	for i := range st.Stages {
@@ -122,5 +121,6 @@ func (st *State) fits() bool {
 	if st.Open() != nil {
 		texts++
 	}
-	return st.acts+owed+texts <= MaxActs && st.bytes+owed*stampBytes+texts*endBytes <= maxBytes
+	bytes := st.bytes + owed*stampBytes + texts*endBytes + st.unrecorded()*meetingBytes
+	return st.acts+owed+texts <= MaxActs && bytes <= maxBytes
 }

@@ -44,9 +44,12 @@
 //   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. The
 //     first question stops the clock of its stage while it waits, for 72 hours at most. Time never approves.
 //
+//   - A stage with minutes is complete only with those of a meeting. They come with a stamp of its secretary's, or of
+//     any of its people where it has none; of what the meeting didn't carry, with a denial.
+//
 //   - Bounds keep a gate within one row: 120 acts, of stand 20, of add and ask 10 each, texts of 1,000 characters,
-//     96 KiB. An act is refused if what is owed, the answer of an open question and an end would no longer fit beside
-//     it.
+//     96 KiB. An act is refused if what is owed, minutes, the answer of an open question and an end would no longer fit
+//     beside it.
 //
 //   - What Walk doesn't know settles nothing: a route or an act of another form, or one that could not be made, leaves
 //     nothing standing.

@@ -3,6 +3,7 @@ package circulation_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"ringi/shared/domain/circulation"
@@ -31,7 +32,10 @@ func drawn(r *rand.Rand) circulation.Gate {
 		if r.IntN(5) == 0 {
 			s = consulted(s, users[:r.IntN(3)]...)
 		}
-		s.NoStandIns, s.Minutes = r.IntN(8) == 0, r.IntN(8) == 0
+		s.NoStandIns, s.Minutes = r.IntN(8) == 0, r.IntN(6) == 0 && s.Mode == circulation.ModePeople
+		if s.Minutes && len(s.Parts) > 0 {
+			s.Secretary = r.IntN(len(s.Parts) + 1)
+		}
 		stages = append(stages, s)
 	}
 	return gateOf(1+r.IntN(4), stages...)
@@ -75,12 +79,13 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 		act = instead(kind, hand, one("A", "B", "C", "D", "E"), stage)
 		act.Found.Channel = one("", "C1")
 	}
-	if kind == stamp && r.IntN(4) == 0 {
-		withFile(&act)
+	if s := st.CurrentStage(); s != nil && (kind == stamp || kind == deny) && (r.IntN(8) == 0 || s.Minutes && r.IntN(2) == 0) {
+		withMinutes(&act)
+		drawnMinutes(r, &act)
 	}
 	switch r.IntN(30) {
 	case 3:
-		withFile(&act)
+		withMinutes(&act)
 	case 0:
 		act.Hash = "other"
 	case 1:
@@ -89,6 +94,24 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 		act.Found = circulation.Found{}
 	}
 	return act
+}
+
+// drawnMinutes spoils some minutes.
+func drawnMinutes(r *rand.Rand, act *circulation.Act) {
+	switch m := act.Meeting; r.IntN(30) {
+	case 0:
+		m.Held = []string{"2026-02-30", "2026-11-2", "20261120", "2099-01-01", ""}[r.IntN(5)]
+	case 1:
+		m.Present = [][]string{nil, {"A", "A"}, {""}, {"<<<<<"}}[r.IntN(4)]
+	case 2:
+		m.Carried = !m.Carried
+	case 3:
+		m.Minutes, m.Reference = "", []string{"", "https://example.com/minutes"}[r.IntN(2)]
+	case 4:
+		m.Minutes = strings.Repeat("録", circulation.MaxMinutes+r.IntN(2))
+	case 5:
+		m.Reference = strings.Repeat("<", circulation.MaxReference+r.IntN(2))
+	}
 }
 
 // drawnOther draws an act by which another person comes to a stage.

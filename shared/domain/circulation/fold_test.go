@@ -31,6 +31,8 @@ func gates() map[string]circulation.Gate {
 			desk("three", 1, "C", "A")),
 		"two sources, then one":     gateOf(2, cut(desk("one", 2, "A", "B", "C"), 2, 1, 1, 1), desk("two", 1, "A", "B", "C")),
 		"minutes, nobody stands in": gateOf(2, minuted(desk("one", 2, "A", "B", "C")), minuted(desk("two", 1, "A", "C"))),
+		"a secretary and one of two": gateOf(2, secretary(cut(desk("one", 2, "A", "B", "C"), 1, 1, 2, 1)),
+			desk("two", 1, "B", "C")),
 		"A twice, of two sources": two.gate(gateOf(2, cut(desk("one", 2, "A", "B", "D", "C"), 2, 1, 2, 1),
 			desk("two", 1, "C", "D"))),
 		"B's account was C's": two.gate(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "B", "C"))),
@@ -81,7 +83,9 @@ func everyAct() (acts []circulation.Act) {
 			acts = append(acts, successor("X", "A", to, stage), successor("A", "A", to, stage), successor("X", "D", to, stage))
 		}
 		acts = append(acts, inChannel(ask, "A", stage), of(ask, "B", stage), instead(ask, "D", "A", stage),
-			of(ask, "Q", stage), changed(of(stamp, "A", stage), withFile), changed(of(stamp, "C", stage), withFile),
+			of(ask, "Q", stage), changed(of(stamp, "A", stage), withMinutes), changed(of(stamp, "C", stage), withMinutes),
+			changed(of(deny, "A", stage), withMinutes), changed(of(deny, "B", stage), withMinutes),
+			changed(of(deny, "Q", stage), withMinutes), changed(instead(stamp, "D", "A", stage), withMinutes),
 			addition("A", "D", circulation.AsApprove, stage), addition("B", "D", circulation.AsConsult, stage),
 			addition("B", "X", circulation.AsApprove, stage), addition("A", "A", circulation.AsApprove, stage),
 			addition("A", "Q", circulation.AsConsult, stage), addition("C", "A", circulation.AsApprove, stage),
@@ -111,7 +115,7 @@ func stateOf(st circulation.State) string {
 		}
 		var stamps []string
 		for _, act := range s.Stamps {
-			stamps = append(stamps, fmt.Sprint(act.Kind, act.Hand, act.Principal, len(act.Attached)))
+			stamps = append(stamps, fmt.Sprint(act.Kind, act.Hand, act.Principal, act.Meeting != nil))
 		}
 		slices.Sort(stamps)
 		fmt.Fprint(&b, stamps, s.As, s.After, s.Owed, s.OpenedAt != nil, "|")

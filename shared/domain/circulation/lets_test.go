@@ -26,7 +26,7 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	own, d := hand == principal, act.Found.Delegation
 	if s := o.stage(act.Stage); s.Mode == circulation.ModeSettings && act.Kind != circulation.Stand && act.Kind != back {
 		by := act.Found.Allowed
-		return by != nil && len(act.Attached) == 0 && by.As != "" && own && act.Stage == present &&
+		return by != nil && act.Meeting == nil && by.As != "" && own && act.Stage == present &&
 			(act.Kind == sendBack || act.Kind == giveBack || act.Kind == stamp && (by.Self || !asks(hand)))
 	}
 	switch {
@@ -35,7 +35,8 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	case act.Kind == circulation.Ask && (o.open != nil || o.questions == circulation.MaxQuestions):
 		return false
 	case asks(hand) || asks(principal):
-		return act.Ends() && own && act.Stage == present && o.stage(present).As != circulation.AsConsult && o.aside(act.Stage, hand) && !o.in[n][hand]
+		return act.Ends() && act.Meeting == nil && own && act.Stage == present &&
+			o.stage(present).As != circulation.AsConsult && o.aside(act.Stage, hand) && !o.in[n][hand]
 	}
 	switch act.Kind {
 	case circulation.Stand:
@@ -55,7 +56,9 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 		return false
 	}
 	last := o.owed(act.Stage) == 1
-	if has := len(act.Attached) > 0; has && !s.Minutes || act.Kind == stamp && s.Minutes && last && !has && !o.filed[n] {
+	records := s.Minutes && o.on[n][principal] && (s.Secretary == 0 || o.part[n][principal] == s.Secretary-1)
+	if has := act.Meeting != nil; has && (!records || o.filed[n]) ||
+		act.Kind == stamp && s.Minutes && !o.filed[n] && !has && (last || s.Secretary > 0 && records) {
 		return false
 	}
 	if s.Mode == circulation.ModeChannel {
@@ -114,7 +117,8 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 		}
 	}
 	as := act.As == circulation.AsApprove || act.As == circulation.AsConsult
-	if len(act.Attached) > 0 && act.Kind != stamp || as != (act.Kind == add) {
+	if m := act.Meeting; m != nil && (m.Carried != (act.Kind == stamp) || act.Kind != stamp && act.Kind != deny ||
+		m.Fault(act.At) != "") || as != (act.Kind == add) {
 		return false
 	}
 	return slices.Contains(circulation.Kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")

@@ -20,7 +20,7 @@ type oracle struct {
 	on     map[string]map[string]bool // who is at a stage, by stage
 	part   map[string]map[string]int  // in which of its parts
 	has    map[string][]int           // stamps of each part of a stage
-	filed  map[string]bool            // stages of which a stamp has a file
+	filed  map[string]bool            // stages of which a stamp has minutes
 	no     map[string]int             // objections that stand, by stage
 	ends   int
 	added  int
@@ -163,7 +163,7 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 				o.all[key[1]] = true
 			}
 			o.has[key[0]][o.stampedIn(acts, stamps[key])]++
-			o.filed[key[0]] = o.filed[key[0]] || len(act.Attached) > 0
+			o.filed[key[0]] = o.filed[key[0]] || act.Meeting != nil
 			if act.Kind == dissent {
 				o.no[key[0]]++
 			}

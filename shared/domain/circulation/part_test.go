@@ -2,7 +2,6 @@ package circulation_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"ringi/shared/domain/circulation"
@@ -29,6 +28,19 @@ func TestEachPartHasItsStamps(t *testing.T) {
 	expect.Same(t, st.Owes(), people("C", "D"))
 	expect.Is(t, stuck(g, "C", "D"), "1:C 1:D")
 	expect.Is(t, stuck(g, "A", "C"), "")
+}
+
+// Whoever turns out to be an asker whom a stage names may end it, also where their own part has its stamps.
+func TestAnAskerOfAPartWithEnoughStampsEndsTheGate(t *testing.T) {
+	k := keys{"A": "pA", "B": "pB", "C": "pC", "Q": "pQ"}
+	g := k.gate(gateOf(1, cut(desk("both", 0, "A", "B", "C", "Q"), 2, 1, 2, 1)))
+	g = after(g, k.act(of(stamp, "A", 1)))
+	expect.Is(t, why(g, k.act(of(giveBack, "B", 1))), circulation.WhyEnough)
+	k["B"] = "pQ"
+	for _, kind := range []circulation.Kind{sendBack, giveBack, deny} {
+		expect.Is(t, why(g, k.act(of(kind, "B", 1))), "", "%s", kind)
+	}
+	expect.Is(t, why(g, k.act(of(stamp, "B", 1))), circulation.WhySelf)
 }
 
 // Who is named in two parts is in the first of them.
@@ -69,34 +81,4 @@ func TestNobodyStandsInThere(t *testing.T) {
 		Principal: person("A"), Begins: opened, Ends: opened.AddDate(0, 1, 0)}}
 	by := st.StandsIn(&g, person("X"), "", all, opened)
 	expect.That(t, by != nil && by.Lacks == circulation.LackAlone && !by.Owes() && st.StoodFor(&g, all) == nil, "%+v", by)
-}
-
-// A stage with minutes is complete only with a file, which may come with any of its stamps; elsewhere none may come.
-func TestMinutesAreAttached(t *testing.T) {
-	g := gateOf(1, minuted(desk("board", 2, "A", "B", "C")), desk("last", 1, "D"))
-	file := func(user string, stage int) act { return changed(of(stamp, user, stage), withFile) }
-	first, with := after(g, of(stamp, "A", 1)), after(g, file("A", 1))
-	many := file("B", 1)
-	many.Attached = slices.Repeat(many.Attached, circulation.MaxAttached+1)
-	for name, c := range map[string]struct {
-		gate circulation.Gate
-		act  act
-		why  circulation.Why
-	}{
-		"the first stamp":          {g, of(stamp, "A", 1), ""},
-		"the last without a file":  {first, of(stamp, "B", 1), circulation.WhyMinutes},
-		"the last with one":        {first, file("B", 1), ""},
-		"the last after one":       {with, of(stamp, "B", 1), ""},
-		"after it was taken back":  {after(with, of(stamp, "B", 1), of(back, "A", 1)), of(stamp, "C", 1), circulation.WhyMinutes},
-		"a denial without one":     {first, of(deny, "B", 1), ""},
-		"where none are asked for": {after(with, of(stamp, "B", 1)), file("D", 2), circulation.WhyUnknown},
-		"too many":                 {first, many, circulation.WhyUnknown},
-		"one with a denial":        {first, changed(of(deny, "B", 1), withFile), circulation.WhyUnknown},
-		"without a name": {first, changed(file("B", 1), func(a *act) { a.Attached[0].Name = "" }),
-			circulation.WhyUnknown},
-		"without a hash": {first, changed(file("B", 1), func(a *act) { a.Attached[0].SHA256 = "abc" }),
-			circulation.WhyUnknown},
-	} {
-		expect.Is(t, why(c.gate, c.act), c.why, "%s", name)
-	}
 }

@@ -103,7 +103,7 @@ func TestOnlyAskersAnswer(t *testing.T) {
 		"returned again":              {after(g, of(giveBack, "A", 1)), of(giveBack, "A", 1), circulation.WhyAgain},
 		"returned by who isn't there": {g, of(giveBack, "X", 1), circulation.WhyRoute},
 		"returned by the asker":       {g, of(giveBack, "Q", 1), circulation.WhySelf},
-		"a question with a file":      {g, changed(of(ask, "A", 1), withFile), circulation.WhyUnknown},
+		"a question with minutes":     {g, changed(of(ask, "A", 1), withMinutes), circulation.WhyUnknown},
 		"an answer with somebody put in": {asked, changed(of(answer, "Q", 1), func(a *act) { a.To = &a.Hand }),
 			circulation.WhyUnknown},
 	} {
@@ -115,8 +115,9 @@ func TestOnlyAskersAnswer(t *testing.T) {
 	expect.That(t, st.Ended() == giveBack && !st.Settled && st.Present == 0, "%+v", st)
 }
 
-func withFile(a *act) {
-	a.Attached = []circulation.Attached{{Name: "議事録.pdf", SHA256: strings.Repeat("0a", 32)}}
+func withMinutes(a *act) {
+	a.Meeting = &circulation.Meeting{Held: opened.Format(time.DateOnly), Present: []string{"A", "B"},
+		Carried: a.Kind == stamp, Minutes: "出席者全員が賛成した"}
 }
 
 // Under an organisation an answer says in which version the asker has a row. One by whom somebody on the route would

@@ -10,7 +10,7 @@ import (
 
 // Form is the form of routes and acts that this release reads and writes. A release that gives them another field,
 // kind or mode raises it: what has another form settles nothing and offers nothing.
-const Form = 2
+const Form = 3
 
 // Gate is what Walk needs of a gate.
 type Gate struct {
@@ -70,7 +70,9 @@ type Stage struct {
 	// and of stamps add up to the stage's. None: the stage is one part.
 	Parts      []Part    `json:"parts,omitempty"`
 	NoStandIns bool      `json:"no_stand_ins,omitempty"` // nobody acts for its people
-	Minutes    bool      `json:"minutes,omitempty"`      // the stamp that completes it has a file, or one before it
+	Minutes    bool      `json:"minutes,omitempty"`      // the stamp that completes it has minutes, or one before it
+	Secretary  int       `json:"secretary,omitempty"`    // number of the part that records them; 0: any of its people
+	ReadAfter  bool      `json:"read_after,omitempty"`   // for whom somebody stands in reads it afterwards
 	Dissent    Objection `json:"dissent,omitempty"`      // of who is consulted: what follows
 	Over       []Person  `json:"over,omitempty"`         // who is asked next after an objection that goes up
 }
@@ -155,6 +157,10 @@ func (s *Stage) sound(rule *Rule) bool {
 	}
 	if s.As != AsConsult && (s.As != "" || s.Dissent != "" || len(s.Over) > 0) ||
 		s.Dissent != "" && s.Dissent != ObjectionNoted && s.Dissent != ObjectionRaised {
+		return false
+	}
+	if s.Minutes && s.Mode != ModePeople ||
+		s.Secretary != 0 && (!s.Minutes || s.Secretary < 0 || s.Secretary > len(s.Parts)) {
 		return false
 	}
 	if s.Mode == ModePeople {

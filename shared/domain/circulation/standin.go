@@ -3,6 +3,7 @@ package circulation
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -63,8 +64,9 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 	if len(found) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(found, func(a, b For) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), a.Begins.Compare(b.Begins), cmp.Compare(a.Key, b.Key))
+	sort.SliceStable(found, func(i, j int) bool { // package slices would link its sort for this type: 10 kB
+		a, b := &found[i], &found[j]
+		return cmp.Or(cmp.Compare(a.rank, b.rank), a.Begins.Compare(b.Begins), cmp.Compare(a.Key, b.Key)) < 0
 	})
 	first := found[0]
 	var among []Person
@@ -124,6 +126,17 @@ func (st *State) StoodFor(g *Gate, all []StandIn) (out []StandIn) {
 		}
 	}
 	return out
+}
+
+// ReadAfter returns the stamps that stand of stand-ins, stage by stage, where the stage says that their principals read
+// afterwards what was stamped for them.
+func (st *State) ReadAfter() (acts []*Act) {
+	for _, act := range st.given(func(s *StageState) bool { return s.ReadAfter }) {
+		if !st.who.same(&act.Hand, &act.Principal) {
+			acts = append(acts, act)
+		}
+	}
+	return acts
 }
 
 // Owes reports whether the principal owes the present stage a stamp that the hand may give.

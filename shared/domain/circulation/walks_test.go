@@ -223,7 +223,7 @@ func TestBothLanguagesWalkAlike(t *testing.T) {
 	for _, what := range []string{"", "settled", "send_back", "give_back", "deny", "unknown", "hash", "again", "ended", "settled",
 		"self", "stage",
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
-		"enough", "consult", "minutes", "open_question", "no_question", "not_asker",
+		"enough", "consult", "minutes", "secretary", "recorded", "open_question", "no_question", "not_asker",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
 		"an asker's end", "somebody was added", "an objection went up", "no objection stands any more", "a part has enough",
 		"by the settings", "an asker's stamp", "nobody is asked", "the rule is gone"} {

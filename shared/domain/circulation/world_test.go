@@ -52,6 +52,12 @@ func cut(s circulation.Stage, of ...int) circulation.Stage {
 	return s
 }
 
+// secretary returns a stage with minutes, which its first part records.
+func secretary(s circulation.Stage) circulation.Stage {
+	s.Minutes, s.Secretary = true, 1
+	return s
+}
+
 // minuted returns a stage that asks for minutes, and where nobody acts for another.
 func minuted(s circulation.Stage) circulation.Stage {
 	s.Minutes, s.NoStandIns = true, true

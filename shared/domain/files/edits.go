@@ -1,12 +1,12 @@
 package files
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"ringi/shared/words/legible"
@@ -233,7 +233,7 @@ func (t *Tree) edited(path string, edits []Edit) (f File, problems []string) {
 		at.index = i
 		places = append(places, at)
 	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.from, b.from) })
+	sort.Slice(places, func(i, j int) bool { return places[i].from < places[j].from })
 	var out strings.Builder
 	if marked {
 		out.WriteString(mark)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -96,7 +97,8 @@ func Assemble(batches []Batch) (*Organisation, error) {
 
 // joinedRows puts the rows of batches in their order.
 func joinedRows(batches []Batch) ([]byte, error) {
-	batches = slices.SortedFunc(slices.Values(batches), func(a, b Batch) int { return a.Part - b.Part })
+	batches = slices.Clone(batches)
+	sort.Slice(batches, func(i, j int) bool { return batches[i].Part < batches[j].Part })
 	var all bytes.Buffer
 	for i, b := range batches {
 		if b.Part != i+1 || b.Parts != len(batches) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 )
 
 // Chart is an organisation on one day, without whoever is away.
@@ -44,7 +45,7 @@ func (o *Organisation) Chart(day Date) *Chart {
 		}
 	}
 	for _, all := range c.members {
-		slices.SortFunc(all, c.byRank)
+		sort.Slice(all, func(i, j int) bool { return c.byRank(all[i], all[j]) < 0 })
 	}
 	return c
 }
@@ -126,15 +127,7 @@ func (c *Chart) Departments() []Department {
 // Posts returns a person's posts, the main one first.
 func (c *Chart) Posts(number string) []Post {
 	all := slices.Clone(c.posts[number])
-	slices.SortStableFunc(all, func(a, b Post) int {
-		switch {
-		case a.Main == b.Main:
-			return 0
-		case a.Main:
-			return -1
-		}
-		return 1
-	})
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Main && !all[j].Main })
 	return all
 }
 
@@ -174,7 +167,7 @@ func (c *Chart) HoldersOf(position, department string, of ...Kind) (all []Holder
 			all = append(all, Holder{p, c.Posts(p.Number)})
 		}
 	}
-	slices.SortFunc(all, func(a, b Holder) int { return cmp.Compare(a.Number, b.Number) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Number < all[j].Number })
 	return all
 }
 

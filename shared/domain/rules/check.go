@@ -108,11 +108,15 @@ func (s Stage) check(p *problems, at string) {
 		p.unless(s.As == "" && s.Dissent == "", at+".as", "of_channel")
 		p.unless(!s.NoStandIns, at+".no_stand_ins", "of_channel")
 		p.unless(!s.Minutes, at+".minutes", "of_channel")
+		p.unless(!s.ReadAfter, at+".read_after", "of_channel")
+		p.unless(s.Share == "", at+".share", "of_channel")
 		return
 	}
 	p.between(s.Need, 0, s.Who.most(), at+".need")
+	s.Share.check(p, s.Need, at)
 	s.Empty.check(p, at+".empty")
 	s.checkBeside(p, at)
+	p.unless(!s.ReadAfter || !s.NoStandIns, at+".read_after", "of_stand_ins")
 	if s.approves() {
 		p.unless(s.As == "", at+".as", "as")
 		p.unless(s.Dissent == "", at+".dissent", "of_consult")
@@ -126,12 +130,16 @@ func (s Stage) check(p *problems, at string) {
 // checkBeside checks what a stage asks side by side.
 func (s Stage) checkBeside(p *problems, at string) {
 	p.unless(len(s.Beside) <= MaxBeside, at+".beside", "most", MaxBeside)
+	written := false
 	for i, x := range s.Beside {
 		field := fmt.Sprintf("%s.beside[%d]", at, i)
 		p.unless(x.Who.Kind != WhoChannel, field+".who.kind", "choice",
 			choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}))
 		x.Who.check(p, field+".who")
 		p.between(x.Need, 0, x.Who.most(), field+".need")
+		p.unless(!x.Secretary || s.Minutes && x.Need == 1 && !written, field+".secretary", "secretary")
+		written = written || x.Secretary
+		x.Share.check(p, x.Need, field)
 	}
 	p.unless(len(s.Beside) == 0 || !s.Empty.has(ThenSkip), at+".empty", "beside")
 }

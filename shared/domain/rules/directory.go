@@ -68,9 +68,14 @@ func above(d Directory, p circulation.Person, on string, yield func(level int, p
 // lost reports whether nobody knows who the manager of a stage is: the chain of who stands above the requester ends
 // before it, and not at the top. Nor is anybody known in whose department nobody knows the requester to be.
 func (w Who) lost(f *Facts, d Directory) bool {
+	return w.Kind == WhoManager && !d.Topmost(highest(f, d), f.On) || w.Placed && w.Department == ""
+}
+
+// highest returns the last of whom the organisation says that they stand above the requester, or the requester.
+func highest(f *Facts, d Directory) circulation.Person {
 	last := f.Requester
 	above(d, last, f.On, func(_ int, p circulation.Person) bool { last = p; return true })
-	return w.Kind == WhoManager && !d.Topmost(last, f.On) || w.Placed && w.Department == ""
+	return last
 }
 
 // position returns where somebody is in a list, or -1.

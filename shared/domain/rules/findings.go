@@ -301,7 +301,7 @@ func (p *Policy) reaches(of []Stage, hands int) bool {
 			out.People = append(out.People, circulation.Person{User: user})
 		}
 		if s.Need == 0 { // all of a group are taken to be as many as are needed
-			out.Need = max(1, min(s.Who.most(), hands))
+			out.Need = max(1, min(s.Share.of(s.Who.most()), hands))
 		}
 		if s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty.has(ThenUp)) {
 			for j := range min(s.Who.most(), MaxPeople) {

@@ -29,6 +29,8 @@ type Unresolved struct {
 	Name  string // of that stage
 	Why   string // one of the reasons above
 	What  string // of LeftUnknown, what the stage names
+	// Of is above whom nobody is found: of LeftAbove, and of LeftVacant where the stage asks a manager.
+	Of circulation.Person
 }
 
 func (u *Unresolved) Error() string { return "no route: " + u.Why + " at stage " + u.Name }
@@ -99,7 +101,8 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 func (r *resolving) stage(i int) error {
 	s := &r.sources[i]
 	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need, As: s.As, Dissent: s.Dissent,
-		NoStandIns: s.NoStandIns, Minutes: s.Minutes}
+		NoStandIns: s.NoStandIns, Minutes: s.Minutes,
+		ReadAfter: s.ReadAfter && r.facts.Kind != KindAction} // whose copies leave with it
 	if s.Who.Kind == WhoChannel {
 		return r.channel(i)
 	}
@@ -108,10 +111,16 @@ func (r *resolving) stage(i int) error {
 		return r.refuse(i, LeftMany)
 	}
 	r.stages, r.found = append(r.stages, out), append(r.found, found)
-	beside, named := r.beside(i), r.named(s, found)
+	if s.Records {
+		out.Secretary = 1 // of a part: see joined
+	}
+	beside, named := slices.Concat(r.beside(i), r.secretaries(i)), r.named(s, found)
 	asked := func(p circulation.Person) bool { return position(beside, p) >= 0 }
 	out.People = slices.DeleteFunc(slices.Clone(named), asked)
-	if out.Need == 0 { // all of them, also those who turn out to ask
+	switch {
+	case s.Share != "":
+		out.Need = max(s.Share.of(different(found)), 1)
+	case out.Need == 0: // all of them, also those who turn out to ask
 		out.Need = max(len(out.People), 1)
 	}
 	r.stages[i] = out
@@ -128,6 +137,16 @@ func (r *resolving) stage(i int) error {
 		}
 	}
 	return r.twice(i)
+}
+
+// different returns how many different people these are.
+func different(people []circulation.Person) (n int) {
+	for i, p := range people {
+		if position(people[:i], p) < 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // able reports whether somebody may stamp at a stage, whoever asks.
@@ -304,10 +323,13 @@ func (r *resolving) under(p, over circulation.Person) (is bool) {
 	return is
 }
 
-func (r *resolving) refuse(i int, why string) error {
+func (r *resolving) refuse(i int, why string) *Unresolved {
 	no := &Unresolved{Stage: r.of[i] + 1, Name: r.sources[i].Name, Why: why}
-	if why == LeftUnknown {
+	switch {
+	case why == LeftUnknown:
 		no.What = r.sources[i].Who.post()
+	case r.sources[i].Who.Kind == WhoManager && (why == LeftAbove || why == LeftVacant):
+		no.Of = highest(r.facts, r.d)
 	}
 	return no
 }

@@ -155,7 +155,9 @@ func (p *Policy) OfIDs(also ...WhoKind) bool {
 type Stage struct {
 	Name string `json:"name"`
 	Who  Who    `json:"who"`
-	Need int    `json:"need"` // how many of them must stamp; 0: all
+	Need int    `json:"need"` // how many of them must stamp; 0: all, or as many as Share says
+	// Share is a part of all whom the stage finds, instead of a number.
+	Share Share `json:"share,omitempty"`
 	// Beside are more people who are asked at the same time. A stage that has them is left out in no case.
 	Beside []Source `json:"beside,omitempty"`
 	// Empty says what happens if fewer people than must stamp are left. A channel's stage has none.
@@ -164,8 +166,11 @@ type Stage struct {
 	As         circulation.As        `json:"as,omitempty"`
 	Dissent    circulation.Objection `json:"dissent,omitempty"`
 	NoStandIns bool                  `json:"no_stand_ins,omitempty"` // nobody acts for its people
-	// Minutes says that the last of its stamps needs a file, or one before it.
+	// Minutes says that the last of its stamps needs the minutes of a meeting, or one before it.
 	Minutes bool `json:"minutes,omitempty"`
+	// ReadAfter says that for whom somebody stood in confirms afterwards that they have read it.
+	ReadAfter bool `json:"read_after,omitempty"`
+	Records   bool `json:"-"` // of a source of a stage with minutes: it records them
 	// Others lets people stamp who work for the company without being its employees.
 	Others bool `json:"others,omitempty"`
 }

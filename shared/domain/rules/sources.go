@@ -10,8 +10,37 @@ import (
 // Source is another way in which a stage finds people. They are asked at the same time, for stamps of their own, and
 // nobody stamps for two sources: whom two of them find counts for the first.
 type Source struct {
-	Who  Who `json:"who"`
-	Need int `json:"need"` // how many of them must stamp; 0: all
+	Who   Who   `json:"who"`
+	Need  int   `json:"need"` // how many of them must stamp; 0: all, or as many as Share says
+	Share Share `json:"share,omitempty"`
+	// Secretary says that one of them records the stage's minutes: whom the stage finds also, it finds as that.
+	Secretary bool `json:"secretary,omitempty"`
+}
+
+// Share is how many of a body must stamp. Its members count whether they may stamp or not, such as whoever asks.
+type Share string
+
+const (
+	ShareMajority  Share = "majority"   // more than half
+	ShareTwoThirds Share = "two_thirds" // two thirds or more
+)
+
+var shares = []Share{ShareMajority, ShareTwoThirds}
+
+// of returns how many of n that is; without a share, all.
+func (s Share) of(n int) int {
+	switch s {
+	case ShareMajority:
+		return n/2 + 1
+	case ShareTwoThirds:
+		return (2*n + 2) / 3
+	}
+	return n
+}
+
+func (s Share) check(p *problems, need int, at string) {
+	p.unless(s == "" || slices.Contains(shares, s), at+".share", "choice", choices(shares))
+	p.unless(s == "" || need == 0, at+".share", "of_share")
 }
 
 // approves reports whether a stage's stamps count: those of a stage that is consulted don't, for hands and the floor.
@@ -25,10 +54,10 @@ func approving(stages []Stage) []Stage {
 // Sources returns a stage of each source, in their order.
 func (s *Stage) Sources() []Stage {
 	one := *s
-	one.Beside = nil
+	one.Beside, one.Records = nil, false
 	all := []Stage{one}
 	for _, x := range s.Beside {
-		one.Who, one.Need = x.Who, x.Need
+		one.Who, one.Need, one.Share, one.Records = x.Who, x.Need, x.Share, x.Secretary
 		all = append(all, one)
 	}
 	return all
@@ -58,8 +87,21 @@ func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
 		to.Parts = append(to.Parts, circulation.Part{N: len(s.People), Of: s.Need})
 		to.People, to.Over = slices.Concat(to.People, s.People), slices.Concat(to.Over, s.Over)
 		to.Need, to.Filled = to.Need+s.Need, cmp.Or(to.Filled, s.Filled)
+		if s.Secretary > 0 {
+			to.Secretary = len(to.Parts)
+		}
 	}
 	return all
+}
+
+// secretaries returns whom a later source of the same stage finds to record its minutes.
+func (r *resolving) secretaries(i int) (people []circulation.Person) {
+	for j := i + 1; j < len(r.sources) && r.of[j] == r.of[i]; j++ {
+		if s := &r.sources[j]; s.Records {
+			people = append(people, r.stamping(r.named(s, s.Who.find(r.facts, r.d)))...)
+		}
+	}
+	return people
 }
 
 // beside returns whom the sources before this one, of the same stage, ask.
@@ -104,7 +146,8 @@ func (r *resolving) over(i int) (people []circulation.Person, err error) {
 		})
 	}
 	if len(people) == 0 {
-		err = r.refuse(i, LeftAbove)
+		no := r.refuse(i, LeftAbove)
+		no.Of, err = out.People[0], no
 	}
 	return people, err
 }

@@ -15,6 +15,13 @@ func ofPeople(need int, users ...string) rules.Source {
 	return rules.Source{Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: need}
 }
 
+// writer is a source of one of these people who records the minutes.
+func writer(users ...string) rules.Source {
+	s := ofPeople(1, users...)
+	s.Secretary = true
+	return s
+}
+
 // beside asks others at the same time as a stage.
 func beside(s rules.Stage, others ...rules.Source) rules.Stage {
 	s.Beside = others
@@ -24,6 +31,12 @@ func beside(s rules.Stage, others ...rules.Source) rules.Stage {
 // consulted has a stage only consult.
 func consulted(s rules.Stage, then circulation.Objection) rules.Stage {
 	s.As, s.Dissent = circulation.AsConsult, then
+	return s
+}
+
+// share has a stage ask a part of whom it finds.
+func share(s rules.Stage, of rules.Share) rules.Stage {
+	s.Need, s.Share = 0, of
 	return s
 }
 
@@ -61,6 +74,41 @@ func TestSeveralSourcesOfOneStage(t *testing.T) {
 	expect.Is(t, policy(0, alone).OfIDs(), false, "the manager isn't named")
 }
 
+// A share of a body follows its members. Those of them count, too, who may not stamp.
+func TestAShareOfABody(t *testing.T) {
+	most, thirds := share(group(0, refuse), rules.ShareMajority), share(group(0, refuse), rules.ShareTwoThirds)
+	members := func(users ...string) change { return func(c *company, _ *rules.Facts) { c.group = users } }
+	resolveEach(t, map[string]resolving{
+		"more than half of three":  {policy(0, most), nil, "G,H,I/2 hands 1"},
+		"more than half of four":   {policy(0, most), members("G", "H", "I", "J"), "G,H,I,J/3 hands 1"},
+		"more than half of one":    {policy(0, most), members("G"), "G/1 hands 1"},
+		"two thirds of three":      {policy(0, thirds), nil, "G,H,I/2 hands 1"},
+		"two thirds of four":       {policy(0, thirds), members("G", "H", "I", "J"), "G,H,I,J/3 hands 1"},
+		"two thirds of five":       {policy(0, thirds), members("G", "H", "I", "J", "K"), "G,H,I,J,K/4 hands 1"},
+		"whoever asks is a member": {policy(0, most), members("G", "H", "R"), "G,H/2 hands 1"},
+		"too few besides":          {policy(0, most), members("G", "R"), "refused 1 own"},
+		"who stands above instead": {policy(0, share(group(0, up), rules.ShareMajority)), members("G", "R"),
+			"G,A/2 hands 1"},
+		"a guest is a member": {policy(0, most), stand(rules.EmploymentNone, "G"), "H,I/2 hands 1"},
+		"too many guests":     {policy(0, most), stand(rules.EmploymentNone, "G", "H"), "refused 1 standing"},
+		"nobody":              {policy(0, most), members(), "refused 1 vacant"},
+		"of named people": {policy(0, share(people(0, refuse, "A", "B", "D"), rules.ShareMajority)), nil,
+			"A,B,D/2 hands 1"},
+		"beside others": {policy(0, beside(people(1, noSkip, "X"), rules.Source{Who: most.Who, Share: most.Share})), nil,
+			"X,G,H,I/3 hands 1"},
+		"one member's two accounts": {policy(0, most), func(c *company, _ *rules.Facts) {
+			c.accounts = map[string]string{"H": "pG"}
+		}, "G,I/2 hands 1"},
+	})
+	saved(t, of(rule(1, writing(), most, thirds)))
+	three := share(people(0, refuse, "U1", "U2", "U3"), rules.ShareTwoThirds)
+	for hands, wrong := range map[int][]string{2: nil, 3: {"rules[0].route.hands"}} { // two of them are all who must stamp
+		r := of(rule(1, writing(), three))
+		r.Rules[0].Route.Hands = hands
+		expect.Same(t, fieldsOf(r.Problems(known)), wrong)
+	}
+}
+
 func TestWhoIsConsultedReplacesNobody(t *testing.T) {
 	note, raise := circulation.ObjectionNoted, circulation.ObjectionRaised
 	ask := people(1, skip, "A")
@@ -89,6 +137,24 @@ func TestWhoIsConsultedReplacesNobody(t *testing.T) {
 	expect.Is(t, policy(0, ask, consulted(ask, note), head(refuse)).AllHands(), 2)
 }
 
+// Who records the minutes is a part of their own, also if the stage finds them among its people.
+func TestTheSecretaryOfAStage(t *testing.T) {
+	board := beside(people(0, refuse, "A", "B", "X"), writer("X", "Y"))
+	board.Minutes, board.ReadAfter = true, true
+	resolve := func(f *rules.Facts) circulation.Stage {
+		return expect.Value(policy(1, board).Resolve(f, rules.Floor{}, staff()))(t).Stages[0]
+	}
+	s := resolve(asked(writes(pay, yen("1"))))
+	expect.Same(t, s.Parts, []circulation.Part{{N: 2, Of: 2}, {N: 2, Of: 1}})
+	expect.That(t, s.Minutes && s.Secretary == 2 && s.ReadAfter && s.Need == 3 && s.People[2].User == "X", "%+v", s)
+	action := asked(writes(pay, yen("1")))
+	action.Kind = rules.KindAction
+	expect.Is(t, resolve(action).ReadAfter, false, "an agent's action")
+	board = beside(people(1, refuse, "U1", "U2"), writer("U3"))
+	board.Minutes, board.ReadAfter = true, true
+	saved(t, of(rule(1, writing(), board)))
+}
+
 func TestStagesThatCantBeSaved(t *testing.T) {
 	const at = "rules[0].route.stages[0]"
 	with := func(s rules.Stage, change func(*rules.Stage)) rules.Stage { change(&s); return s }
@@ -113,7 +179,21 @@ func TestStagesThatCantBeSaved(t *testing.T) {
 		"a channel that is consulted": {with(channel(), func(s *rules.Stage) { s.As = "consult" }), at + ".as"},
 		"a channel with minutes":      {with(channel(), func(s *rules.Stage) { s.Minutes = true }), at + ".minutes"},
 		"nobody stands in in one":     {with(channel(), func(s *rules.Stage) { s.NoStandIns = true }), at + ".no_stand_ins"},
-		"only the channel approves":   {consulted(one, note), "rules[0].route.stages"},
+		"a channel that reads":        {with(channel(), func(s *rules.Stage) { s.ReadAfter = true }), at + ".read_after"},
+		"nobody stands in, and reads": {with(one, func(s *rules.Stage) { s.NoStandIns, s.ReadAfter = true, true }),
+			at + ".read_after"},
+		"a secretary without minutes": {beside(one, writer("U2")), at + ".beside[0].secretary"},
+		"two secretaries": {with(beside(one, writer("U2"), writer("U3")), func(s *rules.Stage) { s.Minutes = true }),
+			at + ".beside[1].secretary"},
+		"all secretaries": {with(beside(one, rules.Source{Who: ofPeople(0, "U2", "U3").Who, Secretary: true}),
+			func(s *rules.Stage) { s.Minutes = true }), at + ".beside[0].secretary"},
+		"a share and a number": {with(one, func(s *rules.Stage) { s.Share = rules.ShareMajority }), at + ".share"},
+		"another share":        {share(one, "half"), at + ".share"},
+		"a share of the channel": {with(channel(), func(s *rules.Stage) { s.Share = rules.ShareMajority }),
+			at + ".share"},
+		"a share beside a number": {beside(one, rules.Source{Who: ofPeople(1, "U2").Who, Need: 1,
+			Share: rules.ShareMajority}), at + ".beside[0].share"},
+		"only the channel approves": {consulted(one, note), "rules[0].route.stages"},
 	} {
 		stages := []rules.Stage{c.stage}
 		if c.stage.Who.Kind == rules.WhoChannel || c.stage.As == "consult" && name != "only the channel approves" {
@@ -156,6 +236,6 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 	route := expect.Value(policy(0, people(1, up, "A")).Resolve(asked(reads()), rules.Floor{}, staff()))(t)
 	expect.Is(t, circulation.AskedText(&circulation.Rule{ID: "R"}, &route, "x"),
 		`[["x"],{"id":"R","name":"","revision":0},`+
-			`{"form":2,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
+			`{"form":3,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
 			`"via":"named by the rule"}],"need":1}],"hands":1,"org":"v1"}]`)
 }

@@ -311,6 +311,8 @@ func drawnPolicy(t *rapid.T) *rules.Policy {
 			people(0, e, "A"), people(1, e, "A", "B"), people(2, e, "A", "B", "D"), people(0, e, "B", "R"),
 			group(1, e), group(2, e), group(0, e), manager(1, e), manager(2, e), head(e), channel(),
 			stage(rules.Who{Kind: rules.WhoPosition, Position: "課長"}, 1, e),
+			share(group(0, e), rules.ShareMajority), share(people(0, e, "A", "B", "R"), rules.ShareTwoThirds),
+			beside(people(1, unskipped(e), "A"), rules.Source{Who: group(0, e).Who, Share: rules.ShareTwoThirds}),
 			consulted(group(1, e), circulation.ObjectionNoted), consulted(people(2, e, "A", "B"), circulation.ObjectionRaised),
 			beside(group(1, unskipped(e)), ofPeople(1, "A", "B")), beside(manager(1, unskipped(e)), ofPeople(0, "B", "R")),
 			beside(people(1, unskipped(e), "A"), rules.Source{Who: group(0, e).Who}, ofPeople(1, "A", "D")),

@@ -108,6 +108,15 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 
 // onRoute returns how audit entries name what is done on a gate, and what they are about.
 func (a *Aggregate) onRoute(row Gated) (on *aggregate.OnRoute, typ, id string, about map[string]any) {
+	on, typ, id, about = a.onRouteOf(row)
+	files := a.Enclosed()
+	if _, step := row.(*StepGate); files != "" && !step {
+		about["enclosed"] = aggregate.HashOf(files)
+	}
+	return on, typ, id, about
+}
+
+func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string, about map[string]any) {
 	switch row := row.(type) {
 	case *Prompt:
 		about := map[string]any{"version": row.Version, "hash": row.hash()}
@@ -187,6 +196,7 @@ func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error)
 
 // Acts on a task besides approving and rejecting.
 const (
+	ActTakeAsAnswer    aggregate.Act = "take_as_answer"
 	ActTakeAsReason    aggregate.Act = "take_as_reason"
 	ActTakeAsRequest   aggregate.Act = "take_as_request"
 	ActRetryGeneration aggregate.Act = "retry_generation"
@@ -216,7 +226,10 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		out = append(out, aggregate.Offer{Act: ActEdit, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
 	}
 	if row := a.Choosing(); row != nil {
-		if !row.GateOver {
+		if a.Answerable() {
+			out = append(out, aggregate.Offer{Act: ActTakeAsAnswer, ID: row.ID})
+		}
+		if !row.GateOver && !row.Gate.Ruled {
 			out = append(out, aggregate.Offer{Act: ActTakeAsReason, ID: row.ID})
 		}
 		out = append(out, aggregate.Offer{Act: ActTakeAsRequest, ID: row.ID})

@@ -27,15 +27,12 @@ func (t *Task) IsLike(a *Aggregate, title string, requester string) bool {
 		letters(title) != "" && letters(t.Title) == letters(title)
 }
 
-// letters returns the letters and digits of a title in half width and lower case.
+// letters returns the letters and digits of a title without differences of width and case.
 func letters(title string) string {
 	return strings.Map(func(r rune) rune {
-		if r >= '！' && r <= '～' { // the full-width forms of ASCII
-			r -= '！' - '!'
-		}
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1
 		}
 		return unicode.ToLower(r)
-	}, legible.Visible(title))
+	}, legible.Narrow(legible.Visible(title)))
 }

@@ -11,7 +11,7 @@ import (
 func TestWhichRequestsAreAlike(t *testing.T) {
 	s := begin(t)
 	a := s.load()
-	earlier := Task{ID: "00OTHER", Title: "備品の ＵＳＢ-Ｃ ケーブルを購入", Source: SourceChannel, SlackChannel: "C0OTHER",
+	earlier := Task{ID: "00OTHER", Title: "備品の ＵＳＢ-Ｃ ｹｰﾌﾞﾙを購入", Source: SourceChannel, SlackChannel: "C0OTHER",
 		CreatedAt: a.Head.CreatedAt.Add(-time.Hour)}
 	const title = "備品のusb-cケーブルを、購入"
 	asker := a.Head.Requester

@@ -198,6 +198,8 @@ const (
 	AuditStepAnswered       aggregate.Action = "step.answered"
 	AuditStepAdded          aggregate.Action = "step.added"
 	AuditStepDissented      aggregate.Action = "step.dissented"
+	AuditProcessReadAfter   aggregate.Action = "process.read_after" // what a stand-in stamped, by whom they stood in for
+	AuditStepReadAfter      aggregate.Action = "step.read_after"
 	AuditExecutionStarted   aggregate.Action = "execution.started"
 	AuditExecutionCompleted aggregate.Action = "execution.completed"
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
@@ -215,7 +217,8 @@ var promptOnRoute = aggregate.OnRoute{
 }
 
 var processOnRoute = aggregate.OnRoute{
-	Routed: AuditProcessRouted, Approved: AuditProcessApproved, Acts: map[circulation.Kind]aggregate.Action{
+	Read: AuditProcessReadAfter, Routed: AuditProcessRouted, Approved: AuditProcessApproved,
+	Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditProcessStamped, circulation.TakeBack: AuditProcessTakenBack,
 		circulation.SendBack: AuditProcessRejected, circulation.GiveBack: AuditProcessReturned,
 		circulation.Deny: AuditProcessDenied, circulation.Stand: AuditProcessReassigned,
@@ -226,7 +229,8 @@ var processOnRoute = aggregate.OnRoute{
 
 // A step has no next version, so it is neither sent back nor returned under a rule.
 var stepOnRoute = aggregate.OnRoute{
-	Routed: AuditStepRouted, Approved: AuditStepApproved, Acts: map[circulation.Kind]aggregate.Action{
+	Read: AuditStepReadAfter, Routed: AuditStepRouted, Approved: AuditStepApproved,
+	Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditStepStamped, circulation.TakeBack: AuditStepTakenBack,
 		circulation.SendBack: AuditStepRejected, circulation.Deny: AuditStepDenied,
 		circulation.Stand: AuditStepReassigned, circulation.Ask: AuditStepQuestioned,

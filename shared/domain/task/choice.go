@@ -1,9 +1,12 @@
 package task
 
 import (
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -14,6 +17,7 @@ type ChoiceAs string
 
 const (
 	AsReason  ChoiceAs = "reason"  // a reason to reject the waiting version
+	AsAnswer  ChoiceAs = "answer"  // the answer to the question that waits
 	AsRequest ChoiceAs = "request" // a new request
 )
 
@@ -25,6 +29,9 @@ type ThreadGate struct {
 	Kind    aggregate.CardType `json:"kind"`
 	Version int                `json:"version"`         // version of a prompt or process; for a step gate, the step's number
 	Later   int                `json:"later,omitempty"` // the request's newest version when this was asked, see Glance
+	// Ruled: a rejection has to say what comes after it, so no message is a reason.
+	Ruled    bool `json:"ruled,omitempty"`
+	Question int  `json:"question,omitempty"` // number, from 1, of the one that waits for the message's author; 0: none
 }
 
 // Choice asks people how to treat a message. Nothing is generated until they decide.
@@ -77,10 +84,25 @@ func (a *Aggregate) OpenGateBeside() (b ThreadGate, ok bool) {
 	if a.Task != nil {
 		b.Title = a.Task.Title
 	}
+	b.Ruled = a.GateWith(open.ID).Ruled()
 	if g, step := a.gateOf(open.ID).(*StepGate); step {
 		b.Version = g.Order
 	}
 	return b, true
+}
+
+// QuestionTo returns the number of the question that waits for this person's answer at the gate with this id, counted
+// from 1, or 0.
+func (a *Aggregate) QuestionTo(user, id string) int {
+	g := a.GateWith(id)
+	if !g.Ruled() || !slices.ContainsFunc(g.Askers, func(p circulation.Person) bool { return p.User == user }) {
+		return 0
+	}
+	st := circulation.Walk(g.Circulating())
+	if st.Open() == nil {
+		return 0
+	}
+	return len(st.Questions)
 }
 
 // courtesyForm matches what thanks, acknowledges or greets in both languages and asks for nothing: each word of the
@@ -164,6 +186,30 @@ func (a *Aggregate) TakeAsReason(
 		return aggregate.Change{}, err
 	}
 	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
+}
+
+// Answerable reports whether people may choose that the message is the answer to the question that waits: it is one
+// that the answer's form would take.
+func (a *Aggregate) Answerable() bool {
+	row := a.Choosing()
+	return row != nil && row.Gate.Question > 0 && !row.GateOver && legible.Text(a.Request.Text) &&
+		utf8.RuneCountInString(a.Request.Text) <= circulation.MaxText
+}
+
+// TakeAsAnswer ends the task because its message becomes the answer to a question, which only its author says. The
+// answer is the other task's Change in the same commit. It returns the same errors as TakeAsRequest.
+func (a *Aggregate) TakeAsAnswer(
+	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
+) (aggregate.Change, error) {
+	refused := p.Request(by)
+	if by.ID != a.Head.Requester {
+		refused = aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
+	}
+	c, ok, err := a.choose(id, AsAnswer, by, refused, now)
+	if !ok {
+		return aggregate.Change{}, err
+	}
+	return c.ended(nil, TaskAnswered, by, ReasonBecameAnswer)
 }
 
 // choose begins the Change of a choice; ok is false if there is nothing to change. refused says why by may not choose.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -310,6 +311,19 @@ func (a *Aggregate) RepeatedPolicy() *Prompt {
 		return aggregate.Find(a.Prompts, PromptKey(p.Repeats))
 	}
 	return nil
+}
+
+// PolicyBeforeEdit returns the text of which the newest policy's askers made what it says; "" if none edited it.
+func (a *Aggregate) PolicyBeforeEdit() string {
+	is := a.Prompt()
+	was := is
+	for was != nil && (was.EditedBy != "" || was.Repeats > 0) {
+		was = aggregate.Find(a.Prompts, PromptKey(cmp.Or(was.Repeats, was.Version-1)))
+	}
+	if was == nil || was.Content == is.Content {
+		return ""
+	}
+	return was.Content
 }
 
 // RepeatedSteps returns the version whose steps the newest one has again; nil if they are planned or written. See

@@ -21,6 +21,9 @@ type Files struct {
 type ReadFile struct {
 	aggregate.SharedFile
 	SHA256 string `json:"sha256,omitempty"` // of the file; the object with this name is the file
+	// Kind is what it is by its content, and Left why it is not attached; see Attached.
+	Kind FileKind `json:"kind,omitempty"`
+	Left LeftOut  `json:"left,omitempty"`
 
 	Form     isolated.FileForm     `json:"form,omitempty"`
 	Encoding string                `json:"encoding,omitempty"`
@@ -32,10 +35,12 @@ type ReadFile struct {
 	Text       *aggregate.Blob `json:"text,omitempty"`
 }
 
-// Limits of a request's files: bytes of all together, and the characters of a text and of all texts that models are
-// shown.
+// Limits of a request's files: how many, the bytes of each and of all together, and the characters of a text and of all
+// texts that models are shown.
 const (
-	MaxFilesBytes = 32 << 20
+	MaxAttached   = 10
+	MaxFileBytes  = 10 << 20
+	MaxFilesBytes = 25 << 20
 	MaxFileShown  = 30_000
 	MaxFilesShown = 60_000
 )
@@ -82,6 +87,7 @@ func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggrega
 		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
+	c.Head.Files = len(files)
 	row := &Files{Files: slices.Clip(files), CreatedAt: c.Now}
 	if a.Files != nil {
 		row.Meta = a.Files.Meta

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -51,38 +50,11 @@ func (a *Aggregate) asked(row Gated) []string {
 	return nil
 }
 
-// enclosed returns what the request forwards, and its files with their hashes, as JSON; "" if it is its text alone.
-func (a *Aggregate) enclosed() string {
-	type file struct {
-		ID     string `json:"id"`
-		Name   string `json:"name,omitempty"`
-		SHA256 string `json:"sha256,omitempty"` // empty if it could not be read
-	}
-	what := struct {
-		Forwarded []aggregate.Quoted `json:"forwarded,omitempty"`
-		Files     []file             `json:"files,omitempty"`
-		More      int                `json:"more_files,omitempty"`
-	}{Forwarded: a.Request.Forwarded, More: a.Request.MoreFiles}
-	for _, f := range a.Request.Files {
-		what.Files = append(what.Files, file{ID: f.ID, Name: f.Name})
-	}
-	if read := a.Read(); read != nil {
-		for i, f := range read.Files {
-			what.Files[i].SHA256 = f.SHA256
-		}
-	}
-	if what.Forwarded == nil && what.Files == nil {
-		return ""
-	}
-	text, _ := json.Marshal(what) // its times are Slack's
-	return string(text)
-}
-
-// sum returns what the stamps on a gate are on: without a rule the content alone. Under one it is "" if not all is
-// there.
+// sum returns what the stamps on a gate are on: without a rule the content, and the request's files. Under one it is ""
+// if not all is there.
 func (a *Aggregate) sum(row Gated) string {
 	if !row.gate().Ruled() {
-		return row.hash()
+		return a.withFiles(row)
 	}
 	if what := a.asked(row); what != nil {
 		return circulation.Sum(row.gate().Terms.Rule, row.gate().Route, what...)

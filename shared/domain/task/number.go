@@ -25,10 +25,10 @@ const MostNumbers = 999_999
 
 // Series is the numbers of a fiscal year as they were read.
 type Series struct {
-	Name string // of documents, what the department is called that has the series; empty: of decisions or of requests
+	Name string // of documents, such as what a department is called; empty: of decisions or of requests
 	Year int    // when it began; 0: nothing was read
 	Last int    // the highest number given so far, 0 for none
-	// Documents are those of the asker's department in the same year, where a request needs a document's number beside
+	// Documents are those of the request's series in the same year, where a request needs a document's number beside
 	// that of its decision, or instead.
 	Documents *Series
 }
@@ -57,11 +57,11 @@ func (s Series) Next() Numbered { return Numbered{Series: s.Name, Year: s.Year, 
 
 // Numbered is a number and what has it: steps, or an agent's action, that a rule with numbered had people settle, or
 // that record a decision. It is put in the Change that begins their first attempt, or claims the action, only if it is
-// absent, and never changed. The number of a document (文書番号) is one of its department's series: steps have it that
-// people stamped, of a request that has a number.
+// absent, and never changed. The number of a document (文書番号) is one of its channel's or department's series: steps
+// have it that people stamped, of a request that has a number.
 type Numbered struct {
 	aggregate.Meta
-	Series         string           `json:"series,omitempty"` // of a document: what its department is called
+	Series         string           `json:"series,omitempty"` // of a document: the name of its series
 	Year           int              `json:"year"`             // the fiscal year of the settlement
 	N              int              `json:"n"`                // from 1
 	TaskID         string           `json:"task_id,omitempty"`
@@ -293,7 +293,7 @@ func (x Requested) At(rev int) aggregate.Row { x.Rev = rev; return &x }
 // String returns the number as people write it, such as 2026-000123. A decision may have the same.
 func (x *Requested) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N) }
 
-// wholeCompany has the documents of requests whose asker is in no department of the organisation.
+// wholeCompany has the documents of requests in no channel with its own series, by whoever is in no department.
 var wholeCompany = language.InEach("全社", "Company")
 
 // Registering returns the task for a decision that gives the request its number, if it takes it on or refuses it. That
@@ -323,7 +323,8 @@ func (c *change) register() {
 	}
 	c.Beside = append(c.Beside, aggregate.Listed{List: RequestsList, Of: into.Of.Of(), Row: x, Err: ErrNumber})
 	c.Head.RequestNumber = x.String()
-	c.Head.Series = cmp.Or(into.Department, wholeCompany.In(into.Settings.Locale))
+	c.Head.Series = cmp.Or(into.Settings.SeriesOf(c.of.Request.Origin().Channel), into.Department,
+		wholeCompany.In(into.Settings.Locale))
 }
 
 // registered gives the request its number, and returns what an audit entry says with it.

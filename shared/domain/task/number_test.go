@@ -111,7 +111,8 @@ func TestWhatPeopleStampedBeginsWithTheNextNumberOfItsDepartment(t *testing.T) {
 		c := expect.Value(s.startAs(with("営業部", 11))(s.load(), s.now))(t)
 		last := c.Beside[len(c.Beside)-1]
 		x := last.Row.(*Numbered)
-		expect.That(t, (len(c.Beside) == 2) == numbered && last.List == NumbersList && last.Of == with("営業部", 0).Documents.Of(),
+		series := with("営業部", 0).Documents.Of()
+		expect.That(t, (len(c.Beside) == 2) == numbered && last.List == NumbersList && last.Of == series,
 			"%+v", c.Beside)
 		expect.That(t, x.String() == "営業部-2026-0012" && x.TaskID == s.head.TaskID && x.GateKey == ProcessKey(1), "%+v", x)
 		expect.Fails(t, last.Err, ErrNumber)
@@ -128,7 +129,7 @@ func TestWhatPeopleStampedBeginsWithTheNextNumberOfItsDepartment(t *testing.T) {
 }
 
 // What nobody stamped is no document, nor what was cancelled before it began; whose department nobody knows is of the
-// whole company.
+// whole company, and what is asked in a channel with its own series is of that.
 func TestOnlyStampedRequestsOfARegisterAreDocuments(t *testing.T) {
 	plain, cancelled := waitingProcess(t), documented(t, false)
 	plain.do(plain.approveProcess)
@@ -139,11 +140,19 @@ func TestOnlyStampedRequestsOfARegisterAreDocuments(t *testing.T) {
 	unasked.do(unasked.into(0, takenOn()["accepted"]))
 	expect.Is(t, unasked.load().Head.Series, "営業部")
 	r := &Register{Settings: tenancy.DefaultSettings(), Of: Series{Year: unasked.ofDay()}}
-	other := begin(t)
-	other.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return takenOn()["accepted"](a.Registering(r), now)
-	})
-	expect.Is(t, other.load().Head.Series, "全社")
+	taken := func() string {
+		s := begin(t)
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return takenOn()["accepted"](a.Registering(r), now)
+		})
+		return s.load().Head.Series
+	}
+	expect.Is(t, taken(), "全社")
+	here := unasked.load().Request.Channel
+	r.Department, r.Settings.ChannelSeries = "営業部", []tenancy.ChannelSeries{{Channel: "C0OTHER", Name: "人事"}}
+	expect.Is(t, taken(), "営業部")
+	r.Settings.ChannelSeries = append(r.Settings.ChannelSeries, tenancy.ChannelSeries{Channel: here, Name: "契約"})
+	expect.Is(t, taken(), "契約")
 }
 
 // What was cancelled before it began leaves no gap.

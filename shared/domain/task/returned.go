@@ -165,6 +165,33 @@ func (a *Aggregate) MayEdit(id string, by aggregate.Actor, p aggregate.Policy) e
 	return nil
 }
 
+// EditedBefore returns aggregate.ErrDecided with whoever edited the version with this id before; nil if nobody did.
+func (a *Aggregate) EditedBefore(id string) error {
+	by := func(user string, at time.Time) error {
+		if user == "" {
+			return nil
+		}
+		return aggregate.ErrDecided{Status: DecidedEdited, By: user, At: at}
+	}
+	switch row := a.gateOf(id).(type) {
+	case *Prompt:
+		if n := aggregate.Find(a.Prompts, PromptKey(row.Version+1)); n != nil {
+			return by(n.EditedBy, n.CreatedAt)
+		}
+	case *Process:
+		if n := aggregate.Find(a.Processes, ProcessKey(row.Version+1)); n != nil {
+			return by(n.EditedBy, n.CreatedAt)
+		}
+		if row.Edits > 1 || !row.unfit() {
+			return by(row.EditedBy, row.CreatedAt)
+		}
+	}
+	return nil
+}
+
+// DecidedEdited is the status of a version that an asker edited, for whoever else edits it later.
+const DecidedEdited = "edited"
+
 // Edit makes the next version of what was given back as one of its askers wrote it, in a new run and with a new route:
 // no stamp carries over. Steps keep their tools and their order; plan-process compares them with these, and what
 // doesn't fit waits for another edit of the same version. A second click with the same content changes nothing. It

@@ -79,7 +79,8 @@ func TestAnEditThatDoesNotFitIsEditedAgain(t *testing.T) {
 	a := s.load()
 	p := a.Process()
 	expect.That(t, a.Returned() == Gated(p) && p.Version == 2 && Hash(p.Steps) == Hash(wrong) &&
-		len(a.MisfitsOf(p.ID)) == 1 && a.Status() == StatusReturned && s.head.Noted == StatusReturned && a.Generating() == (Generation{}), "%+v", p)
+		len(a.MisfitsOf(p.ID)) == 1 && a.Status() == StatusReturned && s.head.Noted == StatusReturned &&
+		a.Generating() == (Generation{}), "%+v", p)
 	expect.That(t, a.Next(s.now).Outcome == outcomeReturned && a.Effects(s.now).Run == nil, "%+v", a.Next(s.now))
 	expect.That(t, a.GivenBackBy(p.ID) == &a.Processes[0].Gate && a.ReturnedTo(p.ID)[0].User == requester, "%+v", p)
 	s.nothing(s.refusesEdit)
@@ -149,7 +150,11 @@ func TestWhatIsGivenBackWaitsForItsAsker(t *testing.T) {
 	a = s.load()
 	expect.That(t, a.Prompt().Content == "直した方針" && a.Prompt().EditedBy == requester && a.RepeatedPolicy() == a.Prompt() &&
 		a.Next(s.now).State == StateDraftPrompt && s.last().Action == AuditPromptEdited, "%+v", a.Prompt())
+	drafted := a.Prompts[0].Content
+	expect.That(t, drafted != "" && a.PolicyBeforeEdit() == drafted, "%q", a.PolicyBeforeEdit())
 	s.do(s.finishPrompt, s.approvePrompt)
+	a = waitingProcess(t).load()
+	expect.That(t, a.PolicyBeforeEdit() == "", "nobody edited it: %q", a.PolicyBeforeEdit())
 }
 
 // Under a rule the edit goes round again from the first stage, as the next round, and no stamp carries over.
@@ -213,8 +218,8 @@ func TestWhoMayEditWhatAndWhen(t *testing.T) {
 	s.refused(edit(first, person(requester), s.steps...), aggregate.ErrNotLatest{Latest: 2}) // a stale form
 	s.do(s.cancel)
 	e := s.head.Ended
-	s.refused(edit(first, person(requester), s.steps...), aggregate.ErrDecided{Status: "cancelled", By: requester, At: e.At,
-		Reason: ReasonByPerson})
+	s.refused(edit(first, person(requester), s.steps...), aggregate.ErrDecided{Status: "cancelled", By: requester,
+		At: e.At, Reason: ReasonByPerson})
 }
 
 // The last version can't be given back, and neither can a step or what is asked again.

@@ -22,8 +22,8 @@ type Head struct {
 	// Number is that of its decision (決裁番号), since the steps began to run.
 	RequestNumber string `json:"request_number,omitempty"`
 	Number        string `json:"number,omitempty"`
-	// Series has the request's document (文書番号): it is called after the asker's department when RequestNumber was given.
-	// Document is the number, since what people stamped began to run.
+	// Series has the request's document (文書番号): its channel's, or that called after the asker's department, as it was
+	// when RequestNumber was given. Document is the number, since what people stamped began to run.
 	Series   string `json:"series,omitempty"`
 	Document string `json:"document,omitempty"`
 	Executed string `json:"executed,omitempty"` // key of the execution that completed
@@ -49,6 +49,8 @@ type Head struct {
 	// ShownTo is the channel, or else the people, to whom a request may be shown because nobody else is where it was
 	// made: see rules.Home.
 	ShownTo []string `json:"shown_to,omitempty"`
+	// Files is how many files of the request were read: there is a Files row.
+	Files int `json:"files,omitempty"`
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
 }

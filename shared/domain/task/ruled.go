@@ -2,6 +2,7 @@ package task
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -15,6 +16,7 @@ type Refusal struct {
 	Rule   circulation.Rule
 	Detail string // what the rule says, or the name of the stage that finds nobody
 	Lacks  string // of ReasonNoRoute, a code
+	Of     string // the account of whom nobody is found above
 }
 
 // Found is what a tenant's rules say about a gate: one of Opening, LookUp and Refused.
@@ -232,10 +234,14 @@ func (e *Ended) ByRun() bool {
 	return e.As == TaskAnswered || slices.Contains(byRule, e.Reason)
 }
 
-// detail is kept of how the task ended: of a refusal the rule's name and what it says, on two lines.
+// detail is kept of how the task ended: of a refusal the rule's name and what it says, on two lines; of a stage that
+// finds nobody its name, why, above whom nobody is, and the rule's name, on four.
 func (r *Refusal) detail() string {
-	if r.Why == ReasonRuleRefuses {
+	switch {
+	case r.Why == ReasonRuleRefuses:
 		return r.Rule.Name + "\n" + r.Detail
+	case r.Why == ReasonNoRoute && r.Lacks != "", r.Of != "":
+		return strings.Join([]string{r.Detail, r.Lacks, r.Of, r.Rule.Name}, "\n")
 	}
 	return r.Detail
 }

@@ -102,6 +102,7 @@ const (
 	// has both, with "/" between them.
 	ReasonOtherAgent   aggregate.Reason = "thread_of_other_agent"
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
+	ReasonBecameAnswer aggregate.Reason = "became_answer"
 	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name, "/",
 	// and those that they can.
 	ReasonNoSource aggregate.Reason = "source_unknown"
@@ -129,7 +130,8 @@ const (
 	ReasonHourPerson   aggregate.Reason = "tasks_per_hour_person"
 	ReasonHourTenant   aggregate.Reason = "tasks_per_hour_tenant"
 	ReasonRuleRefuses  aggregate.Reason = "rule_refuses" // the detail has the rule's name and what it says, on two lines
-	// ReasonNoRoute: a stage of the rule's route finds nobody; the detail has its name.
+	// ReasonNoRoute: a stage of the rule's route finds nobody; the detail has its name, and on further lines a code, an
+	// account above whom nobody is found, and the rule's name.
 	ReasonNoRoute aggregate.Reason = "no_route"
 	// ReasonNoHome: a rule asks the channel, nobody but the askers is there, and the settings name nobody instead.
 	ReasonNoHome aggregate.Reason = "no_home"
@@ -142,7 +144,8 @@ const (
 	// ReasonAskersRoute: a stage finds too few beside those whose words were shown; the detail has its name.
 	ReasonAskersRoute aggregate.Reason = "askers_route"
 	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day, or asks a manager whom it
-	// doesn't tell; the detail has the name of the stage, or of the rule, and what it names.
+	// doesn't tell; the detail has the name of the stage, or of the rule, and what it names; of a manager it is as
+	// ReasonNoRoute's.
 	ReasonUnknownPost aggregate.Reason = "unknown_post"
 	ReasonManyAskers  aggregate.Reason = "many_askers" // it has words of more people than may ask along a route
 	// While an execution runs the first two are these, with the same details.
@@ -201,7 +204,8 @@ var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonAskedAgain, ReasonNewerMessage,
 	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied, ReasonFormReturned,
 	ReasonNobodyChecks, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
+	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonBecameAnswer, ReasonGreeting,
+	ReasonThreadHint,
 	ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList, ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,

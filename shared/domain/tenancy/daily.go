@@ -34,6 +34,7 @@ type Verdict string
 const (
 	Approved Verdict = "approved"
 	Rejected Verdict = "rejected"
+	Returned Verdict = "returned" // to whoever asked
 	Expired  Verdict = "expired"
 )
 
@@ -93,7 +94,8 @@ type factDetails struct {
 
 // verdicts maps the endings of audit actions to a person's verdict. On a route only the stamp that settles the gate
 // counts; what else people do there decides nothing.
-var verdicts = map[string]Verdict{".approved": Approved, ".rejected": Rejected, ".denied": Rejected}
+var verdicts = map[string]Verdict{".approved": Approved, ".rejected": Rejected, ".denied": Rejected,
+	".returned": Returned}
 
 // FactOfEntry returns an audit entry's fact; ok is false if it has none. Approvals by the system are not counted as
 // decisions. Rejections by picking another team's draft are not counted either, because no new draft is generated.

@@ -45,6 +45,8 @@ func TestWhatAnEntrySays(t *testing.T) {
 			tenancy.DailyFact{Gate: "step", Verdict: tenancy.Approved, Waited: &half}},
 		"a rejection": {entry(task.AuditPromptRejected, "prompt", asked),
 			tenancy.DailyFact{Gate: "prompt", Verdict: tenancy.Rejected, Waited: &half}},
+		"a return": {entry(task.AuditProcessReturned, "process", asked),
+			tenancy.DailyFact{Gate: "process", Verdict: tenancy.Returned, Waited: &half}},
 		"no details": {entry(task.AuditStepRejected, "execution", ""),
 			tenancy.DailyFact{Gate: "step", Verdict: tenancy.Rejected}},
 		"nobody came": {entry(task.AuditTaskExpired, "process", `{"hours":72}`),

@@ -20,7 +20,7 @@ const (
 	MaxMatterName = 40 // characters
 )
 
-// RuleMatter is broken by the name of a kind of matter.
+// RuleMatter is broken by the name of a kind of matter, or of a series of documents.
 const RuleMatter Rule = "matter"
 
 var builtInMatters = language.InEach([]string{"支出", "契約", "人事", "規程", "その他"},
@@ -37,10 +37,15 @@ func (s Settings) MatterNames() (names []string) {
 	return names
 }
 
+// isMatterName reports whether a text is a short name on one line.
+func isMatterName(name string) bool {
+	return name != "" && name == legible.OneLine(name) && utf8.RuneCountInString(name) <= MaxMatterName
+}
+
 func matterProblems(all []MatterKind) (out []Problem) {
 	for i, m := range all {
 		field := fmt.Sprintf("matters[%d].name", i)
-		if m.Name == "" || m.Name != legible.OneLine(m.Name) || utf8.RuneCountInString(m.Name) > MaxMatterName {
+		if !isMatterName(m.Name) {
 			out = append(out, Problem{Field: field, Rule: RuleMatter})
 		} else if slices.Contains(all[:i], m) {
 			out = append(out, Problem{Field: field, Rule: RuleTaken})

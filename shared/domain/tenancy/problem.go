@@ -202,6 +202,7 @@ func (s Settings) Problems() (all []Problem) {
 	all = append(all, serverProblems(s.MCPServers)...)
 	all = append(all, priceProblems(s.Prices)...)
 	all = append(all, matterProblems(s.Matters)...)
+	all = append(all, seriesProblems(s.ChannelSeries)...)
 	all = append(all, s.DraftContest.problems()...)
 	return append(all, s.agentProblems()...)
 }

@@ -149,6 +149,11 @@ func (s DailySum) Decided(v Verdict) (n int) {
 	return n
 }
 
+// Decisions counts the questions that people answered.
+func (s DailySum) Decisions() int {
+	return s.Decided(Approved) + s.Decided(Rejected) + s.Decided(Returned)
+}
+
 // SentBack counts the policies and processes that were generated again after a rejection.
 func (s DailySum) SentBack() int {
 	return s.Verdicts["prompt"][Rejected] + s.Verdicts["process"][Rejected]

@@ -76,6 +76,15 @@ var Sections = []Section{
 				About: "Every request from now on gets a number without gaps, also if refused, and stands in the register. " +
 					"What people approved gets a number of its department’s documents, too, when it begins to run.",
 				Logged: "Requests are numbered"})},
+		{Name: "channel_series", Kind: KindRows, Max: MaxChannelSeries, Says: language.InEach(
+			Words{Label: "チャンネルごとの文書番号", About: "ここに登録したチャンネルでの依頼には、部署の代わりに、この系列の文書番号 (例: 契約-2026-0001) が付きます。" +
+				"起案番号を付けるときだけ使います。",
+				Hint: "系列は 1〜40 文字。同じ名前の部署やチャンネルとは、続きの番号になります。これから受け付ける依頼に適用されます。行を空にすると、部署ごとの番号に戻ります。"},
+			Words{Label: "Document numbers by channel",
+				About: "What is asked in these channels gets a document number of this series, such as Contracts-2026-0001, " +
+					"instead of its department’s. Only while requests are numbered.",
+				Hint: "1–40 characters. Departments and channels with the same name share the numbers. Applies to requests " +
+					"from now on. To return to the department’s numbers, empty the row."})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
 			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの「送信先」の条件でも使えます。空なら、支出、契約、人事、規程、その他です。",
 				Hint: "1〜40 文字。行を空にすると、その区分を削除します。"},

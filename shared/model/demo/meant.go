@@ -27,6 +27,7 @@ type meant struct {
 	no         string   // why nothing is planned
 	Fates      []fate   // of each part of the remarks, in order
 	FollowedTo int      // how many of them there are up to the newest that was followed
+	Unclear    []string // lines of the approved policy that can't be followed
 	People     []string // who is named to get a direct message; else the requester does
 
 	Topic, Part, Quote, TabSaid string // Part is a department, Quote a message's text
@@ -324,11 +325,8 @@ func (w *meant) buy(t token) (topic string) {
 
 // counts changes how many are ordered, at the same price of one, if a remark names nothing else than what is ordered.
 func (o *order) counts(t token) bool {
-	one := func(name string) string {
-		return strings.TrimSuffix(strings.ToLower(strings.Trim(name, marks+" ")), "s")
-	}
-	n, name := number(t.named["n"]), form("$polite").ReplaceAllString(t.named["name"], "")
-	if n < 1 || n > mostOrdered || name != "" && one(name) != one(o.Name) {
+	n := number(t.named["n"])
+	if n < 1 || n > mostOrdered || !o.names(form("$polite").ReplaceAllString(t.named["name"], "")) {
 		return false
 	}
 	o.Quantity, o.Total = n, n*o.Price

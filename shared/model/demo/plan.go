@@ -235,6 +235,9 @@ func plan(w *meant) (steps, missing []object) {
 		what := cmp.Or(oneLine(w.text), w.Say("noMessage"))
 		return []object{}, []object{{"what": what, "tool": "", "why": "no_tool"}}
 	}
+	for _, line := range w.Unclear {
+		missing = append(missing, object{"what": oneLine(line), "tool": "", "why": "unclear"})
+	}
 	refs := []string{}
 	for line := range strings.SplitSeq(w.words.text("steps", w), "\n") {
 		part := strings.SplitN(line, " ", 4)

@@ -19,7 +19,7 @@ import (
 // names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	if key, back := strings.CutPrefix(c.Subject, ReturnedCopy); back {
-		return returnedTo(a, key, s, link, now)
+		return returnedTo(a, key, s, link, Around{}, now)
 	}
 	switch key, n := aggregate.QuestionOf(c.Subject); {
 	case c.CardType == task.CardOutcome:
@@ -136,10 +136,19 @@ func (d drawing) toldRequester(r attempt) bool {
 // Its block_id names the stage of that stamp.
 const TakeBack = "takeback_"
 
-// TakeBackWords returns the text of that button, the question that it asks before, and what it means.
-func TakeBackWords(locale string) (text, question, about string) {
-	w := routeWordsOf.In(locale)
-	return w.TakeBack, w.TakeBackTitle, w.TakeBackText
+// TakeBackWords returns the text of that button, the question that it asks before, and what it means. back is the act
+// by which what was given at a stage in state st is taken back.
+func TakeBackWords(locale string, st *circulation.State, back *circulation.Act) (text, question, about string) {
+	w, s := routeWordsOf.In(locale), st.Stages[back.Stage-1]
+	if s.As != circulation.AsConsult {
+		return w.TakeBack, w.TakeBackTitle, w.TakeBackText
+	}
+	if slices.ContainsFunc(s.Stamps, func(x *circulation.Act) bool {
+		return x.Kind == circulation.Dissent && x.Hand.User == back.Hand.User
+	}) {
+		return w.TakeBack, w.TakeBackObjects, w.TakeBackObjection
+	}
+	return w.TakeBack, w.TakeBackConsents, w.TakeBackConsent
 }
 
 // takeBack returns the button for somebody's stamp on a gate that waits, and its stage. ok is false if they have none,
@@ -152,11 +161,8 @@ func (r routed) takeBack(kind aggregate.CardType, value, user string) (b slack.B
 	if !ok {
 		return nil, 0, false
 	}
-	title, text := r.texts.TakeBackTitle, r.texts.TakeBackText
-	if act.Kind == circulation.Dissent {
-		title, text = r.texts.TakeBackObjects, r.texts.TakeBackObjection
-	}
-	return confirmed(button(r.texts.TakeBack, TakeBack+string(kind), value, ""), title, text, r.texts.TakeBackYes,
+	label, title, text := TakeBackWords(r.w.Locale, &r.st, &act)
+	return confirmed(button(label, TakeBack+string(kind), value, ""), title, text, r.texts.TakeBackYes,
 		r.texts.TakeBackNo), act.Stage, true
 }
 

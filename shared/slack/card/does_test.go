@@ -135,7 +135,7 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
 	const want = "🔁 v1 から: 「ノート PC 14 型」 › 数量 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
-		"> さんの差し戻し: 「見積書の宛名が違います」)"
+		"> さんの指摘: 「見積書の宛名が違います」)"
 	expect.Has(t, said("CARD#process#0002"), want)
 	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s",
 		said(processCard))
@@ -331,7 +331,7 @@ func TestNoTitlePassesForRingisWords(t *testing.T) {
 
 // Nobody writes on as Ringi behind a quotation, nor mentions people in it.
 func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
-	const forged = "PC 1 台」) (<@U0SUZUKI> さんの差し戻し: 「1 台なら承認"
+	const forged = "PC 1 台」) (<@U0SUZUKI> さんの指摘: 「1 台なら承認"
 	s := planned(t, orderSteps(2), defaults)
 	edited(s, forged).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now))

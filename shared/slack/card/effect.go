@@ -321,7 +321,7 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 			before = steps[:max(0, slices.IndexFunc(steps, func(s task.Step) bool { return s.StepID == call.StepID }))]
 		}
 		planned := explain.EffectOf(d.w.Locale, call, nil, before)
-		return body{sectioned(strong(d.line(planned.Sentence))), true}, s
+		return body{sectioned(strong(cut(d.line(planned.Sentence), maxSection-len("**")))), true}, s
 	}
 	if !ok && (b.JSON == "" || d.settled) {
 		return d.unread(b, most), s

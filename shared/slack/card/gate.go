@@ -108,7 +108,10 @@ func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
 	v.body, v.others, v.last = d.prose(p.Content, most), len(p.Others()), d.a.Last(p)
 	v.note, v.byHand = append(d.contested(p), d.edited(p.EditedBy, p.Version, p.Status)...), p.EditedBy != ""
-	if v.made = p.Content != ""; v.made && !d.settled && !p.Gate.Automatic() {
+	if v.made = p.Content != ""; v.made {
+		v.body = v.body.with(d.attached())
+	}
+	if v.made && !d.settled && !p.Gate.Automatic() {
 		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))
 	}
 	if p.Contest != nil && !p.Contest.Over() {
@@ -146,6 +149,7 @@ func (d drawing) gate(v version) face {
 	r := d.routeOf(&v)
 	if line, colour := r.resting(); line != "" {
 		f := d.showing(v, colour, "").with(divider(), contextLine(line)).
+			with(r.readsAfter(v.id, d.a.Head.TaskID)...).
 			with(r.onCopy(v.kind, v.id+"/"+d.a.AskedHash(v.id), d.a.Head.TaskID)...).with(d.version(v.version))
 		f.text += ": " + d.matter(&v, w.Quoted)
 		return f
@@ -224,6 +228,9 @@ func (d drawing) approved(v version, r routed) face {
 	}
 	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))
 	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
+	if text == w.OfForm {
+		title = ""
+	}
 	// an execution's own card says how it ended, and stands above the checks of its steps
 	switch e := d.a.Head.Ended; {
 	case e == nil || d.a.Execution() != nil && !check:
@@ -375,20 +382,4 @@ func (d drawing) rejected(v version) face {
 		return draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed))
 	}
 	return draw(w.IsRegenerating, next(w.NextGenerating)...)
-}
-
-// chooses says until when approvers may use a message as a reason for their rejection, and they and its author may make
-// it a request.
-func (d drawing) chooses(t aggregate.Terms, asReason bool) slack.Block {
-	surface, o := d.w.surface(), d.a.Request.Origin()
-	who := surface.Approvers(d.settings, o)
-	var lines []string
-	if asReason {
-		lines = append(lines, fill(d.w.WhoMakesReason, "who", who))
-	}
-	lines = append(lines, fill(d.w.WhoMakesRequest, "who", surface.Either(o.User, who)))
-	if t.DecideBy != nil {
-		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
-	}
-	return contextLine(lines...)
 }

@@ -1,8 +1,8 @@
 package card
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -21,13 +21,15 @@ const HomeCallback, NewRequest = "ringi_home", "new_request"
 type Summary struct {
 	Waiting       []Waits // waits for this person's decision; the oldest first
 	Looked        int     // if positive: only this many of the workspace's oldest waiting items were read
-	Mine          []Mine  // the person's own requests, the newest first
+	Returned      []Mine  // the person's own requests that were given back to them: it is their turn
+	Mine          []Mine  // their others, the newest first
 	Conversations []OpenConversation
 	// MoreMine and MoreConversations are not listed.
 	MoreMine, MoreConversations More
 
 	User    string  // whose tab it is; only Stamped needs it
 	Stamped []Waits // waits for others, and the person stamped it
+	Unread  []Waits // what was stamped for the person, and they are to read
 	Console string  // the console's address; empty: no links
 }
 
@@ -102,15 +104,23 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
 	blocks := []slack.Block{header(w.waitingTitle(in))}
-	if len(in.Waiting) == 0 {
+	if len(in.Waiting)+len(in.Returned) == 0 {
 		blocks = append(blocks, section(w.nothing(in)))
 	}
-	room, left := maxHomeCards, maxHomeText
+	for i, x := range in.Returned {
+		if i > 0 {
+			blocks = append(blocks, divider())
+		}
+		key, _ := strings.CutPrefix(Returned(x.Task, x.Task.Returned()), ReturnedCopy)
+		m := returnedTo(x.Task, key, own, x.Link, Around{Console: in.Console}, now)
+		blocks = append(blocks, m.Attachments[0].Blocks.BlockSet...)
+	}
+	room, left := maxHomeCards+1-len(blocks), maxHomeText
 	var lines []string
 	shown := 0
 	for i, x := range byDue(in.Waiting) {
 		drawn, n := onHome(x, own, now), 0
-		if i > 0 {
+		if i+len(in.Returned) > 0 {
 			drawn = append([]slack.Block{divider()}, drawn...)
 		}
 		for _, b := range drawn {
@@ -130,7 +140,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	if in.Looked > 0 && len(in.Waiting) > 0 {
 		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
 	}
-	blocks = append(append(blocks, w.stamped(in)...), divider(), header(w.HomeMine))
+	blocks = append(append(append(blocks, w.unread(in)...), w.stamped(in)...), divider(), header(w.HomeMine))
 	if len(in.Mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))
 	}
@@ -229,36 +239,30 @@ func byDue(all []Waits) []Waits {
 	for i := range all {
 		all[i].Question.DecideBy = all[i].due()
 	}
-	slices.SortStableFunc(all, func(x, y Waits) int {
+	sort.SliceStable(all, func(i, j int) bool {
+		x, y := &all[i], &all[j]
 		at, other := x.Question.DecideBy, y.Question.DecideBy
 		switch {
 		case x.Named != y.Named:
-			return ahead(x.Named)
+			return x.Named
 		case at == nil || other == nil:
-			return cmp.Compare(ahead(at != nil), ahead(other != nil))
+			return at != nil && other == nil
 		}
-		return at.Compare(*other)
+		return at.Before(*other)
 	})
 	return all
 }
 
-// ahead orders what holds before what doesn't.
-func ahead(holds bool) int {
-	if holds {
-		return -1
-	}
-	return 1
-}
-
 // waitingTitle heads the waiting items. If not all were read, it says that there may be more.
 func (w *askWords) waitingTitle(in Summary) string {
-	switch n := len(in.Waiting); {
+	n := len(in.Waiting) + len(in.Returned)
+	switch {
 	case in.Looked == 0:
 		return fill(w.HomeWaiting, "n", n)
 	case n == 0:
 		return w.HomeWaitingSome
 	}
-	return fill(w.HomeWaitingMore, "n", len(in.Waiting))
+	return fill(w.HomeWaitingMore, "n", n)
 }
 
 // nothing says that nothing waits for the person, or that nothing was found among the items that were read.
@@ -280,6 +284,10 @@ func rows(lines []string) (out []slack.Block) {
 func List(locale string, in Summary) string {
 	w := askWordsOf.In(locale)
 	lines := []string{"*" + w.waitingTitle(in) + "*"}
+	whose := func(x Waits) string { return along(x, w) }
+	for _, x := range in.Returned {
+		lines = append(lines, w.listed(x, whose))
+	}
 	for i, x := range byDue(in.Waiting) {
 		if i == maxListLines {
 			lines = append(lines, w.more(More{len(in.Waiting) - i, in.Looked > 0})...)
@@ -287,7 +295,7 @@ func List(locale string, in Summary) string {
 		}
 		lines = append(lines, "• "+waitsLine(x, w)+along(x, w)+opens(x.Link, w))
 	}
-	if len(in.Waiting) == 0 {
+	if len(in.Waiting)+len(in.Returned) == 0 {
 		lines = append(lines, w.nothing(in))
 	}
 	if in.Looked > 0 && len(in.Waiting) > 0 {
@@ -298,12 +306,7 @@ func List(locale string, in Summary) string {
 		lines = append(lines, w.HomeNoneMine)
 	}
 	for _, x := range in.Mine {
-		title, next := mineLine(x, w, func(of Waits) string { return along(of, w) })
-		line := "• " + title + " — " + next + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
-		if number := x.Task.Head.RequestNumber; number != "" {
-			line += fill(w.ListNumber, "number", number)
-		}
-		lines = append(lines, line)
+		lines = append(lines, w.listed(x, whose))
 	}
 	lines = append(lines, w.more(in.MoreMine)...)
 	if len(in.Conversations) > 0 {
@@ -311,6 +314,16 @@ func List(locale string, in Summary) string {
 		lines = append(lines, w.more(in.MoreConversations)...)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// listed is the line of one of the person's own requests.
+func (w *askWords) listed(x Mine, whose func(Waits) string) string {
+	title, next := mineLine(x, w, whose)
+	line := "• " + title + " — " + next + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
+	if number := x.Task.Head.RequestNumber; number != "" {
+		line += fill(w.ListNumber, "number", number)
+	}
+	return line
 }
 
 const maxListLines = 10 // in each part of the list

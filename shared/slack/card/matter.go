@@ -6,6 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -27,6 +28,7 @@ const (
 	MatterAmount      = "amount"
 	MatterCurrency    = "currency"
 	MatterDescription = "description"
+	MatterFiles       = "file"
 )
 
 // MatterModal asks for a decision on one of these kinds of matters, and for the place of its cards.
@@ -52,7 +54,41 @@ func MatterModal(locale string, kinds []string) slack.ModalViewRequest {
 	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "",
 		choice(MatterKind, kinds, func(kind string) string { return kind }), text(MatterTitle, task.MaxMatterTitle), amount,
 		choice(MatterCurrency, task.MatterCurrencies, func(code string) string { return w.Currencies[code] }),
-		text(MatterDescription, task.MaxMatterDescription), w.place())
+		text(MatterDescription, task.MaxMatterDescription), w.files(), w.place())
+}
+
+// files is the field for files, which Slack takes by their endings.
+func (w *askWords) files() *slack.InputBlock {
+	e := slack.NewFileInputBlockElement(MatterInput).WithFileTypes(task.FileTypes...).WithMaxFiles(task.MaxAttached)
+	b := slack.NewInputBlock(MatterFiles, label(w.Matter[MatterFiles]), label(w.filesHint(task.MaxFilesBytes)), e)
+	b.Optional = true
+	return b
+}
+
+// filesHint says which files can be attached, and how many bytes they may have together.
+func (w *askWords) filesHint(together int64) string {
+	return fill(w.MatterFilesHint, "types", strings.Join(task.FileTypes, ", "), "most", task.MaxAttached,
+		"each", Size(min(task.MaxFileBytes, together)), "all", Size(together))
+}
+
+// MatterFilesHint is filesHint for the console's form.
+func MatterFilesHint(locale string, together int64) string {
+	return askWordsOf.In(locale).filesHint(together)
+}
+
+// MatterFilesFault says which of a form's files can't be attached, or that they are too many or too large; "": all can.
+// wrong reports whether one is of a kind that can't.
+func MatterFilesFault(locale string, files []aggregate.SharedFile, together int64, wrong func(i int) bool) string {
+	w, sum, name := askWordsOf.In(locale), int64(0), ""
+	for i, f := range files {
+		if sum += f.Bytes; name == "" && (wrong(i) || f.Bytes > task.MaxFileBytes || f.Bytes == 0) {
+			name = OneLine(f.Name)
+		}
+	}
+	if name == "" && sum <= together && len(files) <= task.MaxAttached {
+		return ""
+	}
+	return strings.TrimSpace(fill(w.MatterFilesFault, "name", name, "hint", w.filesHint(together)))
 }
 
 // ReadMatter reads the form. value returns what a field holds. The faults say by field what is wrong, in words.

@@ -41,7 +41,34 @@ func decided(s *scenario) *scenario {
 var matterStates = []state{
 	{"matter_task", taskCard, byForm}, {"matter_policy", promptCard, byForm}, {"matter_steps", processCard, byForm},
 	{"matter_returned", processCard, func(s *scenario) *scenario { return rejectProcess(byForm(s)) }},
-	{"matter_decided", executionCard, decided},
+	{"matter_decided", executionCard, decided}, {"matter_files_task", taskCard, withFiles},
+	{"matter_files_steps", processCard, withFiles},
+}
+
+// withFiles is byForm with files, of which two are not attached.
+func withFiles(s *scenario) *scenario {
+	r := *s.Request
+	var read []task.ReadFile
+	for i, f := range []struct{ name, content, why string }{{"見積書.pdf", "%PDF-1.7", ""}, {"<!channel>*明細*.csv", "a,b\n", ""},
+		{"装置.exe", "MZ\x00", ""}, {"図.png", "", "it is gone"}} {
+		x := task.ReadFile{SharedFile: aggregate.SharedFile{ID: "F" + string(rune('1'+i)), Name: f.name}, Why: f.why}
+		if f.why == "" {
+			x.Take([]byte(f.content), i)
+		}
+		read, r.Files = append(read, x), append(r.Files, x.SharedFile)
+	}
+	s.Request, s.Files = &r, &task.Files{Files: read}
+	return byForm(s)
+}
+
+// What people stamp has one line for the files, with what is not attached and why below it.
+func TestFilesStandUnderTheEffect(t *testing.T) {
+	s := withFiles(received(t))
+	text := s.drawn(processCard)
+	for _, want := range []string{"📄 添付: 見積書.pdf (8 B)、", "⚠️ 添付されていません: 装置.exe。", "xlsx", "図.png。"} {
+		expect.That(t, strings.Contains(text, want), "%s lacks %s", text, want)
+	}
+	expect.That(t, !strings.Contains(text, "<!channel>") && !strings.Contains(text, "*明細*"), "a name is no markup: %s", text)
 }
 
 func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 var namedButton = regexp.MustCompile(`([^。.\n]*?)(?:\[([^\]]+)\]|「([^」]+)」|“([^”]+)”)`)
 
 // elsewhere are words by which a sentence says where a button is that isn't on its own card.
-var elsewhere = map[string][]string{"ja": {"カード", "コンソール", "メニュー"}, "en": {"card", "console", "menu"}}
+var elsewhere = map[string][]string{"ja": {"カード", "コンソール", "ホームタブ", "メニュー"},
+	"en": {"card", "console", "Home tab", "menu"}}
 
 // A sentence that names a button names one of its own card or dialog, or says where it is.
 func TestNoSentenceNamesAButtonThatIsNotThere(t *testing.T) {

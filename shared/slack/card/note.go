@@ -111,8 +111,9 @@ func (t Conversation) Refused(err error, s tenancy.Settings) string {
 // reply answers a message that became no task: first the model's sentence, if there is one, then Ringi's in the same
 // language. It is plain mrkdwn without an attachment.
 func (d drawing) reply() string {
-	if c := d.a.Choice; c != nil && c.As == task.AsReason {
-		return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Gate),
+	if c := d.a.Choice; c != nil && (c.As == task.AsReason || c.As == task.AsAnswer) {
+		became := map[bool]string{true: d.w.ChoiceAnswered, false: d.w.ChoiceBecame}[c.As == task.AsAnswer]
+		return fill(became, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Gate),
 			"when", whenSet(c.DecidedAt))
 	}
 	why := d.a.Head.Ended.Reason

@@ -21,14 +21,20 @@ const (
 	RouteActCallback = "route_act_modal"
 	AddedBlock       = "added_block"
 	AddedInput       = "added_input"
+	AddedPostBlock   = "added_post_block"
+	AddedPostInput   = "added_post_input"
 	AddedAsBlock     = "added_as_block"
 	AddedAsInput     = "added_as_input"
 )
 
 // RouteActs are the acts for which that form asks.
-var RouteActs = []circulation.Kind{circulation.Ask, circulation.Answer, circulation.Add, circulation.Dissent}
+var RouteActs = []circulation.Kind{circulation.Ask, circulation.Answer, circulation.Add, circulation.Dissent,
+	Minutes}
 
 const (
+	// MaxPost is how many characters name a post.
+	MaxPost = 200
+
 	maxOnCard = 180  // characters of a question or answer on a card
 	maxInCopy = 500  // likewise, on a copy
 	maxDirect = 2500 // likewise, in a message of its own or a form
@@ -42,17 +48,24 @@ type RouteAct struct {
 	Review
 	Kind     circulation.Kind `json:"act"`
 	Question int              `json:"question,omitempty"` // number of the one that is answered
+	Today    string           `json:"-"`                  // of the form's first day
 
-	Text, To string         `json:"-"`
-	Role     circulation.As `json:"-"`
-	As       string         `json:"-"` // account of whom the person stands in for, if the form asked
+	Text, To string               `json:"-"`
+	Post     string               `json:"-"`
+	Role     circulation.As       `json:"-"`
+	As       string               `json:"-"` // account of whom the person stands in for, if the form asked
+	Meeting  *circulation.Meeting `json:"-"`
 }
 
 // ReadRouteAct reads the form; value returns what a field holds. ok is false for one that another release drew.
 func ReadRouteAct(about string, value func(block, input string) string) (x RouteAct, ok bool) {
 	ok = json.Unmarshal([]byte(about), &x) == nil && slices.Contains(RouteActs, x.Kind) && x.Stage >= 0
 	x.Text, x.To = value(ReasonBlock, ReasonInput), value(AddedBlock, AddedInput)
+	x.Post = strings.TrimSpace(value(AddedPostBlock, AddedPostInput))
 	x.Role, x.As = circulation.As(value(AddedAsBlock, AddedAsInput)), value(AsWhomBlock, AsWhomInput)
+	if x.Kind == Minutes {
+		x.Meeting = ReadMeeting(func(field string) string { return value(field, field) })
+	}
 	return x, ok
 }
 
@@ -87,8 +100,18 @@ func (d drawing) routeAct(about slack.Block, g *aggregate.Gate, x RouteAct) slac
 				label(w.RolesAbout[role])))
 		}
 		as.InitialOption = as.Options[0]
-		fields = []slack.Block{slack.NewInputBlock(AddedBlock, label(w.Added), nil, who),
-			slack.NewInputBlock(AddedAsBlock, label(w.AddedAs), nil, as), reason}
+		person, role := slack.NewInputBlock(AddedBlock, label(w.Added), nil, who), slack.NewInputBlock(AddedAsBlock,
+			label(w.AddedAs), nil, as)
+		fields = []slack.Block{person, role, reason}
+		if g.Organised() {
+			post := slack.NewInputBlock(AddedPostBlock, label(w.AddedPost), label(w.AddedPostHint),
+				&slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: AddedPostInput, MaxLength: MaxPost})
+			person.Optional, post.Optional = true, true
+			fields = []slack.Block{person, post, role, reason}
+		}
+	}
+	if x.Kind == Minutes {
+		fields = minutesFields(d.w.Locale, x.Today, reason)
 	}
 	of := x.AsWhom
 	x.ID, x.TaskID, x.Hash = ident(x.ID), ident(x.TaskID), ident(x.Hash)
@@ -117,11 +140,19 @@ func (r routed) decision(kind aggregate.CardType, yes, no, value string) (y, n s
 		return button(r.texts.Consent, yes, value, slack.StylePrimary),
 			button(r.texts.Object, string(circulation.Dissent)+"_"+string(kind), value, "")
 	}
+	if _, must := r.records(); must && yes != "" {
+		return r.minute(kind, value, slack.StylePrimary), button(r.w.Reject, no, value, slack.StyleDanger)
+	}
 	return button(r.w.Approve, yes, value, slack.StylePrimary), button(r.w.Reject, no, value, slack.StyleDanger)
 }
 
-// beside returns the buttons for what else may be done at the stage that is asked: answering the question that waits or
-// asking one, and adding somebody.
+// minute is the button by which somebody stamps with minutes.
+func (r routed) minute(kind aggregate.CardType, value string, style slack.Style) slack.BlockElement {
+	return button(r.texts.Buttons[Minutes], string(Minutes)+"_"+string(kind), value, style)
+}
+
+// beside returns the buttons for what else may be done at the stage that is asked: recording minutes, answering the
+// question that waits or asking one, and adding somebody. Where all who are asked have left, only the answer remains.
 func (r routed) beside(kind aggregate.CardType, value string) (out []slack.BlockElement) {
 	s := r.st.CurrentStage()
 	if s == nil || s.Mode == circulation.ModeSettings {
@@ -130,13 +161,18 @@ func (r routed) beside(kind aggregate.CardType, value string) (out []slack.Block
 	does := func(act circulation.Kind) {
 		out = append(out, button(r.texts.Buttons[act], string(act)+"_"+string(kind), value, ""))
 	}
+	_, nobody := r.left()
+	if may, must := r.records(); may && !must && !nobody {
+		out = append(out, r.minute(kind, value, ""))
+	}
 	switch open := r.st.Open() != nil; {
 	case open && r.copy == nil:
 		does(circulation.Answer)
+	case nobody: // who could ask or add has left
 	case !open && len(r.st.Questions) < circulation.MaxQuestions:
 		does(circulation.Ask)
 	}
-	if s.Mode == circulation.ModePeople {
+	if s.Mode == circulation.ModePeople && !nobody {
 		does(circulation.Add)
 	}
 	return out
@@ -179,6 +215,9 @@ func (r routed) question() string {
 		lines = append(lines, r.saying(r.texts.Answered, q.Answered, most))
 	case r.open:
 		lines[0] += " " + fill(r.texts.Unanswered, "who", r.w.mention(r.answerer()))
+		if n == 1 { // only the first stops the clock
+			lines[0] += r.texts.StopsClock
+		}
 	}
 	if n > 1 {
 		lines = append(lines, fill(r.texts.MoreAsked, "n", n-1))
@@ -213,18 +252,22 @@ func (r routed) people(s *circulation.StageState) string {
 	return r.texts.others(r.w.mention(s.People[0].User), len(s.People)-1)
 }
 
-// happened says who was added last, by whom and why, and what was objected last.
-func (r routed) happened() (lines [2]string) {
+func objects(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
+
+// happened says who was added last, by whom and why, what was objected, the latest first, and what meetings resolved.
+func (r routed) happened() []string {
+	added := ""
 	for i := range r.st.Stages {
 		if by := r.st.Stages[i].By; by != nil && by.Kind == circulation.Add {
-			lines[0] = fill(r.texts.AddedLine, "who", r.hand(by), "to", r.w.mention(by.To.User),
+			added = fill(r.texts.AddedLine, "who", r.hand(by), "to", r.w.mention(by.To.User),
 				"as", r.texts.Roles[by.As], "text", inline(by.Text, maxOnCard/2))
 		}
 	}
-	if all := r.st.Dissents(); len(all) > 0 {
-		lines[1] = r.saying(r.texts.Objection, all[len(all)-1], maxOnCard/2)
+	lines := []string{added}
+	for _, act := range slices.Backward(r.st.Dissents()) {
+		lines = append(lines, r.saying(r.texts.Objection, act, maxOnCard/2))
 	}
-	return lines
+	return append(lines, r.minutes(), r.readings())
 }
 
 // questioned draws the message that brings a question to whose request it is, or its answer to who asked. title names
@@ -235,8 +278,11 @@ func (r routed) questioned(kind aggregate.CardType, n int, title, link string, a
 		return face{text: w.AnsweredNo, colour: grey}.with(section(w.AnsweredNo + opens(link, asks))).message()
 	}
 	q, text, colour := r.st.Questions[n-1], w.QuestionFor, blue
-	if q.Answered != nil {
+	switch {
+	case q.Answered != nil:
 		text, colour = w.AnswerFor, green
+	case !r.open:
+		text, colour = w.QuestionOver, grey
 	}
 	text = fill(text, "title", title)
 	f := face{text, colour, nil}.with(section("*"+text+"*"+opens(link, asks)),
@@ -245,7 +291,6 @@ func (r routed) questioned(kind aggregate.CardType, n int, title, link string, a
 	case q.Answered != nil:
 		return f.with(section(cut(r.saying(w.Answered, q.Answered, maxDirect), maxSection))).message()
 	case !r.open:
-		f.colour = grey
 		return f.with(contextLine(w.AnsweredNo)).message()
 	}
 	return f.with(slack.NewActionBlock(at[0], button(w.Buttons[circulation.Answer],

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -47,6 +48,35 @@ func consulting(s *scenario) *scenario {
 	return onRoute(s, consulted, desk("部長", 1, yamada))
 }
 
+// board is a process whose first stage decides at a meeting.
+func board(s *scenario) *scenario {
+	is := desk("取締役会", 2, tanaka, takada)
+	is.Minutes = true
+	return onRoute(s, is, desk("部長", 1, yamada))
+}
+
+// met has the hand record minutes.
+func met(act *circulation.Act) {
+	act.Meeting = &circulation.Meeting{Held: "2026-04-01", Present: []string{tanaka, takada, mori},
+		Carried: act.Kind == circulation.Stamp, Minutes: "設備の更新について\n全員が賛成した", Reference: "総務の書庫 12"}
+}
+
+// toRead is a process that Tanaka has stamped for Takada, who is to read it.
+func toRead(s *scenario) *scenario {
+	first := desk("経理", 1, takada)
+	first.ReadAfter = true
+	return onRoute(s, first, desk("部長", 1, yamada)).act(circulation.Stamp, 1, tanaka, func(act *circulation.Act) {
+		act.Principal.User, act.Found.Delegation = takada, &circulation.Delegation{Key: tanaka + "#" + takada + "#2026-04-01", Rev: 1}
+	})
+}
+
+// read has Takada read it.
+func (s *scenario) read() *scenario {
+	s.now = s.now.Add(time.Hour)
+	s.Reads = append(s.Reads, &aggregate.Reading{Asked: s.Process().AskedSum, User: takada, By: takada, ReadAt: s.now})
+	return s
+}
+
 // besideStates are cards of gates at which somebody did something that is no decision.
 var besideStates = []state{
 	{"route_asked", processCard, func(s *scenario) *scenario { return asked(s, "見積は何社から取りましたか?", "") }},
@@ -72,6 +102,17 @@ var besideStates = []state{
 	{"route_objected", processCard, func(s *scenario) *scenario {
 		return consulting(s).stamps(1, tanaka).act(circulation.Dissent, 1, takada, saying("条項が古い」で始まります"))
 	}},
+	{"route_minutes", processCard, board},
+	{"route_minutes_last", processCard, func(s *scenario) *scenario { return board(s).stamps(1, tanaka) }},
+	{"route_minutes_recorded", processCard, func(s *scenario) *scenario { return board(s).act(circulation.Stamp, 1, tanaka, met) }},
+	{"route_minutes_settled", processCard, func(s *scenario) *scenario {
+		return board(s).act(circulation.Stamp, 1, tanaka, met).stamps(1, takada).stamps(2, yamada)
+	}},
+	{"route_minutes_denied", processCard, func(s *scenario) *scenario {
+		return board(s).act(circulation.Deny, 1, tanaka, met, saying("資金が足りない"))
+	}},
+	{"route_to_read", processCard, toRead},
+	{"route_read", processCard, func(s *scenario) *scenario { return toRead(s).stamps(2, yamada).read() }},
 	{"route_objected_settled", processCard, func(s *scenario) *scenario {
 		s = consulting(s).stamps(1, tanaka).act(circulation.Dissent, 1, takada, saying("条項が古い"))
 		return s.stamps(3, mori).stamps(2, yamada)
@@ -96,6 +137,15 @@ func copiesOfQuestions(t *testing.T, locale string) map[string]card.Message {
 	all["consults"] = copied(s, s.copyOf(tanaka, 1), locale)
 	s.stamps(1, tanaka).act(circulation.Dissent, 1, takada, saying("条項が古い"))
 	all["consented"], all["objected"] = copied(s, s.copyOf(tanaka, 1), locale), copied(s, s.copyOf(takada, 1), locale)
+	s = received(t)
+	secretary := desk("取締役会", 2, tanaka, takada, mori)
+	secretary.Parts, secretary.Minutes, secretary.Secretary = []circulation.Part{{N: 2, Of: 1}, {N: 1, Of: 1}}, true, 2
+	s = onRoute(s, secretary)
+	all["secretary"], all["member"] = copied(s, s.copyOf(mori, 1), locale), copied(s, s.copyOf(tanaka, 1), locale)
+	s = toRead(received(t))
+	all["to_read"] = copied(s, s.copyOf(takada, 1), locale)
+	all["read"] = copied(s.read(), s.copyOf(takada, 1), locale)
+	s = consulting(received(t)).stamps(1, tanaka).act(circulation.Dissent, 1, takada, saying("条項が古い"))
 	all["raised"] = copied(s, s.copyOf(mori, 3), locale)
 	s = onRoute(received(t), threeStages()...).act(circulation.Add, 1, suzuki, adds("U0LEGAL1", circulation.AsConsult))
 	all["added"] = copied(s.stamps(1, suzuki), s.copyOf("U0LEGAL1", 4), locale)
@@ -165,7 +215,8 @@ func TestALongQuestionIsCutWithALink(t *testing.T) {
 // Cards offer what the stage allows: an answer to the question that waits in place of another one, nobody to add in a
 // channel, and no rejection to who is only consulted.
 func TestButtonsBesideADecision(t *testing.T) {
-	all := []string{"approve_process", "reject_process", "ask_process", "answer_process", "add_process", "dissent_process"}
+	all := []string{"approve_process", "reject_process", "ask_process", "answer_process", "add_process", "dissent_process",
+		"minutes_process"}
 	has := func(name string, m card.Message, want ...string) {
 		t.Helper()
 		for _, action := range all {
@@ -181,6 +232,9 @@ func TestButtonsBesideADecision(t *testing.T) {
 	has("a channel", drawnAs(onRoute(received(t), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})),
 		yes, no, ask)
 	has("who is consulted", drawnAs(consulting(received(t))), yes, all[5], ask, add)
+	has("minutes", drawnAs(board(received(t))), yes, no, all[6], ask, add)
+	has("only minutes are owed", drawnAs(board(received(t)).stamps(1, tanaka)), no, all[6], ask, add)
+	has("minutes are recorded", drawnAs(board(received(t)).act(circulation.Stamp, 1, tanaka, met)), yes, no, ask, add)
 	has("without a rule", drawnAs(planned(t, fiveSteps(), defaults)), yes, no)
 	has("settled", drawnAs(asked(received(t), "何社?", "").stamps(2, tanaka, takada).stamps(3, yamada)))
 	tab := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: consulting(received(t)).Aggregate,
@@ -231,4 +285,15 @@ func TestAConsultedStageIsShownWhole(t *testing.T) {
 	text := jsonOf(m)
 	expect.That(t, strings.Contains(text, card.ReviewAction+"process") && !strings.Contains(text, "approve_process"),
 		"one click consents to what isn't shown: %s", drawn(m.Attachments[0].Blocks.BlockSet))
+}
+
+// The tab lists what somebody is to read, with a button each, behind what waits for them.
+func TestTheTabListsWhatIsToBeRead(t *testing.T) {
+	s := toRead(received(t))
+	to := []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}
+	for locale, want := range map[string]string{"ja": "後閲待ち(代理で承認されたもの)", "en": "To read (approved for you)"} {
+		tab := card.HomeView(card.Summary{User: takada, Unread: to}, defaults, locale, s.now)
+		said := jsonOf(tab.Blocks)
+		expect.That(t, strings.Contains(said, want) && strings.Contains(said, `"action_id":"read_after"`), "%s", said)
+	}
 }

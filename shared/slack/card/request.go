@@ -69,7 +69,10 @@ func (w *words) unshown(q aggregate.Quoted) string {
 	return ""
 }
 
-func (d drawing) files() []string { return append(d.eachFile(), d.w.filesNotRead(d.a.Request)...) }
+func (d drawing) files() []string {
+	return slices.Concat(d.eachFile(), d.notAttached(func(f task.ReadFile) bool { return f.Left != "" }),
+		d.w.filesNotRead(d.a.Request))
+}
 
 // filesNotRead says how many files a request has beyond those that are read.
 func (w *words) filesNotRead(r *task.Request) []string {
@@ -88,11 +91,14 @@ func (d drawing) eachFile() (read []string) {
 		return d.fewer(read)
 	}
 	for _, f := range d.a.Read().Files {
-		if f.Why != "" {
+		if f.Why != "" || d.a.Matter() != nil && f.Left != "" { // said elsewhere
 			continue
 		}
 		text := d.w.FileRead
-		if f.Shown < f.Characters {
+		switch {
+		case d.a.Matter() != nil:
+			text = d.w.FileKept
+		case f.Shown < f.Characters:
 			text = d.w.FilePart
 		}
 		line := fill(text, "name", d.fileName(f.SharedFile), "n", conversation.Grouped(f.Shown),
@@ -193,6 +199,8 @@ func changeOf(a *task.Aggregate, locale string, who, text func(string) string) (
 	switch answered := e != nil && e.As == task.TaskAnswered; {
 	case c == nil, e != nil && e.Reason == task.ReasonDeleted: // its end says it
 		return x
+	case answered && e.Reason == task.ReasonBecameAnswer:
+		return change{said: w.ChangedAnswer}
 	case answered && e.Reason == task.ReasonBecameReason:
 		return change{said: w.ChangedReason}
 	case answered && c.Deleted:
@@ -306,70 +314,4 @@ func (d drawing) redrafted(v version) face {
 		ending, said = d.w.IsRepeated, fill(d.w.Repeated, "version", v.version+1)
 	}
 	return d.showing(v, yellow, ending).with(divider(), contextLine(said))
-}
-
-// The action ids of the two buttons that say what a message is meant to be.
-const (
-	TakeAsReason  = "take_as_reason"
-	TakeAsRequest = "take_as_request"
-)
-
-// choice asks whether a message in the thread of a waiting gate is a request or a reason to reject.
-func (d drawing) choice(c *task.Choice) face {
-	w := d.w
-	gate := w.gateOf(c.Gate)
-	said, fits := d.reason()
-	asks := w.ChoiceAsks
-	if c.GateOver {
-		asks = w.ChoiceGateOver
-	}
-	f := face{w.ChoiceText, blue, nil}.with(section(fill(asks, "title", w.besideOf(c), "gate", gate))).with(said...)
-	buttons := []slack.BlockElement{button(w.ChoiceRequest, TakeAsRequest, c.ID, slack.StylePrimary)}
-	switch {
-	case c.GateOver:
-		fits = false
-	case !fits:
-		f = f.with(contextLine(fill(w.ChoiceNoReason, "max", aggregate.MaxReason)))
-	case c.Gate.Kind == task.CardStep:
-		f = f.with(contextLine(w.ChoiceEnds))
-	}
-	if fits {
-		reject := button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID, slack.StyleDanger)
-		buttons = append([]slack.BlockElement{reject}, buttons...)
-	}
-	return f.with(divider(), d.chooses(c.Terms, fits), d.actions(buttons...),
-		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
-}
-
-// reason shows the complete message as a possible reason for a rejection. fits is false if the message can't be one
-// (see aggregate.CheckReason); then only its beginning is shown.
-func (d drawing) reason() (said []slack.Block, fits bool) {
-	text, words := "", ""
-	if d.a.Request != nil {
-		text, words = d.a.Request.Text, d.a.Request.Words(d.w.Locale)
-	}
-	if _, err := aggregate.CheckReason(text); err != nil {
-		return sectioned(fill(d.w.ChoiceSaid, "text", or(inline(words, maxDetail), d.w.None))), false
-	}
-	for _, page := range pages(unformatted(text, len(text)), maxSection-20) { // leaves room for the quotation mark
-		said = append(said, section(fill(d.w.ChoiceSaid, "text", bounded(page, maxSection-10))))
-	}
-	if len(said) == 0 { // the text has no visible character
-		return sectioned(fill(d.w.ChoiceSaid, "text", d.w.None)), false
-	}
-	return said, true
-}
-
-func (w *words) besideOf(c *task.Choice) string {
-	return Titled(or(inline(c.Gate.Title, maxHeader), w.Untitled), c.Gate.Later)
-}
-
-func (w *words) gateOf(b task.ThreadGate) string {
-	switch b.Kind {
-	case task.CardProcess:
-		return fill(w.ChoiceProcess, "version", b.Version)
-	case task.CardStep:
-		return fill(w.StepNumber, "step", b.Version)
-	}
-	return fill(w.ChoicePrompt, "version", b.Version)
 }

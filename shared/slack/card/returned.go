@@ -1,9 +1,6 @@
 package card
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,12 +8,9 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // The ids of what whoever asked does about a policy or steps that were given back to them.
@@ -37,221 +31,15 @@ const ReturnedCopy = "RETURNED#"
 type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, EditTried, Checking string
 	Edit, OnPage, OnlyOnPage, Withdraw                                                      string
-	CopyText, CopyUnfit, CopyEdited, CopyEnded, CopyOver                                    string
-	Unfit, UnfitAt                                                                          string // why an edit isn't taken
+	CopyText, CopyUnfit, CopyRefused, CopyEdited, CopyEnded, CopyOver                       string
+	Unfit, UnfitAt                                                                          string // of an edit
 	GiveBack, GiveBackAbout, Anew, AnewAbout                                                string // of a rejection
 	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields                       string
-	Yes, No                                                                                 string
+	Yes, No, AnyMember                                                                      string
 	Misfits                                                                                 map[task.MisfitWhy]string
 }
 
 var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: "texts/returned"}
-
-// EditForm is the form by which an asker edits a policy or steps, in Slack or on a page.
-type EditForm struct {
-	Reason, Means, Title, Save string
-	Misfits                    []string // why the last edit was not taken, each with its field
-	Parts                      []EditPart
-}
-
-// EditPart is a policy, or one step.
-type EditPart struct {
-	Title, Fixed string // Fixed: what can't be changed; empty: all can
-	Fields       []EditField
-}
-
-// EditField is one value.
-type EditField struct {
-	ID, Name, Value string
-	Optional        bool
-	Person          bool             // Value is a Slack id
-	Choices         []explain.Choice // all that it may be; nil: it is typed
-	Most            int              // characters; 0: no limit is known
-}
-
-// EditFormOf returns the form for the policy or the steps with this id. called names people, and said shows what others
-// wrote. ok is false if there is no such version.
-func EditFormOf(a *task.Aggregate, id, locale string, called func(user string) string,
-	said func(s string, most int) string) (f EditForm, ok bool) {
-	w, g := returnedWordsOf.In(locale), a.GivenBackBy(id)
-	f = EditForm{Means: w.Means, Title: w.Title, Save: w.Save}
-	if g == nil {
-		return f, false
-	}
-	f.Reason = fill(w.Reason, "who", called(g.RejectedBy), "reason", said(g.RejectionReason, maxReason))
-	for _, p := range a.Prompts {
-		if p.ID == id {
-			f.Parts = []EditPart{{Fields: []EditField{{ID: editPolicy, Name: w.Policy, Value: p.Content}}}}
-			return f, true
-		}
-	}
-	steps := a.StepsWith(id)
-	f.Means += "\n" + w.Pinned
-	for i, s := range steps {
-		f.Parts = append(f.Parts, w.part(locale, s, steps[:i], said))
-	}
-	for _, m := range a.MisfitsOf(id) {
-		f.Misfits = append(f.Misfits, f.unfit(w, m))
-	}
-	return f, len(steps) > 0
-}
-
-func (w *returnedWords) part(locale string, s task.Step, earlier []task.Step, said func(string, int) string) EditPart {
-	own, _ := catalog.Named(s.Tool)
-	name := said(cmp.Or(own.Title.In(locale), s.ToolTitle, s.Tool), maxToolName)
-	p := EditPart{Title: fill(w.Step, "n", s.Order, "tool", name)}
-	inputs, _ := explain.Inputs(locale, s, earlier)
-	var fixed []string
-	for n, x := range inputs {
-		if x.Said != "" {
-			fixed = append(fixed, said(x.Name, maxToolName)+" = "+said(x.Said, maxToolName))
-			continue
-		}
-		f := EditField{ID: editID(s.Order, n), Name: legible.Clip(x.Name, maxToolName), Value: fmt.Sprint(x.Value),
-			Person: x.Person, Choices: x.Choices, Most: x.MaxLength}
-		switch x.Value.(type) {
-		case bool:
-			f.Choices = []explain.Choice{{Value: "true", Text: w.Yes}, {Value: "false", Text: w.No}}
-		case string:
-			f.Optional = x.MinLength == 0 && x.Choices == nil && !x.Person
-		}
-		p.Fields = append(p.Fields, f)
-	}
-	switch {
-	case len(fixed) > 0:
-		p.Fixed = fill(w.Fixed, "list", strings.Join(fixed, " · "))
-	case len(p.Fields) == 0:
-		p.Fixed = w.NoFields
-	}
-	return p
-}
-
-// ReadEdit reads the fields of the form: a policy's text, or values of steps, by order and number. Others are left out.
-func ReadEdit(fields map[string]string) (policy string, steps map[[2]int]string) {
-	steps = map[[2]int]string{}
-	for id, text := range fields {
-		order, n, value := strings.Cut(strings.TrimPrefix(id, editValue), "_")
-		at, err := strconv.Atoi(order)
-		number, wrong := strconv.Atoi(n)
-		if value && err == nil && wrong == nil && id == editID(at, number) {
-			steps[[2]int{at, number}] = text
-		}
-	}
-	return fields[editPolicy], steps
-}
-
-func editID(order, n int) string { return editValue + strconv.Itoa(order) + "_" + strconv.Itoa(n) }
-
-// Mistake says why what was typed can't be saved, and at which field: of a step as a whole at its first one, and of all
-// steps at the first one of all.
-func (f EditForm) Mistake(locale string, m task.Misfit) (id, text string) {
-	at, _ := f.at(m)
-	return at.ID, returnedWordsOf.In(locale).why(m)
-}
-
-// at returns the field of a misfit, and the number of its part.
-func (f EditForm) at(m task.Misfit) (x EditField, part int) {
-	for i, p := range f.Parts {
-		for _, field := range p.Fields {
-			if field.ID == editID(m.Order, m.Field) {
-				return field, i
-			}
-			if x.ID == "" || i+1 == m.Order && part != i {
-				x, part = field, i
-			}
-		}
-	}
-	return x, part
-}
-
-// unfit says in a line why one value was not taken.
-func (f EditForm) unfit(w *returnedWords, m task.Misfit) string {
-	x, part := f.at(m)
-	name := x.Name
-	switch {
-	case m.Order == 0 || len(f.Parts) == 0:
-		return w.why(m)
-	case m.Field < 0:
-		name = ""
-	}
-	where := strings.TrimSuffix(f.Parts[part].Title+" › "+name, " › ")
-	return fill(w.UnfitAt, "where", where, "why", w.why(m))
-}
-
-// unfits says in a section why the last edit was not taken.
-func (f EditForm) unfits(w *returnedWords) string {
-	return cut("*"+w.Unfit+"*\n"+strings.Join(f.Misfits, "\n"), maxSection)
-}
-
-func (w *returnedWords) why(m task.Misfit) string {
-	return fill(w.Misfits[m.Why], "limit", inline(m.Limit, maxDetail), "max", task.MaxPolicy)
-}
-
-// maxEditBlocks is how many blocks a dialog has (https://docs.slack.dev/reference/views/modal-views).
-const maxEditBlocks = 100
-
-// EditModal draws the form. ok is false if there is no such version, or if Slack's dialogs can't hold it: then the
-// console's page does.
-func EditModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
-	w, words := wordsOf.In(locale), returnedWordsOf.In(locale)
-	f, ok := EditFormOf(a, r.ID, locale, w.mention, inline)
-	if !ok {
-		return view, false
-	}
-	blocks := []slack.Block{section(cut(f.Reason, maxSection))}
-	if len(f.Misfits) > 0 {
-		blocks = append(blocks, section(f.unfits(words)))
-	}
-	blocks = append(blocks, contextLine(f.Means))
-	for _, p := range f.Parts {
-		if p.Title != "" {
-			blocks = append(blocks, divider(), section("*"+p.Title+"*"))
-		}
-		for _, x := range p.Fields {
-			if ok = ok && units(x.Value) <= MaxTyped; ok {
-				blocks = append(blocks, words.field(x))
-			}
-		}
-		if p.Fixed != "" {
-			blocks = append(blocks, contextLine(cut(p.Fixed, maxSection)))
-		}
-	}
-	about := metadata(Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash})
-	fields := slices.ContainsFunc(f.Parts, func(p EditPart) bool { return len(p.Fields) > 0 })
-	view = modal(EditCallback, f.Title, f.Save, w.ModalClose, about, blocks...)
-	return view, ok && fields && len(blocks) <= maxEditBlocks
-}
-
-const maxOneLine = 60 // units of a value whose field has one line
-
-func (w *returnedWords) field(x EditField) slack.Block {
-	var input slack.BlockElement
-	switch {
-	case x.Person:
-		people := slack.NewOptionsSelectBlockElement(slack.OptTypeUser, nil, EditInput)
-		people.InitialUser = x.Value
-		input = people
-	case x.Choices != nil:
-		choice := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, EditInput)
-		for _, c := range x.Choices {
-			option := slack.NewOptionBlockObject(c.Value, label(c.Text), nil)
-			if choice.Options = append(choice.Options, option); c.Value == x.Value {
-				choice.InitialOption = option
-			}
-		}
-		input = choice
-	default:
-		most := MaxTyped
-		if x.Most > 0 && units(x.Value) <= x.Most {
-			most = min(most, x.Most)
-		}
-		input = &slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: EditInput, InitialValue: x.Value,
-			MaxLength: most, Multiline: units(x.Value) > maxOneLine || strings.Contains(x.Value, "\n")}
-	}
-	field := slack.NewInputBlock(x.ID, label(legible.Clip(x.Name, maxToolName)), nil, input)
-	field.Optional = x.Optional
-	return field
-}
 
 // returned draws a version that was given back to whoever asked.
 func (d drawing) returned(v version) face {
@@ -280,7 +68,7 @@ func (d drawing) unfit(v version) face {
 
 // misfits says why the last edit of a version was not taken.
 func (d drawing) misfits(id string) string {
-	form, _ := EditFormOf(d.a, id, d.w.Locale, d.w.mention, inline)
+	form, _ := EditFormOf(nil, d.a, id, d.w.Locale, d.w.mention, inline)
 	return form.unfits(returnedWordsOf.In(d.w.Locale))
 }
 
@@ -312,7 +100,7 @@ func (d drawing) edits(kind aggregate.CardType, id string) []slack.Block {
 	row := func(b ...slack.BlockElement) slack.Block {
 		return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, hash), b...)
 	}
-	if _, fits := EditModal(d.a, Review{ID: id}, d.w.Locale); fits {
+	if f, is := EditFormOf(nil, d.a, id, d.w.Locale, d.w.mention, inline); is && f.fits() {
 		return []slack.Block{row(button(w.Edit, EditAction+string(kind), id, slack.StylePrimary), withdraw)}
 	}
 	if page := EditPage(d.Console, d.a.Ref(), id); page != "" {
@@ -345,8 +133,9 @@ func (d drawing) edited(by string, version int, s aggregate.GateStatus) []slack.
 
 // returnedTo is the message by which one of the askers learns that something was given back to them or, at the end of
 // its subject, that an edit was not taken. Once that waits no more it says so.
-func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link string, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
+func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link string, around Around,
+	now time.Time) Message {
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
 	w, asks := returnedWordsOf.In(s.Locale), askWordsOf.In(s.Locale)
 	title := or(inline(a.Task.Title, maxListTitle), d.w.Untitled)
 	row := a.Returned()
@@ -357,7 +146,7 @@ func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link stri
 		case who != "":
 			text = fill(w.CopyEdited, "title", title, "who", d.w.mention(who), "version", version)
 		case row != nil:
-			text = fill(w.CopyUnfit, "title", title)
+			text = fill(w.CopyRefused, "title", title)
 		case a.Head.Ended != nil:
 			text = fill(w.CopyEnded, "title", title)
 		}

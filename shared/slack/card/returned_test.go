@@ -19,7 +19,7 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 	form := func(s *scenario) slack.ModalViewRequest {
 		row := s.Returned().Asks()
 		of := card.Review{Type: row.Kind, ID: row.ID, TaskID: s.Head.TaskID, Hash: "hash"}
-		view, ok := card.EditModal(s.Aggregate, of, locale)
+		view, ok := card.EditModal(s.Aggregate, of, locale, nil)
 		expect.That(t, ok, "no form of %s", row.Key)
 		return view
 	}
@@ -41,9 +41,26 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 
 // A form shows each value that may be typed in a field of its own, and says what can't be: what comes of an earlier
 // step. What comes back is read by those fields alone.
+// What was given back is its requester's turn on the Home tab: counted once, with who gave it back, why, and its buttons.
+func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
+	for locale, want := range map[string][]string{
+		"ja": {"あなたの番 (1 件)", "の修正をお願いします", "宛先を経理に直してください", "✏️ 修正する", "🚫 依頼をキャンセルする"},
+		"en": {"Your turn (1)", "宛先を経理に直してください", "✏️ Edit", "🚫 Cancel the request"},
+	} {
+		s := process(received(t)).giveBack()
+		in := card.Summary{Returned: []card.Mine{{Task: s.Aggregate, Link: "https://example.slack.com/x"}}}
+		tab, list := jsonOf(card.HomeView(in, defaults, locale, s.now)), card.List(locale, in)
+		for _, text := range want {
+			expect.That(t, strings.Count(tab, text) == 1, "%s: %q in %s", locale, text, tab)
+		}
+		nothing := map[string]string{"ja": "承認待ちのものはありません", "en": "Nothing is waiting"}[locale]
+		expect.That(t, !strings.Contains(tab+list, nothing) && strings.HasPrefix(list, "*"+want[0]+"*\n• ↩️ "), "%s", list)
+	}
+}
+
 func TestAFormHasAFieldForEachValue(t *testing.T) {
 	s := process(received(t)).giveBack()
-	f, ok := card.EditFormOf(s.Aggregate, s.Process().ID, "ja", func(id string) string { return id },
+	f, ok := card.EditFormOf(nil, s.Aggregate, s.Process().ID, "ja", func(id string) string { return id },
 		func(s string, _ int) string { return s })
 	expect.That(t, ok && len(f.Parts) == 5, "%+v", f)
 	year, mail := f.Parts[1], f.Parts[4]
@@ -85,7 +102,7 @@ func TestWhatADialogCantHoldIsEditedOnThePage(t *testing.T) {
 		for name, steps := range map[string][]task.Step{"a long value": long, "many values": many} {
 			s := planned(t, steps, defaults).giveBack()
 			id := s.Process().ID
-			_, fits := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: id}, locale)
+			_, fits := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: id}, locale, nil)
 			expect.That(t, !fits, "%s: fits", name)
 			at := func(console string) string {
 				around := card.Around{Console: console}

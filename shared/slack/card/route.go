@@ -145,13 +145,15 @@ func (r routed) passed() []string {
 	if len(r.st.Stages) == 0 {
 		return nil
 	}
-	return []string{r.path()}
+	return slices.DeleteFunc([]string{r.path(), r.minutes(), r.readings()}, func(line string) bool { return line == "" })
 }
 
 // onRoute says whose turn a gate under a rule is, with notes of which all but the path have maxPath units at most.
 func (r routed) onRoute() (turn string, notes []string) {
 	denies := r.texts.OneDenies
 	switch {
+	case r.consults() && r.st.CurrentStage().Dissent == circulation.ObjectionRaised:
+		denies = r.texts.Raises
 	case r.consults():
 		denies = r.texts.NobodyDenies
 	case r.step:
@@ -162,8 +164,8 @@ func (r routed) onRoute() (turn string, notes []string) {
 	if amount := r.amount(); amount != "" {
 		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
-	happened := r.happened()
-	for _, line := range []string{r.askers(), r.takenBack(), r.carried(), r.successor(), happened[0], happened[1]} {
+	before := []string{r.askers(), r.takenBack(), r.carried(), r.successor()}
+	for _, line := range append(before, r.happened()...) {
 		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
 			lines, room = append(lines, line), room-units(line)
 		}
@@ -273,6 +275,8 @@ func (r routed) stage(i int) string {
 			text = w.Denied
 		}
 		return fill(text, "stage", name, "who", r.hand(r.st.Last)+" "+when(r.st.Last.At))
+	case s.Owed == 0 && slices.ContainsFunc(s.Stamps, objects):
+		return fill(w.DoneObjected, "stage", name, "who", r.stamps(s))
 	case s.Owed == 0:
 		return fill(w.Done, "stage", name, "who", r.stamps(s))
 	case r.open && r.st.Present == i+1:

@@ -168,6 +168,12 @@ var taskStates = []state{
 	{"task_source_unnamed_none", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "/") }},
 	{"task_choosing", taskCard, func(s *scenario) *scenario { return beside(s, task.CardPrompt) }},
 	{"task_choosing_gate_over", taskCard, func(s *scenario) *scenario { beside(s, task.CardPrompt); return s.do(s.GateOver(nil, s.now)) }},
+	{"task_choosing_beside_route", taskCard, func(s *scenario) *scenario { return besideRoute(s, 0) }},
+	{"task_choosing_beside_question", taskCard, func(s *scenario) *scenario { return besideRoute(s, 1) }},
+	{"task_choice_answered", taskCard, func(s *scenario) *scenario {
+		besideRoute(s, 1)
+		return s.do(s.TakeAsAnswer(s.Choice.ID, requester, policy, s.now))
+	}},
 	{"task_choosing_beside_step", taskCard, func(s *scenario) *scenario { return beside(s, task.CardStep) }},
 	{"task_choice_deleted", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).deletes() }},
 	{"task_choice_replaced", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).givesWay() }},
@@ -353,6 +359,13 @@ var promptStates = []state{
 // beside is a message in a thread with a waiting gate of that kind.
 func beside(s *scenario, kind aggregate.CardType) *scenario {
 	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2, Later: 2}
+	return s.do(s.Ask(1, b, defaults, s.now))
+}
+
+// besideRoute is a message in a thread with a gate along a route, at which the question of this number waits.
+func besideRoute(s *scenario, question int) *scenario {
+	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: task.CardProcess, Version: 2,
+		Ruled: true, Question: question}
 	return s.do(s.Ask(1, b, defaults, s.now))
 }
 

@@ -84,7 +84,7 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 		if len(steps) == 0 {
 			return rest
 		}
-		return d.effects(s, since, most, used).with(rest)
+		return d.effects(s, since, most, used).with(d.attached()).with(rest)
 	}
 	out := draw(since, most, most)
 	if since != "" && out.bounded().cut { // nobody approves that

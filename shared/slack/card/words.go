@@ -79,6 +79,7 @@ type words struct {
 	// What a request forwards and attaches.
 	ThreadRead, ThreadFailed, Forwards, ForwardRead, ForwardCut, ForwardHidden string
 	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead                    string
+	FileKept, FilesAttached, FileAttached, FilesBetween, FileNotAttached       string
 	EnclosedMore                                                               string
 
 	// The task's card.
@@ -104,7 +105,8 @@ type words struct {
 	// The choice of what a message in the thread of a waiting gate is meant to be.
 	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds, ChoiceReason string
 	ChoiceRequest, ChoicePrompt, ChoiceProcess, ChoiceGateOver   string
-	ChoiceNoReason, ChoiceBecame                                 string
+	ChoiceNoReason, ChoiceBecame, ChoiceAnswer, ChoiceAnswered   string
+	ChoiceByCard, ChoiceQuestion, WhoAnswers, ChangedAnswer      string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
@@ -151,6 +153,7 @@ type askWords struct {
 
 	// The form for a decision.
 	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter string
+	MatterFilesHint, MatterFilesFault                                  string
 	Matter, MatterFaults, Currencies                                   map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
@@ -160,7 +163,7 @@ type askWords struct {
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                                     string
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine                  string
 	HomeConversations, WhatAction, WhatPrompt, WhatProcess, WhatStep, ListID, ListNumber, OpenResult string
-	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor                      string
+	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsRead, WaitsAs, WaitsSaid, WaitsFor           string
 	States                                                                                           map[task.Status]string
 
 	// What somebody is reminded of.
@@ -243,13 +246,14 @@ type routeWords struct {
 	Path, PathAgain, PathDone, PathNumbered            string
 	Number, Document                                   string
 	Amount, AmountUnknown, RequestNumber               string
-	Done, Present, Progress, Later, Skipped            string // a stage
+	Done, DoneObjected, Present, Progress              string // a stage
+	Later, Skipped                                     string
 	SentBack, Denied, Folded                           string
 	Needs, NeedsWords                                  string
 	Given, StandIn, StandsIn, And, Others              string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
 	Yours, SoFar, Next                                 string // on copies: one's turn, and the other stages
-	Rule, OneDenies, OneStops, NobodyDenies            string
+	Rule, OneDenies, OneStops, NobodyDenies, Raises    string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
 	SendBack, NewVersion, NewForm, NewTurn             string // how it goes on, and what that means
@@ -257,6 +261,7 @@ type routeWords struct {
 	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackObjects, TakeBackObjection                 string // of one's own objection
+	TakeBackConsents, TakeBackConsent                  string // of one's own consent
 	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
 	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
 	NowMember, NowNobody, NameSuccessor                string // of a channel's stage; a link
@@ -264,13 +269,19 @@ type routeWords struct {
 	Askers                                             string // whose words were shown beside the requester's
 	Closed, OnlyButton, OnlyButtons                    string // on copies
 	Consent, Object, ConsentedBy, ObjectedBy, Objects  string // of who is only consulted
-	Question, Answered, Unanswered, MoreAsked          string // on cards; the rest of a text
+	Question, Answered, Unanswered, StopsClock         string // on cards
+	MoreAsked                                          string // the rest of a text
 	Whole, WholeAt, Objection                          string
-	QuestionFor, AnswerFor, AnswerAbout, AnsweredNo    string // a message about a question
+	QuestionFor, QuestionOver, AnswerFor, AnswerAbout  string // a message about a question
+	AnsweredNo                                         string
 	Added, AddedAs, AddedLine, Raised                  string // who was added
 	Forms                                              map[circulation.Kind]routeActWords
 	Buttons                                            map[circulation.Kind]string
 	Roles, RolesAbout, AddedStage                      map[circulation.As]string
+	AddedPost, AddedPostHint                           string
+	ReadAfter, ReadWaits, ReadWaiting, ReadNot, ReadAt string
+	MinutesLine, MinutesSaid, MinutesWait              string
+	MinutesFields, MinutesHints, MinutesCarried        map[string]string
 	// why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
 	LeftOut map[string]string
 	Filled  map[string]string // a stage's name, by circulation.Stage.Filled

@@ -43,6 +43,7 @@ const (
 	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
 	filesOf = FilesPrefix // of requests, and their texts; they expire like results
+	beside  = "attached/" // files of requests that were taken on; never deleted, as they are in what people stamp
 
 	talks = conversation.TalksPrefix // payloads of conversations; kept until the conversation is forgotten
 
@@ -150,20 +151,30 @@ func (s Store) KeepText(ctx context.Context, ref aggregate.Ref, text string) (ag
 // read for some time.
 func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte,
 	during time.Duration) (address string, err error) {
-	key := talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder + aggregate.HashOf(string(file))
-	if ref.Kind == task.Kind.Name {
-		key = filesOf + under(ref) + aggregate.HashOf(string(file))
-	}
-	if err := s.Bucket.Put(ctx, key, "application/octet-stream", file); err != nil {
-		return "", fmt.Errorf("keep a file: %w", err)
-	}
-	if _, err := s.inTime(ctx, ref, aggregate.Blob{S3Key: key}, nil); err != nil {
+	if err := s.KeepFile(ctx, ref, file); err != nil {
 		return "", err
 	}
-	if address, err = s.Bucket.Address(ctx, key, during); err != nil {
+	if address, err = s.Bucket.Address(ctx, fileKey(ref, aggregate.HashOf(string(file))), during); err != nil {
 		return "", fmt.Errorf("sign an address: %w", err)
 	}
 	return address, nil
+}
+
+// KeepFile stores a file named by its hash, of a conversation as KeepReads does.
+func (s Store) KeepFile(ctx context.Context, ref aggregate.Ref, file []byte) error {
+	key := fileKey(ref, aggregate.HashOf(string(file)))
+	if err := s.Bucket.Put(ctx, key, "application/octet-stream", file); err != nil {
+		return fmt.Errorf("keep a file: %w", err)
+	}
+	_, err := s.inTime(ctx, ref, aggregate.Blob{S3Key: key}, nil)
+	return err
+}
+
+func fileKey(ref aggregate.Ref, sum string) string {
+	if ref.Kind == task.Kind.Name {
+		return filesOf + under(ref) + sum
+	}
+	return talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder + sum
 }
 
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by

@@ -32,6 +32,7 @@ import (
 type client interface {
 	Get(ctx context.Context, key string, limit int64) ([]byte, error)
 	Put(ctx context.Context, key, kind string, v []byte) error
+	PutNew(ctx context.Context, key, kind string, v []byte) error
 	Delete(ctx context.Context, key string) error
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	Has(ctx context.Context, key string) (bool, error)
@@ -63,6 +64,13 @@ func (b sdk) Get(ctx context.Context, key string, limit int64) ([]byte, error) {
 func (b sdk) Put(ctx context.Context, key, kind string, v []byte) error {
 	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &b.name, Key: &key, ContentType: &kind, Body: bytes.NewReader(v),
+	})
+	return err
+}
+
+func (b sdk) PutNew(ctx context.Context, key, kind string, v []byte) error {
+	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &b.name, Key: &key, ContentType: &kind, Body: bytes.NewReader(v), IfNoneMatch: aws.String("*"),
 	})
 	return err
 }
@@ -192,11 +200,12 @@ func TestRequestsAreThoseOfTheSDK(t *testing.T) {
 			}
 			hosted := func(o *s3.Options) { o.UsePathStyle = r.local }
 			for name, call := range map[string]func(client) error{
-				"get":    func(b client) error { _, err := b.Get(t.Context(), r.key, 1); return err },
-				"open":   func(b client) error { _, err := b.Open(t.Context(), r.key); return err },
-				"has":    func(b client) error { _, err := b.Has(t.Context(), r.key); return err },
-				"put":    func(b client) error { return b.Put(t.Context(), r.key, "text/plain", []byte(r.value)) },
-				"delete": func(b client) error { return b.Delete(t.Context(), r.key) },
+				"get":     func(b client) error { _, err := b.Get(t.Context(), r.key, 1); return err },
+				"open":    func(b client) error { _, err := b.Open(t.Context(), r.key); return err },
+				"has":     func(b client) error { _, err := b.Has(t.Context(), r.key); return err },
+				"put":     func(b client) error { return b.Put(t.Context(), r.key, "text/plain", []byte(r.value)) },
+				"put new": func(b client) error { return b.PutNew(t.Context(), r.key, "text/plain", []byte(r.value)) },
+				"delete":  func(b client) error { return b.Delete(t.Context(), r.key) },
 				"address": func(b client) (err error) {
 					c.sent, err = b.Address(t.Context(), r.key, 5*time.Minute)
 					return err

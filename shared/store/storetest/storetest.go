@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -171,6 +173,39 @@ func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json
 	return nil, large.ErrExpired
 }
 
+// FileKey is the key of a request's file, by its hash.
+func FileKey(ref aggregate.Ref, sum string) string {
+	return "files/" + ref.Tenant + "/" + ref.ID + "/" + sum
+}
+
+// Infected is what a file has in which a scanner found a threat.
+const Infected = "EICAR"
+
+// KeepFile is large.Store's KeepFile, and attaches the file.
+func (s Bucket) KeepFile(_ context.Context, ref aggregate.Ref, file []byte) error {
+	s[FileKey(ref, aggregate.HashOf(string(file)))] = aggregate.JSON(file)
+	return nil
+}
+
+func (s Bucket) Attached(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error) {
+	v, ok := s[FileKey(ref, sum)]
+	if !ok {
+		return nil, large.ErrExpired
+	}
+	return []byte(v), s.Scanned(ctx, ref, sum)
+}
+
+func (s Bucket) AttachedAddress(ctx context.Context, ref aggregate.Ref, sum, name string) (string, error) {
+	return "https://bucket.example/" + FileKey(ref, sum) + "?as=" + url.QueryEscape(name), s.Scanned(ctx, ref, sum)
+}
+
+func (s Bucket) Scanned(_ context.Context, ref aggregate.Ref, sum string) error {
+	if strings.Contains(string(s[FileKey(ref, sum)]), Infected) {
+		return task.ErrThreat
+	}
+	return nil
+}
+
 // Copy is large.Store's Copy, without its check.
 func (s Bucket) Copy(_ context.Context, c aggregate.Copy) error {
 	v, ok := s[c.From]
@@ -209,9 +244,10 @@ func (s Bucket) KeepTurn(
 var clocks = map[string]string{"remind_at": "10:15", "quiet_hours.from": "19:00", "quiet_hours.to": "08:00"}
 
 var rows = map[string]string{
-	"mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
-	"prices":      `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
-	"matters":     `[{"name":"固定資産"}]`,
+	"mcp_servers":    `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
+	"prices":         `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
+	"matters":        `[{"name":"固定資産"}]`,
+	"channel_series": `[{"channel":"C0HR","name":"契約"}]`,
 	"agents": `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],` +
 		`"is_default":true}]`,
 	"listed_reads": `[{"agent":"docs","tool":"list_employees",` +

@@ -30,13 +30,14 @@ func (p *part) check(v any, at []string, found *problems) {
 		found.add(at, fmt.Sprintf("%v is no multiple of %v", v, *p.step))
 	}
 	if err := p.own.Validate(v); err != nil {
-		found.add(at, innermost(err).Error())
+		keyword, limit := broken(p.own.Schema(), v)
+		found.addOf(at, innermost(err).Error(), keyword, limit)
 	}
 	p.checkForms(v, at, found)
 	switch v := v.(type) {
 	case string:
 		if p.form != nil && !found.matches(p.form, v) {
-			found.add(at, fmt.Sprintf("pattern: %q does not match %q", v, p.form.text))
+			found.addOf(at, fmt.Sprintf("pattern: %q does not match %q", v, p.form.text), "pattern", "")
 		}
 	case []any:
 		p.checkElements(v, at, found)

@@ -88,6 +88,11 @@ export function control(e, p) {
     case "timepicker": el = field(e, "time", p); break;
     case "number_input": el = field(e, "number", p); break;
     case "email_text_input": el = field(e, "email", p); break;
+    case "file_input":
+      el = h("input", { type: "file", name: p.name, "aria-label": p.label, multiple: (e.max_files || 10) > 1,
+        accept: (e.filetypes || []).map((t) => `.${t}`).join(",") });
+      el.read = () => [...el.files];
+      break;
     case "url_text_input": el = field(e, "url", p); break;
     default: el = field(e, "text", p);
   }

@@ -2,6 +2,7 @@
 
 import { post } from "./api.js";
 import { blocks, textOf } from "./blocks.js";
+import { bodies } from "./composer.js";
 import { h, icon, toast } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { plain } from "./mrkdwn.js";
@@ -183,6 +184,9 @@ async function send(view, form, submit, trouble) {
   submit.disabled = true;
   submit.setAttribute("aria-busy", "true");
   try {
+    for (const b of view.blocks.filter((x) => x.element?.type === "file_input")) {
+      values[b.block_id] = await bodies(values[b.block_id]);
+    }
     const { errors } = await post("submit", { user: state.me, view_id: view.id, values });
     for (const [block, text] of Object.entries(errors || {})) {
       const input = form.querySelector(`[data-block="${CSS.escape(block)}"]`);

@@ -125,7 +125,7 @@ var inActions = []string{
 var inInput = []string{
 	"plain_text_input", "number_input", "email_text_input", "url_text_input", "static_select", "multi_static_select",
 	"users_select", "multi_users_select", "channels_select", "conversations_select", "datepicker", "timepicker",
-	"radio_buttons", "checkboxes",
+	"radio_buttons", "checkboxes", "file_input",
 }
 
 // blockShapes returns the block types that the sandbox can draw.
@@ -270,6 +270,7 @@ func elementShapes() map[string]shape {
 		"number_input": field(map[string]rule{
 			"!is_decimal_allowed": boolean, "initial_value": str(1, 255), "min_value": str(1, 255), "max_value": str(1, 255),
 		}),
+		"file_input":       with(map[string]rule{"filetypes": list(1, 100, str(1, 40)), "max_files": number(1, 10)}),
 		"email_text_input": field(map[string]rule{"initial_value": str(0, 3000)}),
 		"url_text_input":   field(map[string]rule{"initial_value": str(0, 3000)}),
 		"feedback_buttons": with(map[string]rule{"!positive_button": feedback, "!negative_button": feedback}),

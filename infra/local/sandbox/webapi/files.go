@@ -174,6 +174,13 @@ func (w *Workspace) keep(files []File) (kept []File) {
 	return kept
 }
 
+// Keep stores files that a person gave to a form, and returns them with their ids.
+func (w *Workspace) Keep(files []File) []File {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.keep(files)
+}
+
 // typeOf guesses a file's MIME type by its name. A text without a known type is plain.
 func typeOf(f File) string {
 	known, _, _ := strings.Cut(mime.TypeByExtension(path.Ext(f.Name)), ";")

@@ -193,6 +193,9 @@ func id(v any) string {
 	return text
 }
 
+// FileName returns a file's name, as a dialog has it, on one line.
+func FileName(text string) string { return name(text) }
+
 // name returns a name on one line.
 func name(v any) string {
 	text, _ := v.(string)

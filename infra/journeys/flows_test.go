@@ -1,0 +1,298 @@
+package journeys
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/driver"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/vendors"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/store"
+)
+
+const steps1, steps2 = "CARD#process#0001", "CARD#process#0002"
+
+// numbered is a rule for everything that goes round these stages and gets a number.
+func numbered(stages ...rules.Stage) rules.Rule {
+	return rules.Rule{ID: "01KS000000000000000000000F", Name: "番号のある回覧", Outcome: rules.Outcome{Numbered: true,
+		Route: &rules.Policy{Stages: stages, Hands: 1}}}
+}
+
+// fills submits the form of a button until the newest steps have one more act.
+func fills(d *driver.Request, user, key, action string, filled map[string]any) {
+	d.T.Helper()
+	n := len(d.Load().Process().Acts)
+	d.FillUntil(user, d.Channel, d.Card(key, action).TS, action, filled,
+		func() bool { return len(d.Load().Process().Acts) == n+1 })
+}
+
+// stamps has people press 承認 one after the other, each when their stage is asked.
+func stamps(d *driver.Request, key string, all ...[2]string) {
+	d.T.Helper()
+	for _, x := range all {
+		n := len(d.Load().Process().Acts)
+		d.Card(key, "👉 いま: "+x[0])
+		d.Click(x[1], key, "approve_process")
+		d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == n+1 })
+	}
+}
+
+// agree waits until a request is carried out, and checks that all that people see of it says the same: card, page,
+// register and sheet name each stage and hand, page and sheet also what was said; the log has each act once, and both
+// verifiers find that it holds.
+func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
+	t.Helper()
+	a := d.Until("it is carried out", func(a *task.Aggregate) bool {
+		return a.Task != nil && a.Task.Status == task.TaskCompleted
+	})
+	p, number := a.Process(), a.Head.Number
+	st := circulation.Walk(p.Circulating())
+	expect.Must(t, st.Settled && number != "" && p.ApprovedHash == task.Hash(p.Steps), "%s: %+v", number, st.Refused)
+	desk := driver.Administrator(t, d.S, webapi.Suzuki)
+	get := func(path string) string {
+		status, page := desk.Get(path)
+		expect.Must(t, status == http.StatusOK, "%s: %d", path, status)
+		return html.UnescapeString(page)
+	}
+	shown := map[string]string{"card": driver.Face(d.Card("CARD#process#"+p.Key()[len("PROCESS#"):], number)),
+		"page": get("/console/tasks/" + d.Ref.ID), "sheet": get("/console/register/" + number)}
+	file := csv.NewReader(strings.NewReader(strings.TrimPrefix(
+		get("/console/register/file.csv?by=decisions"), "\ufeff")))
+	file.FieldsPerRecord = -1
+	for _, row := range expect.Value(file.ReadAll())(t) {
+		if slices.Contains(row, number) {
+			shown["register"] = strings.Join(row, "\n")
+		}
+	}
+	expect.Must(t, shown["register"] != "", "the register lacks %s", number)
+	for where, text := range shown {
+		says := []string{number}
+		for _, n := range st.InOrder() {
+			for _, act := range st.Stages[n-1].Stamps {
+				who := expect.Value(d.S.Sandbox.Workspace().User(act.Hand.User))(t).Name
+				if where == "card" {
+					who = "<@" + act.Hand.User + ">"
+				}
+				if act.Kind == circulation.Stamp || where == "page" || where == "sheet" {
+					says = append(says, st.Stages[n-1].Name, who)
+				}
+				if act.Principal.User != act.Hand.User && where == "register" {
+					says = append(says, "さんの代理)")
+				}
+			}
+		}
+		if where == "page" || where == "sheet" {
+			says = append(says, said...)
+		}
+		for _, want := range says {
+			expect.That(t, strings.Contains(text, want), "the %s lacks %q:\n%s", where, want, text)
+		}
+	}
+	acts, entries := 0, 0
+	for _, x := range a.Processes {
+		acts += len(x.Acts)
+	}
+	for _, e := range d.AuditRows() {
+		if strings.HasPrefix(string(e.Action), "process.") && strings.Contains(string(e.Details), `"acts_hash":`) {
+			entries++
+		}
+	}
+	expect.Is(t, entries, acts, "entries of acts")
+	proved(t, d)
+	return a
+}
+
+// auditor is the program of infra/audit, linked once.
+var auditor = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "audit")
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(dir, "audit")
+	return out, exec.Command("go", "build", "-o", out, "ringi/infra/audit").Run()
+})
+
+// proved has both verifiers check the log and what was carried out.
+func proved(t *testing.T, d *driver.Request) {
+	t.Helper()
+	program := expect.Value(auditor())(t)
+	audit := func(args ...string) (string, error) {
+		args = append([]string{args[0], "-aws-addr", strings.TrimPrefix(d.S.AWSEndpoint, "http://"), "-tenant",
+			d.Ref.Tenant}, args[1:]...)
+		out, err := exec.Command(program, args...).Output()
+		return string(out), err
+	}
+	said := ""
+	d.Eventually("the log is sealed", func() bool {
+		_, err := d.S.Fire(context.Background(), "SealAuditFunction")
+		if err == nil {
+			said, err = audit("verify")
+		}
+		return err == nil && !strings.Contains(said, "not sealed yet") && !strings.Contains(said, "behind the head")
+	})
+	said, err := audit("prove", d.Ref.ID)
+	expect.That(t, err == nil && !strings.Contains(said, "no entry seals"), "prove: %v\n%s", err, said)
+	receipt, err := audit("receipt", d.Ref.ID)
+	expect.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "receipt.json")
+	expect.NoError(t, os.WriteFile(file, []byte(receipt), 0o600))
+	out, err := exec.Command("python3", "../audit/verify.py", file).CombinedOutput()
+	expect.That(t, err == nil, "verify.py: %v\n%s", err, out)
+}
+
+// An order of three stages is given back with a reason, edited, asked about by its second stage, and placed as edited.
+func TestAnOrderIsGivenBackEditedAskedAboutAndPlaced(t *testing.T) {
+	s := start(t)
+	tenant := aggregate.TenantID(s.Sandbox.TeamID())
+	expect.NoError(t, driver.ConnectOrdering(t.Context(), s, tenant))
+	t.Cleanup(func() {
+		expect.NoError(t, driver.MCPAdmin(s).Forbid(context.Background(), tenant, vendors.PlaceOrder, administrator))
+	})
+	rule := threeStages()
+	rule.Numbered = true
+	under(t, s, rule)
+	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、モニター 3台 450,000円を発注してください")
+	d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+	stamps(d, steps1, [2]string{"課長", webapi.Suzuki})
+	d.Card(steps1, "👉 いま: 経理")
+	d.RejectUntilTaken(webapi.Tanaka, steps1, "reject_process", "2 台で足ります", circulation.GiveBack)
+	orders := len(s.Vendors.Rooms().Orders())
+	d.FillUntilTaken(webapi.Sato, steps1, "edit_process", quantity(d, "3", "2"))
+	stamps(d, steps2, [2]string{"課長", webapi.Suzuki})
+	fills(d, webapi.Tanaka, steps2, "ask_process", map[string]any{card.ReasonBlock: "納期はいつですか"})
+	direct := *d
+	direct.Channel, direct.Root = webapi.DirectMessage(webapi.Sato), ""
+	fills(&direct, webapi.Sato, "CARD#question#1#PROCESS#0002@"+webapi.Sato, "answer_process",
+		map[string]any{card.ReasonBlock: "月末までに届きます"})
+	stamps(d, steps2, [2]string{"経理", webapi.Suzuki}, [2]string{"経理", webapi.Tanaka}, [2]string{"部長", webapi.Alex})
+	// The policy names another quantity: what it doesn't name the last stage is asked about once more before the call.
+	d.Click(webapi.Alex, "CARD#step#0002#001#01", "approve_step")
+	a := agree(t, d, "納期はいつですか", "月末までに届きます", "2 台で足ります")
+	placed := s.Vendors.Rooms().Orders()[orders:]
+	var stamped vendors.Order
+	expect.NoError(t, json.Unmarshal([]byte(a.Process().Steps[0].ToolInput), &stamped))
+	expect.Same(t, placed, []vendors.Order{stamped})
+	expect.That(t, a.Processes[0].GivenBack() && stamped.Items[0].Quantity == 2, "%+v", stamped)
+}
+
+// A decision: its section head has left, so who stands over the post is asked, and has somebody read it first; who is
+// consulted objects, and their superior decides.
+func TestADecisionGoesPastAVacancyAndUpAnObjection(t *testing.T) {
+	s := start(t)
+	stands(t, s, aggregate.TenantID(s.Sandbox.TeamID()), "社員番号,氏名,メール,部署コード,親部署,役職,順位,上長,区分,退職日\n"+
+		"1,鈴木,suzuki@example.com,H,,部長,2,,社員,\n2,田中,tanaka@example.com,H,,係長,4,4,社員,\n"+
+		"3,佐藤,sato@example.com,H,,,,1,社員,\n4,Alex,alex.kim@example.com,K,,部長,2,,社員,\n"+
+		"5,前田,maeda@example.com,H,,課長,3,1,社員,2026-03-31\n")
+	head := rules.Stage{Name: "課長", Need: 1, Empty: rules.EmptyUp,
+		Who: rules.Who{Kind: rules.WhoPosition, Position: "課長"}}
+	consulted := desk("経理の意見", 1, webapi.Tanaka)
+	consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionRaised
+	under(t, s, numbered(head, consulted))
+	d := driver.AskByForm(t, s, webapi.Sato, "複合機の入れ替え")
+	d.Card(steps1, "課長(空席のため上の人)")
+	fills(d, webapi.Suzuki, steps1, "add_process", map[string]any{card.ReasonBlock: "使い方を見てください",
+		card.AddedBlock: webapi.Alex, card.AddedAsBlock: string(circulation.AsConsult)})
+	stamps(d, steps1, [2]string{"課長", webapi.Suzuki}, [2]string{"追加の意見", webapi.Alex})
+	fills(d, webapi.Tanaka, steps1, "dissent_process", map[string]any{card.ReasonBlock: "予算にありません"})
+	d.Until("the objection goes up", func(a *task.Aggregate) bool { return len(a.Process().Acts) == 4 })
+	d.Click(webapi.Alex, steps1, "approve_process")
+	a := agree(t, d, "使い方を見てください", "予算にありません", "複合機の入れ替え")
+	row := a.StepOf(a.Execution(), 1)
+	expect.Is(t, string(row.Result.JSON), `{"number":"`+a.Head.Number+`"}`)
+	expect.That(t, len(a.Uses) == 0 && len(a.Process().Acts) == 5, "%+v", a.Process().Acts)
+}
+
+// Alex, who stands in for Suzuki, is reminded of what waits, and stamps it. The requester withdraws it meanwhile, and
+// asks anew: that is written into the sheet.
+func TestAStandInIsRemindedAndTheRequesterAsksAnew(t *testing.T) {
+	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) {
+		x.RemindAt, x.QuietHours = "00:00", tenancy.QuietHours{}
+	})
+	under(t, s, numbered(desk("課長", 1, webapi.Suzuki), desk("経理", 1, webapi.Tanaka)))
+	today := organisation.DateOf(time.Now().In(tenancy.Zone()))
+	send := func(form url.Values) {
+		status, page := driver.SitDown(t, s, webapi.Suzuki).Post("/console/stand-ins", form)
+		expect.Must(t, status == http.StatusSeeOther, "%v: %d %s", form, status, page)
+	}
+	send(url.Values{"act": {"set"}, "hand": {webapi.Alex}, "from": {today.String()}, "until": {(today + 1).String()}})
+	defer func() {
+		send(url.Values{"act": {"end"}, "key": {webapi.Alex + "#" + webapi.Suzuki + "#" + today.String()}})
+	}()
+	asks := func() *driver.Request {
+		d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
+		d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+		d.Card(steps1, "👉 いま: 課長")
+		return d
+	}
+	first := asks()
+	reminded(t, first, today)
+	stamps(first, steps1, [2]string{"課長", webapi.Alex})
+	first.Cancel(webapi.Sato, first.Root)
+	first.Until("it is withdrawn", ended)
+	first.Card(steps1, "キャンセル")
+	expect.Is(t, first.Load().Head.Number, "")
+
+	second := asks()
+	stamps(second, steps1, [2]string{"課長", webapi.Alex}, [2]string{"経理", webapi.Tanaka})
+	a := agree(t, second, "(鈴木 一郎さんの代理)")
+	act := a.Process().Acts[0]
+	expect.That(t, act.Principal.User == webapi.Suzuki && act.Found.Delegation != nil, "%+v", act)
+	expect.Is(t, len(s.Vendors.Rows(vendors.Sheet, tabOf(t, second))), 43)
+	expect.Is(t, second.Notified(a, webapi.Sato), 1)
+}
+
+// reminded moves a request's opening and the day's reminder back, has people reminded, and puts the opening as it was.
+// On a day off nobody is reminded: that waits for the next working day.
+func reminded(t *testing.T, d *driver.Request, today organisation.Date) {
+	t.Helper()
+	p := d.Load().Process()
+	d.SetRow(p.Key(), "SET asked_at = :v", p.AskedAt.Add(-5*time.Hour))
+	rows := store.New(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
+	row := func() (of tenancy.Reminding) {
+		for x := range rows.DueReminders(context.Background(), time.Now().AddDate(1, 0, 0)) {
+			if x.TenantID == d.Ref.Tenant {
+				of = x
+			}
+		}
+		return of
+	}
+	d.Eventually("Alex is reminded as a stand-in", func() bool {
+		was := row()
+		next := tenancy.Reminding{TenantID: d.Ref.Tenant, Day: today, DueAt: time.Now().Add(-time.Minute)}
+		if was.TenantID == "" || rows.SaveReminding(context.Background(), next, was) != nil {
+			d.Sweep() // which makes the row
+			return false
+		}
+		d.Sweep()
+		if !(tenancy.Settings{}).WorkingDay(today) {
+			return row().Day > today
+		}
+		return slices.ContainsFunc(d.S.Sandbox.Messages(webapi.DirectMessage(webapi.Alex), ""), func(m webapi.Message) bool {
+			return m.User == webapi.Bot && strings.Contains(m.Text+driver.Face(m), "as a stand-in: 1")
+		})
+	})
+	d.SetRow(p.Key(), "SET asked_at = :v", *p.AskedAt)
+}

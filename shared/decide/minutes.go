@@ -1,0 +1,77 @@
+package decide
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
+)
+
+// minuted stamps with the minutes of what a meeting carried, or denies by those of what it didn't. It refuses minutes
+// that make no sense with the field that is wrong.
+func minuted(x card.RouteAct) Act {
+	return once(x.Text, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
+		aggregate.Change, error) {
+		if !a.GateWith(id).Ruled() {
+			return aggregate.Change{}, aggregate.ErrNotFound
+		}
+		m, kind, text := *x.Meeting, circulation.Stamp, ""
+		m.Minutes, m.Reference = aggregate.SeenReason(m.Minutes), aggregate.SeenReason(m.Reference)
+		m.Present = slices.Compact(slices.Sorted(slices.Values(m.Present)))
+		if !m.Carried {
+			kind, text = circulation.Deny, x.Text
+		}
+		field := m.Fault(now)
+		switch {
+		case field == "" && m.Held > now.In(tenancy.Zone()).Format(time.DateOnly):
+			field = "held"
+		case field == "" && kind == circulation.Deny && aggregate.SeenReason(text) == "":
+			field = "reason"
+		}
+		if field != "" {
+			_, err := mayMinute(a, id, by, p, now)
+			return aggregate.Change{}, cmp.Or(err, error(&circulation.Refusal{Why: circulation.Why("minutes_" + field)}))
+		}
+		change, err := along(a, id, kind, text, by, p, now, func(act *circulation.Act) { act.Meeting = &m })
+		if err == nil && change.Empty() && kind == circulation.Stamp {
+			return change, stampedBefore(a.GateWith(id), by, &m)
+		}
+		return read(a, id, change, err)
+	})
+}
+
+// stampedBefore refuses minutes by somebody who has stamped the stage, unless it was with these.
+func stampedBefore(g *aggregate.Gate, by aggregate.Actor, m *circulation.Meeting) error {
+	st := walked(g)
+	if by.Stage < 1 || by.Stage > len(st.Stages) {
+		return nil
+	}
+	no := &circulation.Refusal{Why: circulation.WhyStamped, Kind: circulation.Stamp, Stage: by.Stage}
+	if act := st.Stages[by.Stage-1].Recorded(); act != nil {
+		if act.Hand.User == by.ID && reflect.DeepEqual(act.Meeting, m) {
+			return nil
+		}
+		no.Why = circulation.WhyRecorded
+	}
+	return no
+}
+
+// mayMinute checks whether minutes by somebody would be taken, before they write any.
+func mayMinute(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if !a.GateWith(id).Ruled() {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	change, err := along(a, id, circulation.Stamp, "", by, p, now, func(act *circulation.Act) {
+		act.Meeting = &circulation.Meeting{Held: now.UTC().Format(time.DateOnly), Present: []string{by.ID}, Carried: true,
+			Minutes: "?"}
+	})
+	if err == nil && change.Empty() {
+		return change, stampedBefore(a.GateWith(id), by, nil)
+	}
+	return read(a, id, change, err)
+}

@@ -1,0 +1,206 @@
+package task
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// FileKind is what a file is by its content, of the kinds that people can open beside a request.
+type FileKind string
+
+const (
+	KindPDF  FileKind = "pdf"
+	KindPNG  FileKind = "png"
+	KindJPEG FileKind = "jpeg"
+	KindText FileKind = "text" // csv and txt, which have no beginning of their own
+	KindXLSX FileKind = "xlsx"
+	KindDOCX FileKind = "docx"
+)
+
+// FileTypes are the endings of these kinds, as forms and refusals name them.
+var FileTypes = []string{"pdf", "png", "jpg", "jpeg", "csv", "txt", "xlsx", "docx"}
+
+// mediaTypes are what browsers are told of a kind. A text is never more than text.
+var mediaTypes = map[FileKind]string{KindPDF: "application/pdf", KindPNG: "image/png", KindJPEG: "image/jpeg",
+	KindText: "text/plain; charset=utf-8",
+	KindXLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	KindDOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document"}
+
+// MediaType returns the content type with which a file of this kind is served.
+func (k FileKind) MediaType() string { return mediaTypes[k] }
+
+// Previewed reports whether browsers show a file of this kind by themselves.
+func (k FileKind) Previewed() bool { return k == KindPDF || k == KindPNG || k == KindJPEG }
+
+// KindOf returns what a file is by its content, whatever its name says; "" for any other kind. Of Office's files only
+// those without macros are known: the names of what they contain stand in them as they are.
+func KindOf(content []byte) FileKind {
+	begins := func(text string) bool { return bytes.HasPrefix(content, []byte(text)) }
+	has := func(name string) bool { return bytes.Contains(content, []byte(name)) }
+	switch {
+	case begins("%PDF-"):
+		return KindPDF
+	case begins("\x89PNG\r\n\x1a\n"):
+		return KindPNG
+	case begins("\xff\xd8\xff"):
+		return KindJPEG
+	case begins("PK\x03\x04") && has("[Content_Types].xml") && !has("vbaProject.bin"):
+		if has("xl/workbook.xml") {
+			return KindXLSX
+		}
+		if has("word/document.xml") {
+			return KindDOCX
+		}
+	case isText(content):
+		return KindText
+	}
+	return ""
+}
+
+// isText reports whether content is text of any encoding: none of its characters stands for what texts don't have.
+// UTF-16 is known by its mark. Package charset would tell more, and link its tables into each click's function.
+func isText(content []byte) bool {
+	control := func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) }
+	for mark, order := range map[string]binary.ByteOrder{"\xff\xfe": binary.LittleEndian, "\xfe\xff": binary.BigEndian} {
+		if bytes.HasPrefix(content, []byte(mark)) {
+			units := make([]uint16, len(content)/2)
+			_, err := binary.Decode(content, order, units)
+			return err == nil && len(content)%2 == 0 && !slices.ContainsFunc(utf16.Decode(units), control)
+		}
+	}
+	return len(content) > 0 && !bytes.ContainsFunc(content, control)
+}
+
+// LeftOut says why a file of a request is not attached, though it could be had: people can't open it beside the
+// request.
+type LeftOut string
+
+const (
+	LeftType LeftOut = "type" // of another kind
+	LeftMany LeftOut = "many" // beyond MaxAttached
+)
+
+// Take notes of a file that was had what it is, and whether it is attached. place counts the request's files from 0.
+func (f *ReadFile) Take(content []byte, place int) {
+	f.Bytes, f.SHA256, f.Kind = int64(len(content)), aggregate.HashOf(string(content)), KindOf(content)
+	switch {
+	case place >= MaxAttached:
+		f.Left = LeftMany
+	case f.Kind == "":
+		f.Left = LeftType
+	}
+}
+
+// Attached returns the request's files that people can open beside it, and those that are not attached. It is of files
+// that were read: before, there are none.
+func (a *Aggregate) Attached() (attached, left []ReadFile) {
+	read := a.Read()
+	if read == nil {
+		return nil, nil
+	}
+	for _, f := range read.Files {
+		if f.Left == "" && f.SHA256 != "" {
+			attached = append(attached, f)
+		} else {
+			left = append(left, f)
+		}
+	}
+	return attached, left
+}
+
+// AttachedAs returns the attached file with this hash, or nil.
+func (a *Aggregate) AttachedAs(sum string) *ReadFile {
+	attached, _ := a.Attached()
+	if i := slices.IndexFunc(attached, func(f ReadFile) bool { return f.SHA256 == sum }); i >= 0 {
+		return &attached[i]
+	}
+	return nil
+}
+
+// ErrThreat means that a scanner found a threat in a file of the request: it is neither served nor stamped.
+var ErrThreat = errors.New("a scanner found a threat in the file")
+
+// Stamps reports whether a change stamps the gate with this id.
+func Stamps(c aggregate.Change, id string) bool {
+	return slices.ContainsFunc(c.Rows, func(row aggregate.Row) bool {
+		of, is := row.(Gated)
+		if !is || of.Asks().ID != id {
+			return false
+		}
+		acts := of.gate().Acts
+		return len(acts) > 0 && acts[len(acts)-1].Gives() && acts[len(acts)-1].At.Equal(c.Now)
+	})
+}
+
+// ownFile begins the id of a file that Ringi has and Slack hasn't: the file's hash follows.
+const ownFile = "sha256:"
+
+// OwnFile lists a file that a form of the console brought.
+func OwnFile(name string, content []byte) aggregate.SharedFile {
+	return aggregate.SharedFile{ID: ownFile + aggregate.HashOf(string(content)), Name: name, Bytes: int64(len(content))}
+}
+
+// OwnSum returns the hash of a file that Ringi has and Slack hasn't, or "".
+func OwnSum(f aggregate.SharedFile) string {
+	sum, own := strings.CutPrefix(f.ID, ownFile)
+	if !own {
+		return ""
+	}
+	return path.Base(sum)
+}
+
+// Enclosed returns the text of what a request with files has beside its words, whose hash is in what people stamp: what
+// it forwards, and each file with its name, kind, size and hash, or why it is not attached. It is "" without files.
+func (a *Aggregate) Enclosed() string {
+	if a.Request == nil || len(a.Request.Files)+a.Request.MoreFiles == 0 {
+		return ""
+	}
+	return a.enclosed()
+}
+
+// enclosed is Enclosed of any request; "" if it is its text alone.
+func (a *Aggregate) enclosed() string {
+	type file struct {
+		ID     string   `json:"id"`
+		Name   string   `json:"name,omitempty"`
+		Kind   FileKind `json:"kind,omitempty"`
+		Bytes  int64    `json:"bytes,omitempty"`
+		SHA256 string   `json:"sha256,omitempty"` // empty if it could not be read
+		Left   LeftOut  `json:"left,omitempty"`
+	}
+	what := struct {
+		Forwarded []aggregate.Quoted `json:"forwarded,omitempty"`
+		Files     []file             `json:"files,omitempty"`
+		More      int                `json:"more_files,omitempty"`
+	}{Forwarded: a.Request.Forwarded, More: a.Request.MoreFiles}
+	for _, f := range a.Request.Files {
+		what.Files = append(what.Files, file{ID: f.ID, Name: f.Name, Bytes: f.Bytes})
+	}
+	if read := a.Read(); read != nil {
+		for i, f := range read.Files {
+			what.Files[i] = file{f.ID, f.Name, f.Kind, f.Bytes, f.SHA256, f.Left}
+		}
+	}
+	if what.Forwarded == nil && what.Files == nil && what.More == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(what) // its times are Slack's
+	return string(text)
+}
+
+// withFiles returns the hash of what is stamped without a rule: that of the content, and with files of both.
+func (a *Aggregate) withFiles(row Gated) string {
+	_, step := row.(*StepGate)
+	if files := a.Enclosed(); files != "" && !step {
+		return aggregate.HashOf(row.hash() + "\n" + files)
+	}
+	return row.hash()
+}

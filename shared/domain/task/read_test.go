@@ -1,0 +1,71 @@
+package task
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// forIto has Kato stamp for Ito.
+func forIto(act *circulation.Act) {
+	act.Principal = circulation.Person{User: ito}
+	act.Found.Delegation = &circulation.Delegation{Key: "U_KATO#" + ito + "#2026-04-01", Rev: 1}
+}
+
+func (s *story) reads(user string) decision {
+	id := s.ruled().Asks().ID
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.ReadAfter(id, person(user), s.policy, now)
+	}
+}
+
+// What a stand-in stamped its principal reads, once, also after the task; nobody else does, and nothing waits for it.
+func TestAStandInsStampIsReadAfterwards(t *testing.T) {
+	s := waitingPrompt(t)
+	asks := desk(1, ito)
+	asks.ReadAfter = true
+	s.do(s.approvePrompt, s.finishOn(along(1, asks)))
+	refused := func(user string) {
+		t.Helper()
+		_, err := s.try(s.reads(user))
+		expect.Is(t, err, aggregate.ErrNotFound)
+	}
+	refused(ito)
+	s.do(s.does(circulation.Stamp, "U_KATO", forIto))
+	g, who := s.ruled().gate(), circulation.Person{User: ito}
+	expect.That(t, g.Status == aggregate.Approved && len(s.load().ToRead(g, who)) == 1, "%+v", g)
+	refused("U_KATO")
+	refused(requester)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.End(person(requester), s.policy, now)
+	})
+	was, status := len(s.audit), s.load().Task.Status
+	s.do(s.reads(ito))
+	last := s.audit[len(s.audit)-1]
+	expect.That(t, len(s.audit) == was+1 && last.Action == AuditProcessReadAfter && last.ActorID == ito &&
+		s.load().Task.Status == status && len(s.load().ToRead(g, who)) == 0, "%+v", last)
+	change, err := s.try(s.reads(ito))
+	expect.That(t, err == nil && change.Empty(), "%+v %v", change, err)
+}
+
+// A stamp that is given once more is read once more; where the stage doesn't ask that, nothing is to be read.
+func TestAStampGivenAgainIsReadAgain(t *testing.T) {
+	s := waitingPrompt(t)
+	first := desk(1, ito)
+	first.ReadAfter = true
+	s.do(s.approvePrompt, s.finishOn(along(2, first, desk(1, tanaka))))
+	stamp := s.does(circulation.Stamp, "U_KATO", forIto, at(1))
+	s.do(stamp, s.reads(ito))
+	s.do(s.does(circulation.TakeBack, "U_KATO", at(1), func(act *circulation.Act) { act.Principal.User = ito }))
+	expect.Is(t, len(s.load().ToRead(s.ruled().gate(), circulation.Person{User: ito})), 0)
+	s.do(s.does(circulation.Stamp, "U_KATO", forIto, at(1)))
+	expect.Is(t, len(s.load().ToRead(s.ruled().gate(), circulation.Person{User: ito})), 1)
+	s.do(s.reads(ito))
+	other := onRoute(t)
+	other.do(other.does(circulation.Stamp, suzuki), other.does(circulation.Stamp, "U_KATO", forIto))
+	_, err := other.try(other.reads(ito))
+	expect.Is(t, err, aggregate.ErrNotFound, "a stage that doesn't ask it")
+}
