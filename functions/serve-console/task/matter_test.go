@@ -38,7 +38,7 @@ func testMatterOnce(t *testing.T, w *consoletest.World) {
 func testMatterWrong(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Sato)
 	for field, says := range map[string][2]string{"matter": {"宇宙", "一覧から"}, "title": {" ", "150 文字"},
-		"amount": {"0", "0 より大きい"}, "currency": {"XAU", "JPY, USD, EUR"}, "description": {"", "3000 文字"},
+		"amount": {"0", "0 より大きい"}, "currency": {"XAU", "JPY, USD, EUR"}, "description": {"", "内容と理由を入力してください"},
 		"channel": {"C0OTHERS", "招待"}} {
 		form := b.MatterForm("")
 		form.Set(field, says[0])
