@@ -24,6 +24,8 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Count(ctx context.Context, key tenancy.Key, now time.Time) error
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
 	Ask(ctx context.Context, ref aggregate.Ref, key tenancy.Key, c aggregate.Change) (*call.Aggregate, bool, error)
@@ -57,6 +59,10 @@ func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggr
 	members, err := call.Members(w.Arguments)
 	if err != nil {
 		return nil, false, err
+	}
+	if w.Elsewhere && call.Interactive(w.Tool, members) {
+		return nil, false, aggregate.ErrField{Field: "arguments", Limit: "must not open an interactive program: " +
+			"people stamp a command line, and what is typed into it later nobody would see"}
 	}
 	asks := call.Asking{Key: key, Reason: w.Reason, Content: call.Content{
 		Key: key.ID, Answers: key.Answers, Tool: w.Tool, Again: w.Again, Elsewhere: w.Elsewhere}}
