@@ -90,8 +90,8 @@ const (
 	sayTaken   = "People approved this call. Run exactly it now, once."
 )
 
-// answerOf tells what became of a call. again is what names an argument for the same call once more.
-func (g *gate) answerOf(ctx context.Context, a *call.Aggregate, host, again string) answer {
+// answerOf tells what became of a call.
+func (g *gate) answerOf(ctx context.Context, a *call.Aggregate, host string) answer {
 	x := a.Call
 	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(), Page: page(host, x.CallID)}
 	by, why := "", ""
@@ -108,8 +108,7 @@ func (g *gate) answerOf(ctx context.Context, a *call.Aggregate, host, again stri
 	case string(conversation.ActionSucceeded):
 		out.Result = g.result(ctx, a)
 	}
-	out.Say = language.Fill(says[out.Status], "by", by, "why", why, "again",
-		fmt.Sprintf("the further argument %s %q", again, x.CallID))
+	out.Say = language.Fill(says[out.Status], "by", by, "why", why, "again", argumentAgain+": "+x.CallID)
 	if x.Elsewhere && x.Status == conversation.ActionApproved {
 		out.Say = sayStamped
 	}

@@ -197,7 +197,7 @@ func (r asking) told(a *call.Aggregate, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return r.gate.answerOf(r.Context(), a, r.Host, "again"), nil
+	return r.gate.answerOf(r.Context(), a, r.Host), nil
 }
 
 func (g *gate) look(r asking) (answer, error) {

@@ -152,7 +152,7 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"b"}`)
 	expect.That(t, status == 409 && strings.Contains(text, "runs once"), "%d %s", status, text)
 	_, is, _ = w.says("POST", "/calls", askBash)
-	expect.That(t, is.ID == a.ID && is.Status == "granted" && strings.Contains(is.Say, `again "`+a.ID), "%+v", is)
+	expect.That(t, is.ID == a.ID && is.Status == "granted" && strings.Contains(is.Say, "ringi_again: "+a.ID), "%+v", is)
 	second := strings.Replace(askBash, `"reason"`, `"again":"`+a.ID+`","reason"`, 1)
 	_, is, text = w.says("POST", "/calls", second)
 	expect.That(t, is.ID != a.ID && is.Status == "pending", "%s", text)
@@ -316,7 +316,7 @@ func TestEachEndHasAWordAndASentence(t *testing.T) {
 	} {
 		expect.Is(t, statusOf(&x), want)
 		g := &gate{}
-		a := g.answerOf(t.Context(), &call.Aggregate{Call: &x}, "ringi.example", "again")
+		a := g.answerOf(t.Context(), &call.Aggregate{Call: &x}, "ringi.example")
 		expect.That(t, a.Say != "" && !strings.ContainsAny(a.Say, "{}") && a.failed() == (want == "failed" || want == "unknown"),
 			"%s: %+v", want, a)
 	}

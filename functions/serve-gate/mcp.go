@@ -187,7 +187,7 @@ func (r asking) result(ctx context.Context, a *call.Aggregate, err error) *mcp.C
 	if err != nil {
 		return r.failed(ctx, err)
 	}
-	out := r.gate.answerOf(ctx, a, r.Host, argumentAgain)
+	out := r.gate.answerOf(ctx, a, r.Host)
 	text, err := tool.Written(out)
 	if err != nil {
 		return r.failed(ctx, err)

@@ -48,7 +48,7 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (input js
 		return nil, r.gate.faultOf(ctx, err).text
 	}
 	if a.Call.Status != call.Granted || a.Call.TakenBy != in.Use {
-		return nil, r.gate.answerOf(ctx, a, r.Host, argumentAgain).Say
+		return nil, r.gate.answerOf(ctx, a, r.Host).Say
 	}
 	content, err := a.Call.Content()
 	if err != nil {
