@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/catalog"
@@ -106,34 +106,15 @@ func (x Asker) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []
 	}
 	of := call.Content{Key: key.ID, Answers: key.Answers, Tool: name, Arguments: string(resolved.JSON()),
 		Called: conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}}
-	if err := x.unruled(ctx, key, of, p, o.Settings); err != nil {
-		return c, err
+	if o.Settings.RulesRev > 0 {
+		facts, r, _, err := x.facts(ctx, key, of, p, o.Settings)
+		if err != nil || r != nil && !facts.Unruled(r) {
+			return c, cmp.Or(err, ErrAsked)
+		}
 	}
 	if err := x.Store.Count(ctx, key, x.Now()); err != nil {
 		return c, err
 	}
 	return tool.Call{Tenant: key.TenantID, Tool: name, Arguments: resolved, Key: aggregate.NewID(), Asked: key.Answers,
 		Locale: o.Settings.Locale, Bounds: spec.Bounds, Pin: spec.Pin}, nil
-}
-
-// unruled returns ErrAsked if a rule takes a call that only reads.
-func (x Asker) unruled(ctx context.Context, key tenancy.Key, of call.Content, p tenancy.ToolPermission,
-	s tenancy.Settings) error {
-	if s.RulesRev == 0 {
-		return nil
-	}
-	r, err := decide.Rules(ctx, x.Store, key.TenantID, s)
-	if err != nil || r == nil {
-		return err
-	}
-	organised, _, err := decide.Organised(ctx, x.Store, key.TenantID)
-	if err != nil {
-		return err
-	}
-	facts := decide.CallFacts{Answers: key.Answers, Channel: key.Channel, Content: of, Permission: p, Locale: s.Locale,
-		Home: s.DirectApprovers, Now: x.Now(), Organised: organised}
-	if !facts.Unruled(r) {
-		return ErrAsked
-	}
-	return nil
 }

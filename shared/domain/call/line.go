@@ -15,14 +15,14 @@ type splitter struct {
 	word    strings.Builder
 	began   bool
 	quote   rune
-	outside []rune // the quotes around each open substitution; negative: one by backticks
+	outside []rune // the quote around each open substitution
 }
 
 // commands splits a shell's line into its commands, also those whose output it uses. Texts that it hands to commands
 // line by line are none.
 func commands(line string) []command {
 	var s splitter
-	escaped, before := false, rune(0)
+	escaped, ticks, before := false, false, rune(0)
 	for _, r := range withoutTexts(line) {
 		switch {
 		case escaped:
@@ -32,19 +32,14 @@ func commands(line string) []command {
 			escaped = true
 		case s.quote == '\'' && r != '\'':
 			s.add(r)
-		case r == '`':
-			s.next(false)
-			if n := len(s.outside) - 1; n >= 0 && s.outside[n] < 0 {
-				s.leave()
-			} else {
-				s.enter(-1 - s.quote)
-			}
-		case r == '(' && (s.quote == 0 || before == '$'):
-			s.next(false)
-			s.enter(s.quote)
-		case r == ')' && s.quote == 0:
-			s.next(false)
+		case r == '`' && !ticks:
+			s.enter()
+			ticks = true
+		case r == '`', r == ')' && s.quote == 0:
 			s.leave()
+			ticks = ticks && r != '`'
+		case r == '(' && (s.quote == 0 || before == '$'):
+			s.enter()
 		case s.quote != 0 && r != s.quote:
 			s.add(r)
 		case r == '\'' || r == '"':
@@ -84,17 +79,16 @@ func (s *splitter) next(fed bool) {
 	s.now = command{fed: fed}
 }
 
-func (s *splitter) enter(outside rune) { s.outside, s.quote = append(s.outside, outside), 0 }
+func (s *splitter) enter() {
+	s.next(false)
+	s.outside, s.quote = append(s.outside, s.quote), 0
+}
 
 func (s *splitter) leave() {
-	n := len(s.outside) - 1
-	if n < 0 {
-		return
+	s.next(false)
+	if n := len(s.outside) - 1; n >= 0 {
+		s.quote, s.outside = s.outside[n], s.outside[:n]
 	}
-	if s.quote = s.outside[n]; s.quote < 0 {
-		s.quote = -1 - s.quote
-	}
-	s.outside = s.outside[:n]
 }
 
 // withoutTexts leaves out the lines that a shell hands to a command, as after <<EOF.
