@@ -295,23 +295,23 @@ func (d callDrawing) shown(title, colour string) face {
 }
 
 // callDialogs has a call's dialogs.
-type callDialogs struct{ *call.Aggregate }
+type callDialogs struct{ a *call.Aggregate }
 
-func (d callDialogs) Opened(context.Context, Large, string) (Dialogs, error) { return d, nil }
+func (d *callDialogs) Opened(context.Context, Large, string) (Dialogs, error) { return d, nil }
 
-func (d callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
-	if d.GateWith(r.ID) == nil {
+func (d *callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
+	if d.a.GateWith(r.ID) == nil {
 		return slack.ModalViewRequest{}, false
 	}
-	w := drawCall(d.Aggregate, Around{}, s, s.Locale, time.Time{})
-	r.Type, r.Hash = call.Card, d.AskedHash(r.ID)
+	w := drawCall(d.a, Around{}, s, s.Locale, time.Time{})
+	r.Type, r.Hash = call.Card, d.a.AskedHash(r.ID)
 	if r.Route {
 		return w.route().dialog(header(w.c.Header), r), true
 	}
 	return w.reviewed(w.c.Header, w.body(everything), r, w.route(), ReviewCallback), true
 }
 
-func (d callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
+func (d *callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 	w, draw := callWordsOf.In(locale), wordsOf.In(locale)
 	reason := reasonField(draw.ModalTitle, conversationWordsOf.In(locale).RejectPlaceholder, aggregate.MaxReason)
 	about := metadata(Rejection{Type: call.Card, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: ident(r.Hash),
@@ -323,15 +323,15 @@ func (d callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 		blocks...)
 }
 
-func (d callDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
-	w := drawCall(d.Aggregate, Around{}, tenancy.Settings{}, locale, time.Time{})
-	return w.routeAct(header(w.c.Header), d.GateWith(x.ID), x)
+func (d *callDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
+	w := drawCall(d.a, Around{}, tenancy.Settings{}, locale, time.Time{})
+	return w.routeAct(header(w.c.Header), d.a.GateWith(x.ID), x)
 }
 
-func (d callDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
-	return taskDialogs{}.Ending(at, note, s)
+func (d *callDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
+	return (&taskDialogs{}).Ending(at, note, s)
 }
 
-func (d callDialogs) Refused(err error, s tenancy.Settings) string {
-	return Refused(err, s, d.Aggregate.Origin(), d.Askers()...)
+func (d *callDialogs) Refused(err error, s tenancy.Settings) string {
+	return Refused(err, s, d.a.Origin(), d.a.Askers()...)
 }
