@@ -2,7 +2,6 @@ package card
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -223,28 +222,14 @@ func (d callDrawing) body(most int) body {
 	if err != nil {
 		return body{d.unread(x.Payload, most).blocks, true}
 	}
-	if !c.Elsewhere {
-		d.asker = x.Answers
-		step := CalledStep(c.Payload())
-		title := fill(d.texts.Call, "tool", inlineCode(c.Tool), "kind", CallKind(c.Access, d.w.Locale))
-		out, _ := d.call(step, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, most)
-		return d.sections(codePages(title, maxSection), most).with(out)
+	d.asker = x.Answers
+	step, title := CalledStep(c.Payload()), d.texts.Call
+	if c.Elsewhere {
+		title = d.c.Tool
 	}
-	members, err := call.Members([]byte(c.Arguments))
-	if err != nil {
-		return body{d.unread(x.Payload, most).blocks, true}
-	}
-	l := listing{more: d.texts.Rest["arguments"]}
-	l.add(0, "", fill(d.c.Tool, "tool", inlineCode(c.Tool)))
-	for i, name := range slices.Sorted(maps.Keys(members)) {
-		text, is := members[name].(string)
-		if !is {
-			text = call.Spelled(members, name)
-		}
-		l.add(i+1, fill(d.texts.Again, "name", inlineCode(name)), append([]string{inlineCode(name)},
-			d.written(text)...)...)
-	}
-	return d.listed(l, most)
+	title = fill(title, "tool", inlineCode(c.Tool), "kind", CallKind(c.Access, d.w.Locale))
+	out, _ := d.call(step, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, most)
+	return d.sections(codePages(title, maxSection), most).with(out)
 }
 
 // about says who asks and who answers for it, why, and what differs from the key's earlier call of the tool.
