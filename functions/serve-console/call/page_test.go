@@ -11,6 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -27,6 +29,7 @@ func TestPagesOfCalls(t *testing.T) {
 		"people decide on its page":                       testDecisions,
 		"each stamps in turn along a route":               testRoute,
 		"it is said what became of it":                    testOutcomes,
+		"the register has what was decided":               testRegister,
 		"lists have it for whoever may read it":           testLists,
 		"nothing that an agent writes runs":               testHostile,
 	})
@@ -144,4 +147,29 @@ func testHostile(t *testing.T, w *consoletest.World) {
 		_, main, _ := strings.Cut(w.As(webapi.Suzuki).Get(path).Body, "<main")
 		expect.That(t, !consoletest.Dangerous.MatchString(main), "%s: markup of an agent's", path)
 	}
+}
+
+func testRegister(t *testing.T, w *consoletest.World) {
+	o := w.KeyOf(webapi.Sato, tool)
+	a := o.Asks(tool, says, "", func(x *call.Asking) {
+		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
+		by.Rule.Numbered = true
+		x.Opening = &by
+	})
+	b := w.As(webapi.Suzuki)
+	b.Post(page(a)+"/act", b.Get(page(a)).FormOf(t, aggregate.ActApprove, ""))
+	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		lack, _ := a.Unnumbered()
+		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(lack.Settled), Last: 122}
+		return a.Numbering(of).Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+	})
+	number := a.Call.DecisionNumber
+	b.Get("/console/register").Says(t, 200, number, "締めました", "課長 鈴木 一郎", "決裁 (実行中)", "佐藤 花子").Holds(t, page(a))
+	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Finish("i1", call.Result{Status: conversation.ActionSucceeded}, w.Now())
+	})
+	b.Get("/console/register/"+number).Says(t, 200, number, "締めました", a.Call.Payload.Hash(), "infra/audit prove",
+		a.Call.CallID).Holds(t, page(a))
+	b.Get(page(a)).Says(t, 200, "決裁番号 "+number)
+	b.Get("/console/audit").Says(t, 200, "経理エージェント").Holds(t, page(a))
 }
