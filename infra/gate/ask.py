@@ -63,17 +63,21 @@ def _post(path, body, until):
 
 
 def _hook():
+    """Ends with code 0 for a yes. For a no, 2 alone stops the tool, and Codex wants a reason beside it."""
+    no, call = "Ringi's hook failed. " + NOTHING, {}
     try:
         call = json.load(sys.stdin)
         again = re.search(r"ringi_again: (\S+)", str(call["tool_input"].get("description")))
         here = {"cwd": call["cwd"]} if "cwd" in call else {}
-        return ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20, again=again and again[1])
+        no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20, again=again and again[1])
+        if no is None and "turn_id" not in call:  # Codex has it, and takes what is printed for a failure
+            print('{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}', flush=True)
     except BaseException as e:
-        return "Ringi's hook failed (%s). %s" % (type(e).__name__, NOTHING)
+        no = no or "Ringi's hook failed (%s). %s" % (type(e).__name__, NOTHING)
+    if no is not None:
+        print(no, file=sys.stderr, flush=True)
+    os._exit(0 if no is None else 2)
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--hook"]:
-    no = _hook()
-    if no is not None:
-        print(no, file=sys.stderr, flush=True)
-    os._exit(0 if no is None else 2)  # of all codes only 2 stops the tool
+    _hook()

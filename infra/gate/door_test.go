@@ -22,6 +22,7 @@ type door struct {
 	calls map[string]*asked // by way, tool and effect
 	broke bool              // an answer that breaks off once has done so
 	stop  chan struct{}
+	dirs  string // of agents that ask here
 }
 
 type asked struct {
@@ -34,7 +35,7 @@ const key = "rk_0123456789abcdefghijklmnopqrstuvwxyz0123456789"
 
 func newDoor(t *testing.T) *door {
 	t.Helper()
-	d := &door{calls: map[string]*asked{}, stop: make(chan struct{})}
+	d := &door{calls: map[string]*asked{}, stop: make(chan struct{}), dirs: t.TempDir()}
 	d.Server = httptest.NewServer(d)
 	t.Cleanup(func() {
 		close(d.stop)
@@ -158,6 +159,10 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		parts = []string{"", "", ""}
 	}
 	client, way, path := parts[0], parts[1], parts[2]
+	if path == "mcp" && r.Header.Get("Authorization") == "Bearer "+key {
+		d.serveMCP(w, r, client+"/"+way)
+		return
+	}
 	if r.Header.Get("Authorization") != "Bearer "+key || r.Method != http.MethodPost {
 		body(401, `{"error":"the key is not known"}`)(d, w, "")
 		return

@@ -3,6 +3,7 @@ package gate_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -34,14 +35,17 @@ func hooked(t *testing.T, url, stdin string) func() (code int, out, say string) 
 const bash = `{"session_id":"s","cwd":"/repo","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t",` +
 	`"tool_input":{"command":"make deploy","description":"Deploys"}}`
 
-// A hook stops a tool by code 2 and a reason on its standard error alone; without an empty standard output for a yes,
-// Codex calls the hook failed.
+// A hook stops a tool by code 2 and a reason on its standard error alone. Of a yes Claude Code is told, so that it doesn't
+// ask once more; Codex takes what is printed for a failure of the hook.
 func TestTheHookStopsTheToolUnlessItIsStamped(t *testing.T) {
 	d := newDoor(t)
 	code, out, say := hooked(t, d.URL+"/hook/stamped", bash)()
 	expect.Is(t, code, 0, say)
-	expect.Is(t, out+say, "")
+	expect.Has(t, out, `"permissionDecision":"allow"`)
+	expect.Is(t, say, "")
 	expect.Is(t, d.taken("hook/stamped"), 1)
+	code, out, say = hooked(t, d.URL+"/codex/stamped", strings.Replace(bash, `{`, `{"turn_id":"1",`, 1))()
+	expect.Is(t, fmt.Sprint(code, out, say), "0")
 	began, slow := time.Now(), hooked(t, d.URL+"/hook/ask-hang", bash)
 	for _, tt := range []struct{ name, url, stdin, says string }{
 		{"the same once more", d.URL + "/hook/stamped", bash, "granted to an attempt already"},
