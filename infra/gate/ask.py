@@ -67,7 +67,7 @@ def _hook():
     no, call = "Ringi's hook failed. " + NOTHING, {}
     try:
         call = json.load(sys.stdin)
-        again = re.search(r"ringi_again: (\S+)", str(call["tool_input"].get("description")))
+        again = re.search(r"ringi_again: ([\w-]+)", str(call["tool_input"].get("description")))
         here = {"cwd": call["cwd"]} if "cwd" in call else {}
         no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20, again=again and again[1])
         if no is None and "turn_id" not in call:  # Codex has it, and takes what is printed for a failure
