@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"sort"
 	"time"
-	"unicode/utf8"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -21,8 +16,6 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/tool"
-	"ringi/shared/tool/schema"
-	"ringi/shared/words/legible"
 )
 
 // making is one call of a tool under one claim, whoever asked for it: an agent in a conversation, or one outside.
@@ -111,11 +104,11 @@ func (j *making) noteChanged(ctx context.Context) {
 // keep stores a result. Nobody can repeat the call before its lease ends, so while the bucket is unavailable keep tries
 // until then.
 func (j *making) keep(ctx context.Context, value json.RawMessage, lease time.Time) (blob aggregate.Blob, err error) {
-	shown, err := given(value)
+	shown, err := tool.Given(value)
 	if err != nil {
 		return blob, err
 	}
-	text, err := written(shown)
+	text, err := tool.Written(shown)
 	if err != nil {
 		return blob, fmt.Errorf("write a result: %w", err)
 	}
@@ -127,88 +120,6 @@ func (j *making) keep(ctx context.Context, value json.RawMessage, lease time.Tim
 			return blob, err
 		}
 	}
-}
-
-// given returns what the agent is given of a result: with personal data masked as on cards, and at most MaxCallResult
-// bytes of it. Of a longer one the longest list is cut, or else the text.
-func given(value json.RawMessage) (r conversation.CallResult, err error) {
-	v, err := schema.Decode(value)
-	if err != nil {
-		return r, fmt.Errorf("read a result: %w", err)
-	}
-	top := legible.MaskAll(v)
-	whole, err := written(top)
-	if err != nil {
-		return r, fmt.Errorf("write a result: %w", err)
-	}
-	if len(whole) <= conversation.MaxCallResult {
-		return conversation.CallResult{Value: whole}, nil
-	}
-	if l := longest(top, func(x any) { top = x }); l.put != nil {
-		first := func(n int) (json.RawMessage, bool) {
-			l.put(l.all[:n])
-			text, err := written(top)
-			return text, err == nil && len(text) <= conversation.MaxCallResult
-		}
-		n := sort.Search(len(l.all), func(n int) bool { _, fits := first(n + 1); return !fits })
-		if text, fits := first(n); n > 0 && fits {
-			return conversation.CallResult{Value: text, Entries: len(l.all), ShownEntries: n}, nil
-		}
-	}
-	return cutText(whole)
-}
-
-// cutText returns the beginning of a text that has no list to cut, as a JSON text.
-func cutText(whole json.RawMessage) (conversation.CallResult, error) {
-	end := conversation.MaxCallResult * 3 / 4 // JSON spells quotation marks with two bytes
-	for ; ; end = end * 3 / 4 {
-		part := whole[:end]
-		for len(part) > 0 && !utf8.Valid(part) {
-			part = part[:len(part)-1]
-		}
-		text, err := written(string(part))
-		if err != nil || len(text) <= conversation.MaxCallResult {
-			return conversation.CallResult{Value: text, Bytes: len(whole), ShownBytes: len(part)}, err
-		}
-	}
-}
-
-// written returns JSON without escapes for < > and &.
-func written(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
-}
-
-// list is a list in a value.
-type list struct {
-	all  []any
-	size int       // of its text; 0: there is no list
-	put  func(any) // puts another in its place
-}
-
-// longest returns the list with the longest text among those that are in no other list. put puts something in the place
-// of v.
-func longest(v any, put func(any)) (most list) {
-	switch v := v.(type) {
-	case []any:
-		text, err := written(v)
-		if err != nil {
-			return most
-		}
-		return list{v, len(text), put}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if l := longest(v[name], func(x any) { v[name] = x }); l.size > most.size {
-				most = l
-			}
-		}
-	}
-	return most
 }
 
 // within is how long the call may take: its tool's timeout, or what this invocation leaves.

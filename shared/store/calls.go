@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -39,6 +40,16 @@ func (s CallStore) Ask(ctx context.Context, ref aggregate.Ref, key tenancy.Key, 
 	}
 	a, err = s.Joined(ctx, key, ref.ID)
 	return a, joined, err
+}
+
+// Count counts a call of the key that leaves no row. It returns aggregate.ErrFull once the key's day is used up.
+func (s CallStore) Count(ctx context.Context, key tenancy.Key, now time.Time) error {
+	counts := []aggregate.Count{call.OfDay(key, now)}
+	moves, err := s.countMoves(key.TenantID, counts)
+	if err != nil {
+		return err
+	}
+	return full(s.t.TransactPast(ctx, s.newID(), moves), counts, 0)
 }
 
 // Earlier returns the newest call of a tool that the key asked for, nil if there is none. It reads an index, which may

@@ -15,10 +15,10 @@ import (
 	"ringi/shared/store/table"
 )
 
-// KeyBySecret returns the key with this secret by one read. It returns tenancy.ErrKey if there is none, or if it is
+// KeyBySecret returns the key with this secret by one read, or none for what can't be a secret. It returns tenancy.ErrKey if there is none, or if it is
 // revoked or expired.
 func (s *Store) KeyBySecret(ctx context.Context, secret string, now time.Time) (tenancy.Key, error) {
-	if !strings.HasPrefix(secret, tenancy.KeyMark) || len(secret) > 128 {
+	if !strings.HasPrefix(secret, tenancy.KeyMark) || len(secret) != tenancy.KeyLength {
 		return tenancy.Key{}, tenancy.ErrKey{Why: tenancy.KeyUnknown}
 	}
 	id, hash := tenancy.Hashed(secret)

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/tool"
@@ -25,6 +26,8 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Count(ctx context.Context, key tenancy.Key, now time.Time) error
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
 	Ask(ctx context.Context, ref aggregate.Ref, key tenancy.Key, c aggregate.Change) (*call.Aggregate, bool, error)
@@ -64,6 +67,10 @@ func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggr
 	asks.Content.Arguments, asks.Effect, err = call.Digest(members, call.Idle(w.Tool, w.Elsewhere))
 	if err != nil {
 		return nil, false, fmt.Errorf("read the arguments: %w", err)
+	}
+	if w.Elsewhere && call.Interactive(w.Tool, members) {
+		return nil, false, aggregate.ErrField{Field: "arguments", Limit: "must not open an interactive program: " +
+			"people stamp a command line, and what is typed into it later nobody would see"}
 	}
 	if a, err = x.Store.Joined(ctx, key, asks.Ref().ID); !errors.Is(err, aggregate.ErrNotFound) {
 		return a, err == nil, err
@@ -183,22 +190,28 @@ func (x Asker) route(ctx context.Context, asks *call.Asking, p tenancy.ToolPermi
 			ChannelType: "channel"}
 		return nil, s.Nobody(o, asks.Key.Answers)
 	}
-	r, err := decide.Rules(ctx, x.Store, asks.Key.TenantID, s)
+	of, r, row, err := x.facts(ctx, asks.Key, asks.Content, p, s)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	organised, row, err := decide.Organised(ctx, x.Store, asks.Key.TenantID)
-	if err != nil {
-		return nil, err
-	}
-	of := decide.CallFacts{Answers: asks.Key.Answers, Channel: asks.Key.Channel, Content: asks.Content, Permission: p,
-		Locale: s.Locale, Home: s.DirectApprovers, Now: x.Now(), Organised: organised}
 	found, err := of.ByIDs(r)
 	if err == nil {
 		err = found.Refusal()
 	}
 	asks.Opening, asks.LookUp = found.Opening, found.LookUp
 	return []aggregate.Owned{row}, err
+}
+
+// facts are what the rules may know of a call, the rules, and the row on which it depends whether an organisation stands.
+func (x Asker) facts(ctx context.Context, key tenancy.Key, c call.Content, p tenancy.ToolPermission,
+	s tenancy.Settings) (of decide.CallFacts, r *rules.Rules, on aggregate.Owned, err error) {
+	if r, err = decide.Rules(ctx, x.Store, key.TenantID, s); err != nil || r == nil {
+		return of, nil, on, err
+	}
+	of = decide.CallFacts{Answers: key.Answers, Channel: key.Channel, Content: c, Permission: p, Locale: s.Locale,
+		Home: s.DirectApprovers, Now: x.Now()}
+	of.Organised, on, err = decide.Organised(ctx, x.Store, key.TenantID)
+	return of, r, on, err
 }
 
 // Get returns a call of the key, whatever became of it, or aggregate.ErrNotFound. A revoked or expired key has none:

@@ -52,7 +52,8 @@ func open(key string, by int) aggregate.Count {
 	return c
 }
 
-func ofDay(k tenancy.Key, now time.Time) aggregate.Count {
+// OfDay counts one more call of a key's day.
+func OfDay(k tenancy.Key, now time.Time) aggregate.Count {
 	day := now.UTC().Truncate(24 * time.Hour)
 	return aggregate.Count{Key: "CALLED#" + k.ID + "#" + day.Format(time.DateOnly), By: 1, Most: k.QuotaDay,
 		Reason: ReasonDay,
@@ -90,7 +91,7 @@ func (x *Asking) Ask(now time.Time) (aggregate.Change, error) {
 	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: k.ID}, conversation.AuditProposed,
 		map[string]any{"tool": row.Tool,
 			"key": k.ID, "name": k.Name, "answers": k.Answers, "effect_hash": x.Effect, "again": row.Again})
-	c.Counts = []aggregate.Count{open(k.ID, 1), ofDay(k, now)}
+	c.Counts = []aggregate.Count{open(k.ID, 1), OfDay(k, now)}
 	if x.LookUp != nil {
 		c.row.Gate.Terms.Rule, c.row.Gate.Terms.ApprovalRequired, c.row.Gate.Terms.DecideBy = x.LookUp, true, nil
 	} else {
