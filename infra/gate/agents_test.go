@@ -270,3 +270,10 @@ func TestCodexWritesByTheDoor(t *testing.T) {
 		}
 	}
 }
+
+// The lock file pins contents, not the registry that they come from.
+func TestTheLockNamesNoRegistry(t *testing.T) {
+	lock := string(expect.Value(nodeFiles.ReadFile("testdata/node/package-lock.json"))(t))
+	expect.That(t, !strings.Contains(lock, `"resolved"`) && strings.Contains(lock, `"integrity": "sha512-`),
+		"package-lock.json holds addresses, or no hashes")
+}
