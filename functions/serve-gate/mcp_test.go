@@ -64,6 +64,8 @@ func message(text string) map[string]any {
 	return map[string]any{"recipient": "U12", "text": text, "details": []any{}}
 }
 
+func everyCall(call.Call) bool { return true }
+
 func TestAClientSeesTheKeysToolsAlone(t *testing.T) {
 	server := storetest.Start(t)
 	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
@@ -201,7 +203,7 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 		defer close(done)
 		for range 100 {
 			time.Sleep(100 * time.Millisecond)
-			all, err := store.CallsOf(w.all).Listed(t.Context(), w.key.TenantID, "", 20)
+			all, err := store.CallsOf(w.all).Listed(t.Context(), w.key.TenantID, "", 20, 20, everyCall)
 			for _, a := range all.Items {
 				if err == nil && a.Again != "" && a.Status == conversation.ActionPending {
 					w.act(a.CallID, circulation.Stamp, "")
