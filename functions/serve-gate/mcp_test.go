@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
@@ -160,6 +161,22 @@ func TestAReadGoesThroughAtOnce(t *testing.T) {
 		Constraints: "{}"}, pipelinetest.Member("U9"), w.now, w.Catalog.Knows(readTool)...))(t)
 	_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: readTool, Arguments: arguments})
 	expect.That(t, err != nil && len(w.vendor.calls) == 2, "a tool that is off was called")
+}
+
+// A rule that takes calls of outside agents is asked about reads, too; a rule about other requests changes nothing.
+func TestARuleMayTakeReads(t *testing.T) {
+	server := storetest.Start(t)
+	for kind, want := range map[rules.Kind]string{rules.KindCall: `"status":"pending"`, rules.KindSteps: "employees"} {
+		w := opened(t, server)
+		x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+			ID: "01KS000000000000000000000A", Name: "外部", When: rules.Conditions{Kinds: []rules.Kind{kind}},
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
+				Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U2"}}}}}}}}}
+		_, _, err := w.all.SaveRules(t.Context(), w.key.TenantID, x, 0, nil, pipelinetest.Member("U9"), w.now)
+		expect.NoError(t, err)
+		text, _, failed := w.tell(w.connected("2026-07-28"), readTool, map[string]any{"department": nil, "status": "all"})
+		expect.That(t, !failed && strings.Contains(text, want), "%s: %s", kind, text)
+	}
 }
 
 // Claude Code gets a yes once the grant is taken for its attempt, and one attempt has it.
