@@ -55,12 +55,19 @@ var reading = []string{
 
 // administered are the rows that administrators change in the console, and DEPLOYMENT, which an installation or a
 // sign-in updates.
-var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
+var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "KEY#*", "DEPLOYMENT", "AUDIT#*"}
 
 // hears reports whether a statement only lets receive-event keep requests and messages to agents, stop agents, and
 // change or withdraw what somebody asked for: it has just the rows of commits to tasks or to conversations, or reads
-// them, the settings, and which conversations somebody opened.
+// them, the settings, and which conversations somebody opened. And it revokes the keys of who left.
 func hears(st statement, action string) bool {
+	if keys := []string{"KEY#*", "AUDIT#*"}; action == "dynamodb:GetItem" || action == "dynamodb:PutItem" {
+		if slices.Equal(st.rows, keys) {
+			return true
+		}
+	} else if action == "dynamodb:Query" && slices.Equal(st.rows, []string{"TENANT#*#KEYS"}) {
+		return true
+	}
 	switch action {
 	case "dynamodb:GetItem":
 		return slices.Equal(st.rows, []string{"CHANNELS#*", "TENANT#*", "SESSION#*"})

@@ -153,7 +153,7 @@ func TestTheFormOfAServersToolChecksItsSchema(t *testing.T) {
 	expect.Has(t, form, `"value":"large"`)
 	for _, tt := range [][3]string{
 		{"アクメ", "", "入力してください。"}, {"n", "とても長いもの", "5 文字以内"}, {"3", "-3", "1 以上"}, {"3", "20000", "10,000 以下"},
-		{"small", "medium", "次のどれかにしてください: small, large"}, {"abc", "ab", "3 文字以上"},
+		{"small", "medium", "次のどれかにしてください: small / large"}, {"abc", "ab", "3 文字以上"},
 	} {
 		typed := maps.Clone(inputs)
 		typed[at[tt[0]]] = tt[1]

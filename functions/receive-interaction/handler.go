@@ -250,10 +250,10 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		h.takeBest(ctx, c)
 		return inbound.OK(), nil
 	case card.TakeAsReason:
-		h.takeAsReason(ctx, c)
+		h.takeAsReason(ctx, c, hash)
 		return inbound.OK(), nil
 	case card.TakeAsAnswer:
-		v, gate := h.maker().TakeAsAnswer(ctx, c.Click)
+		v, gate := h.maker().TakeAsAnswer(ctx, c.Click, hash)
 		c.Click = gate
 		h.tell(ctx, c, h.spoken(ctx, c, v))
 		return inbound.OK(), nil
@@ -310,8 +310,8 @@ func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, has
 
 // takeAsReason rejects the waiting gate in a message's thread, with the message's text as the reason. If it can't be
 // rejected, the person is told why.
-func (h *Handler) takeAsReason(ctx context.Context, c click) {
-	v, gate, refused := h.maker().TakeAsReason(ctx, c.Click)
+func (h *Handler) takeAsReason(ctx context.Context, c click, shown string) {
+	v, gate, refused := h.maker().TakeAsReason(ctx, c.Click, shown)
 	if refused != nil {
 		v.Err, c.Click = refused, gate
 	}

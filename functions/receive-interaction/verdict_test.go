@@ -51,7 +51,12 @@ func (w *world) of(ref aggregate.Ref) *task.Aggregate {
 // chooses presses a button of the choice's card.
 func (w *world) chooses(user, action string, reply aggregate.Ref) {
 	w.T.Helper()
-	p := w.click(user, action, w.of(reply).Choice.ID)
+	a := w.of(reply)
+	value := a.Choice.ID
+	if action != card.TakeAsRequest {
+		value += "/" + a.Request.Saying()
+	}
+	p := w.click(user, action, value)
 	p["actions"].([]any)[0].(map[string]any)["block_id"] = reply.ID
 	out := w.post(p)
 	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)

@@ -138,7 +138,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 			choice := a.Choice.ID
 			reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				if as == task.AsReason {
-					return a.TakeAsReason(choice, pipelinetest.Approver(), pipelinetest.Policy(), reply.Now())
+					return a.TakeAsReason(choice, a.Request.Saying(), pipelinetest.Approver(), pipelinetest.Policy(), reply.Now())
 				}
 				return a.TakeAsRequest(choice, pipelinetest.Approver(), pipelinetest.Policy(), reply.Now())
 			})

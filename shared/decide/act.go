@@ -37,7 +37,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -63,7 +62,7 @@ func Buttons() map[string]Button {
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
 		card.ReadAfter:          {Act: on((*task.Aggregate).ReadAfter)},
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
-		card.CancelCall:         {Act: onWhole((*call.Aggregate).End), Withdraws: true},
+		card.CancelCall:         End(),
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.SendFiles:          {Act: on((*conversation.Aggregate).SendFiles)},
 		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},

@@ -14,15 +14,16 @@ import (
 // TakeAsReason rejects the gate that waits in a message's thread with the message's text as the reason. One commit
 // rejects the gate and ends the message's own task, so that a message is never both a reason and a request. If the gate
 // was decided meanwhile, nothing is rejected, nor is a gate under a rule: of that people say in a form what comes
-// after. gate is the click on that gate, and refused is why it can't be rejected.
-func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click, refused error) {
+// after. shown is what the message said where the person clicked, gate is the click on that gate, and refused is why it
+// can't be rejected.
+func (m Maker) TakeAsReason(ctx context.Context, c Click, shown string) (v Verdict, gate Click, refused error) {
 	gate = c // the gate's own button
 	var by aggregate.Actor
 	var policy aggregate.Policy
 	mine := on(func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
 		by, policy = actor, p
-		return a.TakeAsReason(id, actor, p, now)
+		return a.TakeAsReason(id, shown, actor, p, now)
 	})
 	v = m.judge(ctx, c, mine, func(ctx context.Context, x Subject, f aggregate.Decision[aggregate.Aggregate]) error {
 		a, is := x.(*task.Aggregate)
@@ -62,7 +63,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 
 // TakeAsAnswer makes a message in a gate's thread the answer to the question that waits there, as the answer's form
 // does. One commit answers and ends the message's own task. gate is the click on that gate.
-func (m Maker) TakeAsAnswer(ctx context.Context, c Click) (v Verdict, gate Click) {
+func (m Maker) TakeAsAnswer(ctx context.Context, c Click, shown string) (v Verdict, gate Click) {
 	gate = c // the message's own, until the gate is known
 	x, err := m.load(ctx, c.Ref)
 	own, is := x.(*task.Aggregate)
@@ -88,7 +89,7 @@ func (m Maker) TakeAsAnswer(ctx context.Context, c Click) (v Verdict, gate Click
 			own := y.(*task.Aggregate) // as its ref names
 			text = own.Request.Text
 			if answer, err = f(x); err == nil {
-				end, err = own.TakeAsAnswer(c.ID, by, policy, m.Now())
+				end, err = own.TakeAsAnswer(c.ID, shown, by, policy, m.Now())
 			}
 			return answer, end, err
 		})

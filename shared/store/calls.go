@@ -55,21 +55,24 @@ func (s CallStore) Count(ctx context.Context, key tenancy.Key, now time.Time) er
 // Earlier returns the newest call of a tool that the key asked for, nil if there is none. It reads an index, which may
 // be slightly stale.
 func (s CallStore) Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error) {
-	page, err := s.listed(ctx, "earlier", key.TenantID, "GSI3", call.Of(key.TenantID, key.ID, tool), "", 1)
+	l := callsList("earlier", key.TenantID, "GSI3", call.Of(key.TenantID, key.ID, tool))
+	page, err := table.Rows(ctx, s.Table(), l, "", 1, func(call.Call) bool { return true })
 	if err != nil || len(page.Items) == 0 {
 		return nil, err
 	}
 	return &page.Items[0], nil
 }
 
-// Listed lists a tenant's calls, the newest first. It returns aggregate.ErrField as table.Rows does.
-func (s CallStore) Listed(ctx context.Context, tenant, cursor string, limit int) (Page[call.Call], error) {
-	return s.listed(ctx, "calls", tenant, "GSI2", call.All(tenant), cursor, limit)
+// Listed lists those of a tenant's calls that keep accepts, the newest first. A page reads at most so many. It returns
+// aggregate.ErrField as table.Rows does.
+func (s CallStore) Listed(ctx context.Context, tenant, cursor string, limit, most int, keep func(call.Call) bool) (
+	Page[call.Call], error) {
+	l := callsList("calls", tenant, "GSI2", call.All(tenant))
+	l.Most, l.Sparse = most, true
+	return table.Rows(ctx, s.Table(), l, cursor, limit, keep)
 }
 
-func (s CallStore) listed(ctx context.Context, name, tenant, index, partition, cursor string, limit int) (
-	Page[call.Call], error) {
-	l := table.List{Name: name, Tenant: tenant, Prefixes: []string{call.Kind.Prefix}, Index: index,
+func callsList(name, tenant, index, partition string) table.List {
+	return table.List{Name: name, Tenant: tenant, Prefixes: []string{call.Kind.Prefix}, Index: index,
 		Partitions: []string{partition}}
-	return table.Rows(ctx, s.Table(), l, cursor, limit, func(call.Call) bool { return true })
 }

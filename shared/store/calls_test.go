@@ -98,7 +98,8 @@ func testCalls(t *testing.T, st *taskStore) {
 	newest := expect.Value(o.Earlier(t.Context(), key, "send_slack_dm"))(t)
 	expect.That(t, newest != nil && newest.KeyID == "k1", "%+v", newest)
 	expect.That(t, expect.Value(o.Earlier(t.Context(), other, "send_slack_dm"))(t) == nil, "another key's call")
-	page := expect.Value(o.Listed(t.Context(), "01CALLS", "", 100))(t)
+	every := func(call.Call) bool { return true }
+	page := expect.Value(o.Listed(t.Context(), "01CALLS", "", 100, 1000, every))(t)
 	waiting := expect.Value(rows.Waiting(t.Context(), "01CALLS", "", 100))(t)
 	expect.That(t, len(page.Items) == call.MaxOpen+2 && len(waiting.Items) == call.MaxOpen-1, "%d calls, %d wait",
 		len(page.Items),

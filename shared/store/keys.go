@@ -91,6 +91,18 @@ func (s *Store) RevokeKey(ctx context.Context, tenant, id string, by aggregate.A
 	})
 }
 
+// RevokeKeysOf revokes all keys for which a person answers who has left, and returns how many these are. A key that was
+// made a moment ago may be missing in the index: whoever makes one asks Slack about the person.
+func (s *Store) RevokeKeysOf(ctx context.Context, tenant, user string, now time.Time) (n int, err error) {
+	all, err := s.Keys(ctx, tenant)
+	for _, k := range all {
+		if k.Answers == user && k.RevokedAt == nil {
+			n, err = n+1, errors.Join(err, s.RevokeKey(ctx, tenant, k.ID, aggregate.System(), now))
+		}
+	}
+	return n, err
+}
+
 // UseKey commits Key.Used. An error says nothing about the key.
 func (s *Store) UseKey(ctx context.Context, k tenancy.Key, now time.Time) error {
 	return s.change(ctx, k.Used(now), nil)

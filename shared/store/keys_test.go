@@ -56,6 +56,14 @@ func testKeys(t *testing.T, st *taskStore) {
 	expect.Is(t, is.Rev, 2)
 
 	expect.Fails(t, st.RevokeKey(t.Context(), "01OTHERS", k.ID, admin, at()), aggregate.ErrNotFound)
+	stays := aKey("01KEYS")
+	stays.Answers = "U0TANAKA"
+	stays, _, err = st.CreateKey(t.Context(), stays, admin, at())
+	expect.NoError(t, err)
+	for _, n := range []int{1, 0} { // repeated
+		expect.Is(t, expect.Value(st.RevokeKeysOf(t.Context(), "01KEYS", k.Answers, at().Add(time.Hour)))(t), n)
+	}
+	expect.NoError(t, expect.Value(st.Key(t.Context(), "01KEYS", stays.ID))(t).Stands(at()))
 	for range 2 {
 		expect.NoError(t, st.RevokeKey(t.Context(), "01KEYS", k.ID, aggregate.System(), at().Add(time.Hour)))
 	}
@@ -65,5 +73,5 @@ func testKeys(t *testing.T, st *taskStore) {
 	for _, x := range auditOfTenant(t, st, "01KEYS") {
 		did = append(did, string(x.Action))
 	}
-	expect.Same(t, []string{"key.created", "key.updated", "key.revoked"}, did)
+	expect.Same(t, []string{"key.created", "key.updated", "key.created", "key.revoked"}, did)
 }

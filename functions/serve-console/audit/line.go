@@ -65,6 +65,9 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	sums := make([]explain.Sum, len(rows))
 	for i := range rows {
 		x := &rows[i]
+		if x.Call != nil {
+			x.Steps = subject.StepsOf(x.Call)
+		}
 		sums[i] = explain.SumUp(v.Locale, x.Steps)
 		ids = append(append(ids, requester(x)), sums[i].People()...)
 		st := circulation.Walk(x.Gate.Circulating())
@@ -138,7 +141,11 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	if x.Decision.N > 0 && x.Decision.Series == "" {
 		out.Number = x.Decision.String()
 	}
-	if x.Action != nil {
+	if x.Call != nil {
+		out.ID, out.Page = x.Call.CallID, "/console/calls/"+x.Call.CallID
+		out.Title, out.Asked = card.OneLine(x.Call.Tool), x.Call.CreatedAt
+		out.Kind = s.acts.In("acts", cmp.Or(string(sum.Lead.Act), "other"))
+	} else if x.Action != nil {
 		out.ID, out.Page = x.Decision.ActionID, "/console/sessions/"+x.Decision.SessionID
 		out.Title, out.Asked = card.OneLine(cmp.Or(x.Action.Summary, x.Conversation.Title)), x.Action.CreatedAt
 		out.Kind = s.acts.In("acts", x.Action.ActionType)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ringi/functions/serve-console/audit"
+	"ringi/functions/serve-console/call"
 	"ringi/functions/serve-console/contest"
 	"ringi/functions/serve-console/conversation"
 	"ringi/functions/serve-console/integrations"
@@ -64,6 +65,7 @@ func (c *Console) Routes() []web.Route {
 			Machine: c.Machine}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
+		(&call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports, Settings: settings.Told}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),

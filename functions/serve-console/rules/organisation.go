@@ -283,7 +283,7 @@ func (t texts) column(c organisation.Column) string {
 func (t texts) problem(p organisation.Problem, files []organisation.File) []string {
 	row, column, text := t.Say("whole_file"), "", t.In("rules", p.Rule, "limit", web.Count(int64(p.Limit)))
 	if p.Row > 0 {
-		row = fmt.Sprint(p.Row)
+		row = t.Say("line", "n", p.Row)
 	}
 	if len(files) > 1 && p.Rule != organisation.RuleFiles {
 		row = t.Say("row_of", "file", fileName(files[p.File].Name), "row", row)

@@ -298,9 +298,9 @@ func testMistakesAreNamedByRowAndColumn(t *testing.T, w *consoletest.World) {
 	wrong := staffFile + "6,山本 明,yamamoto,Z,,Q,,x,,9,パート,2026-13-01,\n2,佐藤 花,,B,,,,,兼務,,,,\n"
 	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(wrong)).Says(t, http.StatusUnprocessableEntity,
 		ja.Say("problems"),
-		"7 メール yamamoto "+ja.In("rules", "mail"), "7 順位 x "+ja.In("rules", "rank", "limit", "999"),
-		"7 区分 パート "+ja.In("rules", "kind"),
-		"8 氏名", ja.In("rules", "conflict")+" (3 行目も確認してください)")
+		"7 行目 メール yamamoto "+ja.In("rules", "mail"), "7 行目 順位 x "+ja.In("rules", "rank", "limit", "999"),
+		"7 行目 区分 パート "+ja.In("rules", "kind"),
+		"8 行目 氏名", ja.In("rules", "conflict")+" (3 行目も確認してください)")
 	a.Lacks(t, `value="save"`, "{").Holds(t, `name="file" type="file"`)
 	var many strings.Builder
 	many.WriteString(organisationHeader)
@@ -348,7 +348,7 @@ func testFilesAreReadInTheEncodingsOfSpreadsheets(t *testing.T, w *consoletest.W
 	b.Upload(page, url.Values{"act": {"show"}}, gaiji).Says(t, http.StatusUnprocessableEntity,
 		fmt.Sprint(strings.Count(before, "\n")+1), "橋 誠", ja.In("rules", "damaged"))
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile+"\xff\xfe\x00")).Says(t, http.StatusUnprocessableEntity,
-		"7 0xFF "+ja.In("rules", "encoding"))
+		"7 行目 0xFF "+ja.In("rules", "encoding"))
 }
 
 func testFilesThatAreSentAreReadAsTheSame(t *testing.T, w *consoletest.World) {

@@ -146,7 +146,7 @@ func testThreeFilesAreReadTogether(t *testing.T, w *consoletest.World) {
 	b.Get(page+"?number=2004").Says(t, http.StatusOK, ja.In("presence", "away"))
 	files["jinjer_concurrent.csv"] = []byte("社員番号,発令年月日,所属グループ\n9999,2026/04/01,みどり商事\n")
 	b.UploadAll(page, url.Values{"act": {"show"}}, files).Says(t, http.StatusUnprocessableEntity,
-		"jinjer_concurrent.csv 2 社員番号 9999 "+ja.In("rules", "unknown"))
+		"jinjer_concurrent.csv 2 行目 社員番号 9999 "+ja.In("rules", "unknown"))
 	files["one too many"] = []byte("x")
 	b.UploadAll(page, url.Values{"act": {"show"}}, files).Says(t, http.StatusUnprocessableEntity,
 		ja.In("rules", "files", "limit", "3"))
@@ -188,7 +188,7 @@ func testWhatFilesSayTwiceIsTold(t *testing.T, w *consoletest.World) {
 	b.Post(page, form).Says(t, http.StatusOK, ja.Say("doubt", "n", "37", "some", "3、4、5、6、7",
 		"used", "Org Unit Path [Required]", "other", "Department"))
 	upload("freee_hospital", "2001-10-01", "2001-13-01").Says(t, http.StatusUnprocessableEntity, ja.Say("problems"),
-		"4 入社日 2001-13-01 "+ja.In("rules", "date"), ja.Say("columns_read")).Lacks(t, "1234567")
+		"4 行目 入社日 2001-13-01 "+ja.In("rules", "date"), ja.Say("columns_read")).Lacks(t, "1234567")
 	b.Upload(page, url.Values{"act": {"show"}}, []byte("PK\x03\x04")).Says(t, http.StatusUnprocessableEntity,
 		ja.Say("problems_file"), ja.In("rules", "form"))
 }

@@ -115,6 +115,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 			return nil
 		}
 		who = users[0].ID
+		d.People = a.peopleToTry(who)
 	}
 	x := a.draft.Rules
 	var found rules.Answer

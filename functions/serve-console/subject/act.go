@@ -178,11 +178,11 @@ func (c *Acts) Maker() decide.Maker {
 func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
 	x Wanted) (decide.Verdict, error) {
 	if x.Act == task.ActTakeAsAnswer {
-		verdict, _ := c.Maker().TakeAsAnswer(r.Context(), click)
+		verdict, _ := c.Maker().TakeAsAnswer(r.Context(), click, x.Hash)
 		return verdict, nil
 	}
 	if x.Act == task.ActTakeAsReason {
-		verdict, _, refused := c.Maker().TakeAsReason(r.Context(), click)
+		verdict, _, refused := c.Maker().TakeAsReason(r.Context(), click, x.Hash)
 		verdict.Err = cmp.Or(refused, verdict.Err)
 		return verdict, nil
 	}

@@ -108,6 +108,7 @@ func testConsultedOnPage(t *testing.T, w *consoletest.World) {
 	w.Opened(consulted, consoletest.Desk("部長", 1, webapi.Tanaka))
 	alex, suzuki := w.As(webapi.Alex), w.As(webapi.Suzuki)
 	page := alex.Get(w.TaskPage())
+	page.Says(t, 200, "Alex Kim 意見待ち").Lacks(t, "Alex Kim 承認待ち")
 	page.Holds(t, `value="dissent"`, `value="ask"`).Lacks(t, `value="reject"`, `value="deny"`)
 	empty := alex.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActDissent, " "))
 	empty.Says(t, http.StatusBadRequest, "異議の理由を 1〜1000 文字")
@@ -115,7 +116,7 @@ func testConsultedOnPage(t *testing.T, w *consoletest.World) {
 	for range 2 {
 		alex.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_dissent")
 	}
-	suzuki.Get(w.TaskPage()).Says(t, 200, "✋ 異議: Alex Kim", "条項が古い", "あなたの番です 鈴木 一郎さんの確認 (異議のため)")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "✋ 法務 異議あり", "✋ 異議: Alex Kim", "条項が古い", "あなたの番です 鈴木 一郎さんの確認 (異議のため)")
 	acted(suzuki, w, aggregate.ActApprove, "")
 	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)

@@ -59,6 +59,7 @@ type Stage struct {
 	Need               string // how many of its people
 	Count              string // how many of several stamps are given
 	Owed               string // how many further stamps, of the stage that is asked
+	Waiting            string // what who hasn't spoken there still owes
 	Why                string // of a stage that is left out
 	Present            bool
 	People             []Person
@@ -223,13 +224,13 @@ func (d *drawing) stage(i int) Stage {
 	s := &d.st.Stages[i]
 	state := d.stateOf(i)
 	out := Stage{Name: d.called(s), Present: state == present, Mark: stageMarks[state],
-		State: d.words.In("states", state), Badge: badges[state]}
+		State: d.words.In("states", state), Badge: badges[state], Waiting: d.words.Say("owes")}
 	if s.LeftOut != "" {
 		out.Why = d.why(s.LeftOut)
 		return out
 	}
-	if state == done && s.As == circulation.AsConsult {
-		out.State = d.words.In("states", "consulted")
+	if s.As == circulation.AsConsult {
+		d.consulted(s, &out)
 	}
 	if out.Questions = d.questions(i + 1); s.By != nil && s.By.Kind == circulation.Add {
 		added := d.act(s.By)
@@ -290,6 +291,19 @@ func (d *drawing) stateOf(i int) string {
 		return present
 	}
 	return later
+}
+
+// consulted says what has come of a stage that is only consulted.
+func (d *drawing) consulted(s *circulation.StageState, out *Stage) {
+	objects := func(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
+	switch {
+	case out.Present:
+		out.Waiting = d.words.Say("owes_opinion")
+	case out.Mark == stageMarks[done] && slices.ContainsFunc(s.Stamps, objects):
+		out.Mark, out.State, out.Badge = "✋", d.words.In("states", "objected"), badges[present]
+	case out.Mark == stageMarks[done]:
+		out.State = d.words.In("states", "consulted")
+	}
 }
 
 // channel names the channel whose members a stage asks.

@@ -180,7 +180,7 @@ func TestARoundSaysWhoseStampsDoNotCount(t *testing.T) {
 	expect.Same(t, []any{out.Round, out.Carried}, []any{2, "1 回目の回覧の承認 (@A・@B) は引き継がれません。"})
 	before = actedOn(t, three(), circulation.SendBack, 1, "A")
 	r.After(out, 3, &before)
-	expect.Same(t, out.Carried, "2 回目の回覧は、承認の前に差し戻されました。")
+	expect.Same(t, out.Carried, "2 回目の回覧は、だれも承認しないうちに作り直しになりました。")
 	denied := actedOn(t, three(), circulation.Deny, 1, "A")
 	expect.That(t, !subject.SentBack(&denied) && !subject.SentBack(&g), "a denial or nothing is a round")
 }

@@ -26,7 +26,7 @@ func (c *Pages) sendFile(w http.ResponseWriter, r *http.Request, _ *web.Viewer, 
 		return aggregate.ErrNotFound
 	}
 	if f.Bytes > mostServed {
-		address, err := c.Results.AttachedAddress(r.Context(), a.Ref(), f.SHA256, f.Name)
+		address, err := c.Results.AttachedAddress(r.Context(), a.Ref(), f.SHA256, f.SavedAs())
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (c *Pages) sendFile(w http.ResponseWriter, r *http.Request, _ *web.Viewer, 
 	if err != nil {
 		return err
 	}
-	kept := large.Attachment(f.Name)
+	kept := large.Attachment(f.SavedAs())
 	if r.URL.Query().Has("view") && f.Kind.Previewed() {
 		kept = "inline" + strings.TrimPrefix(kept, "attachment")
 	}

@@ -82,14 +82,17 @@ func (t History) News() bool {
 func (t History) doing(locale string) string {
 	words := web.TextsOf("task", locale)
 	if t.Status == task.StatusReturned {
-		why, all := "", t.Plans
+		var by, why string
+		all := t.Plans
 		if len(t.Policies) > 0 && t.Policies[0].Status == aggregate.StatusReturned {
 			all = t.Policies
 		}
 		for _, v := range all {
-			why = cmp.Or(why, v.Reason) // of the newest that has one: steps whose edit doesn't fit have none
+			if why == "" { // the newest that has one: steps whose edit doesn't fit have none
+				by, why = v.By, v.Reason
+			}
 		}
-		return words.In("doing", "returned", "why", why)
+		return words.In("doing", "returned", "by", by, "why", why)
 	}
 	if t.Gate != nil || t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() || t.Ending+t.Parked != "" {
 		return ""

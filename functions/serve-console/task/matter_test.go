@@ -38,7 +38,7 @@ func testMatterOnce(t *testing.T, w *consoletest.World) {
 func testMatterWrong(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Sato)
 	for field, says := range map[string][2]string{"matter": {"宇宙", "一覧から"}, "title": {" ", "150 文字"},
-		"amount": {"0", "0 より大きい"}, "currency": {"XAU", "JPY, USD, EUR"}, "description": {"", "3000 文字"},
+		"amount": {"0", "0 より大きい"}, "currency": {"XAU", "JPY, USD, EUR"}, "description": {"", "内容と理由を入力してください"},
 		"channel": {"C0OTHERS", "招待"}} {
 		form := b.MatterForm("")
 		form.Set(field, says[0])
@@ -63,7 +63,7 @@ func testMatterRegistered(t *testing.T, w *consoletest.World) {
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
 	b.Get("/console/tools").Lacks(t, "/console/tools/marks/record_decision")
 	b.Get("/console/tools/marks/record_decision").Says(t, http.StatusNotFound)
-	b.Get(w.TaskPage()).Says(t, 200, number)
+	b.Get(w.TaskPage()).Says(t, 200, "結果", "決裁番号 "+number, "実行方針 v1 承認不要").Holds(t, `href="/console/register/`+number)
 	b.Get("/console/register?by=decisions").Says(t, 200, number, "決裁 倉庫の賃貸", "¥3,600,000", "鈴木")
 	b.Get("/console/register/file.csv?by=decisions").Holds(t, number, `"決裁","倉庫の賃貸"`, `"3600000","JPY"`).
 		Lacks(t, `"Ringi"`) // nobody's deed: a record

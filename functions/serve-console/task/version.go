@@ -203,8 +203,11 @@ func (r Reader) below(a *task.Aggregate, automatic bool, e *subject.Effect) {
 	}
 }
 
-// notDrafted is the state of a version whose drafting failed, on pages.
-const notDrafted aggregate.GateStatus = "not_drafted"
+// On pages a version has two more states: its drafting failed, or nobody is asked about it.
+const (
+	notDrafted aggregate.GateStatus = "not_drafted"
+	unasked    aggregate.GateStatus = "unasked"
+)
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
@@ -219,7 +222,7 @@ func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	}
 	switch {
 	case g.ApprovedAt != nil && g.ApprovedBy == "":
-		v.At, v.Auto = *g.ApprovedAt, true
+		v.At, v.Auto, v.Status = *g.ApprovedAt, true, unasked
 	case g.ApprovedAt != nil:
 		v.By, v.At, v.Surface = r.Person(g.ApprovedBy), *g.ApprovedAt, aggregate.SurfaceSlack
 		if given := g.Given(); given != nil {

@@ -1,10 +1,12 @@
 package driver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
@@ -143,7 +145,7 @@ func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
 
 func (d Desk) Get(path string) (status int, page string) {
 	d.T.Helper()
-	return d.do(http.MethodGet, path, "")
+	return d.do(http.MethodGet, path, "", "")
 }
 
 // Act decides on the current action of a conversation, as the form of its page does.
@@ -167,14 +169,29 @@ func (d Desk) Ready(of *Dialogue, act, reason string) func() (status int, page s
 func (d Desk) Post(path string, form url.Values) (status int, page string) {
 	d.T.Helper()
 	form.Set("form", d.form)
-	return d.do(http.MethodPost, path, form.Encode())
+	return d.do(http.MethodPost, path, "application/x-www-form-urlencoded", form.Encode())
+}
+
+// Upload sends a form with a file.
+func (d Desk) Upload(path string, form url.Values, file FormFile) (status int, page string) {
+	d.T.Helper()
+	form.Set("form", d.form)
+	var body bytes.Buffer
+	parts := multipart.NewWriter(&body)
+	for name := range form {
+		expect.NoError(d.T, parts.WriteField(name, form.Get(name)))
+	}
+	part := expect.Value(parts.CreateFormFile("file", file.Name))(d.T)
+	expect.Value(part.Write(file.Body))(d.T)
+	expect.NoError(d.T, parts.Close())
+	return d.do(http.MethodPost, path, parts.FormDataContentType(), body.String())
 }
 
 // do sends a request, up to five times while the answer is 503.
-func (d Desk) do(method, path, form string) (status int, page string) {
+func (d Desk) do(method, path, kind, body string) (status int, page string) {
 	d.T.Helper()
 	for range 5 {
-		if status, page = d.once(method, path, form); status != http.StatusServiceUnavailable {
+		if status, page = d.once(method, path, kind, body); status != http.StatusServiceUnavailable {
 			break
 		}
 		d.T.Logf("%s %s was not done in time", method, path)
@@ -182,11 +199,11 @@ func (d Desk) do(method, path, form string) (status int, page string) {
 	return status, page
 }
 
-func (d Desk) once(method, path, form string) (status int, page string) {
+func (d Desk) once(method, path, kind, body string) (status int, page string) {
 	d.T.Helper()
-	r := expect.Value(http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(form)))(d.T)
+	r := expect.Value(http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(body)))(d.T)
 	if method == http.MethodPost {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Content-Type", kind)
 		r.Header.Set("Origin", d.S.URL)
 	}
 	r.AddCookie(&http.Cookie{Name: "ringi", Value: d.cookie})

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -111,6 +113,22 @@ func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *R
 		"currency": "JPY", "description": "入れ替えの時期のため。", "request_channel": webapi.HR,
 		"file": given})
 	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
+	return askedFor(t, s, title, asked)
+}
+
+// AskWithFile asks for a decision by the console's form, with a file.
+func AskWithFile(t T, s *stack.Stack, user, title string, file FormFile) *Request {
+	t.Helper()
+	asked, d := time.Now(), SitDown(t, s, user)
+	status, page := d.Upload("/console/decisions", url.Values{"key": {aggregate.NewID()}, "matter": {"支出"}, "title": {title},
+		"amount": {"120万"}, "currency": {"JPY"}, "description": {"入れ替えの時期のため。"}, "channel": {webapi.HR}}, file)
+	expect.Must(t, status == http.StatusSeeOther, "%d: %s", status, page)
+	return askedFor(t, s, title, asked)
+}
+
+// askedFor returns the request that Ringi posted for who filled in a form.
+func askedFor(t T, s *stack.Stack, title string, asked time.Time) *Request {
+	t.Helper()
 	all := expect.Value(s.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t)
 	at := slices.IndexFunc(all, func(m webapi.Message) bool {
 		return m.User == webapi.Bot && strings.Contains(m.Text, title)

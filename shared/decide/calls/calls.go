@@ -3,6 +3,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggr
 		return nil, false, err
 	}
 	members, err := call.Members(w.Arguments)
-	if err != nil {
+	if err = cmp.Or(err, approving(w.Tool, members)); err != nil {
 		return nil, false, err
 	}
 	asks := call.Asking{Key: key, Reason: w.Reason, Content: call.Content{
@@ -88,6 +89,17 @@ func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggr
 		}
 	}
 	return a, joined, err
+}
+
+// approving returns aggregate.ErrField for a call by which a program would approve in another system.
+func approving(tool string, members map[string]any) error {
+	if why := catalog.Approving(tool, "", ""); why != "" {
+		return aggregate.ErrField{Field: "tool", Limit: "can't be asked for: " + why}
+	}
+	if why := catalog.ApprovingBy(members); why != "" {
+		return aggregate.ErrField{Field: "arguments", Limit: why}
+	}
+	return nil
 }
 
 // mostSettings is how often a call is asked for anew because something changed meanwhile.

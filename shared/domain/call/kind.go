@@ -148,6 +148,13 @@ func (x *Call) Whole() *aggregate.Gate    { return &x.Gate }
 func (x *Call) Reads() bool               { return x.Access == aggregate.Read }
 func (x *Call) leased(now time.Time) bool { return x.Claim != nil && now.Before(x.Claim.LeaseUntil) }
 
+// Action returns of the call what an agent's action has, too.
+func (x *Call) Action() *conversation.Action {
+	return &conversation.Action{ActionID: x.CallID, ActionType: conversation.ToolCall, Status: x.Status, Summary: x.Tool,
+		Payload: x.Payload, Gate: x.Gate, CreatedAt: x.CreatedAt, StartedAt: x.StartedAt, CompletedAt: x.CompletedAt,
+		Outcome: x.Outcome, DecisionNumber: x.DecisionNumber}
+}
+
 // Over reports whether nothing more is done for the call by itself.
 func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == conversation.ActionFailed }
 

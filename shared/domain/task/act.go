@@ -226,11 +226,14 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		out = append(out, aggregate.Offer{Act: ActEdit, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
 	}
 	if row := a.Choosing(); row != nil {
+		said := aggregate.Offer{ID: row.ID, Hash: a.Request.Saying()}
 		if a.Answerable() {
-			out = append(out, aggregate.Offer{Act: ActTakeAsAnswer, ID: row.ID})
+			said.Act = ActTakeAsAnswer
+			out = append(out, said)
 		}
 		if !row.GateOver && !row.Gate.Ruled {
-			out = append(out, aggregate.Offer{Act: ActTakeAsReason, ID: row.ID})
+			said.Act = ActTakeAsReason
+			out = append(out, said)
 		}
 		out = append(out, aggregate.Offer{Act: ActTakeAsRequest, ID: row.ID})
 	}

@@ -155,8 +155,8 @@ func (a *Aggregate) Alone() (r Request, others bool) {
 	r.RouteAskers, r.Forwarded, r.Thread = nil, nil, nil
 	r.AddRouteAskers()
 	left := strings.TrimSpace(r.Text) != "" || len(r.Files) > 0
-	return r, left && slices.ContainsFunc(a.askersOfAll()[1:], func(user string) bool {
-		return !slices.Contains(r.RouteAskers, user) && (a.Prompt() == nil || user != a.Prompt().Author)
+	return r, left && slices.ContainsFunc(Others(a.Head.Requester, a.Request.RouteAskers...), func(user string) bool {
+		return !slices.Contains(r.RouteAskers, user)
 	})
 }
 

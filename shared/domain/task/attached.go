@@ -28,6 +28,20 @@ const (
 // FileTypes are the endings of these kinds, as forms and refusals name them.
 var FileTypes = []string{"pdf", "png", "jpg", "jpeg", "csv", "txt", "xlsx", "docx"}
 
+// endings are those of a kind, by which machines choose what opens a file. A file is saved under the first unless its
+// name has another.
+var endings = map[FileKind][]string{KindPDF: {".pdf"}, KindPNG: {".png"}, KindJPEG: {".jpg", ".jpeg"},
+	KindText: {".txt", ".csv"}, KindXLSX: {".xlsx"}, KindDOCX: {".docx"}}
+
+// SavedAs returns the name under which people save the file: no text is opened as a program because of its name.
+func (f *ReadFile) SavedAs() string {
+	all := endings[f.Kind]
+	if len(all) == 0 || slices.Contains(all, strings.ToLower(path.Ext(f.Name))) {
+		return f.Name
+	}
+	return f.Name + all[0]
+}
+
 // mediaTypes are what browsers are told of a kind. A text is never more than text.
 var mediaTypes = map[FileKind]string{KindPDF: "application/pdf", KindPNG: "image/png", KindJPEG: "image/jpeg",
 	KindText: "text/plain; charset=utf-8",
@@ -40,8 +54,9 @@ func (k FileKind) MediaType() string { return mediaTypes[k] }
 // Previewed reports whether browsers show a file of this kind by themselves.
 func (k FileKind) Previewed() bool { return k == KindPDF || k == KindPNG || k == KindJPEG }
 
-// KindOf returns what a file is by its content, whatever its name says; "" for any other kind. Of Office's files only
-// those without macros are known: the names of what they contain stand in them as they are.
+// KindOf returns what a file is by its content, whatever its name says; "" for any other kind. One of Office in which
+// the name of a part with macros stands is none of these; whatever its parts are called, it is saved as a kind that
+// Office opens without running macros.
 func KindOf(content []byte) FileKind {
 	begins := func(text string) bool { return bytes.HasPrefix(content, []byte(text)) }
 	has := func(name string) bool { return bytes.Contains(content, []byte(name)) }

@@ -27,6 +27,19 @@ func TestAFileIsWhatItsContentSays(t *testing.T) {
 	expect.That(t, KindPDF.Previewed() && !KindText.Previewed() && !KindXLSX.Previewed(), "what browsers show")
 }
 
+// A file is saved under an ending of what it is: no text is opened as a program because somebody called it so.
+func TestAFileIsSavedAsWhatItIs(t *testing.T) {
+	for name, want := range map[string]string{"見積.csv": "見積.csv", "memo.TXT": "memo.TXT", "quote.hta": "quote.hta.txt",
+		"a.bat": "a.bat.txt", "見積": "見積.txt", "x.pdf": "x.pdf.txt", "a.csv.js": "a.csv.js.txt", "run.bat.": "run.bat..txt"} {
+		f := ReadFile{SharedFile: aggregate.SharedFile{Name: name}}
+		f.Take([]byte("a,b\n"), 0)
+		expect.Is(t, f.SavedAs(), want)
+	}
+	f := ReadFile{SharedFile: aggregate.SharedFile{Name: "book.xlsm"}}
+	f.Take([]byte("PK\x03\x04[Content_Types].xml xl/workbook.xml xl/renamed.bin"), 0)
+	expect.Is(t, f.SavedAs(), "book.xlsm.xlsx")
+}
+
 // withFile gives a request one file that was read.
 func withFile(a *Aggregate, f ReadFile) {
 	r := *a.Request

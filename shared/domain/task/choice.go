@@ -177,15 +177,24 @@ func (a *Aggregate) TakeAsRequest(
 }
 
 // TakeAsReason ends the task because its message becomes the reason of a rejection. The rejection is the other task's
-// Change in the same commit. It returns the same errors as TakeAsRequest.
+// Change in the same commit. shown is what the message said where the person clicked: what nobody read is nobody's
+// reason. It returns the same errors as TakeAsRequest, or ErrEdited.
 func (a *Aggregate) TakeAsReason(
-	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
+	id, shown string, by aggregate.Actor, p aggregate.Policy, now time.Time,
 ) (aggregate.Change, error) {
-	c, ok, err := a.choose(id, AsReason, by, p.Reject(by), now)
+	c, ok, err := a.choose(id, AsReason, by, a.read(shown, p.Reject(by)), now)
 	if !ok {
 		return aggregate.Change{}, err
 	}
 	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
+}
+
+// read returns refused, or ErrEdited if the message says something else by now than what was shown.
+func (a *Aggregate) read(shown string, refused error) error {
+	if refused == nil && a.Request.Saying() != shown {
+		return ErrEdited
+	}
+	return refused
 }
 
 // Answerable reports whether people may choose that the message is the answer to the question that waits: it is one
@@ -197,15 +206,15 @@ func (a *Aggregate) Answerable() bool {
 }
 
 // TakeAsAnswer ends the task because its message becomes the answer to a question, which only its author says. The
-// answer is the other task's Change in the same commit. It returns the same errors as TakeAsRequest.
+// answer is the other task's Change in the same commit. It returns the same errors as TakeAsReason.
 func (a *Aggregate) TakeAsAnswer(
-	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
+	id, shown string, by aggregate.Actor, p aggregate.Policy, now time.Time,
 ) (aggregate.Change, error) {
 	refused := p.Request(by)
 	if by.ID != a.Head.Requester {
 		refused = aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
 	}
-	c, ok, err := a.choose(id, AsAnswer, by, refused, now)
+	c, ok, err := a.choose(id, AsAnswer, by, a.read(shown, refused), now)
 	if !ok {
 		return aggregate.Change{}, err
 	}

@@ -29,7 +29,7 @@ func asRequest(s *story, by aggregate.Actor) decision {
 
 func asReason(s *story, by aggregate.Actor) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.TakeAsReason(s.load().Choice.ID, by, s.policy, now)
+		return a.TakeAsReason(s.load().Choice.ID, a.Request.Saying(), by, s.policy, now)
 	}
 }
 

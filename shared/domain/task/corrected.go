@@ -1,7 +1,6 @@
 package task
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -317,8 +316,8 @@ func (a *Aggregate) RepeatedPolicy() *Prompt {
 func (a *Aggregate) PolicyBeforeEdit() string {
 	is := a.Prompt()
 	was := is
-	for was != nil && (was.EditedBy != "" || was.Repeats > 0) {
-		was = aggregate.Find(a.Prompts, PromptKey(cmp.Or(was.Repeats, was.Version-1)))
+	for p := is; p != nil; p = a.before(p) {
+		was = p
 	}
 	if was == nil || was.Content == is.Content {
 		return ""

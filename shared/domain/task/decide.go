@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -29,12 +30,48 @@ func (a *Aggregate) ApproveUnasked(id string, now time.Time) (aggregate.Change, 
 	return a.acted(c, row, g, aggregate.System())
 }
 
-// Askers returns the people whose own request is waiting: the requester, and the person who picked another draft.
+// Askers returns the people whose own request is waiting: the requester, whoever edited a version, and of a policy that
+// waits whoever picked it.
 func (a *Aggregate) Askers() []string {
-	if p := a.Prompt(); p != nil && p.Status == aggregate.PendingApproval && p.Author != "" {
-		return []string{a.Head.Requester, p.Author}
+	p := a.Prompt()
+	return a.askersOf(p != nil && p.Status == aggregate.PendingApproval)
+}
+
+// askersOf returns whose own request a policy is, or what follows from it: whoever picked an approved one asks for the
+// rest only along a route, see askersOfAll.
+func (a *Aggregate) askersOf(policy bool) []string {
+	all := a.editors()
+	if policy {
+		all = append(all, a.pickers()...)
 	}
-	return []string{a.Head.Requester}
+	return append([]string{a.Head.Requester}, Others(a.Head.Requester, all...)...)
+}
+
+// editors are the people whose words versions are made of: each was shown to the model that drafted the next.
+func (a *Aggregate) editors() (all []string) {
+	for _, p := range a.Prompts {
+		all = append(all, p.EditedBy)
+	}
+	for _, p := range a.Processes {
+		all = append(all, p.EditedBy)
+	}
+	return all
+}
+
+// pickers are the people who picked the newest policy, or the one that it repeats or was edited from.
+func (a *Aggregate) pickers() (all []string) {
+	for p := a.Prompt(); p != nil; p = a.before(p) {
+		all = append(all, p.Author)
+	}
+	return all
+}
+
+// before returns the version that this one repeats or was edited from, or nil.
+func (a *Aggregate) before(p *Prompt) *Prompt {
+	if p.EditedBy == "" && p.Repeats == 0 {
+		return nil
+	}
+	return aggregate.Find(a.Prompts, PromptKey(cmp.Or(p.Repeats, p.Version-1)))
 }
 
 // approved adds what follows from a settled gate to the Change.
@@ -286,15 +323,13 @@ func (a *Aggregate) openable(row Gated) bool {
 }
 
 // askersOfAll are the people who never count on a route, the requester first: whoever's messages led to the request or
-// were shown with it, and who picked the draft that is the policy in force, also once it is approved.
+// were shown with it, whoever edited a version, and who picked the policy in force, also once it is approved.
 func (a *Aggregate) askersOfAll() []string {
 	others := []string{}
 	if a.Request != nil {
 		others = append(others, a.Request.RouteAskers...)
 	}
-	if p := a.Prompt(); p != nil {
-		others = append(others, p.Author)
-	}
+	others = slices.Concat(others, a.pickers(), a.editors())
 	return append([]string{a.Head.Requester}, Others(a.Head.Requester, others...)...)
 }
 

@@ -123,14 +123,16 @@ func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, 
 // openGate asks people about a generated version. If nobody could approve it now, the task is parked instead.
 func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time,
 	fill func(n Gated)) (aggregate.Change, error) {
-	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {
+	_, policy := row.(*Prompt)
+	askers := a.askersOf(policy)
+	if required && s.Nobody(a.Request.Origin(), askers...) != nil {
 		c := a.park(ReasonNobodyApproves, "", now)
 		c.under(s.Rev)
 		return c.done()
 	}
 	c := a.begin(now)
 	c.progress()
-	opened := a.openUnder(c, row, aggregate.BySettings(required, a.Head.Requester), s, fill)
+	opened := a.openUnder(c, row, aggregate.BySettings(required, askers...), s, fill)
 	c.Made = opened
 	c.take(row, opened)
 	return c.done()
@@ -368,7 +370,8 @@ func (a *Aggregate) picked(c *change, old *Prompt, e *Entry, content string, by 
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: old.Terms},
 	}
 	n.ID = a.rowID(n.Key(), c.Now)
-	return a.along(c, n, aggregate.BySettings(true, a.Head.Requester, by.ID), nil).(*Prompt)
+	others := Others(a.Head.Requester, append(a.editors(), by.ID)...)
+	return a.along(c, n, aggregate.BySettings(true, append([]string{a.Head.Requester}, others...)...), nil).(*Prompt)
 }
 
 // details adds the submission's team and score to an audit entry's details.

@@ -49,7 +49,7 @@ var restingStates = []struct {
 	{"asked for a choice", asked},
 	{"taken as a reason", told(asked, func(s *story) {
 		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.TakeAsReason(a.Choice.ID, person(requester), s.policy, now)
+			return a.TakeAsReason(a.Choice.ID, a.Request.Saying(), person(requester), s.policy, now)
 		})
 	})},
 	{"taken as a request", told(asked, func(s *story) { s.do(asRequest(s, person(requester))) })},

@@ -267,7 +267,7 @@ func TestWhatNamesNothingDecidesNothing(t *testing.T) {
 			return a.TakeAsRequest(id, person(requester), s.policy, s.now)
 		},
 		func(a *Aggregate, id string) (aggregate.Change, error) {
-			return a.TakeAsReason(id, person(suzuki), s.policy, s.now)
+			return a.TakeAsReason(id, a.Request.Saying(), person(suzuki), s.policy, s.now)
 		},
 	} {
 		a := s.load()

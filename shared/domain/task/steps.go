@@ -118,7 +118,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	if err != nil || g == nil {
 		return aggregate.Change{}, err
 	}
-	o := aggregate.BySettings(true, a.Head.Requester)
+	o := aggregate.BySettings(true, a.askersOf(false)...)
 	if settled := a.Settled(e); settled == nil && e.Terms.Rule != nil {
 		return aggregate.Change{}, aggregate.ErrOnRoute
 	} else if settled != nil {

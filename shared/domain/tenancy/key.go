@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/words/legible"
 )
 
@@ -204,6 +205,9 @@ func (k Key) fits(was Key, now time.Time) error {
 	for i, tool := range k.Tools {
 		if err := between(fmt.Sprintf("tools[%d]", i), len(tool), 1, MaxKeyTool, RuleLength); err != nil {
 			return err
+		}
+		if why := catalog.Approving(tool, "", ""); why != "" {
+			return aggregate.ErrField{Field: fmt.Sprintf("tools[%d]", i), Limit: "can't be asked for: " + why}
 		}
 	}
 	switch until := k.ExpiresAt; {

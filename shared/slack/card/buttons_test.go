@@ -66,12 +66,12 @@ func click(s *scenario, b pressed) error {
 		_, err := decide.Shown(aggregate.CardType(kind), hash, back)(s, b.Value, approver, policy, s.now)
 		return err
 	}
-	_, shown, _ := strings.Cut(b.Value, "/")
+	id, shown, _ := strings.Cut(b.Value, "/")
 	_, err := map[string]func() (aggregate.Change, error){
 		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
-		"take_as_answer":   func() (aggregate.Change, error) { return s.TakeAsAnswer(b.Value, requester, policy, s.now) },
-		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },
+		"take_as_answer":   func() (aggregate.Change, error) { return s.TakeAsAnswer(id, shown, requester, policy, s.now) },
+		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(id, shown, approver, policy, s.now) },
 		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
 		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
 		card.Redraft:       func() (aggregate.Change, error) { return s.Redraft(shown, requester, s.now) },

@@ -2,7 +2,6 @@ package card
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -147,6 +146,11 @@ func (d callDrawing) reason(why aggregate.Reason) string {
 	return d.texts.reason(why, "")
 }
 
+// CallReason says why a call was not made, or failed.
+func CallReason(locale string, why aggregate.Reason) string {
+	return drawCall(&call.Aggregate{}, Around{}, tenancy.Settings{}, locale, time.Time{}).reason(why)
+}
+
 // ended draws a call that was rejected, cancelled or has expired.
 func (d callDrawing) ended(r routed) face {
 	x, line := d.a.Call, ""
@@ -218,28 +222,14 @@ func (d callDrawing) body(most int) body {
 	if err != nil {
 		return body{d.unread(x.Payload, most).blocks, true}
 	}
-	if !c.Elsewhere {
-		d.asker = x.Answers
-		step := CalledStep(c.Payload())
-		title := fill(d.texts.Call, "tool", inlineCode(c.Tool), "kind", CallKind(c.Access, d.w.Locale))
-		out, _ := d.call(step, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, most)
-		return d.sections(codePages(title, maxSection), most).with(out)
+	d.asker = x.Answers
+	step, title := CalledStep(c.Payload()), d.texts.Call
+	if c.Elsewhere {
+		title = d.c.Tool
 	}
-	members, err := call.Members([]byte(c.Arguments))
-	if err != nil {
-		return body{d.unread(x.Payload, most).blocks, true}
-	}
-	l := listing{more: d.texts.Rest["arguments"]}
-	l.add(0, "", fill(d.c.Tool, "tool", inlineCode(c.Tool)))
-	for i, name := range slices.Sorted(maps.Keys(members)) {
-		text, is := members[name].(string)
-		if !is {
-			text = call.Spelled(members, name)
-		}
-		l.add(i+1, fill(d.texts.Again, "name", inlineCode(name)), append([]string{inlineCode(name)},
-			d.written(text)...)...)
-	}
-	return d.listed(l, most)
+	title = fill(title, "tool", inlineCode(c.Tool), "kind", CallKind(c.Access, d.w.Locale))
+	out, _ := d.call(step, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, most)
+	return d.sections(codePages(title, maxSection), most).with(out)
 }
 
 // about says who asks and who answers for it, why, and what differs from the key's earlier call of the tool.
@@ -290,23 +280,23 @@ func (d callDrawing) shown(title, colour string) face {
 }
 
 // callDialogs has a call's dialogs.
-type callDialogs struct{ *call.Aggregate }
+type callDialogs struct{ a *call.Aggregate }
 
-func (d callDialogs) Opened(context.Context, Large, string) (Dialogs, error) { return d, nil }
+func (d *callDialogs) Opened(context.Context, Large, string) (Dialogs, error) { return d, nil }
 
-func (d callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
-	if d.GateWith(r.ID) == nil {
+func (d *callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
+	if d.a.GateWith(r.ID) == nil {
 		return slack.ModalViewRequest{}, false
 	}
-	w := drawCall(d.Aggregate, Around{}, s, s.Locale, time.Time{})
-	r.Type, r.Hash = call.Card, d.AskedHash(r.ID)
+	w := drawCall(d.a, Around{}, s, s.Locale, time.Time{})
+	r.Type, r.Hash = call.Card, d.a.AskedHash(r.ID)
 	if r.Route {
 		return w.route().dialog(header(w.c.Header), r), true
 	}
 	return w.reviewed(w.c.Header, w.body(everything), r, w.route(), ReviewCallback), true
 }
 
-func (d callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
+func (d *callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 	w, draw := callWordsOf.In(locale), wordsOf.In(locale)
 	reason := reasonField(draw.ModalTitle, conversationWordsOf.In(locale).RejectPlaceholder, aggregate.MaxReason)
 	about := metadata(Rejection{Type: call.Card, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: ident(r.Hash),
@@ -318,15 +308,15 @@ func (d callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 		blocks...)
 }
 
-func (d callDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
-	w := drawCall(d.Aggregate, Around{}, tenancy.Settings{}, locale, time.Time{})
-	return w.routeAct(header(w.c.Header), d.GateWith(x.ID), x)
+func (d *callDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
+	w := drawCall(d.a, Around{}, tenancy.Settings{}, locale, time.Time{})
+	return w.routeAct(header(w.c.Header), d.a.GateWith(x.ID), x)
 }
 
-func (d callDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
-	return taskDialogs{}.Ending(at, note, s)
+func (d *callDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
+	return (&taskDialogs{}).Ending(at, note, s)
 }
 
-func (d callDialogs) Refused(err error, s tenancy.Settings) string {
-	return Refused(err, s, d.Aggregate.Origin(), d.Askers()...)
+func (d *callDialogs) Refused(err error, s tenancy.Settings) string {
+	return Refused(err, s, d.a.Origin(), d.a.Askers()...)
 }

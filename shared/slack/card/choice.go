@@ -45,15 +45,18 @@ func (d drawing) choice(c *task.Choice) face {
 		f = f.with(contextLine(w.ChoiceEnds))
 	}
 	if fits {
-		reject := button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID, slack.StyleDanger)
+		reject := button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, d.said(c), slack.StyleDanger)
 		buttons = append([]slack.BlockElement{reject}, buttons...)
 	}
 	if answer {
-		buttons = append([]slack.BlockElement{button(w.ChoiceAnswer, TakeAsAnswer, c.ID, slack.StylePrimary)}, buttons...)
+		buttons = append([]slack.BlockElement{button(w.ChoiceAnswer, TakeAsAnswer, d.said(c), slack.StylePrimary)}, buttons...)
 	}
 	return f.with(divider(), d.chooses(c.Terms, answer, fits), d.actions(buttons...),
 		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 }
+
+// said names a choice with what its message says, so that nobody's words change between reading and clicking.
+func (d drawing) said(c *task.Choice) string { return c.ID + "/" + d.a.Request.Saying() }
 
 // chooses says until when a message's author may use it as an answer, approvers as a reason for their rejection, and they
 // and its author may make it a request.

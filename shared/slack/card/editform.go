@@ -175,7 +175,7 @@ func (w *returnedWords) why(x EditField, m task.Misfit) string {
 		for _, choice := range x.Choices {
 			all = append(all, choice.Text)
 		}
-		m.Limit = strings.Join(all, ", ")
+		m.Limit = strings.Join(all, " / ")
 	}
 	return fill(w.Misfits[m.Why], "limit", inline(m.Limit, maxDetail), "max", task.MaxPolicy)
 }

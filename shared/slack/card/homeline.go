@@ -106,7 +106,7 @@ func waitsLine(x Waits, w *askWords) string {
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
 	case *call.Aggregate:
-		title = began(inline(a.Call.Tool, maxListTitle))
+		title = began(callWordsOf.In(w.Locale).Header + " " + inline(a.Call.KeyName, maxListTitle))
 	}
 	return fill(w.WaitsLine, "title", title, "what", x.what(w),
 		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + x.facts(w) + x.until(w)
@@ -121,7 +121,12 @@ func (x Waits) what(w *askWords) string {
 	case conversation.CardAction:
 		return fill(w.WhatAction, "n", q.Version)
 	case call.Card:
-		return callWordsOf.In(w.Locale).Header
+		c, err := x.Of.(*call.Aggregate).Call.Content()
+		if err != nil {
+			return callWordsOf.In(w.Locale).Header
+		}
+		s := explain.SumUp(w.Locale, []task.Step{CalledStep(c.Payload())})
+		return drawing{w: wordsOf.In(w.Locale)}.short(s)
 	}
 	a, is := x.Of.(*task.Aggregate)
 	if !is || a.Process() == nil {

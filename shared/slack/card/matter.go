@@ -102,7 +102,11 @@ func ReadMatter(locale string, kinds []string, value func(field string) string) 
 			faults = map[string]string{}
 		}
 		most := map[string]int{MatterTitle: task.MaxMatterTitle, MatterDescription: task.MaxMatterDescription}[field]
-		faults[field] = fill(askWordsOf.In(locale).MatterFaults[field], "max", most, "digits", rules.MaxDigits, "decimals",
+		why := field
+		if field == MatterDescription && strings.TrimSpace(value(field)) == "" {
+			why = "empty"
+		}
+		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "max", most, "digits", rules.MaxDigits, "decimals",
 			rules.MaxDecimals, "people", task.MaxMentioned, "currencies", strings.Join(task.MatterCurrencies, ", "))
 	}
 	return m, faults

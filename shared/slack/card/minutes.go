@@ -111,8 +111,7 @@ func (r routed) minutes() string {
 		lines = append(lines, r.meeting(act))
 	}
 	if s := r.st.CurrentStage(); s != nil && s.Minutes && s.Recorded() == nil && r.open && len(s.Records()) > 0 {
-		people := s.Records()
-		lines = append(lines, fill(r.texts.MinutesWait, "who", r.texts.others(r.w.mention(people[0].User), len(people)-1)))
+		lines = append(lines, fill(r.texts.MinutesWait, "who", r.asked(s.Records(), maxPath)))
 	}
 	return strings.Join(lines, "\n")
 }

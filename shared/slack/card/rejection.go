@@ -130,10 +130,10 @@ func RejectionBySettings(locale string) RejectionForm {
 }
 
 // rejectionOnRoute is RejectionModal for a gate under a rule. But for a step it asks what comes after.
-func (d taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.ModalViewRequest {
+func (d *taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.ModalViewRequest {
 	w, locale := draw.w, draw.w.Locale
 	texts := routeWordsOf.In(locale)
-	form := RejectionOf(&v.gate, r.Type, d.Follows(r.ID), locale, draw.w.mention)
+	form := RejectionOf(&v.gate, r.Type, d.a.Follows(r.ID), locale, draw.w.mention)
 	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum})
 	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0), form.then(texts)}
 	if !mayFollow(r.Type) {

@@ -172,7 +172,7 @@ var taskStates = []state{
 	{"task_choosing_beside_question", taskCard, func(s *scenario) *scenario { return besideRoute(s, 1) }},
 	{"task_choice_answered", taskCard, func(s *scenario) *scenario {
 		besideRoute(s, 1)
-		return s.do(s.TakeAsAnswer(s.Choice.ID, requester, policy, s.now))
+		return s.do(s.TakeAsAnswer(s.Choice.ID, s.Request.Saying(), requester, policy, s.now))
 	}},
 	{"task_choosing_beside_step", taskCard, func(s *scenario) *scenario { return beside(s, task.CardStep) }},
 	{"task_choice_deleted", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).deletes() }},
@@ -185,11 +185,11 @@ var taskStates = []state{
 	{"task_choice_expired", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).expire() }},
 	{"task_became_reason", taskCard, func(s *scenario) *scenario {
 		beside(s, task.CardProcess)
-		return s.do(s.TakeAsReason(s.Choice.ID, approver, policy, s.now))
+		return s.do(s.TakeAsReason(s.Choice.ID, s.Request.Saying(), approver, policy, s.now))
 	}},
 	{"task_became_reason_and_changed", taskCard, func(s *scenario) *scenario {
 		s = beside(s, task.CardPrompt)
-		return s.do(s.TakeAsReason(s.Choice.ID, approver, policy, s.now)).changes("別の文")
+		return s.do(s.TakeAsReason(s.Choice.ID, s.Request.Saying(), approver, policy, s.now)).changes("別の文")
 	}},
 	{"task_became_request", taskCard, func(s *scenario) *scenario {
 		beside(s, task.CardProcess)
