@@ -29,6 +29,8 @@ const (
 	usualWait = 20
 	// endWithin is how long a write waits for its end while Ringi makes the call.
 	endWithin = 1500 * time.Millisecond
+	// writeWithin is how long a write's answer may take. What is cut off may be asked for: a repeat finds it.
+	writeWithin = 2700 * time.Millisecond
 )
 
 // Keys are the keys by which programs outside identify themselves.

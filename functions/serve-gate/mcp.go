@@ -175,6 +175,8 @@ func (r asking) write(ctx context.Context, spec tool.Spec, arguments json.RawMes
 
 // asked asks for a call that Ringi makes. While it makes it, the end is waited for.
 func (r asking) asked(ctx context.Context, w calls.Wanted) *mcp.CallToolResult {
+	ctx, cancel := context.WithTimeout(ctx, writeWithin)
+	defer cancel()
 	a, _, err := r.gate.Ask(ctx, r.key, w)
 	if err == nil && (a.Call.Status == conversation.ActionApproved || a.Call.Status == conversation.ActionExecuting) {
 		a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, endWithin)

@@ -176,6 +176,8 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	expect.That(t, w.act(circulation.Stamp, sato, "") != nil, "who answers for the key stamped")
 	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 	expect.NoError(t, w.act(circulation.Stamp, suzuki, "")) // the same again
+	run := w.a.Effects(w.now).Run                           // which the relay starts only if it is new
+	expect.That(t, run != nil && run.Run == 2 && w.a.Head.Run == 2, "%+v", run)
 	forged := *w.a.Call
 	forged.Payload.JSON += " "
 	for _, x := range []*Call{&forged} {

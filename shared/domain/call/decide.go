@@ -152,7 +152,9 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 			c.Fail(err)
 		}
 		c.settle(aggregate.Approved)
-		c.to(conversation.ActionApproved)
+		if c.to(conversation.ActionApproved); !x.Elsewhere {
+			c.Head.Run++ // a new run is started at once
+		}
 	case g.RejectedAt != nil:
 		c.settle(aggregate.Rejected)
 		c.to(conversation.ActionCancelled)
