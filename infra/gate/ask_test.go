@@ -51,11 +51,13 @@ func python(t *testing.T) string {
 	return path
 }
 
+// node is empty where Node may be left out.
 func node(t *testing.T) string {
 	t.Helper()
 	path, err := process.Node(t.Context())
 	if errors.Is(err, process.ErrNode) && (os.Getenv("CI") == "" || os.Getenv("RINGI_WITHOUT_NODE") != "") {
-		t.Skip(err)
+		t.Logf("ask.mjs is left out: %v", err)
+		return ""
 	}
 	expect.NoError(t, err)
 	return path
@@ -102,7 +104,7 @@ func read(t *testing.T, out string) map[string]*string {
 func asks(t *testing.T) map[string]func(url string, ways ...string) *exec.Cmd {
 	t.Helper()
 	py, js, dir := python(t), node(t), here(t)
-	return map[string]func(string, ...string) *exec.Cmd{
+	all := map[string]func(string, ...string) *exec.Cmd{
 		"ask.py": func(url string, ways ...string) *exec.Cmd {
 			return exec.Command(py, append([]string{"-c", pythonAsks, dir, url}, ways...)...)
 		},
@@ -110,6 +112,10 @@ func asks(t *testing.T) map[string]func(url string, ways ...string) *exec.Cmd {
 			return exec.Command(js, append([]string{"--input-type=module", "-e", nodeAsks, dir, url}, ways...)...)
 		},
 	}
+	if js == "" {
+		delete(all, "ask.mjs")
+	}
+	return all
 }
 
 // Whatever goes wrong with an answer is a no, and each no has a sentence for the model.
