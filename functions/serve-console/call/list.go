@@ -3,6 +3,7 @@
 package call
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 const (
 	callsPath  = "/console/calls"
 	rowsOfPage = 50
+	mostMine   = 5 // open calls that the home shows
 )
 
 // Pages serves the pages of calls and of keys.
@@ -42,10 +44,11 @@ func (c *Pages) Routes() []web.Route {
 
 type callsPage struct {
 	web.List
-	Rows []callRow
+	Rows []Row
 }
 
-type callRow struct {
+// Row is a call in a list.
+type Row struct {
 	Path, Status, Badge          string
 	Says                         []subject.Piece // what it does; nil: that can't be read
 	Tool, Amount, Agent, Answers string
@@ -76,17 +79,34 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err != nil || led {
 		return err
 	}
-	ids, sums := []string{v.User}, make([]explain.Sum, len(page.Items))
-	for i := range page.Items {
-		sums[i] = explain.SumUp(v.Locale, subject.StepsOf(&page.Items[i]))
-		ids = append(append(ids, page.Items[i].Answers), sums[i].People()...)
+	p.Rows = c.rows(r.Context(), v, page.Items, reach.Channels())
+	d := web.Document{Title: words.Say("calls"), Here: "agents", Data: p, Status: p.Status()}
+	return c.Show(w, r, v, d, "calls")
+}
+
+// Mine returns the newest open calls for whose keys the viewer answers, of the newest of all.
+func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Row, error) {
+	page, err := c.Calls.Listed(ctx, v.Tenant, "", mostMine, web.MostLive, func(x call.Call) bool {
+		return x.Answers == v.User && !x.Over()
+	})
+	return c.rows(ctx, v, page.Items, nil), err
+}
+
+func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, channels map[string]string) (out []Row) {
+	if len(items) == 0 {
+		return nil
 	}
-	by := subject.Reader{Locale: v.Locale, Person: c.Called(r.Context(), v, ids...), Settled: true}
-	for i := range page.Items {
-		x := &page.Items[i]
-		row := callRow{Path: callsPath + "/" + x.CallID, Tool: subject.Exactly(x), Agent: card.OneLine(x.KeyName),
-			Answers: by.Person(x.Answers), Channel: web.Channel(v, x.Origin(), reach.Channels()), At: x.CreatedAt}
-		row.Status, row.Badge = statusOf(words, x)
+	ids, sums := []string{v.User}, make([]explain.Sum, len(items))
+	for i := range items {
+		sums[i] = explain.SumUp(v.Locale, subject.StepsOf(&items[i]))
+		ids = append(append(ids, items[i].Answers), sums[i].People()...)
+	}
+	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...), Settled: true}
+	for i := range items {
+		x := &items[i]
+		row := Row{Path: callsPath + "/" + x.CallID, Tool: subject.Exactly(x), Agent: card.OneLine(x.KeyName),
+			Answers: by.Person(x.Answers), Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
+		row.Status, row.Badge = statusOf(v.Texts("calls"), x)
 		lead := sums[i].Lead
 		if lead.Orders == nil && len(sums[i].Reads) > 0 {
 			lead = sums[i].Reads[0]
@@ -95,10 +115,9 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		if sums[i].Amount != rules.Nothing() {
 			row.Amount = explain.Money(v.Locale, sums[i].Amount)
 		}
-		p.Rows = append(p.Rows, row)
+		out = append(out, row)
 	}
-	d := web.Document{Title: words.Say("calls"), Here: "agents", Data: p, Status: p.Status()}
-	return c.Show(w, r, v, d, "calls")
+	return out
 }
 
 // statusOf says how a call stands, with its badge.

@@ -125,6 +125,8 @@ func testLists(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/calls").Says(t, 200, "締めました", "承認待ち", "経理エージェント", "佐藤 花子", "#人事").Holds(t, page(a))
 	w.As(webapi.Sato).Get("/console/calls?person=me").Says(t, 200, "締めました")
+	w.As(webapi.Sato).Get("/console").Says(t, 200, "外部エージェントの呼び出し", "承認待ち", "自分が責任者の呼び出し").Holds(t, page(a))
+	suzuki.Get("/console").Lacks(t, page(a))
 	suzuki.Get("/console/calls?person=me").Lacks(t, "締めました")
 	w.As(webapi.Alex).Get("/console/calls").Says(t, 200, "呼び出しはまだありません").Lacks(t, "締めました", "/console/keys")
 	suzuki.Get("/console/calls?cursor=x").Says(t, http.StatusBadRequest)
