@@ -143,7 +143,8 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 					name += "_" + string(x.Kind)
 				}
 				id := x.ID
-				if x.Act == task.ActRedraft { // it says which text it is about
+				switch x.Act {
+				case task.ActRedraft, task.ActTakeAsAnswer, task.ActTakeAsReason: // it says which text it is about
 					id += "/" + x.Hash
 				}
 				want[name+" "+id] = 1

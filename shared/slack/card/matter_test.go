@@ -85,11 +85,13 @@ func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
 	m, faults := read("", "")
 	expect.That(t, faults == nil && m.Amount == "1000000", "%+v, %v", m, faults)
 	for field, names := range map[string]string{"matter": "区分", "title": "150", "amount": "15 桁", "currency": "JPY",
-		"description": "3000"} {
+		"description": "内容と理由"} {
 		_, faults = read(field, map[bool]string{true: "-1"}[field == "amount"])
 		expect.That(t, len(faults) == 1 && strings.Contains(faults[field], names) &&
 			!strings.ContainsAny(faults[field], "{}"), "%s: %v", field, faults)
 	}
+	_, faults = read("description", strings.Repeat("長", 3001))
+	expect.Has(t, faults["description"], "3000 文字まで")
 }
 
 func TestARejectedFormIsCorrectedByAnother(t *testing.T) {
