@@ -181,6 +181,12 @@ func (p *executed) stamp(what, action string, s stamped) {
 	p.wrongIf(e.details.Enclosed != enclosed,
 		"the %s was stamped with other files than is said: the sealed hash is %q", what, e.details.Enclosed)
 	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
+	if hash := aggregate.HashOf(p.Policy.Text); what == "steps" && e.details.Policy == "" {
+		p.lacks("the entry %s names no policy: by which the steps were made is not proved", action)
+	} else if what == "steps" {
+		p.wrongIf(e.details.Policy != p.Policy.ID || e.details.PolicyHash != hash,
+			"the steps were made by the policy %s, sha256 %s", e.details.Policy, e.details.PolicyHash)
+	}
 	p.picked(what, s, e)
 	p.edited(what, strings.TrimSuffix(action, "approved")+"edited", s)
 }

@@ -638,6 +638,10 @@ class Execution(Claims):
             self.found.append("the %s was stamped with other files than is said" % what)
         self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]), by(entries[0])))
         self.picked(what, stamped, d)
+        if what == "steps" and not d.get("policy"):
+            self.lacks.append("the entry %s names no policy: by which the steps were made is not proved" % action)
+        elif what == "steps" and (d["policy"], d.get("policy_hash")) != (self.claim["policy"]["id"], sha256(self.claim["policy"]["text"])):
+            self.found.append("the steps were made by the policy %s, sha256 %s" % (d["policy"], d.get("policy_hash")))
         self.edited(what, action.removesuffix("approved") + "edited", stamped)
 
     def files(self):

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -125,7 +126,11 @@ func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string,
 		}
 		return &promptOnRoute, "prompt", row.ID, row.Entry.details(about)
 	case *Process:
-		return &processOnRoute, "process", row.ID, map[string]any{"version": row.Version, "hash": row.hash()}
+		about := map[string]any{"version": row.Version, "hash": row.hash()}
+		if i := slices.IndexFunc(a.Prompts, func(p *Prompt) bool { return p.ID == row.PromptID }); i >= 0 {
+			about["policy"], about["policy_hash"] = row.PromptID, a.Prompts[i].hash()
+		}
+		return &processOnRoute, "process", row.ID, about
 	case *StepGate:
 		return &stepOnRoute, "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
 			"arguments_hash": row.hash()}

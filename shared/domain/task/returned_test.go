@@ -247,3 +247,14 @@ func TestWhatWasGivenBackIsWithdrawn(t *testing.T) {
 		expect.That(t, s.head.Ended.Reason == ReasonByPerson && s.load().Returned() == nil, "%+v", s.head.Ended)
 	}
 }
+
+// The stamp on steps names the policy by which they were made.
+func TestAStampNamesThePolicy(t *testing.T) {
+	s := waitingProcess(t)
+	s.do(s.giveBack(s.load().Process().ID, suzuki), s.edits(Edit{Steps: edited(s.steps)}))
+	s.steps = edited(s.steps)
+	s.do(s.finishProcess, s.approveProcess)
+	a, said := s.load(), string(s.entry(AuditProcessApproved).Details)
+	expect.Has(t, said, `"policy":"`+a.Prompt().ID+`"`)
+	expect.Has(t, said, `"policy_hash":"`+aggregate.HashOf(a.Prompt().Content)+`"`)
+}
