@@ -185,6 +185,7 @@ type details struct {
 	PickedBy    string          `json:"picked_by"`
 	Policy      string          `json:"policy"` // by which steps were made: its id
 	PolicyHash  string          `json:"policy_hash"`
+	EditedBy    string          `json:"edited_by"`
 	Was         string          `json:"was"`
 	Status      string          `json:"status"`
 	Team        string          `json:"team"`

@@ -124,13 +124,13 @@ func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string,
 		if row.Author != "" {
 			about["picked_by"] = row.Author
 		}
-		return &promptOnRoute, "prompt", row.ID, row.Entry.details(about)
+		return &promptOnRoute, "prompt", row.ID, row.Entry.details(writtenBy(about, row.EditedBy))
 	case *Process:
 		about := map[string]any{"version": row.Version, "hash": row.hash()}
 		if i := slices.IndexFunc(a.Prompts, func(p *Prompt) bool { return p.ID == row.PromptID }); i >= 0 {
 			about["policy"], about["policy_hash"] = row.PromptID, a.Prompts[i].hash()
 		}
-		return &processOnRoute, "process", row.ID, about
+		return &processOnRoute, "process", row.ID, writtenBy(about, row.EditedBy)
 	case *StepGate:
 		return &stepOnRoute, "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
 			"arguments_hash": row.hash()}
@@ -139,6 +139,14 @@ func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string,
 			"attempt": row.Attempt, "hash": row.hash()}
 	}
 	return &aggregate.OnRoute{}, "", "", map[string]any{}
+}
+
+// writtenBy adds to the details of a version who of its askers wrote it, if one did.
+func writtenBy(about map[string]any, editor string) map[string]any {
+	if editor != "" {
+		about["edited_by"] = editor
+	}
+	return about
 }
 
 // idIn returns an execution's id, or "" for nil.
