@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -65,6 +64,9 @@ func (a *Aggregate) asWalked(row Gated) bool {
 // acted writes a gate with one more act, or as the system settled it, and what follows from it.
 func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.Actor) (aggregate.Change, error) {
 	on, typ, id, about := a.onRoute(row)
+	if _, steps := row.(*Process); steps && g.ApprovedAt != nil && a.Prompt() != nil { // on which approved relies
+		about["policy"], about["policy_hash"] = a.Prompt().ID, a.Prompt().hash()
+	}
 	c.audit(by, on.Entry(&g), typ, id, g.ActDetails(about))
 	switch {
 	case g.ApprovedAt != nil:
@@ -127,9 +129,6 @@ func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string,
 		return &promptOnRoute, "prompt", row.ID, row.Entry.details(writtenBy(about, row.EditedBy))
 	case *Process:
 		about := map[string]any{"version": row.Version, "hash": row.hash()}
-		if i := slices.IndexFunc(a.Prompts, func(p *Prompt) bool { return p.ID == row.PromptID }); i >= 0 {
-			about["policy"], about["policy_hash"] = row.PromptID, a.Prompts[i].hash()
-		}
 		return &processOnRoute, "process", row.ID, writtenBy(about, row.EditedBy)
 	case *StepGate:
 		return &stepOnRoute, "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
