@@ -192,7 +192,7 @@ type filed struct {
 func filesOf(a *domain.Aggregate) (out []filed) {
 	attached, left := a.Attached()
 	for i, f := range slices.Concat(attached, left) {
-		out = append(out, filed{card.OneLine(cmp.Or(f.Name, f.ID)), card.Size(f.Bytes), f.SHA256, i >= len(attached)})
+		out = append(out, filed{legible.OneLine(cmp.Or(f.Name, f.ID)), card.Size(f.Bytes), f.SHA256, i >= len(attached)})
 	}
 	return out
 }
@@ -200,11 +200,11 @@ func filesOf(a *domain.Aggregate) (out []filed) {
 // Short is the beginning of the file's hash.
 func (f filed) Short() string { return f.SHA256[:min(len(f.SHA256), 16)] }
 
-// named names the files of a line in a cell, with their whole hashes.
+// named names the files of a line in a cell, each in quotation marks and with its whole hash.
 func named(words web.Texts, all []filed) string {
 	return strings.Join(web.Each(all, func(f filed) string {
 		if f.Left {
-			return words.Say("file_left", "name", f.Name)
+			return words.Say("file_cell_left", "name", f.Name)
 		}
 		return words.Say("file_cell", "name", f.Name, "size", f.Size, "hash", f.SHA256)
 	}), " / ")
