@@ -177,7 +177,7 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 		Elsewhere: true})
 	expect.NoError(t, err)
 	id := a.Head.CallID
-	_, err = b.Take(t.Context(), b.key, id, "one")
+	_, err = b.Take(t.Context(), b.key, id, "one", nil)
 	expect.Fails(t, err, aggregate.ErrMoved)
 	waited := expect.Value(b.Wait(t.Context(), b.key, id, time.Millisecond))(t)
 	expect.That(t, !waited.Call.Answered(), "%+v", waited.Call)
@@ -186,17 +186,24 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 		return a.Act(id, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, pipelinetest.Anyone(), b.now)
 	}))(t)
 	b.make(a)
+	for _, runs := range []calls.Wanted{{Tool: "Bash", Arguments: []byte(`{"command":"rm -rf x"}`)},
+		{Tool: "Write", Arguments: []byte(`{"command":"rm x"}`)}} {
+		_, err = b.Take(t.Context(), b.key, id, "one", &runs)
+		_, bad := errors.AsType[aggregate.ErrField](err)
+		expect.That(t, bad, "%v", err)
+	}
 	for range 2 {
-		a = expect.Value(b.Take(t.Context(), b.key, id, "one"))(t)
+		a = expect.Value(b.Take(t.Context(), b.key, id, "one",
+			&calls.Wanted{Tool: "Bash", Arguments: []byte(`{"description":"b","command":"rm x"}`)}))(t)
 	}
 	expect.That(t, a.Call.Status == call.Granted && len(b.vendor.calls) == 0, "%+v", a.Call)
-	_, err = b.Take(t.Context(), b.key, id, "two")
+	_, err = b.Take(t.Context(), b.key, id, "two", nil)
 	expect.Fails(t, err, call.ErrTaken)
 	other := b.key
 	other.ID = "another"
 	for _, do := range []func() error{
 		func() error { _, err := b.Get(t.Context(), other, id); return err },
-		func() error { _, err := b.Take(t.Context(), other, id, "one"); return err },
+		func() error { _, err := b.Take(t.Context(), other, id, "one", nil); return err },
 		func() error { _, err := b.Cancel(t.Context(), other, id); return err },
 	} {
 		expect.Fails(t, do(), aggregate.ErrNotFound)

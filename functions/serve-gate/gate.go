@@ -222,12 +222,18 @@ func (g *gate) cancel(r asking) (answer, error) {
 // take takes the grant for an attempt, which may run after this alone.
 func (g *gate) take(r asking) (answer, error) {
 	var in struct {
-		Use string `json:"tool_use_id"`
+		Use       string          `json:"tool_use_id"`
+		Tool      string          `json:"tool"`
+		Arguments json.RawMessage `json:"arguments"`
 	}
 	if err := strictly(r.body, &in); err != nil {
 		return answer{}, err
 	}
-	out, err := r.told(g.Take(r.Context(), r.key, r.PathValue("id"), in.Use))
+	var runs *calls.Wanted
+	if in.Tool != "" || in.Arguments != nil {
+		runs = &calls.Wanted{Tool: in.Tool, Arguments: in.Arguments}
+	}
+	out, err := r.told(g.Take(r.Context(), r.key, r.PathValue("id"), in.Use, runs))
 	out.Say = sayTaken
 	return out, err
 }

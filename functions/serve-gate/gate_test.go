@@ -145,8 +145,11 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	w.act(a.ID, circulation.Stamp, "")
 	_, is, _ := w.says("GET", "/calls/"+a.ID+"?wait=5", "")
 	expect.That(t, is.Status == "approved" && is.Say == sayStamped && is.SHA256 == a.SHA256, "%+v", is)
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a","tool":"Bash","arguments":{"command":"rm"}}`)
+	expect.That(t, status == 400 && strings.Contains(text, "arguments"), "%d %s", status, text)
 	for range 2 {
-		status, is, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a"}`)
+		status, is, text = w.says("POST", "/calls/"+a.ID+"/take",
+			`{"tool_use_id":"a","tool":"Bash","arguments":{"command":"make deploy"}}`)
 		expect.That(t, status == 200 && is.Status == "granted" && is.Say == sayTaken, "%d %s", status, text)
 	}
 	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"b"}`)

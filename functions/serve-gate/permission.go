@@ -16,7 +16,10 @@ import (
 )
 
 // mostTries is how often a permission looks for a call that its attempt may take.
-const mostTries = 50
+const mostTries = 200
+
+var errTries = fmt.Errorf("the same call ran %d times with this key: nothing was run, "+
+	"and an administrator can make another key", mostTries)
 
 // permission answers Claude Code, which runs a tool only after a yes: one text, and nothing beside it. The yes comes
 // after the grant of the call is taken for this attempt, and names just the input that people stamped.
@@ -44,10 +47,13 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (input js
 		return nil, "tool_name, input and tool_use_id must say which call it is"
 	}
 	a, err := r.stamped(ctx, calls.Wanted{Tool: in.Tool, Arguments: in.Input, Elsewhere: true}, in.Use)
+	if errors.Is(err, errTries) {
+		return nil, err.Error()
+	}
 	if err != nil {
 		return nil, r.gate.faultOf(ctx, err).text
 	}
-	if a.Call.Status != call.Granted || a.Call.TakenBy != in.Use {
+	if !a.Call.TakenFor(in.Use, time.Now()) {
 		return nil, r.gate.answerOf(ctx, a, r.Host).Say
 	}
 	content, err := a.Call.Content()
@@ -70,7 +76,7 @@ func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *cal
 			a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, time.Until(until))
 		}
 		if err == nil && !a.Call.Over() && a.Call.Answered() {
-			taken, failed := r.gate.Take(ctx, r.key, a.Call.CallID, use)
+			taken, failed := r.gate.Take(ctx, r.key, a.Call.CallID, use, nil)
 			if failed == nil {
 				return taken, nil
 			}
@@ -79,10 +85,10 @@ func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *cal
 			}
 			a, err = r.gate.Get(ctx, r.key, a.Call.CallID)
 		}
-		if err != nil || !a.Call.Over() || a.Call.TakenBy == use || statusOf(a.Call) == refused {
+		if err != nil || !a.Call.Over() || a.Call.TakenFor(use, time.Now()) || statusOf(a.Call) == refused {
 			return a, err
 		}
 		w.Again = a.Call.CallID
 	}
-	return a, fmt.Errorf("the same call was asked for %d times", mostTries)
+	return a, errTries
 }

@@ -117,6 +117,7 @@ func (x Asker) again(ctx context.Context, asks *call.Asking) error {
 		return fmt.Errorf("read the earlier call: %w", err)
 	case was.Call.Tool == asks.Content.Tool && was.Call.Elsewhere == asks.Content.Elsewhere &&
 		was.Call.Effect == asks.Effect && was.Call.Over():
+		asks.Was = call.WasOf(was.Call)
 		return nil
 	}
 	return aggregate.ErrField{Field: "again", Limit: "must be the id of the same call, which has ended"}
@@ -248,9 +249,23 @@ func (x Asker) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 }
 
 // Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
-// no error, the attempt may run, once.
-func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string) (*call.Aggregate, error) {
+// no error, the attempt may run, once. runs is what is about to run, if whoever asks says it: aggregate.ErrField if it
+// is something else than people stamped.
+func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *Wanted) (*call.Aggregate, error) {
+	effect := ""
+	if runs != nil {
+		members, err := call.Members(runs.Arguments)
+		if err == nil {
+			_, effect, err = call.Digest(members, call.Idle(runs.Tool, true))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read what runs: %w", err)
+		}
+	}
 	return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) {
+		if runs != nil && a.Call != nil && (a.Call.Tool != runs.Tool || a.Call.Effect != effect) {
+			return aggregate.Change{}, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
+		}
 		return a.Take(key.ID, use, x.Now())
 	})
 }

@@ -27,6 +27,7 @@ type Asking struct {
 	Key     tenancy.Key
 	Content Content
 	Effect  string // see Digest
+	Was     *Was   // of the call that is asked for once more
 	Reason  string
 	Earlier *Earlier
 	Terms   aggregate.Terms
@@ -80,7 +81,7 @@ func (x *Asking) Ask(now time.Time) (aggregate.Change, error) {
 	row := &Call{
 		CallID: ref.ID, TenantID: ref.Tenant, Status: conversation.ActionPending, KeyID: k.ID, KeyName: k.Name,
 		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, Locale: x.Terms.Locale, Tool: x.Content.Tool,
-		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again,
+		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again, Was: x.Was,
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Reason: strings.TrimSpace(x.Reason),
 		Earlier: x.Earlier, CreatedAt: now,
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: x.Terms},

@@ -91,7 +91,7 @@ func (c *change) numbered(details map[string]any) map[string]any {
 }
 
 // Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs. The
-// same attempt takes it again without a change. It returns ErrTaken if another attempt has it, ErrMoved if the call
+// same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved if the call
 // still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, and aggregate.ErrField for an id that
 // is empty or too long.
 func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, error) {
@@ -101,7 +101,7 @@ func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, erro
 	case use == "" || len(use) > maxUse:
 		return aggregate.Change{}, aggregate.ErrField{Field: "tool_use_id",
 			Limit: fmt.Sprintf("must have 1 to %d bytes", maxUse)}
-	case x.Status == Granted && x.TakenBy == use:
+	case x.TakenFor(use, now):
 		return aggregate.Change{}, nil
 	case x.Status == Granted:
 		return aggregate.Change{}, ErrTaken

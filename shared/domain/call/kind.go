@@ -101,6 +101,19 @@ var Moves = aggregate.Moves[Status]{
 	Granted:                      {},
 }
 
+// Was is how a call ended that is asked for once more.
+type Was struct {
+	Status  Status `json:"status"`
+	By      string `json:"by,omitempty"`     // who rejected it
+	Why     string `json:"reason,omitempty"` // their reason
+	Unknown bool   `json:"unknown,omitempty"`
+}
+
+// WasOf returns how a call ended.
+func WasOf(x *Call) *Was {
+	return &Was{x.Status, x.Gate.RejectedBy, x.Gate.RejectionReason, x.Outcome == conversation.OutcomeUnknown}
+}
+
 // Call is the row of one call.
 type Call struct {
 	aggregate.Meta
@@ -120,6 +133,7 @@ type Call struct {
 	Elsewhere bool             `json:"elsewhere,omitempty"`
 	Effect    string           `json:"effect"` // hash of what has effect
 	Again     string           `json:"again,omitempty"`
+	Was       *Was             `json:"was,omitempty"` // how that ended; nil: it is none that is asked for once more
 	Payload   aggregate.Blob   `json:"payload_json"`
 	Reason    string           `json:"reason,omitempty"`  // the agent's words
 	Earlier   *Earlier         `json:"earlier,omitempty"` // nil: the key asked for no call of this tool before
@@ -161,6 +175,15 @@ func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == con
 // Answered reports whether the agent needn't wait any more: the call is over, or may be taken.
 func (x *Call) Answered() bool {
 	return x.Over() || x.Elsewhere && x.Status == conversation.ActionApproved
+}
+
+// tellAgain is how long an attempt is told once more that it has the grant: its answer may have been lost. Ids are the
+// client's own, and some count them anew in each session.
+const tellAgain = time.Minute
+
+// TakenFor reports whether the attempt with this id took the grant just now.
+func (x *Call) TakenFor(use string, now time.Time) bool {
+	return x.Status == Granted && x.TakenBy == use && x.CompletedAt != nil && now.Sub(*x.CompletedAt) < tellAgain
 }
 
 // All returns the partition of GSI2 that has a tenant's calls by time, and Of that of GSI3 with a key's of one tool.

@@ -28,25 +28,26 @@ const (
 type callWords struct {
 	Asks, AsksText, Header, Running, Done, Granted, Failed, Unknown string
 
-	Agent    string // who asks, and who answers for it
-	Reason   string // in the agent's words
-	NoReason string
-	Here     string // what an approval does
-	There    string
-	Tool     string // of a call that runs elsewhere
-	First    string // the key never asked for a call of the tool
-	Same     string // nothing differs from the earlier call
-	Differs  string
-	Differ   string // one argument
-	Absent   string // in the place of its value
-	More     string
-	Again    string // it is meant to be made once more
-	Taken    string // what is known of a grant that was taken
-	Unused   string // of one that wasn't
-	ByAgent  string // the agent cancelled it
-	RejectBy string // above the field for a rejection's reason
-	Sure     [4]string
-	Reasons  map[aggregate.Reason]string
+	Agent                                  string // who asks, and who answers for it
+	Reason                                 string // in the agent's words
+	NoReason                               string
+	Here                                   string // what an approval does
+	There                                  string
+	Tool                                   string // of a call that runs elsewhere
+	First                                  string // the key never asked for a call of the tool
+	Same                                   string // nothing differs from the earlier call
+	Differs                                string
+	Differ                                 string // one argument
+	Absent                                 string // in the place of its value
+	More                                   string
+	Again                                  string // it is meant to be made once more, and how the first ended
+	AgainMade, AgainRejected, AgainUnknown string
+	Taken                                  string // what is known of a grant that was taken
+	Unused                                 string // of one that wasn't
+	ByAgent                                string // the agent cancelled it
+	RejectBy                               string // above the field for a rejection's reason
+	Sure                                   [4]string
+	Reasons                                map[aggregate.Reason]string
 }
 
 var callWordsOf = language.Catalog[callWords]{Files: &embedded, Folder: "texts/calls"}
@@ -232,6 +233,21 @@ func (d callDrawing) body(most int) body {
 	return d.sections(codePages(title, maxSection), most).with(out)
 }
 
+// again says of a call that is asked for once more how the first ended.
+func (d callDrawing) again(was *call.Was) string {
+	switch {
+	case was == nil:
+		return d.c.Again
+	case was.Unknown:
+		return d.c.AgainUnknown
+	case was.By != "":
+		return fill(d.c.AgainRejected, "who", d.w.mention(was.By), "text", or(inline(was.Why, maxAbout), d.w.None))
+	case was.Status == call.Granted || was.Status == conversation.ActionSucceeded:
+		return d.c.AgainMade
+	}
+	return d.c.Again
+}
+
 // about says who asks and who answers for it, why, and what differs from the key's earlier call of the tool.
 func (d callDrawing) about() []slack.Block {
 	x, c := d.a.Call, d.c
@@ -242,7 +258,7 @@ func (d callDrawing) about() []slack.Block {
 		lines = append(lines, c.NoReason)
 	}
 	if x.Again != "" {
-		lines = append(lines, c.Again)
+		lines = append(lines, d.again(x.Was))
 	}
 	switch e := x.Earlier; {
 	case e == nil:

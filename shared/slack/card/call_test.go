@@ -57,6 +57,13 @@ func (o *outside) act(kind circulation.Kind, user, text string) *outside {
 	return o.do(o.Act(o.Head.CallID, o.Call.Gate.Acting(kind, member(user), text), member(user), anyMember, o.now))
 }
 
+// again asks for the same call once more.
+func (o *outside) again(arguments string) *outside {
+	return askedFor(o.t, "send_slack_dm", arguments, func(x *call.Asking) {
+		x.Content.Again, x.Was = o.Head.CallID, call.WasOf(o.Call)
+	})
+}
+
 func (o *outside) claimed() *outside {
 	o.t.Helper()
 	s := o.act(circulation.Stamp, "U_TANAKA", "")
@@ -100,8 +107,11 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"again": askedFor(t, "send_slack_dm", dm, func(x *call.Asking) {
 			x.Content.Again, x.Earlier = sent.Head.CallID, &call.Earlier{CallID: sent.Head.CallID, At: begunAt}
 		}).shown(locale),
-		"looked_up": askedFor(t, "send_slack_dm", dm, func(x *call.Asking) { x.LookUp = &ruled.Rule }).shown(locale),
-		"on_route":  onRoute.shown(locale),
+		"again_rejected": sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません").again(dm).shown(locale),
+		"again_made":     granted.do(granted.Take("k1", "use", granted.now)).again(dm).shown(locale),
+		"again_unknown":  lost.again(dm).shown(locale),
+		"looked_up":      askedFor(t, "send_slack_dm", dm, func(x *call.Asking) { x.LookUp = &ruled.Rule }).shown(locale),
+		"on_route":       onRoute.shown(locale),
 		"approved": sent.act(circulation.Stamp, "U_TANAKA",
 			"").shown(locale), "stamped_elsewhere": granted.shown(locale),
 		"running": made.shown(locale),
