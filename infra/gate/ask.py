@@ -28,7 +28,8 @@ def _ask(wanted, wait):
         if not (a["tool"] == wanted["tool"] and re.fullmatch(r"[\w.-]+", a["id"]) and
                 re.fullmatch("[0-9a-f]{64}", a["sha256"])):
             return ANOTHER
-        t, no = _post("/calls/%s/take" % a["id"], {"tool_use_id": str(uuid.uuid4())}, until)
+        t, no = _post("/calls/%s/take" % a["id"], {  # of exactly what runs now, whatever the answer was for
+            "tool_use_id": str(uuid.uuid4()), "tool": wanted["tool"], "arguments": wanted["arguments"]}, until)
         if no:
             return no
         return None if (t["status"], t["id"], t["sha256"]) == ("granted", a["id"], a["sha256"]) else ANOTHER
