@@ -11,7 +11,8 @@ export async function ask(tool, args, { wait = 25, reason, again } = {}) {
   const signal = AbortSignal.timeout((wait + 5) * 1000);
   try {
     const [a, no] = await post(`/calls?wait=${wait}`, { ...call, reason, again }, signal);
-    if (no || a.status !== 'approved') return no || String(a.say || nothing);
+    if (no) return no;
+    if (a.status !== 'approved') return typeof a.say === 'string' && a.say || nothing;
     if (a.tool !== tool || typeof a.id !== 'string' || !/^[\w.-]+$/.test(a.id) || !/^[0-9a-f]{64}$/.test(a.sha256)) {
       return another;
     }

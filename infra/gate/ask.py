@@ -23,8 +23,10 @@ def _ask(wanted, wait):
     until = time.monotonic() + wait + 5
     try:
         a, no = _post("/calls?wait=%d" % wait, {k: v for k, v in wanted.items() if v is not None}, until)
-        if no or a["status"] != "approved":
-            return no or str(a.get("say") or NOTHING)
+        if no:
+            return no
+        if a["status"] != "approved":
+            return a["say"] if isinstance(a.get("say"), str) and a["say"] else NOTHING
         if not (a["tool"] == wanted["tool"] and re.fullmatch(r"[\w.-]+", a["id"]) and
                 re.fullmatch("[0-9a-f]{64}", a["sha256"])):
             return ANOTHER
