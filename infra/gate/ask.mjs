@@ -7,14 +7,17 @@ const another = `Ringi's answer is for another call. ${nothing}`;
 // model: it may not run. It waits for people for some seconds, and answers within 5 more, whatever happens. reason is
 // shown to people as the agent's words; again is the id of the same call, which has ended and is meant once more.
 export async function ask(tool, args, { wait = 25, reason, again } = {}) {
+  const call = { tool, arguments: args ?? null };
   const signal = AbortSignal.timeout((wait + 5) * 1000);
   try {
-    const [a, no] = await post(`/calls?wait=${wait}`, { tool, arguments: args, reason, again }, signal);
-    if (no || a.status !== 'approved') return no || String(a.say || nothing);
+    const [a, no] = await post(`/calls?wait=${wait}`, { ...call, reason, again }, signal);
+    if (no) return no;
+    if (a.status !== 'approved') return typeof a.say === 'string' && a.say || nothing;
     if (a.tool !== tool || typeof a.id !== 'string' || !/^[\w.-]+$/.test(a.id) || !/^[0-9a-f]{64}$/.test(a.sha256)) {
       return another;
     }
-    const [t, not] = await post(`/calls/${a.id}/take`, { tool_use_id: randomUUID() }, signal);
+    // Of exactly what runs now, whatever the answer was for.
+    const [t, not] = await post(`/calls/${a.id}/take`, { tool_use_id: randomUUID(), ...call }, signal);
     if (not) return not;
     return t.status === 'granted' && t.id === a.id && t.sha256 === a.sha256 ? null : another;
   } catch (e) {

@@ -23,12 +23,15 @@ def _ask(wanted, wait):
     until = time.monotonic() + wait + 5
     try:
         a, no = _post("/calls?wait=%d" % wait, {k: v for k, v in wanted.items() if v is not None}, until)
-        if no or a["status"] != "approved":
-            return no or str(a.get("say") or NOTHING)
+        if no:
+            return no
+        if a["status"] != "approved":
+            return a["say"] if isinstance(a.get("say"), str) and a["say"] else NOTHING
         if not (a["tool"] == wanted["tool"] and re.fullmatch(r"[\w.-]+", a["id"]) and
                 re.fullmatch("[0-9a-f]{64}", a["sha256"])):
             return ANOTHER
-        t, no = _post("/calls/%s/take" % a["id"], {"tool_use_id": str(uuid.uuid4())}, until)
+        t, no = _post("/calls/%s/take" % a["id"], {  # of exactly what runs now, whatever the answer was for
+            "tool_use_id": str(uuid.uuid4()), "tool": wanted["tool"], "arguments": wanted["arguments"]}, until)
         if no:
             return no
         return None if (t["status"], t["id"], t["sha256"]) == ("granted", a["id"], a["sha256"]) else ANOTHER
@@ -69,7 +72,10 @@ def _hook():
         call = json.load(sys.stdin)
         again = re.search(r"ringi_again: ([\w-]+)", str(call["tool_input"].get("description")))
         here = {"cwd": call["cwd"]} if "cwd" in call else {}
-        no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20, again=again and again[1])
+        if "cwd" in call["tool_input"]:
+            no = "Ringi's hook takes no argument cwd: people would read it as the folder. Nothing was run."
+        else:
+            no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20, again=again and again[1])
         if no is None and "turn_id" not in call:  # Codex has it, and takes what is printed for a failure
             print('{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}', flush=True)
     except BaseException as e:

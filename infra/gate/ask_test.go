@@ -155,6 +155,9 @@ func checkSaid(t *testing.T, d *door, way string, no *string) {
 		return
 	}
 	expect.That(t, len(*no) > 20, "%s: nothing is said", way)
+	if strings.HasPrefix(what, "ask-say-") {
+		expect.Is(t, *no, "Nothing was run. Repeat exactly this call later.", way)
+	}
 	switch what {
 	case "refused":
 		expect.Has(t, *no, "refused by Sato: over the budget")

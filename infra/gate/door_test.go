@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -26,8 +27,8 @@ type door struct {
 }
 
 type asked struct {
-	id, way, tool, sum, status, use string
-	times                           int // it was asked for
+	id, way, tool, effect, sum, status, use string
+	times                                   int // it was asked for
 }
 
 // key is the only one that the door knows.
@@ -60,19 +61,26 @@ func body(status int, text string) fault {
 // with changes one member of the right answer; nil leaves it out.
 func with(member string, value any) fault {
 	return func(d *door, w http.ResponseWriter, right string) bool {
-		var all map[string]any
-		if err := json.Unmarshal([]byte(right), &all); err != nil {
-			panic(err)
-		}
-		if all[member] = value; value == nil {
-			delete(all, member)
-		}
-		changed, err := json.Marshal(all)
-		if err != nil {
-			panic(err)
-		}
-		return body(200, string(changed))(d, w, "")
+		return body(200, changed(right, map[string]any{member: value}))(d, w, "")
 	}
+}
+
+// another answers with the id and sum of another call, which is stamped, too.
+func another(tool string, arguments map[string]any) fault {
+	return func(d *door, w http.ResponseWriter, right string) bool {
+		x := d.ask("another/"+right, []byte(written(map[string]any{"tool": tool, "arguments": arguments})))
+		return body(200, changed(right, map[string]any{"id": x.id, "sha256": x.sum}))(d, w, "")
+	}
+}
+
+func changed(right string, members map[string]any) string {
+	var all map[string]any
+	if err := json.Unmarshal([]byte(right), &all); err != nil {
+		panic(err)
+	}
+	maps.Copy(all, members)
+	maps.DeleteFunc(all, func(_ string, value any) bool { return value == nil })
+	return written(all)
 }
 
 func cutOff(_ *door, w http.ResponseWriter, right string) bool {
@@ -134,7 +142,14 @@ var faults = map[string]fault{
 	"no-id":          with("id", nil),
 	"no-sum":         with("sha256", nil),
 	"another-sum":    with("sha256", other),
-	"another-id":     with("id", "call_2"),
+	"unknown-id":     with("id", "call_2"),
+	"another-id":     another("shell", map[string]any{"command": "make test"}),
+	"another-tool":   another("script", map[string]any{"command": "make deploy"}),
+	"say-list":       body(200, `{"status":"pending","say":[]}`),
+	"say-lists":      body(200, `{"status":"pending","say":[[]]}`),
+	"say-blank":      body(200, `{"status":"pending","say":[""]}`),
+	"say-number":     body(200, `{"status":"pending","say":7}`),
+	"say-object":     body(200, `{"status":"pending","say":{"a":1}}`),
 	"cut-off":        cutOff,
 	"hang":           hang,
 	"drip":           drip,
@@ -175,7 +190,10 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if path == "calls" {
 		x = d.ask(client+"/"+way, content)
 	} else if id, is := strings.CutSuffix(strings.TrimPrefix(path, "calls/"), "/take"); is {
-		step, x = "take", d.take(id, content)
+		if step, x = "take", d.take(id, content); x == nil {
+			body(409, `{"error":"the call is another one, or is not stamped"}`)(d, w, "")
+			return
+		}
 	}
 	if x == nil {
 		body(404, `{"error":"id: no such call"}`)(d, w, "")
@@ -200,18 +218,15 @@ func (d *door) ask(way string, content []byte) *asked {
 	if json.Unmarshal(content, &in) != nil || in.Tool == "" {
 		return nil
 	}
-	delete(in.Arguments, "description")
-	effect, err := json.Marshal(in.Arguments)
-	if err != nil {
-		return nil
-	}
-	sum := sha256.Sum256(append([]byte(way+in.Tool+in.Again), effect...))
+	effect := effectOf(in.Arguments)
+	sum := sha256.Sum256([]byte(way + in.Tool + in.Again + effect))
 	name := hex.EncodeToString(sum[:])
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.calls[name]
 	if x == nil {
-		x = &asked{id: "call_" + name[:16], way: way, tool: in.Tool, sum: name, status: "approved"}
+		x = &asked{id: "call_" + name[:16], way: way, tool: in.Tool, effect: effect, sum: name,
+			status: "approved"}
 		d.calls[name] = x
 	}
 	x.times++
@@ -227,15 +242,25 @@ func (d *door) ask(way string, content []byte) *asked {
 	return x
 }
 
-// take grants a stamped call to one attempt.
+// effectOf leaves out what is for people alone.
+func effectOf(arguments map[string]any) string {
+	of := maps.Clone(arguments)
+	delete(of, "description")
+	return written(of)
+}
+
+// take grants a stamped call to one attempt, unless that names another tool or other arguments.
 func (d *door) take(id string, content []byte) *asked {
 	var in struct {
-		Use string `json:"tool_use_id"`
+		Use       string `json:"tool_use_id"`
+		Tool      *string
+		Arguments *map[string]any
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.calls {
 		if x.id == id && json.Unmarshal(content, &in) == nil && in.Use != "" &&
+			(in.Tool == nil || *in.Tool == x.tool) && (in.Arguments == nil || effectOf(*in.Arguments) == x.effect) &&
 			(x.status == "approved" || x.status == "granted" && x.use == in.Use) {
 			x.status, x.use = "granted", in.Use
 			return x

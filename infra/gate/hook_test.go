@@ -57,6 +57,7 @@ func TestTheHookStopsTheToolUnlessItIsStamped(t *testing.T) {
 		{"no address", "", bash, "Nothing was run"},
 		{"no call", d.URL + "/hook/stamped", ``, "Nothing was run"},
 		{"half a call", d.URL + "/hook/stamped", bash[:90], "Nothing was run"},
+		{"a folder of its own", d.URL + "/cwd/stamped", strings.Replace(bash, `"command"`, `"cwd":"/","command"`, 1), "cwd"},
 		{"another form", d.URL + "/hook/stamped", `{"tool_name":"Bash","tool_input":"make"}`, "Nothing was run"},
 	} {
 		code, out, say := hooked(t, tt.url, tt.stdin)()
