@@ -283,6 +283,9 @@ func kindOf(row string) string {
 var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "ServeConsoleFunction",
 	"RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
 
+// ofCallsToo are the functions of conversations that work on calls of agents outside, too.
+var ofCallsToo = []string{"CallToolFunction", "GiveUpFunction"}
+
 // kindRule: relay, sweeper and card updater write the rows of each kind, functions outside of ofAllKinds those of one.
 func kindRule(s *stack, wrong report) {
 	for id := range s.functions {
@@ -298,6 +301,9 @@ func kindRule(s *stack, wrong report) {
 					written[kind] = true
 				}
 			}
+		}
+		if slices.Contains(ofCallsToo, id) {
+			delete(written, "call")
 		}
 		switch serves := slices.Index(ofAllKinds, id); {
 		case serves < 0 && len(written) > 1:

@@ -55,12 +55,19 @@ var reading = []string{
 
 // administered are the rows that administrators change in the console, and DEPLOYMENT, which an installation or a
 // sign-in updates.
-var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
+var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "KEY#*", "DEPLOYMENT", "AUDIT#*"}
 
 // hears reports whether a statement only lets receive-event keep requests and messages to agents, stop agents, and
 // change or withdraw what somebody asked for: it has just the rows of commits to tasks or to conversations, or reads
-// them, the settings, and which conversations somebody opened.
+// them, the settings, and which conversations somebody opened. And it revokes the keys of who left.
 func hears(st statement, action string) bool {
+	if keys := []string{"KEY#*", "AUDIT#*"}; action == "dynamodb:GetItem" || action == "dynamodb:PutItem" {
+		if slices.Equal(st.rows, keys) {
+			return true
+		}
+	} else if action == "dynamodb:Query" && slices.Equal(st.rows, []string{"TENANT#*#KEYS"}) {
+		return true
+	}
 	switch action {
 	case "dynamodb:GetItem":
 		return slices.Equal(st.rows, []string{"CHANNELS#*", "TENANT#*", "SESSION#*"})
@@ -107,6 +114,8 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		(action == "dynamodb:PutItem" || action == "dynamodb:UpdateItem"):
 	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "ReceiveInteractionFunction" && limited && beside(st, "STOOD#*") && action == "dynamodb:PutItem":
+	case id == "ServeGateFunction" && limited && slices.Equal(st.rows, []string{"KEY#*"}) && uses(st) &&
+		action == "dynamodb:UpdateItem":
 	case id == "SweepTasksFunction" && limited && beside(st, "DELEGATE#*") && action == "dynamodb:PutItem":
 	case id == "SweepTasksFunction" && limited && slices.Equal(st.rows, []string{"REMIND#*"}) &&
 		action != "dynamodb:UpdateItem":
@@ -142,7 +151,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case !limited:
 		wrong("%s: %s without saying on which rows", id, action)
 	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction",
-		"RunRoundFunction", "CallToolFunction"}, id):
+		"RunRoundFunction", "CallToolFunction", "ServeGateFunction"}, id):
 	case ofIntegrations && !ofKinds:
 		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
 	case !ofKinds && id != "ResumeTaskFunction":
@@ -197,7 +206,7 @@ func recordNotes(ctx context.Context) (map[string][]string, error) {
 	slices.Sort(tools)
 	slices.Sort(names)
 	tools = slices.Compact(tools)
-	return map[string][]string{"RunRoundFunction": tools, "CallToolFunction": tools,
+	return map[string][]string{"RunRoundFunction": tools, "CallToolFunction": tools, "ServeGateFunction": tools,
 		"ExecuteProcessFunction": slices.Compact(names)}, nil
 }
 
@@ -211,6 +220,12 @@ func notes(id string, st statement, action string) bool {
 	written, err := noted()
 	return err == nil && action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) &&
 		written[id] != nil && slices.Equal(allowed, written[id])
+}
+
+// uses reports whether a statement lets a key's last use be noted, and nothing else of it.
+func uses(st statement) bool {
+	return slices.Equal(list(at(st.conditions, "ForAllValues:StringEquals", "dynamodb:Attributes")),
+		[]any{"PK", "SK", "last_used_at"})
 }
 
 // noteRule: a function that notes something may write just the attributes that the store then writes.

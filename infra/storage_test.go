@@ -133,7 +133,7 @@ func objectRule(s *stack, wrong report) {
 		}
 		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction",
 			"CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "ExtractTaskFunction",
-			"DraftPromptFunction", "PlanProcessFunction"}, id) {
+			"DraftPromptFunction", "PlanProcessFunction", "ServeGateFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -179,6 +179,7 @@ func chatObjects(s *stack, id string, wrong report) {
 		"FetchSourceFunction":  {bucket + "/workspaces/versions/*"},
 		"RunActionFunction":    {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/workspaces/*"},
 		"CallToolFunction":     {bucket, bucket + "/talks/*", bucket + "/arguments/*"},
+		"ServeGateFunction":    {bucket, bucket + "/talks/*"},
 		"RunRoundFunction":     {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
 		"CloseContestFunction": {bucket, bucket + "/contests/*"},
 		"BeginContestFunction": {bucket, bucket + "/contests/*"},
@@ -249,6 +250,7 @@ var outlive = map[string]string{
 	"arguments/*": "what was stamped, as long as the audit log",
 	"AUDIT#*":     "the audit log has no content",
 	"QUOTA#*":     "counters of people and days",
+	"CALL#*":      "calls of agents outside, which are of no conversation",
 
 	"INTEGRATIONS#*": "credentials that were renewed",
 	"TENANT#*":       "that a server changed its tool",

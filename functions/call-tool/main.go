@@ -11,13 +11,17 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
+	"ringi/shared/secret/bots"
 	"ringi/shared/secret/vault"
+	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
@@ -49,7 +53,14 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		return nil, err
 	}
 	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
-	results.Living = rows.Living
+	results.Living = func(ctx context.Context, ref aggregate.Ref) error {
+		if ref.Kind == call.Kind.Name { // a call is never forgotten
+			return nil
+		}
+		return rows.Living(ctx, ref)
+	}
+	all := store.OpenAll(cfg, env.Table)
+	bot, asking := bots.Open(cfg, slack, env.Credentials, all, slackWithin), &people.Requesters{}
 	tasks := store.TasksOf(rows.KindStore.Store)
 	held := vault.ForTools(cfg, tasks, env.Credentials, env.Vendors, env.OutboundAllow)
 	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog, held, tasks,
@@ -61,6 +72,11 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Store: rows, Results: results, Tools: tools, Catalog: catalog, App: held.App, GitHub: github.At(env.GitHubURL),
 		Now: time.Now, NewID: aggregate.NewID,
 		PollEvery: pollEvery,
+		Calls:     store.CallsOf(all), Organisation: decide.OrganisationOf(store.OrganisationsOf(all)),
+		LookUp: func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error {
+			in := decide.Places{Slack: bot, Known: asking, Team: team, Organisation: org, Now: time.Now()}
+			return in.Resolve(ctx, func(d *decide.OpenDirectory) error { return do(d) })
+		},
 	}, nil
 }
 
@@ -117,27 +133,30 @@ type Handler struct {
 	Now       func() time.Time
 	NewID     func() string
 	PollEvery time.Duration
+
+	// Of calls that agents outside ask for.
+	Calls        Calls
+	Organisation func(ctx context.Context, tenant string) (decide.StandingOrganisation, error)
+	LookUp       func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error
 }
 
 // job is the call of one action under one claim.
 type job struct {
-	*Handler
-	in         pipeline.Input
-	session    *conversation.Conversation
-	action     *conversation.Action
-	invocation string
+	making
+	session *conversation.Conversation
+	action  *conversation.Action
+	payload conversation.Payload // of a pull request, set by prepare
+}
 
-	// Set by prepare.
-	settings   tenancy.Settings
-	permission tenancy.ToolPermission
-	tool       tool.Permitted
-	arguments  tool.Resolved
-	payload    conversation.Payload // of a pull request
-	cause      error                // why it can't be called, for the log only
+func (h *Handler) making(in pipeline.Input, locale string) making {
+	return making{Handler: h, in: in, locale: locale, invocation: h.NewID()}
 }
 
 // Handle makes the conversation's approved call, if there is one, at most once, and returns the run's next state.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	if in.Kind == call.Kind.Name {
+		return h.outside(ctx, in)
+	}
 	ref := in.Ref()
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
@@ -153,7 +172,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if x == nil || x.Status == conversation.ActionPending {
 		return h.look(ctx, in, a)
 	}
-	j := &job{Handler: h, in: in, session: a.Conversation, action: x, invocation: h.NewID()}
+	j := &job{making: h.making(in, a.Conversation.Locale), session: a.Conversation, action: x}
 	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease expired
 		j.log(ctx, conversation.Result{Error: conversation.ReasonUnknown},
 			errors.New("its invocation ended without a result"))
@@ -231,15 +250,6 @@ func (j *job) claim(ctx context.Context) error {
 	}
 	j.action = x
 	return nil
-}
-
-// within is how long the call may take: its tool's timeout, or what this invocation leaves.
-func (j *job) within(ctx context.Context) time.Duration {
-	most := j.tool.Spec.Timeout
-	if deadline, ok := ctx.Deadline(); ok {
-		most = min(most, time.Until(deadline)-claimSpare)
-	}
-	return max(most, 0)
 }
 
 // log logs the action's end in one line. cause is for operators; it names no argument and no result.

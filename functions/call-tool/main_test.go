@@ -69,14 +69,14 @@ type world struct {
 	ids    int
 }
 
-// call is what a test has called: a tool of the catalog, by whose approval.
-type call struct {
+// toolCall is what a test has called: a tool of the catalog, by whose approval.
+type toolCall struct {
 	tool, arguments, approval string
 }
 
 var (
-	read  = call{"list_employees", `{"department":null,"status":"all"}`, ""}
-	write = call{"send_slack_dm", `{"recipient":"U12","text":"hello","details":[]}`, ""}
+	read  = toolCall{"list_employees", `{"department":null,"status":"all"}`, ""}
+	write = toolCall{"send_slack_dm", `{"recipient":"U12","text":"hello","details":[]}`, ""}
 )
 
 func catalog(t *testing.T) *tool.Catalog { return expect.Value(tool.Builtin())(t) }
@@ -102,7 +102,7 @@ func openedOf(t *testing.T, server *storetest.Server, source *conversation.Sourc
 }
 
 // proposed has the agent propose a call, as answer-message completes it, along the route of an opening if there is one.
-func (w *world) proposed(c call, along *aggregate.Opening) *conversation.Action {
+func (w *world) proposed(c toolCall, along *aggregate.Opening) *conversation.Action {
 	w.T.Helper()
 	s, _ := w.Catalog.Lookup(c.tool)
 	p, problems := conversation.ReadPayload(conversation.ToolCall,
@@ -117,7 +117,7 @@ func (w *world) proposed(c call, along *aggregate.Opening) *conversation.Action 
 	return w.Answer("shall I?", proposal).Current()
 }
 
-func approved(t *testing.T, server *storetest.Server, c call) *world {
+func approved(t *testing.T, server *storetest.Server, c toolCall) *world {
 	t.Helper()
 	w := opened(t, server)
 	w.proposed(c, nil)
@@ -160,7 +160,7 @@ func (w *world) permit(p tenancy.ToolPermission) {
 
 func TestCalls(t *testing.T) {
 	server := storetest.Start(t)
-	run := func(name string, c call, test func(t *testing.T, w *world)) {
+	run := func(name string, c toolCall, test func(t *testing.T, w *world)) {
 		t.Run(name, func(t *testing.T) { test(t, approved(t, server, c)) })
 	}
 	run("a call is made once for one approval, and its result goes to the bucket alone", read, testOnce)
@@ -345,7 +345,8 @@ func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := opened(t, server)
 			w.Store = listing{w.Rows, list}
-			expect.Is(t, w.proposed(call{read.tool, read.arguments, listed}, nil).ApprovedBy, conversation.ApprovedByAuto)
+			expect.Is(t, w.proposed(toolCall{read.tool, read.arguments, listed}, nil).ApprovedBy,
+				conversation.ApprovedByAuto)
 			if name != "it is listed" {
 				w.refuses(reasonUnlisted)
 				return

@@ -158,7 +158,7 @@ func (h *Handler) look(ctx context.Context, in pipeline.Input, a *conversation.A
 	if x == nil || a.Conversation.Source == nil {
 		return pipeline.Rest(ctx, h.Store, in, h.Now, a.Next(h.Now()))
 	}
-	j := &job{Handler: h, in: in, session: a.Conversation, action: x}
+	j := &job{making: h.making(in, a.Conversation.Locale), session: a.Conversation, action: x}
 	var at github.Step
 	repo, err := j.repository(ctx, x.Pushed.Repository, int64(a.Conversation.Source.RepositoryID), github.Looks())
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
@@ -27,17 +28,27 @@ type Store interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
+// Calls is the store of calls that agents outside ask for.
+type Calls interface {
+	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
+}
+
 type Handler struct {
 	Store Store
+	Calls Calls
 	Now   func() time.Time
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: store.OpenConversations(cfg, env.Table), Now: time.Now}, nil
+	all := store.OpenAll(cfg, env.Table)
+	return &Handler{Store: store.ConversationsOf(all), Calls: store.CallsOf(all), Now: time.Now}, nil
 }
 
 // Handle gives up the run's work. It leaves an action that is in progress to the invocation that executes it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	if in.Kind == call.Kind.Name {
+		return h.outside(ctx, in)
+	}
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (c aggregate.Change, err error) {
 		c, err = a.GiveUp(in.Run, conversation.ReasonRunFailed, h.Now())
 		if errors.Is(err, aggregate.ErrSuperseded) { // there is nothing to do
@@ -53,4 +64,20 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}, nil
 	}
 	return a.Next(h.Now()), nil
+}
+
+// outside gives up the work on a call that an agent outside asked for.
+func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	_, err := h.Calls.Decide(ctx, in.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+		c, err := a.GiveUp(in.Run, h.Now())
+		if errors.Is(err, aggregate.ErrSuperseded) { // there is nothing to do
+			return aggregate.Change{}, nil
+		}
+		return c, err
+	})
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("give up a call: %w", err)
+	}
+	boot.Count(boot.RunFailed, 1)
+	return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}, nil
 }

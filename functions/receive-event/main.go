@@ -63,6 +63,7 @@ type Store interface {
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
 	MoveChannel(ctx context.Context, tenant, was string, m tenancy.Moved) error
+	RevokeKeysOf(ctx context.Context, tenant, user string, now time.Time) (int, error)
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 
@@ -133,6 +134,8 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 		return h.opened(ctx, e)
 	case k.Type == "channel_id_changed":
 		return h.moved(ctx, e)
+	case k.Type == "user_change":
+		return h.changed(ctx, e)
 	case k.Type == "agent_session_stopped":
 		return h.stopped(ctx, e)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"regexp"
 	"strings"
 
@@ -110,3 +111,30 @@ func (h *Handler) otherAgent(ctx context.Context, r task.Request, is, named stri
 
 // mostNear is how many agents are named that somebody may have meant.
 const mostNear = 5
+
+// changed revokes the keys for which somebody answers who has left, or is a guest now. Other changes of a person are
+// ignored (https://docs.slack.dev/reference/events/user_change).
+func (h *Handler) changed(ctx context.Context, e envelope) (inbound.Response, error) {
+	var x struct {
+		User struct {
+			ID      string `json:"id"`
+			Deleted bool   `json:"deleted"`
+			Guest   bool   `json:"is_restricted"`
+		} `json:"user"`
+	}
+	if err := inbound.Decode(e.Event, &x, "event"); err != nil {
+		return inbound.Response{}, err
+	}
+	if !x.User.Deleted && !x.User.Guest {
+		return ignore(ctx, e, ignoredType)
+	}
+	if err := inbound.CheckIDs("team_id", e.team(), "event.user.id", x.User.ID); err != nil {
+		return inbound.Response{}, err
+	}
+	n, err := h.Store.RevokeKeysOf(ctx, aggregate.TenantID(e.team()), x.User.ID, h.Now())
+	if err != nil {
+		return inbound.Response{}, unkept(ctx, e.EventID, err)
+	}
+	slog.InfoContext(ctx, "somebody left", "event_id", e.EventID, "keys", n)
+	return inbound.OK(), nil
+}

@@ -33,6 +33,7 @@ type kept struct {
 	told     []aggregate.Change
 	homes    []records.OpenHome
 	ended    []ending
+	left     []string                    // whose keys were revoked
 	of       map[string][]tenancy.Tenant // by organization
 	moved    tenancy.Channels
 	bot      string // the id that the tenant's row has
@@ -83,6 +84,11 @@ func (k *kept) MoveChannel(_ context.Context, _, was string, m tenancy.Moved) er
 		k.moved[was] = m
 	}
 	return k.err
+}
+
+func (k *kept) RevokeKeysOf(_ context.Context, tenant, user string, _ time.Time) (int, error) {
+	k.left = append(k.left, tenant+" "+user)
+	return 1, k.err
 }
 
 func (k *kept) OfOrganization(_ context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {

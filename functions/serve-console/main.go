@@ -18,6 +18,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/gateway"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
@@ -34,7 +35,7 @@ import (
 const slackTimeout = 5 * time.Second
 
 func main() {
-	boot.Run(newConsole, func(c *console.Console) any { return web.Serve(c.Handler()) })
+	boot.Run(newConsole, func(c *console.Console) any { return gateway.Serve(c.Handler(), web.MaxFile) })
 }
 
 // environment is what template.yaml sets for this function.

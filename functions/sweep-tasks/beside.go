@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -112,6 +113,8 @@ func titled(a aggregate.Aggregate, gate string) (title string, later int) {
 		if action := of.Action(gate); action != nil {
 			return legible.First(action.Summary, maxTitle), 0
 		}
+	case *call.Aggregate:
+		return legible.First(of.Call.Tool, maxTitle), 0
 	}
 	return "", 0
 }

@@ -37,6 +37,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
@@ -71,7 +72,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console, bot},
-			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results, bot, env.Console}},
+			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results, bot, env.Console},
+			call.Kind.Name:         callCards{env.Console}},
 		Slack: bot, Homes: &Homes{Rows: records.NotesOf(s.Table()), Slack: bot,
 			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: store.ConversationsOf(s), Slack: bot,
 				Now: time.Now}, Console: env.Console}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,

@@ -12,7 +12,9 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// actionProof is what a receipt claims about an agent's action, with the complete payload that people stamped.
+// actionProof is what a receipt claims about an agent's action, with the complete payload that people stamped. A call
+// that an agent outside asked for is one, whose session is the call itself. One that was granted ran elsewhere, if it
+// ran: that isn't proved.
 type actionProof struct {
 	ID          string  `json:"id"`
 	Session     string  `json:"session_id"`
@@ -76,6 +78,8 @@ func (p *acting) reached() (approved, started bool) {
 		switch e.Action {
 		case "action.completed", "action.failed", "action.late":
 			return true, true
+		case "action.granted":
+			return true, false
 		case "action.cancelled":
 			started = e.details.Was == "executing"
 			approved = started || e.details.Was == "approved"
@@ -156,7 +160,7 @@ func (p *acting) stamped(began string) {
 var actionEnds = map[string]string{
 	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled",
 	"action.rejected": "cancelled", "action.denied": "cancelled",
-	"action.expired": "cancelled",
+	"action.expired": "cancelled", "action.granted": "granted",
 }
 
 // ended compares the claimed status and files with the entry of the end. If the outcome was unknown at first, the later

@@ -39,13 +39,13 @@ func acted(t *testing.T) Receipt {
 // and hash.
 func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 	t.Helper()
-	claim.Payload = cmp.Or(claim.Payload, script)
+	claim.Payload, claim.Type = cmp.Or(claim.Payload, script), cmp.Or(claim.Type, "test_run")
 	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI",
 		"cancelled": "U0SATO"}
 	rows := []chain.Row{row(0)}
 	for e := range slices.Chunk(entries, 2) {
 		at := began().Add(time.Duration(len(rows)) * time.Second)
-		details := fmt.Sprintf(`{"type":"test_run","hash":%q`, aggregate.HashOf(claim.Payload))
+		details := fmt.Sprintf(`{"type":%q,"hash":%q`, claim.Type, aggregate.HashOf(claim.Payload))
 		if e[1] != "" {
 			details += "," + e[1]
 		}
@@ -57,7 +57,7 @@ func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 			Content: content, At: at})
 	}
 	r := newSealer(t).seal(t, append(rows, row(100), row(101)), 3).receipt()
-	claim.ID, claim.Session, claim.Type = actionID, aConversation, "test_run"
+	claim.ID, claim.Session = actionID, aConversation
 	r.Action = &claim
 	return r.part()
 }

@@ -181,18 +181,25 @@ func (p *executed) stamp(what, action string, s stamped) {
 	p.wrongIf(e.details.Enclosed != enclosed,
 		"the %s was stamped with other files than is said: the sealed hash is %q", what, e.details.Enclosed)
 	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
+	if hash := aggregate.HashOf(p.Policy.Text); what == "steps" && e.details.Policy == "" {
+		p.lacks("the entry %s names no policy: by which the steps were made is not proved", action)
+	} else if what == "steps" {
+		p.wrongIf(e.details.Policy != p.Policy.ID || e.details.PolicyHash != hash,
+			"the steps were made by the policy %s, sha256 %s", e.details.Policy, e.details.PolicyHash)
+	}
 	p.picked(what, s, e)
-	p.edited(what, strings.TrimSuffix(action, "approved")+"edited", s)
+	p.edited(what, strings.TrimSuffix(action, "approved")+"edited", s, e)
 }
 
 // edited compares which of the askers wrote a version.
-func (p *executed) edited(what, action string, s stamped) {
+func (p *executed) edited(what, action string, s stamped, e entry) {
 	var by entry
 	for _, by = range p.all(action, s.ID) {
 		p.wrongIf(by.details.Hash != aggregate.HashOf(s.Text) || by.details.number() != s.Version,
 			"the %s is not what was edited: the entry's hash is %s", what, by.details.Hash)
 	}
-	p.wrongIf(by.ActorID != s.Edited, "the %s is said to be edited by %q, its entry says %q", what, s.Edited, by.ActorID)
+	p.wrongIf(by.ActorID != s.Edited || e.details.EditedBy != s.Edited,
+		"the %s is said to be edited by %q, its entry says %q", what, s.Edited, cmp.Or(e.details.EditedBy, by.ActorID))
 	if by.ActorID != "" {
 		p.say("  edited by %s at %s, who asked for it", by.ActorID, by.Timestamp)
 	}

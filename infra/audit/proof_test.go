@@ -50,7 +50,8 @@ func theEntries() []chain.Row {
 		{"task.created", taskID, "", "null"},
 		{"prompt.picked", "P1", "U0SATO", map[string]any{"version": 2, "team": "慎重チーム", "hash": aggregate.HashOf(policy)}},
 		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy), "team": "慎重チーム", "score": 81.5, "picked_by": "U0SATO"}},
-		{"process.approved", "S1", "U0TANAKA", fmt.Sprintf(`{"hash":%q,"version":1}`, aggregate.HashOf(theSteps))},
+		{"process.approved", "S1", "U0TANAKA", fmt.Sprintf(`{"hash":%q,"version":1,"policy":"P1","policy_hash":%q}`,
+			aggregate.HashOf(theSteps), aggregate.HashOf(policy))},
 		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-3", "arguments_hash": aggregate.HashOf(messageSent)}},
 		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-5", "arguments_hash": aggregate.HashOf(secondSent)}},
 		{failed, execution, "", map[string]any{

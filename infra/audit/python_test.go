@@ -29,8 +29,8 @@ for line in sys.stdin:
     print(json.dumps({"code": code, "out": out.getvalue()}), flush=True)
 `
 
-// call is one run of verify.py. Stdin is a file.
-type call struct {
+// asking is one run of verify.py. Stdin is a file.
+type asking struct {
 	Args  []string `json:"args"`
 	Stdin string   `json:"stdin"`
 }
@@ -71,7 +71,7 @@ func verifies(t *testing.T, stdin []byte, args ...string) (a answer) {
 	p := expect.Value(shared())(t)
 	file := filepath.Join(t.TempDir(), "stdin")
 	expect.NoError(t, os.WriteFile(file, stdin, 0o600))
-	line := append(expect.Value(json.Marshal(call{args, file}))(t), '\n')
+	line := append(expect.Value(json.Marshal(asking{args, file}))(t), '\n')
 	p.Lock()
 	defer p.Unlock()
 	expect.Value(p.in.Write(line))(t)

@@ -183,6 +183,9 @@ type details struct {
 		Session string `json:"session_id"`
 	} `json:"handed_over"` // empty: no agent made the request
 	PickedBy    string          `json:"picked_by"`
+	Policy      string          `json:"policy"` // by which steps were made: its id
+	PolicyHash  string          `json:"policy_hash"`
+	EditedBy    string          `json:"edited_by"`
 	Was         string          `json:"was"`
 	Status      string          `json:"status"`
 	Team        string          `json:"team"`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -138,10 +139,13 @@ func (s *source) execution(ctx context.Context, tenant, id, execution string) (*
 
 // action makes the claim about an action. The action may be archived, and its conversation deleted.
 func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProof, error) {
-	ref := conversation.RefOf(tenant, in)
+	ref := store.RefOf(tenant, in)
 	loaded, err := s.store.Load(ctx, ref)
 	if err != nil {
 		return nil, fmt.Errorf("read the conversation %s: %w", in, err)
+	}
+	if outside, is := loaded.(*call.Aggregate); is {
+		return called(outside.Call), nil
 	}
 	x := loaded.(*conversation.Aggregate).Action(id)
 	if x == nil {
@@ -170,6 +174,16 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 		out.Commands = conversation.BriefOf(x.Commands)
 	}
 	return out, nil
+}
+
+// called makes the claim about a call that an agent outside asked for.
+func called(x *call.Call) *actionProof {
+	out := &actionProof{ID: x.CallID, Session: x.CallID, Type: x.Kind(), Status: string(x.Status),
+		Payload: string(x.Payload.JSON), Number: x.DecisionNumber, Gate: walkOf(&x.Gate, x.AskedText())}
+	if x.Gate.ApprovedAt != nil {
+		out.ApprovedBy = string(conversation.ApprovedByUser)
+	}
+	return out
 }
 
 func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Execution) (*Proof, error) {

@@ -638,7 +638,11 @@ class Execution(Claims):
             self.found.append("the %s was stamped with other files than is said" % what)
         self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]), by(entries[0])))
         self.picked(what, stamped, d)
-        self.edited(what, action.removesuffix("approved") + "edited", stamped)
+        if what == "steps" and not d.get("policy"):
+            self.lacks.append("the entry %s names no policy: by which the steps were made is not proved" % action)
+        elif what == "steps" and (d["policy"], d.get("policy_hash")) != (self.claim["policy"]["id"], sha256(self.claim["policy"]["text"])):
+            self.found.append("the steps were made by the policy %s, sha256 %s" % (d["policy"], d.get("policy_hash")))
+        self.edited(what, action.removesuffix("approved") + "edited", stamped, d)
 
     def files(self):
         """Names the request's files, whose hashes are in what was stamped."""
@@ -650,12 +654,12 @@ class Execution(Claims):
             left = ", which is not attached: " + f["left"] if f.get("left") else ""
             self.said.append("  %s the file %s of %s bytes, sha256 %s%s" % ("and" if left else "with", name, f.get("bytes") or 0, digest, left))
 
-    def edited(self, what, action, stamped):
+    def edited(self, what, action, stamped, approved):
         editor, by = stamped.get("edited_by") or "", {}
         for by in self.of(action, stamped["id"]):
             if (by["details"].get("hash"), by["details"].get("version")) != (sha256(stamped["text"]), stamped["version"]):
                 self.found.append("the %s is not what was edited" % what)
-        if (by.get("actor_id") or "") != editor:
+        if (by.get("actor_id") or "") != editor or (approved.get("edited_by") or "") != editor:
             self.found.append("the %s is said to be edited by another person than its entry says" % what)
         elif editor:
             self.said.append("  edited by %s at %s, who asked for it" % (editor, by.get("timestamp")))
@@ -736,7 +740,7 @@ class Action(Claims):
     """What holds of what is claimed of an agent's action."""
 
     ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled", "denied": "cancelled",
-            "expired": "cancelled"}
+            "expired": "cancelled", "granted": "granted"}
 
     def __init__(self, claim, rows):
         super().__init__(claim["session_id"], rows)
@@ -778,7 +782,9 @@ class Action(Claims):
     def reached(self, *was):
         """Whether the entries of its end say that the action had come so far, whoever leaves those of its approval and its start out."""
         return any(
-            e["action"] in ("action.completed", "action.failed", "action.late") or e["action"] == "action.cancelled" and e["details"].get("was") in was
+            e["action"] in ("action.completed", "action.failed", "action.late")
+            or e["action"] == "action.granted" and "approved" in was
+            or e["action"] == "action.cancelled" and e["details"].get("was") in was
             for e in self.own
         )
 

@@ -202,3 +202,14 @@ func worse(now, before map[string]float64, ratio, slack float64) (out []string) 
 	}
 	return out
 }
+
+// Programs outside wait for the door's start, which is hardly longer than that of a handler with the same clients.
+func TestTheDoorStartsLikeABareHandler(t *testing.T) {
+	expect.AtNight(t)
+	r := expect.Value(Measure(t.Context(), Options{Spawns: 9, Functions: []string{"serve-gate"},
+		Artifacts: os.Getenv("RINGI_ARTIFACTS"), NoBolt: true, Log: io.Discard}))(t)
+	f := r.Functions[0]
+	ratio := min(f.Ratio, float64(f.Min)/float64(f.OtherMin))
+	t.Logf("%.2f times a bare handler's: %s and %s, %d bytes", ratio, f.Median, f.OtherMedian, f.Size)
+	expect.That(t, ratio <= 1.25, "it takes %.2f times as long", ratio)
+}

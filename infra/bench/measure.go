@@ -37,7 +37,7 @@ var bareOf = map[string]string{
 	"expire-results": "dynamodb",
 	"answer-message": "dynamodb-models", "fetch-source": "dynamodb", "run-action": "dynamodb", "give-up": "dynamodb",
 	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
-	"call-tool": "dynamodb-secret-slack", "read-file": "dynamodb",
+	"call-tool": "dynamodb-secret-slack", "serve-gate": "dynamodb-mcp", "read-file": "dynamodb",
 }
 
 // besideBolt is the function that has the same clients as the Bolt app.

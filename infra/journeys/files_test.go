@@ -25,9 +25,9 @@ func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
 	d := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え", driver.FormFile{Name: "見積書.pdf", Body: []byte(pdf)},
 		driver.FormFile{Name: "装置.txt", Body: []byte(other)})
 	sum := aggregate.HashOf(pdf)
-	d.Card(driver.ProcessCard, "📄 添付: 見積書.pdf (18 B)")
-	d.Card(driver.ProcessCard, "⚠️ 添付されていません: 装置.txt。添付できるのは pdf, png")
-	d.Card(driver.TaskCard, "添付: 見積書.pdf (18 B)。SHA-256 "+sum[:12])
+	d.Card(driver.ProcessCard, "📄 添付: 「見積書.pdf」 (18 B) · SHA-256 "+sum[:12]+"…")
+	d.Card(driver.ProcessCard, "⚠️ 添付されていません: 「装置.txt」 (承認する人は開けません)。添付できるのは pdf, png")
+	d.Card(driver.TaskCard, "📄 添付: 「見積書.pdf」 (18 B) · SHA-256 "+sum[:12])
 	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	a := d.Until("recorded", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	expect.Has(t, a.Enclosed(), `"kind":"pdf","bytes":18,"sha256":"`+sum+`"`)
@@ -49,7 +49,7 @@ func TestAFileOfTheConsoleIsStamped(t *testing.T) {
 	s := start(t)
 	const csv = "品名,金額\n複合機,1200000\n"
 	d := driver.AskWithFile(t, s, webapi.Sato, "複合機の更新", driver.FormFile{Name: "見積.hta", Body: []byte(csv)})
-	d.Card(driver.ProcessCard, "📄 添付: 見積.hta")
+	d.Card(driver.ProcessCard, "📄 添付: 「見積.hta」")
 	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	a := d.Until("recorded", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	sum := aggregate.HashOf(csv)
@@ -62,7 +62,7 @@ func TestAFileOfTheConsoleIsStamped(t *testing.T) {
 func TestAFileWithAThreatIsNotStamped(t *testing.T) {
 	s := start(t)
 	d := driver.AskWithFiles(t, s, webapi.Sato, "倉庫の賃貸", driver.FormFile{Name: "契約.pdf", Body: []byte("%PDF-1.7 bad")})
-	d.Card(driver.ProcessCard, "📄 添付: 契約.pdf")
+	d.Card(driver.ProcessCard, "📄 添付: 「契約.pdf」")
 	sum := aggregate.HashOf("%PDF-1.7 bad")
 	kept := large.Store{Bucket: large.BucketAt(s.AWS, s.BucketName)}
 	expect.NoError(t, kept.Scanned(t.Context(), d.Ref, sum))

@@ -62,6 +62,7 @@ func Buttons() map[string]Button {
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
 		card.ReadAfter:          {Act: on((*task.Aggregate).ReadAfter)},
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
+		card.CancelCall:         End(),
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.SendFiles:          {Act: on((*conversation.Aggregate).SendFiles)},
 		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -54,7 +55,7 @@ type Subject interface {
 	End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 }
 
-// TitleOf returns what a model called a subject, "" while it has no title.
+// TitleOf returns what a model called a subject, or a call's tool; "" while it has no title.
 func TitleOf(a Subject) string {
 	switch of := a.(type) {
 	case *task.Aggregate:
@@ -63,6 +64,8 @@ func TitleOf(a Subject) string {
 		}
 	case *conversation.Aggregate:
 		return of.Conversation.Title
+	case *call.Aggregate:
+		return of.Call.Tool
 	}
 	return ""
 }

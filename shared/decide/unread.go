@@ -3,6 +3,7 @@ package decide
 import (
 	"slices"
 
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -20,6 +21,9 @@ func unreadable(a Subject, id string) bool {
 			_, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
 			return len(problems) > 0
 		}
+	case *call.Aggregate:
+		_, err := of.Call.Content()
+		return err != nil
 	}
 	return false
 }

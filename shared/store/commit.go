@@ -274,7 +274,11 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 		}
 		err = ErrExists
 	}
-	return fmt.Errorf("create %s: %w", ref, full(err, c.Counts, len(items)))
+	says := map[int]error{}
+	for j, o := range c.Owned {
+		says[1+j] = o.Err
+	}
+	return fmt.Errorf("create %s: %w", ref, full(meant(err, says), c.Counts, len(items)))
 }
 
 // creating returns what puts an aggregate's first rows, the head's first. c has its id.

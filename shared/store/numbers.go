@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 )
@@ -73,6 +74,7 @@ type RegisteredTask struct {
 
 	Conversation conversation.Conversation // of an action; empty once it is forgotten
 	Action       *conversation.Action      // nil: the decision is a request's
+	Call         *call.Call                // of an agent outside, of which Action has what both have; nil: it is none
 }
 
 // Executed is the part of an execution's row that the register shows. Results that are large are not in it.
@@ -101,6 +103,9 @@ func (s *TaskStore) DecisionLines(ctx context.Context, tenant string, of []task.
 		l.all[i].Decision = x
 	}
 	if err := l.requests(ctx, func(x *RegisteredTask) string { return x.Decision.GateKey }); err != nil {
+		return nil, err
+	}
+	if err := l.calls(ctx); err != nil {
 		return nil, err
 	}
 	return l.all, l.actions(ctx)
@@ -186,11 +191,34 @@ func fillListed[T any](ctx context.Context, l *lines, key func(x *RegisteredTask
 	return err
 }
 
+// calls reads the rows of the lines that are calls of agents outside.
+func (l *lines) calls(ctx context.Context) error {
+	var places []Place
+	at := func(x *RegisteredTask) Place {
+		return Place{Ref: call.RefOf(l.tenant, x.Decision.SessionID), Key: x.Decision.GateKey}
+	}
+	for i := range l.all {
+		if call.ValidID(l.all[i].Decision.SessionID) {
+			places = append(places, at(&l.all[i]))
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	rows, err := RowsAt[call.Call](ctx, l.KindStore.Store, places)
+	for i := range l.all {
+		if is, there := rows[at(&l.all[i])]; there {
+			l.all[i].Call, l.all[i].Action, l.all[i].Gate = &is, is.Action(), is.Gate
+		}
+	}
+	return err
+}
+
 // actions reads the rows of the lines that are actions'. One that has left its conversation is in the list of those.
 func (l *lines) actions(ctx context.Context) error {
 	var places, talks []Place
 	for _, x := range l.all {
-		if x.Decision.SessionID != "" {
+		if x.Decision.SessionID != "" && x.Call == nil {
 			ref := conversation.RefOf(l.tenant, x.Decision.SessionID)
 			places = append(places, Place{Ref: ref, Key: x.Decision.GateKey})
 			talks = append(talks, Place{Ref: ref, Key: (&conversation.Conversation{}).Key()})
@@ -211,7 +239,7 @@ func (l *lines) actions(ctx context.Context) error {
 	load.SetLimit(8)
 	for i := range l.all {
 		x := &l.all[i]
-		if x.Decision.SessionID == "" {
+		if x.Decision.SessionID == "" || x.Call != nil {
 			continue
 		}
 		ref := conversation.RefOf(l.tenant, x.Decision.SessionID)

@@ -41,6 +41,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -229,7 +230,7 @@ func OpenAll(cfg aws.Config, env boot.Table) *Store {
 
 // Kinds returns the kinds that this release knows.
 func Kinds() aggregate.Kinds {
-	return aggregate.Kinds{TaskKind(), conversation.Kind, contest.Kind, contest.TeamKind}
+	return aggregate.Kinds{TaskKind(), conversation.Kind, contest.Kind, contest.TeamKind, call.Kind}
 }
 
 // Eraser deletes what must be deleted of an aggregate, and returns how many rows and objects that were. An aggregate of
@@ -267,5 +268,5 @@ func Asks(card aggregate.CardType) bool {
 // Machines returns the ARNs of the state machines by kind. A kind may have none.
 func Machines(env boot.Effects) map[string]string {
 	return map[string]string{task.Kind.Name: env.StateMachineARN, conversation.Kind.Name: env.ChatARN,
-		contest.Kind.Name: env.ContestARN}
+		call.Kind.Name: env.ChatARN, contest.Kind.Name: env.ContestARN}
 }

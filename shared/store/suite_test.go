@@ -83,6 +83,8 @@ func (s *suite) run(t *testing.T) {
 		{"settings", testSettings},
 		{"rules", testRules},
 		{"delegations", testDelegations},
+		{"keys", testKeys},
+		{"calls", testCalls},
 		{"channels that moved", testChannelsThatMoved},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},

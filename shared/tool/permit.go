@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
@@ -111,11 +112,12 @@ const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"
 
 // Pinned returns the catalog's form of an MCP server's tool that a permission allows. It reports false for a tool of
 // Ringi's own and for a tool that is off. It also does so if the settings no longer name the server with the address at
-// which the tool was allowed.
+// which the tool was allowed, and for a tool that approves in another system.
 func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) {
-	server, _, foreign := tenancy.ServerTool(p.ToolName)
+	server, name, foreign := tenancy.ServerTool(p.ToolName)
 	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil ||
-		!slices.Contains(servers, tenancy.MCPServer{Name: server, URL: p.Pin.URL}) {
+		!slices.Contains(servers, tenancy.MCPServer{Name: server, URL: p.Pin.URL}) ||
+		catalog.Approving(name, p.Pin.Title, string(p.Pin.Input)) != "" {
 		return Spec{}, false
 	}
 	s := Spec{

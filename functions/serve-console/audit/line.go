@@ -65,6 +65,9 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	sums := make([]explain.Sum, len(rows))
 	for i := range rows {
 		x := &rows[i]
+		if x.Call != nil {
+			x.Steps = subject.StepsOf(x.Call)
+		}
 		sums[i] = explain.SumUp(v.Locale, x.Steps)
 		ids = append(append(ids, requester(x)), sums[i].People()...)
 		st := circulation.Walk(x.Gate.Circulating())
@@ -138,7 +141,11 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	if x.Decision.N > 0 && x.Decision.Series == "" {
 		out.Number = x.Decision.String()
 	}
-	if x.Action != nil {
+	if x.Call != nil {
+		out.ID, out.Page = x.Call.CallID, "/console/calls/"+x.Call.CallID
+		out.Title, out.Asked = card.OneLine(x.Call.Tool), x.Call.CreatedAt
+		out.Kind = s.acts.In("acts", cmp.Or(string(sum.Lead.Act), "other"))
+	} else if x.Action != nil {
 		out.ID, out.Page = x.Decision.ActionID, "/console/sessions/"+x.Decision.SessionID
 		out.Title, out.Asked = card.OneLine(cmp.Or(x.Action.Summary, x.Conversation.Title)), x.Action.CreatedAt
 		out.Kind = s.acts.In("acts", x.Action.ActionType)
@@ -185,7 +192,7 @@ type filed struct {
 func filesOf(a *domain.Aggregate) (out []filed) {
 	attached, left := a.Attached()
 	for i, f := range slices.Concat(attached, left) {
-		out = append(out, filed{card.OneLine(cmp.Or(f.Name, f.ID)), card.Size(f.Bytes), f.SHA256, i >= len(attached)})
+		out = append(out, filed{legible.OneLine(cmp.Or(f.Name, f.ID)), card.Size(f.Bytes), f.SHA256, i >= len(attached)})
 	}
 	return out
 }
@@ -193,11 +200,11 @@ func filesOf(a *domain.Aggregate) (out []filed) {
 // Short is the beginning of the file's hash.
 func (f filed) Short() string { return f.SHA256[:min(len(f.SHA256), 16)] }
 
-// named names the files of a line in a cell, with their whole hashes.
+// named names the files of a line in a cell, each in quotation marks and with its whole hash.
 func named(words web.Texts, all []filed) string {
 	return strings.Join(web.Each(all, func(f filed) string {
 		if f.Left {
-			return words.Say("file_left", "name", f.Name)
+			return words.Say("file_cell_left", "name", f.Name)
 		}
 		return words.Say("file_cell", "name", f.Name, "size", f.Size, "hash", f.SHA256)
 	}), " / ")

@@ -20,6 +20,7 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -215,6 +216,8 @@ func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
 		switch of := x.AggregateID; {
 		case conversation.ValidID(of):
 			row.Path, row.On = "/console/sessions/"+of, log.Resource("session")
+		case call.ValidID(of):
+			row.Path, row.On = "/console/calls/"+of, log.Resource("call")
 		case contest.ValidID(of):
 			row.Path, row.On = "/console/contests/"+of, log.Resource("contest")
 		case of != "":

@@ -93,6 +93,8 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	d, steps, people := sheetData{}, []domain.Step(nil), []string{v.User}
 	if x.Action == nil {
 		steps, err = c.fill(r, &d, x, v)
+	} else if x.Call != nil {
+		steps = x.Steps
 	} else if x.Action.ActionType == conversation.ToolCall {
 		p := subject.PayloadOf(r.Context(), c.Site, conversation.RefOf(v.Tenant, x.Decision.SessionID), x.Action)
 		if p != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ringi/functions/serve-console/audit"
+	"ringi/functions/serve-console/call"
 	"ringi/functions/serve-console/contest"
 	"ringi/functions/serve-console/conversation"
 	"ringi/functions/serve-console/integrations"
@@ -64,6 +65,7 @@ func (c *Console) Routes() []web.Route {
 			Machine: c.Machine}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
+		c.callPages(acts).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports, Settings: settings.Told}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
@@ -73,6 +75,10 @@ func (c *Console) Routes() []web.Route {
 		(&rules.OrganisationPages{Site: site, Organisations: c.Organisations}).Routes(),
 		(&subject.SuccessorPages{Acts: acts}).Routes(),
 	)
+}
+
+func (c *Console) callPages(acts *subject.Acts) *call.Pages {
+	return &call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}
 }
 
 // open registers the pages that need no session.
@@ -106,6 +112,9 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if data.Returned, data.Mine, err = own.Mine(r.Context(), v, settings); err != nil {
 		return err
 	}
+	if data.Calls, err = c.callPages(own.Acts).Mine(r.Context(), v); err != nil {
+		return err
+	}
 	return c.Show(w, r, v, web.Document{Here: "home", Data: data}, "home")
 }
 
@@ -114,5 +123,6 @@ type homeData struct {
 	Days     int
 	Returned []task.Request // the viewer's own that wait for their edit
 	Mine     []task.Request
+	Calls    []call.Row // for whose keys the viewer answers
 	audit.Lately
 }

@@ -121,7 +121,8 @@ POST/console/contests/{id}/take GET/console/agents GET/console/sessions/{id} POS
 GET/console/sessions/{id}/actions/{number}/{text} GET/console/sessions/{id}/actions/{number}/became/{text}
 GET/console/sessions/{id}/files GET/console/sessions/{id}/files/file GET/console/sessions/{id}/files/raw
 GET/console/sessions/{id}/files/archive GET/console/sessions/{id}/files/patch POST/console/sessions/{id}/propose
-GET/console/sessions/{id}/message`)
+GET/console/sessions/{id}/message
+GET/console/calls GET/console/calls/{id} POST/console/calls/{id}/act GET/console/calls/{id}/message`)
 
 // Members open the pages of that list, and no other; the menu offers them none that they may not open. No page is for
 // nobody, and no form is taken without the token of the session, be it an administrator's.

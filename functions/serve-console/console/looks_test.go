@@ -45,7 +45,7 @@ func TestLooksOfThePages(t *testing.T) {
 	db, b := storetest.Start(t), browser.Start(t)
 	looks := map[*consoletest.World][]look{}
 	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, successorLooks, requestLooks,
-		besideLooks, decisionLooks} {
+		besideLooks, decisionLooks, callLooks} {
 		w := consoletest.New(t, db)
 		w.Console.Begin = (&consoletest.Beginner{W: w, More: 2}).Ask
 		looks[w] = of(w)

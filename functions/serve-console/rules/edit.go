@@ -251,9 +251,9 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	if c.Destinations != nil {
 		to, d.Destinations = string(c.Destinations.Go), strings.Join(c.Destinations.List, "\n")
 	}
-	d.Kinds = a.options("kind_choices", kindsValue(c.Kinds), steps, actions, both)
+	d.Kinds = a.options("kind_choices", kindsValue(c.Kinds), forKinds...)
 	if len(c.Kinds) == 0 {
-		d.Kinds = a.options("kind_choices", "", "", steps, actions, both)
+		d.Kinds = a.options("kind_choices", "", append([]string{""}, forKinds...)...)
 	}
 	d.Use = a.options("use_options", use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
 	d.To = a.options("to_options", to, "", string(rules.GoWithin), string(rules.GoOutside))

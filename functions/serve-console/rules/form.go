@@ -77,8 +77,13 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 const (
 	steps   = string(rules.KindSteps)
 	actions = string(rules.KindAction)
+	outside = string(rules.KindCall)
 	both    = steps + " " + actions
 )
+
+// forKinds are the choices of what a rule is for.
+var forKinds = []string{steps, actions, outside, both, steps + " " + outside, outside + " " + actions,
+	steps + " " + outside + " " + actions}
 
 // kindsValue names the kinds that a rule takes; none of them is every kind.
 func kindsValue(kinds []rules.Kind) string {

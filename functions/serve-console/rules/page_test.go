@@ -127,13 +127,14 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	form := b.In("ja").Post(path, list.Hidden("act", "edit.0"))
 	form.Says(t, http.StatusOK, "「操作」は、会話でエージェントや人が提案する").Holds(t, `value="steps" selected`, `class="crumb"`)
 	for kinds, says := range map[string]string{"action": "(エージェントの操作だけのルールです。)",
-		"steps action": "(エージェントの操作にも使うルールです。)", "": "部長 (鈴木 一郎)"} {
+		"steps action": "(エージェントの操作にも使うルールです。)", "": "部長 (鈴木 一郎)",
+		"call": "(外部エージェントの呼び出しだけのルールです。)"} {
 		tried := b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "act", "try", "kinds", kinds)...))
 		tried.Says(t, http.StatusOK, says).Holds(t, `value="`+kinds+`" selected`)
 	}
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "kinds", "money")...)
 	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity,
-		"対象 (1) 文章で確認", "次のどれかにしてください: 依頼の実行ステップ、エージェントの操作。")
+		"対象 (1) 文章で確認", "次のどれかにしてください: 依頼の実行ステップ、エージェントの操作、外部エージェントの呼び出し。")
 
 	add := b.Post(path, list.Hidden("act", "add"))
 	add.Holds(t, `<p class="does">すべての依頼</p>`)

@@ -48,11 +48,17 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		Fields: []web.Field{web.Select("try.place", a.Say("try_place"), "", a.placesToTry(f.Get("try.place")))}}
 	var of knownTool
 	d.Tools, of = a.toolsToTry(f.Get("try.tool"))
-	kind := rules.KindSteps
+	kind, choices := rules.KindSteps, []string{steps}
 	if a.draft.Rules.Actions() {
+		choices = append(choices, actions)
+	}
+	if a.draft.Rules.Calls() {
+		choices = append(choices, outside)
+	}
+	if len(choices) > 1 {
 		kind = rules.Kind(cmp.Or(f.Get("try.kind"), steps))
 		d.Fields = append(d.Fields, web.Select("try.kind", a.Say("try_kind"), "",
-			a.options("way_kinds", string(kind), steps, actions)))
+			a.options("way_kinds", string(kind), choices...)))
 	}
 	on := cmp.Or(strings.TrimSpace(f.Get("try.on")), a.today())
 	if a.org != nil {
@@ -297,11 +303,15 @@ func (a *asked) ways(x *rules.Rules) explain.Table {
 
 // from says for what and in which channels a way is open. several says that rules tell channels apart.
 func (a *asked) from(x *rules.Rules, way rules.Way, several bool) string {
-	if !x.Actions() {
-		return a.places(way, rules.KindSteps, several)
+	of := a.places(way, rules.KindSteps, several)
+	if !x.Actions() && !x.Calls() && of != "" { // calls of outside agents go the same way
+		return of
 	}
 	var all []string
-	for _, kind := range []rules.Kind{rules.KindSteps, rules.KindAction} {
+	for _, kind := range []rules.Kind{rules.KindSteps, rules.KindAction, rules.KindCall} {
+		if kind == rules.KindCall && !x.Calls() && len(all) > 0 {
+			break
+		}
 		if places := a.places(way, kind, several); places != "" {
 			all = append(all, a.In("way_kinds", kind)+": "+places)
 		}

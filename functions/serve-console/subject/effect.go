@@ -12,10 +12,12 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 
@@ -160,6 +162,24 @@ func PayloadOf(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversat
 		return nil
 	}
 	return &p
+}
+
+// StepsOf returns a call of an agent from outside as one step, nil if what it is to do can't be read.
+func StepsOf(x *call.Call) []task.Step {
+	c, err := x.Content()
+	if err != nil {
+		return nil
+	}
+	return []task.Step{card.CalledStep(c.Payload())}
+}
+
+// Exactly names the tool of a call as briefly as lists do, and where nobody said what it does, its arguments.
+func Exactly(x *call.Call) string {
+	steps, text := StepsOf(x), x.Tool
+	if len(steps) == 1 && steps[0].Act() == "" {
+		text += " " + string(steps[0].ToolInput)
+	}
+	return legible.Beginning(legible.OneLine(text), mostBrief)
 }
 
 // mostBrief is how many characters of a line a list shows.

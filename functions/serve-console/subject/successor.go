@@ -12,6 +12,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -33,6 +34,7 @@ func (c *SuccessorPages) Routes() (all []web.Route) {
 	for _, on := range []Page{
 		{Path: "/console/tasks/", RefOf: RefOf(aggregate.ValidID, task.RefOf)},
 		{Path: "/console/sessions/", RefOf: RefOf(conversation.ValidID, conversation.RefOf)},
+		{Path: "/console/calls/", RefOf: RefOf(call.ValidID, call.RefOf)},
 	} {
 		ask := func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 			return c.show(w, r, v, on, a, successorBy(r), nil)

@@ -10,6 +10,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -41,7 +42,7 @@ var orders = []string{"", byAge, byAmount, byPriority}
 
 // gateKinds are the kinds of decision that wait for people.
 var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask,
-	conversation.CardAction}
+	conversation.CardAction, call.Card}
 
 // readApprovalFilter reads an address. What isn't known is reported and not used.
 func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {

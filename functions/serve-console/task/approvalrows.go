@@ -13,6 +13,7 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -46,6 +47,8 @@ func (x askedItem) steps() (steps, earlier []task.Step) {
 			s.ToolInput = row.Arguments.JSON // no value of it refers to a step
 			return []task.Step{s}, nil
 		}
+	case *call.Call:
+		return subject.StepsOf(row), nil
 	case *conversation.Action:
 		if p := x.payload; p != nil && p.Tool != "" && p.Push == nil { // that of a pull request has words of its own
 			return []task.Step{card.CalledStep(*p)}, nil
@@ -159,6 +162,14 @@ func (d *rowReader) tells(is *waitingRow, x askedItem, sum explain.Sum) {
 	switch row := x.Row.(type) {
 	case *conversation.Action:
 		d.action(is, x, row, sum)
+		return
+	case *call.Call:
+		is.Title, is.Says = "", line(d.words.Say("unread"))
+		is.Said, is.SaidBy = card.OneLine(row.Reason), card.OneLine(row.KeyName)
+		if steps, _ := x.steps(); steps != nil {
+			d.does(is, sum)
+			is.Then = append(is.Then, quoted(subject.Exactly(row)), quoted(is.SaidBy))
+		}
 		return
 	case *task.StepGate:
 		is.Then = append(is.Then, line(d.words.Say("step", "n", row.Order)))

@@ -11,6 +11,7 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -146,7 +147,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 func counted(found []askedItem, all string) string {
 	agents := 0
 	for _, x := range found {
-		if x.Kind == conversation.CardAction {
+		if x.Kind == conversation.CardAction || x.Kind == call.Card {
 			agents++
 		}
 	}
@@ -183,6 +184,7 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 		switch x.Kind {
 		case conversation.CardAction:
 			conversing = append(conversing, x.Ref.ID)
+		case call.Card: // its row says all
 		case task.CardTask:
 			said = append(said, x.Ref.ID)
 		case task.CardStep:
@@ -211,7 +213,9 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 	var out []askedItem
 	for _, x := range items {
 		a := askedItem{WaitingItem: x, payload: c.payloadOf(r.Context(), x, false)}
-		if s, ok := conversed[x.Ref.ID]; ok && x.Kind == conversation.CardAction {
+		if of, ok := x.Row.(*call.Call); ok {
+			a.origin, a.agent = of.Origin(), of.KeyName
+		} else if s, ok := conversed[x.Ref.ID]; ok && x.Kind == conversation.CardAction {
 			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
 		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
 			a.origin, a.text = m.Origin(), m.Words(v.Locale)
@@ -237,6 +241,9 @@ func stepsOf(x store.WaitingItem) store.Place {
 func (x askedItem) path() string {
 	if x.Kind == conversation.CardAction {
 		return "/console/sessions/" + x.Ref.ID
+	}
+	if x.Kind == call.Card {
+		return "/console/calls/" + x.Ref.ID
 	}
 	return "/console/tasks/" + x.Ref.ID
 }

@@ -37,7 +37,7 @@ func testFilesShown(t *testing.T, w *consoletest.World) {
 	expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusSeeOther)
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
 	b.Get("/console/register?by=decisions").Says(t, 200, number, "見積書.pdf", sum[:16]+"…")
-	b.Get("/console/register/file.csv?by=decisions").Holds(t, `"添付ファイル"`, "見積書.pdf (18 B、SHA-256 "+sum+")")
+	b.Get("/console/register/file.csv?by=decisions").Holds(t, `"添付ファイル"`, "「見積書.pdf」 (18 B、SHA-256 "+sum+")")
 	b.Get("/console/register/"+number).Says(t, 200, "見積書.pdf", sum[:16]+"…").Holds(t, "<code>"+sum+"</code>")
 }
 

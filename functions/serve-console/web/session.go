@@ -14,6 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/gateway"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/records"
 	"ringi/shared/words/language"
@@ -48,7 +49,7 @@ const (
 )
 
 func cookieName(r *http.Request, name string) string {
-	if IsLocal(r.Host) {
+	if gateway.IsLocal(r.Host) {
 		return name
 	}
 	return "__Host-" + name
@@ -57,7 +58,7 @@ func cookieName(r *http.Request, name string) string {
 // SetCookie sets a cookie that lasts so long; a negative duration deletes it.
 func SetCookie(w http.ResponseWriter, r *http.Request, name, value string, lasts time.Duration) {
 	http.SetCookie(w, &http.Cookie{Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(lasts / time.Second),
-		HttpOnly: true, Secure: !IsLocal(r.Host), SameSite: http.SameSiteLaxMode})
+		HttpOnly: true, Secure: !gateway.IsLocal(r.Host), SameSite: http.SameSiteLaxMode})
 }
 
 // CookieOf returns a cookie's value, or "".
@@ -247,7 +248,7 @@ func (c *Site) Belongs(ctx context.Context, user string, owner tenancy.Tenant) (
 // Address returns the console's address as the browser sees it. The Host header is safe to use: API Gateway answers
 // only under its own name and configured domains.
 func Address(r *http.Request) string {
-	if IsLocal(r.Host) {
+	if gateway.IsLocal(r.Host) {
 		return "http://" + r.Host
 	}
 	return "https://" + r.Host

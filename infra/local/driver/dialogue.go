@@ -114,10 +114,15 @@ func (d *Dialogue) Press(user string, m webapi.Message, action string) {
 	d.untilTaken(m, action, func() { _ = d.S.Sandbox.Click(user, d.Channel, m.TS, action) })
 }
 
+// Reject rejects an action, or a call of an agent outside.
 func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 	d.T.Helper()
-	d.untilTaken(m, card.RejectAction, func() {
-		if d.S.Sandbox.Click(user, d.Channel, m.TS, card.RejectAction) != nil {
+	action := card.RejectAction
+	if d.offers(m.TS, rejectCall) {
+		action = rejectCall
+	}
+	d.untilTaken(m, action, func() {
+		if d.S.Sandbox.Click(user, d.Channel, m.TS, action) != nil {
 			return
 		}
 		for _, v := range d.S.Sandbox.Workspace().OpenViews(user) {
@@ -128,6 +133,9 @@ func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 		}
 	})
 }
+
+// rejectCall is the button on the card of a call of an agent outside.
+const rejectCall = "reject_call"
 
 func (d *Dialogue) untilTaken(m webapi.Message, action string, press func()) {
 	d.T.Helper()

@@ -206,7 +206,8 @@ const (
 	AuditLate       aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
 )
 
-var onRoute = aggregate.OnRoute{
+// OnRoute names the entries of what is done on the gate of an agent's action.
+var OnRoute = aggregate.OnRoute{
 	Routed: AuditRouted, Approved: AuditApproved, Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditStamped, circulation.TakeBack: AuditTakenBack, circulation.SendBack: AuditRejected,
 		circulation.Deny: AuditDenied, circulation.Stand: AuditReassigned, circulation.Ask: AuditQuestioned,

@@ -68,7 +68,7 @@ func (c *change) acted(x *Action, g aggregate.Gate, by aggregate.Actor) (aggrega
 		n.Gate = g
 		c.Put(&n)
 	}
-	c.auditAction(by, onRoute.Entry(&g), x, g.ActDetails(map[string]any{}))
+	c.auditAction(by, OnRoute.Entry(&g), x, g.ActDetails(map[string]any{}))
 	return c.done()
 }
 

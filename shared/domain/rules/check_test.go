@@ -100,7 +100,7 @@ func TestProblems(t *testing.T) {
 
 func TestProblemsOfConditions(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
-		"rules[0].when.kinds[0]": {func(r *rules.Rules) { whenOf(r).Kinds[0] = "call" }},
+		"rules[0].when.kinds[0]": {func(r *rules.Rules) { whenOf(r).Kinds[0] = "calls" }},
 		"rules[0].when.kinds[1]": {
 			func(r *rules.Rules) { whenOf(r).Kinds = []rules.Kind{rules.KindSteps, rules.KindSteps} },
 		},

@@ -144,6 +144,9 @@ func (r *Rules) Ways(known []Known) (ways []Way) {
 		weakest := Way{Tool: k.Tool, Refused: true}
 		for _, kind := range kinds {
 			for _, place := range r.places() {
+				if kind == KindCall && place.Direct { // a key's channel is none
+					continue
+				}
 				for _, way := range r.open(k, Where{kind, place}) {
 					switch {
 					case weakest.Refused || way.weaker(weakest):

@@ -26,9 +26,11 @@ func TestTheWeakestWayIn(t *testing.T) {
 	weak := rule(2, rules.Conditions{Places: &rules.Places{Channels: []string{"C9"}}}, people(1, rules.EmptyRefuse, "A"))
 	anywhere := rule(3, writing(), manager(1, rules.EmptyUp), group(1, rules.EmptyRefuse))
 	both := func(places ...rules.Place) (from []rules.Where) {
-		for _, k := range []rules.Kind{rules.KindSteps, rules.KindAction} {
+		for _, k := range []rules.Kind{rules.KindSteps, rules.KindAction, rules.KindCall} {
 			for _, p := range places {
-				from = append(from, rules.Where{Kind: k, Place: p})
+				if k != rules.KindCall || !p.Direct { // a key's channel is no direct message
+					from = append(from, rules.Where{Kind: k, Place: p})
+				}
 			}
 		}
 		return from
@@ -63,7 +65,8 @@ func TestHandsCountBeforeStamps(t *testing.T) {
 	r.Rules[1].Route.Hands = 2
 	at := rules.Place{Channel: "C9"}
 	expect.Same(t, wayTo(t, r, pay), rules.Way{Tool: pay, Rule: id(1), Hands: 1, Stamps: 3,
-		From: []rules.Where{{Kind: rules.KindSteps, Place: at}, {Kind: rules.KindAction, Place: at}}})
+		From: []rules.Where{{Kind: rules.KindSteps, Place: at}, {Kind: rules.KindAction, Place: at},
+			{Kind: rules.KindCall, Place: at}}})
 }
 
 // A rule is no way where an earlier one takes all that would reach it, and is one where it doesn't.
@@ -75,7 +78,7 @@ func TestARuleBehindAnother(t *testing.T) {
 		strict, weak rules.Conditions
 		open         bool
 	}{
-		"all kinds":                {kind(rules.KindSteps, rules.KindAction), rules.Conditions{}, false},
+		"all kinds":                {kind(rules.KindSteps, rules.KindAction, rules.KindCall), rules.Conditions{}, false},
 		"one kind":                 {kind(rules.KindSteps), rules.Conditions{}, true},
 		"of another kind":          {rules.Conditions{}, kind(rules.KindAction), false},
 		"the same place":           {c9, c9, false},

@@ -15,9 +15,10 @@ type Kind string
 const (
 	KindSteps  Kind = "steps"  // the steps of a request
 	KindAction Kind = "action" // what an agent proposes in a conversation
+	KindCall   Kind = "call"   // a call that an agent outside of Ringi asks for
 )
 
-var kinds = []Kind{KindSteps, KindAction}
+var kinds = []Kind{KindSteps, KindAction, KindCall}
 
 // Facts are what rules may know of a request.
 type Facts struct {
@@ -85,7 +86,7 @@ func (c Call) Writes() bool { return c.Access != aggregate.Read }
 // anything, unless it stays inside.
 func (f *Facts) Writes() bool { return f.uncalled() || slices.ContainsFunc(f.Calls, Call.Writes) }
 
-func (f *Facts) uncalled() bool { return f.Kind == KindAction && len(f.Calls) == 0 && !f.Inside }
+func (f *Facts) uncalled() bool { return f.Kind != KindSteps && len(f.Calls) == 0 && !f.Inside }
 
 // Amount is the sum over all calls. Of an action without one it is unknown, unless it stays inside.
 func (f *Facts) Amount() Amount {

@@ -67,6 +67,11 @@ func (r *Rules) Actions() bool {
 	})
 }
 
+// Calls reports whether a rule tells calls of outside agents from what else asks. The rules decide about them anyway.
+func (r *Rules) Calls() bool {
+	return slices.ContainsFunc(r.Rules, func(x Rule) bool { return slices.Contains(x.When.Kinds, KindCall) })
+}
+
 // Readers returns the accounts that are told after decisions.
 func (r *Rules) Readers() (ids []string) {
 	outcomes := []Outcome{r.Last.Reads, r.Last.Writes}

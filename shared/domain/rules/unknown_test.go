@@ -334,7 +334,7 @@ func unskipped(e rules.Empty) rules.Empty {
 
 func drawnFacts(t *rapid.T) *rules.Facts {
 	f := asked()
-	f.Kind = rapid.SampledFrom([]rules.Kind{rules.KindSteps, rules.KindAction}).Draw(t, "kind")
+	f.Kind = rapid.SampledFrom([]rules.Kind{rules.KindSteps, rules.KindAction, rules.KindCall}).Draw(t, "kind")
 	f.Place.Channel = rapid.SampledFrom([]string{"C1", "C2", "C3", "C4"}).Draw(t, "channel")
 	f.Place.Direct = rapid.Bool().Draw(t, "direct")
 	if f.Organised = rapid.Bool().Draw(t, "organised"); f.Organised {

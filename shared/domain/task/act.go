@@ -64,6 +64,9 @@ func (a *Aggregate) asWalked(row Gated) bool {
 // acted writes a gate with one more act, or as the system settled it, and what follows from it.
 func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.Actor) (aggregate.Change, error) {
 	on, typ, id, about := a.onRoute(row)
+	if _, steps := row.(*Process); steps && g.ApprovedAt != nil && a.Prompt() != nil { // on which approved relies
+		about["policy"], about["policy_hash"] = a.Prompt().ID, a.Prompt().hash()
+	}
 	c.audit(by, on.Entry(&g), typ, id, g.ActDetails(about))
 	switch {
 	case g.ApprovedAt != nil:
@@ -123,9 +126,10 @@ func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string,
 		if row.Author != "" {
 			about["picked_by"] = row.Author
 		}
-		return &promptOnRoute, "prompt", row.ID, row.Entry.details(about)
+		return &promptOnRoute, "prompt", row.ID, row.Entry.details(writtenBy(about, row.EditedBy))
 	case *Process:
-		return &processOnRoute, "process", row.ID, map[string]any{"version": row.Version, "hash": row.hash()}
+		about := map[string]any{"version": row.Version, "hash": row.hash()}
+		return &processOnRoute, "process", row.ID, writtenBy(about, row.EditedBy)
 	case *StepGate:
 		return &stepOnRoute, "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
 			"arguments_hash": row.hash()}
@@ -134,6 +138,14 @@ func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string,
 			"attempt": row.Attempt, "hash": row.hash()}
 	}
 	return &aggregate.OnRoute{}, "", "", map[string]any{}
+}
+
+// writtenBy adds to the details of a version who of its askers wrote it, if one did.
+func writtenBy(about map[string]any, editor string) map[string]any {
+	if editor != "" {
+		about["edited_by"] = editor
+	}
+	return about
 }
 
 // idIn returns an execution's id, or "" for nil.

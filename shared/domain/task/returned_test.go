@@ -247,3 +247,27 @@ func TestWhatWasGivenBackIsWithdrawn(t *testing.T) {
 		expect.That(t, s.head.Ended.Reason == ReasonByPerson && s.load().Returned() == nil, "%+v", s.head.Ended)
 	}
 }
+
+// What is stamped names by whom it was edited, and the steps by which policy they were made.
+func TestAStampNamesTheEditorAndThePolicy(t *testing.T) {
+	s := waitingProcess(t)
+	s.do(s.giveBack(s.load().Process().ID, suzuki), s.edits(Edit{Steps: edited(s.steps)}))
+	s.steps = edited(s.steps)
+	s.do(s.finishProcess, s.approveProcess)
+	a, said := s.load(), string(s.entry(AuditProcessApproved).Details)
+	expect.Has(t, said, `"policy":"`+a.Prompt().ID+`"`)
+	expect.Has(t, said, `"policy_hash":"`+aggregate.HashOf(a.Prompt().Content)+`"`)
+	expect.Has(t, said, `"edited_by":"`+requester+`"`)
+}
+
+// So does the stamp on a policy.
+func TestAStampNamesTheEditorOfAPolicy(t *testing.T) {
+	s := waitingPrompt(t)
+	s.do(s.giveBack(s.load().Prompt().ID, suzuki), s.edits(Edit{Content: "別の方針"}))
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
+	}, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Approve(idOf(a.Prompt()), person(suzuki), s.policy, now)
+	})
+	expect.Has(t, string(s.entry(AuditPromptApproved).Details), `"edited_by":"`+requester+`"`)
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -43,41 +44,43 @@ func DialogsOf(a aggregate.Aggregate) Dialogs {
 	case *conversation.Aggregate:
 		return Conversation{Aggregate: a}
 	case *task.Aggregate:
-		return taskDialogs{a}
+		return &taskDialogs{a}
+	case *call.Aggregate:
+		return &callDialogs{a}
 	case nil:
-		return taskDialogs{}
+		return &taskDialogs{}
 	}
 	return nil
 }
 
-type taskDialogs struct{ *task.Aggregate }
+type taskDialogs struct{ a *task.Aggregate }
 
-func (d taskDialogs) Opened(ctx context.Context, large Large, gate string) (Dialogs, error) {
-	a, err := large.Opened(ctx, d.Aggregate, gate)
-	return taskDialogs{a}, err
+func (d *taskDialogs) Opened(ctx context.Context, large Large, gate string) (Dialogs, error) {
+	a, err := large.Opened(ctx, d.a, gate)
+	return &taskDialogs{a}, err
 }
 
-func (d taskDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
-	return ReviewModal(d.Aggregate, r, s.Locale)
+func (d *taskDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
+	return ReviewModal(d.a, r, s.Locale)
 }
 
-func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
+func (d *taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 	view := RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage}, locale)
-	if d.Aggregate == nil {
+	if d.a == nil {
 		return view
 	}
-	draw := drawing{a: d.Aggregate, w: wordsOf.In(locale)}
+	draw := drawing{a: d.a, w: wordsOf.In(locale)}
 	v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1)
 	if found && v.gate.Ruled() {
 		return d.rejectionOnRoute(r, draw, &v)
 	}
 	if found {
-		form := d.Follows(r.ID) == task.FollowsForm
+		form := d.a.Follows(r.ID) == task.FollowsForm
 		if form {
 			view.Submit, view.Blocks.BlockSet[0] = label(draw.w.Reject), section(draw.w.ModalTextForm)
 		}
 		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
-		if d.MayGiveBack(r.ID) {
+		if d.a.MayGiveBack(r.ID) {
 			view.Blocks.BlockSet = append(view.Blocks.BlockSet, RejectionBySettings(locale).then(routeWordsOf.In(locale)))
 		}
 		if r.Type != task.CardStep && !form {
@@ -87,11 +90,11 @@ func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
 	return view
 }
 
-func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
+func (d *taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
 	w := wordsOf.In(s.Locale)
 	blocks := []slack.Block{section(w.CancelText)}
-	if d.Aggregate != nil && d.Task != nil {
-		title := titleOf(d.Aggregate, askWordsOf.In(s.Locale), "{text}")
+	if d.a != nil && d.a.Task != nil {
+		title := titleOf(d.a, askWordsOf.In(s.Locale), "{text}")
 		blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
 	}
 	if note != "" {
@@ -101,11 +104,11 @@ func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) sl
 	return modal(CancelCallback, w.CancelTitle, w.CancelYes, w.CancelNo, about, blocks...)
 }
 
-func (d taskDialogs) Refused(err error, s tenancy.Settings) string {
-	if d.Aggregate == nil {
+func (d *taskDialogs) Refused(err error, s tenancy.Settings) string {
+	if d.a == nil {
 		return Refused(err, s, aggregate.Origin{})
 	}
-	return Refused(err, s, d.Origin(), d.Askers()...)
+	return Refused(err, s, d.a.Origin(), d.a.Askers()...)
 }
 
 // Opened reads the payload of an action.

@@ -64,6 +64,7 @@ func looks(t *testing.T, locale string) map[string]any {
 	add("route_copy_", anyOf(copiesOfQuestions(t, locale)))
 	add("route_act_", anyOf(routeActForms(t, locale)))
 	add("returned_", returnedViews(t, locale))
+	add("call_", callViews(t, locale))
 	ordered := reordered(received(t))
 	all["does_order_copy"] = copied(ordered, ordered.copyOf(suzuki, 1), locale)
 	all["does_home"] = homeOfEffects(t, locale)

@@ -214,7 +214,7 @@ func (d drawing) bodyOnHome(v *version) body {
 	case v.kind == task.CardPrompt:
 		most = maxHomePolicy
 	case v.kind == task.CardProcess && v.made:
-		b, first = d.effects(v.sum, v.since, maxPages-1, 0), nil
+		b, first = d.effects(v.sum, v.since, maxPages-1, 0).with(d.attached()), nil
 	}
 	lines := func(blocks []slack.Block) (n int) {
 		for _, block := range blocks {

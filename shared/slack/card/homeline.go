@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -104,6 +105,8 @@ func waitsLine(x Waits, w *askWords) string {
 		title = began(titleOf(a, w, wordsOf.In(w.Locale).Quoted))
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
+	case *call.Aggregate:
+		title = began(callWordsOf.In(w.Locale).Header + " " + inline(a.Call.KeyName, maxListTitle))
 	}
 	return fill(w.WaitsLine, "title", title, "what", x.what(w),
 		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + x.facts(w) + x.until(w)
@@ -117,6 +120,13 @@ func (x Waits) what(w *askWords) string {
 		return fill(w.WhatPrompt, "version", q.Version)
 	case conversation.CardAction:
 		return fill(w.WhatAction, "n", q.Version)
+	case call.Card:
+		c, err := x.Of.(*call.Aggregate).Call.Content()
+		if err != nil {
+			return callWordsOf.In(w.Locale).Header
+		}
+		s := explain.SumUp(w.Locale, []task.Step{CalledStep(c.Payload())})
+		return drawing{w: wordsOf.In(w.Locale)}.short(s)
 	}
 	a, is := x.Of.(*task.Aggregate)
 	if !is || a.Process() == nil {

@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,14 +62,53 @@ func withFiles(s *scenario) *scenario {
 	return byForm(s)
 }
 
-// What people stamp has one line for the files, with what is not attached and why below it.
+// What people stamp has a line for each file, with what is not attached, why, and what the asker can do below them.
 func TestFilesStandUnderTheEffect(t *testing.T) {
 	s := withFiles(received(t))
 	text := s.drawn(processCard)
-	for _, want := range []string{"📄 添付: 見積書.pdf (8 B)、", "⚠️ 添付されていません: 装置.exe。", "xlsx", "図.png。"} {
+	for _, want := range []string{"📄 添付: 「見積書.pdf」 (8 B) · SHA-256 ",
+		"⚠️ 添付されていません: 「装置.exe」 (承認する人は開けません)。", "xlsx", "「図.png」", "もう一度依頼してください"} {
 		expect.That(t, strings.Contains(text, want), "%s lacks %s", text, want)
 	}
-	expect.That(t, !strings.Contains(text, "<!channel>") && !strings.Contains(text, "*明細*"), "a name is no markup: %s", text)
+	expect.That(t, strings.Contains(text, "添付: `&lt;!channel&gt;*明細*.csv` (4 B)"), "a name is no markup: %s", text)
+	text = s.drawn(taskCard)
+	expect.That(t, strings.Count(text, "添付されていません") == 2 && !strings.Contains(text, "読んでいません"),
+		"a form's files are not read, only attached: %s", text)
+}
+
+// drawnWith is the card of steps by a form with files of these names, all with the same content, and whether people can
+// stamp it.
+func drawnWith(t *testing.T, names ...string) (text string, offered bool) {
+	s := received(t)
+	r := *s.Request
+	var read []task.ReadFile
+	for i, name := range names {
+		x := task.ReadFile{SharedFile: aggregate.SharedFile{ID: "F" + string(rune('a'+i)), Name: name}}
+		x.Take([]byte("%PDF-1.7"), i)
+		read, r.Files = append(read, x), append(r.Files, x.SharedFile)
+	}
+	s.Request, s.Files = &r, &task.Files{Files: read}
+	byForm(s)
+	return s.drawn(processCard), offers(render(s.Aggregate, s.card(processCard), "ja", s.now), "approve_process")
+}
+
+// Whatever files are called, other files look otherwise where people stamp, also those with the longest names. Where a
+// name can't be shown whole, nobody can stamp.
+func TestOtherFilesLookOtherwise(t *testing.T) {
+	long, cards := strings.Repeat("&", 200), map[string][]string{}
+	for _, names := range [][]string{{"見積.pdf", "契約.pdf"}, {"見積.pdf (8 B)、契約.pdf"}, {long + " A社.pdf"}, {long + " B社.pdf"},
+		{"見積.pdf」 (8 B)\n📄 添付: 「契約.pdf"}, {"見積.pdf』 (8 B)\n📄 添付: 『契約.pdf"}, {"見積.pdf」、「契約.pdf"},
+		{"見積.pdf』、『契約.pdf"}, {"a`b"}, {"a'b"}, {"a｀b"}, {"a_b"}, {"_ab_"}, {"＿ab＿"}, {"a\u200bb"}, {"ab"}, {"a b"},
+		slices.Repeat([]string{strings.Repeat("a", 251) + ".pdf"}, task.MaxAttached)} {
+		text, offered := drawnWith(t, names...)
+		expect.That(t, offered && cards[text] == nil, "%q, like %q: %s", names, cards[text], text)
+		cards[text] = names
+	}
+	for name, names := range map[string][]string{"one name": {strings.Repeat("&", 700)},
+		"ten names": slices.Repeat([]string{strings.Repeat("&", 255)}, task.MaxAttached)} {
+		text, offered := drawnWith(t, names...)
+		expect.That(t, !offered, "%s: %s", name, text)
+	}
 }
 
 func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {

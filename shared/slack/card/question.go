@@ -69,8 +69,8 @@ func ReadRouteAct(about string, value func(block, input string) string) (x Route
 	return x, ok
 }
 
-func (d taskDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
-	draw := drawing{a: d.Aggregate, w: wordsOf.In(locale)}
+func (d *taskDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
+	draw := drawing{a: d.a, w: wordsOf.In(locale)}
 	v, _ := draw.versionOf(x.Type, func(_, id string) bool { return id == x.ID }, 1)
 	return draw.routeAct(draw.about(&v), &v.gate, x)
 }

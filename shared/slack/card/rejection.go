@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -41,7 +42,7 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	switch callback {
 	case RejectionCallback:
 		ok = json.Unmarshal([]byte(about), &of) == nil && of.Stage >= 0 &&
-			slices.Contains([]aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep}, of.Type)
+			slices.Contains([]aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, call.Card}, of.Type)
 		r = Rejected{Type: of.Type, Of: of.TaskID, ID: of.ID, Hash: of.Hash, Stage: of.Stage, Asked: of.Asked}
 	case ActionRejectCallback:
 		ok = json.Unmarshal([]byte(about), &action) == nil && action.Stage >= 0
@@ -129,10 +130,10 @@ func RejectionBySettings(locale string) RejectionForm {
 }
 
 // rejectionOnRoute is RejectionModal for a gate under a rule. But for a step it asks what comes after.
-func (d taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.ModalViewRequest {
+func (d *taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack.ModalViewRequest {
 	w, locale := draw.w, draw.w.Locale
 	texts := routeWordsOf.In(locale)
-	form := RejectionOf(&v.gate, r.Type, d.Follows(r.ID), locale, draw.w.mention)
+	form := RejectionOf(&v.gate, r.Type, d.a.Follows(r.ID), locale, draw.w.mention)
 	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum})
 	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0), form.then(texts)}
 	if !mayFollow(r.Type) {

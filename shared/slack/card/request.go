@@ -26,7 +26,7 @@ func (d drawing) enclosed() []slack.Block {
 	}
 	var blocks []slack.Block
 	for _, lines := range [][]string{{Thread(d.a.Request.Thread, d.w.Locale)}, d.forwarded(), d.files()} {
-		blocks = append(blocks, contextOf([]string{strings.Join(lines, "\n")})...)
+		blocks = append(blocks, small(lines).blocks...)
 	}
 	return blocks
 }
@@ -70,8 +70,14 @@ func (w *words) unshown(q aggregate.Quoted) string {
 }
 
 func (d drawing) files() []string {
-	return slices.Concat(d.eachFile(), d.notAttached(func(f task.ReadFile) bool { return f.Left != "" }),
-		d.w.filesNotRead(d.a.Request))
+	var lines []string
+	_, all := d.a.Attached()
+	for _, f := range all {
+		if f.Left != "" || d.a.Matter() != nil {
+			lines = append(lines, d.notAttached(f, maxHeader))
+		}
+	}
+	return slices.Concat(d.eachFile(), d.fewer(lines), d.w.filesNotRead(d.a.Request))
 }
 
 // filesNotRead says how many files a request has beyond those that are read.
@@ -86,7 +92,7 @@ func (w *words) filesNotRead(r *task.Request) []string {
 func (d drawing) eachFile() (read []string) {
 	if d.a.Read() == nil {
 		for _, f := range d.a.Request.Files {
-			read = append(read, fill(d.w.FileWaits, "name", d.fileName(f)))
+			read = append(read, fill(d.w.FileWaits, "name", fileName(d.w, f, maxHeader)))
 		}
 		return d.fewer(read)
 	}
@@ -97,12 +103,12 @@ func (d drawing) eachFile() (read []string) {
 		text := d.w.FileRead
 		switch {
 		case d.a.Matter() != nil:
-			text = d.w.FileKept
+			text = d.w.FileAttached
 		case f.Shown < f.Characters:
 			text = d.w.FilePart
 		}
-		line := fill(text, "name", d.fileName(f.SharedFile), "n", conversation.Grouped(f.Shown),
-			"all", conversation.Grouped(f.Characters), "size", Size(f.Bytes), "hash", f.SHA256[:min(12, len(f.SHA256))])
+		line := fill(text, "name", fileName(d.w, f.SharedFile, maxHeader), "n", conversation.Grouped(f.Shown),
+			"all", conversation.Grouped(f.Characters), "size", Size(f.Bytes), "hash", short(f))
 		for _, r := range f.Remarks {
 			line += " " + explain.FileRemark(d.w.Locale, r)
 		}
@@ -111,21 +117,18 @@ func (d drawing) eachFile() (read []string) {
 	return d.fewer(append(d.unreadFiles(), read...))
 }
 
+// unreadFiles says which files' contents no draft has. Drafts of a form have none: of these it says nothing.
 func (d drawing) unreadFiles() (lines []string) {
-	if d.a.Read() == nil {
+	if d.a.Read() == nil || d.a.Matter() != nil {
 		return nil
 	}
 	for _, f := range d.a.Read().Files {
 		if f.Why != "" {
 			why := explain.UnreadFile(d.w.Locale, f.Why)
-			lines = append(lines, fill(d.w.FileUnread, "name", d.fileName(f.SharedFile), "why", why))
+			lines = append(lines, fill(d.w.FileUnread, "name", fileName(d.w, f.SharedFile, maxHeader), "why", why))
 		}
 	}
 	return lines
-}
-
-func (d drawing) fileName(f aggregate.SharedFile) string {
-	return or(inline(cmp.Or(f.Name, f.ID), maxHeader), "?")
 }
 
 func (d drawing) fewer(lines []string) []string {
@@ -250,7 +253,7 @@ func (w *words) nowEncloses(is, was *task.Request, who, text func(string) string
 	if !slices.EqualFunc(is.Files, was.Files, file) || is.MoreFiles != was.MoreFiles {
 		var names []string
 		for _, f := range is.Files {
-			names = append(names, or(text(cmp.Or(f.Name, f.ID)), "?"))
+			names = append(names, fill(w.Quoted, "text", or(text(cmp.Or(f.Name, f.ID)), "?")))
 		}
 		said := fill(w.NowFiles, "text", or(strings.Join(names, ", "), w.None))
 		out = append(out, strings.Join(append([]string{said}, w.filesNotRead(is)...), " "))

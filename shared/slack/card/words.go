@@ -79,7 +79,7 @@ type words struct {
 	// What a request forwards and attaches.
 	ThreadRead, ThreadFailed, Forwards, ForwardRead, ForwardCut, ForwardHidden string
 	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead                    string
-	FileKept, FilesAttached, FileAttached, FilesBetween, FileNotAttached       string
+	FileAttached, FileNotAttached                                              string
 	EnclosedMore                                                               string
 
 	// The task's card.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/tool"
@@ -81,11 +82,15 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 		return nil, err
 	}
 	var all []Listed
+	loop := slices.ContainsFunc(now, func(t Tool) bool { return t.Name == doorTool })
 	for i, t := range now {
 		x := Listed{Name: s.Name + "." + t.Name, URL: s.URL, Tool: t, Hash: t.Hash(), State: Off, Problem: t.Problem()}
 		if named := func(u Tool) bool { return u.Name == t.Name }; slices.ContainsFunc(now[:i], named) ||
 			slices.ContainsFunc(now[i+1:], named) {
 			x.Problem = "its name is there twice"
+		}
+		if loop {
+			x.Problem = "the server is a door of Ringi itself, where people would be asked twice"
 		}
 		row, allowed := permission(rows, x.Name)
 		switch {
@@ -109,6 +114,9 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 	slices.SortStableFunc(all, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
+
+// doorTool is a tool that each door of Ringi has, for agents outside.
+const doorTool = "ringi_wait"
 
 // server returns a server of the settings with its secret, if it has one.
 func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) {
@@ -330,6 +338,9 @@ func (t Tool) Problem() string {
 		return fmt.Sprintf("its description is over %d characters", MaxDescription)
 	case len(t.Input) > MaxSchema || len(t.Output) > MaxSchema:
 		return fmt.Sprintf("a schema of it is over %d bytes", MaxSchema)
+	}
+	if why := catalog.Approving(t.Name, t.Title, t.Input); why != "" {
+		return why
 	}
 	var shape struct{ Type string }
 	if json.Unmarshal([]byte(t.Input), &shape) != nil || shape.Type != "object" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,7 @@ func TestDesk(t *testing.T) {
 		"not more than a model can be told": testTooMuch,
 		"a server that is named no longer":  testNotNamed,
 		"a server that asks for a secret":   testAway,
+		"what approves can't be allowed":    testApproving,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, server) })
 	}
@@ -260,6 +262,27 @@ func testAway(t *testing.T, server *storetest.Server) {
 	o.Credentials = secrets{}
 	_, err := o.Tools(t.Context(), o.tenant, "rooms")
 	expect.Is(t, known(t, err).Problem, explain.ProblemNotConnected)
+}
+
+// What approves in another system can't be allowed, whatever an administrator wants; nor can a door of Ringi itself.
+func testApproving(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("book", "Books."), plain("approve_booking", "Approves."))
+	o.want(map[string]mcp.State{"rooms.book": mcp.Off, "rooms.approve_booking": mcp.Unfit})
+	refused := func(name, why string) {
+		t.Helper()
+		for _, access := range []aggregate.Access{aggregate.Read, aggregate.Write} {
+			i := slices.IndexFunc(o.list(), func(x mcp.Listed) bool { return x.Name == name })
+			err := o.Allow(t.Context(), o.tenant, name, o.list()[i].Hash, access, admin)
+			field, is := errors.AsType[aggregate.ErrField](err)
+			expect.That(t, is && field.Field == "tool_name", "%s: %v", name, err)
+			expect.Has(t, field.Limit, why, name)
+		}
+	}
+	refused("rooms.approve_booking", "only people do")
+	o.tools.set(plain("book", "Books."), plain("ringi_wait", "Waits."))
+	refused("rooms.book", "door of Ringi")
+	refused("rooms.ringi_wait", "door of Ringi")
+	o.want(map[string]mcp.State{"rooms.book": mcp.Unfit, "rooms.ringi_wait": mcp.Unfit})
 }
 
 // The protocol recommends names of up to 128 characters.

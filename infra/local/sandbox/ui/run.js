@@ -75,6 +75,7 @@ export function subject(key) {
     case "MESSAGE": return t("rowMessage");
     case "INBOX": return t("rowInbox");
     case "ACTION": return t("rowAction", { n });
+    case "CALL": return t("rowCall");
     case "HANDOVER": return t("rowHandover");
     case "OFFERED": return t("rowOffered", { n });
     case "TYPED": return t("rowTyped");

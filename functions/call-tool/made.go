@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/tool"
+)
+
+// making is one call of a tool under one claim, whoever asked for it: an agent in a conversation, or one outside.
+type making struct {
+	*Handler
+	in         pipeline.Input
+	locale     string
+	invocation string
+
+	// Set by permit and check.
+	settings   tenancy.Settings
+	permission tenancy.ToolPermission
+	tool       tool.Permitted
+	arguments  tool.Resolved
+	cause      error // why it can't be called, for the log only
+}
+
+// permit asks again whether the tool is allowed, and still the version that people saw.
+func (j *making) permit(ctx context.Context, p conversation.Payload) (why refusal, err error) {
+	if j.settings, err = j.Store.Settings(ctx, j.in.Tenant); err != nil {
+		return why, fmt.Errorf("read the settings: %w", err)
+	}
+	if j.permission, _, err = j.Store.ToolPermission(ctx, j.in.Tenant, p.Tool); err != nil {
+		return why, fmt.Errorf("read the permission of %s: %w", p.Tool, err)
+	}
+	j.tool, err = j.Catalog.Permit(p.Tool, p.ToolVersion, p.Access, j.permission, j.settings.MCPServers)
+	unbound, isUnbound := errors.AsType[*explain.CallError](err)
+	switch {
+	case errors.Is(err, tool.ErrForbidden):
+		return refusal{reasonForbidden, p.Tool}, nil
+	case errors.Is(err, tool.ErrOther):
+		return refusal{reasonOther, p.Tool}, nil
+	case isUnbound:
+		return j.broken(unbound), nil
+	}
+	return why, err
+}
+
+// check checks the arguments as they are about to be sent.
+func (j *making) check(p conversation.Payload) refusal {
+	a, err := tool.Parse(aggregate.JSON(p.Arguments))
+	if err == nil && len(a.Refs()) > 0 {
+		err = errors.New("an argument is a reference")
+	}
+	if err == nil {
+		j.arguments, err = a.Resolve(nil)
+	}
+	if err == nil {
+		j.arguments, err = j.tool.Catalog.Check(p.Tool, j.arguments)
+	}
+	if err != nil {
+		j.cause = errors.New("the arguments don't fit the tool")
+		return refusal{reasonArguments, p.Tool}
+	}
+	if broken := j.tool.Spec.Hold(j.arguments); broken != nil {
+		return j.broken(broken)
+	}
+	return refusal{}
+}
+
+func (j *making) broken(e *explain.CallError) refusal {
+	if e.Problem == explain.ProblemTooLong {
+		return refusal{reasonArguments, explain.FailedCall(j.locale, e.Problem, e.Args...)}
+	}
+	return refusal{reasonConstraint, explain.FailedCall(j.locale, e.Problem, e.Args...)}
+}
+
+// made makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown.
+func (j *making) made(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
+	defer boot.Recover(ctx, &err, j.in.Ref().Log(), "tool", c.Tool)
+	c.Tenant, c.Arguments, c.Locale = j.in.Tenant, j.arguments, j.locale
+	c.Bounds, c.Pin = j.tool.Spec.Bounds, j.tool.Spec.Pin
+	return j.Tools.Run(ctx, c)
+}
+
+// noteChanged disables a tool that its server has changed. A failure is only logged: the tool's next call finds the
+// change again.
+func (j *making) noteChanged(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, noteWithin)
+	defer cancel()
+	if err := j.Store.NoteToolChanged(ctx, j.permission, j.Now()); err != nil {
+		slog.WarnContext(ctx, "a changed tool is not off", "tool", j.permission.ToolName, "err", err)
+	}
+}
+
+// keep stores a result. Nobody can repeat the call before its lease ends, so while the bucket is unavailable keep tries
+// until then.
+func (j *making) keep(ctx context.Context, value json.RawMessage, lease time.Time) (blob aggregate.Blob, err error) {
+	shown, err := tool.Given(value)
+	if err != nil {
+		return blob, err
+	}
+	text, err := tool.Written(shown)
+	if err != nil {
+		return blob, fmt.Errorf("write a result: %w", err)
+	}
+	ctx, cancel := context.WithDeadline(ctx, lease.Add(-commitWithin))
+	defer cancel()
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		blob, err = j.Results.KeepCallResult(ctx, j.in.Ref(), text)
+		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !clock.LastsFor(ctx, wait) {
+			return blob, err
+		}
+	}
+}
+
+// within is how long the call may take: its tool's timeout, or what this invocation leaves.
+func (j *making) within(ctx context.Context) time.Duration {
+	most := j.tool.Spec.Timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(deadline)-claimSpare)
+	}
+	return max(most, 0)
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/tool"
+)
+
+// slackWithin bounds each call of Slack.
+const slackWithin = 5 * time.Second
+
+// lookUpWithin bounds how long Slack is asked whom a rule asks about a call.
+const lookUpWithin = 20 * time.Second
+
+// reasonKey says that the key was revoked, or has expired, since people stamped the call.
+const reasonKey aggregate.Reason = "key_over"
+
+// Calls is the store of calls that agents outside of Ringi ask for.
+type Calls interface {
+	decide.RulesReader
+	pipeline.Numbers[*call.Aggregate]
+	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
+	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
+	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+}
+
+// outside works on a call that an agent outside asked for: it looks people up who are to be asked, or makes the stamped
+// call, once. Each ends the run.
+func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	a, err := h.Calls.Load(ctx, in.Ref())
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("load the call: %w", err)
+	}
+	switch next := a.Next(h.Now()); {
+	case a.Head.Run != in.Run:
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	case next.State != conversation.StateCall:
+		return next, nil
+	case a.LooksUp(h.Now()) != nil:
+		err = h.route(ctx, in, a)
+	default:
+		m := asked{making: h.making(in, a.Call.Locale), call: a.Call}
+		err = m.begin(ctx)
+	}
+	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, call.ErrAged) {
+		err = nil // others were faster, or the sweeper ends it
+	}
+	return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}, err
+}
+
+// route looks up whom the rules ask, and opens the call along their route. While Slack is silent it is put off, for an
+// hour at most.
+func (h *Handler) route(ctx context.Context, in pipeline.Input, a *call.Aggregate) error {
+	s, err := h.Calls.Settings(ctx, in.Tenant)
+	if err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	_, err = pipeline.Under(ctx, h.Calls, in.Tenant, s, func(s tenancy.Settings) (*call.Aggregate, error) {
+		found, on, err := h.found(ctx, a.Call, s)
+		now := h.Now()
+		no, refused := errors.AsType[conversation.ErrByRules](found.Refusal())
+		return h.Calls.Decide(ctx, in.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+			switch {
+			case errors.Is(err, explain.ErrUnverified):
+				c, late := a.WaitForRoute(in.Run, now.Add(pipeline.RetryDelay(0, now.Sub(a.Call.CreatedAt),
+					pipeline.MinRetryDelay)), now)
+				if errors.Is(late, call.ErrAged) {
+					return a.RefuseByRule(in.Run, conversation.ErrByRules{Why: conversation.ReasonSilent}, s.Rev, now)
+				}
+				return c, late
+			case err != nil:
+				return aggregate.Change{}, err
+			case refused:
+				return a.RefuseByRule(in.Run, no, s.Rev, now, on...)
+			}
+			terms := s.ActionTerms(now)
+			terms.Locale = s.Locale
+			return a.OpenOnRoute(in.Run, found.Opening, terms, now, on...)
+		})
+	})
+	return err
+}
+
+// found asks the rules, Slack and the organisation whom a call asks, and returns the tenant's rows on which that
+// depends. Without rules nothing is found: the settings say who is asked.
+func (h *Handler) found(ctx context.Context, x *call.Call, s tenancy.Settings) (found decide.FoundFor,
+	on []aggregate.Owned, err error) {
+	if s.RulesRev == 0 {
+		return found, nil, nil
+	}
+	r, err := decide.Rules(ctx, h.Calls, x.TenantID, s)
+	if err != nil || r == nil {
+		return found, nil, err
+	}
+	p, _, err := h.Calls.ToolPermission(ctx, x.TenantID, x.Tool)
+	if err != nil {
+		return found, nil, fmt.Errorf("read the permission of %s: %w", x.Tool, err)
+	}
+	standing, err := h.Organisation(ctx, x.TenantID)
+	if err != nil {
+		return found, nil, fmt.Errorf("read the organisation: %w", err)
+	}
+	content, err := x.Content()
+	if err != nil {
+		return found, nil, err
+	}
+	of := decide.CallFacts{Answers: x.Answers, Channel: x.Channel, Content: content, Permission: p, Locale: s.Locale,
+		Home: s.DirectApprovers, Now: h.Now()}
+	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
+	defer cancel()
+	err = h.LookUp(ctx, x.TeamID, standing.Organisation, func(d decide.Seats) (err error) {
+		found, err = of.By(r, d)
+		return err
+	})
+	return found, append(standing.On, aggregate.Owned{Key: tenancy.ToolKey(x.Tool), Rev: p.Rev,
+		Err: aggregate.ErrSettings}), err
+}
+
+// asked is a call that an agent outside asked for, under one claim.
+type asked struct {
+	making
+	call *call.Call
+}
+
+// begin claims the call and makes it. What keeps it from being made fails it.
+func (m *asked) begin(ctx context.Context) (err error) {
+	ref := m.in.Ref()
+	for range mostTries {
+		why, failed := m.prepare(ctx)
+		if failed != nil {
+			return failed
+		}
+		if why != (refusal{}) {
+			m.log(ctx, why.reason, m.cause)
+			return m.commit(ctx, func(a *call.Aggregate) (aggregate.Change, error) {
+				return a.Refuse(m.in.Run, call.Result{Error: why.reason, Detail: why.detail}, m.Now())
+			})
+		}
+		until := m.Now().Add(m.within(ctx) + claimSpare)
+		on := aggregate.Owned{Key: tenancy.ToolKey(m.call.Tool), Rev: m.permission.Rev, Err: aggregate.ErrSettings}
+		var a *call.Aggregate
+		a, err = pipeline.NumberingSettled(ctx, m.Calls, ref, func(of task.Series) (*call.Aggregate, error) {
+			return m.Calls.Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
+				return a.Numbering(of).Claim(m.in.Run, m.invocation, until, m.Now(), on)
+			})
+		})
+		if errors.Is(err, aggregate.ErrUnconfirmed) {
+			a, err = m.Calls.Load(ctx, ref)
+		}
+		if err == nil && (a.Call.Claim == nil || a.Call.Claim.Invocation != m.invocation) {
+			return aggregate.ErrSuperseded
+		}
+		if err == nil {
+			m.call = a.Call
+			return m.make(ctx)
+		}
+		if !errors.Is(err, aggregate.ErrSettings) {
+			break
+		}
+	}
+	return err
+}
+
+// prepare asks everything again that was asked when the call was asked for, and whether its key still stands.
+func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
+	key, err := m.Calls.Key(ctx, m.in.Tenant, m.call.KeyID)
+	if err != nil {
+		return why, fmt.Errorf("read the key: %w", err)
+	}
+	if m.cause = key.Stands(m.Now()); m.cause != nil {
+		return refusal{reason: reasonKey}, nil
+	}
+	content, err := m.call.Content()
+	if err != nil || content.Key != m.call.KeyID || content.Tool != m.call.Tool || content.Access != m.call.Access {
+		m.cause = errors.New("its row names another key or tool")
+		return refusal{reason: conversation.ReasonUnread}, nil
+	}
+	p := content.Payload()
+	if why, err = m.permit(ctx, p); err != nil || why != (refusal{}) {
+		return why, err
+	}
+	return m.check(p), nil
+}
+
+// make makes the claimed call and commits its end.
+func (m *asked) make(ctx context.Context) error {
+	x := m.call
+	slog.InfoContext(ctx, "a call begins", "call_id", x.CallID, "tool", x.Tool)
+	within, stop := context.WithDeadline(ctx, x.Claim.LeaseUntil.Add(-claimSpare))
+	defer stop()
+	value, err := m.made(within, tool.Call{Tool: x.Tool, Key: x.CallID, Asked: x.Answers, Stamped: x.Gate.Stampers()})
+	if e, is := errors.AsType[*explain.CallError](err); is && e.Problem == explain.ProblemChanged {
+		m.noteChanged(ctx)
+	}
+	if err != nil && !x.Reads() && explain.Unsure(err) {
+		m.log(ctx, conversation.ReasonUnknown, err)
+		return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost(m.invocation, m.Now()) })
+	}
+	r := m.result(ctx, value, err)
+	m.log(ctx, r.Error, err)
+	return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Finish(m.invocation, r,
+			m.Now())
+	})
+}
+
+// result stores what the call returned, as the agent is given it. A write counts as done even if that can't be stored.
+func (m *asked) result(ctx context.Context, value json.RawMessage, err error) call.Result {
+	if err != nil {
+		r := call.Result{Status: conversation.ActionFailed, Error: reasonFailed}
+		if e, is := errors.AsType[*explain.CallError](err); is {
+			r.Detail = e.Detail
+		}
+		return r
+	}
+	blob, err := m.keep(ctx, value, m.call.Claim.LeaseUntil)
+	switch {
+	case err == nil:
+		return call.Result{Status: conversation.ActionSucceeded, Value: &blob}
+	case m.call.Reads():
+		return call.Result{Status: conversation.ActionFailed, Error: reasonNotKept}
+	}
+	slog.ErrorContext(ctx, "what a tool returned is not kept", "call_id", m.call.CallID, "err", err)
+	return call.Result{Status: conversation.ActionSucceeded}
+}
+
+// record commits the call's end, which no other invocation knows, and tries until the lease ends.
+func (m *asked) record(ctx context.Context, decide aggregate.Decision[*call.Aggregate]) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := m.commit(ctx, decide)
+		if err == nil || pipeline.Name(err) != pipeline.Unavailable ||
+			!m.Now().Add(wait).Before(m.call.Claim.LeaseUntil) || !clock.LastsFor(ctx, wait) {
+			return err
+		}
+	}
+}
+
+func (m *asked) commit(ctx context.Context, decide aggregate.Decision[*call.Aggregate]) error {
+	if _, err := m.Calls.Decide(ctx, m.in.Ref(), decide); err != nil {
+		return fmt.Errorf("record what became of the call: %w", err)
+	}
+	return nil
+}
+
+// log logs the call's end in one line. cause is for operators; it names no argument and no result.
+func (m *asked) log(ctx context.Context, why aggregate.Reason, cause error) {
+	if why == "" {
+		slog.InfoContext(ctx, "a call is made", "call_id", m.call.CallID, "tool", m.call.Tool)
+		return
+	}
+	slog.WarnContext(ctx, "a call is not made, or failed", "call_id", m.call.CallID, "tool", m.call.Tool, "reason", why,
+		"err", cause)
+}

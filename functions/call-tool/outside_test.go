@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/decide"
+	"ringi/shared/decide/calls"
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tool"
+)
+
+// beyond is a world in which an agent outside asks for calls with a key.
+type beyond struct {
+	*world
+	calls.Asker
+	all    *store.Store
+	key    tenancy.Key
+	secret string
+}
+
+func outsideOf(t *testing.T, server *storetest.Server) *beyond {
+	t.Helper()
+	w := opened(t, server)
+	b := &beyond{world: w, all: store.New(server.DB, w.Rows.Table().Name, store.Kinds()...)}
+	rows := store.CallsOf(b.all)
+	w.Handler.Calls = rows
+	w.Handler.Organisation = func(context.Context, string) (o decide.StandingOrganisation, err error) { return o, nil }
+	b.Asker = calls.Asker{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
+	var err error
+	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1",
+		Name:    "ci",
+		Answers: "U1", Tools: []string{write.tool, "Bash"}, Channel: "C1", QuotaDay: 10, ExpiresAt: w.now.AddDate(0, 1,
+			0)},
+		pipelinetest.Member("U9"), w.now)
+	expect.NoError(t, err)
+	return b
+}
+
+// asks asks for the call of the world's tests, and has somebody stamp it.
+func (b *beyond) stamped() *call.Aggregate {
+	b.T.Helper()
+	a, joined, err := b.Ask(context.Background(), b.key, calls.Wanted{Tool: write.tool,
+		Arguments: []byte(write.arguments)})
+	expect.Must(b.T, err == nil && !joined, "ask: %v", err)
+	by := pipelinetest.Member("U2")
+	a, err = b.Store().Decide(context.Background(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Act(a.Head.CallID, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, pipelinetest.Anyone(), b.now)
+	})
+	expect.Must(b.T, err == nil, "stamp: %v", err)
+	return a
+}
+
+func (b *beyond) Store() store.CallStore { return store.CallsOf(b.all) }
+
+func (b *beyond) make(a *call.Aggregate) *call.Aggregate {
+	b.T.Helper()
+	in := pipeline.Input{Tenant: b.Ref.Tenant, Kind: call.Kind.Name, ID: a.Head.CallID, Run: a.Head.Run}
+	next, err := b.Handle(context.Background(), in)
+	expect.Must(b.T, err == nil && next.State == aggregate.StateFinish, "%v, %+v", err, next)
+	return expect.Value(b.Get(context.Background(), b.key, a.Head.CallID))(b.T)
+}
+
+func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
+	server := storetest.Start(t)
+	for name, tt := range map[string]struct {
+		before func(b *beyond)
+		status conversation.ActionStatus
+		why    aggregate.Reason
+		calls  int
+	}{
+		"it succeeds": {nil, conversation.ActionSucceeded, "", 1},
+		"the vendor refuses": {func(b *beyond) {
+			b.vendor.err = &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemTimeout, Detail: "slow"}
+		}, conversation.ActionFailed, reasonFailed, 1},
+		"nobody knows whether it arrived": {func(b *beyond) { b.vendor.err = errors.New("cut off") },
+			conversation.ActionFailed, conversation.ReasonUnknown, 1},
+		"what it returned can't be kept": {func(b *beyond) { b.bucket.err = errors.New("down") },
+			conversation.ActionSucceeded, "", 1},
+		"its key was revoked": {func(b *beyond) {
+			expect.NoError(b.T, b.all.RevokeKey(context.Background(), b.Ref.Tenant, b.key.ID, aggregate.System(),
+				b.now))
+		}, conversation.ActionFailed, reasonKey, 0},
+		"the tool was switched off": {func(b *beyond) { b.permit(tenancy.ToolPermission{ToolName: write.tool}) },
+			conversation.ActionFailed, reasonForbidden, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := outsideOf(t, server)
+			a := b.stamped()
+			if tt.before != nil {
+				tt.before(b)
+			}
+			in := pipeline.Input{Tenant: b.Ref.Tenant, Kind: call.Kind.Name, ID: a.Head.CallID, Run: a.Head.Run}
+			for range 2 { // and once
+				next, err := b.Handle(t.Context(), in)
+				expect.That(t, err == nil && next.State == aggregate.StateFinish, "%+v, %v", next, err)
+			}
+			x := expect.Value(store.CallsOf(b.all).Load(t.Context(), a.Ref()))(t).Call
+			expect.That(t, x.Status == tt.status && x.Error == tt.why && len(b.vendor.calls) == tt.calls,
+				"%s, %s, %d calls", x.Status,
+				x.Error, len(b.vendor.calls))
+			expect.Is(t, x.Outcome == conversation.OutcomeUnknown, tt.why == conversation.ReasonUnknown)
+			expect.Is(t, expect.Value(b.all.Quota(t.Context(), b.Ref.Tenant, "CALLS#"+b.key.ID))(t), 0, "open calls")
+			for _, c := range b.vendor.calls {
+				expect.That(t, c.Tool == write.tool && c.Asked == "U1" && c.Stamped[0] == "U2", "%+v", c)
+			}
+		})
+	}
+}
+
+// Whoever repeats a call gets the same one, also after its end; a second one is asked for by the id of the first.
+func TestARepeatedCallIsTheSame(t *testing.T) {
+	b := outsideOf(t, storetest.Start(t))
+	a := b.make(b.stamped())
+	want := calls.Wanted{Tool: write.tool, Arguments: []byte(write.arguments), Reason: "in other words"}
+	is, joined, err := b.Ask(t.Context(), b.key, want)
+	expect.That(t, err == nil && joined && is.Head.CallID == a.Head.CallID &&
+		is.Call.Status == conversation.ActionSucceeded, "%v", err)
+	want.Again = a.Head.CallID
+	second, joined, err := b.Ask(t.Context(), b.key, want)
+	expect.Must(t, err == nil && !joined && second.Head.CallID != a.Head.CallID, "%v", err)
+	expect.That(t, second.Call.Earlier != nil && second.Call.Earlier.CallID == a.Head.CallID, "%+v",
+		second.Call.Earlier)
+	for _, id := range []string{"call-x", second.Head.CallID} { // which has not ended
+		want.Again = id
+		_, _, err = b.Ask(t.Context(), b.key, want)
+		field, is := errors.AsType[aggregate.ErrField](err)
+		expect.That(t, is && field.Field == "again", "%v", err)
+	}
+	expect.Is(t, len(b.vendor.calls), 1)
+}
+
+func TestWhatAKeyMayNotAskFor(t *testing.T) {
+	b := outsideOf(t, storetest.Start(t))
+	ask := func(w calls.Wanted) error {
+		_, _, err := b.Ask(t.Context(), b.key, w)
+		return err
+	}
+	field := func(err error, name string) {
+		t.Helper()
+		is, ok := errors.AsType[aggregate.ErrField](err)
+		expect.That(t, ok && is.Field == name, "%v", err)
+	}
+	expect.Fails(t, ask(calls.Wanted{Tool: read.tool, Arguments: []byte(read.arguments)}),
+		tenancy.ErrKey{Why: tenancy.KeyTool})
+	field(ask(calls.Wanted{Tool: write.tool, Arguments: []byte(`[]`)}), "arguments")
+	field(ask(calls.Wanted{Tool: write.tool, Arguments: []byte(`{"recipient":"U12"}`)}), "arguments")
+	field(ask(calls.Wanted{Tool: write.tool, Arguments: []byte(write.arguments), Reason: strings.Repeat("a",
+		call.MaxReason+1)}),
+		"reason")
+	expect.Fails(t, ask(calls.Wanted{Tool: "Bash", Arguments: []byte(`{"command":"x"}`)}), tool.ErrForbidden)
+	b.permit(tenancy.ToolPermission{ToolName: write.tool})
+	expect.Fails(t, ask(calls.Wanted{Tool: write.tool, Arguments: []byte(write.arguments)}), tool.ErrForbidden)
+	expect.Is(t, expect.Value(b.all.Quota(t.Context(), b.Ref.Tenant, "CALLS#"+b.key.ID))(t), 0, "open calls")
+}
+
+// What runs elsewhere Ringi never calls: a stamp is taken, once, by one attempt.
+func TestAGrantIsTakenByOneAttempt(t *testing.T) {
+	b := outsideOf(t, storetest.Start(t))
+	a, _, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
+		Arguments: []byte(`{"command":"rm x","description":"a"}`),
+		Elsewhere: true})
+	expect.NoError(t, err)
+	id := a.Head.CallID
+	_, err = b.Take(t.Context(), b.key, id, "one", nil)
+	expect.Fails(t, err, aggregate.ErrMoved)
+	waited := expect.Value(b.Wait(t.Context(), b.key, id, time.Millisecond))(t)
+	expect.That(t, !waited.Call.Answered(), "%+v", waited.Call)
+	by := pipelinetest.Member("U2")
+	a = expect.Value(b.Store().Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Act(id, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, pipelinetest.Anyone(), b.now)
+	}))(t)
+	b.make(a)
+	for _, runs := range []calls.Wanted{{Tool: "Bash", Arguments: []byte(`{"command":"rm -rf x"}`)},
+		{Tool: "Write", Arguments: []byte(`{"command":"rm x"}`)}} {
+		_, err = b.Take(t.Context(), b.key, id, "one", &runs)
+		_, bad := errors.AsType[aggregate.ErrField](err)
+		expect.That(t, bad, "%v", err)
+	}
+	for range 2 {
+		a = expect.Value(b.Take(t.Context(), b.key, id, "one",
+			&calls.Wanted{Tool: "Bash", Arguments: []byte(`{"description":"b","command":"rm x"}`)}))(t)
+	}
+	expect.That(t, a.Call.Status == call.Granted && len(b.vendor.calls) == 0, "%+v", a.Call)
+	_, err = b.Take(t.Context(), b.key, id, "two", nil)
+	expect.Fails(t, err, call.ErrTaken)
+	other := b.key
+	other.ID = "another"
+	for _, do := range []func() error{
+		func() error { _, err := b.Get(t.Context(), other, id); return err },
+		func() error { _, err := b.Take(t.Context(), other, id, "one", nil); return err },
+		func() error { _, err := b.Cancel(t.Context(), other, id); return err },
+	} {
+		expect.Fails(t, do(), aggregate.ErrNotFound)
+	}
+}
+
+// keiri is a directory in which a group has these people.
+type keiri struct {
+	decide.Seats
+	users []string
+}
+
+func (keiri) Org() string                                            { return "" }
+func (keiri) Person(user string) circulation.Person                  { return circulation.Person{User: user} }
+func (k keiri) Members(string) []string                              { return k.users }
+func (keiri) Handle(id string) string                                { return id }
+func (keiri) Employment(circulation.Person, string) rules.Employment { return rules.EmploymentEmployee }
+func (keiri) Knows(string, string) bool                              { return true }
+func (keiri) Here(circulation.Person, string) bool                   { return true }
+func (keiri) Empty(string, []circulation.Person, string) bool        { return false }
+
+func (keiri) Manager(circulation.Person, string) (p circulation.Person, found bool) { return p, false }
+func (keiri) Topmost(circulation.Person, string) bool                               { return false }
+func (keiri) Over(string, string, string) (p circulation.Person, found bool)        { return p, false }
+func (keiri) Holders(string, string, string) []circulation.Person                   { return nil }
+func (keiri) Outranks(circulation.Person, string, string) bool                      { return false }
+
+// A rule that names calls says who stamps them. Of a group Slack is asked by a run; while Slack is silent that is put
+// off, and where nobody is found the call is refused.
+func TestARuleSaysWhoStampsACall(t *testing.T) {
+	b := outsideOf(t, storetest.Start(t))
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+		ID: "01KS000000000000000000000A", Name: "外部", When: rules.Conditions{Kinds: []rules.Kind{rules.KindCall}},
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
+			Empty: rules.EmptyRefuse,
+			Who:   rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"}}}}}}}}
+	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, pipelinetest.Member("U9"), b.now)
+	expect.NoError(t, err)
+	var found []string
+	silent := true
+	b.LookUp = func(_ context.Context, _ string, _ *decide.Organisation, do func(d decide.Seats) error) error {
+		if silent {
+			return explain.ErrUnverified
+		}
+		return do(keiri{users: found})
+	}
+	ask := func(command string) *call.Aggregate {
+		a, _, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
+			Arguments: []byte(`{"command":"` + command + `"}`),
+			Elsewhere: true})
+		expect.Must(t, err == nil && a.LooksUp(b.now) != nil && !a.IsOpen(a.Head.CallID), "%v", err)
+		return a
+	}
+	a := b.make(ask("a"))
+	expect.That(t, a.LooksUp(b.now) == nil && !a.Call.Over() && a.Head.Run == 2, "%+v", a.Head)
+	silent, b.now = false, b.now.Add(time.Minute)
+	refused := b.make(ask("b"))
+	expect.Is(t, refused.Call.CancelReason, task.ReasonNoRoute)
+	found = []string{"U1", "U3"} // U1 answers for the key
+	a = b.make(a)
+	g := a.GateWith(a.Head.CallID)
+	expect.Must(t, a.IsOpen(a.Head.CallID) && g.Ruled() && len(g.Route.Stages[0].People) == 1 &&
+		g.Route.Stages[0].People[0].User == "U3", "%+v", g.Route)
+	b.now = b.now.Add(2 * time.Hour)
+	silent = true
+	late := b.make(ask("c"))
+	b.now = b.now.Add(2 * time.Hour)
+	late = b.make(late)
+	expect.Is(t, late.Call.CancelReason, conversation.ReasonSilent)
+}

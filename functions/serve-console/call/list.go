@@ -1,0 +1,141 @@
+// Package call has the pages of what agents from outside ask for: the list of their calls, each call's page, on which
+// people decide, and the keys by which they ask.
+package call
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+)
+
+const (
+	callsPath  = "/console/calls"
+	rowsOfPage = 50
+	mostMine   = 5 // open calls that the home shows
+)
+
+// Pages serves the pages of calls and of keys.
+type Pages struct {
+	*subject.Acts
+	Calls store.CallStore
+}
+
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{
+		web.ForMembers("GET "+callsPath, c.calls),
+		web.ForMembers("GET "+callsPath+"/{id}", web.Of(c.load, c.showCall)),
+		web.ForMembers("POST "+callsPath+"/{id}/act", c.Act(c.page())),
+		web.ForMembers("GET "+callsPath+"/{id}/message", c.OpenBeginning(c.page())),
+		web.ForAdministrators("GET "+keysPath, c.keys),
+		web.ForAdministrators("POST "+keysPath, c.saveKey),
+	}
+}
+
+type callsPage struct {
+	web.List
+	Rows []Row
+}
+
+// Row is a call in a list.
+type Row struct {
+	Path, Status, Badge          string
+	Says                         []subject.Piece // what it does; nil: that can't be read
+	Tool, Amount, Agent, Answers string
+	Channel                      string
+	At                           time.Time
+}
+
+// calls lists the calls that the viewer may read, the newest first.
+func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	q := r.URL.Query()
+	person, bad := q.Get("person"), web.BadFilter{}
+	bad.Person("answers", &person)
+	words, of := v.Texts("calls"), web.Whom(person, v)
+	p := callsPage{}
+	p.Ignored, p.Narrowed = bad.Said(words), person != ""
+	p.Views = views(v, callsPath, person)
+	at := func(cursor string) string {
+		return web.At(callsPath, map[string]string{"person": person, "cursor": cursor})
+	}
+	page, reach, led, err := web.ReadList(c.Site, w, r, v, &p.List, q.Get("cursor"), at,
+		func(reach people.Reach) (store.Page[call.Call], error) {
+			return c.Calls.Listed(r.Context(), v.Tenant, q.Get("cursor"), rowsOfPage, web.MostLooked,
+				func(x call.Call) bool {
+					return (of == "" || x.Answers == of) &&
+						(v.Admin || x.Answers == v.User || reach.Sees(x.Origin()) || x.Gate.OnRoute(v.User))
+				})
+		})
+	if err != nil || led {
+		return err
+	}
+	p.Rows = c.rows(r.Context(), v, page.Items, reach.Channels())
+	d := web.Document{Title: words.Say("calls"), Here: "agents", Data: p, Status: p.Status()}
+	return c.Show(w, r, v, d, "calls")
+}
+
+// Mine returns the newest open calls for whose keys the viewer answers, of the newest of all.
+func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Row, error) {
+	page, err := c.Calls.Listed(ctx, v.Tenant, "", mostMine, web.MostLive, func(x call.Call) bool {
+		return x.Answers == v.User && !x.Over()
+	})
+	return c.rows(ctx, v, page.Items, nil), err
+}
+
+func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, channels map[string]string) (out []Row) {
+	if len(items) == 0 {
+		return nil
+	}
+	ids, sums := []string{v.User}, make([]explain.Sum, len(items))
+	for i := range items {
+		sums[i] = explain.SumUp(v.Locale, subject.StepsOf(&items[i]))
+		ids = append(append(ids, items[i].Answers), sums[i].People()...)
+	}
+	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...), Settled: true}
+	for i := range items {
+		x := &items[i]
+		row := Row{Path: callsPath + "/" + x.CallID, Tool: subject.Exactly(x), Agent: card.OneLine(x.KeyName),
+			Answers: by.Person(x.Answers), Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
+		row.Status, row.Badge = statusOf(v.Texts("calls"), x)
+		lead := sums[i].Lead
+		if lead.Orders == nil && len(sums[i].Reads) > 0 {
+			lead = sums[i].Reads[0]
+		}
+		row.Says = by.Briefly(lead.Sentence)
+		if sums[i].Amount != rules.Nothing() {
+			row.Amount = explain.Money(v.Locale, sums[i].Amount)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// statusOf says how a call stands, with its badge.
+func statusOf(words web.Texts, x *call.Call) (text, badge string) {
+	key := string(x.Status)
+	switch {
+	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
+		key = "looking_up"
+	case x.Outcome == conversation.OutcomeUnknown:
+		key = "unknown"
+	case x.Status == conversation.ActionApproved && x.Elsewhere:
+		key = "untaken"
+	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == conversation.ReasonDenied:
+		key = "rejected"
+	case x.CancelReason == conversation.ReasonExpired || x.CancelReason == conversation.ReasonAged:
+		key = "expired"
+	}
+	return words.In("statuses", key), map[string]string{"pending": "badge-wait", "looking_up": "badge-calm",
+		"approved": "badge-calm", "untaken": "badge-calm", "executing": "badge-calm", "succeeded": "badge-good",
+		"granted": "badge-good", "failed": "badge-bad", "unknown": "badge-bad", "rejected": "badge-bad"}[key]
+}

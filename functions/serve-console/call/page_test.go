@@ -1,0 +1,177 @@
+package call_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+const (
+	tool = "post_message"
+	says = `{"recipient":"C0HR","text":"締めました"}`
+)
+
+func page(a *call.Aggregate) string { return "/console/calls/" + a.Call.CallID }
+
+func TestPagesOfCalls(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"people read what it does, why, and what differs": testWhatACallSays,
+		"people decide on its page":                       testDecisions,
+		"each stamps in turn along a route":               testRoute,
+		"it is said what became of it":                    testOutcomes,
+		"the register has what was decided":               testRegister,
+		"lists have it for whoever may read it":           testLists,
+		"nothing that an agent writes runs":               testHostile,
+	})
+}
+
+func testWhatACallSays(t *testing.T, w *consoletest.World) {
+	o := w.KeyOf(webapi.Sato, tool)
+	o.Asks(tool, `{"recipient":"C0HR","text":"締めます"}`, "", nil)
+	w.Later(time.Minute)
+	a := o.Asks(tool, says, "月次が終わったため", nil)
+	b := w.As(webapi.Suzuki)
+	b.Get(page(a)).Says(t, 200, "経理エージェント の呼び出し", "責任者: 佐藤 花子", "承認待ち", "締めました",
+		"エージェントの言葉です。承認の対象ではありません: 月次が終わったため",
+		"text: &#34;締めます&#34; → &#34;締めました&#34;", "あなたも承認できます", "この内容のまま、1 回だけ行われます。").
+		Holds(t, `value="approve"`, `value="cancel_action"`)
+	b.In("en").Get(page(a)).Says(t, 200, "Call by 経理エージェント", "The agent’s reason", "Not part of what is approved")
+}
+
+func testDecisions(t *testing.T, w *consoletest.World) {
+	o := w.KeyOf(webapi.Sato, tool)
+	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
+	act := func(b *consoletest.Browser, a *call.Aggregate, act aggregate.Act, reason string) consoletest.Answer {
+		t.Helper()
+		w.Later(time.Minute)
+		return b.Post(page(a)+"/act", b.Get(page(a)).FormOf(t, act, reason))
+	}
+	a := o.Asks(tool, says, "", nil)
+	late := suzuki.Get(page(a)).FormOf(t, aggregate.ActReject, "早すぎます")
+	act(suzuki, a, aggregate.ActApprove, "").Leads(t, page(a)+"?done=act_approve")
+	suzuki.Get(page(a)).Says(t, 200, "承認済み・開始待ち", "✅ 承認: 鈴木 一郎").Lacks(t, `value="approve"`)
+	suzuki.Post(page(a)+"/act", late).Says(t, http.StatusConflict, "先に決まっています", "早すぎます")
+	act(sato, a, conversation.ActCancel, "").Leads(t, page(a)+"?done=act_cancel_action")
+	sato.Get(page(a)).Says(t, 200, "佐藤 花子 が取り消しました。")
+
+	b := o.Asks(tool, `{"recipient":"C0HR","text":"二"}`, "", nil)
+	act(suzuki, b, aggregate.ActReject, "宛先が違います").Leads(t, page(b)+"?done=act_reject")
+	sato.Get(page(b)).Says(t, 200, "却下", "鈴木 一郎 が却下しました。", "宛先が違います")
+	w.As(webapi.Alex).Get(page(b)).Says(t, http.StatusNotFound) // not in #人事
+	suzuki.Get("/console/calls/call-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa").Says(t, http.StatusNotFound)
+}
+
+func testRoute(t *testing.T, w *consoletest.World) {
+	o := w.KeyOf(webapi.Sato, tool)
+	a := o.Asks(tool, says, "", func(x *call.Asking) {
+		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex))
+		x.Opening = &by
+	})
+	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
+	alex.Get(page(a)).Says(t, 200, "課長 いまここ", "部長 これから").Lacks(t, `value="approve"`)
+	suzuki.Post(page(a)+"/act", suzuki.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).
+		Leads(t, page(a)+"?done=act_stamp")
+	w.Later(time.Minute)
+	alex.Get("/console/approvals").Says(t, 200, "締めました", "経理エージェント").Holds(t, page(a))
+	alex.Post(page(a)+"/act", alex.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).
+		Leads(t, page(a)+"?done=act_settle")
+	alex.Get(page(a)).Says(t, 200, "課長 承認済み", "部長 承認済み", "承認済み・開始待ち")
+	expect.Is(t, len(expect.Value(o.Calls.Load(t.Context(), a.Ref()))(t).Call.Gate.Acts), 2)
+}
+
+func testOutcomes(t *testing.T, w *consoletest.World) {
+	o := w.KeyOf(webapi.Sato, tool, "Bash")
+	b := w.As(webapi.Suzuki)
+	elsewhere := func(x *call.Asking) { x.Content.Elsewhere = true }
+	approve := func(a *call.Aggregate) {
+		t.Helper()
+		b.Post(page(a)+"/act", b.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).Leads(t, page(a)+"?done=act_approve")
+	}
+	a := o.Asks("Bash", `{"command":"rm -r old"}`, "", elsewhere)
+	b.Get(page(a)).Says(t, 200, "エージェントの環境で実行", "rm -r old", "実行した結果は Ringi では確認できません。")
+	approve(a)
+	b.Get(page(a)).Says(t, 200, "承認済み・許可は未使用")
+	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) { return a.Take(o.ID, "toolu_1", w.Now()) })
+	b.Get(page(a)).Says(t, 200, "許可を使用", "エージェントが許可を使いました。").Lacks(t, `value="cancel_action"`)
+
+	lost := o.Asks(tool, says, "", nil)
+	approve(lost)
+	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+	})
+	b.Get(page(lost)).Says(t, 200, "実行中")
+	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost("i1", w.Now()) })
+	b.Get(page(lost)).Says(t, 200, "結果不明", "届いたかどうかを確認できません。もう一度呼び出すことはしません。")
+	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
+		blob := consoletest.Inline(`{"value":{"url":"https://example.com/made"}}`)
+		return a.Finish("i1", call.Result{Status: conversation.ActionSucceeded, Value: &blob}, w.Now())
+	})
+	b.Get(page(lost)).Says(t, 200, "完了", "https://example.com/made").Lacks(t, "届いたかどうかを確認できません。")
+}
+
+func testLists(t *testing.T, w *consoletest.World) {
+	o := w.KeyOf(webapi.Sato, tool)
+	a := o.Asks(tool, says, "月次が終わったため", nil)
+	suzuki := w.As(webapi.Suzuki)
+	suzuki.Get("/console/calls").Says(t, 200, "締めました", "承認待ち", "経理エージェント", "佐藤 花子", "#人事").Holds(t, page(a))
+	w.As(webapi.Sato).Get("/console/calls?person=me").Says(t, 200, "締めました")
+	w.As(webapi.Sato).Get("/console").Says(t, 200, "外部エージェントの呼び出し", "承認待ち", "自分が責任者の呼び出し").Holds(t, page(a))
+	suzuki.Get("/console").Lacks(t, page(a))
+	suzuki.Get("/console/calls?person=me").Lacks(t, "締めました")
+	w.As(webapi.Alex).Get("/console/calls").Says(t, 200, "呼び出しはまだありません").Lacks(t, "締めました", "/console/keys")
+	suzuki.Get("/console/calls?cursor=x").Says(t, http.StatusBadRequest)
+	suzuki.Get("/console/agents").Holds(t, `href="/console/calls"`)
+	suzuki.Get("/console/approvals").Says(t, 200, "締めました", "経理エージェント の説明 (実行内容ではありません)", "月次が終わったため").
+		Holds(t, page(a))
+	suzuki.Get("/console/approvals?few=1&for=me").Holds(t, page(a))
+	suzuki.Get("/console/approvals?kind=action").Lacks(t, "締めました")
+	suzuki.Get("/console/approvals?kind=call").Says(t, 200, "締めました")
+	other := w.Found("T0OTHER", webapi.Alex)
+	w.Of(other, webapi.Alex).Get(page(a)).Says(t, http.StatusNotFound)
+	w.Of(other, webapi.Alex).Get("/console/calls").Lacks(t, "締めました")
+}
+
+func testHostile(t *testing.T, w *consoletest.World) {
+	o := w.KeyOf(webapi.Sato, "<script>x</script>")
+	a := o.Asks("<script>x</script>", `{"<img src=x>":"<svg onload=x>\u202e"}`, "<script>alert(1)</script>",
+		func(x *call.Asking) { x.Content.Elsewhere = true })
+	for _, path := range []string{page(a), "/console/calls", "/console/approvals", "/console/keys"} {
+		_, main, _ := strings.Cut(w.As(webapi.Suzuki).Get(path).Body, "<main")
+		expect.That(t, !consoletest.Dangerous.MatchString(main), "%s: markup of an agent's", path)
+	}
+}
+
+func testRegister(t *testing.T, w *consoletest.World) {
+	o := w.KeyOf(webapi.Sato, tool)
+	a := o.Asks(tool, says, "", func(x *call.Asking) {
+		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
+		by.Rule.Numbered = true
+		x.Opening = &by
+	})
+	b := w.As(webapi.Suzuki)
+	b.Post(page(a)+"/act", b.Get(page(a)).FormOf(t, aggregate.ActApprove, ""))
+	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		lack, _ := a.Unnumbered()
+		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(lack.Settled), Last: 122}
+		return a.Numbering(of).Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+	})
+	number := a.Call.DecisionNumber
+	b.Get("/console/register").Says(t, 200, number, "締めました", "課長 鈴木 一郎", "決裁 (実行中)", "佐藤 花子").Holds(t, page(a))
+	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Finish("i1", call.Result{Status: conversation.ActionSucceeded}, w.Now())
+	})
+	b.Get("/console/register/"+number).Says(t, 200, number, "締めました", a.Call.Payload.Hash(), "infra/audit prove",
+		a.Call.CallID).Holds(t, page(a))
+	b.Get(page(a)).Says(t, 200, "決裁番号 "+number)
+	b.Get("/console/audit").Says(t, 200, "経理エージェント").Holds(t, page(a))
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/store/large"
+	"ringi/shared/tool"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
+)
+
+// answer is what a program outside is told of its call. Say alone is right for a model to follow.
+type answer struct {
+	Say      string          `json:"say"`
+	ID       string          `json:"id"`
+	Status   string          `json:"status"`
+	Tool     string          `json:"tool"`
+	SHA256   string          `json:"sha256"` // of what people stamp
+	DecideBy string          `json:"decide_by,omitempty"`
+	Page     string          `json:"page"`
+	Reason   string          `json:"reason,omitempty"` // of a refusal, in people's words
+	Result   json.RawMessage `json:"result,omitempty"`
+}
+
+// What became of a call, beside the status of its row.
+const (
+	unknown = "unknown"
+	refused = "refused"
+	expired = "expired"
+)
+
+// statusOf returns the word for what became of the call.
+func statusOf(x *call.Call) string {
+	switch {
+	case x.Outcome == conversation.OutcomeUnknown:
+		return unknown
+	case x.Status != conversation.ActionCancelled:
+		return string(x.Status)
+	}
+	switch x.CancelReason {
+	case conversation.ReasonWithdrawn:
+		return string(x.Status)
+	case conversation.ReasonExpired, conversation.ReasonAged:
+		return expired
+	}
+	return refused // by people, or by a rule
+}
+
+// failed reports whether the model should see that something failed. A refusal is an answer: some clients try again
+// what fails, by themselves.
+func (a answer) failed() bool {
+	return a.Status == string(conversation.ActionFailed) || a.Status == unknown
+}
+
+// says are the sentences by what became of a call. {again} is how the same call is asked for once more.
+var says = map[string]string{
+	string(conversation.ActionPending): "This call waits for people's approval{by}. Nothing has been done. " +
+		"To learn its end, repeat exactly this call later: it stays the same request.",
+	string(conversation.ActionApproved): "People approved this call, and Ringi is about to make it. " +
+		"To learn its end, repeat exactly this call in a moment: it is made only once.",
+	string(conversation.ActionExecuting): "People approved this call, and Ringi is making it. " +
+		"To learn its end, repeat exactly this call in a moment: it is made only once.",
+	string(conversation.ActionSucceeded): "People approved this call, and it was made once. It is done.",
+	string(conversation.ActionFailed): "People approved this call, and it failed{why}. Repeating it changes nothing; " +
+		"if it is still wanted, ask for it with {again}.",
+	unknown: "People approved this call and it was sent, but nobody knows whether it took effect. Do not make it again: " +
+		"a person has to look first.",
+	refused: "This call was refused{why}. Nothing was done, and repeating it changes nothing. Tell the person you work for.",
+	string(conversation.ActionCancelled): "This call was cancelled. Nothing was done. If it is still wanted, ask for it " +
+		"with {again}.",
+	expired: "This call's time ran out. Nothing was done. If it is still wanted, ask for it with {again}.",
+	string(call.Granted): "The approval of this call was used, once. Ringi doesn't know what came of it. " +
+		"To run it once more, ask for it with {again}.",
+}
+
+// The sentences of calls that run where the agent runs.
+const (
+	sayStamped = "People approved this call. It has not run yet: take it, and run it only if that says granted."
+	sayTaken   = "People approved this call. Run exactly it now, once."
+)
+
+// answerOf tells what became of a call.
+func (g *gate) answerOf(ctx context.Context, a *call.Aggregate, host string) answer {
+	x := a.Call
+	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(), Page: page(host, x.CallID)}
+	by, why := "", ""
+	if until := x.Gate.Terms.DecideBy; until != nil && out.Status == string(conversation.ActionPending) {
+		out.DecideBy = aggregate.TimeText(*until)
+		by = ", until " + out.DecideBy
+	}
+	switch out.Status {
+	case refused:
+		out.Reason = legible.Visible(g.whyNot(x))
+		why = quoted(out.Reason)
+	case string(conversation.ActionFailed):
+		why = quoted(legible.Visible(fmt.Sprintf("%s %s", x.Error, x.ErrorDetail)))
+	case string(conversation.ActionSucceeded):
+		out.Result = g.result(ctx, a)
+	}
+	out.Say = language.Fill(says[out.Status], "by", by, "why", why, "again", argumentAgain+": "+x.CallID)
+	if x.Elsewhere && x.Status == conversation.ActionApproved {
+		out.Say = sayStamped
+	}
+	return out
+}
+
+func quoted(why string) string {
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf(", with the reason %q", why)
+}
+
+// whyNot is why a call was refused: people's words, or what a rule says.
+func (g *gate) whyNot(x *call.Call) string {
+	if v := x.Gate.Verdict; v.RejectionReason != "" {
+		return v.RejectionReason
+	}
+	no := conversation.ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
+	if rule := x.Gate.Terms.Rule; rule != nil {
+		no.Rule = *rule
+	}
+	return byRules(no)
+}
+
+func byRules(no conversation.ErrByRules) string {
+	return explain.RefusedByRules(language.English, no, legible.First, func(id string) string { return id })
+}
+
+// result is what the call returned, as far as it is kept.
+func (g *gate) result(ctx context.Context, a *call.Aggregate) json.RawMessage {
+	if a.Call.Result == nil {
+		return nil
+	}
+	text, err := g.Results.Open(ctx, a.Ref(), *a.Call.Result)
+	if err == nil {
+		var r conversation.CallResult
+		if r, err = conversation.ReadCallResult(text); err == nil {
+			return legible.JSON(r.Value)
+		}
+	}
+	if !errors.Is(err, large.ErrExpired) {
+		slog.WarnContext(ctx, "what a call returned can't be opened", "call_id", a.Head.CallID, "err", err)
+	}
+	return nil
+}
+
+// fault is why a request isn't served, for whoever sent it.
+type fault struct {
+	status int
+	text   string
+	later  time.Duration // of a 429: when to try again
+}
+
+// faultOf tells an error. What is not the caller's is logged, and only asks for patience.
+func (g *gate) faultOf(ctx context.Context, err error) fault {
+	if e, is := errors.AsType[tenancy.ErrKey](err); is {
+		if e.Why == tenancy.KeyMuted || e.Why == tenancy.KeyTool {
+			return fault{status: http.StatusForbidden, text: keyFaults[e.Why]}
+		}
+		return fault{status: http.StatusUnauthorized, text: "the key is " + string(e.Why)}
+	}
+	if e, is := errors.AsType[aggregate.ErrFull](err); is {
+		later := time.Minute
+		if !e.Until.IsZero() {
+			later = e.Until.Sub(g.Now())
+		}
+		return fault{http.StatusTooManyRequests, fmt.Sprintf("the key has as many calls %s as it may: %d",
+			map[bool]string{true: "open", false: "today"}[e.Reason == call.ReasonOpen], e.Most), later}
+	}
+	field, isField := errors.AsType[aggregate.ErrField](err)
+	no, byRule := errors.AsType[conversation.ErrByRules](err)
+	switch class := explain.ClassOf(err); {
+	case isField:
+		return fault{status: http.StatusBadRequest, text: legible.Visible(field.Error())}
+	case byRule:
+		return fault{status: http.StatusForbidden, text: "a rule refuses this call: " + legible.Visible(byRules(no))}
+	case errors.Is(err, tool.ErrForbidden):
+		return fault{status: http.StatusForbidden, text: "tool is not allowed in this workspace"}
+	case class == explain.NotAllowed:
+		return fault{status: http.StatusForbidden, text: "nobody could approve this call: an administrator has to add people"}
+	case class == explain.NotFound:
+		return fault{status: http.StatusNotFound, text: "id is of no call of this key"}
+	case errors.Is(err, call.ErrTaken):
+		return fault{status: http.StatusConflict, text: call.ErrTaken.Error()}
+	case errors.Is(err, call.ErrAged):
+		return fault{status: http.StatusConflict, text: "the approval was given too long ago"}
+	case errors.Is(err, aggregate.ErrMoved):
+		return fault{status: http.StatusConflict, text: "the call is not approved, or does not run where you are"}
+	case class == explain.InFlight:
+		return fault{status: http.StatusConflict, text: "the call is being made"}
+	case class == explain.Decided:
+		return fault{status: http.StatusConflict, text: "the call is over"}
+	}
+	slog.ErrorContext(ctx, "a request is not served", "err", err)
+	return fault{status: http.StatusServiceUnavailable, text: "Ringi can't answer now. Nothing is known to be done: " +
+		"repeat exactly this later"}
+}
+
+var keyFaults = map[tenancy.KeyFault]string{
+	tenancy.KeyMuted: "the key is muted: nothing new can be asked for",
+	tenancy.KeyTool:  "tool is not among those of this key",
+}

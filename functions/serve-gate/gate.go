@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/shared/decide/calls"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/gateway"
+	"ringi/shared/tool"
+)
+
+const (
+	// maxBody is the largest body that is read, in bytes.
+	maxBody = 64 << 10
+	// mostWait is how long an answer is waited for, in seconds: API Gateway ends a request after 29.
+	mostWait = 25
+	// usualWait is how long it is where nobody says it, in seconds: some clients end a request after 25.
+	usualWait = 20
+	// endWithin is how long a write waits for its end while Ringi makes the call.
+	endWithin = 1500 * time.Millisecond
+	// writeWithin is how long a write's answer may take. What is cut off may be asked for: a repeat finds it.
+	writeWithin = 2700 * time.Millisecond
+)
+
+// Keys are the keys by which programs outside identify themselves.
+type Keys interface {
+	KeyBySecret(ctx context.Context, secret string, now time.Time) (tenancy.Key, error)
+	UseKey(ctx context.Context, k tenancy.Key, now time.Time) error
+	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
+}
+
+// Results opens what calls returned.
+type Results interface {
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+}
+
+// Tools makes calls. *runner.Runner implements it.
+type Tools interface {
+	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
+}
+
+// gate serves programs outside.
+type gate struct {
+	calls.Asker
+	Keys    Keys
+	Results Results
+	Tools   func() (Tools, error) // made at the first read
+}
+
+// handler answers all paths. No answer allows a browser's pages to read it.
+func (g *gate) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /mcp", g.with(g.mcp))
+	mux.HandleFunc("POST /calls", g.with(rest(g.ask)))
+	mux.HandleFunc("GET /calls/{id}", g.with(rest(g.look)))
+	mux.HandleFunc("POST /calls/{id}/take", g.with(rest(g.take)))
+	mux.HandleFunc("POST /calls/{id}/cancel", g.with(rest(g.cancel)))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		switch {
+		case r.Method == http.MethodHead: // which the mux takes for a GET
+			say(w, fault{status: http.StatusMethodNotAllowed, text: "HEAD is not served"})
+		case path.Clean(r.URL.Path) != r.URL.Path: // to which the mux answers with another address
+			say(w, fault{status: http.StatusNotFound, text: "path is not served"})
+		default:
+			mux.ServeHTTP(w, r)
+		}
+	})
+}
+
+// asking is a request with the key that bears it.
+type asking struct {
+	*http.Request
+	key  tenancy.Key
+	body []byte
+	gate *gate
+}
+
+// with serves requests that bear a key, with a JSON object as body or none.
+func (g *gate) with(serve func(w http.ResponseWriter, r asking)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		secret, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !is {
+			secret = ""
+		}
+		key, err := g.Keys.KeyBySecret(ctx, secret, g.Now())
+		if err != nil {
+			say(w, g.faultOf(ctx, err))
+			return
+		}
+		body, bad := bodyOf(w, r)
+		if bad.status != 0 {
+			say(w, bad)
+			return
+		}
+		if err := g.Keys.UseKey(ctx, key, g.Now()); err != nil {
+			slog.WarnContext(ctx, "the use of a key is not noted", "key_id", key.ID, "err", err)
+		}
+		serve(w, asking{r, key, body, g})
+	}
+}
+
+// rest serves a request of the REST API: what do returns, or why not.
+func rest(do func(r asking) (answer, error)) func(http.ResponseWriter, asking) {
+	return func(w http.ResponseWriter, r asking) {
+		a, err := do(r)
+		if err != nil {
+			say(w, r.gate.faultOf(r.Context(), err))
+			return
+		}
+		write(w, http.StatusOK, a)
+	}
+}
+
+func say(w http.ResponseWriter, f fault) {
+	switch f.status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.later.Seconds()))))
+	}
+	write(w, f.status, map[string]string{"error": f.text})
+}
+
+func write(w http.ResponseWriter, status int, v any) {
+	text, err := tool.Written(v)
+	if err != nil { // impossible for these answers
+		status = http.StatusInternalServerError
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text)
+}
+
+// page is where people see the call.
+func page(host, id string) string {
+	scheme := "https"
+	if gateway.IsLocal(host) {
+		scheme = "http"
+	}
+	return fmt.Sprintf("%s://%s/console/calls/%s", scheme, host, id)
+}
+
+// ask asks for a call that runs where the agent runs.
+func (g *gate) ask(r asking) (answer, error) {
+	var in struct {
+		Tool      string          `json:"tool"`
+		Arguments json.RawMessage `json:"arguments"`
+		Reason    string          `json:"reason"`
+		Again     string          `json:"again"`
+	}
+	wait, err := waitOf(r, 0)
+	if err == nil {
+		err = strictly(r.body, &in)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	a, _, err := g.Ask(r.Context(), r.key, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
+		Again: in.Again, Elsewhere: true})
+	if err == nil && wait > 0 {
+		a, err = g.Wait(r.Context(), r.key, a.Call.CallID, wait)
+	}
+	return r.told(a, err)
+}
+
+// waitOf is how long the request waits for an end, or usual.
+func waitOf(r asking, usual time.Duration) (time.Duration, error) {
+	text := r.URL.Query().Get("wait")
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(text)
+	return seconds("wait", n, err)
+}
+
+func seconds(field string, n int, err error) (time.Duration, error) {
+	if err != nil || n < 0 || n > mostWait {
+		return 0, aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a whole number of seconds, 0 to %d", mostWait)}
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+// told is the answer of the REST API.
+func (r asking) told(a *call.Aggregate, err error) (answer, error) {
+	if err != nil {
+		return answer{}, err
+	}
+	return r.gate.answerOf(r.Context(), a, r.Host), nil
+}
+
+func (g *gate) look(r asking) (answer, error) {
+	wait, err := waitOf(r, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	return r.told(g.Wait(r.Context(), r.key, r.PathValue("id"), wait))
+}
+
+func (g *gate) cancel(r asking) (answer, error) {
+	if len(r.body) > 0 {
+		if err := strictly(r.body, &struct{}{}); err != nil {
+			return answer{}, err
+		}
+	}
+	return r.told(g.Cancel(r.Context(), r.key, r.PathValue("id")))
+}
+
+// take takes the grant for an attempt, which may run after this alone.
+func (g *gate) take(r asking) (answer, error) {
+	var in struct {
+		Use       string          `json:"tool_use_id"`
+		Tool      string          `json:"tool"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if err := strictly(r.body, &in); err != nil {
+		return answer{}, err
+	}
+	var runs *calls.Wanted
+	if in.Tool != "" || in.Arguments != nil {
+		runs = &calls.Wanted{Tool: in.Tool, Arguments: in.Arguments}
+	}
+	out, err := r.told(g.Take(r.Context(), r.key, r.PathValue("id"), in.Use, runs))
+	out.Say = sayTaken
+	return out, err
+}

@@ -1,0 +1,332 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/decide/calls"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tool"
+)
+
+const (
+	writeTool = "send_slack_dm"
+	readTool  = "list_employees"
+)
+
+// vendor answers calls of tools.
+type vendor struct {
+	mu    sync.Mutex
+	calls []tool.Call
+	err   error
+}
+
+func (v *vendor) Run(_ context.Context, c tool.Call) (json.RawMessage, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.calls = append(v.calls, c)
+	return json.RawMessage(`{"employees":[{"mail":"hanako@example.com"}]}`), v.err
+}
+
+// world is a gate over real rows, with one key.
+type world struct {
+	*gate
+	t      *testing.T
+	server *storetest.Server
+	all    *store.Store
+	vendor *vendor
+	now    time.Time
+	key    tenancy.Key
+	secret string
+	http   http.Handler
+}
+
+func opened(t *testing.T, server *storetest.Server) *world {
+	t.Helper()
+	_, name := server.Store(t)
+	w := &world{t: t, server: server, all: store.New(server.DB, name, store.Kinds()...), vendor: &vendor{},
+		now: time.Now().UTC().Truncate(time.Millisecond)}
+	w.gate = &gate{Asker: calls.Asker{Store: store.CallsOf(w.all), Catalog: expect.Value(tool.Builtin())(t),
+		Now: func() time.Time { return w.now }}, Keys: w.all, Results: storetest.Rows{},
+		Tools: func() (Tools, error) { return w.vendor, nil }}
+	w.http = w.handler()
+	w.key, w.secret = w.newKey("T1", 20)
+	return w
+}
+
+func (w *world) newKey(team string, quota int) (tenancy.Key, string) {
+	w.t.Helper()
+	k, secret, err := w.all.CreateKey(context.Background(), tenancy.Key{TenantID: aggregate.TenantID(team), Team: team,
+		Name: "ci", Answers: "U1", Tools: []string{writeTool, readTool, "Bash"}, Channel: "C1", QuotaDay: quota,
+		ExpiresAt: w.now.AddDate(0, 1, 0)}, pipelinetest.Member("U9"), w.now)
+	expect.NoError(w.t, err)
+	return k, secret
+}
+
+// says returns the answer to a request with the key.
+func (w *world) says(method, path, body string) (status int, a answer, text string) {
+	return w.saysTo("Bearer "+w.secret, method, path, body)
+}
+
+func (w *world) saysTo(authorization, method, path, body string) (status int, a answer, text string) {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Authorization", authorization)
+	r.Header.Set("Content-Type", "application/json")
+	out := httptest.NewRecorder()
+	w.http.ServeHTTP(out, r)
+	_ = json.Unmarshal(out.Body.Bytes(), &a)
+	return out.Code, a, out.Body.String()
+}
+
+// act has U2 do something on the call, as a click does.
+func (w *world) act(id string, kind circulation.Kind, reason string) {
+	w.t.Helper()
+	by := pipelinetest.Member("U2")
+	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Act(id, a.Call.Gate.Acting(kind, by, reason), by, pipelinetest.Anyone(), w.now)
+	})
+}
+
+func (w *world) decide(id string, do aggregate.Decision[*call.Aggregate]) {
+	w.t.Helper()
+	expect.Value(store.CallsOf(w.all).Decide(context.Background(), call.RefOf(w.key.TenantID, id), do))(w.t)
+}
+
+// make makes a stamped call of Ringi's, as call-tool does.
+func (w *world) make(id string, r call.Result) {
+	w.t.Helper()
+	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, "i1", w.now.Add(time.Minute), w.now)
+	})
+	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) { return a.Finish("i1", r, w.now) })
+}
+
+func (w *world) rows() (n int) {
+	w.t.Helper()
+	pages := dynamodb.NewScanPaginator(w.server.DB, &dynamodb.ScanInput{TableName: &w.all.Table().Name,
+		Select: types.SelectCount})
+	for pages.HasMorePages() {
+		n += int(expect.Value(pages.NextPage(w.t.Context()))(w.t).Count)
+	}
+	return n
+}
+
+const askBash = `{"tool":"Bash","arguments":{"command":"make deploy","description":"Deploys"},"reason":"release"}`
+
+func TestACallElsewhereIsTakenOnce(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	status, a, text := w.says("POST", "/calls", askBash)
+	expect.That(t, status == 200 && a.Status == "pending" && a.DecideBy != "" && len(a.SHA256) == 64 &&
+		a.Tool == "Bash" && strings.HasSuffix(a.Page, "/console/calls/"+a.ID) && strings.Contains(a.Say, "repeat exactly") &&
+		strings.Contains(a.Say, a.DecideBy), "%d %s", status, text)
+	_, again, _ := w.says("POST", "/calls", strings.Replace(askBash, "Deploys", "Ships it", 1))
+	expect.Is(t, again.ID, a.ID, "reworded")
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a"}`)
+	expect.That(t, status == 409, "%d %s", status, text)
+	w.act(a.ID, circulation.Stamp, "")
+	_, is, _ := w.says("GET", "/calls/"+a.ID+"?wait=5", "")
+	expect.That(t, is.Status == "approved" && is.Say == sayStamped && is.SHA256 == a.SHA256, "%+v", is)
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a","tool":"Bash","arguments":{"command":"rm"}}`)
+	expect.That(t, status == 400 && strings.Contains(text, "arguments"), "%d %s", status, text)
+	for range 2 {
+		status, is, text = w.says("POST", "/calls/"+a.ID+"/take",
+			`{"tool_use_id":"a","tool":"Bash","arguments":{"command":"make deploy"}}`)
+		expect.That(t, status == 200 && is.Status == "granted" && is.Say == sayTaken, "%d %s", status, text)
+	}
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"b"}`)
+	expect.That(t, status == 409 && strings.Contains(text, "runs once"), "%d %s", status, text)
+	_, is, _ = w.says("POST", "/calls", askBash)
+	expect.That(t, is.ID == a.ID && is.Status == "granted" && strings.Contains(is.Say, "ringi_again: "+a.ID), "%+v", is)
+	second := strings.Replace(askBash, `"reason"`, `"again":"`+a.ID+`","reason"`, 1)
+	_, is, text = w.says("POST", "/calls", second)
+	expect.That(t, is.ID != a.ID && is.Status == "pending", "%s", text)
+	_, is, _ = w.says("POST", "/calls/"+is.ID+"/cancel", "")
+	expect.That(t, is.Status == "cancelled" && strings.Contains(is.Say, "Nothing was done"), "%+v", is)
+	expect.Is(t, len(w.vendor.calls), 0)
+}
+
+func TestARefusalReachesTheAgentWithItsReason(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	_, a, _ := w.says("POST", "/calls", askBash)
+	w.act(a.ID, circulation.SendBack, "金曜は避けてください")
+	_, is, text := w.says("POST", "/calls", askBash)
+	expect.That(t, is.Status == "refused" && is.Reason == "金曜は避けてください" && is.ID == a.ID &&
+		strings.Contains(is.Say, is.Reason), "%s", text)
+	_, b, _ := w.says("POST", "/calls", strings.Replace(askBash, "deploy", "test", 1))
+	w.now = w.now.AddDate(0, 0, 30)
+	w.key.ExpiresAt = w.now.AddDate(0, 1, 0)
+	expect.Value(w.all.SaveKey(t.Context(), expect.Value(w.extended())(t), pipelinetest.Member("U9"), w.now))(t)
+	w.decide(b.ID, func(a *call.Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
+	_, is, text = w.says("GET", "/calls/"+b.ID, "")
+	expect.That(t, is.Status == "expired" && strings.Contains(is.Say, "ran out"), "%s", text)
+}
+
+// extended is the key with another end.
+func (w *world) extended() (tenancy.Key, error) {
+	k, err := w.all.Key(context.Background(), w.key.TenantID, w.key.ID)
+	k.ExpiresAt = w.key.ExpiresAt
+	return k, err
+}
+
+func TestTheSameAskedByManyAtOnceIsOne(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	ids := make([]string, 32)
+	var all sync.WaitGroup
+	for i := range ids {
+		all.Go(func() { _, a, _ := w.says("POST", "/calls", askBash); ids[i] = a.ID })
+	}
+	all.Wait()
+	for _, id := range ids {
+		expect.That(t, call.ValidID(id) && id == ids[0], "%q and %q", id, ids[0])
+	}
+	expect.Is(t, expect.Value(w.all.Quota(t.Context(), w.key.TenantID, "CALLS#"+w.key.ID))(t), 1, "open calls")
+}
+
+func TestAnotherTenantsKeySeesNothing(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	_, a, _ := w.says("POST", "/calls", askBash)
+	for _, team := range []string{"T2", "T1"} { // and another key of the same tenant
+		_, secret := w.newKey(team, 5)
+		for method, path := range map[string]string{"GET": "/calls/" + a.ID, "POST": "/calls/" + a.ID + "/cancel"} {
+			status, _, text := w.saysTo("Bearer "+secret, method, path, "")
+			expect.That(t, status == 404, "%s %s: %d %s", team, path, status, text)
+		}
+		status, _, _ := w.saysTo("Bearer "+secret, "POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a"}`)
+		expect.Is(t, status, 404)
+	}
+}
+
+func TestAFullKeyIsToldWhenToComeBack(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	_, secret := w.newKey("T1", 1)
+	w.saysTo("Bearer "+secret, "POST", "/calls", askBash)
+	was := w.rows()
+	r := httptest.NewRequest("POST", "/calls", strings.NewReader(strings.Replace(askBash, "deploy", "x", 1)))
+	r.Header.Set("Authorization", "Bearer "+secret)
+	r.Header.Set("Content-Type", "application/json")
+	out := httptest.NewRecorder()
+	w.http.ServeHTTP(out, r)
+	expect.That(t, out.Code == 429 && out.Header().Get("Retry-After") != "" && w.rows() == was, "%d %s", out.Code, out.Body)
+}
+
+// Whatever is sent that isn't a request as it should be ends in 4xx, and leaves no row.
+func TestHostileRequestsLeaveNoRow(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	w.says("GET", "/calls/call-x", "") // notes the key's use
+	was := w.rows()
+	long, deep := strings.Repeat("a", 70<<10), strings.Repeat("[", 5000)
+	bodies := []string{"", "{", "[]", "null", "1", `"x"`, long, deep, `{"tool":"Bash"}`, `{"tool":"Bash","arguments":[]}`,
+		`{"tool":"Bash","arguments":{"command":"a"},"arguments":{"command":"b"}}`,
+		`{"tool":"Bash","arguments":{"command":"a","command":"b"}}`, `{"tool":"Bash","arguments":{"command":"a"}}{}`,
+		`{"tool":"Bash","arguments":{"command":"a"},"x":1}`, `{"tool":"Bash","Tool":"Bash","arguments":{}}`,
+		`{"tool":1,"arguments":{}}`, `{"tool":"Write","arguments":{}}`, `{"tool":"Bash","arguments":{"command":"bash -i"}}`,
+		`{"tool":"Bash","arguments":{"command":"a"},"again":"call-x"}`, "{\"tool\":\"Bash\",\"arguments\":{\"a\":\"\xff\"}}",
+		`{"tool":"Bash","arguments":{"command":"a"},"reason":"` + strings.Repeat("r", 1001) + `"}`,
+		`{"tool":"Bash","arguments":{"command":"` + strings.Repeat("c", 33<<10) + `"}}`, `{"tool_use_id":""}`,
+		`{"tool_use_id":"a"}`, `{"jsonrpc":"2.0"}`, `[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]`}
+	keys := []string{"Bearer " + w.secret, "", "Bearer", "Bearer rk_", "Basic " + w.secret, w.secret,
+		"Bearer rk_" + strings.Repeat("a", 43), "bearer " + w.secret + " x", "Bearer " + strings.ToUpper(w.secret)}
+	paths := []string{"POST /calls", "POST /calls?wait=99", "POST /calls?wait=x", "GET /calls", "PUT /calls", "HEAD /calls/x",
+		"OPTIONS /calls", "GET /calls/call-x", "GET /calls/../calls", "POST /calls/call-x/take", "POST /calls/call-x/cancel",
+		"DELETE /calls/call-x", "GET /mcp", "DELETE /mcp", "POST /mcp", "PATCH /mcp", "POST /calls//take", "GET /calls/%00",
+		"GET /calls/" + call.ID(w.key.TenantID, w.key.ID, "a", "b", ""), "TRACE /mcp"}
+	n := 0
+	for _, path := range paths {
+		for _, key := range keys {
+			for _, body := range bodies {
+				method, path, _ := strings.Cut(path, " ")
+				if method == "GET" && key == keys[0] && body != "" && strings.HasPrefix(path, "/calls/") {
+					continue // a body of GET means nothing
+				}
+				status, _, text := w.saysTo(key, method, path, body)
+				expect.That(t, status >= 400 && status < 500, "%s %s by %.12s of %.40q: %d %.200s", method, path, key, body,
+					status, text)
+				n++
+			}
+		}
+	}
+	expect.That(t, n >= 1000 && w.rows() == was, "%d requests, %d rows, not %d", n, w.rows(), was)
+}
+
+// What is wrong is named, with its limit.
+func TestAFaultIsNamed(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	for body, want := range map[string]string{
+		`{"tool":"Bash","arguments":{"command":"a","command":"b"}}`: "arguments.command is there twice",
+		`{"tool":"Bash","arguments":{"command":"a"},"x":1}`:         "x is unknown here",
+		`{"tool":1,"arguments":{}}`:                                 "tool must not be a JSON number",
+		`{"tool":"Bash","arguments":{"command":"ssh host"}}`:        "arguments must not open an interactive program",
+		`{"tool":"Write","arguments":{}}`:                           "not among those of this key",
+		askBash + " {}":                                             "more than one JSON value",
+	} {
+		_, _, text := w.says("POST", "/calls", body)
+		expect.That(t, strings.Contains(text, want), "%s: %s", body, text)
+	}
+	_, _, text := w.says("POST", "/calls?wait=26", askBash)
+	expect.That(t, strings.Contains(text, "wait must be a whole number of seconds, 0 to 25"), "%s", text)
+}
+
+// A secret of another form isn't looked up; one that doesn't exist is, once.
+func TestWrongKeysCostLittle(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	counted := &counting{Keys: w.Keys}
+	w.Keys = counted
+	status, _, text := w.saysTo("Bearer rk_"+strings.Repeat("a", 43), "POST", "/calls", askBash)
+	expect.That(t, status == 401 && counted.uses == 0, "%d %s, %d uses", status, text, counted.uses)
+	expect.NoError(t, w.all.RevokeKey(t.Context(), w.key.TenantID, w.key.ID, aggregate.System(), w.now))
+	status, _, text = w.says("POST", "/calls", askBash)
+	expect.That(t, status == 401 && strings.Contains(text, "revoked") && counted.uses == 0, "%d %s", status, text)
+}
+
+type counting struct {
+	Keys
+	uses int
+}
+
+func (c *counting) UseKey(ctx context.Context, k tenancy.Key, now time.Time) error {
+	c.uses++
+	return c.Keys.UseKey(ctx, k, now)
+}
+
+func TestEachEndHasAWordAndASentence(t *testing.T) {
+	lost := call.Call{Status: conversation.ActionFailed, Outcome: conversation.OutcomeUnknown}
+	for want, x := range map[string]call.Call{
+		"unknown": lost, "failed": {Status: conversation.ActionFailed}, "succeeded": {Status: conversation.ActionSucceeded},
+		"refused":   {Status: conversation.ActionCancelled, CancelReason: conversation.ReasonDenied},
+		"cancelled": {Status: conversation.ActionCancelled, CancelReason: conversation.ReasonWithdrawn},
+		"expired":   {Status: conversation.ActionCancelled, CancelReason: conversation.ReasonAged},
+		"pending":   {Status: conversation.ActionPending}, "approved": {Status: conversation.ActionApproved},
+		"executing": {Status: conversation.ActionExecuting}, "granted": {Status: call.Granted},
+	} {
+		expect.Is(t, statusOf(&x), want)
+		g := &gate{}
+		a := g.answerOf(t.Context(), &call.Aggregate{Call: &x}, "ringi.example")
+		expect.That(t, a.Say != "" && !strings.ContainsAny(a.Say, "{}") && a.failed() == (want == "failed" || want == "unknown"),
+			"%s: %+v", want, a)
+	}
+}
+
+func TestWhatIsNotTheCallersFaultAsksForPatience(t *testing.T) {
+	g := &gate{}
+	f := g.faultOf(t.Context(), fmt.Errorf("read: %w", &explain.CallError{Problem: explain.ProblemInternal}))
+	expect.That(t, f.status == 503 && strings.Contains(f.text, "later"), "%+v", f)
+}

@@ -1,0 +1,57 @@
+// Command serve-gate serves programs outside of Ringi, which bear a key: it has people approve their calls of tools, by
+// MCP and by a REST API.
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/decide/calls"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/gateway"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
+	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
+)
+
+func main() {
+	boot.Run(newGate, func(g *gate) any { return gateway.Serve(g.handler(), 2*maxBody) })
+}
+
+type environment struct {
+	boot.Table
+	boot.Results
+	boot.Credentials
+	boot.Vendors
+	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
+}
+
+func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) {
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	all := store.OpenAll(cfg, env.Table)
+	return &gate{
+		Asker: calls.Asker{Store: store.CallsOf(all), Catalog: catalog, Now: time.Now},
+		Keys:  all, Results: large.Open(cfg, env.Results),
+		Tools: sync.OnceValues(func() (Tools, error) {
+			held := vault.ForTools(cfg, store.TasksOf(all), env.Credentials, env.Vendors, env.OutboundAllow)
+			return runner.New(catalog, runner.Config{FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,
+				Credentials: held, Company: held.Company, Outbound: outbound.Allowing(env.OutboundAllow).Client(),
+				Slack: func(context.Context, string) (token, address string, err error) { return "", "", errNoSlack },
+				Now:   time.Now, Log: slog.Default()})
+		}),
+	}, nil
+}
+
+// errNoSlack: none of the tools that only read is Slack's, and the gate has no bot's token.
+var errNoSlack = errors.New("the gate calls no tool of Slack's")

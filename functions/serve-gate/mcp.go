@@ -1,0 +1,311 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/shared/decide/calls"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/explain"
+	"ringi/shared/tool"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
+)
+
+// The arguments of a write that are no part of the call.
+const (
+	argumentReason = "ringi_reason"
+	argumentAgain  = "ringi_again"
+)
+
+// mostName is how long a tool's name may be, beside which clients put the name of the server. Vendors take 64.
+const mostName = 48
+
+// spoken is a tool's name as all clients take it.
+func spoken(name string) string {
+	out := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, name)
+	if out == name && len(name) <= mostName {
+		return name
+	}
+	const digits = 8 // so that no two tools have one name
+	return out[:min(len(out), mostName-digits-1)] + "_" + aggregate.HashOf(name)[:digits]
+}
+
+// options of each server. Tools never change within one request, so no client is told to listen for that.
+var options = &mcp.ServerOptions{
+	Instructions: "Writes wait for people's approval. A pending answer is no end: repeat exactly the same call later.",
+	Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	Logger:       slog.New(slog.DiscardHandler), PageSize: 1000,
+	SupportedProtocolVersions: []string{"2025-06-18", "2025-11-25", "2026-07-28"},
+}
+
+// mcp serves one message of MCP, with just the tools that it is about.
+func (g *gate) mcp(w http.ResponseWriter, r asking) {
+	var message struct {
+		Method string `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	if err := json.Unmarshal(r.body, &message); err != nil || message.Method == "subscriptions/listen" {
+		say(w, fault{status: http.StatusBadRequest, text: "body must be one message of MCP that needs no stream"})
+		return
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "ringi", Version: "1"}, options)
+	var err error
+	switch message.Method {
+	case "tools/list":
+		r.addOwn(server)
+		err = r.addTools(server, "")
+	case "tools/call":
+		r.addOwn(server)
+		if i := slices.IndexFunc(r.key.Tools, func(n string) bool { return spoken(n) == message.Params.Name }); i >= 0 {
+			err = r.addTools(server, r.key.Tools[i])
+		}
+	}
+	if err != nil {
+		say(w, g.faultOf(r.Context(), err))
+		return
+	}
+	r.Request.Body = io.NopCloser(strings.NewReader(string(r.body)))
+	mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true, Logger: options.Logger,
+	}).ServeHTTP(w, r.Request)
+}
+
+// addTools adds the tools of Ringi's that the key may ask for, or only one.
+func (r asking) addTools(s *mcp.Server, only string) error {
+	o, err := r.gate.Offers(r.Context(), r.key, only)
+	if err != nil {
+		return err
+	}
+	for _, spec := range o.Specs {
+		reads, yes := spec.Access == aggregate.Read, true
+		t := &mcp.Tool{Name: spoken(spec.Name), Title: spec.Title(language.English),
+			Description: legible.Visible(cmp.Or(spec.Description, spec.Title(language.English))),
+			InputSchema: json.RawMessage(spec.InputSchema),
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: reads, IdempotentHint: true, OpenWorldHint: &yes}}
+		run := func(ctx context.Context, in *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return r.read(ctx, o, in.Params.Arguments)
+		}
+		if !reads {
+			writes(t)
+			run = func(ctx context.Context, in *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return r.write(ctx, spec, in.Params.Arguments), nil
+			}
+		}
+		s.AddTool(t, run)
+	}
+	return nil
+}
+
+// writes says of a tool what holds of every write, and offers Ringi's own arguments beside the tool's.
+func writes(t *mcp.Tool) {
+	yes := true
+	t.Meta, t.Annotations.DestructiveHint = mcp.Meta{"anthropic/alwaysLoad": true}, &yes
+	t.Description += "\n\nPeople have to approve each call, so the answer may be that it waits. Then nothing has been done: " +
+		"repeat exactly the same call later to learn its end. It stays one request and is made once."
+	var schema, properties map[string]json.RawMessage
+	if json.Unmarshal(t.InputSchema.(json.RawMessage), &schema) != nil ||
+		json.Unmarshal([]byte(cmp.Or(string(schema["properties"]), "{}")), &properties) != nil {
+		return
+	}
+	for name, about := range map[string]string{
+		argumentReason: "Why this is wanted, in a sentence: people read it before they approve.",
+		argumentAgain: "Only to do the same once more after it has ended: the id of the earlier call. " +
+			"Leave it out when you repeat a call.",
+	} {
+		if _, taken := properties[name]; !taken {
+			properties[name], _ = json.Marshal(map[string]string{"type": "string", "description": about})
+		}
+	}
+	schema["properties"], _ = json.Marshal(properties)
+	t.InputSchema = schema
+}
+
+// own takes one of Ringi's own arguments off the tool's, unless the tool has one of that name.
+func own(spec tool.Spec, arguments map[string]json.RawMessage, name string) (value string, err error) {
+	var schema struct{ Properties map[string]json.RawMessage }
+	_ = json.Unmarshal([]byte(spec.InputSchema), &schema)
+	text, given := arguments[name]
+	if _, taken := schema.Properties[name]; taken || !given {
+		return "", nil
+	}
+	delete(arguments, name)
+	if json.Unmarshal(text, &value) != nil {
+		err = aggregate.ErrField{Field: name, Limit: "must be a text"}
+	}
+	return value, err
+}
+
+// write asks people about a call of a write, or tells what became of it.
+func (r asking) write(ctx context.Context, spec tool.Spec, arguments json.RawMessage) *mcp.CallToolResult {
+	members := map[string]json.RawMessage{}
+	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
+		return r.failed(ctx, aggregate.ErrField{Field: "arguments", Limit: "must be one JSON object"})
+	}
+	reason, err := own(spec, members, argumentReason)
+	again, wrong := own(spec, members, argumentAgain)
+	if err = cmp.Or(err, wrong); err != nil {
+		return r.failed(ctx, err)
+	}
+	text, err := tool.Written(members)
+	if err != nil {
+		return r.failed(ctx, err)
+	}
+	return r.asked(ctx, calls.Wanted{Tool: spec.Name, Arguments: text, Reason: reason, Again: again})
+}
+
+// asked asks for a call that Ringi makes. While it makes it, the end is waited for.
+func (r asking) asked(ctx context.Context, w calls.Wanted) *mcp.CallToolResult {
+	ctx, cancel := context.WithTimeout(ctx, writeWithin)
+	defer cancel()
+	a, _, err := r.gate.Ask(ctx, r.key, w)
+	if err == nil && (a.Call.Status == conversation.ActionApproved || a.Call.Status == conversation.ActionExecuting) {
+		a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, endWithin)
+	}
+	return r.result(ctx, a, err)
+}
+
+// result is the answer of a tool about a call.
+func (r asking) result(ctx context.Context, a *call.Aggregate, err error) *mcp.CallToolResult {
+	if err != nil {
+		return r.failed(ctx, err)
+	}
+	out := r.gate.answerOf(ctx, a, r.Host)
+	text, err := tool.Written(out)
+	if err != nil {
+		return r.failed(ctx, err)
+	}
+	return said(string(text), out.failed())
+}
+
+func (r asking) failed(ctx context.Context, err error) *mcp.CallToolResult {
+	return said(r.gate.faultOf(ctx, err).text, true)
+}
+
+func said(text string, failed bool) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: failed}
+}
+
+// read makes a call that only reads, unless a rule has people asked about it.
+func (r asking) read(ctx context.Context, o calls.Offers, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+	spec := o.Specs[0]
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	c, err := r.gate.Read(ctx, r.key, o, arguments)
+	if errors.Is(err, calls.ErrAsked) {
+		return r.asked(ctx, calls.Wanted{Tool: spec.Name, Arguments: arguments}), nil
+	}
+	if err != nil {
+		return r.failed(ctx, err), nil
+	}
+	tools, err := r.gate.Tools()
+	if err != nil {
+		return r.failed(ctx, err), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(cmp.Or(spec.Timeout, tool.MaxPinned), mostWait*time.Second))
+	defer cancel()
+	value, err := tools.Run(ctx, c)
+	log := slog.With("key_id", r.key.ID, "tool", c.Tool)
+	if e, is := errors.AsType[*explain.CallError](err); is {
+		log.WarnContext(ctx, "a read of a key failed", "problem", e.Problem)
+		if e.Problem == explain.ProblemChanged {
+			o.Changed(ctx, r.gate.Keys.NoteToolChanged, r.gate.Now())
+		}
+		return said(legible.Visible(e.Detail), true), nil
+	}
+	if err != nil {
+		return r.failed(ctx, err), nil
+	}
+	log.InfoContext(ctx, "a key read")
+	given, err := tool.Given(value)
+	if err != nil {
+		return r.failed(ctx, err), nil
+	}
+	return shown(given), nil
+}
+
+// shown is what a read returned, and how much of it is left out.
+func shown(given conversation.CallResult) *mcp.CallToolResult {
+	out := said(string(legible.JSON(given.Value)), false)
+	for _, p := range given.Pieces(language.English)[2:] {
+		out.Content = append(out.Content, &mcp.TextContent{Text: p.Text})
+	}
+	return out
+}
+
+// addOwn adds the tools of the gate itself.
+func (r asking) addOwn(s *mcp.Server) {
+	id := map[string]any{"type": "string", "description": "The id of the call."}
+	yes, no := true, false
+	add := func(name, about string, properties map[string]any, required []string, a *mcp.ToolAnnotations,
+		run func(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult) {
+		s.AddTool(&mcp.Tool{Name: name, Description: about, Annotations: a, Meta: mcp.Meta{"anthropic/alwaysLoad": true},
+			InputSchema: map[string]any{"type": "object", "properties": properties, "required": required}},
+			func(ctx context.Context, in *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return run(ctx, in.Params.Arguments), nil
+			})
+	}
+	add("ringi_wait", "Waits for the end of a call that waits for people's approval, and tells it.",
+		map[string]any{"id": id, "seconds": map[string]any{"type": "integer", "minimum": 0, "maximum": mostWait,
+			"description": "How long to wait."}}, []string{"id"}, &mcp.ToolAnnotations{ReadOnlyHint: true,
+			IdempotentHint: true, OpenWorldHint: &no}, r.waitFor)
+	add("ringi_cancel", "Cancels a call that is not wanted any more and has not begun.", map[string]any{"id": id},
+		[]string{"id"}, &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
+		func(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
+			in, err := idOf(arguments)
+			if err != nil {
+				return r.failed(ctx, err)
+			}
+			a, err := r.gate.Cancel(ctx, r.key, in.ID)
+			return r.result(ctx, a, err)
+		})
+	add("permission", "For Claude Code's --permission-prompt-tool; not for models. It has people approve a call of a tool "+
+		"that runs where the agent runs.", map[string]any{"tool_name": map[string]any{"type": "string"},
+		"input": map[string]any{"type": "object"}, "tool_use_id": map[string]any{"type": "string"}},
+		[]string{"tool_name", "input", "tool_use_id"},
+		&mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes}, r.permission)
+}
+
+// waiting is what is asked of a call by its id.
+type waiting struct {
+	ID      string `json:"id"`
+	Seconds *int   `json:"seconds"`
+}
+
+func idOf(arguments json.RawMessage) (in waiting, err error) {
+	err = strictly(arguments, &in)
+	return in, err
+}
+
+func (r asking) waitFor(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
+	in, err := idOf(arguments)
+	wait := usualWait * time.Second
+	if err == nil && in.Seconds != nil {
+		wait, err = seconds("seconds", *in.Seconds, nil)
+	}
+	if err != nil {
+		return r.failed(ctx, err)
+	}
+	a, err := r.gate.Wait(ctx, r.key, in.ID, wait)
+	return r.result(ctx, a, err)
+}

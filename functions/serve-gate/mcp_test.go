@@ -1,0 +1,247 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tool"
+)
+
+// bearing is a transport that sends a key, and notes how each request went.
+type bearing struct {
+	secret string
+	seen   []string
+}
+
+func (b *bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Authorization", "Bearer "+b.secret)
+	out, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		b.seen = append(b.seen, r.Method+" "+r.Header.Get("Mcp-Method")+" "+out.Status)
+	}
+	return out, err
+}
+
+// connected is a client of MCP with the key.
+func (w *world) connected(version string) *mcp.ClientSession {
+	w.t.Helper()
+	s := httptest.NewServer(w.http)
+	w.t.Cleanup(s.Close)
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session := expect.Value(c.Connect(w.t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL + "/mcp",
+		HTTPClient: &http.Client{Transport: &bearing{secret: w.secret}}},
+		&mcp.ClientSessionOptions{ProtocolVersion: version}))(w.t)
+	w.t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// tell calls a tool and returns its only text.
+func (w *world) tell(s *mcp.ClientSession, name string, arguments any) (text string, a answer, failed bool) {
+	w.t.Helper()
+	out := expect.Value(s.CallTool(w.t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments}))(w.t)
+	expect.Must(w.t, len(out.Content) == 1 && out.StructuredContent == nil, "%+v", out)
+	text = out.Content[0].(*mcp.TextContent).Text
+	_ = json.Unmarshal([]byte(text), &a)
+	return text, a, out.IsError
+}
+
+func message(text string) map[string]any {
+	return map[string]any{"recipient": "U12", "text": text, "details": []any{}}
+}
+
+func TestAClientSeesTheKeysToolsAlone(t *testing.T) {
+	server := storetest.Start(t)
+	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
+		t.Run(version, func(t *testing.T) {
+			w := opened(t, server)
+			s := w.connected(version)
+			expect.That(t, s.InitializeResult().Capabilities.Tools != nil &&
+				!s.InitializeResult().Capabilities.Tools.ListChanged, "%+v", s.InitializeResult().Capabilities)
+			var names []string
+			for _, x := range expect.Value(s.ListTools(t.Context(), nil))(t).Tools {
+				names = append(names, x.Name)
+				writes := x.Name == writeTool
+				if writes || x.Name == readTool {
+					text := string(expect.Value(json.Marshal(x.InputSchema))(t))
+					expect.That(t, x.Annotations.ReadOnlyHint != writes && (x.Meta["anthropic/alwaysLoad"] == true) == writes &&
+						strings.Contains(text, argumentReason) == writes && strings.Contains(text, argumentAgain) == writes,
+						"%+v %s", x, text)
+				}
+			}
+			slices.Sort(names)
+			expect.Same(t, []string{readTool, "permission", "ringi_cancel", "ringi_wait", writeTool}, names)
+			_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "list_departments", Arguments: map[string]any{}})
+			expect.That(t, err != nil, "a tool that the key lacks was called")
+		})
+	}
+}
+
+func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	s := w.connected("2026-07-28")
+	first := message("hello")
+	first[argumentReason] = "because"
+	began := time.Now()
+	text, a, failed := w.tell(s, writeTool, first)
+	expect.That(t, a.Status == "pending" && !failed && strings.Contains(a.Say, "repeat exactly") &&
+		time.Since(began) < 3*time.Second, "%s", text)
+	x := expect.Value(w.Get(t.Context(), w.key, a.ID))(t)
+	expect.That(t, x.Call.Reason == "because" && !strings.Contains(string(x.Call.Payload.JSON), argumentReason), "%+v", x.Call)
+	text, is, _ := w.tell(s, "ringi_wait", map[string]any{"id": a.ID, "seconds": 0})
+	expect.That(t, is.Status == "pending" && is.ID == a.ID, "%s", text)
+	w.act(a.ID, circulation.Stamp, "")
+	began = time.Now()
+	text, is, _ = w.tell(s, writeTool, message("hello"))
+	expect.That(t, is.Status == "approved" && is.ID == a.ID && time.Since(began) < 3*time.Second, "%s", text)
+	result := pipelinetest.InRow(`{"value":{"sent":true}}`)
+	w.make(a.ID, call.Result{Status: conversation.ActionSucceeded, Value: &result})
+	for range 2 {
+		text, is, failed = w.tell(s, writeTool, message("hello"))
+		expect.That(t, is.Status == "succeeded" && !failed && string(is.Result) == `{"sent":true}`, "%s", text)
+	}
+	again := message("hello")
+	again[argumentAgain] = a.ID
+	text, is, _ = w.tell(s, writeTool, again)
+	expect.That(t, is.Status == "pending" && is.ID != a.ID, "%s", text)
+	text, is, _ = w.tell(s, "ringi_cancel", map[string]any{"id": is.ID})
+	expect.That(t, is.Status == "cancelled", "%s", text)
+	for arguments, want := range map[string]string{`{"recipient":"U12"}`: "arguments", `{"ringi_reason":1}`: "ringi_reason"} {
+		text, _, failed = w.tell(s, writeTool, json.RawMessage(arguments))
+		expect.That(t, failed && strings.HasPrefix(text, want), "%s", text)
+	}
+	expect.Is(t, len(w.vendor.calls), 0)
+}
+
+func TestAFailureIsSeenAndARefusalIsAnAnswer(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	s := w.connected("2025-06-18")
+	_, a, _ := w.tell(s, writeTool, message("a"))
+	w.act(a.ID, circulation.SendBack, "宛先が違います")
+	text, is, failed := w.tell(s, writeTool, message("a"))
+	expect.That(t, is.Status == "refused" && !failed && is.Reason == "宛先が違います", "%s", text)
+	_, a, _ = w.tell(s, writeTool, message("b"))
+	w.act(a.ID, circulation.Stamp, "")
+	w.make(a.ID, call.Result{Status: conversation.ActionFailed, Error: "tool_failed", Detail: "no such person"})
+	text, is, failed = w.tell(s, writeTool, message("b"))
+	expect.That(t, is.Status == "failed" && failed && strings.Contains(is.Say, "no such person"), "%s", text)
+}
+
+// A read is made at once, counts for the key's day, leaves no row, and is masked as an agent's is.
+func TestAReadGoesThroughAtOnce(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	w.key, w.secret = w.newKey("T1", 2)
+	s := w.connected("2026-07-28")
+	arguments := map[string]any{"department": nil, "status": "all"}
+	for range 2 {
+		text, _, failed := w.tell(s, readTool, arguments)
+		expect.That(t, !failed && strings.Contains(text, "employees") && !strings.Contains(text, "hanako@"), "%s", text)
+	}
+	text, _, failed := w.tell(s, readTool, map[string]any{"status": "x"})
+	expect.That(t, failed && strings.HasPrefix(text, "arguments"), "%s", text)
+	text, _, failed = w.tell(s, readTool, arguments)
+	expect.That(t, failed && strings.Contains(text, "2"), "%s", text)
+	expect.That(t, len(w.vendor.calls) == 2 && w.vendor.calls[0].Asked == "U1" &&
+		w.vendor.calls[0].Tenant == w.key.TenantID, "%+v", w.vendor.calls)
+	expect.Value(w.all.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.key.TenantID, ToolName: readTool,
+		Constraints: "{}"}, pipelinetest.Member("U9"), w.now, w.Catalog.Knows(readTool)...))(t)
+	_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: readTool, Arguments: arguments})
+	expect.That(t, err != nil && len(w.vendor.calls) == 2, "a tool that is off was called")
+}
+
+// A rule that takes calls of outside agents is asked about reads, too; a rule about other requests changes nothing.
+func TestARuleMayTakeReads(t *testing.T) {
+	server := storetest.Start(t)
+	for kind, want := range map[rules.Kind]string{rules.KindCall: `"status":"pending"`, rules.KindSteps: "employees"} {
+		w := opened(t, server)
+		x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+			ID: "01KS000000000000000000000A", Name: "外部", When: rules.Conditions{Kinds: []rules.Kind{kind}},
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
+				Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U2"}}}}}}}}}
+		_, _, err := w.all.SaveRules(t.Context(), w.key.TenantID, x, 0, nil, pipelinetest.Member("U9"), w.now)
+		expect.NoError(t, err)
+		text, _, failed := w.tell(w.connected("2026-07-28"), readTool, map[string]any{"department": nil, "status": "all"})
+		expect.That(t, !failed && strings.Contains(text, want), "%s: %s", kind, text)
+	}
+}
+
+// Claude Code gets a yes once the grant is taken for its attempt, and one attempt has it.
+func TestThePermissionToolTakesTheGrant(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	s := w.connected("2026-07-28")
+	asks := func(use, command string) (out struct {
+		Behavior, Message string
+		UpdatedInput      map[string]any
+	}) {
+		text, _, failed := w.tell(s, "permission", map[string]any{"tool_name": "Bash", "tool_use_id": use,
+			"input": map[string]any{"command": command, "description": "d" + use}})
+		expect.NoError(t, json.Unmarshal([]byte(text), &out))
+		expect.That(t, !failed && (out.Behavior == "allow") == (out.UpdatedInput != nil), "%s", text)
+		return out
+	}
+	stamping := func(command string, kind circulation.Kind) (id string) {
+		_, a, text := w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"`+command+`"}}`)
+		expect.Must(t, a.Status == "pending", "%s", text)
+		w.act(a.ID, kind, "だめ")
+		return a.ID
+	}
+	first := stamping("make", circulation.Stamp)
+	for range 2 {
+		out := asks("one", "make")
+		expect.That(t, out.Behavior == "allow" && out.UpdatedInput["command"] == "make", "%+v", out)
+		_, has := out.UpdatedInput["description"] // just what was stamped
+		expect.That(t, !has, "%+v", out)
+	}
+	stamping("rm", circulation.SendBack)
+	out := asks("two", "rm")
+	expect.That(t, out.Behavior == "deny" && strings.Contains(out.Message, "だめ"), "%+v", out)
+	out = asks("three", "bash -i")
+	expect.That(t, out.Behavior == "deny" && strings.Contains(out.Message, "interactive"), "%+v", out)
+	text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": "Write", "tool_use_id": "a", "input": map[string]any{}})
+	expect.That(t, strings.Contains(text, `"deny"`) && strings.Contains(text, "not among"), "%s", text)
+	// Another attempt of what ran is another request, which people are asked about anew.
+	_, _, text = w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"make"},"again":"`+first+`"}`)
+	expect.Must(t, strings.Contains(text, "pending"), "%s", text)
+	var second answer
+	expect.NoError(t, json.Unmarshal([]byte(text), &second))
+	w.act(second.ID, circulation.Stamp, "")
+	out = asks("four", "make")
+	expect.That(t, out.Behavior == "allow" && second.ID != first, "%+v", out)
+}
+
+func TestNamesThatClientsTake(t *testing.T) {
+	expect.Is(t, spoken("send_slack_dm"), "send_slack_dm")
+	for _, name := range []string{"mcp:wiki:page.write", "mcp:wiki:page-write", strings.Repeat("a", 200), "日本"} {
+		got := spoken(name)
+		expect.That(t, len(got) <= mostName && !strings.ContainsAny(got, ":.日"), "%q", got)
+	}
+	expect.That(t, spoken("a:b") != spoken("a.b"), "two tools have one name")
+}
+
+// A tool's own argument of such a name is the tool's.
+func TestAToolsOwnArgumentsStay(t *testing.T) {
+	spec := tool.Spec{InputSchema: `{"type":"object","properties":{"ringi_reason":{"type":"string"}}}`}
+	in := map[string]json.RawMessage{"ringi_reason": json.RawMessage(`"x"`), "ringi_again": json.RawMessage(`"y"`)}
+	reason, err := own(spec, in, argumentReason)
+	expect.That(t, err == nil && reason == "" && in["ringi_reason"] != nil, "%v", in)
+	again, err := own(spec, in, argumentAgain)
+	expect.That(t, err == nil && again == "y" && in["ringi_again"] == nil, "%v", in)
+	x := &mcp.Tool{InputSchema: json.RawMessage(spec.InputSchema), Annotations: &mcp.ToolAnnotations{}}
+	writes(x)
+	expect.That(t, strings.Contains(string(expect.Value(json.Marshal(x.InputSchema))(t)), argumentAgain), "%v",
+		x.InputSchema)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/shared/decide/calls"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/tool"
+)
+
+// mostTries is how often a permission looks for a call that its attempt may take.
+const mostTries = 200
+
+var errTries = fmt.Errorf("the same call ran %d times with this key: nothing was run, "+
+	"and an administrator can make another key", mostTries)
+
+// permission answers Claude Code, which runs a tool only after a yes: one text, and nothing beside it. The yes comes
+// after the grant of the call is taken for this attempt, and names just the input that people stamped.
+func (r asking) permission(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
+	input, no := r.permit(ctx, arguments)
+	out := map[string]any{"behavior": "allow", "updatedInput": input}
+	if no != "" {
+		out = map[string]any{"behavior": "deny", "message": no}
+	}
+	text, err := tool.Written(out)
+	if err != nil { // impossible for these answers
+		return r.failed(ctx, err)
+	}
+	return said(string(text), false)
+}
+
+// permit returns the input that may run now, or why not.
+func (r asking) permit(ctx context.Context, arguments json.RawMessage) (input json.RawMessage, no string) {
+	var in struct {
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"input"`
+		Use   string          `json:"tool_use_id"`
+	}
+	if err := json.Unmarshal(arguments, &in); err != nil || in.Use == "" {
+		return nil, "tool_name, input and tool_use_id must say which call it is"
+	}
+	a, err := r.stamped(ctx, calls.Wanted{Tool: in.Tool, Arguments: in.Input, Elsewhere: true}, in.Use)
+	if errors.Is(err, errTries) {
+		return nil, err.Error()
+	}
+	if err != nil {
+		return nil, r.gate.faultOf(ctx, err).text
+	}
+	if !a.Call.TakenFor(in.Use, time.Now()) {
+		return nil, r.gate.answerOf(ctx, a, r.Host).Say
+	}
+	content, err := a.Call.Content()
+	if err != nil {
+		return nil, r.gate.faultOf(ctx, err).text
+	}
+	return json.RawMessage(content.Arguments), ""
+}
+
+// stamped asks for a call and takes its grant for the attempt. Another attempt of the same call than the one that took
+// it is another request, which people are asked about anew, as is one whose request ended without their no: Claude
+// Code's tools have no argument that could say so.
+func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *call.Aggregate, err error) {
+	until := time.Now().Add(usualWait * time.Second)
+	for range mostTries {
+		if a, _, err = r.gate.Ask(ctx, r.key, w); err != nil {
+			return a, err
+		}
+		if !a.Call.Over() {
+			a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, time.Until(until))
+		}
+		if err == nil && !a.Call.Over() && a.Call.Answered() {
+			taken, failed := r.gate.Take(ctx, r.key, a.Call.CallID, use, nil)
+			if failed == nil {
+				return taken, nil
+			}
+			if _, over := errors.AsType[aggregate.ErrDecided](failed); !over && !errors.Is(failed, call.ErrTaken) {
+				return a, failed
+			}
+			a, err = r.gate.Get(ctx, r.key, a.Call.CallID)
+		}
+		if err != nil || !a.Call.Over() || a.Call.TakenFor(use, time.Now()) || statusOf(a.Call) == refused {
+			return a, err
+		}
+		w.Again = a.Call.CallID
+	}
+	return a, errTries
+}

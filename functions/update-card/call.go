@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
+)
+
+// callCards draws the cards of calls that agents outside ask for. Each begins a thread.
+type callCards struct{ console string }
+
+func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
+	x := a.(*call.Aggregate).Call
+	if x == nil {
+		return Place{}, false
+	}
+	return Place{Team: x.TeamID, Accepted: true}, true
+}
+
+func (k callCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, away []circulation.StandIn,
+	now time.Time) card.Message {
+	return card.CallCard(a.(*call.Aggregate), c, s, card.Around{Console: k.console, StandIns: away}, now)
+}
+
+func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.Card) (aggregate.Aggregate, error) {
+	return a, nil
+}
+
+// Outcome returns nothing: the card says how it ended, and the agent is told.
+func (callCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
+
+// Copy draws a copy of the card.
+func (callCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (
+	card.Message, bool) {
+	return card.CallCopy(a.(*call.Aggregate), c, s, link, now), true
+}
+
+func (callCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
+
+func (callCards) Urgency(a aggregate.Aggregate, _ *aggregate.Card) urgency {
+	switch x := a.(*call.Aggregate).Call; {
+	case x != nil && x.Status == conversation.ActionPending:
+		return asks
+	case x != nil && x.Status == conversation.ActionExecuting:
+		return progress
+	}
+	return settled
+}

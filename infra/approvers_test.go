@@ -1,0 +1,184 @@
+package infra_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// No program approves: whatever comes in, nothing but a person's click reaches a stamp.
+
+// letIn says who comes in by a function's routes, and whether a person's click comes there.
+var letIn = map[string]struct {
+	who    string
+	clicks bool
+	checks string // what of its package finds out who it is
+}{
+	"ReceiveEventFunction":       {"Slack, by its signature: messages", false, "inbound.Edge"},
+	"ReceiveInteractionFunction": {"Slack, by its signature: people's clicks", true, "inbound.Edge"},
+	"ServeConsoleFunction":       {"people's browsers, by a session that began with Slack", true, ""},
+	"ServeGateFunction":          {"agents from outside, by a key", false, "KeyBySecret"},
+}
+
+// stampers are the functions and methods of package decide by which a stamp can be made, with all that call them.
+func stampers(t *testing.T) (names map[string]bool) {
+	t.Helper()
+	mentions := map[string]map[string]bool{}
+	for path, text := range codeBelow(t, "../shared/decide") {
+		if strings.Contains(strings.TrimPrefix(path, "../shared/decide/"), "/") {
+			continue
+		}
+		for _, d := range expect.Value(parser.ParseFile(token.NewFileSet(), path, text, 0))(t).Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is || saysOnly(f) {
+				continue
+			}
+			of := map[string]bool{}
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				switch x := n.(type) {
+				case *ast.SelectorExpr:
+					of[x.Sel.Name] = true
+				case *ast.Ident:
+					of[x.Name] = true
+				}
+				return true
+			})
+			mentions[f.Name.Name] = of
+		}
+	}
+	names = map[string]bool{"Stamp": true}
+	for more := true; more; {
+		more = false
+		for name, of := range mentions {
+			if !names[name] && slices.ContainsFunc(slices.Collect(maps.Keys(names)), func(n string) bool { return of[n] }) {
+				names[name], more = true, true
+			}
+		}
+	}
+	return names
+}
+
+// saysOnly reports whether a function gives its caller nothing but true or false, so that no change comes of it.
+func saysOnly(f *ast.FuncDecl) bool {
+	if f.Type.Results == nil || len(f.Type.Results.List) != 1 {
+		return false
+	}
+	result, plain := f.Type.Results.List[0].Type.(*ast.Ident)
+	return plain && result.Name == "bool"
+}
+
+// Of all functions only the two that take people's clicks name what can stamp, and a route leads to each of the two.
+func TestOnlyFunctionsThatTakeClicksCanStamp(t *testing.T) {
+	names := stampers(t)
+	expect.Must(t, names["Approve"] && len(names) > 3, "%v", names)
+	can := map[string]bool{}
+	for path, text := range codeBelow(t, "../functions") {
+		function, rest, _ := strings.Cut(strings.TrimPrefix(path, "../functions/"), "/")
+		if strings.HasPrefix(rest, "consoletest/") {
+			continue
+		}
+		ast.Inspect(expect.Value(parser.ParseFile(token.NewFileSet(), path, text, 0))(t), func(n ast.Node) bool {
+			x, is := n.(*ast.SelectorExpr)
+			if from, plain := expr(x, is); plain && (from == "decide" && names[x.Sel.Name] ||
+				from == "circulation" && x.Sel.Name == "Stamp") {
+				can[function] = true
+			}
+			return true
+		})
+	}
+	expect.Same(t, []string{"receive-interaction", "serve-console"}, slices.Sorted(maps.Keys(can)))
+}
+
+// expr returns the name before the dot.
+func expr(x *ast.SelectorExpr, is bool) (string, bool) {
+	if !is {
+		return "", false
+	}
+	id, plain := x.X.(*ast.Ident)
+	if !plain {
+		return "", false
+	}
+	return id.Name, true
+}
+
+// Each route of the API leads to a function of which it is known whom it lets in, and how it knows them.
+func TestEachRouteKnowsWhoComesIn(t *testing.T) {
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
+	routes := 0
+	for id, f := range s.functions {
+		for _, r := range f.Routes {
+			routes++
+			in, known := letIn[id]
+			expect.That(t, known, "%s %s: say who comes in by %s, and whether a person clicks there", r.Method, r.Path, id)
+			expect.Has(t, source(t, "../functions/"+folderOf(id)+"/*.go"), in.checks, "%s: who comes in is not checked", id)
+		}
+	}
+	expect.That(t, routes >= 6, "%d routes", routes)
+}
+
+func folderOf(id string) string {
+	var b strings.Builder
+	for i, r := range strings.TrimSuffix(id, "Function") {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 {
+				b.WriteByte('-')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// A gate takes an act of nobody but a person, with a rule and without, whatever else is said of the actor.
+func TestAGateTakesActsOfPeopleAlone(t *testing.T) {
+	for _, ruled := range []bool{false, true} {
+		var g aggregate.Gate
+		if ruled {
+			g.Terms.Rule = &circulation.Rule{}
+		}
+		g.Status = aggregate.PendingApproval
+		for _, by := range []aggregate.Actor{
+			{Type: aggregate.ActorAgent, ID: "k1", Team: "T1", Member: true, Admin: true},
+			{Type: aggregate.ActorSystem, Team: "T1", Member: true, Admin: true},
+			{Type: aggregate.ActorSystem, ID: "U1", Team: "T1", Member: true}, {Type: "bot", ID: "B1", Team: "T1", Member: true},
+			{ID: "U1", Team: "T1", Member: true}, {Type: aggregate.ActorUser, Team: "T1", Member: true}, {},
+		} {
+			for _, kind := range circulation.Kinds {
+				_, err := whoever.Act(&g, g.Acting(kind, by, "x"), by, time.Now())
+				expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}, "%+v: %s", by, kind)
+			}
+		}
+		_, err := whoever.Act(&g, g.Acting(circulation.Stamp, u1, ""), u1, time.Now())
+		expect.That(t, err == nil, "a person may not: %v", err)
+	}
+}
+
+// No scope of Slack lets Ringi's bot approve there, and no method that the code calls does, by the judgement that
+// refuses others' tools. No reaction or message of Slack's events counts as a click.
+func TestNoScopeApproves(t *testing.T) {
+	for _, scope := range readManifest(t).OAuthConfig.Scopes.Bot {
+		expect.That(t, !strings.HasPrefix(scope, "reactions:") && !strings.HasPrefix(scope, "workflow"), "%s", scope)
+	}
+	for _, event := range readManifest(t).Settings.EventSubscriptions.BotEvents {
+		expect.That(t, !strings.Contains(event, "reaction") && !strings.Contains(event, "function"), "%s", event)
+	}
+	for method := range methodScopes {
+		expect.Is(t, catalog.Approving(method, "", ""), "", method)
+	}
+	for _, f := range expect.Value(catalog.Files())(t) {
+		for _, title := range f.Title {
+			expect.Is(t, catalog.Approving(f.Name, title, string(f.Input)), "", f.Name)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+"""Asks Ringi whether a call may run. `python3 ask.py --hook` is a PreToolUse hook for Claude Code and Codex."""
+import http.client, json, os, re, sys, threading, time, urllib.error, urllib.request, uuid
+
+NOTHING = "Nothing was run. Repeat exactly this call later."
+ANOTHER = "Ringi's answer is for another call. " + NOTHING
+
+
+def ask(tool, arguments, wait=25, reason=None, again=None):
+    """Returns None if exactly this call may run now, once. Anything else is what to tell the model: it may not run.
+
+    It waits for people for `wait` seconds, and answers within `wait` + 5, whatever happens. `reason` is shown to people
+    as the agent's words; `again` is the id of the same call, which has ended and is meant to run once more.
+    """
+    said = []
+    thread = threading.Thread(target=lambda: said.append(_ask(
+        {"tool": tool, "arguments": arguments, "reason": reason, "again": again}, wait)), daemon=True)
+    thread.start()
+    thread.join(wait + 5)
+    return said[0] if said else "Ringi did not answer in time. " + NOTHING
+
+
+def _ask(wanted, wait):
+    until = time.monotonic() + wait + 5
+    try:
+        a, no = _post("/calls?wait=%d" % wait, {k: v for k, v in wanted.items() if v is not None}, until)
+        if no:
+            return no
+        if a["status"] != "approved":
+            return a["say"] if isinstance(a.get("say"), str) and a["say"] else NOTHING
+        if not (a["tool"] == wanted["tool"] and re.fullmatch(r"[\w.-]+", a["id"]) and
+                re.fullmatch("[0-9a-f]{64}", a["sha256"])):
+            return ANOTHER
+        t, no = _post("/calls/%s/take" % a["id"], {  # of exactly what runs now, whatever the answer was for
+            "tool_use_id": str(uuid.uuid4()), "tool": wanted["tool"], "arguments": wanted["arguments"]}, until)
+        if no:
+            return no
+        return None if (t["status"], t["id"], t["sha256"]) == ("granted", a["id"], a["sha256"]) else ANOTHER
+    except BaseException as e:
+        return "Ringi can't be asked (%s). %s" % (type(e).__name__, NOTHING)
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):  # it would take the key along
+        return None
+
+
+def _post(path, body, until):
+    """Returns the answer, or None and why not. What broke off is sent once more: that asks and takes the same."""
+    request = urllib.request.Request(os.environ["RINGI_URL"].rstrip("/") + path, json.dumps(body).encode(), {
+        "Authorization": "Bearer " + os.environ["RINGI_KEY"], "Content-Type": "application/json"})
+    for last in (False, True):
+        try:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            with urllib.request.build_opener(_Stay).open(request, timeout=left) as r:
+                answer = json.loads(r.read(1 << 20))
+            if r.status != 200:
+                raise ValueError("HTTP %d" % r.status)
+            return answer, None
+        except (OSError, ValueError, http.client.HTTPException) as e:
+            if getattr(e, "code", 500) < 500:
+                return None, "Ringi refused this: %s. Nothing was run." % json.loads(e.read(1 << 20))["error"]
+            if last:
+                raise
+
+
+def _hook():
+    """Ends with code 0 for a yes. For a no, 2 alone stops the tool, and Codex wants a reason beside it."""
+    no, call = "Ringi's hook failed. " + NOTHING, {}
+    try:
+        call = json.load(sys.stdin)
+        again = re.search(r"ringi_again: ([\w-]+)", str(call["tool_input"].get("description")))
+        here = {"cwd": call["cwd"]} if "cwd" in call else {}
+        if "cwd" in call["tool_input"]:
+            no = "Ringi's hook takes no argument cwd: people would read it as the folder. Nothing was run."
+        else:
+            no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20, again=again and again[1])
+        if no is None and "turn_id" not in call:  # Codex has it, and takes what is printed for a failure
+            print('{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}', flush=True)
+    except BaseException as e:
+        no = no or "Ringi's hook failed (%s). %s" % (type(e).__name__, NOTHING)
+    if no is not None:
+        print(no, file=sys.stderr, flush=True)
+    os._exit(0 if no is None else 2)
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["--hook"]:
+    _hook()

@@ -1,0 +1,87 @@
+package gate_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/runtime/expect"
+)
+
+// hooked starts the hook for a call, as a client does, and returns what the client sees: code, standard output, error.
+func hooked(t *testing.T, url, stdin string) func() (code int, out, say string) {
+	t.Helper()
+	cmd := exec.Command(python(t), "ask.py", "--hook")
+	cmd.Env = append(os.Environ(), "RINGI_KEY="+key)
+	if url != "" {
+		cmd.Env = append(cmd.Env, "RINGI_URL="+url)
+	}
+	var out, say bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &say
+	expect.NoError(t, cmd.Start())
+	return func() (int, string, string) {
+		err := cmd.Wait()
+		var failed *exec.ExitError
+		expect.Must(t, err == nil || errors.As(err, &failed), "%v", err)
+		return cmd.ProcessState.ExitCode(), out.String(), say.String()
+	}
+}
+
+const bash = `{"session_id":"s","cwd":"/repo","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t",` +
+	`"tool_input":{"command":"make deploy","description":"Deploys"}}`
+
+// A hook stops a tool by code 2 and a reason on its standard error alone. Of a yes Claude Code is told, so that it doesn't
+// ask once more; Codex takes what is printed for a failure of the hook.
+func TestTheHookStopsTheToolUnlessItIsStamped(t *testing.T) {
+	d := newDoor(t)
+	code, out, say := hooked(t, d.URL+"/hook/stamped", bash)()
+	expect.Is(t, code, 0, say)
+	expect.Has(t, out, `"permissionDecision":"allow"`)
+	expect.Is(t, say, "")
+	expect.Is(t, d.taken("hook/stamped"), 1)
+	code, out, say = hooked(t, d.URL+"/codex/stamped", strings.Replace(bash, `{`, `{"turn_id":"1",`, 1))()
+	expect.Is(t, fmt.Sprint(code, out, say), "0")
+	began, slow := time.Now(), hooked(t, d.URL+"/hook/ask-hang", bash)
+	for _, tt := range []struct{ name, url, stdin, says string }{
+		{"the same once more", d.URL + "/hook/stamped", bash, "granted to an attempt already"},
+		{"refused", d.URL + "/hook/refused", bash, "refused by Sato: over the budget"},
+		{"pending", d.URL + "/hook/pending", bash, "Repeat exactly this call later"},
+		{"half an answer", d.URL + "/hook/take-half", bash, "Nothing was run"},
+		{"a page", d.URL + "/hook/ask-html", bash, "Nothing was run"},
+		{"down", "http://127.0.0.1:1", bash, "Nothing was run"},
+		{"no address", "", bash, "Nothing was run"},
+		{"no call", d.URL + "/hook/stamped", ``, "Nothing was run"},
+		{"half a call", d.URL + "/hook/stamped", bash[:90], "Nothing was run"},
+		{"a folder of its own", d.URL + "/cwd/stamped", strings.Replace(bash, `"command"`, `"cwd":"/","command"`, 1), "cwd"},
+		{"another form", d.URL + "/hook/stamped", `{"tool_name":"Bash","tool_input":"make"}`, "Nothing was run"},
+	} {
+		code, out, say := hooked(t, tt.url, tt.stdin)()
+		expect.Is(t, code, 2, tt.name)
+		expect.Is(t, out, "", tt.name)
+		expect.Has(t, say, tt.says, tt.name)
+	}
+	code, out, say = slow()
+	expect.Is(t, code, 2)
+	expect.Has(t, out+say, "in time")
+	expect.That(t, time.Since(began) < 40*time.Second, "the client's 60 seconds are near: %s", time.Since(began))
+}
+
+// Words for people don't make a repeat another call, unless they name the call that is meant once more.
+func TestTheHookTellsARepeatFromASecondCall(t *testing.T) {
+	d := newDoor(t)
+	for _, tt := range []struct {
+		description string
+		code        int
+	}{{"Deploys", 0}, {"Deploys the new version", 2}, {"Deploys. ringi_again: call_1", 0}} {
+		code, _, say := hooked(t, d.URL+"/hook/stamped", strings.Replace(bash, "Deploys", tt.description, 1))()
+		expect.Is(t, code, tt.code, "%s: %s", tt.description, say)
+	}
+	elsewhere := strings.Replace(bash, "/repo", "/other", 1)
+	code, _, _ := hooked(t, d.URL+"/hook/stamped", elsewhere)()
+	expect.Is(t, code, 0, "in another folder it is another call")
+}

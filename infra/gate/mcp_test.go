@@ -1,0 +1,89 @@
+package gate_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// serveMCP is the door as an MCP server: a tool that it calls itself, and the question of Claude Code about others.
+func (d *door) serveMCP(w http.ResponseWriter, r *http.Request, way string) {
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(content))
+	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return d.server(way) },
+		&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	_, broken, _ := strings.Cut(way, "/")
+	f := faults[strings.TrimPrefix(broken, "ask-")]
+	if f == nil || !bytes.Contains(content, []byte(`"tools/call"`)) {
+		h.ServeHTTP(w, r)
+		return
+	}
+	right := httptest.NewRecorder()
+	h.ServeHTTP(right, r)
+	f(d, w, right.Body.String())
+}
+
+func (d *door) server(way string) *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "ringi", Version: "1"},
+		&sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
+	object := map[string]any{"type": "object"}
+	s.AddTool(&sdk.Tool{Name: "book_room", Description: "Books a room.", InputSchema: object,
+		Meta: sdk.Meta{"anthropic/alwaysLoad": true}, Annotations: &sdk.ToolAnnotations{Title: "Book"}},
+		func(_ context.Context, in *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			x := d.ask(way, []byte(written(map[string]any{"tool": "book_room", "arguments": in.Params.Arguments})))
+			d.mu.Lock()
+			if x.status == "approved" {
+				x.status = "granted" // Ringi makes the call
+			}
+			made := x.status == "granted"
+			d.mu.Unlock()
+			if made {
+				return oneText("The room is booked."), nil
+			}
+			return oneText(d.sentence(x)), nil
+		})
+	s.AddTool(&sdk.Tool{Name: "permission", Description: "Asks people.", InputSchema: object},
+		func(_ context.Context, in *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return oneText(d.permit(way, in.Params.Arguments)), nil
+		})
+	return s
+}
+
+func oneText(text string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}
+
+// permit answers Claude Code about a call that it makes itself.
+func (d *door) permit(way string, arguments json.RawMessage) string {
+	var in struct {
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"input"`
+		Use   string          `json:"tool_use_id"`
+	}
+	if err := json.Unmarshal(arguments, &in); err != nil {
+		return err.Error()
+	}
+	x := d.ask(way, []byte(written(map[string]any{"tool": in.Tool, "arguments": in.Input})))
+	if taken := d.take(x.id, []byte(written(map[string]any{"tool_use_id": in.Use}))); taken != nil {
+		return written(map[string]any{"behavior": "allow", "updatedInput": in.Input})
+	}
+	return written(map[string]any{"behavior": "deny", "message": d.sentence(x)})
+}
+
+// sentence is what the door says of a call for a model.
+func (d *door) sentence(x *asked) string {
+	var says struct{ Say string }
+	if err := json.Unmarshal([]byte(d.says(x)), &says); err != nil {
+		panic(err)
+	}
+	return says.Say
+}

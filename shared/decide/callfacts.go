@@ -1,0 +1,59 @@
+package decide
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+)
+
+// CallFacts is a call about which the rules are asked.
+type CallFacts struct {
+	Answers, Channel string
+	Content          call.Content
+	Permission       tenancy.ToolPermission
+	Locale           string
+	Home             rules.Home
+	Now              time.Time
+	Organised        bool // an organisation stands. Then ByIDs finds nobody
+}
+
+// facts returns what the rules may know of it. Of a call that runs elsewhere they know that it may do anything.
+func (x *CallFacts) facts(r *rules.Rules, d Seats) *rules.Facts {
+	f := &rules.Facts{Kind: rules.KindCall, Place: r.At(x.Channel, false), Home: x.Home,
+		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Askers: []circulation.Person{d.Person(x.Answers)}}
+	if c := x.Content; !c.Elsewhere {
+		f.Calls = []rules.Call{x.Permission.Call(c.ToolVersion, c.Access, aggregate.JSON(c.Arguments), c.Mark)}
+	}
+	AskedBy(f, r, d, x.Answers)
+	return f
+}
+
+// ByIDs finds whom the rules ask, as far as they name everybody themselves.
+func (x *CallFacts) ByIDs(r *rules.Rules) (out FoundFor, err error) {
+	f := x.facts(r, ids{})
+	answer := namedIn(r.Match(f), x.Locale)
+	if x.Organised || answer.Unsure || answer.Route != nil && !answer.Route.OfIDs() {
+		return FoundFor{Found: Found{LookUp: &answer.Rule}}, nil
+	}
+	out.Found, err = resolve(r, answer, f, ids{})
+	return out, err
+}
+
+// Unruled reports whether no rule but the last takes the call, and that one lets it be asked for. Where an organisation
+// stands, that isn't known of rules that tell such calls from others.
+func (x *CallFacts) Unruled(r *rules.Rules) bool {
+	answer := r.Match(x.facts(r, ids{}))
+	return answer.Last && !answer.Refused && !(x.Organised && r.Calls())
+}
+
+// By finds whom the rules ask.
+func (x *CallFacts) By(r *rules.Rules, d Seats) (out FoundFor, err error) {
+	f := x.facts(r, d)
+	out.Found, err = resolve(r, namedIn(r.Match(f), x.Locale), f, d)
+	return out, err
+}

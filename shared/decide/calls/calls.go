@@ -1,0 +1,279 @@
+// Package calls is what a key of an agent outside of Ringi may do: ask for a call of a tool, look what became of it,
+// cancel it, and take the grant of one that runs where the agent runs. Whoever serves such agents needs no more.
+package calls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/clock"
+	"ringi/shared/tool"
+)
+
+// Store is the store of what agents outside of Ringi ask for.
+type Store interface {
+	decide.RulesReader
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
+	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Count(ctx context.Context, key tenancy.Key, now time.Time) error
+	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
+	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
+	Ask(ctx context.Context, ref aggregate.Ref, key tenancy.Key, c aggregate.Change) (*call.Aggregate, bool, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
+}
+
+// Asker asks people about calls.
+type Asker struct {
+	Store   Store
+	Catalog *tool.Catalog
+	Now     func() time.Time
+}
+
+// Wanted is what a key asks for.
+type Wanted struct {
+	Tool      string
+	Arguments []byte // a JSON object
+	Reason    string // the agent's words; empty: it gave none
+	Again     string // id of the same call that was asked for before and is meant to be made once more
+	Elsewhere bool   // it runs where the agent runs, so that the tool needn't be one of Ringi's
+}
+
+// Ask asks people about a call, or joins the same call that the key asked for before: joined. It returns tenancy.ErrKey
+// if the key may not, aggregate.ErrField for what is wrong with the request, tool.ErrForbidden for a tool that isn't
+// allowed, conversation.ErrByRules if a rule refuses it, aggregate.ErrFull for the key's limits, and
+// aggregate.ErrNotAllowed if nobody could decide.
+func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggregate, joined bool, err error) {
+	if err := key.May(w.Tool, x.Now()); err != nil {
+		return nil, false, err
+	}
+	members, err := call.Members(w.Arguments)
+	if err = cmp.Or(err, approving(w.Tool, members)); err != nil {
+		return nil, false, err
+	}
+	asks := call.Asking{Key: key, Reason: w.Reason, Content: call.Content{
+		Key: key.ID, Answers: key.Answers, Tool: w.Tool, Again: w.Again, Elsewhere: w.Elsewhere}}
+	asks.Content.Arguments, asks.Effect, err = call.Digest(members, call.Idle(w.Tool, w.Elsewhere))
+	if err != nil {
+		return nil, false, fmt.Errorf("read the arguments: %w", err)
+	}
+	if w.Elsewhere && call.Interactive(w.Tool, members) {
+		return nil, false, aggregate.ErrField{Field: "arguments", Limit: "must not open an interactive program: " +
+			"people stamp a command line, and what is typed into it later nobody would see"}
+	}
+	if a, err = x.Store.Joined(ctx, key, asks.Ref().ID); !errors.Is(err, aggregate.ErrNotFound) {
+		return a, err == nil, err
+	}
+	if err := x.again(ctx, &asks); err != nil {
+		return nil, false, err
+	}
+	earlier, err := x.Store.Earlier(ctx, key, w.Tool)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the key's earlier call: %w", err)
+	}
+	asks.Earlier = call.Since(earlier, members)
+	for range mostSettings {
+		if a, joined, err = x.ask(ctx, asks); !errors.Is(err, aggregate.ErrSettings) {
+			break
+		}
+	}
+	return a, joined, err
+}
+
+// approving returns aggregate.ErrField for a call by which a program would approve in another system.
+func approving(tool string, members map[string]any) error {
+	if why := catalog.Approving(tool, "", ""); why != "" {
+		return aggregate.ErrField{Field: "tool", Limit: "can't be asked for: " + why}
+	}
+	if why := catalog.ApprovingBy(members); why != "" {
+		return aggregate.ErrField{Field: "arguments", Limit: why}
+	}
+	return nil
+}
+
+// mostSettings is how often a call is asked for anew because something changed meanwhile.
+const mostSettings = 5
+
+// again returns aggregate.ErrField unless the call that is meant to be made once more is the same one.
+func (x Asker) again(ctx context.Context, asks *call.Asking) error {
+	if asks.Content.Again == "" {
+		return nil
+	}
+	was, err := x.Store.Joined(ctx, asks.Key, asks.Content.Again)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+	case err != nil:
+		return fmt.Errorf("read the earlier call: %w", err)
+	case was.Call.Tool == asks.Content.Tool && was.Call.Elsewhere == asks.Content.Elsewhere &&
+		was.Call.Effect == asks.Effect && was.Call.Over():
+		asks.Was = call.WasOf(was.Call)
+		return nil
+	}
+	return aggregate.ErrField{Field: "again", Limit: "must be the id of the same call, which has ended"}
+}
+
+// ask asks once, under the settings, rules and permission as they stand.
+func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, joined bool, err error) {
+	tenant, name := asks.Key.TenantID, asks.Content.Tool
+	s, err := x.Store.Settings(ctx, tenant)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the settings: %w", err)
+	}
+	p, _, err := x.Store.ToolPermission(ctx, tenant, name)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the permission of %s: %w", name, err)
+	}
+	if err := x.complete(&asks.Content, p, s); err != nil {
+		return nil, false, err
+	}
+	asks.Terms = s.ActionTerms(x.Now())
+	asks.Terms.Locale = s.Locale
+	if asks.On, err = x.route(ctx, &asks, p, s); err != nil {
+		return nil, false, err
+	}
+	if !asks.Content.Elsewhere {
+		asks.On = append(asks.On, aggregate.Owned{Key: tenancy.ToolKey(name), Rev: p.Rev, Err: aggregate.ErrSettings})
+	}
+	c, err := asks.Ask(x.Now())
+	if err != nil {
+		return nil, false, err
+	}
+	return x.Store.Ask(ctx, asks.Ref(), asks.Key, c)
+}
+
+// complete adds to a call of one of Ringi's tools what people are shown of it.
+func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) error {
+	if c.Access = aggregate.Write; c.Elsewhere {
+		return nil
+	}
+	if !p.Allowed {
+		return tool.ErrForbidden
+	}
+	allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers)
+	if err != nil {
+		return fmt.Errorf("read the tool %s: %w", c.Tool, err)
+	}
+	spec, known := allowed.Lookup(c.Tool)
+	if !known || spec.Sourced || spec.Name == catalog.Decide {
+		return tool.ErrForbidden
+	}
+	a, _, err := allowed.Literal(c.Tool, aggregate.JSON(c.Arguments))
+	if err != nil {
+		return aggregate.ErrField{Field: "arguments", Limit: err.Error()}
+	}
+	c.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access,
+		LeftOut: string(tool.LeftOut(spec, a)), Declared: string(tool.Declared(spec, a))}
+	if spec.Pin != nil {
+		c.ToolTitle = spec.Pin.Title
+	}
+	if spec.Access == aggregate.Write {
+		c.Mark = p.Mark
+	}
+	return nil
+}
+
+// route finds whom the rules ask, as far as they name everybody themselves. Others are looked up by a run.
+func (x Asker) route(ctx context.Context, asks *call.Asking, p tenancy.ToolPermission, s tenancy.Settings) (
+	on []aggregate.Owned, err error) {
+	if s.RulesRev == 0 {
+		o := aggregate.Origin{Team: asks.Key.Team, User: asks.Key.Answers, Channel: asks.Key.Channel,
+			ChannelType: "channel"}
+		return nil, s.Nobody(o, asks.Key.Answers)
+	}
+	of, r, row, err := x.facts(ctx, asks.Key, asks.Content, p, s)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	found, err := of.ByIDs(r)
+	if err == nil {
+		err = found.Refusal()
+	}
+	asks.Opening, asks.LookUp = found.Opening, found.LookUp
+	return []aggregate.Owned{row}, err
+}
+
+// facts are what the rules may know of a call, the rules, and the row on which it depends whether an organisation stands.
+func (x Asker) facts(ctx context.Context, key tenancy.Key, c call.Content, p tenancy.ToolPermission,
+	s tenancy.Settings) (of decide.CallFacts, r *rules.Rules, on aggregate.Owned, err error) {
+	if r, err = decide.Rules(ctx, x.Store, key.TenantID, s); err != nil || r == nil {
+		return of, nil, on, err
+	}
+	of = decide.CallFacts{Answers: key.Answers, Channel: key.Channel, Content: c, Permission: p, Locale: s.Locale,
+		Home: s.DirectApprovers, Now: x.Now()}
+	of.Organised, on, err = decide.Organised(ctx, x.Store, key.TenantID)
+	return of, r, on, err
+}
+
+// Get returns a call of the key, whatever became of it, or aggregate.ErrNotFound. A revoked or expired key has none:
+// tenancy.ErrKey.
+func (x Asker) Get(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
+	if err := key.Stands(x.Now()); err != nil {
+		return nil, err
+	}
+	return x.Store.Joined(ctx, key, id)
+}
+
+// waitEvery is how often Wait looks.
+const waitEvery = 300 * time.Millisecond
+
+// Wait is Get once something became of the call: it is over, or people settled one that runs elsewhere. After the time
+// it returns the call as it is.
+func (x Asker) Wait(ctx context.Context, key tenancy.Key, id string, most time.Duration) (*call.Aggregate, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for {
+		a, err := x.Get(context.WithoutCancel(ctx), key, id)
+		if err != nil || a.Call.Answered() || clock.Sleep(ctx, waitEvery) != nil {
+			return a, err
+		}
+	}
+}
+
+// Cancel cancels a call of the key; see call.Aggregate. Once it is made it returns aggregate.ErrInFlight or
+// aggregate.ErrDecided.
+func (x Asker) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
+	return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(key.ID, x.Now())
+	})
+}
+
+// Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
+// no error, the attempt may run, once. runs is what is about to run, if whoever asks says it: aggregate.ErrField if it
+// is something else than people stamped.
+func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *Wanted) (*call.Aggregate, error) {
+	effect := ""
+	if runs != nil {
+		members, err := call.Members(runs.Arguments)
+		if err == nil {
+			_, effect, err = call.Digest(members, call.Idle(runs.Tool, true))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read what runs: %w", err)
+		}
+	}
+	return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) {
+		if runs != nil && a.Call != nil && (a.Call.Tool != runs.Tool || a.Call.Effect != effect) {
+			return aggregate.Change{}, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
+		}
+		return a.Take(key.ID, use, x.Now())
+	})
+}
+
+func (x Asker) decide(ctx context.Context, key tenancy.Key, id string, do aggregate.Decision[*call.Aggregate]) (
+	*call.Aggregate, error) {
+	if _, err := x.Get(ctx, key, id); err != nil {
+		return nil, err
+	}
+	return x.Store.Decide(ctx, call.RefOf(key.TenantID, id), do)
+}

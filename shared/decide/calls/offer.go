@@ -1,0 +1,120 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/tool"
+)
+
+// Offers are the tools of a tenant that a key may ask for now.
+type Offers struct {
+	Specs    []tool.Spec // by name
+	Settings tenancy.Settings
+
+	permissions map[string]tenancy.ToolPermission
+}
+
+// Offers reads them. only names the one that is wanted; empty: all. What runs where the agent runs is no tool of
+// Ringi's, and not among them.
+func (x Asker) Offers(ctx context.Context, key tenancy.Key, only string) (o Offers, err error) {
+	o.permissions = map[string]tenancy.ToolPermission{}
+	both, within := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		o.Settings, err = x.Store.Settings(within, key.TenantID)
+		return err
+	})
+	both.Go(func() error {
+		if only != "" {
+			p, _, err := x.Store.ToolPermission(within, key.TenantID, only)
+			o.permissions[only] = p
+			return err
+		}
+		all, err := x.Store.ToolPermissions(within, key.TenantID)
+		for _, p := range all {
+			o.permissions[p.ToolName] = p
+		}
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return o, fmt.Errorf("read the tools of key %s: %w", key.ID, err)
+	}
+	for _, name := range slices.Sorted(slices.Values(key.Tools)) {
+		p, has := o.permissions[name]
+		if only != "" && name != only {
+			continue
+		} else if !has {
+			p = tenancy.Unsaved(key.TenantID, name)
+		}
+		spec, known := tool.Pinned(p, o.Settings.MCPServers)
+		if !known {
+			spec, known = x.Catalog.Lookup(name)
+		}
+		if known && p.Allowed && !spec.Sourced && spec.Name != catalog.Decide {
+			o.Specs = append(o.Specs, spec)
+		}
+	}
+	return o, nil
+}
+
+// Changed notes that the server has changed the tool that o offers, which switches it off. A failure is only logged: the
+// next call finds the change again.
+func (o Offers) Changed(ctx context.Context, note func(ctx context.Context, p tenancy.ToolPermission,
+	now time.Time) error, now time.Time) {
+	if err := note(ctx, o.permissions[o.Specs[0].Name], now); err != nil {
+		slog.WarnContext(ctx, "a changed tool is not off", "tool", o.Specs[0].Name, "err", err)
+	}
+}
+
+// ErrAsked says that people are to be asked about a call although it only reads.
+var ErrAsked = errors.New("people are asked about this read")
+
+// Read counts a call of the tool that o offers, which only reads, and returns it ready to be made. It returns
+// aggregate.ErrField for its arguments, aggregate.ErrFull for the key's quota, and ErrAsked if a rule takes such calls.
+func (x Asker) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, err error) {
+	name := o.Specs[0].Name
+	p := o.permissions[name]
+	if err := key.May(name, x.Now()); err != nil {
+		return c, err
+	}
+	if _, err := call.Members(arguments); err != nil {
+		return c, err
+	}
+	allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, o.Settings.MCPServers)
+	if err != nil {
+		return c, fmt.Errorf("read the tool %s: %w", name, err)
+	}
+	spec, known := allowed.Lookup(name)
+	if !known || spec.Access != aggregate.Read {
+		return c, tool.ErrForbidden
+	}
+	_, resolved, err := allowed.Literal(name, aggregate.JSON(arguments))
+	if err != nil {
+		return c, aggregate.ErrField{Field: "arguments", Limit: err.Error()}
+	}
+	of := call.Content{Key: key.ID, Answers: key.Answers, Tool: name, Arguments: string(resolved.JSON()),
+		Called: conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}}
+	if o.Settings.RulesRev > 0 {
+		facts, r, _, err := x.facts(ctx, key, of, p, o.Settings)
+		if err != nil || r != nil && !facts.Unruled(r) {
+			return c, cmp.Or(err, ErrAsked)
+		}
+	}
+	if err := x.Store.Count(ctx, key, x.Now()); err != nil {
+		return c, err
+	}
+	return tool.Call{Tenant: key.TenantID, Tool: name, Arguments: resolved, Key: aggregate.NewID(), Asked: key.Answers,
+		Locale: o.Settings.Locale, Bounds: spec.Bounds, Pin: spec.Pin}, nil
+}

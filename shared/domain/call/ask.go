@@ -1,0 +1,215 @@
+package call
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+)
+
+// MaxOpen is how many calls of a key may be open: waiting, or stamped and not made.
+const MaxOpen = 20
+
+// Reasons in aggregate.ErrFull.
+const (
+	ReasonOpen aggregate.Reason = "key_open" // MaxOpen
+	ReasonDay  aggregate.Reason = "key_day"  // the key's quota of a day, in UTC
+)
+
+// Asking is a call that a key asks for, with whom the rules ask.
+type Asking struct {
+	Key     tenancy.Key
+	Content Content
+	Effect  string // see Digest
+	Was     *Was   // of the call that is asked for once more
+	Reason  string
+	Earlier *Earlier
+	Terms   aggregate.Terms
+	// Opening is how the gate opens by a rule. LookUp is the rule whose people must be looked up first; then there is
+	// no Opening. Neither: the settings say who is asked. On are the tenant's rows on which that depends.
+	Opening *aggregate.Opening
+	LookUp  *circulation.Rule
+	On      []aggregate.Owned
+}
+
+// Ref names the call that is asked for. Whoever asks for the same again asks for the same call.
+func (x *Asking) Ref() aggregate.Ref {
+	c := &x.Content
+	return RefOf(x.Key.TenantID, ID(x.Key.TenantID, x.Key.ID, kindOf(c.Elsewhere)+" "+c.Tool, x.Effect, c.Again))
+}
+
+// open and ofDay are the key's counters.
+func open(key string, by int) aggregate.Count {
+	c := aggregate.Count{Key: "CALLS#" + key, By: by}
+	if by > 0 {
+		c.Most, c.Reason = MaxOpen, ReasonOpen
+	}
+	return c
+}
+
+// OfDay counts one more call of a key's day.
+func OfDay(k tenancy.Key, now time.Time) aggregate.Count {
+	day := now.UTC().Truncate(24 * time.Hour)
+	return aggregate.Count{Key: "CALLED#" + k.ID + "#" + day.Format(time.DateOnly), By: 1, Most: k.QuotaDay,
+		Reason: ReasonDay,
+		Until:  day.AddDate(0, 0, 1), Keep: day.AddDate(0, 0, 3)}
+}
+
+// Ask makes the call's rows: people are asked, or are about to be looked up. Its Change is committed only if there is
+// no such call yet. It returns tenancy.ErrKey if the key may not ask for it, aggregate.ErrField for a reason that is
+// too long, and aggregate.ErrOnRoute for a route that nobody could settle.
+func (x *Asking) Ask(now time.Time) (aggregate.Change, error) {
+	now = now.UTC().Truncate(time.Millisecond)
+	if err := x.Key.May(x.Content.Tool, now); err != nil {
+		return aggregate.Change{}, err
+	}
+	if n := utf8.RuneCountInString(x.Reason); n > MaxReason {
+		return aggregate.Change{}, aggregate.ErrField{Field: "reason",
+			Limit: fmt.Sprintf("must have at most %d characters, not %d", MaxReason, n)}
+	}
+	text, err := x.Content.text()
+	if err != nil {
+		return aggregate.Change{}, fmt.Errorf("write what is asked: %w", err)
+	}
+	ref, k := x.Ref(), x.Key
+	row := &Call{
+		CallID: ref.ID, TenantID: ref.Tenant, Status: conversation.ActionPending, KeyID: k.ID, KeyName: k.Name,
+		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, Locale: x.Terms.Locale, Tool: x.Content.Tool,
+		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again, Was: x.Was,
+		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Reason: strings.TrimSpace(x.Reason),
+		Earlier: x.Earlier, CreatedAt: now,
+		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: x.Terms},
+	}
+	c := &change{row: *row, Head: Head{CallID: ref.ID, Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,
+		Requester: k.Answers, CreatedAt: now, ChangedAt: now}}}
+	c.Now = now
+	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: k.ID}, conversation.AuditProposed,
+		map[string]any{"tool": row.Tool,
+			"key": k.ID, "name": k.Name, "answers": k.Answers, "effect_hash": x.Effect, "again": row.Again})
+	c.Counts = []aggregate.Count{open(k.ID, 1), OfDay(k, now)}
+	if x.LookUp != nil {
+		c.row.Gate.Terms.Rule, c.row.Gate.Terms.ApprovalRequired, c.row.Gate.Terms.DecideBy = x.LookUp, true, nil
+	} else {
+		c.open(x.Opening, x.Terms)
+	}
+	c.Owned = append(c.Owned, x.On...)
+	c.under(x.Terms.SettingsRev)
+	c.Put(&aggregate.Card{ID: aggregate.Derive(now, "card", ref.ID), AggregateID: ref.ID, CardType: Card, Subject: Key,
+		Channel: row.Channel, State: aggregate.CardNone, CreatedAt: now})
+	return c.done()
+}
+
+// change is a Change of a call under construction.
+type change struct {
+	aggregate.Draft
+	Head Head
+	row  Call
+}
+
+func (a *Aggregate) begin(now time.Time) *change {
+	c := &change{Head: a.Head, row: *a.Call}
+	c.Now = a.Head.Moment(now)
+	c.Head.ChangedAt = c.Now
+	return c
+}
+
+func (c *change) done() (aggregate.Change, error) {
+	head, row := c.Head, c.row
+	return c.Done(&head, &row)
+}
+
+// under makes c fail if the settings changed since revision rev was read.
+func (c *change) under(rev int) {
+	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: rev, Err: aggregate.ErrSettings})
+}
+
+// open has people asked along a route, without a rule if o is nil.
+func (c *change) open(o *aggregate.Opening, terms aggregate.Terms) {
+	if o == nil {
+		by := aggregate.BySettings(true, c.row.Answers)
+		o = &by
+	}
+	c.row.Gate = aggregate.Gate{Status: aggregate.PendingApproval, Terms: terms, AskedAt: &c.Now}
+	g, err := c.row.Gate.Under(*o, []string{c.row.Answers}, func(g *aggregate.Gate) string {
+		row := c.row
+		row.Gate = *g
+		return row.sum()
+	})
+	if err != nil {
+		c.Fail(err)
+	}
+	c.row.Gate, c.row.LookUpAt = g, nil
+	if c.Head.Opens(Key, &g); g.Ruled() {
+		c.audit(aggregate.System(), conversation.AuditRouted, g.OpenedDetails(map[string]any{}))
+	}
+}
+
+// to gives the call another status, and closes it for the key's counter where it ends.
+func (c *change) to(s Status) {
+	was := c.row
+	if !Moves.Allows(was.Status, s) {
+		c.Fail(fmt.Errorf("call %s: %s cannot become %s: %w", was.CallID, was.Status, s, aggregate.ErrConflict))
+	}
+	c.Head.Restarts = 0
+	c.row.Status = s
+	if c.row.Over() && !was.Over() {
+		c.row.CompletedAt = &c.Now
+		c.Counts = append(c.Counts, open(was.KeyID, -1))
+	}
+}
+
+// settle changes the status of the gate if it still waits.
+func (c *change) settle(to aggregate.GateStatus) {
+	if aggregate.GateMoves.Allows(c.row.Gate.Status, to) {
+		c.row.Gate.Status = to
+		if err := c.Head.OnRoute(Key, &c.row.Gate); err != nil {
+			c.Fail(err)
+		}
+	}
+}
+
+// audit adds an entry with what every entry of an agent's action has. Where no act on the gate ended the call, the
+// entry of that has the hashes of the route and of the acts until then.
+func (c *change) audit(by aggregate.Actor, as aggregate.Action, details map[string]any) {
+	details = maps.Clone(details)
+	details["type"], details["hash"] = c.row.Kind(), c.row.Payload.Hash()
+	if as == conversation.AuditCancelled || as == conversation.AuditExpired {
+		details["gate"] = map[string]any{}
+		if sealed := c.row.Gate.Sealed(); sealed != nil {
+			details["gate"] = sealed
+		}
+	}
+	c.Record(&c.Head, by, as, "call", c.row.CallID, details)
+}
+
+// Kind is the type of an action that a call is in the audit log.
+func (x *Call) Kind() string { return kindOf(x.Elsewhere) }
+
+func kindOf(elsewhere bool) string {
+	if elsewhere {
+		return "grant"
+	}
+	return "call"
+}
+
+// asked returns what is asked at a call under a rule, as at an agent's action.
+func (x *Call) asked() []string { return []string{"action", x.CallID, "1", x.Payload.Hash()} }
+
+// sum returns what the stamps on a call are on: without a rule the content alone.
+func (x *Call) sum() string {
+	if !x.Gate.Ruled() {
+		return x.Payload.Hash()
+	}
+	return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
+}
+
+// AskedText returns the text whose hash is stamped at a call under a rule.
+func (x *Call) AskedText() string {
+	return circulation.AskedText(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
+}

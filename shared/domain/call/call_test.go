@@ -1,0 +1,351 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+const (
+	sato   = "U_SATO" // answers for the key
+	suzuki = "U_SUZUKI"
+	team   = "T1"
+)
+
+var (
+	start  = time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	policy = aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}
+)
+
+func person(id string) aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true, Stage: 1}
+}
+
+func aKey() tenancy.Key {
+	return tenancy.Key{ID: "k1", TenantID: "01T", Team: team, Name: "経理のエージェント", Answers: sato, Channel: "C1",
+		Tools: []string{"write_rows", "Bash"}, QuotaDay: 100, ExpiresAt: start.AddDate(1, 0, 0)}
+}
+
+// asking asks for a call of a tool with these arguments.
+func asking(t expect.T, tool, arguments string, change ...func(*Asking)) *Asking {
+	members, err := Members([]byte(arguments))
+	expect.Must(t, err == nil, "%v", err)
+	x := &Asking{Key: aKey(), Reason: "四半期の締めのため"}
+	x.Content = Content{Key: "k1", Answers: sato, Tool: tool, Elsewhere: tool == "Bash",
+		Called: conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}}
+	x.Content.Arguments, x.Effect, err = Digest(members, Idle(tool, x.Content.Elsewhere))
+	expect.Must(t, err == nil, "%v", err)
+	by := start.Add(24 * time.Hour)
+	x.Terms = aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: 3, ApprovalHours: 24}
+	for _, c := range change {
+		c(x)
+	}
+	return x
+}
+
+// world is one call to which Changes are committed.
+type world struct {
+	t    expect.T
+	a    *Aggregate
+	open int // the key's counter
+	did  []string
+	now  time.Time
+}
+
+func asked(t expect.T, x *Asking) *world {
+	w := &world{t: t, now: start}
+	c, err := x.Ask(start)
+	expect.Must(t, err == nil, "ask: %v", err)
+	w.a = (&Aggregate{}).After(c).(*Aggregate)
+	w.counted(c)
+	return w
+}
+
+func (w *world) counted(c aggregate.Change) {
+	for _, n := range c.Counts {
+		if strings.HasPrefix(n.Key, "CALLS#") {
+			w.open += n.By
+		}
+	}
+	for _, e := range c.Audit {
+		w.did = append(w.did, strings.TrimPrefix(string(e.Action), "action."))
+	}
+}
+
+func (w *world) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
+	c, err := decide(w.a)
+	if err != nil || c.Empty() {
+		return err
+	}
+	w.a = w.a.After(c).(*Aggregate)
+	w.counted(c)
+	return nil
+}
+
+func (w *world) must(decide func(a *Aggregate) (aggregate.Change, error)) {
+	err := w.do(decide)
+	expect.Must(w.t, err == nil, "%v", err)
+}
+
+func (w *world) act(kind circulation.Kind, user, text string) error {
+	return w.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), policy, w.now)
+	})
+}
+
+func (w *world) claim(invocation string) error {
+	return w.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, invocation, w.now.Add(time.Minute), w.now)
+	})
+}
+
+func (w *world) finish(invocation string, r Result) error {
+	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Finish(invocation, r, w.now) })
+}
+
+func (w *world) take(use string) error {
+	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take("k1", use, w.now) })
+}
+
+// The same call is the same row: by the order of members and, where a list says so, by words without effect.
+func TestTheSameCallIsTheSameRow(t *testing.T) {
+	id := func(tool, arguments string, change ...func(*Asking)) string {
+		return asking(t, tool, arguments, change...).Ref().ID
+	}
+	is := id("write_rows", `{"rows":[1, 2],"sheet":"a"}`)
+	expect.That(t, ValidID(is) && !ValidID("call-"+aggregate.NewID()) && !ValidID(aggregate.NewID()), "%s", is)
+	expect.Is(t, id("write_rows", ` { "sheet" : "a" , "rows":[1,2]}`), is)
+	expect.Is(t, id("write_rows", `{"rows":[1, 2],"sheet":"a"}`, func(x *Asking) { x.Reason = "other words" }), is)
+	run := id("Bash", `{"command":"rm x","description":"Delete x"}`)
+	expect.Is(t, id("Bash", `{"command":"rm x","description":"Remove the file"}`), run)
+	expect.Is(t, id("Bash", `{"command":"rm x"}`), run)
+	seen := map[string]string{is: "first", run: "run"}
+	for name, other := range map[string]string{
+		"rows":      id("write_rows", `{"rows":[2,1],"sheet":"a"}`),
+		"number":    id("write_rows", `{"rows":[1,2.0],"sheet":"a"}`),
+		"more":      id("write_rows", `{"rows":[1,2],"sheet":"a","description":"x"}`),
+		"tool":      id("Bash", `{"rows":[1,2],"sheet":"a"}`),
+		"command":   id("Bash", `{"command":"rm y","description":"Delete x"}`),
+		"again":     id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Content.Again = is }),
+		"key":       id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Key.ID = "k2" }),
+		"workspace": id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Key.TenantID = "01U" }),
+	} {
+		expect.That(t, seen[other] == "", "%s is the same as %s", name, seen[other])
+		seen[other] = name
+	}
+}
+
+func TestWhatCanNotBeAskedFor(t *testing.T) {
+	for arguments, ok := range map[string]bool{`{}`: true, `[]`: false, `null`: false, `{} {}`: false, `{"a":`: false,
+		``: false,
+		`{"a":"` + strings.Repeat("a", MaxArguments) + `"}`: false, "{\"a\":\"\xff\"}": false} {
+		_, err := Members([]byte(arguments))
+		field, is := errors.AsType[aggregate.ErrField](err)
+		expect.That(t, ok == (err == nil) && (ok || is && field.Field == "arguments"), "%.40q: %v", arguments, err)
+	}
+	for name, tt := range map[string]struct {
+		change func(*Asking)
+		is     error
+	}{
+		"muted":      {func(x *Asking) { x.Key.Muted = true }, tenancy.ErrKey{Why: tenancy.KeyMuted}},
+		"other tool": {func(x *Asking) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
+		"reason": {func(x *Asking) { x.Reason = strings.Repeat("あ", MaxReason+1) },
+			aggregate.ErrField{Field: "reason", Limit: "must have at most 1000 characters, not 1001"}},
+		"a route without who answers": {func(x *Asking) {
+			o := aggregate.BySettings(true, suzuki)
+			x.Opening = &o
+		}, aggregate.ErrOnRoute},
+	} {
+		c, err := asking(t, "write_rows", `{}`, tt.change).Ask(start)
+		expect.That(t, errors.Is(err, tt.is) && c.Empty(), "%s: %v", name, err)
+	}
+}
+
+func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
+	w := asked(t, asking(t, "write_rows", `{"a":1}`))
+	expect.Fails(t, w.claim("early"), aggregate.ErrMoved)
+	expect.That(t, w.act(circulation.Stamp, sato, "") != nil, "who answers for the key stamped")
+	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
+	expect.NoError(t, w.act(circulation.Stamp, suzuki, "")) // the same again
+	run := w.a.Effects(w.now).Run                           // which the relay starts only if it is new
+	expect.That(t, run != nil && run.Run == 2 && w.a.Head.Run == 2, "%+v", run)
+	forged := *w.a.Call
+	forged.Payload.JSON += " "
+	for _, x := range []*Call{&forged} {
+		a := *w.a
+		a.Call = x
+		_, err := a.Claim(a.Head.Run, "forged", w.now, w.now)
+		expect.Fails(t, err, aggregate.ErrConflict)
+	}
+	expect.NoError(t, w.claim("one"))
+	expect.Fails(t, w.claim("two"), aggregate.ErrInFlight)
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) }),
+		aggregate.ErrInFlight)
+	expect.Fails(t, w.finish("two", Result{Status: conversation.ActionSucceeded}), aggregate.ErrMoved)
+	for range 2 {
+		expect.NoError(t, w.finish("one", Result{Status: conversation.ActionSucceeded,
+			Value: &aggregate.Blob{JSON: "{}"}}))
+	}
+	expect.That(t, w.claim("three") != nil && w.open == 0, "%d open", w.open)
+	expect.Same(t, []string{"proposed", "approved", "started", "completed"}, w.did)
+}
+
+func TestALateResultIsTheTruth(t *testing.T) {
+	w := asked(t, asking(t, "write_rows", `{"a":1}`))
+	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
+	expect.NoError(t, w.claim("one"))
+	crashed := func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) }
+	expect.Fails(t, w.do(crashed), aggregate.ErrInFlight)
+	w.now = w.now.Add(time.Minute)
+	w.must(crashed)
+	expect.That(t, w.a.Call.Outcome == conversation.OutcomeUnknown && w.open == 0, "%+v", w.a.Call)
+	expect.That(t, w.claim("two") != nil && !w.a.work(w.now), "a write whose outcome is unknown is made again")
+	for range 2 {
+		expect.NoError(t, w.finish("one", Result{Status: conversation.ActionSucceeded}))
+	}
+	expect.That(t, w.a.Call.Outcome == "" && w.a.Call.Status == conversation.ActionSucceeded && w.open == 0, "%+v",
+		w.a.Call)
+	expect.Same(t, []string{"proposed", "approved", "started", "failed", "late"}, w.did)
+}
+
+func TestAGrantIsTakenOnce(t *testing.T) {
+	w := asked(t, asking(t, "Bash", `{"command":"rm x"}`))
+	expect.Fails(t, w.take("one"), aggregate.ErrMoved)
+	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
+	expect.Fails(t, w.claim("ringi"), aggregate.ErrMoved)
+	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take("k2", "one", w.now) }),
+		aggregate.ErrNotFound)
+	_, bad := errors.AsType[aggregate.ErrField](w.take(""))
+	expect.That(t, bad, "an attempt without an id")
+	for range 2 {
+		expect.NoError(t, w.take("one"))
+	}
+	expect.Fails(t, w.take("two"), ErrTaken)
+	w.now = w.now.Add(2 * time.Minute) // an id that some client counts anew
+	expect.Fails(t, w.take("one"), ErrTaken)
+	expect.Same(t, []string{"proposed", "approved", "granted"}, w.did)
+	expect.Is(t, w.open, 0)
+}
+
+// A grant that nobody takes isn't good for ever, nor is a call made long after its stamp.
+func TestStampsGrowOld(t *testing.T) {
+	for _, tool := range []string{"Bash", "write_rows"} {
+		w := asked(t, asking(t, tool, `{"command":"rm x"}`))
+		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
+		w.now = w.now.AddDate(0, 0, aggregate.DefaultApprovalDays+1)
+		expect.Fails(t, map[string]error{"Bash": w.take("one"), "write_rows": w.claim("one")}[tool], ErrAged)
+		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
+		expect.That(t, w.a.Call.CancelReason == conversation.ReasonAged && w.open == 0, "%+v", w.a.Call)
+	}
+}
+
+func TestHowACallEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end    func(w *world) error
+		why    aggregate.Reason
+		by     string
+		did    string
+		claims bool
+	}{
+		"sent back": {func(w *world) error { return w.act(circulation.SendBack, suzuki, "予算がない") },
+			conversation.ReasonRejected, suzuki, "rejected", false},
+		"cancelled by who answers": {func(w *world) error {
+			return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, w.now) })
+		}, conversation.ReasonWithdrawn, sato, "cancelled", false},
+		"cancelled by the agent": {func(w *world) error {
+			return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) })
+		}, conversation.ReasonWithdrawn, "", "cancelled", false},
+		"nobody decided": {func(w *world) error {
+			w.now = w.now.Add(24 * time.Hour)
+			return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
+		}, conversation.ReasonExpired, "", "expired", false},
+	} {
+		w := asked(t, asking(t, "write_rows", `{"a":1}`))
+		for range 2 {
+			err := tt.end(w)
+			expect.That(t, err == nil || errors.Is(err, aggregate.ErrNotDue), "%s: %v", name, err)
+		}
+		x := w.a.Call
+		expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == tt.why && x.CancelledBy == tt.by &&
+			w.open == 0, "%s: %+v", name, x)
+		expect.Same(t, []string{"proposed", tt.did}, w.did)
+		_, decided := errors.AsType[aggregate.ErrDecided](w.act(circulation.Stamp, "U_TAKADA", ""))
+		_, over := errors.AsType[aggregate.ErrDecided](w.claim("one"))
+		expect.That(t, decided && over, "%s: it goes on", name)
+	}
+	w := asked(t, asking(t, "write_rows", `{"a":1}`))
+	_, err := w.a.Cancel("k2", w.now)
+	expect.Fails(t, err, aggregate.ErrNotFound)
+	_, err = w.a.End(aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: team, Guest: true}, policy, w.now)
+	_, refused := errors.AsType[aggregate.ErrNotAllowed](err)
+	expect.That(t, refused, "a guest cancels it: %v", err)
+}
+
+// Under a rule the route's people stamp, and a numbered rule gives a number with the claim.
+func TestARuleSaysWhoStamps(t *testing.T) {
+	takada := circulation.Person{User: "U_TAKADA"}
+	o := aggregate.Opening{Rule: circulation.Rule{ID: "r1", Name: "writes", Revision: 1, Numbered: true},
+		Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
+			Stages: []circulation.Stage{{Name: "経理", Mode: circulation.ModePeople, Need: 1,
+				People: []circulation.Person{takada}}}}}
+	x := asking(t, "write_rows", `{"a":1}`, func(x *Asking) { x.LookUp = &o.Rule })
+	w := asked(t, x)
+	expect.That(t, w.a.LooksUp(w.now) != nil && !w.a.IsOpen(w.a.Head.CallID), "nobody is looked up")
+	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped before anybody was asked")
+	run := w.a.Head.Run
+	w.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.WaitForRoute(run, w.now.Add(time.Minute), w.now)
+	})
+	expect.That(t, !w.a.work(w.now) && w.a.work(w.now.Add(time.Minute)) && w.a.Head.Run > run, "it isn't put off")
+	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.OpenOnRoute(a.Head.Run, &o, x.Terms, w.now) })
+	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped by somebody who isn't asked")
+	expect.NoError(t, w.act(circulation.Stamp, takada.User, ""))
+	expect.Fails(t, w.claim("one"), task.ErrNumber)
+	lack, lacks := w.a.Unnumbered()
+	expect.That(t, lacks && lack.Decision, "no number")
+	w.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
+	})
+	expect.Is(t, w.a.Call.DecisionNumber, "2026-000001")
+	expect.Same(t, []string{"proposed", "routed", "approved", "started"}, w.did)
+
+	w = asked(t, x)
+	w.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.RefuseByRule(a.Head.Run, conversation.ErrByRules{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"},
+			3, w.now)
+	})
+	expect.That(t, w.a.Call.CancelReason == task.ReasonNoRoute && w.open == 0, "%+v", w.a.Call)
+	w = asked(t, x)
+	for range conversation.MaxRestarts + 1 {
+		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.now) })
+	}
+	expect.That(t, w.a.Call.CancelReason == conversation.ReasonUnrouted, "%+v", w.a.Call)
+}
+
+func TestWhatDiffersFromTheEarlierCall(t *testing.T) {
+	w := asked(t, asking(t, "write_rows", `{"a":1,"b":"x","gone":true,"same":[1]}`))
+	members, err := Members([]byte(`{"a":2,"b":"x","new":{"c":null},"same":[1]}`))
+	expect.NoError(t, err)
+	got := Since(w.a.Call, members)
+	expect.Same(t, &Earlier{CallID: w.a.Head.CallID, At: start, Differs: []Difference{{"a", "1", "2"},
+		{"gone", "true", ""}, {"new", "", `{"c":null}`}}}, got)
+	expect.That(t, Since(nil, members) == nil, "the first call differs")
+	many := map[string]any{}
+	for i := range 100 {
+		many[fmt.Sprint(i)] = strings.Repeat("x", 4000)
+	}
+	got = Since(w.a.Call, many)
+	expect.That(t, len(got.Differs) == mostDiffers && got.More == 94 && len(got.Differs[0].Is) == mostValue,
+		"%d, %d more",
+		len(got.Differs), got.More)
+}

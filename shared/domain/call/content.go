@@ -1,0 +1,177 @@
+package call
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/words/legible"
+)
+
+// Limits of what may be asked for.
+const (
+	MaxArguments = 32 << 10 // bytes: a call's row has them whole
+	MaxReason    = 1000     // characters
+)
+
+// Content is what people stamp.
+type Content struct {
+	Base      string `json:"base"` // a call works on no files
+	Key       string `json:"key"`  // its id
+	Answers   string `json:"answers"`
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"`       // JSON with sorted members
+	Again     string `json:"again,omitempty"` // id of the earlier call that is meant to be made once more
+	// Elsewhere says that it runs where the agent runs, and not by Ringi.
+	Elsewhere bool `json:"elsewhere,omitempty"`
+	conversation.Called
+}
+
+// text returns the content as it is stamped.
+func (x Content) text() (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(x)
+	return string(bytes.TrimSpace(b.Bytes())), err
+}
+
+// Content reads what the call's stamps are on.
+func (x *Call) Content() (c Content, err error) {
+	if err = json.Unmarshal([]byte(x.Payload.JSON), &c); err != nil {
+		return c, fmt.Errorf("read what call %s is to do: %w", x.CallID, err)
+	}
+	return c, nil
+}
+
+// Payload returns the content as that of an agent's action.
+func (x Content) Payload() conversation.Payload {
+	return conversation.Payload{Tool: x.Tool, Arguments: x.Arguments,
+		Stamped: conversation.Stamped{Base: &x.Base, Called: x.Called}}
+}
+
+// Members decodes the arguments of a call. It returns aggregate.ErrField for what is no JSON object, or too long.
+func Members(arguments []byte) (members map[string]any, err error) {
+	bad := func(limit string) error { return aggregate.ErrField{Field: "arguments", Limit: limit} }
+	if len(arguments) > MaxArguments {
+		return nil, bad(fmt.Sprintf("must have at most %d bytes, not %d", MaxArguments, len(arguments)))
+	}
+	d := json.NewDecoder(bytes.NewReader(arguments))
+	d.UseNumber()
+	if err = d.Decode(&members); err != nil || members == nil {
+		return nil, bad("must be one JSON object")
+	}
+	if _, err = d.Token(); !errors.Is(err, io.EOF) {
+		return nil, bad("must be one JSON object")
+	}
+	if !utf8.Valid(arguments) {
+		return nil, bad("must be UTF-8")
+	}
+	return members, nil
+}
+
+// worded are the arguments that have no effect, by the tool of an agent's own surroundings. A model words them anew
+// each time.
+var worded = map[string][]string{"Bash": {"description"}}
+
+// Digest returns arguments as they are stamped and made, and the hash of what of them has effect. idle are arguments of
+// the tool that have none.
+func Digest(members map[string]any, idle []string) (arguments, effect string, err error) {
+	text, err := chain.Canonical(members)
+	if err != nil {
+		return "", "", err
+	}
+	some := maps.Clone(members)
+	for _, name := range idle {
+		delete(some, name)
+	}
+	acting, err := chain.Canonical(some)
+	return string(text), aggregate.HashOf(string(acting)), err
+}
+
+// Idle returns those arguments of a tool that have no effect: none of a tool that Ringi calls.
+func Idle(tool string, elsewhere bool) []string {
+	if !elsewhere {
+		return nil
+	}
+	return worded[tool]
+}
+
+// Earlier is what differs from the call of the same tool that the key asked for before.
+type Earlier struct {
+	CallID  string       `json:"call_id"`
+	At      time.Time    `json:"at"`
+	Differs []Difference `json:"differs,omitempty"` // the first
+	More    int          `json:"more,omitempty"`    // how many more there are
+}
+
+// Difference is an argument with another value than before, each as JSON; empty: it is absent.
+type Difference struct {
+	Argument string `json:"argument"`
+	Was      string `json:"was,omitempty"`
+	Is       string `json:"is,omitempty"`
+}
+
+const (
+	mostDiffers = 10
+	mostValue   = 200 // characters of a value
+)
+
+// Since compares arguments with those of the key's earlier call of the same tool; nil: there is none.
+func Since(earlier *Call, members map[string]any) *Earlier {
+	if earlier == nil {
+		return nil
+	}
+	out := &Earlier{CallID: earlier.CallID, At: earlier.CreatedAt}
+	c, err := earlier.Content()
+	if err != nil {
+		return nil
+	}
+	was, err := Members([]byte(c.Arguments))
+	if err != nil {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(members))
+	for name := range was {
+		if _, has := members[name]; !has {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		d := Difference{name, Spelled(was, name), Spelled(members, name)}
+		switch {
+		case d.Was == d.Is:
+			continue
+		case len(out.Differs) == mostDiffers:
+			out.More++
+			continue
+		}
+		d.Argument, d.Was, d.Is = legible.First(d.Argument, mostValue), legible.First(d.Was, mostValue),
+			legible.First(d.Is, mostValue)
+		out.Differs = append(out.Differs, d)
+	}
+	return out
+}
+
+// Spelled returns an argument as JSON; empty: it is absent.
+func Spelled(members map[string]any, name string) string {
+	v, has := members[name]
+	if !has {
+		return ""
+	}
+	text, err := chain.Canonical(map[string]any{"": v})
+	if err != nil {
+		return ""
+	}
+	return string(text[len(`{"":`) : len(text)-1])
+}

@@ -1,0 +1,209 @@
+package call
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/words/legible"
+)
+
+// AuditGranted records that an attempt took the grant of a call that runs elsewhere.
+const AuditGranted aggregate.Action = "action.granted"
+
+const (
+	maxUse     = 200  // bytes of an attempt's id
+	mostDetail = 2000 // characters
+)
+
+// approved reports whether row and head prove the stamps on exactly this content.
+func (a *Aggregate) approved() bool {
+	x := a.Call
+	return a.Head.Stands(Key, &x.Gate, x.sum()) && len(x.Gate.Route.Stages) > 0
+}
+
+// begins returns why a stamped call can't begin now, or nil.
+func (a *Aggregate) begins(now time.Time) error {
+	switch x := a.Call; {
+	case x == nil || x.Status == conversation.ActionPending:
+		return aggregate.ErrMoved
+	case x.Status == conversation.ActionExecuting:
+		return aggregate.ErrInFlight
+	case x.Status != conversation.ActionApproved:
+		return x.decided()
+	case !a.approved():
+		return fmt.Errorf("call %s has no approval: %w", x.CallID, aggregate.ErrConflict)
+	case x.aged(now):
+		return ErrAged
+	}
+	return nil
+}
+
+// Claim gives the invocation the right to make the stamped call. It relies on the tenant's rows in on: the tool's
+// permission as it was read. It returns ErrSuperseded if the head names another run, ErrMoved if there is nothing to
+// make, ErrInFlight if it is claimed, ErrDecided if it is over, ErrAged, and task.ErrNumber if it needs a number; see
+// Numbering.
+func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
+	on ...aggregate.Owned) (aggregate.Change, error) {
+	if a.Head.Run != run {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	if err := a.begins(now); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Call.Elsewhere {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c := a.begin(now)
+	c.number(a.last)
+	c.to(conversation.ActionExecuting)
+	c.row.Claim = &conversation.Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
+	c.row.StartedAt = &c.Now
+	c.Owned = append(c.Owned, on...)
+	c.audit(aggregate.System(), conversation.AuditStarted, c.numbered(map[string]any{
+		"approved_by": conversation.ApprovedByUser, "by": c.row.Gate.ApprovedBy, "base_version": ""}))
+	return c.done()
+}
+
+// number gives the call its number, if it needs one.
+func (c *change) number(of task.Series) {
+	if !c.row.unnumbered() {
+		return
+	}
+	if err := of.Lacks(); err != nil {
+		c.Fail(err)
+		return
+	}
+	n := of.Next()
+	n.SessionID, n.ActionID, n.GateKey, n.Rule, n.Round = c.row.CallID, c.row.CallID, Key, *c.row.Gate.Terms.Rule, 1
+	n.SettledAt, n.BegunAt = *c.row.Gate.ApprovedAt, c.Now
+	c.Beside = append(c.Beside, aggregate.Listed{List: task.NumbersList, Of: of.Of(), Row: &n, Err: task.ErrNumber})
+	c.row.DecisionNumber = n.String()
+}
+
+func (c *change) numbered(details map[string]any) map[string]any {
+	if c.row.DecisionNumber != "" {
+		details["number"] = c.row.DecisionNumber
+	}
+	return details
+}
+
+// Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs. The
+// same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved if the call
+// still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, and aggregate.ErrField for an id that
+// is empty or too long.
+func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, error) {
+	switch x := a.Call; {
+	case x == nil || x.KeyID != key:
+		return aggregate.Change{}, aggregate.ErrNotFound
+	case use == "" || len(use) > maxUse:
+		return aggregate.Change{}, aggregate.ErrField{Field: "tool_use_id",
+			Limit: fmt.Sprintf("must have 1 to %d bytes", maxUse)}
+	case x.TakenFor(use, now):
+		return aggregate.Change{}, nil
+	case x.Status == Granted:
+		return aggregate.Change{}, ErrTaken
+	case !x.Elsewhere:
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	if err := a.begins(now); err != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	c.to(Granted)
+	c.row.TakenBy = use
+	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: key}, AuditGranted, map[string]any{
+		"by": c.row.Gate.ApprovedBy, "attempt_hash": aggregate.HashOf(use)})
+	return c.done()
+}
+
+// Result is how a call ended.
+type Result struct {
+	Status Status // ActionSucceeded or ActionFailed
+	Error  aggregate.Reason
+	Detail string
+	Value  *aggregate.Blob
+}
+
+func (r Result) into(c *change) {
+	c.row.Error, c.row.ErrorDetail, c.row.Result = r.Error, legible.First(r.Detail, mostDetail), r.Value
+}
+
+// Finish records the result of the call that the invocation had claimed, even if its run is superseded, and also if the
+// outcome was unknown meanwhile. Recording it twice changes nothing. It returns ErrMoved if another invocation holds
+// the claim.
+func (a *Aggregate) Finish(invocation string, r Result, now time.Time) (aggregate.Change, error) {
+	x := a.Call
+	if x == nil || x.Claim == nil || x.Claim.Invocation != invocation {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	switch {
+	case x.Status == conversation.ActionExecuting:
+		return a.end(r, now)
+	case x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown:
+		c := a.begin(now)
+		c.to(r.Status)
+		r.into(c)
+		c.row.Outcome = ""
+		c.audit(aggregate.System(), conversation.AuditLate,
+			map[string]any{"status": r.Status, "was": conversation.OutcomeUnknown, "version": ""})
+		return c.done()
+	}
+	return aggregate.Change{}, nil
+}
+
+// end ends a call with a result, before it was begun or after.
+func (a *Aggregate) end(r Result, now time.Time) (aggregate.Change, error) {
+	c := a.begin(now)
+	c.to(r.Status)
+	r.into(c)
+	as := conversation.AuditCompleted
+	if r.Status == conversation.ActionFailed {
+		as = conversation.AuditFailed
+	}
+	c.audit(aggregate.System(), as, c.numbered(map[string]any{"error": r.Error, "version": ""}))
+	return c.done()
+}
+
+// Refuse fails a stamped call that turned out before its claim not to be callable.
+func (a *Aggregate) Refuse(run int, r Result, now time.Time) (aggregate.Change, error) {
+	if x := a.Call; a.Head.Run != run || x == nil || x.Status != conversation.ActionApproved {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	r.Status = conversation.ActionFailed
+	return a.end(r, now)
+}
+
+// Lost fails a call that ended without a result. It is called by the invocation that made the call.
+func (a *Aggregate) Lost(invocation string, now time.Time) (aggregate.Change, error) {
+	if x := a.Call; x == nil || x.Status != conversation.ActionExecuting || x.Claim.Invocation != invocation {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	return a.lost(now)
+}
+
+// lost fails a call of which nobody knows how it ended. A read did nothing.
+func (a *Aggregate) lost(now time.Time) (aggregate.Change, error) {
+	c := a.begin(now)
+	c.to(conversation.ActionFailed)
+	c.row.Error, c.row.Outcome = conversation.ReasonUnknown, conversation.OutcomeUnknown
+	if c.row.Reads() {
+		c.row.Error, c.row.Outcome = conversation.ReasonReadCutOff, ""
+	}
+	c.audit(aggregate.System(), conversation.AuditFailed,
+		c.numbered(map[string]any{"error": c.row.Error, "outcome": c.row.Outcome}))
+	return c.done()
+}
+
+// Crashed is Lost for a claim that ran out. It returns ErrNotDue if there is none, and ErrInFlight while it is live.
+func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
+	switch x := a.Call; {
+	case x == nil || x.Status != conversation.ActionExecuting:
+		return aggregate.Change{}, aggregate.ErrNotDue
+	case x.leased(now):
+		return aggregate.Change{}, aggregate.ErrInFlight
+	}
+	return a.lost(now)
+}

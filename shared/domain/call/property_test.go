@@ -1,0 +1,107 @@
+package call
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+)
+
+// oracle says what may be of a call, by the words of the rules alone: who stamped, how often it was made, how it ended.
+type oracle struct {
+	stamped, ended bool
+	stampedAt      time.Time
+	made, taken    int
+	holder, taker  string // whose claim it is, which attempt has the grant
+	lease          time.Time
+}
+
+// Whatever happens in whatever order, a call is made or granted once at most, only with a stamp of somebody else than
+// who answers for it, and the key's counter counts it until it is over.
+func TestNoOrderOfThingsMakesACallTwiceOrUnstamped(t *testing.T) {
+	reached := map[Status]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		tool := rapid.SampledFrom([]string{"write_rows", "Bash"}).Draw(rt, "tool")
+		w, o := asked(rt, asking(rt, tool, `{"command":"x"}`)), &oracle{}
+		for i := range rapid.IntRange(5, 40).Draw(rt, "moves") {
+			w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 25 * time.Hour,
+				400 * time.Hour}).Draw(rt, "elapsed"))
+			o.move(rt, w, i)
+			is := w.a.Call
+			expect.Must(rt, o.made+o.taken <= 1 && (o.made+o.taken == 0 || o.stamped), "made %d, taken %d, stamped %v",
+				o.made,
+				o.taken, o.stamped)
+			expect.Must(rt, (w.open == 0) == is.Over() && w.open >= 0, "%s, and the counter says %d", is.Status, w.open)
+			expect.Must(rt, w.a.Head.Run >= 1 && (!w.a.work(w.now) || w.a.DueAt(w.now) != nil),
+				"a run that nobody looks after")
+			expect.Must(rt, is.Over() || w.a.DueAt(w.now.Add(time.Second)) != nil, "%s, and nobody looks after it",
+				is.Status)
+			reached[is.Status]++
+		}
+	})
+	for status := range Moves {
+		expect.That(t, testing.Short() || reached[status] > 0, "no walk reached %s: %v", status, reached)
+	}
+}
+
+func (o *oracle) move(rt *rapid.T, w *world, i int) {
+	was := w.a.Call.Status
+	who := rapid.SampledFrom([]string{sato, suzuki, "U_TAKADA"}).Draw(rt, "who")
+	name := fmt.Sprint("i", rapid.IntRange(max(0, i-3), i).Draw(rt, "of"))
+	aged := o.stamped && w.now.After(o.stampedAt.AddDate(0, 0, aggregate.DefaultApprovalDays))
+	switch rapid.SampledFrom([]string{"stamp", "stamp", "stamp", "back", "claim", "claim", "claim", "finish", "finish", "finish",
+		"take",
+		"take", "cancel", "sweep"}).Draw(rt, "move") {
+	case "stamp":
+		err := w.act(circulation.Stamp, who, "")
+		may := was == conversation.ActionPending && who != sato
+		expect.Must(rt, (w.a.Call.Status == conversation.ActionApproved && was == conversation.ActionPending) == may,
+			"%s stamped a call that was %s: %v", who, was, err)
+		if may {
+			o.stamped, o.stampedAt = true, *w.a.Call.Gate.ApprovedAt
+		}
+	case "back":
+		_ = w.act(circulation.SendBack, who, "no")
+	case "claim":
+		err := w.claim(name)
+		may := was == conversation.ActionApproved && !aged && !w.a.Call.Elsewhere
+		expect.Must(rt, (err == nil) == may, "claimed: %v, it was %s", err, was)
+		if may {
+			o.made++
+			o.holder, o.lease = name, w.now.Add(time.Minute)
+		}
+	case "finish":
+		if o.holder != "" && rapid.Bool().Draw(rt, "of the holder") {
+			name = o.holder
+		}
+		err := w.finish(name, Result{Status: rapid.SampledFrom([]Status{conversation.ActionSucceeded,
+			conversation.ActionFailed}).Draw(rt, "result")})
+		expect.Must(rt, (err == nil) == (o.holder != "" && o.holder == name), "the result of %s, %s has it: %v", name,
+			o.holder, err)
+	case "take":
+		err := w.take(name)
+		first := was == conversation.ActionApproved && !aged && w.a.Call.Elsewhere
+		expect.Must(rt, (err == nil) == (first || o.taker != "" && o.taker == name), "taken by %s: %v, it was %s", name,
+			err, was)
+		if first {
+			o.taken++
+			o.taker = name
+		}
+	case "cancel":
+		_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) })
+		expect.Must(rt, was != conversation.ActionExecuting || w.a.Call.Status == was, "cancelled while it was made")
+	case "sweep":
+		for _, x := range w.a.Overdue(w.now, nil) {
+			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return x.Decide(a) })
+		}
+		lost := was == conversation.ActionExecuting && !w.now.Before(o.lease)
+		expect.Must(rt, lost == (was == conversation.ActionExecuting && w.a.Call.Status == conversation.ActionFailed),
+			"the sweeper made %s of %s", w.a.Call.Status, was)
+	}
+}

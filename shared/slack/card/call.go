@@ -1,0 +1,338 @@
+package card
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
+)
+
+// The action_ids of a call's buttons. block_id is blockID of the call's id, and a value that id, a slash, and the hash
+// of what people approve.
+const (
+	approveCall = "approve_call"
+	rejectCall  = "reject_call"
+	// CancelCall cancels a call that waits, or is stamped and not begun.
+	CancelCall = "cancel_call"
+)
+
+// callWords are the texts of a call's card.
+type callWords struct {
+	Asks, AsksText, Header, Running, Done, Granted, Failed, Unknown string
+
+	Agent                                  string // who asks, and who answers for it
+	Reason                                 string // in the agent's words
+	NoReason                               string
+	Here                                   string // what an approval does
+	There                                  string
+	Tool                                   string // of a call that runs elsewhere
+	First                                  string // the key never asked for a call of the tool
+	Same                                   string // nothing differs from the earlier call
+	Differs                                string
+	Differ                                 string // one argument
+	Absent                                 string // in the place of its value
+	More                                   string
+	Again                                  string // it is meant to be made once more, and how the first ended
+	AgainMade, AgainRejected, AgainUnknown string
+	Taken                                  string // what is known of a grant that was taken
+	Unused                                 string // of one that wasn't
+	ByAgent                                string // the agent cancelled it
+	RejectBy                               string // above the field for a rejection's reason
+	Sure                                   [4]string
+	Reasons                                map[aggregate.Reason]string
+}
+
+var callWordsOf = language.Catalog[callWords]{Files: &embedded, Folder: "texts/calls"}
+
+type callDrawing struct {
+	drawing
+	a     *call.Aggregate
+	c     *callWords
+	texts *conversationWords
+}
+
+func drawCall(a *call.Aggregate, around Around, s tenancy.Settings, locale string, now time.Time) callDrawing {
+	return callDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf.In(locale), now: now,
+		Around: around},
+		a: a, c: callWordsOf.In(locale), texts: conversationWordsOf.In(locale)}
+}
+
+// CallCard draws the card of a call that an agent outside asks for, or a copy of it.
+func CallCard(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
+	locale := s.Locale
+	if a.Call != nil && a.Call.Locale != "" {
+		locale = a.Call.Locale
+	}
+	d := drawCall(a, around, s, locale, now)
+	d.copied(c, a.Copies)
+	return d.face().message()
+}
+
+// CallCopy is Copy for a call.
+func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
+	d := drawCall(a, Around{}, s, s.Locale, now)
+	if _, n := aggregate.QuestionOf(c.Subject); n > 0 && a.Call != nil {
+		r := d.route()
+		return r.questioned(call.Card, n, d.c.Header, link, [2]string{blockID(a.Call.CallID, r.st.Present),
+			a.Call.CallID + "/" + d.a.AskedHash(a.Call.CallID)})
+	}
+	from := fill(d.c.Agent, "agent", d.agent(), "who", d.w.mention(a.Head.Requester))
+	return under(contextLine(from+linkAs(link, askWordsOf.In(s.Locale).Original)), CallCard(a, c, s, Around{}, now))
+}
+
+func (d callDrawing) route() routed {
+	x := d.a.Call
+	r := d.drawing.route(&x.Gate, d.a.IsOpen(x.CallID))
+	r.copies, r.origin = d.a.CopiesOf(call.Key), x.Origin()
+	r.of, r.id, r.Console = d.a.Ref(), x.CallID, d.Console
+	r.number, r.plain = x.DecisionNumber, x.Elsewhere
+	return r
+}
+
+func (d callDrawing) face() face {
+	x := d.a.Call
+	if x == nil {
+		return face{text: d.c.Header, colour: grey}.with(section(d.c.Header))
+	}
+	r := d.route()
+	approved := fill(d.w.ApprovedBy, "who", d.w.mention(x.Gate.ApprovedBy), "when", whenSet(x.Gate.ApprovedAt))
+	over := func(title, colour string, lines ...string) face {
+		took := d.w.timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)
+		return d.shown(title, colour).with(sectionOf(lines)...).with(divider(), contextLine(append(r.passed(), approved,
+			took)...))
+	}
+	if line, colour := r.resting(); line != "" {
+		return d.shown(d.c.Header, colour).with(divider(), contextLine(line)).
+			with(r.onCopy(call.Card, x.CallID+"/"+d.a.AskedHash(x.CallID), x.CallID)...)
+	}
+	switch {
+	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
+		return d.shown(d.c.Header, yellow).with(divider(), d.looking(&x.Gate))
+	case x.Status == conversation.ActionPending:
+		return d.pending(r)
+	case x.Status == conversation.ActionApproved:
+		f := d.shown(d.c.Header+d.w.IsApproved, green).with(divider(),
+			slack.NewActionBlock(blockID(x.CallID, 0), d.cancel()), contextLine(append(r.passed(), approved)...))
+		if x.Elsewhere {
+			return f.with(contextLine(d.c.Unused))
+		}
+		return f
+	case x.Status == conversation.ActionExecuting:
+		return d.shown(d.c.Running, navy).with(divider(), contextLine(append(r.passed(), approved,
+			fill(d.texts.Since, "when", whenSet(x.StartedAt)))...))
+	case x.Status == conversation.ActionSucceeded:
+		return over(d.c.Done, green)
+	case x.Status == call.Granted:
+		return over(d.c.Granted, green, d.c.Taken)
+	case x.Outcome == conversation.OutcomeUnknown:
+		return over(d.c.Unknown, red, d.texts.CheckCall)
+	case x.Status == conversation.ActionFailed:
+		return over(d.c.Failed, red, d.reason(x.Error), inline(x.ErrorDetail, maxResult))
+	}
+	return d.ended(r)
+}
+
+func (d callDrawing) reason(why aggregate.Reason) string {
+	if text := d.c.Reasons[why]; text != "" {
+		return text
+	}
+	return d.texts.reason(why, "")
+}
+
+// CallReason says why a call was not made, or failed.
+func CallReason(locale string, why aggregate.Reason) string {
+	return drawCall(&call.Aggregate{}, Around{}, tenancy.Settings{}, locale, time.Time{}).reason(why)
+}
+
+// ended draws a call that was rejected, cancelled or has expired.
+func (d callDrawing) ended(r routed) face {
+	x, line := d.a.Call, ""
+	switch by, at := d.w.mention(x.CancelledBy), whenSet(x.CompletedAt); {
+	case x.CancelReason == conversation.ReasonRejected, x.CancelReason == conversation.ReasonDenied:
+		line = fill(d.w.RejectedBy, "who", by, "reason", inline(x.Gate.RejectionReason, maxReason))
+	case x.CancelReason == conversation.ReasonWithdrawn && x.CancelledBy == "":
+		line = fill(d.c.ByAgent, "agent", d.agent(), "when", at)
+	case x.CancelReason == conversation.ReasonWithdrawn:
+		line = fill(d.texts.CancelledBy, "who", by, "when", at)
+	case x.CancelReason == conversation.ReasonExpired:
+		line = fill(d.texts.Expired, "when", at)
+	default:
+		line = d.reason(x.CancelReason)
+	}
+	return d.shown(d.c.Header, grey).with(divider(), contextLine(append(r.passed(), line)...))
+}
+
+func (d callDrawing) agent() string {
+	if d.a.Call == nil {
+		return d.w.None
+	}
+	return or(inline(d.a.Call.KeyName, maxTool), d.w.None)
+}
+
+func (d callDrawing) pending(r routed) face {
+	x, b := d.a.Call, d.body(maxPages).bounded()
+	value := x.CallID + "/" + d.a.AskedHash(x.CallID)
+	yes, no := r.decision(call.Card, approveCall, rejectCall, value)
+	buttons := []slack.BlockElement{yes}
+	if _, nobody := r.left(); nobody {
+		buttons = nil
+	} else if b.cut { // people can't approve a call that its card shows only in part
+		buttons = []slack.BlockElement{button(d.w.Review, ReviewAction+string(call.Card), x.CallID, slack.StylePrimary)}
+		b.blocks = append(b.blocks, contextLine(d.w.NotWhole))
+	}
+	buttons = slices.Concat(buttons, []slack.BlockElement{no, button(d.texts.Cancel, CancelCall, x.CallID, "")},
+		r.beside(call.Card, value), r.opensRoute(call.Card, x.CallID))
+	f := face{text: fill(d.c.AsksText, "agent", d.agent(), "tool", inline(x.Tool, maxTool)), colour: blue}.
+		with(header(d.c.Asks)).with(b.blocks...).with(d.about()...)
+	return f.with(r.parts()).with(r.waits()...).with(slack.NewActionBlock(blockID(x.CallID, r.st.Present), buttons...),
+		contextLine(append([]string{d.effect(r, b.cut)}, r.hints()...)...))
+}
+
+// effect says what an approval does.
+func (d callDrawing) effect(r routed, cut bool) string {
+	once, where, text := d.texts.Approved, d.texts.Above, d.c.Here
+	if last := r.last(); last != "" {
+		once = fill(d.texts.ApprovedLast, "stage", last)
+	}
+	if cut {
+		where = fill(d.texts.Inside, "whole", d.w.Review)
+	}
+	if d.a.Call.Elsewhere {
+		text = d.c.There
+	}
+	return fill(text, "once", once, "where", where)
+}
+
+func (d callDrawing) cancel() slack.BlockElement {
+	stop := button(d.texts.Cancel, CancelCall, d.a.Call.CallID, slack.StyleDanger)
+	return confirmed(stop, d.c.Sure[0], d.c.Sure[1], d.c.Sure[2], d.c.Sure[3])
+}
+
+// body draws what the call does, in up to most sections.
+func (d callDrawing) body(most int) body {
+	x := d.a.Call
+	c, err := x.Content()
+	if err != nil {
+		return body{d.unread(x.Payload, most).blocks, true}
+	}
+	d.asker = x.Answers
+	step, title := CalledStep(c.Payload()), d.texts.Call
+	if c.Elsewhere {
+		title = d.c.Tool
+	}
+	title = fill(title, "tool", inlineCode(c.Tool), "kind", CallKind(c.Access, d.w.Locale))
+	out, _ := d.call(step, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, most)
+	return d.sections(codePages(title, maxSection), most).with(out)
+}
+
+// again says of a call that is asked for once more how the first ended.
+func (d callDrawing) again(was *call.Was) string {
+	switch {
+	case was == nil:
+		return d.c.Again
+	case was.Unknown:
+		return d.c.AgainUnknown
+	case was.By != "":
+		return fill(d.c.AgainRejected, "who", d.w.mention(was.By), "text", or(inline(was.Why, maxAbout), d.w.None))
+	case was.Status == call.Granted || was.Status == conversation.ActionSucceeded:
+		return d.c.AgainMade
+	}
+	return d.c.Again
+}
+
+// about says who asks and who answers for it, why, and what differs from the key's earlier call of the tool.
+func (d callDrawing) about() []slack.Block {
+	x, c := d.a.Call, d.c
+	lines := []string{fill(c.Agent, "agent", d.agent(), "who", d.w.mention(x.Answers))}
+	if said := inline(x.Reason, maxAbout); said != "" {
+		lines = append(lines, fill(c.Reason, "text", said))
+	} else {
+		lines = append(lines, c.NoReason)
+	}
+	if x.Again != "" {
+		lines = append(lines, d.again(x.Was))
+	}
+	switch e := x.Earlier; {
+	case e == nil:
+		lines = append(lines, c.First)
+	case len(e.Differs) == 0:
+		lines = append(lines, fill(c.Same, "when", when(e.At)))
+	default:
+		lines = append(lines, fill(c.Differs, "when", when(e.At)))
+		for _, x := range e.Differs {
+			was, is := inlineCode(x.Was), inlineCode(x.Is)
+			if x.Was == "" {
+				was = c.Absent
+			}
+			if x.Is == "" {
+				is = c.Absent
+			}
+			lines = append(lines, fill(c.Differ, "argument", inlineCode(x.Argument), "was", was, "is", is))
+		}
+		if e.More > 0 {
+			lines = append(lines, fill(c.More, "n", e.More))
+		}
+	}
+	return sectionOf(lines)
+}
+
+// shown draws a call that was decided on. Of a long one it shows only the beginning.
+func (d callDrawing) shown(title, colour string) face {
+	d.settled = d.a.Call.Status != conversation.ActionPending
+	b := d.body(1)
+	f := face{text: title, colour: colour}.with(header(title)).with(b.blocks[:min(len(b.blocks), 2)]...)
+	if b.cut {
+		f = f.with(contextLine(d.texts.Shortened))
+	}
+	return f.with(d.about()...)
+}
+
+// callDialogs has a call's dialogs.
+type callDialogs struct{ a *call.Aggregate }
+
+func (d *callDialogs) Opened(context.Context, Large, string) (Dialogs, error) { return d, nil }
+
+func (d *callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
+	if d.a.GateWith(r.ID) == nil {
+		return slack.ModalViewRequest{}, false
+	}
+	w := drawCall(d.a, Around{}, s, s.Locale, time.Time{})
+	r.Type, r.Hash = call.Card, d.a.AskedHash(r.ID)
+	if r.Route {
+		return w.route().dialog(header(w.c.Header), r), true
+	}
+	return w.reviewed(w.c.Header, w.body(everything), r, w.route(), ReviewCallback), true
+}
+
+func (d *callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
+	w, draw := callWordsOf.In(locale), wordsOf.In(locale)
+	reason := reasonField(draw.ModalTitle, conversationWordsOf.In(locale).RejectPlaceholder, aggregate.MaxReason)
+	about := metadata(Rejection{Type: call.Card, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: ident(r.Hash),
+		Stage: r.Stage,
+		Asked: ident(r.Hash)})
+	blocks := append([]slack.Block{section(w.RejectBy)}, whom(r.AsWhom, locale, reason)...)
+	return modal(RejectionCallback, draw.ModalTitle, conversationWordsOf.In(locale).RejectSubmit, draw.ModalClose,
+		about,
+		blocks...)
+}
+
+func (d *callDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
+	w := drawCall(d.a, Around{}, tenancy.Settings{}, locale, time.Time{})
+	return w.routeAct(header(w.c.Header), d.a.GateWith(x.ID), x)
+}
+
+func (d *callDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
+	return (&taskDialogs{}).Ending(at, note, s)
+}
+
+func (d *callDialogs) Refused(err error, s tenancy.Settings) string {
+	return Refused(err, s, d.a.Origin(), d.a.Askers()...)
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// outside asks for calls by a key, of which n tells one from another.
+type outside struct {
+	CallStore
+	key tenancy.Key
+}
+
+func (o outside) ask(t *testing.T, n int) (*call.Aggregate, bool, error) {
+	t.Helper()
+	members := map[string]any{"n": fmt.Sprint(n)}
+	x := call.Asking{Key: o.key, Content: call.Content{Key: o.key.ID, Answers: o.key.Answers, Tool: o.key.Tools[0]}}
+	x.Content.Arguments, x.Effect, _ = call.Digest(members, nil)
+	x.Terms = aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}
+	c := expect.Value(x.Ask(at()))(t)
+	return o.Ask(t.Context(), x.Ref(), o.key, c)
+}
+
+func testCalls(t *testing.T, st *taskStore) {
+	rows := New(st.t.DB, st.t.Name, call.Kind)
+	key := aKey("01CALLS")
+	key.ID, key.QuotaDay = "k1", call.MaxOpen+2
+	o := outside{CallsOf(rows), key}
+
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	first, ids := 0, map[string]bool{}
+	for range 32 { // at once
+		all.Go(func() {
+			a, joined, err := o.ask(t, 0)
+			mu.Lock()
+			defer mu.Unlock()
+			if expect.That(t, err == nil, "%v", err); err != nil {
+				return
+			}
+			ids[a.Head.CallID] = true
+			if !joined {
+				first++
+			}
+		})
+	}
+	all.Wait()
+	expect.That(t, first == 1 && len(ids) == 1, "%d calls, %d ids", first, len(ids))
+	open := func() int { return expect.Value(rows.Quota(t.Context(), "01CALLS", "CALLS#k1"))(t) }
+	expect.Is(t, open(), 1)
+
+	for n := range call.MaxOpen - 1 {
+		_, joined, err := o.ask(t, n+1)
+		expect.That(t, err == nil && !joined, "%d: %v", n, err)
+	}
+	full := func(n int, why aggregate.Reason) {
+		t.Helper()
+		_, _, err := o.ask(t, n)
+		is, ok := errors.AsType[aggregate.ErrFull](err)
+		expect.That(t, ok && is.Reason == why, "%v", err)
+	}
+	full(call.MaxOpen, call.ReasonOpen)
+	again, joined, err := o.ask(t, 3)
+	expect.Must(t, err == nil && joined, "the same call is refused because there are so many: %v", err)
+
+	for range 2 {
+		_, err = o.Decide(t.Context(), again.Ref(), func(a *call.Aggregate) (aggregate.Change,
+			error) {
+			return a.Cancel("k1", at())
+		})
+		expect.NoError(t, err)
+	}
+	expect.Is(t, open(), call.MaxOpen-1)
+	is, joined, err := o.ask(t, 3)
+	expect.That(t, err == nil && joined && is.Call.Over(), "a cancelled call is asked for anew: %v", err)
+	for n := range 2 {
+		a, _, err := o.ask(t, call.MaxOpen+n)
+		expect.Must(t, err == nil, "%v", err)
+		expect.NoError(t, second(o.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+			return a.Cancel("k1", at())
+		})))
+	}
+	full(call.MaxOpen+2, call.ReasonDay)
+
+	other := key
+	other.ID = "k2"
+	for _, k := range []tenancy.Key{other, {ID: "k1", TenantID: "01OTHER"}} {
+		_, err = o.Joined(t.Context(), k, again.Head.CallID)
+		expect.Fails(t, err, aggregate.ErrNotFound)
+	}
+	newest := expect.Value(o.Earlier(t.Context(), key, "send_slack_dm"))(t)
+	expect.That(t, newest != nil && newest.KeyID == "k1", "%+v", newest)
+	expect.That(t, expect.Value(o.Earlier(t.Context(), other, "send_slack_dm"))(t) == nil, "another key's call")
+	every := func(call.Call) bool { return true }
+	page := expect.Value(o.Listed(t.Context(), "01CALLS", "", 100, 1000, every))(t)
+	waiting := expect.Value(rows.Waiting(t.Context(), "01CALLS", "", 100))(t)
+	expect.That(t, len(page.Items) == call.MaxOpen+2 && len(waiting.Items) == call.MaxOpen-1, "%d calls, %d wait",
+		len(page.Items),
+		len(waiting.Items))
+}
