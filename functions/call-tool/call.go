@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/tool"
 )
 
@@ -87,7 +84,7 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 			return a.Lost(x.ActionID, j.invocation, j.Now())
 		})
 	}
-	r := j.result(ctx, value, err)
+	r := j.result(ctx, value, err, j.action.Claim.LeaseUntil, j.action.Reads())
 	r.At = over
 	j.log(ctx, r, err)
 	return j.record(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -109,34 +106,11 @@ func (j *job) asked() string {
 	return j.session.Opener
 }
 
-// result stores what the call returned, as the agent is given it. A write counts as done even if that can't be stored.
-func (j *job) result(ctx context.Context, value json.RawMessage, err error) conversation.Result {
-	if err != nil {
-		r := conversation.Result{Status: conversation.ActionFailed, Error: reasonFailed}
-		if e, is := errors.AsType[*explain.CallError](err); is {
-			r.ErrorDetail = e.Detail
-		}
-		return r
-	}
-	blob, err := j.keep(ctx, value, j.action.Claim.LeaseUntil)
-	switch {
-	case err == nil:
-		return conversation.Result{Status: conversation.ActionSucceeded, Call: &blob}
-	case j.action.Reads():
-		slog.ErrorContext(ctx, "what a tool returned is not kept", j.in.Ref().Log(), "err", err)
-		return conversation.Result{Status: conversation.ActionFailed, Error: reasonNotKept}
-	}
-	slog.ErrorContext(ctx, "what a tool returned is not kept", j.in.Ref().Log(), "err", err)
-	return conversation.Result{Status: conversation.ActionSucceeded}
-}
-
-// record commits the call's end, which no other invocation knows, and tries until the lease ends.
-func (j *job) record(ctx context.Context, decide conversation.Decision) (aggregate.Next, error) {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		next, err := j.conclude(ctx, decide)
-		if err == nil || pipeline.Name(err) != pipeline.Unavailable ||
-			!j.Now().Add(wait).Before(j.action.Claim.LeaseUntil) || !clock.LastsFor(ctx, wait) {
-			return next, err
-		}
-	}
+// record commits the call's end; see insist.
+func (j *job) record(ctx context.Context, decide conversation.Decision) (next aggregate.Next, err error) {
+	err = j.insist(ctx, j.action.Claim.LeaseUntil, func() (err error) {
+		next, err = j.conclude(ctx, decide)
+		return err
+	})
+	return next, err
 }

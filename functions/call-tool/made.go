@@ -130,3 +130,35 @@ func (j *making) within(ctx context.Context) time.Duration {
 	}
 	return max(most, 0)
 }
+
+// result stores what the call returned, as the agent is given it. A write counts as done even if that can't be stored.
+func (j *making) result(ctx context.Context, value json.RawMessage, err error, lease time.Time,
+	reads bool) conversation.Result {
+	if err != nil {
+		r := conversation.Result{Status: conversation.ActionFailed, Error: reasonFailed}
+		if e, is := errors.AsType[*explain.CallError](err); is {
+			r.ErrorDetail = e.Detail
+		}
+		return r
+	}
+	blob, err := j.keep(ctx, value, lease)
+	if err == nil {
+		return conversation.Result{Status: conversation.ActionSucceeded, Call: &blob}
+	}
+	slog.ErrorContext(ctx, "what a tool returned is not kept", j.in.Ref().Log(), "err", err)
+	if reads {
+		return conversation.Result{Status: conversation.ActionFailed, Error: reasonNotKept}
+	}
+	return conversation.Result{Status: conversation.ActionSucceeded}
+}
+
+// insist commits the call's end, which no other invocation knows, and tries until the lease ends.
+func (j *making) insist(ctx context.Context, lease time.Time, commit func() error) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := commit()
+		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(lease) ||
+			!clock.LastsFor(ctx, wait) {
+			return err
+		}
+	}
+}

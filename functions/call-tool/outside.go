@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,7 +15,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/tool"
 )
 
@@ -210,43 +208,17 @@ func (m *asked) make(ctx context.Context) error {
 		m.log(ctx, conversation.ReasonUnknown, err)
 		return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost(m.invocation, m.Now()) })
 	}
-	r := m.result(ctx, value, err)
+	r := m.result(ctx, value, err, x.Claim.LeaseUntil, x.Reads())
 	m.log(ctx, r.Error, err)
 	return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Finish(m.invocation, r,
+		return a.Finish(m.invocation, call.Result{Status: r.Status, Error: r.Error, Detail: r.ErrorDetail, Value: r.Call},
 			m.Now())
 	})
 }
 
-// result stores what the call returned, as the agent is given it. A write counts as done even if that can't be stored.
-func (m *asked) result(ctx context.Context, value json.RawMessage, err error) call.Result {
-	if err != nil {
-		r := call.Result{Status: conversation.ActionFailed, Error: reasonFailed}
-		if e, is := errors.AsType[*explain.CallError](err); is {
-			r.Detail = e.Detail
-		}
-		return r
-	}
-	blob, err := m.keep(ctx, value, m.call.Claim.LeaseUntil)
-	switch {
-	case err == nil:
-		return call.Result{Status: conversation.ActionSucceeded, Value: &blob}
-	case m.call.Reads():
-		return call.Result{Status: conversation.ActionFailed, Error: reasonNotKept}
-	}
-	slog.ErrorContext(ctx, "what a tool returned is not kept", "call_id", m.call.CallID, "err", err)
-	return call.Result{Status: conversation.ActionSucceeded}
-}
-
-// record commits the call's end, which no other invocation knows, and tries until the lease ends.
+// record commits the call's end; see insist.
 func (m *asked) record(ctx context.Context, decide aggregate.Decision[*call.Aggregate]) error {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := m.commit(ctx, decide)
-		if err == nil || pipeline.Name(err) != pipeline.Unavailable ||
-			!m.Now().Add(wait).Before(m.call.Claim.LeaseUntil) || !clock.LastsFor(ctx, wait) {
-			return err
-		}
-	}
+	return m.insist(ctx, m.call.Claim.LeaseUntil, func() error { return m.commit(ctx, decide) })
 }
 
 func (m *asked) commit(ctx context.Context, decide aggregate.Decision[*call.Aggregate]) error {

@@ -53,7 +53,7 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (input js
 	if err != nil {
 		return nil, r.gate.faultOf(ctx, err).text
 	}
-	if !a.Call.TakenFor(in.Use, time.Now()) {
+	if !a.Call.TakenFor(in.Use, r.gate.Now()) {
 		return nil, r.gate.answerOf(ctx, a, r.Host).Say
 	}
 	content, err := a.Call.Content()
@@ -85,7 +85,7 @@ func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *cal
 			}
 			a, err = r.gate.Get(ctx, r.key, a.Call.CallID)
 		}
-		if err != nil || !a.Call.Over() || a.Call.TakenFor(use, time.Now()) || statusOf(a.Call) == refused {
+		if err != nil || !a.Call.Over() || a.Call.TakenFor(use, r.gate.Now()) || statusOf(a.Call) == refused {
 			return a, err
 		}
 		w.Again = a.Call.CallID
