@@ -61,9 +61,14 @@ type typedKey struct {
 	secret       string
 }
 
-func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	t := typedKey{key: tenancy.Key{Answers: v.User}, quota: strconv.Itoa(usualQuota),
+// blank is the form of a new key.
+func (c *Pages) blank(v *web.Viewer) typedKey {
+	return typedKey{key: tenancy.Key{Answers: v.User}, quota: strconv.Itoa(usualQuota),
 		until: (c.Today() + usualDays).String()}
+}
+
+func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	t := c.blank(v)
 	if id := r.URL.Query().Get("key"); id != "" {
 		k, err := c.Store.Key(r.Context(), v.Tenant, id)
 		if err != nil {
@@ -223,8 +228,8 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		_, err = c.Store.SaveKey(ctx, t.key, v.Actor(), c.Now())
 	default:
 		if t.key, t.secret, err = c.Store.CreateKey(ctx, t.key, v.Actor(), c.Now()); err == nil {
-			made := typedKey{secret: t.secret, quota: strconv.Itoa(usualQuota), until: (c.Today() + usualDays).String()}
-			made.key.Answers = v.User
+			made := c.blank(v)
+			made.secret = t.secret
 			return c.showKeys(w, r, v, made)
 		}
 	}

@@ -394,11 +394,3 @@ func (w Who) most() int {
 	}
 	return 1
 }
-
-// leastStamps returns the fewest stamps of these stages.
-func leastStamps(stages []Stage) (n int) {
-	for _, s := range stages {
-		n += s.least()
-	}
-	return n
-}

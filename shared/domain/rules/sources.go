@@ -151,3 +151,11 @@ func (r *resolving) over(i int) (people []circulation.Person, err error) {
 	}
 	return people, err
 }
+
+// leastStamps returns the fewest stamps of these stages.
+func leastStamps(stages []Stage) (n int) {
+	for _, s := range stages {
+		n += s.least()
+	}
+	return n
+}

@@ -1,0 +1,67 @@
+package driver
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+// AskByForm asks for a decision of a title by the form, with cards in #人事.
+func AskByForm(t T, s *stack.Stack, user, title string) *Request {
+	t.Helper()
+	return AskWithFiles(t, s, user, title)
+}
+
+// FormFile is a file of a form.
+type FormFile struct {
+	Name string `json:"name"`
+	Body []byte `json:"body"`
+}
+
+// AskWithFiles is AskByForm with files.
+func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *Request {
+	t.Helper()
+	asked := time.Now()
+	expect.NoError(t, s.Sandbox.Global(user, "ringi_matter"))
+	views := s.Sandbox.Views(user)
+	expect.Must(t, len(views) == 1, "%d forms are open", len(views))
+	given := make([]any, len(files))
+	for i, f := range files {
+		given[i] = map[string]any{"name": f.Name, "body": f.Body}
+	}
+	wrong, err := s.Sandbox.Submit(user, views[0].ID, map[string]any{"matter": "支出", "title": title, "amount": "120万",
+		"currency": "JPY", "description": "入れ替えの時期のため。", "request_channel": webapi.HR,
+		"file": given})
+	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
+	return askedFor(t, s, title, asked)
+}
+
+// AskWithFile asks for a decision by the console's form, with a file.
+func AskWithFile(t T, s *stack.Stack, user, title string, file FormFile) *Request {
+	t.Helper()
+	asked, d := time.Now(), SitDown(t, s, user)
+	status, page := d.Upload("/console/decisions", url.Values{"key": {aggregate.NewID()}, "matter": {"支出"}, "title": {title},
+		"amount": {"120万"}, "currency": {"JPY"}, "description": {"入れ替えの時期のため。"}, "channel": {webapi.HR}}, file)
+	expect.Must(t, status == http.StatusSeeOther, "%d: %s", status, page)
+	return askedFor(t, s, title, asked)
+}
+
+// askedFor returns the request that Ringi posted for who filled in a form.
+func askedFor(t T, s *stack.Stack, title string, asked time.Time) *Request {
+	t.Helper()
+	all := expect.Value(s.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t)
+	at := slices.IndexFunc(all, func(m webapi.Message) bool {
+		return m.User == webapi.Bot && strings.Contains(m.Text, title)
+	})
+	expect.Must(t, at >= 0, "no message asks for the decision")
+	r := At(t, s, webapi.HR, all[at].TS)
+	r.Asked = asked
+	return r
+}
