@@ -2,6 +2,8 @@ package call
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,35 +21,33 @@ type oracle struct {
 	stampedAt      time.Time
 	made, taken    int
 	holder, taker  string // whose claim it is, which attempt has the grant
-	lease          time.Time
+	lease, takenAt time.Time
 }
 
 // Whatever happens in whatever order, a call is made or granted once at most, only with a stamp of somebody else than
 // who answers for it, and the key's counter counts it until it is over.
 func TestNoOrderOfThingsMakesACallTwiceOrUnstamped(t *testing.T) {
-	reached := map[Status]int{}
-	rapid.Check(t, func(rt *rapid.T) {
-		tool := rapid.SampledFrom([]string{"write_rows", "Bash"}).Draw(rt, "tool")
-		w, o := asked(rt, asking(rt, tool, `{"command":"x"}`)), &oracle{}
-		for i := range rapid.IntRange(5, 40).Draw(rt, "moves") {
-			w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 25 * time.Hour,
-				400 * time.Hour}).Draw(rt, "elapsed"))
-			o.move(rt, w, i)
-			is := w.a.Call
-			expect.Must(rt, o.made+o.taken <= 1 && (o.made+o.taken == 0 || o.stamped), "made %d, taken %d, stamped %v",
-				o.made,
-				o.taken, o.stamped)
-			expect.Must(rt, (w.open == 0) == is.Over() && w.open >= 0, "%s, and the counter says %d", is.Status, w.open)
-			expect.Must(rt, w.a.Head.Run >= 1 && (!w.a.work(w.now) || w.a.DueAt(w.now) != nil),
-				"a run that nobody looks after")
-			expect.Must(rt, is.Over() || w.a.DueAt(w.now.Add(time.Second)) != nil, "%s, and nobody looks after it",
-				is.Status)
-			reached[is.Status]++
-		}
-	})
-	for status := range Moves {
-		expect.That(t, testing.Short() || reached[status] > 0, "no walk reached %s: %v", status, reached)
-	}
+	expect.Walks(t, func(reached map[Status]int) {
+		rapid.Check(t, func(rt *rapid.T) {
+			tool := rapid.SampledFrom([]string{"write_rows", "Bash"}).Draw(rt, "tool")
+			w, o := asked(rt, asking(rt, tool, `{"command":"x"}`)), &oracle{}
+			for i := range rapid.IntRange(5, 40).Draw(rt, "moves") {
+				w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 25 * time.Hour,
+					400 * time.Hour}).Draw(rt, "elapsed"))
+				o.move(rt, w, i)
+				is := w.a.Call
+				expect.Must(rt, o.made+o.taken <= 1 && (o.made+o.taken == 0 || o.stamped), "made %d, taken %d, stamped %v",
+					o.made,
+					o.taken, o.stamped)
+				expect.Must(rt, (w.open == 0) == is.Over() && w.open >= 0, "%s, and the counter says %d", is.Status, w.open)
+				expect.Must(rt, w.a.Head.Run >= 1 && (!w.a.work(w.now) || w.a.DueAt(w.now) != nil),
+					"a run that nobody looks after")
+				expect.Must(rt, is.Over() || w.a.DueAt(w.now.Add(time.Second)) != nil, "%s, and nobody looks after it",
+					is.Status)
+				reached[is.Status]++
+			}
+		})
+	}, slices.Collect(maps.Keys(Moves))...)
 }
 
 func (o *oracle) move(rt *rapid.T, w *world, i int) {
@@ -87,11 +87,12 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 	case "take":
 		err := w.take(name)
 		first := was == conversation.ActionApproved && !aged && w.a.Call.Elsewhere
-		expect.Must(rt, (err == nil) == (first || o.taker != "" && o.taker == name), "taken by %s: %v, it was %s", name,
+		expect.Must(rt, (err == nil) == (first || o.taker != "" && o.taker == name &&
+			w.now.Sub(o.takenAt) < time.Minute), "taken by %s: %v, it was %s", name,
 			err, was)
 		if first {
 			o.taken++
-			o.taker = name
+			o.taker, o.takenAt = name, w.now
 		}
 	case "cancel":
 		_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) })
