@@ -123,6 +123,7 @@ func quote(x string) string {
 }
 
 func TestHostileTextsOnEveryCard(t *testing.T) {
+	t.Parallel()
 	expect.Patience(t)
 	for nth, st := range states {
 		for name, x := range hostile {
@@ -179,6 +180,7 @@ func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message
 
 // TestAnyAggregateMakesAValidCard draws rows that need not be consistent.
 func TestAnyAggregateMakesAValidCard(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, now := anyAggregate(t), time.Unix(1776522792, 0)
 		cards := []*aggregate.Card{
