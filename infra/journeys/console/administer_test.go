@@ -36,18 +36,10 @@ type administering struct {
 	at  string // the window's name, for screenshots
 }
 
-// visit opens a page by its address, as a person does: once more if the server can't serve it just now. It waits until
-// the page has loaded.
+// visit opens a page by its address, and waits until it has loaded.
 func (a administering) visit(path string) {
 	a.t.Helper()
-	for range 3 {
-		a.tab.Visit(running.URL + path)
-		status := browser.Read[int](a.tab, `performance.getEntriesByType("navigation")[0].responseStatus`)
-		if status < 500 {
-			break
-		}
-		a.t.Logf("%s: %d, %s", path, status, browser.Read[string](a.tab, `document.body.innerText.slice(0, 300)`))
-	}
+	a.tab.Visit(running.URL + path)
 	a.tab.Until(`document.querySelector("main h1")`)
 }
 
