@@ -24,6 +24,7 @@ type sheet struct {
 	records  []tableRow
 	broken   bool // the rest was not read
 	doubts   []Doubt
+	repeats  bool // it is about posts, and names people whom another file is about
 	// otherUnits: the units of accounts are no departments, unless somebody says so.
 	otherUnits bool
 }
