@@ -78,7 +78,7 @@ func TestExportsAreReadRightOrSaid(t *testing.T) {
 		"a template in Japanese": {files: "entra_template", people: "entra_template", values: unsaid,
 			alter: []string{"Name [displayName] Required,User name", "名前 [displayName] 必須,ユーザー名",
 				"Block sign in (Yes/No) [accountEnabled] Required", "サインインのブロック (はい/いいえ) [accountEnabled] 必須",
-				",No,", ",いいえ,", ",Yes,", ",はい,"}},
+				",No,", ",いいえ,", ",Yes,", ",はい,", "Example: ", "例: "}},
 		"posts of jinjer, each with names": {files: "jinjer_gauges jinjer_gauges_main jinjer_gauges_concurrent",
 			people: "jinjer_gauges"},
 		"a builder, of jinjer": {files: "jinjer_builder", people: "jinjer_builder", told: "rehired 木下 直 (2008)"},

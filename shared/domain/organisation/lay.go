@@ -56,6 +56,8 @@ func (r *reader) row(s *sheet, x tableRow) []line {
 	case s.departments():
 		r.place(s, x, 1)
 		return nil
+	case s.example(x):
+		return nil
 	}
 	return r.foreignRow(s, x)
 }

@@ -68,6 +68,16 @@ func (r *reader) open(s *sheet) {
 	}
 }
 
+// exampleText matches a cell of the row by which Microsoft's templates show how they are filled in.
+var exampleText = language.Regexp{Text: `^(?i:example|例):`}
+
+// example reports whether a row is that one: it has to stay in a template for a single account.
+func (s *sheet) example(x tableRow) bool {
+	return slices.ContainsFunc([]Column{ColumnName, ColumnMail}, func(c Column) bool {
+		return exampleText.Get().MatchString(folded(s.cell(x, c, 1)))
+	})
+}
+
 func (s *sheet) row(n int) int { return s.at*sheetRows + n }
 
 // text returns a file's text without the signs that programs put at its ends; false if it is none.
