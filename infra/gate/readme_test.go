@@ -20,6 +20,9 @@ var (
 		"langchain/agents/middleware.py": "def wrap_tool_call(f): return f\n",
 		"langchain_core/__init__.py":     "",
 		"langchain_core/messages.py":     "def ToolMessage(no, **_): return 'denied'\n",
+		"pydantic_ai/__init__.py":        "",
+		"pydantic_ai/toolsets.py": "class WrapperToolset:\n" +
+			"    async def call_tool(self, name, tool_args, ctx, tool): return 'runs'\n",
 		"agents.py": "class ToolGuardrailFunctionOutput:\n" +
 			"    allow = staticmethod(lambda: 'runs')\n    reject_content = staticmethod(lambda no: 'denied')\n" +
 			"def tool_input_guardrail(f): return f\n",
@@ -33,6 +36,8 @@ var (
 	decides = map[string]struct{ language, last string }{
 		"LangGraph, LangChain": {"python", "from types import SimpleNamespace as N\n" +
 			"print(gate(N(tool_call={'name': 'a', 'args': {}, 'id': '1'}), lambda _: 'runs'))\n"},
+		"Pydantic AI": {"python", "out = asyncio.run(Gate().call_tool('a', {}, None, None))\n" +
+			"print('runs' if out == 'runs' else 'denied')\n"},
 		"OpenAI Agents, Python": {"python", "from types import SimpleNamespace as N\n" +
 			"print(asyncio.run(gate(N(context=N(tool_name='a', tool_arguments='{}')))))\n"},
 		"OpenAI Agents, JavaScript": {"js", "console.log(await gate.run({ toolCall: { name: 'a', arguments: '{}' } }));\n"},
