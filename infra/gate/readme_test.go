@@ -61,7 +61,7 @@ func TestTheLinesForAgentsRunTheToolOnNothingElse(t *testing.T) {
 		for file, text := range stubs {
 			x.write(t, file, text)
 		}
-		x.write(t, name, block(t, heading, of.language)+of.last)
+		x.write(t, name, block(t, heading, of.language, 1)+of.last)
 		for said, want := range map[string]string{`null`: "runs", `"no"`: "denied", `""`: "denied"} {
 			cmd := exec.Command(program, filepath.Join(x.dir, name))
 			cmd.Env = append(os.Environ(), "SAID="+said)
@@ -76,7 +76,7 @@ func TestTheRepositoryHasNoSayInItsOwnGate(t *testing.T) {
 	x := trial{dir: t.TempDir()}
 	x.write(t, "claude", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
 	expect.NoError(t, os.Chmod(filepath.Join(x.dir, "claude"), 0o755))
-	cmd := exec.Command("sh", "-c", block(t, "Claude Code", "sh"))
+	cmd := exec.Command("sh", "-c", block(t, "Claude Code", "sh", 1))
 	cmd.Env = []string{"PATH=" + x.dir + ":/usr/bin:/bin", "HOME=/home/a"}
 	out := expect.Value(cmd.Output())(t)
 	expect.Has(t, string(out), "\n--strict-mcp-config\n")
