@@ -35,22 +35,24 @@ type environment struct {
 }
 
 func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) {
-	catalog, err := tool.Builtin()
-	if err != nil {
-		return nil, err
-	}
 	all := store.OpenAll(cfg, env.Table)
-	return &gate{
-		Asker: calls.Asker{Store: store.CallsOf(all), Catalog: catalog, Now: time.Now},
+	g := &gate{
+		Asker: calls.Asker{Store: store.CallsOf(all), Now: time.Now},
 		Keys:  all, Results: large.Open(cfg, env.Results),
-		Tools: sync.OnceValues(func() (Tools, error) {
-			held := vault.ForTools(cfg, store.TasksOf(all), env.Credentials, env.Vendors, env.OutboundAllow)
-			return runner.New(catalog, runner.Config{FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,
-				Credentials: held, Company: held.Company, Outbound: outbound.Allowing(env.OutboundAllow).Client(),
-				Slack: func(context.Context, string) (token, address string, err error) { return "", "", errNoSlack },
-				Now:   time.Now, Log: slog.Default()})
-		}),
-	}, nil
+	}
+	g.Ready = sync.OnceValue(func() (err error) {
+		g.Catalog, err = tool.Builtin()
+		return err
+	})
+	go g.Ready() // while the first request comes and its key is looked up
+	g.Tools = sync.OnceValues(func() (Tools, error) {
+		held := vault.ForTools(cfg, store.TasksOf(all), env.Credentials, env.Vendors, env.OutboundAllow)
+		return runner.New(g.Catalog, runner.Config{FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,
+			Credentials: held, Company: held.Company, Outbound: outbound.Allowing(env.OutboundAllow).Client(),
+			Slack: func(context.Context, string) (token, address string, err error) { return "", "", errNoSlack },
+			Now:   time.Now, Log: slog.Default()})
+	})
+	return g, nil
 }
 
 // errNoSlack: none of the tools that only read is Slack's, and the gate has no bot's token.
