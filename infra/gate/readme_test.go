@@ -48,6 +48,7 @@ var (
 
 // README's lines take nothing but the one yes for a yes.
 func TestTheLinesForAgentsRunTheToolOnNothingElse(t *testing.T) {
+	t.Parallel()
 	py, js := python(t), node(t)
 	for heading, of := range decides {
 		program, name, stubs := py, "agent.py", pythonStubs
