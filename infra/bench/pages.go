@@ -33,7 +33,7 @@ func (m *Measured) summary() string {
 	for _, f := range m.Cold.Functions {
 		ratios = append(ratios, f.Ratio)
 	}
-	t.row("rows and state transitions of that request", num(sumOf(m.Calls.Quiet.kinds()))+"; "+
+	t.row("rows and state transitions of one request", num(sumOf(m.Calls.Quiet.kinds()))+"; "+
 		num(m.Calls.Quiet.Transitions))
 	t.row("rows of an agent's write; waits at the door, locally", num(sumOf(m.Outside.kinds()))+"; "+m.Outside.waits())
 	t.row("the sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()))

@@ -220,12 +220,12 @@ func (k *outside) uses(limit time.Duration, tool, arguments string) (is heard) {
 	return is
 }
 
-// repeats asks for the call, as it did before. What is granted to the agent it makes itself.
+// repeats asks for the call, as it did before. An agent that makes it itself then tries, whatever it is told, to take
+// the grant for one more attempt.
 func (k *outside) repeats(limit time.Duration) (is heard) {
 	if !k.elsewhere {
 		is = k.uses(limit, messageTool, k.arguments())
-	} else if k.post(limit, "/calls", fmt.Sprintf(`{"tool":%q,"arguments":%s}`, shellTool, k.arguments()), &is) &&
-		is.Status == string(conversation.ActionApproved) {
+	} else if k.post(limit, "/calls", fmt.Sprintf(`{"tool":%q,"arguments":%s}`, shellTool, k.arguments()), &is) {
 		take := fmt.Sprintf(`{"tool_use_id":%q,"tool":%q,"arguments":%s}`, aggregate.NewID(), shellTool, k.arguments())
 		for range 2 { // as ask.py does
 			if k.post(limit, "/calls/"+is.ID+"/take", take, &is) && is.Status == string(call.Granted) {
