@@ -55,7 +55,7 @@ type gate struct {
 	calls.Asker
 	Keys    Keys
 	Results Results
-	Ready   func() error          // returns once there is a Catalog
+	Ready   func() error          // returns once the Catalog is full
 	Tools   func() (Tools, error) // made at the first read
 }
 

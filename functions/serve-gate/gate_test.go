@@ -68,9 +68,10 @@ func opened(t *testing.T, server *storetest.Server) *world {
 		now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.gate = &gate{Asker: calls.Asker{Store: store.CallsOf(w.all), Catalog: expect.Value(tool.Builtin())(t),
 		Now: func() time.Time { return w.now }}, Keys: w.all, Results: storetest.Rows{},
-		Ready: func() error { return nil }, Tools: func() (Tools, error) { return w.vendor, nil }}
+		Tools: func() (Tools, error) { return w.vendor, nil }}
 	w.http = w.handler()
 	w.key, w.secret = w.newKey("T1", 20)
+	w.Ready = func() error { return nil }
 	return w
 }
 

@@ -35,24 +35,28 @@ type environment struct {
 }
 
 func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) {
-	all := store.OpenAll(cfg, env.Table)
-	g := &gate{
-		Asker: calls.Asker{Store: store.CallsOf(all), Now: time.Now},
-		Keys:  all, Results: large.Open(cfg, env.Results),
-	}
-	g.Ready = sync.OnceValue(func() (err error) {
-		g.Catalog, err = tool.Builtin()
+	catalog := &tool.Catalog{} // empty until ready
+	ready := sync.OnceValue(func() error {
+		all, err := tool.Builtin()
+		if err == nil {
+			*catalog = *all
+		}
 		return err
 	})
-	go g.Ready() // while the first request comes and its key is looked up
-	g.Tools = sync.OnceValues(func() (Tools, error) {
-		held := vault.ForTools(cfg, store.TasksOf(all), env.Credentials, env.Vendors, env.OutboundAllow)
-		return runner.New(g.Catalog, runner.Config{FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,
-			Credentials: held, Company: held.Company, Outbound: outbound.Allowing(env.OutboundAllow).Client(),
-			Slack: func(context.Context, string) (token, address string, err error) { return "", "", errNoSlack },
-			Now:   time.Now, Log: slog.Default()})
-	})
-	return g, nil
+	go ready() // while the first request comes and its key is looked up
+	all := store.OpenAll(cfg, env.Table)
+	return &gate{
+		Asker: calls.Asker{Store: store.CallsOf(all), Catalog: catalog, Now: time.Now},
+		Keys:  all, Results: large.Open(cfg, env.Results),
+		Ready: ready,
+		Tools: sync.OnceValues(func() (Tools, error) {
+			held := vault.ForTools(cfg, store.TasksOf(all), env.Credentials, env.Vendors, env.OutboundAllow)
+			return runner.New(catalog, runner.Config{FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,
+				Credentials: held, Company: held.Company, Outbound: outbound.Allowing(env.OutboundAllow).Client(),
+				Slack: func(context.Context, string) (token, address string, err error) { return "", "", errNoSlack },
+				Now:   time.Now, Log: slog.Default()})
+		}),
+	}, nil
 }
 
 // errNoSlack: none of the tools that only read is Slack's, and the gate has no bot's token.
