@@ -55,6 +55,7 @@ type gate struct {
 	calls.Asker
 	Keys    Keys
 	Results Results
+	Ready   func() error          // returns once the Catalog is full
 	Tools   func() (Tools, error) // made at the first read
 }
 
@@ -97,6 +98,9 @@ func (g *gate) with(serve func(w http.ResponseWriter, r asking)) http.HandlerFun
 			secret = ""
 		}
 		key, err := g.Keys.KeyBySecret(ctx, secret, g.Now())
+		if err == nil {
+			err = g.Ready()
+		}
 		if err != nil {
 			say(w, g.faultOf(ctx, err))
 			return
