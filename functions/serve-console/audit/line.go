@@ -84,7 +84,7 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent, reads, v.Tenant}
 	for i := range rows {
 		out = append(out, s.line(&rows[i], sums[i]))
-		told := toldOf(sums[i])
+		told := sums[i].First().Sentence
 		out[i].Says = s.Briefly(told)
 		more := strings.TrimPrefix(out[i].Stamped, textOf(s.Line(told)))
 		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMade)
@@ -112,14 +112,6 @@ func readings(tenant string, rows []store.RegisteredTask) (places []store.Place)
 func readingOf(tenant string, x *store.RegisteredTask, act *circulation.Act) store.Place {
 	ref := domain.RefOf(tenant, cmp.Or(x.Request.TaskID, x.Decision.TaskID))
 	return store.Place{Ref: ref, Key: (&aggregate.Reading{Asked: x.Gate.AskedSum, User: act.Principal.User}).Key()}
-}
-
-// toldOf returns what people are told first of what steps do.
-func toldOf(sum explain.Sum) []explain.Piece {
-	if !sum.Final && len(sum.Reads) > 0 {
-		return sum.Reads[0].Sentence
-	}
-	return sum.Lead.Sentence
 }
 
 // requester returns whose request it is; of an action the latest asker.

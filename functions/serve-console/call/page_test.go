@@ -120,7 +120,11 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 }
 
 func testLists(t *testing.T, w *consoletest.World) {
-	o := w.KeyOf(webapi.Sato, tool)
+	o := w.KeyOf(webapi.Sato, tool, "mcp__bank__pay")
+	o.Asks("mcp__bank__pay", `{"amount":98000,"to":"アカツキ商事","rows":[{"a":"x1"},{"a":"y2"}]}`, "", nil)
+	for _, path := range []string{"/console/calls", "/console/approvals"} {
+		w.As(webapi.Suzuki).Get(path).Says(t, 200, "amount 98000 · to アカツキ商事 · x1 · y2").Lacks(t, "{")
+	}
 	a := o.Asks(tool, says, "月次が終わったため", nil)
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/calls").Says(t, 200, "締めました", "承認待ち", "経理エージェント", "佐藤 花子", "#人事").Holds(t, page(a))
