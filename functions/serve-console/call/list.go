@@ -49,11 +49,11 @@ type callsPage struct {
 
 // Row is a call in a list.
 type Row struct {
-	Path, Status, Badge          string
-	Says, Apart                  []subject.Piece // what it does; nil: that can't be read
-	Amount, Agent, Answers       string
-	Channel                      string
-	At                           time.Time
+	Path, Status, Badge    string
+	Says, Apart            []subject.Piece // what it does; nil: that can't be read
+	Amount, Agent, Answers string
+	Channel                string
+	At                     time.Time
 }
 
 // calls lists the calls that the viewer may read, the newest first.

@@ -144,6 +144,7 @@ type Call struct {
 
 	Claim          *conversation.Claim  `json:"claim,omitempty"`
 	DecisionNumber string               `json:"decision_number,omitempty"`
+	Document       string               `json:"document,omitempty"` // its number
 	StartedAt      *time.Time           `json:"started_at,omitempty"`
 	CompletedAt    *time.Time           `json:"completed_at,omitempty"`
 	Result         *aggregate.Blob      `json:"call_result,omitempty"` // a conversation.CallResult
@@ -166,7 +167,7 @@ func (x *Call) leased(now time.Time) bool { return x.Claim != nil && now.Before(
 func (x *Call) Action() *conversation.Action {
 	return &conversation.Action{ActionID: x.CallID, ActionType: conversation.ToolCall, Status: x.Status, Summary: x.Tool,
 		Payload: x.Payload, Gate: x.Gate, CreatedAt: x.CreatedAt, StartedAt: x.StartedAt, CompletedAt: x.CompletedAt,
-		Outcome: x.Outcome, DecisionNumber: x.DecisionNumber}
+		Outcome: x.Outcome, DecisionNumber: x.DecisionNumber, Document: x.Document}
 }
 
 // Over reports whether nothing more is done for the call by itself.
