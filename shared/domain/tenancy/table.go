@@ -86,7 +86,7 @@ var Sections = []Section{
 				Hint: "1–40 characters. Departments and channels with the same name share the numbers. Applies to requests " +
 					"from now on. To return to the department’s numbers, empty the row."})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
-			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの「送信先」の条件でも使えます。空なら、支出、契約、人事、規程、その他です。",
+			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの条件「送信先」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
 				Hint: "1〜40 文字。行を空にすると、その区分を削除します。"},
 			Words{Label: "Matters for decisions",
 				About: "What people choose from in the form “Ask for a decision”. Rules can use them as destinations. " +
