@@ -144,6 +144,10 @@ func testMinutesOnPage(t *testing.T, w *consoletest.World) {
 	}
 	secretary.Post(w.TaskPage()+"/act", consoletest.With(form, "held", "2020-01-01")).
 		Says(t, http.StatusBadRequest, "依頼のあった日から今日まで")
+	for _, user := range []string{webapi.Guest, "U0NOBODY"} {
+		secretary.Post(w.TaskPage()+"/act", consoletest.With(form, "present", user)).
+			Says(t, http.StatusBadRequest, "このワークスペースのメンバーから")
+	}
 	secretary.Post(w.TaskPage()+"/act", consoletest.With(form, "minutes", strings.Repeat("議", 2001))).
 		Holds(t, strings.Repeat("議", 2001))
 	stale := consoletest.With(form, "stage", "2")
