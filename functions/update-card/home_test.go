@@ -107,7 +107,7 @@ func testHomeCalls(t *testing.T, w *world) {
 		expect.NoError(t, err)
 	}
 	sato, suzuki := w.opens(webapi.Sato), w.opens(webapi.Suzuki)
-	for _, want := range []string{"自分が責任者の呼び出し", "Bash · 金額不明* — 締め", "承認待ち", "期限: ", "ほか 2 件"} {
+	for _, want := range []string{"自分が責任者の呼び出し", "Bash · 金額不明 · command 「rm old」* — 締め", "承認待ち", "期限: ", "ほか 2 件"} {
 		expect.That(t, strings.Contains(sato, want), "%s is missing in %s", want, sato)
 	}
 	expect.That(t, strings.Contains(suzuki, "あなたの番 (12 件)") && strings.Count(suzuki, "外部エージェントの呼び出し 締め") == 12 &&

@@ -179,19 +179,7 @@ func (r Reader) Apart(e explain.Effect) []Piece {
 	if e.Act != "" {
 		return []Piece{{Text: legible.Beginning(legible.OneLine(e.Tool), mostBrief), Planned: true}}
 	}
-	var all []explain.Piece
-	for i, a := range e.Rest {
-		if i > 0 {
-			all = append(all, explain.Piece{Text: " · "})
-		}
-		all = append(append(append(all, a.Name...), explain.Piece{Text: " "}), a.Value...)
-	}
-	if e.Items != nil {
-		for _, cells := range e.Items.Rows {
-			all = append(all, explain.Piece{Text: " · "}, explain.Piece{Kind: explain.Value, Text: strings.Join(cells, " ")})
-		}
-	}
-	return r.Briefly(all)
+	return r.Briefly(e.Unsaid())
 }
 
 // mostBrief is how many characters of a line a list shows.

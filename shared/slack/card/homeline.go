@@ -126,7 +126,11 @@ func (x Waits) what(w *askWords) string {
 			return callWordsOf.In(w.Locale).Header
 		}
 		s := explain.SumUp(w.Locale, []task.Step{CalledStep(c.Payload())})
-		return drawing{w: wordsOf.In(w.Locale)}.short(s)
+		first, text := s.First(), drawing{w: wordsOf.In(w.Locale)}.short(s)
+		if unsaid := inline(explain.Plain(first.Unsaid()), maxListSaid); unsaid != "" {
+			text += " · " + unsaid
+		}
+		return text
 	}
 	a, is := x.Of.(*task.Aggregate)
 	if !is || a.Process() == nil {
