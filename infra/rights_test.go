@@ -79,8 +79,8 @@ func hears(st statement, action string) bool {
 	return slices.Equal(st.rows, []string{"SESSION#*", "TASK#*"}) || slices.Equal(st.rows, []string{"TENANT#*#TALKS#*"})
 }
 
-// numbering are the functions that begin what a numbered rule has settled.
-var numbering = []string{"ExecuteProcessFunction", "RunActionFunction", "CallToolFunction"}
+// numbering are the functions that begin what people have settled, or hand it out.
+var numbering = []string{"ExecuteProcessFunction", "RunActionFunction", "CallToolFunction", "ServeGateFunction"}
 
 // beside reports whether a statement has these rows, and beside them only those of commits: all keys that a transaction
 // puts are in one statement, however AWS holds them against it.

@@ -254,7 +254,7 @@ func TestWhoProposesWhileTheAgentAnswersCountsAsAnAsker(t *testing.T) {
 		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Propose(conversation.Proposal{Type: conversation.ShellCommand,
 				Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Seconds: 60, Summary: "ls",
-				Terms: w.settings().ActionTerms(w.Now())}, by, policy, w.Now())
+				Terms: w.settings().ActionTerms("", w.Now())}, by, policy, w.Now())
 		})
 		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Cancel(a.Current().ActionID, by, policy, w.Now())

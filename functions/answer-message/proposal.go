@@ -100,7 +100,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		return nil, err
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
-		Plan: len(p.Decoded.Commands), Summary: p.Summary, Terms: t.settings.ActionTerms(t.Now()),
+		Plan: len(p.Decoded.Commands), Summary: p.Summary, Terms: t.settings.ActionTerms(t.a.Origin().Channel, t.Now()),
 		On:   conversation.On{Base: *p.Decoded.Base, Attachments: p.Decoded.AttachmentsVersion},
 		Tool: p.Decoded.Tool, Access: p.Decoded.Access, Push: p.Decoded.Push}
 	if out.Rule, err = t.approvedBySettings(ctx, p); err == nil {
@@ -243,7 +243,7 @@ func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
 	if err != nil {
 		return p, nil, err
 	}
-	p.Terms = t.settings.ActionTerms(t.Now())
+	p.Terms = t.settings.ActionTerms(t.a.Origin().Channel, t.Now())
 	if err = t.underRules(ctx, &p, conversation.Payload{}, of.User); err != nil {
 		if said := t.whyByRules(ctx, err); said != "" {
 			return p, []string{said}, nil

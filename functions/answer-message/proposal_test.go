@@ -359,7 +359,7 @@ func (w *world) proposesOtherwise() {
 		return a.Propose(conversation.Proposal{Type: conversation.ShellCommand,
 			Payload: aggregate.Blob{JSON: text, Bytes: len(text)},
 			Seconds: 60, Summary: "ls", On: conversation.On{Base: a.Conversation.WorkspaceVersion},
-			Terms: w.settings().ActionTerms(time.Now())}, by,
+			Terms: w.settings().ActionTerms("", time.Now())}, by,
 			aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}, time.Now())
 	})
 }

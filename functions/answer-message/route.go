@@ -276,7 +276,7 @@ func (t *answering) payload(ctx context.Context, x *conversation.Action) (p conv
 func (t *answering) openAction(ctx context.Context, x *conversation.Action, o *aggregate.Opening,
 	on []aggregate.Owned) (*conversation.Aggregate, error) {
 	return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.OpenOnRoute(t.in.Run, x.ActionID, o, t.settings.ActionTerms(t.Now()), t.Now(), on...)
+		return a.OpenOnRoute(t.in.Run, x.ActionID, o, t.settings.ActionTerms(a.Origin().Channel, t.Now()), t.Now(), on...)
 	})
 }
 

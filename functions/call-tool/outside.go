@@ -85,9 +85,7 @@ func (h *Handler) route(ctx context.Context, in pipeline.Input, a *call.Aggregat
 			case refused:
 				return a.RefuseByRule(in.Run, no, s.Rev, now, on...)
 			}
-			terms := s.ActionTerms(now)
-			terms.Locale = s.Locale
-			return a.OpenOnRoute(in.Run, found.Opening, terms, now, on...)
+			return a.OpenOnRoute(in.Run, found.Opening, s.ActionTerms(a.Call.Channel, now), now, on...)
 		})
 	})
 	return err

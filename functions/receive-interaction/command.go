@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	outside "ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -123,7 +124,8 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 	s, err := h.Store.Settings(ctx, tenant)
 	if err == nil {
 		var box decide.Inbox
-		reader := decide.InboxReader{Rows: h.Rows, Store: h.Store, Sessions: h.Conversations, Slack: h.Slack, Now: h.Now}
+		reader := decide.InboxReader{Rows: h.Rows, Store: h.Store, Sessions: h.Conversations, Calls: h.Calls,
+			Slack: h.Slack, Now: h.Now}
 		if box, err = reader.Read(ctx, tenant, c.team, c.user, s); err == nil {
 			return ephemeral(card.List(locale, box.Summary(ctx, h.Slack)))
 		}
@@ -173,13 +175,14 @@ func (h *Handler) numbered(ctx context.Context, c command, number task.Numbered,
 		}
 	}
 	for _, x := range decisions {
+		of := map[bool]card.NumberOf{false: card.NumberOfDecision, true: card.NumberOfDocument}[x.Series != ""]
 		switch {
+		case outside.ValidID(x.SessionID):
+			say(of, outside.RefOf(tenant, x.SessionID), x.ActionID)
 		case x.SessionID != "":
-			say(card.NumberOfDecision, conversation.RefOf(tenant, x.SessionID), x.ActionID)
-		case x.Series != "":
-			say(card.NumberOfDocument, task.RefOf(tenant, x.TaskID), x.ProcessID)
+			say(of, conversation.RefOf(tenant, x.SessionID), x.ActionID)
 		default:
-			say(card.NumberOfDecision, task.RefOf(tenant, x.TaskID), x.ProcessID)
+			say(of, task.RefOf(tenant, x.TaskID), x.ProcessID)
 		}
 	}
 	if len(requests) > 0 && requests[0].N == number.N {
@@ -223,6 +226,9 @@ func (h *Handler) found(ctx context.Context, c command, ref aggregate.Ref, id st
 			title = cmp.Or(x.Summary, title)
 		}
 		return title, h.Slack.Link(ctx, a.Conversation.Channel, a.Conversation.ThreadTS, ""), true
+	case *outside.Aggregate:
+		at, _ := a.Beginning()
+		return cmp.Or(a.Call.KeyName, a.Call.Tool), h.Slack.Link(ctx, a.Call.Channel, at, ""), true
 	}
 	return "", "", false
 }

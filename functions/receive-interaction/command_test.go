@@ -12,12 +12,14 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	outside "ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -294,6 +296,23 @@ func TestADecisionIsFoundByItsNumber(t *testing.T) {
 					"%s: %s", user, said)
 			}
 			expect.Is(t, w.said(w.typed(webapi.Sato, webapi.HR, "2026-000124")), card.NoteNoNumber.Told("ja", ""))
+		},
+		"a call of an agent outside": func(t *testing.T, w *world) {
+			k, _, err := w.Store.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: w.By.Team, Name: "締め",
+				Answers: webapi.Sato, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 9,
+				ExpiresAt: w.Now().Add(time.Hour)}, w.By, w.Now())
+			expect.NoError(t, err)
+			x := outside.Asking{Key: k, Effect: "e", Content: outside.Content{Tool: "Bash", Elsewhere: true},
+				Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, w.Now())}
+			_, _, err = store.CallsOf(w.Store.KindStore.Store).Ask(t.Context(), x.Ref(), k, expect.Value(x.Ask(w.Now()))(t))
+			expect.NoError(t, err)
+			n := &task.Numbered{Year: 2026, N: 5, SessionID: x.Ref().ID, ActionID: x.Ref().ID, GateKey: outside.Key}
+			of := task.Series{Year: 2026}.Of()
+			expect.Value(w.Store.AddListed(t.Context(), w.Ref.Tenant, task.NumbersList, of, n))(t)
+			for user, reads := range map[string]bool{webapi.Sato: true, webapi.Suzuki: true, webapi.Guest: false} {
+				said := w.said(w.typed(user, webapi.HR, "2026-000005"))
+				expect.That(t, strings.Contains(said, "締め") == reads, "%s: %s", user, said)
+			}
 		},
 		"a request by its own, beside a decision that has the same": func(t *testing.T, w *world) {
 			year := tenancy.DefaultSettings().FiscalYear(w.Now())

@@ -89,6 +89,7 @@ type Handler struct {
 	People        *people.People
 	Results       Results
 	Conversations decide.InboxSessions
+	Calls         decide.InboxCalls
 	Contests      Contests
 	Edge          inbound.Edge
 	Now           func() time.Time

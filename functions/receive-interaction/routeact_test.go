@@ -259,6 +259,7 @@ func testMinutes(t *testing.T, w *world) {
 	}{
 		"no day":          {meeting("", "yes", "議事", "", webapi.Suzuki), card.HeldBlock},
 		"a day to come":   {meeting("2099-01-01", "yes", "議事", "", webapi.Suzuki), card.HeldBlock},
+		"before it":       {meeting("2020-01-01", "yes", "議事", "", webapi.Suzuki), card.HeldBlock},
 		"nobody there":    {meeting(today, "yes", "議事", ""), card.PresentBlock},
 		"nothing said":    {meeting(today, "yes", " ", "", webapi.Suzuki), card.MinutesBlock},
 		"no reason for a": {meeting(today, "no", "議事", " ", webapi.Suzuki), card.ReasonBlock},

@@ -59,7 +59,8 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 		results: storetest.Bucket{}, heard: map[string]int{}, holds: map[string]inbound.Message{}}
 	w.StartClock()
 	w.h = &Handler{
-		Rows: all, Store: storedIn(s), Conversations: store.ConversationsOf(all), Slack: w.slack.Client,
+		Rows: all, Store: storedIn(s), Conversations: store.ConversationsOf(all), Calls: store.CallsOf(all),
+		Slack:  w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}

@@ -31,6 +31,7 @@ type answer struct {
 	Page     string          `json:"page"`
 	Reason   string          `json:"reason,omitempty"` // of a refusal, in people's words
 	Result   json.RawMessage `json:"result,omitempty"`
+	Number   string          `json:"decision_number,omitempty"` // in the tenant's register
 }
 
 // What became of a call, beside the status of its row.
@@ -93,7 +94,8 @@ const (
 // answerOf tells what became of a call.
 func (g *gate) answerOf(ctx context.Context, a *call.Aggregate, host string) answer {
 	x := a.Call
-	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(), Page: page(host, x.CallID)}
+	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(),
+		Page: page(host, x.CallID), Number: x.DecisionNumber}
 	by, why := "", ""
 	if until := x.Gate.Terms.DecideBy; until != nil && out.Status == string(conversation.ActionPending) {
 		out.DecideBy = aggregate.TimeText(*until)

@@ -42,6 +42,7 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"as listed approvers who got a copy":             testRemindedByCopy,
 		"of what an agent wants to do":                   testRemindedOfAction,
 		"together, where anybody of a channel may":       testRemindedTogether,
+		"also where no rule asks":                        testRemindedByAnybody,
 		"but not of what they were just asked":           testJustAsked,
 		"or of what was decided meanwhile":               testRemindedDecided,
 		"though the index is late":                       testRemindedLate,

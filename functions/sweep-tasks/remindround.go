@@ -103,7 +103,7 @@ func (r *reminding) unread(ctx context.Context, all []tenancy.Delegation) (some 
 }
 
 // add notes for whom a gate waits: the people of a route's present stage and those who stand in for them, or without a
-// rule the approvers who got a copy. What a stage asks a channel's members is noted for the channel.
+// rule the approvers who got a copy. What is asked of a channel's members is noted for the channel.
 func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	defer boot.Recover(ctx, &err, x.Ref.Log())
 	g := aggregate.GateOf(x.Row)
@@ -112,17 +112,21 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 		return nil
 	case g.Ruled():
 		return r.addRuled(ctx, x, g)
-	case r.settings.Approvers.Mode != aggregate.ApproversList || r.settings.ApprovalCopies == tenancy.CopiesNone:
+	case g.AskedAt == nil:
 		return nil
 	}
+	of := owing{ref: x.Ref, gate: x.Question, until: g.Terms.DecideBy, since: *g.AskedAt}
+	if r.settings.Approvers.Mode != aggregate.ApproversList {
+		return r.addShared(ctx, of, "")
+	}
 	a, err := r.load(ctx, x.Ref)
-	if a == nil || g.AskedAt == nil {
+	if a == nil || r.settings.ApprovalCopies == tenancy.CopiesNone {
 		return err
 	}
 	for _, c := range a.Common().CopiesOf(x.Key) {
 		listed := len(r.settings.Approvers.Usergroups) > 0 || slices.Contains(r.settings.Approvers.Users, c.User)
 		if listed && !c.AtHome() {
-			r.owe(c.User, owing{ref: x.Ref, gate: x.Question, until: g.Terms.DecideBy, since: *g.AskedAt})
+			r.owe(c.User, of)
 		}
 	}
 	return nil

@@ -93,6 +93,15 @@ func testRemindedTogether(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, told.Items[0].Channel == "C0HR" && told.Items[0].TS != "", "%+v", told.Items[0])
 }
 
+func testRemindedByAnybody(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	w.Prompted(tenancy.DefaultSettings())
+	until(t, w, at)
+	_, ref := task.Remind(w.Ref.Tenant, pipelinetest.Team, "C0HR", day, task.Reminded{}, w.Now())
+	told, ok := expect.Value(w.Store.Load(t.Context(), ref))(t).Reminded()
+	expect.That(t, ok && told.N == 1 && told.Shared && told.Items[0].ID == w.Ref.ID, "%+v", told)
+}
+
 func testRemindedByCopy(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -29,6 +31,7 @@ func (w *world) withHomes() {
 	w.h.Homes = &Homes{Rows: records.NotesOf(w.Store.Table()), Slack: w.slack.Client,
 		Inbox: decide.InboxReader{Rows: w.Store.KindStore.Store, Store: w.Store,
 			Sessions: store.ConversationsOf(w.Store.KindStore.Store),
+			Calls:    store.CallsOf(w.Store.KindStore.Store),
 			Slack:    w.slack.Client, Now: w.Now}}
 }
 
@@ -65,6 +68,7 @@ func TestHomeTabs(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *world){
 		"show what waits for a person with its buttons, and what they asked for": testHomeShows,
 		"show nothing of what a person may not decide":                           testHomeHides,
+		"show calls of agents outside to who answers for them and who decides":   testHomeCalls,
 		"follow what is drawn, for those who look":                               testHomeFollows,
 		"hold thirty waiting things within Slack's limits":                       testHomeThirty,
 	} {
@@ -86,6 +90,33 @@ func testHomeShows(t *testing.T, w *world) {
 	expect.That(t, strings.Contains(mine, "承認待ち") && strings.Contains(mine, "あなたの依頼"), "%v", mine)
 	alex := w.opens(webapi.Alex)
 	expect.That(t, strings.Contains(alex, "Your turn"), "not in English: %s", alex)
+}
+
+func testHomeCalls(t *testing.T, w *world) {
+	all := store.New(w.Store.Table().DB, w.Store.Table().Name, store.Kinds()...)
+	w.h.Homes.Inbox.Rows, w.h.Homes.Inbox.Store = all, store.TasksOf(all)
+	k, _, err := all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: slacktest.Team, Name: "締め",
+		Answers: webapi.Sato, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 99,
+		ExpiresAt: w.Now().Add(time.Hour)}, w.By, w.Now())
+	expect.NoError(t, err)
+	var made *call.Aggregate
+	for n := range 12 {
+		x := call.Asking{Key: k, Effect: strconv.Itoa(n), Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, w.Now()),
+			Content: call.Content{Tool: "Bash", Arguments: `{"command":"rm old"}`, Elsewhere: true}}
+		made, _, err = store.CallsOf(all).Ask(t.Context(), x.Ref(), k, expect.Value(x.Ask(w.Now()))(t))
+		expect.NoError(t, err)
+	}
+	sato, suzuki := w.opens(webapi.Sato), w.opens(webapi.Suzuki)
+	for _, want := range []string{"自分が責任者の呼び出し", "Bash · 金額不明 · command 「rm old」* — 締め", "承認待ち", "期限: ", "ほか 2 件"} {
+		expect.That(t, strings.Contains(sato, want), "%s is missing in %s", want, sato)
+	}
+	expect.That(t, strings.Contains(suzuki, "あなたの番 (12 件)") && strings.Count(suzuki, "外部エージェントの呼び出し 締め") == 12 &&
+		!strings.Contains(suzuki, "自分が責任者の呼び出し"), "%s", suzuki)
+	_, err = store.CallsOf(all).Decide(t.Context(), made.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(k.ID, w.Now())
+	})
+	expect.NoError(t, err)
+	expect.That(t, strings.Contains(w.opens(webapi.Sato), "ほか 1 件"), "one that is over stays")
 }
 
 func testHomeHides(t *testing.T, w *world) {
@@ -224,7 +255,8 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 func (k *inConversation) withHomes() {
 	s := k.Rows.KindStore.Store
 	k.h.Homes = &Homes{Rows: records.NotesOf(s.Table()), Slack: k.slack.Client,
-		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.Rows, Slack: k.slack.Client, Now: k.Now}}
+		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.Rows, Calls: store.CallsOf(s),
+			Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens has a person open the tab.

@@ -25,6 +25,7 @@ type actionProof struct {
 	BaseVersion string  `json:"base_version,omitempty"`
 	Version     string  `json:"version,omitempty"`  // of the files that it left
 	Number      string  `json:"number,omitempty"`   // that the decision got when the action was claimed
+	Document    string  `json:"document,omitempty"` // number of the document, as Number
 	Gate        *walked `json:"gate,omitempty"`     // of an action under a rule
 	Commands    string  `json:"commands,omitempty"` // how each of several commands ended, those that never began left out
 }

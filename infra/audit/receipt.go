@@ -256,42 +256,41 @@ func entryOf(x sealedRow) (entry, error) {
 // end. What a numbered rule settled has one once it began to run.
 func (p *executed) numbered() {
 	begun := p.all("execution.started", p.ID)
-	for _, e := range append(begun, *p.end) {
-		p.wrongIf(e.details.Number != p.Number, "the number is said to be %q, the entry %s says %q", p.Number, e.Action,
-			e.details.Number)
-		p.wrongIf(e.details.Document != p.Document, "the document's number is said to be %q, the entry %s says %q",
-			p.Document, e.Action, e.details.Document)
-	}
+	p.numbersIn(append(begun, *p.end), p.Number, p.Document)
 	p.wrongIf(p.Document == "" && len(begun) > 0 && p.documented(), "people stamped a request that has a number, and its "+
 		"document has none")
-	if p.Document != "" {
-		p.say("document number %s", p.Document)
-	}
 	p.wrongIf(p.Number == "" && (len(begun) > 0 || len(p.Writes) > 0) && (p.Steps.Gate.numbers() || p.Again.numbers()),
 		"its rule gives numbers, and it has none")
-	if p.Number != "" {
-		p.say("decision number %s", p.Number)
+}
+
+// numbersIn compares the numbers of the decision and of the document with entries, and says them.
+func (p *proving) numbersIn(entries []entry, decision, document string) {
+	for _, e := range entries {
+		p.wrongIf(e.details.Number != decision, "the number is said to be %q, the entry %s says %q", decision, e.Action,
+			e.details.Number)
+		p.wrongIf(e.details.Document != document, "the document's number is said to be %q, the entry %s says %q", document,
+			e.Action, e.details.Document)
+	}
+	if document != "" {
+		p.say("document number %s", document)
+	}
+	if decision != "" {
+		p.say("decision number %s", decision)
 	}
 }
 
-// numbered compares the number of the decision with the entries of the action's last start, and of the end that
-// follows.
-// What a numbered rule settled has one once it was started.
+// numbered compares the numbers with the entries of the action's last start, or of its grant, and of the end that
+// follows. What a numbered rule settled has one once it was started or granted.
 func (p *acting) numbered() {
-	begun := p.all("action.started", p.ID)
+	begun := append(p.all("action.started", p.ID), p.all("action.granted", p.ID)...)
 	entries := begun[max(0, len(begun)-1):]
 	if len(begun) > 0 {
 		entries = append(append(entries, p.all("action.completed", p.ID)...), p.all("action.failed", p.ID)...)
 	}
-	for _, e := range entries {
-		p.wrongIf(e.details.Number != p.Number, "the number is said to be %q, the entry %s says %q", p.Number, e.Action,
-			e.details.Number)
-	}
+	p.numbersIn(entries, p.Number, p.Document)
 	p.wrongIf(p.Number == "" && len(begun) > 0 && p.Gate.numbers(), "its rule gives numbers, and it has none")
-	p.wrongIf(p.Number != "" && len(begun) == 0, "it is said to have a number, and no entry says that it was started")
-	if p.Number != "" {
-		p.say("decision number %s", p.Number)
-	}
+	p.wrongIf(p.Number+p.Document != "" && len(begun) == 0,
+		"it is said to have a number, and no entry says that it was started")
 }
 
 // documented reports whether the execution's document has a number: the request has one, and people settled its steps

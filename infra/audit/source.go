@@ -168,7 +168,8 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	}
 	out := &actionProof{
 		ID: id, Session: in, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
-		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version, Number: x.DecisionNumber, Gate: walkOf(&x.Gate, x.AskedText()),
+		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version, Number: x.DecisionNumber,
+		Document: x.Document, Gate: walkOf(&x.Gate, x.AskedText()),
 	}
 	if x.Status != conversation.ActionCancelled { // its late result is beside its end
 		out.Commands = conversation.BriefOf(x.Commands)
@@ -179,7 +180,8 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 // called makes the claim about a call that an agent outside asked for.
 func called(x *call.Call) *actionProof {
 	out := &actionProof{ID: x.CallID, Session: x.CallID, Type: x.Kind(), Status: string(x.Status),
-		Payload: string(x.Payload.JSON), Number: x.DecisionNumber, Gate: walkOf(&x.Gate, x.AskedText())}
+		Payload: string(x.Payload.JSON), Number: x.DecisionNumber, Document: x.Document,
+		Gate: walkOf(&x.Gate, x.AskedText())}
 	if x.Gate.ApprovedAt != nil {
 		out.ApprovedBy = string(conversation.ApprovedByUser)
 	}

@@ -312,7 +312,7 @@ func proposing(form string, o conversation.Own, t tenant) Act {
 		if own.Payload.Bytes == 0 {
 			return of.Type(form, o, by, p, now)
 		}
-		own.Terms = t.ActionTerms(now)
+		own.Terms = t.ActionTerms(of.Origin().Channel, now)
 		if ruled {
 			x := Action{Conversation: of.Conversation, Askers: of.RouteAskersAfter(nil, by.ID, o.Authors...),
 				Type: own.Type, Now: now, Organised: t.organised, Home: t.DirectApprovers, Typed: true}

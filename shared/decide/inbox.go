@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -50,6 +51,12 @@ type InboxSessions interface {
 		keep func(conversation.Conversation) bool) (store.Page[conversation.Conversation], error)
 }
 
+// InboxCalls lists calls of agents outside.
+type InboxCalls interface {
+	Listed(ctx context.Context, tenant, cursor string, limit, most int, keep func(call.Call) bool) (
+		store.Page[call.Call], error)
+}
+
 // Inbox is what concerns one person.
 type Inbox struct {
 	User    string
@@ -59,8 +66,9 @@ type Inbox struct {
 	Unread  []InboxItem                 // what was stamped for the person, and they are to read
 	Mine    []*task.Aggregate           // the person's requests, newest first
 	Talks   []conversation.Conversation // the person's open conversations, newest first
-	// MoreMine and MoreTalks say how many of these are not listed.
-	MoreMine, MoreTalks card.More
+	Calls   []*call.Aggregate           // open ones of keys for which the person answers, newest first
+	// MoreMine, MoreTalks and MoreCalls say how many of these are not listed.
+	MoreMine, MoreTalks, MoreCalls card.More
 }
 
 // InboxItem is a waiting gate and its subject.
@@ -86,6 +94,7 @@ type InboxReader struct {
 	Rows     InboxRows
 	Store    InboxStore
 	Sessions InboxSessions
+	Calls    InboxCalls
 	Slack    people.Directory
 	Now      func() time.Time
 }
@@ -94,7 +103,7 @@ type InboxReader struct {
 // the lists; a task that can't be read is left out.
 func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tenancy.Settings) (Inbox, error) {
 	out := Inbox{User: user}
-	var waitingErr, mineErr, talksErr error
+	var waitingErr, mineErr, talksErr, callsErr error
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		l := r.look(tenant, team, user, s)
@@ -105,8 +114,31 @@ func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tena
 	})
 	wg.Go(func() { out.Mine, out.MoreMine, mineErr = r.mine(ctx, tenant, user) })
 	wg.Go(func() { out.Talks, out.MoreTalks, talksErr = r.talks(ctx, tenant, user) })
+	wg.Go(func() { out.Calls, out.MoreCalls, callsErr = r.calls(ctx, tenant, user) })
 	wg.Wait()
-	return out, errors.Join(waitingErr, mineErr, talksErr)
+	return out, errors.Join(waitingErr, mineErr, talksErr, callsErr)
+}
+
+// calls returns the newest open calls of keys for which a person answers, of the tenant's newest calls.
+func (r InboxReader) calls(ctx context.Context, tenant, user string) (out []*call.Aggregate, more card.More,
+	err error) {
+	page, err := r.Calls.Listed(ctx, tenant, "", mostTalks, 4*mostTalks, func(x call.Call) bool {
+		return x.Answers == user && !x.Over()
+	})
+	if err != nil {
+		return nil, more, fmt.Errorf("list the calls for which a person answers: %w", err)
+	}
+	n := min(len(page.Items), mostMine)
+	refs := make([]aggregate.Ref, n)
+	for i := range refs {
+		refs[i] = call.RefOf(tenant, page.Items[i].CallID)
+	}
+	for _, a := range r.load(ctx, refs) {
+		if x, is := a.(*call.Aggregate); is && !x.Call.Over() {
+			out = append(out, x)
+		}
+	}
+	return out, card.More{N: len(page.Items) - n}, nil
 }
 
 // talks returns the open ones of a person's newest conversations, those first that wait for a decision.
@@ -220,7 +252,8 @@ type InboxLinks interface {
 
 // Summary returns the inbox for display, each entry with a link to its newest card.
 func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
-	out := card.Summary{User: b.User, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks}
+	out := card.Summary{User: b.User, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks,
+		MoreCalls: b.MoreCalls}
 	for _, w := range b.Waiting {
 		out.Waiting = append(out.Waiting, card.Waits{
 			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,
@@ -238,6 +271,9 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
 			to = &out.Returned
 		}
 		*to = append(*to, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
+	}
+	for _, a := range b.Calls {
+		out.Calls = append(out.Calls, card.Waits{Of: a, Question: a.Call.Asks(), Link: b.link(ctx, links, InboxItem{Of: a})})
 	}
 	for _, s := range b.Talks {
 		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s,

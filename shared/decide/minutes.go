@@ -28,7 +28,7 @@ func minuted(x card.RouteAct) Act {
 		}
 		field := m.Fault(now)
 		switch {
-		case field == "" && m.Held > now.In(tenancy.Zone()).Format(time.DateOnly):
+		case field == "" && (m.Held > dayOf(now) || m.Held < dayOf(a.Root().Common().CreatedAt)):
 			field = "held"
 		case field == "" && kind == circulation.Deny && aggregate.SeenReason(text) == "":
 			field = "reason"
@@ -44,6 +44,8 @@ func minuted(x card.RouteAct) Act {
 		return read(a, id, change, err)
 	})
 }
+
+func dayOf(at time.Time) string { return at.In(tenancy.Zone()).Format(time.DateOnly) }
 
 // stampedBefore refuses minutes by somebody who has stamped the stage, unless it was with these.
 func stampedBefore(g *aggregate.Gate, by aggregate.Actor, m *circulation.Meeting) error {

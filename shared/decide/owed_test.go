@@ -143,7 +143,7 @@ func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 			now := time.Now()
 			r := &routes{many: many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() {}},
 				stage: tt.stage, listed: tt.listed, now: tt.now}
-			reader := InboxReader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
+			reader := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: func() time.Time { return now }}
 			found, looked, err := reader.look("01TENANT", "T1", "U1", ruledItem()).waiting(t.Context())
 			expect.NoError(t, err)
 			named, ids := 0, map[string]bool{}
@@ -188,7 +188,7 @@ func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &routes{many: many{rows: 2, mine: none, reads: make(chan struct{}, 100), page: func() {}, stands: tt.stands},
 				stage: func(int) circulation.Stage { return desk("U2", "U3") }, listed: none, owing: "U2"}
-			reader := InboxReader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
+			reader := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: func() time.Time { return now }}
 			found, _, err := reader.look("01TENANT", "T1", "U1", ruledItem()).waiting(t.Context())
 			expect.NoError(t, err)
 			var got []string
@@ -207,7 +207,7 @@ func TestWithoutRulesNothingIsOwedByName(t *testing.T) {
 	none := func(int) bool { return false }
 	r := &routes{many: many{mine: none, reads: make(chan struct{}, 1), page: func() {}}, listed: none, owing: "U1",
 		stage: func(int) circulation.Stage { return desk("U1") }}
-	reader := InboxReader{Rows: r, Store: r, Slack: member{}, Now: time.Now}
+	reader := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: time.Now}
 	for rules, want := range map[bool]int{false: 0, true: 1} {
 		r.lookups = 0
 		s := tenancy.DefaultSettings()
@@ -281,7 +281,7 @@ func TestWhatAPersonMayTakeBackIsFound(t *testing.T) {
 					g.Acts = tt.loaded
 				}
 			}
-			l := InboxReader{Rows: r, Store: r, Slack: member{}, Now: time.Now}.look("01TENANT", "T1", "U1",
+			l := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: time.Now}.look("01TENANT", "T1", "U1",
 				tenancy.DefaultSettings())
 			_, _, err := l.waiting(t.Context())
 			expect.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -136,7 +137,7 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			m := &many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() { now = now.Add(tt.each) }}
-			r := InboxReader{Rows: m, Store: m, Slack: member{}, Now: func() time.Time { return now }}
+			r := InboxReader{Rows: m, Store: m, Calls: noCalls{}, Slack: member{}, Now: func() time.Time { return now }}
 			found, looked, err := r.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
 			expect.NoError(t, err)
 			expect.That(t, len(found) == tt.found && looked == tt.looked && len(m.reads) == tt.read && m.lists == tt.lists,
@@ -204,7 +205,7 @@ func TestOwnRequestsThatAreDueStay(t *testing.T) {
 	} {
 		o := &ownItem{many: many{reads: make(chan struct{}, 1000), mine: func(int) bool { return true }}, n: tt.n,
 			over: tt.over}
-		r := InboxReader{Rows: o, Store: o, Sessions: o, Now: time.Now}
+		r := InboxReader{Rows: o, Store: o, Calls: noCalls{}, Sessions: o, Now: time.Now}
 		got, more, err := r.mine(t.Context(), "T", "U0")
 		expect.NoError(t, err)
 		expect.That(t, len(got) == min(tt.n, mostMine) && got[0].Head.TaskID == tt.first &&
@@ -276,4 +277,12 @@ func TestARouteIsThatOfTheDayInTheTenantsZone(t *testing.T) {
 		expect.Must(t, of.Opening != nil, "%s: %+v", c.now, of)
 		expect.Is(t, of.Opening.Route.Stages[0].People[0].User, c.want, "an action at "+c.now.String())
 	}
+}
+
+// noCalls are the calls of a tenant without agents outside.
+type noCalls struct{}
+
+func (noCalls) Listed(context.Context, string, string, int, int, func(call.Call) bool) (p store.Page[call.Call],
+	err error) {
+	return p, nil
 }

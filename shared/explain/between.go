@@ -41,6 +41,14 @@ func SumOf(locale string, writes, reads []Effect) Sum {
 	return s
 }
 
+// First is what people are told first: of steps that only read, what the first reads.
+func (s *Sum) First() Effect {
+	if !s.Final && len(s.Reads) > 0 {
+		return s.Reads[0]
+	}
+	return s.Lead
+}
+
 // SumUp is SumOf all that steps do.
 func SumUp(locale string, steps []task.Step) Sum {
 	writes, reads := Effects(locale, steps)

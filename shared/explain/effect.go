@@ -87,6 +87,22 @@ func EffectOf(locale string, s task.Step, shown map[string]any, earlier []task.S
 	return tellerOf(locale, &s, shown, earlier, false).e
 }
 
+// Unsaid are the arguments in one line where nobody said what the tool does, so that only they tell its calls apart.
+func (e *Effect) Unsaid() (all []Piece) {
+	if e.Act != "" {
+		return nil
+	}
+	for _, a := range e.Rest {
+		all = append(append(append(append(all, Piece{Text: " · "}), a.Name...), Piece{Text: " "}), a.Value...)
+	}
+	if e.Items != nil {
+		for _, cells := range e.Items.Rows {
+			all = append(all, Piece{Text: " · "}, Piece{Kind: Value, Text: strings.Join(cells, " ")})
+		}
+	}
+	return all[min(1, len(all)):]
+}
+
 // Warning says why it matters that the effect is final, "" if it isn't.
 func (e *Effect) Warning(locale string) string {
 	if !e.Final {

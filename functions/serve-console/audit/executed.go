@@ -45,7 +45,7 @@ func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out execut
 		out.Made = legible.Beginning(card.OneLine(x.Action.ResultSummary), mostMade)
 	case x.Executed.CompletedAt != nil:
 		out.At = *x.Executed.CompletedAt
-		out.Says = s.Briefly(toldOf(sum))
+		out.Says = s.Briefly(sum.First().Sentence)
 		if sum.Final {
 			sum.Amount = rules.Nothing() // it has a column of its own
 			out.Says = s.Briefly(sum.Done(""))

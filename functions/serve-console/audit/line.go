@@ -14,6 +14,7 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -84,7 +85,7 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent, reads, v.Tenant}
 	for i := range rows {
 		out = append(out, s.line(&rows[i], sums[i]))
-		told := toldOf(sums[i])
+		told := sums[i].First().Sentence
 		out[i].Says = s.Briefly(told)
 		more := strings.TrimPrefix(out[i].Stamped, textOf(s.Line(told)))
 		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMade)
@@ -114,14 +115,6 @@ func readingOf(tenant string, x *store.RegisteredTask, act *circulation.Act) sto
 	return store.Place{Ref: ref, Key: (&aggregate.Reading{Asked: x.Gate.AskedSum, User: act.Principal.User}).Key()}
 }
 
-// toldOf returns what people are told first of what steps do.
-func toldOf(sum explain.Sum) []explain.Piece {
-	if !sum.Final && len(sum.Reads) > 0 {
-		return sum.Reads[0].Sentence
-	}
-	return sum.Lead.Sentence
-}
-
 // requester returns whose request it is; of an action the latest asker.
 func requester(x *store.RegisteredTask) string {
 	switch {
@@ -135,7 +128,14 @@ func requester(x *store.RegisteredTask) string {
 
 func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	g := &x.Gate
-	out := line{Request: x.Head.RequestNumber, Number: x.Head.Number, Document: x.Head.Document,
+	decision, document, years := x.Head.Number, x.Head.Document, x.Head.Retain
+	if x.Action != nil {
+		decision, document = x.Action.DecisionNumber, x.Action.Document
+	}
+	if x.Call != nil { // what an action returned is kept with its conversation
+		years = x.Gate.Terms.Retain()
+	}
+	out := line{Request: x.Head.RequestNumber, Number: decision, Document: document, Years: years,
 		By: s.Person(requester(x)), Round: x.Decision.Round,
 		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(x), Department: x.Request.Department}
 	if x.Decision.N > 0 && x.Decision.Series == "" {
@@ -161,7 +161,7 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	if rule := g.Terms.Rule; rule != nil {
 		out.Rule = card.OneLine(rule.Name) + " (" + strconv.Itoa(rule.Revision) + ")"
 	}
-	if out.Years = x.Head.Retain; out.Years > 0 {
+	if years > 0 {
 		out.Retention = s.words.Say("retained", "n", out.Years)
 	} else {
 		out.Retention = s.words.Say("retained_always")
@@ -280,6 +280,7 @@ func state(x *store.RegisteredTask) string {
 
 var actionStates = map[conversation.ActionStatus]string{
 	conversation.ActionSucceeded: "done", conversation.ActionFailed: "failed", conversation.ActionCancelled: "cancelled",
+	call.Granted: "granted",
 }
 
 // soonAfter is for how long after a change of its rule a gate that opens is remarked on.

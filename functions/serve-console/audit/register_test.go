@@ -311,6 +311,7 @@ func listsActions(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register").Says(t, 200, number, x.Summary, "課長 鈴木 一郎", "決裁 (実行中)",
 		"組織表にない役職の段階あり")
 	b.Get("/console/register").Holds(t, k.Page())
+	b.Get(k.Page()).Says(t, 200, "決裁番号: "+number)
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded})
 	b.Get("/console/register/"+number).Says(t, 200, number, "エージェントの操作", x.Payload.Hash(), x.ActionID,
 		"infra/audit prove")

@@ -49,11 +49,11 @@ type callsPage struct {
 
 // Row is a call in a list.
 type Row struct {
-	Path, Status, Badge          string
-	Says                         []subject.Piece // what it does; nil: that can't be read
-	Tool, Amount, Agent, Answers string
-	Channel                      string
-	At                           time.Time
+	Path, Status, Badge    string
+	Says, Apart            []subject.Piece // what it does; nil: that can't be read
+	Amount, Agent, Answers string
+	Channel                string
+	At                     time.Time
 }
 
 // calls lists the calls that the viewer may read, the newest first.
@@ -104,14 +104,12 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, chan
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...), Settled: true}
 	for i := range items {
 		x := &items[i]
-		row := Row{Path: callsPath + "/" + x.CallID, Tool: subject.Exactly(x), Agent: card.OneLine(x.KeyName),
+		row := Row{Path: callsPath + "/" + x.CallID, Agent: card.OneLine(x.KeyName),
 			Answers: by.Person(x.Answers), Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
 		row.Status, row.Badge = statusOf(v.Texts("calls"), x)
-		lead := sums[i].Lead
-		if lead.Orders == nil && len(sums[i].Reads) > 0 {
-			lead = sums[i].Reads[0]
+		if lead := sums[i].First(); lead.Orders != nil {
+			row.Says, row.Apart = by.Briefly(lead.Sentence), by.Apart(lead)
 		}
-		row.Says = by.Briefly(lead.Sentence)
 		if sums[i].Amount != rules.Nothing() {
 			row.Amount = explain.Money(v.Locale, sums[i].Amount)
 		}

@@ -2,12 +2,14 @@ package call_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/calls"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
@@ -120,7 +122,11 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 }
 
 func testLists(t *testing.T, w *consoletest.World) {
-	o := w.KeyOf(webapi.Sato, tool)
+	o := w.KeyOf(webapi.Sato, tool, "mcp__bank__pay")
+	o.Asks("mcp__bank__pay", `{"amount":98000,"to":"アカツキ商事","rows":[{"a":"x1"},{"a":"y2"}]}`, "", nil)
+	for _, path := range []string{"/console/calls", "/console/approvals"} {
+		w.As(webapi.Suzuki).Get(path).Says(t, 200, "amount 98000 · to アカツキ商事 · x1 · y2").Lacks(t, "{")
+	}
 	a := o.Asks(tool, says, "月次が終わったため", nil)
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/calls").Says(t, 200, "締めました", "承認待ち", "経理エージェント", "佐藤 花子", "#人事").Holds(t, page(a))
@@ -152,10 +158,10 @@ func testHostile(t *testing.T, w *consoletest.World) {
 }
 
 func testRegister(t *testing.T, w *consoletest.World) {
-	o := w.KeyOf(webapi.Sato, tool)
+	o := w.KeyOf(webapi.Sato, tool, "Bash")
 	a := o.Asks(tool, says, "", func(x *call.Asking) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
-		by.Rule.Numbered = true
+		by.Rule.Numbered, by.Rule.Retain = true, 7
 		x.Opening = &by
 	})
 	b := w.As(webapi.Suzuki)
@@ -172,6 +178,20 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	})
 	b.Get("/console/register/"+number).Says(t, 200, number, "締めました", a.Call.Payload.Hash(), "infra/audit prove",
 		a.Call.CallID).Holds(t, page(a))
-	b.Get(page(a)).Says(t, 200, "決裁番号 "+number)
+	b.Get(page(a)).Says(t, 200, "決裁番号: "+number)
 	b.Get("/console/audit").Says(t, 200, "経理エージェント").Holds(t, page(a))
+
+	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "", func(x *call.Asking) {
+		x.Content.Elsewhere, x.Terms.Registered, x.Terms.Series = true, true, "経理部"
+	})
+	b.Post(page(ran)+"/act", b.Get(page(ran)).FormOf(t, aggregate.ActApprove, ""))
+	as := calls.Asker{Store: o.Calls, Now: w.Now}
+	ran = expect.Value(as.Take(t.Context(), o.Key, ran.Call.CallID, "one", nil))(t)
+	number, document := ran.Call.DecisionNumber, ran.Call.Document
+	expect.That(t, number != "" && strings.HasPrefix(document, "経理部-"), "%q, %q", number, document)
+	b.Get("/console/register").Says(t, 200, number, document, "決裁 (許可を使用)", "Bash を実行します").Holds(t, page(ran))
+	b.Get("/console/register/file.csv").Holds(t, document, `"7 年"`, `"永年"`)
+	at := "/console/register/document?" + url.Values{"number": {document}}.Encode()
+	b.Get(at).Says(t, 200, number, "rm -r old", ran.Call.Payload.Hash())
+	b.Get(page(ran)).Says(t, 200, "決裁番号: "+number, "文書番号: "+document).Holds(t, `href="`+strings.ToLower(at)+`"`)
 }

@@ -61,6 +61,23 @@ func (a *asked) personBox(id string, on bool) web.Box {
 	return b
 }
 
+// barred says whom an outcome asks who can't approve, and why, as far as Slack lists them.
+func (a *asked) barred(o *rules.Outcome) (all []string) {
+	if o.Route == nil || a.members == nil {
+		return nil
+	}
+	stages, _ := o.Route.Sources()
+	for _, s := range stages {
+		for _, id := range s.Who.People {
+			u, listed := a.members.Person(id)
+			if why := a.members.Rule(u); listed && why != "" {
+				all = append(all, a.person(id)+": "+a.In("standing", why))
+			}
+		}
+	}
+	return all
+}
+
 // channelForm is a channel's id, which somebody may type for a channel that they aren't in.
 var channelForm = language.Regexp{Text: `^[CG][A-Z0-9]{2,40}$`}
 

@@ -148,7 +148,7 @@ func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
 	}
 	// Suzuki is of the head office: the rule for sales isn't theirs.
 	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK,
-		"そのほか: 依頼を断ります。")
+		"どのルールにも当てはまらない依頼: 依頼を断ります。")
 	// Alex's manager is the president, who then can't be the different third person either.
 	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "Alex")).Says(t, http.StatusOK,
 		"Alex Kim さんが依頼すると: 鈴木 一郎 上長")

@@ -239,8 +239,8 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 			"se", "stages.0.twice", "again", "act", "keep"))
 	list.Says(t, http.StatusOK, "承認 (田中 恵)が承認します。")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
-		"「完了通知」 ほかのチャンネル・ダイレクトメッセージ 承認 1 つ・最低 1 人 そのほか",
-		"「シートに書き込み」 ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・最低 1 人 そのほか")
+		"「完了通知」 ほかのチャンネル・ダイレクトメッセージ 承認 1 つ・最低 1 人 どのルールにも当てはまらない依頼",
+		"「シートに書き込み」 ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・最低 1 人 どのルールにも当てはまらない依頼")
 }
 
 func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {

@@ -246,15 +246,21 @@ type ruleRow struct {
 	Chips       []chip
 	Least       string
 	Says        string
-	Covered     string // why it takes no request
+	Covered     string   // why it takes no request
+	Barred      []string // whom it asks who can't approve, and why
 	Wrong       []problem
 	First, Last bool
 }
 
 type floorData struct {
-	Sum                         string
-	Stamps, HandsFrom, Currency string
-	Wrong                       []problem
+	Sum, Currency     string
+	Stamps, HandsFrom floorField
+	Wrong             bool
+}
+
+type floorField struct {
+	Value string
+	Wrong []problem
 }
 
 func (a *asked) list(state listState) error {
@@ -320,6 +326,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		if group, row.Band, row.More = a.asking(x, i); group != above {
 			row.Group, above = group, group
 		}
+		row.Barred = a.barred(&r.Outcome)
 		if by := x.CoveredBy(i); by != nil {
 			row.Covered = a.Say("covered", "by", legible.OneLine(by.Name))
 		}
@@ -338,16 +345,21 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 			Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is), Least: a.least(&is)}
 	}
 	d.Rows = append(d.Rows, last(reads, a.Say("last_group")), last(writes, ""))
-	d.Floor = floorData{Stamps: wholeShown(x.Floor.Stamps), Currency: yen, Sum: a.floor(x.Floor)}
+	d.Floor = floorData{Currency: yen, Sum: a.floor(x.Floor)}
+	d.Floor.Stamps.Value = wholeShown(x.Floor.Stamps)
 	if x.Floor.Stamps <= 0 {
-		d.Floor.Stamps = a.r.PostForm.Get("floor.stamps")
+		d.Floor.Stamps.Value = a.r.PostForm.Get("floor.stamps")
 	}
 	if m := x.Floor.HandsFrom; m != nil {
-		d.Floor.HandsFrom, d.Floor.Currency = commas(m.Value), m.Currency
+		d.Floor.HandsFrom.Value, d.Floor.Currency = commas(m.Value), m.Currency
 	}
 	for _, p := range d.Problems {
 		if p.Rule == "" && p.Field != "rules" && p.Field != "form" {
-			d.Floor.Wrong = append(d.Floor.Wrong, p)
+			to := &d.Floor.HandsFrom
+			if d.Floor.Wrong = true; p.Field == "floor.stamps" {
+				to = &d.Floor.Stamps
+			}
+			to.Wrong = append(to.Wrong, p)
 		}
 	}
 }

@@ -148,7 +148,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 		"「完了通知」 エージェントの操作: ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・最低 1 人 ルール 2「エージェント」")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	expect.That(t, stored(w).Actions() && stored(w).Rules[1].When.Kinds[0] == rules.KindAction, "%+v", stored(w).Rules[1])
-	for kind, rule := range map[string]string{"steps": "そのほか: 依頼を断ります。",
+	for kind, rule := range map[string]string{"steps": "どのルールにも当てはまらない依頼: 依頼を断ります。",
 		"action": "ルール 2「エージェント」: 今日"} {
 		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.kind", kind, "try.amount", "500")).
 			Says(t, http.StatusOK, rule).Holds(t, `value="`+kind+`" selected`)
@@ -274,9 +274,9 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	for _, x := range []struct{ tool, place, amount, who, says string }{
 		{"send_slack_dm", webapi.HR, "", "佐藤", "今日 佐藤 花子 さんが依頼すると: 鈴木 一郎 部長 田中 恵・Alex Kim のうち 1 人 経理 チャンネルのだれか 1 人 人事のみなさん"},
 		{"send_slack_dm", webapi.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
-		{"send_slack_dm", webapi.HR, "99,999", "", "そのほか: 依頼を断ります。"},
-		{"send_slack_dm", "", "", "", "そのほか: 依頼を断ります。"},
-		{"list_employees", webapi.HR, "", "佐藤", "そのほか: 今日"},
+		{"send_slack_dm", webapi.HR, "99,999", "", "どのルールにも当てはまらない依頼: 依頼を断ります。"},
+		{"send_slack_dm", "", "", "", "どのルールにも当てはまらない依頼: 依頼を断ります。"},
+		{"list_employees", webapi.HR, "", "佐藤", "どのルールにも当てはまらない依頼: 今日"},
 		{"send_slack_dm", webapi.HR, "x", "", "金額を読み取れません"},
 		{"send_slack_dm", webapi.HR, "", "だれでもない", "「だれでもない」という人が見つかりません。"},
 	} {

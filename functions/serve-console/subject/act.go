@@ -143,16 +143,18 @@ func (c *Acts) Of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, err
 // Act makes the same decision as a click on the card. First it checks that the viewer may read the subject, since the
 // decision itself doesn't: some acts are open to any member, and repeating an earlier decision succeeds.
 func (c *Acts) Act(on Page) web.Page {
-	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
+	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) (err error) {
 		x := wantedBy(r)
 		x.Kind = cmp.Or(x.Kind, a.AskedBy(x.ID))
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
 		defer cancel()
 		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
 		click.Stage, click.As = x.stage, x.as
-		verdict, err := c.decide(r.WithContext(ctx), v, on, a, click, x)
-		if err != nil {
-			return err
+		verdict := decide.Verdict{Err: c.unlisted(ctx, v, x.said.Meeting)}
+		if verdict.Err == nil {
+			if verdict, err = c.decide(r.WithContext(ctx), v, on, a, click, x); err != nil {
+				return err
+			}
 		}
 		done := string(x.Act)
 		if verdict.Err == nil && gateOf(a, x.ID) != nil {

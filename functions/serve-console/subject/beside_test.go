@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
@@ -131,8 +132,8 @@ func testMinutesOnPage(t *testing.T, w *consoletest.World) {
 	acted(alex, w, aggregate.ActApprove, "")
 	page := secretary.Get(w.TaskPage())
 	page.Holds(t, `name="act" value="minutes"`, `name="present"`).Lacks(t, `name="act" value="approve"`)
-	form := page.FormOf(t, aggregate.Act(card.Minutes), "")
-	for name, value := range map[string]string{"held": "2026-11-20", "present": webapi.Alex, "carried": "yes",
+	form, held := page.FormOf(t, aggregate.Act(card.Minutes), ""), tenancy.DayOf(w.Load().Head.CreatedAt)
+	for name, value := range map[string]string{"held": held, "present": webapi.Alex, "carried": "yes",
 		"minutes": "全員が<b>賛成</b>した"} {
 		form = consoletest.With(form, name, value)
 	}
@@ -140,6 +141,12 @@ func testMinutesOnPage(t *testing.T, w *consoletest.World) {
 		"minutes": {strings.Repeat("議", 2001), "議事の内容 (2000 文字まで)"}, "reference": {strings.Repeat("場", 301), "300 文字まで"},
 		"carried": {"no", "否決の理由を"}} {
 		secretary.Post(w.TaskPage()+"/act", consoletest.With(form, name, c[0])).Says(t, http.StatusBadRequest, c[1])
+	}
+	secretary.Post(w.TaskPage()+"/act", consoletest.With(form, "held", "2020-01-01")).
+		Says(t, http.StatusBadRequest, "依頼のあった日から今日まで")
+	for _, user := range []string{webapi.Guest, "U0NOBODY"} {
+		secretary.Post(w.TaskPage()+"/act", consoletest.With(form, "present", user)).
+			Says(t, http.StatusBadRequest, "このワークスペースのメンバーから")
 	}
 	secretary.Post(w.TaskPage()+"/act", consoletest.With(form, "minutes", strings.Repeat("議", 2001))).
 		Holds(t, strings.Repeat("議", 2001))
@@ -149,5 +156,5 @@ func testMinutesOnPage(t *testing.T, w *consoletest.World) {
 		secretary.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_minutes")
 	}
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
-	secretary.Get(w.TaskPage()).Says(t, 200, "📝 議事録: 2026-11-20 開催 · 可決", "出席者: Alex Kim").Holds(t, "&lt;b&gt;賛成")
+	secretary.Get(w.TaskPage()).Says(t, 200, "📝 議事録: "+held+" 開催 · 可決", "出席者: Alex Kim").Holds(t, "&lt;b&gt;賛成")
 }

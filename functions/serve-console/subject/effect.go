@@ -173,13 +173,13 @@ func StepsOf(x *call.Call) []task.Step {
 	return []task.Step{card.CalledStep(c.Payload())}
 }
 
-// Exactly names the tool of a call as briefly as lists do, and where nobody said what it does, its arguments.
-func Exactly(x *call.Call) string {
-	steps, text := StepsOf(x), x.Tool
-	if len(steps) == 1 && steps[0].Act() == "" {
-		text += " " + string(steps[0].ToolInput)
+// Apart tells calls apart as briefly as lists do: by the tool, or where nobody said what it does, by the arguments,
+// whose sentence names the tool.
+func (r Reader) Apart(e explain.Effect) []Piece {
+	if e.Act != "" {
+		return []Piece{{Text: legible.Beginning(legible.OneLine(e.Tool), mostBrief), Planned: true}}
 	}
-	return legible.Beginning(legible.OneLine(text), mostBrief)
+	return r.Briefly(e.Unsaid())
 }
 
 // mostBrief is how many characters of a line a list shows.

@@ -168,7 +168,10 @@ func (d *rowReader) tells(is *waitingRow, x askedItem, sum explain.Sum) {
 		is.Said, is.SaidBy = card.OneLine(row.Reason), card.OneLine(row.KeyName)
 		if steps, _ := x.steps(); steps != nil {
 			d.does(is, sum)
-			is.Then = append(is.Then, quoted(subject.Exactly(row)), quoted(is.SaidBy))
+			if apart := d.Apart(sum.First()); apart != nil {
+				is.Then = append(is.Then, apart)
+			}
+			is.Then = append(is.Then, quoted(is.SaidBy))
 		}
 		return
 	case *task.StepGate:
@@ -205,9 +208,9 @@ func (d *rowReader) does(is *waitingRow, sum explain.Sum) {
 	by := func(e explain.Effect) []subject.Piece {
 		return d.Briefly(e.Sentence)
 	}
-	lead, others := sum.Lead, sum.Then
-	if lead.Orders == nil && len(sum.Reads) > 0 {
-		lead, others = sum.Reads[0], sum.Reads[1:]
+	lead, others := sum.First(), sum.Then
+	if !sum.Final && len(sum.Reads) > 0 {
+		others = sum.Reads[1:]
 	}
 	is.Kind, is.moves = d.words.In("acts", cmp.Or(string(lead.Act), otherAct)), sum.Amount
 	is.Says = by(lead)

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/tool"
@@ -23,7 +25,6 @@ import (
 // Store is the store of what agents outside of Ringi ask for.
 type Store interface {
 	decide.RulesReader
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
@@ -32,6 +33,7 @@ type Store interface {
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
 	Ask(ctx context.Context, ref aggregate.Ref, key tenancy.Key, c aggregate.Change) (*call.Aggregate, bool, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
+	pipeline.Numbers[*call.Aggregate]
 }
 
 // Asker asks people about calls.
@@ -137,8 +139,7 @@ func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, jo
 	if err := x.complete(&asks.Content, p, s); err != nil {
 		return nil, false, err
 	}
-	asks.Terms = s.ActionTerms(x.Now())
-	asks.Terms.Locale = s.Locale
+	asks.Terms = s.ActionTerms(asks.Key.Channel, x.Now())
 	if asks.On, err = x.route(ctx, &asks, p, s); err != nil {
 		return nil, false, err
 	}
@@ -262,12 +263,16 @@ func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *
 			return nil, fmt.Errorf("read what runs: %w", err)
 		}
 	}
-	return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) {
+	take := func(a *call.Aggregate) (aggregate.Change, error) {
 		if runs != nil && a.Call != nil && (a.Call.Tool != runs.Tool || a.Call.Effect != effect) {
 			return aggregate.Change{}, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
 		}
 		return a.Take(key.ID, use, x.Now())
-	})
+	}
+	begin := func(of task.Series) (*call.Aggregate, error) {
+		return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) { return take(a.Numbering(of)) })
+	}
+	return pipeline.NumberingSettled(ctx, x.Store, call.RefOf(key.TenantID, id), begin)
 }
 
 func (x Asker) decide(ctx context.Context, key tenancy.Key, id string, do aggregate.Decision[*call.Aggregate]) (

@@ -237,6 +237,31 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	expect.Is(t, w.open, 0)
 }
 
+// Where the tenant keeps a register, what people stamped has numbers once it begins, also what runs elsewhere.
+func TestARegisterNumbersCalls(t *testing.T) {
+	for tool, begins := range map[string]func(w *world, a *Aggregate) (aggregate.Change, error){
+		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) { return a.Take("k1", "one", w.now) },
+		"write_rows": func(w *world, a *Aggregate) (aggregate.Change, error) {
+			return a.Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
+		},
+	} {
+		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Asking) {
+			x.Terms.Registered, x.Terms.Locale, x.Terms.Series = true, "ja", map[string]string{"Bash": "情報"}[tool]
+		}))
+		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
+		lack, lacks := w.a.Unnumbered()
+		name := map[string]string{"Bash": "情報", "write_rows": "全社"}[tool]
+		expect.That(t, lacks && lack.Decision && lack.Document == name, "%s: %+v", tool, lack)
+		_, err := begins(w, w.a)
+		expect.Fails(t, err, task.ErrNumber)
+		of := task.Series{Year: 2026, Last: 7, Documents: &task.Series{Name: name, Year: 2026, Last: 11}}
+		c := expect.Value(begins(w, w.a.Numbering(of)))(t)
+		expect.That(t, len(c.Beside) == 2 && strings.Contains(string(c.Audit[0].Details), name+"-2026-0012"), "%+v", c)
+		w.must(func(*Aggregate) (aggregate.Change, error) { return c, nil })
+		expect.That(t, w.a.Call.DecisionNumber == "2026-000008" && w.a.Call.Document == name+"-2026-0012", "%+v", w.a.Call)
+	}
+}
+
 // A grant that nobody takes isn't good for ever, nor is a call made long after its stamp.
 func TestStampsGrowOld(t *testing.T) {
 	for _, tool := range []string{"Bash", "write_rows"} {

@@ -353,24 +353,19 @@ func (c *change) refuse(no conversation.ErrByRules) {
 	c.audit(aggregate.System(), conversation.AuditCancelled, about)
 }
 
-// Numbering returns the call for a claim that gives it the next number of a series, if it needs one.
+// Numbering returns the call for a claim, or an attempt, that gives it the next numbers of a series, if it needs some.
 func (a *Aggregate) Numbering(of task.Series) *Aggregate {
 	next := *a
 	next.last = of
 	return &next
 }
 
-// Unnumbered reports whether the stamped call gets a number when it is claimed, and which.
+// Unnumbered reports whether the stamped call gets numbers when it is claimed or taken, and which.
 func (a *Aggregate) Unnumbered() (task.Lack, bool) {
-	if x := a.Call; x != nil && x.unnumbered() {
-		return task.Lack{Settled: *x.Gate.ApprovedAt, Decision: true}, true
+	if x := a.Call; x != nil && x.Status == conversation.ActionApproved {
+		return task.LackOf(&x.Gate, x.DecisionNumber, x.Document)
 	}
 	return task.Lack{}, false
-}
-
-func (x *Call) unnumbered() bool {
-	rule := x.Gate.Terms.Rule
-	return x.DecisionNumber == "" && x.Status == conversation.ActionApproved && rule != nil && rule.Numbered
 }
 
 // ErrTaken says that another attempt took the grant.

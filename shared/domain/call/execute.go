@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -57,7 +58,7 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
-	c.number(a.last)
+	c.number(a)
 	c.to(conversation.ActionExecuting)
 	c.row.Claim = &conversation.Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 	c.row.StartedAt = &c.Now
@@ -67,33 +68,32 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 	return c.done()
 }
 
-// number gives the call its number, if it needs one.
-func (c *change) number(of task.Series) {
-	if !c.row.unnumbered() {
+// number gives the call the numbers that it lacks.
+func (c *change) number(a *Aggregate) {
+	lack, lacks := a.Unnumbered()
+	if !lacks {
 		return
 	}
-	if err := of.Lacks(); err != nil {
+	n := task.Numbered{SessionID: c.row.CallID, ActionID: c.row.CallID, GateKey: Key, Round: 1, BegunAt: c.Now}
+	if rule := c.row.Gate.Terms.Rule; rule != nil {
+		n.Rule = *rule
+	}
+	rows, decision, document, err := a.last.Give(lack, n)
+	if err != nil {
 		c.Fail(err)
-		return
 	}
-	n := of.Next()
-	n.SessionID, n.ActionID, n.GateKey, n.Rule, n.Round = c.row.CallID, c.row.CallID, Key, *c.row.Gate.Terms.Rule, 1
-	n.SettledAt, n.BegunAt = *c.row.Gate.ApprovedAt, c.Now
-	c.Beside = append(c.Beside, aggregate.Listed{List: task.NumbersList, Of: of.Of(), Row: &n, Err: task.ErrNumber})
-	c.row.DecisionNumber = n.String()
+	c.Beside = append(c.Beside, rows...)
+	c.row.DecisionNumber, c.row.Document = cmp.Or(c.row.DecisionNumber, decision), cmp.Or(c.row.Document, document)
 }
 
 func (c *change) numbered(details map[string]any) map[string]any {
-	if c.row.DecisionNumber != "" {
-		details["number"] = c.row.DecisionNumber
-	}
-	return details
+	return task.WithNumbers(details, c.row.DecisionNumber, c.row.Document)
 }
 
 // Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs. The
 // same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved if the call
-// still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, and aggregate.ErrField for an id that
-// is empty or too long.
+// still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, task.ErrNumber as Claim does, and
+// aggregate.ErrField for an id that is empty or too long.
 func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, error) {
 	switch x := a.Call; {
 	case x == nil || x.KeyID != key:
@@ -112,10 +112,11 @@ func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, erro
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
+	c.number(a)
 	c.to(Granted)
 	c.row.TakenBy = use
-	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: key}, AuditGranted, map[string]any{
-		"by": c.row.Gate.ApprovedBy, "attempt_hash": aggregate.HashOf(use)})
+	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: key}, AuditGranted, c.numbered(map[string]any{
+		"by": c.row.Gate.ApprovedBy, "attempt_hash": aggregate.HashOf(use)}))
 	return c.done()
 }
 

@@ -44,8 +44,19 @@ var Kind = aggregate.Kind{
 // Key is the key of a call's only row of its own.
 const Key = "CALL"
 
-// Card is the type of a call's card.
-const Card aggregate.CardType = "call"
+// Card is the type of a call's card. Beside and Within are notes of cards that share a message: which other call's card
+// stands beside this one in its message, and within which other call's message this one's card stands.
+const (
+	Card   aggregate.CardType = "call"
+	Beside aggregate.CardType = "beside"
+	Within aggregate.CardType = "within"
+)
+
+// Note notes on a call's rows another call of the same message.
+func Note(as aggregate.CardType, of, other *Aggregate, now time.Time) *aggregate.Card {
+	return &aggregate.Card{ID: aggregate.NewID(), AggregateID: of.Head.CallID, CardType: as,
+		Subject: Key + "#" + other.Head.CallID, State: aggregate.CardPosted, CreatedAt: now}
+}
 
 // idPrefix begins the id of each call.
 const idPrefix = "call-"
@@ -144,6 +155,7 @@ type Call struct {
 
 	Claim          *conversation.Claim  `json:"claim,omitempty"`
 	DecisionNumber string               `json:"decision_number,omitempty"`
+	Document       string               `json:"document,omitempty"` // its number
 	StartedAt      *time.Time           `json:"started_at,omitempty"`
 	CompletedAt    *time.Time           `json:"completed_at,omitempty"`
 	Result         *aggregate.Blob      `json:"call_result,omitempty"` // a conversation.CallResult
@@ -166,7 +178,7 @@ func (x *Call) leased(now time.Time) bool { return x.Claim != nil && now.Before(
 func (x *Call) Action() *conversation.Action {
 	return &conversation.Action{ActionID: x.CallID, ActionType: conversation.ToolCall, Status: x.Status, Summary: x.Tool,
 		Payload: x.Payload, Gate: x.Gate, CreatedAt: x.CreatedAt, StartedAt: x.StartedAt, CompletedAt: x.CompletedAt,
-		Outcome: x.Outcome, DecisionNumber: x.DecisionNumber}
+		Outcome: x.Outcome, DecisionNumber: x.DecisionNumber, Document: x.Document}
 }
 
 // Over reports whether nothing more is done for the call by itself.
@@ -219,7 +231,11 @@ type Aggregate struct {
 	aggregate.Shared
 	Head Head
 	Call *Call
-	last task.Series // no row; see Numbering
+	// By id the calls whose cards stand in the message of this one's, and the one in whose message it stands; "": its own.
+	Beside []string
+	Within string
+	Others []*Aggregate // those beside it, while its message is drawn
+	last   task.Series  // no row; see Numbering
 }
 
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.CallID) }
@@ -231,6 +247,16 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Head = *r
 	case *Call:
 		a.Call = r
+	case *aggregate.Card:
+		_, other, _ := strings.Cut(r.Subject, "#")
+		switch r.CardType {
+		case Beside:
+			a.Beside = append(a.Beside, other)
+		case Within:
+			a.Within = other
+		default:
+			a.Shared.Add(r)
+		}
 	default:
 		a.Shared.Add(r)
 	}

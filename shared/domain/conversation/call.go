@@ -188,9 +188,9 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 	if x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
 		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
 	}
-	decision := c.number(x)
+	decision, document := c.number(x)
 	claim := func(n *Action) {
-		n.DecisionNumber = decision
+		n.DecisionNumber, n.Document = decision, document
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 		n.BaseVersion = c.Conversation.WorkspaceVersion
 	}
@@ -198,7 +198,8 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		n := *x
 		claim(&n)
 		c.Put(&n)
-		if n.BaseVersion != x.BaseVersion || n.DecisionNumber != x.DecisionNumber {
+		if n.BaseVersion != x.BaseVersion || n.DecisionNumber != x.DecisionNumber ||
+			n.Document != x.Document {
 			c.auditStart(&n)
 		}
 		return c.done()
@@ -213,7 +214,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 
 // auditStart records who or which rule approved the action, its hash, and the version of the files on which it starts.
 func (c *change) auditStart(x *Action) {
-	c.auditAction(aggregate.System(), AuditStarted, x, x.withNumber(map[string]any{
+	c.auditAction(aggregate.System(), AuditStarted, x, x.withNumbers(map[string]any{
 		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.BaseVersion,
 	}))
 }

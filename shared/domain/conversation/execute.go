@@ -186,7 +186,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	if r.Status == ActionFailed {
 		as = AuditFailed
 	}
-	about := x.withNumber(map[string]any{"error": r.Error, "version": r.Version})
+	about := x.withNumbers(map[string]any{"error": r.Error, "version": r.Version})
 	c.auditAction(aggregate.System(), as, x, withRan(r.Commands, about))
 	return c.done()
 }
@@ -305,7 +305,7 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	why, outcome := x.cutOff()
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
-	about := x.withNumber(map[string]any{"error": why, "outcome": outcome})
+	about := x.withNumbers(map[string]any{"error": why, "outcome": outcome})
 	c.auditAction(aggregate.System(), AuditFailed, x, withRan(x.Commands, about))
 	return c.done()
 }

@@ -33,11 +33,11 @@
 package conversation
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"time"
 
 	"ringi/shared/domain/agent"
@@ -249,44 +249,40 @@ func (a *Aggregate) Numbering(of task.Series) *Aggregate {
 
 // Unnumbered reports whether the approved action gets a number when it is claimed, and which.
 func (a *Aggregate) Unnumbered() (task.Lack, bool) {
-	if x := a.Current(); x != nil && x.unnumbered() {
-		return task.Lack{Settled: *x.Gate.ApprovedAt, Decision: true}, true
+	if x := a.Current(); x != nil {
+		return x.lack()
 	}
 	return task.Lack{}, false
 }
 
-func (x *Action) unnumbered() bool {
-	rule := x.Gate.Terms.Rule
-	return x.DecisionNumber == "" && x.Claim == nil && x.ApprovedBy == ApprovedByUser && rule != nil && rule.Numbered &&
-		x.Gate.ApprovedAt != nil
+func (x *Action) lack() (task.Lack, bool) {
+	if x.Claim != nil || x.ApprovedBy != ApprovedByUser {
+		return task.Lack{}, false
+	}
+	return task.LackOf(&x.Gate, x.DecisionNumber, x.Document)
 }
 
-// number returns the number of an action that is claimed. One that needs a number and has none takes the next of the
-// series; without one c fails with what the series lacks.
-func (c *change) number(x *Action) string {
-	if !x.unnumbered() {
-		return x.DecisionNumber
+// number returns the numbers of an action that is claimed. One that lacks some takes the next of their series; without
+// them c fails with what a series lacks.
+func (c *change) number(x *Action) (decision, document string) {
+	if lack, lacks := x.lack(); lacks {
+		n := task.Numbered{SessionID: c.Head.SessionID, ActionID: x.ActionID, GateKey: x.Key(), Round: 1, BegunAt: c.Now}
+		if rule := x.Gate.Terms.Rule; rule != nil {
+			n.Rule = *rule
+		}
+		rows, decision, document, err := c.of.Last.Give(lack, n)
+		if err != nil {
+			c.Fail(err)
+		}
+		c.Beside = append(c.Beside, rows...)
+		return cmp.Or(x.DecisionNumber, decision), cmp.Or(x.Document, document)
 	}
-	of := c.of.Last
-	if err := of.Lacks(); err != nil {
-		c.Fail(err)
-		return ""
-	}
-	n := of.Next()
-	n.SessionID, n.ActionID, n.GateKey, n.Rule, n.Round = c.Head.SessionID, x.ActionID, x.Key(), *x.Gate.Terms.Rule, 1
-	n.SettledAt, n.BegunAt = *x.Gate.ApprovedAt, c.Now
-	c.Beside = append(c.Beside, aggregate.Listed{List: task.NumbersList, Of: of.Of(), Row: &n, Err: task.ErrNumber})
-	return n.String()
+	return x.DecisionNumber, x.Document
 }
 
-// withNumber returns what an audit entry says with the action's number, if it has one.
-func (x *Action) withNumber(details map[string]any) map[string]any {
-	if x.DecisionNumber == "" {
-		return details
-	}
-	details = maps.Clone(details)
-	details["number"] = x.DecisionNumber
-	return details
+// withNumbers returns what an audit entry says with the action's numbers, if it has some.
+func (x *Action) withNumbers(details map[string]any) map[string]any {
+	return task.WithNumbers(details, x.DecisionNumber, x.Document)
 }
 
 // Status is the status of a conversation; see Moves.

@@ -74,6 +74,23 @@ func TestAnActionOfANumberedRuleIsClaimedWithTheNextNumber(t *testing.T) {
 	expect.Is(t, numberIn(t, end, AuditCompleted), any("2026-000123"))
 }
 
+func TestARegisterNumbersActions(t *testing.T) {
+	tb := numbered(t, false)
+	expect.NoError(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		x, head := *a.Current(), a.Head
+		x.Gate.Terms.Registered, x.Gate.Seen = true, &aggregate.Seen{Department: "総務部"}
+		c := aggregate.Change{Head: &head, Now: tb.now}
+		c.Put(&x)
+		return c, nil
+	}))
+	of := task.Series{Year: 2026, Documents: &task.Series{Name: "総務部", Year: 2026, Last: 11}}
+	expect.NoError(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Numbering(of).Claim(tb.head.Run, "i1", tb.now.Add(time.Minute), tb.now)
+	}))
+	x := tb.load().Current()
+	expect.That(t, x.DecisionNumber == "2026-000001" && x.Document == "総務部-2026-0012", "%+v", x)
+}
+
 // A claim that was given back, because nothing had begun, is taken again with the same number.
 func TestAnActionThatIsClaimedAgainKeepsItsNumber(t *testing.T) {
 	tb := numbered(t, true)

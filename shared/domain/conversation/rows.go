@@ -270,6 +270,7 @@ type Action struct {
 	Sending            *Sending         `json:"sending,omitempty"`       // its files to Slack; nil: nobody asked
 	Claim              *Claim           `json:"claim,omitempty"`
 	DecisionNumber     string           `json:"decision_number,omitempty"` // that it got when it was claimed
+	Document           string           `json:"document,omitempty"`        // number of the document, as DecisionNumber
 	NotBegun           int              `json:"not_begun,omitempty"`       // how often no sandbox could be started
 	Outcome            Outcome          `json:"outcome,omitempty"`
 	Error              aggregate.Reason `json:"error_code,omitempty"`

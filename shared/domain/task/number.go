@@ -52,13 +52,36 @@ func (s Series) Lacks() error {
 	return nil
 }
 
-// Next returns the row of the next number.
-func (s Series) Next() Numbered { return Numbered{Series: s.Name, Year: s.Year, N: s.Last + 1} }
+// Give returns the rows of the numbers that something lacks, the next of their series, and the numbers. as says what
+// has them. It returns what a series lacks.
+func (s Series) Give(lack Lack, as Numbered) (rows []aggregate.Listed, decision, document string, err error) {
+	give := func(of Series) string {
+		if err = cmp.Or(err, of.Lacks()); err != nil {
+			return ""
+		}
+		x := as
+		x.Series, x.Year, x.N, x.SettledAt = of.Name, of.Year, of.Last+1, lack.Settled
+		rows = append(rows, aggregate.Listed{List: NumbersList, Of: of.Of(), Row: &x, Err: ErrNumber})
+		return x.String()
+	}
+	if lack.Decision {
+		decision = give(s)
+	}
+	switch {
+	case lack.Document == "":
+	case s.Documents == nil || s.Documents.Name != lack.Document:
+		err = cmp.Or(err, ErrNumber)
+	default:
+		document = give(*s.Documents)
+	}
+	return rows, decision, document, err
+}
 
-// Numbered is a number and what has it: steps, or an agent's action, that a rule with numbered had people settle, or
-// that record a decision. It is put in the Change that begins their first attempt, or claims the action, only if it is
-// absent, and never changed. The number of a document (文書番号) is one of its channel's or department's series: steps
-// have it that people stamped, of a request that has a number.
+// Numbered is a number and what has it: what a rule with numbered had people settle, steps that record a decision, and
+// where the tenant keeps a register each agent's action and call that people stamped. It is put in the Change that
+// begins the steps' first attempt, claims the action or call, or grants the call, only if it is absent, and never
+// changed. The number of a document (文書番号) is one of its channel's or department's series: steps have it that people
+// stamped, of a request that has a number, and actions and calls where the tenant keeps a register.
 type Numbered struct {
 	aggregate.Meta
 	Series         string           `json:"series,omitempty"` // of a document: the name of its series
@@ -129,6 +152,34 @@ type Lack struct {
 	Document string    // one of the documents of this series; empty: none
 }
 
+// LackOf returns which numbers an action or a call gets when it begins, by the gate at which people settled it, beside
+// those that it has.
+func LackOf(g *aggregate.Gate, decision, document string) (lack Lack, lacks bool) {
+	if g.ApprovedAt == nil || g.ApprovedBy == "" {
+		return lack, false
+	}
+	numbered := g.Terms.Registered || g.Terms.Rule != nil && g.Terms.Rule.Numbered // a request has a number of its own
+	lack.Settled, lack.Decision = *g.ApprovedAt, decision == "" && numbered
+	if document == "" && g.Terms.Registered {
+		if lack.Document = g.Terms.Series; lack.Document == "" && g.Seen != nil {
+			lack.Document = g.Seen.Department
+		}
+		lack.Document = cmp.Or(lack.Document, wholeCompany.In(g.Terms.Locale))
+	}
+	return lack, lack.Decision || lack.Document != ""
+}
+
+// WithNumbers returns what an audit entry says of something with its numbers.
+func WithNumbers(details map[string]any, decision, document string) map[string]any {
+	details = maps.Clone(details)
+	for key, number := range map[string]string{"number": decision, "document": document} {
+		if number != "" {
+			details[key] = number
+		}
+	}
+	return details
+}
+
 // Unnumbered reports whether the pending execution gets numbers when it begins, and which.
 func (a *Aggregate) Unnumbered() (Lack, bool) {
 	row, lack := a.unnumbered()
@@ -184,36 +235,24 @@ func (a *Aggregate) stampedBy(e *Execution) Gated {
 // what a series lacks.
 func (c *change) number(e *Execution, of Series) {
 	row, lack := c.of.unnumbered()
-	if lack.Decision {
-		e.Number = c.next(e, row, of)
-		c.Head.Number = e.Number
-	}
-	if lack.Document == "" {
+	if row == nil {
 		return
 	}
-	if of.Documents == nil || of.Documents.Name != lack.Document {
-		c.Fail(ErrNumber)
-		return
-	}
-	e.Document = c.next(e, row, *of.Documents)
-	c.Head.Document = e.Document
-}
-
-// next puts the next number of a series, which an execution has by a settled gate, and returns it.
-func (c *change) next(e *Execution, row Gated, of Series) string {
-	if err := of.Lacks(); err != nil {
-		c.Fail(err)
-		return ""
-	}
-	x := of.Next()
-	x.TaskID, x.ProcessID, x.ProcessVersion, x.GateKey = c.Head.TaskID, e.ProcessID, e.ProcessVersion, row.Key()
-	x.Round, x.SettledAt, x.BegunAt = c.of.round(e.ProcessVersion), *row.gate().ApprovedAt, c.Now
+	lack.Settled = *row.gate().ApprovedAt
+	x := Numbered{TaskID: c.Head.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, GateKey: row.Key(),
+		Round: c.of.round(e.ProcessVersion), BegunAt: c.Now}
 	if rule := row.gate().Terms.Rule; rule != nil {
 		x.Rule = *rule
 	}
-	c.Beside = append(c.Beside, aggregate.Listed{List: NumbersList, Of: of.Of(), Row: &x, Err: ErrNumber})
+	rows, decision, document, err := of.Give(lack, x)
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	c.Beside = append(c.Beside, rows...)
 	c.RelyOn(row)
-	return x.String()
+	e.Number, e.Document = cmp.Or(e.Number, decision), cmp.Or(e.Document, document)
+	c.Head.Number, c.Head.Document = cmp.Or(decision, c.Head.Number), cmp.Or(document, c.Head.Document)
 }
 
 // roundOf returns which round of the steps a gate is about, 0 of a policy's.
@@ -256,14 +295,7 @@ func (a *Aggregate) NumberOf(process int) (number string) {
 
 // about returns what an audit entry says of an attempt, with the numbers that it has.
 func (e *Execution) about() map[string]any {
-	details := map[string]any{"attempt": e.Attempt}
-	if e.Number != "" {
-		details["number"] = e.Number
-	}
-	if e.Document != "" {
-		details["document"] = e.Document
-	}
-	return details
+	return WithNumbers(map[string]any{"attempt": e.Attempt}, e.Number, e.Document)
 }
 
 // Register is where a request that is taken on or refused gets its number (起案番号) from.

@@ -137,11 +137,14 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	}
 }
 
-// ActionTerms freezes these settings for an action that a person decides on.
-func (s Settings) ActionTerms(now time.Time) aggregate.Terms {
+// ActionTerms freezes these settings for an action in a channel, or a call, that a person decides on.
+func (s Settings) ActionTerms(channel string, now time.Time) aggregate.Terms {
 	terms := s.Terms(true, now)
 	by := now.UTC().Truncate(time.Millisecond).Add(time.Duration(s.ActionTimeoutHours) * time.Hour)
-	terms.DecideBy, terms.ApprovalHours = &by, s.ActionTimeoutHours
+	terms.DecideBy, terms.ApprovalHours, terms.Locale = &by, s.ActionTimeoutHours, s.Locale
+	if s.Register {
+		terms.Registered, terms.Series = true, s.SeriesOf(channel)
+	}
 	return terms
 }
 

@@ -86,7 +86,7 @@ var Sections = []Section{
 				Hint: "1–40 characters. Departments and channels with the same name share the numbers. Applies to requests " +
 					"from now on. To return to the department’s numbers, empty the row."})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
-			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの「送信先」の条件でも使えます。空なら、支出、契約、人事、規程、その他です。",
+			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの条件「送信先」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
 				Hint: "1〜40 文字。行を空にすると、その区分を削除します。"},
 			Words{Label: "Matters for decisions",
 				About: "What people choose from in the form “Ask for a decision”. Rules can use them as destinations. " +
@@ -98,9 +98,9 @@ var Sections = []Section{
 				Unit: "versions", Logged: "Maximum versions"})},
 		{Name: "remind_at", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Default: "09:30", Says: language.InEach(
 			Words{Label: "承認待ちをお知らせする時刻", About: "名前を挙げて承認を求められている人に、承認待ちの一覧を営業日ごとに 1 通の DM で送ります。" +
-				"この時刻 (日本時間、例: 09:30) までの 4 時間に届いたものは翌営業日に回します。空なら送りません。"},
+				"チャンネルのだれでも承認できるものは、そのチャンネルに 1 通だけ送ります。この時刻 (日本時間、例: 09:30) までの 4 時間に届いたものは翌営業日に回します。空なら送りません。"},
 			Words{Label: "Remind approvers at", About: "Each working day, people who are asked by name get one direct message " +
-				"that lists what waits for them. Enter a time in Japan, such as 09:30. What came in the 4 hours before is left " +
+				"that lists what waits for them; a channel whose members may all approve gets one. Enter a time in Japan, such as 09:30. What came in the 4 hours before is left " +
 				"to the next working day. If empty, nobody is reminded."})},
 		{Name: "quiet_hours.from", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Says: language.InEach(
 			Words{Label: "お知らせを送らない時間 (始まり)", About: "障害などで遅れたお知らせも、この間は送りません。例: 19:00。終わりも空なら、決めていないことになります。",

@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -24,8 +25,9 @@ type Summary struct {
 	Returned      []Mine  // the person's own requests that were given back to them: it is their turn
 	Mine          []Mine  // their others, the newest first
 	Conversations []OpenConversation
-	// MoreMine and MoreConversations are not listed.
-	MoreMine, MoreConversations More
+	Calls         []Waits // open ones of agents outside, for whose keys the person answers
+	// MoreMine, MoreConversations and MoreCalls are not listed.
+	MoreMine, MoreConversations, MoreCalls More
 
 	User    string  // whose tab it is; only Stamped needs it
 	Stamped []Waits // waits for others, and the person stamped it
@@ -126,7 +128,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		for _, b := range drawn {
 			n += characters(b)
 		}
-		if i >= maxHomeRows || len(drawn) > room || n > left {
+		if _, listed := x.Of.(*call.Aggregate); listed || i >= maxHomeRows || len(drawn) > room || n > left {
 			lines = append(lines, "• "+waitsLine(x, w)+decides(x, own, w)+opens(x.Link, w))
 			continue
 		}
@@ -149,6 +151,10 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		blocks = append(blocks, section(title+"\n"+next))
 	}
 	blocks = append(blocks, contextOf(w.more(in.MoreMine))...)
+	if len(in.Calls) > 0 {
+		blocks = append(blocks, divider(), header(w.HomeCalls))
+		blocks = append(append(blocks, rows(w.callLines(in.Calls))...), contextOf(w.more(in.MoreCalls))...)
+	}
 	if len(in.Conversations) > 0 {
 		blocks = append(blocks, divider(), header(w.HomeConversations))
 		blocks = append(blocks, rows(w.conversationLines(in.Conversations))...)
@@ -309,6 +315,10 @@ func List(locale string, in Summary) string {
 		lines = append(lines, w.listed(x, whose))
 	}
 	lines = append(lines, w.more(in.MoreMine)...)
+	if len(in.Calls) > 0 {
+		lines = append(append(lines, "", "*"+w.HomeCalls+"*"), w.callLines(in.Calls)...)
+		lines = append(lines, w.more(in.MoreCalls)...)
+	}
 	if len(in.Conversations) > 0 {
 		lines = append(append(lines, "", "*"+w.HomeConversations+"*"), w.conversationLines(in.Conversations)...)
 		lines = append(lines, w.more(in.MoreConversations)...)

@@ -126,7 +126,11 @@ func (x Waits) what(w *askWords) string {
 			return callWordsOf.In(w.Locale).Header
 		}
 		s := explain.SumUp(w.Locale, []task.Step{CalledStep(c.Payload())})
-		return drawing{w: wordsOf.In(w.Locale)}.short(s)
+		first, text := s.First(), drawing{w: wordsOf.In(w.Locale)}.short(s)
+		if unsaid := inline(explain.Plain(first.Unsaid()), maxListSaid); unsaid != "" {
+			text += " · " + unsaid
+		}
+		return text
 	}
 	a, is := x.Of.(*task.Aggregate)
 	if !is || a.Process() == nil {
@@ -257,4 +261,22 @@ func (w *askWords) state(a *task.Aggregate) string {
 		status = "stopped"
 	}
 	return or(w.States[status], w.States[task.StatusDrafting])
+}
+
+// callLines say of open calls of agents outside what each does, who asks for it and how it stands.
+func (w *askWords) callLines(calls []Waits) []string {
+	lines := make([]string, len(calls))
+	for i, x := range calls {
+		a := x.Of.(*call.Aggregate)
+		state, until := w.States[task.StatusRunning], ""
+		switch {
+		case a.Call.Status == conversation.ActionPending:
+			state, until = w.States[task.StatusWaits], x.until(w)
+		case a.Call.Elsewhere:
+			state = callWordsOf.In(w.Locale).Unused
+		}
+		lines[i] = "• " + fill(w.ConversationLine, "title", began(x.what(w)), "agent", inline(a.Call.KeyName, maxTool),
+			"state", state) + until + opens(x.Link, w)
+	}
+	return lines
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -45,6 +46,11 @@ type Conversations interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 }
 
+// Calls reads a call of an agent outside. It returns aggregate.ErrNotFound if there is none.
+type Calls interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*call.Aggregate, error)
+}
+
 // Retention deletes results and prompts that are older than their tenant's retain_results_days. It needs no cursor:
 // task ids sort by time, so each listing begins with the oldest results left. Prompts of conversations and contests
 // don't sort by time: each run lists them from a random point, so that over time all are listed. Tenants are processed
@@ -53,6 +59,7 @@ type Retention struct {
 	Bucket        Bucket
 	Rows          Rows
 	Conversations Conversations
+	Calls         Calls
 	Now           func() time.Time
 }
 
@@ -235,6 +242,9 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 		strings.HasPrefix(p.prefix, conversation.AttachedPrefix):
 		return r.unneeded(ctx, conversation.RefOf(ref.Tenant, ref.ID))
 	}
+	if call.ValidID(ref.ID) {
+		return r.ofCall(ctx, call.RefOf(ref.Tenant, ref.ID))
+	}
 	if strings.HasPrefix(p.prefix, conversation.TalksPrefix) {
 		return func(key string) bool { return strings.Contains(key, large.ReadsFolder) }, nil
 	}
@@ -243,6 +253,17 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 		return nil, err
 	}
 	over := err != nil || head.Ended != nil && !head.Keeps(r.Now())
+	return func(string) bool { return over }, nil
+}
+
+// ofCall returns whether what a call returned may be deleted: as a task's results.
+func (r Retention) ofCall(ctx context.Context, ref aggregate.Ref) (func(key string) bool, error) {
+	a, err := r.Calls.Load(ctx, ref)
+	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		return nil, fmt.Errorf("whether %s is over: %w", ref, err)
+	}
+	over := err != nil || a.Call.Over() && (a.Call.CompletedAt == nil ||
+		!r.Now().Before(a.Call.CompletedAt.AddDate(a.Call.Gate.Terms.Retain(), 0, 0)))
 	return func(string) bool { return over }, nil
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
@@ -63,11 +65,15 @@ func (k *world) talks() *store.ConversationStore {
 	return store.NewConversations(k.Store.Table().DB, k.Store.Table().Name)
 }
 
+func (k *world) calls() store.CallStore {
+	return store.CallsOf(store.New(k.Store.Table().DB, k.Store.Table().Name, store.Kinds()...))
+}
+
 // expire runs expire-results after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
 	return expect.Value(removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
-		Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
+		Calls: k.calls(), Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
 // keep stores a result and arguments of a task.
@@ -227,6 +233,23 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 		Now: func() time.Time { return now.Add(31 * day) }}
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2,
 		"an archive and its manifest of a conversation that is forgotten")
+}
+
+// What a call returned is kept for as many years as the rule says that people stamped it by.
+func TestWhatACallReturnedExpires(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	ref := call.RefOf(k.Ref.Tenant, call.ID(k.Ref.Tenant, "k1", "t", "", ""))
+	b := expect.Value(k.Results().KeepCallResult(t.Context(), ref, text(10)))(t)
+	now := time.Now().UTC()
+	x := &call.Call{CallID: ref.ID, TenantID: ref.Tenant, Status: conversation.ActionSucceeded, CompletedAt: &now}
+	x.Gate.Terms.Rule = &circulation.Rule{Retain: 1}
+	c := aggregate.Change{Head: &call.Head{CallID: ref.ID, Head: aggregate.Head{TenantID: ref.Tenant, Run: 1}}, Now: now}
+	c.Put(x)
+	expect.NoError(t, k.calls().Create(t.Context(), ref, c))
+	expect.Is(t, k.expire(t, 360*day), 0, "deleted within the year")
+	expect.Is(t, k.expire(t, 367*day), 1, "deleted after it")
+	_, err := k.Results().Open(t.Context(), ref, b)
+	expect.That(t, err != nil, "it is still there")
 }
 
 // Attachments of a living conversation never expire, nor do those on which an open action works.
