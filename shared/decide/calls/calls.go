@@ -68,9 +68,8 @@ func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggr
 	if err != nil {
 		return nil, false, fmt.Errorf("read the arguments: %w", err)
 	}
-	if w.Elsewhere && call.Interactive(w.Tool, members) {
-		return nil, false, aggregate.ErrField{Field: "arguments", Limit: "must not open an interactive program: " +
-			"people stamp a command line, and what is typed into it later nobody would see"}
+	if no := call.Unasked(w.Tool, members); w.Elsewhere && no != "" {
+		return nil, false, aggregate.ErrField{Field: "arguments", Limit: no}
 	}
 	if a, err = x.Store.Joined(ctx, key, asks.Ref().ID); !errors.Is(err, aggregate.ErrNotFound) {
 		return a, err == nil, err
