@@ -201,9 +201,6 @@ func (m *asked) make(ctx context.Context) error {
 	within, stop := context.WithDeadline(ctx, x.Claim.LeaseUntil.Add(-claimSpare))
 	defer stop()
 	value, err := m.made(within, tool.Call{Tool: x.Tool, Key: x.CallID, Asked: x.Answers, Stamped: x.Gate.Stampers()})
-	if e, is := errors.AsType[*explain.CallError](err); is && e.Problem == explain.ProblemChanged {
-		m.noteChanged(ctx)
-	}
 	if err != nil && !x.Reads() && explain.Unsure(err) {
 		m.log(ctx, conversation.ReasonUnknown, err)
 		return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost(m.invocation, m.Now()) })
