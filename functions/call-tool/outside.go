@@ -145,7 +145,7 @@ func (m *asked) begin(ctx context.Context) (err error) {
 		if why != (refusal{}) {
 			m.log(ctx, why.reason, m.cause)
 			return m.commit(ctx, func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Refuse(m.in.Run, call.Result{Error: why.reason, Detail: why.detail}, m.Now())
+				return a.Refuse(m.in.Run, call.Result{Error: why.reason, ErrorDetail: why.detail}, m.Now())
 			})
 		}
 		until := m.Now().Add(m.within(ctx) + claimSpare)
@@ -208,8 +208,7 @@ func (m *asked) make(ctx context.Context) error {
 	r := m.result(ctx, value, err, x.Claim.LeaseUntil, x.Reads())
 	m.log(ctx, r.Error, err)
 	return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Finish(m.invocation, call.Result{Status: r.Status, Error: r.Error, Detail: r.ErrorDetail, Value: r.Call},
-			m.Now())
+		return a.Finish(m.invocation, r, m.Now())
 	})
 }
 

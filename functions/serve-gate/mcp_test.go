@@ -109,7 +109,7 @@ func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
 	text, is, _ = w.tell(s, writeTool, message("hello"))
 	expect.That(t, is.Status == "approved" && is.ID == a.ID && time.Since(began) < 3*time.Second, "%s", text)
 	result := pipelinetest.InRow(`{"value":{"sent":true}}`)
-	w.make(a.ID, call.Result{Status: conversation.ActionSucceeded, Value: &result})
+	w.make(a.ID, call.Result{Status: conversation.ActionSucceeded, Call: &result})
 	for range 2 {
 		text, is, failed = w.tell(s, writeTool, message("hello"))
 		expect.That(t, is.Status == "succeeded" && !failed && string(is.Result) == `{"sent":true}`, "%s", text)
@@ -136,7 +136,7 @@ func TestAFailureIsSeenAndARefusalIsAnAnswer(t *testing.T) {
 	expect.That(t, is.Status == "refused" && !failed && is.Reason == "宛先が違います", "%s", text)
 	_, a, _ = w.tell(s, writeTool, message("b"))
 	w.act(a.ID, circulation.Stamp, "")
-	w.make(a.ID, call.Result{Status: conversation.ActionFailed, Error: "tool_failed", Detail: "no such person"})
+	w.make(a.ID, call.Result{Status: conversation.ActionFailed, Error: "tool_failed", ErrorDetail: "no such person"})
 	text, is, failed = w.tell(s, writeTool, message("b"))
 	expect.That(t, is.Status == "failed" && failed && strings.Contains(is.Say, "no such person"), "%s", text)
 }

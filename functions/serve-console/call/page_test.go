@@ -114,7 +114,7 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	b.Get(page(lost)).Says(t, 200, "結果不明", "届いたかどうかを確認できません。もう一度呼び出すことはしません。")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
 		blob := consoletest.Inline(`{"value":{"url":"https://example.com/made"}}`)
-		return a.Finish("i1", call.Result{Status: conversation.ActionSucceeded, Value: &blob}, w.Now())
+		return a.Finish("i1", call.Result{Status: conversation.ActionSucceeded, Call: &blob}, w.Now())
 	})
 	b.Get(page(lost)).Says(t, 200, "完了", "https://example.com/made").Lacks(t, "届いたかどうかを確認できません。")
 }

@@ -156,23 +156,11 @@ func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Set
 	if c.Access = aggregate.Write; c.Elsewhere {
 		return nil
 	}
-	if !p.Allowed {
-		return tool.ErrForbidden
-	}
-	allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers)
+	spec, a, _, err := x.read(c, p, s)
 	if err != nil {
-		return fmt.Errorf("read the tool %s: %w", c.Tool, err)
+		return err
 	}
-	spec, known := allowed.Lookup(c.Tool)
-	if !known || spec.Sourced || spec.Name == catalog.Decide {
-		return tool.ErrForbidden
-	}
-	a, _, err := allowed.Literal(c.Tool, aggregate.JSON(c.Arguments))
-	if err != nil {
-		return aggregate.ErrField{Field: "arguments", Limit: err.Error()}
-	}
-	c.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access,
-		LeftOut: string(tool.LeftOut(spec, a)), Declared: string(tool.Declared(spec, a))}
+	c.LeftOut, c.Declared = string(tool.LeftOut(spec, a)), string(tool.Declared(spec, a))
 	if spec.Pin != nil {
 		c.ToolTitle = spec.Pin.Title
 	}
@@ -180,6 +168,25 @@ func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Set
 		c.Mark = p.Mark
 	}
 	return nil
+}
+
+// read looks up one of Ringi's tools under its permission, notes its version and access in c, and reads the arguments.
+// It returns tool.ErrForbidden for a tool that isn't allowed, and aggregate.ErrField.
+func (x Asker) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) (spec tool.Spec, a tool.Arguments,
+	resolved tool.Resolved, err error) {
+	allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers)
+	if err != nil {
+		return spec, a, resolved, fmt.Errorf("read the tool %s: %w", c.Tool, err)
+	}
+	spec, known := allowed.Lookup(c.Tool)
+	if !known || !p.Allowed || spec.Sourced || spec.Name == catalog.Decide {
+		return spec, a, resolved, tool.ErrForbidden
+	}
+	c.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
+	if a, resolved, err = allowed.Literal(c.Tool, aggregate.JSON(c.Arguments)); err != nil {
+		err = aggregate.ErrField{Field: "arguments", Limit: err.Error()}
+	}
+	return spec, a, resolved, err
 }
 
 // route finds whom the rules ask, as far as they name everybody themselves. Others are looked up by a run.

@@ -193,7 +193,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	expect.Fails(t, w.finish("two", Result{Status: conversation.ActionSucceeded}), aggregate.ErrMoved)
 	for range 2 {
 		expect.NoError(t, w.finish("one", Result{Status: conversation.ActionSucceeded,
-			Value: &aggregate.Blob{JSON: "{}"}}))
+			Call: &aggregate.Blob{JSON: "{}"}}))
 	}
 	expect.That(t, w.claim("three") != nil && w.open == 0, "%d open", w.open)
 	expect.Same(t, []string{"proposed", "approved", "started", "completed"}, w.did)

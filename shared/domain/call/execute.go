@@ -119,16 +119,12 @@ func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, erro
 	return c.done()
 }
 
-// Result is how a call ended.
-type Result struct {
-	Status Status // ActionSucceeded or ActionFailed
-	Error  aggregate.Reason
-	Detail string
-	Value  *aggregate.Blob
-}
+// Result is how a call ended, as an agent's action does.
+type Result = conversation.Result
 
-func (r Result) into(c *change) {
-	c.row.Error, c.row.ErrorDetail, c.row.Result = r.Error, legible.First(r.Detail, mostDetail), r.Value
+func (c *change) take(r Result) {
+	c.to(r.Status)
+	c.row.Error, c.row.ErrorDetail, c.row.Result = r.Error, legible.First(r.ErrorDetail, mostDetail), r.Call
 }
 
 // Finish records the result of the call that the invocation had claimed, even if its run is superseded, and also if the
@@ -144,8 +140,7 @@ func (a *Aggregate) Finish(invocation string, r Result, now time.Time) (aggregat
 		return a.end(r, now)
 	case x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown:
 		c := a.begin(now)
-		c.to(r.Status)
-		r.into(c)
+		c.take(r)
 		c.row.Outcome = ""
 		c.audit(aggregate.System(), conversation.AuditLate,
 			map[string]any{"status": r.Status, "was": conversation.OutcomeUnknown, "version": ""})
@@ -157,8 +152,7 @@ func (a *Aggregate) Finish(invocation string, r Result, now time.Time) (aggregat
 // end ends a call with a result, before it was begun or after.
 func (a *Aggregate) end(r Result, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
-	c.to(r.Status)
-	r.into(c)
+	c.take(r)
 	as := conversation.AuditCompleted
 	if r.Status == conversation.ActionFailed {
 		as = conversation.AuditFailed

@@ -117,7 +117,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"running": made.shown(locale),
 		"done":    made.do(made.Finish("i", call.Result{Status: conversation.ActionSucceeded}, made.now)).shown(locale),
 		"failed": made.do(made.Finish("i", call.Result{Status: conversation.ActionFailed, Error: "tool_failed",
-			Detail: "404: <!channel>"}, made.now)).shown(locale),
+			ErrorDetail: "404: <!channel>"}, made.now)).shown(locale),
 		"unknown":   lost.shown(locale),
 		"granted":   granted.do(granted.Take("k1", "use", granted.now)).shown(locale),
 		"rejected":  sent.act(circulation.SendBack, "U_TANAKA", "予算がありません").shown(locale),
