@@ -101,6 +101,7 @@ func (w *world) saysTo(authorization, method, path, body string) (status int, a 
 func (w *world) act(id string, kind circulation.Kind, reason string) {
 	w.t.Helper()
 	by := pipelinetest.Member("U2")
+	by.Stage = 1
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Act(id, a.Call.Gate.Acting(kind, by, reason), by, pipelinetest.Anyone(), w.now)
 	})
@@ -240,7 +241,7 @@ func TestHostileRequestsLeaveNoRow(t *testing.T) {
 		`{"tool":"Bash","arguments":{"command":"a"},"x":1}`, `{"tool":"Bash","Tool":"Bash","arguments":{}}`,
 		`{"tool":1,"arguments":{}}`, `{"tool":"Write","arguments":{}}`, `{"tool":"Bash","arguments":{"command":"bash -i"}}`,
 		`{"tool":"Bash","arguments":{"command":"a"},"again":"call-x"}`, "{\"tool\":\"Bash\",\"arguments\":{\"a\":\"\xff\"}}",
-		`{"tool":"Bash","arguments":{"command":"a"},"reason":"` + strings.Repeat("r", 1001) + `"}`,
+		`{"tool":"Bash","arguments":{"command":"a"},"reason":"` + strings.Repeat("r", 601) + `"}`,
 		`{"tool":"Bash","arguments":{"command":"` + strings.Repeat("c", 33<<10) + `"}}`, `{"tool_use_id":""}`,
 		`{"tool_use_id":"a"}`, `{"jsonrpc":"2.0"}`, `[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]`}
 	keys := []string{"Bearer " + w.secret, "", "Bearer", "Bearer rk_", "Basic " + w.secret, w.secret,
@@ -277,11 +278,16 @@ func TestAFaultIsNamed(t *testing.T) {
 		`{"tool":"Bash","arguments":{"command":"ssh host"}}`:        "arguments must not open an interactive program",
 		`{"tool":"Write","arguments":{}}`:                           "not among those of this key",
 		askBash + " {}":                                             "more than one JSON value",
+		`{"tool":"Bash","arguments":{"command":"a\udc80"}}`:         "arguments.command must not have half of a surrogate pair",
+		`{"tool":"Bash","arguments":{"a":["\\\\\ud83d\u0061"]}}`:    "arguments.a[0] must not have half",
+		`{"tool":"Bash","arguments":{"\uD83D":"a"}}`:                "arguments must not have half",
 	} {
 		_, _, text := w.says("POST", "/calls", body)
 		expect.That(t, strings.Contains(text, want), "%s: %s", body, text)
 	}
-	_, _, text := w.says("POST", "/calls?wait=26", askBash)
+	_, a, text := w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"\ud83d\ude00 \\udc80 \ufffd"}}`)
+	expect.That(t, a.Status == "pending", "%s", text)
+	_, _, text = w.says("POST", "/calls?wait=26", askBash)
 	expect.That(t, strings.Contains(text, "wait must be a whole number of seconds, 0 to 25"), "%s", text)
 }
 

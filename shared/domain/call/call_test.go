@@ -159,7 +159,7 @@ func TestWhatCanNotBeAskedFor(t *testing.T) {
 		"muted":      {func(x *Asking) { x.Key.Muted = true }, tenancy.ErrKey{Why: tenancy.KeyMuted}},
 		"other tool": {func(x *Asking) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
 		"reason": {func(x *Asking) { x.Reason = strings.Repeat("あ", MaxReason+1) },
-			aggregate.ErrField{Field: "reason", Limit: "must have at most 1000 characters, not 1001"}},
+			aggregate.ErrField{Field: "reason", Limit: "must have at most 600 characters, not 601"}},
 		"a route without who answers": {func(x *Asking) {
 			o := aggregate.BySettings(true, suzuki)
 			x.Opening = &o
