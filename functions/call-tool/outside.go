@@ -24,9 +24,6 @@ const slackWithin = 5 * time.Second
 // lookUpWithin bounds how long Slack is asked whom a rule asks about a call.
 const lookUpWithin = 20 * time.Second
 
-// reasonKey says that the key was revoked, or has expired, since people stamped the call.
-const reasonKey aggregate.Reason = "key_over"
-
 // Calls is the store of calls that agents outside of Ringi ask for.
 type Calls interface {
 	decide.RulesReader
@@ -173,14 +170,15 @@ func (m *asked) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare asks everything again that was asked when the call was asked for, and whether its key still stands.
+// prepare asks everything again that was asked when the call was asked for, and whether its key still holds.
 func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	key, err := m.Calls.Key(ctx, m.in.Tenant, m.call.KeyID)
 	if err != nil {
 		return why, fmt.Errorf("read the key: %w", err)
 	}
-	if m.cause = key.Stands(m.Now()); m.cause != nil {
-		return refusal{reason: reasonKey}, nil
+	if over, is := errors.AsType[tenancy.ErrKey](key.Holds(m.call.Tool, m.Now())); is {
+		m.cause = over
+		return refusal{reason: call.KeyReason(over)}, nil
 	}
 	content, err := m.call.Content()
 	if err != nil || content.Key != m.call.KeyID || content.Tool != m.call.Tool || content.Access != m.call.Access {

@@ -95,7 +95,7 @@ func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
 		"its key was revoked": {func(b *beyond) {
 			expect.NoError(b.T, b.all.RevokeKey(context.Background(), b.Ref.Tenant, b.key.ID, aggregate.System(),
 				b.now))
-		}, conversation.ActionFailed, reasonKey, 0},
+		}, conversation.ActionFailed, call.ReasonKey, 0},
 		"the tool was switched off": {func(b *beyond) { b.permit(tenancy.ToolPermission{ToolName: write.tool}) },
 			conversation.ActionFailed, reasonForbidden, 0},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
@@ -66,7 +68,8 @@ func (s *Store) CreateKey(ctx context.Context, k tenancy.Key, by aggregate.Actor
 	return k, secret, nil
 }
 
-// SaveKey commits Key.Save. It returns aggregate.ErrConflict if the key isn't at the revision k.Rev any more.
+// SaveKey commits Key.Save, and has the key's calls follow. It returns aggregate.ErrConflict if the key isn't at the
+// revision k.Rev any more.
 func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, now time.Time) (tenancy.Key, error) {
 	was, err := s.Key(ctx, k.TenantID, k.ID)
 	if err != nil {
@@ -76,19 +79,51 @@ func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, 
 		return k, aggregate.ErrConflict
 	}
 	k, c, err := k.Save(was, by, now)
-	return k, s.change(ctx, c, err)
+	if err = s.change(ctx, c, err); err == nil {
+		s.followKey(ctx, k, now)
+	}
+	return k, err
 }
 
-// RevokeKey commits Key.Revoke, and again after a conflict for up to two seconds.
+// RevokeKey commits Key.Revoke, and again after a conflict for up to two seconds, and ends the key's calls.
 func (s *Store) RevokeKey(ctx context.Context, tenant, id string, by aggregate.Actor, now time.Time) error {
-	return whileConflict(ctx, func() error {
-		k, err := s.Key(ctx, tenant, id)
-		if err != nil {
+	var k tenancy.Key
+	err := whileConflict(ctx, func() (err error) {
+		if k, err = s.Key(ctx, tenant, id); err != nil {
 			return err
 		}
-		_, c := k.Revoke(by, now)
+		var c tenancy.Change
+		k, c = k.Revoke(by, now)
 		return s.changeOnce(ctx, c, nil)
 	})
+	if err == nil {
+		s.followKey(ctx, k, now)
+	}
+	return err
+}
+
+// followWithin bounds how long the calls of a key are looked through.
+const followWithin = time.Second
+
+// followKey has a key's calls that wait follow its row; see call.Aggregate. It is for people, who aren't asked in vain: a
+// call that is left isn't made, since whoever makes one asks the key again.
+func (s *Store) followKey(ctx context.Context, k tenancy.Key, now time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, followWithin)
+	defer cancel()
+	rows := CallsOf(&Store{t: s.t, kinds: aggregate.Kinds{call.Kind}, newID: s.newID, known: s.known})
+	for cursor, more := "", true; more; more = cursor != "" {
+		page, err := rows.Waiting(ctx, k.TenantID, cursor, table.MaxPage)
+		for _, w := range page.Items {
+			if x, is := w.Row.(*call.Call); is && x.KeyID == k.ID {
+				_, failed := rows.Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) { return a.Follow(k, now) })
+				err = errors.Join(err, failed)
+			}
+		}
+		if cursor = page.Next; err != nil {
+			slog.WarnContext(ctx, "calls of a key still wait", "key_id", k.ID, "err", err)
+			return
+		}
+	}
 }
 
 // RevokeKeysOf revokes all keys for which a person answers who has left, and returns how many these are. A key that was

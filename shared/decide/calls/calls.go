@@ -27,10 +27,11 @@ type Store interface {
 	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Count(ctx context.Context, key tenancy.Key, now time.Time) error
+	Count(ctx context.Context, tenant string, c aggregate.Count) error
+	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
-	Ask(ctx context.Context, ref aggregate.Ref, key tenancy.Key, c aggregate.Change) (*call.Aggregate, bool, error)
+	Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, bool, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 }
 
@@ -148,7 +149,7 @@ func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, jo
 	if err != nil {
 		return nil, false, err
 	}
-	return x.Store.Ask(ctx, asks.Ref(), asks.Key, c)
+	return x.Store.Ask(ctx, &asks, c)
 }
 
 // complete adds to a call of one of Ringi's tools what people are shown of it.
@@ -230,20 +231,34 @@ func (x Asker) Get(ctx context.Context, key tenancy.Key, id string) (*call.Aggre
 	return x.Store.Joined(ctx, key, id)
 }
 
-// waitEvery is how often Wait looks.
-const waitEvery = 300 * time.Millisecond
+// waitEvery is how often Wait looks at first, and waitLast after a while.
+const waitEvery, waitLast = 300 * time.Millisecond, time.Second
 
 // Wait is Get once something became of the call: it is over, or people settled one that runs elsewhere. After the time
-// it returns the call as it is.
+// it returns the call as it is, or at once while the key waits for too many; see call.Waits. It returns tenancy.ErrKey
+// once the key is revoked.
 func (x Asker) Wait(ctx context.Context, key tenancy.Key, id string, most time.Duration) (*call.Aggregate, error) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+	a, err := x.Get(ctx, key, id)
+	if err != nil || a.Call.Answered() || most <= 0 {
+		return a, err
+	}
+	if err := x.Store.Count(ctx, key.TenantID, call.Waits(key, most, x.Now())); err != nil {
+		if _, full := errors.AsType[aggregate.ErrFull](err); full {
+			return a, nil
+		}
+		return a, err
+	}
+	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for {
-		a, err := x.Get(context.WithoutCancel(ctx), key, id)
-		if err != nil || a.Call.Answered() || clock.Sleep(ctx, waitEvery) != nil {
+	for every := waitEvery; clock.Sleep(within, every) == nil; every = min(every+waitEvery/10, waitLast) {
+		if key, err = x.Store.Key(ctx, key.TenantID, key.ID); err == nil {
+			a, err = x.Get(ctx, key, id)
+		}
+		if err != nil || a.Call.Answered() {
 			return a, err
 		}
 	}
+	return a, nil
 }
 
 // Cancel cancels a call of the key; see call.Aggregate. Once it is made it returns aggregate.ErrInFlight or
@@ -268,11 +283,15 @@ func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *
 			return nil, fmt.Errorf("read what runs: %w", err)
 		}
 	}
+	key, err := x.Store.Key(ctx, key.TenantID, key.ID) // the call may have been waited for
+	if err != nil {
+		return nil, fmt.Errorf("read the key: %w", err)
+	}
 	return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) {
 		if runs != nil && a.Call != nil && (a.Call.Tool != runs.Tool || a.Call.Effect != effect) {
 			return aggregate.Change{}, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
 		}
-		return a.Take(key.ID, use, x.Now())
+		return a.Take(key, use, x.Now())
 	})
 }
 

@@ -105,7 +105,7 @@ func (x Asker) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []
 			return c, cmp.Or(err, ErrAsked)
 		}
 	}
-	if err := x.Store.Count(ctx, key, x.Now()); err != nil {
+	if err := x.Store.Count(ctx, key.TenantID, call.OfDay(key, x.Now())); err != nil {
 		return c, err
 	}
 	return tool.Call{Tenant: key.TenantID, Tool: name, Arguments: resolved, Key: aggregate.NewID(), Asked: key.Answers,

@@ -56,13 +56,14 @@ func asking(t expect.T, tool, arguments string, change ...func(*Asking)) *Asking
 type world struct {
 	t    expect.T
 	a    *Aggregate
+	key  tenancy.Key
 	open int // the key's counter
 	did  []string
 	now  time.Time
 }
 
 func asked(t expect.T, x *Asking) *world {
-	w := &world{t: t, now: start}
+	w := &world{t: t, now: start, key: x.Key}
 	c, err := x.Ask(start)
 	expect.Must(t, err == nil, "ask: %v", err)
 	w.a = (&Aggregate{}).After(c).(*Aggregate)
@@ -113,7 +114,7 @@ func (w *world) finish(invocation string, r Result) error {
 }
 
 func (w *world) take(use string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take("k1", use, w.now) })
+	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, use, w.now) })
 }
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.
@@ -222,8 +223,10 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	expect.Fails(t, w.take("one"), aggregate.ErrMoved)
 	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 	expect.Fails(t, w.claim("ringi"), aggregate.ErrMoved)
+	other := w.key
+	other.ID = "k2"
 	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take("k2", "one", w.now) }),
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, "one", w.now) }),
 		aggregate.ErrNotFound)
 	_, bad := errors.AsType[aggregate.ErrField](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
@@ -289,6 +292,58 @@ func TestHowACallEnds(t *testing.T) {
 	_, err = w.a.End(aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: team, Guest: true}, policy, w.now)
 	_, refused := errors.AsType[aggregate.ErrNotAllowed](err)
 	expect.That(t, refused, "a guest cancels it: %v", err)
+}
+
+// A call goes no further than its key: it ends once the key is revoked, has ended or lost the tool.
+func TestACallEndsWithItsKey(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(k *tenancy.Key, now time.Time)
+		why    aggregate.Reason
+	}{
+		"revoked":       {func(k *tenancy.Key, now time.Time) { k.RevokedAt = &now }, ReasonKey},
+		"ended":         {func(k *tenancy.Key, now time.Time) { k.ExpiresAt = now }, ReasonKey},
+		"lost the tool": {func(k *tenancy.Key, _ time.Time) { k.Tools = []string{"write_rows"} }, ReasonKeyTool},
+		"muted":         {func(k *tenancy.Key, _ time.Time) { k.Muted = true }, ""},
+	} {
+		for _, stamped := range []bool{false, true} {
+			w := asked(t, asking(t, "Bash", `{"command":"rm x"}`))
+			if stamped {
+				expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
+			}
+			tt.change(&w.key, w.now)
+			taken := *w
+			_, over := errors.AsType[tenancy.ErrKey](taken.take("one"))
+			expect.That(t, over == (tt.why != ""), "%s: taken", name)
+			for range 2 {
+				w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
+			}
+			expect.That(t, w.a.Call.CancelReason == tt.why && w.a.Call.Over() == (tt.why != "") && (w.open == 0) == (tt.why != ""),
+				"%s: %+v", name, w.a.Call)
+		}
+	}
+	w := asked(t, asking(t, "Bash", `{"command":"rm x"}`))
+	w.key.ExpiresAt = w.now.Add(time.Hour)
+	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
+	w.a.Head.ShownRev = w.a.Head.Rev
+	expect.That(t, w.a.DueAt(w.now).Equal(w.key.ExpiresAt), "due %s", w.a.DueAt(w.now))
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.keyEnds(w.now) }), aggregate.ErrNotDue)
+	w.now = w.key.ExpiresAt
+	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.keyEnds(w.now) })
+	expect.Is(t, w.a.Call.CancelReason, ReasonKey)
+}
+
+// Whoever answers for the key now stamps no call of it, nor does anybody for them; they may send it back.
+func TestWhoAnswersNowIsAnAskerToo(t *testing.T) {
+	w := asked(t, asking(t, "write_rows", `{"a":1}`))
+	now := policy
+	now.Answers = suzuki
+	act := func(kind circulation.Kind) error {
+		return w.do(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(suzuki), "不要"), person(suzuki), now, w.now)
+		})
+	}
+	expect.Fails(t, act(circulation.Stamp), aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
+	expect.NoError(t, act(circulation.SendBack))
 }
 
 // Under a rule the route's people stamp, and a numbered rule gives a number with the claim.

@@ -1,12 +1,14 @@
 package call
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
@@ -91,12 +93,12 @@ func (c *change) numbered(details map[string]any) map[string]any {
 }
 
 // Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs. The
-// same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved if the call
-// still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, and aggregate.ErrField for an id that
-// is empty or too long.
-func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, error) {
+// same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved if
+// the call still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, tenancy.ErrKey if the key
+// doesn't hold any more, and aggregate.ErrField for an id that is empty or too long.
+func (a *Aggregate) Take(key tenancy.Key, use string, now time.Time) (aggregate.Change, error) {
 	switch x := a.Call; {
-	case x == nil || x.KeyID != key:
+	case x == nil || x.KeyID != key.ID:
 		return aggregate.Change{}, aggregate.ErrNotFound
 	case use == "" || len(use) > maxUse:
 		return aggregate.Change{}, aggregate.ErrField{Field: "tool_use_id",
@@ -108,13 +110,13 @@ func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, erro
 	case !x.Elsewhere:
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
-	if err := a.begins(now); err != nil {
+	if err := cmp.Or(key.Holds(a.Call.Tool, now), a.begins(now)); err != nil {
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
 	c.to(Granted)
 	c.row.TakenBy = use
-	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: key}, AuditGranted, map[string]any{
+	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: key.ID}, AuditGranted, map[string]any{
 		"by": c.row.Gate.ApprovedBy, "attempt_hash": aggregate.HashOf(use)})
 	return c.done()
 }

@@ -138,6 +138,7 @@ type Call struct {
 	Reason    string           `json:"reason,omitempty"`  // the agent's words
 	Earlier   *Earlier         `json:"earlier,omitempty"` // nil: the key asked for no call of this tool before
 
+	KeyUntil  time.Time      `json:"key_until"` // when the key ends
 	Gate      aggregate.Gate `json:"gate"`
 	LookUpAt  *time.Time     `json:"look_up_at,omitempty"` // while people are looked up: when; nil: at once
 	CreatedAt time.Time      `json:"created_at"`
@@ -153,6 +154,9 @@ type Call struct {
 	CancelledBy    string               `json:"cancelled_by,omitempty"` // Slack user id; empty: the agent or the system
 	CancelReason   aggregate.Reason     `json:"cancel_reason,omitempty"`
 	TakenBy        string               `json:"taken_by,omitempty"` // id of the attempt that took the grant
+	// Newest is the id of the newest call by which this first one is meant to be made once more. It is written without a
+	// commit, and may be an older one's.
+	Newest string `json:"newest,omitempty"`
 }
 
 func (*Call) Key() string                 { return Key }

@@ -96,6 +96,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		default:
 			by(x.goodUntil())
 		}
+		if !x.Over() && x.Status != conversation.ActionExecuting {
+			by(&x.KeyUntil)
+		}
 	}
 	return due
 }
@@ -109,6 +112,7 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
 	}
 	return []aggregate.Overdue{
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.keyEnds(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},

@@ -113,17 +113,20 @@ func (k Key) Stands(now time.Time) error {
 	return nil
 }
 
+// Holds returns ErrKey if a call of the tool that the key asked for may not be made any more. A muted key's may.
+func (k Key) Holds(tool string, now time.Time) error {
+	if err := k.Stands(now); err != nil || slices.Contains(k.Tools, tool) {
+		return err
+	}
+	return ErrKey{KeyTool}
+}
+
 // May returns ErrKey unless the key may ask for a call of the tool now.
 func (k Key) May(tool string, now time.Time) error {
-	switch err := k.Stands(now); {
-	case err != nil:
+	if err := k.Holds(tool, now); err != nil || !k.Muted {
 		return err
-	case k.Muted:
-		return ErrKey{KeyMuted}
-	case !slices.Contains(k.Tools, tool):
-		return ErrKey{KeyTool}
 	}
-	return nil
+	return ErrKey{KeyMuted}
 }
 
 // NewKey returns a new key with a secret, which is known to nobody but the caller.
