@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -58,6 +59,8 @@ type world struct {
 	key    tenancy.Key
 	secret string
 	http   http.Handler
+	left   string // who has left Slack
+	slack  error  // why it doesn't answer
 }
 
 func opened(t *testing.T, server *storetest.Server) *world {
@@ -67,7 +70,8 @@ func opened(t *testing.T, server *storetest.Server) *world {
 		now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.gate = &gate{Asker: calls.Asker{Store: store.CallsOf(w.all), Catalog: expect.Value(tool.Builtin())(t),
 		Now: func() time.Time { return w.now }}, Keys: w.all, Results: storetest.Rows{},
-		Tools: func() (Tools, error) { return w.vendor, nil }}
+		Tools: func() (Tools, error) { return w.vendor, nil },
+		Stays: func(_ context.Context, _, _, user string) (bool, error) { return user != w.left, w.slack }}
 	w.http = w.handler()
 	w.key, w.secret = w.newKey("T1", 20)
 	return w
@@ -226,6 +230,7 @@ func TestARevokedKeyWaitsForNothing(t *testing.T) {
 	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
 	status, _, text := w.says("POST", "/calls/"+b.ID+"/take", `{"tool_use_id":"a"}`)
 	expect.That(t, status == 403 && strings.Contains(text, "not among"), "%d %s", status, text)
+	expect.NoError(t, w.all.FollowKey(t.Context(), w.key.TenantID, w.key.ID, w.now)) // as the relay does
 	_, is, text := w.says("GET", "/calls/"+a.ID, "")
 	expect.That(t, is.Status == "refused" && strings.Contains(is.Say, "may not use this tool any more"), "%s", text)
 	began, waited := time.Now(), make(chan int)
@@ -235,6 +240,7 @@ func TestARevokedKeyWaitsForNothing(t *testing.T) {
 	}()
 	expect.NoError(t, w.all.RevokeKey(t.Context(), w.key.TenantID, w.key.ID, aggregate.System(), w.now))
 	expect.That(t, <-waited == 401 && time.Since(began) < 20*time.Second, "a wait goes on")
+	expect.NoError(t, w.all.FollowKey(t.Context(), w.key.TenantID, w.key.ID, w.now))
 	x := expect.Value(w.Store.Joined(t.Context(), w.key, dm.ID))(t)
 	expect.Is(t, x.Call.CancelReason, call.ReasonKey)
 }
@@ -340,12 +346,31 @@ func TestWrongKeysCostLittle(t *testing.T) {
 	expect.That(t, status == 401 && strings.Contains(text, "revoked") && counted.uses == 0, "%d %s", status, text)
 }
 
+// The key of somebody who left stops within five minutes, whatever became of Slack's event. While Slack is silent it
+// stands.
+func TestALeaversKeyStops(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	looks := func() int {
+		status, _, _ := w.says("GET", "/calls/call-x", "")
+		return status
+	}
+	expect.Is(t, looks(), 404)
+	w.left = "U1"
+	expect.Is(t, looks(), 404) // asked a moment ago
+	w.now, w.slack = w.now.Add(tenancy.KeyUsedEvery), errors.New("down")
+	expect.Is(t, looks(), 404)
+	w.now, w.slack = w.now.Add(tenancy.KeyUsedEvery), nil
+	expect.Is(t, looks(), 401)
+	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
+	expect.That(t, k.RevokedAt != nil && k.RevokedBy == "" && tenancy.KeyUsedEvery < 5*time.Minute, "%+v", k)
+}
+
 type counting struct {
 	Keys
 	uses int
 }
 
-func (c *counting) UseKey(ctx context.Context, k tenancy.Key, now time.Time) error {
+func (c *counting) UseKey(ctx context.Context, k tenancy.Key, now time.Time) (bool, error) {
 	c.uses++
 	return c.Keys.UseKey(ctx, k, now)
 }

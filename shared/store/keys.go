@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -68,8 +67,7 @@ func (s *Store) CreateKey(ctx context.Context, k tenancy.Key, by aggregate.Actor
 	return k, secret, nil
 }
 
-// SaveKey commits Key.Save, and has the key's calls follow. It returns aggregate.ErrConflict if the key isn't at the
-// revision k.Rev any more.
+// SaveKey commits Key.Save. It returns aggregate.ErrConflict if the key isn't at the revision k.Rev any more.
 func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, now time.Time) (tenancy.Key, error) {
 	was, err := s.Key(ctx, k.TenantID, k.ID)
 	if err != nil {
@@ -79,51 +77,37 @@ func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, 
 		return k, aggregate.ErrConflict
 	}
 	k, c, err := k.Save(was, by, now)
-	if err = s.change(ctx, c, err); err == nil {
-		s.followKey(ctx, k, now)
-	}
-	return k, err
+	return k, s.change(ctx, c, err)
 }
 
-// RevokeKey commits Key.Revoke, and again after a conflict for up to two seconds, and ends the key's calls.
+// RevokeKey commits Key.Revoke, and again after a conflict for up to two seconds.
 func (s *Store) RevokeKey(ctx context.Context, tenant, id string, by aggregate.Actor, now time.Time) error {
-	var k tenancy.Key
-	err := whileConflict(ctx, func() (err error) {
-		if k, err = s.Key(ctx, tenant, id); err != nil {
+	return whileConflict(ctx, func() error {
+		k, err := s.Key(ctx, tenant, id)
+		if err != nil {
 			return err
 		}
-		var c tenancy.Change
-		k, c = k.Revoke(by, now)
+		_, c := k.Revoke(by, now)
 		return s.changeOnce(ctx, c, nil)
 	})
-	if err == nil {
-		s.followKey(ctx, k, now)
-	}
-	return err
 }
 
-// followWithin bounds how long the calls of a key are looked through.
-const followWithin = time.Second
-
-// followKey has a key's calls that wait follow its row; see call.Aggregate. It is for people, who aren't asked in vain: a
-// call that is left isn't made, since whoever makes one asks the key again.
-func (s *Store) followKey(ctx context.Context, k tenancy.Key, now time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, followWithin)
-	defer cancel()
-	rows := CallsOf(&Store{t: s.t, kinds: aggregate.Kinds{call.Kind}, newID: s.newID, known: s.known})
-	for cursor, more := "", true; more; more = cursor != "" {
-		page, err := rows.Waiting(ctx, k.TenantID, cursor, table.MaxPage)
+// FollowKey has a key's calls that wait follow its row; see call.Aggregate. It is for people, who aren't asked in vain:
+// a call that is left isn't made, since whoever makes one asks the key again.
+func (s *Store) FollowKey(ctx context.Context, tenant, id string, now time.Time) error {
+	k, err := s.Key(ctx, tenant, id)
+	for cursor, more := "", err == nil; more; more = err == nil && cursor != "" {
+		var page table.Page[WaitingItem]
+		page, err = s.Waiting(ctx, tenant, cursor, table.MaxPage)
+		cursor = page.Next
 		for _, w := range page.Items {
 			if x, is := w.Row.(*call.Call); is && x.KeyID == k.ID {
-				_, failed := rows.Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) { return a.Follow(k, now) })
+				_, failed := CallsOf(s).Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) { return a.Follow(k, now) })
 				err = errors.Join(err, failed)
 			}
 		}
-		if cursor = page.Next; err != nil {
-			slog.WarnContext(ctx, "calls of a key still wait", "key_id", k.ID, "err", err)
-			return
-		}
 	}
+	return err
 }
 
 // RevokeKeysOf revokes all keys for which a person answers who has left, and returns how many these are. A key that was
@@ -138,7 +122,11 @@ func (s *Store) RevokeKeysOf(ctx context.Context, tenant, user string, now time.
 	return n, err
 }
 
-// UseKey commits Key.Used. An error says nothing about the key.
-func (s *Store) UseKey(ctx context.Context, k tenancy.Key, now time.Time) error {
-	return s.change(ctx, k.Used(now), nil)
+// UseKey commits Key.Used, and reports whether it is noted just now, by this one. An error says nothing about the key.
+func (s *Store) UseKey(ctx context.Context, k tenancy.Key, now time.Time) (noted bool, err error) {
+	c := k.Used(now)
+	if err = s.change(ctx, c, nil); errors.Is(err, aggregate.ErrConflict) {
+		return false, nil
+	}
+	return err == nil && len(c.Writes) > 0, err
 }
