@@ -27,7 +27,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	all := store.OpenAll(cfg, env.Table)
 	return &Handler{Results: removal.Retention{
 		Bucket: removal.Open(cfg, env.Results), Rows: store.TasksOf(all), Conversations: store.ConversationsOf(all),
-		Now: time.Now,
+		Calls: store.CallsOf(all), Now: time.Now,
 	}}, nil
 }
 

@@ -245,6 +245,20 @@ func TestARevokedKeyWaitsForNothing(t *testing.T) {
 	expect.Is(t, x.Call.CancelReason, call.ReasonKey)
 }
 
+// Once a call is forgotten the same one is asked about anew.
+func TestAForgottenCallIsAskedAnew(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	_, a, _ := w.says("POST", "/calls", askBash)
+	w.says("POST", "/calls/"+a.ID+"/cancel", "")
+	erase := store.NewEraser(w.all, nil)
+	for _, some := range []bool{true, false} {
+		n := expect.Value(erase(t.Context(), call.RefOf(w.key.TenantID, a.ID)))(t)
+		expect.That(t, (n > 0) == some, "%d rows were deleted", n)
+	}
+	_, is, text := w.says("POST", "/calls", askBash)
+	expect.That(t, is.ID == a.ID && is.Status == "pending", "%s", text)
+}
+
 func TestAnotherTenantsKeySeesNothing(t *testing.T) {
 	w := opened(t, storetest.Start(t))
 	_, a, _ := w.says("POST", "/calls", askBash)

@@ -138,7 +138,7 @@ func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, jo
 		return nil, false, err
 	}
 	asks.Terms = s.ActionTerms(x.Now())
-	asks.Terms.Locale = s.Locale
+	asks.Terms.Locale, asks.Keep = s.Locale, s.RetainResultsDays
 	if asks.On, err = x.route(ctx, &asks, p, s); err != nil {
 		return nil, false, err
 	}

@@ -33,6 +33,7 @@ type Asking struct {
 	Reason  string
 	Earlier *Earlier
 	Terms   aggregate.Terms
+	Keep    int // see Call.KeepDays
 	// Opening is how the gate opens by a rule. LookUp is the rule whose people must be looked up first; then there is
 	// no Opening. Neither: the settings say who is asked. On are the tenant's rows on which that depends.
 	Opening *aggregate.Opening
@@ -103,7 +104,7 @@ func (x *Asking) Ask(now time.Time) (aggregate.Change, error) {
 		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, Locale: x.Terms.Locale, Tool: x.Content.Tool,
 		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again, Was: x.Was,
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Reason: strings.TrimSpace(x.Reason),
-		Earlier: x.Earlier, KeyUntil: k.ExpiresAt, CreatedAt: now,
+		Earlier: x.Earlier, KeyUntil: k.ExpiresAt, KeepDays: x.Keep, CreatedAt: now,
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: x.Terms},
 	}
 	c := &change{row: *row, Head: Head{CallID: ref.ID, Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,

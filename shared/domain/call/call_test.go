@@ -332,6 +332,22 @@ func TestACallEndsWithItsKey(t *testing.T) {
 	expect.Is(t, w.a.Call.CancelReason, ReasonKey)
 }
 
+// A call on which nobody acted is forgotten in time; where people acted it stays as long as the audit log.
+func TestWhatNobodyActedOnIsForgotten(t *testing.T) {
+	cancel := func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", start) }
+	for acted, forgotten := range map[bool]bool{false: true, true: false} {
+		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Asking) { x.Keep = 30 }))
+		if acted {
+			expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
+		}
+		w.must(cancel)
+		w.a.Head.ShownRev = w.a.Head.Rev
+		at := w.a.Call.CompletedAt.AddDate(0, 0, 30)
+		expect.That(t, !w.a.Forgotten(at.Add(-1)) && w.a.Forgotten(at) == forgotten &&
+			(w.a.Effects(at).Erased != nil) == forgotten && (w.a.DueAt(w.now) != nil) == forgotten, "acted %t", acted)
+	}
+}
+
 // Whoever answers for the key now stamps no call of it, nor does anybody for them; they may send it back.
 func TestWhoAnswersNowIsAnAskerToo(t *testing.T) {
 	w := asked(t, asking(t, "write_rows", `{"a":1}`))

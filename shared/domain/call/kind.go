@@ -3,8 +3,9 @@
 // function that takes loaded rows and returns a Change.
 //
 // A call's id follows from who asks for what: tenant, key, tool and the hash of what has effect. So the same call asked
-// for again, by 32 at once or a month later, is the same row, whatever became of it; the row is never deleted. A second
-// one that is meant names the first (Content.Again), and has an id of its own.
+// for again, by 32 at once or a month later, is the same row, whatever became of it, as long as the row is kept: where
+// people acted, as long as the audit log, else as long as results. A second one that is meant names the first
+// (Content.Again), and has an id of its own.
 //
 // The stamps are on Content: the bytes of the arguments, the version of the tool, the key, who answers for it. The
 // agent's reason is no part of it. It is somebody else's words, shown as such.
@@ -139,6 +140,7 @@ type Call struct {
 	Earlier   *Earlier         `json:"earlier,omitempty"` // nil: the key asked for no call of this tool before
 
 	KeyUntil  time.Time      `json:"key_until"` // when the key ends
+	KeepDays  int            `json:"keep_days"` // how long its rows are kept if nobody acts on it; 0: for ever
 	Gate      aggregate.Gate `json:"gate"`
 	LookUpAt  *time.Time     `json:"look_up_at,omitempty"` // while people are looked up: when; nil: at once
 	CreatedAt time.Time      `json:"created_at"`
@@ -175,6 +177,30 @@ func (x *Call) Action() *conversation.Action {
 
 // Over reports whether nothing more is done for the call by itself.
 func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == conversation.ActionFailed }
+
+// Keeps reports whether what the call returned is kept at now, whatever the settings say.
+func (x *Call) Keeps(now time.Time) bool {
+	rule := x.Gate.Terms.Rule
+	return !x.Over() || rule != nil && now.Before(x.CompletedAt.AddDate(rule.Retain, 0, 0))
+}
+
+// forgottenAt returns when nothing is left of a call that ended without anybody's act, nil for any other.
+func (x *Call) forgottenAt() *time.Time {
+	if !x.Over() || len(x.Gate.Acts) > 0 || x.KeepDays == 0 {
+		return nil
+	}
+	at := x.CompletedAt.AddDate(0, 0, x.KeepDays)
+	return &at
+}
+
+// Forgotten reports whether all of the call's rows must be deleted at now.
+func (a *Aggregate) Forgotten(now time.Time) bool {
+	if a.Call == nil {
+		return false
+	}
+	at := a.Call.forgottenAt()
+	return at != nil && !now.Before(*at)
+}
 
 // Answered reports whether the agent needn't wait any more: the call is over, or may be taken.
 func (x *Call) Answered() bool {

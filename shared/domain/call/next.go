@@ -21,6 +21,10 @@ func (a *Aggregate) work(now time.Time) bool { return a.Next(now).State != aggre
 // Effects returns the run that works on the call, and the cards to redraw.
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	out := aggregate.Effects{Wake: a.Waits}
+	if a.Forgotten(now) { // nothing is left to commit it to
+		out.Erased = func(aggregate.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, aggregate.ErrNotDue }
+		return out
+	}
 	if a.work(now) {
 		out.Run = aggregate.RunOf(a.Ref(), a.Head.Run)
 	}
@@ -96,6 +100,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		default:
 			by(x.goodUntil())
 		}
+		by(x.forgottenAt())
 		if !x.Over() && x.Status != conversation.ActionExecuting {
 			by(&x.KeyUntil)
 		}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -45,6 +46,11 @@ type Conversations interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 }
 
+// Calls reads a call that an agent outside asked for. It returns aggregate.ErrNotFound for one that is forgotten.
+type Calls interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*call.Aggregate, error)
+}
+
 // Retention deletes results and prompts that are older than their tenant's retain_results_days. It needs no cursor:
 // task ids sort by time, so each listing begins with the oldest results left. Prompts of conversations and contests
 // don't sort by time: each run lists them from a random point, so that over time all are listed. Tenants are processed
@@ -53,6 +59,7 @@ type Retention struct {
 	Bucket        Bucket
 	Rows          Rows
 	Conversations Conversations
+	Calls         Calls
 	Now           func() time.Time
 }
 
@@ -226,7 +233,7 @@ func (r Retention) old(ctx context.Context, p place, page []stored,
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results and files once it has
 // ended, since until then it may need them, unless a rule has them kept for more years. Of what belongs to
-// conversations only what was read may be deleted.
+// conversations only what was read may be deleted, and what a call returned by its rule, too.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	switch {
 	case strings.HasPrefix(p.prefix, conversation.PromptsPrefix): // nothing reads old ones
@@ -236,7 +243,15 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 		return r.unneeded(ctx, conversation.RefOf(ref.Tenant, ref.ID))
 	}
 	if strings.HasPrefix(p.prefix, conversation.TalksPrefix) {
-		return func(key string) bool { return strings.Contains(key, large.ReadsFolder) }, nil
+		kept := false
+		if call.ValidID(ref.ID) {
+			a, err := r.Calls.Load(ctx, call.RefOf(ref.Tenant, ref.ID))
+			if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+				return nil, fmt.Errorf("how long the result of %s is kept: %w", ref.ID, err)
+			}
+			kept = err == nil && (a.Call == nil || a.Call.Keeps(r.Now()))
+		}
+		return func(key string) bool { return !kept && strings.Contains(key, large.ReadsFolder) }, nil
 	}
 	head, err := r.Rows.Head(ctx, ref)
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {

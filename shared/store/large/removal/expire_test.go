@@ -15,6 +15,8 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
@@ -33,9 +35,22 @@ const day = 24 * time.Hour
 // world is a tenant with a bucket and retention settings.
 type world struct {
 	*pipelinetest.World
-	days int
-	down bool
-	kept int // years for which the task's rule has its files and results kept
+	days  int
+	down  bool
+	kept  int // years for which the task's rule has its files and results kept
+	calls calls
+}
+
+// calls are calls of agents outside.
+type calls []*call.Aggregate
+
+func (c calls) Load(_ context.Context, ref aggregate.Ref) (*call.Aggregate, error) {
+	for _, a := range c {
+		if a.Head.CallID == ref.ID {
+			return a, nil
+		}
+	}
+	return nil, aggregate.ErrNotFound
 }
 
 func (k *world) Settings(context.Context, string) (tenancy.Settings, error) {
@@ -66,7 +81,7 @@ func (k *world) talks() *store.ConversationStore {
 // expire runs expire-results after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
+	return expect.Value(removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Calls: k.calls,
 		Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
@@ -118,6 +133,28 @@ func TestWhatARuleHasKeptExpiresNoSooner(t *testing.T) {
 		want  int
 	}{{400, 401 * day, 0}, {400, 3*365*day - day, 0}, {3650, 3*366*day + day, 0}, {400, 3*366*day + day, 1}} {
 		k.days = tt.days
+		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
+	}
+}
+
+// What a call of an agent outside returned expires by the settings, and no sooner than its rule says.
+func TestWhatCallsReturnedExpires(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
+	for _, name := range []string{"ruled", "plain", "forgotten"} {
+		ref := call.RefOf(k.Ref.Tenant, call.ID(k.Ref.Tenant, "k1", "t", name, ""))
+		expect.Value(k.Results().KeepCallResult(t.Context(), ref, text(10)))(t)
+		x, now := call.Call{Status: conversation.ActionSucceeded}, time.Now()
+		if x.CompletedAt = &now; name == "ruled" {
+			x.Gate.Terms.Rule = &circulation.Rule{Retain: 3}
+		}
+		if name != "forgotten" {
+			k.calls = append(k.calls, &call.Aggregate{Head: call.Head{CallID: ref.ID}, Call: &x})
+		}
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		want  int
+	}{{399 * day, 0}, {401 * day, 2}, {3*366*day + day, 1}} {
 		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
 	}
 }
