@@ -335,7 +335,7 @@ func TestAFaultIsNamed(t *testing.T) {
 		`{"tool":"Bash","arguments":{"command":"ssh host"}}`:        "arguments must not open an interactive program",
 		`{"tool":"Write","arguments":{}}`:                           "not among those of this key",
 		askBash + " {}":                                             "more than one JSON value",
-		`{"tool":"Bash","arguments":{"command":"a\udc80"}}`:         "arguments.command must not have half of a surrogate pair",
+		`{"tool":"Bash","arguments":{"command":"a\udc80"}}`:         "arguments.command must not have half of a surrogate",
 		`{"tool":"Bash","arguments":{"a":["\\\\\ud83d\u0061"]}}`:    "arguments.a[0] must not have half",
 		`{"tool":"Bash","arguments":{"\uD83D":"a"}}`:                "arguments must not have half",
 	} {

@@ -16,8 +16,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// KeyBySecret returns the key with this secret by one read, or none for what can't be a secret. It returns tenancy.ErrKey if there is none, or if it is
-// revoked or expired.
+// KeyBySecret returns the key with this secret by one read, or none for what can't be a secret. It returns
+// tenancy.ErrKey if there is none, or if it is revoked or expired.
 func (s *Store) KeyBySecret(ctx context.Context, secret string, now time.Time) (tenancy.Key, error) {
 	if !strings.HasPrefix(secret, tenancy.KeyMark) || len(secret) != tenancy.KeyLength {
 		return tenancy.Key{}, tenancy.ErrKey{Why: tenancy.KeyUnknown}
@@ -102,7 +102,9 @@ func (s *Store) FollowKey(ctx context.Context, tenant, id string, now time.Time)
 		cursor = page.Next
 		for _, w := range page.Items {
 			if x, is := w.Row.(*call.Call); is && x.KeyID == k.ID {
-				_, failed := CallsOf(s).Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) { return a.Follow(k, now) })
+				_, failed := CallsOf(s).Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) {
+					return a.Follow(k, now)
+				})
 				err = errors.Join(err, failed)
 			}
 		}

@@ -70,16 +70,16 @@ func OfDay(k tenancy.Key, now time.Time) aggregate.Count {
 		Until:  day.AddDate(0, 0, 1), Keep: day.AddDate(0, 0, 3)}
 }
 
-// mostWaits is how many answers a key may wait for at once, for long. They are counted by half minutes, so that no count
-// is left of a wait that broke off.
+// mostWaits is how many answers a key may wait for at once, for long. They are counted by half minutes, so that no
+// count is left of a wait that broke off.
 const mostWaits, waitsWithin = 5, 30 * time.Second
 
 // Waits counts a wait of a key that lasts so long at most.
 func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
 	from := now.UTC().Truncate(waitsWithin)
-	return aggregate.Count{Key: "WAITED#" + k.ID + "#" + aggregate.TimeText(from), By: int((most + time.Second - 1) / time.Second),
-		Most: mostWaits * int(waitsWithin/time.Second), Reason: ReasonWaits, Until: from.Add(waitsWithin),
-		Keep: from.Add(time.Hour)}
+	return aggregate.Count{Key: "WAITED#" + k.ID + "#" + aggregate.TimeText(from),
+		By: int((most + time.Second - 1) / time.Second), Most: mostWaits * int(waitsWithin/time.Second),
+		Reason: ReasonWaits, Until: from.Add(waitsWithin), Keep: from.Add(time.Hour)}
 }
 
 // Ask makes the call's rows: people are asked, or are about to be looked up. Its Change is committed only if there is

@@ -317,7 +317,8 @@ func TestACallEndsWithItsKey(t *testing.T) {
 			for range 2 {
 				w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
 			}
-			expect.That(t, w.a.Call.CancelReason == tt.why && w.a.Call.Over() == (tt.why != "") && (w.open == 0) == (tt.why != ""),
+			ends := tt.why != ""
+			expect.That(t, w.a.Call.CancelReason == tt.why && w.a.Call.Over() == ends && (w.open == 0) == ends,
 				"%s: %+v", name, w.a.Call)
 		}
 	}
