@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 )
 
 // mostLookingUp is how long it is tried to look up whom a rule asks.
@@ -211,46 +210,6 @@ func (a *Aggregate) Cancel(key string, now time.Time) (aggregate.Change, error) 
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	return a.cancel(aggregate.Actor{Type: aggregate.ActorAgent, ID: key}, conversation.ReasonWithdrawn, now)
-}
-
-// Follow ends a call that waits, or is stamped and not begun, if its key was revoked, has ended or lost the tool. It
-// notes when the key ends.
-func (a *Aggregate) Follow(k tenancy.Key, now time.Time) (aggregate.Change, error) {
-	x := a.Call
-	if x == nil || x.KeyID != k.ID || x.Over() || x.Status == conversation.ActionExecuting {
-		return aggregate.Change{}, nil
-	}
-	if why, over := errors.AsType[tenancy.ErrKey](k.Holds(x.Tool, now)); over {
-		return a.cancel(aggregate.System(), KeyReason(why), now)
-	}
-	c := a.begin(now)
-	if c.row.KeyUntil = k.ExpiresAt; x.KeyUntil.Equal(k.ExpiresAt) {
-		return aggregate.Change{}, nil
-	}
-	return c.done()
-}
-
-// keyEnds is Follow for a key that has ended. It returns ErrNotDue before.
-func (a *Aggregate) keyEnds(now time.Time) (aggregate.Change, error) {
-	x := a.Call
-	if x == nil || x.Over() || x.Status == conversation.ActionExecuting || now.Before(x.KeyUntil) {
-		return aggregate.Change{}, aggregate.ErrNotDue
-	}
-	return a.cancel(aggregate.System(), ReasonKey, now)
-}
-
-// Reasons for a call that isn't made because of its key: it was revoked or has expired, or lost the tool.
-const (
-	ReasonKey     aggregate.Reason = "key_over"
-	ReasonKeyTool aggregate.Reason = "key_tool"
-)
-
-// KeyReason returns the reason for what Key.Holds says.
-func KeyReason(e tenancy.ErrKey) aggregate.Reason {
-	if e.Why == tenancy.KeyTool {
-		return ReasonKeyTool
-	}
-	return ReasonKey
 }
 
 func (a *Aggregate) cancel(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {

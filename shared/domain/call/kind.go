@@ -178,30 +178,6 @@ func (x *Call) Action() *conversation.Action {
 // Over reports whether nothing more is done for the call by itself.
 func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == conversation.ActionFailed }
 
-// Keeps reports whether what the call returned is kept at now, whatever the settings say.
-func (x *Call) Keeps(now time.Time) bool {
-	rule := x.Gate.Terms.Rule
-	return !x.Over() || rule != nil && now.Before(x.CompletedAt.AddDate(rule.Retain, 0, 0))
-}
-
-// forgottenAt returns when nothing is left of a call that ended without anybody's act, nil for any other.
-func (x *Call) forgottenAt() *time.Time {
-	if !x.Over() || len(x.Gate.Acts) > 0 || x.KeepDays == 0 {
-		return nil
-	}
-	at := x.CompletedAt.AddDate(0, 0, x.KeepDays)
-	return &at
-}
-
-// Forgotten reports whether all of the call's rows must be deleted at now.
-func (a *Aggregate) Forgotten(now time.Time) bool {
-	if a.Call == nil {
-		return false
-	}
-	at := a.Call.forgottenAt()
-	return at != nil && !now.Before(*at)
-}
-
 // Answered reports whether the agent needn't wait any more: the call is over, or may be taken.
 func (x *Call) Answered() bool {
 	return x.Over() || x.Elsewhere && x.Status == conversation.ActionApproved
