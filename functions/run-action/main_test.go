@@ -206,11 +206,6 @@ func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, ba
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 }
 
-func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {
-	w.T.Helper()
-	return expect.Value(w.Rows.Decide(context.Background(), w.Ref, decide))(w.T)
-}
-
 func (w *world) handle() (aggregate.Next, error) { return w.Handle(context.Background(), w.In()) }
 
 // action returns the conversation's only action.

@@ -59,6 +59,7 @@ type gate struct {
 	calls.Asker
 	Keys    Keys
 	Results Results
+	Ready   func() error          // returns once the Catalog is full
 	Tools   func() (Tools, error) // made at the first read
 	// Stays asks Slack whether somebody is still a full member of a workspace.
 	Stays func(ctx context.Context, tenant, team, user string) (bool, error)
@@ -103,6 +104,9 @@ func (g *gate) with(serve func(w http.ResponseWriter, r asking)) http.HandlerFun
 			secret = ""
 		}
 		key, err := g.Keys.KeyBySecret(ctx, secret, g.Now())
+		if err == nil {
+			err = g.Ready()
+		}
 		if err != nil {
 			say(w, g.faultOf(ctx, err))
 			return

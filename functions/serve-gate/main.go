@@ -40,10 +40,15 @@ type environment struct {
 }
 
 func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) {
-	catalog, err := tool.Builtin()
-	if err != nil {
-		return nil, err
-	}
+	catalog := &tool.Catalog{} // empty until ready
+	ready := sync.OnceValue(func() error {
+		all, err := tool.Builtin()
+		if err == nil {
+			*catalog = *all
+		}
+		return err
+	})
+	go ready() // while the first request comes and its key is looked up
 	all := store.OpenAll(cfg, env.Table)
 	bot := sync.OnceValue(func() people.Users { // of which nothing else is asked
 		return bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, all, slackWithin)
@@ -54,6 +59,7 @@ func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) 
 		},
 		Asker: calls.Asker{Store: store.CallsOf(all), Catalog: catalog, Now: time.Now},
 		Keys:  all, Results: large.Open(cfg, env.Results),
+		Ready: ready,
 		Tools: sync.OnceValues(func() (Tools, error) {
 			held := vault.ForTools(cfg, store.TasksOf(all), env.Credentials, env.Vendors, env.OutboundAllow)
 			return runner.New(catalog, runner.Config{FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,

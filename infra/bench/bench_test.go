@@ -141,6 +141,26 @@ func TestContestsAndConversationsAreMeasured(t *testing.T) {
 	}
 }
 
+// What an agent outside writes costs at most so many rows, and it waits at most so long for the door.
+func TestAnAgentOutsideCostsAndWaitsWhatItMay(t *testing.T) {
+	expect.AtNight(t)
+	var found string
+	for range 3 { // the machine may stall
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		o, err := measureOutside(ctx, 1, 50)
+		cancel()
+		quiet(t, err)
+		rows := sumOf(o.kinds())
+		found = fmt.Sprintf("a write is %v rows (%s), and answered within %s; a read takes %s, the vendor %s", rows, o.byKind(),
+			o.Asked.P99, o.Read.P50, o.Direct.P50)
+		t.Log(found)
+		if rows > 0 && rows <= 45 && o.Asked.P99 <= 3*time.Second && o.Read.P50 <= o.Direct.P50*13/10+15*time.Millisecond {
+			return
+		}
+	}
+	t.Error(found)
+}
+
 func TestASectionGoesBetweenItsMarks(t *testing.T) {
 	const open, closing = "<!-- bench -->", "<!-- /bench -->"
 	s := section{"README.md", "bench", "now\n"}
@@ -164,7 +184,8 @@ func TestAnUnknownPartIsRefused(t *testing.T) {
 // what is printed.
 func TestAPartPrintsWhatItMeasured(t *testing.T) {
 	for part, want := range map[string]string{
-		"calls": "| all functions | ", "others": "| all functions, in a contest | ", "cold": "| serve-console | ",
+		"calls": "| all functions | ", "others": "| all functions, in a contest | ",
+		"outside": "| all functions, in a call | ", "cold": "| serve-console | ",
 		"latency": "| message → first card | ", "throughput": "| all completed and shown, ",
 	} {
 		expect.Has(t, stored(t).printed([]string{part}), want, "what %s prints", part)

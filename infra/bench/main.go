@@ -33,6 +33,7 @@ type Measured struct {
 	Calls        *Calls
 	Contest      *Contests
 	Conversation *Pipeline // with an agent
+	Outside      *Outside
 	Cold         *Report
 	Latency      *Latency
 	Throughput   *Throughput
@@ -52,7 +53,7 @@ var (
 )
 
 // parts are the measurements that can be run separately, in order.
-var parts = []string{"calls", "others", "cold", "latency", "throughput", "load"}
+var parts = []string{"calls", "others", "outside", "cold", "latency", "throughput", "load"}
 
 func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Writer) (err error) {
 	switch part {
@@ -63,6 +64,8 @@ func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Wr
 		}
 	case "others":
 		err = m.measureOthers(ctx, min(3, e.pipelines))
+	case "outside":
+		m.Outside, err = measureOutside(ctx, min(3, e.pipelines), e.requests)
 	case "cold":
 		m.Cold, err = Measure(ctx, Options{Spawns: e.spawns, Flags: lambda.LikeAWS, Log: log})
 	case "latency":

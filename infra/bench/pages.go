@@ -25,15 +25,17 @@ func (m *Measured) summary() string {
 		name string
 		of   Pipeline
 	}{{"one request, five steps, two stamps", m.Calls.Quiet}, {"the same, while 1 % of all calls fail", m.Calls.Faulty},
-		{"one contest, three teams, two rounds", m.Contest.Pipeline}, {"one conversation, one action", *m.Conversation}} {
+		{"one contest, three teams, two rounds", m.Contest.Pipeline}, {"one conversation, one action", *m.Conversation},
+		{"one write of an agent outside, one stamp", m.Outside.Pipeline}} {
 		t.row(x.name, inShort(x.of.total()))
 	}
 	var ratios []float64
 	for _, f := range m.Cold.Functions {
 		ratios = append(ratios, f.Ratio)
 	}
-	t.row("rows and state transitions of that request", num(sumOf(m.Calls.Quiet.kinds()))+"; "+
+	t.row("rows and state transitions of one request", num(sumOf(m.Calls.Quiet.kinds()))+"; "+
 		num(m.Calls.Quiet.Transitions))
+	t.row("rows of an agent's write; waits at the door, locally", num(sumOf(m.Outside.kinds()))+"; "+m.Outside.waits())
 	t.row("the sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()))
 	t.row("starts, against a bare handler with the nearest clients",
 		num(slices.Min(ratios))+" to "+num(slices.Max(ratios))+"×")
@@ -99,6 +101,18 @@ func (m *Measured) otherRows(t *markdownTable) {
 		t.part("One conversation: a message, two files proposed, a stamp, the agent on the result: calls and capacity", "of all functions", "")
 		t.alone(*m.Conversation, "conversation", nil)
 	}
+	if o := m.Outside; o != nil {
+		t.part("One write of an agent outside: it asks, a stamp, a repeat is told the end: calls and capacity", "of all functions",
+			"")
+		t.alone(o.Pipeline, "call", nil)
+		t.row("rows that a call writes; how long it takes", num(sumOf(o.kinds())), o.waits())
+	}
+}
+
+// waits says how long an agent outside waits, against the vendor alone.
+func (o *Outside) waits() string {
+	return fmt.Sprintf("a write is answered in %s (p99 %s), a read in %s, of which the vendor takes %s", millis(o.Asked.P50),
+		millis(o.Asked.P99), millis(o.Read.P50), millis(o.Direct.P50))
 }
 
 // alone adds the rows of a pipeline that was only measured undisturbed. more has texts for the third cell.

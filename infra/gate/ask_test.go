@@ -120,24 +120,28 @@ func asks(t *testing.T) map[string]func(url string, ways ...string) *exec.Cmd {
 
 // Whatever goes wrong with an answer is a no, and each no has a sentence for the model.
 func TestOnlyTheDoorsOwnGrantIsAYes(t *testing.T) {
+	t.Parallel()
 	isSlow := func(way string) bool { return strings.HasSuffix(way, "-hang") || strings.HasSuffix(way, "-drip") }
 	quick := slices.DeleteFunc(ways(), isSlow)
 	d := newDoor(t)
 	for name, ask := range asks(t) {
-		waits := []func(*testing.T) map[string]*string{started(t, ask(d.URL+"/"+name+"/", quick...))}
-		for _, way := range ways() {
-			if isSlow(way) { // they wait at once
-				waits = append(waits, started(t, ask(d.URL+"/"+name+"/", way)))
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waits := []func(*testing.T) map[string]*string{started(t, ask(d.URL+"/"+name+"/", quick...))}
+			for _, way := range ways() {
+				if isSlow(way) { // they wait at once
+					waits = append(waits, started(t, ask(d.URL+"/"+name+"/", way)))
+				}
 			}
-		}
-		checked := 0
-		for _, wait := range waits {
-			for way, no := range wait(t) {
-				checkSaid(t, d, name+"/"+way, no)
-				checked++
+			checked := 0
+			for _, wait := range waits {
+				for way, no := range wait(t) {
+					checkSaid(t, d, name+"/"+way, no)
+					checked++
+				}
 			}
-		}
-		expect.Is(t, checked, len(ways()), name)
+			expect.Is(t, checked, len(ways()))
+		})
 	}
 }
 
@@ -169,6 +173,7 @@ func checkSaid(t *testing.T, d *door, way string, no *string) {
 
 // What was decided late runs once, when the call is repeated, and no third time.
 func TestARepeatAfterALateStampRunsOnce(t *testing.T) {
+	t.Parallel()
 	for name, ask := range asks(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,6 +189,7 @@ func TestARepeatAfterALateStampRunsOnce(t *testing.T) {
 
 // Without a door, an address or a key nothing runs.
 func TestWithoutADoorNothingRuns(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	for name, ask := range asks(t) {
 		for what, set := range map[string][]string{

@@ -21,7 +21,7 @@ type door struct {
 	*httptest.Server
 	mu    sync.Mutex
 	calls map[string]*asked // by way, tool and effect
-	broke bool              // an answer that breaks off once has done so
+	broke map[string]bool   // answers that broke off once
 	stop  chan struct{}
 	dirs  string // of agents that ask here
 }
@@ -36,7 +36,7 @@ const key = "rk_0123456789abcdefghijklmnopqrstuvwxyz0123456789"
 
 func newDoor(t *testing.T) *door {
 	t.Helper()
-	d := &door{calls: map[string]*asked{}, stop: make(chan struct{}), dirs: t.TempDir()}
+	d := &door{calls: map[string]*asked{}, broke: map[string]bool{}, stop: make(chan struct{}), dirs: t.TempDir()}
 	d.Server = httptest.NewServer(d)
 	t.Cleanup(func() {
 		close(d.stop)
@@ -161,8 +161,8 @@ var faults = map[string]fault{
 func once(f fault) fault {
 	return func(d *door, w http.ResponseWriter, right string) bool {
 		d.mu.Lock()
-		first := !d.broke
-		d.broke = !d.broke
+		first := !d.broke[right]
+		d.broke[right] = true
 		d.mu.Unlock()
 		return first && f(d, w, right)
 	}

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serveMCP is the door as an MCP server: a tool that it calls itself, and the question of Claude Code about others.
+// serveMCP is the door as an MCP server that Claude Code asks about its tools.
 func (d *door) serveMCP(w http.ResponseWriter, r *http.Request, way string) {
 	content, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -35,31 +35,12 @@ func (d *door) serveMCP(w http.ResponseWriter, r *http.Request, way string) {
 func (d *door) server(way string) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "ringi", Version: "1"},
 		&sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
-	object := map[string]any{"type": "object"}
-	s.AddTool(&sdk.Tool{Name: "book_room", Description: "Books a room.", InputSchema: object,
-		Meta: sdk.Meta{"anthropic/alwaysLoad": true}, Annotations: &sdk.ToolAnnotations{Title: "Book"}},
+	s.AddTool(&sdk.Tool{Name: "permission", Description: "Asks people.", InputSchema: map[string]any{"type": "object"}},
 		func(_ context.Context, in *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			x := d.ask(way, []byte(written(map[string]any{"tool": "book_room", "arguments": in.Params.Arguments})))
-			d.mu.Lock()
-			if x.status == "approved" {
-				x.status = "granted" // Ringi makes the call
-			}
-			made := x.status == "granted"
-			d.mu.Unlock()
-			if made {
-				return oneText("The room is booked."), nil
-			}
-			return oneText(d.sentence(x)), nil
-		})
-	s.AddTool(&sdk.Tool{Name: "permission", Description: "Asks people.", InputSchema: object},
-		func(_ context.Context, in *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return oneText(d.permit(way, in.Params.Arguments)), nil
+			text := &sdk.TextContent{Text: d.permit(way, in.Params.Arguments)}
+			return &sdk.CallToolResult{Content: []sdk.Content{text}}, nil
 		})
 	return s
-}
-
-func oneText(text string) *sdk.CallToolResult {
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
 
 // permit answers Claude Code about a call that it makes itself.

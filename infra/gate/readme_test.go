@@ -20,6 +20,9 @@ var (
 		"langchain/agents/middleware.py": "def wrap_tool_call(f): return f\n",
 		"langchain_core/__init__.py":     "",
 		"langchain_core/messages.py":     "def ToolMessage(no, **_): return 'denied'\n",
+		"pydantic_ai/__init__.py":        "",
+		"pydantic_ai/toolsets.py": "class WrapperToolset:\n" +
+			"    async def call_tool(self, name, tool_args, ctx, tool): return 'runs'\n",
 		"agents.py": "class ToolGuardrailFunctionOutput:\n" +
 			"    allow = staticmethod(lambda: 'runs')\n    reject_content = staticmethod(lambda no: 'denied')\n" +
 			"def tool_input_guardrail(f): return f\n",
@@ -33,6 +36,8 @@ var (
 	decides = map[string]struct{ language, last string }{
 		"LangGraph, LangChain": {"python", "from types import SimpleNamespace as N\n" +
 			"print(gate(N(tool_call={'name': 'a', 'args': {}, 'id': '1'}), lambda _: 'runs'))\n"},
+		"Pydantic AI": {"python", "out = asyncio.run(Gate().call_tool('a', {}, None, None))\n" +
+			"print('runs' if out == 'runs' else 'denied')\n"},
 		"OpenAI Agents, Python": {"python", "from types import SimpleNamespace as N\n" +
 			"print(asyncio.run(gate(N(context=N(tool_name='a', tool_arguments='{}')))))\n"},
 		"OpenAI Agents, JavaScript": {"js", "console.log(await gate.run({ toolCall: { name: 'a', arguments: '{}' } }));\n"},
@@ -43,6 +48,7 @@ var (
 
 // README's lines take nothing but the one yes for a yes.
 func TestTheLinesForAgentsRunTheToolOnNothingElse(t *testing.T) {
+	t.Parallel()
 	py, js := python(t), node(t)
 	for heading, of := range decides {
 		program, name, stubs := py, "agent.py", pythonStubs
@@ -56,7 +62,7 @@ func TestTheLinesForAgentsRunTheToolOnNothingElse(t *testing.T) {
 		for file, text := range stubs {
 			x.write(t, file, text)
 		}
-		x.write(t, name, block(t, heading, of.language)+of.last)
+		x.write(t, name, block(t, heading, of.language, 1)+of.last)
 		for said, want := range map[string]string{`null`: "runs", `"no"`: "denied", `""`: "denied"} {
 			cmd := exec.Command(program, filepath.Join(x.dir, name))
 			cmd.Env = append(os.Environ(), "SAID="+said)
@@ -71,7 +77,7 @@ func TestTheRepositoryHasNoSayInItsOwnGate(t *testing.T) {
 	x := trial{dir: t.TempDir()}
 	x.write(t, "claude", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
 	expect.NoError(t, os.Chmod(filepath.Join(x.dir, "claude"), 0o755))
-	cmd := exec.Command("sh", "-c", block(t, "Claude Code", "sh"))
+	cmd := exec.Command("sh", "-c", block(t, "Claude Code", "sh", 1))
 	cmd.Env = []string{"PATH=" + x.dir + ":/usr/bin:/bin", "HOME=/home/a"}
 	out := expect.Value(cmd.Output())(t)
 	expect.Has(t, string(out), "\n--strict-mcp-config\n")

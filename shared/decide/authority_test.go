@@ -196,8 +196,8 @@ func (x *authority) facts(d *Directory, r *rules.Rules, user map[string]string, 
 	return f
 }
 
-// names writes whom a route asks, stage by stage: how many of several stamp, who is only consulted (?), where minutes
-// are needed (*), and who is told afterwards (⇒).
+// names writes whom a route asks, stage by stage: how many of several stamp, who is only consulted (?), for whom a
+// stand-in stamps and who reads it then (<), where minutes are needed (*), and who is told afterwards (⇒).
 func (x *authority) names(route circulation.Route, user map[string]string) string {
 	name := map[string]string{}
 	for n, id := range user {
@@ -218,6 +218,9 @@ func (x *authority) names(route circulation.Route, user map[string]string) strin
 		}
 		if s.As == circulation.AsConsult {
 			says += "?"
+		}
+		if s.ReadAfter {
+			says += "<"
 		}
 		if s.Minutes {
 			says += "*"

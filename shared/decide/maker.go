@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -222,13 +223,17 @@ func (m Maker) unharmed(ctx context.Context, a Subject, change aggregate.Change,
 		return nil
 	}
 	attached, _ := of.Attached()
-	for _, f := range attached {
-		switch err := m.Scanned(ctx, a.Ref(), f.SHA256); {
-		case errors.Is(err, task.ErrThreat):
-			return aggregate.ErrNotAllowed{Rule: aggregate.RuleThreat}
-		case err != nil:
-			return fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
-		}
+	found := make([]error, len(attached))
+	var asked sync.WaitGroup
+	for i, f := range attached {
+		asked.Go(func() { found[i] = m.Scanned(ctx, a.Ref(), f.SHA256) })
+	}
+	asked.Wait()
+	switch err := errors.Join(found...); {
+	case errors.Is(err, task.ErrThreat):
+		return aggregate.ErrNotAllowed{Rule: aggregate.RuleThreat}
+	case err != nil:
+		return fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
 	}
 	return nil
 }

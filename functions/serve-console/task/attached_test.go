@@ -82,7 +82,7 @@ func testFilesServed(t *testing.T, w *consoletest.World) {
 }
 
 func testFilesThreat(t *testing.T, w *consoletest.World) {
-	w.MatterAskedWith(map[string][]byte{"a.csv": []byte("a," + storetest.Infected + "\n")})
+	w.MatterAskedWith(map[string][]byte{"a.csv": []byte("a," + storetest.Infected + "\n"), "b.csv": []byte("b,1\n")})
 	b, sum := w.As(webapi.Suzuki), aggregate.HashOf("a,"+storetest.Infected+"\n")
 	b.Get(w.TaskPage()+"/files/"+sum).Says(t, http.StatusForbidden, "ウイルス検査")
 	b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusForbidden, "承認できません")

@@ -213,6 +213,7 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 			}
 			a := administering{t, b.Open(t, running.URL+"/console/signin", w.Window), w.name}
 			a.tab.Eval(fmt.Sprintf(`document.cookie = "ringi=%s; path=/"`, cookie))
+			a.tab.Until(`document.cookie.includes("ringi=")`) // written beside the page: one that is opened before is signed out
 			for _, page := range []struct {
 				path, place string
 				says        [2]string

@@ -210,8 +210,8 @@ func (p *Tab) Until(js string) {
 	err := p.through(func() error { return p.poll(js) })
 	if err != nil {
 		said, _ := chromedp.Run(p.ctx,
-			chromedp.Evaluate[string](`[window.unclaimed, ...[...document.querySelectorAll(".whisper, .toast")].map(n => `+
-				`n.innerText)].join(" | ")`))
+			chromedp.Evaluate[string](`[window.unclaimed, location.pathname + location.search, ...[...document.`+
+				`querySelectorAll("h1, main > p, .whisper, .toast")].map(n => n.innerText)].join(" | ").slice(0, 600)`))
 		p.t.Fatalf("never happened on the page: %s: %v; it says %q", js, err, said)
 	}
 }

@@ -2,6 +2,8 @@ package call
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,29 +27,27 @@ type oracle struct {
 // Whatever happens in whatever order, a call is made or granted once at most, only with a stamp of somebody else than
 // who answers for it, and the key's counter counts it until it is over.
 func TestNoOrderOfThingsMakesACallTwiceOrUnstamped(t *testing.T) {
-	reached := map[Status]int{}
-	rapid.Check(t, func(rt *rapid.T) {
-		tool := rapid.SampledFrom([]string{"write_rows", "Bash"}).Draw(rt, "tool")
-		w, o := asked(rt, asking(rt, tool, `{"command":"x"}`)), &oracle{}
-		for i := range rapid.IntRange(5, 40).Draw(rt, "moves") {
-			w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 25 * time.Hour,
-				400 * time.Hour}).Draw(rt, "elapsed"))
-			o.move(rt, w, i)
-			is := w.a.Call
-			expect.Must(rt, o.made+o.taken <= 1 && (o.made+o.taken == 0 || o.stamped), "made %d, taken %d, stamped %v",
-				o.made,
-				o.taken, o.stamped)
-			expect.Must(rt, (w.open == 0) == is.Over() && w.open >= 0, "%s, and the counter says %d", is.Status, w.open)
-			expect.Must(rt, w.a.Head.Run >= 1 && (!w.a.work(w.now) || w.a.DueAt(w.now) != nil),
-				"a run that nobody looks after")
-			expect.Must(rt, is.Over() || w.a.DueAt(w.now.Add(time.Second)) != nil, "%s, and nobody looks after it",
-				is.Status)
-			reached[is.Status]++
-		}
-	})
-	for status := range Moves {
-		expect.That(t, testing.Short() || reached[status] > 0, "no walk reached %s: %v", status, reached)
-	}
+	expect.Walks(t, func(reached map[Status]int) {
+		rapid.Check(t, func(rt *rapid.T) {
+			tool := rapid.SampledFrom([]string{"write_rows", "Bash"}).Draw(rt, "tool")
+			w, o := asked(rt, asking(rt, tool, `{"command":"x"}`)), &oracle{}
+			for i := range rapid.IntRange(5, 40).Draw(rt, "moves") {
+				w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 25 * time.Hour,
+					400 * time.Hour}).Draw(rt, "elapsed"))
+				o.move(rt, w, i)
+				is := w.a.Call
+				expect.Must(rt, o.made+o.taken <= 1 && (o.made+o.taken == 0 || o.stamped), "made %d, taken %d, stamped %v",
+					o.made,
+					o.taken, o.stamped)
+				expect.Must(rt, (w.open == 0) == is.Over() && w.open >= 0, "%s, and the counter says %d", is.Status, w.open)
+				expect.Must(rt, w.a.Head.Run >= 1 && (!w.a.work(w.now) || w.a.DueAt(w.now) != nil),
+					"a run that nobody looks after")
+				expect.Must(rt, is.Over() || w.a.DueAt(w.now.Add(time.Second)) != nil, "%s, and nobody looks after it",
+					is.Status)
+				reached[is.Status]++
+			}
+		})
+	}, slices.Collect(maps.Keys(Moves))...)
 }
 
 func (o *oracle) move(rt *rapid.T, w *world, i int) {

@@ -130,6 +130,7 @@ func stateOf(st circulation.State) string {
 // Every act is tried in every state of every gate, up to five acts deep, by day three; what is admitted goes on. The
 // oracle must admit the same acts, and call the same states settled.
 func TestEveryActInEveryStateAsTheOracleSays(t *testing.T) {
+	t.Parallel()
 	most := 3
 	if expect.Long() {
 		most = 5
@@ -222,6 +223,7 @@ func saidAll(acts []circulation.Act) (all []string) {
 
 // Nobody settles a gate that the oracle doesn't, and nobody is refused whom it admits, on walks at random.
 func TestRandomWalksAsTheOracleSays(t *testing.T) {
+	t.Parallel()
 	times, settled, ended := uint64(100_000), 0, 0
 	if expect.Long() {
 		times = 10_000_000

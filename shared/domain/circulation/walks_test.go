@@ -212,6 +212,7 @@ func differs(t *testing.T, from uint64, why map[circulation.Why]int, seen map[st
 
 // Of 10,000 walks drawn at random, verify.py says what this package says; of a million at night.
 func TestBothLanguagesWalkAlike(t *testing.T) {
+	t.Parallel()
 	why, seen, times := map[circulation.Why]int{}, map[string]int{}, uint64(10_000)
 	if expect.Long() {
 		times = 1_000_000

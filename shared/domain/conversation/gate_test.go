@@ -216,73 +216,70 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.TakeBack,
 		circulation.Stand,
 		circulation.SendBack, circulation.Deny, "other"}
-	reached := map[ActionStatus]int{}
-	rapid.Check(t, func(rt *rapid.T) {
-		first := desk(rapid.SliceOfNDistinct(rapid.SampledFrom(people[1:]), 2, 3, rapid.ID[string]).Draw(rt,
-			"people")...)
-		first.Need = rapid.IntRange(1, 2).Draw(rt, "need")
-		o := along(first, desk(tanaka, suzuki))
-		o.Route.Hands = rapid.IntRange(1, 2).Draw(rt, "hands")
-		tb := circulating(rt, o)
-		for range rapid.IntRange(1, 20).Draw(rt, "acts") {
-			a := tb.load()
-			was := *a.Actions[0]
-			stage := rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "stage")
-			c, err := tb.acting(rapid.SampledFrom(kinds).Draw(rt, "kind"), rapid.SampledFrom(people).Draw(rt, "hand"),
-				func(act *circulation.Act) {
-					if stage > 0 {
-						act.Stage = stage
-					}
-					if act.Kind == circulation.Stand {
-						succeeds(rapid.SampledFrom(people).Draw(rt, "for"), rapid.SampledFrom(people).Draw(rt, "to"))(act)
-					} else if rapid.IntRange(0, 4).Draw(rt, "instead") == 4 {
-						act.Principal.User = rapid.SampledFrom(people).Draw(rt, "principal")
-						act.Found.Delegation = &circulation.Delegation{Key: act.Hand.User + "#" + act.Principal.User + "#2026-04-01",
-							Rev: 1}
-					}
-				})(a)
-			if err == nil {
-				expect.NoError(rt, tb.commit(a.Head, c))
+	expect.Walks(t, func(reached map[ActionStatus]int) {
+		rapid.Check(t, func(rt *rapid.T) {
+			first := desk(rapid.SliceOfNDistinct(rapid.SampledFrom(people[1:]), 2, 3, rapid.ID[string]).Draw(rt,
+				"people")...)
+			first.Need = rapid.IntRange(1, 2).Draw(rt, "need")
+			o := along(first, desk(tanaka, suzuki))
+			o.Route.Hands = rapid.IntRange(1, 2).Draw(rt, "hands")
+			tb := circulating(rt, o)
+			for range rapid.IntRange(1, 20).Draw(rt, "acts") {
+				a := tb.load()
+				was := *a.Actions[0]
+				stage := rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "stage")
+				c, err := tb.acting(rapid.SampledFrom(kinds).Draw(rt, "kind"), rapid.SampledFrom(people).Draw(rt, "hand"),
+					func(act *circulation.Act) {
+						if stage > 0 {
+							act.Stage = stage
+						}
+						if act.Kind == circulation.Stand {
+							succeeds(rapid.SampledFrom(people).Draw(rt, "for"), rapid.SampledFrom(people).Draw(rt, "to"))(act)
+						} else if rapid.IntRange(0, 4).Draw(rt, "instead") == 4 {
+							act.Principal.User = rapid.SampledFrom(people).Draw(rt, "principal")
+							act.Found.Delegation = &circulation.Delegation{Key: act.Hand.User + "#" + act.Principal.User + "#2026-04-01",
+								Rev: 1}
+						}
+					})(a)
+				if err == nil {
+					expect.NoError(rt, tb.commit(a.Head, c))
+				}
+				x := tb.load().Actions[0]
+				acted := len(x.Gate.Acts) - len(was.Gate.Acts)
+				expect.Must(rt, acted == len(c.Audit) && acted <= 1, "%d acts have %d entries", acted, len(c.Audit))
+				if acted == 1 {
+					expect.Must(rt, strings.Contains(string(c.Audit[0].Details), circulation.Hash(x.Gate.Acts)),
+						"its entry doesn't seal it")
+				}
+				st := circulation.Walk(x.Gate.Circulating())
+				expect.Must(rt, (x.Status == ActionApproved) == st.Settled &&
+					(x.Status == ActionCancelled) == (st.Ended() != ""), "%s: %+v", x.Status, st)
 			}
 			x := tb.load().Actions[0]
-			acted := len(x.Gate.Acts) - len(was.Gate.Acts)
-			expect.Must(rt, acted == len(c.Audit) && acted <= 1, "%d acts have %d entries", acted, len(c.Audit))
-			if acted == 1 {
-				expect.Must(rt, strings.Contains(string(c.Audit[0].Details), circulation.Hash(x.Gate.Acts)),
-					"its entry doesn't seal it")
+			reached[x.Status]++
+			if err := tb.begin(); x.Status != ActionApproved {
+				return
+			} else if err != nil {
+				rt.Fatal(err)
 			}
-			st := circulation.Walk(x.Gate.Circulating())
-			expect.Must(rt, (x.Status == ActionApproved) == st.Settled &&
-				(x.Status == ActionCancelled) == (st.Ended() != ""), "%s: %+v", x.Status, st)
-		}
-		x := tb.load().Actions[0]
-		reached[x.Status]++
-		if err := tb.begin(); x.Status != ActionApproved {
-			return
-		} else if err != nil {
-			rt.Fatal(err)
-		}
-		for i, change := range []func(g *aggregate.Gate){
-			func(g *aggregate.Gate) { g.Acts = g.Acts[1:] }, func(g *aggregate.Gate) { g.Acts[0].Surface = "other" },
-			func(g *aggregate.Gate) { g.Route.Hands = 0 }, func(g *aggregate.Gate) { g.Terms.Rule.Revision++ },
-			func(*aggregate.Gate) {},
-		} {
-			forged := tb.load().Actions[0]
-			n := *forged
-			route, rule := *n.Gate.Route, *n.Gate.Terms.Rule
-			n.Gate.Acts, n.Gate.Route, n.Gate.Terms.Rule = slices.Clone(n.Gate.Acts), &route, &rule
-			change(&n.Gate)
-			a := tb.load()
-			a.Add(&n)
-			_, err := a.Claim(a.Head.Run, "i1", tb.now, tb.now)
-			expect.Must(rt, (err == nil) == (i == 4) && (err == nil || errors.Is(err, aggregate.ErrConflict)),
-				"change %d: %v", i, err)
-		}
-	})
-	if !testing.Short() && (reached[ActionApproved] == 0 || reached[ActionCancelled] == 0 ||
-		reached[ActionPending] == 0) {
-		t.Errorf("the walks reached only %v", reached)
-	}
+			for i, change := range []func(g *aggregate.Gate){
+				func(g *aggregate.Gate) { g.Acts = g.Acts[1:] }, func(g *aggregate.Gate) { g.Acts[0].Surface = "other" },
+				func(g *aggregate.Gate) { g.Route.Hands = 0 }, func(g *aggregate.Gate) { g.Terms.Rule.Revision++ },
+				func(*aggregate.Gate) {},
+			} {
+				forged := tb.load().Actions[0]
+				n := *forged
+				route, rule := *n.Gate.Route, *n.Gate.Terms.Rule
+				n.Gate.Acts, n.Gate.Route, n.Gate.Terms.Rule = slices.Clone(n.Gate.Acts), &route, &rule
+				change(&n.Gate)
+				a := tb.load()
+				a.Add(&n)
+				_, err := a.Claim(a.Head.Run, "i1", tb.now, tb.now)
+				expect.Must(rt, (err == nil) == (i == 4) && (err == nil || errors.Is(err, aggregate.ErrConflict)),
+					"change %d: %v", i, err)
+			}
+		})
+	}, ActionApproved, ActionCancelled, ActionPending)
 }
 
 // routed puts the current action under a rule whose route asks Suzuki and then Tanaka.

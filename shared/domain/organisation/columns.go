@@ -32,6 +32,7 @@ const (
 	ColumnGiven     Column = "given_name"
 	ColumnID        Column = "id"               // what the product calls an account by
 	ColumnAccount   Column = "account"          // whether the account is a member's or a guest's
+	ColumnBlocked   Column = "blocked"          // whether the account can't sign in
 	ColumnPath      Column = "department"       // a department's name, with those above it before it
 	ColumnLevel     Column = "department_level" // one department of a path
 	ColumnLevelCode Column = "level_code"
@@ -62,16 +63,16 @@ const (
 var mainPosts = map[string]bool{"": true, "主務": true, "兼務": false, "main": true, "concurrent": false}
 
 // others are the columns that only files of other products have.
-var others = []Column{ColumnFamily, ColumnGiven, ColumnID, ColumnAccount, ColumnPath, ColumnLevel, ColumnLevelCode,
-	ColumnLeaveFrom, ColumnLeaveTo, ColumnSince}
+var others = []Column{ColumnFamily, ColumnGiven, ColumnID, ColumnAccount, ColumnBlocked, ColumnPath, ColumnLevel,
+	ColumnLevelCode, ColumnLeaveFrom, ColumnLeaveTo, ColumnSince}
 
 // headersIn are the headers of files that are written, in the order of columns, and what others are called.
 var headersIn = language.InEach(
 	[]string{"社員番号", "氏名", "メール", "部署コード", "部署名", "親部署", "役職", "順位", "主務/兼務", "上長", "区分", "適用開始日", "適用終了日",
-		"状態", "姓", "名", "ID", "アカウントの種別", "部署", "部署の階層", "階層のコード", "休職開始日", "休職終了日", "発令日"},
+		"状態", "姓", "名", "ID", "アカウントの種別", "サインインのブロック", "部署", "部署の階層", "階層のコード", "休職開始日", "休職終了日", "発令日"},
 	[]string{"employee_number", "name", "email", "department_code", "department_name", "parent_department", "position",
 		"rank", "post", "manager", "employment", "valid_from", "valid_to", "status", "family_name", "given_name", "id",
-		"account", "department", "department_level", "level_code", "leave_from", "leave_to", "since"})
+		"account", "blocked", "department", "department_level", "level_code", "leave_from", "leave_to", "since"})
 
 // order is the place of a column in lists, -1 of no column.
 func (c Column) order() int {

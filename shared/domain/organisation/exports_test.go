@@ -33,6 +33,9 @@ var exportedOn = day("2026-11-27")
 // seconded answers what SmartHR's and Google's files leave open.
 var seconded = map[string]string{"employment 出向社員": "employee"}
 
+// unsaid answers what files without employments leave open.
+var unsaid = map[string]string{"employment ": "employee"}
+
 func TestExportsAreReadRightOrSaid(t *testing.T) {
 	const rehired = "rehired 坂本 彰 (0056)"
 	for name, c := range map[string]exports{
@@ -70,6 +73,14 @@ func TestExportsAreReadRightOrSaid(t *testing.T) {
 		"shops, of kaonavi": {files: "kaonavi_shops", people: "kaonavi_shops", told: "rehired 戸田 亘 (00009)"},
 		"a trader, of Microsoft": {files: "entra_trading", people: "entra_trading", split: "/",
 			told: "enabled 佐藤 亮 (T006); unnumbered ri@trading.example"},
+		"accounts, of Microsoft":  {files: "entra_download", people: "entra_download", values: unsaid},
+		"a template of Microsoft": {files: "entra_template", people: "entra_template", values: unsaid},
+		"a template in Japanese": {files: "entra_template", people: "entra_template", values: unsaid,
+			alter: []string{"Name [displayName] Required,User name", "名前 [displayName] 必須,ユーザー名",
+				"Block sign in (Yes/No) [accountEnabled] Required", "サインインのブロック (はい/いいえ) [accountEnabled] 必須",
+				",No,", ",いいえ,", ",Yes,", ",はい,", "Example: ", "例: "}},
+		"posts of jinjer, each with names": {files: "jinjer_gauges jinjer_gauges_main jinjer_gauges_concurrent",
+			people: "jinjer_gauges"},
 		"a builder, of jinjer": {files: "jinjer_builder", people: "jinjer_builder", told: "rehired 木下 直 (2008)"},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t) })

@@ -47,8 +47,13 @@ const mostNumbered = 20
 
 // numbered reports whether several columns of a row may be read as this one, of different posts or levels.
 func (r Reading) numbered() bool {
+	return r.places() || r.Column == ColumnPosition || r.Column == ColumnLevelCode
+}
+
+// places reports whether a column says where somebody works.
+func (r Reading) places() bool {
 	switch r.Column {
-	case ColumnDepartment, ColumnDepartmentName, ColumnPath, ColumnPosition, ColumnLevel, ColumnLevelCode:
+	case ColumnDepartment, ColumnDepartmentName, ColumnPath, ColumnLevel:
 		return true
 	}
 	return false
@@ -84,18 +89,21 @@ func find(all []alias, key string) (Column, bool) {
 // readingOf returns as what a column is read by its header, in any layout.
 func readingOf(header string) (Reading, bool) { return (&layout{}).reading(header) }
 
-// named matches the name by which Microsoft's templates know a column, beside the one that people read.
+// named matches the name by which Microsoft's templates know a column, beside the one that people read. An alias in
+// brackets is one that means something else there: [accountEnabled] says whether signing in is blocked.
 var named = language.Regexp{Text: `\[([A-Za-z]+)\]`}
 
-// reading returns as what a column is read by its header: 部署, 部署2 部署, 兼務部署1 or 役職(兼務2).
+// reading returns as what a column is read by its header: 部署, 部署2 部署, 兼務部署1, 役職(兼務2) or 上司(主務).
 func (l *layout) reading(header string) (Reading, bool) {
 	k := key(header)
 	if c, ok := l.column(k); ok {
 		return Reading{c, 1}, true
 	}
 	if name := named.Get().FindStringSubmatch(header); name != nil {
-		if c, ok := l.column(strings.ToLower(name[1])); ok {
-			return Reading{c, 1}, true
+		for _, k := range []string{lower(name[0]), lower(name[1])} {
+			if c, ok := l.column(k); ok {
+				return Reading{c, 1}, true
+			}
 		}
 	}
 	rest, nth, ok := number(k)
@@ -113,7 +121,7 @@ func (l *layout) reading(header string) (Reading, bool) {
 		}
 	}
 	r := Reading{c, max(nth, 1)}
-	return r, ok && rest != k && r.numbered() && r.Nth <= mostNumbered
+	return r, ok && rest != k && (r.numbered() || nth == 0) && r.Nth <= mostNumbered
 }
 
 // number returns a key without the number in it; false if it has two.
@@ -141,6 +149,9 @@ func detect(header []string) *layout {
 	var keys []string
 	for _, h := range header {
 		keys = append(keys, key(h))
+		if name := named.Get().FindStringSubmatch(h); name != nil {
+			keys = append(keys, lower(name[1]))
+		}
 	}
 	lacks := func(k string) bool { return !slices.Contains(keys, k) }
 	for i := range layouts {

@@ -34,6 +34,44 @@ func (r *reader) joined(all []line) (out []line) {
 	return out
 }
 
+// introduce finds the files of posts that repeat who people are, as each of jinjer's exports does, and whom the files
+// that are about people introduce.
+func (r *reader) introduce() {
+	var whole []*sheet
+	for _, posts := range []func(*sheet) bool{
+		func(s *sheet) bool { return s.has(ColumnSince) || s.further() }, (*sheet).further} {
+		for _, s := range r.sheets {
+			if s.people() && !posts(s) {
+				whole = append(whole, s)
+			}
+		}
+		if len(whole) > 0 {
+			break
+		}
+	}
+	for _, s := range r.sheets {
+		s.repeats = len(whole) > 0 && !slices.Contains(whole, s)
+	}
+	for _, s := range whole {
+		for _, x := range s.records {
+			r.introduced[folded(r.number(s, x))] = true
+		}
+	}
+}
+
+// tells reports whether a file says who somebody is. One that repeats it does so only of people whom no other file
+// introduces, and if it says whether they still work: it may be about earlier days.
+func (r *reader) tells(s *sheet, number string) bool {
+	return s.people() && (!s.repeats || s.has(ColumnStatus) && !r.introduced[number])
+}
+
+// further reports whether a file has no main posts: by its name, or since all its departments are those of others.
+func (s *sheet) further() bool {
+	title := lower(s.Name)
+	return second.Get().MatchString(title) || strings.Contains(title, "concurrent") ||
+		s.placed() && !slices.ContainsFunc(s.readings, func(x Reading) bool { return x.places() && x.Nth == 1 })
+}
+
 // together returns the lines of one person. Posts of a file of main posts replace what the file of people says of them.
 func (r *reader) together(people, posts []line) (out []line) {
 	replaced := map[Period]bool{}
@@ -85,13 +123,12 @@ func (r *reader) together(people, posts []line) (out []line) {
 // else if the file of people has none and no row above is it.
 func (r *reader) mainOf(q line, people, further []line) bool {
 	s := r.sheets[q.row/sheetRows]
-	title := folded(s.Name)
 	switch {
 	case q.told:
 		return q.main
-	case second.Get().MatchString(title), strings.Contains(lower(title), "concurrent"):
+	case s.further():
 		return false
-	case !s.has(ColumnSince) && !first.Get().MatchString(title) &&
+	case !s.has(ColumnSince) && !first.Get().MatchString(folded(s.Name)) &&
 		slices.ContainsFunc(people, func(is line) bool { return is.department != "" }):
 		return false
 	}

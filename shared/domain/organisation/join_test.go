@@ -46,6 +46,41 @@ func TestPostsOfAnotherFile(t *testing.T) {
 	}
 }
 
+// Files of posts that repeat who people are tell it only of those whom no other file is about.
+func TestPostsWithNames(t *testing.T) {
+	kept := organisation.Kept{Ranks: map[string]int{"部長": 1, "課長": 2}}
+	own := ownHeader + ",,,A,,,,,,,,,,\n,,,B,,,,,,,,,,\n"
+	const posts = "社員番号,氏名,雇用区分,在籍区分,所属コード,役職,発令日,上司\n"
+	people := named("people.csv", "社員番号,氏名,メール,雇用区分,在籍区分,退職日\n1,One,one@example.com,正社員,在籍,2027-03-31\n"+
+		"2,Two,,正社員,休職,\n3,Three,,正社員,退職,\n")
+	main := named("main.csv", posts+"1,One,正社員,在籍,A,課長,2024-04-01,\n1,One,正社員,在籍,A,部長,2026-04-01,\n"+
+		"2,Two,正社員,休職,A,,2024-04-01,One\n3,Three,正社員,在籍,A,,2024-04-01,\n4,Four,正社員,在籍,B,,2024-04-01,Two\n")
+	further := named("兼務.csv", posts+"1,One,正社員,在籍,B,課長,2025-04-01,\n")
+	withPeople := own + "1,One,one@example.com,A,,,課長,2,,,社員,2024-04-01,2026-03-31,\n" +
+		"1,One,,A,,,部長,1,,,社員,2026-04-01,2027-03-31,\n1,One,,B,,,課長,2,兼務,,社員,2025-04-01,2027-03-31,\n" +
+		"2,Two,,A,,,,,,1,社員,2024-04-01,,休職\n4,Four,,B,,,,,,2,社員,2024-04-01,,\n"
+	same(t, kept, withPeople, people, main, further)
+	same(t, kept, withPeople, further, main, people)
+	same(t, kept, own+"1,One,,A,,,課長,2,,,社員,2024-04-01,2026-03-31,\n1,One,,A,,,部長,1,,,社員,2026-04-01,,\n"+
+		"1,One,,B,,,課長,2,兼務,,社員,2025-04-01,,\n2,Two,,A,,,,,,1,社員,2024-04-01,,休職\n"+
+		"3,Three,,A,,,,,,,社員,2024-04-01,,\n4,Four,,B,,,,,,2,社員,2024-04-01,,\n", main, further)
+	_, err := organisation.Lay([]organisation.File{people,
+		named("x.csv", "社員番号,氏名,所属コード,発令日\n1,One,A,\n3,Three,A,\n4,Four,A,\n")}, kept, 0)
+	expect.Is(t, err.Error(), `file 2: row 4: employee_number: there is no such number: "4"`)
+	same(t, employees, own+"1,One,,A,,,,,,,社員,,,\n1,One,,B,,,,,兼務,,社員,,,\n",
+		named("x.csv", "社員番号,氏名,所属コード\n1,One,A\n"), named("y.csv", "社員番号,氏名,兼務所属コード\n1,One,B\n"))
+}
+
+// An administrator may say that whoever can't sign in is away.
+func TestBlockedAccountsMayBeAway(t *testing.T) {
+	kept := organisation.Kept{Values: map[string]string{"employment ": "employee", "blocked yes": "away"}}
+	o := laid(t, kept, named("", "User name [userPrincipalName] Required,Name [displayName] Required,"+
+		"Block sign in (Yes/No) [accountEnabled] Required,Department [department]\na@example.com,One,No,A\n"+
+		"b@example.com,Two,Yes,A\n")).Organisation
+	expect.Is(t, string(o.Presence("a@example.com", day("2026-04-01"))), "here")
+	expect.Is(t, string(o.Presence("b@example.com", day("2026-04-01"))), "away")
+}
+
 // Whoever is left out has no posts either; a number of nobody is told.
 func TestPostsOfNobody(t *testing.T) {
 	people := named("people.csv", "社員番号,氏名,所属コード,在籍区分\n1,One,A,在籍\n2,Two,A,退職\n")

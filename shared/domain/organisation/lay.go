@@ -56,6 +56,8 @@ func (r *reader) row(s *sheet, x tableRow) []line {
 	case s.departments():
 		r.place(s, x, 1)
 		return nil
+	case s.example(x):
+		return nil
 	}
 	return r.foreignRow(s, x)
 }
@@ -115,7 +117,8 @@ func (r *reader) foreignRow(s *sheet, x tableRow) (all []line) {
 		return nil
 	}
 	c.wrong(s, x)
-	if s.people() && r.leaves(s, x, c) {
+	tells := r.tells(s, number)
+	if tells && r.leaves(s, x, c) {
 		r.gone[number] = true
 		return nil
 	}
@@ -131,7 +134,7 @@ func (r *reader) foreignRow(s *sheet, x tableRow) (all []line) {
 			c.values[ColumnPost] = postsIn[0][1]
 		}
 		l := c.line()
-		l.superior, l.named, l.unranked = s.cell(x, ColumnManager, 1), s.people(), !s.has(ColumnRank)
+		l.superior, l.named, l.unranked = s.cell(x, ColumnManager, 1), tells, !s.has(ColumnRank)
 		l.told = strings.TrimSpace(c.values[ColumnPost]) != ""
 		all = append(all, l.apart(away)...)
 	}
@@ -179,8 +182,17 @@ func (c *cells) wrong(s *sheet, x tableRow) {
 // leaves reads how a person is employed and whether they work; true if their row is left out. What has to be asked
 // first counts as usual.
 func (r *reader) leaves(s *sheet, x tableRow, c *cells) bool {
-	if account := s.cell(x, ColumnAccount, 1); account != "" && r.value(ColumnAccount, account) == Ignored {
-		return true // how guests are employed need not be asked
+	for _, of := range []Column{ColumnAccount, ColumnBlocked} {
+		said := s.cell(x, of, 1)
+		if said == "" {
+			continue
+		}
+		switch r.value(of, said) {
+		case Ignored:
+			return true // how guests are employed need not be asked
+		case statusAway:
+			c.values[ColumnStatus] = statusAway
+		}
 	}
 	kind := r.value(ColumnEmployment, s.cell(x, ColumnEmployment, 1))
 	out := kind == Ignored

@@ -41,6 +41,8 @@ func TestHeadersAreKnownHoweverTheyAreWritten(t *testing.T) {
 		"役職2 役職": "position.2", "役職2 役職名": "position.2", "兼務1_役職": "position.2", "Job title [jobTitle]": "position",
 		"兼務所属コード": "department_code.2", "主務/兼務": "post", "Status [READ ONLY]": "status", "在籍状況": "status",
 		"入社年月日": "valid_from", "退社日": "valid_to", "発令年月日": "since", "level3": "department_level.3",
+		"Block sign in (Yes/No) [accountEnabled] Required": "blocked", "Block credential": "blocked",
+		"accountEnabled": "status", "姓名": "name", "上司(主務)": "manager", "上司(兼務1)": "ignored",
 		"New Status [UPLOAD ONLY]": "ignored", "氏名（カナ）": "ignored", "フリガナ": "ignored", "役職コード": "ignored",
 		"部署1 役職2": "ignored", "部署0": "ignored", "部署21": "ignored", "E-Mail(個人)": "ignored", "社員番号2": "ignored",
 		"": "ignored", "2": "ignored", "兼務": "ignored",

@@ -17,7 +17,8 @@ const Own = "ringi"
 // 2fd53459-44d5-439b-b16d-1331197d8445, support.freee.co.jp/hc/ja/articles/115005464626,
 // support.kaonavi.jp/function-admin/csv/003 and setup-setting/step02, jinjer-jinji.zendesk.com/hc/ja/articles/
 // 360037928651 and 26818818330393, jinjer-kintai.zendesk.com/hc/ja/articles/360036438531,
-// support.google.com/cloudidentity/answer/40057, and learn.microsoft.com/entra/identity/users/users-bulk-download.
+// support.google.com/cloudidentity/answer/40057, and learn.microsoft.com/entra/identity/users/users-bulk-download and
+// users-bulk-add.
 var layouts = []layout{
 	{ID: Own, marks: [][]string{{"部署コード", "親部署"}, {"部署コード", "親部署コード"}, {"部署コード", "parentdepartment"},
 		{"departmentcode", "親部署"}, {"departmentcode", "parentdepartment"}}},
@@ -35,7 +36,7 @@ var layouts = []layout{
 		{"従業員番号", "役職"}, {"従業員番号", "役職1"}, {"従業員番号", "雇用形態"}}, split: "/"},
 	{ID: "google", marks: [][]string{{"emailaddress", "orgunitpath"}}, split: "/"},
 	{ID: "entra", marks: [][]string{{"userprincipalname", "objectid"}, {"userprincipalname", "displayname"}},
-		columns: []alias{{"title", ColumnPosition}}},
+		columns: []alias{{"title", ColumnPosition}, {"id", ColumnID}}},
 	{ID: "", split: "/>"},
 }
 
@@ -52,7 +53,8 @@ var aliases = []alias{
 	{"社員番号", ColumnNumber}, {"従業員番号", ColumnNumber}, {"従業員id", ColumnNumber}, {"社員id", ColumnNumber},
 	{"従業員コード", ColumnNumber}, {"社員コード", ColumnNumber}, {"職員番号", ColumnNumber},
 	{"name", ColumnName}, {"displayname", ColumnName}, {"fullname", ColumnName}, {"氏名", ColumnName},
-	{"名前", ColumnName}, {"従業員名", ColumnName}, {"社員名", ColumnName}, {"職場氏名", ColumnName}, {"表示名", ColumnName},
+	{"姓名", ColumnName}, {"名前", ColumnName}, {"従業員名", ColumnName}, {"社員名", ColumnName},
+	{"職場氏名", ColumnName}, {"表示名", ColumnName},
 	{"ビジネスネーム姓", ColumnFamily}, {"職場氏名(氏)", ColumnFamily}, {"姓", ColumnFamily}, {"氏", ColumnFamily},
 	{"苗字", ColumnFamily}, {"氏名(姓)", ColumnFamily}, {"lastname", ColumnFamily}, {"surname", ColumnFamily},
 	{"familyname", ColumnFamily},
@@ -63,6 +65,7 @@ var aliases = []alias{
 	{"メールアドレス(社用)", ColumnMail}, {"メールアドレス", ColumnMail}, {"userprincipalname", ColumnMail},
 	{"objectid", ColumnID},
 	{"usertype", ColumnAccount},
+	{"[accountenabled]", ColumnBlocked}, {"blockcredential", ColumnBlocked},
 	{"departmentcode", ColumnDepartment}, {"部署コード", ColumnDepartment}, {"部門コード", ColumnDepartment},
 	{"所属コード", ColumnDepartment}, {"組織コード", ColumnDepartment},
 	{"departmentname", ColumnDepartmentName}, {"部署名", ColumnDepartmentName}, {"部門名", ColumnDepartmentName},
@@ -155,6 +158,10 @@ var statuses = values{
 // accountTypes are the words for whose an account is.
 var accountTypes = values{{"member", statusHere}, {"guest", Ignored}}
 
+// blocks are the words for whether an account is kept from signing in.
+var blocks = values{{"no", statusHere}, {"いいえ", statusHere}, {"false", statusHere}, {"yes", Ignored}, {"はい", Ignored},
+	{"true", Ignored}}
+
 // known returns what the words of a column are read as, none where a column has no such words.
 func known(c Column) values {
 	switch c {
@@ -164,6 +171,8 @@ func known(c Column) values {
 		return statuses
 	case ColumnAccount:
 		return accountTypes
+	case ColumnBlocked:
+		return blocks
 	}
 	return nil
 }
@@ -173,7 +182,7 @@ func Choices(c Column) []string {
 	switch c {
 	case ColumnEmployment:
 		return []string{string(Employee), string(Contractor), string(Temporary), Ignored}
-	case ColumnStatus, ColumnAccount:
+	case ColumnStatus, ColumnAccount, ColumnBlocked:
 		return []string{statusHere, statusAway, Ignored}
 	}
 	return nil

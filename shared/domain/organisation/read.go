@@ -136,8 +136,9 @@ func (l *Laid) Asks() bool {
 // can't be read, the error is Problems; what was read and what has to be asked is returned, too. Today is the day on
 // which the files' statuses hold; by 0 no day has passed.
 func Lay(files []File, kept Kept, today Date) (*Laid, error) {
-	r := &reader{kept: kept, today: today, places: newPlaces(), gone: map[string]bool{}, valued: map[Valued]int{},
-		ranked: map[string]int{}, unnumbered: map[string]bool{}, rehired: map[string]bool{}, enabled: map[string]bool{}}
+	r := &reader{kept: kept, today: today, places: newPlaces(), gone: map[string]bool{}, introduced: map[string]bool{},
+		valued: map[Valued]int{}, ranked: map[string]int{}, unnumbered: map[string]bool{}, rehired: map[string]bool{},
+		enabled: map[string]bool{}}
 	if len(files) > MaxFiles {
 		r.problems.add(Problem{Rule: RuleFiles, Limit: MaxFiles})
 		files = nil
@@ -150,6 +151,7 @@ func Lay(files []File, kept Kept, today Date) (*Laid, error) {
 		r.sheets, complete = append(r.sheets, s), complete && !s.broken
 	}
 	r.key()
+	r.introduce()
 	l := r.told()
 	if len(l.Missing) > 0 {
 		if !complete {
@@ -179,6 +181,7 @@ type reader struct {
 	keyed      Column
 	places     *places
 	gone       map[string]bool // people who are left out
+	introduced map[string]bool // people of files that are about people, by number
 	valued     map[Valued]int
 	ranked     map[string]int // posts by position, of files without ranks
 	strangers  map[string]bool
@@ -245,9 +248,7 @@ func (s *sheet) has(all ...Column) bool {
 func (s *sheet) people() bool { return s.has(ColumnName, ColumnFamily, ColumnGiven) }
 
 // placed reports whether a file says where people work.
-func (s *sheet) placed() bool {
-	return s.has(ColumnDepartment, ColumnDepartmentName, ColumnPath, ColumnLevel)
-}
+func (s *sheet) placed() bool { return slices.ContainsFunc(s.readings, Reading.places) }
 
 // departments reports whether a file is about departments alone.
 func (s *sheet) departments() bool {

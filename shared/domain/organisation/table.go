@@ -24,6 +24,7 @@ type sheet struct {
 	records  []tableRow
 	broken   bool // the rest was not read
 	doubts   []Doubt
+	repeats  bool // it is about posts, and names people whom another file is about
 	// otherUnits: the units of accounts are no departments, unless somebody says so.
 	otherUnits bool
 }
@@ -65,6 +66,16 @@ func (r *reader) open(s *sheet) {
 	} else if len(s.records) == 0 {
 		r.problems.add(Problem{Row: s.row(0), Rule: RuleEmpty})
 	}
+}
+
+// exampleText matches a cell of the row by which Microsoft's templates show how they are filled in.
+var exampleText = language.Regexp{Text: `^(?i:example|例):`}
+
+// example reports whether a row is that one: it has to stay in a template for a single account.
+func (s *sheet) example(x tableRow) bool {
+	return slices.ContainsFunc([]Column{ColumnName, ColumnMail}, func(c Column) bool {
+		return exampleText.Get().MatchString(folded(s.cell(x, c, 1)))
+	})
 }
 
 func (s *sheet) row(n int) int { return s.at*sheetRows + n }

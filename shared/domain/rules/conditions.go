@@ -203,8 +203,9 @@ func (t *Tools) hold(f *Facts) bool {
 
 func (t *Tools) lists(tool Tool) bool { return slices.ContainsFunc(t.List, tool.Same) }
 
+// hold takes a command without calls as one that may go anywhere.
 func (d *Destinations) hold(f *Facts) bool {
-	outside := slices.ContainsFunc(f.Calls, func(c Call) bool {
+	outside := f.uncalled() || slices.ContainsFunc(f.Calls, func(c Call) bool {
 		unlisted := func(to string) bool { return !slices.Contains(d.List, to) }
 		return c.Writes() && (len(c.Destinations) == 0 || slices.ContainsFunc(c.Destinations, unlisted))
 	})

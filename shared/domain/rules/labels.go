@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/legible"
@@ -32,7 +33,11 @@ func (l *Labelled) holds(f *Facts) (sure, might bool) {
 		values, is := c.Labels[l.Name]
 		has, unknown = has || is, unknown || is && len(values) == 0
 		for _, value := range values {
-			listed := slices.ContainsFunc(l.List, func(x string) bool { return legible.Narrow(x) == legible.Narrow(value) })
+			listed := slices.ContainsFunc(l.List, func(x string) bool { return spelling(x) == spelling(value) })
+			if !listed && disguised(value) {
+				unknown = true // it may be meant as any of them
+				continue
+			}
 			only, some = only && listed, some || listed
 		}
 	}
@@ -41,6 +46,22 @@ func (l *Labelled) holds(f *Facts) (sure, might bool) {
 	}
 	only = l.Is == UseOnly && has && only
 	return only && !unknown, only
+}
+
+// spelling is a label's value as it is compared: however wide its letters are, large or small, with or without blanks.
+func spelling(value string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if legible.Blank(r) || legible.Ignorable(r) {
+			return -1
+		}
+		return r
+	}, legible.Narrow(value)))
+}
+
+// disguised reports whether a value has letters that look like others.
+func disguised(value string) bool {
+	plain := spelling(value)
+	return legible.Spelled(plain) != plain
 }
 
 // unlabelled returns the first label whose condition isn't surely met, or "". never says that one of them isn't met,
@@ -55,16 +76,19 @@ func (c *Conditions) unlabelled(f *Facts) (name string, never bool) {
 	return name, never
 }
 
-// asksLess returns the first of the rules, which might take a request, whose route a decision asks less than.
+// asksLess returns the first of the rules, which might take a request, that asks more than a decision does: by its
+// route, for a number, or for more years.
 func (a *Answer) asksLess(might []*Rule) *Rule {
-	i := slices.IndexFunc(might, func(r *Rule) bool { return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route)) })
+	i := slices.IndexFunc(might, func(r *Rule) bool {
+		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered || r.Retain > a.Retain)
+	})
 	if i < 0 {
 		return nil
 	}
 	return might[i]
 }
 
-// asksAll reports whether a policy has all stages of another one, in their order, and asks no fewer hands.
+// asksAll reports whether a policy has all stages of another one, in their order, and asks no fewer hands and readers.
 func (p *Policy) asksAll(other *Policy) bool {
 	rest := p.Stages
 	for _, s := range other.Stages {
@@ -75,7 +99,8 @@ func (p *Policy) asksAll(other *Policy) bool {
 		}
 		rest = rest[i+1:]
 	}
-	return p.LeastHands() >= other.LeastHands()
+	return p.LeastHands() >= other.LeastHands() && (other.Readers == nil ||
+		p.Readers != nil && all(other.Readers.People, p.Readers.People) && all(other.Readers.Groups, p.Readers.Groups))
 }
 
 // covers reports whether what meets the other condition meets this one.

@@ -240,3 +240,33 @@ func TestByWhichConditionARuleMisses(t *testing.T) {
 	expect.Same(t, r.Missed(f), []rules.Missed{{Rule: 0, Field: "labels"}, {Rule: 2, Field: "valid_to"},
 		{Rule: 3, Field: "requester"}, {Rule: 4, Field: "valid_from"}, {Rule: 5, Field: "amount"}})
 }
+
+// The rule for 交際費 asks B, everything else A. However it is written, A alone never decides about it.
+func TestAKindIsKnownHoweverItIsWritten(t *testing.T) {
+	r := of(rule(1, kinds(rules.UseSome, "交際費", "Travel"), people(1, refuse, "B")),
+		rule(2, rules.Conditions{}, people(1, refuse, "A")))
+	for _, v := range []string{"交際費 ", " 交際費", "交際 費", "交際\u200b費", "交際費\u3000", "交際費\n", "交際\u00ad費", "travel",
+		"Travel\t", "Tr\u0430vel"} {
+		a := r.Match(asked(labelled(v)))
+		expect.That(t, a.Refused || a.Rule.ID == id(1), "%q: rule %s decides", v, a.Rule.Name)
+	}
+	for _, v := range []string{"旅費", "消耗品費", "α版"} {
+		expect.Is(t, r.Match(asked(labelled(v))).Rule.ID, id(2), v)
+	}
+}
+
+// What a rule that might take a request asks beside its stages, another one asks, too.
+func TestAKindNobodyKnowsLosesNeitherNumberNorYearsNorReaders(t *testing.T) {
+	for name, asks := range map[string]func(x *rules.Rule){"number": func(x *rules.Rule) { x.Numbered = true },
+		"years":   func(x *rules.Rule) { x.Retain = 10 },
+		"readers": func(x *rules.Rule) { x.Route.Readers = &rules.Readers{People: []string{"U1"}} }} {
+		might, other := rule(1, kinds(rules.UseSome, "契約"), people(1, refuse, "A")),
+			rule(2, rules.Conditions{}, people(1, refuse, "A"))
+		asks(&might)
+		a := of(might, other).Match(asked(labelled()))
+		expect.That(t, a.Refused, "%s: by %s", name, a.Rule.Name)
+		asks(&other)
+		a = of(might, other).Match(asked(labelled()))
+		expect.That(t, !a.Refused, "%s, asked by both: refused", name)
+	}
+}

@@ -348,7 +348,8 @@ func (p *Policy) mayRepeat(i int) bool {
 	sure, names, named := 0, []string{}, s.Who.Kind == WhoPeople && !s.Empty.has(ThenUp)
 	earlier, _ := (&Policy{Stages: p.Stages[:i]}).Sources()
 	for _, before := range earlier {
-		if s.approves() && !before.approves() {
+		if s.approves() && !before.approves() || s.NoStandIns && !before.NoStandIns || s.Minutes && !before.Minutes ||
+			s.ReadAfter && !before.ReadAfter {
 			continue
 		}
 		named = named && before.Who.Kind == WhoPeople && !before.Empty.has(ThenUp)

@@ -154,3 +154,18 @@ func TestWhichWriteIsToldFirst(t *testing.T) {
 		expect.That(t, lead == c.lead && sum == c.sum, "%s: %d, %+v", name, lead, sum)
 	}
 }
+
+// What an agent runs without a call of a tool may do anything: it doesn't stay within destinations.
+func TestACommandStaysWithinNoDestinations(t *testing.T) {
+	for _, kind := range []rules.Kind{rules.KindAction, rules.KindCall} {
+		f := asked()
+		f.Kind = kind
+		to := func(is rules.Go) rules.Conditions {
+			return rules.Conditions{Kinds: []rules.Kind{kind}, Destinations: &rules.Destinations{Go: is, List: []string{"C1"}}}
+		}
+		within, outside := rule(2, to(rules.GoWithin), people(1, refuse, "A")), rule(1, to(rules.GoOutside),
+			people(2, refuse, "A", "B"))
+		a := of(outside, within).Match(f)
+		expect.Is(t, a.Rule.ID, id(1), "it goes within: ", kind)
+	}
+}

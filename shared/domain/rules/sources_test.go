@@ -239,3 +239,17 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 			`{"form":3,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
 			`"via":"named by the rule"}],"need":1}],"hands":1,"org":"v1"}]`)
 }
+
+// A stage that asks more of its people than the one before isn't left out because they stamped there.
+func TestAStageOfMoreWeightIsAskedAgain(t *testing.T) {
+	for name, weighs := range map[string]func(s *rules.Stage){"stand-ins": func(s *rules.Stage) { s.NoStandIns = true },
+		"minutes":     func(s *rules.Stage) { s.Minutes = true },
+		"reads after": func(s *rules.Stage) { s.ReadAfter = true }} {
+		first, again := people(2, rules.EmptySkip, "A", "B"), people(2, rules.EmptySkip, "A", "B")
+		weighs(&again)
+		f := asked(writes(pay, yen("1")))
+		route, err := policy(0, first, again).Resolve(f, rules.Floor{Stamps: 1}, staff())
+		expect.That(t, err == nil && route.Stages[1].LeftOut == "", "%s: %v %s", name, err, drawn(route))
+		expect.Is(t, policy(0, first, again).LeastHands(), 2, name)
+	}
+}

@@ -82,10 +82,10 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) { n.(*Prompt).Content = content })
+	return a.openGate(p, a.asksForPolicy(s) || p.EditedBy != "", s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
-// FinishProcess saves the steps and the model's remarks, and opens the gate. It relies on the settings s. Nothing
+// FinishProcess saves the steps and the model's remarks, and opens the gate. What an asker wrote is always people's. It relies on the settings s. Nothing
 // changes if the newest version is not generating. It returns ErrField for steps that checkSteps refuses.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings,
 	now time.Time) (aggregate.Change, error) {
@@ -96,7 +96,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	if err := checkSteps(steps); err != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, a.asksForSteps(s), s, now,
+	return a.openGate(p, a.asksForSteps(s) || p.EditedBy != "", s, now,
 		func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -35,7 +36,7 @@ var MatterCurrencies = []string{"JPY", "USD", "EUR"}
 func ReadMatter(typed Matter, kinds []string) (m Matter, wrong []string) {
 	m = Matter{Kind: typed.Kind, Title: strings.Join(strings.Fields(legible.Visible(typed.Title)), " "),
 		Description: strings.TrimSpace(legible.Paragraphs(legible.Visible(typed.Description)))}
-	if m.Amount = typedAmount(string(typed.Amount)); m.Amount != "" {
+	if m.Amount = typedAmount(string(typed.Amount), typed.Currency); m.Amount != "" {
 		m.Currency = typed.Currency
 	}
 	unless := func(fits bool, field string) {
@@ -52,15 +53,31 @@ func ReadMatter(typed Matter, kinds []string) (m Matter, wrong []string) {
 	return m, wrong
 }
 
-// typedAmount reads an amount as people type it, such as 120万円 or ¥1,200,000. What it can't read is not Valid.
-func typedAmount(text string) rules.Decimal {
-	text = strings.NewReplacer(",", "", " ", "", "¥", "", "円", "", "$", "", "€", "").Replace(legible.Narrow(text))
-	for _, unit := range []struct{ name, zeros string }{{"億", "00000000"}, {"万", "0000"}} {
-		if rest, is := strings.CutSuffix(text, unit.name); is && rest != "" && strings.Trim(rest, "0123456789") == "" {
-			text = rest + unit.zeros
+// typedForm is an amount as people type it, such as 120万円 or ¥1,200,000: a sign of its unit, digits with or without
+// commas between thousands, decimals, and 万 or 億.
+var typedForm = language.Regexp{Text: `^([¥$€]?) ?(\d+|\d{1,3}(?:,\d{3})+)(\.\d+)?([万億]?) ?(円?)$`}
+
+var (
+	unitOf  = map[string]string{"¥": "JPY", "円": "JPY", "$": "USD", "€": "EUR"}
+	zerosOf = map[string]string{"万": "0000", "億": "00000000"}
+)
+
+// typedAmount reads an amount of a unit. What it can't read is not Valid, nor is what may be meant otherwise: with the
+// sign of another unit, with parts of a yen, or with three decimals, since a point may stand between thousands.
+func typedAmount(text, unit string) rules.Decimal {
+	if text = strings.TrimSpace(legible.Narrow(text)); text == "" {
+		return ""
+	}
+	is := typedForm.Get().FindStringSubmatch(text)
+	if is == nil || is[3] != "" && (unit == "JPY" || len(is[3]) == len(".000") || is[4] != "") {
+		return "?"
+	}
+	for _, sign := range []string{is[1], is[5]} {
+		if sign != "" && unitOf[sign] != unit {
+			return "?"
 		}
 	}
-	return rules.Decimal(text)
+	return rules.Decimal(strings.ReplaceAll(is[2], ",", "") + is[3] + zerosOf[is[4]])
 }
 
 // Steps returns the plan. version is that of the tool. The mark says what the form says, so that no administrator marks

@@ -39,7 +39,7 @@ func (s *story) record(last int) decision {
 func TestAFormIsReadAsPeopleType(t *testing.T) {
 	kinds := []string{"支出", "人事"}
 	for typed, want := range map[string]rules.Decimal{
-		"1,200,000": "1200000", "１２０万円": "1200000", "¥ 1,200,000": "1200000", "3億": "300000000", "0.5": "0.5", "": "",
+		"1,200,000": "1200000", "１２０万円": "1200000", "¥ 1,200,000": "1200000", "3億": "300000000", "1,000円": "1000", "": "",
 	} {
 		of := pens
 		of.Title, of.Amount = "  ペンの\n購入 ", rules.Decimal(typed)
@@ -47,12 +47,22 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 		expect.That(t, wrong == nil && m.Amount == want && (m.Currency == "") == (want == "") && m.Title == "ペンの 購入",
 			"%q: %+v, %v", typed, m, wrong)
 	}
+	cents := pens
+	cents.Amount, cents.Currency = "$1,234.5", "USD"
+	m, wrong := ReadMatter(cents, kinds)
+	expect.That(t, wrong == nil && m.Amount == "1234.5", "%+v, %v", m, wrong)
 	tests := map[string]func(m *Matter){
 		"matter": func(m *Matter) { m.Kind = "その他" }, "title": func(m *Matter) { m.Title = strings.Repeat("字", 151) },
 		"currency": func(m *Matter) { m.Currency = "XAU" }, "description": func(m *Matter) { m.Description = " \n" },
 	}
-	for _, amount := range []string{"-1", "0", "0.00", "abc", "1e9", "1234567890123456", "1.2万", "0.1234567"} {
-		tests["amount "+amount] = func(m *Matter) { m.Amount = rules.Decimal(amount) }
+	for unit, amounts := range map[string][]string{
+		"JPY": {"-1", "0", "0.00", "abc", "1e9", "1234567890123456", "1.2万", "0.5", "$10,000", "€90,000", "1.200", "1 2 3", "円円5",
+			"1,2億", "1,00万", "5億万"},
+		"USD": {"10,000円", "0.1234567"}, "EUR": {"¥10,000", "100.000", "€1.200", "1,50"},
+	} {
+		for _, amount := range amounts {
+			tests["amount "+amount+unit] = func(m *Matter) { m.Amount, m.Currency = rules.Decimal(amount), unit }
+		}
 	}
 	tests["description of many people"] = func(m *Matter) {
 		for i := range MaxMentioned + 1 {

@@ -143,7 +143,8 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 		if len(stage.Stamps) == 0 || !stage.Counts() { // who was added stamps no step for the route
 			continue
 		}
-		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1}
+		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1, NoStandIns: stage.NoStandIns,
+			ReadAfter: stage.ReadAfter}
 		for _, act := range stage.Stamps {
 			p := act.Principal
 			p.Via = ViaStamped

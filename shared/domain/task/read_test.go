@@ -69,3 +69,15 @@ func TestAStampGivenAgainIsReadAgain(t *testing.T) {
 	_, err := other.try(other.reads(ito))
 	expect.Is(t, err, aggregate.ErrNotFound, "a stage that doesn't ask it")
 }
+
+// The last stage lets nobody act for its people: nor does a step's own gate under the same rule.
+func TestNobodyStampsAStepInsteadOfWhoMustThemselves(t *testing.T) {
+	last := desk(1, ito)
+	last.NoStandIns, last.ReadAfter = true, true
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), last}, func(s *story) []decision {
+		return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, ito)}
+	})
+	s.do(s.openGate)
+	_, err := s.try(s.does(circulation.Stamp, "U_KATO", forIto))
+	expect.That(t, err != nil, "Kato stamps for Ito: %s", s.load().GateOf(s.load().Execution(), 2).Status)
+}

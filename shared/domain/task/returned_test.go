@@ -271,3 +271,15 @@ func TestAStampNamesTheEditorOfAPolicy(t *testing.T) {
 	})
 	expect.Has(t, string(s.entry(AuditPromptApproved).Details), `"edited_by":"`+requester+`"`)
 }
+
+// What an asker wrote in place of what was given back is asked about, whatever the settings have become.
+func TestWhatAnAskerWroteIsAskedAbout(t *testing.T) {
+	s := waitingProcess(t)
+	s.do(s.giveBack(s.load().Process().ID, suzuki))
+	s.settings.ProcessApprovalRequired = false
+	s.steps = edited(s.steps)
+	s.do(s.edits(Edit{Steps: s.steps}), s.finishProcess)
+	p := s.load().Process()
+	_, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ApproveUnasked(p.ID, now) })
+	expect.That(t, err != nil, "version %d, written by %s, waits for nobody", p.Version, p.EditedBy)
+}

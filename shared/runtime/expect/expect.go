@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -115,6 +116,19 @@ func shown(v any) string {
 func Eventually(t T, what string, holds func() bool) {
 	t.Helper()
 	Must(t, Holds(t.Context(), time.Minute, 40*time.Millisecond, holds), "not within a minute: %s", what)
+}
+
+// Walks repeats random walks, at most 20 times, until one has reached each of all. A walk counts what it reaches.
+func Walks[K comparable](t T, walk func(reached map[K]int), all ...K) {
+	t.Helper()
+	reached := map[K]int{}
+	missing := func(k K) bool { return reached[k] == 0 }
+	for range 20 {
+		if walk(reached); testing.Short() || !slices.ContainsFunc(all, missing) {
+			return
+		}
+	}
+	t.Errorf("the walks reached only %v of %v", reached, all)
 }
 
 // Holds polls until a claim holds: first often, then once per pause, and the longer it takes the more rarely, down to

@@ -127,6 +127,7 @@ func changed() *rapid.Generator[[]task.Step] {
 
 // Two plans that would do different things never look alike where people approve them.
 func TestTwoPlansNeverLookAlike(t *testing.T) {
+	t.Parallel()
 	s := planned(t, fiveSteps(), defaults)
 	seenBefore := map[string]string{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -220,6 +221,7 @@ func oddCall(t *rapid.T) string {
 
 // No two calls under one mark look alike, nor the same call of two tools, nor one that is asked about once more.
 func TestTwoCallsUnderAMarkNeverLookAlike(t *testing.T) {
+	t.Parallel()
 	s := planned(t, fiveSteps(), defaults)
 	rapid.Check(t, func(t *rapid.T) {
 		mark, seenBefore := shownMark(t), map[string]string{}

@@ -126,6 +126,11 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 					t.Errorf("offered as a reason: %v: %s", offers(m, card.TakeAsReason), text)
 				}
 				expect.That(t, !tc.offers || strings.Contains(text, "U0EVIL001"), "the reason's end is not on the card: %s", text)
+				s.Request.Files = []aggregate.SharedFile{{Name: "見積.pdf"}} // a reason has no files
+				text = drawn(render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
+				only := map[string]string{"ja": "文面だけ", "en": "Only the words"}[locale]
+				expect.Is(t, strings.Contains(text, only), tc.offers, "its file: ", text)
+				s.Request.Files = nil
 			}
 		})
 	}

@@ -51,6 +51,9 @@ func (d drawing) choice(c *task.Choice) face {
 	if answer {
 		buttons = append([]slack.BlockElement{button(w.ChoiceAnswer, TakeAsAnswer, d.said(c), slack.StylePrimary)}, buttons...)
 	}
+	if r := d.a.Request; (answer || fits) && len(r.Files)+r.MoreFiles+len(r.Forwarded) > 0 {
+		f = f.with(contextLine(w.ChoiceWords))
+	}
 	return f.with(divider(), d.chooses(c.Terms, answer, fits), d.actions(buttons...),
 		contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 }

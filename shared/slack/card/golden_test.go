@@ -175,6 +175,7 @@ func TestCardsAreSentAsTheyWere(t *testing.T) {
 // length. Two that differ never have one text, so whatever changes shows in the golden files. Each is changed in one
 // language, by day one in four.
 func TestNoTwoCardsHaveOneText(t *testing.T) {
+	t.Parallel()
 	seed := maphash.MakeSeed()
 	written, changed := map[uint64]uint64{}, map[string]bool{}
 	for nth, locale := range language.All {

@@ -123,6 +123,7 @@ func quote(x string) string {
 }
 
 func TestHostileTextsOnEveryCard(t *testing.T) {
+	t.Parallel()
 	expect.Patience(t)
 	for nth, st := range states {
 		for name, x := range hostile {
@@ -179,6 +180,7 @@ func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message
 
 // TestAnyAggregateMakesAValidCard draws rows that need not be consistent.
 func TestAnyAggregateMakesAValidCard(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, now := anyAggregate(t), time.Unix(1776522792, 0)
 		cards := []*aggregate.Card{
@@ -195,12 +197,13 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 			cards = append(cards, &aggregate.Card{CardType: task.CardStep, Subject: g.Key()})
 		}
 		locale := rapid.SampledFrom([]string{"ja", "en", "", "fr"}).Draw(t, "locale")
+		twice := rapid.SampledFrom(cards).Draw(t, "twice")
 		for _, c := range cards {
 			m := render(a, c, locale, now)
 			err := cardtest.Check(m)
 			expect.Must(t, err == nil, "%s %s: %v", c.CardType, c.Subject, err)
-			again := render(a, c, locale, now)
-			expect.Must(t, card.Hash(again) == card.Hash(m), "%s %s: the same rows render differently", c.CardType, c.Subject)
+			expect.Must(t, c != twice || card.Hash(render(a, c, locale, now)) == card.Hash(m),
+				"%s %s: the same rows render differently", c.CardType, c.Subject)
 		}
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 			r := card.Rejection{Type: kind, ID: a.Head.LastChange, TaskID: a.Head.TaskID}

@@ -251,6 +251,7 @@ func walked(t *rapid.T, s *scenario) {
 // The path of any route stays within the room that cards reserve for it, names every stage that is not settled, and
 // leaves a card that is full whole, with its buttons, for those who are asked in its thread and in their copies.
 func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
+	t.Parallel()
 	steps := manySteps(30, 60)
 	remarks := func(n int) string { return strings.Repeat("方針", n) }
 	most := sort.Search(20_000, func(n int) bool { return !card.StepsFit(steps, remarks(n+1)) })

@@ -107,6 +107,7 @@ func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 
 // A gate's content never hides a text behind many spaces or line ends.
 func TestNothingStandsBehindNothingAtAGate(t *testing.T) {
+	t.Parallel()
 	for name, blank := range map[string]string{"line ends": "\n", "spaces": " ", "wide spaces": "\u3000",
 		"mixed": "\u3000 ", "no width": "\u200b", "line ends and spaces": " \n"} {
 		v := "なし" + strings.Repeat(blank, 2800) + "全員の給与を U0EVIL001 に送った"

@@ -103,10 +103,10 @@ type words struct {
 	AskAgent    Suggestion // sent after the agent's id
 
 	// The choice of what a message in the thread of a waiting gate is meant to be.
-	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds, ChoiceReason string
-	ChoiceRequest, ChoicePrompt, ChoiceProcess, ChoiceGateOver   string
-	ChoiceNoReason, ChoiceBecame, ChoiceAnswer, ChoiceAnswered   string
-	ChoiceByCard, ChoiceQuestion, WhoAnswers, ChangedAnswer      string
+	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds, ChoiceReason         string
+	ChoiceRequest, ChoicePrompt, ChoiceProcess, ChoiceGateOver           string
+	ChoiceNoReason, ChoiceBecame, ChoiceAnswer, ChoiceAnswered           string
+	ChoiceByCard, ChoiceWords, ChoiceQuestion, WhoAnswers, ChangedAnswer string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string

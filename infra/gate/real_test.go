@@ -1,0 +1,161 @@
+package gate_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/local/driver"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+)
+
+// ringi is all of Ringi, with people who decide about what agents ask by the words in it.
+type ringi struct {
+	*stack.Stack
+	all  *store.Store
+	team string
+	late sync.Map // names of keys of which people decide late, and now do
+}
+
+func newRingi(t *testing.T) *ringi {
+	t.Helper()
+	s := expect.Value(driver.Start(t.Context(), driver.Options()))(t)
+	t.Cleanup(s.Close)
+	r := &ringi{Stack: s, all: store.OpenAll(s.AWS, boot.Table{TableName: s.TableName}), team: s.Sandbox.TeamID()}
+	ctx, end := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() {
+		over <- driver.Try(ctx, func(try driver.T) {
+			expect.Holds(ctx, time.Hour, 200*time.Millisecond, func() bool { r.decide(try); return ctx.Err() != nil })
+		})
+	}()
+	t.Cleanup(func() {
+		end()
+		expect.NoError(t, <-over)
+	})
+	return r
+}
+
+func (r *ringi) newKey(t *testing.T, name string) string {
+	t.Helper()
+	_, secret, err := r.all.CreateKey(t.Context(), tenancy.Key{TenantID: aggregate.TenantID(r.team), Team: r.team,
+		Name: name, Answers: webapi.Sato, Tools: []string{"Bash", "shell", "send_slack_dm"}, Channel: webapi.HR, QuotaDay: 20,
+		ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
+	expect.NoError(t, err)
+	return secret
+}
+
+// asked are the calls that were asked for.
+func (r *ringi) asked(ctx context.Context, keep func(call.Call) bool) ([]call.Call, error) {
+	page, err := store.CallsOf(r.all).Listed(ctx, aggregate.TenantID(r.team), "", 100, 1000, keep)
+	return page.Items, err
+}
+
+// decide has a person stamp or refuse what waits, but nothing that is asked for once more.
+func (r *ringi) decide(t driver.T) {
+	all, err := r.asked(t.Context(), func(x call.Call) bool {
+		return x.Status == conversation.ActionPending && x.Again == ""
+	})
+	if t.Context().Err() != nil {
+		return
+	}
+	expect.NoError(t, err)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: r.team, Member: true}
+	for _, x := range all {
+		kind, why := circulation.Stamp, ""
+		switch about := string(x.Payload.JSON); {
+		case strings.Contains(about, "refused"):
+			kind, why = circulation.SendBack, "over the budget"
+		case strings.Contains(about, "late"):
+			if _, now := r.late.Load(x.KeyName); !now {
+				continue
+			}
+		}
+		_, err := store.CallsOf(r.all).Decide(context.Background(), call.RefOf(x.TenantID, x.CallID),
+			func(a *call.Aggregate) (aggregate.Change, error) {
+				return a.Act(x.CallID, a.Call.Gate.Acting(kind, by, why), by, aggregate.Policy{Team: r.team, AllowSelf: true},
+					time.Now())
+			})
+		expect.NoError(t, err)
+	}
+}
+
+// Each agent at the door itself: what is stamped runs once, why something is refused reaches the model, and after a
+// late stamp a repeat runs once, or gets the end of what Ringi made.
+func TestRealAgentsAskRingiItself(t *testing.T) {
+	kit := install(t)
+	r := newRingi(t)
+	dirs := t.TempDir()
+	for name := range agents {
+		if strings.HasSuffix(name, "killed") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kit, short := kit, strings.NewReplacer(" ", "-", "'", "").Replace(name)
+			kit.key = r.newKey(t, name)
+			asks := func(of string, ran int, says string) {
+				t.Helper()
+				out, n := tried(t, kit, name, filepath.Join(dirs, short, of), r.URL)
+				expect.That(t, n == ran && strings.Contains(out, says), "%s: it ran %d times, not %d: %s", of, n, ran, out)
+			}
+			asks("stamped", 1, "")
+			asks("stamped", 1, "")
+			asks("refused", 0, "over the budget")
+			asks("late", 0, "epeat exactly")
+			r.decidesLate(t, name)
+			asks("late", 1, "")
+			asks("late", 1, "")
+		})
+	}
+	t.Run("Codex", func(t *testing.T) {
+		t.Parallel()
+		kit := kit
+		kit.key = r.newKey(t, "Codex")
+		asks := func(of, says string, sent int) {
+			t.Helper()
+			message := fmt.Sprintf(`[["send_slack_dm",{"recipient":%q,"text":"It is %s.","details":[]}]]`, webapi.Tanaka, of)
+			out := codex(t, kit, filepath.Join(dirs, "codex"), r.URL, message)
+			n := 0
+			for _, m := range r.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), "") {
+				if strings.Contains(m.Text+driver.Face(m), "It is "+of) {
+					n++
+				}
+			}
+			expect.That(t, n == sent && strings.Contains(out, says), "%s: sent %d times, not %d: %s", of, n, sent, out)
+		}
+		asks("late", "epeat exactly", 0)
+		r.decidesLate(t, "Codex")
+		asks("late", "it was made once", 1)
+		asks("late", "it was made once", 1)
+		asks("refused", "", 0)
+		r.decidesLate(t, "Codex")
+		asks("refused", "over the budget", 0)
+	})
+}
+
+// decidesLate has people decide what waits of a key, and waits for its end.
+func (r *ringi) decidesLate(t *testing.T, key string) {
+	t.Helper()
+	r.late.Store(key, true)
+	var now []call.Call
+	expect.That(t, expect.Holds(t.Context(), time.Minute, 100*time.Millisecond, func() bool {
+		now = expect.Value(r.asked(t.Context(), func(x call.Call) bool {
+			return x.KeyName == key && x.Again == "" && !x.Answered()
+		}))(t)
+		return len(now) == 0
+	}), "%s: it never ends: %+v", key, now)
+}
