@@ -61,7 +61,8 @@ var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "KEY#*", "DE
 // change or withdraw what somebody asked for: it has just the rows of commits to tasks or to conversations, or reads
 // them, the settings, and which conversations somebody opened. And it revokes the keys of who left.
 func hears(st statement, action string) bool {
-	if keys := []string{"KEY#*", "AUDIT#*"}; action == "dynamodb:GetItem" || action == "dynamodb:PutItem" {
+	if keys := []string{"KEY#*", "AUDIT#*"}; action == "dynamodb:GetItem" || action == "dynamodb:PutItem" ||
+		action == "dynamodb:UpdateItem" {
 		if slices.Equal(st.rows, keys) {
 			return true
 		}
@@ -222,10 +223,10 @@ func notes(id string, st statement, action string) bool {
 		written[id] != nil && slices.Equal(allowed, written[id])
 }
 
-// uses reports whether a statement lets a key's last use be noted, and nothing else of it.
+// uses reports whether a statement lets a key's last use and its end be noted, and nothing else of it.
 func uses(st statement) bool {
 	return slices.Equal(list(at(st.conditions, "ForAllValues:StringEquals", "dynamodb:Attributes")),
-		[]any{"PK", "SK", "last_used_at"})
+		[]any{"PK", "SK", "rev", "last_used_at", "revoked_at", "revoked_by"})
 }
 
 // noteRule: a function that notes something may write just the attributes that the store then writes.

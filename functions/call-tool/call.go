@@ -75,9 +75,6 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 	value, err := j.run(within)
 	stop()
 	over := j.Now()
-	if e, is := errors.AsType[*explain.CallError](err); is && e.Problem == explain.ProblemChanged {
-		j.noteChanged(ctx)
-	}
 	if err != nil && !x.Reads() && explain.Unsure(err) {
 		j.log(ctx, conversation.Result{Error: conversation.ReasonUnknown}, err)
 		return j.record(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {

@@ -83,12 +83,17 @@ func (j *making) broken(e *explain.CallError) refusal {
 	return refusal{reasonConstraint, explain.FailedCall(j.locale, e.Problem, e.Args...)}
 }
 
-// made makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown.
+// made makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown. A tool
+// that its server has changed is switched off.
 func (j *making) made(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
 	defer boot.Recover(ctx, &err, j.in.Ref().Log(), "tool", c.Tool)
 	c.Tenant, c.Arguments, c.Locale = j.in.Tenant, j.arguments, j.locale
 	c.Bounds, c.Pin = j.tool.Spec.Bounds, j.tool.Spec.Pin
-	return j.Tools.Run(ctx, c)
+	v, err = j.Tools.Run(ctx, c)
+	if e, is := errors.AsType[*explain.CallError](err); is && e.Problem == explain.ProblemChanged {
+		j.noteChanged(context.WithoutCancel(ctx))
+	}
+	return v, err
 }
 
 // noteChanged disables a tool that its server has changed. A failure is only logged: the tool's next call finds the

@@ -22,6 +22,7 @@ import (
 	"ringi/shared/secret/bots"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
@@ -72,7 +73,10 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Store: rows, Results: results, Tools: tools, Catalog: catalog, App: held.App, GitHub: github.At(env.GitHubURL),
 		Now: time.Now, NewID: aggregate.NewID,
 		PollEvery: pollEvery,
-		Calls:     store.CallsOf(all), Organisation: decide.OrganisationOf(store.OrganisationsOf(all)),
+		Stays: func(ctx context.Context, tenant, team, user string) (bool, error) {
+			return people.Stays(slackapi.For(ctx, tenant), bot, team, user)
+		},
+		Calls: store.CallsOf(all), Organisation: decide.OrganisationOf(store.OrganisationsOf(all)),
 		LookUp: func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error {
 			in := decide.Places{Slack: bot, Known: asking, Team: team, Organisation: org, Now: time.Now()}
 			return in.Resolve(ctx, func(d *decide.OpenDirectory) error { return do(d) })
@@ -138,6 +142,8 @@ type Handler struct {
 	Calls        Calls
 	Organisation func(ctx context.Context, tenant string) (decide.StandingOrganisation, error)
 	LookUp       func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error
+	// Stays asks Slack whether somebody is still a full member of a workspace.
+	Stays func(ctx context.Context, tenant, team, user string) (bool, error)
 }
 
 // job is the call of one action under one claim.

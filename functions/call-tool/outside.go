@@ -24,9 +24,6 @@ const slackWithin = 5 * time.Second
 // lookUpWithin bounds how long Slack is asked whom a rule asks about a call.
 const lookUpWithin = 20 * time.Second
 
-// reasonKey says that the key was revoked, or has expired, since people stamped the call.
-const reasonKey aggregate.Reason = "key_over"
-
 // Calls is the store of calls that agents outside of Ringi ask for.
 type Calls interface {
 	decide.RulesReader
@@ -143,7 +140,7 @@ func (m *asked) begin(ctx context.Context) (err error) {
 		if why != (refusal{}) {
 			m.log(ctx, why.reason, m.cause)
 			return m.commit(ctx, func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Refuse(m.in.Run, call.Result{Error: why.reason, Detail: why.detail}, m.Now())
+				return a.Refuse(m.in.Run, call.Result{Error: why.reason, ErrorDetail: why.detail}, m.Now())
 			})
 		}
 		until := m.Now().Add(m.within(ctx) + claimSpare)
@@ -171,14 +168,18 @@ func (m *asked) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare asks everything again that was asked when the call was asked for, and whether its key still stands.
+// prepare asks everything again that was asked when the call was asked for, and whether its key still holds.
 func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	key, err := m.Calls.Key(ctx, m.in.Tenant, m.call.KeyID)
 	if err != nil {
 		return why, fmt.Errorf("read the key: %w", err)
 	}
-	if m.cause = key.Stands(m.Now()); m.cause != nil {
-		return refusal{reason: reasonKey}, nil
+	if over, is := errors.AsType[tenancy.ErrKey](key.Holds(m.call.Tool, m.Now())); is {
+		m.cause = over
+		return refusal{reason: call.KeyReason(over)}, nil
+	}
+	if !m.stays(ctx, key) {
+		return refusal{reason: call.ReasonKey}, nil
 	}
 	content, err := m.call.Content()
 	if err != nil || content.Key != m.call.KeyID || content.Tool != m.call.Tool || content.Access != m.call.Access {
@@ -192,6 +193,17 @@ func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	return m.check(p), nil
 }
 
+// stays reports whether whoever answers for the key is still there, as far as Slack says.
+func (m *asked) stays(ctx context.Context, key tenancy.Key) bool {
+	within, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	stays, err := m.Stays(within, key.TenantID, key.Team, key.Answers)
+	if err != nil {
+		slog.WarnContext(ctx, "nobody knows whether who answers for a key is still there", "key_id", key.ID, "err", err)
+	}
+	return err != nil || stays
+}
+
 // make makes the claimed call and commits its end.
 func (m *asked) make(ctx context.Context) error {
 	x := m.call
@@ -199,9 +211,6 @@ func (m *asked) make(ctx context.Context) error {
 	within, stop := context.WithDeadline(ctx, x.Claim.LeaseUntil.Add(-claimSpare))
 	defer stop()
 	value, err := m.made(within, tool.Call{Tool: x.Tool, Key: x.CallID, Asked: x.Answers, Stamped: x.Gate.Stampers()})
-	if e, is := errors.AsType[*explain.CallError](err); is && e.Problem == explain.ProblemChanged {
-		m.noteChanged(ctx)
-	}
 	if err != nil && !x.Reads() && explain.Unsure(err) {
 		m.log(ctx, conversation.ReasonUnknown, err)
 		return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost(m.invocation, m.Now()) })
@@ -209,8 +218,7 @@ func (m *asked) make(ctx context.Context) error {
 	r := m.result(ctx, value, err, x.Claim.LeaseUntil, x.Reads())
 	m.log(ctx, r.Error, err)
 	return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Finish(m.invocation, call.Result{Status: r.Status, Error: r.Error, Detail: r.ErrorDetail, Value: r.Call},
-			m.Now())
+		return a.Finish(m.invocation, r, m.Now())
 	})
 }
 

@@ -32,6 +32,7 @@ type beyond struct {
 	all    *store.Store
 	key    tenancy.Key
 	secret string
+	left   string // who has left Slack
 }
 
 func outsideOf(t *testing.T, server *storetest.Server) *beyond {
@@ -40,6 +41,7 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 	b := &beyond{world: w, all: store.New(server.DB, w.Rows.Table().Name, store.Kinds()...)}
 	rows := store.CallsOf(b.all)
 	w.Handler.Calls = rows
+	w.Handler.Stays = func(_ context.Context, _, _, user string) (bool, error) { return user != b.left, nil }
 	w.Handler.Organisation = func(context.Context, string) (o decide.StandingOrganisation, err error) { return o, nil }
 	b.Asker = calls.Asker{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
 	var err error
@@ -95,7 +97,8 @@ func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
 		"its key was revoked": {func(b *beyond) {
 			expect.NoError(b.T, b.all.RevokeKey(context.Background(), b.Ref.Tenant, b.key.ID, aggregate.System(),
 				b.now))
-		}, conversation.ActionFailed, reasonKey, 0},
+		}, conversation.ActionFailed, call.ReasonKey, 0},
+		"who answers for it has left": {func(b *beyond) { b.left = "U1" }, conversation.ActionFailed, call.ReasonKey, 0},
 		"the tool was switched off": {func(b *beyond) { b.permit(tenancy.ToolPermission{ToolName: write.tool}) },
 			conversation.ActionFailed, reasonForbidden, 0},
 	} {

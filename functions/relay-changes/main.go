@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -49,7 +50,12 @@ const againAfter = time.Second
 
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
+	// FollowKey ends what waits for people of a key that doesn't hold any more.
+	FollowKey(ctx context.Context, tenant, id string, now time.Time) error
 }
+
+// keyKind stands in a ref for the kind, which keys of agents outside have none of.
+const keyKind = "key"
 
 type Handler struct {
 	Store   Store
@@ -145,6 +151,8 @@ func (h *Handler) draw(ctx context.Context, head aggregate.Head, e aggregate.Eff
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 	defer boot.Recover(ctx, &err, m.ref.Log())
 	switch home := m.ref.Kind == effect.Home; {
+	case m.ref.Kind == keyKind:
+		return h.Store.FollowKey(ctx, m.ref.Tenant, m.ref.ID, h.Effects.Now())
 	case !draw && (home || m.ref.Kind == effect.Homes):
 		return nil
 	case home:
@@ -179,8 +187,8 @@ type move struct {
 	first string // sequence number of the first record, to return it
 }
 
-// moves returns a move for each changed aggregate of a batch, in the order of their first records, and for Home tabs:
-// one that was opened, and all of a tenant whose settings were saved. Changes of the head's internal fields don't
+// moves returns a move for each changed aggregate of a batch, in the order of their first records, for keys, and for Home
+// tabs: one that was opened, and all of a tenant whose settings were saved. Changes of the head's internal fields don't
 // count.
 func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 	var out []move
@@ -195,6 +203,11 @@ func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 		if text(r.Change.Keys, "SK") == tenancy.SettingsKey && len(r.Change.NewImage) > 0 {
 			tenant := text(r.Change.NewImage, "tenant_id")
 			ref, ok, moved = aggregate.Ref{Tenant: tenant, Kind: effect.Homes, ID: tenant}, tenant != "", true
+		}
+		if id, key := strings.CutPrefix(text(r.Change.Keys, "PK"), tenancy.KeyPrefix); key {
+			tenant := text(r.Change.NewImage, "tenant_id")
+			ref, ok = aggregate.Ref{Tenant: tenant, Kind: keyKind, ID: id}, tenant != ""
+			moved = number(r.Change.NewImage, "rev") != number(r.Change.OldImage, "rev")
 		}
 		kind, _ := kinds.Named(ref.Kind)
 		if !ok || kind.Still || !moved {

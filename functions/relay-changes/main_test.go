@@ -280,6 +280,16 @@ func record(id, taskID, sk string, before, now image) events.DynamoDBEventRecord
 	}}
 }
 
+// keyed is a record of a key of an agent outside.
+func keyed(id, key, before, now string) events.DynamoDBEventRecord {
+	of := func(rev string) image {
+		return image{"tenant_id": events.NewStringAttribute("T"), "rev": events.NewNumberAttribute(rev)}
+	}
+	r := record(id, "", "KEY", of(before), of(now))
+	r.Change.Keys["PK"] = events.NewStringAttribute("KEY#" + key)
+	return r
+}
+
 func TestMoves(t *testing.T) {
 	ref := func(id string) aggregate.Ref { return task.RefOf("T", id) }
 	tests := []struct {
@@ -327,6 +337,9 @@ func TestMoves(t *testing.T) {
 				Keys:     image{"PK": events.NewStringAttribute("TENANT#T"), "SK": events.NewStringAttribute("HEAD")},
 				NewImage: head("1", "1", ""),
 			}}}, nil},
+		{"a saved or revoked key has its calls followed, and one that was used doesn't",
+			[]events.DynamoDBEventRecord{keyed("1", "k1", "1", "2"), keyed("2", "k2", "1", "1")},
+			[]move{{ref: aggregate.Ref{Tenant: "T", Kind: keyKind, ID: "k1"}, event: "1", first: "s1"}}},
 		{"nothing follows from a kind that is still",
 			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
 				Keys:     image{"PK": events.NewStringAttribute("TEAM#T#a"), "SK": events.NewStringAttribute("HEAD")},

@@ -124,10 +124,13 @@ func quoted(why string) string {
 	return fmt.Sprintf(", with the reason %q", why)
 }
 
-// whyNot is why a call was refused: people's words, or what a rule says.
+// whyNot is why a call was refused: people's words, what a rule says, or what became of its key.
 func (g *gate) whyNot(x *call.Call) string {
 	if v := x.Gate.Verdict; v.RejectionReason != "" {
 		return v.RejectionReason
+	}
+	if why := keyReasons[x.CancelReason]; why != "" {
+		return why
 	}
 	no := conversation.ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
 	if rule := x.Gate.Terms.Rule; rule != nil {
@@ -208,6 +211,11 @@ func (g *gate) faultOf(ctx context.Context, err error) fault {
 	slog.ErrorContext(ctx, "a request is not served", "err", err)
 	return fault{status: http.StatusServiceUnavailable, text: "Ringi can't answer now. Nothing is known to be done: " +
 		"repeat exactly this later"}
+}
+
+var keyReasons = map[aggregate.Reason]string{
+	call.ReasonKey:     "its key was revoked, or had ended",
+	call.ReasonKeyTool: "its key may not use this tool any more",
 }
 
 var keyFaults = map[tenancy.KeyFault]string{

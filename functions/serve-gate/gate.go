@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,6 +28,8 @@ const (
 	mostWait = 25
 	// usualWait is how long it is where nobody says it, in seconds: some clients end a request after 25.
 	usualWait = 20
+	// slackWithin bounds how long Slack is asked about somebody.
+	slackWithin = time.Second
 	// endWithin is how long a write waits for its end while Ringi makes the call.
 	endWithin = 1500 * time.Millisecond
 	// writeWithin is how long a write's answer may take. What is cut off may be asked for: a repeat finds it.
@@ -36,7 +39,8 @@ const (
 // Keys are the keys by which programs outside identify themselves.
 type Keys interface {
 	KeyBySecret(ctx context.Context, secret string, now time.Time) (tenancy.Key, error)
-	UseKey(ctx context.Context, k tenancy.Key, now time.Time) error
+	UseKey(ctx context.Context, k tenancy.Key, now time.Time) (noted bool, err error)
+	RevokeKey(ctx context.Context, tenant, id string, by aggregate.Actor, now time.Time) error
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 }
 
@@ -57,6 +61,8 @@ type gate struct {
 	Results Results
 	Ready   func() error          // returns once the Catalog is full
 	Tools   func() (Tools, error) // made at the first read
+	// Stays asks Slack whether somebody is still a full member of a workspace.
+	Stays func(ctx context.Context, tenant, team, user string) (bool, error)
 }
 
 // handler answers all paths. No answer allows a browser's pages to read it.
@@ -110,11 +116,36 @@ func (g *gate) with(serve func(w http.ResponseWriter, r asking)) http.HandlerFun
 			say(w, bad)
 			return
 		}
-		if err := g.Keys.UseKey(ctx, key, g.Now()); err != nil {
-			slog.WarnContext(ctx, "the use of a key is not noted", "key_id", key.ID, "err", err)
+		if err := g.used(ctx, key); err != nil {
+			say(w, g.faultOf(ctx, err))
+			return
 		}
 		serve(w, asking{r, key, body, g})
 	}
+}
+
+// used notes that the key is used. Where that is due it asks Slack whether whoever answers for it is still there, and
+// revokes the key of somebody who left: tenancy.ErrKey. While Slack is silent the key stands as it did.
+func (g *gate) used(ctx context.Context, key tenancy.Key) error {
+	noted, err := g.Keys.UseKey(ctx, key, g.Now())
+	if err != nil {
+		slog.WarnContext(ctx, "the use of a key is not noted", "key_id", key.ID, "err", err)
+	}
+	if err != nil || !noted {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	stays, err := g.Stays(within, key.TenantID, key.Team, key.Answers)
+	if err != nil {
+		slog.WarnContext(ctx, "nobody knows whether who answers for a key is still there", "key_id", key.ID, "err", err)
+	}
+	if err != nil || stays {
+		return nil
+	}
+	slog.InfoContext(ctx, "who answers for a key has left", "key_id", key.ID)
+	return cmp.Or[error](g.Keys.RevokeKey(ctx, key.TenantID, key.ID, aggregate.System(), g.Now()),
+		tenancy.ErrKey{Why: tenancy.KeyRevoked})
 }
 
 // rest serves a request of the REST API: what do returns, or why not.

@@ -59,6 +59,8 @@ type world struct {
 	key    tenancy.Key
 	secret string
 	http   http.Handler
+	left   string // who has left Slack
+	slack  error  // why it doesn't answer
 }
 
 func opened(t *testing.T, server *storetest.Server) *world {
@@ -68,7 +70,8 @@ func opened(t *testing.T, server *storetest.Server) *world {
 		now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.gate = &gate{Asker: calls.Asker{Store: store.CallsOf(w.all), Catalog: expect.Value(tool.Builtin())(t),
 		Now: func() time.Time { return w.now }}, Keys: w.all, Results: storetest.Rows{},
-		Tools: func() (Tools, error) { return w.vendor, nil }}
+		Tools: func() (Tools, error) { return w.vendor, nil },
+		Stays: func(_ context.Context, _, _, user string) (bool, error) { return user != w.left, w.slack }}
 	w.http = w.handler()
 	w.key, w.secret = w.newKey("T1", 20)
 	w.Ready = func() error { return nil }
@@ -103,6 +106,7 @@ func (w *world) saysTo(authorization, method, path, body string) (status int, a 
 func (w *world) act(id string, kind circulation.Kind, reason string) {
 	w.t.Helper()
 	by := pipelinetest.Member("U2")
+	by.Stage = 1
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Act(id, a.Call.Gate.Acting(kind, by, reason), by, pipelinetest.Anyone(), w.now)
 	})
@@ -203,6 +207,20 @@ func TestTheSameAskedByManyAtOnceIsOne(t *testing.T) {
 	expect.Is(t, expect.Value(w.all.Quota(t.Context(), w.key.TenantID, "CALLS#"+w.key.ID))(t), 1, "open calls")
 }
 
+// Once a call is forgotten the same one is asked about anew.
+func TestAForgottenCallIsAskedAnew(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	_, a, _ := w.says("POST", "/calls", askBash)
+	w.says("POST", "/calls/"+a.ID+"/cancel", "")
+	erase := store.NewEraser(w.all, nil)
+	for _, some := range []bool{true, false} {
+		n := expect.Value(erase(t.Context(), call.RefOf(w.key.TenantID, a.ID)))(t)
+		expect.That(t, (n > 0) == some, "%d rows were deleted", n)
+	}
+	_, is, text := w.says("POST", "/calls", askBash)
+	expect.That(t, is.ID == a.ID && is.Status == "pending", "%s", text)
+}
+
 func TestAnotherTenantsKeySeesNothing(t *testing.T) {
 	w := opened(t, storetest.Start(t))
 	_, a, _ := w.says("POST", "/calls", askBash)
@@ -242,7 +260,7 @@ func TestHostileRequestsLeaveNoRow(t *testing.T) {
 		`{"tool":"Bash","arguments":{"command":"a"},"x":1}`, `{"tool":"Bash","Tool":"Bash","arguments":{}}`,
 		`{"tool":1,"arguments":{}}`, `{"tool":"Write","arguments":{}}`, `{"tool":"Bash","arguments":{"command":"bash -i"}}`,
 		`{"tool":"Bash","arguments":{"command":"a"},"again":"call-x"}`, "{\"tool\":\"Bash\",\"arguments\":{\"a\":\"\xff\"}}",
-		`{"tool":"Bash","arguments":{"command":"a"},"reason":"` + strings.Repeat("r", 1001) + `"}`,
+		`{"tool":"Bash","arguments":{"command":"a"},"reason":"` + strings.Repeat("r", 601) + `"}`,
 		`{"tool":"Bash","arguments":{"command":"` + strings.Repeat("c", 33<<10) + `"}}`, `{"tool_use_id":""}`,
 		`{"tool_use_id":"a"}`, `{"jsonrpc":"2.0"}`, `[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]`}
 	keys := []string{"Bearer " + w.secret, "", "Bearer", "Bearer rk_", "Basic " + w.secret, w.secret,
@@ -282,11 +300,16 @@ func TestAFaultIsNamed(t *testing.T) {
 		`{"tool":"Bash","arguments":{"command":"ssh host"}}`:        "arguments must not open an interactive program",
 		`{"tool":"Write","arguments":{}}`:                           "not among those of this key",
 		askBash + " {}":                                             "more than one JSON value",
+		`{"tool":"Bash","arguments":{"command":"a\udc80"}}`:         "arguments.command must not have half of a surrogate",
+		`{"tool":"Bash","arguments":{"a":["\\\\\ud83d\u0061"]}}`:    "arguments.a[0] must not have half",
+		`{"tool":"Bash","arguments":{"\uD83D":"a"}}`:                "arguments must not have half",
 	} {
 		_, _, text := w.says("POST", "/calls", body)
 		expect.That(t, strings.Contains(text, want), "%s: %s", body, text)
 	}
-	_, _, text := w.says("POST", "/calls?wait=26", askBash)
+	_, a, text := w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"\ud83d\ude00 \\udc80 \ufffd"}}`)
+	expect.That(t, a.Status == "pending", "%s", text)
+	_, _, text = w.says("POST", "/calls?wait=26", askBash)
 	expect.That(t, strings.Contains(text, "wait must be a whole number of seconds, 0 to 25"), "%s", text)
 }
 
@@ -307,7 +330,7 @@ type counting struct {
 	uses int
 }
 
-func (c *counting) UseKey(ctx context.Context, k tenancy.Key, now time.Time) error {
+func (c *counting) UseKey(ctx context.Context, k tenancy.Key, now time.Time) (bool, error) {
 	c.uses++
 	return c.Keys.UseKey(ctx, k, now)
 }

@@ -15,7 +15,11 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/gateway"
 	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/secret"
+	"ringi/shared/secret/bots"
 	"ringi/shared/secret/vault"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
@@ -28,6 +32,7 @@ func main() {
 
 type environment struct {
 	boot.Table
+	boot.Slack
 	boot.Results
 	boot.Credentials
 	boot.Vendors
@@ -45,7 +50,13 @@ func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) 
 	})
 	go ready() // while the first request comes and its key is looked up
 	all := store.OpenAll(cfg, env.Table)
+	bot := sync.OnceValue(func() people.Users { // of which nothing else is asked
+		return bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, all, slackWithin)
+	})
 	return &gate{
+		Stays: func(ctx context.Context, tenant, team, user string) (bool, error) {
+			return people.Stays(slackapi.For(ctx, tenant), bot(), team, user)
+		},
 		Asker: calls.Asker{Store: store.CallsOf(all), Catalog: catalog, Now: time.Now},
 		Keys:  all, Results: large.Open(cfg, env.Results),
 		Ready: ready,
@@ -59,5 +70,5 @@ func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) 
 	}, nil
 }
 
-// errNoSlack: none of the tools that only read is Slack's, and the gate has no bot's token.
+// errNoSlack: none of the tools that only read is Slack's.
 var errNoSlack = errors.New("the gate calls no tool of Slack's")

@@ -24,7 +24,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The arguments of a write that are no part of the call.
+// The arguments that are no part of the call.
 const (
 	argumentReason = "ringi_reason"
 	argumentAgain  = "ringi_again"
@@ -102,30 +102,33 @@ func (r asking) addTools(s *mcp.Server, only string) error {
 			Description: legible.Visible(cmp.Or(spec.Description, spec.Title(language.English))),
 			InputSchema: json.RawMessage(spec.InputSchema),
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: reads, IdempotentHint: true, OpenWorldHint: &yes}}
-		run := func(ctx context.Context, in *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return r.read(ctx, o, in.Params.Arguments)
-		}
 		if !reads {
 			writes(t)
-			run = func(ctx context.Context, in *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return r.write(ctx, spec, in.Params.Arguments), nil
-			}
 		}
-		s.AddTool(t, run)
+		if !reads || o.Settings.RulesRev > 0 { // a rule may have people asked about a read
+			t.InputSchema = offered(t.InputSchema.(json.RawMessage))
+		}
+		s.AddTool(t, func(ctx context.Context, in *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return r.called(ctx, o, in.Params.Arguments), nil
+		})
 	}
 	return nil
 }
 
-// writes says of a tool what holds of every write, and offers Ringi's own arguments beside the tool's.
+// writes says of a tool what holds of every write.
 func writes(t *mcp.Tool) {
 	yes := true
 	t.Meta, t.Annotations.DestructiveHint = mcp.Meta{"anthropic/alwaysLoad": true}, &yes
 	t.Description += "\n\nPeople have to approve each call, so the answer may be that it waits. Then nothing has been done: " +
 		"repeat exactly the same call later to learn its end. It stays one request and is made once."
+}
+
+// offered is a tool's schema with Ringi's own arguments beside the tool's.
+func offered(input json.RawMessage) any {
 	var schema, properties map[string]json.RawMessage
-	if json.Unmarshal(t.InputSchema.(json.RawMessage), &schema) != nil ||
+	if json.Unmarshal(input, &schema) != nil ||
 		json.Unmarshal([]byte(cmp.Or(string(schema["properties"]), "{}")), &properties) != nil {
-		return
+		return input
 	}
 	for name, about := range map[string]string{
 		argumentReason: "Why this is wanted, in a sentence: people read it before they approve.",
@@ -137,7 +140,7 @@ func writes(t *mcp.Tool) {
 		}
 	}
 	schema["properties"], _ = json.Marshal(properties)
-	t.InputSchema = schema
+	return schema
 }
 
 // own takes one of Ringi's own arguments off the tool's, unless the tool has one of that name.
@@ -155,8 +158,9 @@ func own(spec tool.Spec, arguments map[string]json.RawMessage, name string) (val
 	return value, err
 }
 
-// write asks people about a call of a write, or tells what became of it.
-func (r asking) write(ctx context.Context, spec tool.Spec, arguments json.RawMessage) *mcp.CallToolResult {
+// called makes a call of the tool that o offers if it only reads. Else people are asked, or it tells what became of it.
+func (r asking) called(ctx context.Context, o calls.Offers, arguments json.RawMessage) *mcp.CallToolResult {
+	spec := o.Specs[0]
 	members := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
 		return r.failed(ctx, aggregate.ErrField{Field: "arguments", Limit: "must be one JSON object"})
@@ -169,6 +173,12 @@ func (r asking) write(ctx context.Context, spec tool.Spec, arguments json.RawMes
 	text, err := tool.Written(members)
 	if err != nil {
 		return r.failed(ctx, err)
+	}
+	if spec.Access == aggregate.Read {
+		c, err := r.gate.Read(ctx, r.key, o, text)
+		if !errors.Is(err, calls.ErrAsked) {
+			return r.read(ctx, o, c, err)
+		}
 	}
 	return r.asked(ctx, calls.Wanted{Tool: spec.Name, Arguments: text, Reason: reason, Again: again})
 }
@@ -205,24 +215,16 @@ func said(text string, failed bool) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: failed}
 }
 
-// read makes a call that only reads, unless a rule has people asked about it.
-func (r asking) read(ctx context.Context, o calls.Offers, arguments json.RawMessage) (*mcp.CallToolResult, error) {
-	spec := o.Specs[0]
-	if len(arguments) == 0 {
-		arguments = json.RawMessage("{}")
-	}
-	c, err := r.gate.Read(ctx, r.key, o, arguments)
-	if errors.Is(err, calls.ErrAsked) {
-		return r.asked(ctx, calls.Wanted{Tool: spec.Name, Arguments: arguments}), nil
-	}
+// read makes a call that only reads, unless it may not be made.
+func (r asking) read(ctx context.Context, o calls.Offers, c tool.Call, err error) *mcp.CallToolResult {
 	if err != nil {
-		return r.failed(ctx, err), nil
+		return r.failed(ctx, err)
 	}
 	tools, err := r.gate.Tools()
 	if err != nil {
-		return r.failed(ctx, err), nil
+		return r.failed(ctx, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, min(cmp.Or(spec.Timeout, tool.MaxPinned), mostWait*time.Second))
+	ctx, cancel := context.WithTimeout(ctx, min(cmp.Or(o.Specs[0].Timeout, tool.MaxPinned), mostWait*time.Second))
 	defer cancel()
 	value, err := tools.Run(ctx, c)
 	log := slog.With("key_id", r.key.ID, "tool", c.Tool)
@@ -231,17 +233,17 @@ func (r asking) read(ctx context.Context, o calls.Offers, arguments json.RawMess
 		if e.Problem == explain.ProblemChanged {
 			o.Changed(ctx, r.gate.Keys.NoteToolChanged, r.gate.Now())
 		}
-		return said(legible.Visible(e.Detail), true), nil
+		return said(legible.Visible(e.Detail), true)
 	}
 	if err != nil {
-		return r.failed(ctx, err), nil
+		return r.failed(ctx, err)
 	}
 	log.InfoContext(ctx, "a key read")
 	given, err := tool.Given(value)
 	if err != nil {
-		return r.failed(ctx, err), nil
+		return r.failed(ctx, err)
 	}
-	return shown(given), nil
+	return shown(given)
 }
 
 // shown is what a read returned, and how much of it is left out.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringi/shared/decide/calls"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -109,7 +111,7 @@ func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
 	text, is, _ = w.tell(s, writeTool, message("hello"))
 	expect.That(t, is.Status == "approved" && is.ID == a.ID && time.Since(began) < 3*time.Second, "%s", text)
 	result := pipelinetest.InRow(`{"value":{"sent":true}}`)
-	w.make(a.ID, call.Result{Status: conversation.ActionSucceeded, Value: &result})
+	w.make(a.ID, call.Result{Status: conversation.ActionSucceeded, Call: &result})
 	for range 2 {
 		text, is, failed = w.tell(s, writeTool, message("hello"))
 		expect.That(t, is.Status == "succeeded" && !failed && string(is.Result) == `{"sent":true}`, "%s", text)
@@ -136,7 +138,7 @@ func TestAFailureIsSeenAndARefusalIsAnAnswer(t *testing.T) {
 	expect.That(t, is.Status == "refused" && !failed && is.Reason == "宛先が違います", "%s", text)
 	_, a, _ = w.tell(s, writeTool, message("b"))
 	w.act(a.ID, circulation.Stamp, "")
-	w.make(a.ID, call.Result{Status: conversation.ActionFailed, Error: "tool_failed", Detail: "no such person"})
+	w.make(a.ID, call.Result{Status: conversation.ActionFailed, Error: "tool_failed", ErrorDetail: "no such person"})
 	text, is, failed = w.tell(s, writeTool, message("b"))
 	expect.That(t, is.Status == "failed" && failed && strings.Contains(is.Say, "no such person"), "%s", text)
 }
@@ -174,8 +176,21 @@ func TestARuleMayTakeReads(t *testing.T) {
 				Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U2"}}}}}}}}}
 		_, _, err := w.all.SaveRules(t.Context(), w.key.TenantID, x, 0, nil, pipelinetest.Member("U9"), w.now)
 		expect.NoError(t, err)
-		text, _, failed := w.tell(w.connected("2026-07-28"), readTool, map[string]any{"department": nil, "status": "all"})
+		s, arguments := w.connected("2026-07-28"), map[string]any{"department": nil, "status": "all"}
+		text, a, failed := w.tell(s, readTool, arguments)
 		expect.That(t, !failed && strings.Contains(text, want), "%s: %s", kind, text)
+		if kind != rules.KindCall {
+			continue
+		}
+		w.act(a.ID, circulation.Stamp, "")
+		w.make(a.ID, call.Result{Status: conversation.ActionSucceeded})
+		arguments[argumentAgain], arguments[argumentReason] = a.ID, "it is tomorrow"
+		text, is, failed := w.tell(s, readTool, arguments)
+		expect.That(t, !failed && is.Status == "pending" && is.ID != a.ID, "a second read: %s", text)
+		i := slices.IndexFunc(expect.Value(s.ListTools(t.Context(), nil))(t).Tools, func(x *mcp.Tool) bool {
+			return x.Name == readTool && strings.Contains(string(expect.Value(json.Marshal(x.InputSchema))(t)), argumentAgain)
+		})
+		expect.That(t, i >= 0, "no model is told how")
 	}
 }
 
@@ -219,8 +234,29 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 	var second answer
 	expect.NoError(t, json.Unmarshal([]byte(text), &second))
 	w.act(second.ID, circulation.Stamp, "")
+	read := &reading{Store: w.Store}
+	w.Store = read
 	out = asks("four", "make")
 	expect.That(t, out.Behavior == "allow" && second.ID != first, "%+v", out)
+	// However often it ran, only the first and the newest are looked at.
+	third := strings.Replace(`{"tool":"Bash","arguments":{"command":"make"},"again":"x"}`, "x", second.ID, 1)
+	_, a, _ := w.says("POST", "/calls", third)
+	w.act(a.ID, circulation.Stamp, "")
+	read.ids = nil
+	out = asks("five", "make")
+	expect.That(t, out.Behavior == "allow" && a.ID != second.ID && !slices.Contains(read.ids, second.ID), "%+v: %q", out,
+		read.ids)
+}
+
+// reading notes which calls are read.
+type reading struct {
+	calls.Store
+	ids []string
+}
+
+func (r *reading) Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
+	r.ids = append(r.ids, id)
+	return r.Store.Joined(ctx, key, id)
 }
 
 func TestNamesThatClientsTake(t *testing.T) {
@@ -240,8 +276,6 @@ func TestAToolsOwnArgumentsStay(t *testing.T) {
 	expect.That(t, err == nil && reason == "" && in["ringi_reason"] != nil, "%v", in)
 	again, err := own(spec, in, argumentAgain)
 	expect.That(t, err == nil && again == "y" && in["ringi_again"] == nil, "%v", in)
-	x := &mcp.Tool{InputSchema: json.RawMessage(spec.InputSchema), Annotations: &mcp.ToolAnnotations{}}
-	writes(x)
-	expect.That(t, strings.Contains(string(expect.Value(json.Marshal(x.InputSchema))(t)), argumentAgain), "%v",
-		x.InputSchema)
+	x := expect.Value(json.Marshal(offered(json.RawMessage(spec.InputSchema))))(t)
+	expect.That(t, strings.Contains(string(x), argumentAgain), "%s", x)
 }

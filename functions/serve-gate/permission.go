@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,11 +14,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// mostTries is how often a permission looks for a call that its attempt may take.
-const mostTries = 200
-
-var errTries = fmt.Errorf("the same call ran %d times with this key: nothing was run, "+
-	"and an administrator can make another key", mostTries)
+// mostTries is how often a permission looks for a call that its attempt may take, from the newest one known.
+const mostTries = 20
 
 // permission answers Claude Code, which runs a tool only after a yes: one text, and nothing beside it. The yes comes
 // after the grant of the call is taken for this attempt, and names just the input that people stamped.
@@ -47,9 +43,6 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (input js
 		return nil, "tool_name, input and tool_use_id must say which call it is"
 	}
 	a, err := r.stamped(ctx, calls.Wanted{Tool: in.Tool, Arguments: in.Input, Elsewhere: true}, in.Use)
-	if errors.Is(err, errTries) {
-		return nil, err.Error()
-	}
 	if err != nil {
 		return nil, r.gate.faultOf(ctx, err).text
 	}
@@ -72,6 +65,11 @@ func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *cal
 		if a, _, err = r.gate.Ask(ctx, r.key, w); err != nil {
 			return a, err
 		}
+		if newest := a.Call.Newest; newest != "" {
+			if a, err = r.gate.Get(ctx, r.key, newest); err != nil {
+				return a, err
+			}
+		}
 		if !a.Call.Over() {
 			a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, time.Until(until))
 		}
@@ -90,5 +88,5 @@ func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *cal
 		}
 		w.Again = a.Call.CallID
 	}
-	return a, errTries
+	return a, aggregate.ErrConflict // other attempts are faster
 }

@@ -8,13 +8,15 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
-// bodyOf reads a body: JSON of at most maxBody bytes without a name twice in one object, or nothing.
+// bodyOf reads a body: JSON of at most maxBody bytes without a name twice in one object or half a character, or nothing.
 func bodyOf(w http.ResponseWriter, r *http.Request) (body []byte, bad fault) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -29,7 +31,7 @@ func bodyOf(w http.ResponseWriter, r *http.Request) (body []byte, bad fault) {
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	if err = once(d, "body", 0); err == nil {
+	if err = once(d, body, "body", 0); err == nil {
 		if _, err = d.Token(); errors.Is(err, io.EOF) {
 			err = nil
 		} else {
@@ -45,12 +47,24 @@ func bodyOf(w http.ResponseWriter, r *http.Request) (body []byte, bad fault) {
 // mostDeep is how deep a body's values may lie within each other.
 const mostDeep = 64
 
-// once reads one value and returns an error for a name that an object has twice.
-func once(d *json.Decoder, at string, deep int) error {
-	t, err := d.Token()
+// once reads one value and returns an error for a name that an object has twice, and for half a character: texts that
+// differ only in such would be read as the same.
+func once(d *json.Decoder, body []byte, at string, deep int) error {
+	next := func() (json.Token, error) {
+		from := d.InputOffset()
+		t, err := d.Token()
+		if err != nil {
+			return t, fmt.Errorf("%.200s is no JSON", at)
+		}
+		if halved(body[from:d.InputOffset()]) {
+			return t, fmt.Errorf("%.200s must not have half of a surrogate pair", at)
+		}
+		return t, nil
+	}
+	t, err := next()
 	switch {
 	case err != nil:
-		return fmt.Errorf("%.200s is no JSON", at)
+		return err
 	case deep > mostDeep:
 		return fmt.Errorf("body must be at most %d deep", mostDeep)
 	case t != json.Delim('{') && t != json.Delim('['):
@@ -60,9 +74,9 @@ func once(d *json.Decoder, at string, deep int) error {
 	for i := 0; d.More(); i++ {
 		within := fmt.Sprintf("%s[%d]", at, i)
 		if t == json.Delim('{') {
-			name, err := d.Token()
+			name, err := next()
 			if err != nil {
-				return fmt.Errorf("%.200s is no JSON", at)
+				return err
 			}
 			within = strings.TrimPrefix(at+"."+name.(string), "body.")
 			same := name.(string)
@@ -74,14 +88,23 @@ func once(d *json.Decoder, at string, deep int) error {
 			}
 			names[same] = true
 		}
-		if err := once(d, within, deep+1); err != nil {
+		if err := once(d, body, within, deep+1); err != nil {
 			return err
 		}
 	}
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("%.200s is no JSON", at)
-	}
-	return nil
+	_, err = next()
+	return err
+}
+
+// escaped are the escapes of JSON, a surrogate pair as one.
+var escaped = language.Regexp{Text: `\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`}
+
+// halved reports whether a JSON text has an escaped surrogate that is no pair's.
+func halved(text []byte) bool {
+	return slices.ContainsFunc(escaped.Get().FindAll(text, -1), func(e []byte) bool {
+		return len(e) == len(`\ud800`) && e[1] == 'u' && strings.Contains("dD", string(e[2])) &&
+			strings.Contains("89abcdefABCDEF", string(e[3]))
+	})
 }
 
 // strictly decodes a body that bodyOf read. It returns aggregate.ErrField for an unknown field, or one of another kind.

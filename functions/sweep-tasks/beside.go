@@ -160,7 +160,9 @@ func (h *Handler) erase(ctx context.Context, f *found) (_ int, err error) {
 			break
 		}
 	}
-	if _, err := h.Store.Decide(ctx, f.ref, f.erased); err != nil && !notDue(err) {
+	// Of a call not even the head is left.
+	_, err = h.Store.Decide(ctx, f.ref, f.erased)
+	if err != nil && !notDue(err) && !errors.Is(err, aggregate.ErrNotFound) {
 		return 0, fmt.Errorf("note that it is deleted: %w", err)
 	}
 	slog.InfoContext(ctx, "deleted", f.ref.Log(), "deleted", total)

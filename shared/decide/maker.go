@@ -81,6 +81,8 @@ type Store interface {
 	DecideFrom(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (
 		aggregate.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error
+	// Key returns the key of an agent outside, or aggregate.ErrNotFound.
+	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	// StandIns returns the delegations by which a hand stands in for others.
 	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
 }
@@ -285,6 +287,12 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 		s.by.Stage, s.by.Channel, s.by.As = c.Stage, s.place.Channel, c.As
 		if s.by.Admin, err = m.administers(ctx, c, a); err != nil {
 			return s, err
+		}
+	}
+	if of, is := a.(*call.Aggregate); is {
+		key, err := m.Store.Key(ctx, c.Ref.Tenant, of.Call.KeyID)
+		if s.policy.Answers = key.Answers; err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+			return s, fmt.Errorf("read the key: %w", err)
 		}
 	}
 	member, err := m.member(ctx, a, c.ID, c.User)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"log/slog"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -30,22 +30,56 @@ func (s CallStore) Joined(ctx context.Context, key tenancy.Key, id string) (*cal
 	return a, err
 }
 
-// Ask commits the first rows of a call, or finds those of the same call that was asked for before; see call.ID. It
-// returns aggregate.ErrFull for a key's limits and aggregate.ErrSettings if something it depends on has changed.
-func (s CallStore) Ask(ctx context.Context, ref aggregate.Ref, key tenancy.Key, c aggregate.Change) (a *call.Aggregate,
-	joined bool, err error) {
+// Ask commits the first rows of a call, or finds those of the same call that was asked for before; see call.ID. Of one
+// that is asked for once more, it notes the newest at the first. It returns aggregate.ErrFull for a key's limits and
+// aggregate.ErrSettings if something it depends on has changed.
+func (s CallStore) Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (a *call.Aggregate, joined bool,
+	err error) {
+	ref, first := x.Ref(), x.First()
 	err = s.Create(ctx, ref, c)
 	if joined = errors.Is(err, ErrExists); err != nil && !joined {
 		return nil, false, err
 	}
-	a, err = s.Joined(ctx, key, ref.ID)
+	if !joined && first != ref {
+		s.follow(ctx, first, ref.ID)
+	}
+	a, err = s.Joined(ctx, x.Key, ref.ID)
 	return a, joined, err
 }
 
-// Count counts a call of the key that leaves no row. It returns aggregate.ErrFull once the key's day is used up.
-func (s CallStore) Count(ctx context.Context, key tenancy.Key, now time.Time) error {
-	counts := []aggregate.Count{call.OfDay(key, now)}
-	moves, err := s.countMoves(key.TenantID, counts)
+// follow notes the newest call at the first one. Without it whoever looks for the newest begins at an older one.
+func (s CallStore) follow(ctx context.Context, first aggregate.Ref, newest string) {
+	e := table.NewExpression()
+	e.Set("newest", newest)
+	there := e.Is("type", "=", (&call.Call{}).Type())
+	pk, err := s.partition(first)
+	if err == nil {
+		_, err = s.Table().Update(ctx, table.Key(pk, call.Key), e, &there)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "the newest call isn't noted at the first", first.Log(), "err", err)
+	}
+}
+
+// erase deletes the rows of a call that the sweeper found to be forgotten, its head last: until then the call is due.
+func (s CallStore) erase(ctx context.Context, ref aggregate.Ref) (deleted int, err error) {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return 0, err
+	}
+	for _, stays := range []string{aggregate.HeadKey, ""} {
+		n, err := s.Table().Erase(ctx, pk, func(it table.Item) (bool, error) { return table.TextOf(it, "SK") == stays, nil })
+		if deleted += n; err != nil {
+			return deleted, err
+		}
+	}
+	return deleted, nil
+}
+
+// Count counts what leaves no row. It returns aggregate.ErrFull once there is too much of it.
+func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) error {
+	counts := []aggregate.Count{c}
+	moves, err := s.countMoves(tenant, counts)
 	if err != nil {
 		return err
 	}

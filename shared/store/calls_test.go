@@ -25,7 +25,7 @@ func (o outside) ask(t *testing.T, n int) (*call.Aggregate, bool, error) {
 	x.Content.Arguments, x.Effect, _ = call.Digest(members, nil)
 	x.Terms = aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}
 	c := expect.Value(x.Ask(at()))(t)
-	return o.Ask(t.Context(), x.Ref(), o.key, c)
+	return o.Ask(t.Context(), &x, c)
 }
 
 func testCalls(t *testing.T, st *taskStore) {

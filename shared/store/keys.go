@@ -11,12 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
 
-// KeyBySecret returns the key with this secret by one read, or none for what can't be a secret. It returns tenancy.ErrKey if there is none, or if it is
-// revoked or expired.
+// KeyBySecret returns the key with this secret by one read, or none for what can't be a secret. It returns
+// tenancy.ErrKey if there is none, or if it is revoked or expired.
 func (s *Store) KeyBySecret(ctx context.Context, secret string, now time.Time) (tenancy.Key, error) {
 	if !strings.HasPrefix(secret, tenancy.KeyMark) || len(secret) != tenancy.KeyLength {
 		return tenancy.Key{}, tenancy.ErrKey{Why: tenancy.KeyUnknown}
@@ -91,6 +92,26 @@ func (s *Store) RevokeKey(ctx context.Context, tenant, id string, by aggregate.A
 	})
 }
 
+// FollowKey has a key's calls that wait follow its row; see call.Aggregate. It is for people, who aren't asked in vain:
+// a call that is left isn't made, since whoever makes one asks the key again.
+func (s *Store) FollowKey(ctx context.Context, tenant, id string, now time.Time) error {
+	k, err := s.Key(ctx, tenant, id)
+	for cursor, more := "", err == nil; more; more = err == nil && cursor != "" {
+		var page table.Page[WaitingItem]
+		page, err = s.Waiting(ctx, tenant, cursor, table.MaxPage)
+		cursor = page.Next
+		for _, w := range page.Items {
+			if x, is := w.Row.(*call.Call); is && x.KeyID == k.ID {
+				_, failed := CallsOf(s).Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) {
+					return a.Follow(k, now)
+				})
+				err = errors.Join(err, failed)
+			}
+		}
+	}
+	return err
+}
+
 // RevokeKeysOf revokes all keys for which a person answers who has left, and returns how many these are. A key that was
 // made a moment ago may be missing in the index: whoever makes one asks Slack about the person.
 func (s *Store) RevokeKeysOf(ctx context.Context, tenant, user string, now time.Time) (n int, err error) {
@@ -103,7 +124,11 @@ func (s *Store) RevokeKeysOf(ctx context.Context, tenant, user string, now time.
 	return n, err
 }
 
-// UseKey commits Key.Used. An error says nothing about the key.
-func (s *Store) UseKey(ctx context.Context, k tenancy.Key, now time.Time) error {
-	return s.change(ctx, k.Used(now), nil)
+// UseKey commits Key.Used, and reports whether it is noted just now, by this one. An error says nothing about the key.
+func (s *Store) UseKey(ctx context.Context, k tenancy.Key, now time.Time) (noted bool, err error) {
+	c := k.Used(now)
+	if err = s.change(ctx, c, nil); errors.Is(err, aggregate.ErrConflict) {
+		return false, nil
+	}
+	return err == nil && len(c.Writes) > 0, err
 }

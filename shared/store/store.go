@@ -241,10 +241,13 @@ type Eraser func(ctx context.Context, ref aggregate.Ref) (deleted int, err error
 func NewEraser(s *Store, results Objects) Eraser {
 	talks := ConversationsOf(s)
 	return func(ctx context.Context, ref aggregate.Ref) (int, error) {
-		if ref.Kind != conversation.Kind.Name {
-			return 0, fmt.Errorf("nothing of %s is ever erased", ref)
+		switch ref.Kind {
+		case conversation.Kind.Name:
+			return talks.Erase(ctx, results, ref)
+		case call.Kind.Name:
+			return CallsOf(s).erase(ctx, ref)
 		}
-		return talks.Erase(ctx, results, ref)
+		return 0, fmt.Errorf("nothing of %s is ever erased", ref)
 	}
 }
 

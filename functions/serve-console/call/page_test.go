@@ -71,6 +71,14 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 	sato.Get(page(b)).Says(t, 200, "却下", "鈴木 一郎 が却下しました。", "宛先が違います")
 	w.As(webapi.Alex).Get(page(b)).Says(t, http.StatusNotFound) // not in #人事
 	suzuki.Get("/console/calls/call-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa").Says(t, http.StatusNotFound)
+
+	c := o.Asks(tool, `{"recipient":"C0HR","text":"三"}`, "", func(x *call.Asking) {
+		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
+		x.Opening = &by
+	})
+	o.Key.Answers = webapi.Suzuki // who answers now stamps nothing of it
+	o.Key = expect.Value(w.Store.SaveKey(t.Context(), o.Key, w.By, w.Now()))(t)
+	act(suzuki, c, aggregate.ActApprove, "").Says(t, http.StatusForbidden, "自分")
 }
 
 func testRoute(t *testing.T, w *consoletest.World) {
@@ -103,7 +111,7 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	b.Get(page(a)).Says(t, 200, "エージェントの環境で実行", "rm -r old", "実行した結果は Ringi では確認できません。")
 	approve(a)
 	b.Get(page(a)).Says(t, 200, "承認済み・許可は未使用")
-	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) { return a.Take(o.ID, "toolu_1", w.Now()) })
+	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) { return a.Take(o.Key, "toolu_1", w.Now()) })
 	b.Get(page(a)).Says(t, 200, "許可を使用", "エージェントが許可を使いました。").Lacks(t, `value="cancel_action"`)
 
 	lost := o.Asks(tool, says, "", nil)
@@ -116,7 +124,7 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	b.Get(page(lost)).Says(t, 200, "結果不明", "届いたかどうかを確認できません。もう一度呼び出すことはしません。")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
 		blob := consoletest.Inline(`{"value":{"url":"https://example.com/made"}}`)
-		return a.Finish("i1", call.Result{Status: conversation.ActionSucceeded, Value: &blob}, w.Now())
+		return a.Finish("i1", call.Result{Status: conversation.ActionSucceeded, Call: &blob}, w.Now())
 	})
 	b.Get(page(lost)).Says(t, 200, "完了", "https://example.com/made").Lacks(t, "届いたかどうかを確認できません。")
 }

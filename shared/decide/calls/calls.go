@@ -28,10 +28,11 @@ type Store interface {
 	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Count(ctx context.Context, key tenancy.Key, now time.Time) error
+	Count(ctx context.Context, tenant string, c aggregate.Count) error
+	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
-	Ask(ctx context.Context, ref aggregate.Ref, key tenancy.Key, c aggregate.Change) (*call.Aggregate, bool, error)
+	Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, bool, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	pipeline.Numbers[*call.Aggregate]
 }
@@ -70,9 +71,8 @@ func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggr
 	if err != nil {
 		return nil, false, fmt.Errorf("read the arguments: %w", err)
 	}
-	if w.Elsewhere && call.Interactive(w.Tool, members) {
-		return nil, false, aggregate.ErrField{Field: "arguments", Limit: "must not open an interactive program: " +
-			"people stamp a command line, and what is typed into it later nobody would see"}
+	if no := call.Unasked(w.Tool, members); w.Elsewhere && no != "" {
+		return nil, false, aggregate.ErrField{Field: "arguments", Limit: no}
 	}
 	if a, err = x.Store.Joined(ctx, key, asks.Ref().ID); !errors.Is(err, aggregate.ErrNotFound) {
 		return a, err == nil, err
@@ -139,7 +139,7 @@ func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, jo
 	if err := x.complete(&asks.Content, p, s); err != nil {
 		return nil, false, err
 	}
-	asks.Terms = s.ActionTerms(asks.Key.Channel, x.Now())
+	asks.Terms, asks.Keep = s.ActionTerms(asks.Key.Channel, x.Now()), s.RetainResultsDays
 	if asks.On, err = x.route(ctx, &asks, p, s); err != nil {
 		return nil, false, err
 	}
@@ -150,7 +150,7 @@ func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, jo
 	if err != nil {
 		return nil, false, err
 	}
-	return x.Store.Ask(ctx, asks.Ref(), asks.Key, c)
+	return x.Store.Ask(ctx, &asks, c)
 }
 
 // complete adds to a call of one of Ringi's tools what people are shown of it.
@@ -158,23 +158,11 @@ func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Set
 	if c.Access = aggregate.Write; c.Elsewhere {
 		return nil
 	}
-	if !p.Allowed {
-		return tool.ErrForbidden
-	}
-	allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers)
+	spec, a, _, err := x.read(c, p, s)
 	if err != nil {
-		return fmt.Errorf("read the tool %s: %w", c.Tool, err)
+		return err
 	}
-	spec, known := allowed.Lookup(c.Tool)
-	if !known || spec.Sourced || spec.Name == catalog.Decide {
-		return tool.ErrForbidden
-	}
-	a, _, err := allowed.Literal(c.Tool, aggregate.JSON(c.Arguments))
-	if err != nil {
-		return aggregate.ErrField{Field: "arguments", Limit: err.Error()}
-	}
-	c.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access,
-		LeftOut: string(tool.LeftOut(spec, a)), Declared: string(tool.Declared(spec, a))}
+	c.LeftOut, c.Declared = string(tool.LeftOut(spec, a)), string(tool.Declared(spec, a))
 	if spec.Pin != nil {
 		c.ToolTitle = spec.Pin.Title
 	}
@@ -182,6 +170,25 @@ func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Set
 		c.Mark = p.Mark
 	}
 	return nil
+}
+
+// read looks up one of Ringi's tools under its permission, notes its version and access in c, and reads the arguments.
+// It returns tool.ErrForbidden for a tool that isn't allowed, and aggregate.ErrField.
+func (x Asker) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) (spec tool.Spec, a tool.Arguments,
+	resolved tool.Resolved, err error) {
+	allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers)
+	if err != nil {
+		return spec, a, resolved, fmt.Errorf("read the tool %s: %w", c.Tool, err)
+	}
+	spec, known := allowed.Lookup(c.Tool)
+	if !known || !p.Allowed || spec.Sourced || spec.Name == catalog.Decide {
+		return spec, a, resolved, tool.ErrForbidden
+	}
+	c.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
+	if a, resolved, err = allowed.Literal(c.Tool, aggregate.JSON(c.Arguments)); err != nil {
+		err = aggregate.ErrField{Field: "arguments", Limit: err.Error()}
+	}
+	return spec, a, resolved, err
 }
 
 // route finds whom the rules ask, as far as they name everybody themselves. Others are looked up by a run.
@@ -225,20 +232,34 @@ func (x Asker) Get(ctx context.Context, key tenancy.Key, id string) (*call.Aggre
 	return x.Store.Joined(ctx, key, id)
 }
 
-// waitEvery is how often Wait looks.
-const waitEvery = 300 * time.Millisecond
+// waitEvery is how often Wait looks at first, and waitLast after a while.
+const waitEvery, waitLast = 300 * time.Millisecond, time.Second
 
 // Wait is Get once something became of the call: it is over, or people settled one that runs elsewhere. After the time
-// it returns the call as it is.
+// it returns the call as it is, or at once while the key waits for too many; see call.Waits. It returns tenancy.ErrKey
+// once the key is revoked.
 func (x Asker) Wait(ctx context.Context, key tenancy.Key, id string, most time.Duration) (*call.Aggregate, error) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+	a, err := x.Get(ctx, key, id)
+	if err != nil || a.Call.Answered() || most <= 0 {
+		return a, err
+	}
+	if err := x.Store.Count(ctx, key.TenantID, call.Waits(key, most, x.Now())); err != nil {
+		if _, full := errors.AsType[aggregate.ErrFull](err); full {
+			return a, nil
+		}
+		return a, err
+	}
+	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for {
-		a, err := x.Get(context.WithoutCancel(ctx), key, id)
-		if err != nil || a.Call.Answered() || clock.Sleep(ctx, waitEvery) != nil {
+	for every := waitEvery; clock.Sleep(within, every) == nil; every = min(every+waitEvery/10, waitLast) {
+		if key, err = x.Store.Key(ctx, key.TenantID, key.ID); err == nil {
+			a, err = x.Get(ctx, key, id)
+		}
+		if err != nil || a.Call.Answered() {
 			return a, err
 		}
 	}
+	return a, nil
 }
 
 // Cancel cancels a call of the key; see call.Aggregate. Once it is made it returns aggregate.ErrInFlight or
@@ -263,11 +284,15 @@ func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *
 			return nil, fmt.Errorf("read what runs: %w", err)
 		}
 	}
+	key, err := x.Store.Key(ctx, key.TenantID, key.ID) // the call may have been waited for
+	if err != nil {
+		return nil, fmt.Errorf("read the key: %w", err)
+	}
 	take := func(a *call.Aggregate) (aggregate.Change, error) {
 		if runs != nil && a.Call != nil && (a.Call.Tool != runs.Tool || a.Call.Effect != effect) {
 			return aggregate.Change{}, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
 		}
-		return a.Take(key.ID, use, x.Now())
+		return a.Take(key, use, x.Now())
 	}
 	begin := func(of task.Series) (*call.Aggregate, error) {
 		return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) { return take(a.Numbering(of)) })

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/catalog"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 )
@@ -92,27 +91,21 @@ func (x Asker) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []
 	if _, err := call.Members(arguments); err != nil {
 		return c, err
 	}
-	allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, o.Settings.MCPServers)
+	of := call.Content{Key: key.ID, Answers: key.Answers, Tool: name, Arguments: string(arguments)}
+	spec, _, resolved, err := x.read(&of, p, o.Settings)
 	if err != nil {
-		return c, fmt.Errorf("read the tool %s: %w", name, err)
+		return c, err
 	}
-	spec, known := allowed.Lookup(name)
-	if !known || spec.Access != aggregate.Read {
+	if of.Arguments = string(resolved.JSON()); spec.Access != aggregate.Read {
 		return c, tool.ErrForbidden
 	}
-	_, resolved, err := allowed.Literal(name, aggregate.JSON(arguments))
-	if err != nil {
-		return c, aggregate.ErrField{Field: "arguments", Limit: err.Error()}
-	}
-	of := call.Content{Key: key.ID, Answers: key.Answers, Tool: name, Arguments: string(resolved.JSON()),
-		Called: conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}}
 	if o.Settings.RulesRev > 0 {
 		facts, r, _, err := x.facts(ctx, key, of, p, o.Settings)
 		if err != nil || r != nil && !facts.Unruled(r) {
 			return c, cmp.Or(err, ErrAsked)
 		}
 	}
-	if err := x.Store.Count(ctx, key, x.Now()); err != nil {
+	if err := x.Store.Count(ctx, key.TenantID, call.OfDay(key, x.Now())); err != nil {
 		return c, err
 	}
 	return tool.Call{Tenant: key.TenantID, Tool: name, Arguments: resolved, Key: aggregate.NewID(), Asked: key.Answers,

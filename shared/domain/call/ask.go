@@ -20,6 +20,8 @@ const MaxOpen = 20
 const (
 	ReasonOpen aggregate.Reason = "key_open" // MaxOpen
 	ReasonDay  aggregate.Reason = "key_day"  // the key's quota of a day, in UTC
+	// ReasonWaits is mostWaits.
+	ReasonWaits aggregate.Reason = "key_waits"
 )
 
 // Asking is a call that a key asks for, with whom the rules ask.
@@ -31,6 +33,7 @@ type Asking struct {
 	Reason  string
 	Earlier *Earlier
 	Terms   aggregate.Terms
+	Keep    int // see Call.KeepDays
 	// Opening is how the gate opens by a rule. LookUp is the rule whose people must be looked up first; then there is
 	// no Opening. Neither: the settings say who is asked. On are the tenant's rows on which that depends.
 	Opening *aggregate.Opening
@@ -42,6 +45,12 @@ type Asking struct {
 func (x *Asking) Ref() aggregate.Ref {
 	c := &x.Content
 	return RefOf(x.Key.TenantID, ID(x.Key.TenantID, x.Key.ID, kindOf(c.Elsewhere)+" "+c.Tool, x.Effect, c.Again))
+}
+
+// First names the first one of the calls that are meant to be the same, once more.
+func (x Asking) First() aggregate.Ref {
+	x.Content.Again = ""
+	return x.Ref()
 }
 
 // open and ofDay are the key's counters.
@@ -59,6 +68,18 @@ func OfDay(k tenancy.Key, now time.Time) aggregate.Count {
 	return aggregate.Count{Key: "CALLED#" + k.ID + "#" + day.Format(time.DateOnly), By: 1, Most: k.QuotaDay,
 		Reason: ReasonDay,
 		Until:  day.AddDate(0, 0, 1), Keep: day.AddDate(0, 0, 3)}
+}
+
+// mostWaits is how many answers a key may wait for at once, for long. They are counted by half minutes, so that no
+// count is left of a wait that broke off.
+const mostWaits, waitsWithin = 5, 30 * time.Second
+
+// Waits counts a wait of a key that lasts so long at most.
+func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
+	from := now.UTC().Truncate(waitsWithin)
+	return aggregate.Count{Key: "WAITED#" + k.ID + "#" + aggregate.TimeText(from),
+		By: int((most + time.Second - 1) / time.Second), Most: mostWaits * int(waitsWithin/time.Second),
+		Reason: ReasonWaits, Until: from.Add(waitsWithin), Keep: from.Add(time.Hour)}
 }
 
 // Ask makes the call's rows: people are asked, or are about to be looked up. Its Change is committed only if there is
@@ -83,7 +104,7 @@ func (x *Asking) Ask(now time.Time) (aggregate.Change, error) {
 		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, Locale: x.Terms.Locale, Tool: x.Content.Tool,
 		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again, Was: x.Was,
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Reason: strings.TrimSpace(x.Reason),
-		Earlier: x.Earlier, CreatedAt: now,
+		Earlier: x.Earlier, KeyUntil: k.ExpiresAt, KeepDays: x.Keep, CreatedAt: now,
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: x.Terms},
 	}
 	c := &change{row: *row, Head: Head{CallID: ref.ID, Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,

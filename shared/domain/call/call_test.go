@@ -56,13 +56,14 @@ func asking(t expect.T, tool, arguments string, change ...func(*Asking)) *Asking
 type world struct {
 	t    expect.T
 	a    *Aggregate
+	key  tenancy.Key
 	open int // the key's counter
 	did  []string
 	now  time.Time
 }
 
 func asked(t expect.T, x *Asking) *world {
-	w := &world{t: t, now: start}
+	w := &world{t: t, now: start, key: x.Key}
 	c, err := x.Ask(start)
 	expect.Must(t, err == nil, "ask: %v", err)
 	w.a = (&Aggregate{}).After(c).(*Aggregate)
@@ -113,7 +114,7 @@ func (w *world) finish(invocation string, r Result) error {
 }
 
 func (w *world) take(use string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take("k1", use, w.now) })
+	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, use, w.now) })
 }
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.
@@ -159,7 +160,7 @@ func TestWhatCanNotBeAskedFor(t *testing.T) {
 		"muted":      {func(x *Asking) { x.Key.Muted = true }, tenancy.ErrKey{Why: tenancy.KeyMuted}},
 		"other tool": {func(x *Asking) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
 		"reason": {func(x *Asking) { x.Reason = strings.Repeat("あ", MaxReason+1) },
-			aggregate.ErrField{Field: "reason", Limit: "must have at most 1000 characters, not 1001"}},
+			aggregate.ErrField{Field: "reason", Limit: "must have at most 600 characters, not 601"}},
 		"a route without who answers": {func(x *Asking) {
 			o := aggregate.BySettings(true, suzuki)
 			x.Opening = &o
@@ -193,7 +194,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	expect.Fails(t, w.finish("two", Result{Status: conversation.ActionSucceeded}), aggregate.ErrMoved)
 	for range 2 {
 		expect.NoError(t, w.finish("one", Result{Status: conversation.ActionSucceeded,
-			Value: &aggregate.Blob{JSON: "{}"}}))
+			Call: &aggregate.Blob{JSON: "{}"}}))
 	}
 	expect.That(t, w.claim("three") != nil && w.open == 0, "%d open", w.open)
 	expect.Same(t, []string{"proposed", "approved", "started", "completed"}, w.did)
@@ -222,8 +223,10 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	expect.Fails(t, w.take("one"), aggregate.ErrMoved)
 	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 	expect.Fails(t, w.claim("ringi"), aggregate.ErrMoved)
+	other := w.key
+	other.ID = "k2"
 	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take("k2", "one", w.now) }),
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, "one", w.now) }),
 		aggregate.ErrNotFound)
 	_, bad := errors.AsType[aggregate.ErrField](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
@@ -240,7 +243,7 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 // Where the tenant keeps a register, what people stamped has numbers once it begins, also what runs elsewhere.
 func TestARegisterNumbersCalls(t *testing.T) {
 	for tool, begins := range map[string]func(w *world, a *Aggregate) (aggregate.Change, error){
-		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) { return a.Take("k1", "one", w.now) },
+		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, "one", w.now) },
 		"write_rows": func(w *world, a *Aggregate) (aggregate.Change, error) {
 			return a.Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
 		},

@@ -20,7 +20,7 @@ import (
 // Limits of what may be asked for.
 const (
 	MaxArguments = 32 << 10 // bytes: a call's row has them whole
-	MaxReason    = 1000     // characters
+	MaxReason    = 600      // characters: as many as its card shows
 )
 
 // Content is what people stamp.

@@ -117,7 +117,8 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 func (a *Aggregate) OnRoute(user string) bool { return a.Call != nil && a.Call.Gate.OnRoute(user) }
 
 // Act does on the call what its hand does along its route, as it is done on an agent's action; see
-// conversation.Aggregate. Sending it back ends it: the agent asks for another call, or for none.
+// conversation.Aggregate. Whoever answers for the key now counts as an asker, as who did when it was asked for. Sending
+// it back ends it: the agent asks for another call, or for none.
 func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	x := a.asked(id)
@@ -132,6 +133,9 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, nil
 	case !x.asks():
 		return aggregate.Change{}, x.decided()
+	case p.Answers != "" && act.Gives() && (act.Hand.User == p.Answers || act.Principal.User == p.Answers) &&
+		(x.Gate.Ruled() || !p.AllowSelf):
+		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}
 	case a.Head.AsOpened(Key, &x.Gate) != nil:
 		return aggregate.Change{}, a.Head.AsOpened(Key, &x.Gate)
 	case denied != nil:
@@ -197,7 +201,7 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	if err := a.MayWithdraw(a.Head.CallID, by, p); err != nil {
 		return aggregate.Change{}, err
 	}
-	return a.cancel(by, now)
+	return a.cancel(by, conversation.ReasonWithdrawn, now)
 }
 
 // Cancel is End by the agent's own key. A key that didn't ask for the call finds none.
@@ -205,10 +209,10 @@ func (a *Aggregate) Cancel(key string, now time.Time) (aggregate.Change, error) 
 	if a.Call == nil || a.Call.KeyID != key {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	return a.cancel(aggregate.Actor{Type: aggregate.ActorAgent, ID: key}, now)
+	return a.cancel(aggregate.Actor{Type: aggregate.ActorAgent, ID: key}, conversation.ReasonWithdrawn, now)
 }
 
-func (a *Aggregate) cancel(by aggregate.Actor, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) cancel(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	x, hand := a.Call, ""
 	if by.Type == aggregate.ActorUser {
 		hand = by.ID
@@ -224,8 +228,12 @@ func (a *Aggregate) cancel(by aggregate.Actor, now time.Time) (aggregate.Change,
 	c, was := a.begin(now), x.Status
 	c.settle(aggregate.Cancelled)
 	c.to(conversation.ActionCancelled)
-	c.row.CancelledBy, c.row.CancelReason = hand, conversation.ReasonWithdrawn
-	c.audit(by, conversation.AuditCancelled, map[string]any{"was": was})
+	c.row.CancelledBy, c.row.CancelReason, c.row.LookUpAt = hand, why, nil
+	details := map[string]any{"was": was}
+	if why != conversation.ReasonWithdrawn {
+		details["reason"] = why
+	}
+	c.audit(by, conversation.AuditCancelled, details)
 	return c.done()
 }
 

@@ -8,6 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
@@ -91,12 +92,12 @@ func (c *change) numbered(details map[string]any) map[string]any {
 }
 
 // Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs. The
-// same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved if the call
-// still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, task.ErrNumber as Claim does, and
-// aggregate.ErrField for an id that is empty or too long.
-func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, error) {
+// same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved if
+// the call still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, tenancy.ErrKey if the key
+// doesn't hold any more, task.ErrNumber as Claim does, and aggregate.ErrField for an id that is empty or too long.
+func (a *Aggregate) Take(key tenancy.Key, use string, now time.Time) (aggregate.Change, error) {
 	switch x := a.Call; {
-	case x == nil || x.KeyID != key:
+	case x == nil || x.KeyID != key.ID:
 		return aggregate.Change{}, aggregate.ErrNotFound
 	case use == "" || len(use) > maxUse:
 		return aggregate.Change{}, aggregate.ErrField{Field: "tool_use_id",
@@ -108,28 +109,24 @@ func (a *Aggregate) Take(key, use string, now time.Time) (aggregate.Change, erro
 	case !x.Elsewhere:
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
-	if err := a.begins(now); err != nil {
+	if err := cmp.Or(key.Holds(a.Call.Tool, now), a.begins(now)); err != nil {
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
 	c.number(a)
 	c.to(Granted)
 	c.row.TakenBy = use
-	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: key}, AuditGranted, c.numbered(map[string]any{
+	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: key.ID}, AuditGranted, c.numbered(map[string]any{
 		"by": c.row.Gate.ApprovedBy, "attempt_hash": aggregate.HashOf(use)}))
 	return c.done()
 }
 
-// Result is how a call ended.
-type Result struct {
-	Status Status // ActionSucceeded or ActionFailed
-	Error  aggregate.Reason
-	Detail string
-	Value  *aggregate.Blob
-}
+// Result is how a call ended, as an agent's action does.
+type Result = conversation.Result
 
-func (r Result) into(c *change) {
-	c.row.Error, c.row.ErrorDetail, c.row.Result = r.Error, legible.First(r.Detail, mostDetail), r.Value
+func (c *change) take(r Result) {
+	c.to(r.Status)
+	c.row.Error, c.row.ErrorDetail, c.row.Result = r.Error, legible.First(r.ErrorDetail, mostDetail), r.Call
 }
 
 // Finish records the result of the call that the invocation had claimed, even if its run is superseded, and also if the
@@ -145,8 +142,7 @@ func (a *Aggregate) Finish(invocation string, r Result, now time.Time) (aggregat
 		return a.end(r, now)
 	case x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown:
 		c := a.begin(now)
-		c.to(r.Status)
-		r.into(c)
+		c.take(r)
 		c.row.Outcome = ""
 		c.audit(aggregate.System(), conversation.AuditLate,
 			map[string]any{"status": r.Status, "was": conversation.OutcomeUnknown, "version": ""})
@@ -158,8 +154,7 @@ func (a *Aggregate) Finish(invocation string, r Result, now time.Time) (aggregat
 // end ends a call with a result, before it was begun or after.
 func (a *Aggregate) end(r Result, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
-	c.to(r.Status)
-	r.into(c)
+	c.take(r)
 	as := conversation.AuditCompleted
 	if r.Status == conversation.ActionFailed {
 		as = conversation.AuditFailed

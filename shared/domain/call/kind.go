@@ -3,8 +3,9 @@
 // function that takes loaded rows and returns a Change.
 //
 // A call's id follows from who asks for what: tenant, key, tool and the hash of what has effect. So the same call asked
-// for again, by 32 at once or a month later, is the same row, whatever became of it; the row is never deleted. A second
-// one that is meant names the first (Content.Again), and has an id of its own.
+// for again, by 32 at once or a month later, is the same row, whatever became of it, as long as the row is kept: where
+// people acted, as long as the audit log, else as long as results. A second one that is meant names the first
+// (Content.Again), and has an id of its own.
 //
 // The stamps are on Content: the bytes of the arguments, the version of the tool, the key, who answers for it. The
 // agent's reason is no part of it. It is somebody else's words, shown as such.
@@ -149,6 +150,8 @@ type Call struct {
 	Reason    string           `json:"reason,omitempty"`  // the agent's words
 	Earlier   *Earlier         `json:"earlier,omitempty"` // nil: the key asked for no call of this tool before
 
+	KeyUntil  time.Time      `json:"key_until"` // when the key ends
+	KeepDays  int            `json:"keep_days"` // how long its rows are kept if nobody acts on it; 0: for ever
 	Gate      aggregate.Gate `json:"gate"`
 	LookUpAt  *time.Time     `json:"look_up_at,omitempty"` // while people are looked up: when; nil: at once
 	CreatedAt time.Time      `json:"created_at"`
@@ -165,6 +168,9 @@ type Call struct {
 	CancelledBy    string               `json:"cancelled_by,omitempty"` // Slack user id; empty: the agent or the system
 	CancelReason   aggregate.Reason     `json:"cancel_reason,omitempty"`
 	TakenBy        string               `json:"taken_by,omitempty"` // id of the attempt that took the grant
+	// Newest is the id of the newest call by which this first one is meant to be made once more. It is written without a
+	// commit, and may be an older one's.
+	Newest string `json:"newest,omitempty"`
 }
 
 func (*Call) Key() string                 { return Key }

@@ -1,7 +1,6 @@
 package call
 
 import (
-	"fmt"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -21,20 +20,15 @@ func (a *Aggregate) work(now time.Time) bool { return a.Next(now).State != aggre
 
 // Effects returns the run that works on the call, and the cards to redraw.
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
-	out := aggregate.Effects{Wake: a.Waits, Cards: a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil &&
-		!a.Head.InLine(now)}
+	out := aggregate.Effects{Wake: a.Waits}
+	if a.Forgotten(now) { // nothing is left to commit it to
+		out.Erased = func(aggregate.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, aggregate.ErrNotDue }
+		return out
+	}
 	if a.work(now) {
-		out.Run = &aggregate.Run{
-			Name: fmt.Sprintf("%s-%d", a.Head.CallID, a.Head.Run),
-			Input: fmt.Sprintf(`{"tenant":%q,"kind":%q,"id":%q,"run":%d}`, a.Head.TenantID, Kind.Name, a.Head.CallID,
-				a.Head.Run),
-			Run: a.Head.Run,
-		}
+		out.Run = aggregate.RunOf(a.Ref(), a.Head.Run)
 	}
-	for _, c := range a.Cards {
-		again := a.TryAgainAt(c)
-		out.Cards = out.Cards || again != nil && !now.Before(*again)
-	}
+	out.Cards, _ = aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now)
 	return out
 }
 
@@ -79,47 +73,21 @@ func (a *Aggregate) GiveUp(run int, now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// tryAgainAfter is the interval for retrying a card that Slack refused while a person is asked.
-const tryAgainAfter = time.Hour
-
-// TryAgainAt returns when to retry a card that Slack refused permanently, if the call waits, or else nil.
+// TryAgainAt is Card.TryAgainAt while the call waits.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
-	if c.State != aggregate.CardUnreachable || a.Call == nil || !a.Call.asks() {
-		return nil
-	}
-	tried := c.CreatedAt
-	if c.TriedAt != nil {
-		tried = *c.TriedAt
-	}
-	again := tried.Add(tryAgainAfter)
-	return &again
+	return c.TryAgainAt(a.IsOpen(a.Head.CallID))
 }
 
 // DueAt returns when the sweeper must look again.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
-	var due *time.Time
+	_, due := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now)
 	by := func(t *time.Time) {
-		if t != nil && (due == nil || t.Before(*due)) {
-			due = t
-		}
-	}
-	soon := now.Add(5 * time.Minute)
-	switch {
-	case a.Head.InLine(now):
-		by(a.Head.DrawAt)
-	case a.Head.ShownRev < a.Head.Rev, a.Head.DrawAt != nil:
-		later := now.Add(min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour))
-		by(&later)
-	}
-	for _, c := range a.Cards {
-		if again := a.TryAgainAt(c); again != nil && again.After(now) {
-			by(again)
-		} else if again != nil {
-			by(&soon)
+		if t != nil {
+			due = aggregate.Sooner(due, *t)
 		}
 	}
 	if a.work(now) {
-		by(&soon)
+		due = aggregate.Sooner(due, now.Add(5*time.Minute))
 	}
 	if x := a.Call; x != nil {
 		switch {
@@ -131,6 +99,10 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			by(x.Gate.Terms.DecideBy)
 		default:
 			by(x.goodUntil())
+		}
+		by(x.forgottenAt())
+		if !x.Over() && x.Status != conversation.ActionExecuting {
+			by(&x.KeyUntil)
 		}
 	}
 	return due
@@ -145,6 +117,7 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
 	}
 	return []aggregate.Overdue{
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.keyEnds(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},

@@ -56,8 +56,7 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 	name := fmt.Sprint("i", rapid.IntRange(max(0, i-3), i).Draw(rt, "of"))
 	aged := o.stamped && w.now.After(o.stampedAt.AddDate(0, 0, aggregate.DefaultApprovalDays))
 	switch rapid.SampledFrom([]string{"stamp", "stamp", "stamp", "back", "claim", "claim", "claim", "finish", "finish", "finish",
-		"take",
-		"take", "cancel", "sweep"}).Draw(rt, "move") {
+		"take", "take", "take", "cancel", "sweep", "revoke"}).Draw(rt, "move") {
 	case "stamp":
 		err := w.act(circulation.Stamp, who, "")
 		may := was == conversation.ActionPending && who != sato
@@ -86,17 +85,24 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 			o.holder, err)
 	case "take":
 		err := w.take(name)
-		first := was == conversation.ActionApproved && !aged && w.a.Call.Elsewhere
-		expect.Must(rt, (err == nil) == (first || o.taker != "" && o.taker == name &&
-			w.now.Sub(o.takenAt) < time.Minute), "taken by %s: %v, it was %s", name,
-			err, was)
+		first := was == conversation.ActionApproved && !aged && w.a.Call.Elsewhere && w.key.Stands(w.now) == nil
+		again := o.taker != "" && o.taker == name && w.now.Sub(o.takenAt) < tellAgain
+		expect.Must(rt, (err == nil) == (first || again), "taken by %s: %v, it was %s", name, err, was)
 		if first {
 			o.taken++
-			o.taker, o.takenAt = name, w.now
+			o.taker, o.takenAt = name, *w.a.Call.CompletedAt
 		}
 	case "cancel":
 		_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) })
 		expect.Must(rt, was != conversation.ActionExecuting || w.a.Call.Status == was, "cancelled while it was made")
+	case "revoke":
+		if i < 20 { // most walks go on
+			return
+		}
+		w.key.RevokedAt = &w.now
+		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
+		expect.Must(rt, w.a.Call.Over() || was == conversation.ActionExecuting, "its key is revoked, and it is %s",
+			w.a.Call.Status)
 	case "sweep":
 		for _, x := range w.a.Overdue(w.now, nil) {
 			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return x.Decide(a) })

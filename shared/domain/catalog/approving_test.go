@@ -61,7 +61,7 @@ func TestNoCallThatApprovesElsewhere(t *testing.T) {
 		`{"autoApprove":true}`: true, `{"approved":true}`: true, `{"decision":["approved"]}`: true, `{"newStatus":"approved"}`: true,
 		`{"event":"COMMENT"}`: false, `{"approve":false}`: false, `{"text":"approved"}`: false, `{"old_string":"approve"}`: false,
 		`{"reason":"approved by Sato"}`: false, `{"status":"approved by Sato"}`: false, `{}`: false,
-		`{"command":"gh pr review --approve"}`: false, // a command line is not read
+		`{"command":"gh pr review --approve"}`: false, // see call.Unasked
 	} {
 		var a map[string]any
 		expect.NoError(t, json.Unmarshal([]byte(arguments), &a))

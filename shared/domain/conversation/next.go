@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -54,16 +53,6 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 // work reports whether a run has something to do at now.
 func (a *Aggregate) work(now time.Time) bool { return a.Next(now).State != aggregate.StateFinish }
 
-// run returns the head's run for Step Functions.
-func (a *Aggregate) run() *aggregate.Run {
-	return &aggregate.Run{
-		Name: fmt.Sprintf("%s-%d", a.Head.SessionID, a.Head.Run),
-		Input: fmt.Sprintf(`{"tenant":%q,"kind":%q,"id":%q,"run":%d}`, a.Head.TenantID, Kind.Name, a.Head.SessionID,
-			a.Head.Run),
-		Run: a.Head.Run,
-	}
-}
-
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	var out aggregate.Effects
 	if a.Head.Forgotten(now) {
@@ -83,7 +72,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	case a.Head.Resting:
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).StartRun(now) }
 	default:
-		out.Run = a.run()
+		out.Run = aggregate.RunOf(a.Ref(), a.Head.Run)
 	}
 	for _, h := range a.Handed {
 		if made, err := h.made(a); err == nil && !h.Done {
@@ -91,11 +80,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 		}
 	}
 	out.Wake = a.Waits // a conversation's run never waits for a token
-	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now)
-	for _, c := range a.Cards {
-		again := a.TryAgainAt(c)
-		out.Cards = out.Cards || again != nil && !now.Before(*again)
-	}
+	out.Cards, _ = aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now)
 	return out
 }
 
@@ -128,30 +113,15 @@ func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// tryAgainAfter is the interval for retrying a card that Slack refused while a person is asked.
-const tryAgainAfter = time.Hour
-
-// TryAgainAt returns when to retry a card that Slack refused permanently, if an action waits. Otherwise it returns nil:
-// such a card is retried at the next revision.
+// TryAgainAt is Card.TryAgainAt while an action waits.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
-	if x := a.Current(); c.State != aggregate.CardUnreachable || x == nil || x.Status != ActionPending {
-		return nil
-	}
-	tried := c.CreatedAt
-	if c.TriedAt != nil {
-		tried = *c.TriedAt
-	}
-	again := tried.Add(tryAgainAfter)
-	return &again
+	x := a.Current()
+	return c.TryAgainAt(x != nil && x.Status == ActionPending)
 }
 
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	var due *time.Time
-	by := func(t time.Time) {
-		if due == nil || t.Before(*due) {
-			due = &t
-		}
-	}
+	by := func(t time.Time) { due = aggregate.Sooner(due, t) }
 	switch {
 	case a.Head.ErasedAt != nil:
 		return nil
@@ -169,18 +139,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		by(*a.Head.ForgottenAt)
 	}
 	soon := now.Add(5 * time.Minute)
-	switch {
-	case a.Head.InLine(now):
-		by(*a.Head.DrawAt)
-	case a.Head.ShownRev < a.Head.Rev, a.Head.DrawAt != nil:
-		by(now.Add(min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour)))
-	}
-	for _, c := range a.Cards {
-		if again := a.TryAgainAt(c); again != nil && again.After(now) {
-			by(*again)
-		} else if again != nil {
-			by(soon)
-		}
+	if _, drawn := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now); drawn != nil {
+		by(*drawn)
 	}
 	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) || a.waitsInVain() != nil ||
 		a.keepsWaiting() != nil {

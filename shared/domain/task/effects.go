@@ -26,11 +26,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 			out.Wake = append(out.Wake, w)
 		}
 	}
-	out.Cards = a.behind() || a.Head.DrawAt != nil && !a.Head.InLine(now) ||
-		slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool {
-			again := a.TryAgainAt(c)
-			return again != nil && !now.Before(*again)
-		})
+	out.Cards, _ = aggregate.Drawing(a, a.behind(), now)
 	out.Progress = a.progress()
 	return out
 }
@@ -62,22 +58,9 @@ func (a *Aggregate) progress() int {
 	return max(0, a.Head.Rev-since)
 }
 
-// tryAgainAfter is the interval for retrying a card that Slack refused while a person is asked. Slack sends no event
-// when a channel is reopened or the bot is invited.
-const tryAgainAfter = time.Hour
-
-// TryAgainAt returns when to retry a card that Slack refused permanently, if a person is asked for a decision.
-// Otherwise it returns nil: such a card is retried at the next revision.
+// TryAgainAt is Card.TryAgainAt while a person is asked for a decision.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
-	if c.State != aggregate.CardUnreachable || a.WaitingTerms() == nil {
-		return nil
-	}
-	tried := c.CreatedAt
-	if c.TriedAt != nil {
-		tried = *c.TriedAt
-	}
-	again := tried.Add(tryAgainAfter)
-	return &again
+	return c.TryAgainAt(a.WaitingTerms() != nil)
 }
 
 // work reports whether a run has something to do at now, apart from waiting.
@@ -119,34 +102,11 @@ func (a *Aggregate) OverLimit(now time.Time) bool {
 	return !waits && a.NextStep(e) != nil && a.TimeUp(e, now)
 }
 
-// redrawAfter is how long the sweeper waits before it requests outdated cards again: the time since the task's last
-// change, but five minutes to an hour. So a card that can't be drawn doesn't fill the queue.
-func (a *Aggregate) redrawAfter(now time.Time) time.Duration {
-	return min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour)
-}
-
 // DueAt returns when the sweeper must look again; nil if no effect is pending.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
-	var due *time.Time
-	by := func(t time.Time) {
-		if due == nil || t.Before(*due) {
-			due = &t
-		}
-	}
+	_, due := aggregate.Drawing(a, a.behind(), now)
+	by := func(t time.Time) { due = aggregate.Sooner(due, t) }
 	soon := now.Add(5 * time.Minute)
-	switch {
-	case a.Head.InLine(now):
-		by(*a.Head.DrawAt)
-	case a.behind(), a.Head.DrawAt != nil:
-		by(now.Add(a.redrawAfter(now)))
-	}
-	for _, c := range a.Cards {
-		if again := a.TryAgainAt(c); again != nil && again.After(now) {
-			by(*again)
-		} else if again != nil { // it has just been requested
-			by(soon)
-		}
-	}
 	if begin, withdraw := a.contests(now); len(begin)+len(withdraw) > 0 {
 		by(soon)
 	}

@@ -23,8 +23,9 @@ const (
 	MaxKeyTool  = 200 // bytes of a tool's name
 	MaxKeyQuota = 1000
 	MaxKeyDays  = 366
-	// KeyUsedEvery is how often it is noted that a key was used.
-	KeyUsedEvery = time.Hour
+	// KeyUsedEvery is how often it is noted that a key was used, and then Slack is asked about who answers for it: so the
+	// key of somebody who left stops within five minutes, whatever became of Slack's event.
+	KeyUsedEvery = 4 * time.Minute
 )
 
 // Audit actions for keys.
@@ -113,17 +114,20 @@ func (k Key) Stands(now time.Time) error {
 	return nil
 }
 
+// Holds returns ErrKey if a call of the tool that the key asked for may not be made any more. A muted key's may.
+func (k Key) Holds(tool string, now time.Time) error {
+	if err := k.Stands(now); err != nil || slices.Contains(k.Tools, tool) {
+		return err
+	}
+	return ErrKey{KeyTool}
+}
+
 // May returns ErrKey unless the key may ask for a call of the tool now.
 func (k Key) May(tool string, now time.Time) error {
-	switch err := k.Stands(now); {
-	case err != nil:
+	if err := k.Holds(tool, now); err != nil || !k.Muted {
 		return err
-	case k.Muted:
-		return ErrKey{KeyMuted}
-	case !slices.Contains(k.Tools, tool):
-		return ErrKey{KeyTool}
 	}
-	return nil
+	return ErrKey{KeyMuted}
 }
 
 // NewKey returns a new key with a secret, which is known to nobody but the caller.
@@ -163,17 +167,23 @@ func (k Key) Revoke(by aggregate.Actor, now time.Time) (Key, Change) {
 	}
 	over, at := k.Rev, moment(now)
 	k.RevokedAt, k.RevokedBy, k.Rev = &at, by.ID, over+1
-	return k, Change{Tenant: k.TenantID, Writes: []Write{{Row: k, Over: over}},
+	return k, Change{Tenant: k.TenantID, Writes: []Write{{Row: k, If: map[string]any{"rev": over},
+		Set: map[string]any{"revoked_at": at, "revoked_by": by.ID, "rev": k.Rev}}},
 		Audit: []aggregate.AuditEntry{entry(k.TenantID, AuditKeyRevoked, "key", k.ID, map[string]any{"name": k.Name},
 			by, now)}}
 }
 
-// Used notes that the key was used, KeyUsedEvery at most; else the Change is empty.
+// Used notes that the key was used, KeyUsedEvery at most and once; else the Change is empty.
 func (k Key) Used(now time.Time) Change {
 	if k.LastUsedAt != nil && now.Before(k.LastUsedAt.Add(KeyUsedEvery)) {
 		return Change{}
 	}
-	return Change{Tenant: k.TenantID, Writes: []Write{{Row: k, Set: map[string]any{"last_used_at": moment(now)}}}}
+	var before any
+	if k.LastUsedAt != nil {
+		before = *k.LastUsedAt
+	}
+	return Change{Tenant: k.TenantID, Writes: []Write{{Row: k, If: map[string]any{"last_used_at": before},
+		Set: map[string]any{"last_used_at": moment(now)}}}}
 }
 
 // next checks the key and saves it as its next revision.

@@ -252,7 +252,7 @@ func (d callDrawing) again(was *call.Was) string {
 func (d callDrawing) about() []slack.Block {
 	x, c := d.a.Call, d.c
 	lines := []string{fill(c.Agent, "agent", d.agent(), "who", d.w.mention(x.Answers))}
-	if said := inline(x.Reason, maxAbout); said != "" {
+	if said := inline(x.Reason, 4*call.MaxReason); said != "" {
 		lines = append(lines, fill(c.Reason, "text", said))
 	} else {
 		lines = append(lines, c.NoReason)

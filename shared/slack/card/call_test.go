@@ -92,6 +92,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 	made, lost := sent.claimed(), sent.claimed()
 	lost = lost.do(lost.Lost("i", lost.now))
 	granted := run.act(circulation.Stamp, "U_TANAKA", "")
+	holding := tenancy.Key{ID: "k1", Tools: []string{"Bash"}, ExpiresAt: granted.now.AddDate(1, 0, 0)}
 	long := askedFor(t, "Bash", `{"command":"`+strings.Repeat("echo 長い行 && ", 1000)+`true"}`, nil)
 	of := card.Review{Type: call.Card, ID: sent.Head.CallID, TaskID: sent.Head.CallID,
 		Hash: sent.AskedHash(sent.Head.CallID)}
@@ -108,7 +109,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 			x.Content.Again, x.Earlier = sent.Head.CallID, &call.Earlier{CallID: sent.Head.CallID, At: begunAt}
 		}).shown(locale),
 		"again_rejected": sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません").again(dm).shown(locale),
-		"again_made":     granted.do(granted.Take("k1", "use", granted.now)).again(dm).shown(locale),
+		"again_made":     granted.do(granted.Take(holding, "use", granted.now)).again(dm).shown(locale),
 		"again_unknown":  lost.again(dm).shown(locale),
 		"looked_up":      askedFor(t, "send_slack_dm", dm, func(x *call.Asking) { x.LookUp = &ruled.Rule }).shown(locale),
 		"on_route":       onRoute.shown(locale),
@@ -117,9 +118,9 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"running": made.shown(locale),
 		"done":    made.do(made.Finish("i", call.Result{Status: conversation.ActionSucceeded}, made.now)).shown(locale),
 		"failed": made.do(made.Finish("i", call.Result{Status: conversation.ActionFailed, Error: "tool_failed",
-			Detail: "404: <!channel>"}, made.now)).shown(locale),
+			ErrorDetail: "404: <!channel>"}, made.now)).shown(locale),
 		"unknown":   lost.shown(locale),
-		"granted":   granted.do(granted.Take("k1", "use", granted.now)).shown(locale),
+		"granted":   granted.do(granted.Take(holding, "use", granted.now)).shown(locale),
 		"rejected":  sent.act(circulation.SendBack, "U_TANAKA", "予算がありません").shown(locale),
 		"cancelled": sent.do(sent.End(member("U_SATO"), anyMember, sent.now)).shown(locale),
 		"by_agent":  sent.do(sent.Cancel("k1", sent.now)).shown(locale),

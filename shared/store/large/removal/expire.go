@@ -46,7 +46,7 @@ type Conversations interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 }
 
-// Calls reads a call of an agent outside. It returns aggregate.ErrNotFound if there is none.
+// Calls reads a call that an agent outside asked for. It returns aggregate.ErrNotFound for one that is forgotten.
 type Calls interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*call.Aggregate, error)
 }
@@ -233,7 +233,7 @@ func (r Retention) old(ctx context.Context, p place, page []stored,
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results and files once it has
 // ended, since until then it may need them, unless a rule has them kept for more years. Of what belongs to
-// conversations only what was read may be deleted.
+// conversations only what was read may be deleted, and what a call returned by its rule, too.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	switch {
 	case strings.HasPrefix(p.prefix, conversation.PromptsPrefix): // nothing reads old ones
@@ -260,11 +260,10 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 func (r Retention) ofCall(ctx context.Context, ref aggregate.Ref) (func(key string) bool, error) {
 	a, err := r.Calls.Load(ctx, ref)
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return nil, fmt.Errorf("whether %s is over: %w", ref, err)
+		return nil, fmt.Errorf("how long the result of %s is kept: %w", ref.ID, err)
 	}
-	over := err != nil || a.Call.Over() && (a.Call.CompletedAt == nil ||
-		!r.Now().Before(a.Call.CompletedAt.AddDate(a.Call.Gate.Terms.Retain(), 0, 0)))
-	return func(string) bool { return over }, nil
+	kept := err == nil && (a.Call == nil || a.Call.Keeps(r.Now()))
+	return func(string) bool { return !kept }, nil
 }
 
 // unneeded returns which objects are of versions that the conversation does not need any more.

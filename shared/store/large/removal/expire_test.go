@@ -35,9 +35,22 @@ const day = 24 * time.Hour
 // world is a tenant with a bucket and retention settings.
 type world struct {
 	*pipelinetest.World
-	days int
-	down bool
-	kept int // years for which the task's rule has its files and results kept
+	days  int
+	down  bool
+	kept  int // years for which the task's rule has its files and results kept
+	calls calls
+}
+
+// calls are calls of agents outside.
+type calls []*call.Aggregate
+
+func (c calls) Load(_ context.Context, ref aggregate.Ref) (*call.Aggregate, error) {
+	for _, a := range c {
+		if a.Head.CallID == ref.ID {
+			return a, nil
+		}
+	}
+	return nil, aggregate.ErrNotFound
 }
 
 func (k *world) Settings(context.Context, string) (tenancy.Settings, error) {
@@ -65,15 +78,11 @@ func (k *world) talks() *store.ConversationStore {
 	return store.NewConversations(k.Store.Table().DB, k.Store.Table().Name)
 }
 
-func (k *world) calls() store.CallStore {
-	return store.CallsOf(store.New(k.Store.Table().DB, k.Store.Table().Name, store.Kinds()...))
-}
-
 // expire runs expire-results after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
-		Calls: k.calls(), Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
+	return expect.Value(removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Calls: k.calls,
+		Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
 // keep stores a result and arguments of a task.
@@ -124,6 +133,28 @@ func TestWhatARuleHasKeptExpiresNoSooner(t *testing.T) {
 		want  int
 	}{{400, 401 * day, 0}, {400, 3*365*day - day, 0}, {3650, 3*366*day + day, 0}, {400, 3*366*day + day, 1}} {
 		k.days = tt.days
+		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
+	}
+}
+
+// What a call of an agent outside returned expires by the settings, and no sooner than its rule says.
+func TestWhatCallsReturnedExpires(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
+	for _, name := range []string{"ruled", "plain", "forgotten"} {
+		ref := call.RefOf(k.Ref.Tenant, call.ID(k.Ref.Tenant, "k1", "t", name, ""))
+		expect.Value(k.Results().KeepCallResult(t.Context(), ref, text(10)))(t)
+		x, now := call.Call{Status: conversation.ActionSucceeded}, time.Now()
+		if x.CompletedAt = &now; name == "ruled" {
+			x.Gate.Terms.Rule = &circulation.Rule{Retain: 3}
+		}
+		if name != "forgotten" {
+			k.calls = append(k.calls, &call.Aggregate{Head: call.Head{CallID: ref.ID}, Call: &x})
+		}
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		want  int
+	}{{399 * day, 0}, {401 * day, 2}, {3*366*day + day, 1}} {
 		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
 	}
 }
@@ -233,23 +264,6 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 		Now: func() time.Time { return now.Add(31 * day) }}
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2,
 		"an archive and its manifest of a conversation that is forgotten")
-}
-
-// What a call returned is kept for as many years as the rule says that people stamped it by.
-func TestWhatACallReturnedExpires(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
-	ref := call.RefOf(k.Ref.Tenant, call.ID(k.Ref.Tenant, "k1", "t", "", ""))
-	b := expect.Value(k.Results().KeepCallResult(t.Context(), ref, text(10)))(t)
-	now := time.Now().UTC()
-	x := &call.Call{CallID: ref.ID, TenantID: ref.Tenant, Status: conversation.ActionSucceeded, CompletedAt: &now}
-	x.Gate.Terms.Rule = &circulation.Rule{Retain: 1}
-	c := aggregate.Change{Head: &call.Head{CallID: ref.ID, Head: aggregate.Head{TenantID: ref.Tenant, Run: 1}}, Now: now}
-	c.Put(x)
-	expect.NoError(t, k.calls().Create(t.Context(), ref, c))
-	expect.Is(t, k.expire(t, 360*day), 0, "deleted within the year")
-	expect.Is(t, k.expire(t, 367*day), 1, "deleted after it")
-	_, err := k.Results().Open(t.Context(), ref, b)
-	expect.That(t, err != nil, "it is still there")
 }
 
 // Attachments of a living conversation never expire, nor do those on which an open action works.
