@@ -255,3 +255,51 @@ func (r *reader) levels(s *sheet, x tableRow) {
 		r.places.add(names, code, x.row)
 	}
 }
+
+// below puts people without a department into the one that stands above all others; where there are several, above
+// them. There they lead whoever stands below, so their position only counts if it is higher than all of people who have a
+// department: as a president's is, and a new department head's isn't.
+func (r *reader) below(all []line) []line {
+	lacks := func(l line) bool { return l.number != "" && l.department == "" && !l.own && !l.broken }
+	if r.top = slices.ContainsFunc(all, func(l line) bool { return l.department == Top && !l.own }); !r.top &&
+		!slices.ContainsFunc(all, lacks) {
+		return all
+	}
+	parents := map[string]string{}
+	for _, l := range all {
+		if l.department != "" {
+			parents[l.department] = cmp.Or(l.parent, parents[l.department])
+			parents[l.parent] = parents[l.parent]
+		}
+	}
+	delete(parents, "")
+	delete(parents, Top)
+	var tops []string
+	for _, code := range slices.Sorted(maps.Keys(parents)) {
+		if parents[code] == "" {
+			tops = append(tops, code)
+		}
+	}
+	if r.top = r.top || len(tops) != 1; r.top {
+		for _, code := range tops {
+			all = append(all, line{department: code, parent: Top})
+		}
+		all, tops = append(all, line{department: Top}), []string{Top}
+	}
+	highest := unranked
+	for _, l := range all {
+		if l.rank > 0 && !lacks(l) {
+			highest = min(highest, l.rank)
+		}
+	}
+	for i, l := range all {
+		if !lacks(l) {
+			continue
+		}
+		if all[i].department = tops[0]; l.rank >= highest {
+			all[i].position, all[i].rank = "", 0
+			r.placed[who(l.name, l.number)] = true
+		}
+	}
+	return all
+}
