@@ -54,7 +54,7 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	s := store.OpenAll(cfg, env.Table)
 	return &Handler{
-		Store: s, Delegations: s, Reminders: s,
+		Store: s, Delegations: s, Reminders: store.OrganisationsOf(s),
 		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
 		Erase:   store.NewEraser(s, removal.Open(cfg, env.Results)),
 		Now:     time.Now,

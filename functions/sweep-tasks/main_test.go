@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 )
 
 func TestSweep(t *testing.T) {
@@ -41,7 +42,7 @@ func TestSweep(t *testing.T) {
 
 func handler(w *pipelinetest.World) *Handler {
 	s := w.StoreOverTransport().KindStore.Store
-	return &Handler{Store: s, Delegations: s, Reminders: s, begun: &sync.Map{},
+	return &Handler{Store: s, Delegations: s, Reminders: store.OrganisationsOf(s), begun: &sync.Map{},
 		Effects: w.Effects(), Now: w.Now}
 }
 

@@ -38,6 +38,8 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
 		"by name, once on each working day":              testReminded,
 		"as stand-ins, in the same message":              testRemindedAs,
+		"but not who is away or gone":                    testRemindedOnlyWhoIsThere,
+		"to answer what they were asked":                 testRemindedToAnswer,
 		"of what was stamped for them, until it is read": testRemindedToRead,
 		"as listed approvers who got a copy":             testRemindedByCopy,
 		"of what an agent wants to do":                   testRemindedOfAction,
@@ -302,8 +304,9 @@ func testRemindedWhileItWaits(t *testing.T, w *pipelinetest.World) {
 	idle, reads, writes := calls(time.Minute)
 	expect.That(t, idle == store.Shards+2 && reads == 0 && writes == 0, "an idle sweep: %d, %d, %d", idle, reads, writes)
 	q, reads, writes := calls(at.Sub(w.Now()))
-	// What waits, who stands in for whom, and the request; the settings; two people and the row.
-	expect.That(t, q-idle == 3 && reads == 1 && writes == 3, "a day's: %d, %d, %d", q-idle, reads, writes)
+	// What waits, who stands in for whom, and the request; the settings, and that no organisation stands; two people and
+	// the row.
+	expect.That(t, q-idle == 3 && reads == 2 && writes == 3, "a day's: %d, %d, %d", q-idle, reads, writes)
 	w.Cancel()
 	show(t, w)
 	sweep(t, w, 2*soon)

@@ -29,7 +29,9 @@ type reminding struct {
 	settings tenancy.Settings
 	now      time.Time
 	standIns map[string][]circulation.StandIn // by the hand's account
-	loaded   sync.Map                         // functions that read aggregates once, by ref
+	org      store.StandingOrganisation
+	chart    *organisation.Chart // today's, if an organisation stands
+	loaded   sync.Map            // functions that read aggregates once, by ref
 
 	mu   sync.Mutex
 	owed map[string][]owing // by account, or by channel
@@ -37,18 +39,25 @@ type reminding struct {
 
 // owing is a gate that waits for somebody.
 type owing struct {
-	ref   aggregate.Ref
-	gate  aggregate.Question
-	until *time.Time
-	since time.Time
-	as    string // for whom they stand in
-	all   bool   // it waits for anybody of a channel
-	read  bool   // a stand-in stamped it for them, and they are to read it
+	ref    aggregate.Ref
+	gate   aggregate.Question
+	until  *time.Time
+	since  time.Time
+	as     string // for whom they stand in
+	all    bool   // it waits for anybody of a channel
+	read   bool   // a stand-in stamped it for them, and they are to read it
+	answer bool   // it is theirs, and they were asked a question about it
 }
 
 // find collects what waits for whom, judging by the index. It reports whether anything waits in the tenant.
 func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	r.owed, r.standIns = map[string][]owing{}, map[string][]circulation.StandIn{}
+	if r.org, err = r.Reminders.Current(ctx, r.tenant); r.passed(ctx, err) != nil {
+		return false, fmt.Errorf("who is there: %w", err)
+	}
+	if r.org.Organisation != nil {
+		r.chart = r.org.Organisation.Chart(organisation.DateOf(r.now.In(tenancy.Zone())))
+	}
 	all, err := r.Reminders.Delegations(ctx, r.tenant)
 	if err != nil {
 		return false, fmt.Errorf("who stands in for whom: %w", err)
@@ -86,7 +95,7 @@ func (r *reminding) unread(ctx context.Context, all []tenancy.Delegation) (some 
 	asked := map[string]bool{}
 	for _, d := range all {
 		user := d.Principal.User
-		if asked[user] {
+		if asked[user] || r.absent(d.Principal) {
 			continue
 		}
 		asked[user] = true
@@ -102,8 +111,9 @@ func (r *reminding) unread(ctx context.Context, all []tenancy.Delegation) (some 
 	return some, nil
 }
 
-// add notes for whom a gate waits: the people of a route's present stage and those who stand in for them, or without a
-// rule the approvers who got a copy. What is asked of a channel's members is noted for the channel.
+// add notes for whom a gate waits: the people of a route's present stage and those who stand in for them, or whose
+// request it is while a question is open, or without a rule the approvers who got a copy. What is asked of a channel's
+// members is noted for the channel.
 func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	defer boot.Recover(ctx, &err, x.Ref.Log())
 	g := aggregate.GateOf(x.Row)
@@ -126,7 +136,7 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	for _, c := range a.Common().CopiesOf(x.Key) {
 		listed := len(r.settings.Approvers.Usergroups) > 0 || slices.Contains(r.settings.Approvers.Users, c.User)
 		if listed && !c.AtHome() {
-			r.owe(c.User, of)
+			r.ask(circulation.Person{User: c.User}, of)
 		}
 	}
 	return nil
@@ -139,8 +149,15 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 		return nil
 	}
 	of := owing{ref: x.Ref, gate: x.Question, until: s.DecideBy, since: *s.OpenedAt}
+	if q := st.Open(); q != nil {
+		of.since, of.answer = q.Asked.At, true
+		owes = g.Askers
+	}
 	for _, p := range owes {
-		r.owe(p.User, of)
+		r.ask(p, of)
+	}
+	if of.answer {
+		return nil
 	}
 	for hand, all := range r.standIns {
 		stands := func(s circulation.StandIn) bool { return slices.ContainsFunc(owes, s.Principal.Is) }
@@ -149,7 +166,7 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 		}
 		if as, stage := g.OwesFor(hand, all, r.now); stage > 0 {
 			of.as = as
-			r.owe(hand, of)
+			r.ask(all[0].Hand, of)
 		}
 	}
 	if of.as = ""; s.Mode != circulation.ModeChannel {
@@ -171,6 +188,25 @@ func (r *reminding) addShared(ctx context.Context, x owing, home string) error {
 	x.all = true
 	r.owe(home, x)
 	return nil
+}
+
+// ask notes that a gate waits for somebody who is there today.
+func (r *reminding) ask(p circulation.Person, x owing) {
+	if !r.absent(p) {
+		r.owe(p.User, x)
+	}
+}
+
+// absent reports whether the organisation says that somebody is away today, or gone.
+func (r *reminding) absent(p circulation.Person) bool {
+	if r.chart == nil {
+		return false
+	}
+	if number, known := r.org.Accounts.Number(p.User); known {
+		p.Person = number
+	}
+	_, here := r.chart.Person(p.Person)
+	return p.Person != "" && !here
 }
 
 func (r *reminding) owe(user string, x owing) {
@@ -239,7 +275,7 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 	if err != nil || !is {
 		return out, "", err
 	}
-	g, stage := of.GateAt(x.gate.Key), 0
+	g, stage, about := of.GateAt(x.gate.Key), 0, x.gate.Key
 	switch {
 	case g == nil, !x.read && g.Status != aggregate.PendingApproval:
 		return out, "", nil
@@ -247,22 +283,28 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 		return out, "", nil
 	}
 	if g.Ruled() && !x.read {
+		st := circulation.Walk(g.Circulating())
+		if (st.Open() != nil) != x.answer {
+			return out, "", nil
+		}
 		if stage = g.Owes(user); x.as != "" {
 			_, stage = g.OwesFor(user, r.standIns[user], r.now)
 		}
-		st := circulation.Walk(g.Circulating())
 		s := st.CurrentStage()
-		if all := s != nil && s.Mode == circulation.ModeChannel; stage == 0 && !(x.all && all) {
+		switch all := s != nil && s.Mode == circulation.ModeChannel; {
+		case x.answer:
+			stage, about = 0, aggregate.QuestionSubject(about, len(st.Questions))
+		case stage == 0 && !(x.all && all):
 			return out, "", nil
 		}
 	}
 	out = task.RemindedItem{Kind: x.ref.Kind, ID: x.ref.ID, Asker: a.Root().Common().Requester, Until: x.until,
-		For: x.as, Read: x.read}
+		For: x.as, Read: x.read, Answer: x.answer}
 	out.Title, out.Later = titled(a, x.gate.ID)
 	if t, is := a.(*task.Aggregate); is {
 		out.Amount = t.Head.Glance.Amount
 	}
-	out.Channel, out.TS, out.Thread = aggregate.MessageFor(of, x.gate.Key, user, stage, true)
+	out.Channel, out.TS, out.Thread = aggregate.MessageFor(of, about, user, stage, true)
 	return out, of.Origin().Team, nil
 }
 

@@ -146,7 +146,7 @@ func testRemindedOfAction(t *testing.T, w *pipelinetest.World) {
 	expect.NoError(t, rows.AddCopies(t.Context(), k.Ref, []*aggregate.Card{{CardType: conversation.CardAction,
 		Subject: x.Key(), User: "U2", Channel: "DU2", MessageTS: "1.000001", State: aggregate.CardPosted,
 		CreatedAt: w.Now()}}))
-	h := &Handler{Store: s, Delegations: s, Reminders: s, Effects: w.Effects(), Now: w.Now}
+	h := &Handler{Store: s, Delegations: s, Reminders: store.OrganisationsOf(s), Effects: w.Effects(), Now: w.Now}
 	for _, after := range []time.Duration{2 * soon, at.Sub(w.Now()) - 2*soon} {
 		w.Later(after)
 		expect.NoError(t, h.Handle(t.Context()))
@@ -233,4 +233,54 @@ func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
 		expect.NoError(t, err)
 		expect.That(t, r.DueAt.After(w.Now()), "%s is due again at once: %v", r.TenantID, r.DueAt)
 	}
+}
+
+// Whoever is on leave or has left by the organisation of the day is not reminded; who stands in for them is.
+func testRemindedOnlyWhoIsThere(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	all := store.OrganisationsOf(w.Store.KindStore.Store)
+	o := expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment,valid_to,status
+1,Head,u1@example.com,HQ,,employee,,leave
+2,Hand,u2@example.com,HQ,,employee,,
+3,Left,u3@example.com,HQ,,employee,2026-01-01,
+`)))(t)
+	accounts := map[string][]organisation.Matched{"1": {{ID: "U1"}}, "2": {{ID: "U2"}}, "3": {{ID: "U3"}}}
+	m := &organisation.Matching{Accounts: accounts}
+	expect.NoError(t, all.Save(t.Context(), w.Ref.Tenant, 0, o, m.Kept(), pipelinetest.Member("U9"), w.Now()))
+	desks(w, "U1", "U3", "U4")
+	standIn := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: "U2"},
+		Principal: circulation.Person{User: "U1"}, From: organisation.DateOf(w.Now().In(tenancy.Zone())), Until: day}
+	by := tenancy.Setter{Actor: pipelinetest.Member("U1"), Person: standIn.Principal}
+	expect.Value(w.Store.KindStore.SetDelegation(t.Context(), standIn, by, w.Now(), nil))(t)
+	until(t, w, at)
+	for user, want := range map[string]bool{"U1": false, "U2": true, "U3": false, "U4": true} {
+		_, ok := of(w, user, day)
+		expect.Is(t, ok, want, user)
+	}
+}
+
+// While a question is open whoever asks is reminded of it, and nobody of the approval; and the other way round after.
+func testRemindedToAnswer(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	desks(w, "U1")
+	act := func(kind circulation.Kind, by, text string) {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			p, head := *a.Process(), a.Head
+			p.Gate = pipelinetest.Acted(t, p.Gate, w.Now(), kind, 1, by, func(a *circulation.Act) { a.Text = text })
+			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+		})
+	}
+	act(circulation.Ask, "U1", "なぜ 2 台ですか")
+	until(t, w, at)
+	told, ok := of(w, pipelinetest.Requester, day)
+	expect.That(t, ok && told.N == 1 && told.Items[0].Answer && told.Items[0].Channel == "C0HR", "%+v", told)
+	_, ok = of(w, "U1", day)
+	expect.That(t, !ok, "who asked is reminded")
+	act(circulation.Answer, pipelinetest.Requester, "2 人分です")
+	again, next := tenancy.DefaultSettings().NextReminder(day+1, w.Now())
+	sweep(t, w, next.Sub(w.Now()))
+	_, ok = of(w, pipelinetest.Requester, again)
+	expect.That(t, !ok, "who has answered is reminded")
+	told, ok = of(w, "U1", again)
+	expect.That(t, ok && !told.Items[0].Answer, "%+v", told)
 }

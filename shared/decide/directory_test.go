@@ -161,6 +161,19 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	expect.Is(t, none.Employment(f.Requester, day), rules.EmploymentEmployee, "a full member")
 }
 
+// A condition names a position as people type it, and is met by whoever holds it.
+func TestAConditionKnowsAPositionHoweverItIsTyped(t *testing.T) {
+	d := NewDirectory(organised(t), workspace{})
+	for position, want := range map[string]string{"部長": "heads", "部　長": "heads", " 部 長": "heads", "部\u2ed1": "heads",
+		"社長": ""} {
+		x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{Name: "heads", When: rules.Conditions{
+			Requester: &rules.Requester{Positions: []string{position}}}}}}
+		f := rules.Facts{Kind: rules.KindSteps, On: day}
+		AskedBy(&f, x, d, "B")
+		expect.Is(t, x.Match(&f).Rule.Name, want, "%q", position)
+	}
+}
+
 const firm = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
 1,President,a@example.com,HQ,,社長,1,employee,,
 2,Director,b@example.com,DIV,HQ,本部長,2,employee,,
@@ -240,6 +253,7 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"as it is":               {"0010,HQ,部長,2,employee,", "B"},
 		"with a blank":           {"0010,HQ,部　長,2,employee,", "B"},
+		"copied from a PDF":      {"0010,HQ,部\u2ed1,2,employee,", "B"},
 		"with blanks":            {"0010 ,HQ, 部 長　,2,employee,", "B"},
 		"in full width":          {"００１０,HQ,部長,2,employee,", "B"},
 		"vacant since yesterday": {"0010,HQ,部長,2,employee,2026-11-24\n9,Clerk,,0010,HQ,,,employee,", "left out vacant"},

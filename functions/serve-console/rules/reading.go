@@ -221,6 +221,9 @@ func (t texts) notes(l *organisation.Laid, files []organisation.File) (all []str
 		{l.Unnumbered, t.Say("unnumbered", t.some(l.Unnumbered)...)},
 		{l.Rehired, t.Say("rehired", t.some(l.Rehired)...)},
 		{l.Enabled, t.Say("enabled", t.some(l.Enabled)...)},
+		{l.Placed, t.Say("placed", t.some(l.Placed)...)},
+		{l.Spelled, t.Say("spelled", t.some(l.Spelled)...)},
+		{l.Alike, t.Say("alike", t.some(l.Alike)...)},
 	} {
 		if len(x.who) > 0 {
 			all = append(all, x.text)

@@ -187,6 +187,10 @@ func testWhatFilesSayTwiceIsTold(t *testing.T, w *consoletest.World) {
 	set(t, form, "column", "column_as", "orgunitpath", "department")
 	b.Post(page, form).Says(t, http.StatusOK, ja.Say("doubt", "n", "37", "some", "3、4、5、6、7",
 		"used", "Org Unit Path [Required]", "other", "Department"))
+	b.Upload(page, url.Values{"act": {"show"}}, []byte("社員番号,姓,名,部署,役職,順位,雇用形態\n1,甲,一,Sales A B,課長,3,正社員\n"+
+		"2,乙,二,Sales AB,二課長,3,正社員\n3,丙,三,,課長,3,正社員\n4,丁,四,Sales AB,ニ課長,3,正社員\n")).Says(t, http.StatusOK,
+		ja.Say("placed", "n", "1", "some", "丙 三 (3)"), ja.Say("spelled", "n", "1", "some", "Sales A B = Sales AB"),
+		strings.Split(ja.Say("alike", "n", "1", "some", "ニ⟨|"), "|")[0])
 	upload("freee_hospital", "2001-10-01", "2001-13-01").Says(t, http.StatusUnprocessableEntity, ja.Say("problems"),
 		"4 行目 入社日 2001-13-01 "+ja.In("rules", "date"), ja.Say("columns_read")).Lacks(t, "1234567")
 	b.Upload(page, url.Values{"act": {"show"}}, []byte("PK\x03\x04")).Says(t, http.StatusUnprocessableEntity,

@@ -7,8 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -163,11 +161,11 @@ func literal(s string) string {
 
 // folded returns what is compared rather than shown: without the differences between full and half width, which
 // spreadsheets and people mix, and without blanks around it.
-func folded(s string) string { return strings.TrimSpace(norm.NFKC.String(s)) }
+func folded(s string) string { return strings.TrimSpace(legible.Narrow(s)) }
 
-// posted returns what a position is called, however it was typed: 部　長 and ﾌﾞﾁｮｳ as 部長 and ブチョウ. Blanks only part
+// Posted returns what a position is called, however it was typed: 部　長 and ﾌﾞﾁｮｳ as 部長 and ブチョウ. Blanks only part
 // words of scripts that need them.
-func posted(s string) string {
+func Posted(s string) string {
 	var out []rune
 	blank := false
 	for _, r := range folded(s) {
@@ -220,7 +218,7 @@ func (c *cells) text(column Column, most int) string {
 }
 
 func (c *cells) position() string {
-	s := posted(c.values[ColumnPosition])
+	s := Posted(c.values[ColumnPosition])
 	if unseen(s) {
 		c.problem(ColumnPosition, RuleCharacters, 0)
 	}

@@ -102,7 +102,7 @@ func (c *Chart) rank(p Post) int {
 // Outranks reports whether a person's main post has a higher rank than a position: both have one.
 func (c *Chart) Outranks(number, position string) bool {
 	post, ok := c.Main(number)
-	return ok && c.rank(post) < c.ranks[posted(position)]
+	return ok && c.rank(post) < c.ranks[Posted(position)]
 }
 
 // Day returns the day that the chart shows.
@@ -161,7 +161,7 @@ type Holder struct {
 // HoldersOf returns who has a position in a department, also as a second post, by number. Without kinds it returns
 // employees only.
 func (c *Chart) HoldersOf(position, department string, of ...Kind) (all []Holder) {
-	position, department = posted(position), folded(department)
+	position, department = Posted(position), folded(department)
 	for _, post := range c.members[department] {
 		if p := c.people[post.Number]; post.Position == position && counts(p.Kind, of) {
 			all = append(all, Holder{p, c.Posts(p.Number)})
@@ -227,7 +227,7 @@ func (c *Chart) Topmost(number string) bool {
 // Over returns who stands over a position of a department, whoever holds it: as above its holder if nobody is named.
 // A head of the department may stand below a position whose rank isn't known, so then only those above it count.
 func (c *Chart) Over(department, position string) (Superior, bool) {
-	post := Post{Department: folded(department), Position: posted(position)}
+	post := Post{Department: folded(department), Position: Posted(position)}
 	if c.rank(post) == unranked {
 		post.Department = c.departments[post.Department].Parent
 	}

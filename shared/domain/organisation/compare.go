@@ -72,6 +72,7 @@ func within(path, other []string) bool {
 var sources = map[Column][]Column{
 	ColumnNumber: {ColumnMail, ColumnID}, ColumnName: {ColumnFamily, ColumnGiven}, ColumnFrom: {ColumnSince},
 	ColumnDepartment: {ColumnPath, ColumnDepartmentName, ColumnLevel}, ColumnDepartmentName: {ColumnPath, ColumnLevel},
+	ColumnPath: {ColumnLevel}, ColumnParent: {ColumnLevelCode},
 }
 
 // err returns the problems as an error. Those of other products' files name the columns as the files do.

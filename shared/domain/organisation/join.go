@@ -10,15 +10,16 @@ import (
 func (r *reader) joined(all []line) (out []line) {
 	people, posts := map[string][]line{}, map[string][]line{}
 	for _, l := range all {
-		switch {
-		case r.gone[l.number] && !l.named:
-		case l.named || l.number == "":
+		if l.named || l.number == "" {
 			people[l.number] = append(people[l.number], l)
-		default:
+		} else {
 			posts[l.number] = append(posts[l.number], l)
 		}
 	}
 	for number, of := range posts {
+		if people[number] == nil && r.gone[number] {
+			continue
+		}
 		if people[number] == nil {
 			for _, l := range of {
 				r.problems.add(Problem{Row: l.row, Column: ColumnNumber, Rule: RuleUnknown, Value: number})

@@ -2,7 +2,6 @@ package organisation
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -41,8 +40,7 @@ func (r *reader) lines() (all []line) {
 	}
 	all = r.joined(all)
 	r.managers(all)
-	all = r.below(append(all, r.places.lines()...))
-	return r.rank(all)
+	return r.below(r.rank(append(all, r.places.lines()...)))
 }
 
 // row returns the lines of one row.
@@ -125,7 +123,7 @@ func (r *reader) foreignRow(s *sheet, x tableRow) (all []line) {
 	if number != "" && s.cell(x, r.keyed, 1) == "" {
 		r.unnumbered[number] = true
 	}
-	away := Period{c.date(ColumnLeaveFrom), c.date(ColumnLeaveTo)}
+	away := r.away(c)
 	for i, post := range r.posts(s, x) {
 		c.values[ColumnDepartment], c.values[ColumnPosition], c.values[ColumnRank] = post.department, post.position, ""
 		if i == 0 {
@@ -141,6 +139,20 @@ func (r *reader) foreignRow(s *sheet, x tableRow) (all []line) {
 	return all
 }
 
+// away returns on which days somebody is away. Whoever is by their status is so today, too: of the days in the file, the
+// one that says otherwise is of an earlier or a later time.
+func (r *reader) away(c *cells) Period {
+	p := Period{c.date(ColumnLeaveFrom), c.date(ColumnLeaveTo)}
+	switch {
+	case c.values[ColumnStatus] != statusAway || r.today == 0:
+	case p.From > r.today:
+		p.From = 0
+	case p.To > 0 && p.To < r.today:
+		p.To = 0
+	}
+	return p
+}
+
 // post is where somebody works, and as what.
 type post struct{ department, position string }
 
@@ -148,7 +160,7 @@ type post struct{ department, position string }
 // first post's.
 func (r *reader) posts(s *sheet, x tableRow) (all []post) {
 	for nth := 1; nth <= max(s.most, 1); nth++ {
-		p := post{r.place(s, x, nth), posted(s.cell(x, ColumnPosition, nth))}
+		p := post{r.place(s, x, nth), Posted(s.cell(x, ColumnPosition, nth))}
 		if p == (post{}) {
 			continue
 		}
@@ -218,13 +230,16 @@ func (r *reader) passed(s *sheet, c *cells, out bool) {
 	if err != nil || last >= r.today || out {
 		return
 	}
-	who := strings.TrimSpace(c.values[ColumnName] + " (" + folded(c.values[ColumnNumber]) + ")")
+	is := who(c.values[ColumnName], folded(c.values[ColumnNumber]))
 	if s.accounts() {
-		r.enabled[who] = true
+		r.enabled[is] = true
 		return
 	}
-	r.rehired[who], c.values[ColumnTo] = true, ""
+	r.rehired[is], c.values[ColumnTo] = true, ""
 }
+
+// who is somebody as administrators are told of them.
+func who(name, number string) string { return strings.TrimSpace(name + " (" + number + ")") }
 
 // accounts reports whether the statuses of a file are those of accounts.
 func (s *sheet) accounts() bool {
@@ -347,46 +362,12 @@ func (r *reader) managers(all []line) {
 // rank gives positions of files without ranks those that people said.
 func (r *reader) rank(all []line) []line {
 	for i, l := range all {
+		if l.position != "" {
+			r.positions[l.position] = true
+		}
 		if l.unranked && l.position != "" && !l.broken {
 			r.ranked[l.position]++
 			all[i].rank = min(max(r.kept.Ranks[l.position], 0), MaxRank)
-		}
-	}
-	return all
-}
-
-// below puts people without a department into the one that stands above all others; where there are several, above
-// them.
-func (r *reader) below(all []line) []line {
-	lacks := func(l line) bool { return l.number != "" && l.department == "" && !l.own && !l.broken }
-	if r.top = slices.ContainsFunc(all, func(l line) bool { return l.department == Top && !l.own }); !r.top &&
-		!slices.ContainsFunc(all, lacks) {
-		return all
-	}
-	parents := map[string]string{}
-	for _, l := range all {
-		if l.department != "" {
-			parents[l.department] = cmp.Or(l.parent, parents[l.department])
-			parents[l.parent] = parents[l.parent]
-		}
-	}
-	delete(parents, "")
-	delete(parents, Top)
-	var tops []string
-	for _, code := range slices.Sorted(maps.Keys(parents)) {
-		if parents[code] == "" {
-			tops = append(tops, code)
-		}
-	}
-	if r.top = r.top || len(tops) != 1; r.top {
-		for _, code := range tops {
-			all = append(all, line{department: code, parent: Top})
-		}
-		all, tops = append(all, line{department: Top}), []string{Top}
-	}
-	for i, l := range all {
-		if lacks(l) {
-			all[i].department = tops[0]
 		}
 	}
 	return all

@@ -72,6 +72,19 @@ func (s workforce) path(i int) []string {
 	return append(s.path(s.parents[i]), fmt.Sprintf("部署%c", 'A'+i))
 }
 
+// highest returns the highest rank of whoever has a department.
+func (s workforce) highest() int {
+	rank := organisation.MaxRank + 1
+	for _, w := range s.workers {
+		for _, j := range w.posts {
+			if j.department >= 0 && j.position != "" {
+				rank = min(rank, drawnRanks[j.position])
+			}
+		}
+	}
+	return rank
+}
+
 // own writes the company as Ringi's own file, with the codes that files of paths or of codes lead to.
 func (s workforce) own(code func(int) string, all bool) string {
 	tops, homeless, used := []int{}, false, map[int]bool{}
@@ -112,8 +125,12 @@ func (s workforce) own(code func(int) string, all bool) string {
 			rows = append(rows, fmt.Sprintf(",,,%s,部署%c,%s,,,,,,,,", code(d), 'A'+d, above))
 		}
 	}
+	highest := s.highest()
 	for _, w := range s.workers {
 		for n, j := range w.posts {
+			if j.department < 0 && drawnRanks[j.position] >= highest {
+				j.position = ""
+			}
 			rank, main, status := "", []string{"主務", "兼務"}[min(n, 1)], []string{"", "休職"}[map[bool]int{true: 1}[w.away]]
 			if j.position != "" {
 				rank = fmt.Sprint(drawnRanks[j.position])

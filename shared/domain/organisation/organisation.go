@@ -207,7 +207,7 @@ func (o *Organisation) Name(number string, day Date) string {
 // Has reports whether any day has a department, also one that is only named as a parent, and a position in it if one is
 // given.
 func (o *Organisation) Has(department, position string) bool {
-	department, position = folded(department), posted(position)
+	department, position = folded(department), Posted(position)
 	if position != "" {
 		return slices.ContainsFunc(o.posts, func(p Post) bool {
 			return (department == "" || p.Department == department) && p.Position == position

@@ -17,6 +17,8 @@ type places struct {
 	named map[string][]string // codes by the key of a name, of files of departments
 	alone bool                // the file that is read is about departments alone
 	signs bool                // a name has a sign that may part a path
+
+	spelled map[string][]string // names by the key of a path, each spelling once
 }
 
 // place is a department, and in which row it stands first.
@@ -26,16 +28,23 @@ type place struct {
 	own          bool // its rows are those of Ringi's own file, and stand as they are
 }
 
-func newPlaces() *places {
-	return &places{known: map[string]*place{}, paths: map[string]string{}, named: map[string][]string{}}
+// placing is where a row puts a department: below the code of a parent, or on a path.
+type placing struct {
+	is  []string
+	row int
 }
 
-// pathKey is what is compared of a path, and its code where it has none: the names without blanks and without #, which
-// parts the keys of rows.
+func newPlaces() *places {
+	return &places{known: map[string]*place{}, paths: map[string]string{}, named: map[string][]string{},
+		spelled: map[string][]string{}}
+}
+
+// pathKey is what is compared of a path, and its code where it has none: the names without blanks, without #, which
+// parts the keys of rows, and without *, which is the Top.
 func pathKey(names []string) string {
 	var all []string
 	for _, n := range names {
-		all = append(all, strings.NewReplacer(" ", "", "#", "_").Replace(folded(n)))
+		all = append(all, strings.NewReplacer(" ", "", "#", "♯", "*", "∗").Replace(folded(n)))
 	}
 	return strings.Join(all, "/")
 }
@@ -94,9 +103,22 @@ func (p *places) add(names []string, code string, row int) string {
 			is = k
 		}
 		p.paths[k] = is
+		if said := Posted(names[i]); !slices.Contains(p.spelled[k], said) {
+			p.spelled[k] = append(p.spelled[k], said)
+		}
 		parent = p.put(is, names[i], parent, row)
 	}
 	return parent
+}
+
+// spelledTwice returns the departments that have several names which blanks or signs tell apart.
+func (p *places) spelledTwice() (all []string) {
+	for _, k := range slices.Sorted(maps.Keys(p.spelled)) {
+		if names := p.spelled[k]; len(names) > 1 {
+			all = append(all, strings.Join(names, " = "))
+		}
+	}
+	return all
 }
 
 // paths notes the paths of departments whose parents are known by their codes.
@@ -165,13 +187,31 @@ func (r *reader) coded(s *sheet) {
 	}
 }
 
+// agrees adds a problem if a row puts a department elsewhere than an earlier one: neither below the same parent, nor on
+// the same path in more or fewer words.
+func (r *reader) agrees(code string, column Column, is []string, row int) {
+	if code == "" || strings.Join(is, "") == "" {
+		return
+	}
+	all := r.placings[column]
+	switch first, ok := all[code]; {
+	case !ok, within(first.is, is):
+		all[code] = placing{is, row}
+	case !within(is, first.is):
+		r.problems.add(Problem{Row: row, Column: column, Rule: RuleConflict, Value: strings.Join(is, "/"), Other: first.row})
+	}
+}
+
 // place returns the code of the department of a person's nth post; empty if the row has none.
 func (r *reader) place(s *sheet, x tableRow, nth int) string {
 	code, name := folded(s.cell(x, ColumnDepartment, nth)), strings.TrimSpace(s.cell(x, ColumnDepartmentName, nth))
 	names, root := r.names(s, x, nth)
+	r.agrees(code, ColumnPath, names, x.row)
 	switch {
 	case code != "" && len(names) == 0:
-		return r.places.put(code, name, folded(s.cell(x, ColumnParent, nth)), x.row)
+		parent := folded(s.cell(x, ColumnParent, nth))
+		r.agrees(code, ColumnParent, []string{parent}, x.row)
+		return r.places.put(code, name, parent, x.row)
 	case code != "" && r.places.known[code] != nil && r.places.known[code].name != "":
 		return code
 	case len(names) == 0 && name != "":
@@ -206,6 +246,7 @@ func (r *reader) levels(s *sheet, x tableRow) {
 		case name == "" && of == "":
 			continue
 		case of != "":
+			r.agrees(of, ColumnParent, []string{parent}, x.row)
 			parent = r.places.put(of, name, parent, x.row)
 		}
 		names = append(names, cmp.Or(name, of))
@@ -213,4 +254,52 @@ func (r *reader) levels(s *sheet, x tableRow) {
 	if !s.has(ColumnLevelCode) && len(names) > 0 {
 		r.places.add(names, code, x.row)
 	}
+}
+
+// below puts people without a department into the one that stands above all others; where there are several, above
+// them. There they lead whoever stands below, so their position only counts if it is higher than all of people who have a
+// department: as a president's is, and a new department head's isn't.
+func (r *reader) below(all []line) []line {
+	lacks := func(l line) bool { return l.number != "" && l.department == "" && !l.own && !l.broken }
+	if r.top = slices.ContainsFunc(all, func(l line) bool { return l.department == Top && !l.own }); !r.top &&
+		!slices.ContainsFunc(all, lacks) {
+		return all
+	}
+	parents := map[string]string{}
+	for _, l := range all {
+		if l.department != "" {
+			parents[l.department] = cmp.Or(l.parent, parents[l.department])
+			parents[l.parent] = parents[l.parent]
+		}
+	}
+	delete(parents, "")
+	delete(parents, Top)
+	var tops []string
+	for _, code := range slices.Sorted(maps.Keys(parents)) {
+		if parents[code] == "" {
+			tops = append(tops, code)
+		}
+	}
+	if r.top = r.top || len(tops) != 1; r.top {
+		for _, code := range tops {
+			all = append(all, line{department: code, parent: Top})
+		}
+		all, tops = append(all, line{department: Top}), []string{Top}
+	}
+	highest := unranked
+	for _, l := range all {
+		if l.rank > 0 && !lacks(l) {
+			highest = min(highest, l.rank)
+		}
+	}
+	for i, l := range all {
+		if !lacks(l) {
+			continue
+		}
+		if all[i].department = tops[0]; l.rank >= highest {
+			all[i].position, all[i].rank = "", 0
+			r.placed[who(l.name, l.number)] = true
+		}
+	}
+	return all
 }

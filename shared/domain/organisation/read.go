@@ -81,6 +81,9 @@ type Laid struct {
 	Unnumbered   []string // addresses of people who have no number, and are told apart by them
 	Rehired      []string // names and numbers of people who work by their status, though their last day has passed
 	Enabled      []string // and of people whose last day has passed, though their account is enabled
+	Placed       []string // and of people without a department whose position doesn't count, so that they lead nobody
+	Spelled      []string // departments that were taken for one, as the files spell them
+	Alike        []string // positions that look the same and are not
 	Top          bool     // somebody has no department, so a department was made for them above all others
 	Paths        bool     // a department's name has a sign that may part a path
 	Organisation *Organisation
@@ -136,9 +139,10 @@ func (l *Laid) Asks() bool {
 // can't be read, the error is Problems; what was read and what has to be asked is returned, too. Today is the day on
 // which the files' statuses hold; by 0 no day has passed.
 func Lay(files []File, kept Kept, today Date) (*Laid, error) {
-	r := &reader{kept: kept, today: today, places: newPlaces(), gone: map[string]bool{}, introduced: map[string]bool{},
+	r := &reader{kept: kept, today: today, places: newPlaces(),
+		placings: map[Column]map[string]placing{ColumnParent: {}, ColumnPath: {}}, gone: map[string]bool{}, introduced: map[string]bool{},
 		valued: map[Valued]int{}, ranked: map[string]int{}, unnumbered: map[string]bool{}, rehired: map[string]bool{},
-		enabled: map[string]bool{}}
+		enabled: map[string]bool{}, placed: map[string]bool{}, positions: map[string]bool{}}
 	if len(files) > MaxFiles {
 		r.problems.add(Problem{Rule: RuleFiles, Limit: MaxFiles})
 		files = nil
@@ -180,14 +184,17 @@ type reader struct {
 	rows       int
 	keyed      Column
 	places     *places
-	gone       map[string]bool // people who are left out
-	introduced map[string]bool // people of files that are about people, by number
+	placings   map[Column]map[string]placing // by code
+	gone       map[string]bool               // people who are left out
+	introduced map[string]bool               // people of files that are about people, by number
 	valued     map[Valued]int
 	ranked     map[string]int // posts by position, of files without ranks
 	strangers  map[string]bool
 	unnumbered map[string]bool
 	rehired    map[string]bool
 	enabled    map[string]bool
+	placed     map[string]bool // people whose position doesn't count, since nobody said where they have it
+	positions  map[string]bool
 	top        bool
 }
 
@@ -347,7 +354,8 @@ func (r *reader) found(l *Laid) {
 	})
 	l.Strangers = slices.Sorted(maps.Keys(r.strangers))
 	l.Unnumbered, l.Rehired = slices.Sorted(maps.Keys(r.unnumbered)), slices.Sorted(maps.Keys(r.rehired))
-	l.Enabled = slices.Sorted(maps.Keys(r.enabled))
+	l.Enabled, l.Placed = slices.Sorted(maps.Keys(r.enabled)), slices.Sorted(maps.Keys(r.placed))
+	l.Spelled, l.Alike = r.places.spelledTwice(), alike(r.positions)
 	l.Top, l.Paths = r.top, r.places.signs
 }
 

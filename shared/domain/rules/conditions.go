@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/words/legible"
 )
 
@@ -158,7 +159,7 @@ func (p *Places) hold(at Place) bool {
 func (r *Requester) hold(f *Facts) bool {
 	within := func(code string) bool { return slices.Contains(f.Departments, legible.Narrow(code)) }
 	there := r.anywhere() || slices.ContainsFunc(r.Departments, within) || meet(r.Groups, f.Groups)
-	is := func(position string) bool { return legible.Narrow(position) == f.Position }
+	is := func(position string) bool { return organisation.Posted(position) == f.Position }
 	return f.placed() && there && (len(r.Positions) == 0 || slices.ContainsFunc(r.Positions, is))
 }
 

@@ -156,6 +156,10 @@ var taskStates = []state{
 		return told(s, task.ReasonReminded, `{"n":1,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
 			`"title":"勤怠の集計","asker":"U0SATO","amount":{"why":"no_mark"}}]}`)
 	}},
+	{"task_reminded_to_answer", taskCard, func(s *scenario) *scenario {
+		return told(s, task.ReasonReminded, `{"n":1,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
+			`"title":"勤怠の集計","asker":"U0SATO","answer":true,"until":"2026-08-03T01:00:00Z"}]}`)
+	}},
 	{"task_reminded_shared", taskCard, func(s *scenario) *scenario {
 		return told(s, task.ReasonReminded, `{"n":1,"shared":true,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
 			`"title":"勤怠の集計","asker":"U0SATO","channel":"C0HR","ts":"1.2","link":"https://acme.slack.com/archives/C0HR/p12"}]}`)

@@ -167,7 +167,7 @@ type askWords struct {
 	States                                                                                                      map[task.Status]string
 
 	// What somebody is reminded of.
-	Reminded, RemindedAs, RemindedItem, RemindedMore, RemindedDaily, RemindedShared, RemindedSharedDaily string
+	Reminded, RemindedAs, RemindedAsked, RemindedItem, RemindedMore, RemindedDaily, RemindedShared, RemindedSharedDaily string
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}

@@ -105,8 +105,20 @@ func Folded(name string) string {
 // sharp spells out the only letters that fold to more than one: NFKD leaves base letters and marks.
 var sharp = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
-// Narrow returns a text without differences of width and style (NFKC).
-func Narrow(text string) string { return norm.NFKC.String(text) }
+// Narrow returns a text without differences of width and style (NFKC). Radicals, which text copied from a PDF has in
+// place of kanji, become those: NFKC leaves most of U+2E80 to U+2EF3 as they are.
+func Narrow(text string) string {
+	return strings.Map(func(r rune) rune {
+		if i := int(r) - 0x2e80; i >= 0 && i < len(ofRadicals) {
+			return ofRadicals[i]
+		}
+		return r
+	}, norm.NFKC.String(text))
+}
+
+// ofRadicals are the kanji of the radicals from U+2E80 on, by Unicode's EquivalentUnifiedIdeograph.
+var ofRadicals = []rune("⺀厂乛乚乙亻冂𠘨刀刂卜㔾小小兀尣尢𡯂巳幺彑彐忄心扌攵⺚旡日月歺母民氵氺灬爫爫丬牛犭王𤴔目示礻𥫗糹纟罓罒㓁冗𦉫羊𦍌𦍋耂" +
+	"肀聿肉𦥑艹艹艹虎衤覀西见角𧢲讠贝𧾷车辶辶辶邑钅長镸长门𨸏阝雨青韦页风飞食𩙿飠饣𩠐马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟")
 
 // folded returns the smallest of the letters that differ from r only in case.
 func folded(r rune) rune {
