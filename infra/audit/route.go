@@ -249,6 +249,9 @@ func done(act *circulation.Act) string {
 	}
 	if d := act.Found.Delegation; d != nil {
 		text += fmt.Sprintf(", by the row %s of the delegation, revision %d", d.Key, d.Rev)
+		if len(d.Rules) > 0 {
+			text += ", for the rules " + strings.Join(d.Rules, ", ")
+		}
 	}
 	if a := act.Found.Admin; a != nil {
 		text += fmt.Sprintf(", by the row %s of the administrator, revision %d", a.Key, a.Rev)

@@ -49,7 +49,8 @@ func settling() []circulation.Act {
 	}
 	instead, stand := act(circulation.Stamp, "U0MORI", 2), act(circulation.Stand, "U0ADMIN", 2)
 	instead.Principal = someone("U0TAKADA")
-	instead.Found.Delegation = &circulation.Delegation{Key: "U0MORI#U0TAKADA#2026-04-01", Rev: 4}
+	instead.Found.Delegation = &circulation.Delegation{Key: "U0MORI#U0TAKADA#2026-04-01", Rev: 4,
+		Rules: []string{"r0", "r1"}}
 	question, reply := act(circulation.Ask, "U0TANAKA", 3), act(circulation.Answer, "U0SATO", 3)
 	question.Text, reply.Text = "納期はいつですか", "月末です"
 	addition, objection := act(circulation.Add, "U0TANAKA", 3), act(circulation.Dissent, "U0HORI", 5)
@@ -194,7 +195,7 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 			"stage 1: stamp taken back by U0SUZUKI",
 			"stage 2: stamped by U0MORI (manager of @sato as of 2026-04-18) " +
 				"for U0TAKADA (manager of @sato as of 2026-04-18), " +
-				"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4",
+				"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4, for the rules r0, r1",
 			"stage 2: successor named by U0ADMIN", ", by the row TENANT of the administrator, revision 7: U0KATO",
 			"stage 2, 経理: stamps of 2 of these 2 people, read afterwards by whom somebody stands in for, with minutes of part 2",
 			", with minutes of 2026-04-02, carried, present U0KATO, U0ITO, minutes: 全員が賛成した, kept at: 総務の書庫 12",

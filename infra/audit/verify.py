@@ -449,6 +449,7 @@ def done(act):
     for what, row in (("delegation", found.get("delegation")), ("administrator", found.get("admin"))):
         if row:
             text += ", by the row %s of the %s, revision %s" % (row["key"], what, row["rev"])
+            text += ", for the rules " + ", ".join(row["rules"]) if row.get("rules") else ""
     if found.get("channel"):
         text += ", as a member of " + found["channel"]
     if found.get("org"):
@@ -890,7 +891,7 @@ def by(entry):
 
 # ---- a gate ----
 
-FORM = 3
+FORM = 4
 ENDS = ("send_back", "give_back", "deny")
 MOST_QUESTIONS, MOST_ADDED, MOST_WAIT = 10, 10, timedelta(hours=72)
 MOST_MINUTES, MOST_REFERENCE, MOST_PRESENT, AHEAD = 2000, 300, 30, timedelta(hours=14)
@@ -1262,7 +1263,9 @@ class Walk:
             return False
         by = found.get("delegation") or {}
         names = "%s#%s#" % (self.key(act["hand"]), self.key(act["principal"]))
-        return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith(names)
+        rules = by.get("rules") or []
+        covers = not rules or (self.gate.get("rule") or {}).get("id") in rules
+        return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith(names) and covers
 
     def owing(self, act):
         """Why the act's principal owes the present stage nothing, or the hand may not act for it."""
@@ -1366,6 +1369,7 @@ class Walk:
         found = act.get("found") or {}
         self.bytes += ACT_BYTES + text_bytes(act, "hash", "surface", "text") + text_bytes(found, "org", "channel", "resolved")
         self.bytes += sum(text_bytes(found.get(row) or {}, "key") for row in ("delegation", "admin"))
+        self.bytes += sum(stored(rule) for rule in (found.get("delegation") or {}).get("rules") or [])
         self.bytes += text_bytes(found.get("allowed") or {}, "as")
         self.bytes += sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
         if act.get("meeting"):

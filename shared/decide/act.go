@@ -207,8 +207,8 @@ func (v Verdict) OnRoute(id, user string, now time.Time) bool {
 		return false
 	}
 	g := v.Subject.GateWith(id)
-	return g != nil && (g.OnRoute(user) || slices.ContainsFunc(v.StandIns, func(s circulation.StandIn) bool {
-		return s.Counts(now) && g.OnRoute(s.Principal.User)
+	return g != nil && (g.OnRoute(user, nil) || slices.ContainsFunc(v.StandIns, func(s circulation.StandIn) bool {
+		return s.Counts(now) && g.OnRoute(s.Principal.User, &s.Delegation)
 	}))
 }
 

@@ -48,6 +48,7 @@ type endWords struct {
 	Task, Run, Talk, Log goOn
 	Sentences            map[aggregate.Reason]string
 	StandIns             map[aggregate.Reason]string // notices of delegations
+	OnlyByRules          string                      // the notice names the rules for which alone somebody stands in
 	Did                  map[circulation.Kind]string // what was done by who stood in for somebody
 	DidItem              string                      // a line of it
 	DidLink              string
@@ -83,8 +84,12 @@ func StandIn(locale string, r aggregate.Reason, told task.StandInTold) string {
 }
 
 func (w endWords) standIn(r aggregate.Reason, told task.StandInTold) string {
-	return language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
+	text := language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
 		"until", told.Until, "by", told.By)
+	if told.Rules != "" {
+		text += "\n" + language.Fill(w.OnlyByRules, "rules", told.Rules)
+	}
+	return text
 }
 
 // Stood tells a principal what was done for them. The caller has made the names and titles fit to be shown. link

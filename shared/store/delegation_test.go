@@ -34,7 +34,7 @@ func testDelegations(t *testing.T, st *taskStore) {
 	var told []aggregate.Ref
 	tell := func(d tenancy.Delegation) (out []Notice) {
 		for _, user := range []string{d.Hand.User, d.Principal.User} {
-			c, ref := task.TellStandIn(d, "T0AWAY", user, "D"+user, at())
+			c, ref := task.TellStandIn(d, nil, "T0AWAY", user, "D"+user, at())
 			out, told = append(out, Notice{ref, c}), append(told, ref)
 		}
 		return out
@@ -132,7 +132,7 @@ func testDelegationCrash(t *testing.T, st *taskStore) {
 	owner := expect.Value(st.Bootstrap(t.Context(), workspace("T0CRASH"), at()))(t).ID
 	var ref aggregate.Ref
 	tell := func(d tenancy.Delegation) []Notice {
-		c, of := task.TellStandIn(d, "T0CRASH", "U1", "D1", at())
+		c, of := task.TellStandIn(d, nil, "T0CRASH", "U1", "D1", at())
 		ref = of
 		return []Notice{{of, c}}
 	}

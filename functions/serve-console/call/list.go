@@ -73,7 +73,7 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 			return c.Calls.Listed(r.Context(), v.Tenant, q.Get("cursor"), rowsOfPage, web.MostLooked,
 				func(x call.Call) bool {
 					return (of == "" || x.Answers == of) &&
-						(v.Admin || x.Answers == v.User || reach.Sees(x.Origin()) || x.Gate.OnRoute(v.User))
+						(v.Admin || x.Answers == v.User || reach.Sees(x.Origin()) || x.Gate.OnRoute(v.User, nil))
 				})
 		})
 	if err != nil || led {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -147,7 +148,6 @@ func emptyLooks(w *consoletest.World) (all []look) {
 				"seconds": {"60"}}},
 		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused",
 			path: "/console/signin/done?error=access_denied&state=x", nobody: true},
-		look{name: "stand-ins-refused", path: "/console/stand-ins", form: refusedStandIn},
 		look{name: "not-there", path: "/console/tasks/01NOTHERE"},
 		look{name: "rules-none", path: rulesPath}, look{name: "successors-none", path: "/console/approvals?for=stuck"})
 }
@@ -185,8 +185,10 @@ const rulesPath, approvalPage = "/console/rules", "/console/settings/approval"
 func ruleLooks(w *consoletest.World) []look {
 	const path = rulesPath
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: w.Tenant.TeamID, Member: true}
-	_, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, someRules(), 0, nil, by, w.Now())
+	saved, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, someRules(), 0, nil, by, w.Now())
 	expect.NoError(w.T, err)
+	limited := maps.Clone(refusedStandIn)
+	limited["rules"] = []string{saved.Rules[0].ID}
 	b := w.As(webapi.Suzuki)
 	list := b.Get(path)
 	rule := b.Post(path, list.Hidden("act", "edit.0"))
@@ -213,6 +215,8 @@ func ruleLooks(w *consoletest.World) []look {
 		{name: "rules-wrong", path: path, form: low.Hidden("floor.stamps", "5", "floor.hands_from", "0", "act", "check")},
 		{name: "rules-check", path: path, form: fine.Hidden("act", "check")},
 		{name: "settings-ruled", path: approvalPage},
+		{name: "stand-ins-rules", path: stoodFor(w, saved.Rules[0].ID)},
+		{name: "stand-ins-refused", path: "/console/stand-ins", form: limited},
 		{name: "rules-end", path: path, form: list.Hidden("act", "end")},
 		{name: "rules-import", path: path + "/import", form: list.Hidden("text",
 			"form: 1\nrules:\n- name: x\n  whom: y\n- name: x\n")},

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -47,7 +48,8 @@ func (c *StandInPages) setter(ctx context.Context, v *web.Viewer, in tenancy.Emp
 func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("stand-ins")
 	field := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-	t := typedStandIn{field("hand"), cmp.Or(field("principal"), v.User), field("from"), field("until")}
+	t := typedStandIn{field("hand"), cmp.Or(field("principal"), v.User), field("from"), field("until"),
+		r.PostForm["rules"]}
 	in, err := c.Organised(r.Context(), v.Tenant, v.User)
 	if err != nil {
 		return err
@@ -66,6 +68,14 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if d.Until, err = organisation.ParseDate(t.until); err != nil {
 		return c.show(w, r, v, t, "until", words.Say("no_day"))
 	}
+	offered, err := c.offered(r.Context(), v, t.rules)
+	if err != nil {
+		return err
+	}
+	d.Rules, _ = chosen(offered)
+	if len(d.Rules) < len(t.rules) {
+		return c.show(w, r, v, t, "rules", words.Say("no_rule"))
+	}
 	unfit, err := c.unfit(r.Context(), v, t)
 	if err == nil && unfit != "" {
 		return c.show(w, r, v, t, unfit, words.Say("unfit"))
@@ -78,7 +88,7 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		channels, err = c.channels(r.Context(), d)
 	}
 	if d.Channel = channels[t.principal]; err == nil {
-		_, err = c.Store.SetDelegation(r.Context(), d, by, c.Now(), c.telling(v, channels))
+		_, err = c.Store.SetDelegation(r.Context(), d, by, c.Now(), c.telling(v, offered, channels))
 	}
 	if field, text, refused := refusal(words, err); refused {
 		return c.show(w, r, v, t, field, text)
@@ -120,12 +130,42 @@ func (c *StandInPages) channels(ctx context.Context, d tenancy.Delegation) (out 
 	return out, err
 }
 
-// telling returns what tells those people of a delegation whose channels are known.
-func (c *StandInPages) telling(v *web.Viewer, channels map[string]string) func(tenancy.Delegation) []store.Notice {
+// offered returns the rules for which somebody may stand in, those that ask people, with these of them chosen.
+func (c *StandInPages) offered(ctx context.Context, v *web.Viewer, ids []string) (all []web.Choice, err error) {
+	x, _, err := c.Store.Rules(ctx, v.Tenant)
+	if err != nil || x == nil {
+		return nil, err
+	}
+	add := func(id, name string, o ...rules.Outcome) {
+		if slices.ContainsFunc(o, func(o rules.Outcome) bool { return o.Route != nil }) {
+			all = append(all, web.Choice{Value: id, Text: name, Chosen: slices.Contains(ids, id)})
+		}
+	}
+	for _, rule := range x.Rules {
+		add(rule.ID, rule.Name, rule.Outcome)
+	}
+	add(rules.LastID, v.Texts("stand-ins").Say("last"), x.Last.Reads, x.Last.Writes)
+	return all, nil
+}
+
+// chosen returns the ids and the names of those that are chosen.
+func chosen(all []web.Choice) (ids, names []string) {
+	for _, x := range all {
+		if x.Chosen {
+			ids, names = append(ids, x.Value), append(names, x.Text)
+		}
+	}
+	return ids, names
+}
+
+// telling returns what tells those people of a delegation whose channels are known, for which rules it is.
+func (c *StandInPages) telling(v *web.Viewer, offered []web.Choice,
+	channels map[string]string) func(tenancy.Delegation) []store.Notice {
+	_, rules := chosen(offered)
 	return func(d tenancy.Delegation) (out []store.Notice) {
 		for _, user := range []string{d.Hand.User, d.Principal.User} {
 			if channel := channels[user]; channel != "" {
-				change, ref := task.TellStandIn(d, v.Team, user, channel, c.Now())
+				change, ref := task.TellStandIn(d, rules, v.Team, user, channel, c.Now())
 				out = append(out, store.Notice{Ref: ref, Change: change})
 			}
 		}
@@ -150,11 +190,15 @@ func (c *StandInPages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
+	offered, err := c.offered(r.Context(), v, d.Rules)
+	if err != nil {
+		return err
+	}
 	channels, err := c.channels(r.Context(), d)
 	if err != nil {
 		slog.WarnContext(r.Context(), "not everybody is told that a delegation ended", "err", err)
 	}
-	if _, err = c.Store.EndDelegation(r.Context(), d, by, c.Now(), c.telling(v, channels)); err != nil {
+	if _, err = c.Store.EndDelegation(r.Context(), d, by, c.Now(), c.telling(v, offered, channels)); err != nil {
 		return err
 	}
 	return c.Done(w, r, address, "stand_in_ended")

@@ -48,6 +48,9 @@ type shown struct {
 	Last    string
 	Bad     string // field with a problem
 	Rows    []row
+	Rules   []web.Choice // for which alone somebody may stand in
+	Most    int          // how many of them
+	Some    bool         // some are chosen
 }
 
 // part is a text of the sentence, or the name of a field in it.
@@ -56,11 +59,17 @@ type part struct{ Text, Field string }
 type row struct {
 	Key, Hand, Principal, From, Until, SetBy string
 	Now, Ends                                bool // it counts now; the viewer may end it
+	All                                      bool // it is for all rules
+	Rules                                    []string
+	Gone                                     int // how many of its rules ask nobody any more
 	// Void: it is from before an organisation stood, or from when one did, and no act is made by it.
 	Void bool
 }
 
-type typedStandIn struct{ hand, principal, from, until string }
+type typedStandIn struct {
+	hand, principal, from, until string
+	rules                        []string // ids
+}
 
 func (c *StandInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	today := c.Today().String()
@@ -81,6 +90,11 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	if err != nil {
 		return err
 	}
+	if out.Rules, err = c.offered(r.Context(), v, t.rules); err != nil {
+		return err
+	}
+	_, names := chosen(out.Rules)
+	out.Most, out.Some = tenancy.MaxDelegationRules, len(names) > 0
 	ids := []string{v.User}
 	for _, d := range all {
 		ids = append(ids, d.Hand.User, d.Principal.User, d.SetBy)
@@ -103,7 +117,14 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: named(d.Hand.User), Principal: named(d.Principal.User),
 			From: d.From.String(), Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
 			Ends: v.Admin || d.Party(circulation.Person{User: v.User, Person: in.Person}),
-			Void: (in.Organisation != nil) != (d.Principal.Person != "")})
+			Void: (in.Organisation != nil) != (d.Principal.Person != ""), All: len(d.Rules) == 0})
+		x := &out.Rows[len(out.Rows)-1]
+		for _, rule := range out.Rules {
+			if slices.Contains(d.Rules, rule.Value) {
+				x.Rules = append(x.Rules, rule.Text)
+			}
+		}
+		x.Gone = len(d.Rules) - len(x.Rules)
 	}
 	d := web.Document{Here: "stand-ins", Data: out, Came: web.Came{Wrong: problem != ""}}
 	return c.Show(w, r, v, d, "stand-ins")
@@ -145,7 +166,7 @@ func refusal(words web.Texts, err error) (field, text string, ok bool) {
 		return "", "", false
 	}
 	return wrong.Field, words.In("problems", string(wrong.Rule), "days", tenancy.MaxDelegationDays,
-		"most", tenancy.MaxDelegations, "most_two", tenancy.MaxDelegationsOfTwo), true
+		"most", tenancy.MaxDelegations, "most_two", tenancy.MaxDelegationsOfTwo, "rules", tenancy.MaxDelegationRules), true
 }
 
 // slackWithin bounds the calls that open direct messages.

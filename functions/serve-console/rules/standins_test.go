@@ -3,6 +3,7 @@ package rules_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -23,14 +25,15 @@ const address = "/console/stand-ins"
 
 func TestStandIns(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"are set by people for themselves, who are both told":  testOwn,
-		"are set and ended by administrators for others":       testForOthers,
-		"leave room for others, and end by who was named":      testNamed,
-		"are refused with a sentence":                          testRefused,
-		"are not set while Slack does not answer, but end":     testSilent,
-		"of others are neither shown nor ended by members":     testOthers,
-		"are not set for others by who was an administrator":   testFormerAdmin,
-		"have a form that is a sentence, of who may be chosen": testForm,
+		"are set by people for themselves, who are both told":    testOwn,
+		"are set and ended by administrators for others":         testForOthers,
+		"leave room for others, and end by who was named":        testNamed,
+		"are for the rules that are chosen, which both are told": testByRules,
+		"are refused with a sentence":                            testRefused,
+		"are not set while Slack does not answer, but end":       testSilent,
+		"of others are neither shown nor ended by members":       testOthers,
+		"are not set for others by who was an administrator":     testFormerAdmin,
+		"have a form that is a sentence, of who may be chosen":   testForm,
 	})
 }
 
@@ -54,7 +57,7 @@ func told(w *consoletest.World, user string) (n int) {
 		open := d
 		open.EndedAt = nil
 		for _, x := range []tenancy.Delegation{d, open} {
-			_, ref := task.TellStandIn(x, w.Tenant.TeamID, user, "", w.Now())
+			_, ref := task.TellStandIn(x, nil, w.Tenant.TeamID, user, "", w.Now())
 			if _, err := w.Store.Head(w.T.Context(), ref); err == nil && (d.EndedAt != nil || n == 0) {
 				n++
 			}
@@ -96,12 +99,57 @@ func testNamed(t *testing.T, w *consoletest.World) {
 		From: organisation.DateOf(w.Now().In(tenancy.Zone()))}))(t)
 	expect.That(t, d.EndedBy == webapi.Alex && d.Over(w.Now()), "%+v", d)
 	for _, user := range []string{webapi.Alex, webapi.Tanaka} {
-		_, ref := task.TellStandIn(d, w.Tenant.TeamID, user, "", w.Now())
+		_, ref := task.TellStandIn(d, nil, w.Tenant.TeamID, user, "", w.Now())
 		expect.Value(w.Store.Head(t.Context(), ref))(t)
 	}
 }
 
 func account(user string) circulation.Person { return circulation.Person{User: user} }
+
+// ruled saves rules with these names; that of x refuses. Their ids are idOf(1), idOf(2), and so on.
+func ruled(w *consoletest.World, names ...string) {
+	w.T.Helper()
+	stage := rules.Stage{Name: "部長", Need: 1, Empty: rules.EmptyRefuse,
+		Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka}}}
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
+	for i, name := range names {
+		o := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage}, Hands: 1}}
+		if name == "x" {
+			o = rules.Outcome{Refuse: "断ります"}
+		}
+		x.Rules = append(x.Rules, rules.Rule{ID: idOf(i + 1), Name: name, Outcome: o})
+	}
+	saved(w, x)
+}
+
+func idOf(n int) string { return fmt.Sprintf("01KS%022d", n) }
+
+func testByRules(t *testing.T, w *consoletest.World) {
+	tanaka := w.As(webapi.Tanaka)
+	tanaka.Get(address).Lacks(t, "対象のルール")
+	ruled(w, "経費 A", "x", "契約", "稟議")
+	tanaka.Get(address).Says(t, http.StatusOK, "対象のルール", "経費 A", "契約").Lacks(t, `value="`+idOf(2)+`"`)
+	limited := form(w, "", webapi.Alex)
+	for _, unknown := range []string{idOf(2), idOf(9), "<"} {
+		limited["rules"] = []string{idOf(3), unknown}
+		tanaka.Post(address, limited).Says(t, http.StatusUnprocessableEntity, "対象のルールに").
+			Holds(t, `value="`+idOf(3)+`" checked`)
+	}
+	limited["rules"] = []string{idOf(1), idOf(3)}
+	tanaka.Post(address, limited).Leads(t, address+"?done=stand_in_set")
+	tanaka.Post(address, form(w, "", webapi.Sato)).Leads(t, address+"?done=stand_in_set") // on the same days
+	tanaka.Get(address).Says(t, http.StatusOK, "対象", "経費 A 契約", "すべて").Lacks(t, "回覧に使われなくなった")
+	d := expect.Value(w.Store.KindStore.StandIns(t.Context(), w.Tenant.ID, webapi.Alex))(t)[0]
+	expect.Same(t, d.Rules, []string{idOf(1), idOf(3)})
+	told := expect.Value(w.Store.KindStore.DelegationsTo(t.Context(), w.Tenant.ID, webapi.Alex))(t)[0]
+	_, ref := task.TellStandIn(told, nil, w.Tenant.TeamID, webapi.Alex, "", w.Now())
+	head := expect.Value(w.Store.Head(t.Context(), ref))(t)
+	says, _ := task.StandInOf(head.Ended.Reason, head.Ended.Detail)
+	expect.Is(t, says.Rules, "経費 A / 契約", "the notice")
+	ruled(w, "経費 A")
+	tanaka.Get(address).Says(t, http.StatusOK, "経費 A 回覧に使われなくなったルールが 1 件")
+	tanaka.In("en").Get(address).Says(t, http.StatusOK, "Rules (none chosen for all)", "経費 A 1 of its rules")
+}
 
 func testForOthers(t *testing.T, w *consoletest.World) {
 	admin := w.As(webapi.Suzuki)

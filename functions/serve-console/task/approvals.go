@@ -273,7 +273,7 @@ func (c *Pages) standIns(r *http.Request, v *web.Viewer) ([]circulation.StandIn,
 }
 
 // owedFor adds items that the viewer may stamp for whom they stand in for: of each the oldest, as many as a page has.
-// Further ones follow when these are stamped.
+// Further ones follow when these are stamped. Pages with none of them are skipped, up to mostPages.
 func (c *Pages) owedFor(r *http.Request, v *web.Viewer, f approvalFilter, standIns []circulation.StandIn,
 	out []askedItem) ([]askedItem, error) {
 	var principals []string
@@ -287,20 +287,26 @@ func (c *Pages) owedFor(r *http.Request, v *web.Viewer, f approvalFilter, standI
 			continue
 		}
 		principals = append(principals, principal)
-		page, err := c.Store.Owed(r.Context(), v.Tenant, principal, "", owedOfPage)
-		if err != nil {
-			return nil, err
-		}
-		all, err := c.known(r, v, page.Items)
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range all {
-			at := store.Place{Ref: x.Ref, Key: x.Key}
-			var stage int
-			if x.standsFor, stage = x.ruled().OwesFor(v.User, standIns, c.Now()); stage > 0 && !found[at] && f.keeps(x, v) {
-				found[at] = true
-				out = append(out, x)
+		before, cursor := len(out), ""
+		for range mostPages {
+			page, err := c.Store.Owed(r.Context(), v.Tenant, principal, cursor, owedOfPage)
+			if err != nil {
+				return nil, err
+			}
+			all, err := c.known(r, v, page.Items)
+			if err != nil {
+				return nil, err
+			}
+			for _, x := range all {
+				at := store.Place{Ref: x.Ref, Key: x.Key}
+				var stage int
+				if x.standsFor, stage = x.ruled().OwesFor(v.User, standIns, c.Now()); stage > 0 && !found[at] && f.keeps(x, v) {
+					found[at] = true
+					out = append(out, x)
+				}
+			}
+			if cursor = page.Next; len(out) > before || cursor == "" {
+				break
 			}
 		}
 	}

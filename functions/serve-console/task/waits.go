@@ -175,7 +175,7 @@ func (x askedItem) turn(reach people.Reach, v *web.Viewer) bool {
 // along reports whether somebody is on the item's route.
 func (x askedItem) along(user string) bool {
 	g := x.ruled()
-	return g != nil && g.OnRoute(user)
+	return g != nil && g.OnRoute(user, nil)
 }
 
 func (x askedItem) until() time.Time {

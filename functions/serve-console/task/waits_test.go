@@ -193,8 +193,15 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 	d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: circulation.Person{User: webapi.Alex},
 		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
-	d = expect.Value(w.Console.Store.SetDelegation(t.Context(), d, tenancy.Setter{Person: d.Principal,
-		Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)
+	by := tenancy.Setter{Person: d.Principal, Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}
+	d.Rules = []string{"r0"}
+	other := expect.Value(w.Console.Store.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	alex.Get("/console/approvals?for=all").Lacks(t, "代理の一件")
+	alex.Get("/console/approvals?for=me").Lacks(t, "代理の一件")
+	alex.Get(page).Lacks(t, "代理の一件")
+	expect.Value(w.Console.Store.EndDelegation(t.Context(), other, by, w.Now(), nil))(t)
+	d.Rules = append(d.Rules, "r1")
+	d = expect.Value(w.Console.Store.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
 	lists(t, alex.Get("/console/approvals?for=all"), "代理の一件")
 	alex.Get("/console/approvals?for=me").Says(t, 200, "代理の一件", "鈴木 一郎 さんの代理")
 	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "承認が必要です 鈴木 一郎 さんの代理", "終わりにする")

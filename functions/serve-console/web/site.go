@@ -206,18 +206,20 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 		return s, err
 	}
 	s, err = c.ReadableAt(ctx, v, a.Origin())
-	of, has := a.(interface{ OnRoute(user string) bool })
+	of, has := a.(interface {
+		OnRoute(user string, by *circulation.Delegation) bool
+	})
 	if err == nil || !has {
 		return s, err
 	}
-	on := of.OnRoute(v.User) || c.atHome(ctx, v, a)
+	on := of.OnRoute(v.User, nil) || c.atHome(ctx, v, a)
 	if !on {
 		all, failed := c.Store.StandInsBy(ctx, v.Tenant, v.User)
 		if failed != nil {
 			return s, failed
 		}
 		on = slices.ContainsFunc(all, func(x circulation.StandIn) bool {
-			return x.Counts(c.Now()) && of.OnRoute(x.Principal.User)
+			return x.Counts(c.Now()) && of.OnRoute(x.Principal.User, &x.Delegation)
 		})
 	}
 	if on {

@@ -379,7 +379,10 @@ func TestWhoIsAddedApprovesNothing(t *testing.T) {
 	g.Route.Hands = 1
 	g = acted(t, g, added)
 	expect.Is(t, g.ActDetails(map[string]any{})["added"], any("X"))
-	expect.That(t, g.OnRoute("X") && !g.OnRoute("Y"), "X isn't on the route")
+	expect.That(t, g.OnRoute("X", nil) && !g.OnRoute("Y", nil), "X isn't on the route")
+	for rule, on := range map[string]bool{g.Terms.Rule.ID: true, "other": false} {
+		expect.Is(t, g.OnRoute("X", &circulation.Delegation{Rules: []string{rule}}), on, "who stands in for X for %s", rule)
+	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "X", Team: "T"}
 	p := aggregate.Policy{Team: "T", Mode: aggregate.ApproversList, Approvers: []string{"X"}}
 	expect.Fails(t, p.WithdrawFrom(&g, by, "Q"), aggregate.ErrNotAllowed{Rule: aggregate.RuleOffRoute})
@@ -398,7 +401,7 @@ func TestWhoStandsOverIsAskedByAnObjection(t *testing.T) {
 	s.As, s.Dissent, s.Over = circulation.AsConsult, circulation.ObjectionRaised, []circulation.Person{{User: "U"}}
 	g.Route.Hands = 1
 	objected := acted(t, g, act(circulation.Dissent, "A", 1))
-	expect.That(t, !g.OnRoute("U") && objected.OnRoute("U") && objected.Owes("U") == 3, "%d", objected.Owes("U"))
+	expect.That(t, !g.OnRoute("U", nil) && objected.OnRoute("U", nil) && objected.Owes("U") == 3, "%d", objected.Owes("U"))
 }
 
 // Minutes come with the stamp, so whoever stands in owes one there too; where nobody stands in, nobody owes for another.

@@ -113,8 +113,10 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	return &a.Call.Gate
 }
 
-// OnRoute reports whether somebody is on the call's route: then they may read it.
-func (a *Aggregate) OnRoute(user string) bool { return a.Call != nil && a.Call.Gate.OnRoute(user) }
+// OnRoute reports whether somebody is on the call's route, see Gate.OnRoute: then they may read it.
+func (a *Aggregate) OnRoute(user string, by *circulation.Delegation) bool {
+	return a.Call != nil && a.Call.Gate.OnRoute(user, by)
+}
 
 // Act does on the call what its hand does along its route, as it is done on an agent's action; see
 // conversation.Aggregate. Whoever answers for the key now counts as an asker, as who did when it was asked for. Sending

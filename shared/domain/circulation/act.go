@@ -60,8 +60,15 @@ type Found struct {
 
 // Delegation is the row by which a hand stands in for a principal, as it was read.
 type Delegation struct {
-	Key string `json:"key"` // <hand>#<principal>#<from>, each by person where an organisation stands
-	Rev int    `json:"rev"`
+	Key   string   `json:"key"` // <hand>#<principal>#<from>, each by person where an organisation stands
+	Rev   int      `json:"rev"`
+	Rules []string `json:"rules,omitempty"` // ids of the rules for which it counts; none: for all
+}
+
+// Covers reports whether a delegation counts for what a rule asks. One that is limited to some rules never counts
+// without a rule. nil, which is somebody who acts in their own name, counts for everything.
+func (d *Delegation) Covers(rule *Rule) bool {
+	return d == nil || len(d.Rules) == 0 || rule != nil && slices.Contains(d.Rules, rule.ID)
 }
 
 // Allowed is how the settings allowed a hand to act at the time of the act.
@@ -116,10 +123,14 @@ func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
 		return LackChannel
 	case !own && s.NoStandIns:
 		return LackAlone
-	case own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.key(&act.Hand)+"#"+r.key(&act.Principal)+"#"):
+	case own:
 		return ""
+	case d == nil || d.Rev < 1 || !strings.HasPrefix(d.Key, r.key(&act.Hand)+"#"+r.key(&act.Principal)+"#"):
+		return LackDelegation
+	case !d.Covers(g.Rule):
+		return LackRule
 	}
-	return LackDelegation
+	return ""
 }
 
 // TakesBack returns the act, still without a time, by which an account takes back the stamp of its hand. ok is false if
@@ -227,6 +238,7 @@ const (
 	LackOrg        Lack = "organisation" // a row of hand and principal
 	LackChannel    Lack = "channel"      // a membership
 	LackDelegation Lack = "delegation"   // that counts now
+	LackRule       Lack = "rule"         // a delegation for what this rule asks
 	LackOthers     Lack = "others"       // a delegation that none of the askers set: never Walk's
 	LackBelow      Lack = "below"        // a hand that doesn't report to who asks: never Walk's
 	LackEmployee   Lack = "employee"     // a hand who is an employee today: never Walk's

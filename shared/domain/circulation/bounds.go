@@ -73,7 +73,7 @@ func (act *Act) bytes() int {
 		n += stored(f.Allowed.As)
 	}
 	if f.Delegation != nil {
-		n += stored(f.Delegation.Key)
+		n += stored(f.Delegation.Key) + stored(f.Delegation.Rules...)
 	}
 	if f.Admin != nil {
 		n += stored(f.Admin.Key)

@@ -78,6 +78,7 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 	if r.IntN(4) == 0 {
 		act = instead(kind, hand, one("A", "B", "C", "D", "E"), stage)
 		act.Found.Channel = one("", "C1")
+		act.Found.Delegation.Rules = [][]string{nil, nil, {"r"}, {"x", "r"}, {"x"}}[r.IntN(5)]
 	}
 	if s := st.CurrentStage(); s != nil && (kind == stamp || kind == deny) && (r.IntN(8) == 0 || s.Minutes && r.IntN(2) == 0) {
 		withMinutes(&act)

@@ -82,7 +82,7 @@ func everyAct() (acts []circulation.Act) {
 		for _, to := range []string{"A", "B", "D", "Q", "X"} {
 			acts = append(acts, successor("X", "A", to, stage), successor("A", "A", to, stage), successor("X", "D", to, stage))
 		}
-		acts = append(acts, inChannel(ask, "A", stage), of(ask, "B", stage), instead(ask, "D", "A", stage),
+		acts = append(acts, inChannel(ask, "A", stage), of(ask, "B", stage), changed(instead(ask, "D", "A", stage), forRules("x", "r")),
 			of(ask, "Q", stage), changed(of(stamp, "A", stage), withMinutes), changed(of(stamp, "C", stage), withMinutes),
 			changed(of(deny, "A", stage), withMinutes), changed(of(deny, "B", stage), withMinutes),
 			changed(of(deny, "Q", stage), withMinutes), changed(instead(stamp, "D", "A", stage), withMinutes),
@@ -92,7 +92,7 @@ func everyAct() (acts []circulation.Act) {
 			of(answer, "Q", stage), of(answer, "A", stage), instead(answer, "Q", "A", stage))
 		odd := []act{of(stamp, "A", stage), of("later", "A", stage), of(stamp, "A", stage),
 			of(stamp, "A", stage), instead(stamp, "D", "A", stage), instead(deny, "D", "A", stage)}
-		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation = "other", 1, nil, nil
+		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation.Rules = "other", 1, nil, []string{"x"}
 		acts = append(acts, odd...)
 		for _, found := range []circulation.Found{{}, {Admin: &circulation.Admin{Key: "TENANT", Rev: 7}},
 			{Resolved: "group S1"},

@@ -71,7 +71,8 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	if o.g.Route.Org != "" {
 		key = act.Hand.Person + "#" + act.Principal.Person + "#"
 	}
-	return own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, key)
+	return own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, key) &&
+		(len(d.Rules) == 0 || slices.Contains(d.Rules, o.g.Rule.ID))
 }
 
 // addable says whether somebody is one whom a hand may have asked next for a principal.

@@ -40,7 +40,7 @@ type For struct {
 const (
 	owes      = iota // their principal owes the present stage
 	ofAsker          // so it does, but one of the gate's askers set it
-	unfit            // so it does, but the organisation says something against it
+	unfit            // so it does, but the delegation isn't for the rule, or the organisation says something against it
 	notNow           // so it does, but at another time
 	stamped          // their principal is at the present stage, and has stamped
 	elsewhere        // their principal is at another stage
@@ -99,7 +99,11 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	}
 	asker := func(p Person) bool { return p.Is(s.SetBy) && !s.Principal.Is(p) }
 	theirs := slices.ContainsFunc(st.Owes(), s.Principal.Is)
-	switch counts := s.Counts(at); {
+	switch counts, covers := s.Counts(at), s.Covers(g.Rule); {
+	case !covers && (!theirs || !counts):
+		return f, false
+	case !covers:
+		f.rank, f.Lacks = unfit, LackRule
 	case theirs && slices.ContainsFunc(g.Askers, asker):
 		f.rank, f.Lacks = ofAsker, LackOthers
 	case theirs && st.CurrentStage().NoStandIns:

@@ -2,6 +2,7 @@ package circulation
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,6 +50,7 @@ func stampOf(hand, principal string, stage int) Act {
 func TestForWhomAHandActs(t *testing.T) {
 	setBy := func(user string) func(*StandIn) { return func(s *StandIn) { s.SetBy.User = user } }
 	begins := func(at time.Time) func(*StandIn) { return func(s *StandIn) { s.Begins = at } }
+	rules := func(ids ...string) func(*StandIn) { return func(s *StandIn) { s.Rules = ids } }
 	unfit := func(lacks Lack) func(*StandIn) { return func(s *StandIn) { s.Unfit = lacks } }
 	stands := func(all ...StandIn) []StandIn { return all }
 	for name, tt := range map[string]struct {
@@ -88,6 +90,13 @@ func TestForWhomAHandActs(t *testing.T) {
 		"nobody, if they say somebody else": {hand: "X", as: "Z", all: stands(standing("X", "A")), why: WhyRoute},
 		"not above whom an asker stands": {hand: "X", all: stands(standing("X", "A", unfit(LackBelow))), want: "A",
 			lack: LackBelow},
+		"for what the rule asks": {hand: "X", all: stands(standing("X", "A", rules("s", "r"))), want: "A"},
+		"not for what another rule asks": {hand: "X", all: stands(standing("X", "A", rules("s"))), want: "A",
+			lack: LackRule, why: WhyFound},
+		"whose delegation is for this rule": {hand: "X", all: stands(standing("X", "A", rules("s")), standing("X", "B")),
+			want: "B"},
+		"nobody later, by another rule's":   {hand: "X", all: stands(standing("X", "C", rules("s"))), why: WhyRoute},
+		"nobody, by another rule's in July": {hand: "X", all: stands(standing("X", "A", rules("s"))), at: july, why: WhyRoute},
 		"who is fit before who isn't": {hand: "X", all: stands(standing("X", "A", unfit(LackBelow)),
 			standing("X", "B", begins(noon))), want: "B"},
 		"themselves, if they owe": {hand: "B", all: stands(standing("B", "A")), why: ""},
@@ -120,6 +129,18 @@ func TestForWhomAHandActs(t *testing.T) {
 			expect.That(t, (tt.lack != "" || (err == nil) == (tt.why == "")) &&
 				(!errors.As(err, &refused) || refused.Why == tt.why), "%v, want %q", err, tt.why)
 		})
+	}
+}
+
+func TestADelegationForRulesCountsForNothingElse(t *testing.T) {
+	rule, all, one := &Rule{ID: "r"}, Delegation{}, Delegation{Rules: []string{"r"}}
+	expect.That(t, all.Covers(rule) && all.Covers(nil) && one.Covers(rule), "too little")
+	expect.That(t, !one.Covers(&Rule{ID: "s"}) && !one.Covers(&Rule{}) && !one.Covers(nil), "too much")
+	g := stoodGate()
+	st := Walk(g)
+	for _, rules := range [][]string{nil, {"r"}, {"s"}} {
+		by := st.StoodFor(&g, []StandIn{standing("X", "A", func(s *StandIn) { s.Rules = rules })})
+		expect.Is(t, len(by) == 1, !slices.Contains(rules, "s"), "the card says who stands in by %v", rules)
 	}
 }
 

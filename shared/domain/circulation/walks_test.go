@@ -227,7 +227,7 @@ func TestBothLanguagesWalkAlike(t *testing.T) {
 		"enough", "consult", "minutes", "secretary", "recorded", "open_question", "no_question", "not_asker",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
 		"an asker's end", "somebody was added", "an objection went up", "no objection stands any more", "a part has enough",
-		"by the settings", "an asker's stamp", "nobody is asked", "the rule is gone"} {
+		"by the settings", "an asker's stamp", "nobody is asked", "the rule is gone", "another rule's delegation"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)
 	}
 	for _, kind := range circulation.Kinds {
@@ -312,6 +312,9 @@ func covered(g circulation.Gate, is stands) (what []string) {
 	if is.Refused != nil && is.Refused.Why == circulation.WhyFound && last.Kind == circulation.Stand &&
 		last.Found.Org != "" {
 		what = append(what, "nothing found of a successor")
+	}
+	if is.Refused != nil && is.Refused.Why == circulation.WhyFound && !last.Found.Delegation.Covers(g.Rule) {
+		what = append(what, "another rule's delegation")
 	}
 	if is.Refused != nil && is.Refused.Why == circulation.WhyTwice &&
 		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {

@@ -106,6 +106,11 @@ func instead(kind circulation.Kind, hand, principal string, stage int) circulati
 	return act
 }
 
+// forRules limits the delegation of an act to rules. That of gateOf is r.
+func forRules(ids ...string) func(*circulation.Act) {
+	return func(act *circulation.Act) { act.Found.Delegation.Rules = ids }
+}
+
 // inChannel returns an act of a hand whom Slack calls a member of the channel.
 func inChannel(kind circulation.Kind, hand string, stage int) circulation.Act {
 	act := of(kind, hand, stage)
@@ -177,7 +182,7 @@ func (k keys) act(act circulation.Act) circulation.Act {
 	}
 	if d := act.Found.Delegation; d != nil {
 		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.Person + "#" + act.Principal.Person + "#2026-04-01",
-			Rev: d.Rev}
+			Rev: d.Rev, Rules: d.Rules}
 	}
 	return act
 }

@@ -169,9 +169,9 @@ func (a *Aggregate) Readable(now time.Time) error {
 
 // OnRoute reports whether somebody is on the route of one of the actions that the conversation still has: then they may
 // read it.
-func (a *Aggregate) OnRoute(user string) bool {
+func (a *Aggregate) OnRoute(user string, by *circulation.Delegation) bool {
 	for _, x := range a.Actions {
-		if x.Gate.OnRoute(user) {
+		if x.Gate.OnRoute(user, by) {
 			return true
 		}
 	}

@@ -263,8 +263,8 @@ func (a *Aggregate) Readable(time.Time) error {
 }
 
 // OnRoute reports whether somebody is on the route of one of the task's gates: then they may read it.
-func (a *Aggregate) OnRoute(user string) bool {
-	return slices.ContainsFunc(a.gates(), func(row Gated) bool { return row.gate().OnRoute(user) })
+func (a *Aggregate) OnRoute(user string, by *circulation.Delegation) bool {
+	return slices.ContainsFunc(a.gates(), func(row Gated) bool { return row.gate().OnRoute(user, by) })
 }
 
 // Homes returns the homes of the task's gates: who is there may read it.

@@ -105,8 +105,9 @@ func Tell(tenant string, r Request, why aggregate.Reason, about, detail string,
 }
 
 // TellStandIn tells one person, in their direct messages, of a delegation that was set or, once it has EndedAt, ended.
-// The same revision is told once.
-func TellStandIn(d tenancy.Delegation, team, user, channel string, now time.Time) (aggregate.Change, aggregate.Ref) {
+// rules are the names of the rules for which alone it counts. The same revision is told once.
+func TellStandIn(d tenancy.Delegation, rules []string, team, user, channel string, now time.Time) (aggregate.Change,
+	aggregate.Ref) {
 	why, by := ReasonStandIn, d.SetBy
 	switch {
 	case d.EndedAt != nil:
@@ -116,20 +117,22 @@ func TellStandIn(d tenancy.Delegation, team, user, channel string, now time.Time
 	}
 	r := Request{TeamID: team, User: user, Channel: channel, ChannelType: "im", Source: SourceAgentContainer}
 	about := strings.Join([]string{user, d.Key(), d.SetAt.Format(time.RFC3339Nano)}, " ")
-	detail := strings.Join([]string{d.Hand.User, d.Principal.User, d.From.String(), d.Until.String(), by}, " ")
+	detail := strings.Join([]string{d.Hand.User, d.Principal.User, d.From.String(), d.Until.String(), by,
+		strings.Join(rules, " / ")}, " ")
 	return Tell(d.TenantID, r, why, about, detail, now)
 }
 
-// StandInTold is what the detail of a notice of a delegation says. By set or ended it.
-type StandInTold struct{ Hand, Principal, From, Until, By string }
+// StandInTold is what the detail of a notice of a delegation says. By set or ended it. Rules names those for which
+// alone it counts; empty: it counts for all.
+type StandInTold struct{ Hand, Principal, From, Until, By, Rules string }
 
 // StandInOf reads the detail of a notice of a delegation; false for other reasons and details.
 func StandInOf(r aggregate.Reason, detail string) (StandInTold, bool) {
-	f := strings.Fields(detail)
-	if len(f) != 5 || r != ReasonStandIn && r != ReasonStoodFor && r != ReasonStandInEnded {
+	f := strings.SplitN(detail+" ", " ", 6)
+	if len(f) != 6 || r != ReasonStandIn && r != ReasonStoodFor && r != ReasonStandInEnded {
 		return StandInTold{}, false
 	}
-	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4]}, true
+	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4], Rules: strings.TrimSpace(f[5])}, true
 }
 
 // StoodTold is what a principal is told that was done for them by a delegation that is over.

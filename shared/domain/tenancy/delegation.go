@@ -23,6 +23,8 @@ const (
 	// MaxDelegationsOfTwo is how many that are not over the same two have at most, so that no principal takes up all
 	// that a hand may have.
 	MaxDelegationsOfTwo = 5
+	// MaxDelegationRules is how many rules a delegation may name. One for more is for all. Each act by it holds them.
+	MaxDelegationRules = 20
 	// delegationKept is for how many days a delegation's row is kept once it is over. The audit log has it for longer.
 	delegationKept = 400
 )
@@ -40,6 +42,7 @@ const (
 	RuleMostOfTwo Rule = "most_two"   // the same two have as many as may be
 	RuleSet       Rule = "set"        // the same two have one from that day on
 	RuleNoAccount Rule = "no_account" // a key can't name somebody
+	RuleMostRules Rule = "most_rules" // it names too many rules
 
 	// What callers find out.
 	RuleNoEmployee Rule = "no_employee" // the hand is no employee in the organisation
@@ -50,7 +53,7 @@ const (
 // DelegationRules lists them.
 var DelegationRules = []Rule{
 	RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleMost, RuleMostHand, RuleMostOfTwo, RuleSet,
-	RuleNoAccount, RuleNoEmployee, RuleNoRow, RuleParty,
+	RuleNoAccount, RuleMostRules, RuleNoEmployee, RuleNoRow, RuleParty,
 }
 
 // Delegation is the row by which a hand stands in for a principal, on the days From to Until of the tenant's zone. It
@@ -62,6 +65,7 @@ type Delegation struct {
 	Principal   circulation.Person `json:"principal"`
 	From        organisation.Date  `json:"from"`
 	Until       organisation.Date  `json:"until"`
+	Rules       []string           `json:"rules,omitempty"` // ids of the rules for which it counts; none: for all
 	Begins      time.Time          `json:"begins_at"`
 	Ends        time.Time          `json:"ends_at"` // then it no longer counts; EndedAt may be earlier
 	SetBy       string             `json:"set_by"`
@@ -126,8 +130,8 @@ func (d Delegation) Indexes(aggregate.Root) []aggregate.Index {
 
 // StandIn returns the delegation as decisions need it.
 func (d Delegation) StandIn() circulation.StandIn {
-	s := circulation.StandIn{Delegation: circulation.Delegation{Key: d.Key(), Rev: d.Rev}, Hand: d.Hand,
-		Principal: d.Principal, SetBy: circulation.Person{User: d.SetBy}, Begins: d.Begins, Ends: d.Ends}
+	s := circulation.StandIn{Delegation: circulation.Delegation{Key: d.Key(), Rev: d.Rev, Rules: d.Rules},
+		Hand: d.Hand, Principal: d.Principal, SetBy: circulation.Person{User: d.SetBy}, Begins: d.Begins, Ends: d.Ends}
 	if d.EndedAt != nil && d.EndedAt.Before(s.Ends) {
 		s.Ends = *d.EndedAt
 	}
@@ -175,7 +179,7 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 		return d, Change{}, err
 	}
 	switch {
-	case was.Rev > 0 && !was.Over(now) && was.Until == d.Until:
+	case was.Rev > 0 && !was.Over(now) && was.Until == d.Until && slices.Equal(was.Rules, d.Rules):
 		return was, Change{}, nil
 	case was.Rev > 0 && !was.Over(now):
 		return d, Change{}, problem("from", RuleSet)
@@ -220,6 +224,8 @@ func (d Delegation) fits(by Setter, now time.Time) error {
 		return problem("from", RuleAhead)
 	case d.Until < d.From || d.Until-d.From >= MaxDelegationDays:
 		return problem("until", RuleDays)
+	case len(d.Rules) > MaxDelegationRules:
+		return problem("rules", RuleMostRules)
 	}
 	return nil
 }
@@ -252,8 +258,12 @@ func (d Delegation) Listed(now time.Time) Change {
 }
 
 func (d Delegation) details() map[string]any {
-	return map[string]any{"hand": d.Hand.User, "principal": d.Principal.User, "from": d.From.String(),
+	details := map[string]any{"hand": d.Hand.User, "principal": d.Principal.User, "from": d.From.String(),
 		"until": d.Until.String(), "revision": d.Rev}
+	if len(d.Rules) > 0 {
+		details["only_rules"] = d.Rules
+	}
+	return details
 }
 
 // open counts the delegations that are not over.

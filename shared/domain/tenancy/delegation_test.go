@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +78,9 @@ func TestADelegationIsRefused(t *testing.T) {
 		"from a year ahead": {by: setter("U1", false), change: func(d *Delegation) { d.From += 365; d.Until = d.From }},
 		"from more than a year ahead": {by: setter("U1", false),
 			change: func(d *Delegation) { d.From += 366; d.Until = d.From }, want: RuleAhead},
+		"for 20 rules": {by: setter("U1", false), change: func(d *Delegation) { d.Rules = make([]string, 20) }},
+		"for 21 rules": {by: setter("U1", false), change: func(d *Delegation) { d.Rules = make([]string, 21) },
+			want: RuleMostRules},
 		"beside 19":                        {by: setter("U1", false), of: 19, theirs: 19},
 		"beside 20":                        {by: setter("U1", false), of: 20, want: RuleMost},
 		"of somebody who stands in for 20": {by: setter("U1", false), theirs: 20, want: RuleMostHand},
@@ -126,6 +130,16 @@ func TestWhenADelegationCounts(t *testing.T) {
 	expect.That(t, counts(ended, "2026-08-01T00:59:59.999+09:00") && !counts(ended, "2026-08-01T01:00:00+09:00"), "ended")
 }
 
+// One for some rules says so to decisions, and in its entry.
+func TestADelegationForRules(t *testing.T) {
+	d, now := august(t)
+	d.Rules = []string{"R1", "R2"}
+	d, c, err := d.Set(Delegation{}, nil, nil, setter("U1", false), now)
+	expect.NoError(t, err)
+	expect.Same(t, d.StandIn().Rules, d.Rules)
+	expect.That(t, strings.Contains(string(c.Audit[0].Details), `"only_rules":["R1","R2"]`), "%s", c.Audit[0].Details)
+}
+
 func TestADelegationOnceMore(t *testing.T) {
 	d, now := august(t)
 	first, c, err := d.Set(Delegation{}, nil, nil, setter("U1", false), now)
@@ -134,9 +148,13 @@ func TestADelegationOnceMore(t *testing.T) {
 	same, c, err := d.Set(first, []Delegation{first}, nil, setter("U9", true), now.Add(time.Hour))
 	expect.That(t, err == nil && len(c.Writes) == 0 && same.SetBy == "U1", "the same again changes nothing: %+v, %v", c,
 		err)
-	d.Until--
+	d.Rules = []string{"R"}
 	_, _, err = d.Set(first, nil, nil, setter("U1", false), now)
 	wrong, _ := ProblemOf(err)
+	expect.Is(t, wrong.Rule, RuleSet, "other rules")
+	d.Until, d.Rules = d.Until-1, nil
+	_, _, err = d.Set(first, nil, nil, setter("U1", false), now)
+	wrong, _ = ProblemOf(err)
 	expect.Is(t, wrong.Rule, RuleSet, "another end")
 	ended, _, err := first.End(setter("U1", false), now)
 	expect.NoError(t, err)

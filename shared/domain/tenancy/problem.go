@@ -119,6 +119,7 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleMostOfTwo:   "the same two have as many as may be",
 		RuleSet:         "has another end already",
 		RuleNoAccount:   "must be an account",
+		RuleMostRules:   fmt.Sprintf("must be at most %d", MaxDelegationRules),
 		RuleNoEmployee:  "must be an employee in the organisation",
 		RuleNoRow:       "must be in the organisation",
 		RuleParty:       "must not be asked for the administrator's own request",

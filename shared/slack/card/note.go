@@ -79,6 +79,7 @@ func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry
 		w := wordsOf.In(locale)
 		told.Hand, told.Principal, told.By = w.mention(told.Hand), w.mention(told.Principal), w.mention(told.By)
 		told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
+		told.Rules = inline(told.Rules, maxDetail)
 		return explain.StandIn(locale, r, told)
 	}
 	fit := func(s string) string { return inline(s, maxDetail) }

@@ -138,6 +138,9 @@ var taskStates = []state{
 	{"task_no_source_at_all", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shop/") }},
 	{"task_nearly_full", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNearlyFull, "1000") }},
 	{"task_stand_in", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandIn) }},
+	{"task_stand_in_by_rules", taskCard, func(s *scenario) *scenario {
+		return toldStandIn(s, task.ReasonStandIn, " 経費 / <契約 A>")
+	}},
 	{"task_stood_for", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStoodFor) }},
 	{"task_stand_in_ended", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandInEnded) }},
 	{"task_stood_list", taskCard, func(s *scenario) *scenario {
@@ -374,8 +377,8 @@ func besideRoute(s *scenario, question int) *scenario {
 }
 
 // toldStandIn is a message to a person who requested nothing.
-func toldStandIn(s *scenario, why aggregate.Reason) *scenario {
-	return told(s, why, "U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN")
+func toldStandIn(s *scenario, why aggregate.Reason, rules ...string) *scenario {
+	return told(s, why, append([]string{"U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN"}, rules...)...)
 }
 
 func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
