@@ -26,7 +26,7 @@ const (
 	maxBody = 64 << 10
 	// mostWait is how long an answer is waited for, in seconds: API Gateway ends a request after 29.
 	mostWait = 25
-	// usualWait is how long it is where nobody says it, in seconds: some clients end a request after 25.
+	// usualWait is how long it is where nobody says it, by MCP, in seconds: some clients end a request after 25.
 	usualWait = 20
 	// slackWithin bounds how long Slack is asked about somebody.
 	slackWithin = time.Second
@@ -197,7 +197,7 @@ func (g *gate) ask(r asking) (answer, error) {
 		Reason    string          `json:"reason"`
 		Again     string          `json:"again"`
 	}
-	wait, err := waitOf(r, 0)
+	wait, err := waitOf(r)
 	if err == nil {
 		err = strictly(r.body, &in)
 	}
@@ -212,11 +212,11 @@ func (g *gate) ask(r asking) (answer, error) {
 	return r.told(a, err)
 }
 
-// waitOf is how long the request waits for an end, or usual.
-func waitOf(r asking, usual time.Duration) (time.Duration, error) {
+// waitOf is how long the request waits for an end: not at all unless it says so.
+func waitOf(r asking) (time.Duration, error) {
 	text := r.URL.Query().Get("wait")
 	if text == "" {
-		return usual, nil
+		return 0, nil
 	}
 	n, err := strconv.Atoi(text)
 	return seconds("wait", n, err)
@@ -238,7 +238,7 @@ func (r asking) told(a *call.Aggregate, err error) (answer, error) {
 }
 
 func (g *gate) look(r asking) (answer, error) {
-	wait, err := waitOf(r, 0)
+	wait, err := waitOf(r)
 	if err != nil {
 		return answer{}, err
 	}

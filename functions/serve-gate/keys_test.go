@@ -54,6 +54,22 @@ func TestARevokedKeyWaitsForNothing(t *testing.T) {
 	expect.Is(t, x.Call.CancelReason, call.ReasonKey)
 }
 
+// A muted key asks for nothing new. What it asked for may be repeated, and is made.
+func TestAMutedKeyRepeatsWhatItAskedFor(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	_, a, _ := w.says("POST", "/calls", askBash)
+	w.act(a.ID, circulation.Stamp, "")
+	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
+	k.Muted = true
+	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
+	status, is, text := w.says("POST", "/calls", askBash)
+	expect.That(t, status == 200 && is.ID == a.ID && is.Status == "approved", "%d %s", status, text)
+	status, is, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a"}`)
+	expect.That(t, status == 200 && is.Status == "granted", "%d %s", status, text)
+	status, _, text = w.says("POST", "/calls", strings.Replace(askBash, "deploy", "test", 1))
+	expect.That(t, status == 403 && strings.Contains(text, "muted"), "%d %s", status, text)
+}
+
 // The key of somebody who left stops within five minutes, whatever became of Slack's event. While Slack is silent it
 // stands.
 func TestALeaversKeyStops(t *testing.T) {

@@ -44,11 +44,11 @@ func (x *CallFacts) ByIDs(r *rules.Rules) (out FoundFor, err error) {
 	return out, err
 }
 
-// Unruled reports whether no rule but the last takes the call, and that one lets it be asked for. Where an organisation
-// stands, that isn't known of rules that tell such calls from others.
+// Unruled reports whether no rule but the last takes a call that only reads, and that one says nothing of reads. Where
+// an organisation stands, that isn't known of rules that tell such calls from others.
 func (x *CallFacts) Unruled(r *rules.Rules) bool {
 	answer := r.Match(x.facts(r, ids{}))
-	return answer.Last && !answer.Refused && !(x.Organised && r.Calls())
+	return answer.Last && !answer.Refused && r.Last.Reads.Route == nil && !(x.Organised && r.Calls())
 }
 
 // By finds whom the rules ask.

@@ -52,7 +52,6 @@ type keyRow struct {
 // typedKey is the form as it was typed, and what is wrong with it.
 type typedKey struct {
 	key          tenancy.Key
-	elsewhere    string
 	open         bool
 	field        string // with a problem
 	problem      string
@@ -80,7 +79,7 @@ func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	return c.showKeys(w, r, v, t)
 }
 
-// showKeys lists the keys below the form as it was typed.
+// showKeys lists the keys above the form as it was typed.
 func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, t typedKey) error {
 	words, ctx := v.Texts("keys"), r.Context()
 	all, err := c.Store.Keys(ctx, v.Tenant)
@@ -103,7 +102,7 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			p.Wrong = []web.Fault{{Text: t.problem}}
 		}
 	}
-	own := t.elsewhere
+	own := ""
 	for _, name := range t.key.Tools {
 		if !slices.ContainsFunc(offered, func(b web.Box) bool { return b.Value == name }) {
 			own += name + "\n"

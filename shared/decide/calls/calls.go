@@ -58,7 +58,7 @@ type Wanted struct {
 // allowed, conversation.ErrByRules if a rule refuses it, aggregate.ErrFull for the key's limits, and
 // aggregate.ErrNotAllowed if nobody could decide.
 func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggregate, joined bool, err error) {
-	if err := key.May(w.Tool, x.Now()); err != nil {
+	if err := key.Holds(w.Tool, x.Now()); err != nil { // a muted key's call may be asked about again
 		return nil, false, err
 	}
 	members, err := call.Members(w.Arguments)
