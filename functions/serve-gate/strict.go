@@ -47,8 +47,8 @@ func bodyOf(w http.ResponseWriter, r *http.Request) (body []byte, bad fault) {
 // mostDeep is how deep a body's values may lie within each other.
 const mostDeep = 64
 
-// once reads one value and returns an error for a name that an object has twice, and for half a character: texts that
-// differ only in such would be read as the same.
+// once reads one value and returns an error for a name that an object has twice, and for half a character: two
+// bodies that differ only there would decode to the same.
 func once(d *json.Decoder, body []byte, at string, deep int) error {
 	next := func() (json.Token, error) {
 		from := d.InputOffset()

@@ -26,7 +26,7 @@ type Offers struct {
 	permissions map[string]tenancy.ToolPermission
 }
 
-// Offers reads them. only names the one that is wanted; empty: all. What runs where the agent runs is no tool of
+// Offers reads them. only: the name of one tool; empty for all. What runs where the agent runs is no tool of
 // Ringi's, and not among them.
 func (x Asker) Offers(ctx context.Context, key tenancy.Key, only string) (o Offers, err error) {
 	o.permissions = map[string]tenancy.ToolPermission{}

@@ -113,7 +113,7 @@ var Moves = aggregate.Moves[Status]{
 	Granted:                      {},
 }
 
-// Was is how a call ended that is asked for once more.
+// Was is how the first call ended, when the agent asks for the same again.
 type Was struct {
 	Status  Status `json:"status"`
 	By      string `json:"by,omitempty"`     // who rejected it
@@ -180,7 +180,7 @@ func (x *Call) Whole() *aggregate.Gate    { return &x.Gate }
 func (x *Call) Reads() bool               { return x.Access == aggregate.Read }
 func (x *Call) leased(now time.Time) bool { return x.Claim != nil && now.Before(x.Claim.LeaseUntil) }
 
-// Action returns of the call what an agent's action has, too.
+// Action returns the call as an agent's action, with the fields that both have.
 func (x *Call) Action() *conversation.Action {
 	return &conversation.Action{ActionID: x.CallID, ActionType: conversation.ToolCall, Status: x.Status, Summary: x.Tool,
 		Payload: x.Payload, Gate: x.Gate, CreatedAt: x.CreatedAt, StartedAt: x.StartedAt, CompletedAt: x.CompletedAt,

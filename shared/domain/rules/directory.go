@@ -8,7 +8,7 @@ import (
 )
 
 // Directory is what Slack and the organisation say about people, as far as routes need it: whoever resolves has asked
-// them before. Days are as in Facts.On. While no organisation stands, a person is an account, everybody's Standing is
+// them before. Days are as in Facts.On. While no organisation stands, a person is an account, everybody's Employment is
 // what their account allows, and there are no managers and positions.
 type Directory interface {
 	// Org returns the version of the organisation, empty while none stands.

@@ -76,8 +76,8 @@ func (c *Conditions) unlabelled(f *Facts) (name string, never bool) {
 	return name, never
 }
 
-// asksLess returns the first of the rules, which might take a request, that asks more than a decision does: by its
-// route, for a number, or for more years.
+// asksLess returns the first of the rules, which might take a request, whose outcome is stricter than a decision: by
+// its route, a number, or more years.
 func (a *Answer) asksLess(might []*Rule) *Rule {
 	i := slices.IndexFunc(might, func(r *Rule) bool {
 		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered || r.Retain > a.Retain)

@@ -58,7 +58,7 @@ func TestAKeyIsGoodForItsToolsUntilItEnds(t *testing.T) {
 	expect.Fails(t, err, ErrKey{KeyRevoked})
 }
 
-// A key that is used each second has one write an hour.
+// A key that is used each second has one write each four minutes.
 func TestTheLastUseIsCoarse(t *testing.T) {
 	k, at := aKey(), keyNow
 	expect.Is(t, len(k.Used(at).Writes), 1)
