@@ -170,6 +170,12 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	expect.Is(t, len(w.vendor.calls), 0)
 }
 
+func TestAToolOfRingisRunsNowhereElse(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	status, _, text := w.says("POST", "/calls", `{"tool":"`+writeTool+`","arguments":{}}`)
+	expect.That(t, status == 400 && strings.Contains(text, "tool is one that Ringi calls itself"), "%d %s", status, text)
+}
+
 func TestARefusalReachesTheAgentWithItsReason(t *testing.T) {
 	w := opened(t, storetest.Start(t))
 	_, a, _ := w.says("POST", "/calls", askBash)

@@ -144,6 +144,7 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	if x.Call != nil {
 		out.ID, out.Page = x.Call.CallID, "/console/calls/"+x.Call.CallID
 		out.Title, out.Asked = card.OneLine(x.Call.Tool), x.Call.CreatedAt
+		out.By = s.words.Say("by_agent", "agent", card.OneLine(x.Call.KeyName), "who", out.By)
 		out.Kind = s.acts.In("acts", cmp.Or(string(sum.Lead.Act), "other"))
 	} else if x.Action != nil {
 		out.ID, out.Page = x.Decision.ActionID, "/console/sessions/"+x.Decision.SessionID
@@ -288,11 +289,10 @@ const soonAfter = 7 * 24 * time.Hour
 
 // remarks say what whoever reads the register should look at, as far as the gate's row and the rules' history say it.
 func (s *speaker) remarks(row *store.RegisteredTask) string {
-	g := &row.Gate
+	g, all := &row.Gate, s.ofAgent(row.Call)
 	if !g.Ruled() {
-		return ""
+		return strings.Join(all, s.words.Say("and"))
 	}
-	var all []string
 	say := func(key string) { all = append(all, s.words.In("remarks", key)) }
 	if s.changed(g) {
 		say("changed")
@@ -336,6 +336,24 @@ func (s *speaker) remarks(row *store.RegisteredTask) string {
 	}, "vacant")
 	some(func(x circulation.StageState) bool { return x.Filled == rules.LeftUnknown }, "unknown")
 	return strings.Join(all, s.words.Say("and"))
+}
+
+// ofAgent says why an agent outside asked for a call, and how the same one ended before.
+func (s *speaker) ofAgent(x *call.Call) (all []string) {
+	if x == nil {
+		return nil
+	}
+	if x.Reason != "" {
+		all = append(all, s.words.In("remarks", "agent_reason", "why", card.OneLine(x.Reason)))
+	}
+	switch {
+	case x.Was == nil:
+	case x.Was.By != "":
+		all = append(all, s.words.In("remarks", "again_rejected", "who", s.Person(x.Was.By), "why", card.OneLine(x.Was.Why)))
+	default:
+		all = append(all, s.words.In("remarks", "again"))
+	}
+	return all
 }
 
 // changes reads the rules' history, each revision once.

@@ -118,7 +118,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
 	d.Printed, d.PrintedBy = c.Now(), called(v.User)
 	if x.Action != nil {
-		d.Action, d.Payload = string(x.Action.ActionType), x.Action.Payload.Hash()
+		d.Action, d.Payload = lines[0].Kind, x.Action.Payload.Hash()
 	}
 	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called, Reads: d.reads}
 	s := speaker{Reader: by, words: v.Texts("register")}

@@ -354,7 +354,12 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 
 // empties are what may happen to a stage for which too few people are left, by cause.
 func (a *asked) empties(at string, i int, is rules.Empty, up []string) (all []web.Field) {
-	is = cmp.Or(is, newEmpty)
+	if is == (rules.Empty{}) {
+		is = newEmpty
+		if len(up) > 0 { // an organisation stands
+			is.Vacant, is.Own = rules.ThenUp, rules.ThenUp
+		}
+	}
 	refuse, skip, again := string(rules.ThenRefuse), string(rules.ThenSkip), string(rules.ThenAgain)
 	for _, cause := range []struct {
 		name string

@@ -156,6 +156,13 @@ func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, jo
 // complete adds to a call of one of Ringi's tools what people are shown of it.
 func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) error {
 	if c.Access = aggregate.Write; c.Elsewhere {
+		allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers)
+		if err != nil {
+			return fmt.Errorf("read the tool %s: %w", c.Tool, err)
+		}
+		if _, known := allowed.Lookup(c.Tool); known {
+			return aggregate.ErrField{Field: "tool", Limit: "is one that Ringi calls itself: call it by MCP"}
+		}
 		return nil
 	}
 	spec, a, _, err := x.read(c, p, s)

@@ -248,7 +248,7 @@ func (c *change) recordEdit(row Gated, by aggregate.Actor, from int, hash string
 	if q.Kind == CardProcess {
 		action = AuditProcessEdited
 	}
-	c.audit(by, action, string(q.Kind), q.ID, map[string]any{"version": q.Version, "from": from, "hash": hash})
+	c.audit(by, action, string(q.Kind), q.ID, map[string]any{"version": q.Version, "from_version": from, "hash": hash})
 }
 
 // take records the edit that became row, a version whose steps an asker wrote, in the commit that takes them from was.

@@ -141,7 +141,7 @@ func TestWhatIsGivenBackWaitsForItsAsker(t *testing.T) {
 	s.do(s.finishProcess)
 	taken := s.entry(AuditProcessEdited)
 	expect.That(t, taken.ActorID == requester && taken.ResourceID == p.ID &&
-		string(taken.Details) == `{"from":1,"hash":"`+Hash(s.steps)+`","version":2}`, "%+v", taken)
+		string(taken.Details) == `{"from_version":1,"hash":"`+Hash(s.steps)+`","version":2}`, "%+v", taken)
 	s.do(s.approveProcess)
 	expect.That(t, s.load().Process().ApprovedHash == Hash(s.steps) && s.head.Noted == StatusRunning, "%+v", s.head)
 

@@ -113,7 +113,7 @@ func ruleDifferences(was, is *rules.Rules) map[string]any {
 	for _, id := range after.order {
 		text, there := before.texts[id]
 		if note("rules", after.names[id]); !there {
-			note("added", after.names[id])
+			note("added_rules", after.names[id])
 		} else if text != after.texts[id] {
 			note("changed", after.names[id])
 		}

@@ -177,7 +177,7 @@ func TestRulesAreSavedWithTheSettingsThatNoteThem(t *testing.T) {
 		"row %+v, settings %+v", is, noted)
 	_, key, _ := c.Writes[1].Row.Place()
 	expect.That(t, key == "RULES#000001" && c.Writes[1].Over == 0, "kept as %s", key)
-	expect.Same(t, []string{`rules.updated {"added":["すべて"],"floor":{"stamps":1},"hash":"` +
+	expect.Same(t, []string{`rules.updated {"added_rules":["すべて"],"floor":{"stamps":1},"hash":"` +
 		aggregate.HashOf(encoded(stampedBy("U2"))) + `","last":{},"revision":1,"rules":["すべて"]}`}, details(c))
 
 	same := stampedBy("U2")
