@@ -189,15 +189,17 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	b.Get(page(a)).Says(t, 200, "決裁番号: "+number)
 	b.Get("/console/audit").Says(t, 200, "経理エージェント").Holds(t, page(a))
 
-	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "", func(x *call.Asking) {
+	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Asking) {
 		x.Content.Elsewhere, x.Terms.Registered, x.Terms.Series = true, true, "経理部"
+		x.Was = &call.Was{Status: conversation.ActionCancelled, By: webapi.Tanaka, Why: "まだ使います"}
 	})
 	b.Post(page(ran)+"/act", b.Get(page(ran)).FormOf(t, aggregate.ActApprove, ""))
 	as := calls.Asker{Store: o.Calls, Now: w.Now}
 	ran = expect.Value(as.Take(t.Context(), o.Key, ran.Call.CallID, "one", nil))(t)
 	number, document := ran.Call.DecisionNumber, ran.Call.Document
 	expect.That(t, number != "" && strings.HasPrefix(document, "経理部-"), "%q, %q", number, document)
-	b.Get("/console/register").Says(t, 200, number, document, "決裁 (許可を使用)", "Bash を実行します").Holds(t, page(ran))
+	b.Get("/console/register").Says(t, 200, number, document, "決裁 (許可を使用)", "Bash を実行します",
+		"経理エージェント (責任者: 佐藤 花子)", "エージェントの理由 「古い月の分です」", "前回は 田中 恵 さんが却下 「まだ使います」").Holds(t, page(ran))
 	b.Get("/console/register/file.csv").Holds(t, document, `"7 年"`, `"永年"`)
 	at := "/console/register/document?" + url.Values{"number": {document}}.Encode()
 	b.Get(at).Says(t, 200, number, "rm -r old", ran.Call.Payload.Hash())
