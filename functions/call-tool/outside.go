@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/decide"
+	"ringi/shared/decide/calls"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -178,7 +179,7 @@ func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 		m.cause = over
 		return refusal{reason: call.KeyReason(over)}, nil
 	}
-	if !m.stays(ctx, key) {
+	if !calls.Stays(ctx, key, slackWithin, m.Stays) {
 		return refusal{reason: call.ReasonKey}, nil
 	}
 	content, err := m.call.Content()
@@ -191,17 +192,6 @@ func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 		return why, err
 	}
 	return m.check(p), nil
-}
-
-// stays reports whether whoever answers for the key is still there, as far as Slack says.
-func (m *asked) stays(ctx context.Context, key tenancy.Key) bool {
-	within, cancel := context.WithTimeout(ctx, slackWithin)
-	defer cancel()
-	stays, err := m.Stays(within, key.TenantID, key.Team, key.Answers)
-	if err != nil {
-		slog.WarnContext(ctx, "nobody knows whether who answers for a key is still there", "key_id", key.ID, "err", err)
-	}
-	return err != nil || stays
 }
 
 // make makes the claimed call and commits its end.

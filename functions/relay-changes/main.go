@@ -187,9 +187,9 @@ type move struct {
 	first string // sequence number of the first record, to return it
 }
 
-// moves returns a move for each changed aggregate of a batch, in the order of their first records, for keys, and for Home
-// tabs: one that was opened, and all of a tenant whose settings were saved. Changes of the head's internal fields don't
-// count.
+// moves returns a move for each changed aggregate of a batch, in the order of their first records, for keys, and for
+// Home tabs: one that was opened, and all of a tenant whose settings were saved. Changes of the head's internal fields
+// don't count.
 func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}

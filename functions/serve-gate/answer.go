@@ -77,8 +77,8 @@ var says = map[string]string{
 		"if it is still wanted, ask for it with {again}.",
 	unknown: "People approved this call and it was sent, but nobody knows whether it took effect. Do not make it again: " +
 		"a person has to look first.",
-	refused: "This call was refused{why}. Nothing was done, and repeating it changes nothing. Tell the person you work for. " +
-		"Only if they still want it, ask for it with {again}.",
+	refused: "This call was refused{why}. Nothing was done, and repeating it changes nothing. " +
+		"Tell the person you work for. Only if they still want it, ask for it with {again}.",
 	string(conversation.ActionCancelled): "This call was cancelled. Nothing was done. If it is still wanted, ask for it " +
 		"with {again}.",
 	expired: "This call's time ran out. Nothing was done. If it is still wanted, ask for it with {again}.",

@@ -134,13 +134,7 @@ func (g *gate) used(ctx context.Context, key tenancy.Key) error {
 	if err != nil || !noted {
 		return nil
 	}
-	within, cancel := context.WithTimeout(ctx, slackWithin)
-	defer cancel()
-	stays, err := g.Stays(within, key.TenantID, key.Team, key.Answers)
-	if err != nil {
-		slog.WarnContext(ctx, "nobody knows whether who answers for a key is still there", "key_id", key.ID, "err", err)
-	}
-	if err != nil || stays {
+	if calls.Stays(ctx, key, slackWithin, g.Stays) {
 		return nil
 	}
 	slog.InfoContext(ctx, "who answers for a key has left", "key_id", key.ID)

@@ -16,7 +16,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// bodyOf reads a body: JSON of at most maxBody bytes without a name twice in one object or half a character, or nothing.
+// bodyOf reads a body: JSON of at most maxBody bytes without a name twice in one object or half a character, or
+// nothing.
 func bodyOf(w http.ResponseWriter, r *http.Request) (body []byte, bad fault) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {

@@ -76,7 +76,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 			call.Kind.Name:         callCards{env.Console, store.CallsOf(s)}},
 		Slack: bot, Homes: &Homes{Rows: records.NotesOf(s.Table()), Slack: bot,
 			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: store.ConversationsOf(s),
-				Calls: store.CallsOf(s), Slack: bot, Now: time.Now}, Console: env.Console}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+				Calls: store.CallsOf(s), Slack: bot, Now: time.Now}, Console: env.Console},
+		Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: records.NotesOf(s.Table()), PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: clock.Sleep,
 	}, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,9 +12,9 @@ import (
 	"ringi/shared/store"
 )
 
-// Calls that a key asks for within a few seconds share a message: that of the first, which shows each of them whole. The
-// rows of both note it, the first's before the other's, so a crash in between never leaves a call without a card. From
-// then on a change of any of them has the first one's message drawn again, by whose rows drawings keep out of each
+// Calls that a key asks for within a few seconds share a message: that of the first, which shows each of them whole.
+// The rows of both note it, the first's before the other's, so a crash in between never leaves a call without a card.
+// From then on a change of any of them has the first one's message drawn again, by whose rows drawings keep out of each
 // other's way.
 const (
 	shareWithin  = 10 * time.Second
@@ -73,7 +72,7 @@ func (d *drawing) host(ctx context.Context, c *aggregate.Card, m card.Message) (
 	for _, o := range slices.Backward(page.Items) {
 		host, err := k.calls.Load(ctx, call.RefOf(x.TenantID, o.CallID))
 		if err != nil || len(host.Cards) == 0 {
-			return nil, errors.Join(err)
+			return nil, err
 		}
 		switch at := host.Cards[0]; {
 		case slices.Contains(host.Beside, x.CallID) && at.MessageTS != "":

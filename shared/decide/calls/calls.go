@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ringi/shared/decide"
@@ -156,14 +157,11 @@ func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, jo
 // complete adds to a call of one of Ringi's tools what people are shown of it.
 func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) error {
 	if c.Access = aggregate.Write; c.Elsewhere {
-		allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers)
-		if err != nil {
-			return fmt.Errorf("read the tool %s: %w", c.Tool, err)
+		_, _, known, err := x.lookup(c.Tool, p, s)
+		if known {
+			err = aggregate.ErrField{Field: "tool", Limit: "is one that Ringi calls itself: call it by MCP"}
 		}
-		if _, known := allowed.Lookup(c.Tool); known {
-			return aggregate.ErrField{Field: "tool", Limit: "is one that Ringi calls itself: call it by MCP"}
-		}
-		return nil
+		return err
 	}
 	spec, a, _, err := x.read(c, p, s)
 	if err != nil {
@@ -179,15 +177,24 @@ func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Set
 	return nil
 }
 
+// lookup looks up one of Ringi's tools, among those of its permission.
+func (x Asker) lookup(name string, p tenancy.ToolPermission, s tenancy.Settings) (allowed *tool.Catalog, spec tool.Spec,
+	known bool, err error) {
+	if allowed, err = x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers); err != nil {
+		return nil, spec, false, fmt.Errorf("read the tool %s: %w", name, err)
+	}
+	spec, known = allowed.Lookup(name)
+	return allowed, spec, known, nil
+}
+
 // read looks up one of Ringi's tools under its permission, notes its version and access in c, and reads the arguments.
 // It returns tool.ErrForbidden for a tool that isn't allowed, and aggregate.ErrField.
 func (x Asker) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) (spec tool.Spec, a tool.Arguments,
 	resolved tool.Resolved, err error) {
-	allowed, err := x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers)
+	allowed, spec, known, err := x.lookup(c.Tool, p, s)
 	if err != nil {
-		return spec, a, resolved, fmt.Errorf("read the tool %s: %w", c.Tool, err)
+		return spec, a, resolved, err
 	}
-	spec, known := allowed.Lookup(c.Tool)
 	if !known || !p.Allowed || spec.Sourced || spec.Name == catalog.Decide {
 		return spec, a, resolved, tool.ErrForbidden
 	}
@@ -313,4 +320,17 @@ func (x Asker) decide(ctx context.Context, key tenancy.Key, id string, do aggreg
 		return nil, err
 	}
 	return x.Store.Decide(ctx, call.RefOf(key.TenantID, id), do)
+}
+
+// Stays reports whether whoever answers for a key is still there, as far as ask, which asks Slack, says it within a
+// time.
+func Stays(ctx context.Context, k tenancy.Key, most time.Duration,
+	ask func(ctx context.Context, tenant, team, user string) (bool, error)) bool {
+	within, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	stays, err := ask(within, k.TenantID, k.Team, k.Answers)
+	if err != nil {
+		slog.WarnContext(ctx, "nobody knows whether who answers for a key is still there", "key_id", k.ID, "err", err)
+	}
+	return err != nil || stays
 }

@@ -98,8 +98,8 @@ func (g *Gate) TooOld(now time.Time) bool {
 }
 
 // OnRoute reports whether somebody is at one of the gate's stages, was put or added there, or is asked because others
-// object, acted for somebody else, or is told afterwards. by is the delegation of who stands in for them, which leads to
-// no gate whose rule it isn't for; nil: nobody stands in.
+// object, acted for somebody else, or is told afterwards. by is the delegation of who stands in for them, which leads
+// to no gate whose rule it isn't for; nil: nobody stands in.
 func (g *Gate) OnRoute(user string, by *circulation.Delegation) bool {
 	is := isUser(user)
 	if g.Route == nil || user == "" || !by.Covers(g.Terms.Rule) {

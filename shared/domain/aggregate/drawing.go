@@ -9,8 +9,8 @@ import (
 // when a channel is reopened or the bot is invited.
 const tryAgainAfter = time.Hour
 
-// TryAgainAt returns when to retry a card that Slack refused permanently, if somebody is asked. Otherwise it returns nil:
-// such a card is retried at the next revision.
+// TryAgainAt returns when to retry a card that Slack refused permanently, if somebody is asked. Otherwise it returns
+// nil: such a card is retried at the next revision.
 func (c *Card) TryAgainAt(asked bool) *time.Time {
 	if c.State != CardUnreachable || !asked {
 		return nil

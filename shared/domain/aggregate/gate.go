@@ -90,35 +90,6 @@ func (g *Gate) WaitingIndexes(head Root, since time.Time, id string) []Index {
 	return []Index{PendingIndex(head.Common().TenantID, since, id)}
 }
 
-// Terms are the settings under which a gate was opened. They never change while it waits, but for DecideBy of a gate
-// under a rule, which is that of the present stage.
-type Terms struct {
-	ApprovalRequired bool       `json:"approval_required"`
-	DecideBy         *time.Time `json:"decide_by,omitempty"`
-	Executor         string     `json:"executor"`
-	L4TimeoutSeconds int        `json:"l4_timeout_seconds"`
-	AutoApproveTools bool       `json:"auto_approve_tools"`
-	MaxVersions      int        `json:"max_versions"`
-	ApprovalHours    int        `json:"approval_timeout_hours"`
-	ApprovalDays     int        `json:"approval_days,omitempty"` // see Gate.GoodUntil
-	SettingsRev      int        `json:"settings_rev"`
-	Locale           string     `json:"locale,omitempty"` // language in which an execution's row says why it failed
-	// Registered says that the tenant keeps a register, so that what people stamp is a document with a number. Series is
-	// of the channel's documents; empty: they are numbered by the asker's department.
-	Registered bool   `json:"registered,omitempty"`
-	Series     string `json:"series,omitempty"`
-	// Rule chose the gate's route; nil: no rule did.
-	Rule *circulation.Rule `json:"rule,omitempty"`
-}
-
-// Retain is for how many years what the gate settles is kept at least, as its rule says; 0: as the settings say.
-func (t *Terms) Retain() int {
-	if t.Rule == nil {
-		return 0
-	}
-	return t.Rule.Retain
-}
-
 // Verdict says how a gate was decided. It is empty for expired and cancelled gates: the head says more about those.
 type Verdict struct {
 	ApprovedBy      string     `json:"approved_by,omitempty"` // empty while approved_at is set: the system approved

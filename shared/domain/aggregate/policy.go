@@ -293,3 +293,32 @@ func (g *Gate) standsIn(c *circulation.Gate, st *circulation.State, user string,
 	}
 	return hand, st.StandsIn(c, hand, "", all, at)
 }
+
+// Terms are the settings under which a gate was opened. They never change while it waits, but for DecideBy of a gate
+// under a rule, which is that of the present stage.
+type Terms struct {
+	ApprovalRequired bool       `json:"approval_required"`
+	DecideBy         *time.Time `json:"decide_by,omitempty"`
+	Executor         string     `json:"executor"`
+	L4TimeoutSeconds int        `json:"l4_timeout_seconds"`
+	AutoApproveTools bool       `json:"auto_approve_tools"`
+	MaxVersions      int        `json:"max_versions"`
+	ApprovalHours    int        `json:"approval_timeout_hours"`
+	ApprovalDays     int        `json:"approval_days,omitempty"` // see Gate.GoodUntil
+	SettingsRev      int        `json:"settings_rev"`
+	Locale           string     `json:"locale,omitempty"` // language in which an execution's row says why it failed
+	// Registered says that the tenant keeps a register, so that what people stamp is a document with a number. Series is
+	// of the channel's documents; empty: they are numbered by the asker's department.
+	Registered bool   `json:"registered,omitempty"`
+	Series     string `json:"series,omitempty"`
+	// Rule chose the gate's route; nil: no rule did.
+	Rule *circulation.Rule `json:"rule,omitempty"`
+}
+
+// Retain is for how many years what the gate settles is kept at least, as its rule says; 0: as the settings say.
+func (t *Terms) Retain() int {
+	if t.Rule == nil {
+		return 0
+	}
+	return t.Rule.Retain
+}

@@ -9,11 +9,14 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
+// ahead reports whether the call waits, or is stamped and not begun.
+func (x *Call) ahead() bool { return !x.Over() && x.Status != conversation.ActionExecuting }
+
 // Follow ends a call that waits, or is stamped and not begun, if its key was revoked, has ended or lost the tool. It
 // notes when the key ends.
 func (a *Aggregate) Follow(k tenancy.Key, now time.Time) (aggregate.Change, error) {
 	x := a.Call
-	if x == nil || x.KeyID != k.ID || x.Over() || x.Status == conversation.ActionExecuting {
+	if x == nil || x.KeyID != k.ID || !x.ahead() {
 		return aggregate.Change{}, nil
 	}
 	if why, over := errors.AsType[tenancy.ErrKey](k.Holds(x.Tool, now)); over {
@@ -29,7 +32,7 @@ func (a *Aggregate) Follow(k tenancy.Key, now time.Time) (aggregate.Change, erro
 // keyEnds is Follow for a key that has ended. It returns ErrNotDue before.
 func (a *Aggregate) keyEnds(now time.Time) (aggregate.Change, error) {
 	x := a.Call
-	if x == nil || x.Over() || x.Status == conversation.ActionExecuting || now.Before(x.KeyUntil) {
+	if x == nil || !x.ahead() || now.Before(x.KeyUntil) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	return a.cancel(aggregate.System(), ReasonKey, now)
@@ -51,8 +54,7 @@ func KeyReason(e tenancy.ErrKey) aggregate.Reason {
 
 // Keeps reports whether what the call returned is kept at now, whatever the settings say.
 func (x *Call) Keeps(now time.Time) bool {
-	rule := x.Gate.Terms.Rule
-	return !x.Over() || rule != nil && now.Before(x.CompletedAt.AddDate(rule.Retain, 0, 0))
+	return !x.Over() || now.Before(x.CompletedAt.AddDate(x.Gate.Terms.Retain(), 0, 0))
 }
 
 // forgottenAt returns when nothing is left of a call that ended without anybody's act, nil for any other.

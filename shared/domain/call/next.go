@@ -101,7 +101,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			by(x.goodUntil())
 		}
 		by(x.forgottenAt())
-		if !x.Over() && x.Status != conversation.ActionExecuting {
+		if x.ahead() {
 			by(&x.KeyUntil)
 		}
 	}

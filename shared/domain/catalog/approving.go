@@ -9,8 +9,8 @@ import (
 )
 
 // No program approves: a tool by which somebody's approval is given in another system is neither allowed nor asked for.
-// It is known by its name and title, and by what its arguments may be: that is the mark of one that does many things. Of
-// a command line call.Unasked knows the usual ones.
+// It is known by its name and title, and by what its arguments may be: that is the mark of one that does many things.
+// Of a command line call.Unasked knows the usual ones.
 
 // Names, as words in lower case: of approvals, and of deeds that count as one in GitHub, GitLab, Slack and freee, unless
 // the tool only looks. A title in Japanese says it itself.

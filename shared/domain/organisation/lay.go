@@ -139,8 +139,8 @@ func (r *reader) foreignRow(s *sheet, x tableRow) (all []line) {
 	return all
 }
 
-// away returns on which days somebody is away. Whoever is by their status is so today, too: of the days in the file, the
-// one that says otherwise is of an earlier or a later time.
+// away returns on which days somebody is away. Whoever is by their status is so today, too: of the days in the file,
+// the one that says otherwise is of an earlier or a later time.
 func (r *reader) away(c *cells) Period {
 	p := Period{c.date(ColumnLeaveFrom), c.date(ColumnLeaveTo)}
 	switch {

@@ -257,8 +257,8 @@ func (r *reader) levels(s *sheet, x tableRow) {
 }
 
 // below puts people without a department into the one that stands above all others; where there are several, above
-// them. There they lead whoever stands below, so their position only counts if it is higher than all of people who have a
-// department: as a president's is, and a new department head's isn't.
+// them. There they lead whoever stands below, so their position only counts if it is higher than all of people who have
+// a department: as a president's is, and a new department head's isn't.
 func (r *reader) below(all []line) []line {
 	lacks := func(l line) bool { return l.number != "" && l.department == "" && !l.own && !l.broken }
 	if r.top = slices.ContainsFunc(all, func(l line) bool { return l.department == Top && !l.own }); !r.top &&

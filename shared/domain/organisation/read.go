@@ -140,9 +140,9 @@ func (l *Laid) Asks() bool {
 // which the files' statuses hold; by 0 no day has passed.
 func Lay(files []File, kept Kept, today Date) (*Laid, error) {
 	r := &reader{kept: kept, today: today, places: newPlaces(),
-		placings: map[Column]map[string]placing{ColumnParent: {}, ColumnPath: {}}, gone: map[string]bool{}, introduced: map[string]bool{},
-		valued: map[Valued]int{}, ranked: map[string]int{}, unnumbered: map[string]bool{}, rehired: map[string]bool{},
-		enabled: map[string]bool{}, placed: map[string]bool{}, positions: map[string]bool{}}
+		placings: map[Column]map[string]placing{ColumnParent: {}, ColumnPath: {}}, gone: map[string]bool{},
+		introduced: map[string]bool{}, valued: map[Valued]int{}, ranked: map[string]int{}, unnumbered: map[string]bool{},
+		rehired: map[string]bool{}, enabled: map[string]bool{}, placed: map[string]bool{}, positions: map[string]bool{}}
 	if len(files) > MaxFiles {
 		r.problems.add(Problem{Rule: RuleFiles, Limit: MaxFiles})
 		files = nil

@@ -85,8 +85,9 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	return a.openGate(p, a.asksForPolicy(s) || p.EditedBy != "", s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
-// FinishProcess saves the steps and the model's remarks, and opens the gate. What an asker wrote is always people's. It relies on the settings s. Nothing
-// changes if the newest version is not generating. It returns ErrField for steps that checkSteps refuses.
+// FinishProcess saves the steps and the model's remarks, and opens the gate. What an asker wrote is always people's. It
+// relies on the settings s. Nothing changes if the newest version is not generating. It returns ErrField for steps that
+// checkSteps refuses.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings,
 	now time.Time) (aggregate.Change, error) {
 	p := a.Process()

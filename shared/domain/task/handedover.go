@@ -132,7 +132,8 @@ func StandInOf(r aggregate.Reason, detail string) (StandInTold, bool) {
 	if len(f) != 6 || r != ReasonStandIn && r != ReasonStoodFor && r != ReasonStandInEnded {
 		return StandInTold{}, false
 	}
-	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4], Rules: strings.TrimSpace(f[5])}, true
+	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4],
+		Rules: strings.TrimSpace(f[5])}, true
 }
 
 // StoodTold is what a principal is told that was done for them by a delegation that is over.

@@ -157,17 +157,19 @@ type askWords struct {
 	Matter, MatterFaults, Currencies                                   map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
-	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard                      string
-	TurnToAnswer                                                                                                string
-	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow                               string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                                                string
-	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine                             string
-	HomeConversations, HomeCalls, WhatAction, WhatPrompt, WhatProcess, WhatStep, ListID, ListNumber, OpenResult string
-	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsRead, WaitsAs, WaitsSaid, WaitsFor                      string
-	States                                                                                                      map[task.Status]string
+	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard string
+	TurnToAnswer                                                                           string
+	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow          string
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                           string
+	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine        string
+	HomeConversations, HomeCalls, WhatAction, WhatPrompt, WhatProcess, WhatStep            string
+	ListID, ListNumber, OpenResult                                                         string
+	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsRead, WaitsAs, WaitsSaid, WaitsFor string
+	States                                                                                 map[task.Status]string
 
 	// What somebody is reminded of.
-	Reminded, RemindedAs, RemindedAsked, RemindedItem, RemindedMore, RemindedDaily, RemindedShared, RemindedSharedDaily string
+	Reminded, RemindedAs, RemindedAsked, RemindedItem, RemindedMore, RemindedDaily string
+	RemindedShared, RemindedSharedDaily                                            string
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}

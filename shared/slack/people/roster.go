@@ -111,8 +111,8 @@ func (m Members) Refused(ctx context.Context, slack Users, users, groups []strin
 	return out, nil
 }
 
-// Stays reports whether somebody is still a full member of a workspace. It returns explain.ErrUnverified when Slack can't
-// say.
+// Stays reports whether somebody is still a full member of a workspace. It returns explain.ErrUnverified when Slack
+// can't say.
 func Stays(ctx context.Context, slack Users, team, user string) (bool, error) {
 	refused, err := Members{Team: team}.Refused(ctx, slack, []string{user}, nil)
 	return refused[user] == "", err

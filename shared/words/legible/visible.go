@@ -179,8 +179,8 @@ func Ignorable(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// everyday reports whether a character is one of the most frequent: printable ASCII, kana, kanji and what stands between
-// them. They are visible, so they need no lookup in Unicode's tables.
+// everyday reports whether a character is one of the most frequent: printable ASCII, kana, kanji and what stands
+// between them. They are visible, so they need no lookup in Unicode's tables.
 func everyday(r rune) bool {
 	return r > ' ' && r < 0x7f || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ー' || r >= '一' && r <= '鿿' ||
 		r >= '、' && r <= '】' || r >= '！' && r <= '～'
