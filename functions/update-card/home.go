@@ -207,7 +207,8 @@ type openHomes struct {
 }
 
 // homes asks, after a card was drawn, that the tenant's open Home tabs are published: one message for all of them in a
-// period. The number of open tabs is cached; a tab that was opened since then asks for its own publication.
+// period. The number of open tabs is cached until the end of a tab's period, when a tab that was opened in it is
+// published on its own.
 func (h *Handler) homes(ctx context.Context, tenant string) {
 	if h.Homes == nil {
 		return
@@ -295,7 +296,7 @@ func (x *Homes) open(ctx context.Context, tenant string, now time.Time) (openHom
 	if x.known == nil {
 		x.known = map[string]openHomes{}
 	}
-	k.people, k.until = len(rows), now.Add(records.HomeEvery)
+	k.people, k.until = len(rows), effect.HomesAt(now, records.HomeEvery)
 	x.known[tenant] = k
 	return k, nil
 }

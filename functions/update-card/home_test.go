@@ -13,6 +13,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
+	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -250,6 +251,22 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 	if all.Attributes["ApproximateReceiveCount"] = fmt.Sprint(homeTries); !handled() {
 		t.Error("tabs that can't be asked for hold up those that follow")
 	}
+}
+
+// A tab that was opened just before its period ended shows what was drawn just after.
+func TestATabOpenedAtTheEndOfAPeriodFollowsTheNextCard(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.withHomes()
+	w.Later(effect.HomesAt(w.Now(), records.HomeEvery).Add(-2 * time.Second).Sub(w.Now()))
+	w.done()
+	expect.Is(t, w.queue.calls, 0) // nobody looks
+	w.Later(time.Second)
+	w.opens(webapi.Suzuki)
+	w.Later(2 * time.Second) // the tab's own turn is over
+	w.queue.calls = 0
+	w.Prompted(tenancy.DefaultSettings())
+	w.done()
+	expect.Is(t, w.queue.calls, 1)
 }
 
 func (k *inConversation) withHomes() {
