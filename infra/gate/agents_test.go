@@ -128,7 +128,15 @@ var agents = map[string]struct {
 	tool  string
 	start func(t *testing.T, x trial) []string
 }{
-	"LangGraph":            {"shell", inPython("LangGraph, LangChain", langGraph)},
+	"LangGraph": {"shell", inPython("LangGraph, LangChain", langGraph)},
+	"LangGraph's ainvoke": {"shell", func(t *testing.T, x trial) []string {
+		gate := strings.NewReplacer("def gate", "async def gate", "ask(call", "await asyncio.to_thread(ask, call",
+			"else handler(request)", "else await handler(request)").Replace(block(t, "LangGraph, LangChain", "python", 1))
+		rest := strings.Replace(langGraph, "a.invoke({", "asyncio.run(a.ainvoke({", 1)
+		rest = strings.Replace(rest, `]})["messages"]`, `]}))["messages"]`, 1)
+		x.write(t, "agent.py", "import asyncio\n"+gate+rest)
+		return []string{x.python, "agent.py", x.prompt}
+	}},
 	"Pydantic AI":          {"shell", inPython("Pydantic AI", pydanticAI)},
 	"OpenAI Agents Python": {"shell", inPython("OpenAI Agents, Python", openAIPython)},
 	"OpenAI Agents Node":   {"shell", inNode("OpenAI Agents, JavaScript", openAINode)},
@@ -141,6 +149,13 @@ var agents = map[string]struct {
 		return []string{"sh", "-c", "exec " + start, "sh", x.prompt}
 	}},
 	"Claude Code's hook": {"Bash", claudeHook("python3 ask.py --hook")},
+	"Codex's hook, trusted": {"exec_command", func(t *testing.T, x trial) []string {
+		home := trial{dir: filepath.Join(x.home, ".codex"), toolkit: x.toolkit}
+		home.write(t, "config.toml", home.codexModel())
+		home.write(t, "hooks.json", strings.Replace(block(t, "Claude Code", "json", 2), "/path/to/", "", 1))
+		return []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
+			"--dangerously-bypass-hook-trust", strings.Replace(x.prompt, `"command"`, `"cmd"`, 1)}
+	}},
 	"Claude Code's hook is killed": {"Bash", claudeHook(
 		"(sleep 0.3; kill -9 $$) & exec python3 ask.py --hook")},
 }
@@ -203,12 +218,15 @@ func tried(t *testing.T, kit toolkit, name, dir, url string) (out string, ran in
 		argv[0] = filepath.Join(kit.node, "node")
 	case "claude":
 		argv[0] = filepath.Join(claude, "claude")
+	case "codex":
+		argv[0] = filepath.Join(kit.modules, ".bin", "codex")
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + kit.node + ":" + claude + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + home,
 		"MODEL=" + kit.model, "ANTHROPIC_BASE_URL=" + kit.model, "ANTHROPIC_API_KEY=sk-ant-x",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1", "RINGI_URL=" + url, "RINGI_KEY=" + kit.key}
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1", "MODEL_KEY=x", "RINGI_URL=" + url,
+		"RINGI_KEY=" + kit.key}
 	said, err := cmd.CombinedOutput()
 	expect.That(t, ctx.Err() == nil, "%s never ends: %v", name, err)
 	all, err := os.ReadFile(filepath.Join(dir, "ran"))
@@ -225,7 +243,7 @@ func TestRealAgentsRunNothingWhenTheDoorFails(t *testing.T) {
 	for name := range agents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			short := strings.NewReplacer(" ", "-", "'", "").Replace(name)
+			short := strings.NewReplacer(" ", "-", "'", "", ",", "").Replace(name)
 			dead := strings.HasSuffix(name, "killed")
 			ways := []string{"stamped", "ask-500-and-yes", "ask-half", "ask-html", "ask-cut-off", "ask-hang"}
 			if name != "Claude Code asks" { // for which the door takes by itself
@@ -242,12 +260,17 @@ func TestRealAgentsRunNothingWhenTheDoorFails(t *testing.T) {
 	}
 }
 
+// codexModel are the lines of Codex's settings that name the scripted model.
+func (kit toolkit) codexModel() string {
+	return "model = \"scripted\"\nmodel_provider = \"local\"\n[model_providers.local]\nname = \"local\"\nbase_url = \"" +
+		kit.model + "/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
+}
+
 // codex starts Codex once, in the folder, with the door as README says it, and returns what it wrote.
 func codex(t *testing.T, kit toolkit, dir, url, script string) string {
 	t.Helper()
 	config := strings.Replace(block(t, "Codex", "toml", 1), "https://…", url, 1)
-	trial{dir: dir}.write(t, "config.toml", "model = \"scripted\"\nmodel_provider = \"local\"\n[model_providers.local]\n"+
-		"name = \"local\"\nbase_url = \""+kit.model+"/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"+config)
+	trial{dir: dir}.write(t, "config.toml", kit.codexModel()+config)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(kit.modules, ".bin", "codex"), "exec", "--skip-git-repo-check",

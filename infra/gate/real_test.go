@@ -105,7 +105,7 @@ func TestRealAgentsAskRingiItself(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kit, short := kit, strings.NewReplacer(" ", "-", "'", "").Replace(name)
+			kit, short := kit, strings.NewReplacer(" ", "-", "'", "", ",", "").Replace(name)
 			kit.key = r.newKey(t, name)
 			asks := func(of string, ran int, says string) {
 				t.Helper()
