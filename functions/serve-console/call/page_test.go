@@ -200,7 +200,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	expect.That(t, number != "" && strings.HasPrefix(document, "経理部-"), "%q, %q", number, document)
 	b.Get("/console/register").Says(t, 200, number, document, "決裁 (許可を使用)", "Bash を実行します",
 		"経理エージェント (責任者: 佐藤 花子)", "エージェントの理由 「古い月の分です」", "前回は 田中 恵 さんが却下 「まだ使います」").Holds(t, page(ran))
-	b.Get("/console/register/file.csv").Holds(t, document, `"7 年"`, `"永年"`)
+	b.Get("/console/register/file.csv").Holds(t, document, `"7 年"`, `"永年 (結果は除く)"`)
 	at := "/console/register/document?" + url.Values{"number": {document}}.Encode()
 	b.Get(at).Says(t, 200, number, "rm -r old", ran.Call.Payload.Hash())
 	b.Get(page(ran)).Says(t, 200, "決裁番号: "+number, "文書番号: "+document).Holds(t, `href="`+strings.ToLower(at)+`"`)
