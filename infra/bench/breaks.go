@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/tenancy"
@@ -54,17 +53,23 @@ const (
 // firstMet is how many of the limits that are met first the page shows.
 const firstMet = 8
 
-// breaks returns the table of what breaks first, of the first n limits.
+// breaks returns the table of what breaks first, of the first n limits. Only that of all limits has their formulas.
 func (m *Measured) breaks(n int) string {
 	if m.Load == nil {
 		return ""
 	}
-	var t markdownTable
-	t.row("limit", "tasks a minute", "of", "formula", "the limit's number", "then")
-	t.row(strings.Split(strings.Repeat("--- ", 6), " ")[:6]...)
 	all := m.bounds()
+	rows := [][]string{{"limit", "tasks a minute", "of", "formula", "the limit's number", "then"},
+		slices.Repeat([]string{"---"}, 6)}
 	for _, b := range all[:min(n, len(all))] {
-		t.row(b.name, atRate(b.perMinute), b.of, b.formula, b.from, b.then)
+		rows = append(rows, []string{b.name, atRate(b.perMinute), b.of, b.formula, b.from, b.then})
+	}
+	var t markdownTable
+	for _, row := range rows {
+		if n < len(all) {
+			row = slices.Delete(row, 3, 5)
+		}
+		t.row(row...)
 	}
 	return t.String()
 }
@@ -134,7 +139,7 @@ func (m *Measured) boundsOfSlack() []bound {
 	pace := func(name, of string, b Budget, each float64) bound {
 		return bound{"Slack's pace: " + name, of, b.PerMinute() / each,
 			fmt.Sprintf("%d in %s, %.0f a minute / %s", b.Calls, b.Window, b.PerMinute(), num(each)), ofSlack,
-			"nothing: progress is left out first, then cards come late, in order", false}
+			"progress is left out first, then cards come late", false}
 	}
 	const hourly = 30_000
 	events := m.Calls.Quiet.Functions["receive-event"].Invocations

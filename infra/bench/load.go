@@ -230,7 +230,7 @@ func (m *Measured) bill() string {
 	asking, large, card := m.memory(modelFunctions...), m.memory("execute-process"), m.memory("update-card")
 	small := m.memory(p.others()...)
 	others := f.Invocations - models - 1 - cards
-	t.row("", "per task", "dollars per 1,000 tasks")
+	t.row("", "per task", "dollars per 1,000")
 	t.row("---", "---", "---")
 	add("Step Functions", num(p.Transitions)+" transitions", p.Transitions*perTransition)
 	add("DynamoDB writes", num(f.Write)+" units of the table, "+num(f.Index)+" of its indexes",
@@ -252,14 +252,10 @@ func (m *Measured) bill() string {
 	t.row("**AWS in all**", "", fmt.Sprintf("**%.2f**", sum))
 	const played, puts = 120.0, 30.0 // GB-seconds of six rounds of 40 s in 512 MB, and stored prompts
 	fmt.Fprintf(&t, `
-A contest of three teams and two rounds, measured likewise: %s transitions (%.2f dollars per 1,000 contests),
-%.0f write units with indexes (%.2f), %.0f read units (%.2f), %s PUT of prompts (%.2f).
-A round's function waits for four answers one after another, 40 s × 512 MB = 20 GB-s, six of them are %s GB-s (%.2f).
-The thirty answers of models of each cost more than a hundred times all of that.
-`, num(m.Contest.Transitions), m.Contest.Transitions*perTransition*1000,
-		contest.Write+contest.Index, (contest.Write+contest.Index)*perWriteUnit*1000, contest.Read,
-		contest.Read*perReadUnit*1000,
-		num(puts), puts*perPut*1000, num(played), played*perGBSecond*1000)
+1,000 contests of three teams and two rounds cost %.2f dollars, and their thirty answers of models each more than a
+hundred times that.
+`, 1000*(m.Contest.Transitions*perTransition+(contest.Write+contest.Index)*perWriteUnit+contest.Read*perReadUnit+
+		puts*perPut+played*perGBSecond))
 	return t.String()
 }
 

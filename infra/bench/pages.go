@@ -18,31 +18,32 @@ const seedWrites = 21
 
 // summary returns the few figures that the page shows.
 func (m *Measured) summary() string {
-	var t markdownTable
-	t.row("measured "+m.At+" on "+m.On, "")
-	t.row("---", "---")
+	var t strings.Builder
+	fmt.Fprintf(&t, "Measured %s on %s:\n\n", m.At, m.On)
+	figure := func(name, value string) { fmt.Fprintf(&t, "- %s: %s\n", name, value) }
 	for _, x := range []struct {
 		name string
 		of   Pipeline
-	}{{"one request, five steps, two stamps", m.Calls.Quiet}, {"the same, while 1 % of all calls fail", m.Calls.Faulty},
-		{"one contest, three teams, two rounds", m.Contest.Pipeline}, {"one conversation, one action", *m.Conversation},
+	}{{"one request, 5 steps, 2 stamps", m.Calls.Quiet},
+		{"one contest, 3 teams, 2 rounds", m.Contest.Pipeline}, {"one conversation, one action", *m.Conversation},
 		{"one write of an agent outside, one stamp", m.Outside.Pipeline}} {
-		t.row(x.name, inShort(x.of.total()))
+		figure(x.name, inShort(x.of.total()))
 	}
 	var ratios []float64
 	for _, f := range m.Cold.Functions {
 		ratios = append(ratios, f.Ratio)
 	}
-	t.row("rows and state transitions of one request", num(sumOf(m.Calls.Quiet.kinds()))+"; "+
+	figure("rows and state transitions of one request", num(sumOf(m.Calls.Quiet.kinds()))+"; "+
 		num(m.Calls.Quiet.Transitions))
-	t.row("rows of an agent's write; waits at the door, locally", num(sumOf(m.Outside.kinds()))+"; "+m.Outside.waits())
-	t.row("the sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()))
-	t.row("starts, against a bare handler with the nearest clients",
+	figure("rows of an agent's write", num(sumOf(m.Outside.kinds())))
+	figure("at the door", m.Outside.waits())
+	figure("the sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()))
+	figure("starts, against a bare handler with the nearest clients",
 		num(slices.Min(ratios))+" to "+num(slices.Max(ratios))+"×")
 	for _, x := range m.Latency.waits() {
-		t.row(x.name+", locally: p50, p90, p99", fmt.Sprintf("%s, %s, %s", millis(x.s.P50), millis(x.s.P90), millis(x.s.P99)))
+		figure(x.name+": p50, p90, p99", fmt.Sprintf("%s, %s, %s", millis(x.s.P50), millis(x.s.P90), millis(x.s.P99)))
 	}
-	t.row(fmt.Sprintf("%d requests at once in one channel, locally", m.Throughput.Tasks),
+	figure(fmt.Sprintf("%d requests at once in one channel", m.Throughput.Tasks),
 		m.Throughput.Wall.Round(time.Second).String())
 	return t.String()
 }
@@ -261,7 +262,6 @@ const baseline = "infra/bench/baseline.json"
 const (
 	readme = "infra/bench/README.md"
 	costs  = "infra/bench/cost.md"
-	front  = "README.md"
 )
 
 // section is the text between a page's two marks with the section's name.
@@ -270,7 +270,6 @@ type section struct{ page, name, text string }
 func (m *Measured) sections() []section {
 	return []section{
 		{readme, "bench", m.summary()}, {costs, "bill", m.bill()}, {readme, "breaks", m.breaks(firstMet)},
-		{front, "figures", m.sentence()},
 	}
 }
 
@@ -321,17 +320,4 @@ func (m *Measured) keep(root string) error {
 		}
 	}
 	return nil
-}
-
-// sentence summarizes for README.md what one request uses.
-func (m *Measured) sentence() string {
-	var cold []float64
-	for _, f := range m.Cold.Functions {
-		cold = append(cold, f.Ratio)
-	}
-	p := m.Calls.Quiet
-	t := p.total()
-	return fmt.Sprintf(`One request with five steps and two stamps takes %.0f calls to AWS, %.0f to Slack, %s state transitions, %.0f read
-units and %.0f write units. Functions start in %s to %s times what a bare Go handler with the nearest clients takes.
-`, t.AWS, t.Slack, num(p.Transitions), t.Read, t.Write+t.Index, num(slices.Min(cold)), num(slices.Max(cold)))
 }
