@@ -97,7 +97,7 @@ func TestPagesNameFilesThatExist(t *testing.T) {
 	expect.That(t, named > 10, "pages name %d files", named)
 }
 
-var update = flag.Bool("update", false, "write the tables of shared/tool/README.md and functions/README.md")
+var update = flag.Bool("update", false, "write the table of shared/tool/README.md")
 
 const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
 
@@ -121,7 +121,7 @@ func tableOfTools(t *testing.T) string {
 	vendors := map[string]string{"": "nobody", "freee": "freee HR", "google": "Google Sheets", "github": "GitHub",
 		"slack": "Slack"}
 	var out strings.Builder
-	out.WriteString("| tool | | effect | calls | at most | constraints |\n|---|---|---|---|---|---|\n")
+	out.WriteString("| tool | | effect | calls | rows | constraints |\n|---|---|---|---|---|---|\n")
 	for _, s := range catalog.All() {
 		vendor, known := vendors[s.Provider]
 		expect.That(t, known, "%s: the table has no name for the provider %q", s.Name, s.Provider)
@@ -129,9 +129,8 @@ func tableOfTools(t *testing.T) string {
 		for _, name := range s.Knows() {
 			constraints = append(constraints, "`"+string(name)+"`")
 		}
-		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %.0f s, %d rows, result %d KiB | %s |\n",
-			s.Name, s.Title("en"), s.Title("ja"), s.Access, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10,
-			strings.Join(constraints, ", "))
+		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %d | %s |\n",
+			s.Name, s.Title("en"), s.Title("ja"), s.Access, vendor, s.MaxRows, strings.Join(constraints, ", "))
 	}
 	return out.String()
 }

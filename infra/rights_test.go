@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -334,40 +333,15 @@ func TestNothingElseReadsTheEnvironment(t *testing.T) {
 	}
 }
 
-// The table of variables is written from the structs: go test ./infra -run TestTheTableOfVariables -update
-func TestTheTableOfVariables(t *testing.T) {
+// A variable that several functions read means the same in each.
+func TestEachVariableIsDescribedInOneWay(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	groups, docs, readers := structs(t, "shared/runtime/boot"), map[string]setting{}, map[string][]string{}
-	var all []string
+	groups, docs := structs(t, "shared/runtime/boot"), map[string]setting{}
 	for _, f := range s.inOrder() {
-		all = append(all, f.Folder)
 		for name, v := range settings(t, structs(t, "functions/"+f.Folder)["environment"], groups) {
 			other, ok := docs[name]
 			expect.That(t, !ok || other == v, "%s is described in two ways", name)
 			docs[name] = v
-			readers[name] = append(readers[name], f.Folder)
 		}
-	}
-	table := "| variable | what it says | read by |\n|---|---|---|\n"
-	for _, name := range slices.Sorted(maps.Keys(docs)) {
-		by := strings.Join(slices.Sorted(slices.Values(readers[name])), ", ")
-		if len(readers[name]) > len(s.functions)/2 {
-			by = "all but " + strings.Join(slices.DeleteFunc(slices.Clone(all), func(f string) bool {
-				return slices.Contains(readers[name], f)
-			}), ", ")
-		}
-		doc := docs[name].doc
-		if docs[name].optional {
-			doc += "; may be empty"
-		}
-		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, doc, by)
-	}
-	path := filepath.Join(repository, "functions", "README.md")
-	page := textOf(t, path)
-	before, _, found := strings.Cut(page, "| variable |")
-	if *update {
-		expect.NoError(t, os.WriteFile(path, []byte(before+table), 0o644))
-	} else if !found || before+table != page {
-		t.Error("functions/README.md is not of these functions; write it with -update")
 	}
 }
