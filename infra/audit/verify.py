@@ -1456,6 +1456,15 @@ class Walk:
 
         return max(still - sum(seated(seat, set()) for seat in range(len(seats))), 0)
 
+    def spares(self, s, person, part):
+        """Whether enough hands are left for the other stamps after a person's own at a stage."""
+        s["stamps"].append({"hand": person, "principal": person})
+        s["owed"][part] -= 1
+        enough = not self.missing()
+        s["stamps"].pop()
+        s["owed"][part] += 1
+        return enough
+
     # -- what stands --
 
     def said(self, consulted, kind):
@@ -1471,7 +1480,7 @@ class Walk:
         out = {
             "present": self.present,
             "owed": sum(s["owed"]) if s else 0,
-            "owes": [p["user"] for p, of in zip(s["people"], s["part"]) if self.id(p) not in stamped and s["owed"][of]] if s else [],
+            "owes": [p["user"] for p, of in zip(s["people"], s["part"]) if self.id(p) not in stamped and s["owed"][of] and self.spares(s, p, of)] if s else [],
             "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
             "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(False, "stamp")],
             "consents": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(True, "stamp")],

@@ -176,8 +176,9 @@ func (g *Gate) Place(o Origin) Origin {
 	return Origin{Team: o.Team, User: o.User, Channel: g.Home}
 }
 
-// WaitsFor reports whether the present stage waits for somebody: as one of its people who has not stamped, as a full
-// member of the channel who is no asker, or as somebody whom the settings allow. by.Member is of the gate's Place.
+// WaitsFor reports whether the present stage waits for somebody: as one of its people who owes a stamp, as a full
+// member of the channel who is no asker and leaves enough other hands, or as somebody whom the settings allow. by.Member
+// is of the gate's Place.
 func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 	c := g.Circulating()
 	st := circulation.Walk(c)
@@ -190,7 +191,8 @@ func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 		return p.may(g, circulation.Stamp, by) == nil
 	case circulation.ModeChannel:
 		member := Policy{Team: p.Team, Mode: ApproversChannel}
-		return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && member.approver(by) == nil
+		return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && member.approver(by) == nil &&
+			st.Spares(circulation.Person{User: by.ID, Person: by.Person})
 	}
 	return slices.ContainsFunc(st.Owes(), isUser(by.ID))
 }

@@ -266,12 +266,14 @@ func TestAGateWithoutAskersOpensUnderNoRule(t *testing.T) {
 		3)) && !waits.Ruled(), "%v, %+v", err, g)
 }
 
-// A stage waits for those of its people who have not stamped; a channel's for its full members who ask for nothing.
+// A stage waits for those of its people who have not stamped, a channel's for its full members who ask for nothing, and
+// none for somebody whose stamp would leave too few different hands.
 func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
-	channel, over, later := routed(), routed(), routed()
+	channel, over, later, again := routed(), routed(), routed(), routed()
 	channel.Route.Stages[1] = circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
 	channel.Askers = []circulation.Person{{User: "Q"}}
 	over.Status, later.Route.Form = aggregate.Cancelled, circulation.Form+1
+	again.Route.Stages[1].People = []circulation.Person{{User: "A"}, {User: "B"}}
 	first := act(circulation.Stamp, "A", 1)
 	for name, c := range map[string]struct {
 		gate            aggregate.Gate
@@ -280,7 +282,8 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 	}{
 		"the first stage":   {routed(), 1, "A", "A", "A B Q G"},
 		"the second":        {acted(t, routed(), first), 2, "B", "B", "A B Q G"},
-		"a channel's":       {acted(t, channel, first), 0, "", "A B", "A B Q G"},
+		"another hand's":    {acted(t, again, first), 2, "B", "B", "A B Q G"},
+		"a channel's":       {acted(t, channel, first), 0, "", "B", "A B Q G"},
 		"of other members":  {acted(t, channel, first), 0, "", "", ""},
 		"over":              {over, 0, "", "", "A B"},
 		"of a later form":   {later, 0, "", "", "A B"},
@@ -303,7 +306,7 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 		expect.Is(t, strings.Join(waits, " "), c.waits, "%s: waits for", name)
 	}
 	g := acted(t, channel, first)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "A", Team: "T", Member: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "B", Team: "T", Member: true}
 	expect.That(t, g.WaitsFor(by, aggregate.Policy{Team: "T"}) && !g.WaitsFor(by,
 		aggregate.Policy{Team: "T2"}) && !g.WaitsFor(by, aggregate.Policy{Team: ""}), "other workspaces")
 }

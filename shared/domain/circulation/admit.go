@@ -201,21 +201,26 @@ func Walk(g Gate) State {
 
 // Admit returns nil if the act may follow those that left this state of the gate, else a *Refusal.
 func Admit(g Gate, st State, act Act) error {
+	was := st
 	st.Stages, st.Stands, st.backs = slices.Clone(st.Stages), slices.Clip(st.Stands), slices.Clone(st.backs)
 	st.Questions = slices.Clone(st.Questions)
 	st.who = maps.Clone(st.who)
 	for i := range st.Stages {
 		st.Stages[i] = st.Stages[i].clone()
 	}
-	if refused := st.take(&g, &act); refused != nil {
-		return refused
+	refused := st.take(&g, &act)
+	switch {
+	case refused == nil:
+		return nil
+	case refused.People == nil:
+		refused.People = was.Owes()
 	}
-	return nil
+	return refused
 }
 
 // take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
 func (st *State) take(g *Gate, act *Act) *Refusal {
-	r, refused := g.Route, &Refusal{Stage: st.Present, People: st.Owes(), Home: g.Home}
+	refused := &Refusal{Stage: st.Present, Home: g.Home}
 	if s := st.CurrentStage(); s != nil {
 		refused.Name = s.Name
 	}
@@ -233,11 +238,10 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.Stage = st.stampedAfter(act.Stage)
 		refused.Name = st.Stages[refused.Stage-1].Name
 	case WhyMinutes, WhySecretary:
-		refused.People = st.CurrentStage().Records()
+		refused.People = slices.DeleteFunc(st.CurrentStage().Records(), func(p Person) bool { return !st.Spares(p) })
 	case WhyFound:
 		refused.Lacks = cmp.Or(st.lacks(g, act, &st.Stages[act.Stage-1]), LackOrg) // or the row is another's
 	case WhyTwice:
-		refused.People = nil
 		for _, given := range st.CurrentStage().Stamps {
 			if st.who.stands(given, &act.Hand) || st.who.stands(given, &act.Principal) {
 				refused.People = append(refused.People, given.Hand)
@@ -258,7 +262,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.Why, refused.People = WhyTwice, hands
 		return refused
 	}
-	if refused.Missing = st.missing(r); refused.Missing > 0 {
+	if refused.Missing = st.missing(); refused.Missing > 0 {
 		refused.Why = WhyHands
 		return refused
 	}

@@ -262,7 +262,7 @@ func TestARefusalSaysWhatASentenceNeeds(t *testing.T) {
 	few := gateOf(3, desk("one", 1, "A", "B"), desk("two", 1, "A"), desk("three", 1, "C"))
 	g = few
 	expect.Same(t, said(of(stamp, "A", 1)),
-		circulation.Refusal{Why: circulation.WhyHands, Stage: 1, Name: "one", People: people("A", "B"), Missing: 1})
+		circulation.Refusal{Why: circulation.WhyHands, Stage: 1, Name: "one", People: people("B"), Missing: 1})
 }
 
 // What this release can't walk offers nothing, whatever was done, and nobody's act is admitted.

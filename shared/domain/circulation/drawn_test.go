@@ -126,7 +126,7 @@ func drawnOther(r *rand.Rand, kind circulation.Kind, hand string, stage int) cir
 		return act
 	}
 	act := successor(one("X", "A"), one("A", "B", "C", "D", "E"), one("A", "B", "C", "D", "E", "F", "Q"), stage)
-	switch r.IntN(30) {
+	switch r.IntN(15) {
 	case 0:
 		act.Found.Admin = nil
 	case 1:

@@ -174,6 +174,7 @@ func TestEveryActInEveryStateAsTheOracleSays(t *testing.T) {
 
 // told compares what a state says with what the oracle counts.
 func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
+	asksWhomItAdmits(t, g, st)
 	present := o.present()
 	if o.ends > 0 {
 		present = 0
@@ -181,7 +182,8 @@ func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
 	owes := 0
 	for who := range o.on[name(present)] {
 		part := o.part[name(present)][who]
-		if !o.in[name(present)][who] && o.has[name(present)][part] < partsOf(o.stage(present))[part].Of {
+		if !o.in[name(present)][who] && o.has[name(present)][part] < partsOf(o.stage(present))[part].Of &&
+			o.spares(present, who) {
 			owes++
 		}
 	}
@@ -191,6 +193,46 @@ func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
 		})) || len(st.Dissents())+len(st.Consents())+len(st.Stamps()) != standing(o) && o.sound ||
 		len(st.Questions) != o.questions || (st.Open() != nil) != (o.open != nil) {
 		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(), saidAll(g.Acts))
+	}
+}
+
+// spares says whether the gate could still be settled after somebody's own stamp at a stage.
+func (o *oracle) spares(stage int, who string) bool {
+	for _, p := range seated(o.g, o.stage(stage), o.g.Acts, stage) {
+		if o.known(p) == who && o.counted(p) {
+			return counted(o.g, append(o.g.Acts[:len(o.g.Acts):len(o.g.Acts)], own(p, stage))).legal()
+		}
+	}
+	return false
+}
+
+// own returns somebody's stamp in their own name.
+func own(p circulation.Person, stage int) circulation.Act {
+	act := of(stamp, p.User, stage)
+	act.Hand, act.Principal, act.Found.Org = p, p, "v8"
+	return act
+}
+
+func objecting(act *circulation.Act) { act.Kind, act.Text = dissent, "a reason" }
+
+// asksWhomItAdmits fails unless those who owe a stamp are the people of the present stage whose own stamp is admitted,
+// with minutes where it needs some, or of who is consulted their objection.
+func asksWhomItAdmits(t testing.TB, g circulation.Gate, st circulation.State) {
+	s := st.CurrentStage()
+	if s == nil {
+		return
+	}
+	owes := st.Owes()
+	for _, p := range s.People {
+		act := own(p, st.Present)
+		admitted := slices.ContainsFunc([]circulation.Act{act, changed(act, withMinutes), changed(act, objecting)},
+			func(act circulation.Act) bool { return whyAt(g, st, act) == "" })
+		if slices.Contains(owes, p) != admitted {
+			t.Fatalf("%v owe, and %v's stamp is admitted: %v, after %v", owes, p, admitted, saidAll(g.Acts))
+		}
+	}
+	if s.Mode == circulation.ModePeople && len(owes) < s.Owed {
+		t.Fatalf("%v owe %d stamps, after %v", owes, s.Owed, saidAll(g.Acts))
 	}
 }
 

@@ -176,7 +176,7 @@ func open(g *Gate) (st State, ok bool) {
 		return State{}, false
 	}
 	stamps := 0
-	st.who = persons{}
+	st.who, st.need = persons{}, r.Hands
 	st.who.meetAll(g)
 	st.Stages = make([]StageState, len(r.Stages))
 	for i := range r.Stages {
@@ -194,7 +194,7 @@ func open(g *Gate) (st State, ok bool) {
 	}
 	st.bytes, st.order = g.bytes(), st.below(0)
 	st.enter(g, nil)
-	return st, stamps <= maxStamps && st.fits() && st.missing(r) == 0
+	return st, stamps <= maxStamps && st.fits() && st.missing() == 0
 }
 
 // AskedText returns what a gate's stamps are on, as JSON: what is asked, the rule and the route.

@@ -21,10 +21,10 @@ type StandIn struct {
 func (s *StandIn) Counts(at time.Time) bool { return !at.Before(s.Begins) && at.Before(s.Ends) }
 
 // Needs reports whether a hand can do something at the present stage only for somebody else: the stage names people,
-// and the hand owes nothing there and stands in none of its stamps.
+// and the hand has no seat there and stands in none of its stamps.
 func (st *State) Needs(hand Person) bool {
 	s := st.CurrentStage()
-	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(), hand.Is) &&
+	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.seated(), hand.Is) &&
 		!slices.ContainsFunc(s.Stamps, func(act *Act) bool { return hand.Is(act.Hand) || hand.Is(act.Principal) })
 }
 
@@ -38,10 +38,11 @@ type For struct {
 
 // The order in which delegations are taken. Those of one rank follow in the order in which they began.
 const (
-	owes      = iota // their principal owes the present stage
-	ofAsker          // so it does, but one of the gate's askers set it
-	unfit            // so it does, but the delegation isn't for the rule, or the organisation says something against it
-	notNow           // so it does, but at another time
+	owes      = iota // their principal has a seat at the present stage, and the hand may stamp for it
+	ofAsker          // it has one, but one of the gate's askers set it
+	unfit            // it has one, but the delegation isn't for the rule, or the organisation says something against it
+	notNow           // it has one, but at another time
+	spent            // it has one, but the hand leaves too few others
 	stamped          // their principal is at the present stage, and has stamped
 	elsewhere        // their principal is at another stage
 	asks             // their principal is one of the askers
@@ -98,7 +99,7 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 		f.rank, on = asks, true
 	}
 	asker := func(p Person) bool { return p.Is(s.SetBy) && !s.Principal.Is(p) }
-	theirs := slices.ContainsFunc(st.Owes(), s.Principal.Is)
+	theirs := slices.ContainsFunc(st.seated(), s.Principal.Is)
 	switch counts, covers := s.Counts(at), s.Covers(g.Rule); {
 	case !covers && (!theirs || !counts):
 		return f, false
@@ -112,6 +113,8 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 		f.rank, f.Lacks = unfit, s.Unfit
 	case theirs && !counts:
 		f.rank, f.Lacks = notNow, LackDelegation
+	case theirs && !st.spares(s.Hand, f.Principal):
+		f.rank = spent
 	case theirs:
 		f.rank = owes
 	case !counts || s.Unfit != "" || slices.ContainsFunc(g.Askers, asker):
@@ -143,7 +146,7 @@ func (st *State) ReadAfter() (acts []*Act) {
 	return acts
 }
 
-// Owes reports whether the principal owes the present stage a stamp that the hand may give.
+// Owes reports whether the principal has a seat at the present stage that the hand may stamp for now.
 func (f *For) Owes() bool { return f != nil && f.rank == owes }
 
 // Again returns for whom a hand did the same on a gate that it is about to do once more: what stands of it, or of

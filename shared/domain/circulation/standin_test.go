@@ -144,6 +144,19 @@ func TestADelegationForRulesCountsForNothingElse(t *testing.T) {
 	}
 }
 
+// Who has stamped, where others still have to, is not said to stand in; their click says what is missing.
+func TestWhoHasStampedStandsInForNobodyElsesHand(t *testing.T) {
+	g := stoodGate(stampOf("A", "A", 1), stampOf("X", "B", 1))
+	g.Route.Hands = 3
+	st := Walk(g)
+	by := st.StoodFor(&g, []StandIn{standing("X", "C"), standing("Y", "C")})
+	expect.That(t, len(by) == 1 && by[0].Hand.User == "Y", "%+v", by)
+	f := st.StandsIn(&g, Person{User: "X"}, "", []StandIn{standing("X", "C")}, noon)
+	expect.That(t, f != nil && f.Principal.User == "C" && !f.Owes(), "%+v", f)
+	var refused *Refusal
+	expect.That(t, errors.As(Admit(g, st, stampOf("X", "C", 2)), &refused) && refused.Why == WhyHands, "%+v", refused)
+}
+
 // Who stands in for several who owe the stage is asked for whom they act; of others nothing is asked.
 func TestAHandIsAskedForWhomOnlyOfSeveralWhoOwe(t *testing.T) {
 	whose := func(acts []Act, as string, all ...StandIn) (users []string) {

@@ -20,6 +20,7 @@ type State struct {
 	Questions []Question
 
 	who         persons
+	need        int   // different hands that the route asks for
 	order       []int // numbers of all stages, as they are asked
 	added       int   // people who were
 	joined      bool  // by the newest act, of whom two turned out to be one person
@@ -62,9 +63,15 @@ func (st *State) CurrentStage() *StageState {
 	return &st.Stages[st.Present-1]
 }
 
-// Owes returns who owes the present stage a stamp: its people who stand in none of its stamps, as hand or principal. It
-// is empty for a channel's stage, which names nobody. The people of a part that has its stamps owe nothing.
-func (st *State) Owes() (people []Person) {
+// Owes returns who owes the present stage a stamp and may give it: its people who have a seat there, and whose hand
+// spares enough others. It is empty for a channel's stage, which names nobody.
+func (st *State) Owes() []Person {
+	return slices.DeleteFunc(st.seated(), func(p Person) bool { return !st.Spares(p) })
+}
+
+// seated returns the present stage's people who stand in none of its stamps, as hand or principal, without those of a
+// part that has its stamps.
+func (st *State) seated() (people []Person) {
 	if s := st.CurrentStage(); s != nil {
 		in := st.who.in(s)
 		for i := range s.People {
@@ -74,6 +81,22 @@ func (st *State) Owes() (people []Person) {
 		}
 	}
 	return people
+}
+
+// Spares reports whether enough hands are left for the other stamps after one that somebody gives the present stage in
+// their own name.
+func (st *State) Spares(p Person) bool { return st.spares(p, p) }
+
+func (st *State) spares(hand, principal Person) bool {
+	if st.Present == 0 {
+		return false
+	}
+	after := *st
+	after.Stages = slices.Clone(st.Stages)
+	s := &after.Stages[st.Present-1]
+	*s = s.clone()
+	s.give(st.who, &Act{Kind: Stamp, Hand: hand, Principal: principal, Stage: st.Present})
+	return after.missing() == 0
 }
 
 // Stamps returns the approvals that stand, stage by stage.
@@ -172,9 +195,9 @@ func (st *State) free(s *StageState, part int, in map[int]int) *seats {
 // missing returns how many stamps or hands would be missing in the end if from this state on people stamped with their
 // own hands only, each where it helps most. Above 0 the gate could rest for ever. A channel, or whom the settings
 // allow, is taken to have somebody whose hand has not stamped.
-func (st *State) missing(r *Route) int {
+func (st *State) missing() int {
 	used, open := st.hands(), []*seats{}
-	more := r.Hands - len(used)
+	more := st.need - len(used)
 	for i := range st.Stages {
 		switch s := &st.Stages[i]; {
 		case s.Owed == 0:

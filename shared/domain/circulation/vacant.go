@@ -41,7 +41,7 @@ func (st *State) Stuck(g Gate, gone func(Person) bool) (out []Vacant) {
 			}
 		}
 	}
-	if len(out) == 0 && left.missing(g.Route) > 0 {
+	if len(out) == 0 && left.missing() > 0 {
 		return all
 	}
 	return out
