@@ -39,6 +39,7 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"by name, once on each working day":              testReminded,
 		"as stand-ins, in the same message":              testRemindedAs,
 		"but not who is away or gone":                    testRemindedOnlyWhoIsThere,
+		"nor who may not stand in":                       testRemindedOfWhoMayNotStandIn,
 		"to answer what they were asked":                 testRemindedToAnswer,
 		"of what was stamped for them, until it is read": testRemindedToRead,
 		"as listed approvers who got a copy":             testRemindedByCopy,

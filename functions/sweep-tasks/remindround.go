@@ -164,7 +164,7 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 		if !slices.ContainsFunc(all, stands) {
 			continue
 		}
-		if as, stage := g.OwesFor(hand, all, r.now); stage > 0 {
+		if as, stage := g.OwesFor(hand, r.fit(g, hand), r.now); stage > 0 {
 			of.as = as
 			r.ask(all[0].Hand, of)
 		}
@@ -173,6 +173,16 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 		return nil
 	}
 	return r.addShared(ctx, of, g.Home)
+}
+
+// fit returns by which delegations a hand may stand in for others on a gate, as a click on it would find them.
+func (r *reminding) fit(g *aggregate.Gate, hand string) []circulation.StandIn {
+	all := r.standIns[hand]
+	if r.chart == nil || !g.Organised() || len(all) == 0 {
+		return all
+	}
+	number, _ := r.org.Accounts.Number(hand)
+	return tenancy.Fit(r.chart, r.org.Accounts, number, g, all)
 }
 
 // addShared notes that a gate waits for the members of a channel: of its home, or of the one where it was asked for.
@@ -288,7 +298,7 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 			return out, "", nil
 		}
 		if stage = g.Owes(user); x.as != "" {
-			_, stage = g.OwesFor(user, r.standIns[user], r.now)
+			_, stage = g.OwesFor(user, r.fit(g, user), r.now)
 		}
 		s := st.CurrentStage()
 		switch all := s != nil && s.Mode == circulation.ModeChannel; {

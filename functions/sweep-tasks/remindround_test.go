@@ -259,6 +259,39 @@ func testRemindedOnlyWhoIsThere(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
+// Who may not stand in, as the organisation has them, is not reminded: for them a click would do nothing. The principal
+// is.
+func testRemindedOfWhoMayNotStandIn(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	all := store.OrganisationsOf(w.Store.KindStore.Store)
+	o := expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment
+1,Head,u1@example.com,HQ,,employee
+2,Hand,u2@example.com,HQ,,contractor
+4,Other,u4@example.com,HQ,,employee
+`)))(t)
+	accounts := map[string][]organisation.Matched{"1": {{ID: "U1"}}, "2": {{ID: "U2"}}, "4": {{ID: "U4"}}}
+	m := &organisation.Matching{Accounts: accounts}
+	expect.NoError(t, all.Save(t.Context(), w.Ref.Tenant, 0, o, m.Kept(), pipelinetest.Member("U9"), w.Now()))
+	desk := pipelinetest.Desk("経理", 1, "U1")
+	desk.People[0].Person = "1"
+	along := pipelinetest.Along([]string{pipelinetest.Requester}, 1, desk)
+	along.Route.Org, along.Askers[0].Person = "v1", "9"
+	w.PlannedOnRoute(tenancy.DefaultSettings(), along,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	head := circulation.Person{User: "U1", Person: "1"}
+	for hand, number := range map[string]string{"U2": "2", "U4": "4"} {
+		standIn := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: hand, Person: number},
+			Principal: head, From: organisation.DateOf(w.Now().In(tenancy.Zone())), Until: day}
+		by := tenancy.Setter{Actor: pipelinetest.Member("U1"), Person: head}
+		expect.Value(w.Store.KindStore.SetDelegation(t.Context(), standIn, by, w.Now(), nil))(t)
+	}
+	until(t, w, at)
+	for user, want := range map[string]bool{"U1": true, "U2": false, "U4": true} {
+		_, ok := of(w, user, day)
+		expect.Is(t, ok, want, user)
+	}
+}
+
 // While a question is open whoever asks is reminded of it, and nobody of the approval; and the other way round after.
 func testRemindedToAnswer(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)

@@ -312,33 +312,10 @@ func (m Maker) standIns(ctx context.Context, of Subject, id, user string,
 		gone[who] = aggregate.Policy{Team: team}.Request(by) != nil
 	}
 	all = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return gone[g.Account(s.Principal)] })
-	return m.fit(of, g, all, in), nil
-}
-
-// fit says of delegations what the organisation of the day has against them, where the gate's route has one: a hand who
-// is no employee, or who stands below anybody who asks. Those whose principals are not in it are left out.
-func (m Maker) fit(of Subject, g *aggregate.Gate, all []circulation.StandIn,
-	in tenancy.Employed) []circulation.StandIn {
 	if !g.Organised() || len(all) == 0 || in.Organisation == nil {
-		return all
+		return all, nil
 	}
-	c := m.chart(in)
-	var lacks circulation.Lack
-	switch hand, here := c.Person(in.Person); {
-	case !here || hand.Kind != organisation.Employee:
-		lacks = circulation.LackEmployee
-	case belowAny(c, in.Person, of, g, in.Accounts):
-		lacks = circulation.LackBelow
-	}
-	var out []circulation.StandIn
-	for _, s := range all {
-		if _, here := c.Person(s.Principal.Person); here {
-			s.Unfit = lacks
-			s.SetBy.Person, _ = in.Accounts.Number(s.SetBy.User)
-			out = append(out, s)
-		}
-	}
-	return out
+	return tenancy.Fit(m.chart(in), in.Accounts, in.Person, g, all, of.Askers()...), nil
 }
 
 // chart returns today's organisation.
@@ -360,18 +337,4 @@ func (m Maker) unfit(of Subject, id string, in tenancy.Employed) circulation.Lac
 		return circulation.LackEmployee
 	}
 	return ""
-}
-
-// belowAny reports whether a hand stands below anybody who asks for what a gate is about.
-func belowAny(c *organisation.Chart, hand string, of Subject, g *aggregate.Gate, accounts *organisation.Accounts) bool {
-	asks := slices.Clone(g.Askers)
-	for _, user := range of.Askers() {
-		asks = append(asks, circulation.Person{User: user})
-	}
-	return slices.ContainsFunc(asks, func(p circulation.Person) bool {
-		if p.Person == "" {
-			p.Person, _ = accounts.Number(p.User)
-		}
-		return p.Person != "" && c.Below(hand, p.Person)
-	})
 }

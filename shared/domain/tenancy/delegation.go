@@ -138,6 +138,38 @@ func (d Delegation) StandIn() circulation.StandIn {
 	return s
 }
 
+// Fit says of a hand's delegations what the organisation of the day has against them on a gate whose route has one: a
+// hand who is no employee, or who stands below anybody who asks. askers are such beside the gate's. Delegations whose
+// principals are not in the organisation are left out.
+func Fit(c *organisation.Chart, accounts *organisation.Accounts, hand string, g *aggregate.Gate,
+	all []circulation.StandIn, askers ...string) (out []circulation.StandIn) {
+	asks := slices.Clone(g.Askers)
+	for _, user := range askers {
+		asks = append(asks, circulation.Person{User: user})
+	}
+	below := func(p circulation.Person) bool {
+		if p.Person == "" {
+			p.Person, _ = accounts.Number(p.User)
+		}
+		return p.Person != "" && c.Below(hand, p.Person)
+	}
+	var lacks circulation.Lack
+	switch is, here := c.Person(hand); {
+	case !here || is.Kind != organisation.Employee:
+		lacks = circulation.LackEmployee
+	case slices.ContainsFunc(asks, below):
+		lacks = circulation.LackBelow
+	}
+	for _, s := range all {
+		if _, here := c.Person(s.Principal.Person); here {
+			s.Unfit = lacks
+			s.SetBy.Person, _ = accounts.Number(s.SetBy.User)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // Over reports whether it will count at no later time.
 func (d Delegation) Over(now time.Time) bool { return d.EndedAt != nil || !now.Before(d.Ends) }
 
