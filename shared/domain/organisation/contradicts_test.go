@@ -55,6 +55,18 @@ func TestOneCodeIsInOnePlace(t *testing.T) {
 	expect.Is(t, manager(c, "5"), "1", "a path in fewer words")
 }
 
+// A path beside a code that contradicts the file of departments is told; one in fewer words or more is not.
+func TestAPathThatContradictsTheFileOfDepartmentsIsTold(t *testing.T) {
+	const departments = "部署コード,部署名,上位部署コード\nA,営業部,\nB,経理部,\nX,一課,A\n"
+	for path, told := range map[string]string{"経理部/一課": "elsewhere X: 経理部/一課 ≠ 営業部/一課", "営業部/一課": "", "一課": "",
+		"本社/営業部/一課": "", "二課": "elsewhere X: 二課 ≠ 営業部/一課"} {
+		_, c, is := on(t, saidRanks, "社員番号,姓,名,部署コード,部署,役職,雇用形態\n1,甲,一,A,営業部,部長,正社員\n"+
+			"2,乙,二,B,経理部,部長,正社員\n3,丙,三,X,"+path+",,正社員\n", departments)
+		expect.Is(t, is, told, path)
+		expect.Is(t, manager(c, "3"), "1", path)
+	}
+}
+
 // Whoever has no department is put into the only one above all, and leads nobody there; unless they stand above all.
 func TestWhoHasNoDepartmentLeadsNoHeads(t *testing.T) {
 	const staff = "社員番号,姓,名,部署,役職,雇用形態\n2,乙,二,本社/営業部,部長,正社員\n3,丙,三,本社/経理部,部長,正社員\n"

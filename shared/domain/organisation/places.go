@@ -121,18 +121,35 @@ func (p *places) spelledTwice() (all []string) {
 	return all
 }
 
-// paths notes the paths of departments whose parents are known by their codes.
+// path returns the names of a department and those above it, the topmost first, as far as they are known.
+func (p *places) path(code string) (names []string) {
+	for at := code; at != "" && len(names) <= maxDepth; {
+		d := p.known[at]
+		if d == nil || d.name == "" {
+			break
+		}
+		names, at = append(names, d.name), d.parent
+	}
+	slices.Reverse(names)
+	return names
+}
+
+// elsewhere returns the departments which a file's paths put elsewhere than what was read before it, and counts.
+func (r *reader) elsewhere() (all []string) {
+	paths := r.placings[ColumnPath]
+	for _, code := range slices.Sorted(maps.Keys(paths)) {
+		said, is := paths[code].is, r.places.path(code)
+		if !within(said, is) && !within(is, said) {
+			all = append(all, code+": "+strings.Join(said, "/")+" ≠ "+strings.Join(is, "/"))
+		}
+	}
+	return all
+}
+
+// link notes the paths of departments whose parents are known by their codes.
 func (p *places) link() {
 	for _, code := range slices.Sorted(maps.Keys(p.known)) {
-		var names []string
-		for at := code; at != "" && len(names) <= maxDepth; {
-			d := p.known[at]
-			if d == nil || d.name == "" {
-				break
-			}
-			names, at = append(names, d.name), d.parent
-		}
-		slices.Reverse(names)
+		names := p.path(code)
 		if k := pathKey(names); len(names) > 0 && p.paths[k] == "" {
 			p.paths[k] = code
 		}

@@ -83,6 +83,7 @@ type Laid struct {
 	Enabled      []string // and of people whose last day has passed, though their account is enabled
 	Placed       []string // and of people without a department whose position doesn't count, so that they lead nobody
 	Spelled      []string // departments that were taken for one, as the files spell them
+	Elsewhere    []string // departments that a file's paths put elsewhere than the file of departments, which counts
 	Alike        []string // positions that look the same and are not
 	Top          bool     // somebody has no department, so a department was made for them above all others
 	Paths        bool     // a department's name has a sign that may part a path
@@ -355,7 +356,7 @@ func (r *reader) found(l *Laid) {
 	l.Strangers = slices.Sorted(maps.Keys(r.strangers))
 	l.Unnumbered, l.Rehired = slices.Sorted(maps.Keys(r.unnumbered)), slices.Sorted(maps.Keys(r.rehired))
 	l.Enabled, l.Placed = slices.Sorted(maps.Keys(r.enabled)), slices.Sorted(maps.Keys(r.placed))
-	l.Spelled, l.Alike = r.places.spelledTwice(), alike(r.positions)
+	l.Spelled, l.Elsewhere, l.Alike = r.places.spelledTwice(), r.elsewhere(), alike(r.positions)
 	l.Top, l.Paths = r.top, r.places.signs
 }
 
