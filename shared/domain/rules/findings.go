@@ -14,7 +14,7 @@ type Finding struct {
 	Rule  string      `json:"rule"`            // id
 	By    string      `json:"by,omitempty"`    // of FindingCovered, id of the rule that takes its requests
 	Stage int         `json:"stage,omitempty"` // number of the stage, from 1
-	From  string      `json:"from,omitempty"`  // since which day; of FindingVacant and FindingMany
+	From  string      `json:"from,omitempty"`  // since which day; of FindingVacant, FindingMany and FindingOverlap
 	Who   string      `json:"who,omitempty"`   // of FindingGone, the account; else what the rule names
 }
 
@@ -42,6 +42,9 @@ const (
 	// FindingHands: without the stages that may be left out, too few different people can stamp. Such requests are
 	// refused then.
 	FindingHands FindingKind = "hands"
+	// FindingOverlap: the people whom its stages find are so often the same that too few different ones can stamp. Such
+	// requests are refused then.
+	FindingOverlap FindingKind = "overlap"
 	// FindingChannelOnly: all stages but the channel's may be left out. Writes outside are refused then.
 	FindingChannelOnly FindingKind = "channel_only"
 )
@@ -145,8 +148,13 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 	case skipped == 0 || skipped == len(asked):
 	case channels+skipped == len(asked):
 		all = append(all, Finding{Kind: FindingChannelOnly, Rule: rule})
-	case !p.reaches(stay, p.LeastHands()):
+	case !p.reaches(stay, p.LeastHands(), byName):
 		all = append(all, Finding{Kind: FindingHands, Rule: rule})
+	}
+	for _, day := range []string{today, next} {
+		if day != "" && !p.reaches(p.Stages, p.LeastHands(), foundOn(d, day)) {
+			return append(all, Finding{Kind: FindingOverlap, Rule: rule, From: day})
+		}
 	}
 	return all
 }
@@ -282,14 +290,42 @@ func walkable(route circulation.Route, f *Facts) bool {
 	return st.Refused == nil
 }
 
+// finding returns whom a stage finds, and whether it may find others beside them when a route is made.
+type finding func(s *Stage) (people []circulation.Person, others bool)
+
+// byName finds whom stages name.
+func byName(s *Stage) (people []circulation.Person, others bool) {
+	for _, user := range s.Who.People {
+		people = append(people, circulation.Person{User: user})
+	}
+	return people, s.Who.Kind != WhoPeople || s.Empty.has(ThenUp)
+}
+
+// foundOn finds whom stages find on a day, as far as that doesn't hang on who asks.
+func foundOn(d Directory, day string) finding {
+	r := resolving{facts: &Facts{On: day}, d: d}
+	return func(s *Stage) (people []circulation.Person, others bool) {
+		if s.Who.above() || s.Who.Kind == WhoChannel || s.Empty.has(ThenUp) {
+			return byName(s)
+		}
+		for _, p := range s.Who.find(r.facts, d) {
+			if r.mayStamp(s, p) {
+				people = append(people, p)
+			}
+		}
+		return people, false
+	}
+}
+
 // reachable reports whether the people whom the policy names are enough for its hands. Stages that find people only
 // when a route is made are taken to find others each time. It says nothing of stages that are wrong in other ways.
 func (p *Policy) reachable() bool {
-	return p.reaches(p.Stages, p.LeastHands())
+	return p.reaches(p.Stages, p.LeastHands(), byName)
 }
 
-// reaches reports whether the people whom these stages of the policy name are enough for so many hands.
-func (p *Policy) reaches(of []Stage, hands int) bool {
+// reaches reports whether the people whom these stages of the policy find are enough for so many hands. It says nothing
+// of stages that find too few people for their own stamps.
+func (p *Policy) reaches(of []Stage, hands int, find finding) bool {
 	var stages []circulation.Stage
 	sources, places := (&Policy{Stages: of}).Sources()
 	for i, s := range sources {
@@ -297,13 +333,15 @@ func (p *Policy) reaches(of []Stage, hands int) bool {
 		if s.Who.Kind == WhoChannel {
 			out.Mode = circulation.ModeChannel
 		}
-		for _, user := range s.Who.People {
-			out.People = append(out.People, circulation.Person{User: user})
-		}
-		if s.Need == 0 { // all of a group are taken to be as many as are needed
+		people, others := find(&s)
+		out.People = people
+		switch {
+		case s.Need == 0 && others: // all of a group are taken to be as many as are needed
 			out.Need = max(1, min(s.Share.of(s.Who.most()), hands))
+		case s.Need == 0:
+			out.Need = max(1, s.Share.of(len(people)))
 		}
-		if s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty.has(ThenUp)) {
+		if s.Who.Kind != WhoChannel && others {
 			for j := range min(s.Who.most(), MaxPeople) {
 				out.People = append(out.People, circulation.Person{User: fmt.Sprintf("found %d at %d", j, i)})
 			}

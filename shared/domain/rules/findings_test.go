@@ -104,6 +104,24 @@ func TestWhatCanNeverBeMetIsFound(t *testing.T) {
 	})
 }
 
+// Stages that find the same people are too few for different hands, unless who stands above is asked.
+func TestStagesThatFindTheSamePeopleAreFound(t *testing.T) {
+	alone := func(c *company) { c.group = []string{"D"} }
+	findEach(t, map[string]finding{
+		"the same one": {
+			staffed(alone), rule(2, writing(), group(1, rules.EmptyRefuse), head(rules.EmptyRefuse)),
+			[]rules.Finding{found(rules.FindingOverlap, 0, today)},
+		},
+		"from April": {
+			staffed(func(c *company) { c.group, c.holders = []string{"D"}, map[string][]string{today: {"E"}, next: {"D"}} }),
+			rule(2, writing(), group(1, rules.EmptyRefuse), head(rules.EmptyRefuse)),
+			[]rules.Finding{found(rules.FindingOverlap, 0, next)},
+		},
+		"who stands above is asked": {staffed(alone), rule(2, writing(), group(1, rules.EmptyRefuse), head(rules.EmptyUp)), nil},
+		"another one":               {staffed(nil), rule(2, writing(), group(1, rules.EmptyRefuse), head(rules.EmptyRefuse)), nil},
+	})
+}
+
 // Somebody who left is named, though others of the stage remain.
 func TestSomebodyWhoMayNotStampIsFound(t *testing.T) {
 	d := &company{standing: map[string]rules.Employment{"U2": rules.EmploymentNone}}
