@@ -1333,7 +1333,7 @@ class Walk:
         """Why an act's minutes, or that it has none, are in the way."""
         s, has = self.stages[self.present - 1], act.get("meeting") is not None
         part = self.part(s, act["principal"])
-        records = s["minutes"] and part is not None and s["secretary"] in (0, part + 1)
+        records = s["minutes"] and part is not None and s["secretary"] in (0, part + 1) and not self.asks(act["principal"])
         recorded = any(given.get("meeting") for given in s["stamps"])
         if not has:
             lacks = act["kind"] == "stamp" and s["minutes"] and not recorded

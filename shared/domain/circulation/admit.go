@@ -101,7 +101,7 @@ func (st *State) own(g *Gate, act *Act) Why {
 	case act.Kind == Ask:
 		return st.ask()
 	case act.Kind == Stamp:
-		return s.minuted(st.who, act)
+		return s.minuted(g, st.who, act)
 	case act.Kind == Add:
 		return st.addition(g, s, act)
 	case act.Kind == Dissent && s.As != AsConsult:
@@ -109,7 +109,7 @@ func (st *State) own(g *Gate, act *Act) Why {
 	case act.Ends() && s.As == AsConsult:
 		return WhyConsult
 	case act.Kind == Deny:
-		return s.minuted(st.who, act)
+		return s.minuted(g, st.who, act)
 	}
 	return why
 }

@@ -74,10 +74,10 @@ func (s *StageState) Records() (people []Person) {
 	return people
 }
 
-// minuted checks that minutes come once, with the stamp or denial of somebody who records them, and at the latest with
-// the stamp that completes the stage. A secretary's stamp always has them.
-func (s *StageState) minuted(who persons, act *Act) Why {
-	records := who.position(s.Records(), &act.Principal) >= 0
+// minuted checks that minutes come once, with the stamp or denial of somebody who records them and is no asker, and at
+// the latest with the stamp that completes the stage. A secretary's stamp always has them.
+func (s *StageState) minuted(g *Gate, who persons, act *Act) Why {
+	records := who.position(s.Records(), &act.Principal) >= 0 && !who.asks(g, &act.Principal)
 	switch {
 	case act.Meeting == nil && act.Kind == Stamp && s.Minutes && s.Recorded() == nil &&
 		(s.Owed == 1 || records && s.Secretary > 0):

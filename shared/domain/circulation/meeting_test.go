@@ -154,3 +154,12 @@ func many(n int) (users []string) {
 	}
 	return users
 }
+
+// Who turns out to be an asker may deny what a meeting decides, and records nothing of it.
+func TestWhoTurnsOutToAskRecordsNothing(t *testing.T) {
+	g := two.gate(gateOf(1, minuted(desk("board", 1, "A", "B", "Q"))))
+	asks := keys{"A": two["Q"]}
+	expect.Is(t, why(g, asks.act(of(deny, "A", 1))), "")
+	expect.Is(t, why(g, asks.act(changed(of(deny, "A", 1), withMinutes))), circulation.WhySecretary)
+	expect.Is(t, why(g, two.act(changed(of(deny, "A", 1), withMinutes))), "")
+}
