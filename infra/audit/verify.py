@@ -1380,7 +1380,7 @@ class Walk:
             return
         s = self.stages[act["stage"] - 1]
         if act["kind"] == "ask":
-            if not self.questions:
+            if not self.questions and when(act["at"]) < self.until(s):
                 s["stopped"], s["rest"] = act, MOST_WAIT
             self.questions.append([act, None])
         elif act["kind"] == "answer":

@@ -42,7 +42,8 @@
 //     waits for whoever asked, denying ends.
 //
 //   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. The
-//     first question stops the clock of its stage while it waits, for 72 hours at most. Time never approves.
+//     first question, asked before its stage is due, stops that stage's clock while it waits, for 72 hours at most. Time
+//     never approves.
 //
 //   - A stage with minutes is complete only with those of a meeting. They come with a stamp of its secretary's, or of
 //     any of its people where it has none; of what the meeting didn't carry, with a denial.

@@ -58,9 +58,9 @@ func (st *State) answer(g *Gate, act *Act) Why {
 	return ""
 }
 
-// question adds a question. The first one of a gate stops the clock of its stage.
+// question adds a question. The first one of a gate stops the clock of its stage, unless that has run out.
 func (st *State) question(g *Gate, act *Act) {
-	if s := st.CurrentStage(); len(st.Questions) == 0 {
+	if s := st.CurrentStage(); len(st.Questions) == 0 && act.At.Before(*s.DecideBy) {
 		s.stopped, s.rest = act, MostWait
 		s.due(g)
 	}

@@ -19,6 +19,19 @@ func at(g circulation.Gate, hours int, acts ...circulation.Act) circulation.Gate
 	return g
 }
 
+// Whoever asks when a stage's time is over has no more time.
+func TestALateQuestionStopsNoClock(t *testing.T) {
+	g := gateOf(1, desk("one", 1, "A", "B"))
+	g.Hours = 1
+	for at, hours := range map[time.Duration]int{time.Hour - time.Millisecond: 73, time.Hour: 1, 25 * time.Hour: 1} {
+		asked := g
+		asked.Acts = []act{changed(of(ask, "A", 1), func(a *act) { a.At = opened.Add(at) })}
+		st := circulation.Walk(asked)
+		by := *st.Stages[0].DecideBy
+		expect.That(t, st.Open() != nil && by.Sub(opened) == time.Duration(hours)*time.Hour, "asked after %v: until %v", at, by)
+	}
+}
+
 // Only the first question stops the clock of its stage, while it is asked, for as long as it waits and 72 hours at
 // most.
 func TestTheClockStopsOnce(t *testing.T) {

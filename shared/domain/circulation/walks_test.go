@@ -115,7 +115,7 @@ func drawnWalk(r *rand.Rand, seen map[circulation.Why]int) circulation.Gate {
 		g, tell = organisedAt(r, bySettings(r.IntN(8) > 0))
 	}
 	if r.IntN(8) == 0 {
-		g.Hours = 350 * 24
+		g.Hours = []int{350 * 24, 3}[r.IntN(2)]
 	}
 	st := circulation.Walk(g)
 	for range 2 + r.IntN(12) {
@@ -227,7 +227,7 @@ func TestBothLanguagesWalkAlike(t *testing.T) {
 		"enough", "consult", "minutes", "secretary", "recorded", "open_question", "no_question", "not_asker",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
 		"an asker's end", "somebody was added", "an objection went up", "no objection stands any more", "a part has enough",
-		"by the settings", "an asker's stamp", "nobody is asked", "the rule is gone", "another rule's delegation"} {
+		"by the settings", "an asker's stamp", "nobody is asked", "the rule is gone", "another rule's delegation", "a question at a stage of few hours"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)
 	}
 	for _, kind := range circulation.Kinds {
@@ -270,6 +270,9 @@ func covered(g circulation.Gate, is stands) (what []string) {
 	}
 	for _, act := range g.Acts {
 		what = append(what, "did "+string(act.Kind))
+	}
+	if len(is.Questions) == 1 && g.Hours == 3 && g.Acts[len(g.Acts)-1].At.Sub(g.AskedAt) > 4*time.Hour {
+		what = append(what, "a question at a stage of few hours")
 	}
 	switch {
 	case g.Rule != nil || g.Route == nil:
