@@ -137,6 +137,14 @@ func (k *walking) names() {
 	for i := range r.Stages {
 		k.asks(i+1, &r.Stages[i])
 	}
+	for _, c := range r.Carried {
+		left := ""
+		if c.LeftOut != "" {
+			left = ", left out, " + c.LeftOut
+		}
+		k.say("    after stage %d, as in the round before: %s, to %s, added by %s%s", c.After, named(c.To), c.As,
+			named(c.By), left)
+	}
 	k.say("    hands of different people: at least %d", r.Hands)
 	for _, p := range r.Readers {
 		k.say("    told afterwards: %s", named(p))

@@ -67,7 +67,7 @@ func settling() []circulation.Act {
 		act(circulation.Stamp, "U0SUZUKI", 1), act(circulation.TakeBack, "U0SUZUKI", 1), act(circulation.Stamp,
 			"U0SUZUKI", 1),
 		instead, stand, minutes, question, reply, addition, act(circulation.Stamp, "U0TANAKA", 3),
-		act(circulation.Stamp, "U0FUJI", 6), objection, act(circulation.Stamp, "U0SHACHO", 7),
+		act(circulation.Stamp, "U0FUJI", 7), objection, act(circulation.Stamp, "U0SHACHO", 8),
 	}
 }
 
@@ -112,6 +112,8 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	}
 	opening.Route.Stages = append(opening.Route.Stages[:1:1], opening.Route.Stages[2], opening.Route.Stages[4],
 		opening.Route.Stages[1], opening.Route.Stages[3])
+	opening.Route.Carried = []circulation.Carried{{To: someone("U0YANO"), By: someone("U0KATO"), As: circulation.AsApprove,
+		After: 2, LeftOut: "standing"}}
 	c := &circulated{}
 	put := func(action aggregate.Action, actor string, at time.Time, details map[string]any) {
 		members := map[string]any{"action": of + "." + string(action), "resource_id": resource, "task_id": about,
@@ -191,6 +193,8 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 		for _, want := range []string{
 			"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: stamps of 1 of these 2 people",
 			"      U0TAKADA (manager of @sato as of 2026-04-18)", "stage 4, 室長: left out, nobody",
+			"after stage 2, as in the round before: U0YANO (manager of @sato as of 2026-04-18), to approve, added by U0KATO",
+			"(manager of @sato as of 2026-04-18), left out, standing",
 			"told afterwards: U0SOUMU", "hands of different people: at least 3",
 			"stage 1: stamp taken back by U0SUZUKI",
 			"stage 2: stamped by U0MORI (manager of @sato as of 2026-04-18) " +

@@ -369,6 +369,10 @@ class Claims:
                     first += part["n"]
                 self.said += ["      " + named(p) for p in people]
                 self.said += ["      over them: " + named(p) for p in stage.get("over") or []]
+        for c in route.get("carried") or []:
+            left = ", left out, " + c["left_out"] if c.get("left_out") else ""
+            self.said.append("    after stage %d, as in the round before: %s, to %s, added by %s%s"
+                             % (c["after"], named(c["to"]), c["as"], named(c["by"]), left))
         self.said.append("    hands of different people: at least %s" % route["hands"])
         self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
         return gate, rule
@@ -891,12 +895,13 @@ def by(entry):
 
 # ---- a gate ----
 
-FORM = 4
+FORM = 5
 ENDS = ("send_back", "give_back", "deny")
 MOST_QUESTIONS, MOST_ADDED, MOST_WAIT = 10, 10, timedelta(hours=72)
 MOST_MINUTES, MOST_REFERENCE, MOST_PRESENT, AHEAD = 2000, 300, 30, timedelta(hours=14)
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
-GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, ACT_BYTES, STAMP_BYTES, PRESENT_BYTES = 200, 40, 170, 20, 300, 500, 30
+GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, CARRY_BYTES = 200, 40, 170, 20, 80
+ACT_BYTES, STAMP_BYTES, PRESENT_BYTES = 300, 500, 30
 ESCAPED = 6  # bytes of a character as JSON, at the most
 MEETING_BYTES = 200 + ESCAPED * (MOST_MINUTES + MOST_REFERENCE) + MOST_PRESENT * PRESENT_BYTES
 MOST_TIME = timedelta(days=300)
@@ -993,7 +998,9 @@ class Walk:
         if route.get("form") != FORM or not sound or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
             raise Refused("unknown")
         askers, readers = gate.get("askers") or [], route.get("readers") or []
+        carried = route.get("carried") or []
         self.meet(*askers, *(p for s in asks for p in [*(s.get("people") or []), *(s.get("over") or [])]))
+        self.meet(*(c[who] for c in carried for who in ("to", "by")))
         self.bytes = GATE_BYTES + text_bytes(gate, "asked", "home") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
         for s in asks:
             named = s.get("people") or []
@@ -1022,9 +1029,11 @@ class Walk:
             if not out:
                 self.cut(stage, named, parts)
             self.stages.append(stage)
-        self.order = self.below(0)
         if not (self.owed() or not asks) or self.owed() > MOST_STAMPS:
             raise Refused("unknown")
+        for c in carried:
+            self.carry(c, ruled)
+        self.order = self.below(0)
         self.enter(since)
         if not self.room() or self.missing():
             raise Refused("unknown")
@@ -1036,6 +1045,21 @@ class Walk:
             "by": by, "after": after, "closed": False, "out": False, "aside": [], "alone": False, "minutes": False, "secretary": 0, "over": [],
             "opened": None, "stopped": None, "rest": timedelta(),
         }
+
+    def carry(self, c, ruled):
+        """Asks somebody again whom people added in the round before, unless they ask for it or are asked anyway."""
+        to, after, out, how = c["to"], c.get("after", 0), bool(c.get("left_out")), c.get("as")
+        sound = ruled and 1 <= after <= len(self.route["stages"]) and how in ("approve", "consult")
+        if not sound or not (out or self.counts(to)) or self.added == MOST_ADDED:
+            raise Refused("unknown")
+        self.bytes += CARRY_BYTES + person_bytes(to) + person_bytes(c["by"]) + text_bytes(c, "left_out")
+        by = {"kind": "add", "stage": after, "hand": c["by"], "principal": c["by"], "to": to, "as": how}
+        if out:
+            self.stages.append(self.stage("people", [], False, by, after))
+            self.stages[-1].update(out=True, owed=[])
+        elif not any(self.id(to) in self.all_ids(s["people"]) for s in self.stages):
+            self.add(by, [to], how == "consult")
+        self.added += 1
 
     def counts_for_route(self, s):
         """Whether a stage's stamps count for what the route asks: who was added, or is only consulted, replaces nobody."""
@@ -1480,7 +1504,10 @@ class Walk:
         out = {
             "present": self.present,
             "owed": sum(s["owed"]) if s else 0,
-            "owes": [p["user"] for p, of in zip(s["people"], s["part"]) if self.id(p) not in stamped and s["owed"][of] and self.spares(s, p, of)] if s else [],
+            "owes": [
+                p["user"] for p, of in zip(s["people"], s["part"])
+                if self.id(p) not in stamped and s["owed"][of] and self.spares(s, p, of)
+            ] if s else [],
             "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
             "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(False, "stamp")],
             "consents": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(True, "stamp")],

@@ -158,7 +158,7 @@ func (x *Steps) ByIDs(r *rules.Rules) (Found, error) {
 	if answer.Route != nil && !answer.Route.OfIDs() {
 		return Found{LookUp: &answer.Rule}, nil
 	}
-	return resolve(r, answer, f, ids{})
+	return x.resolve(r, answer, f, ids{})
 }
 
 // By finds whom the rules ask.
@@ -168,7 +168,26 @@ func (x *Steps) By(r *rules.Rules, d Seats) (Found, error) {
 	if o := x.again(r, answer, f, d); o != nil {
 		return Found{Opening: o}, nil
 	}
-	return resolve(r, answer, f, d)
+	return x.resolve(r, answer, f, d)
+}
+
+// resolve finds whom an answer asks, and adds whom people added in the round before. Who may not stamp any more is left
+// out, and the card says so.
+func (x *Steps) resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
+	found, err := resolve(r, answer, f, d)
+	if err != nil || found.Opening == nil || x.Settled != nil {
+		return found, err
+	}
+	route := &found.Opening.Route
+	for _, c := range x.Task.Carries(route) {
+		via := c.To.Via
+		c.To, c.By = d.Person(c.To.User), d.Person(c.By.User)
+		if c.To.Via = via; d.Employment(c.To, f.On) == rules.EmploymentNone {
+			c.LeftOut = rules.LeftStanding
+		}
+		route.Carried = append(route.Carried, c)
+	}
+	return found, nil
 }
 
 // Early returns why the rules refuse a request whatever its steps will be, or nil: each answer that it may get refuses

@@ -141,7 +141,11 @@ func (d *drawing) called(s *circulation.StageState) string {
 	if s.By == nil {
 		return d.line(s.Name)
 	}
-	who := web.Joined(s.People, func(p circulation.Person) string { return d.Person(p.User) }, d.words.Say("middot"))
+	people := s.People
+	if s.LeftOut != "" {
+		people = []circulation.Person{*s.By.To}
+	}
+	who := web.Joined(people, func(p circulation.Person) string { return d.Person(p.User) }, d.words.Say("middot"))
 	if s.By.Kind == circulation.Dissent {
 		return d.words.Say("raised", "who", who)
 	}

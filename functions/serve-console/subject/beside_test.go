@@ -20,6 +20,7 @@ func TestQuestionsAndAdditionsOnPages(t *testing.T) {
 		"a question is asked and answered on the page":       testAskedOnPage,
 		"a question that can't be asked is refused in words": testAskedBadlyOnPage,
 		"somebody is added, and asked by name":               testAddedOnPage,
+		"somebody was added in the round before":             testAddedBefore,
 		"who is consulted agrees or objects":                 testConsultedOnPage,
 		"minutes are recorded on the page":                   testMinutesOnPage,
 	})
@@ -100,6 +101,18 @@ func testAddedOnPage(t *testing.T, w *consoletest.World) {
 	acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
 	acted(tanaka, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
 	tanaka.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの意見 (追加) 意見あり", "部長 承認済み")
+}
+
+func testAddedBefore(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Tanaka))
+	o.Route.Carried = []circulation.Carried{{To: circulation.Person{User: webapi.Alex},
+		By: circulation.Person{User: webapi.Suzuki}, As: circulation.AsApprove, After: 1}}
+	w.PlannedOnRoute(w.SettingsNow(), o, consoletest.Message(1, "締切は金曜です"))
+	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
+	suzuki.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの承認 (追加) これから", "追加: 鈴木 一郎 · 前の回から引き継ぎ")
+	acted(suzuki, w, aggregate.ActApprove, "")
+	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です Alex Kimさんの承認 (追加)")
 }
 
 func testConsultedOnPage(t *testing.T, w *consoletest.World) {

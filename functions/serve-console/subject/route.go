@@ -225,6 +225,10 @@ func (d *drawing) stage(i int) Stage {
 	state := d.stateOf(i)
 	out := Stage{Name: d.called(s), Present: state == present, Mark: stageMarks[state],
 		State: d.words.In("states", state), Badge: badges[state], Waiting: d.words.Say("owes")}
+	if s.By != nil && s.By.Kind == circulation.Add {
+		added := d.act(s.By)
+		out.Added = &added
+	}
 	if s.LeftOut != "" {
 		out.Why = d.why(s.LeftOut)
 		return out
@@ -232,10 +236,7 @@ func (d *drawing) stage(i int) Stage {
 	if s.As == circulation.AsConsult {
 		d.consulted(s, &out)
 	}
-	if out.Questions = d.questions(i + 1); s.By != nil && s.By.Kind == circulation.Add {
-		added := d.act(s.By)
-		out.Added = &added
-	}
+	out.Questions = d.questions(i + 1)
 	switch out.Why = d.words.In("filled", s.Filled); {
 	case s.Mode == circulation.ModeChannel:
 		out.Need = d.words.Say("of_channel", "channel", d.channel())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,24 @@ func TestWhereAGateStands(t *testing.T) {
 		expect.Same(t, drawn(reader("en").Route(&c.gate, c.over)), c.en)
 		t.Log(name)
 	}
+}
+
+// Whom people added in the round before is a stage, which says who did; so is whoever may stamp no more.
+func TestWhoWasAddedBeforeIsAStage(t *testing.T) {
+	g := gateOf(desk("課長", 1, "A"), desk("部長", 1, "E"))
+	g.Route.Carried = []circulation.Carried{
+		{To: circulation.Person{User: "X"}, By: circulation.Person{User: "A"}, As: circulation.AsApprove, After: 1},
+		{To: circulation.Person{User: "Y"}, By: circulation.Person{User: "A"}, As: circulation.AsConsult, After: 2,
+			LeftOut: "standing"},
+	}
+	r := reader("ja").Route(&g, false)
+	expect.Same(t, drawn(r), "🔵 課長 いまここ あと1人 ?@A / ⬜ @Xさんの承認 (追加) これから / ⬜ 部長 これから / "+
+		"➖ @Yさんの意見 (追加) 省略 承認できる立場の人が足りないため省略")
+	for _, i := range []int{1, 3} {
+		by := r.Stages[i].Added
+		expect.That(t, by != nil && by.By == "@A" && by.At.IsZero(), "%+v", r.Stages[i])
+	}
+	expect.That(t, slices.Contains(subject.NamedOf(&g), "Y"), "who is left out has no name")
 }
 
 func TestARouteSaysItsTimesAndHashes(t *testing.T) {

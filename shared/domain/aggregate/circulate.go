@@ -112,6 +112,7 @@ func (g *Gate) OnRoute(user string, by *circulation.Delegation) bool {
 		}
 	}
 	return slices.ContainsFunc(g.Route.Readers, is) ||
+		slices.ContainsFunc(g.Route.Carried, func(c circulation.Carried) bool { return is(c.To) }) ||
 		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
 			return act.To != nil && is(*act.To) || act.Hand.User != act.Principal.User && is(act.Hand)
 		})
@@ -177,8 +178,8 @@ func (g *Gate) Place(o Origin) Origin {
 }
 
 // WaitsFor reports whether the present stage waits for somebody: as one of its people who owes a stamp, as a full
-// member of the channel who is no asker and leaves enough other hands, or as somebody whom the settings allow. by.Member
-// is of the gate's Place.
+// member of the channel who is no asker and leaves enough other hands, or as somebody whom the settings allow.
+// by.Member is of the gate's Place.
 func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 	c := g.Circulating()
 	st := circulation.Walk(c)

@@ -5,6 +5,70 @@ import "slices"
 // MaxAdded is how many people those who are asked may add to a gate.
 const MaxAdded = 10
 
+// Carried is somebody whom people added to a gate, and who is asked along the route of the next version, too.
+type Carried struct {
+	To      Person `json:"to"`
+	By      Person `json:"by"` // whose hand added them
+	As      As     `json:"as"`
+	After   int    `json:"after"`              // number of the route's stage after which they are asked
+	LeftOut string `json:"left_out,omitempty"` // why they aren't; empty: they are
+}
+
+// Carries returns whom people added to a gate, for the route of its next version: after the stage of the same name
+// where that has one, else at the end.
+func (st *State) Carries(on *Route) (all []Carried) {
+	if st.Refused != nil || len(on.Stages) == 0 {
+		return nil
+	}
+	for _, n := range st.order {
+		s := &st.Stages[n-1]
+		if s.By == nil || s.By.Kind != Add {
+			continue
+		}
+		to := s.By.To
+		if len(s.People) > 0 { // else they were left out
+			to = &s.People[0]
+		}
+		for st.Stages[n-1].After > 0 {
+			n = st.Stages[n-1].After
+		}
+		all = append(all, Carried{To: *to, By: s.By.Hand, As: s.By.As, After: on.like(n, st.Stages[n-1].Name)})
+	}
+	return all
+}
+
+// like returns the number of the stage that has a name: this one if it has, else the first; or the last stage's.
+func (r *Route) like(number int, name string) int {
+	named := func(s Stage) bool { return s.Name == name }
+	if number <= len(r.Stages) && named(r.Stages[number-1]) {
+		return number
+	}
+	if i := slices.IndexFunc(r.Stages, named); i >= 0 {
+		return i + 1
+	}
+	return len(r.Stages)
+}
+
+// carry has somebody asked again whom people added in the round before, unless they ask for it now or the route asks
+// them anyway; ok is false for what makes no sense.
+func (st *State) carry(g *Gate, c *Carried) (ok bool) {
+	if g.Rule == nil || c.After < 1 || c.After > len(g.Route.Stages) || c.As != AsApprove && c.As != AsConsult ||
+		c.LeftOut == "" && !g.Route.counts(&c.To) || st.added == MaxAdded {
+		return false
+	}
+	by := &Act{Form: Form, Kind: Add, Hand: c.By, Principal: c.By, Stage: c.After, To: &c.To, As: c.As}
+	switch {
+	case c.LeftOut != "":
+		left := Stage{Mode: ModePeople, Need: 1, LeftOut: c.LeftOut}
+		st.Stages = append(st.Stages, StageState{Stage: left, By: by, After: c.After, Carried: true})
+	case !st.involved(&c.To) && !st.who.asks(g, &c.To):
+		st.add(g, by, []Person{c.To}, c.As)
+		st.Stages[len(st.Stages)-1].Carried = true
+	}
+	st.added++
+	return true
+}
+
 // Counts reports whether a stage's stamps count for what the route asks: who was added, or is only consulted, is asked
 // beside it, and replaces nobody's stamp or hand.
 func (s *StageState) Counts() bool { return s.By == nil && s.As != AsConsult }

@@ -1,6 +1,8 @@
 package circulation_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"ringi/shared/domain/circulation"
@@ -40,6 +42,64 @@ func TestAnAdditionIsOwedBeside(t *testing.T) {
 	st = walked(added, successor("R", "X", "Z", 3))
 	expect.That(t, len(st.Owes()) == 1 && st.Owes()[0].User == "Z", "%v owe", st.Owes())
 	expect.That(t, st.Replaceable(3, &circulation.Person{User: "Z"}), "who was added can't be replaced")
+}
+
+// Who was added is asked in the next round, too: after the stage of that name, in the order in which they were asked,
+// and whoever was put in their place in theirs.
+func TestWhoWasAddedIsAskedInTheNextRound(t *testing.T) {
+	g := gateOf(1, desk("one", 1, "A", "B"), desk("two", 1, "C"))
+	g = after(g, addition("A", "X", approve, 1), addition("B", "Y", consult, 1), of(stamp, "A", 1),
+		addition("X", "Z", approve, 3), successor("S", "X", "W", 3), of(stamp, "W", 3), of(stamp, "Z", 5), of(stamp, "Y", 4),
+		addition("C", "V", approve, 2), of(giveBack, "C", 2))
+	st := circulation.Walk(g)
+	added := func(on circulation.Gate) (says []string) {
+		for _, c := range st.Carries(on.Route) {
+			says = append(says, fmt.Sprint(c.By.User, " ", c.To.User, " ", c.As, " ", c.After))
+		}
+		return says
+	}
+	expect.Same(t, added(g), []string{"A W approve 1", "X Z approve 1", "B Y consult 1", "C V approve 2"})
+	moved := gateOf(1, desk("zero", 1, "D"), desk("two", 1, "C"), desk("three", 1, "E"))
+	expect.Same(t, added(moved), []string{"A W approve 3", "X Z approve 3", "B Y consult 3", "C V approve 2"})
+	next := gateOf(1, desk("one", 1, "A", "B"), desk("two", 1, "C"))
+	next.Route.Carried = st.Carries(next.Route)
+	st = circulation.Walk(next)
+	expect.That(t, st.Refused == nil, "%+v", st.Refused)
+	expect.Same(t, st.InOrder(), []int{1, 3, 4, 5, 2, 6})
+	first := &st.Stages[2]
+	expect.That(t, first.Carried && first.By.Hand.User == "A" && !first.Counts(), "%+v", first)
+	expect.Same(t, added(next), []string{"A W approve 1", "X Z approve 1", "B Y consult 1", "C V approve 2"})
+	expect.Is(t, why(next, addition("A", "W", approve, 1)), circulation.WhyAgain)
+	expect.Is(t, why(next, addition("B", "Z", approve, 1)), circulation.WhyTo)
+	st = walked(next, of(stamp, "B", 1), of(stamp, "W", 3), of(stamp, "Z", 4), of(dissent, "Y", 5), of(stamp, "C", 2))
+	expect.That(t, st.Present == 6 && st.Hands() == 2, "stage %d, %+v", st.Present, st.Refused)
+}
+
+// Who asks for it now, or is asked by the route anyway, isn't asked beside it. Whoever is left out stays in sight.
+func TestWhoNeedNotBeAskedAgain(t *testing.T) {
+	g := carrying(gateOf(1, desk("one", 1, "A"), desk("two", 1, "C")), "Q", "C", "X", "X")
+	st := circulation.Walk(g)
+	expect.That(t, st.Refused == nil && len(st.Stages) == 3 && st.Stages[2].People[0].User == "X", "%+v", st)
+	g.Route.Carried[2].LeftOut = "standing"
+	g.Route.Carried = g.Route.Carried[:3]
+	st = circulation.Walk(g)
+	expect.Must(t, st.Refused == nil && len(st.Stages) == 3, "%+v", st)
+	expect.That(t, st.Stages[2].LeftOut != "" && st.Stages[2].Owed == 0, "%+v", st.Stages[2])
+	expect.That(t, new(walked(g, of(stamp, "A", 1), of(stamp, "C", 2))).Settled, "who is left out is waited for")
+	expect.That(t, len(st.Carries(g.Route)) == 1, "who is left out isn't found again")
+	for name, spoil := range map[string]func(c *circulation.Carried){
+		"before all":  func(c *circulation.Carried) { c.After = 0 },
+		"behind all":  func(c *circulation.Carried) { c.After = 3 },
+		"as nothing":  func(c *circulation.Carried) { c.As = "" },
+		"an account":  func(c *circulation.Carried) { c.To.User = "" },
+		"an eleventh": func(*circulation.Carried) { g = carrying(g, strings.Split("a b c d e f g h i j", " ")...) },
+	} {
+		g = carrying(gateOf(1, desk("one", 1, "A"), desk("two", 1, "C")), "X")
+		spoil(&g.Route.Carried[0])
+		expect.That(t, circulation.Walk(g).Refused != nil, "%s: it is asked", name)
+	}
+	g = bySettings(true)
+	expect.That(t, circulation.Walk(carrying(g, "X")).Refused != nil, "without a rule somebody is carried over")
 }
 
 // A friend's stamp replaces nobody's: not the one that a stage needs, nor another hand.

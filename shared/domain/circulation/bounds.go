@@ -17,6 +17,7 @@ const (
 const (
 	personBytes = 40
 	partBytes   = 20
+	carryBytes  = 80
 	stageBytes  = 170
 	actBytes    = 300
 	gateBytes   = 200                          // without people, stages and acts
@@ -51,6 +52,10 @@ func (g *Gate) bytes() int {
 		for i := range people {
 			n += people[i].bytes()
 		}
+	}
+	for i := range r.Carried {
+		c := &r.Carried[i]
+		n += carryBytes + c.To.bytes() + c.By.bytes() + stored(c.LeftOut)
 	}
 	for i := range r.Stages {
 		s := &r.Stages[i]

@@ -30,10 +30,12 @@
 //
 //   - No walk gets stuck. An act is refused if afterwards the people of the route could no longer give all stamps with
 //     enough different hands; a matching of people and stamps says so (missing). A gate that could be settled when it
-//     opened can be until it ends. A channel's stage is taken to have somebody.
+//     opened can be until it ends. A channel's stage is taken to have somebody. Whose own stamp would be refused for
+//     that isn't asked for it.
 //
 //   - What is added counts for nothing that the route asks: its stamps are owed beside, and are no hands. It is a stage
 //     with the next free number, asked right after the one at which it was added, so that no stage's number changes.
+//     The route of the next version carries it over: there it follows the stage of the same name, or comes at the end.
 //
 //   - Who is consulted consents or objects, and never ends the gate. As the stage says, an objection is only noted, or
 //     one of those who stand over them is asked next, once, while an objection stands.

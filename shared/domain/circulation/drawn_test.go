@@ -38,7 +38,19 @@ func drawn(r *rand.Rand) circulation.Gate {
 		}
 		stages = append(stages, s)
 	}
-	return gateOf(1+r.IntN(4), stages...)
+	g := gateOf(1+r.IntN(4), stages...)
+	for range r.IntN(6) / 4 * (1 + r.IntN(2)) {
+		c := circulation.Carried{To: person(string("ABCDEFGQ"[r.IntN(8)])), By: person(users[0]), As: circulation.AsApprove,
+			After: 1 + r.IntN(len(stages))}
+		switch r.IntN(12) {
+		case 0:
+			c.LeftOut = "vacant"
+		case 1, 2, 3:
+			c.As = circulation.AsConsult
+		}
+		g.Route.Carried = append(g.Route.Carried, c)
+	}
+	return g
 }
 
 // drawnAct draws an act, mostly one that makes sense at the present stage.

@@ -35,6 +35,7 @@ func gates() map[string]circulation.Gate {
 			desk("two", 1, "B", "C")),
 		"A twice, of two sources": two.gate(gateOf(2, cut(desk("one", 2, "A", "B", "D", "C"), 2, 1, 2, 1),
 			desk("two", 1, "C", "D"))),
+		"D was added before":  carrying(gateOf(2, desk("one", 1, "A", "B"), desk("two", 1, "B", "C")), "D", "Q", "C"),
 		"B's account was C's": two.gate(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "B", "C"))),
 	}
 }
@@ -294,6 +295,11 @@ func TestRandomWalksAsTheOracleSays(t *testing.T) {
 // sensible says whether a drawn gate has people who can settle it.
 func sensible(g circulation.Gate) bool {
 	asks := slices.ContainsFunc(g.Route.Stages, func(s circulation.Stage) bool { return s.LeftOut == "" })
+	for _, c := range g.Route.Carried {
+		if c.LeftOut == "" && g.Route.Org != "" && c.To.Person == "" {
+			return false
+		}
+	}
 	return (asks || g.Rule == nil) && counted(g, nil).completable(0, 0, nil)
 }
 

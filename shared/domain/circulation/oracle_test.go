@@ -68,6 +68,9 @@ func everybody(g circulation.Gate, acts []circulation.Act) []circulation.Person 
 	for _, s := range g.Route.Stages {
 		all = append(append(all, s.People...), s.Over...)
 	}
+	for _, c := range g.Route.Carried {
+		all = append(all, c.To, c.By)
+	}
 	for _, act := range acts {
 		all = append(all, act.Hand, act.Principal)
 		for _, p := range []*circulation.Person{act.For, act.To} {
@@ -189,6 +192,17 @@ func (o *oracle) desks(acts []circulation.Act) (added int) {
 	}
 	then := known(o.g, nil)
 	may := func(p circulation.Person) bool { return !asks(then(p)) && (o.g.Route.Org == "" || p.Person != "") }
+	for _, c := range o.g.Route.Carried {
+		there := slices.ContainsFunc(o.stages, func(s desked) bool {
+			same := func(p circulation.Person) bool { return may(p) && then(p) == then(c.To) }
+			return s.LeftOut == "" && slices.ContainsFunc(s.People, same)
+		})
+		if added++; c.LeftOut == "" && (there || !may(c.To)) {
+			continue
+		}
+		under(circulation.Act{Stage: c.After}, []circulation.Person{c.To}, c.As, 0)
+		o.stages[len(o.stages)-1].LeftOut = c.LeftOut
+	}
 	for _, act := range acts {
 		up := func(s desked) bool { return s.raised == act.Stage }
 		switch {

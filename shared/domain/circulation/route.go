@@ -10,7 +10,7 @@ import (
 
 // Form is the form of routes and acts that this release reads and writes. A release that gives them another field,
 // kind or mode raises it: what has another form settles nothing and offers nothing.
-const Form = 4
+const Form = 5
 
 // Gate is what Walk needs of a gate.
 type Gate struct {
@@ -54,7 +54,9 @@ type Route struct {
 	Stages  []Stage  `json:"stages"` // asked in this order; the first has number 1
 	Hands   int      `json:"hands"`  // how many different people's hands the stamps need, over all stages
 	Readers []Person `json:"readers,omitempty"`
-	Org     string   `json:"org,omitempty"` // version of the organisation; empty: none stands, and a person is an account
+	// Carried are those whom people added in the round before, in the order in which they were asked.
+	Carried []Carried `json:"carried,omitempty"`
+	Org     string    `json:"org,omitempty"` // version of the organisation; empty: none stands, a person is an account
 }
 
 // Stage is people who are asked at the same time.
@@ -175,7 +177,7 @@ func open(g *Gate) (st State, ok bool) {
 	if r == nil || r.Form != Form || !r.sound(g.Rule) || g.AskedSum == "" || g.AskedAt.IsZero() || g.Hours < 1 {
 		return State{}, false
 	}
-	stamps := 0
+	stamps, carries := 0, true
 	st.who, st.need = persons{}, r.Hands
 	st.who.meetAll(g)
 	st.Stages = make([]StageState, len(r.Stages))
@@ -192,9 +194,12 @@ func open(g *Gate) (st State, ok bool) {
 		st.seat(g, s)
 		stamps += s.Owed
 	}
+	for i := range r.Carried {
+		carries = carries && st.carry(g, &r.Carried[i])
+	}
 	st.bytes, st.order = g.bytes(), st.below(0)
 	st.enter(g, nil)
-	return st, stamps <= maxStamps && st.fits() && st.missing() == 0
+	return st, carries && stamps <= maxStamps && st.fits() && st.missing() == 0
 }
 
 // AskedText returns what a gate's stamps are on, as JSON: what is asked, the rule and the route.

@@ -296,4 +296,8 @@ func (ps persons) meetAll(g *Gate) {
 			ps.meet(&s.Over[j])
 		}
 	}
+	for i := range g.Route.Carried {
+		ps.meet(&g.Route.Carried[i].To)
+		ps.meet(&g.Route.Carried[i].By)
+	}
 }

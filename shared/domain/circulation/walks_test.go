@@ -111,6 +111,8 @@ func drawnWalk(r *rand.Rand, seen map[circulation.Why]int) circulation.Gate {
 		return full(g, r)
 	case 19, 20, 21, 22:
 		g.Rule = nil
+	case 31, 32, 33, 34:
+		g.Route.Carried = []circulation.Carried{{To: person("G"), By: person("A"), As: "read", After: 1}}
 	case 23, 24, 25, 26, 27, 28, 29, 30:
 		g, tell = organisedAt(r, bySettings(r.IntN(8) > 0))
 	}
@@ -226,7 +228,7 @@ func TestBothLanguagesWalkAlike(t *testing.T) {
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
 		"enough", "consult", "minutes", "secretary", "recorded", "open_question", "no_question", "not_asker",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
-		"an asker's end", "somebody was added", "an objection went up", "no objection stands any more", "a part has enough",
+		"an asker's end", "somebody was added", "somebody was added before", "who was added left", "an objection went up", "no objection stands any more", "a part has enough",
 		"by the settings", "an asker's stamp", "nobody is asked", "the rule is gone", "another rule's delegation", "a question at a stage of few hours"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)
 	}
@@ -252,6 +254,10 @@ func beyond(g circulation.Gate) (what []string) {
 			what = append(what, "no objection stands any more")
 		case s.By != nil && s.By.Kind == dissent:
 			what = append(what, "an objection went up")
+		case s.Carried && s.LeftOut != "":
+			what = append(what, "who was added left")
+		case s.Carried:
+			what = append(what, "somebody was added before")
 		case s.By != nil:
 			what = append(what, "somebody was added")
 		case slices.ContainsFunc(s.PartStates(), func(p circulation.PartState) bool { return p.Owed == 0 }) && s.Owed > 0:

@@ -136,6 +136,18 @@ func addition(hand, to string, as circulation.As, stage int) circulation.Act {
 	return act
 }
 
+// carrying returns the gate on which somebody is asked whom B added in the round before: after the first stage, to
+// approve.
+func carrying(g circulation.Gate, users ...string) circulation.Gate {
+	route := *g.Route
+	for _, p := range people(users...) {
+		c := circulation.Carried{To: p, By: person("B"), As: circulation.AsApprove, After: 1}
+		route.Carried = append(route.Carried, c)
+	}
+	g.Route = &route
+	return g
+}
+
 // consulted returns a stage whose people consent or object; if they object, one of over is asked.
 func consulted(s circulation.Stage, over ...string) circulation.Stage {
 	s.As, s.Dissent, s.Over = circulation.AsConsult, circulation.ObjectionNoted, people(over...)
@@ -167,6 +179,11 @@ func (k keys) gate(g circulation.Gate) circulation.Gate {
 	for i := range route.Stages {
 		s := &route.Stages[i]
 		s.People, s.Over = k.people(s.People), k.people(s.Over)
+	}
+	route.Carried = slices.Clone(route.Carried)
+	for i := range route.Carried {
+		c := &route.Carried[i]
+		c.To, c.By = k.person(c.To), k.person(c.By)
 	}
 	g.Route, g.Askers = &route, k.people(g.Askers)
 	return g

@@ -247,23 +247,35 @@ func (r routed) called(s *circulation.StageState) string {
 	return r.texts.AddedStage[s.By.As]
 }
 
-// people names the first of a stage's people, and counts the others.
+// people names the first of an added stage's people, and counts the others.
 func (r routed) people(s *circulation.StageState) string {
+	if s.LeftOut != "" {
+		return r.w.mention(s.By.To.User)
+	}
 	return r.texts.others(r.w.mention(s.People[0].User), len(s.People)-1)
 }
 
 func objects(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
 
-// happened says who was added last, by whom and why, what was objected, the latest first, and what meetings resolved.
+// happened says who was added in the round before, who last in this one, by whom and why, what was objected, the latest
+// first, and what meetings resolved.
 func (r routed) happened() []string {
-	added := ""
+	added, before := "", []string{}
 	for i := range r.st.Stages {
-		if by := r.st.Stages[i].By; by != nil && by.Kind == circulation.Add {
+		switch by := r.st.Stages[i].By; {
+		case by == nil || by.Kind != circulation.Add:
+		case r.st.Stages[i].Carried:
+			before = append(before, fill(r.texts.AddedBefore, "who", r.w.mention(by.Hand.User), "to", r.w.mention(by.To.User),
+				"as", r.texts.AddedStage[by.As]))
+		default:
 			added = fill(r.texts.AddedLine, "who", r.hand(by), "to", r.w.mention(by.To.User),
 				"as", r.texts.Roles[by.As], "text", inline(by.Text, maxOnCard/2))
 		}
 	}
 	lines := []string{added}
+	if len(before) > 0 {
+		lines = append(lines, fill(r.texts.CarriedLine, "who", strings.Join(before, r.texts.And)))
+	}
 	for _, act := range slices.Backward(r.st.Dissents()) {
 		lines = append(lines, r.saying(r.texts.Objection, act, maxOnCard/2))
 	}

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -29,6 +30,17 @@ func adds(user string, as circulation.As) func(*circulation.Act) {
 	return func(act *circulation.Act) {
 		act.To, act.As, act.Text = &circulation.Person{User: user}, as, "契約の *3条* を見てください"
 	}
+}
+
+// addedBefore is the second version of a process, about which people are asked whom others added to the first.
+func addedBefore(s *scenario) *scenario {
+	s = sentBack(s)
+	s.Process().Route.Carried = []circulation.Carried{
+		{To: circulation.Person{User: "U0LEGAL1"}, By: circulation.Person{User: suzuki}, As: circulation.AsConsult, After: 1},
+		{To: circulation.Person{User: "U0LEGAL2"}, By: circulation.Person{User: tanaka}, As: circulation.AsApprove, After: 2,
+			LeftOut: rules.LeftStanding},
+	}
+	return s.stamps(1, suzuki)
 }
 
 // asked is a process about which Suzuki, then answered whether Sato answered.
@@ -98,6 +110,7 @@ var besideStates = []state{
 		s = onRoute(s, threeStages()...).act(circulation.Add, 1, suzuki, adds("U0LEGAL1", circulation.AsConsult))
 		return s.stamps(1, suzuki)
 	}},
+	{"route_added_before", "CARD#process#0002", addedBefore},
 	{"route_consults", processCard, consulting},
 	{"route_objected", processCard, func(s *scenario) *scenario {
 		return consulting(s).stamps(1, tanaka).act(circulation.Dissent, 1, takada, saying("条項が古い」で始まります"))

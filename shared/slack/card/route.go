@@ -244,7 +244,7 @@ func (r routed) stages() []string {
 
 func (r routed) nameOf(s *circulation.StageState) string {
 	name := fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", r.called(s))
-	if s.By != nil && s.Owed > 0 {
+	if s.By != nil && (s.Owed > 0 || s.LeftOut != "") {
 		name += " " + r.people(s)
 	}
 	return name

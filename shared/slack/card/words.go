@@ -277,6 +277,7 @@ type routeWords struct {
 	QuestionFor, QuestionOver, AnswerFor, AnswerAbout  string // a message about a question
 	AnsweredNo                                         string
 	Added, AddedAs, AddedLine, Raised                  string // who was added
+	AddedBefore, CarriedLine                           string // in the round before
 	Forms                                              map[circulation.Kind]routeActWords
 	Buttons                                            map[circulation.Kind]string
 	Roles, RolesAbout, AddedStage                      map[circulation.As]string
