@@ -54,6 +54,7 @@ func read(in input) (*meant, error) {
 	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
 	all := w.enclose()
 	w.take(all)
+	w.refuseFiles()
 	w.judge(all)
 	w.Is["check"] = w.Is["check"] || marker("check", in.Message) != nil
 	w.Is["assumed"], w.Month = w.Month.IsZero(), cmp.Or(w.Month, w.This)
@@ -71,8 +72,8 @@ type enclosed struct {
 // unless it is the message.
 type piece struct{ text, in string }
 
-// enclose splits a request into the texts that it is read from, and reads each. Files are refused, and so are forwarded
-// messages that can't be seen whole.
+// enclose splits a request into the texts that it is read from, and reads each. Forwarded messages that can't be seen
+// whole are refused.
 func (w *meant) enclose() (all []token) {
 	w.pieces = []piece{{inbound.WithoutStruck(plain(w.in.Message)), ""}}
 	for _, f := range w.in.Forwarded {
@@ -85,13 +86,6 @@ func (w *meant) enclose() (all []token) {
 			w.no = w.Say("forwardHidden")
 		}
 	}
-	var names []string
-	for _, f := range w.in.Files {
-		names = append(names, f.Name)
-	}
-	if len(names) > 0 {
-		w.no += w.Say("noFile", w.Quoted(names))
-	}
 	for _, p := range w.pieces {
 		w.text = strings.Join(strings.Fields(w.text+" "+p.text), " ")
 		for _, t := range append(lex(normal(p.text), false), token{tag: "s", text: "\n"}) {
@@ -100,6 +94,17 @@ func (w *meant) enclose() (all []token) {
 		}
 	}
 	return all
+}
+
+// refuseFiles refuses files, but for those of an order: whoever approves it opens its quotation.
+func (w *meant) refuseFiles() {
+	var names []string
+	for _, f := range w.in.Files {
+		names = append(names, f.Name)
+	}
+	if len(names) > 0 && w.Kind() != "purchase" {
+		w.no += w.Say("noFile", w.Quoted(names))
+	}
 }
 
 // says reports whether a text says more than that something else is meant.
