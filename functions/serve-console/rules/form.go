@@ -11,6 +11,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -234,6 +235,8 @@ type knownTool struct {
 	Allowed bool // now; Ringi's own tools are known even if they are off
 	To      bool // it is known where its arguments have destinations
 	Labels  []rules.Label
+	// Free: its calls move no money, as rules see them whatever the arguments are.
+	Free bool
 }
 
 // knownTools returns Ringi's own tools and those of MCP servers that are on.
@@ -280,8 +283,13 @@ func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, ti
 		labels = m.LabelledBy
 	}
 	unmarked := m == nil || m.How != rules.HowNothing && len(m.Pointers) == 0
+	version := "1" // of one of Ringi's own tools without a mark any will do
+	if p.Mark != nil {
+		version = p.Mark.Version
+	}
+	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
 	return knownTool{rules.Known{Tool: t, Access: access, Unmarked: unmarked}, title, allowed,
-		m != nil && len(m.Destinations) > 0, labels}
+		m != nil && len(m.Destinations) > 0, labels, free}
 }
 
 // knownOf returns the tools as rules need them; now leaves out those that are off.

@@ -271,6 +271,13 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	b := w.As(webapi.Suzuki)
+	for _, amount := range []string{"", "10万"} {
+		answer := b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", webapi.HR,
+			"try.amount", amount, "try.who", "佐藤"))
+		answer.Says(t, http.StatusOK, "どのルールにも当てはまらない依頼: 依頼を断ります。", "金額なし。")
+		answer.Lacks(t, "金額不明として試しました")
+	}
+	priced(w)
 	for _, x := range []struct{ tool, place, amount, who, says string }{
 		{"send_slack_dm", webapi.HR, "", "佐藤", "今日 佐藤 花子 さんが依頼すると: 鈴木 一郎 部長 田中 恵・Alex Kim のうち 1 人 経理 チャンネルのだれか 1 人 人事のみなさん"},
 		{"send_slack_dm", webapi.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
@@ -284,6 +291,14 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 			"try.who", x.who)).
 			Says(t, http.StatusOK, x.says)
 	}
+}
+
+// priced has direct messages move money, by a mark.
+func priced(w *consoletest.World) {
+	w.T.Helper()
+	p := tenancy.ToolPermission{TenantID: w.Tenant.ID, ToolName: "send_slack_dm", Allowed: true,
+		Mark: &rules.Mark{Version: "1", How: rules.HowSum, Currency: "JPY", Pointers: []string{"/amount"}}}
+	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 }
 
 // saved stores rules without the page.
@@ -316,6 +331,7 @@ func testAChannelThatGotAnotherID(t *testing.T, w *consoletest.World) {
 	x.Rules[0].When.Places.Channels = []string{former}
 	saved(w, x)
 	b.Get(path).Says(t, http.StatusOK, former).Lacks(t, "#人事 で")
+	priced(w)
 	draft := b.Get(path)
 	move := tenancy.Moved{To: webapi.HR, At: "1612206778.000000"}
 	expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Tenant.ID, former, move))

@@ -10,6 +10,7 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
@@ -27,6 +28,7 @@ type tryData struct {
 	Stages                 []triedStage
 	Missed                 []string // rules before that one, and by which condition alone they don't take it
 	Further                bool     // more is asked than by whom, for which tool and how much
+	Priced                 string   // that there is no amount, or that it isn't known
 }
 
 // triedStage is a stage of the answer, with whom it would ask.
@@ -86,12 +88,14 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	}
 	amount := rules.Amount{Value: amountTyped(d.Amount), Currency: d.Currency}
 	switch {
-	case d.Amount == "" && !of.writes():
-		facts.Calls[0].Amount = rules.Nothing()
-	case d.Amount != "" && !amount.Known():
+	case of.Free, d.Amount == "" && of.Tool.Name == catalog.Decide: // as a form without an amount
+		facts.Calls[0].Amount, d.Priced = rules.Nothing(), a.Say("try_free")
+	case d.Amount == "":
+		d.Priced = a.Say("try_unpriced")
+	case !amount.Known():
 		d.Fail = a.Say("try_amount")
 		return d, nil
-	case d.Amount != "":
+	default:
 		facts.Calls[0].Amount = amount
 	}
 	err = a.answered(&d, facts)
