@@ -261,6 +261,8 @@ func testMinutes(t *testing.T, w *world) {
 		"a day to come":   {meeting("2099-01-01", "yes", "議事", "", webapi.Suzuki), card.HeldBlock},
 		"before it":       {meeting("2020-01-01", "yes", "議事", "", webapi.Suzuki), card.HeldBlock},
 		"nobody there":    {meeting(today, "yes", "議事", ""), card.PresentBlock},
+		"a guest there":   {meeting(today, "yes", "議事", "", webapi.Suzuki, webapi.Guest), card.PresentBlock},
+		"a stranger":      {meeting(today, "yes", "議事", "", "U0NOBODY"), card.PresentBlock},
 		"nothing said":    {meeting(today, "yes", " ", "", webapi.Suzuki), card.MinutesBlock},
 		"no reason for a": {meeting(today, "no", "議事", " ", webapi.Suzuki), card.ReasonBlock},
 	} {

@@ -2,9 +2,12 @@ package decide
 
 import (
 	"cmp"
+	"context"
 	"reflect"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -43,6 +46,23 @@ func minuted(x card.RouteAct) Act {
 		}
 		return read(a, id, change, err)
 	})
+}
+
+// met reports whether everybody who was present is a full member of the workspace. Slack is asked about all at once.
+func (m Maker) met(ctx context.Context, team string, present []string) (bool, error) {
+	if len(present) > circulation.MaxPresent { // that is refused anyway
+		return true, nil
+	}
+	all, within := errgroup.WithContext(ctx)
+	full := make([]bool, len(present))
+	for i, user := range present {
+		all.Go(func() (err error) {
+			full[i], err = m.full(within, team, user)
+			return err
+		})
+	}
+	err := all.Wait()
+	return !slices.Contains(full, false), err
 }
 
 func dayOf(at time.Time) string { return at.In(tenancy.Zone()).Format(time.DateOnly) }

@@ -121,6 +121,14 @@ func (m Maker) RouteAct(ctx context.Context, c Click, x card.RouteAct) Verdict {
 	case circulation.Dissent:
 		act = Dissent(x.Text)
 	case card.Minutes:
+		met, err := m.met(ctx, c.Want.Team, x.Meeting.Present)
+		if err != nil {
+			return Verdict{Err: err}
+		}
+		if !met {
+			of := *x.Meeting
+			x.Meeting, of.Present = &of, nil // which is refused
+		}
 		act = minuted(x)
 	default:
 		a, err := m.load(ctx, c.Ref)
