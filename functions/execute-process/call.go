@@ -210,10 +210,10 @@ func (r *remembering) remember(key string, v json.RawMessage) {
 func (j *job) summary(ctx context.Context, a *task.Aggregate) (string, model.Usage) {
 	ctx, cancel := context.WithTimeout(ctx, min(summaryWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()
-	input := j.summaryInput(ctx, a)
-	if a.Matter() != nil {
-		return model.Plain(input), model.Usage{}
+	if m := a.Matter(); m != nil {
+		return explain.DecidedOn(j.settings.Locale, m.Title, a.Execution().Number), model.Usage{}
 	}
+	input := j.summaryInput(ctx, a)
 	if _, over := pipeline.WithinBudgets(ctx, j.Store, j.in.Tenant, j.settings, j.Now()); over != nil ||
 		a.CostReached(j.settings.MaxCost()) {
 		return model.Plain(input), model.Usage{}

@@ -34,6 +34,9 @@ func (w *world) recorded() {
 	row := w.Load().StepOf(e, 1)
 	expect.That(w.T, of[0].TaskID == w.Ref.ID && row.Result != nil &&
 		string(row.Result.JSON) == `{"number":"`+of[0].String()+`"}` && row.Claim == nil, "%+v", row)
+	for _, told := range []string{of[0].String(), "「" + pipelinetest.Form.Title + "」"} {
+		expect.Has(w.T, e.Summary, told, "the end, as the asker's message and the page show it")
+	}
 }
 
 // Whatever call to the table is lost, or its answer, the decision has one number when the function was called again.

@@ -41,6 +41,7 @@ type endWords struct {
 	MeantID, MeantOr     string
 	OtherAgent           string
 	Step                 string
+	Decided              string            // what a decision alone was on, with its number
 	RuleRefuses          string            // names the rule and has what it says
 	RuleStops            string            // the same, while steps run
 	Lacks                map[string]string // why a stage finds nobody, and what to do; without a code: nobody knows why
@@ -76,6 +77,11 @@ func EndedInTalk(locale string, r aggregate.Reason, detail string) string {
 		return text + w.inBrackets(r, detail)
 	}
 	return w.sentence(w.Talk, r, detail)
+}
+
+// DecidedOn says what a decision alone was on, with its number.
+func DecidedOn(locale, title, number string) string {
+	return language.Fill(endWordsOf.In(locale).Decided, "title", title, "number", number)
 }
 
 // StandIn describes the notice of a delegation. The caller has made its names fit to be shown.
