@@ -282,8 +282,8 @@ type press func(ctx context.Context, c click, kind aggregate.CardType, hash stri
 
 func (h *Handler) presses() map[string]press {
 	return h.routeActs(map[string]press{
-		"approve": h.approve, "reject": h.ask, "review": h.review, "route": h.route, takesBack: h.takeBack,
-		"edit": h.openEdit,
+		"approve": h.approve, "reject": h.asks(false), "return": h.asks(true), "review": h.review,
+		"route": h.route, takesBack: h.takeBack, "edit": h.openEdit,
 	})
 }
 
@@ -296,17 +296,20 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 	h.tell(ctx, c, v)
 }
 
-// ask opens the form for a rejection's reason, if the person may reject now.
-func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-	v := h.check(ctx, c, decide.Shown(kind, hash, decide.MayReject))
-	whom := asWhom(v.Err)
-	if whom != nil { // the form asks
-		v.Err = nil
+// asks opens the form for the reason of a rejection, or of a return to whoever asked, if the person may reject now.
+func (h *Handler) asks(returns bool) press {
+	return func(ctx context.Context, c click, kind aggregate.CardType, hash string) {
+		v := h.check(ctx, c, decide.Shown(kind, hash, decide.MayReject))
+		whom := asWhom(v.Err)
+		if whom != nil { // the form asks
+			v.Err = nil
+		}
+		h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
+			of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage, AsWhom: whom,
+				Return: returns}
+			return card.DialogsOf(v.Subject).Rejection(of, v.Settings.Locale), nil
+		})
 	}
-	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage, AsWhom: whom}
-		return card.DialogsOf(v.Subject).Rejection(of, v.Settings.Locale), nil
-	})
 }
 
 // takeAsReason rejects the waiting gate in a message's thread, with the message's text as the reason. If it can't be

@@ -318,7 +318,7 @@ func testNoReasonOnRoute(t *testing.T, w *world) {
 		w.chooses(user, card.TakeAsReason, reply)
 		told := w.slack.Ephemerals(user)
 		expect.Must(t, len(told) == before+1, "%s is told %d notes", user, len(told)-before)
-		expect.Has(t, told[before].Text, "差し戻しか却下を選んでください", user)
+		expect.Has(t, told[before].Text, "差し戻すか却下してください", user)
 	}
 	w.chooses(webapi.Guest, card.TakeAsReason, reply)
 	told := w.slack.Ephemerals(webapi.Guest)

@@ -111,7 +111,7 @@ func givenBack() scenario {
 // givesBack has an approver give steps back, and waits until whoever asked is told: if they edit or withdraw before a
 // drawing says so, they aren't.
 func (d *scenarioRun) givesBack(user, key string) {
-	d.reject(user, key, "reject_process", "在籍中の人だけにして", circulation.GiveBack)
+	d.reject(user, key, "return_process", "在籍中の人だけにして", "")
 	d.Card(key, "差し戻し: 依頼者の修正待ち")
 	d.Eventually("whoever asked is told", func() bool {
 		return slices.ContainsFunc(d.Load().Copies, func(c *aggregate.Card) bool {

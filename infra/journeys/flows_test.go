@@ -177,7 +177,7 @@ func TestAnOrderIsGivenBackEditedAskedAboutAndPlaced(t *testing.T) {
 	d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 	stamps(d, steps1, [2]string{"課長", webapi.Suzuki})
 	d.Card(steps1, "👉 いま: 経理")
-	d.RejectUntilTaken(webapi.Tanaka, steps1, "reject_process", "2 台で足ります", circulation.GiveBack)
+	d.RejectUntilTaken(webapi.Tanaka, steps1, "return_process", "2 台で足ります", "")
 	orders := len(s.Vendors.Rooms().Orders())
 	d.FillUntilTaken(webapi.Sato, steps1, "edit_process", quantity(d, "3", "2"))
 	stamps(d, steps2, [2]string{"課長", webapi.Suzuki})

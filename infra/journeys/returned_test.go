@@ -11,7 +11,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -33,7 +32,7 @@ func TestWhatIsGivenBackRunsAsItsAskerEditsIt(t *testing.T) {
 	d.Card(first, "👉 いま: 課長")
 	d.Click(webapi.Suzuki, first, "approve_process")
 	d.Card(first, "👉 いま: 経理")
-	d.RejectUntilTaken(webapi.Tanaka, first, "reject_process", "2 台で足ります", circulation.GiveBack)
+	d.RejectUntilTaken(webapi.Tanaka, first, "return_process", "2 台で足ります", "")
 	d.Card(first, "差し戻し: 依頼者の修正待ち")
 	told := func(text string) {
 		t.Helper()

@@ -51,7 +51,7 @@ type effectWords struct {
 
 	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
 	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
-	NoValues, Moved, Anew, Unreadable string
+	NoValues, Moved, Anew, Unreadable, RowOf string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -87,7 +88,7 @@ func (t *teller) inputs(path []part, at []string, v any, own *limits) (all []Inp
 	below := func(p part, name string, v any, own *limits) {
 		all = append(all, t.inputs(append(slices.Clip(path), p), append(slices.Clip(at), name), v, own)...)
 	}
-	f := Input{Path: at, Name: Plain(t.name(path))}
+	f := Input{Path: at, Name: t.inputName(path)}
 	if own != nil {
 		f.limits, f.Needed = *own, own.needed && t.look.own == nil
 	}
@@ -122,6 +123,30 @@ func (t *teller) inputs(path []part, at []string, v any, own *limits) (all []Inp
 		return nil
 	}
 	return []Input{f}
+}
+
+// inputName is what people call a value: of a row, with its number and, unless there is but one list without a title,
+// what the list is called.
+func (t *teller) inputName(path []part) string {
+	if len(path) != 3 || path[1].row == 0 || path[2].row > 0 {
+		return Plain(t.name(path))
+	}
+	list, lists := "", 0
+	for _, v := range t.args {
+		if _, is := v.([]any); is {
+			lists++
+		}
+	}
+	if lists > 1 || t.look.names[pointerOf(path[:1])].In(t.locale) != "" {
+		list = Plain(t.name(path[:1])) + " "
+	}
+	l := t.writer()
+	t.member(l, pointerOf(path), path[2].name)
+	text := language.Fill(t.w.RowOf, "list", list, "n", path[1].row, "name", Plain(l.out))
+	if list == "" {
+		return legible.Capital(text)
+	}
+	return text
 }
 
 func (l *limits) member(name string) *limits {

@@ -165,9 +165,9 @@ func TestANumberBeyondItsLimitIsSaidAtOnce(t *testing.T) {
 // What a form shows is called as people call it, and offers what the tool takes.
 func TestInputsAreCalledAsPeopleCallThem(t *testing.T) {
 	for locale, want := range map[string]string{
-		"ja": "部署 / 対象 [在籍者のみ 退職者・入社前の人を含む] / 宛先 (person) / 明細 › 1 › 項目名 / 明細 › 1 › 値 / 明細 › 2 › 項目名 / 明細 › 2 › 値 / 本文",
+		"ja": "部署 / 対象 [在籍者のみ 退職者・入社前の人を含む] / 宛先 (person) / 明細 1 件目の項目名 / 明細 1 件目の値 / 明細 2 件目の項目名 / 明細 2 件目の値 / 本文",
 		"en": "Department / People [Only those employed Including people who have left or not joined yet] / To (person) / " +
-			"Details › 1 › Label / Details › 1 › Value / Details › 2 › Label / Details › 2 › Value / Text",
+			"Details row 1: Label / Details row 1: Value / Details row 2: Label / Details row 2: Value / Text",
 	} {
 		var names []string
 		steps := editedSteps()
@@ -210,4 +210,14 @@ func TestATruthIsTyped(t *testing.T) {
 	typed[at["1 on"]] = "はい"
 	_, misfits = edited(t, p, was, typed)
 	expect.That(t, len(misfits) == 1 && misfits[0].Why == task.MisfitBool, "%+v", misfits)
+}
+
+// A row of the only list, which has no title of its own, is called by its number alone.
+func TestAValueOfARowIsCalledByTheRowsNumber(t *testing.T) {
+	for input, want := range map[aggregate.JSON]string{
+		`{"items":[{"品目":"PC"}]}`: "1 件目の品目", `{"items":[{"品目":"PC"}],"notes":["x"]}`: "items 1 件目の品目",
+	} {
+		all, _ := explain.Inputs("ja", task.Step{Tool: "rooms.place_order", ToolInput: input}, nil)
+		expect.Is(t, all[0].Name, want)
+	}
 }

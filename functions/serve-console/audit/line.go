@@ -271,8 +271,10 @@ func state(x *store.RegisteredTask) string {
 		return "refused"
 	case e.As == domain.TaskAnswered:
 		return "answered"
-	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions, e.Reason == domain.ReasonFormReturned:
+	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions:
 		return "denied"
+	case e.Reason == domain.ReasonFormReturned:
+		return "form_returned"
 	case e.Reason == domain.ReasonExpired:
 		return "expired"
 	}

@@ -150,14 +150,12 @@ func (c *Acts) Act(on Page) web.Page {
 		defer cancel()
 		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
 		click.Stage, click.As = x.stage, x.as
-		verdict := decide.Verdict{Err: c.unlisted(ctx, v, x.said.Meeting)}
-		if verdict.Err == nil {
-			if verdict, err = c.decide(r.WithContext(ctx), v, on, a, click, x); err != nil {
-				return err
-			}
+		verdict, err := c.decide(r.WithContext(ctx), v, on, a, click, x)
+		if err != nil {
+			return err
 		}
 		done := string(x.Act)
-		if verdict.Err == nil && gateOf(a, x.ID) != nil {
+		if verdict.Err == nil && (gateOf(a, x.ID) != nil || x.Act == aggregate.ActReject) {
 			done = c.became(ctx, a.Ref(), x)
 		}
 		if t, is := verdict.Task(); is && x.Act == task.ActRetryGeneration && t.Head.Undecidable() {
@@ -292,6 +290,11 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 		case o.Act == task.ActEdit: // it has a page of its own
 		case gate && t != nil:
 			out = append(out, x.along(t, o, whole)...)
+		case o.Act == aggregate.ActReject:
+			back := x.back(o)
+			if out = append(out, back...); back == nil || back[0].Act == aggregate.ActGiveBack {
+				out = append(out, x.button(o))
+			}
 		case o.Act != aggregate.ActApprove || whole:
 			out = append(out, x.button(o))
 		}
@@ -305,15 +308,6 @@ func (x Asking) button(o aggregate.Offer) Button {
 		About: words.In("act_about", o.Act), Class: "button-danger"}
 	if o.Act == aggregate.ActReject {
 		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
-		a, is := x.Of.(*task.Aggregate)
-		switch {
-		case is && a.Follows(o.ID) == task.FollowsForm:
-			b.Hint = words.Say("form_hint")
-		case is && a.MayGiveBack(o.ID):
-			for _, way := range card.RejectionBySettings(x.Viewer.Locale).Ways {
-				b.Ways = append(b.Ways, wayOf(way))
-			}
-		}
 	}
 	switch o.Act {
 	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsAnswer,

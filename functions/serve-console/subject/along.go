@@ -168,7 +168,11 @@ func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all 
 func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 	switch {
 	case o.Act == aggregate.ActReject && t.Mine && t.st.CurrentStage().As != circulation.AsConsult:
-		return append([]Button{x.rejection(t, o)}, x.beside(t, o)...)
+		back := x.back(o)
+		for i := range back {
+			back[i].Stage, back[i].Whom, back[i].No = t.st.Present, x.whom(t), ""
+		}
+		return slices.Concat(back, []Button{x.rejection(t, o)}, x.beside(t, o))
 	case o.Act == aggregate.ActReject:
 		return x.beside(t, o)
 	case t.Mine && whole:
@@ -224,7 +228,7 @@ func (x Asking) whom(t *Turn) *web.Field {
 	return &w
 }
 
-// rejection returns the form by which whoever is asked sends back or denies, with a button for each.
+// rejection returns the form by which whoever is asked has another version made or denies, with a button for each.
 func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 	follows := task.FollowsNext // a turn of the agent
 	if of, is := x.Of.(*task.Aggregate); is {
@@ -247,19 +251,26 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 // wayOf returns the button by which a reason is sent for what comes of it.
 func wayOf(way card.Way) Button {
 	act := map[circulation.Kind]aggregate.Act{circulation.SendBack: aggregate.ActReject,
-		circulation.Deny: aggregate.ActDeny, circulation.GiveBack: aggregate.ActGiveBack}[way.Kind]
+		circulation.Deny: aggregate.ActDeny}[way.Kind]
 	return Button{Offer: aggregate.Offer{Act: act}, Label: way.Text, About: way.About}
 }
 
-// became names what the viewer's act came to: what an act on a gate under a rule leaves, else the act.
+// became names what the viewer's act came to: what an act on a gate under a rule leaves, a return to whoever asked, or
+// else the act.
 func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Wanted) string {
 	a, err := c.Store.KindStore.Store.Load(ctx, ref)
 	of, asks := a.(decide.Subject)
 	if err != nil || !asks {
 		return string(x.Act)
 	}
-	switch g := gateOf(of, x.ID); {
+	t, versions := a.(*task.Aggregate)
+	switch g := of.GateWith(x.ID); {
 	case g == nil:
+	case x.Act == aggregate.ActReject && versions && t.ToAsker(g):
+		return string(aggregate.ActGiveBack)
+	case !g.Ruled():
+	case x.Act == aggregate.ActReject && versions:
+		return "reject_anew"
 	case x.Act == aggregate.ActReject:
 		return "send_back"
 	case x.Act == aggregate.ActApprove && g.Status == aggregate.Approved:

@@ -49,7 +49,7 @@ func acted(b *consoletest.Browser, w *consoletest.World, act aggregate.Act, reas
 func testStamps(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
-	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "差し戻す", "終わりにする",
+	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "↩️ 差し戻し", "❌ 却下", "終わりにする",
 		"期限 "+web.Minute(w.Now().Add(168*time.Hour))+" · あと", "承認しても、部長の承認までは決まりません。").
 		Holds(t, `name="stage" value="1"`)
 	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
@@ -116,14 +116,14 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	acted(w.As(webapi.Suzuki), w, aggregate.ActApprove, "")
 	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(w.TaskPage())
-	page.Says(t, 200, "却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
+	page.Says(t, 200, "差し戻しの理由を入力してください。依頼した人が内容を直すか、キャンセルします。修正した後の承認は、最初からやり直します。"+
+		"これまでの承認は無効になります: 鈴木 一郎", "❌ 却下… 却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
 		"作り直す 新しいバージョンを最初の人から回覧し直します。理由を反映できたかどうかも示します。",
-		"依頼した人に差し戻す 依頼した人が内容を直すか、キャンセルします。修正した後の承認は、最初からやり直します。",
 		"終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
-	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
-	tanaka.Get(sent.To).Says(t, 200, "差し戻しました。", "経理 差し戻し", "宛名が違います")
+	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject_anew")
+	tanaka.Get(sent.To).Says(t, 200, "却下しました。理由を反映した新しいバージョンを作ります。", "経理 差し戻し", "宛名が違います")
 	expect.That(t, w.Load().Head.Ended == nil, "it ended")
 	s := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
@@ -241,7 +241,7 @@ func testOutsideOfChannel(t *testing.T, w *consoletest.World) {
 	tanaka.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "お願いしている承認はありません")
 	alex.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_settle")
 	w.Opened(head)
-	acted(alex, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
+	acted(alex, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject_anew")
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 差し戻し")
 }
 

@@ -101,13 +101,33 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 	return out
 }
 
+// back returns the button by which a policy or steps are returned to whoever asked, if they can be. A form
+// is sent back.
+func (x Asking) back(o aggregate.Offer) []Button {
+	a, is := x.Of.(*task.Aggregate)
+	if !is {
+		return nil
+	}
+	form, may := card.ReturnOf(a, o.ID, x.Viewer.Locale, x.Surface.Marks.Person)
+	if !may {
+		return nil
+	}
+	b := x.button(o)
+	b.Label, b.Lead, b.Class, b.Hint = form.Label, form.Lead, "", x.Viewer.Texts("route").Say("reason_hint")
+	if form.Kind == circulation.GiveBack {
+		b.Act = aggregate.ActGiveBack
+	}
+	return []Button{b}
+}
+
 // Typed puts what the viewer typed for an act that was refused into its form alone.
 func Typed(all []Button, x Wanted, typed string) []Button {
 	tried := x.Act
 	for i := range all {
 		if b := &all[i]; b.Act == tried && x.said.Meeting != nil {
 			b.again(x.said.Meeting, typed)
-		} else if b.Act == tried || slices.ContainsFunc(b.Ways, func(way Button) bool { return way.Act == tried }) {
+		} else if is := func(way Button) bool { return way.Act == tried }; is(*b) && b.Ways == nil ||
+			slices.ContainsFunc(b.Ways, is) {
 			b.Typed = typed
 		}
 	}

@@ -76,18 +76,6 @@ func (c *Acts) everyone(ctx context.Context, x Asking, t *Turn) []web.Choice {
 	return c.full(ctx, x.Viewer.Team, "minutes can't say who was there")
 }
 
-// unlisted refuses minutes by which somebody was present who is no full member of the workspace.
-func (c *Acts) unlisted(ctx context.Context, v *web.Viewer, m *circulation.Meeting) error {
-	if m == nil || len(m.Present) > circulation.MaxPresent { // that is refused anyway
-		return nil
-	}
-	refused, _, err := c.Refused(ctx, v, m.Present, nil)
-	if err == nil && len(refused) > 0 {
-		err = &circulation.Refusal{Why: circulation.WhyPresent}
-	}
-	return err
-}
-
 // again puts what was typed into the fields of minutes that were refused.
 func (b *Button) again(m *circulation.Meeting, reason string) {
 	typed := map[string]string{card.HeldBlock: m.Held, card.MinutesBlock: m.Minutes, card.ReferenceBlock: m.Reference,

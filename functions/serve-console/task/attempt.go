@@ -92,7 +92,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
 		Started: web.TimeOf(e.StartedAt), Completed: web.TimeOf(e.CompletedAt)}
 	if e.StartedAt != nil && e.CompletedAt != nil {
-		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
+		t.Took = r.length(e.CompletedAt.Sub(*e.RanFrom()))
 	}
 	if e.Error != "" {
 		t.Error = explain.Ended(r.Locale, e.Error, card.OneLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)),

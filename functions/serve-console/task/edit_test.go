@@ -19,7 +19,7 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 	w.Steps(consoletest.Message(1, "締め切りは金曜です。"), consoletest.Message(2, consoletest.Payloads[0]))
 	form := w.Act(aggregate.ActReject, "宛先を直してください")
 	form.Set("act", string(aggregate.ActGiveBack))
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Holds(t, "依頼した人に差し戻す")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Holds(t, "↩️ 差し戻し")
 	w.As(webapi.Suzuki).Post(w.TaskPage()+"/act", form).Says(t, http.StatusSeeOther)
 	p := w.Load().Process()
 	expect.That(t, p.GivenBack() && p.RejectionReason == "宛先を直してください", "%+v", p.Gate)
@@ -65,4 +65,8 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 	expect.That(t, late.Status >= 400, "a stale form counts")
 	expect.Is(t, len(w.Load().Processes), 2)
 	expect.Is(t, w.Load().Head.Noted, task.StatusDrafting)
+	for locale, words := range map[string][]string{"ja": {"差し戻し", "は却下されました", "却下理由", "却下の理由"},
+		"en": {"Returned", "was rejected", "rejecting the previous", "Why it was rejected"}} {
+		w.As(webapi.Sato).In(locale).Get(w.TaskPage()).Holds(t, words[0]).Lacks(t, words[1:]...)
+	}
 }

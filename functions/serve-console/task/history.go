@@ -243,7 +243,8 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 		detail := explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person)
 		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
 		if last := a.RejectedLast(); last != nil {
-			t.Rejected = &Rejection{r.Person(last.RejectedBy), r.prose(last.RejectionReason), *last.RejectedAt}
+			t.Rejected = &Rejection{r.Person(last.RejectedBy), r.prose(last.RejectionReason), *last.RejectedAt,
+				e.Reason == task.ReasonFormReturned}
 		}
 	}
 	if p := a.Head.Parked; p != nil {
@@ -258,6 +259,7 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 type Rejection struct {
 	By, Reason string
 	At         time.Time
+	Returned   bool // to whoever asked
 }
 
 // Forwarded is a message that the request forwards.

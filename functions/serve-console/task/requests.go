@@ -121,13 +121,17 @@ func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub
 // denied is what a request is called that was rejected for good: nobody withdrew it.
 const denied task.Status = "denied"
 
-// rejected are the reasons of requests that people rejected.
-var rejected = []aggregate.Reason{task.ReasonDenied, task.ReasonMaxVersions, task.ReasonFormReturned}
+// formReturned is what a form is called that was returned to whoever filled it in.
+const formReturned task.Status = "form_returned"
+
+// rejected are the reasons of requests that people rejected, and what these are called.
+var rejected = map[aggregate.Reason]task.Status{task.ReasonDenied: denied, task.ReasonMaxVersions: denied,
+	task.ReasonFormReturned: formReturned}
 
 // called returns how people call the status of a request that ended for this reason, if it has.
 func called(s task.Status, why aggregate.Reason) task.Status {
-	if s == task.StatusCancelled && slices.Contains(rejected, why) {
-		return denied
+	if s == task.StatusCancelled {
+		return cmp.Or(rejected[why], s)
 	}
 	return s
 }
@@ -136,7 +140,7 @@ var marks = map[task.Status]string{
 	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusReturned: "↩️", task.StatusNotDrafted: "⚠️",
 	task.StatusRunning: "🔵",
 	task.StatusToRetry: "⚠️", task.StatusFailed: "❌", task.StatusDone: "✅", task.StatusCancelled: "⬜",
-	denied: "❌", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
+	denied: "❌", formReturned: "↩️", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
 }
 
 // next says who is asked and how far they are, that a version was sent back, or why the request goes on no more.
@@ -154,7 +158,9 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
 		return sentence(card.OneLine(g.Detail))
-	case slices.Contains(rejected, g.Why):
+	case g.Why == task.ReasonFormReturned:
+		return words.Say("returned", "why", card.OneLine(g.Detail))
+	case rejected[g.Why] != "":
 		return words.Say("denied", "why", card.OneLine(g.Detail))
 	}
 	detail := explain.FitDetail(g.Why, g.Detail, card.OneLine, person)

@@ -29,7 +29,8 @@ type Version struct {
 	Changes  *subject.Changes // of steps from the version before; nil: they do the same
 	Later    bool             // there was a version before
 	Same     bool             // a policy says what the one before said, although a reason was given
-	Because  string           // why the version before was rejected
+	Because  string           // why the version before was rejected or returned
+	Returned bool             // it was returned
 	Edited   string           // how the request was edited that it is made of
 	Replaced bool             // by the next version, another team's draft that a person picked
 	Created  time.Time
@@ -130,7 +131,7 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 			Text: text(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p, a.Head.Ended != nil),
 			Verdict: r.verdict(a, &p.Gate)}
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
-			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
+			v.Because, v.Returned = r.prose(a.Prompts[i-1].RejectionReason), a.ToAsker(&a.Prompts[i-1].Gate)
 		}
 		v.Replaced, v.Edited = a.Replaced(p), r.edited(a, p)
 		switch asked := v.Because != "" || v.Edited != ""; {
@@ -160,7 +161,7 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 		v := Version{ID: p.ID, Key: fmt.Sprintf("plan-%d", p.Version), Of: task.CardProcess, Number: p.Version, Later: i > 0,
 			Remarks: r.prose(p.Remarks), Created: p.CreatedAt, Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate)}
 		if i > 0 {
-			v.Because = r.prose(a.Processes[i-1].RejectionReason)
+			v.Because, v.Returned = r.prose(a.Processes[i-1].RejectionReason), a.ToAsker(&a.Processes[i-1].Gate)
 			v.Edited = r.edited(a, p)
 		}
 		if len(p.Steps) > 0 {
@@ -211,7 +212,7 @@ const (
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
-	if row := a.Returned(); g.GivenBack() || row != nil && a.GateAt(row.Key()) == g {
+	if row := a.Returned(); a.ToAsker(g) || row != nil && a.GateAt(row.Key()) == g {
 		v.Status = aggregate.StatusReturned
 	}
 	switch generating := v.Status == aggregate.Generating; {

@@ -46,6 +46,9 @@ type Card struct {
 	Stage     int        `json:"stage,omitempty"`
 	OwedSince *time.Time `json:"owed_since,omitempty"`
 	OwedRev   int        `json:"owed_rev,omitempty"`
+	// For is whom the person stood in for there when the row was made, by account, of who is asked only so: their copy
+	// lists nothing as owed, since the principal's does.
+	For []string `json:"for,omitempty"`
 	// Set on the card that was drawn last, if all cards are up to date: the head's rev and redraws as loaded.
 	ShownRev     int `json:"shown_rev,omitempty"`
 	ShownRedraws int `json:"shown_redraws,omitempty"`

@@ -109,6 +109,14 @@ func (a *Aggregate) MayGiveBack(id string) bool {
 	return row != nil && editable(row) && !a.Last(row) && a.Matter() == nil
 }
 
+// ToAsker reports whether people returned what a gate asked about to whoever asked: to be edited or, of a form, to be
+// filled in again.
+func (a *Aggregate) ToAsker(g *aggregate.Gate) bool {
+	last := len(g.Acts) - 1
+	return g.GivenBack() || a.Matter() != nil && g.Status == aggregate.Rejected && last >= 0 &&
+		g.Acts[last].Kind == circulation.SendBack
+}
+
 func editable(row Gated) bool {
 	kind := row.Asks().Kind
 	_, again := row.(*Again)

@@ -296,6 +296,15 @@ type Execution struct {
 	Terms    aggregate.Terms `json:"terms"`
 }
 
+// RanFrom returns when the attempt would have begun to run until its end without waiting; nil: it hasn't begun.
+func (e *Execution) RanFrom() *time.Time {
+	if e.StartedAt == nil {
+		return nil
+	}
+	from := e.StartedAt.Add(time.Duration(e.WaitedMS) * time.Millisecond)
+	return &from
+}
+
 // ResultEntry is one step's entry in an execution's results.
 type ResultEntry struct {
 	StepID      string          `json:"stepId"`

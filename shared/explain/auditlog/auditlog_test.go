@@ -161,6 +161,19 @@ func write(t *testing.T, form Form, rows ...Row) string {
 	return b.String()
 }
 
+func TestDetailsHaveWordsForTheirCodes(t *testing.T) {
+	for _, locale := range language.All {
+		said := ""
+		for _, d := range WordsIn(locale).Details(row(
+			`{"edited_by":"U1","rule":{"name":"r","numbered":true},"as":"approve","type":"grant"}`).Entry, nil) {
+			said += d.Name + ": " + d.Text + "\n"
+		}
+		for _, code := range []string{"edited_by", "numbered", "approve\n", "grant"} {
+			expect.That(t, !strings.Contains(said, code), "%s says %s: %s", locale, code, said)
+		}
+	}
+}
+
 func TestAFileForPeople(t *testing.T) {
 	text := write(t, CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
 	expect.That(t, strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") &&

@@ -274,6 +274,7 @@ type texts struct {
 	More      string // of how many changes nothing is said
 	Held      string // a generation that was postponed because nobody may approve its result
 	Rejected  string // a request that ended because something of it was rejected
+	Returned  string // a form that was returned to whoever filled it in
 	Actions   map[aggregate.Action]string
 	Resources map[string]string
 	Fields    map[string]string
@@ -312,6 +313,8 @@ func (w Words) Did(x aggregate.AuditEntry) string {
 	switch {
 	case x.Action == task.AuditGenerationFailed && about.Reason == task.ReasonNobodyApproves:
 		return w.Held
+	case x.Action == task.AuditTaskCancelled && about.Reason == task.ReasonFormReturned:
+		return w.Returned
 	case x.Action == task.AuditTaskCancelled && slices.Contains(task.ByRejection, about.Reason):
 		return w.Rejected
 	}

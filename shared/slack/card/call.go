@@ -167,7 +167,7 @@ func (d callDrawing) ended(r routed) face {
 	default:
 		line = d.reason(x.CancelReason)
 	}
-	return d.shown(d.c.Header, grey).with(divider(), contextLine(append(r.passed(), line)...))
+	return d.shown(d.c.Header, grey).with(r.parts(), contextLine(append(r.passed(), line)...))
 }
 
 func (d callDrawing) agent() string {

@@ -103,7 +103,7 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		text, colour, rest = fill(d.w.DeclinedText, "title", titleOf(a, w, "{text}")), yellow, d.changed()
 	case e.As == task.TaskCompleted:
 		colour = green
-		if r.Execution == nil || d.toldRequester(r) {
+		if r.Execution == nil || ToldRequester(a) {
 			break
 		}
 		summary := d.summary(r, maxReason)
@@ -123,12 +123,17 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 	return face{text, colour, sectioned("*" + text + "*" + opens(link, w))}.with(rest...).message()
 }
 
-// toldRequester reports whether a step of an attempt sent the requester a direct message, which says what they need.
-func (d drawing) toldRequester(r attempt) bool {
+// ToldRequester reports whether a step of a completed request sent the requester a direct message, which says what they
+// need.
+func ToldRequester(a *task.Aggregate) bool {
+	if a.Head.Ended == nil || a.Head.Ended.As != task.TaskCompleted || a.Execution() == nil {
+		return false
+	}
+	r := drawing{a: a}.attempt(a.Execution())
 	return slices.ContainsFunc(r.steps, func(s task.Step) bool {
 		var to struct{ Recipient string }
 		return s.Tool == MessageTool && r.status(s) == task.StepCompleted &&
-			json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == d.a.Head.Requester
+			json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == a.Head.Requester
 	})
 }
 

@@ -22,7 +22,7 @@ type Dialogs interface {
 	Opened(ctx context.Context, large Large, gate string) (Dialogs, error)
 	// Review draws the page r.Page of everything that a gate asks about. ok is false when there is no such gate.
 	Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool)
-	// Rejection asks for the reason why a person rejects the gate that r names.
+	// Rejection asks for the reason why a person rejects the gate that r names, or returns it to whoever asked.
 	Rejection(r Review, locale string) slack.ModalViewRequest
 	// RouteAct asks for the words of an act along a route.
 	RouteAct(x RouteAct, locale string) slack.ModalViewRequest
@@ -71,19 +71,18 @@ func (d *taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest 
 	}
 	draw := drawing{a: d.a, w: wordsOf.In(locale)}
 	v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1)
+	if back, may := ReturnOf(d.a, r.ID, locale, draw.w.mention); found && may && r.Return {
+		return d.giveBack(r, draw, &v, back)
+	}
 	if found && v.gate.Ruled() {
 		return d.rejectionOnRoute(r, draw, &v)
 	}
 	if found {
-		form := d.a.Follows(r.ID) == task.FollowsForm
-		if form {
-			view.Submit, view.Blocks.BlockSet[0] = label(draw.w.Reject), section(draw.w.ModalTextForm)
-		}
 		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
 		if d.a.MayGiveBack(r.ID) {
-			view.Blocks.BlockSet = append(view.Blocks.BlockSet, RejectionBySettings(locale).then(routeWordsOf.In(locale)))
+			view.Blocks.BlockSet = append(view.Blocks.BlockSet, bySettings(locale).then(routeWordsOf.In(locale)))
 		}
-		if r.Type != task.CardStep && !form {
+		if r.Type != task.CardStep {
 			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(draw.w.ModalAnswer))
 		}
 	}
@@ -160,9 +159,10 @@ type Rejection struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
 	TaskID string             `json:"task_id"`
-	Hash   string             `json:"hash"`  // of the shown content
-	Stage  int                `json:"stage"` // which the person saw, of a gate under a rule
-	Asked  string             `json:"asked"` // what its stamps are on, of a gate under a rule
+	Hash   string             `json:"hash"`           // of the shown content
+	Stage  int                `json:"stage"`          // which the person saw, of a gate under a rule
+	Asked  string             `json:"asked"`          // what its stamps are on, of a gate under a rule
+	Then   circulation.Kind   `json:"then,omitempty"` // what comes of it, of a form that doesn't ask; see ReadRejection
 }
 
 // RejectionModal asks why a person rejects a prompt, a process or a step; of a step it says that this ends the task.
@@ -249,6 +249,7 @@ type Review struct {
 	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
 
 	ReadOnly bool   `json:"read_only,omitempty"` // without the button, for people who may not approve
+	Return   bool   `json:"-"`                   // returns it to whoever asked
 	Route    bool   `json:"-"`                   // shows where the gate stands instead, and what Reader may take back
 	Reader   string `json:"-"`
 	// AsWhom are those for whom the reader may act, if they stand in for several.

@@ -212,7 +212,8 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	case x.StartedAt != nil:
 		f = f.with(section(d.texts.CallGoesOn))
 	}
-	lines := d.routeOf(x).passed()
+	r := d.routeOf(x)
+	lines := r.passed()
 	switch {
 	case x.Gate.ApprovedAt != nil && x.StartedAt != nil:
 		lines = append(lines, d.approvedBy(x), fill(d.texts.Since, "when", when(*x.StartedAt)))
@@ -220,7 +221,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		lines = append(lines, d.approvedBy(x), d.texts.NotBegun)
 	}
 	return f.with(sectionOf(x.RanLines(d.w.Locale))...).with(sectionOf(d.pushed(x))...).
-		with(divider(), contextLine(append(lines, why)...))
+		with(r.parts(), contextLine(append(lines, why)...))
 }
 
 // RefusedByRule says on any surface why nobody could be asked about an action; empty: that isn't why it ended.

@@ -27,7 +27,7 @@ func (d drawing) execution() face {
 		return d.drawn(r, w.CompletedHeader, green).with(
 			section(fill(w.Summary, "text", or(summary, w.None))),
 		).with(d.below(r)...).with(d.links(r, summary)...).with(
-			contextLine(w.timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
+			contextLine(w.timed(e.RanFrom(), e.CompletedAt, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:
 		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
@@ -42,7 +42,7 @@ func (d drawing) execution() face {
 			}
 			f = f.with(d.actions(again))
 		}
-		return f.with(contextLine(w.timed(e.StartedAt, e.CompletedAt, w.FailTimed, w.Failed)))
+		return f.with(contextLine(w.timed(e.RanFrom(), e.CompletedAt, w.FailTimed, w.Failed)))
 	case task.ExecutionCancelled:
 		return d.drawn(r, w.StoppedHeader, grey).with(d.below(r)...).with(contextLine(d.stopped(r)...))
 	}

@@ -285,7 +285,7 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	buttons := slices.Concat(first, []slack.BlockElement{no}, more, r.beside(v.kind, v.id), r.opensRoute(v.kind, v.id),
+	buttons := slices.Concat(first, r.rejects(v, no), more, r.beside(v.kind, v.id), r.opensRoute(v.kind, v.id),
 		d.redrafts(), d.asksAgain())
 	f := d.showing(v, blue, "").with(r.parts()).with(d.changed()...).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
@@ -337,14 +337,19 @@ func checkOf(w *words, order int, s explain.Sum) string {
 
 // closed draws a gate that ended without a decision. It keeps the content and says how the task ended.
 func (d drawing) closed(v version, ending string) face {
-	return d.showing(v, grey, ending).with(divider(), contextLine(append(d.routeOf(&v).passed(), d.ended())...))
+	r := d.routeOf(&v)
+	return d.showing(v, grey, ending).with(r.parts(), contextLine(append(r.passed(), d.ended())...))
 }
 
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
 	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)
+	is := w.IsRejected
+	if d.a.ToAsker(&v.gate) {
+		is, by = returnedWordsOf.In(w.Locale).IsOver, d.returnedBy(&v.gate)
+	}
 	draw := func(ending string, lines ...string) face {
-		return d.showing(v, red, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
+		return d.showing(v, red, ending).with(r.parts(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
 	next := func(text string) []string {
 		return append([]string{fill(text, "version", v.version+1)}, r.sendBacks(v.further-1)...)
@@ -369,13 +374,13 @@ func (d drawing) rejected(v version) face {
 		if e.Reason == task.ReasonMaxVersions && v.kind == task.CardPrompt { // by the specification
 			return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
 		}
-		f := draw(w.IsRejected, last)
+		f := draw(is, last)
 		if d.a.Newest(v.kind, v.key) && e.Reason != task.ReasonMaxVersions {
 			f.colour = grey
 		}
 		return f
 	case e != nil || v.kind == task.CardStep:
-		return draw(w.IsRejected)
+		return draw(is)
 	case d.a.Head.Parked != nil && v.next == nil && d.a.Newest(v.kind, v.key):
 		return d.parked(draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed)), "")
 	case d.a.Head.Parked != nil && v.next != nil:

@@ -200,7 +200,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		b.blocks, notes[0] = append([]slack.Block{first}, sinceOf(&v)...), notes[0]+" · "+w.HomeLong
 	case waits:
 		yes, no := r.decision(q.Kind, "approve_"+string(q.Kind), "reject_"+string(q.Kind), v.id)
-		buttons = []slack.BlockElement{yes, no}
+		buttons = append([]slack.BlockElement{yes}, r.rejects(v, no)...)
 	}
 	blocks := slices.Concat(v.note, b.blocks, d.changed(), []slack.Block{contextLine(notes...)})
 	if addressed(x.Link) {

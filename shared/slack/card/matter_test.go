@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -134,12 +135,17 @@ func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
 	expect.Has(t, faults["description"], "3000 文字まで")
 }
 
-func TestARejectedFormIsCorrectedByAnother(t *testing.T) {
+func TestAReturnedFormIsCorrectedByAnother(t *testing.T) {
 	s := byForm(received(t))
-	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
+	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Return: true}
 	text := drawn(card.DialogsOf(s.Aggregate).Rejection(of, "ja").Blocks.BlockSet)
 	expect.That(t, strings.Contains(text, "もう一度フォームから") && !strings.Contains(text, "新しいバージョン"), "%s", text)
 	form := card.RejectionOf(&s.Process().Gate, task.CardProcess, s.Follows(s.Process().ID), "en",
 		func(user string) string { return user })
-	expect.That(t, len(form.Ways) == 2 && strings.Contains(form.Ways[0].About, "form again"), "%+v", form)
+	expect.That(t, len(form.Ways) == 1 && form.Ways[0].Kind == circulation.Deny, "%+v", form)
+	s = rejectProcess(s)
+	home := card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja", s.now)
+	for _, said := range []string{s.drawn(processCard), drawn(home.Blocks.BlockSet)} {
+		expect.That(t, strings.Contains(said, "差し戻") && !strings.Contains(said, "却下"), "%s", said)
+	}
 }

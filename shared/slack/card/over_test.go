@@ -3,6 +3,7 @@ package card_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -125,6 +126,17 @@ func TestTheEndIsToldOnce(t *testing.T) {
 		said := drawn(s.told().Attachments[0].Blocks.BlockSet)
 		expect.That(t, strings.Contains(said, "まとめました") != short, "to %s: %s", recipient, said)
 	}
+}
+
+// How long a run took is told without the time in which it waited for people.
+func TestARunsTimeLeavesOutWaits(t *testing.T) {
+	s := started(t, fiveSteps()[:1]).claim(1)
+	s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{}`}})
+	s.do(s.CompleteExecution(s.Head.Run, "まとめました", s.now))
+	e := s.Execution()
+	begun := e.CompletedAt.Add(-time.Hour - 5*time.Second)
+	e.StartedAt, e.WaitedMS = &begun, time.Hour.Milliseconds()
+	expect.Has(t, s.drawn(executionCard), "実行時間: 5秒")
 }
 
 // Another draft shows which of its lines the waiting version has nowhere, and which of that version it lacks.

@@ -192,7 +192,7 @@ func (r routed) saying(text string, act *circulation.Act, most int) string {
 	return text + " " + r.texts.WholeAt
 }
 
-// parts stands between what is asked and who is: the newest question with its answer, or a line.
+// parts stands between what is asked and who is, or how it ended: the newest question with its answer, or a line.
 func (r routed) parts() slack.Block {
 	if asked := r.question(); asked != "" {
 		return section(asked)
@@ -314,7 +314,7 @@ func (d drawing) question(key string, n int, link string) Message {
 	kind := task.CardOf(key)
 	v, _ := d.versionOf(kind, func(other, _ string) bool { return other == key }, 1)
 	r := d.routeOf(&v)
-	return r.questioned(kind, n, titleOf(d.a, askWordsOf.In(d.w.Locale), d.w.Quoted), link,
+	return r.questioned(kind, n, d.matter(&v, d.w.Quoted), link,
 		[2]string{shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), v.id})
 }
 

@@ -310,3 +310,37 @@ func TestTheTabListsWhatIsToBeRead(t *testing.T) {
 		expect.That(t, strings.Contains(said, want) && strings.Contains(said, `"action_id":"read_after"`), "%s", said)
 	}
 }
+
+// A question, its answer and the message about it stay with the version that was asked about, however that ended.
+func TestAQuestionStaysWithItsVersion(t *testing.T) {
+	ends := map[string]func(s *scenario) *scenario{
+		"returned": func(s *scenario) *scenario {
+			act, by := denial(takada, 2)
+			act.Kind = circulation.GiveBack
+			return s.do(s.Act(s.Process().ID, act, by, policy, s.now))
+		},
+		"drafted anew": func(s *scenario) *scenario {
+			act, by := denial(takada, 2)
+			act.Kind = circulation.SendBack
+			return s.do(s.Act(s.Process().ID, act, by, policy, s.now))
+		},
+		"denied": func(s *scenario) *scenario {
+			act, by := denial(takada, 2)
+			return s.do(s.Act(s.Process().ID, act, by, policy, s.now))
+		},
+		"cancelled": func(s *scenario) *scenario { return s.do(s.End(requester, policy, s.now)) },
+	}
+	for name, end := range ends {
+		s := asked(received(t), "納期は?", "来週です")
+		answer := s.questionFor(tanaka, 1)
+		before := card.Copy(s.Aggregate, answer, defaults, "", s.now).Text
+		s.Head.Opens(s.Process().Key(), &s.Process().Gate)
+		s = end(s)
+		text := s.drawn(processCard)
+		expect.That(t, strings.Contains(text, "納期は?") && strings.Contains(text, "来週です"), "%s: %s", name, text)
+		next := *s.Process()
+		next.Version, next.Gate, next.Steps = next.Version+1, aggregate.Gate{}, fiveSteps()[:2]
+		s.Processes = append(s.Processes, &next)
+		expect.Is(t, card.Copy(s.Aggregate, answer, defaults, "", s.now).Text, before)
+	}
+}

@@ -27,11 +27,12 @@ type Rejected struct {
 	Hash   string             // of the shown content; empty for a task
 	Reason string
 
+	Kind circulation.Kind // SendBack, GiveBack or Deny; without a rule GiveBack, or empty: sent back
+
 	// Of a gate under a rule.
 	Stage int
-	Asked string           // what the person saw was asked: circulation.Gate.AskedSum
-	Kind  circulation.Kind // SendBack, GiveBack or Deny; without a rule GiveBack, or empty: sent back
-	As    string           // account of whom the person stands in for, if the form asked
+	Asked string // what the person saw was asked: circulation.Gate.AskedSum
+	As    string // account of whom the person stands in for, if the form asked
 }
 
 // ReadRejection reads a rejection's form from its callback id, its private_metadata and its fields. value returns what
@@ -43,7 +44,8 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	case RejectionCallback:
 		ok = json.Unmarshal([]byte(about), &of) == nil && of.Stage >= 0 &&
 			slices.Contains([]aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, call.Card}, of.Type)
-		r = Rejected{Type: of.Type, Of: of.TaskID, ID: of.ID, Hash: of.Hash, Stage: of.Stage, Asked: of.Asked}
+		r = Rejected{Type: of.Type, Of: of.TaskID, ID: of.ID, Hash: of.Hash, Stage: of.Stage, Asked: of.Asked,
+			Kind: of.Then}
 	case ActionRejectCallback:
 		ok = json.Unmarshal([]byte(about), &action) == nil && action.Stage >= 0
 		r = Rejected{Type: conversation.CardAction, Of: action.Session, ID: action.ID, Hash: action.Hash}
@@ -56,14 +58,17 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 		if value(ThenBlock, ThenInput) == string(circulation.GiveBack) {
 			r.Kind = circulation.GiveBack
 		}
-		return r, ok
+		return r, ok && (r.Kind == "" || r.Kind.Returns())
 	}
 	r.As = value(AsWhomBlock, AsWhomInput)
-	if r.Kind = circulation.Deny; mayFollow(r.Type) {
+	switch {
+	case r.Kind != "":
+	case mayFollow(r.Type):
 		r.Kind = circulation.Kind(value(ThenBlock, ThenInput))
+	default:
+		r.Kind = circulation.Deny
 	}
-	return r, ok && r.Asked != "" && slices.Contains([]circulation.Kind{circulation.SendBack, circulation.GiveBack,
-		circulation.Deny}, r.Kind)
+	return r, ok && r.Asked != "" && (r.Kind.Returns() || r.Kind == circulation.Deny)
 }
 
 // mayFollow reports whether something may follow a rejection on a route: another version, or a turn of the agent.
@@ -78,7 +83,7 @@ type RejectionForm struct {
 	Never string // why it can't be sent back, of a last version
 }
 
-// Way is what may come of a rejection: circulation.SendBack, GiveBack or Deny.
+// Way is what may come of a rejection: circulation.SendBack or Deny, and without a rule GiveBack.
 type Way struct {
 	Kind        circulation.Kind
 	Text, About string
@@ -88,7 +93,7 @@ type Way struct {
 func RejectionOf(
 	g *aggregate.Gate, kind aggregate.CardType, follows task.Follows, locale string, called func(user string) string,
 ) RejectionForm {
-	texts, st := routeWordsOf.In(locale), circulation.Walk(g.Circulating())
+	texts := routeWordsOf.In(locale)
 	again, over := texts.NewVersion, texts.Over
 	form := RejectionForm{Lead: texts.Reason}
 	switch kind {
@@ -97,36 +102,40 @@ func RejectionOf(
 	case conversation.CardAction:
 		form.Lead, again, over = conversationWordsOf.In(locale).RejectText, texts.NewTurn, texts.NoTurn
 	}
-	if acts := st.Stamps(); len(acts) > 0 {
-		form.Lead += fill(texts.EndsStamps, "names", texts.hands(acts, called))
-	}
+	form.Lead += texts.endsStamps(g, called)
 	switch follows {
-	case task.FollowsNothing:
+	case task.FollowsNothing, task.FollowsForm: // a form is returned, see ReturnOf
 	case task.FollowsNoMore:
 		form.Never = fill(texts.NoVersion, "max", g.Terms.MaxVersions)
-	case task.FollowsForm:
-		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, texts.NewForm})
 	case task.FollowsNext:
+		text := texts.SendBack
 		if kind == task.CardProcess {
-			form.Ways = append(form.Ways, Way{circulation.SendBack, returnedWordsOf.In(locale).Anew, again}, wayBack(locale))
-			break
+			text = returnedWordsOf.In(locale).Anew
 		}
-		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, again})
+		form.Ways = append(form.Ways, Way{circulation.SendBack, text, again})
 	}
 	form.Ways = append(form.Ways, Way{circulation.Deny, texts.Deny, over})
 	return form
 }
 
-// wayBack gives something back to whoever asked.
-func wayBack(locale string) Way {
+// bySettings is RejectionOf a policy or steps without a rule: what was rejected is drafted anew or returned.
+func bySettings(locale string) RejectionForm {
 	w := returnedWordsOf.In(locale)
-	return Way{circulation.GiveBack, w.GiveBack, w.GiveBackAbout}
+	return RejectionForm{Ways: []Way{{circulation.SendBack, w.Anew, w.AnewAbout},
+		{circulation.GiveBack, w.Return, w.ReturnAbout}}}
 }
 
-// RejectionBySettings is RejectionOf a policy or steps without a rule: what was rejected is drafted anew or given back.
-func RejectionBySettings(locale string) RejectionForm {
-	w := returnedWordsOf.In(locale)
-	return RejectionForm{Ways: []Way{{circulation.SendBack, w.Anew, w.AnewAbout}, wayBack(locale)}}
+// endsStamps says whose stamps end with a rejection; "": nobody has stamped.
+func (w *routeWords) endsStamps(g *aggregate.Gate, called func(user string) string) string {
+	if !g.Ruled() {
+		return ""
+	}
+	st := circulation.Walk(g.Circulating())
+	acts := st.Stamps()
+	if len(acts) == 0 {
+		return ""
+	}
+	return fill(w.EndsStamps, "names", w.hands(acts, called))
 }
 
 // rejectionOnRoute is RejectionModal for a gate under a rule. But for a step it asks what comes after.
@@ -134,7 +143,8 @@ func (d *taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack
 	w, locale := draw.w, draw.w.Locale
 	texts := routeWordsOf.In(locale)
 	form := RejectionOf(&v.gate, r.Type, d.a.Follows(r.ID), locale, draw.w.mention)
-	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum})
+	about := metadata(Rejection{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage,
+		Asked: v.gate.AskedSum})
 	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0), form.then(texts)}
 	if !mayFollow(r.Type) {
 		submit, fields = w.ModalSubmitStep, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)}

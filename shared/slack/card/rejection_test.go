@@ -37,12 +37,14 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 	x := c.onRoute(threeStages()...)
 	of := card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Hash: x.Gate.AskedSum,
 		Stage: 1}
+	back := card.Review{Type: task.CardProcess, ID: first.Process().ID, TaskID: first.Head.TaskID, Stage: 1, Return: true}
 	return map[string]slack.ModalViewRequest{
-		"first":   first.formOf(task.CardProcess, first.Process().ID, 1, locale),
-		"stamped": stamped.formOf(task.CardProcess, stamped.Process().ID, 3, locale),
-		"last":    last.formOf(task.CardProcess, last.Process().ID, 2, locale),
-		"step":    step.formOf(task.CardStep, step.Gates[0].ID, 1, locale),
-		"action":  card.DialogsOf(c.Conversation.Aggregate).Rejection(of, locale),
+		"returned": card.DialogsOf(first.Aggregate).Rejection(back, locale),
+		"first":    first.formOf(task.CardProcess, first.Process().ID, 1, locale),
+		"stamped":  stamped.formOf(task.CardProcess, stamped.Process().ID, 3, locale),
+		"last":     last.formOf(task.CardProcess, last.Process().ID, 2, locale),
+		"step":     step.formOf(task.CardStep, step.Gates[0].ID, 1, locale),
+		"action":   card.DialogsOf(c.Conversation.Aggregate).Rejection(of, locale),
 	}
 }
 
@@ -50,13 +52,11 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 func TestRejectionFormsOnARoute(t *testing.T) {
 	for _, locale := range language.All {
 		for name, v := range rejectionForms(t, locale) {
-			values := []string{"send_back", "give_back", "deny"}
+			values := []string{"send_back", "deny"}
 			switch name {
 			case "last":
-				values = values[2:]
-			case "action":
-				values = []string{"send_back", "deny"}
-			case "step":
+				values = values[1:]
+			case "step", "returned":
 				values = nil
 			}
 			expect.Same(t, values, optionsOf(t, v))
@@ -105,6 +105,39 @@ func TestTheFormOfAGateWithoutARuleStays(t *testing.T) {
 	expect.Is(t, drawn([]slack.Block{answer}), "理由を反映できたかどうかは、新しいバージョンに表示します。\n")
 }
 
+// Whoever is asked approves, returns to whoever asked or rejects, in this order, and what can't be taken back is last.
+// The first two say what they are in their own words.
+func TestAReturnStandsBetweenTheYesAndTheNo(t *testing.T) {
+	matter := byForm(received(t))
+	ruledMatter := byForm(received(t))
+	routed(&ruledMatter.Process().Gate, ruledMatter.now, threeStages()...)
+	consulted := onRoute(received(t), desk("経理", 1, suzuki), desk("部長", 1, yamada))
+	consulted.Process().Route.Stages[0].As = circulation.AsConsult
+	last := onRoute(received(t), threeStages()...)
+	last.Process().Terms.MaxVersions = 1
+	for name, tc := range map[string]struct {
+		of   *scenario
+		want string
+	}{
+		"by the settings":    {planned(t, fiveSteps(), defaults), "approve_process reject_process"},
+		"along a route":      {onRoute(received(t), threeStages()...), "approve_process return_process reject_process"},
+		"the last version":   {last, "approve_process reject_process"},
+		"who only consults":  {consulted, "approve_process dissent_process"},
+		"a form":             {matter, "approve_process return_process"},
+		"a form, by a route": {ruledMatter, "approve_process return_process reject_process"},
+	} {
+		var shown []string
+		for _, b := range buttons(render(tc.of.Aggregate, tc.of.card(processCard), "ja", tc.of.now)) {
+			if strings.HasPrefix(b.ActionID, card.ReturnAction) {
+				expect.Is(t, b.Text.Text+string(b.Style), "↩️ 差し戻し")
+			}
+			shown = append(shown, b.ActionID)
+		}
+		expect.That(t, strings.HasPrefix(strings.Join(shown, " ")+" ", tc.want+" ") &&
+			strings.Count(strings.Join(shown, " "), "re") == strings.Count(tc.want, "re"), "%s: %v", name, shown)
+	}
+}
+
 // filled answers a form's fields with a reason and a choice.
 func filled(reason, then string) func(block, input string) string {
 	return func(block, input string) string {
@@ -138,7 +171,7 @@ func TestWhatComesBackFromARejection(t *testing.T) {
 		{"step", "", task.CardStep, 1, circulation.Deny, true},
 		{"step", "send_back", task.CardStep, 1, circulation.Deny, true},
 		{"action", "send_back", conversation.CardAction, 1, circulation.SendBack, true},
-		{"first", "give_back", task.CardProcess, 1, circulation.GiveBack, true},
+		{"returned", "", task.CardProcess, 1, circulation.GiveBack, true},
 		{"first", "", task.CardProcess, 1, "", false},
 		{"action", "stamp", conversation.CardAction, 1, "stamp", false},
 	} {

@@ -8,13 +8,15 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
-// The ids of what whoever asked does about a policy or steps that were given back to them.
+// The ids of what gives a policy or steps back to whoever asked, and of what they do about them then.
 const (
+	ReturnAction = "return_"       // followed by the kind; opens the form
 	EditAction   = "edit_"         // followed by the kind; opens the form
 	Withdraw     = "withdraw_task" // asks whether the request shall be withdrawn
 	EditCallback = "edit_modal"
@@ -33,7 +35,8 @@ type returnedWords struct {
 	Edit, OnPage, OnlyOnPage, Withdraw                                                      string
 	CopyText, CopyUnfit, CopyRefused, CopyEdited, CopyEnded, CopyOver                       string
 	Unfit, UnfitAt                                                                          string // of an edit
-	GiveBack, GiveBackAbout, Anew, AnewAbout                                                string // of a rejection
+	Return, ReturnTitle, ReturnSend, ReturnReason, ReturnForm, ReturnHint                   string // of a return
+	ReturnAbout, Anew, AnewAbout                                                            string // of a rejection
 	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields                       string
 	Yes, No, AnyMember                                                                      string
 	Misfits                                                                                 map[task.MisfitWhy]string
@@ -41,12 +44,57 @@ type returnedWords struct {
 
 var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: "texts/returned"}
 
+// Return is the form by which somebody returns what a gate asks about to whoever asked.
+type Return struct {
+	Kind  circulation.Kind // GiveBack, or SendBack: whoever asked fills in another form
+	Label string           // of the button
+	Lead  string           // asks for the reason, and says what follows and whose stamps end
+}
+
+// ReturnOf returns that form for the gate with this id. may is false if it can't be returned. called names people.
+func ReturnOf(a *task.Aggregate, id, locale string, called func(user string) string) (x Return, may bool) {
+	w, g := returnedWordsOf.In(locale), a.GateWith(id)
+	form := a.Follows(id) == task.FollowsForm
+	if g == nil || !form && !a.MayGiveBack(id) {
+		return x, false
+	}
+	x = Return{circulation.GiveBack, w.Return, w.ReturnReason}
+	if form {
+		x.Kind, x.Lead = circulation.SendBack, w.ReturnForm
+	}
+	x.Lead += routeWordsOf.In(locale).endsStamps(g, called)
+	return x, true
+}
+
+// rejects returns the buttons by which whoever is asked returns a version to whoever asked, and rejects it. Without a
+// rule a form is only returned, and what else there is has the specification's buttons: the rejection's form asks.
+func (r routed) rejects(v version, no slack.BlockElement) (out []slack.BlockElement) {
+	back, may := ReturnOf(r.a, v.id, r.w.Locale, r.w.mention)
+	form := back.Kind == circulation.SendBack
+	if may && !r.consults() && (form || r.gate.Ruled()) {
+		out = append(out, button(back.Label, ReturnAction+string(v.kind), v.id, ""))
+	}
+	if !form || r.gate.Ruled() {
+		out = append(out, no)
+	}
+	return out
+}
+
+// giveBack is the form of ReturnOf.
+func (d *taskDialogs) giveBack(r Review, draw drawing, v *version, x Return) slack.ModalViewRequest {
+	w, locale := returnedWordsOf.In(draw.w.Locale), draw.w.Locale
+	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum, x.Kind})
+	return modal(RejectionCallback, w.ReturnTitle, w.ReturnSend, draw.w.ModalClose, about,
+		append([]slack.Block{draw.about(v), section(x.Lead)},
+			whom(r.AsWhom, locale, reasonField(w.ReturnTitle, w.ReturnHint, 0))...)...)
+}
+
 // returned draws a version that was given back to whoever asked.
 func (d drawing) returned(v version) face {
 	w, r := returnedWordsOf.In(d.w.Locale), d.routeOf(&v)
 	by := d.returnedBy(&v.gate)
 	draw := func(colour, ending string, lines ...string) face {
-		return d.showing(v, colour, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
+		return d.showing(v, colour, ending).with(r.parts(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
 	switch row := d.a.Returned(); {
 	case v.next != nil:

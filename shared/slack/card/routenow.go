@@ -77,6 +77,9 @@ func (r routed) now(room int) string {
 	due, stage := r.until(s.DecideBy), r.called(s)
 	owes, text := r.st.Owes(), r.texts.NowSome
 	switch {
+	case r.copy != nil && r.copy.For != nil:
+		who := slices.DeleteFunc(owes, func(p circulation.Person) bool { return !slices.Contains(r.copy.For, p.User) })
+		return fill(r.texts.YoursFor, "stage", r.needs(s, stage), "principal", r.asked(who, maxNotes)) + due
 	case r.copy != nil:
 		return fill(r.texts.Yours, "stage", r.needs(s, stage)) + due
 	case s.Mode == circulation.ModeChannel:
@@ -332,8 +335,10 @@ func (r routed) is(who *circulation.Person) bool {
 	return false
 }
 
-// Owes reports whether a copy's person is asked for a stamp now, in this state of the gate.
+// Owes reports whether a copy's person, or one for whom they stand in, is asked for a stamp now, in this state of the
+// gate.
 func Owes(st circulation.State, c *aggregate.Card) bool {
-	return c.Stage != 0 && c.Stage == st.Present &&
-		slices.ContainsFunc(st.Owes(), func(p circulation.Person) bool { return p.User == c.User })
+	return c.Stage != 0 && c.Stage == st.Present && slices.ContainsFunc(st.Owes(), func(p circulation.Person) bool {
+		return p.User == c.User || slices.Contains(c.For, p.User)
+	})
 }

@@ -122,7 +122,6 @@ type words struct {
 	// The dialog that asks for a reason.
 	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer            string
 	ModalPlaceholder, ModalSubmitStep, ModalTextStep, ModalPlaceholderStep string
-	ModalTextForm                                                          string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
@@ -254,11 +253,11 @@ type routeWords struct {
 	Needs, NeedsWords                                  string
 	Given, StandIn, StandsIn, And, Others              string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
-	Yours, SoFar, Next                                 string // on copies: one's turn, and the other stages
+	Yours, YoursFor, SoFar, Next                       string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops, NobodyDenies, Raises    string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
-	SendBack, NewVersion, NewForm, NewTurn             string // how it goes on, and what that means
+	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	Then                                               string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
