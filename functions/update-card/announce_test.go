@@ -324,3 +324,19 @@ func testActionCopiesLeave(t *testing.T, k *inConversation) {
 	expect.That(t, len(a.Copies) == len(a.Actions) && len(a.Copies) < 23,
 		"%d copies of %d actions stay", len(a.Copies), len(a.Actions))
 }
+
+// Whom a step of the request told, by a direct message, isn't told of the same end once more.
+func TestAnEndIsToldByOneMessage(t *testing.T) {
+	for to, told := range map[string]bool{webapi.Sato: false, webapi.Tanaka: true} {
+		w := newWorld(t, storetest.Start(t))
+		a := w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write,
+			`{"recipient":"`+to+`","text":"できました"}`))
+		e := a.Execution()
+		a.Steps = []*task.StepResult{{StepID: a.ProcessOf(e).Steps[0].StepID, Order: 1, Attempt: e.Attempt,
+			ProcessVersion: e.ProcessVersion, Status: task.StepCompleted}}
+		a.Head.Ended = &task.Ended{As: task.TaskCompleted, At: w.Now()}
+		expect.That(t, (taskCards{}.Outcome(a, w.Now()) != nil) == told, "after a message to %s", to)
+		a.Head.Ended.As = task.TaskCancelled
+		expect.That(t, taskCards{}.Outcome(a, w.Now()) != nil, "what the message can't say")
+	}
+}

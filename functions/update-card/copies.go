@@ -81,7 +81,7 @@ func (d *drawing) copy(
 	if c.CardType == task.CardOutcome { // no card, but a message to one person
 		set.Locale = d.who.Language(ctx, d.Slack, d.place.Team, c.User, set.Locale, d.Now())
 	}
-	return k.Copy(a, c, set, link, d.Now())
+	return k.Copy(a, d.standsNow(c), set, link, d.Now())
 }
 
 // toCopy returns the open gate for which approvers should get copies and nobody has one yet, or which is under a rule

@@ -164,9 +164,6 @@ func (d *drawing) show(ctx context.Context) error {
 	if err := d.listOwed(ctx); err != nil {
 		return err
 	}
-	if err := d.standIns(ctx); err != nil {
-		return err
-	}
 	d.told = slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	if err := d.leftover(ctx); err != nil {
 		return err

@@ -112,7 +112,7 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	if e == nil || now.Sub(e.At) >= outcomeWithin || t.Task == nil || len(t.CopiesOf(outcome)) > 0 {
 		return nil
 	}
-	if to == "" || to == e.By || t.Request.ChannelType == "im" {
+	if to == "" || to == e.By || t.Request.ChannelType == "im" || card.ToldRequester(t) {
 		return nil
 	}
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}

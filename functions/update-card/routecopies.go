@@ -61,7 +61,39 @@ func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Car
 			rows = append(rows, c)
 		}
 	}
-	return append(rows, d.untold(q, r)...)
+	return slices.Concat(rows, d.standing(q, r), d.untold(q, r))
+}
+
+// standing returns the rows of those who stand in now for somebody who owes the present stage a stamp, as far as they
+// have none there yet.
+func (d *drawing) standing(q aggregate.Question, r route) (rows []*aggregate.Card) {
+	g := r.gate.Circulating()
+	for _, x := range r.st.StoodFor(&g, d.away) {
+		c := &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: x.Hand.User, Stage: r.st.Present,
+			For: []string{x.Principal.User}}
+		switch same := aggregate.Find(rows, c.Key()); {
+		case !x.Counts(d.Now()) || aggregate.Find(d.a.Common().Copies, c.Key()) != nil:
+		case same != nil:
+			same.For = append(same.For, x.Principal.User)
+		default:
+			rows = append(rows, c)
+		}
+	}
+	return rows
+}
+
+// standsNow returns the row of a copy without those for whom its person doesn't stand in any more.
+func (d *drawing) standsNow(c *aggregate.Card) *aggregate.Card {
+	if c.For == nil {
+		return c
+	}
+	now := *c
+	now.For = slices.DeleteFunc(slices.Clone(c.For), func(principal string) bool {
+		return !slices.ContainsFunc(d.away, func(x circulation.StandIn) bool {
+			return x.Counts(d.Now()) && x.Hand.User == c.User && x.Principal.User == principal
+		})
+	})
+	return &now
 }
 
 // untold returns the rows of the messages by which those whose request it is are told of each question, and who asked
@@ -69,7 +101,10 @@ func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Car
 func (d *drawing) untold(q aggregate.Question, r route) (rows []*aggregate.Card) {
 	for i, asked := range r.st.Questions {
 		to := r.gate.Askers[:min(len(r.gate.Askers), mostCopies)]
-		if asked.Answered != nil {
+		switch {
+		case asked.Answered != nil && d.settings.ApprovalCopies == tenancy.CopiesNone: // they read it on the card
+			to = nil
+		case asked.Answered != nil:
 			to = []circulation.Person{asked.Asked.Hand}
 		}
 		for _, p := range to {
@@ -124,7 +159,7 @@ func (d *drawing) sentAt(c *aggregate.Card) (sent, rest int) {
 
 // owedAnew returns since when a copy's person owes a stamp, nil: they owe none, and whether its row says otherwise.
 func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
-	if c.Stage == 0 {
+	if c.Stage == 0 || c.For != nil {
 		return nil, false
 	}
 	r, ok := d.onRoute(c.Subject)
@@ -178,12 +213,15 @@ func (d *drawing) beginReading(ctx context.Context) error {
 	return nil
 }
 
-// listOwed makes the rows of who begins to owe a stamp, notes in the others what their people owe by now, and asks for
-// the Home tabs of those for whom that changed. It doesn't call Slack, so what is owed is listed however long cards and
-// messages wait for Slack.
+// listOwed makes the rows of who begins to owe a stamp and of who stands in for them, notes in the others what their
+// people owe by now, and asks for the Home tabs of those for whom that changed. It doesn't call Slack, so what is owed
+// is listed however long cards and messages wait for Slack.
 func (d *drawing) listOwed(ctx context.Context) error {
 	if _, ok := d.kind.(withCopies); !ok {
 		return nil
+	}
+	if err := d.standIns(ctx); err != nil {
+		return err
 	}
 	changed, err := d.beginOwing(ctx)
 	if err == nil {

@@ -182,9 +182,13 @@ func testCopiesListed(t *testing.T, w *world) {
 	w.Settings(func(s *tenancy.Settings) {
 		s.Approvers.Mode, s.ApprovalCopies = aggregate.ApproversChannel, tenancy.CopiesNone
 	})
-	w.onRoute(desk("課長", 1, webapi.Suzuki))
-	w.drawn()
+	w.asking([]string{webapi.Sato}, desk("課長", 1, webapi.Suzuki))
 	expect.That(t, len(w.direct(webapi.Suzuki)) == 0 && w.owed(webapi.Suzuki) == 1, "%v", w.direct(webapi.Suzuki))
+	w.acts(circulation.Ask, 1, webapi.Suzuki)
+	w.drawn()
+	w.acts(circulation.Answer, 1, webapi.Sato)
+	w.drawn()
+	expect.Is(t, len(w.direct(webapi.Suzuki)), 0, "messages about an answer")
 	w.acts(circulation.Stamp, 1, webapi.Suzuki)
 	w.drawn()
 	expect.Is(t, w.owed(webapi.Suzuki), 0, "entries")

@@ -16,7 +16,38 @@ import (
 // The card says who stands in for the person whose turn it is, and is drawn again when that is set or ended. Who is not
 // asked now changes nothing.
 func TestTheCardSaysWhoStandsIn(t *testing.T) {
-	inWorlds(t, map[string]func(*testing.T, *world){"of a route": testStandInOnCard})
+	inWorlds(t, map[string]func(*testing.T, *world){"of a route": testStandInOnCard, "and tells them": testStandInTold})
+}
+
+// Whoever stands in gets each item that they may stamp as the principal does, once, until their time is over.
+func testStandInTold(t *testing.T, w *world) {
+	w.onRoute(desk("経理", 2, webapi.Tanaka, webapi.Alex))
+	store, today := w.Store.KindStore.Store, organisation.DateOf(w.Now().In(tenancy.Zone()))
+	set := func(principal string, from organisation.Date) tenancy.Delegation {
+		by := w.By
+		by.ID = principal
+		who := circulation.Person{User: principal}
+		return expect.Value(store.SetDelegation(t.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant, From: from,
+			Until: from + 9, Hand: circulation.Person{User: webapi.Suzuki}, Principal: who},
+			tenancy.Setter{Actor: by, Person: who}, w.Now(), nil))(t)
+	}
+	set(webapi.Alex, today+20)
+	w.drawn()
+	expect.Is(t, len(w.direct(webapi.Suzuki)), 0, "messages before anybody is away")
+	d := set(webapi.Tanaka, today)
+	w.drawn()
+	w.drawn()
+	told := w.newest(webapi.Suzuki, 1)
+	for _, want := range []string{webapi.Tanaka + `\u003e さんの代理として`, "approve_process", "経理"} {
+		expect.Has(t, told, want)
+	}
+	expect.That(t, !strings.Contains(told, webapi.Alex+`\u003e さんの代理`), "%s", told)
+	by := w.By
+	by.ID = webapi.Tanaka
+	ends := tenancy.Setter{Actor: by, Person: circulation.Person{User: webapi.Tanaka}}
+	expect.Value(store.EndDelegation(t.Context(), d, ends, w.Now(), nil))(t)
+	w.drawn()
+	expect.That(t, !strings.Contains(w.newest(webapi.Suzuki, 1), "approve_process"), "they may not stamp any more")
 }
 
 func testStandInOnCard(t *testing.T, w *world) {

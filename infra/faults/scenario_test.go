@@ -257,7 +257,8 @@ func (d *scenarioRun) untilEnded() {
 
 // told reports whether the requester of an ended task was told, and everybody else who has a copy of a card.
 func told(a *task.Aggregate) bool {
-	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && a.Request.ChannelType != "im"
+	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && a.Request.ChannelType != "im" &&
+		!card.ToldRequester(a)
 	if concerns && !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool {
 		return c.CardType == task.CardOutcome && !strings.HasPrefix(c.Subject, card.ReturnedCopy)
 	}) {
