@@ -199,8 +199,14 @@ func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
 		ids = append(ids, x.Requester())
 	}
 	names := c.Names(r.Context(), v, ids...)
-	called := func(id string) string { return cmp.Or(names[id], id) }
 	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
+	keys, err := c.keysNamed(r.Context(), v.Tenant, entries, log.Resource("key"))
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(keys, names)
+	names = keys
+	called := func(id string) string { return cmp.Or(names[id], id) }
 	members := sync.OnceValue(func() *people.Members {
 		m, _ := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without names, the ids are shown
 		return &m
@@ -231,6 +237,22 @@ func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
 		}
 	}
 	return names, nil
+}
+
+// keysNamed returns the names of the tenant's keys by their ids, if one of them is an entry's actor.
+func (c *Pages) keysNamed(ctx context.Context, tenant string, entries []aggregate.AuditEntry, key string) (
+	map[string]string, error) {
+	names := map[string]string{}
+	if !slices.ContainsFunc(entries, func(x aggregate.AuditEntry) bool {
+		return x.ActorType == aggregate.ActorAgent && call.ValidID(x.AggregateID)
+	}) {
+		return names, nil
+	}
+	keys, err := c.Store.Keys(ctx, tenant)
+	for _, k := range keys {
+		names[k.ID] = key + ": " + card.OneLine(k.Name)
+	}
+	return names, err
 }
 
 // Exporter starts exports of the audit log and links to the finished files.

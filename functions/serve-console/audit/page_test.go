@@ -269,6 +269,8 @@ func auditExportFails(t *testing.T, w *consoletest.World) {
 
 // auditNames: the log shows names instead of the ids of people and integrations.
 func auditNames(t *testing.T, w *consoletest.World) {
+	w.KeyOf(webapi.Sato, "send_slack_dm").Asks("send_slack_dm", `{"recipient":"C0HR","text":"締めます"}`, "", nil)
+	w.As(webapi.Suzuki).Get("/console/audit").Says(t, http.StatusOK, "外部エージェントのキー: 経理エージェント")
 	entry := func(action aggregate.Action, typ string, details aggregate.JSON) aggregate.AuditEntry {
 		return aggregate.AuditEntry{
 			TenantID: w.Tenant.ID, Timestamp: w.Now(), ActorType: aggregate.ActorUser, ActorID: webapi.Suzuki, Action: action,

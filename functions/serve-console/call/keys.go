@@ -46,6 +46,7 @@ type keysPage struct {
 type keyRow struct {
 	tenancy.Key
 	Name, Answers, Channel, Tools, State, Badge string
+	LastDay                                     string
 	Over                                        bool
 }
 
@@ -66,6 +67,9 @@ func (c *Pages) blank(v *web.Viewer) typedKey {
 		until: (c.Today() + usualDays).String()}
 }
 
+// lastDay is the last day on which a key works.
+func lastDay(k tenancy.Key) string { return tenancy.DayOf(k.ExpiresAt.Add(-1)) }
+
 func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	t := c.blank(v)
 	if id := r.URL.Query().Get("key"); id != "" {
@@ -74,7 +78,7 @@ func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 			return err
 		}
 		t = typedKey{key: k, open: k.RevokedAt == nil, quota: strconv.Itoa(k.QuotaDay),
-			until: k.ExpiresAt.Add(-1).In(tenancy.Zone()).Format(time.DateOnly)}
+			until: lastDay(k)}
 	}
 	return c.showKeys(w, r, v, t)
 }
@@ -131,7 +135,7 @@ func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channe
 	now time.Time) keyRow {
 	row := keyRow{Key: k, Name: card.OneLine(k.Name), Answers: called(k.Answers), Over: k.RevokedAt != nil,
 		Channel: cmp.Or(web.ChannelName(channels, k.Channel), k.Channel), State: "stands", Badge: "badge-good",
-		Tools: web.Joined(k.Tools, legible.OneLine, words.Say("and"))}
+		Tools: web.Joined(k.Tools, legible.OneLine, words.Say("and")), LastDay: lastDay(k)}
 	if why, is := errors.AsType[tenancy.ErrKey](k.May(k.Tools[0], now)); is {
 		row.State, row.Badge = string(why.Why), "badge-wait"
 	}

@@ -43,7 +43,8 @@ func testKeyOfItsLife(t *testing.T, w *consoletest.World) {
 	secret := regexp.MustCompile(`rk_[\w-]{43}`).FindString(made.Body)
 	k := expect.Value(w.Store.KeyBySecret(t.Context(), secret, w.Now()))(t)
 	expect.That(t, k.QuotaDay == 50 && k.Answers == webapi.Sato && len(k.Tools) == 2 && k.Team == w.Tenant.TeamID, "%+v", k)
-	b.Get(keys).Says(t, 200, "最後の使用", "なし").Lacks(t, secret)
+	b.Get(keys).Says(t, 200, "最後の使用", "なし").Lacks(t, secret).
+		Holds(t, "<td data-label=\"有効期限\">"+form(w).Get("expires_at")+"</td>")
 
 	again := form(w, "id", k.ID, "rev", "1", "name", "週次の締め", "elsewhere", "Bash")
 	b.Get(keys+"?key="+k.ID).Says(t, 200, "「月次の締め」を変更").Holds(t, "Bash", `value="1"`)
