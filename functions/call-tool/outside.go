@@ -46,7 +46,7 @@ func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Nex
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	case next.State != conversation.StateCall:
 		return next, nil
-	case a.LooksUp(h.Now()) != nil:
+	case a.LooksUp(h.Now()):
 		err = h.route(ctx, in, a)
 	default:
 		m := asked{making: h.making(in, a.Call.Locale), call: a.Call}
@@ -68,22 +68,17 @@ func (h *Handler) route(ctx context.Context, in pipeline.Input, a *call.Aggregat
 	_, err = pipeline.Under(ctx, h.Calls, in.Tenant, s, func(s tenancy.Settings) (*call.Aggregate, error) {
 		found, on, err := h.found(ctx, a.Call, s)
 		now := h.Now()
-		no, refused := errors.AsType[conversation.ErrByRules](found.Refusal())
+		r := call.Routed{Opening: found.Opening, Terms: s.ActionTerms(a.Call.Channel, now)}
+		if no, refused := errors.AsType[conversation.ErrByRules](found.Refusal()); refused {
+			r.Refused = &no
+		}
 		return h.Calls.Decide(ctx, in.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-			switch {
-			case errors.Is(err, explain.ErrUnverified):
-				c, late := a.WaitForRoute(in.Run, now.Add(pipeline.RetryDelay(0, now.Sub(a.Call.CreatedAt),
-					pipeline.MinRetryDelay)), now)
-				if errors.Is(late, call.ErrAged) {
-					return a.RefuseByRule(in.Run, conversation.ErrByRules{Why: conversation.ReasonSilent}, s.Rev, now)
-				}
-				return c, late
-			case err != nil:
+			if errors.Is(err, explain.ErrUnverified) {
+				r.Again = now.Add(pipeline.RetryDelay(0, now.Sub(a.Call.CreatedAt), pipeline.MinRetryDelay))
+			} else if err != nil {
 				return aggregate.Change{}, err
-			case refused:
-				return a.RefuseByRule(in.Run, no, s.Rev, now, on...)
 			}
-			return a.OpenOnRoute(in.Run, found.Opening, s.ActionTerms(a.Call.Channel, now), now, on...)
+			return a.Route(in.Run, r, now, on...)
 		})
 	})
 	return err

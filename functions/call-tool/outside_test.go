@@ -257,11 +257,11 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 		a, _, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
 			Arguments: []byte(`{"command":"` + command + `"}`),
 			Elsewhere: true})
-		expect.Must(t, err == nil && a.LooksUp(b.now) != nil && !a.IsOpen(a.Head.CallID), "%v", err)
+		expect.Must(t, err == nil && a.LooksUp(b.now) && !a.IsOpen(a.Head.CallID), "%v", err)
 		return a
 	}
 	a := b.make(ask("a"))
-	expect.That(t, a.LooksUp(b.now) == nil && !a.Call.Over() && a.Head.Run == 2, "%+v", a.Head)
+	expect.That(t, !a.LooksUp(b.now) && !a.Call.Over() && a.Head.Run == 2, "%+v", a.Head)
 	silent, b.now = false, b.now.Add(time.Minute)
 	refused := b.make(ask("b"))
 	expect.Is(t, refused.Call.CancelReason, task.ReasonNoRoute)

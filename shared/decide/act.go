@@ -168,8 +168,9 @@ func Reject(reason string) Act {
 func once(reason string, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := act(a, id, by, p, now)
-		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != aggregate.SeenReason(reason) {
-			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
+		if g := a.GateWith(id); err == nil && c.Empty() && g != nil && g.RejectedAt != nil &&
+			g.RejectionReason != aggregate.SeenReason(reason) {
+			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: g.RejectedBy, At: *g.RejectedAt}
 		}
 		return c, err
 	}

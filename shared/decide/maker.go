@@ -42,9 +42,7 @@ type Subject interface {
 	Asks() (q aggregate.Question, waits bool)
 	AskedBy(id string) aggregate.CardType
 	AskedHash(id string) string
-	AskedAt(id string) time.Time
 	IsOpen(id string) bool
-	VerdictOn(id string) aggregate.Verdict
 	// GateWith returns the gate with this id, or nil.
 	GateWith(id string) *aggregate.Gate
 	Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
@@ -198,7 +196,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			refused = err
 			v.Empty = err == nil && change.Empty()
 			if !c.Withdraws {
-				v.WaitsSince = a.AskedAt(c.ID)
+				v.WaitsSince = askedAt(a, c.ID)
 			}
 			return change, err
 		})
@@ -367,6 +365,14 @@ func (v Verdict) Measure(now time.Time) {
 	if !v.WaitsSince.IsZero() {
 		boot.PutMetrics(boot.MetricValue{Name: boot.DecisionSeconds, N: v.waited(now).Seconds()})
 	}
+}
+
+// askedAt returns since when people are asked at the gate with this id, zero if they weren't.
+func askedAt(a Subject, id string) time.Time {
+	if g := a.GateWith(id); g != nil && g.AskedAt != nil {
+		return *g.AskedAt
+	}
+	return time.Time{}
 }
 
 // waited is at least 0, because the clock of the machine that opened the gate may be ahead.

@@ -35,7 +35,7 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 	for id, want := range map[string]time.Time{
 		"prompt": pending, "process": pending, "gate": pending, "generating": {}, "execution": {},
 	} {
-		got := a.AskedAt(id)
+		got := askedAt(a, id)
 		expect.That(t, got.Equal(want), "%s was asked at %s, want %s", id, got, want)
 	}
 }

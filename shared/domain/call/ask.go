@@ -158,9 +158,8 @@ func (c *change) open(o *aggregate.Opening, terms aggregate.Terms) {
 	}
 	c.row.Gate = aggregate.Gate{Status: aggregate.PendingApproval, Terms: terms, AskedAt: &c.Now}
 	g, err := c.row.Gate.Under(*o, []string{c.row.Answers}, func(g *aggregate.Gate) string {
-		row := c.row
-		row.Gate = *g
-		return row.sum()
+		c.row.Gate = *g
+		return c.row.Action().Sum()
 	})
 	if err != nil {
 		c.Fail(err)
@@ -195,6 +194,13 @@ func (c *change) settle(to aggregate.GateStatus) {
 	}
 }
 
+// cancel ends a call that isn't made.
+func (c *change) cancel(gate aggregate.GateStatus, by string, why aggregate.Reason) {
+	c.settle(gate)
+	c.to(conversation.ActionCancelled)
+	c.row.CancelledBy, c.row.CancelReason, c.row.LookUpAt = by, why, nil
+}
+
 // audit adds an entry with what every entry of an agent's action has. Where no act on the gate ended the call, the
 // entry of that has the hashes of the route and of the acts until then.
 func (c *change) audit(by aggregate.Actor, as aggregate.Action, details map[string]any) {
@@ -217,20 +223,4 @@ func kindOf(elsewhere bool) string {
 		return "grant"
 	}
 	return "call"
-}
-
-// asked returns what is asked at a call under a rule, as at an agent's action.
-func (x *Call) asked() []string { return []string{"action", x.CallID, "1", x.Payload.Hash()} }
-
-// sum returns what the stamps on a call are on: without a rule the content alone.
-func (x *Call) sum() string {
-	if !x.Gate.Ruled() {
-		return x.Payload.Hash()
-	}
-	return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
-}
-
-// AskedText returns the text whose hash is stamped at a call under a rule.
-func (x *Call) AskedText() string {
-	return circulation.AskedText(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
 }

@@ -328,14 +328,16 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 				People: []circulation.Person{takada}}}}}
 	x := asking(t, "write_rows", `{"a":1}`, func(x *Asking) { x.LookUp = &o.Rule })
 	w := asked(t, x)
-	expect.That(t, w.a.LooksUp(w.now) != nil && !w.a.IsOpen(w.a.Head.CallID), "nobody is looked up")
+	expect.That(t, w.a.LooksUp(w.now) && !w.a.IsOpen(w.a.Head.CallID), "nobody is looked up")
 	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped before anybody was asked")
 	run := w.a.Head.Run
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.WaitForRoute(run, w.now.Add(time.Minute), w.now)
+		return a.Route(run, Routed{Again: w.now.Add(time.Minute)}, w.now)
 	})
 	expect.That(t, !w.a.work(w.now) && w.a.work(w.now.Add(time.Minute)) && w.a.Head.Run > run, "it isn't put off")
-	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.OpenOnRoute(a.Head.Run, &o, x.Terms, w.now) })
+	w.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Route(a.Head.Run, Routed{Opening: &o, Terms: x.Terms}, w.now)
+	})
 	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped by somebody who isn't asked")
 	expect.NoError(t, w.act(circulation.Stamp, takada.User, ""))
 	expect.Fails(t, w.claim("one"), task.ErrNumber)
@@ -349,10 +351,16 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 
 	w = asked(t, x)
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.RefuseByRule(a.Head.Run, conversation.ErrByRules{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"},
-			3, w.now)
+		no := conversation.ErrByRules{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"}
+		return a.Route(a.Head.Run, Routed{Refused: &no}, w.now)
 	})
 	expect.That(t, w.a.Call.CancelReason == task.ReasonNoRoute && w.open == 0, "%+v", w.a.Call)
+	w = asked(t, x)
+	w.now = w.now.Add(mostLookingUp)
+	w.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Route(a.Head.Run, Routed{Again: w.now.Add(time.Minute)}, w.now)
+	})
+	expect.That(t, w.a.Call.CancelReason == conversation.ReasonSilent && w.open == 0, "%+v", w.a.Call)
 	w = asked(t, x)
 	for range conversation.MaxRestarts + 1 {
 		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.now) })

@@ -20,12 +20,6 @@ const (
 	mostDetail = 2000 // characters
 )
 
-// approved reports whether row and head prove the stamps on exactly this content.
-func (a *Aggregate) approved() bool {
-	x := a.Call
-	return a.Head.Stands(Key, &x.Gate, x.sum()) && len(x.Gate.Route.Stages) > 0
-}
-
 // begins returns why a stamped call can't begin now, or nil.
 func (a *Aggregate) begins(now time.Time) error {
 	switch x := a.Call; {
@@ -34,8 +28,8 @@ func (a *Aggregate) begins(now time.Time) error {
 	case x.Status == conversation.ActionExecuting:
 		return aggregate.ErrInFlight
 	case x.Status != conversation.ActionApproved:
-		return x.decided()
-	case !a.approved():
+		return x.Action().Decided()
+	case !a.Head.Stands(Key, &x.Gate, x.Action().Sum()) || len(x.Gate.Route.Stages) == 0:
 		return fmt.Errorf("call %s has no approval: %w", x.CallID, aggregate.ErrConflict)
 	case x.aged(now):
 		return ErrAged
@@ -71,20 +65,7 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 
 // number gives the call the numbers that it lacks.
 func (c *change) number(a *Aggregate) {
-	lack, lacks := a.Unnumbered()
-	if !lacks {
-		return
-	}
-	n := task.Numbered{SessionID: c.row.CallID, ActionID: c.row.CallID, GateKey: Key, Round: 1, BegunAt: c.Now}
-	if rule := c.row.Gate.Terms.Rule; rule != nil {
-		n.Rule = *rule
-	}
-	rows, decision, document, err := a.last.Give(lack, n)
-	if err != nil {
-		c.Fail(err)
-	}
-	c.Beside = append(c.Beside, rows...)
-	c.row.DecisionNumber, c.row.Document = cmp.Or(c.row.DecisionNumber, decision), cmp.Or(c.row.Document, document)
+	c.row.DecisionNumber, c.row.Document = c.row.Action().TakeNumbers(&c.Draft, Key, a.last)
 }
 
 func (c *change) numbered(details map[string]any) map[string]any {

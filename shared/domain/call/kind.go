@@ -180,11 +180,12 @@ func (x *Call) Whole() *aggregate.Gate    { return &x.Gate }
 func (x *Call) Reads() bool               { return x.Access == aggregate.Read }
 func (x *Call) leased(now time.Time) bool { return x.Claim != nil && now.Before(x.Claim.LeaseUntil) }
 
-// Action returns the call as an agent's action, with the fields that both have.
+// Action returns the call as an agent's action, with the fields that both have: it is the first one of its own session.
 func (x *Call) Action() *conversation.Action {
-	return &conversation.Action{ActionID: x.CallID, ActionType: conversation.ToolCall, Status: x.Status, Summary: x.Tool,
-		Payload: x.Payload, Gate: x.Gate, CreatedAt: x.CreatedAt, StartedAt: x.StartedAt, CompletedAt: x.CompletedAt,
-		Outcome: x.Outcome, DecisionNumber: x.DecisionNumber, Document: x.Document}
+	return &conversation.Action{Number: 1, ActionID: x.CallID, SessionID: x.CallID, ActionType: conversation.ToolCall,
+		Status: x.Status, Summary: x.Tool, Payload: x.Payload, Gate: x.Gate, CreatedAt: x.CreatedAt, StartedAt: x.StartedAt,
+		CompletedAt: x.CompletedAt, Claim: x.Claim, Outcome: x.Outcome, CancelledBy: x.CancelledBy,
+		CancelReason: x.CancelReason, DecisionNumber: x.DecisionNumber, Document: x.Document}
 }
 
 // Over reports whether nothing more is done for the call by itself.

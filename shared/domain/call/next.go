@@ -10,7 +10,7 @@ import (
 // Next returns the state to which a run must go at now: it looks people up, makes the stamped call, or ends.
 func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	x := a.Call
-	if a.LooksUp(now) != nil || x != nil && x.Status == conversation.ActionApproved && !x.Elsewhere && !x.aged(now) {
+	if a.LooksUp(now) || x != nil && x.Status == conversation.ActionApproved && !x.Elsewhere && !x.aged(now) {
 		return aggregate.Next{State: conversation.StateCall}
 	}
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}
@@ -32,27 +32,35 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	return out
 }
 
-// RestartRun supersedes a run that died. After a few it gives up.
-func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
+// rerun begins a Change that supersedes a run.
+func (a *Aggregate) rerun(run int, now time.Time) (*change, error) {
 	if a.Head.Run != run || !a.work(now) {
-		return aggregate.Change{}, aggregate.ErrSuperseded
-	}
-	if a.Head.Restarts >= conversation.MaxRestarts {
-		return a.GiveUp(run, now)
+		return nil, aggregate.ErrSuperseded
 	}
 	c := a.begin(now)
 	c.Head.Run++
+	return c, nil
+}
+
+// RestartRun supersedes a run that died. After a few it gives up.
+func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
+	c, err := a.rerun(run, now)
+	switch {
+	case err != nil:
+		return aggregate.Change{}, err
+	case a.Head.Restarts >= conversation.MaxRestarts:
+		return a.GiveUp(run, now)
+	}
 	c.Head.Restarts++
 	return c.done()
 }
 
 // PauseRun supersedes a run that ended because Lambda had no capacity.
 func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error) {
-	if a.Head.Run != run || !a.work(now) {
-		return aggregate.Change{}, aggregate.ErrSuperseded
+	c, err := a.rerun(run, now)
+	if err != nil {
+		return aggregate.Change{}, err
 	}
-	c := a.begin(now)
-	c.Head.Run++
 	return c.done()
 }
 
@@ -65,11 +73,7 @@ func (a *Aggregate) GiveUp(run int, now time.Time) (aggregate.Change, error) {
 		return a.end(Result{Status: conversation.ActionFailed, Error: conversation.ReasonRunFailed}, now)
 	}
 	c := a.begin(now)
-	no := conversation.ErrByRules{Why: conversation.ReasonUnrouted}
-	if rule := a.Call.Gate.Terms.Rule; rule != nil {
-		no.Rule = *rule
-	}
-	c.refuse(no)
+	c.refuse(conversation.ErrByRules{Why: conversation.ReasonUnrouted, Rule: *a.Call.Gate.Terms.Rule})
 	return c.done()
 }
 
@@ -93,9 +97,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		switch {
 		case x.Status == conversation.ActionExecuting:
 			by(&x.Claim.LeaseUntil)
-		case x.unrouted():
+		case x.Action().Unrouted():
 			by(x.LookUpAt)
-		case x.asks():
+		case x.Action().Waits():
 			by(x.Gate.Terms.DecideBy)
 		default:
 			by(x.goodUntil())

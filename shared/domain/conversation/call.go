@@ -188,7 +188,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 	if x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
 		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
 	}
-	decision, document := c.number(x)
+	decision, document := x.TakeNumbers(&c.Draft, x.Key(), a.Last)
 	claim := func(n *Action) {
 		n.DecisionNumber, n.Document = decision, document
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
@@ -221,7 +221,7 @@ func (c *change) auditStart(x *Action) {
 
 // approved reports whether row and head prove the approval of exactly this payload.
 func (a *Aggregate) approved(x *Action) bool {
-	if !a.Head.Stands(x.Key(), &x.Gate, x.sum()) {
+	if !a.Head.Stands(x.Key(), &x.Gate, x.Sum()) {
 		return false
 	}
 	if len(x.Gate.Route.Stages) == 0 {
@@ -235,8 +235,8 @@ func (x *Action) asked() []string {
 	return []string{"action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash()}
 }
 
-// sum returns what the stamps on an action are on: without a rule the payload alone.
-func (x *Action) sum() string {
+// Sum returns what the stamps on an action are on: without a rule the payload alone.
+func (x *Action) Sum() string {
 	if !x.Gate.Ruled() {
 		return x.Payload.Hash()
 	}

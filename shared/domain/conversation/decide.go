@@ -52,7 +52,7 @@ func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, no
 		return aggregate.Change{}, nil
 	}
 	if x.Status.Over() {
-		return aggregate.Change{}, x.decided()
+		return aggregate.Change{}, x.Decided()
 	}
 	if err := a.mayWithdraw(x, by, p); err != nil {
 		return aggregate.Change{}, err
@@ -253,20 +253,21 @@ func (a *Aggregate) Undecided(id string) error {
 	if err != nil {
 		return err
 	}
-	if !x.asks() {
-		return x.decided()
+	if !x.Waits() {
+		return x.Decided()
 	}
 	return nil
 }
 
-func (x *Action) asks() bool {
+// Waits reports whether people are asked about the action.
+func (x *Action) Waits() bool {
 	return x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval
 }
 
-// decided returns ErrDecided with the action's status, and who decided when. It returns ErrConflict while the action
+// Decided returns ErrDecided with the action's status, and who decided when. It returns ErrConflict while the action
 // waits for its route.
-func (x *Action) decided() error {
-	if x.unrouted() {
+func (x *Action) Decided() error {
+	if x.Unrouted() {
 		return fmt.Errorf("nobody is asked yet: %w", aggregate.ErrConflict)
 	}
 	if err := x.Gate.Decided(); err != nil && x.CancelReason != ReasonWithdrawn {

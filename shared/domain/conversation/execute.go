@@ -381,7 +381,7 @@ func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) 
 	if a.Conversation == nil {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
-	if x := a.Current(); x != nil && (x.Status != ActionPending || x.unrouted()) {
+	if x := a.Current(); x != nil && (x.Status != ActionPending || x.Unrouted()) {
 		return a.Cancel(x.ActionID, by, p, now)
 	}
 	if err := a.mayWithdraw(nil, by, p); err != nil {

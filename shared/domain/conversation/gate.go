@@ -24,30 +24,36 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
-	act, denied := p.Act(&x.Gate, act, by, c.Now)
-	g, refused := x.Gate.Acted(act)
-	switch s := x.Gate.Status; {
-	case aggregate.Again(refused) && (x.asks() || s == aggregate.Approved && x.Status != ActionCancelled ||
-		s == aggregate.Rejected):
-		return aggregate.Change{}, nil
-	case !x.asks():
-		return aggregate.Change{}, x.decided()
-	case a.Head.AsOpened(x.Key(), &x.Gate) != nil:
-		return aggregate.Change{}, a.Head.AsOpened(x.Key(), &x.Gate)
-	case denied != nil:
-		return aggregate.Change{}, denied
-	case refused != nil:
-		return aggregate.Change{}, refused
-	case act.Kind == circulation.GiveBack: // an agent's action has no next version that somebody could correct
-		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
+	g, again, err := x.ActedOn(&a.Head.Head, x.Key(), act, by, p, c.Now)
+	switch {
+	case again || err != nil:
+		return aggregate.Change{}, err
 	case act.Gives() && x.deletedBy(a.Inbox) != nil:
 		return aggregate.Change{}, errDeleted(id)
-	case act.Gives() && x.sum() != g.AskedSum:
-		return aggregate.Change{}, fmt.Errorf("action %s has another content than is asked: %w", id,
-			aggregate.ErrConflict)
 	}
 	c.Owned = append(c.Owned, on...)
 	return c.acted(x, g, by)
+}
+
+// ActedOn returns the gate of an action, or of a call, with one more act. key is that of its row, whose head is h. It
+// reports whether the same hand did the very same again, so that nothing changes, and returns what Act does.
+func (x *Action) ActedOn(h *aggregate.Head, key string, act circulation.Act, by aggregate.Actor, p aggregate.Policy,
+	at time.Time) (g aggregate.Gate, again bool, err error) {
+	act, denied := p.Act(&x.Gate, act, by, at)
+	g, refused := x.Gate.Acted(act)
+	s := x.Gate.Status
+	switch waits := x.Waits(); {
+	case aggregate.Again(refused) && (waits || s == aggregate.Approved && x.Status != ActionCancelled ||
+		s == aggregate.Rejected):
+		return g, true, nil
+	case !waits:
+		return g, false, x.Decided()
+	case act.Kind == circulation.GiveBack: // nothing has a next version that somebody could correct
+		refused = cmp.Or[error](refused, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage})
+	case act.Gives() && x.Sum() != g.AskedSum:
+		refused = cmp.Or(refused, fmt.Errorf("%s has another content than is asked: %w", x.ActionID, aggregate.ErrConflict))
+	}
+	return g, false, cmp.Or(h.AsOpened(key, &x.Gate), denied, refused)
 }
 
 // acted writes an action whose gate has one more act, and what follows from it.
@@ -81,7 +87,7 @@ func (c *change) open(x *Action, o aggregate.Opening) {
 	}
 	g, err := x.Gate.Under(o, must, func(g *aggregate.Gate) string {
 		x.Gate = *g
-		return x.sum()
+		return x.Sum()
 	})
 	if err != nil {
 		c.Fail(err)
@@ -137,24 +143,8 @@ func (a *Aggregate) AskedHash(id string) string {
 	return ""
 }
 
-// AskedAt returns when the action with this id began to wait, or zero if it does not wait.
-func (a *Aggregate) AskedAt(id string) time.Time {
-	if x := a.Action(id); x != nil && x.asks() {
-		return x.askedAt()
-	}
-	return time.Time{}
-}
-
 // IsOpen reports whether the action with this id waits for a person.
 func (a *Aggregate) IsOpen(id string) bool { return a.Pending() != nil && a.Pending().ActionID == id }
-
-// VerdictOn returns the verdict on the action with this id.
-func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
-	if x := a.Action(id); x != nil {
-		return x.Gate.Verdict
-	}
-	return aggregate.Verdict{}
-}
 
 // Readable returns aggregate.ErrNotFound for a forgotten conversation, and aggregate.ErrConflict for a torn read.
 func (a *Aggregate) Readable(now time.Time) error {
@@ -258,7 +248,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	switch {
 	case x.Status != ActionPending:
 		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled
-	case x.unrouted():
+	case x.Unrouted():
 		return append(all, of(ActCancel), aggregate.Offer{Act: ActClose})
 	}
 	return append(all, of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), aggregate.Offer{Act: ActClose})

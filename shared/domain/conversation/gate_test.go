@@ -292,7 +292,7 @@ func (tb *table) routed() {
 		x.Gate.Terms.Rule = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}
 		x.Gate.Route = &circulation.Route{Form: circulation.Form, Hands: 2,
 			Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
-		x.Gate.Terms.ApprovalHours, x.Gate.AskedSum = 72, x.sum()
+		x.Gate.Terms.ApprovalHours, x.Gate.AskedSum = 72, x.Sum()
 		tb.head.Routes = nil
 		tb.head.Opens(x.Key(), &x.Gate)
 	})

@@ -250,27 +250,28 @@ func (a *Aggregate) Numbering(of task.Series) *Aggregate {
 // Unnumbered reports whether the approved action gets a number when it is claimed, and which.
 func (a *Aggregate) Unnumbered() (task.Lack, bool) {
 	if x := a.Current(); x != nil {
-		return x.lack()
+		return x.Lack()
 	}
 	return task.Lack{}, false
 }
 
-func (x *Action) lack() (task.Lack, bool) {
-	if x.Claim != nil || x.ApprovedBy != ApprovedByUser {
+// Lack returns which numbers an action, or a call, gets when it begins.
+func (x *Action) Lack() (task.Lack, bool) {
+	if x.Claim != nil {
 		return task.Lack{}, false
 	}
 	return task.LackOf(&x.Gate, x.DecisionNumber, x.Document)
 }
 
-// number returns the numbers of an action that is claimed. One that lacks some takes the next of their series; without
-// them c fails with what a series lacks.
-func (c *change) number(x *Action) (decision, document string) {
-	if lack, lacks := x.lack(); lacks {
-		n := task.Numbered{SessionID: c.Head.SessionID, ActionID: x.ActionID, GateKey: x.Key(), Round: 1, BegunAt: c.Now}
+// TakeNumbers returns the numbers of an action, or a call, that begins. One that lacks some takes the next of their series;
+// without them c fails with what a series lacks. key is that of its row.
+func (x *Action) TakeNumbers(c *aggregate.Draft, key string, of task.Series) (decision, document string) {
+	if lack, lacks := x.Lack(); lacks {
+		n := task.Numbered{SessionID: x.SessionID, ActionID: x.ActionID, GateKey: key, Round: 1, BegunAt: c.Now}
 		if rule := x.Gate.Terms.Rule; rule != nil {
 			n.Rule = *rule
 		}
-		rows, decision, document, err := c.of.Last.Give(lack, n)
+		rows, decision, document, err := of.Give(lack, n)
 		if err != nil {
 			c.Fail(err)
 		}

@@ -174,7 +174,7 @@ func (a *Aggregate) actionDueAt(now, soon time.Time) *time.Time {
 	case x == nil:
 	case x.leased(now):
 		return &x.Claim.LeaseUntil
-	case x.unrouted() && x.LookUpAt != nil:
+	case x.Unrouted() && x.LookUpAt != nil:
 		return x.LookUpAt
 	case x.Status == ActionPending:
 		return x.Gate.Terms.DecideBy

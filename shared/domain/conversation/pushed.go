@@ -132,7 +132,7 @@ func (a *Aggregate) Check(id string, by aggregate.Actor, p aggregate.Policy, now
 		return aggregate.Change{}, err
 	}
 	if a.Unsure(id) == nil || a.Conversation == nil || a.Conversation.Status == Closed {
-		return aggregate.Change{}, x.decided()
+		return aggregate.Change{}, x.Decided()
 	}
 	if err := a.mayWithdraw(x, by, p); err != nil {
 		return aggregate.Change{}, err

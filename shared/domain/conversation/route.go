@@ -31,13 +31,14 @@ func (x *Action) lookUp(of LookUp) {
 
 // Unrouted returns the action whose people must be looked up before it waits, or nil.
 func (a *Aggregate) Unrouted() *Action {
-	if x := a.Current(); x != nil && x.unrouted() {
+	if x := a.Current(); x != nil && x.Unrouted() {
 		return x
 	}
 	return nil
 }
 
-func (x *Action) unrouted() bool {
+// Unrouted reports whether the people whom a rule asks must be looked up before the action waits.
+func (x *Action) Unrouted() bool {
 	return x.Status == ActionPending && x.Gate.Status == aggregate.Generating && x.Gate.Terms.Rule != nil
 }
 

@@ -84,7 +84,7 @@ func TestNobodyIsAskedAboutAnActionBeforeItHasItsRoute(t *testing.T) {
 	expect.Must(t, x != nil && a.Pending() == nil && x.Rule == "" && x.Gate.Terms.DecideBy == nil &&
 		x.Gate.AskedAt == nil && x.Gate.Terms.Rule.Name == "外部への書き込み", "%+v", a.Actions)
 	_, asked := a.Asks()
-	expect.That(t, !asked && len(x.Indexes(&a.Head)) == 0 && a.AskedAt(x.ActionID).IsZero(), "people are asked")
+	expect.That(t, !asked && len(x.Indexes(&a.Head)) == 0 && a.GateWith(x.ActionID).AskedAt == nil, "people are asked")
 	expect.Same(t, a.Offers()[0].Act, ActCancel)
 	expect.Is(t, len(a.Offers()), 2, "what is offered beside cancelling and closing")
 	for _, decide := range []func() (aggregate.Change, error){
@@ -150,9 +150,9 @@ func TestAnActionOpensAlongTheRouteThatWasLookedUp(t *testing.T) {
 
 	tb.makes(tb.opensOn(along(desk(suzuki))), "action.routed")
 	x := tb.load().Pending()
-	expect.Must(t, x != nil && x.LookUpAt == nil && x.Gate.AskedAt.Equal(tb.head.ChangedAt) && x.Gate.AskedSum == x.sum(),
+	expect.Must(t, x != nil && x.LookUpAt == nil && x.Gate.AskedAt.Equal(tb.head.ChangedAt) && x.Gate.AskedSum == x.Sum(),
 		"%+v", x)
-	expect.That(t, x.Gate.Terms.DecideBy != nil && tb.load().AskedAt(x.ActionID).Equal(*x.Gate.AskedAt) && tb.head.Resting,
+	expect.That(t, x.Gate.Terms.DecideBy != nil && tb.head.Resting,
 		"%+v", x.Gate)
 	_, err = tb.opensOn(along(desk(suzuki)))(tb.load())
 	expect.Fails(t, err, aggregate.ErrSuperseded)
@@ -258,7 +258,7 @@ func TestWhatTheSettingsApproveWaitsUnderARule(t *testing.T) {
 			p.Terms.ApprovalHours, p.Terms.ApprovalRequired, p.Opening = 72, false, along(desk(suzuki))
 			expect.NoError(t, tb.answer(p))
 			x := tb.load().Current()
-			expect.Must(t, x != nil && x.Status == ActionPending && x.asks() && x.Rule == "" && x.ApprovedBy == "" &&
+			expect.Must(t, x != nil && x.Status == ActionPending && x.Waits() && x.Rule == "" && x.ApprovedBy == "" &&
 				x.Gate.Terms.ApprovalRequired, "%s, by %q: %+v", typ, rule, x)
 			for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: "codex"}, person(suzuki)} {
 				_, err := approving(tb, x, by, policy)

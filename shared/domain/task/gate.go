@@ -200,14 +200,6 @@ func (a *Aggregate) TermsOf(id string) (t aggregate.Terms, ok bool) {
 	return t, false
 }
 
-// VerdictOn returns the verdict on the gate with this id.
-func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
-	if row := a.gateOf(id); row != nil {
-		return row.gate().Verdict
-	}
-	return aggregate.Verdict{}
-}
-
 // GateWith returns the gate with this id, or nil.
 func (a *Aggregate) GateWith(id string) *aggregate.Gate {
 	if row := a.gateOf(id); row != nil {
@@ -244,14 +236,6 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	open, waits := a.OpenGate()
 	return open.Question, waits && open.Terms.ApprovalRequired && a.Choosing() == nil
-}
-
-// AskedAt returns when the gate with this id began to wait, or zero if there is no such gate.
-func (a *Aggregate) AskedAt(id string) time.Time {
-	if g := a.GateWith(id); g != nil && g.AskedAt != nil {
-		return *g.AskedAt
-	}
-	return time.Time{}
 }
 
 // Readable returns aggregate.ErrConflict if the request is missing, which happens in a torn read.

@@ -51,23 +51,9 @@ func (a *Aggregate) AskedHash(id string) string {
 	return ""
 }
 
-func (a *Aggregate) AskedAt(id string) time.Time {
-	if a.IsOpen(id) {
-		return a.Note.CreatedAt
-	}
-	return time.Time{}
-}
-
 func (a *Aggregate) IsOpen(id string) bool {
 	n := a.asked(id)
 	return n != nil && n.Status == aggregate.PendingApproval
-}
-
-func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
-	if n := a.asked(id); n != nil {
-		return n.Verdict
-	}
-	return aggregate.Verdict{}
 }
 
 // GateWith returns the note's gate, or nil.
