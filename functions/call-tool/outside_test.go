@@ -57,9 +57,9 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 // asks asks for the call of the world's tests, and has somebody stamp it.
 func (b *beyond) stamped() *call.Aggregate {
 	b.T.Helper()
-	a, joined, err := b.Ask(context.Background(), b.key, calls.Wanted{Tool: write.tool,
+	a, err := b.Ask(context.Background(), b.key, calls.Wanted{Tool: write.tool,
 		Arguments: []byte(write.arguments)})
-	expect.Must(b.T, err == nil && !joined, "ask: %v", err)
+	expect.Must(b.T, err == nil, "ask: %v", err)
 	by := pipelinetest.Member("U2")
 	a, err = b.Store().Decide(context.Background(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Act(a.Head.CallID, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, pipelinetest.Anyone(), b.now)
@@ -131,17 +131,17 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
 	a := b.make(b.stamped())
 	want := calls.Wanted{Tool: write.tool, Arguments: []byte(write.arguments), Reason: "in other words"}
-	is, joined, err := b.Ask(t.Context(), b.key, want)
-	expect.That(t, err == nil && joined && is.Head.CallID == a.Head.CallID &&
+	is, err := b.Ask(t.Context(), b.key, want)
+	expect.That(t, err == nil && is.Head.CallID == a.Head.CallID &&
 		is.Call.Status == conversation.ActionSucceeded, "%v", err)
 	want.Again = a.Head.CallID
-	second, joined, err := b.Ask(t.Context(), b.key, want)
-	expect.Must(t, err == nil && !joined && second.Head.CallID != a.Head.CallID, "%v", err)
+	second, err := b.Ask(t.Context(), b.key, want)
+	expect.Must(t, err == nil && second.Head.CallID != a.Head.CallID, "%v", err)
 	expect.That(t, second.Call.Earlier != nil && second.Call.Earlier.CallID == a.Head.CallID, "%+v",
 		second.Call.Earlier)
 	for _, id := range []string{"call-x", second.Head.CallID} { // which has not ended
 		want.Again = id
-		_, _, err = b.Ask(t.Context(), b.key, want)
+		_, err = b.Ask(t.Context(), b.key, want)
 		field, is := errors.AsType[aggregate.ErrField](err)
 		expect.That(t, is && field.Field == "again", "%v", err)
 	}
@@ -151,7 +151,7 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 func TestWhatAKeyMayNotAskFor(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
 	ask := func(w calls.Wanted) error {
-		_, _, err := b.Ask(t.Context(), b.key, w)
+		_, err := b.Ask(t.Context(), b.key, w)
 		return err
 	}
 	field := func(err error, name string) {
@@ -175,7 +175,7 @@ func TestWhatAKeyMayNotAskFor(t *testing.T) {
 // What runs elsewhere Ringi never calls: a stamp is taken, once, by one attempt.
 func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
-	a, _, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
+	a, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
 		Arguments: []byte(`{"command":"rm x","description":"a"}`),
 		Elsewhere: true})
 	expect.NoError(t, err)
@@ -254,7 +254,7 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 		return do(keiri{users: found})
 	}
 	ask := func(command string) *call.Aggregate {
-		a, _, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
+		a, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
 			Arguments: []byte(`{"command":"` + command + `"}`),
 			Elsewhere: true})
 		expect.Must(t, err == nil && a.LooksUp(b.now) && !a.IsOpen(a.Head.CallID), "%v", err)

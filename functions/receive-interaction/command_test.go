@@ -304,7 +304,7 @@ func TestADecisionIsFoundByItsNumber(t *testing.T) {
 			expect.NoError(t, err)
 			x := outside.Asking{Key: k, Effect: "e", Content: outside.Content{Tool: "Bash", Elsewhere: true},
 				Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, w.Now())}
-			_, _, err = store.CallsOf(w.Store.KindStore.Store).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
+			_, err = store.CallsOf(w.Store.KindStore.Store).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
 			expect.NoError(t, err)
 			n := &task.Numbered{Year: 2026, N: 5, SessionID: x.Ref().ID, ActionID: x.Ref().ID, GateKey: outside.Key}
 			of := task.Series{Year: 2026}.Of()

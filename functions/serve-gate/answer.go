@@ -169,13 +169,38 @@ type fault struct {
 	later  time.Duration // of a 429: when to try again
 }
 
+func no(status int, text string) fault { return fault{status: status, text: text} }
+
+// faults are the texts of errors and classes of errors. What has none is not the caller's fault.
+var (
+	keyFaults = map[tenancy.KeyFault]fault{
+		tenancy.KeyUnknown: no(http.StatusUnauthorized, "the key is unknown"),
+		tenancy.KeyRevoked: no(http.StatusUnauthorized, "the key is revoked"),
+		tenancy.KeyExpired: no(http.StatusUnauthorized, "the key is expired"),
+		tenancy.KeyMuted:   no(http.StatusForbidden, "the key is muted: nothing new can be asked for"),
+		tenancy.KeyTool:    no(http.StatusForbidden, "tool is not among those of this key"),
+	}
+	faults = []struct {
+		of error
+		fault
+	}{
+		{tool.ErrForbidden, no(http.StatusForbidden, "tool is not allowed in this workspace")},
+		{call.ErrTaken, no(http.StatusConflict, call.ErrTaken.Error())},
+		{call.ErrAged, no(http.StatusConflict, "the approval was given too long ago")},
+		{aggregate.ErrMoved, no(http.StatusConflict, "the call is not approved, or does not run where you are")},
+	}
+	classFaults = map[explain.Class]fault{
+		explain.NotAllowed: no(http.StatusForbidden, "nobody could approve this call: an administrator has to add people"),
+		explain.NotFound:   no(http.StatusNotFound, "id is of no call of this key"),
+		explain.InFlight:   no(http.StatusConflict, "the call is being made"),
+		explain.Decided:    no(http.StatusConflict, "the call is over"),
+	}
+)
+
 // faultOf tells an error. What is not the caller's is logged, and only asks for patience.
 func (g *gate) faultOf(ctx context.Context, err error) fault {
 	if e, is := errors.AsType[tenancy.ErrKey](err); is {
-		if e.Why == tenancy.KeyMuted || e.Why == tenancy.KeyTool {
-			return fault{status: http.StatusForbidden, text: keyFaults[e.Why]}
-		}
-		return fault{status: http.StatusUnauthorized, text: "the key is " + string(e.Why)}
+		return keyFaults[e.Why]
 	}
 	if e, is := errors.AsType[aggregate.ErrFull](err); is {
 		later := time.Minute
@@ -185,41 +210,26 @@ func (g *gate) faultOf(ctx context.Context, err error) fault {
 		return fault{http.StatusTooManyRequests, fmt.Sprintf("the key has as many calls %s as it may: %d",
 			map[bool]string{true: "open", false: "today"}[e.Reason == call.ReasonOpen], e.Most), later}
 	}
-	field, isField := errors.AsType[aggregate.ErrField](err)
-	no, byRule := errors.AsType[conversation.ErrByRules](err)
-	switch class := explain.ClassOf(err); {
-	case isField:
-		return fault{status: http.StatusBadRequest, text: legible.Visible(field.Error())}
-	case byRule:
-		return fault{status: http.StatusForbidden, text: "a rule refuses this call: " + legible.Visible(byRules(no))}
-	case errors.Is(err, tool.ErrForbidden):
-		return fault{status: http.StatusForbidden, text: "tool is not allowed in this workspace"}
-	case class == explain.NotAllowed:
-		return fault{status: http.StatusForbidden, text: "nobody could approve this call: an administrator has to add people"}
-	case class == explain.NotFound:
-		return fault{status: http.StatusNotFound, text: "id is of no call of this key"}
-	case errors.Is(err, call.ErrTaken):
-		return fault{status: http.StatusConflict, text: call.ErrTaken.Error()}
-	case errors.Is(err, call.ErrAged):
-		return fault{status: http.StatusConflict, text: "the approval was given too long ago"}
-	case errors.Is(err, aggregate.ErrMoved):
-		return fault{status: http.StatusConflict, text: "the call is not approved, or does not run where you are"}
-	case class == explain.InFlight:
-		return fault{status: http.StatusConflict, text: "the call is being made"}
-	case class == explain.Decided:
-		return fault{status: http.StatusConflict, text: "the call is over"}
+	if e, is := errors.AsType[aggregate.ErrField](err); is {
+		return no(http.StatusBadRequest, legible.Visible(e.Error()))
+	}
+	if e, is := errors.AsType[conversation.ErrByRules](err); is {
+		return no(http.StatusForbidden, "a rule refuses this call: "+legible.Visible(byRules(e)))
+	}
+	for _, f := range faults {
+		if errors.Is(err, f.of) {
+			return f.fault
+		}
+	}
+	if f, known := classFaults[explain.ClassOf(err)]; known {
+		return f
 	}
 	slog.ErrorContext(ctx, "a request is not served", "err", err)
-	return fault{status: http.StatusServiceUnavailable, text: "Ringi can't answer now. Nothing is known to be done: " +
-		"repeat exactly this later"}
+	return no(http.StatusServiceUnavailable, "Ringi can't answer now. Nothing is known to be done: "+
+		"repeat exactly this later")
 }
 
 var keyReasons = map[aggregate.Reason]string{
 	call.ReasonKey:     "its key was revoked, or had ended",
 	call.ReasonKeyTool: "its key may not use this tool any more",
-}
-
-var keyFaults = map[tenancy.KeyFault]string{
-	tenancy.KeyMuted: "the key is muted: nothing new can be asked for",
-	tenancy.KeyTool:  "tool is not among those of this key",
 }

@@ -198,7 +198,7 @@ func (g *gate) ask(r asking) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a, _, err := g.Ask(r.Context(), r.key, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
+	a, err := g.Ask(r.Context(), r.key, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
 		Again: in.Again, Elsewhere: true})
 	if err == nil && wait > 0 {
 		a, err = g.Wait(r.Context(), r.key, a.Call.CallID, wait)

@@ -187,7 +187,7 @@ func (r asking) called(ctx context.Context, o calls.Offers, arguments json.RawMe
 func (r asking) asked(ctx context.Context, w calls.Wanted) *mcp.CallToolResult {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
-	a, _, err := r.gate.Ask(ctx, r.key, w)
+	a, err := r.gate.Ask(ctx, r.key, w)
 	if err == nil && (a.Call.Status == conversation.ActionApproved || a.Call.Status == conversation.ActionExecuting) {
 		a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, endWithin)
 	}

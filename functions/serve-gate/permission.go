@@ -62,7 +62,7 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (input js
 func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *call.Aggregate, err error) {
 	until := time.Now().Add(usualWait * time.Second)
 	for range mostTries {
-		if a, _, err = r.gate.Ask(ctx, r.key, w); err != nil {
+		if a, err = r.gate.Ask(ctx, r.key, w); err != nil {
 			return a, err
 		}
 		if newest := a.Call.Newest; newest != "" {

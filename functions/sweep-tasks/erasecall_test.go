@@ -29,7 +29,7 @@ func TestACallOnWhichNobodyActedIsDestroyed(t *testing.T) {
 		Key: tenancy.Key{ID: "k1", TenantID: w.Ref.Tenant, Tools: []string{"t"}, QuotaDay: 9,
 			ExpiresAt: w.Now().AddDate(1, 0, 0)},
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
-	a, _, err := rows.Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
+	a, err := rows.Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
 	expect.NoError(t, err)
 	expect.Value(rows.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Cancel("k1", w.Now())

@@ -104,7 +104,7 @@ func testHomeCalls(t *testing.T, w *world) {
 	for n := range 12 {
 		x := call.Asking{Key: k, Effect: strconv.Itoa(n), Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, w.Now()),
 			Content: call.Content{Tool: "Bash", Arguments: `{"command":"rm old"}`, Elsewhere: true}}
-		made, _, err = store.CallsOf(all).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
+		made, err = store.CallsOf(all).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
 		expect.NoError(t, err)
 	}
 	sato, suzuki := w.opens(webapi.Sato), w.opens(webapi.Suzuki)

@@ -48,7 +48,7 @@ func (k *callers) asks(key tenancy.Key, command string) *call.Aggregate {
 	x := call.Asking{Key: key, Effect: command, Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, k.Now()),
 		Content: call.Content{Tool: "Bash", Arguments: `{"command":` + strconv.Quote(command) + `}`, Elsewhere: true}}
 	k.Later(10 * time.Millisecond)
-	a, _, err := k.calls.Ask(k.T.Context(), &x, expect.Value(x.Ask(k.Now()))(k.T))
+	a, err := k.calls.Ask(k.T.Context(), &x, expect.Value(x.Ask(k.Now()))(k.T))
 	expect.NoError(k.T, err)
 	return a
 }

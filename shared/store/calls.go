@@ -33,18 +33,16 @@ func (s CallStore) Joined(ctx context.Context, key tenancy.Key, id string) (*cal
 // Ask commits the first rows of a call, or finds those of the same call that was asked for before; see call.ID. Of one
 // that is asked for once more, it notes the newest at the first. It returns aggregate.ErrFull for a key's limits and
 // aggregate.ErrSettings if something it depends on has changed.
-func (s CallStore) Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (a *call.Aggregate, joined bool,
-	err error) {
+func (s CallStore) Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, error) {
 	ref, first := x.Ref(), x.First()
-	err = s.Create(ctx, ref, c)
-	if joined = errors.Is(err, ErrExists); err != nil && !joined {
-		return nil, false, err
+	err := s.Create(ctx, ref, c)
+	if err != nil && !errors.Is(err, ErrExists) {
+		return nil, err
 	}
-	if !joined && first != ref {
+	if err == nil && first != ref {
 		s.follow(ctx, first, ref.ID)
 	}
-	a, err = s.Joined(ctx, x.Key, ref.ID)
-	return a, joined, err
+	return s.Joined(ctx, x.Key, ref.ID)
 }
 
 // follow notes the newest call at the first one. Without it whoever looks for the newest begins at an older one.

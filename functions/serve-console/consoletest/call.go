@@ -41,7 +41,7 @@ func (o *Outside) Asks(tool, arguments, reason string, change func(*call.Asking)
 		change(&x)
 	}
 	c := expect.Value(x.Ask(o.Now()))(o.T)
-	a, _, err := o.Calls.Ask(o.T.Context(), &x, c)
+	a, err := o.Calls.Ask(o.T.Context(), &x, c)
 	expect.NoError(o.T, err)
 	return a
 }

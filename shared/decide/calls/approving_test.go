@@ -20,7 +20,7 @@ func TestNoKeyAsksForAnApproval(t *testing.T) {
 		{Tool: "mcp__github__merge_pull_request", Arguments: []byte(`{}`), Elsewhere: true},
 		{Tool: "freee_api_post", Arguments: []byte(`{"path":"/approval_requests/1/actions","body":{"approval_action":"approve"}}`)},
 	} {
-		_, _, err := x.Ask(t.Context(), key, w)
+		_, err := x.Ask(t.Context(), key, w)
 		field, is := errors.AsType[aggregate.ErrField](err)
 		expect.That(t, is && (field.Field == "tool" || field.Field == "arguments"), "%s: %v", w.Tool, err)
 		expect.Has(t, field.Limit, "only people do")

@@ -33,7 +33,7 @@ type Store interface {
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
-	Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, bool, error)
+	Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	pipeline.Numbers[*call.Aggregate]
 }
@@ -54,52 +54,54 @@ type Wanted struct {
 	Elsewhere bool   // it runs where the agent runs, so that the tool needn't be one of Ringi's
 }
 
-// Ask asks people about a call, or joins the same call that the key asked for before: joined. It returns tenancy.ErrKey
-// if the key may not, aggregate.ErrField for what is wrong with the request, tool.ErrForbidden for a tool that isn't
-// allowed, conversation.ErrByRules if a rule refuses it, aggregate.ErrFull for the key's limits, and
-// aggregate.ErrNotAllowed if nobody could decide.
-func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (a *call.Aggregate, joined bool, err error) {
+// Ask asks people about a call, or finds the same call that the key asked for before. It returns tenancy.ErrKey if the
+// key may not, aggregate.ErrField for what is wrong with the request, tool.ErrForbidden for a tool that isn't allowed,
+// conversation.ErrByRules if a rule refuses it, aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if
+// nobody could decide.
+func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggregate, error) {
 	if err := key.Holds(w.Tool, x.Now()); err != nil { // a muted key's call may be asked about again
-		return nil, false, err
-	}
-	members, err := call.Members(w.Arguments)
-	if err = cmp.Or(err, approving(w.Tool, members)); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	asks := call.Asking{Key: key, Reason: w.Reason, Content: call.Content{
 		Key: key.ID, Answers: key.Answers, Tool: w.Tool, Again: w.Again, Elsewhere: w.Elsewhere}}
-	asks.Content.Arguments, asks.Effect, err = call.Digest(members, call.Idle(w.Tool, w.Elsewhere))
+	members, err := call.Members(w.Arguments)
+	if err = cmp.Or(err, refused(w.Tool, members, w.Elsewhere)); err == nil {
+		asks.Content.Arguments, asks.Effect, err = call.Digest(members, call.Idle(w.Tool, w.Elsewhere))
+	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read the arguments: %w", err)
+		return nil, fmt.Errorf("read the arguments: %w", err)
 	}
-	if no := call.Unasked(w.Tool, members); w.Elsewhere && no != "" {
-		return nil, false, aggregate.ErrField{Field: "arguments", Limit: no}
-	}
-	if a, err = x.Store.Joined(ctx, key, asks.Ref().ID); !errors.Is(err, aggregate.ErrNotFound) {
-		return a, err == nil, err
+	if a, err := x.Store.Joined(ctx, key, asks.Ref().ID); !errors.Is(err, aggregate.ErrNotFound) {
+		return a, err
 	}
 	if err := x.again(ctx, &asks); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	earlier, err := x.Store.Earlier(ctx, key, w.Tool)
 	if err != nil {
-		return nil, false, fmt.Errorf("read the key's earlier call: %w", err)
+		return nil, fmt.Errorf("read the key's earlier call: %w", err)
 	}
 	asks.Earlier = call.Since(earlier, members)
 	for range mostSettings {
-		if a, joined, err = x.ask(ctx, asks); !errors.Is(err, aggregate.ErrSettings) {
-			break
+		var a *call.Aggregate
+		if a, err = x.ask(ctx, asks); !errors.Is(err, aggregate.ErrSettings) {
+			return a, err
 		}
 	}
-	return a, joined, err
+	return nil, err
 }
 
-// approving returns aggregate.ErrField for a call by which a program would approve in another system.
-func approving(tool string, members map[string]any) error {
+// refused returns aggregate.ErrField for a call by which a program would approve in another system, and for one in an
+// agent's surroundings that nobody is asked about.
+func refused(tool string, members map[string]any, elsewhere bool) error {
 	if why := catalog.Approving(tool, "", ""); why != "" {
 		return aggregate.ErrField{Field: "tool", Limit: "can't be asked for: " + why}
 	}
-	if why := catalog.ApprovingBy(members); why != "" {
+	why := catalog.ApprovingBy(members)
+	if elsewhere {
+		why = cmp.Or(why, call.Unasked(tool, members))
+	}
+	if why != "" {
 		return aggregate.ErrField{Field: "arguments", Limit: why}
 	}
 	return nil
@@ -127,29 +129,29 @@ func (x Asker) again(ctx context.Context, asks *call.Asking) error {
 }
 
 // ask asks once, under the settings, rules and permission as they stand.
-func (x Asker) ask(ctx context.Context, asks call.Asking) (a *call.Aggregate, joined bool, err error) {
+func (x Asker) ask(ctx context.Context, asks call.Asking) (*call.Aggregate, error) {
 	tenant, name := asks.Key.TenantID, asks.Content.Tool
 	s, err := x.Store.Settings(ctx, tenant)
 	if err != nil {
-		return nil, false, fmt.Errorf("read the settings: %w", err)
+		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	p, _, err := x.Store.ToolPermission(ctx, tenant, name)
 	if err != nil {
-		return nil, false, fmt.Errorf("read the permission of %s: %w", name, err)
+		return nil, fmt.Errorf("read the permission of %s: %w", name, err)
 	}
 	if err := x.complete(&asks.Content, p, s); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	asks.Terms, asks.Keep = s.ActionTerms(asks.Key.Channel, x.Now()), s.RetainResultsDays
 	if asks.On, err = x.route(ctx, &asks, p, s); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if !asks.Content.Elsewhere {
 		asks.On = append(asks.On, aggregate.Owned{Key: tenancy.ToolKey(name), Rev: p.Rev, Err: aggregate.ErrSettings})
 	}
 	c, err := asks.Ask(x.Now())
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	return x.Store.Ask(ctx, &asks, c)
 }

@@ -190,6 +190,11 @@ type Overdue struct {
 	Beside bool // Decide needs the aggregate beside, and waits while that can't be read
 }
 
+// At is what a kind decides at a time.
+func At[A Aggregate](now time.Time, decide func(a A, now time.Time) (Change, error)) Decision[Aggregate] {
+	return func(a Aggregate) (Change, error) { return decide(a.(A), now) }
+}
+
 // Shared holds the rows that aggregates of every kind have.
 type Shared struct {
 	Waits  []Wait

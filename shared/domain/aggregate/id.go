@@ -79,21 +79,6 @@ func Derive(at time.Time, parts ...string) string {
 	return id.String()
 }
 
-// JSON is a JSON value stored as text, so that rows stay readable in the AWS console.
-type JSON string
-
-func (j JSON) MarshalJSON() ([]byte, error) {
-	if j == "" {
-		return []byte("null"), nil
-	}
-	return []byte(j), nil
-}
-
-func (j *JSON) UnmarshalJSON(b []byte) error {
-	*j = JSON(b)
-	return nil
-}
-
 // Blob is a value that may be too large for a row. If it is, JSON is empty, S3Key names the object that holds it, and
 // Preview holds its beginning.
 type Blob struct {

@@ -2,10 +2,9 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/words/legible"
 )
 
 // Limits of what may be asked for.
@@ -61,22 +59,16 @@ func (x Content) Payload() conversation.Payload {
 
 // Members decodes the arguments of a call. It returns aggregate.ErrField for what is no JSON object, or too long.
 func Members(arguments []byte) (members map[string]any, err error) {
-	bad := func(limit string) error { return aggregate.ErrField{Field: "arguments", Limit: limit} }
-	if len(arguments) > MaxArguments {
-		return nil, bad(fmt.Sprintf("must have at most %d bytes, not %d", MaxArguments, len(arguments)))
-	}
+	limit := "must be one JSON object"
 	d := json.NewDecoder(bytes.NewReader(arguments))
 	d.UseNumber()
-	if err = d.Decode(&members); err != nil || members == nil {
-		return nil, bad("must be one JSON object")
+	switch {
+	case len(arguments) > MaxArguments:
+		limit = fmt.Sprintf("must have at most %d bytes, not %d", MaxArguments, len(arguments))
+	case json.Valid(arguments) && utf8.Valid(arguments) && d.Decode(&members) == nil && members != nil:
+		return members, nil
 	}
-	if _, err = d.Token(); !errors.Is(err, io.EOF) {
-		return nil, bad("must be one JSON object")
-	}
-	if !utf8.Valid(arguments) {
-		return nil, bad("must be UTF-8")
-	}
-	return members, nil
+	return nil, aggregate.ErrField{Field: "arguments", Limit: limit}
 }
 
 // worded are the arguments that have no effect, by the tool of an agent's own surroundings. A model words them anew
@@ -110,7 +102,7 @@ func Idle(tool string, elsewhere bool) []string {
 type Earlier struct {
 	CallID  string       `json:"call_id"`
 	At      time.Time    `json:"at"`
-	Differs []Difference `json:"differs,omitempty"` // the first
+	Differs []Difference `json:"differs,omitempty"` // the first that are short enough to be drawn whole
 	More    int          `json:"more,omitempty"`    // how many more there are
 }
 
@@ -123,7 +115,7 @@ type Difference struct {
 
 const (
 	mostDiffers = 10
-	mostValue   = 200 // characters of a value
+	mostShown   = 400 // characters of a difference
 )
 
 // Since compares arguments with those of the key's earlier call of the same tool; nil: there is none.
@@ -131,47 +123,31 @@ func Since(earlier *Call, members map[string]any) *Earlier {
 	if earlier == nil {
 		return nil
 	}
-	out := &Earlier{CallID: earlier.CallID, At: earlier.CreatedAt}
 	c, err := earlier.Content()
-	if err != nil {
+	was, wrong := Members([]byte(c.Arguments))
+	if cmp.Or(err, wrong) != nil {
 		return nil
 	}
-	was, err := Members([]byte(c.Arguments))
-	if err != nil {
-		return nil
-	}
-	names := slices.Sorted(maps.Keys(members))
-	for name := range was {
-		if _, has := members[name]; !has {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		d := Difference{name, Spelled(was, name), Spelled(members, name)}
-		switch {
+	out := &Earlier{CallID: earlier.CallID, At: earlier.CreatedAt}
+	all := maps.Clone(members)
+	maps.Copy(all, was)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		switch d := (Difference{name, spelled(was, name), spelled(members, name)}); {
 		case d.Was == d.Is:
-			continue
-		case len(out.Differs) == mostDiffers:
+		case len(out.Differs) == mostDiffers, utf8.RuneCountInString(d.Argument+d.Was+d.Is) > mostShown:
 			out.More++
-			continue
+		default:
+			out.Differs = append(out.Differs, d)
 		}
-		d.Argument, d.Was, d.Is = legible.First(d.Argument, mostValue), legible.First(d.Was, mostValue),
-			legible.First(d.Is, mostValue)
-		out.Differs = append(out.Differs, d)
 	}
 	return out
 }
 
-// Spelled returns an argument as JSON; empty: it is absent.
-func Spelled(members map[string]any, name string) string {
+// spelled returns an argument as JSON; empty: it is absent.
+func spelled(members map[string]any, name string) string {
 	v, has := members[name]
-	if !has {
-		return ""
+	if text, err := chain.Canonical(map[string]any{"": v}); has && err == nil {
+		return string(text[len(`{"":`) : len(text)-1])
 	}
-	text, err := chain.Canonical(map[string]any{"": v})
-	if err != nil {
-		return ""
-	}
-	return string(text[len(`{"":`) : len(text)-1])
+	return ""
 }

@@ -117,14 +117,11 @@ func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) { return aggregate.Ref{
 
 // Overdue returns what time decides about the call.
 func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
-	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {
-		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
-	}
 	return []aggregate.Overdue{
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.keyEnds(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
+		{Decide: aggregate.At(now, (*Aggregate).keyEnds)},
+		{Decide: aggregate.At(now, (*Aggregate).Expire)},
+		{Decide: aggregate.At(now, (*Aggregate).Crashed)},
+		{Decide: aggregate.At(now, (*Aggregate).restartStuck), Repair: true},
 	}
 }
 

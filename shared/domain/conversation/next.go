@@ -186,16 +186,13 @@ func (a *Aggregate) actionDueAt(now, soon time.Time) *time.Time {
 func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
 func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
-	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {
-		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
-	}
 	return []aggregate.Overdue{
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.EndWithdrawn(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
+		{Decide: aggregate.At(now, (*Aggregate).forgetNow)},
+		{Decide: aggregate.At(now, (*Aggregate).Expire)},
+		{Decide: aggregate.At(now, (*Aggregate).Crashed)},
+		{Decide: aggregate.At(now, (*Aggregate).EndWithdrawn)},
+		{Decide: aggregate.At(now, (*Aggregate).CloseIdle)},
+		{Decide: aggregate.At(now, (*Aggregate).restartStuck), Repair: true},
 	}
 }
 

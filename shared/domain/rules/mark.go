@@ -2,14 +2,10 @@ package rules
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
@@ -248,84 +244,13 @@ const maxNested = 32
 
 // decode reads arguments. It refuses what vendors may read in two ways: a member that is there twice, also in other
 // letters, text that isn't UTF-8, and a second value.
-func decode(text string) (any, bool) {
-	if !utf8.ValidString(text) {
+func decode(text string) (v any, ok bool) {
+	if aggregate.JSON(text).Unambiguous("", maxNested, maxNested) != nil {
 		return nil, false
 	}
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	v, err := value(d, maxNested)
-	if err != nil {
-		return nil, false
-	}
-	_, err = d.Token()
-	return v, err == io.EOF
-}
-
-var (
-	errTwice = errors.New("a member is there twice")
-	errDeep  = errors.New("it is nested too deep")
-)
-
-func value(d *json.Decoder, deeper int) (any, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch _, nested := token.(json.Delim); {
-	case nested && deeper == 0:
-		return nil, errDeep
-	case token == json.Delim('{'):
-		return object(d, deeper-1)
-	case nested:
-		return list(d, deeper-1)
-	}
-	return token, nil
-}
-
-func object(d *json.Decoder, deeper int) (any, error) {
-	members, seen := map[string]any{}, map[string]bool{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		key, _ := name.(string)
-		folded := foldedCase(key)
-		if seen[folded] {
-			return nil, errTwice
-		}
-		seen[folded] = true
-		if members[key], err = value(d, deeper); err != nil {
-			return nil, err
-		}
-	}
-	_, err := d.Token()
-	return members, err
-}
-
-// foldedCase returns the same for all names that strings.EqualFold takes for one, as decoders of vendors may.
-func foldedCase(name string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		return least
-	}, name)
-}
-
-func list(d *json.Decoder, deeper int) (any, error) {
-	all := []any{}
-	for d.More() {
-		v, err := value(d, deeper)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	_, err := d.Token()
-	return all, err
+	return v, d.Decode(&v) == nil
 }
 
 // Problems returns everything for which the mark can't be saved.

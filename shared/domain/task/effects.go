@@ -159,16 +159,15 @@ func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) {
 
 func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggregate.Overdue {
 	other, _ := beside.(*Aggregate)
-	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {
-		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
-	}
 	return []aggregate.Overdue{
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.GateOver(other, now) }), Beside: true},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.RecordCrashedCalls(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.failOverLimit(now) })},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.loseContest(now) }), Repair: true},
-		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
+		{Decide: aggregate.At(now, (*Aggregate).Expire)},
+		{Decide: aggregate.At(now, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.GateOver(other, now)
+		}), Beside: true},
+		{Decide: aggregate.At(now, (*Aggregate).RecordCrashedCalls)},
+		{Decide: aggregate.At(now, (*Aggregate).failOverLimit)},
+		{Decide: aggregate.At(now, (*Aggregate).loseContest), Repair: true},
+		{Decide: aggregate.At(now, (*Aggregate).restartStuck), Repair: true},
 	}
 }
 
