@@ -169,6 +169,8 @@ type fault struct {
 	later  time.Duration // of a 429: when to try again
 }
 
+func (f fault) Error() string { return f.text }
+
 func no(status int, text string) fault { return fault{status: status, text: text} }
 
 // faults are the texts of errors and classes of errors. What has none is not the caller's fault.
@@ -199,6 +201,9 @@ var (
 
 // faultOf tells an error. What is not the caller's is logged, and only asks for patience.
 func (g *gate) faultOf(ctx context.Context, err error) fault {
+	if f, is := errors.AsType[fault](err); is {
+		return f
+	}
 	if e, is := errors.AsType[tenancy.ErrKey](err); is {
 		return keyFaults[e.Why]
 	}

@@ -69,18 +69,18 @@ type gate struct {
 func (g *gate) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /mcp", g.with(g.mcp))
-	mux.HandleFunc("POST /calls", g.with(rest(g.ask)))
-	mux.HandleFunc("GET /calls/{id}", g.with(rest(g.look)))
-	mux.HandleFunc("POST /calls/{id}/take", g.with(rest(g.take)))
-	mux.HandleFunc("POST /calls/{id}/cancel", g.with(rest(g.cancel)))
+	mux.HandleFunc("POST /calls", g.with(rest(g.ask, "")))
+	mux.HandleFunc("GET /calls/{id}", g.with(rest(g.look, "")))
+	mux.HandleFunc("POST /calls/{id}/take", g.with(rest(g.take, sayTaken)))
+	mux.HandleFunc("POST /calls/{id}/cancel", g.with(rest(g.cancel, "")))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		switch {
 		case r.Method == http.MethodHead: // which the mux takes for a GET
-			say(w, fault{status: http.StatusMethodNotAllowed, text: "HEAD is not served"})
+			say(w, no(http.StatusMethodNotAllowed, "HEAD is not served"))
 		case path.Clean(r.URL.Path) != r.URL.Path: // to which the mux answers with another address
-			say(w, fault{status: http.StatusNotFound, text: "path is not served"})
+			say(w, no(http.StatusNotFound, "path is not served"))
 		default:
 			mux.ServeHTTP(w, r)
 		}
@@ -107,16 +107,14 @@ func (g *gate) with(serve func(w http.ResponseWriter, r asking)) http.HandlerFun
 		if err == nil {
 			err = g.Ready()
 		}
+		var body []byte
+		if err == nil {
+			body, err = bodyOf(w, r)
+		}
+		if err == nil {
+			err = g.used(ctx, key)
+		}
 		if err != nil {
-			say(w, g.faultOf(ctx, err))
-			return
-		}
-		body, bad := bodyOf(w, r)
-		if bad.status != 0 {
-			say(w, bad)
-			return
-		}
-		if err := g.used(ctx, key); err != nil {
 			say(w, g.faultOf(ctx, err))
 			return
 		}
@@ -131,10 +129,7 @@ func (g *gate) used(ctx context.Context, key tenancy.Key) error {
 	if err != nil {
 		slog.WarnContext(ctx, "the use of a key is not noted", "key_id", key.ID, "err", err)
 	}
-	if err != nil || !noted {
-		return nil
-	}
-	if calls.Stays(ctx, key, slackWithin, g.Stays) {
+	if err != nil || !noted || calls.Stays(ctx, key, slackWithin, g.Stays) {
 		return nil
 	}
 	slog.InfoContext(ctx, "who answers for a key has left", "key_id", key.ID)
@@ -142,15 +137,17 @@ func (g *gate) used(ctx context.Context, key tenancy.Key) error {
 		tenancy.ErrKey{Why: tenancy.KeyRevoked})
 }
 
-// rest serves a request of the REST API: what do returns, or why not.
-func rest(do func(r asking) (answer, error)) func(http.ResponseWriter, asking) {
+// rest serves a request of the REST API: what became of the call that do returns, in other words if says has some.
+func rest(do func(r asking) (*call.Aggregate, error), says string) func(http.ResponseWriter, asking) {
 	return func(w http.ResponseWriter, r asking) {
 		a, err := do(r)
 		if err != nil {
 			say(w, r.gate.faultOf(r.Context(), err))
 			return
 		}
-		write(w, http.StatusOK, a)
+		out := r.gate.answerOf(r.Context(), a, r.Host)
+		out.Say = cmp.Or(says, out.Say)
+		write(w, http.StatusOK, out)
 	}
 }
 
@@ -184,7 +181,7 @@ func page(host, id string) string {
 }
 
 // ask asks for a call that runs where the agent runs.
-func (g *gate) ask(r asking) (answer, error) {
+func (g *gate) ask(r asking) (*call.Aggregate, error) {
 	var in struct {
 		Tool      string          `json:"tool"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -192,18 +189,15 @@ func (g *gate) ask(r asking) (answer, error) {
 		Again     string          `json:"again"`
 	}
 	wait, err := waitOf(r)
-	if err == nil {
-		err = strictly(r.body, &in)
-	}
-	if err != nil {
-		return answer{}, err
+	if err = cmp.Or(err, strictly(r.body, &in)); err != nil {
+		return nil, err
 	}
 	a, err := g.Ask(r.Context(), r.key, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
 		Again: in.Again, Elsewhere: true})
-	if err == nil && wait > 0 {
-		a, err = g.Wait(r.Context(), r.key, a.Call.CallID, wait)
+	if err != nil || wait == 0 {
+		return a, err
 	}
-	return r.told(a, err)
+	return g.Wait(r.Context(), r.key, a.Call.CallID, wait)
 }
 
 // waitOf is how long the request waits for an end: not at all unless it says so.
@@ -223,46 +217,34 @@ func seconds(field string, n int, err error) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// told is the answer of the REST API.
-func (r asking) told(a *call.Aggregate, err error) (answer, error) {
-	if err != nil {
-		return answer{}, err
-	}
-	return r.gate.answerOf(r.Context(), a, r.Host), nil
-}
-
-func (g *gate) look(r asking) (answer, error) {
+func (g *gate) look(r asking) (*call.Aggregate, error) {
 	wait, err := waitOf(r)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	return r.told(g.Wait(r.Context(), r.key, r.PathValue("id"), wait))
+	return g.Wait(r.Context(), r.key, r.PathValue("id"), wait)
 }
 
-func (g *gate) cancel(r asking) (answer, error) {
-	if len(r.body) > 0 {
-		if err := strictly(r.body, &struct{}{}); err != nil {
-			return answer{}, err
-		}
+func (g *gate) cancel(r asking) (*call.Aggregate, error) {
+	if err := strictly(r.body, &struct{}{}); err != nil && len(r.body) > 0 {
+		return nil, err
 	}
-	return r.told(g.Cancel(r.Context(), r.key, r.PathValue("id")))
+	return g.Cancel(r.Context(), r.key, r.PathValue("id"))
 }
 
 // take takes the grant for an attempt, which may run after this alone.
-func (g *gate) take(r asking) (answer, error) {
+func (g *gate) take(r asking) (*call.Aggregate, error) {
 	var in struct {
 		Use       string          `json:"tool_use_id"`
 		Tool      string          `json:"tool"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
 	if err := strictly(r.body, &in); err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	var runs *calls.Wanted
 	if in.Tool != "" || in.Arguments != nil {
 		runs = &calls.Wanted{Tool: in.Tool, Arguments: in.Arguments}
 	}
-	out, err := r.told(g.Take(r.Context(), r.key, r.PathValue("id"), in.Use, runs))
-	out.Say = sayTaken
-	return out, err
+	return g.Take(r.Context(), r.key, r.PathValue("id"), in.Use, runs)
 }

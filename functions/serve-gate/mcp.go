@@ -65,7 +65,7 @@ func (g *gate) mcp(w http.ResponseWriter, r asking) {
 		} `json:"params"`
 	}
 	if err := json.Unmarshal(r.body, &message); err != nil || message.Method == "subscriptions/listen" {
-		say(w, fault{status: http.StatusBadRequest, text: "body must be one message of MCP that needs no stream"})
+		say(w, no(http.StatusBadRequest, "body must be one message of MCP that needs no stream"))
 		return
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "ringi", Version: "1"}, options)
@@ -165,13 +165,10 @@ func (r asking) called(ctx context.Context, o calls.Offers, arguments json.RawMe
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
 		return r.failed(ctx, aggregate.ErrField{Field: "arguments", Limit: "must be one JSON object"})
 	}
-	reason, err := own(spec, members, argumentReason)
+	reason, bad := own(spec, members, argumentReason)
 	again, wrong := own(spec, members, argumentAgain)
-	if err = cmp.Or(err, wrong); err != nil {
-		return r.failed(ctx, err)
-	}
 	text, err := tool.Written(members)
-	if err != nil {
+	if err = cmp.Or(bad, wrong, err); err != nil {
 		return r.failed(ctx, err)
 	}
 	if spec.Access == aggregate.Read {
@@ -270,17 +267,19 @@ func (r asking) addOwn(s *mcp.Server) {
 	add("ringi_wait", "Waits for the end of a call that waits for people's approval, and tells it.",
 		map[string]any{"id": id, "seconds": map[string]any{"type": "integer", "minimum": 0, "maximum": mostWait,
 			"description": "How long to wait."}}, []string{"id"}, &mcp.ToolAnnotations{ReadOnlyHint: true,
-			IdempotentHint: true, OpenWorldHint: &no}, r.waitFor)
+			IdempotentHint: true, OpenWorldHint: &no}, r.byID(
+			func(ctx context.Context, in waiting) (*call.Aggregate, error) {
+				wait, err := seconds("seconds", in.Seconds, nil)
+				if err != nil {
+					return nil, err
+				}
+				return r.gate.Wait(ctx, r.key, in.ID, wait)
+			}))
 	add("ringi_cancel", "Cancels a call that is not wanted any more and has not begun.", map[string]any{"id": id},
 		[]string{"id"}, &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
-		func(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
-			in, err := idOf(arguments)
-			if err != nil {
-				return r.failed(ctx, err)
-			}
-			a, err := r.gate.Cancel(ctx, r.key, in.ID)
-			return r.result(ctx, a, err)
-		})
+		r.byID(func(ctx context.Context, in waiting) (*call.Aggregate, error) {
+			return r.gate.Cancel(ctx, r.key, in.ID)
+		}))
 	add("permission", "For Claude Code's --permission-prompt-tool; not for models. It has people approve a call of a tool "+
 		"that runs where the agent runs.", map[string]any{"tool_name": map[string]any{"type": "string"},
 		"input": map[string]any{"type": "object"}, "tool_use_id": map[string]any{"type": "string"}},
@@ -291,23 +290,18 @@ func (r asking) addOwn(s *mcp.Server) {
 // waiting is what is asked of a call by its id.
 type waiting struct {
 	ID      string `json:"id"`
-	Seconds *int   `json:"seconds"`
+	Seconds int    `json:"seconds"`
 }
 
-func idOf(arguments json.RawMessage) (in waiting, err error) {
-	err = strictly(arguments, &in)
-	return in, err
-}
-
-func (r asking) waitFor(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
-	in, err := idOf(arguments)
-	wait := usualWait * time.Second
-	if err == nil && in.Seconds != nil {
-		wait, err = seconds("seconds", *in.Seconds, nil)
+// byID does something with a call that is named by its id.
+func (r asking) byID(do func(ctx context.Context, in waiting) (*call.Aggregate, error)) func(context.Context,
+	json.RawMessage) *mcp.CallToolResult {
+	return func(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
+		in := waiting{Seconds: usualWait}
+		if err := strictly(arguments, &in); err != nil {
+			return r.failed(ctx, err)
+		}
+		a, err := do(ctx, in)
+		return r.result(ctx, a, err)
 	}
-	if err != nil {
-		return r.failed(ctx, err)
-	}
-	a, err := r.gate.Wait(ctx, r.key, in.ID, wait)
-	return r.result(ctx, a, err)
 }

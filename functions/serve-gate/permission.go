@@ -20,10 +20,10 @@ const mostTries = 20
 // permission answers Claude Code, which runs a tool only after a yes: one text, and nothing beside it. The yes comes
 // after the grant of the call is taken for this attempt, and names just the input that people stamped.
 func (r asking) permission(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
-	input, no := r.permit(ctx, arguments)
+	input, err := r.permit(ctx, arguments)
 	out := map[string]any{"behavior": "allow", "updatedInput": input}
-	if no != "" {
-		out = map[string]any{"behavior": "deny", "message": no}
+	if err != nil {
+		out = map[string]any{"behavior": "deny", "message": r.gate.faultOf(ctx, err).text}
 	}
 	text, err := tool.Written(out)
 	if err != nil { // impossible for these answers
@@ -32,28 +32,25 @@ func (r asking) permission(ctx context.Context, arguments json.RawMessage) *mcp.
 	return said(string(text), false)
 }
 
-// permit returns the input that may run now, or why not.
-func (r asking) permit(ctx context.Context, arguments json.RawMessage) (input json.RawMessage, no string) {
+// permit returns the input that may run now.
+func (r asking) permit(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 	var in struct {
 		Tool  string          `json:"tool_name"`
 		Input json.RawMessage `json:"input"`
 		Use   string          `json:"tool_use_id"`
 	}
 	if err := json.Unmarshal(arguments, &in); err != nil || in.Use == "" {
-		return nil, "tool_name, input and tool_use_id must say which call it is"
+		return nil, fault{text: "tool_name, input and tool_use_id must say which call it is"}
 	}
 	a, err := r.stamped(ctx, calls.Wanted{Tool: in.Tool, Arguments: in.Input, Elsewhere: true}, in.Use)
 	if err != nil {
-		return nil, r.gate.faultOf(ctx, err).text
+		return nil, err
 	}
 	if !a.Call.TakenFor(in.Use, r.gate.Now()) {
-		return nil, r.gate.answerOf(ctx, a, r.Host).Say
+		return nil, fault{text: r.gate.answerOf(ctx, a, r.Host).Say}
 	}
 	content, err := a.Call.Content()
-	if err != nil {
-		return nil, r.gate.faultOf(ctx, err).text
-	}
-	return json.RawMessage(content.Arguments), ""
+	return json.RawMessage(content.Arguments), err
 }
 
 // stamped asks for a call and takes its grant for the attempt. Another attempt of the same call than the one that took

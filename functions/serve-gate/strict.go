@@ -19,22 +19,21 @@ const mostDeep = 64
 
 // bodyOf reads a body: JSON of at most maxBody bytes that can be read in one way alone, or nothing. This API's own names
 // are decoded in any letters.
-func bodyOf(w http.ResponseWriter, r *http.Request) (body []byte, bad fault) {
+func bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return nil, fault{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf("body must have at most %d bytes",
-			maxBody)}
+		return nil, no(http.StatusRequestEntityTooLarge, fmt.Sprintf("body must have at most %d bytes", maxBody))
 	}
 	if len(body) == 0 {
-		return nil, bad
+		return nil, nil
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, fault{status: http.StatusUnsupportedMediaType, text: "Content-Type must be application/json"}
+		return nil, no(http.StatusUnsupportedMediaType, "Content-Type must be application/json")
 	}
 	if err := aggregate.JSON(body).Unambiguous("body", mostDeep, 1); err != nil {
-		return nil, fault{status: http.StatusBadRequest, text: legible.Visible(err.Error())}
+		return nil, no(http.StatusBadRequest, legible.Visible(err.Error()))
 	}
-	return body, bad
+	return body, nil
 }
 
 // strictly decodes a body that bodyOf read. It returns aggregate.ErrField for an unknown field, or one of another kind.

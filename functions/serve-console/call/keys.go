@@ -41,6 +41,9 @@ type keysPage struct {
 	Wrong   []web.Fault // of the tools
 	Problem string      // of no field
 	Secret  string      // of the key that was made just now: it is never shown again
+
+	quota, until string // as they were typed
+	wrong        string // the field with a problem
 }
 
 type keyRow struct {
@@ -50,20 +53,9 @@ type keyRow struct {
 	Over                                        bool
 }
 
-// typedKey is the form as it was typed, and what is wrong with it.
-type typedKey struct {
-	key          tenancy.Key
-	open         bool
-	field        string // with a problem
-	problem      string
-	came         web.Came
-	quota, until string
-	secret       string
-}
-
 // blank is the form of a new key.
-func (c *Pages) blank(v *web.Viewer) typedKey {
-	return typedKey{key: tenancy.Key{Answers: v.User}, quota: strconv.Itoa(usualQuota),
+func (c *Pages) blank(v *web.Viewer) keysPage {
+	return keysPage{Of: tenancy.Key{Answers: v.User}, quota: strconv.Itoa(usualQuota),
 		until: (c.Today() + usualDays).String()}
 }
 
@@ -71,20 +63,20 @@ func (c *Pages) blank(v *web.Viewer) typedKey {
 func lastDay(k tenancy.Key) string { return tenancy.DayOf(k.ExpiresAt.Add(-1)) }
 
 func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	t := c.blank(v)
+	p := c.blank(v)
 	if id := r.URL.Query().Get("key"); id != "" {
 		k, err := c.Store.Key(r.Context(), v.Tenant, id)
 		if err != nil {
 			return err
 		}
-		t = typedKey{key: k, open: k.RevokedAt == nil, quota: strconv.Itoa(k.QuotaDay),
+		p = keysPage{Of: k, Open: k.RevokedAt == nil, quota: strconv.Itoa(k.QuotaDay),
 			until: lastDay(k)}
 	}
-	return c.showKeys(w, r, v, t)
+	return c.showKeys(w, r, v, p)
 }
 
 // showKeys lists the keys above the form as it was typed.
-func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, t typedKey) error {
+func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, p keysPage) error {
 	words, ctx := v.Texts("keys"), r.Context()
 	all, err := c.Store.Keys(ctx, v.Tenant)
 	if err != nil {
@@ -99,27 +91,21 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		slog.WarnContext(ctx, "a person's channels are not known", "err", err)
 	}
 	channels := sight.Channels()
-	p := keysPage{Views: views(v, keysPath, ""), Of: t.key, Open: t.open || len(all) == 0, Secret: t.secret,
-		Came: t.came, Tools: web.Chooser{Name: "tools", Few: true}}
-	if p.Problem = t.problem; t.field != "" && t.problem == "" {
-		if t.problem = words.In("problems", t.field); t.field == "tools" {
-			p.Wrong = []web.Fault{{Text: t.problem}}
-		}
+	p.Views, p.Open, p.Tools = views(v, keysPath, ""), p.Open || len(all) == 0, web.Chooser{Name: "tools", Few: true}
+	if p.wrong == "tools" {
+		p.Wrong = []web.Fault{{Text: words.In("problems", p.wrong)}}
 	}
-	own := ""
-	for _, name := range t.key.Tools {
-		if !slices.ContainsFunc(offered, func(b web.Box) bool { return b.Value == name }) {
-			own += name + "\n"
-		}
-	}
+	own := slices.DeleteFunc(slices.Clone(p.Of.Tools), func(name string) bool {
+		return slices.ContainsFunc(offered, func(b web.Box) bool { return b.Value == name })
+	})
 	for _, b := range offered {
-		if b.On = slices.Contains(t.key.Tools, b.Value); b.On {
+		if b.On = slices.Contains(p.Of.Tools, b.Value); b.On {
 			p.Tools.Chosen = append(p.Tools.Chosen, b)
 		} else {
 			p.Tools.Found, p.Tools.Searched = append(p.Tools.Found, b), true
 		}
 	}
-	p.form(c, ctx, v, words, t, own, channels)
+	p.form(c, ctx, v, words, strings.Join(own, "\n"), channels)
 	ids := []string{v.User}
 	for _, k := range all {
 		ids = append(ids, k.Answers, k.RevokedBy)
@@ -144,28 +130,29 @@ func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channe
 }
 
 // form fills in the fields of the form, and says at one of them what is wrong with it.
-func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.Texts, t typedKey, own string,
+func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.Texts, own string,
 	channels map[string]string) {
-	people := []web.Choice{{Value: t.key.Answers, Text: t.key.Answers, Chosen: true}}
+	k := p.Of
+	people := []web.Choice{{Value: k.Answers, Text: k.Answers, Chosen: true}}
 	if m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now()); err != nil {
 		slog.WarnContext(ctx, "nobody can be chosen to answer for a key", "err", err)
 		p.Problem = cmp.Or(p.Problem, words.Say("no_slack"))
 	} else {
-		people = web.MembersToChoose(m, t.key.Answers, "", "")
+		people = web.MembersToChoose(m, k.Answers, "", "")
 	}
 	places := []web.Choice{}
-	if t.key.Channel != "" && web.ChannelName(channels, t.key.Channel) == "" {
-		places = append(places, web.Choice{Value: t.key.Channel, Text: t.key.Channel, Chosen: true})
+	if k.Channel != "" && web.ChannelName(channels, k.Channel) == "" {
+		places = append(places, web.Choice{Value: k.Channel, Text: k.Channel, Chosen: true})
 	}
 	for id := range channels {
-		places = append(places, web.Choice{Value: id, Text: web.ChannelName(channels, id), Chosen: id == t.key.Channel})
+		places = append(places, web.Choice{Value: id, Text: web.ChannelName(channels, id), Chosen: id == k.Channel})
 	}
 	slices.SortFunc(places, web.Choice.Compare)
-	until := web.Day("expires_at", words.Say("expires"), t.until)
-	p.Fields = []web.Field{{Name: "name", Label: words.Say("name"), Value: t.key.Name, Most: tenancy.MaxKeyName},
+	until := web.Day("expires_at", words.Say("expires"), p.until)
+	p.Fields = []web.Field{{Name: "name", Label: words.Say("name"), Value: k.Name, Most: tenancy.MaxKeyName},
 		web.Select("answers", words.Say("answers"), "", people), web.Select("channel", words.Say("channel"),
 			words.Say("choose"), places),
-		{Name: "quota_day", Label: words.Say("quota"), Value: t.quota, Mode: "numeric", Class: "number"}, until,
+		{Name: "quota_day", Label: words.Say("quota"), Value: p.quota, Mode: "numeric", Class: "number"}, until,
 		{Name: "elsewhere", Label: words.Say("elsewhere"), Value: own, Rows: "3", Class: "mono"}}
 	for i := range p.Fields {
 		f := &p.Fields[i]
@@ -173,8 +160,8 @@ func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.
 		if f.Hint = words.In("hints", f.Name); f.Hint != "" {
 			f.HintID = f.Name + "-about"
 		}
-		if f.Name == t.field {
-			f.Problems = []web.Fault{{Text: t.problem}}
+		if f.Name == p.wrong {
+			f.Problems = []web.Fault{{Text: words.In("problems", p.wrong)}}
 		}
 	}
 }
@@ -203,44 +190,43 @@ func (c *Pages) offered(ctx context.Context, v *web.Viewer) (out []web.Box, err 
 // saveKey makes a key, changes one, mutes it or revokes it.
 func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	ctx, f := r.Context(), r.PostForm
-	t, known := typedKey{key: tenancy.Key{TenantID: v.Tenant, Team: v.Team}, open: true}, f.Get("id") != ""
+	p, known := keysPage{Of: tenancy.Key{TenantID: v.Tenant, Team: v.Team}, Open: true}, f.Get("id") != ""
 	if known {
 		k, err := c.Store.Key(ctx, v.Tenant, f.Get("id"))
 		if err != nil {
 			return err
 		}
-		t.key, t.key.Rev = k, web.RevisionOf(f)
+		p.Of, p.Of.Rev = k, web.RevisionOf(f)
 	}
 	var err error
 	switch act := f.Get("act"); {
 	case known && act == "revoke":
-		if err := c.Store.RevokeKey(ctx, v.Tenant, t.key.ID, v.Actor(), c.Now()); err != nil {
+		if err := c.Store.RevokeKey(ctx, v.Tenant, p.Of.ID, v.Actor(), c.Now()); err != nil {
 			return err
 		}
 		return c.Done(w, r, keysPath, "key_revoked")
 	case known && (act == "mute" || act == "unmute"):
-		t.open, t.key.Muted = false, act == "mute"
+		p.Open, p.Of.Muted = false, act == "mute"
 	case act == "save":
-		err = c.readKey(r, v, &t)
+		err = c.readKey(r, v, &p)
 	default:
 		return web.ErrBadForm
 	}
 	switch {
 	case err != nil:
 	case known:
-		_, err = c.Store.SaveKey(ctx, t.key, v.Actor(), c.Now())
+		_, err = c.Store.SaveKey(ctx, p.Of, v.Actor(), c.Now())
 	default:
-		if t.key, t.secret, err = c.Store.CreateKey(ctx, t.key, v.Actor(), c.Now()); err == nil {
-			made := c.blank(v)
-			made.secret = t.secret
+		made := c.blank(v)
+		if _, made.Secret, err = c.Store.CreateKey(ctx, p.Of, v.Actor(), c.Now()); err == nil {
 			return c.showKeys(w, r, v, made)
 		}
 	}
-	return c.keySaved(w, r, v, t, err)
+	return c.keySaved(w, r, v, p, err)
 }
 
 // keySaved answers a form: it leads to the list, or shows what is wrong.
-func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, t typedKey, err error) error {
+func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, p keysPage, err error) error {
 	words := v.Texts("keys")
 	wrong, bad := errors.AsType[aggregate.ErrField](err)
 	_, revoked := errors.AsType[tenancy.ErrKey](err)
@@ -248,29 +234,29 @@ func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	case err == nil:
 		return c.Done(w, r, keysPath, "saved")
 	case bad:
-		t.field, _, _ = strings.Cut(wrong.Field, "[")
-		t.came.Wrong = true
+		p.wrong, _, _ = strings.Cut(wrong.Field, "[")
+		p.Came.Wrong = true
 	case errors.Is(err, aggregate.ErrConflict) || revoked:
-		t.problem, t.came.Conflict = words.Say("conflict"), true
+		p.Problem, p.Came.Conflict = words.Say("conflict"), true
 	case errors.Is(err, explain.ErrUnverified):
-		t.problem, t.came.Silent = words.Say("no_slack"), true
+		p.Problem, p.Came.Silent = words.Say("no_slack"), true
 	default:
 		return err
 	}
-	return c.showKeys(w, r, v, t)
+	return c.showKeys(w, r, v, p)
 }
 
 // readKey reads the form. Whoever answers for the key must be a full member: aggregate.ErrField.
-func (c *Pages) readKey(r *http.Request, v *web.Viewer, t *typedKey) error {
+func (c *Pages) readKey(r *http.Request, v *web.Viewer, p *keysPage) error {
 	f := r.PostForm
 	field := func(name string) string { return strings.TrimSpace(f.Get(name)) }
-	t.quota, t.until = field("quota_day"), field("expires_at")
-	k := &t.key
+	p.quota, p.until = field("quota_day"), field("expires_at")
+	k := &p.Of
 	was := k.Answers
 	k.Name, k.Answers, k.Channel = field("name"), field("answers"), field("channel")
 	k.Tools = web.Ticked(append(slices.Clone(f["tools"]), web.Lines(f.Get("elsewhere"))...))
-	k.QuotaDay, _ = strconv.Atoi(web.Digits(t.quota)) // 0 is refused
-	day, err := web.DayOf(t.until)
+	k.QuotaDay, _ = strconv.Atoi(web.Digits(p.quota)) // 0 is refused
+	day, err := web.DayOf(p.until)
 	if err != nil || day.IsZero() {
 		return aggregate.ErrField{Field: "expires_at", Limit: "must be a day"}
 	}
