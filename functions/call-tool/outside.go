@@ -123,6 +123,7 @@ func (h *Handler) found(ctx context.Context, x *call.Call, s tenancy.Settings) (
 type asked struct {
 	making
 	call *call.Call
+	key  tenancy.Key // as prepare read it
 }
 
 // begin claims the call and makes it. What keeps it from being made fails it.
@@ -141,10 +142,11 @@ func (m *asked) begin(ctx context.Context) (err error) {
 		}
 		until := m.Now().Add(m.within(ctx) + claimSpare)
 		on := aggregate.Owned{Key: tenancy.ToolKey(m.call.Tool), Rev: m.permission.Rev, Err: aggregate.ErrSettings}
+		key := m.key.AsRead()
 		var a *call.Aggregate
 		a, err = pipeline.NumberingSettled(ctx, m.Calls, ref, func(of task.Series) (*call.Aggregate, error) {
 			return m.Calls.Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Numbering(of).Claim(m.in.Run, m.invocation, until, m.Now(), on)
+				return a.Numbering(of).Claim(m.in.Run, m.invocation, until, m.Now(), on, key)
 			})
 		})
 		if errors.Is(err, aggregate.ErrUnconfirmed) {
@@ -170,6 +172,7 @@ func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	if err != nil {
 		return why, fmt.Errorf("read the key: %w", err)
 	}
+	m.key = key
 	if over, is := errors.AsType[tenancy.ErrKey](key.Holds(m.call.Tool, m.Now())); is {
 		m.cause = over
 		return refusal{reason: call.KeyReason(over)}, nil

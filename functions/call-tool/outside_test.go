@@ -78,6 +78,21 @@ func (b *beyond) make(a *call.Aggregate) *call.Aggregate {
 	return expect.Value(b.Get(context.Background(), b.key, a.Head.CallID))(b.T)
 }
 
+// late does something once, after all is read and before anything is committed.
+type late struct {
+	Calls
+	do func()
+}
+
+func (l *late) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (
+	*call.Aggregate, error) {
+	if l.do != nil {
+		l.do()
+		l.do = nil
+	}
+	return l.Calls.Decide(ctx, ref, decide)
+}
+
 func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
 	server := storetest.Start(t)
 	for name, tt := range map[string]struct {
@@ -97,6 +112,11 @@ func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
 		"its key was revoked": {func(b *beyond) {
 			expect.NoError(b.T, b.all.RevokeKey(context.Background(), b.Ref.Tenant, b.key.ID, aggregate.System(),
 				b.now))
+		}, conversation.ActionFailed, call.ReasonKey, 0},
+		"its key is revoked while the call begins": {func(b *beyond) {
+			b.Handler.Calls = &late{b.Handler.Calls, func() {
+				expect.NoError(b.T, b.all.RevokeKey(context.Background(), b.Ref.Tenant, b.key.ID, aggregate.System(), b.now))
+			}}
 		}, conversation.ActionFailed, call.ReasonKey, 0},
 		"who answers for it has left": {func(b *beyond) { b.left = "U1" }, conversation.ActionFailed, call.ReasonKey, 0},
 		"the tool was switched off": {func(b *beyond) { b.permit(tenancy.ToolPermission{ToolName: write.tool}) },

@@ -202,7 +202,7 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	kind, _ := s.kinds.Named(ref.Kind)
 	var out []types.TransactWriteItem
 	for _, o := range c.Owned {
-		owner, err := table.TenantPartition(cmp.Or(o.Partition, "TENANT#"), ref.Tenant)
+		owner, err := table.TenantPartition(cmp.Or(o.Partition, "TENANT#"), cmp.Or(o.Of, ref.Tenant))
 		if err != nil {
 			return nil, err
 		}

@@ -289,7 +289,7 @@ func (x Asker) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 // Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
 // no error, the attempt may run, once. runs is what is about to run, if whoever asks says it: aggregate.ErrField if it
 // is something else than people stamped.
-func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *Wanted) (*call.Aggregate, error) {
+func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *Wanted) (a *call.Aggregate, err error) {
 	effect := ""
 	if runs != nil {
 		members, err := call.Members(runs.Arguments)
@@ -300,10 +300,6 @@ func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *
 			return nil, fmt.Errorf("read what runs: %w", err)
 		}
 	}
-	key, err := x.Store.Key(ctx, key.TenantID, key.ID) // the call may have been waited for
-	if err != nil {
-		return nil, fmt.Errorf("read the key: %w", err)
-	}
 	take := func(a *call.Aggregate) (aggregate.Change, error) {
 		if runs != nil && a.Call != nil && (a.Call.Tool != runs.Tool || a.Call.Effect != effect) {
 			return aggregate.Change{}, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
@@ -313,7 +309,16 @@ func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *
 	begin := func(of task.Series) (*call.Aggregate, error) {
 		return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) { return take(a.Numbering(of)) })
 	}
-	return pipeline.NumberingSettled(ctx, x.Store, call.RefOf(key.TenantID, id), begin)
+	for range mostSettings { // the call may have been waited for
+		if key, err = x.Store.Key(ctx, key.TenantID, key.ID); err != nil {
+			return nil, fmt.Errorf("read the key: %w", err)
+		}
+		if a, err = pipeline.NumberingSettled(ctx, x.Store, call.RefOf(key.TenantID, id), begin); !errors.Is(err,
+			aggregate.ErrSettings) {
+			return a, err
+		}
+	}
+	return nil, err
 }
 
 func (x Asker) decide(ctx context.Context, key tenancy.Key, id string, do aggregate.Decision[*call.Aggregate]) (

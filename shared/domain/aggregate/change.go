@@ -45,7 +45,8 @@ type Decision[A any] func(A) (Change, error)
 
 // Owned is a row of the tenant's that must still have the revision with which it was read; 0: it must be absent.
 type Owned struct {
-	Partition string // what begins the partition key, such as DELEGATE#, before the tenant; empty: TENANT#
+	Partition string // what begins the partition key, such as DELEGATE#; empty: TENANT#
+	Of        string // what ends it; empty: the tenant
 	Key       string
 	Rev       int
 	Err       error // returned if only this row has changed; nil: ErrConflict

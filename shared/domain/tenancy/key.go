@@ -66,11 +66,19 @@ type Key struct {
 // KeyPrefix begins the partition of each key.
 const KeyPrefix = "KEY#"
 
+const keyKey = "KEY"
+
 // keyID is how much of a hash is a key's id: 128 bits.
 const keyID = 32
 
 // Place is in a partition of its own, which the secret alone names.
-func (k Key) Place() (partition, key, typ string) { return KeyPrefix + k.ID, "KEY", "key" }
+func (k Key) Place() (partition, key, typ string) { return KeyPrefix + k.ID, keyKey, "key" }
+
+// AsRead is the key's row for a Change that relies on it: it fails with aggregate.ErrSettings once an administrator has
+// changed or revoked the key. That it was used changes nothing.
+func (k Key) AsRead() aggregate.Owned {
+	return aggregate.Owned{Partition: KeyPrefix, Of: k.ID, Key: keyKey, Rev: k.Rev, Err: aggregate.ErrSettings}
+}
 
 // KeysOf returns the partition of GSI1 that has a tenant's keys.
 func KeysOf(tenant string) string { return "TENANT#" + tenant + "#KEYS" }
