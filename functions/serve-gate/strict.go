@@ -17,8 +17,8 @@ import (
 // mostDeep is how deep a body's values may lie within each other.
 const mostDeep = 64
 
-// bodyOf reads a body: JSON of at most maxBody bytes that can be read in one way alone, or nothing. This API's own names
-// are decoded in any letters.
+// bodyOf reads a body: JSON of at most maxBody bytes that can be read in one way alone, or nothing. This API's own
+// names are decoded in any letters.
 func bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {

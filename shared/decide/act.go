@@ -170,7 +170,8 @@ func once(reason string, act Act) Act {
 		c, err := act(a, id, by, p, now)
 		if g := a.GateWith(id); err == nil && c.Empty() && g != nil && g.RejectedAt != nil &&
 			g.RejectionReason != aggregate.SeenReason(reason) {
-			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: g.RejectedBy, At: *g.RejectedAt}
+			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: g.RejectedBy,
+				At: *g.RejectedAt}
 		}
 		return c, err
 	}

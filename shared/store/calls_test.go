@@ -76,7 +76,8 @@ func testCalls(t *testing.T, st *taskStore) {
 	}
 	expect.Is(t, open(), call.MaxOpen-1)
 	is, err := o.ask(t, 3)
-	expect.That(t, err == nil && is.Head.CallID == again.Head.CallID && is.Call.Over(), "a cancelled call is asked for anew: %v", err)
+	expect.That(t, err == nil && is.Head.CallID == again.Head.CallID && is.Call.Over(),
+		"a cancelled call is asked for anew: %v", err)
 	for n := range 2 {
 		a, err := o.ask(t, call.MaxOpen+n)
 		expect.Must(t, err == nil, "%v", err)

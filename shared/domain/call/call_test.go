@@ -381,7 +381,8 @@ func TestWhatDiffersFromTheEarlierCall(t *testing.T) {
 		many[fmt.Sprint(i)] = strings.Repeat("x", 4000)
 	}
 	got = Since(w.a.Call, many)
-	expect.That(t, got.More == 100 && len(got.Differs) == 4, "%d, %d more: what is cut is there", len(got.Differs), got.More)
+	expect.That(t, got.More == 100 && len(got.Differs) == 4, "%d, %d more: what is cut is there", len(got.Differs),
+		got.More)
 	for name := range many {
 		many[name] = name
 	}

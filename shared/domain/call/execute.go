@@ -75,7 +75,8 @@ func (c *change) numbered(details map[string]any) map[string]any {
 // Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs. The
 // same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved
 // if the call still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, tenancy.ErrKey if the key
-// doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile, task.ErrNumber as Claim does, and aggregate.ErrField for an id that is empty or too long.
+// doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile, task.ErrNumber as Claim does, and
+// aggregate.ErrField for an id that is empty or too long.
 func (a *Aggregate) Take(key tenancy.Key, use string, now time.Time) (aggregate.Change, error) {
 	switch x := a.Call; {
 	case x == nil || x.KeyID != key.ID:

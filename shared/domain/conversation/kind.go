@@ -263,8 +263,8 @@ func (x *Action) Lack() (task.Lack, bool) {
 	return task.LackOf(&x.Gate, x.DecisionNumber, x.Document)
 }
 
-// TakeNumbers returns the numbers of an action, or a call, that begins. One that lacks some takes the next of their series;
-// without them c fails with what a series lacks. key is that of its row.
+// TakeNumbers returns the numbers of an action, or a call, that begins. One that lacks some takes the next of their
+// series; without them c fails with what a series lacks. key is that of its row.
 func (x *Action) TakeNumbers(c *aggregate.Draft, key string, of task.Series) (decision, document string) {
 	if lack, lacks := x.Lack(); lacks {
 		n := task.Numbered{SessionID: x.SessionID, ActionID: x.ActionID, GateKey: key, Round: 1, BegunAt: c.Now}
