@@ -181,7 +181,7 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 func called(x *call.Call) *actionProof {
 	out := &actionProof{ID: x.CallID, Session: x.CallID, Type: x.Kind(), Status: string(x.Status),
 		Payload: string(x.Payload.JSON), Number: x.DecisionNumber, Document: x.Document,
-		Gate: walkOf(&x.Gate, x.AskedText())}
+		Gate: walkOf(&x.Gate, x.Action().AskedText())}
 	if x.Gate.ApprovedAt != nil {
 		out.ApprovedBy = string(conversation.ApprovedByUser)
 	}
