@@ -172,7 +172,6 @@ func TestACommandIsStampedInACopyAndOnTheHomeTab(t *testing.T) {
 		return err == nil && strings.Contains(driver.Face(m), "✅ 承認: <@"+webapi.Suzuki+">")
 	})
 	d.Until("it is done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
-	newest(t, s, webapi.DirectMessage(webapi.Sato), "✅ 完了: ")
 	d.RanOnce()
 }
 
