@@ -196,8 +196,8 @@ type stageData struct {
 
 // labelData are the inputs of a condition on a kind.
 type labelData struct {
-	At, Field, Name, List string
-	Is                    []web.Choice
+	At, Field, Name, List, AtLeast, Below string
+	Is                                    []web.Choice
 }
 
 // form shows a rule's form. sent is what was typed, if the stages still have their places.
@@ -274,7 +274,7 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 func (a *asked) newer(d *ruleData, c *rules.Conditions) {
 	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
 		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
-			strings.Join(l.List, "\n"),
+			strings.Join(l.List, "\n"), commas(l.AtLeast), commas(l.Below),
 			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome))})
 	}
 	if c.Requester != nil {

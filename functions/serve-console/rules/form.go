@@ -50,8 +50,9 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 	for i := range rules.MaxPointers + 1 { // one more than may be, to say that it is too many
 		at := labelField(i)
 		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), Is: rules.Use(form.Get(at + "is")),
-			List: web.Lines(form.Get(at + "list"))}
-		if l.Name != "" || len(l.List) > 0 {
+			List: web.Lines(form.Get(at + "list")), AtLeast: amountTyped(form.Get(at + "at_least")),
+			Below: amountTyped(form.Get(at + "below"))}
+		if l.Name != "" || len(l.List) > 0 || l.Bounded() {
 			is.Labels = append(is.Labels, l)
 		}
 	}

@@ -17,6 +17,7 @@ func sentForm(changes ...string) url.Values {
 	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "positions": {"課長\n係長\n"},
 		"departments": {"", "sales"}, "valid_from": {"2026-04-01"}, "valid_to": {"2027-03-31"},
 		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
+		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.at_least": {"８"}, "labels.2.below": {"11"},
 		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
 		"stages.0.position": {positionValue("", "課長")}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
 		"stages.0.vacant": {"up"}, "stages.0.own": {"up"}, "stages.0.twice": {"up"},
@@ -35,7 +36,8 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 	got := typed(sentForm())
 	expect.Same(t, got, rules.Rule{ID: "R1", Name: "旅費", When: rules.Conditions{
 		Requester: &rules.Requester{Departments: []string{"sales"}, Positions: []string{"課長", "係長"}},
-		Labels:    []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}}},
+		Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}},
+			{Name: "日数", Is: rules.UseSome, AtLeast: "8", Below: "11"}},
 		ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
 	}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Position: "課長"}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
@@ -61,9 +63,10 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	r := typed(sentForm())
 	for locale, says := range map[string][]string{
-		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけのものを依頼したら",
+		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけの、日数に 8〜11未満 を含むものを依頼したら",
 			"依頼した人の上の課長", "、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
 		"en": {"From 2026-04-01 until 2027-03-31: ", "whose position is 課長 or 係長", "where 費目 is 国内旅費",
+			"and where 日数 has 8 to below 11",
 			"the nearest 課長 above the requester", "and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted"},
 	} {
 		s := speaker{Texts: web.TextsOf("rules", locale)}
@@ -79,6 +82,7 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	for name, change := range map[string][]string{
 		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "position": {"positions", "課長"},
 		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"},
+		"from": {"labels.2.at_least", "9"}, "below": {"labels.2.below", "12"},
 		"beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
 		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},
 		"share": {"stages.0.share", "majority"}, "share beside": {"stages.1.share", "two_thirds"},

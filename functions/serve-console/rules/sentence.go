@@ -89,7 +89,11 @@ func daysOf(c *rules.Conditions) (key string, values []any) {
 
 // labelled returns what a condition on a kind says, for a table of texts.
 func (s speaker) labelled(l rules.Labelled) []any {
-	return []any{"name", legible.OneLine(l.Name), "list", list(s, l.List, legible.OneLine, s.Say("middot"))}
+	values := list(s, l.List, legible.OneLine, s.Say("middot"))
+	if l.Bounded() {
+		values = s.bounded(commas(l.AtLeast), commas(l.Below), "band_")
+	}
+	return []any{"name", legible.OneLine(l.Name), "list", values}
 }
 
 // department returns the name of a department, or the code of one that the organisation doesn't have.
@@ -179,11 +183,15 @@ func (s speaker) what(c *rules.Conditions, name bool) string {
 
 // amount says amounts by their bounds: in a sentence or, with the form "band_", by the bounds alone.
 func (s speaker) amount(b rules.Between, form string) string {
-	least, below := s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency)
+	return s.bounded(s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency), form)
+}
+
+// bounded says bounds, of which one may be empty.
+func (s speaker) bounded(least, below, form string) string {
 	switch {
-	case b.Below == "":
+	case below == "":
 		return s.In("amounts", form+"at_least", "least", least)
-	case b.AtLeast == "":
+	case least == "":
 		return s.Say("below", "below", below)
 	}
 	return s.In("amounts", form+"between", "least", least, "below", below)

@@ -77,13 +77,7 @@ func (t *Tools) check(p *problems, at string) {
 
 func (b *Between) check(p *problems, at string) {
 	p.unless(b.AtLeast != "" || b.Below != "", at, "bounds")
-	if b.AtLeast != "" {
-		p.number(b.AtLeast, at+".at_least")
-	}
-	if b.Below != "" {
-		p.number(b.Below, at+".below")
-	}
-	p.unless(b.AtLeast == "" || b.Below == "" || b.AtLeast.below(b.Below), at+".below", "more")
+	p.bounds(b.AtLeast, b.Below, at)
 	p.currency(b.Currency, at+".currency")
 }
 
@@ -264,6 +258,17 @@ func (p *problems) currency(value, field string) {
 
 func (p *problems) number(d Decimal, field string) {
 	p.unless(d.Valid() && d.rat().Sign() > 0, field, "number", MaxDigits, MaxDecimals)
+}
+
+// bounds checks the bounds of a number, of which one may be absent.
+func (p *problems) bounds(atLeast, below Decimal, at string) {
+	if atLeast != "" {
+		p.number(atLeast, at+".at_least")
+	}
+	if below != "" {
+		p.number(below, at+".below")
+	}
+	p.unless(atLeast == "" || below == "" || atLeast.below(below), at+".below", "more")
 }
 
 // Problems returns everything for which the rules can't be saved. known are the tools that requests may call.

@@ -1,8 +1,12 @@
 package rules_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -129,11 +133,15 @@ func TestLabelsThatCantBeSaved(t *testing.T) {
 	expect.Same(t, fieldsOf((&rules.Mark{Version: "v1", LabelledBy: []rules.Label{label(long, "/a")}}).Problems()),
 		[]string{"labelled_by[0].name"})
 	const at = "rules[0].when."
+	both := rules.Labelled{Name: "b", Is: rules.UseOnly, List: []string{"8"}, AtLeast: "8"}
 	for field, c := range map[string]rules.Conditions{
-		at + "labels[0].name":    {Labels: []rules.Labelled{{Name: "", Is: rules.UseOnly, List: []string{"a"}}}},
-		at + "labels[0].is":      kinds(rules.UseWriting, "a"),
-		at + "labels[0].list":    kinds(rules.UseOnly),
-		at + "labels[0].list[1]": kinds(rules.UseOnly, "a", "a"),
+		at + "labels[0].name":     {Labels: []rules.Labelled{{Name: "", Is: rules.UseOnly, List: []string{"a"}}}},
+		at + "labels[0].is":       kinds(rules.UseWriting, "a"),
+		at + "labels[0].list":     kinds(rules.UseOnly),
+		at + "labels[1].list":     {Labels: []rules.Labelled{kinds(rules.UseOnly, "a").Labels[0], both}},
+		at + "labels[0].at_least": {Labels: []rules.Labelled{{Name: "a", Is: rules.UseOnly, AtLeast: "8日"}}},
+		at + "labels[0].below":    {Labels: []rules.Labelled{{Name: "a", Is: rules.UseOnly, AtLeast: "8", Below: "8.0"}}},
+		at + "labels[0].list[1]":  kinds(rules.UseOnly, "a", "a"),
 		at + "labels[1].name": {Labels: append(kinds(rules.UseOnly, "a").Labels, kinds(rules.UseSome,
 			"b").Labels...)},
 		at + "valid_from":             {ValidFrom: "2027-02-29"},
@@ -268,5 +276,95 @@ func TestAKindNobodyKnowsLosesNeitherNumberNorYearsNorReaders(t *testing.T) {
 		asks(&other)
 		a = of(might, other).Match(asked(labelled()))
 		expect.That(t, !a.Refused, "%s, asked by both: refused", name)
+	}
+}
+
+// A number is one however it is written. Of what is no number alone nobody knows which one it says, so what decides
+// instead asks no less.
+func TestAKindMayBeANumber(t *testing.T) {
+	days := func(least, below rules.Decimal, list ...string) rules.Conditions {
+		return rules.Conditions{Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: list, AtLeast: least,
+			Below: below}}}
+	}
+	for name, c := range map[string]struct {
+		when                   rules.Conditions
+		takes, leaves, unknown []string
+	}{
+		"a list": {days("", "", "8", "9.5", "1000"), []string{"8", "8.0", "08", " ８ ", "9.50", "1,000"},
+			[]string{"7", "8.01", "9", "0", "100"}, []string{"8日", "八日", "-8", "8e0", "eight", "9,5", "1.000"}},
+		"texts": {days("", "", "8日", "旅費"), []string{"8日", "８日"}, []string{"9日", "交際費"}, []string{"8", "9"}},
+		"both bounds": {days("8", "11"), []string{"8", "8.0", "08", "10.5"}, []string{"7.99", "11", "11.0", "0", "1,000"},
+			[]string{"8日", "", "1.000", "1234567890123456"}},
+		"from":  {days("1000", ""), []string{"1000", "1,000"}, []string{"999.5"}, []string{"千", "$ref"}},
+		"below": {days("", "11"), []string{"0", "10.999999"}, []string{"11"}, []string{"少し", "10.9999999"}},
+	} {
+		r := of(rule(1, c.when, people(1, refuse, "U2")), rule(2, rules.Conditions{}, people(1, refuse, "U1")))
+		expect.NoError(t, r.Validate(known))
+		match := func(values ...string) rules.Answer { return r.Match(asked(labelled(values...))) }
+		for _, v := range c.takes {
+			expect.Is(t, match(v).Rule.ID, id(1), "%s: %q", name, v)
+			expect.That(t, match(v, c.leaves[0]).Rule.ID == id(2), "%s: %q is all that counts", name, v)
+		}
+		for _, v := range c.leaves {
+			expect.Is(t, match(v).Rule.ID, id(2), "%s: %q", name, v)
+		}
+		some := r.Rules[0]
+		some.When.Labels = slices.Clone(some.When.Labels)
+		some.When.Labels[0].Is = rules.UseSome
+		for _, v := range c.unknown {
+			expect.That(t, match(v).Refused, "%s: %q is known", name, v)
+			a := of(some, r.Rules[1]).Match(asked(labelled(v, c.leaves[0])))
+			expect.That(t, a.Refused && a.Unlabelled == "費目", "%s: %q is known beside another", name, v)
+		}
+	}
+}
+
+// Whatever is asked with one or two values, a condition with bounds decides as their numbers say, and one that covers
+// another takes all that the other does.
+func TestBoundsOfNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.IntRange(1, 12)
+		drawn := func() (c rules.Conditions, holds func(n int) bool) {
+			l := rules.Labelled{Name: "費目", Is: rapid.SampledFrom([]rules.Use{rules.UseOnly, rules.UseSome}).Draw(t, "is")}
+			least, below := number.Draw(t, "least"), number.Draw(t, "below")
+			switch rapid.IntRange(0, 3).Draw(t, "form") {
+			case 0:
+				l.AtLeast, below = rules.Decimal(fmt.Sprint(least)), 1000
+			case 1:
+				l.Below, least = rules.Decimal(fmt.Sprint(below)), 0
+			case 2:
+				l.List, below = []string{fmt.Sprint("0", least)}, least+1
+			default:
+				below += least
+				l.AtLeast, l.Below = rules.Decimal(fmt.Sprint(least)), rules.Decimal(fmt.Sprint(below, ".0"))
+			}
+			return rules.Conditions{Labels: []rules.Labelled{l}}, func(n int) bool { return n >= least && n < below }
+		}
+		c, holds := drawn()
+		a, b := number.Draw(t, "a"), number.Draw(t, "b")
+		f := asked(labelled(fmt.Sprint(a), fmt.Sprint(b, ".00")))
+		want := holds(a) && holds(b) || c.Labels[0].Is == rules.UseSome && (holds(a) || holds(b))
+		expect.Is(t, takes(c, f), want)
+		other, _ := drawn()
+		covered := of(rule(1, c, people(1, refuse, "A")), rule(2, other, people(1, refuse, "A"))).CoveredBy(1) != nil
+		expect.That(t, !covered || !takes(other, f) || want, "%+v is covered by %+v", other, c)
+	})
+	for _, c := range []struct {
+		wide, narrow rules.Labelled
+		covers       bool
+	}{
+		{rules.Labelled{AtLeast: "8"}, rules.Labelled{AtLeast: "8.0", Below: "11"}, true},
+		{rules.Labelled{AtLeast: "8", Below: "11"}, rules.Labelled{AtLeast: "8"}, false},
+		{rules.Labelled{AtLeast: "8"}, rules.Labelled{List: []string{"08", "9"}}, true},
+		{rules.Labelled{AtLeast: "8"}, rules.Labelled{List: []string{"9", "9日"}}, false},
+		{rules.Labelled{List: []string{"8"}}, rules.Labelled{List: []string{"8.0"}}, true},
+		{rules.Labelled{List: []string{"8"}}, rules.Labelled{AtLeast: "8", Below: "8.1"}, false},
+	} {
+		when := func(l rules.Labelled) rules.Conditions {
+			l.Name, l.Is = "日数", rules.UseOnly
+			return rules.Conditions{Labels: []rules.Labelled{l}}
+		}
+		x := of(rule(1, when(c.wide), people(1, refuse, "A")), rule(2, when(c.narrow), people(1, refuse, "A")))
+		expect.Is(t, x.CoveredBy(1) != nil, c.covers, "%+v covers %+v", c.wide, c.narrow)
 	}
 }
