@@ -275,7 +275,8 @@ func (a *asked) newer(d *ruleData, c *rules.Conditions) {
 	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
 		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
 			strings.Join(l.List, "\n"), commas(l.AtLeast), commas(l.Below),
-			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome))})
+			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome),
+				string(rules.UseNot))})
 	}
 	if c.Requester != nil {
 		d.Positions = strings.Join(c.Requester.Positions, "\n")

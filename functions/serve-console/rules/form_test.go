@@ -81,7 +81,7 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	before := speaker{Texts: web.TextsOf("rules", "ja")}.rule(&r)
 	for name, change := range map[string][]string{
 		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "position": {"positions", "課長"},
-		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"},
+		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"}, "all but": {"labels.0.is", "not"},
 		"from": {"labels.2.at_least", "9"}, "below": {"labels.2.below", "12"},
 		"beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
 		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},

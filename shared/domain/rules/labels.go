@@ -20,11 +20,11 @@ type Label struct {
 }
 
 // Labelled is met by the values of a label. Only calls whose mark has the label count, so a message that is sent at the
-// end changes nothing. A value that isn't known is in no list and between no bounds, but might be: a later rule decides
-// only if it asks no less.
+// end changes nothing. A value that isn't known is surely neither among such values nor among others, but might be: a
+// later rule decides only if it asks no less. So it is where UseNot finds such values beside others.
 type Labelled struct {
 	Name string   `json:"name"`
-	Is   Use      `json:"is"` // UseOnly: some calls have the label, and only such values; UseSome: one is such
+	Is   Use      `json:"is"` // UseOnly: some calls have the label, and only such values; UseSome: one is such; UseNot: none
 	List []string `json:"list,omitempty"`
 	// AtLeast and Below are bounds of a number, in place of a list.
 	AtLeast Decimal `json:"at_least,omitempty"`
@@ -45,11 +45,16 @@ func (l *Labelled) holds(f *Facts) (sure, might bool) {
 			such, other, unknown = such || in, other || !may, unknown || may && !in
 		}
 	}
-	if l.Is == UseSome {
+	switch l.Is {
+	case UseSome:
 		return such, such || unknown
+	case UseOnly:
+		might = has && !other
+		return might && !unknown, might
+	case UseNot:
+		return other && !such && !unknown, other || unknown
 	}
-	might = l.Is == UseOnly && has && !other
-	return might && !unknown, might
+	return false, false
 }
 
 // takes reports whether a value is one of the list, or between the bounds, and whether it may be meant as one: of what
@@ -147,7 +152,13 @@ func (p *Policy) asksAll(other *Policy) bool {
 
 // covers reports whether what meets the other condition meets this one.
 func (l *Labelled) covers(other Labelled) bool {
-	return l.Name == other.Name && (l.Is == UseSome || other.Is == UseOnly) && l.takesAll(&other)
+	switch {
+	case l.Name != other.Name:
+		return false
+	case l.Is == UseNot || other.Is == UseNot:
+		return l.Is == other.Is && other.takesAll(l)
+	}
+	return (l.Is == UseSome || other.Is == UseOnly) && l.takesAll(&other)
 }
 
 // takesAll reports whether it surely takes each value that another condition does.
@@ -167,7 +178,8 @@ func (c *Conditions) coversLabels(other *Conditions) bool {
 
 func (l *Labelled) check(p *problems, at string) {
 	p.words(l.Name, at+".name", MaxNamed)
-	p.unless(l.Is == UseOnly || l.Is == UseSome, at+".is", "choice", choices([]Use{UseOnly, UseSome}))
+	uses := []Use{UseOnly, UseSome, UseNot}
+	p.unless(slices.Contains(uses, l.Is), at+".is", "choice", choices(uses))
 	if l.Bounded() {
 		p.unless(len(l.List) == 0, at+".list", "of_bounds")
 		p.bounds(l.AtLeast, l.Below, at)

@@ -33,24 +33,25 @@ func takes(c rules.Conditions, f *rules.Facts) bool {
 func TestWhichKindsOfSpendingARuleTakes(t *testing.T) {
 	message := writes(dm, rules.Nothing())
 	for name, c := range map[string]struct {
-		calls      []rules.Call
-		only, some bool
+		calls           []rules.Call
+		only, some, not bool
 	}{
-		"a listed one":                 {[]rules.Call{labelled("旅費")}, true, true},
-		"in other width":               {[]rules.Call{labelled("ﾘｮﾋ")}, true, true},
-		"with a message at the end":    {[]rules.Call{labelled("旅費"), message, reads()}, true, true},
-		"two listed ones":              {[]rules.Call{labelled("旅費", "リョヒ")}, true, true},
-		"another one":                  {[]rules.Call{labelled("交際費")}, false, false},
-		"another one beside":           {[]rules.Call{labelled("旅費"), labelled("交際費")}, false, true},
-		"another one of the same call": {[]rules.Call{labelled("旅費", "交際費")}, false, true},
-		"nobody knows":                 {[]rules.Call{labelled()}, false, false},
-		"nobody knows of one":          {[]rules.Call{labelled("旅費"), labelled()}, false, true},
-		"no call has the label":        {[]rules.Call{message, writes(pay, yen("1"))}, false, false},
-		"no call":                      {nil, false, false},
+		"a listed one":                 {[]rules.Call{labelled("旅費")}, true, true, false},
+		"in other width":               {[]rules.Call{labelled("ﾘｮﾋ")}, true, true, false},
+		"with a message at the end":    {[]rules.Call{labelled("旅費"), message, reads()}, true, true, false},
+		"two listed ones":              {[]rules.Call{labelled("旅費", "リョヒ")}, true, true, false},
+		"another one":                  {[]rules.Call{labelled("交際費")}, false, false, true},
+		"another one beside":           {[]rules.Call{labelled("旅費"), labelled("交際費")}, false, true, false},
+		"another one of the same call": {[]rules.Call{labelled("旅費", "交際費")}, false, true, false},
+		"nobody knows":                 {[]rules.Call{labelled()}, false, false, false},
+		"nobody knows of one":          {[]rules.Call{labelled("旅費"), labelled()}, false, true, false},
+		"no call has the label":        {[]rules.Call{message, writes(pay, yen("1"))}, false, false, false},
+		"no call":                      {nil, false, false, false},
 	} {
 		f := asked(c.calls...)
 		expect.Is(t, takes(kinds(rules.UseOnly, "旅費", "リョヒ"), f), c.only, name)
 		expect.Is(t, takes(kinds(rules.UseSome, "旅費", "リョヒ"), f), c.some, name)
+		expect.Is(t, takes(kinds(rules.UseNot, "旅費", "リョヒ"), f), c.not, name)
 	}
 }
 
@@ -207,6 +208,10 @@ func TestARuleIsHiddenByOneThatTakesMore(t *testing.T) {
 		"fewer labels":          {kinds(rules.UseOnly, "a", "b"), kinds(rules.UseOnly, "a"), true},
 		"some of what only has": {kinds(rules.UseSome, "a", "b"), kinds(rules.UseOnly, "a"), true},
 		"only of some":          {kinds(rules.UseOnly, "a", "b"), kinds(rules.UseSome, "a"), false},
+		"all but fewer":         {kinds(rules.UseNot, "a"), kinds(rules.UseNot, "a", "b"), true},
+		"all but more":          {kinds(rules.UseNot, "a", "b"), kinds(rules.UseNot, "a"), false},
+		"all but others":        {kinds(rules.UseNot, "a"), kinds(rules.UseOnly, "a"), false},
+		"some of all but":       {kinds(rules.UseSome, "a"), kinds(rules.UseNot, "a"), false},
 		"more labels":           {kinds(rules.UseOnly, "a"), kinds(rules.UseOnly, "a", "b"), false},
 		"a label of none":       {kinds(rules.UseOnly, "a"), rules.Conditions{}, false},
 		"all days":              {rules.Conditions{}, days("2026-04-01", ""), true},
@@ -319,13 +324,40 @@ func TestAKindMayBeANumber(t *testing.T) {
 	}
 }
 
+// Whoever asks gets to nobody who asks less by a value that nobody knows, or by one beside another: neither where "all
+// but these" asks less than what follows, nor where it asks more.
+func TestAllButSomeKindsLeaveNoWayAround(t *testing.T) {
+	a, b, c := people(1, refuse, "U1"), people(1, refuse, "U2"), people(1, refuse, "U3")
+	less := saved(t, of(rule(1, kinds(rules.UseNot, "交際費", "8"), a), rule(2, rules.Conditions{}, a, b)))
+	more := saved(t, of(rule(1, kinds(rules.UseNot, "交際費", "8"), a, b), rule(2, rules.Conditions{}, a)))
+	other := saved(t, of(rule(1, kinds(rules.UseNot, "交際費", "8"), a, b), rule(2, rules.Conditions{}, c)))
+	for _, x := range []struct {
+		values            []string
+		less, more, other string
+	}{
+		{[]string{"9"}, id(1), id(1), id(1)}, {[]string{"9", "10"}, id(1), id(1), id(1)},
+		{[]string{"交際費"}, id(2), id(2), id(2)}, {[]string{"８.0", "交際 費"}, id(2), id(2), id(2)},
+		{[]string{"9", "交際費"}, id(2), "", ""}, {nil, id(2), "", ""}, {[]string{"8日"}, id(2), "", ""},
+		{[]string{"交際費", "8日"}, id(2), "", ""},
+	} {
+		f := asked(labelled(x.values...))
+		for want, r := range map[*string]*rules.Rules{&x.less: less, &x.more: more, &x.other: other} {
+			answer := r.Match(f)
+			expect.That(t, answer.Refused == (*want == "") && (answer.Refused || answer.Rule.ID == *want), "%q: %+v", x.values,
+				answer)
+		}
+	}
+	expect.That(t, more.Match(asked(writes(dm, rules.Nothing()))).Rule.ID == id(2), "a call without the label counts")
+}
+
 // Whatever is asked with one or two values, a condition with bounds decides as their numbers say, and one that covers
 // another takes all that the other does.
 func TestBoundsOfNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.IntRange(1, 12)
 		drawn := func() (c rules.Conditions, holds func(n int) bool) {
-			l := rules.Labelled{Name: "費目", Is: rapid.SampledFrom([]rules.Use{rules.UseOnly, rules.UseSome}).Draw(t, "is")}
+			l := rules.Labelled{Name: "費目", Is: rapid.SampledFrom([]rules.Use{rules.UseOnly, rules.UseSome, rules.UseNot}).Draw(t,
+				"is")}
 			least, below := number.Draw(t, "least"), number.Draw(t, "below")
 			switch rapid.IntRange(0, 3).Draw(t, "form") {
 			case 0:
@@ -343,7 +375,8 @@ func TestBoundsOfNumbers(t *testing.T) {
 		c, holds := drawn()
 		a, b := number.Draw(t, "a"), number.Draw(t, "b")
 		f := asked(labelled(fmt.Sprint(a), fmt.Sprint(b, ".00")))
-		want := holds(a) && holds(b) || c.Labels[0].Is == rules.UseSome && (holds(a) || holds(b))
+		want := map[rules.Use]bool{rules.UseOnly: holds(a) && holds(b), rules.UseSome: holds(a) || holds(b),
+			rules.UseNot: !holds(a) && !holds(b)}[c.Labels[0].Is]
 		expect.Is(t, takes(c, f), want)
 		other, _ := drawn()
 		covered := of(rule(1, c, people(1, refuse, "A")), rule(2, other, people(1, refuse, "A"))).CoveredBy(1) != nil
