@@ -214,7 +214,7 @@ func (s speaker) outcome(o *rules.Outcome) string {
 	return text
 }
 
-var circled = []rune("①②③④⑤")
+var circled = []rune("①②③④⑤⑥⑦⑧")
 
 func (s speaker) route(p *rules.Policy) string {
 	var stages []string

@@ -64,7 +64,7 @@ func TestProblems(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
 		"form": {func(r *rules.Rules) { r.Form = 1 }},
 		"floor.stamps": {
-			func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = 6 },
+			func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = rules.MaxStages + 1 },
 		},
 		"floor.hands_from.value": {
 			func(r *rules.Rules) { r.Floor.HandsFrom.Value = "0" }, func(r *rules.Rules) { r.Floor.HandsFrom.Value = "1e5" },
@@ -164,7 +164,9 @@ func TestProblemsOfRoutes(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
 		"rules[0].route.stages": {
 			func(r *rules.Rules) { routeOf(r).Stages = nil; routeOf(r).Hands = 0 },
-			func(r *rules.Rules) { routeOf(r).Stages = append(routeOf(r).Stages, channel()) },
+			func(r *rules.Rules) {
+				routeOf(r).Stages = append(routeOf(r).Stages, slices.Repeat([]rules.Stage{channel()}, 4)...)
+			},
 		},
 		"rules[0].route.hands": {
 			func(r *rules.Rules) { routeOf(r).Hands = -1 }, func(r *rules.Rules) { routeOf(r).Hands = 50*2 + 1 },

@@ -15,7 +15,7 @@ const (
 	MaxValue    = 200 // characters of a department, position or destination
 	MaxAddress  = 500 // bytes of a tool's address, as the settings have
 	MaxTool     = 100 // bytes of a tool's name
-	MaxStages   = 5
+	MaxStages   = 8
 	MaxBeside   = 4  // sources of one stage beside the first
 	MaxPeople   = 50 // of one stage, and of the readers
 	MaxLevel    = 10
