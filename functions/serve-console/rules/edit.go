@@ -180,6 +180,7 @@ type stageData struct {
 	Empties     []web.Field // what may happen if too few people are left, by cause
 	People      web.Chooser
 	Position    web.Chooser
+	Also        string // more positions there
 	Group       web.Chooser
 	Levels      []web.Choice
 	Others      bool
@@ -342,8 +343,11 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(x.At, i, s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
-	x.Position = a.positionChooser(x.At+"position", positionValue(s.Who.Department, s.Who.Position),
-		sent.Get("find."+x.At+"position"), positions)
+	position := between
+	if all := s.Who.Positions; len(all) > 0 {
+		position, x.Also = positionValue(s.Who.Department, all[0]), strings.Join(all[1:], "\n")
+	}
+	x.Position = a.positionChooser(x.At+"position", position, sent.Get("find."+x.At+"position"), positions)
 	x.Group = a.groupChooser(x.At+"group", web.Ticked([]string{s.Who.Group}), sent)
 	x.Group.One = true
 	for level := 1; level <= rules.MaxLevel; level++ {

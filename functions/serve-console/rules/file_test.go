@@ -126,7 +126,7 @@ func testNoRuleBecomesMarkup(t *testing.T, w *consoletest.World) {
 			Requester:    &rules.Requester{Departments: []string{evil}}, Tools: &rules.Tools{Use: rules.UseSome,
 				List: []rules.Tool{{Name: evil}}}}},
 		{ID: aggregate.NewID(), Name: "x", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: evil, Who: rules.Who{Kind: rules.WhoPosition, Department: evil, Position: evil}, Need: 1,
+			{Name: evil, Who: rules.Who{Kind: rules.WhoPosition, Department: evil, Positions: []string{evil}}, Need: 1,
 				Empty: rules.EmptyRefuse}}}}},
 	}})
 	b := w.As(webapi.Suzuki)

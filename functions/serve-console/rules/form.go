@@ -176,8 +176,10 @@ func typedStage(form url.Values, at string) rules.Stage {
 		who.Level, is.Need, is.Share = wholeTyped(field("level")), 1, ""
 	case rules.WhoPosition:
 		for _, value := range web.Ticked(form[at+"position"]) {
-			who.Department, who.Position, _ = strings.Cut(value, between)
+			department, position, _ := strings.Cut(value, between)
+			who.Department, who.Positions = department, append(who.Positions, position)
 		}
+		who.Positions = append(who.Positions, web.Lines(field("also"))...)
 	}
 	return is
 }

@@ -101,11 +101,12 @@ func (s speaker) department(code string) string {
 	return legible.OneLine(cmp.Or(s.departments[code], code))
 }
 
-func (s speaker) position(department, position string) string {
+func (s speaker) position(department string, positions ...string) string {
+	position := list(s, positions, legible.OneLine, s.Say("or"))
 	if department == "" {
-		return s.Say("who_nearest", "position", legible.OneLine(position))
+		return s.Say("who_nearest", "position", position)
 	}
-	return s.Say("who_position", "department", s.department(department), "position", legible.OneLine(position))
+	return s.Say("who_position", "department", s.department(department), "position", position)
 }
 
 func (s speaker) manager(level int) string {
@@ -289,7 +290,7 @@ func (s speaker) source(name string, x *rules.Stage) (text string) {
 	case rules.WhoManager:
 		text = s.of(name, x, s.manager(w.Level), 1)
 	case rules.WhoPosition:
-		text = s.of(name, x, s.position(w.Department, w.Position), 2)
+		text = s.of(name, x, s.position(w.Department, w.Positions...), 2)
 	case rules.WhoChannel:
 		text = called(name, s.Say("who_channel"))
 	}

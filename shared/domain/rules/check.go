@@ -154,8 +154,9 @@ func (w Who) check(p *problems, at string) {
 		p.between(w.Level, 1, MaxLevel, at+".level")
 		w.alone(p, only, at)
 	case WhoPosition:
-		only.Position, only.Department = w.Position, w.Department
-		p.words(w.Position, at+".position", MaxValue)
+		only.Positions, only.Department = w.Positions, w.Department
+		p.unless(len(w.Positions) > 0, at+".positions", "some", MaxListed)
+		p.list(w.Positions, at+".positions", MaxListed, func(v, field string) { p.words(v, field, MaxValue) })
 		if w.Department != "" {
 			p.words(w.Department, at+".department", MaxValue)
 		}
@@ -170,7 +171,7 @@ func (w Who) check(p *problems, at string) {
 // alone reports fields of other kinds, which would look as if they counted.
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
-		w.Position == only.Position && w.Department == only.Department, at, "other_kind")
+		len(w.Positions) == len(only.Positions) && w.Department == only.Department, at, "other_kind")
 }
 
 // Choices are the values that a field may have.

@@ -175,7 +175,7 @@ func TestProblemsOfRoutes(t *testing.T) {
 		"rules[0].route.readers": {func(r *rules.Rules) { routeOf(r).Readers = &rules.Readers{} }},
 		"rules[0].route.stages[0].who": {
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Level = 1 },
-			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Position = "部長" },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Positions = []string{"部長"} },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Department = "sales" },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Group = "S1" }},
 		"rules[0].route.stages[1].who":  {func(r *rules.Rules) { routeOf(r).Stages[1].Who.People = []string{"U1"} }},
@@ -209,7 +209,16 @@ func TestProblemsOfRoutes(t *testing.T) {
 			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 0 },
 			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 11 },
 		},
-		"rules[0].route.stages[3].who.position":   {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Position = "" }},
+		"rules[0].route.stages[3].who.positions": {
+			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = nil },
+			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = many("p%d", 101) },
+		},
+		"rules[0].route.stages[3].who.positions[0]": {
+			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = []string{""} },
+		},
+		"rules[0].route.stages[3].who.positions[1]": {
+			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = []string{"部長", "部長"} },
+		},
 		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = " " }},
 		"rules[0].route.readers.people[0]":        {func(r *rules.Rules) { routeOf(r).Readers.People = []string{"C1"} }},
 		"rules[0].route.readers.people":           {func(r *rules.Rules) { routeOf(r).Readers.People = many("U%d", 51) }},

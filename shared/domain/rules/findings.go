@@ -135,8 +135,8 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 			all = append(all, at)
 			continue
 		}
-		if s.Who.unnamed(d) {
-			at.Kind, at.Who = FindingUnnamed, s.Who.post()
+		if at.Who = s.Who.unnamed(d); at.Who != "" {
+			at.Kind = FindingUnnamed
 			all = append(all, at)
 			continue
 		}

@@ -89,6 +89,18 @@ func vacantRead(c *company, f *rules.Facts) {
 	c.holders[""], f.Calls = nil, []rules.Call{reads()}
 }
 
+// lowOver has nobody who heads sales, and L, who is below P, stand over a lower post there.
+func lowOver(c *company, _ *rules.Facts) {
+	c.holders[""], c.over["課長 of sales"], c.managers["L"] = nil, "L", "P"
+}
+
+// posts is head for several positions.
+func posts(positions ...string) rules.Stage {
+	s := head(up)
+	s.Who.Positions = positions
+	return s
+}
+
 // managers are pairs of somebody and their manager.
 func managers(pairs ...string) change {
 	return func(c *company, _ *rules.Facts) {
@@ -204,6 +216,15 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		},
 		"up from the one who asks": {policy(0, people(1, up, "B")), alsoAsk("B"), "B,D/1 hands 1"},
 		"up over a vacant post":    {policy(0, head(up)), heads(), "P/1 hands 1"},
+		"up over several vacant posts": {
+			policy(0, posts("課長", "部長")), lowOver, "P/1 hands 1",
+		},
+		"up over several, in another order": {
+			policy(0, posts("部長", "課長")), lowOver, "P/1 hands 1",
+		},
+		"up over several, of which nobody stands over one": {
+			policy(0, posts("課長", "社長")), lowOver, "refused 1 vacant",
+		},
 		"up over it, above the holder": {
 			policy(0, head(up)), func(c *company, f *rules.Facts) {
 				gone("P")(c, f)

@@ -27,8 +27,8 @@
 // saved: it may name one that several rules together close, and misses none.
 //
 // A position without a department is the nearest above whoever asks, of the department of their main post or one
-// above: the first that has such a post on any day, also where it is vacant. Holding it, or outranking it, makes the
-// stage their own. Managers are counted by who leads: a department that nobody leads is no step.
+// above: the first that has such a post on any day, also where it is vacant. Of a department above, a post counts only
+// if it outranks whoever leads the departments below it. Holding it, or outranking it, makes the stage their own. Managers are counted by who leads: a department that nobody leads is no step.
 //
 // A stage may ask several sources side by side, each for stamps of its own, and is then never left out. One that is
 // consulted counts for no hand, no stamp of the floor and no second time of a stage that approves.
@@ -181,7 +181,7 @@ type Who struct {
 	People     []string `json:"people,omitempty"`     // Slack user ids
 	Group      string   `json:"group,omitempty"`      // id of a Slack user group
 	Level      int      `json:"level,omitempty"`      // of the manager above the requester; 1: the direct one
-	Position   string   `json:"position,omitempty"`   // of Department
+	Positions  []string `json:"positions,omitempty"`  // of Department; who holds any of them is asked
 	Department string   `json:"department,omitempty"` // code in the organisation; none: the nearest above the requester
 	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
 }

@@ -218,8 +218,8 @@ func TestFindingsOfSources(t *testing.T) {
 	d := staff()
 	d.unknown, d.group = []string{"課長 of "}, []string{"G"}
 	r := of(rule(1, rules.Conditions{}, beside(people(1, up, "A"), rules.Source{Who: group(2, up).Who, Need: 2}),
-		stage(rules.Who{Kind: rules.WhoPosition, Position: "課長"}, 1, refuse),
-		stage(rules.Who{Kind: rules.WhoPosition, Position: "係長"}, 1, refuse)))
+		stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}}, 1, refuse),
+		stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"係長"}}, 1, refuse)))
 	expect.Is(t, fmt.Sprint(r.Findings(d, today, "")), fmt.Sprint([]rules.Finding{
 		{Kind: rules.FindingVacant, Rule: id(1), Stage: 1, From: today},
 		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "課長"}}))
@@ -231,7 +231,7 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 	expect.Is(t, text(rule(1, from(some(pay), "1"), head(up))), `{"id":"01JD0000000000000000000001","name":"rule 1",`+
 		`"when":{"tools":{"use":"some","list":[{"address":"https://rooms.example.com/mcp","name":"pay"}]},`+
 		`"amount":{"at_least":"1","currency":"JPY"}},"route":{"stages":[{"name":"stage position","who":{"kind":"position",`+
-		`"position":"部長","department":"sales"},"need":0,"empty":{"vacant":"up","own":"up","twice":"up"}}]}}`)
+		`"positions":["部長"],"department":"sales"},"need":0,"empty":{"vacant":"up","own":"up","twice":"up"}}]}}`)
 	expect.Is(t, text(to("/a")), `{"version":"v1","destinations":["/a"]}`)
 	route := expect.Value(policy(0, people(1, up, "A")).Resolve(asked(reads()), rules.Floor{}, staff()))(t)
 	expect.Is(t, circulation.AskedText(&circulation.Rule{ID: "R"}, &route, "x"),
