@@ -141,6 +141,7 @@ type ruleData struct {
 	Hands        string
 	Readers      web.Chooser
 	ReaderGroups web.Chooser
+	ReaderPosts  web.Chooser
 }
 
 // Said names what is wrong.
@@ -318,6 +319,8 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 	readers := cmp.Or(p.Readers, &rules.Readers{})
 	d.Readers = a.peopleChooser("readers", readers.People, sent)
 	d.ReaderGroups = a.groupChooser("reader_groups", readers.Groups, sent)
+	posts := web.Each(readers.Posts, func(w rules.Who) string { return positionValue(w.Department, w.Positions...) })
+	d.ReaderPosts = a.positionChooser("reader_posts", posts, sent.Get("find.reader_posts"), positions)
 }
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
@@ -343,11 +346,12 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(x.At, i, s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
-	position := between
+	var chosen []string
 	if all := s.Who.Positions; len(all) > 0 {
-		position, x.Also = positionValue(s.Who.Department, all[0]), strings.Join(all[1:], "\n")
+		chosen, x.Also = []string{positionValue(s.Who.Department, all[0])}, strings.Join(all[1:], "\n")
 	}
-	x.Position = a.positionChooser(x.At+"position", position, sent.Get("find."+x.At+"position"), positions)
+	x.Position = a.positionChooser(x.At+"position", chosen, sent.Get("find."+x.At+"position"), positions)
+	x.Position.One = true
 	x.Group = a.groupChooser(x.At+"group", web.Ticked([]string{s.Who.Group}), sent)
 	x.Group.One = true
 	for level := 1; level <= rules.MaxLevel; level++ {

@@ -111,7 +111,10 @@ func typedRoute(form url.Values) *rules.Policy {
 	}
 	is.Stages = staged(all)
 	readers := rules.Readers{People: web.Ticked(form["readers"]), Groups: web.Ticked(form["reader_groups"])}
-	if len(readers.People)+len(readers.Groups) > 0 {
+	for _, value := range web.Ticked(form["reader_posts"]) {
+		readers.Posts = append(readers.Posts, postOf(value))
+	}
+	if len(readers.People)+len(readers.Groups)+len(readers.Posts) > 0 {
 		is.Readers = &readers
 	}
 	return is
@@ -176,8 +179,7 @@ func typedStage(form url.Values, at string) rules.Stage {
 		who.Level, is.Need, is.Share = wholeTyped(field("level")), 1, ""
 	case rules.WhoPosition:
 		for _, value := range web.Ticked(form[at+"position"]) {
-			department, position, _ := strings.Cut(value, between)
-			who.Department, who.Positions = department, append(who.Positions, position)
+			*who = postOf(value)
 		}
 		who.Positions = append(who.Positions, web.Lines(field("also"))...)
 	}

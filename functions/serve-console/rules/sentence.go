@@ -236,8 +236,9 @@ func (s speaker) route(p *rules.Policy) string {
 		text += s.Say("hands", "n", hands)
 	}
 	if r := p.Readers; r != nil {
-		told := append(slices.Clone(r.People), r.Groups...)
-		text += s.Say("told", "list", list(s, told, s.person, s.Say("and")))
+		post := func(w rules.Who) string { return s.position(w.Department, w.Positions...) }
+		told := slices.Concat(web.Each(r.People, s.person), web.Each(r.Groups, s.person), web.Each(r.Posts, post))
+		text += s.Say("told", "list", list(s, told, legible.OneLine, s.Say("and")))
 	}
 	return text
 }

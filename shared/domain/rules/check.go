@@ -178,6 +178,9 @@ func (w Who) alone(p *problems, only Who, at string) {
 type Choices []string
 
 func (c Choices) String() string {
+	if len(c) == 1 {
+		return c[0]
+	}
 	return strings.Join(c[:len(c)-1], ", ") + " or " + c[len(c)-1]
 }
 
@@ -355,7 +358,13 @@ func (r *Policy) check(p *problems, at string) {
 	if r.Readers != nil {
 		p.users(r.Readers.People, at+".readers.people", MaxPeople)
 		p.list(r.Readers.Groups, at+".readers.groups", MaxPeople, p.group)
-		n := len(r.Readers.People) + len(r.Readers.Groups)
+		p.unless(len(r.Readers.Posts) <= MaxPeople, at+".readers.posts", "most", MaxPeople)
+		for i, post := range r.Readers.Posts {
+			field := fmt.Sprintf("%s.readers.posts[%d]", at, i)
+			p.unless(post.Kind == WhoPosition, field+".kind", "choice", choices([]WhoKind{WhoPosition}))
+			post.check(p, field)
+		}
+		n := len(r.Readers.People) + len(r.Readers.Groups) + len(r.Readers.Posts)
 		p.unless(n > 0, at+".readers", "readers")
 	}
 }

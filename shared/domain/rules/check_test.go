@@ -24,7 +24,8 @@ func whole() *rules.Rules {
 	)
 	r.Rules[0].Numbered = true
 	r.Rules[0].Route.Hands = 3
-	r.Rules[0].Route.Readers = &rules.Readers{People: []string{"U3"}, Groups: []string{"S2"}}
+	r.Rules[0].Route.Readers = &rules.Readers{People: []string{"U3"}, Groups: []string{"S2"},
+		Posts: []rules.Who{head(up).Who}}
 	r.Floor.HandsFrom = &rules.Money{Value: "100000", Currency: "JPY"}
 	r.Last.Writes.Route = policy(2, manager(1, rules.EmptyUp), group(0, rules.EmptyRefuse))
 	r.Last.Reads.Refuse = "No."
@@ -222,7 +223,14 @@ func TestProblemsOfRoutes(t *testing.T) {
 		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = " " }},
 		"rules[0].route.readers.people[0]":        {func(r *rules.Rules) { routeOf(r).Readers.People = []string{"C1"} }},
 		"rules[0].route.readers.people":           {func(r *rules.Rules) { routeOf(r).Readers.People = many("U%d", 51) }},
-		"rules[0].route.readers.groups[0]":        {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},
+		"rules[0].route.readers.posts[0].kind":    {func(r *rules.Rules) { routeOf(r).Readers.Posts[0] = group(1, up).Who }},
+		"rules[0].route.readers.posts[0].positions": {
+			func(r *rules.Rules) { routeOf(r).Readers.Posts[0].Positions = nil },
+		},
+		"rules[0].route.readers.posts": {func(r *rules.Rules) {
+			routeOf(r).Readers.Posts = slices.Repeat([]rules.Who{head(up).Who}, 51)
+		}},
+		"rules[0].route.readers.groups[0]": {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},
 	})
 }
 

@@ -146,8 +146,15 @@ func (p *Policy) asksAll(other *Policy) bool {
 		}
 		rest = rest[i+1:]
 	}
-	return p.LeastHands() >= other.LeastHands() && (other.Readers == nil ||
-		p.Readers != nil && all(other.Readers.People, p.Readers.People) && all(other.Readers.Groups, p.Readers.Groups))
+	return p.LeastHands() >= other.LeastHands() && (other.Readers == nil || p.Readers.tellAll(other.Readers))
+}
+
+// tellAll reports whether readers are at least those of another policy.
+func (r *Readers) tellAll(other *Readers) bool {
+	return r != nil && all(other.People, r.People) && all(other.Groups, r.Groups) &&
+		!slices.ContainsFunc(other.Posts, func(post Who) bool {
+			return !slices.ContainsFunc(r.Posts, func(x Who) bool { return reflect.DeepEqual(x, post) })
+		})
 }
 
 // covers reports whether what meets the other condition meets this one.

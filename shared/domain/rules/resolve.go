@@ -345,9 +345,13 @@ func (r *resolving) readers() (people []circulation.Person, err error) {
 	for _, group := range r.policy.Readers.Groups {
 		lists = append(lists, Who{Kind: WhoGroup, Group: group})
 	}
+	for _, post := range r.policy.Readers.Posts {
+		lists = append(lists, post.placed(r.facts, r.d))
+	}
 	for _, who := range lists {
 		for _, p := range who.find(r.facts, r.d) {
-			if p.User != "" && position(people, p) < 0 {
+			own := who.Kind == WhoPosition && r.facts.Requester.Is(p)
+			if p.User != "" && !own && position(people, p) < 0 {
 				people = append(people, p)
 			}
 		}

@@ -148,7 +148,7 @@ func (p *Policy) OfIDs(also ...WhoKind) bool {
 			return false
 		}
 	}
-	return p.Readers == nil || len(p.Readers.Groups) == 0
+	return p.Readers == nil || len(p.Readers.Groups)+len(p.Readers.Posts) == 0
 }
 
 // Stage is people who are asked at the same time.
@@ -232,6 +232,8 @@ func (e Empty) mayGo() bool { return e.Vacant == ThenSkip || e.Own == ThenSkip }
 type Readers struct {
 	People []string `json:"people,omitempty"` // Slack user ids
 	Groups []string `json:"groups,omitempty"` // ids of Slack user groups
+	// Posts are positions, found like those of stages; of a vacant one nobody is told.
+	Posts []Who `json:"posts,omitempty"`
 }
 
 // Floor is the least that routes for writes outside ask, whatever the rules say.
