@@ -206,7 +206,7 @@ func TestADecisionGoesPastAVacancyAndUpAnObjection(t *testing.T) {
 		"3,佐藤,sato@example.com,H,,,,1,社員,\n4,Alex,alex.kim@example.com,K,,部長,2,,社員,\n"+
 		"5,前田,maeda@example.com,H,,課長,3,1,社員,2026-03-31\n")
 	head := rules.Stage{Name: "課長", Need: 1, Empty: rules.EmptyUp,
-		Who: rules.Who{Kind: rules.WhoPosition, Position: "課長"}}
+		Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}}}
 	consulted := desk("経理の意見", 1, webapi.Tanaka)
 	consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionRaised
 	under(t, s, numbered(head, consulted))

@@ -176,7 +176,7 @@ func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 		"3,佐藤,sato@example.com,H,,,,2,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n"+
 		"5,山田,yamada@example.com,K,,係長,4,,社員\n")
 	vacant := rules.Stage{Name: "係長", Need: 1, Empty: rules.EmptyUp,
-		Who: rules.Who{Kind: rules.WhoPosition, Position: "係長"}}
+		Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"係長"}}}
 	above := rules.Stage{Name: "上長", Need: 1, Empty: rules.EmptyUp, Who: rules.Who{Kind: rules.WhoManager, Level: 1}}
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から", Outcome: rules.Outcome{Route: &rules.Policy{
 		Stages: []rules.Stage{vacant, above, desk("確認", 1, webapi.Alex)},

@@ -117,10 +117,16 @@ func (x *authority) near(l *authorityLine) (in, out []authorityAsk) {
 	}
 	when := l.Rule.When
 	for _, label := range when.Labels {
-		for _, value := range label.List {
+		such, others := valuesOf(label)
+		if label.Is == rules.UseNot {
+			such, others = others, such
+		}
+		for _, value := range such {
 			in = append(in, with(label.Name, value))
 		}
-		out = append(out, with(label.Name, "なし"))
+		for _, value := range others {
+			out = append(out, with(label.Name, value))
+		}
 	}
 	of := func(amount string) authorityAsk { return authorityAsk{l.Ask.By, l.Ask.Is, rules.Decimal(amount)} }
 	if b := when.Amount; b != nil && b.AtLeast != "" {
@@ -136,6 +142,24 @@ func (x *authority) near(l *authorityLine) (in, out []authorityAsk) {
 		out = append(out, authorityAsk{"", l.Ask.Is, l.Ask.Amount})
 	}
 	return in, out
+}
+
+// valuesOf returns values that a condition on a label has, and such that only just miss it.
+func valuesOf(label rules.Labelled) (such, others []string) {
+	switch such = label.List; {
+	case label.Bounded():
+	case rules.Decimal(such[0]).Valid():
+		others = []string{"0.5"}
+	default:
+		others = []string{"なし"}
+	}
+	if least := string(label.AtLeast); least != "" {
+		such, others = append(such, least), append(others, plus(least, "-0.000001"))
+	}
+	if below := string(label.Below); below != "" {
+		such, others = append(such, plus(below, "-0.000001")), append(others, below)
+	}
+	return such, others
 }
 
 // people returns a table's people, and the account of each by name.

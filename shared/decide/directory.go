@@ -223,6 +223,12 @@ func (d *Directory) Position(p circulation.Person, on string) string {
 	return post.Position
 }
 
+// StandsOver reports whether a position has a higher rank on a day than whoever leads a department, unless that isn't
+// known.
+func (d *Directory) StandsOver(position, department, on string) bool {
+	return d.org != nil && d.chart(on).StandsOver(position, department)
+}
+
 // Outranks reports whether somebody's main post has a higher rank on a day than a position.
 func (d *Directory) Outranks(p circulation.Person, position, on string) bool {
 	return d.org != nil && d.chart(on).Outranks(p.Person, position)

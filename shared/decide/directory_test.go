@@ -101,7 +101,7 @@ func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
 		return who(rules.Who{Kind: rules.WhoManager, Level: n}, rules.EmptyRefuse)
 	}
 	position := func(name string) rules.Stage {
-		return who(rules.Who{Kind: rules.WhoPosition, Position: name, Department: "SALES"}, rules.EmptyUp)
+		return who(rules.Who{Kind: rules.WhoPosition, Positions: []string{name}, Department: "SALES"}, rules.EmptyUp)
 	}
 	group := who(rules.Who{Kind: rules.WhoGroup, Group: "S1"}, rules.EmptyRefuse)
 	others := group
@@ -188,7 +188,7 @@ const firm = `employee_number,name,email,department_code,parent_department,posit
 func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 	org := matchedWith(t, firm, "A", "B", "H", "C", "R", "X")
 	post := func(of, name string) rules.Stage {
-		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: name, Department: of}, Empty: rules.EmptyUp}
+		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{name}, Department: of}, Empty: rules.EmptyUp}
 	}
 	for name, c := range map[string]struct {
 		on    string
@@ -239,7 +239,7 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 	} {
 		d := NewDirectory(matchedWith(t, header+c[0], "B", "H", "C"), workspace{gone: "H "})
 		expect.Is(t, found(t, d, day, rules.Stage{Empty: rules.EmptyUp,
-			Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
+			Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Department: "SALES"}}), c[1], name)
 	}
 }
 
@@ -311,7 +311,7 @@ func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 // asked resolves a route of A, then of the head of 0010, and writes whom its second stage asks or why nobody.
 func asked(t *testing.T, d *Directory, empty rules.Empty) string {
 	t.Helper()
-	return askedOf(t, d, rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "0010"}, empty)
+	return askedOf(t, d, rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Department: "0010"}, empty)
 }
 
 // askedOf is asked of a second stage of somebody else.

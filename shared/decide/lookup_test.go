@@ -207,7 +207,7 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 		return stage(rules.Who{Kind: rules.WhoManager, Level: level}, rules.EmptyRefuse)
 	}
 	position := func(name, of string) rules.Stage {
-		return stage(rules.Who{Kind: rules.WhoPosition, Position: name, Department: of}, rules.EmptyUp)
+		return stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{name}, Department: of}, rules.EmptyUp)
 	}
 	others := ofGroup("S1", rules.EmptyRefuse)
 	others.Others = true

@@ -361,6 +361,7 @@ func (ids) Holders(string, string, string) []circulation.Person     { return nil
 func (ids) Departments(circulation.Person, string) (codes []string) { return nil }
 func (ids) Department(circulation.Person, string) string            { return "" }
 func (ids) Position(circulation.Person, string) string              { return "" }
+func (ids) StandsOver(string, string, string) bool                  { return false }
 func (ids) Outranks(circulation.Person, string, string) bool        { return false }
 
 // anybody is a directory of which nobody has to be asked who may stamp.

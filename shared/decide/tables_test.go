@@ -27,10 +27,12 @@ const city = `employee_number,name,email,department_code,parent_department,posit
 11,担当課長,q@example.com,GA,CITY,課長,4,employee,concurrent,
 11,担当課長,q@example.com,GA1,GA,主査,,employee,,
 12,秘書,h@example.com,CITY,,,,employee,,
+13,秘書室長,i@example.com,GA3,GA,室長,4,employee,,
+14,室員,j@example.com,GA3,GA,主事,,employee,,
 `
 
 func cityHall(t *testing.T) *Directory {
-	users := strings.Split("M F B S K R Z O W V Q H", " ")
+	users := strings.Split("M F B S K R Z O W V Q H I J", " ")
 	return NewDirectory(matchedWith(t, city, users...), workspace{})
 }
 
@@ -105,9 +107,9 @@ var tables = []line{
 // who is a position as a table names it: above the requester, but for the one that names its department.
 func who(position string) rules.Who {
 	if position == "財政課長" {
-		return rules.Who{Kind: rules.WhoPosition, Position: "課長", Department: "FIN"}
+		return rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}, Department: "FIN"}
 	}
-	return rules.Who{Kind: rules.WhoPosition, Position: position}
+	return rules.Who{Kind: rules.WhoPosition, Positions: []string{position}}
 }
 
 func (l line) stages() (all []rules.Stage) {
@@ -224,17 +226,30 @@ func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 		"another post of theirs doesn't count": {"Q", "課長", rules.EmptyRefuse, "S (課長 of GA1 as of " + day + ")"},
 		"directly in a department above": {"O", "課長", rules.EmptyRefuse,
 			"Q (課長 of GA as of " + day + ")"},
-		"without a post in their line": {"H", "係長", vacant, "M (over 係長 of CITY as of " + day + ")"},
-		"a name of none":               {"R", "グループ長", rules.EmptySkip, "refused: unknown"},
-		"a name of none, up":           {"R", "グループ長", vacant, "S (over グループ長 of GA11 as of " + day + ")"},
-		"who is nowhere":               {"X", "課長", rules.EmptySkip, "refused: above"},
+		"beside the line":                    {"J", "課長", vacant, "B (over 課長 of GA3 as of " + day + ")"},
+		"beside who leads":                   {"I", "課長", vacant, "B (over 課長 of GA3 as of " + day + ")"},
+		"one of several":                     {"J", "課長/室長", rules.EmptyRefuse, "I (室長 of GA3 as of " + day + ")"},
+		"another of several":                 {"R", "課長/室長", rules.EmptyRefuse, "S (課長 of GA1 as of " + day + ")"},
+		"the nearest of several":             {"R", "部長/係長", rules.EmptyRefuse, "K (係長 of GA11 as of " + day + ")"},
+		"who holds one of several":           {"I", "課長/室長", own, "B (manager 1 of I as of " + day + ")"},
+		"above one of several":               {"O", "主事/課長", rules.EmptyRefuse, "Q (課長 of GA as of " + day + ")"},
+		"one of several, vacant":             {"W", "室長/課長", vacant, "B (over 課長 of GA2 as of " + day + ")"},
+		"of which one is a name of none":     {"J", "室長/館長", rules.EmptySkip, "refused: unknown"},
+		"of which one is a name of none, up": {"J", "館長/室長", vacant, "I (室長 of GA3 as of " + day + ")"},
+		"without a post in their line":       {"H", "係長", vacant, "M (over 係長 of CITY as of " + day + ")"},
+		"a name of none":                     {"R", "グループ長", rules.EmptySkip, "refused: unknown"},
+		"a name of none, up":                 {"R", "グループ長", vacant, "S (over グループ長 of GA11 as of " + day + ")"},
+		"who is nowhere":                     {"X", "課長", rules.EmptySkip, "refused: above"},
 	} {
 		f := &rules.Facts{Kind: rules.KindSteps, On: day, Askers: []circulation.Person{d.Person(c.user)}}
 		AskedBy(f, &rules.Rules{}, d, c.user)
-		s := rules.Stage{Name: "x", Who: rules.Who{Kind: rules.WhoPosition, Position: c.position}, Need: 1, Empty: c.empty}
+		s := rules.Stage{Name: "x", Need: 1, Empty: c.empty,
+			Who: rules.Who{Kind: rules.WhoPosition, Positions: strings.Split(c.position, "/")}}
 		expect.Is(t, askedOn(t, d, f, s), c.want, name)
 	}
 	expect.Is(t, d.Position(d.Person("Q"), day), "主査")
+	expect.Same(t, []bool{d.StandsOver("課長", "GA3", day), d.StandsOver("部長", "GA3", day),
+		d.StandsOver("課長", "GA2", day), d.StandsOver("主事", "GA3", day)}, []bool{false, true, true, true})
 	expect.Is(t, d.Position(d.Person("X"), day)+NewDirectory(nil, workspace{}).Position(d.Person("R"), day), "")
 	expect.Same(t, []bool{d.Outranks(d.Person("B"), "課長", day), d.Outranks(d.Person("S"), "課長", day),
 		d.Outranks(d.Person("R"), "課長", day), d.Outranks(d.Person("M"), "主事", day)}, []bool{true, false, false, false})

@@ -54,7 +54,7 @@ func kindsOfRules() *rules.Rules {
 	stage := func(name string, who rules.Who) rules.Stage {
 		return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyUp}
 	}
-	above := stage("所属", rules.Who{Kind: rules.WhoPosition, Position: "課長"})
+	above := stage("所属", rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}})
 	above.NoStandIns, above.Beside = true, []rules.Source{{Who: people, Need: 2}}
 	asked := stage("合議", people)
 	asked.As, asked.Dissent = circulation.AsConsult, circulation.ObjectionRaised

@@ -85,7 +85,7 @@ func (s speaker) chip(x *rules.Stage) chip {
 	case w.Kind == rules.WhoManager:
 		c.Note = s.manager(w.Level)
 	case w.Kind == rules.WhoPosition:
-		c.Note = s.position(w.Department, w.Position)
+		c.Note = s.position(w.Department, w.Positions...)
 	case w.Kind == rules.WhoChannel:
 		c.Note = s.Say("who_channel")
 	default:

@@ -13,6 +13,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -123,8 +124,14 @@ func (a *asked) departmentBoxes() (all []web.Box) {
 // between stands between a department's code and a position in the value of an input. Neither can have it.
 const between = "\t"
 
-func positionValue(department, position string) string {
-	return department + between + position
+func positionValue(department string, positions ...string) string {
+	return department + between + strings.Join(positions, between)
+}
+
+// postOf reads what positionValue made.
+func postOf(value string) rules.Who {
+	all := strings.Split(value, between)
+	return rules.Who{Kind: rules.WhoPosition, Department: all[0], Positions: all[1:]}
 }
 
 // positionBoxes are the positions that somebody holds in a department today or on the organisation's next day, with
@@ -171,13 +178,11 @@ func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Bo
 	})
 }
 
-func (a *asked) positionChooser(name, value, query string, all []web.Box) web.Chooser {
-	c := a.ofOrganisation(name, query, web.Ticked([]string{value}), all, func(value string) string {
-		department, position, _ := strings.Cut(value, between)
-		return a.position(department, position)
+func (a *asked) positionChooser(name string, values []string, query string, all []web.Box) web.Chooser {
+	return a.ofOrganisation(name, query, values, all, func(value string) string {
+		post := postOf(value)
+		return a.position(post.Department, post.Positions...)
 	})
-	c.One = true
-	return c
 }
 
 // groupChooser chooses among the workspace's user groups.

@@ -85,7 +85,7 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 	expect.Same(t, []rules.Stage{
 		{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyUp},
 		{Name: "人事", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}, Need: 1, Empty: rules.EmptyRefuse},
-		{Name: "社長", Who: rules.Who{Kind: rules.WhoPosition, Department: "HQ", Position: "社長"}, Empty: rules.EmptySkip,
+		{Name: "社長", Who: rules.Who{Kind: rules.WhoPosition, Department: "HQ", Positions: []string{"社長"}}, Empty: rules.EmptySkip,
 			Others: true},
 	}, r.Route.Stages)
 	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (空席なら、本人なら、全員が前の段階で承認するならその上の人) → "+
@@ -103,7 +103,7 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 		`id="position-2" name="stages.2.position"`, `value="HQ`+"\t"+`社長" selected`)
 	none := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.1.group", "",
 		"stages.2.position", "", "act", "keep")...))
-	none.Says(t, http.StatusUnprocessableEntity, "段階 ② グループ: S012ABCDEF", "段階 ③ 部署と役職: 1 〜 200 文字")
+	none.Says(t, http.StatusUnprocessableEntity, "段階 ② グループ: S012ABCDEF", "段階 ③ 部署と役職: 1 〜 100 個")
 	list := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.0.level", "2",
 		"stages.2.others", "", "numbered", "|1", "act", "keep")...))
 	list.Says(t, http.StatusOK, "決裁番号が付きます。", "だれかが、外部への書き込みを依頼したら、①上長 (依頼した人の 2 段上の上長)")
@@ -160,7 +160,7 @@ func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
 func testTheNextDayIsLookedAt(t *testing.T, w *consoletest.World) {
 	organised(w, staff)
 	stage := func(position string, empty rules.Empty) rules.Stage {
-		return rules.Stage{Name: position, Who: rules.Who{Kind: rules.WhoPosition, Department: "SALES", Position: position},
+		return rules.Stage{Name: position, Who: rules.Who{Kind: rules.WhoPosition, Department: "SALES", Positions: []string{position}},
 			Need: 1, Empty: empty}
 	}
 	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{

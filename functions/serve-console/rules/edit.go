@@ -141,6 +141,7 @@ type ruleData struct {
 	Hands        string
 	Readers      web.Chooser
 	ReaderGroups web.Chooser
+	ReaderPosts  web.Chooser
 }
 
 // Said names what is wrong.
@@ -180,6 +181,7 @@ type stageData struct {
 	Empties     []web.Field // what may happen if too few people are left, by cause
 	People      web.Chooser
 	Position    web.Chooser
+	Also        string // more positions there
 	Group       web.Chooser
 	Levels      []web.Choice
 	Others      bool
@@ -196,8 +198,8 @@ type stageData struct {
 
 // labelData are the inputs of a condition on a kind.
 type labelData struct {
-	At, Field, Name, List string
-	Is                    []web.Choice
+	At, Field, Name, List, AtLeast, Below string
+	Is                                    []web.Choice
 }
 
 // form shows a rule's form. sent is what was typed, if the stages still have their places.
@@ -274,8 +276,9 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 func (a *asked) newer(d *ruleData, c *rules.Conditions) {
 	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
 		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
-			strings.Join(l.List, "\n"),
-			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome))})
+			strings.Join(l.List, "\n"), commas(l.AtLeast), commas(l.Below),
+			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome),
+				string(rules.UseNot))})
 	}
 	if c.Requester != nil {
 		d.Positions = strings.Join(c.Requester.Positions, "\n")
@@ -316,6 +319,8 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 	readers := cmp.Or(p.Readers, &rules.Readers{})
 	d.Readers = a.peopleChooser("readers", readers.People, sent)
 	d.ReaderGroups = a.groupChooser("reader_groups", readers.Groups, sent)
+	posts := web.Each(readers.Posts, func(w rules.Who) string { return positionValue(w.Department, w.Positions...) })
+	d.ReaderPosts = a.positionChooser("reader_posts", posts, sent.Get("find.reader_posts"), positions)
 }
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
@@ -341,8 +346,12 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	x.Empties = a.empties(x.At, i, s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
-	x.Position = a.positionChooser(x.At+"position", positionValue(s.Who.Department, s.Who.Position),
-		sent.Get("find."+x.At+"position"), positions)
+	var chosen []string
+	if all := s.Who.Positions; len(all) > 0 {
+		chosen, x.Also = []string{positionValue(s.Who.Department, all[0])}, strings.Join(all[1:], "\n")
+	}
+	x.Position = a.positionChooser(x.At+"position", chosen, sent.Get("find."+x.At+"position"), positions)
+	x.Position.One = true
 	x.Group = a.groupChooser(x.At+"group", web.Ticked([]string{s.Who.Group}), sent)
 	x.Group.One = true
 	for level := 1; level <= rules.MaxLevel; level++ {

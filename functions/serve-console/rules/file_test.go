@@ -64,7 +64,7 @@ func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 			"floor: {stamps: zwei}": "1 行目: floor.stamps: 整数を入力してください。", "rules: &a []\nlast: *a": "2 行目: last: YAML のアンカーとエイリアス (&amp; と *) は使えません。",
 			"rules:\n- name: x\n  route:\n    stages:\n    - name: y\n      need: 7\n": "6 行目: ルール 1「x」: 段階 ① 必要な人数",
 		},
-		"en": {"form: 1": "Line 1: Form: Must be 2.", "floor: {stamps: 9}": "Line 1: Stamps: Must be between 1 and 5."},
+		"en": {"form: 1": "Line 1: Form: Must be 2.", "floor: {stamps: 9}": "Line 1: Stamps: Must be between 1 and 8."},
 	} {
 		b := w.As(webapi.Suzuki).In(locale)
 		for text, says := range all {
@@ -126,7 +126,7 @@ func testNoRuleBecomesMarkup(t *testing.T, w *consoletest.World) {
 			Requester:    &rules.Requester{Departments: []string{evil}}, Tools: &rules.Tools{Use: rules.UseSome,
 				List: []rules.Tool{{Name: evil}}}}},
 		{ID: aggregate.NewID(), Name: "x", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: evil, Who: rules.Who{Kind: rules.WhoPosition, Department: evil, Position: evil}, Need: 1,
+			{Name: evil, Who: rules.Who{Kind: rules.WhoPosition, Department: evil, Positions: []string{evil}}, Need: 1,
 				Empty: rules.EmptyRefuse}}}}},
 	}})
 	b := w.As(webapi.Suzuki)
@@ -153,7 +153,7 @@ func testAHundredRules(t *testing.T, w *consoletest.World) {
 				Tools: &rules.Tools{Use: rules.UseWriting}, Amount: &rules.Between{AtLeast: rules.Decimal(fmt.Sprint(1 + i)),
 					Currency: "JPY"}}}
 		r.Route = &rules.Policy{}
-		for n := range rules.MaxStages {
+		for n := range 5 { // more would not be in one row
 			r.Route.Stages = append(r.Route.Stages, rules.Stage{Name: fmt.Sprintf("段階%d", n), Need: 1, Empty: rules.EmptyRefuse,
 				Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}}})
 		}

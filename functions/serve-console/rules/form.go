@@ -50,8 +50,9 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 	for i := range rules.MaxPointers + 1 { // one more than may be, to say that it is too many
 		at := labelField(i)
 		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), Is: rules.Use(form.Get(at + "is")),
-			List: web.Lines(form.Get(at + "list"))}
-		if l.Name != "" || len(l.List) > 0 {
+			List: web.Lines(form.Get(at + "list")), AtLeast: amountTyped(form.Get(at + "at_least")),
+			Below: amountTyped(form.Get(at + "below"))}
+		if l.Name != "" || len(l.List) > 0 || l.Bounded() {
 			is.Labels = append(is.Labels, l)
 		}
 	}
@@ -110,7 +111,10 @@ func typedRoute(form url.Values) *rules.Policy {
 	}
 	is.Stages = staged(all)
 	readers := rules.Readers{People: web.Ticked(form["readers"]), Groups: web.Ticked(form["reader_groups"])}
-	if len(readers.People)+len(readers.Groups) > 0 {
+	for _, value := range web.Ticked(form["reader_posts"]) {
+		readers.Posts = append(readers.Posts, postOf(value))
+	}
+	if len(readers.People)+len(readers.Groups)+len(readers.Posts) > 0 {
 		is.Readers = &readers
 	}
 	return is
@@ -175,8 +179,9 @@ func typedStage(form url.Values, at string) rules.Stage {
 		who.Level, is.Need, is.Share = wholeTyped(field("level")), 1, ""
 	case rules.WhoPosition:
 		for _, value := range web.Ticked(form[at+"position"]) {
-			who.Department, who.Position, _ = strings.Cut(value, between)
+			*who = postOf(value)
 		}
+		who.Positions = append(who.Positions, web.Lines(field("also"))...)
 	}
 	return is
 }

@@ -17,14 +17,16 @@ func sentForm(changes ...string) url.Values {
 	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "positions": {"課長\n係長\n"},
 		"departments": {"", "sales"}, "valid_from": {"2026-04-01"}, "valid_to": {"2027-03-31"},
 		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
+		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.at_least": {"８"}, "labels.2.below": {"11"},
 		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
-		"stages.0.position": {positionValue("", "課長")}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
+		"stages.0.position": {positionValue("", "課長")}, "stages.0.also": {"室長"}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
 		"stages.0.vacant": {"up"}, "stages.0.own": {"up"}, "stages.0.twice": {"up"},
 		"stages.1.was": {"1"}, "stages.1.beside": {"", "1"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
 		"stages.1.need": {"2"},
 		"stages.2.was":  {"2"}, "stages.2.name": {"経理"}, "stages.2.kind": {"people"}, "stages.2.people": {"U3"},
 		"stages.2.need": {"1"}, "stages.2.role": {"up"}, "stages.2.vacant": {"refuse"}, "stages.2.own": {"refuse"},
-		"stages.2.twice": {"skip"}}
+		"stages.2.twice": {"skip"}, "readers": {"U4"}, "reader_posts": {"", positionValue("", "局長"),
+			positionValue("HQ", "社長", "会長")}}
 	for i := 0; i < len(changes); i += 2 {
 		form[changes[i]] = []string{changes[i+1]}
 	}
@@ -35,14 +37,17 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 	got := typed(sentForm())
 	expect.Same(t, got, rules.Rule{ID: "R1", Name: "旅費", When: rules.Conditions{
 		Requester: &rules.Requester{Departments: []string{"sales"}, Positions: []string{"課長", "係長"}},
-		Labels:    []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}}},
+		Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}},
+			{Name: "日数", Is: rules.UseSome, AtLeast: "8", Below: "11"}},
 		ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
 	}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Position: "課長"}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
+		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
 			Beside: []rules.Source{{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}}, Need: 2}}},
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
 			Dissent: circulation.ObjectionRaised, Empty: newEmpty},
-	}}}})
+	}, Readers: &rules.Readers{People: []string{"U4"}, Posts: []rules.Who{
+		{Kind: rules.WhoPosition, Positions: []string{"局長"}},
+		{Kind: rules.WhoPosition, Department: "HQ", Positions: []string{"社長", "会長"}}}}}}})
 	shared := typed(sentForm("stages.1.share", "majority", "stages.2.share", "two_thirds")).Route.Stages
 	expect.That(t, shared[0].Share == "" && shared[0].Need == 1 && shared[1].Share == rules.ShareTwoThirds &&
 		shared[1].Need == 0, "a share stands in the place of a number: %+v", shared)
@@ -61,10 +66,15 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	r := typed(sentForm())
 	for locale, says := range map[string][]string{
-		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけのものを依頼したら",
-			"依頼した人の上の課長", "、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
+		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけの、日数に 8〜11未満 を含むものを依頼したら",
+			"依頼した人の上の課長か室長",
+			"決まったあとに U4と依頼した人の上の局長とHQの社長か会長 に知らせます。",
+			"、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
 		"en": {"From 2026-04-01 until 2027-03-31: ", "whose position is 課長 or 係長", "where 費目 is 国内旅費",
-			"the nearest 課長 above the requester", "and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted"},
+			"and where 日数 has 8 to below 11",
+			"the nearest 課長 or 室長 above the requester",
+			"and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted",
+			"Told afterwards: U4, the nearest 局長 above the requester, 社長 or 会長 of HQ."},
 	} {
 		s := speaker{Texts: web.TextsOf("rules", locale)}
 		text := s.rule(&r)
@@ -78,8 +88,10 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	before := speaker{Texts: web.TextsOf("rules", "ja")}.rule(&r)
 	for name, change := range map[string][]string{
 		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "position": {"positions", "課長"},
-		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"},
-		"beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
+		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"}, "all but": {"labels.0.is", "not"},
+		"from": {"labels.2.at_least", "9"}, "below": {"labels.2.below", "12"},
+		"readers":     {"reader_posts", positionValue("HQ", "社長")},
+		"other posts": {"stages.0.also", "館長"}, "beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
 		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},
 		"share": {"stages.0.share", "majority"}, "share beside": {"stages.1.share", "two_thirds"},
 	} {

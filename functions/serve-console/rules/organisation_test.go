@@ -174,7 +174,7 @@ func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
 func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
 	stage := func(position, department string) rules.Stage {
 		return rules.Stage{Name: position, Need: 1, Empty: rules.EmptySkip,
-			Who: rules.Who{Kind: rules.WhoPosition, Department: department, Position: position}}
+			Who: rules.Who{Kind: rules.WhoPosition, Department: department, Positions: []string{position}}}
 	}
 	group := rules.Stage{Name: "人事", Need: 1, Empty: rules.EmptySkip,
 		Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}}

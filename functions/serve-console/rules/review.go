@@ -82,7 +82,7 @@ func (a *asked) review(edited bool) error {
 		}
 		d.Ways, d.Actions = a.ways(x), x.Actions()
 		found, err := a.found(x)
-		d.Findings = append(a.findings(x, found), a.unmarked(x)...)
+		d.Findings = slices.Concat(a.findings(x, found), a.unlabelled(x), a.unmarked(x))
 		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {
 			d.Findings = append(d.Findings, a.Say("actions_begin"))
 		}
@@ -253,13 +253,28 @@ func (s speaker) finding(x *rules.Rules, f rules.Finding, today string) string {
 		day = s.Say("from_day", "day", f.From)
 	}
 	switch f.Kind {
-	case rules.FindingUnknown, rules.FindingUnnamed, rules.FindingUnorganised:
-		if who = legible.OneLine(f.Who); f.Stage == 0 {
+	case rules.FindingUnknown, rules.FindingUnnamed, rules.FindingUnorganised, rules.FindingUntold:
+		if who = legible.OneLine(f.Who); f.Stage == 0 && f.Kind != rules.FindingUntold {
 			kind += "_condition"
 		}
 	}
 	return s.In("findings", kind, "rule", s.ruleNamed(x, f.Rule), "by", s.ruleNamed(x, f.By),
 		"stage", number(f.Stage-1), "who", who, "day", day)
+}
+
+// unlabelled names the rules that ask for a label which no call has, so that they take none.
+func (a *asked) unlabelled(x *rules.Rules) (out []string) {
+	for i := range x.Rules {
+		for _, l := range x.Rules[i].When.Labels {
+			has := func(t knownTool) bool {
+				return slices.ContainsFunc(t.Labels, func(of rules.Label) bool { return of.Name == l.Name })
+			}
+			if !slices.ContainsFunc(a.tools, has) {
+				out = append(out, a.Say("unlabelled", "rule", a.numbered(i, &x.Rules[i]), "label", legible.OneLine(l.Name)))
+			}
+		}
+	}
+	return out
 }
 
 // unmarked names the tools whose amount or destination rules ask for and nobody has marked: there it is always unknown.

@@ -89,7 +89,11 @@ func daysOf(c *rules.Conditions) (key string, values []any) {
 
 // labelled returns what a condition on a kind says, for a table of texts.
 func (s speaker) labelled(l rules.Labelled) []any {
-	return []any{"name", legible.OneLine(l.Name), "list", list(s, l.List, legible.OneLine, s.Say("middot"))}
+	values := list(s, l.List, legible.OneLine, s.Say("middot"))
+	if l.Bounded() {
+		values = s.bounded(commas(l.AtLeast), commas(l.Below), "band_")
+	}
+	return []any{"name", legible.OneLine(l.Name), "list", values}
 }
 
 // department returns the name of a department, or the code of one that the organisation doesn't have.
@@ -97,11 +101,12 @@ func (s speaker) department(code string) string {
 	return legible.OneLine(cmp.Or(s.departments[code], code))
 }
 
-func (s speaker) position(department, position string) string {
+func (s speaker) position(department string, positions ...string) string {
+	position := list(s, positions, legible.OneLine, s.Say("or"))
 	if department == "" {
-		return s.Say("who_nearest", "position", legible.OneLine(position))
+		return s.Say("who_nearest", "position", position)
 	}
-	return s.Say("who_position", "department", s.department(department), "position", legible.OneLine(position))
+	return s.Say("who_position", "department", s.department(department), "position", position)
 }
 
 func (s speaker) manager(level int) string {
@@ -179,11 +184,15 @@ func (s speaker) what(c *rules.Conditions, name bool) string {
 
 // amount says amounts by their bounds: in a sentence or, with the form "band_", by the bounds alone.
 func (s speaker) amount(b rules.Between, form string) string {
-	least, below := s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency)
+	return s.bounded(s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency), form)
+}
+
+// bounded says bounds, of which one may be empty.
+func (s speaker) bounded(least, below, form string) string {
 	switch {
-	case b.Below == "":
+	case below == "":
 		return s.In("amounts", form+"at_least", "least", least)
-	case b.AtLeast == "":
+	case least == "":
 		return s.Say("below", "below", below)
 	}
 	return s.In("amounts", form+"between", "least", least, "below", below)
@@ -206,7 +215,7 @@ func (s speaker) outcome(o *rules.Outcome) string {
 	return text
 }
 
-var circled = []rune("①②③④⑤")
+var circled = []rune("①②③④⑤⑥⑦⑧")
 
 func (s speaker) route(p *rules.Policy) string {
 	var stages []string
@@ -227,8 +236,9 @@ func (s speaker) route(p *rules.Policy) string {
 		text += s.Say("hands", "n", hands)
 	}
 	if r := p.Readers; r != nil {
-		told := append(slices.Clone(r.People), r.Groups...)
-		text += s.Say("told", "list", list(s, told, s.person, s.Say("and")))
+		post := func(w rules.Who) string { return s.position(w.Department, w.Positions...) }
+		told := slices.Concat(web.Each(r.People, s.person), web.Each(r.Groups, s.person), web.Each(r.Posts, post))
+		text += s.Say("told", "list", list(s, told, legible.OneLine, s.Say("and")))
 	}
 	return text
 }
@@ -281,7 +291,7 @@ func (s speaker) source(name string, x *rules.Stage) (text string) {
 	case rules.WhoManager:
 		text = s.of(name, x, s.manager(w.Level), 1)
 	case rules.WhoPosition:
-		text = s.of(name, x, s.position(w.Department, w.Position), 2)
+		text = s.of(name, x, s.position(w.Department, w.Positions...), 2)
 	case rules.WhoChannel:
 		text = called(name, s.Say("who_channel"))
 	}

@@ -32,11 +32,26 @@ func testTheKindOfARequest(t *testing.T, w *consoletest.World) {
 	try("会議費").Says(t, 200, "ルール 1「交際」: 今日 佐藤 花子 さんが依頼すると: 田中 恵 交際").Holds(t, `name="try.labels.0"`, `value="会議費"`)
 	try("旅費").Says(t, 200, "ルール 2「ほか」: 今日", "ルール 1「交際」には、種別だけが合いません。")
 	try("").Says(t, 200, "ルール 2「ほか」: 今日")
+	const none = "種別「費目」を持つツールがありません"
+	check := func() consoletest.Answer { return b.Post(path, b.Get(path).Hidden("act", "check")) }
+	check().Says(t, 200, "ルール 1「交際」は使われません: "+none)
 	p := tenancy.ToolPermission{TenantID: w.Tenant.ID, ToolName: "send_slack_dm", Allowed: true, Mark: &rules.Mark{
 		Version: "1", How: rules.HowNothing, LabelledBy: []rules.Label{{Name: "費目", Pointer: "/text"}}}}
 	expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
+	check().Lacks(t, none)
 	try("").Says(t, 200, "ルール 1「交際」: 費目の値が分からず、ほかのルールでは承認が少なくなりうるため、依頼を断ります。")
 	try("旅費").Says(t, 200, "ルール 2「ほか」: 今日")
 	b.In("en").Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "佐藤")).Says(t, 200,
 		"It is refused, because the value of 費目 isn’t known, and another rule might ask fewer people.")
+
+	long := of("長期", webapi.Tanaka)
+	long.When.Labels = []rules.Labelled{{Name: "費目", Is: rules.UseOnly, AtLeast: "1000", Below: "2000.5"}}
+	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{long,
+		of("ほか", webapi.Alex)}})
+	b.In("ja")
+	try("1,500").Says(t, 200, "ルール 1「長期」: 今日")
+	try("2000.50").Says(t, 200, "ルール 2「ほか」: 今日")
+	try("1500日").Says(t, 200, "費目の値が分からず")
+	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, 200, "費目が 1,000〜2,000.5未満 だけの").Holds(t,
+		`name="labels.0.at_least" value="1,000"`, `name="labels.0.below" value="2,000.5"`, `<option value="not">`)
 }

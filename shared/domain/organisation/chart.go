@@ -105,6 +105,14 @@ func (c *Chart) Outranks(number, position string) bool {
 	return ok && c.rank(post) < c.ranks[Posted(position)]
 }
 
+// StandsOver reports whether a position has a higher rank than whoever leads a department. Of a position without a
+// rank, and where nobody leads, it isn't known that it hasn't.
+func (c *Chart) StandsOver(position, department string) bool {
+	head, led := c.head(folded(department))
+	rank := c.rank(Post{Position: Posted(position)})
+	return !led || rank == unranked || rank < c.rank(head)
+}
+
 // Day returns the day that the chart shows.
 func (c *Chart) Day() Date { return c.day }
 

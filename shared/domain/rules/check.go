@@ -77,13 +77,7 @@ func (t *Tools) check(p *problems, at string) {
 
 func (b *Between) check(p *problems, at string) {
 	p.unless(b.AtLeast != "" || b.Below != "", at, "bounds")
-	if b.AtLeast != "" {
-		p.number(b.AtLeast, at+".at_least")
-	}
-	if b.Below != "" {
-		p.number(b.Below, at+".below")
-	}
-	p.unless(b.AtLeast == "" || b.Below == "" || b.AtLeast.below(b.Below), at+".below", "more")
+	p.bounds(b.AtLeast, b.Below, at)
 	p.currency(b.Currency, at+".currency")
 }
 
@@ -160,8 +154,9 @@ func (w Who) check(p *problems, at string) {
 		p.between(w.Level, 1, MaxLevel, at+".level")
 		w.alone(p, only, at)
 	case WhoPosition:
-		only.Position, only.Department = w.Position, w.Department
-		p.words(w.Position, at+".position", MaxValue)
+		only.Positions, only.Department = w.Positions, w.Department
+		p.unless(len(w.Positions) > 0, at+".positions", "some", MaxListed)
+		p.list(w.Positions, at+".positions", MaxListed, func(v, field string) { p.words(v, field, MaxValue) })
 		if w.Department != "" {
 			p.words(w.Department, at+".department", MaxValue)
 		}
@@ -176,13 +171,16 @@ func (w Who) check(p *problems, at string) {
 // alone reports fields of other kinds, which would look as if they counted.
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
-		w.Position == only.Position && w.Department == only.Department, at, "other_kind")
+		len(w.Positions) == len(only.Positions) && w.Department == only.Department, at, "other_kind")
 }
 
 // Choices are the values that a field may have.
 type Choices []string
 
 func (c Choices) String() string {
+	if len(c) == 1 {
+		return c[0]
+	}
 	return strings.Join(c[:len(c)-1], ", ") + " or " + c[len(c)-1]
 }
 
@@ -264,6 +262,17 @@ func (p *problems) currency(value, field string) {
 
 func (p *problems) number(d Decimal, field string) {
 	p.unless(d.Valid() && d.rat().Sign() > 0, field, "number", MaxDigits, MaxDecimals)
+}
+
+// bounds checks the bounds of a number, of which one may be absent.
+func (p *problems) bounds(atLeast, below Decimal, at string) {
+	if atLeast != "" {
+		p.number(atLeast, at+".at_least")
+	}
+	if below != "" {
+		p.number(below, at+".below")
+	}
+	p.unless(atLeast == "" || below == "" || atLeast.below(below), at+".below", "more")
 }
 
 // Problems returns everything for which the rules can't be saved. known are the tools that requests may call.
@@ -349,7 +358,13 @@ func (r *Policy) check(p *problems, at string) {
 	if r.Readers != nil {
 		p.users(r.Readers.People, at+".readers.people", MaxPeople)
 		p.list(r.Readers.Groups, at+".readers.groups", MaxPeople, p.group)
-		n := len(r.Readers.People) + len(r.Readers.Groups)
+		p.unless(len(r.Readers.Posts) <= MaxPeople, at+".readers.posts", "most", MaxPeople)
+		for i, post := range r.Readers.Posts {
+			field := fmt.Sprintf("%s.readers.posts[%d]", at, i)
+			p.unless(post.Kind == WhoPosition, field+".kind", "choice", choices([]WhoKind{WhoPosition}))
+			post.check(p, field)
+		}
+		n := len(r.Readers.People) + len(r.Readers.Groups) + len(r.Readers.Posts)
 		p.unless(n > 0, at+".readers", "readers")
 	}
 }

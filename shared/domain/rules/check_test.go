@@ -24,7 +24,8 @@ func whole() *rules.Rules {
 	)
 	r.Rules[0].Numbered = true
 	r.Rules[0].Route.Hands = 3
-	r.Rules[0].Route.Readers = &rules.Readers{People: []string{"U3"}, Groups: []string{"S2"}}
+	r.Rules[0].Route.Readers = &rules.Readers{People: []string{"U3"}, Groups: []string{"S2"},
+		Posts: []rules.Who{head(up).Who}}
 	r.Floor.HandsFrom = &rules.Money{Value: "100000", Currency: "JPY"}
 	r.Last.Writes.Route = policy(2, manager(1, rules.EmptyUp), group(0, rules.EmptyRefuse))
 	r.Last.Reads.Refuse = "No."
@@ -64,7 +65,7 @@ func TestProblems(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
 		"form": {func(r *rules.Rules) { r.Form = 1 }},
 		"floor.stamps": {
-			func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = 6 },
+			func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = rules.MaxStages + 1 },
 		},
 		"floor.hands_from.value": {
 			func(r *rules.Rules) { r.Floor.HandsFrom.Value = "0" }, func(r *rules.Rules) { r.Floor.HandsFrom.Value = "1e5" },
@@ -164,7 +165,9 @@ func TestProblemsOfRoutes(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
 		"rules[0].route.stages": {
 			func(r *rules.Rules) { routeOf(r).Stages = nil; routeOf(r).Hands = 0 },
-			func(r *rules.Rules) { routeOf(r).Stages = append(routeOf(r).Stages, channel()) },
+			func(r *rules.Rules) {
+				routeOf(r).Stages = append(routeOf(r).Stages, slices.Repeat([]rules.Stage{channel()}, 4)...)
+			},
 		},
 		"rules[0].route.hands": {
 			func(r *rules.Rules) { routeOf(r).Hands = -1 }, func(r *rules.Rules) { routeOf(r).Hands = 50*2 + 1 },
@@ -173,7 +176,7 @@ func TestProblemsOfRoutes(t *testing.T) {
 		"rules[0].route.readers": {func(r *rules.Rules) { routeOf(r).Readers = &rules.Readers{} }},
 		"rules[0].route.stages[0].who": {
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Level = 1 },
-			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Position = "部長" },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Positions = []string{"部長"} },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Department = "sales" },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Group = "S1" }},
 		"rules[0].route.stages[1].who":  {func(r *rules.Rules) { routeOf(r).Stages[1].Who.People = []string{"U1"} }},
@@ -207,11 +210,27 @@ func TestProblemsOfRoutes(t *testing.T) {
 			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 0 },
 			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 11 },
 		},
-		"rules[0].route.stages[3].who.position":   {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Position = "" }},
+		"rules[0].route.stages[3].who.positions": {
+			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = nil },
+			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = many("p%d", 101) },
+		},
+		"rules[0].route.stages[3].who.positions[0]": {
+			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = []string{""} },
+		},
+		"rules[0].route.stages[3].who.positions[1]": {
+			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = []string{"部長", "部長"} },
+		},
 		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = " " }},
 		"rules[0].route.readers.people[0]":        {func(r *rules.Rules) { routeOf(r).Readers.People = []string{"C1"} }},
 		"rules[0].route.readers.people":           {func(r *rules.Rules) { routeOf(r).Readers.People = many("U%d", 51) }},
-		"rules[0].route.readers.groups[0]":        {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},
+		"rules[0].route.readers.posts[0].kind":    {func(r *rules.Rules) { routeOf(r).Readers.Posts[0] = group(1, up).Who }},
+		"rules[0].route.readers.posts[0].positions": {
+			func(r *rules.Rules) { routeOf(r).Readers.Posts[0].Positions = nil },
+		},
+		"rules[0].route.readers.posts": {func(r *rules.Rules) {
+			routeOf(r).Readers.Posts = slices.Repeat([]rules.Who{head(up).Who}, 51)
+		}},
+		"rules[0].route.readers.groups[0]": {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},
 	})
 }
 

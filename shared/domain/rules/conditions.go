@@ -51,6 +51,7 @@ const (
 	UseSome    Use = "some"           // at least one call is of a listed tool
 	UseOnly    Use = "only"           // there are calls, and all are of listed tools
 	UseWriting Use = "writes_outside" // at least one call writes outside
+	UseNot     Use = "not"            // of a label: there are values, and none is listed
 )
 
 // Destinations are where a request's writes go. A write whose destination isn't known goes anywhere.

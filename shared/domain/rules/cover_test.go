@@ -244,3 +244,44 @@ func TestWhatEarlierRulesLeave(t *testing.T) {
 		expect.Is(t, unread, i == 0 || i == 3)
 	}
 }
+
+// A rule hides a later one only if it takes all of its requests, also by labels, days and positions.
+func TestARuleIsHiddenByOneThatTakesMore(t *testing.T) {
+	days := func(from, to string) rules.Conditions { return rules.Conditions{ValidFrom: from, ValidTo: to} }
+	by := func(r rules.Requester) rules.Conditions { return rules.Conditions{Requester: &r} }
+	chiefs := by(rules.Requester{Positions: []string{"課長"}})
+	for name, c := range map[string]struct {
+		earlier, later rules.Conditions
+		hides          bool
+	}{
+		"fewer labels":          {kinds(rules.UseOnly, "a", "b"), kinds(rules.UseOnly, "a"), true},
+		"some of what only has": {kinds(rules.UseSome, "a", "b"), kinds(rules.UseOnly, "a"), true},
+		"only of some":          {kinds(rules.UseOnly, "a", "b"), kinds(rules.UseSome, "a"), false},
+		"all but fewer":         {kinds(rules.UseNot, "a"), kinds(rules.UseNot, "a", "b"), true},
+		"all but more":          {kinds(rules.UseNot, "a", "b"), kinds(rules.UseNot, "a"), false},
+		"all but others":        {kinds(rules.UseNot, "a"), kinds(rules.UseOnly, "a"), false},
+		"some of all but":       {kinds(rules.UseSome, "a"), kinds(rules.UseNot, "a"), false},
+		"more labels":           {kinds(rules.UseOnly, "a"), kinds(rules.UseOnly, "a", "b"), false},
+		"a label of none":       {kinds(rules.UseOnly, "a"), rules.Conditions{}, false},
+		"all days":              {rules.Conditions{}, days("2026-04-01", ""), true},
+		"fewer days":            {days("2026-04-01", "2027-03-31"), days("2026-05-01", "2027-03-31"), true},
+		"earlier days":          {days("2026-04-01", ""), days("", ""), false},
+		"later days":            {days("", "2027-03-31"), days("2026-04-01", ""), false},
+		"a position in a place": {chiefs, by(rules.Requester{Departments: []string{"d"}, Positions: []string{"課長"}}), true},
+		"anybody in a place":    {chiefs, by(rules.Requester{Departments: []string{"d"}}), false},
+		"a place of a position": {by(rules.Requester{Departments: []string{"d"}}), chiefs, false},
+		"a place, in any post": {by(rules.Requester{Departments: []string{"d"}}),
+			by(rules.Requester{Departments: []string{"d"}, Positions: []string{"x"}}), true},
+		"another position": {chiefs, by(rules.Requester{Positions: []string{"部長"}}), false},
+		"somebody of a group too": {by(rules.Requester{Groups: []string{"S1"}}),
+			by(rules.Requester{Departments: []string{"d"}, Groups: []string{"S1"}}), false},
+	} {
+		found := of(rule(1, c.earlier, people(1, refuse, "A")), rule(2, c.later, people(1, refuse, "A"))).Findings(staff(),
+			today, "")
+		hidden := false
+		for _, f := range found {
+			hidden = hidden || f.Kind == rules.FindingCovered
+		}
+		expect.Is(t, hidden, c.hides, name)
+	}
+}

@@ -34,6 +34,8 @@ type Directory interface {
 	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it: without a
 	// department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
+	// StandsOver reports whether a position has a higher rank than whoever leads a department, unless that isn't known.
+	StandsOver(position, department, on string) bool
 	// Outranks reports whether somebody's main post has a higher rank than a position.
 	Outranks(p circulation.Person, position, on string) bool
 	// Holders returns who holds a position of a department.
@@ -90,29 +92,30 @@ func (s Stage) unknown(d Directory) string {
 	switch {
 	case w.Kind == WhoPosition && w.Department != "" && !d.Knows(w.Department, ""):
 		return w.Department
-	case s.Empty.Vacant == ThenUp || !w.unnamed(d):
+	case s.Empty.Vacant == ThenUp:
 		return ""
 	}
-	return w.post()
+	return w.unnamed(d)
 }
 
-// unnamed reports whether the organisation has a stage's post on no day: somebody may hold it under another name.
-func (w Who) unnamed(d Directory) bool {
+// unnamed returns a post of a stage that the organisation has on no day, or "": somebody may hold it under another name.
+func (w Who) unnamed(d Directory) string {
 	if w.Placed {
 		w.Department = ""
 	}
-	return w.Kind == WhoPosition && !d.Knows(w.Department, w.Position)
+	for _, position := range w.Positions {
+		switch known := d.Knows(w.Department, position); {
+		case !known && w.Department == "":
+			return position
+		case !known:
+			return position + " (" + w.Department + ")"
+		}
+	}
+	return ""
 }
 
 // above reports whether whom it names depends on the requester.
 func (w Who) above() bool { return w.Kind == WhoManager || w.Kind == WhoPosition && w.Department == "" }
-
-func (w Who) post() string {
-	if w.Placed || w.Department == "" {
-		return w.Position
-	}
-	return w.Position + " (" + w.Department + ")"
-}
 
 // Unknown returns of which stage, if any, the organisation doesn't know whom it means. It is never left out: the post
 // may be held under another name.
@@ -132,10 +135,21 @@ func asManager(p, of circulation.Person, level int, on string) circulation.Perso
 	return p
 }
 
-// over returns somebody with how they were found: over the post of a stage.
-func (w Who) over(p circulation.Person, on string) circulation.Person {
-	p.Via = fmt.Sprintf("over %s of %s as of %s", w.Position, w.Department, on)
-	return p
+// over returns who stands over a stage's post, with how they were found: of several posts, over all of them.
+func (w Who) over(d Directory, on string) (over circulation.Person, known bool) {
+	for _, position := range w.Positions {
+		next, ok := d.Over(w.Department, position, on)
+		if !ok {
+			return circulation.Person{}, false
+		}
+		higher := !known
+		above(d, over, on, func(_ int, p circulation.Person) bool { higher = higher || p.Is(next); return !higher })
+		if known = true; higher {
+			over = next
+			over.Via = fmt.Sprintf("over %s of %s as of %s", position, w.Department, on)
+		}
+	}
+	return over, known
 }
 
 // find returns whom a stage's Who names, whether they may stamp or not.
@@ -154,12 +168,16 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 			add(d.Person(user), "group "+d.Handle(w.Group))
 		}
 	case WhoPosition:
-		if w.Placed && d.Outranks(f.Requester, w.Position, f.On) {
-			add(f.Requester, "above "+w.Position+" as of "+f.On) // such a post of theirs stands below them
-			return found
+		all := slices.DeleteFunc(slices.Clone(w.Positions), func(position string) bool {
+			return w.Placed && d.Outranks(f.Requester, position, f.On) // such a post of theirs stands below them
+		})
+		if len(all) == 0 {
+			add(f.Requester, "above "+w.Positions[0]+" as of "+f.On)
 		}
-		for _, p := range d.Holders(w.Department, w.Position, f.On) {
-			add(p, fmt.Sprintf("%s of %s as of %s", w.Position, w.Department, f.On))
+		for _, position := range all {
+			for _, p := range d.Holders(w.Department, position, f.On) {
+				add(p, fmt.Sprintf("%s of %s as of %s", position, w.Department, f.On))
+			}
 		}
 	case WhoManager:
 		above(d, f.Requester, f.On, func(level int, p circulation.Person) bool {
@@ -234,12 +252,11 @@ func (r *resolving) overDesk(of circulation.Person, sources []Stage) (circulatio
 	if !slices.ContainsFunc(sources, post) {
 		return of, true
 	}
-	w := sources[0].Who
-	over, ok := r.d.Over(w.Department, w.Position, r.facts.On)
+	over, ok := sources[0].Who.over(r.d, r.facts.On)
 	if !ok || len(sources) > 1 || r.under(of, over) {
 		return of, ok && len(sources) == 1
 	}
-	return w.over(over, r.facts.On), true
+	return over, true
 }
 
 // Names reports whether the rule of a desk still has its stage, which one at the home doesn't need.

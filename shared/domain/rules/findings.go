@@ -39,6 +39,8 @@ const (
 	FindingMany FindingKind = "many"
 	// FindingGone: somebody whom the rule names may not stamp.
 	FindingGone FindingKind = "gone"
+	// FindingUntold: a post of readers is one that the organisation has on no day, so nobody is told.
+	FindingUntold FindingKind = "untold"
 	// FindingHands: without the stages that may be left out, too few different people can stamp. Such requests are
 	// refused then.
 	FindingHands FindingKind = "hands"
@@ -119,6 +121,7 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 		}
 		stay = append(stay, s)
 	}
+	all = p.untold(rule, d)
 	sources, of := p.Sources()
 	for i, s := range sources {
 		at := Finding{Rule: rule, Stage: of[i] + 1}
@@ -135,8 +138,8 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 			all = append(all, at)
 			continue
 		}
-		if s.Who.unnamed(d) {
-			at.Kind, at.Who = FindingUnnamed, s.Who.post()
+		if at.Who = s.Who.unnamed(d); at.Who != "" {
+			at.Kind = FindingUnnamed
 			all = append(all, at)
 			continue
 		}
@@ -154,6 +157,19 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 	for _, day := range []string{today, next} {
 		if day != "" && !p.reaches(p.Stages, p.LeastHands(), foundOn(d, day)) {
 			return append(all, Finding{Kind: FindingOverlap, Rule: rule, From: day})
+		}
+	}
+	return all
+}
+
+// untold returns the posts of readers of which nobody is told.
+func (p *Policy) untold(rule string, d Directory) (all []Finding) {
+	if p.Readers == nil {
+		return nil
+	}
+	for _, post := range p.Readers.Posts {
+		if what := post.unnamed(d); what != "" {
+			all = append(all, Finding{Kind: FindingUntold, Rule: rule, Who: what})
 		}
 	}
 	return all

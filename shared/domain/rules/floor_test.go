@@ -310,3 +310,17 @@ func TestARouteBelowTheFloorIsNotOpened(t *testing.T) {
 	alone := policy(0, people(1, rules.EmptyRefuse, "A"))
 	expect.Is(t, resolved(alone, asked(writes(pay, yen("100"))), hands, staff()), "refused 0 floor")
 }
+
+// Of a hundred members it is asked who may stamp; whoever resolves would have to ask Slack about each of more.
+func TestALargeGroupIsNotLookedAtOneByOne(t *testing.T) {
+	d, p := staff(), policy(0, group(1, rules.EmptySkip))
+	d.group, d.standing = many("U%d", 100), map[string]rules.Employment{}
+	for _, user := range d.group[1:] {
+		d.standing[user] = rules.EmploymentNone
+	}
+	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "U0/1 hands 1")
+	d.group = append(d.group, "U100")
+	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "refused 1 many")
+	all := of(rule(2, rules.Conditions{}, p.Stages...)).Findings(d, today, "")
+	expect.That(t, len(all) > 0 && all[0] == found(rules.FindingMany, 1, today), "%v", all)
+}

@@ -6,8 +6,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -18,34 +20,79 @@ type Label struct {
 }
 
 // Labelled is met by the values of a label. Only calls whose mark has the label count, so a message that is sent at the
-// end changes nothing. A value that isn't known is in no list, but might be: a later rule decides only if it asks no
-// less.
+// end changes nothing. A value that isn't known is surely neither among such values nor among others, but might be: a
+// later rule decides only if it asks no less. So it is where UseNot finds such values beside others.
 type Labelled struct {
 	Name string   `json:"name"`
-	Is   Use      `json:"is"` // UseOnly: some calls have the label, and only listed values; UseSome: one is listed
-	List []string `json:"list"`
+	Is   Use      `json:"is"` // UseOnly: some calls have the label, and only such values; UseSome: one is such; UseNot: none
+	List []string `json:"list,omitempty"`
+	// AtLeast and Below are bounds of a number, in place of a list.
+	AtLeast Decimal `json:"at_least,omitempty"`
+	Below   Decimal `json:"below,omitempty"`
 }
+
+// Bounded reports whether it has bounds in place of a list.
+func (l *Labelled) Bounded() bool { return l.AtLeast+l.Below != "" }
 
 // holds reports whether it is met by the values that are known, and whether it might be by those that aren't.
 func (l *Labelled) holds(f *Facts) (sure, might bool) {
-	only, some, has, unknown := true, false, false, false
+	has, such, other, unknown := false, false, false, false
 	for _, c := range f.Calls {
 		values, is := c.Labels[l.Name]
 		has, unknown = has || is, unknown || is && len(values) == 0
 		for _, value := range values {
-			listed := slices.ContainsFunc(l.List, func(x string) bool { return spelling(x) == spelling(value) })
-			if !listed && disguised(value) {
-				unknown = true // it may be meant as any of them
-				continue
-			}
-			only, some = only && listed, some || listed
+			in, may := l.takes(value)
+			such, other, unknown = such || in, other || !may, unknown || may && !in
 		}
 	}
-	if l.Is == UseSome {
-		return some, some || unknown
+	switch l.Is {
+	case UseSome:
+		return such, such || unknown
+	case UseOnly:
+		might = has && !other
+		return might && !unknown, might
+	case UseNot:
+		return other && !such && !unknown, other || unknown
 	}
-	only = l.Is == UseOnly && has && only
-	return only && !unknown, only
+	return false, false
+}
+
+// takes reports whether a value is one of the list, or between the bounds, and whether it may be meant as one: of what
+// is no number nobody knows which number it says.
+func (l *Labelled) takes(value string) (sure, may bool) {
+	n := numberIn(value)
+	if l.Bounded() {
+		sure = (l.AtLeast == "" || n.least(l.AtLeast)) && (l.Below == "" || n.below(l.Below))
+		return sure, sure || n == ""
+	}
+	may = disguised(value)
+	for _, listed := range l.List {
+		m := numberIn(listed)
+		if spelling(listed) == spelling(value) || m.least(n) && n.least(m) {
+			return true, true
+		}
+		may = may || m != "" && n == "" || m == "" && n != "" && strings.ContainsFunc(listed, unicode.IsNumber)
+	}
+	return false, may
+}
+
+var (
+	numberForm  = language.Regexp{Text: `^0*([0-9]+(?:\.[0-9]+)?|[1-9][0-9]{0,2}(?:,[0-9]{3})+)$`}
+	pointedForm = language.Regexp{Text: `^[1-9][0-9]{0,2}\.[0-9]{3}$`}
+)
+
+// numberIn reads a label's value that is a number alone, "" if it is none: a unit may change it, and a point before
+// three digits may be a mark of thousands.
+func numberIn(value string) Decimal {
+	text := spelling(value)
+	m := numberForm.Get().FindStringSubmatch(text)
+	if m == nil || pointedForm.Get().MatchString(text) {
+		return ""
+	}
+	if d := Decimal(strings.ReplaceAll(m[1], ",", "")); d.Valid() {
+		return d
+	}
+	return ""
 }
 
 // spelling is a label's value as it is compared: however wide its letters are, large or small, with or without blanks.
@@ -99,14 +146,37 @@ func (p *Policy) asksAll(other *Policy) bool {
 		}
 		rest = rest[i+1:]
 	}
-	return p.LeastHands() >= other.LeastHands() && (other.Readers == nil ||
-		p.Readers != nil && all(other.Readers.People, p.Readers.People) && all(other.Readers.Groups, p.Readers.Groups))
+	return p.LeastHands() >= other.LeastHands() && (other.Readers == nil || p.Readers.tellAll(other.Readers))
+}
+
+// tellAll reports whether readers are at least those of another policy.
+func (r *Readers) tellAll(other *Readers) bool {
+	return r != nil && all(other.People, r.People) && all(other.Groups, r.Groups) &&
+		!slices.ContainsFunc(other.Posts, func(post Who) bool {
+			return !slices.ContainsFunc(r.Posts, func(x Who) bool { return reflect.DeepEqual(x, post) })
+		})
 }
 
 // covers reports whether what meets the other condition meets this one.
 func (l *Labelled) covers(other Labelled) bool {
-	return l.Name == other.Name && (l.Is == UseSome || other.Is == UseOnly) && all(other.List, l.List)
+	switch {
+	case l.Name != other.Name:
+		return false
+	case l.Is == UseNot || other.Is == UseNot:
+		return l.Is == other.Is && other.takesAll(l)
+	}
+	return (l.Is == UseSome || other.Is == UseOnly) && l.takesAll(&other)
 }
+
+// takesAll reports whether it surely takes each value that another condition does.
+func (l *Labelled) takesAll(other *Labelled) bool {
+	if other.Bounded() {
+		return l.Bounded() && l.bounds().covers(other.bounds())
+	}
+	return !slices.ContainsFunc(other.List, func(value string) bool { sure, _ := l.takes(value); return !sure })
+}
+
+func (l *Labelled) bounds() *Between { return &Between{AtLeast: l.AtLeast, Below: l.Below} }
 
 // coversLabels reports whether each condition on a label is met by all that meets the other ones.
 func (c *Conditions) coversLabels(other *Conditions) bool {
@@ -115,7 +185,13 @@ func (c *Conditions) coversLabels(other *Conditions) bool {
 
 func (l *Labelled) check(p *problems, at string) {
 	p.words(l.Name, at+".name", MaxNamed)
-	p.unless(l.Is == UseOnly || l.Is == UseSome, at+".is", "choice", choices([]Use{UseOnly, UseSome}))
+	uses := []Use{UseOnly, UseSome, UseNot}
+	p.unless(slices.Contains(uses, l.Is), at+".is", "choice", choices(uses))
+	if l.Bounded() {
+		p.unless(len(l.List) == 0, at+".list", "of_bounds")
+		p.bounds(l.AtLeast, l.Below, at)
+		return
+	}
 	p.unless(len(l.List) > 0, at+".list", "some", MaxListed)
 	p.list(l.List, at+".list", MaxListed, func(v, field string) { p.words(v, field, MaxValue) })
 }

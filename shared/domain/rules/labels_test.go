@@ -1,8 +1,12 @@
 package rules_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -29,24 +33,25 @@ func takes(c rules.Conditions, f *rules.Facts) bool {
 func TestWhichKindsOfSpendingARuleTakes(t *testing.T) {
 	message := writes(dm, rules.Nothing())
 	for name, c := range map[string]struct {
-		calls      []rules.Call
-		only, some bool
+		calls           []rules.Call
+		only, some, not bool
 	}{
-		"a listed one":                 {[]rules.Call{labelled("旅費")}, true, true},
-		"in other width":               {[]rules.Call{labelled("ﾘｮﾋ")}, true, true},
-		"with a message at the end":    {[]rules.Call{labelled("旅費"), message, reads()}, true, true},
-		"two listed ones":              {[]rules.Call{labelled("旅費", "リョヒ")}, true, true},
-		"another one":                  {[]rules.Call{labelled("交際費")}, false, false},
-		"another one beside":           {[]rules.Call{labelled("旅費"), labelled("交際費")}, false, true},
-		"another one of the same call": {[]rules.Call{labelled("旅費", "交際費")}, false, true},
-		"nobody knows":                 {[]rules.Call{labelled()}, false, false},
-		"nobody knows of one":          {[]rules.Call{labelled("旅費"), labelled()}, false, true},
-		"no call has the label":        {[]rules.Call{message, writes(pay, yen("1"))}, false, false},
-		"no call":                      {nil, false, false},
+		"a listed one":                 {[]rules.Call{labelled("旅費")}, true, true, false},
+		"in other width":               {[]rules.Call{labelled("ﾘｮﾋ")}, true, true, false},
+		"with a message at the end":    {[]rules.Call{labelled("旅費"), message, reads()}, true, true, false},
+		"two listed ones":              {[]rules.Call{labelled("旅費", "リョヒ")}, true, true, false},
+		"another one":                  {[]rules.Call{labelled("交際費")}, false, false, true},
+		"another one beside":           {[]rules.Call{labelled("旅費"), labelled("交際費")}, false, true, false},
+		"another one of the same call": {[]rules.Call{labelled("旅費", "交際費")}, false, true, false},
+		"nobody knows":                 {[]rules.Call{labelled()}, false, false, false},
+		"nobody knows of one":          {[]rules.Call{labelled("旅費"), labelled()}, false, true, false},
+		"no call has the label":        {[]rules.Call{message, writes(pay, yen("1"))}, false, false, false},
+		"no call":                      {nil, false, false, false},
 	} {
 		f := asked(c.calls...)
 		expect.Is(t, takes(kinds(rules.UseOnly, "旅費", "リョヒ"), f), c.only, name)
 		expect.Is(t, takes(kinds(rules.UseSome, "旅費", "リョヒ"), f), c.some, name)
+		expect.Is(t, takes(kinds(rules.UseNot, "旅費", "リョヒ"), f), c.not, name)
 	}
 }
 
@@ -129,11 +134,15 @@ func TestLabelsThatCantBeSaved(t *testing.T) {
 	expect.Same(t, fieldsOf((&rules.Mark{Version: "v1", LabelledBy: []rules.Label{label(long, "/a")}}).Problems()),
 		[]string{"labelled_by[0].name"})
 	const at = "rules[0].when."
+	both := rules.Labelled{Name: "b", Is: rules.UseOnly, List: []string{"8"}, AtLeast: "8"}
 	for field, c := range map[string]rules.Conditions{
-		at + "labels[0].name":    {Labels: []rules.Labelled{{Name: "", Is: rules.UseOnly, List: []string{"a"}}}},
-		at + "labels[0].is":      kinds(rules.UseWriting, "a"),
-		at + "labels[0].list":    kinds(rules.UseOnly),
-		at + "labels[0].list[1]": kinds(rules.UseOnly, "a", "a"),
+		at + "labels[0].name":     {Labels: []rules.Labelled{{Name: "", Is: rules.UseOnly, List: []string{"a"}}}},
+		at + "labels[0].is":       kinds(rules.UseWriting, "a"),
+		at + "labels[0].list":     kinds(rules.UseOnly),
+		at + "labels[1].list":     {Labels: []rules.Labelled{kinds(rules.UseOnly, "a").Labels[0], both}},
+		at + "labels[0].at_least": {Labels: []rules.Labelled{{Name: "a", Is: rules.UseOnly, AtLeast: "8日"}}},
+		at + "labels[0].below":    {Labels: []rules.Labelled{{Name: "a", Is: rules.UseOnly, AtLeast: "8", Below: "8.0"}}},
+		at + "labels[0].list[1]":  kinds(rules.UseOnly, "a", "a"),
 		at + "labels[1].name": {Labels: append(kinds(rules.UseOnly, "a").Labels, kinds(rules.UseSome,
 			"b").Labels...)},
 		at + "valid_from":             {ValidFrom: "2027-02-29"},
@@ -187,43 +196,6 @@ func TestRulesByThePositionOfWhoAsks(t *testing.T) {
 	}
 }
 
-// A rule hides a later one only if it takes all of its requests, also by labels, days and positions.
-func TestARuleIsHiddenByOneThatTakesMore(t *testing.T) {
-	days := func(from, to string) rules.Conditions { return rules.Conditions{ValidFrom: from, ValidTo: to} }
-	by := func(r rules.Requester) rules.Conditions { return rules.Conditions{Requester: &r} }
-	chiefs := by(rules.Requester{Positions: []string{"課長"}})
-	for name, c := range map[string]struct {
-		earlier, later rules.Conditions
-		hides          bool
-	}{
-		"fewer labels":          {kinds(rules.UseOnly, "a", "b"), kinds(rules.UseOnly, "a"), true},
-		"some of what only has": {kinds(rules.UseSome, "a", "b"), kinds(rules.UseOnly, "a"), true},
-		"only of some":          {kinds(rules.UseOnly, "a", "b"), kinds(rules.UseSome, "a"), false},
-		"more labels":           {kinds(rules.UseOnly, "a"), kinds(rules.UseOnly, "a", "b"), false},
-		"a label of none":       {kinds(rules.UseOnly, "a"), rules.Conditions{}, false},
-		"all days":              {rules.Conditions{}, days("2026-04-01", ""), true},
-		"fewer days":            {days("2026-04-01", "2027-03-31"), days("2026-05-01", "2027-03-31"), true},
-		"earlier days":          {days("2026-04-01", ""), days("", ""), false},
-		"later days":            {days("", "2027-03-31"), days("2026-04-01", ""), false},
-		"a position in a place": {chiefs, by(rules.Requester{Departments: []string{"d"}, Positions: []string{"課長"}}), true},
-		"anybody in a place":    {chiefs, by(rules.Requester{Departments: []string{"d"}}), false},
-		"a place of a position": {by(rules.Requester{Departments: []string{"d"}}), chiefs, false},
-		"a place, in any post": {by(rules.Requester{Departments: []string{"d"}}),
-			by(rules.Requester{Departments: []string{"d"}, Positions: []string{"x"}}), true},
-		"another position": {chiefs, by(rules.Requester{Positions: []string{"部長"}}), false},
-		"somebody of a group too": {by(rules.Requester{Groups: []string{"S1"}}),
-			by(rules.Requester{Departments: []string{"d"}, Groups: []string{"S1"}}), false},
-	} {
-		found := of(rule(1, c.earlier, people(1, refuse, "A")), rule(2, c.later, people(1, refuse, "A"))).Findings(staff(),
-			today, "")
-		hidden := false
-		for _, f := range found {
-			hidden = hidden || f.Kind == rules.FindingCovered
-		}
-		expect.Is(t, hidden, c.hides, name)
-	}
-}
-
 // Whoever tries rules learns by which condition alone one of them doesn't take a request.
 func TestByWhichConditionARuleMisses(t *testing.T) {
 	f := asked(labelled("旅費"))
@@ -259,7 +231,10 @@ func TestAKindIsKnownHoweverItIsWritten(t *testing.T) {
 func TestAKindNobodyKnowsLosesNeitherNumberNorYearsNorReaders(t *testing.T) {
 	for name, asks := range map[string]func(x *rules.Rule){"number": func(x *rules.Rule) { x.Numbered = true },
 		"years":   func(x *rules.Rule) { x.Retain = 10 },
-		"readers": func(x *rules.Rule) { x.Route.Readers = &rules.Readers{People: []string{"U1"}} }} {
+		"readers": func(x *rules.Rule) { x.Route.Readers = &rules.Readers{People: []string{"U1"}} },
+		"a reader's post": func(x *rules.Rule) {
+			x.Route.Readers = &rules.Readers{Posts: []rules.Who{posts("課長", "部長").Who}}
+		}} {
 		might, other := rule(1, kinds(rules.UseSome, "契約"), people(1, refuse, "A")),
 			rule(2, rules.Conditions{}, people(1, refuse, "A"))
 		asks(&might)
@@ -268,5 +243,123 @@ func TestAKindNobodyKnowsLosesNeitherNumberNorYearsNorReaders(t *testing.T) {
 		asks(&other)
 		a = of(might, other).Match(asked(labelled()))
 		expect.That(t, !a.Refused, "%s, asked by both: refused", name)
+	}
+}
+
+// A number is one however it is written. Of what is no number alone nobody knows which one it says, so what decides
+// instead asks no less.
+func TestAKindMayBeANumber(t *testing.T) {
+	days := func(least, below rules.Decimal, list ...string) rules.Conditions {
+		return rules.Conditions{Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: list, AtLeast: least,
+			Below: below}}}
+	}
+	for name, c := range map[string]struct {
+		when                   rules.Conditions
+		takes, leaves, unknown []string
+	}{
+		"a list": {days("", "", "8", "9.5", "1000"), []string{"8", "8.0", "08", " ８ ", "9.50", "1,000"},
+			[]string{"7", "8.01", "9", "0", "100"}, []string{"8日", "八日", "-8", "8e0", "eight", "9,5", "1.000"}},
+		"texts": {days("", "", "8日", "旅費"), []string{"8日", "８日"}, []string{"9日", "交際費"}, []string{"8", "9"}},
+		"both bounds": {days("8", "11"), []string{"8", "8.0", "08", "10.5"}, []string{"7.99", "11", "11.0", "0", "1,000"},
+			[]string{"8日", "", "1.000", "1234567890123456"}},
+		"from":  {days("1000", ""), []string{"1000", "1,000"}, []string{"999.5"}, []string{"千", "$ref"}},
+		"below": {days("", "11"), []string{"0", "10.999999"}, []string{"11"}, []string{"少し", "10.9999999"}},
+	} {
+		r := of(rule(1, c.when, people(1, refuse, "U2")), rule(2, rules.Conditions{}, people(1, refuse, "U1")))
+		expect.NoError(t, r.Validate(known))
+		match := func(values ...string) rules.Answer { return r.Match(asked(labelled(values...))) }
+		for _, v := range c.takes {
+			expect.Is(t, match(v).Rule.ID, id(1), "%s: %q", name, v)
+			expect.That(t, match(v, c.leaves[0]).Rule.ID == id(2), "%s: %q is all that counts", name, v)
+		}
+		for _, v := range c.leaves {
+			expect.Is(t, match(v).Rule.ID, id(2), "%s: %q", name, v)
+		}
+		some := r.Rules[0]
+		some.When.Labels = slices.Clone(some.When.Labels)
+		some.When.Labels[0].Is = rules.UseSome
+		for _, v := range c.unknown {
+			expect.That(t, match(v).Refused, "%s: %q is known", name, v)
+			a := of(some, r.Rules[1]).Match(asked(labelled(v, c.leaves[0])))
+			expect.That(t, a.Refused && a.Unlabelled == "費目", "%s: %q is known beside another", name, v)
+		}
+	}
+}
+
+// Whoever asks gets to nobody who asks less by a value that nobody knows, or by one beside another: neither where "all
+// but these" asks less than what follows, nor where it asks more.
+func TestAllButSomeKindsLeaveNoWayAround(t *testing.T) {
+	a, b, c := people(1, refuse, "U1"), people(1, refuse, "U2"), people(1, refuse, "U3")
+	less := saved(t, of(rule(1, kinds(rules.UseNot, "交際費", "8"), a), rule(2, rules.Conditions{}, a, b)))
+	more := saved(t, of(rule(1, kinds(rules.UseNot, "交際費", "8"), a, b), rule(2, rules.Conditions{}, a)))
+	other := saved(t, of(rule(1, kinds(rules.UseNot, "交際費", "8"), a, b), rule(2, rules.Conditions{}, c)))
+	for _, x := range []struct {
+		values            []string
+		less, more, other string
+	}{
+		{[]string{"9"}, id(1), id(1), id(1)}, {[]string{"9", "10"}, id(1), id(1), id(1)},
+		{[]string{"交際費"}, id(2), id(2), id(2)}, {[]string{"８.0", "交際 費"}, id(2), id(2), id(2)},
+		{[]string{"9", "交際費"}, id(2), "", ""}, {nil, id(2), "", ""}, {[]string{"8日"}, id(2), "", ""},
+		{[]string{"交際費", "8日"}, id(2), "", ""},
+	} {
+		f := asked(labelled(x.values...))
+		for want, r := range map[*string]*rules.Rules{&x.less: less, &x.more: more, &x.other: other} {
+			answer := r.Match(f)
+			expect.That(t, answer.Refused == (*want == "") && (answer.Refused || answer.Rule.ID == *want), "%q: %+v", x.values,
+				answer)
+		}
+	}
+	expect.That(t, more.Match(asked(writes(dm, rules.Nothing()))).Rule.ID == id(2), "a call without the label counts")
+}
+
+// Whatever is asked with one or two values, a condition with bounds decides as their numbers say, and one that covers
+// another takes all that the other does.
+func TestBoundsOfNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.IntRange(1, 12)
+		drawn := func() (c rules.Conditions, holds func(n int) bool) {
+			l := rules.Labelled{Name: "費目", Is: rapid.SampledFrom([]rules.Use{rules.UseOnly, rules.UseSome, rules.UseNot}).Draw(t,
+				"is")}
+			least, below := number.Draw(t, "least"), number.Draw(t, "below")
+			switch rapid.IntRange(0, 3).Draw(t, "form") {
+			case 0:
+				l.AtLeast, below = rules.Decimal(fmt.Sprint(least)), 1000
+			case 1:
+				l.Below, least = rules.Decimal(fmt.Sprint(below)), 0
+			case 2:
+				l.List, below = []string{fmt.Sprint("0", least)}, least+1
+			default:
+				below += least
+				l.AtLeast, l.Below = rules.Decimal(fmt.Sprint(least)), rules.Decimal(fmt.Sprint(below, ".0"))
+			}
+			return rules.Conditions{Labels: []rules.Labelled{l}}, func(n int) bool { return n >= least && n < below }
+		}
+		c, holds := drawn()
+		a, b := number.Draw(t, "a"), number.Draw(t, "b")
+		f := asked(labelled(fmt.Sprint(a), fmt.Sprint(b, ".00")))
+		want := map[rules.Use]bool{rules.UseOnly: holds(a) && holds(b), rules.UseSome: holds(a) || holds(b),
+			rules.UseNot: !holds(a) && !holds(b)}[c.Labels[0].Is]
+		expect.Is(t, takes(c, f), want)
+		other, _ := drawn()
+		covered := of(rule(1, c, people(1, refuse, "A")), rule(2, other, people(1, refuse, "A"))).CoveredBy(1) != nil
+		expect.That(t, !covered || !takes(other, f) || want, "%+v is covered by %+v", other, c)
+	})
+	for _, c := range []struct {
+		wide, narrow rules.Labelled
+		covers       bool
+	}{
+		{rules.Labelled{AtLeast: "8"}, rules.Labelled{AtLeast: "8.0", Below: "11"}, true},
+		{rules.Labelled{AtLeast: "8", Below: "11"}, rules.Labelled{AtLeast: "8"}, false},
+		{rules.Labelled{AtLeast: "8"}, rules.Labelled{List: []string{"08", "9"}}, true},
+		{rules.Labelled{AtLeast: "8"}, rules.Labelled{List: []string{"9", "9日"}}, false},
+		{rules.Labelled{List: []string{"8"}}, rules.Labelled{List: []string{"8.0"}}, true},
+		{rules.Labelled{List: []string{"8"}}, rules.Labelled{AtLeast: "8", Below: "8.1"}, false},
+	} {
+		when := func(l rules.Labelled) rules.Conditions {
+			l.Name, l.Is = "日数", rules.UseOnly
+			return rules.Conditions{Labels: []rules.Labelled{l}}
+		}
+		x := of(rule(1, when(c.wide), people(1, refuse, "A")), rule(2, when(c.narrow), people(1, refuse, "A")))
+		expect.Is(t, x.CoveredBy(1) != nil, c.covers, "%+v covers %+v", c.wide, c.narrow)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	MaxValue    = 200 // characters of a department, position or destination
 	MaxAddress  = 500 // bytes of a tool's address, as the settings have
 	MaxTool     = 100 // bytes of a tool's name
-	MaxStages   = 5
+	MaxStages   = 8
 	MaxBeside   = 4  // sources of one stage beside the first
 	MaxPeople   = 50 // of one stage, and of the readers
 	MaxLevel    = 10
@@ -69,6 +69,7 @@ var Limits = map[string]string{
 	"of_stand_ins": "must be absent where nobody stands in",
 	"secretary":    "must be one person of one source, of a stage with minutes",
 	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
+	"of_bounds":    "must be absent beside bounds",
 	"of_share":     "must be absent beside a number of people",
 	"as":           "must be consult, or absent of a stage that approves",
 	"of_consult":   "must be absent of a stage that approves",

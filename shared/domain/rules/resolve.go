@@ -195,7 +195,7 @@ func (r *resolving) whyFew(s *Stage, found []circulation.Person, need int) strin
 	switch {
 	case len(found) == 0 && s.Who.lost(r.facts, r.d):
 		return LeftAbove
-	case len(found) == 0 && s.Who.unnamed(r.d):
+	case len(found) == 0 && s.Who.unnamed(r.d) != "":
 		return LeftUnknown
 	case len(found) == 0:
 		return LeftVacant
@@ -302,7 +302,7 @@ func (r *resolving) up(i int, not []circulation.Person, own bool) (added bool) {
 	if s.Who.Kind == WhoManager {
 		return climb(r.facts.Requester, s.Who.Level)
 	}
-	over, known := r.d.Over(s.Who.Department, s.Who.Position, on)
+	over, known := s.Who.over(r.d, on)
 	for _, p := range r.found[i] {
 		own := own && r.facts.Requester.Is(p)
 		if !own && (r.facts.Requester.Is(p) || r.mayStamp(s, p) && position(not, p) < 0) {
@@ -312,7 +312,7 @@ func (r *resolving) up(i int, not []circulation.Person, own bool) (added bool) {
 			return true
 		}
 	}
-	return s.Who.Kind == WhoPosition && known && (try(s.Who.over(over, on)) || climb(over, 0))
+	return s.Who.Kind == WhoPosition && known && (try(over) || climb(over, 0))
 }
 
 // under reports whether somebody's superior is this one, or stands above them. Whoever holds a post whose rank isn't
@@ -329,7 +329,7 @@ func (r *resolving) refuse(i int, why string) *Unresolved {
 	no := &Unresolved{Stage: r.of[i] + 1, Name: r.sources[i].Name, Why: why}
 	switch {
 	case why == LeftUnknown:
-		no.What = r.sources[i].Who.post()
+		no.What = r.sources[i].Who.unnamed(r.d)
 	case r.sources[i].Who.Kind == WhoManager && (why == LeftAbove || why == LeftVacant):
 		no.Of = highest(r.facts, r.d)
 	}
@@ -345,9 +345,13 @@ func (r *resolving) readers() (people []circulation.Person, err error) {
 	for _, group := range r.policy.Readers.Groups {
 		lists = append(lists, Who{Kind: WhoGroup, Group: group})
 	}
+	for _, post := range r.policy.Readers.Posts {
+		lists = append(lists, post.placed(r.facts, r.d))
+	}
 	for _, who := range lists {
 		for _, p := range who.find(r.facts, r.d) {
-			if p.User != "" && position(people, p) < 0 {
+			own := who.Kind == WhoPosition && r.facts.Requester.Is(p)
+			if p.User != "" && !own && position(people, p) < 0 {
 				people = append(people, p)
 			}
 		}

@@ -89,6 +89,18 @@ func vacantRead(c *company, f *rules.Facts) {
 	c.holders[""], f.Calls = nil, []rules.Call{reads()}
 }
 
+// lowOver has nobody who heads sales, and L, who is below P, stand over a lower post there.
+func lowOver(c *company, _ *rules.Facts) {
+	c.holders[""], c.over["課長 of sales"], c.managers["L"] = nil, "L", "P"
+}
+
+// posts is head for several positions.
+func posts(positions ...string) rules.Stage {
+	s := head(up)
+	s.Who.Positions = positions
+	return s
+}
+
 // managers are pairs of somebody and their manager.
 func managers(pairs ...string) change {
 	return func(c *company, _ *rules.Facts) {
@@ -204,6 +216,15 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		},
 		"up from the one who asks": {policy(0, people(1, up, "B")), alsoAsk("B"), "B,D/1 hands 1"},
 		"up over a vacant post":    {policy(0, head(up)), heads(), "P/1 hands 1"},
+		"up over several vacant posts": {
+			policy(0, posts("課長", "部長")), lowOver, "P/1 hands 1",
+		},
+		"up over several, in another order": {
+			policy(0, posts("部長", "課長")), lowOver, "P/1 hands 1",
+		},
+		"up over several, of which nobody stands over one": {
+			policy(0, posts("課長", "社長")), lowOver, "refused 1 vacant",
+		},
 		"up over it, above the holder": {
 			policy(0, head(up)), func(c *company, f *rules.Facts) {
 				gone("P")(c, f)
@@ -291,20 +312,6 @@ func TestDifferentHands(t *testing.T) {
 	})
 }
 
-// Of a hundred members it is asked who may stamp; whoever resolves would have to ask Slack about each of more.
-func TestALargeGroupIsNotLookedAtOneByOne(t *testing.T) {
-	d, p := staff(), policy(0, group(1, rules.EmptySkip))
-	d.group, d.standing = many("U%d", 100), map[string]rules.Employment{}
-	for _, user := range d.group[1:] {
-		d.standing[user] = rules.EmploymentNone
-	}
-	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "U0/1 hands 1")
-	d.group = append(d.group, "U100")
-	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "refused 1 many")
-	all := of(rule(2, rules.Conditions{}, p.Stages...)).Findings(d, today, "")
-	expect.That(t, len(all) > 0 && all[0] == found(rules.FindingMany, 1, today), "%v", all)
-}
-
 // Each person is kept with how they were found, and the route with the organisation's version.
 func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	p := policy(0, people(1, rules.EmptyUp, "X"), group(1, rules.EmptyUp), manager(2, rules.EmptyUp),
@@ -356,7 +363,9 @@ func TestARouteOfIDs(t *testing.T) {
 	for _, s := range []rules.Stage{channel(), people(1, up, "A"), group(1, refuse), manager(1, refuse), head(refuse)} {
 		expect.That(t, !policy(0, people(1, refuse, "A"), s).OfIDs(), "%+v", s)
 	}
-	p.Readers.Groups = []string{"S1"}
+	p.Readers.Posts = []rules.Who{posts("部長").Who}
+	expect.That(t, !p.OfIDs(), "who holds a post is looked up")
+	p.Readers.Posts, p.Readers.Groups = nil, []string{"S1"}
 	expect.That(t, !p.OfIDs(), "readers of a group")
 }
 

@@ -27,8 +27,8 @@
 // saved: it may name one that several rules together close, and misses none.
 //
 // A position without a department is the nearest above whoever asks, of the department of their main post or one
-// above: the first that has such a post on any day, also where it is vacant. Holding it, or outranking it, makes the
-// stage their own. Managers are counted by who leads: a department that nobody leads is no step.
+// above: the first that has such a post on any day, also where it is vacant. Of a department above, a post counts only
+// if it outranks whoever leads the departments below it. Holding it, or outranking it, makes the stage their own. Managers are counted by who leads: a department that nobody leads is no step.
 //
 // A stage may ask several sources side by side, each for stamps of its own, and is then never left out. One that is
 // consulted counts for no hand, no stamp of the floor and no second time of a stage that approves.
@@ -148,7 +148,7 @@ func (p *Policy) OfIDs(also ...WhoKind) bool {
 			return false
 		}
 	}
-	return p.Readers == nil || len(p.Readers.Groups) == 0
+	return p.Readers == nil || len(p.Readers.Groups)+len(p.Readers.Posts) == 0
 }
 
 // Stage is people who are asked at the same time.
@@ -181,7 +181,7 @@ type Who struct {
 	People     []string `json:"people,omitempty"`     // Slack user ids
 	Group      string   `json:"group,omitempty"`      // id of a Slack user group
 	Level      int      `json:"level,omitempty"`      // of the manager above the requester; 1: the direct one
-	Position   string   `json:"position,omitempty"`   // of Department
+	Positions  []string `json:"positions,omitempty"`  // of Department; who holds any of them is asked
 	Department string   `json:"department,omitempty"` // code in the organisation; none: the nearest above the requester
 	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
 }
@@ -232,6 +232,8 @@ func (e Empty) mayGo() bool { return e.Vacant == ThenSkip || e.Own == ThenSkip }
 type Readers struct {
 	People []string `json:"people,omitempty"` // Slack user ids
 	Groups []string `json:"groups,omitempty"` // ids of Slack user groups
+	// Posts are positions, found like those of stages; of a vacant one nobody is told.
+	Posts []Who `json:"posts,omitempty"`
 }
 
 // Floor is the least that routes for writes outside ask, whatever the rules say.

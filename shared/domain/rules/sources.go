@@ -114,19 +114,36 @@ func (r *resolving) beside(i int) (people []circulation.Person) {
 	return people
 }
 
-// placed returns the sources with the department of each position that has none: the nearest of the requester's, theirs
-// included, that has such a post on any day, so that a vacant post isn't passed over; else their own.
+// placed returns the sources with the department of each position that has none.
 func placed(sources []Stage, f *Facts, d Directory) []Stage {
 	for i := range sources {
-		if w := &sources[i].Who; w.Kind == WhoPosition && w.Department == "" {
-			w.Placed = true
-			has := func(code string) bool { return d.Knows(code, w.Position) }
-			if n := slices.IndexFunc(f.Departments, has); len(f.Departments) > 0 {
-				w.Department = f.Departments[max(n, 0)]
-			}
-		}
+		sources[i].Who = sources[i].Who.placed(f, d)
 	}
 	return sources
+}
+
+// placed returns positions without a department with the nearest of the requester's, theirs included, that has such a
+// post on any day, so that a vacant post isn't passed over; else with their own. Only the positions that it has stay,
+// and that stand over the departments below it.
+func (w Who) placed(f *Facts, d Directory) Who {
+	if w.Kind != WhoPosition || w.Department != "" {
+		return w
+	}
+	w.Placed = true
+	for i, code := range f.Departments {
+		there := slices.DeleteFunc(slices.Clone(w.Positions), func(position string) bool {
+			beside := func(below string) bool { return !d.StandsOver(position, below, f.On) }
+			return !d.Knows(code, position) || slices.ContainsFunc(f.Departments[:i], beside)
+		})
+		if len(there) > 0 {
+			w.Positions, w.Department = there, code
+			return w
+		}
+	}
+	if len(f.Departments) > 0 {
+		w.Department = f.Departments[0]
+	}
+	return w
 }
 
 // over returns who is asked after an objection at a stage: the nearest above each of its people who may stamp and isn't

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"ringi/shared/domain/circulation"
@@ -218,8 +219,8 @@ func TestFindingsOfSources(t *testing.T) {
 	d := staff()
 	d.unknown, d.group = []string{"課長 of "}, []string{"G"}
 	r := of(rule(1, rules.Conditions{}, beside(people(1, up, "A"), rules.Source{Who: group(2, up).Who, Need: 2}),
-		stage(rules.Who{Kind: rules.WhoPosition, Position: "課長"}, 1, refuse),
-		stage(rules.Who{Kind: rules.WhoPosition, Position: "係長"}, 1, refuse)))
+		stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}}, 1, refuse),
+		stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"係長"}}, 1, refuse)))
 	expect.Is(t, fmt.Sprint(r.Findings(d, today, "")), fmt.Sprint([]rules.Finding{
 		{Kind: rules.FindingVacant, Rule: id(1), Stage: 1, From: today},
 		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "課長"}}))
@@ -231,7 +232,7 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 	expect.Is(t, text(rule(1, from(some(pay), "1"), head(up))), `{"id":"01JD0000000000000000000001","name":"rule 1",`+
 		`"when":{"tools":{"use":"some","list":[{"address":"https://rooms.example.com/mcp","name":"pay"}]},`+
 		`"amount":{"at_least":"1","currency":"JPY"}},"route":{"stages":[{"name":"stage position","who":{"kind":"position",`+
-		`"position":"部長","department":"sales"},"need":0,"empty":{"vacant":"up","own":"up","twice":"up"}}]}}`)
+		`"positions":["部長"],"department":"sales"},"need":0,"empty":{"vacant":"up","own":"up","twice":"up"}}]}}`)
 	expect.Is(t, text(to("/a")), `{"version":"v1","destinations":["/a"]}`)
 	route := expect.Value(policy(0, people(1, up, "A")).Resolve(asked(reads()), rules.Floor{}, staff()))(t)
 	expect.Is(t, circulation.AskedText(&circulation.Rule{ID: "R"}, &route, "x"),
@@ -252,4 +253,38 @@ func TestAStageOfMoreWeightIsAskedAgain(t *testing.T) {
 		expect.That(t, err == nil && route.Stages[1].LeftOut == "", "%s: %v %s", name, err, drawn(route))
 		expect.Is(t, policy(0, first, again).LeastHands(), 2, name)
 	}
+}
+
+// Whoever holds a post is told, also the nearest above the requester; of a vacant one nobody, nor who asks.
+func TestReadersByPost(t *testing.T) {
+	p := policy(0, people(1, refuse, "A"))
+	nearest := rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}}
+	for name, c := range map[string]struct {
+		post    rules.Who
+		holders []string
+		high    []string
+		want    string
+	}{
+		"of a department": {head(up).Who, []string{"D"}, nil, "D:部長 of sales as of " + today},
+		"the nearest":     {nearest, []string{"P"}, nil, "P:課長 of d2 as of " + today},
+		"which they hold": {nearest, []string{"R"}, nil, ""},
+		"above it":        {nearest, []string{"P"}, []string{"R"}, ""},
+		"vacant":          {head(up).Who, nil, nil, ""},
+	} {
+		d, f := staff(), asked(writes(pay, yen("1")))
+		d.holders[""], d.high, d.unknown = c.holders, c.high, []string{"課長 of d1", "室長 of d1", "室長 of d2"}
+		f.Requester.Person, f.Askers[0].Person, f.Organised, f.Departments = "pR", "pR", true, []string{"d1", "d2"}
+		p.Readers = &rules.Readers{Posts: []rules.Who{c.post}}
+		var got []string
+		for _, x := range expect.Value(p.Resolve(f, rules.Floor{}, d))(t).Readers {
+			got = append(got, x.User+":"+x.Via)
+		}
+		expect.Is(t, strings.Join(got, " "), c.want, name)
+	}
+	d := staff()
+	d.unknown = []string{"部長 of sales"}
+	p.Readers = &rules.Readers{Posts: []rules.Who{head(up).Who, nearest}}
+	r := of(rule(1, rules.Conditions{}))
+	r.Rules[0].Route = p
+	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{{Kind: rules.FindingUntold, Rule: id(1), Who: "部長 (sales)"}})
 }

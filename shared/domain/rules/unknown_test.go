@@ -310,7 +310,8 @@ func drawnPolicy(t *rapid.T) *rules.Policy {
 		p.Stages = append(p.Stages, rapid.SampledFrom([]rules.Stage{
 			people(0, e, "A"), people(1, e, "A", "B"), people(2, e, "A", "B", "D"), people(0, e, "B", "R"),
 			group(1, e), group(2, e), group(0, e), manager(1, e), manager(2, e), head(e), channel(),
-			stage(rules.Who{Kind: rules.WhoPosition, Position: "課長"}, 1, e),
+			stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}}, 1, e),
+			stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"室長", "課長"}}, 1, e),
 			share(group(0, e), rules.ShareMajority), share(people(0, e, "A", "B", "R"), rules.ShareTwoThirds),
 			beside(people(1, unskipped(e), "A"), rules.Source{Who: group(0, e).Who, Share: rules.ShareTwoThirds}),
 			consulted(group(1, e), circulation.ObjectionNoted), consulted(people(2, e, "A", "B"), circulation.ObjectionRaised),
@@ -360,8 +361,9 @@ func drawnCompany(t *rapid.T) *company {
 	users := []string{"R", "A", "B", "D"}
 	c := &company{managers: map[string]string{}, holders: map[string][]string{"": subset(t, 0, users...)},
 		over: map[string]string{"部長 of sales": rapid.SampledFrom(users).Draw(t, "over")},
-		high: subset(t, 0, "R", "A"), unknown: subset(t, 0, "課長 of d1", "課長 of d2", "課長 of "),
-		group: subset(t, 0, users...), standing: map[string]rules.Employment{}, accounts: map[string]string{}}
+		high: subset(t, 0, "R", "A"), level: subset(t, 0, "課長 of d1", "室長 of d1"),
+		unknown: subset(t, 0, "課長 of d1", "課長 of d2", "課長 of ", "室長 of d1"),
+		group:   subset(t, 0, users...), standing: map[string]rules.Employment{}, accounts: map[string]string{}}
 	if rapid.Bool().Draw(t, "organised") {
 		c.org = "v1"
 	}

@@ -80,7 +80,7 @@ func manager(level int, empty rules.Empty) rules.Stage {
 }
 
 func head(empty rules.Empty) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "sales"}, 0, empty)
+	return stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Department: "sales"}, 0, empty)
 }
 
 func channel() rules.Stage { return stage(rules.Who{Kind: rules.WhoChannel}, 1, rules.Empty{}) }
@@ -122,6 +122,7 @@ type company struct {
 	unknown  []string                    // posts and departments that the organisation has on no day
 	lost     []string                    // of whom it doesn't say who is above
 	high     []string                    // who outranks every position
+	level    []string                    // positions that don't stand over departments
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -165,6 +166,10 @@ func (c *company) Topmost(p circulation.Person, on string) bool {
 func (c *company) Over(department, position, _ string) (circulation.Person, bool) {
 	user, ok := c.over[position+" of "+department]
 	return c.Person(user), ok && c.org != ""
+}
+
+func (c *company) StandsOver(position, department, _ string) bool {
+	return !slices.Contains(c.level, position+" of "+department)
 }
 
 func (c *company) Outranks(p circulation.Person, _, _ string) bool {

@@ -173,10 +173,10 @@ var hostileNames = []string{
 	strings.Repeat("👨\u200d👩\u200d👧", 40), "👉 いま: だれもいません", "\u202e逆",
 }
 
-// anyRoute draws a route of up to five stages of up to 50 people.
+// anyRoute draws a route of up to eight stages of up to 50 people.
 func anyRoute(t *rapid.T) (stages []circulation.Stage) {
 	n := 0
-	for i := range rapid.IntRange(1, 5).Draw(t, "stages") {
+	for i := range rapid.IntRange(1, rules.MaxStages).Draw(t, "stages") {
 		s := circulation.Stage{Name: rapid.SampledFrom(hostileNames).Draw(t, "name"), Mode: circulation.ModePeople}
 		if i > 0 && rapid.IntRange(0, 4).Draw(t, "left") == 0 {
 			s.LeftOut = rapid.SampledFrom(append(hostileNames, rules.LeftVacant)).Draw(t, "why") + "."
