@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,11 +93,14 @@ const (
 	sayTaken   = "People approved this call. Run exactly it now, once."
 )
 
+// sayAgain begins the sentence of a call that was asked for once more.
+const sayAgain = "This call ended with the status {was}, and the same was asked for once more as {id}, with the status {is}: "
+
 // answerOf tells what became of a call.
-func (g *gate) answerOf(ctx context.Context, a *call.Aggregate, host string) answer {
+func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	x := a.Call
 	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(),
-		Page: page(host, x.CallID), Number: x.DecisionNumber}
+		Page: page(r.Host, x.CallID), Number: x.DecisionNumber}
 	by, why := "", ""
 	if until := x.Gate.Terms.DecideBy; until != nil && out.Status == string(conversation.ActionPending) {
 		out.DecideBy = aggregate.TimeText(*until)
@@ -104,18 +108,48 @@ func (g *gate) answerOf(ctx context.Context, a *call.Aggregate, host string) ans
 	}
 	switch out.Status {
 	case refused:
-		out.Reason = legible.Visible(g.whyNot(x))
+		out.Reason = legible.Visible(r.gate.whyNot(x))
 		why = quoted(out.Reason)
 	case string(conversation.ActionFailed):
 		why = quoted(legible.Visible(fmt.Sprintf("%s %s", x.Error, x.ErrorDetail)))
 	case string(conversation.ActionSucceeded):
-		out.Result = g.result(ctx, a)
+		out.Result = r.gate.result(ctx, a)
 	}
 	out.Say = language.Fill(says[out.Status], "by", by, "why", why, "again", argumentAgain+": "+x.CallID)
 	if x.Elsewhere && x.Status == conversation.ActionApproved {
 		out.Say = sayStamped
 	}
+	out.Say = cmp.Or(r.sayOnceMore(ctx, x), out.Say)
 	return out
+}
+
+// sayOnceMore says of a call that was asked for once more what became of that: repeating the first one changes nothing.
+func (r asking) sayOnceMore(ctx context.Context, x *call.Call) string {
+	if x.Newest == "" {
+		return ""
+	}
+	var c call.Content
+	a, err := r.gate.Get(ctx, r.key, x.Newest)
+	if err == nil {
+		c, err = a.Call.Content()
+	}
+	if err != nil {
+		if !errors.Is(err, aggregate.ErrNotFound) { // it may be forgotten
+			slog.WarnContext(ctx, "a call that was asked for once more can't be read", "call_id", x.CallID, "err", err)
+		}
+		return ""
+	}
+	is, then := statusOf(a.Call), "only if the person you work for wants it once more, ask for it with {after}."
+	switch {
+	case is == unknown:
+		then = "do not make it again, a person has to look first."
+	case !a.Call.Over() && a.Call.Answered():
+		then = "take {id}, and run it only if that says granted."
+	case !a.Call.Over():
+		then = "to learn its end, repeat exactly this call with {with}."
+	}
+	return language.Fill(sayAgain+then, "was", statusOf(x), "id", x.Newest, "is", is,
+		"with", argumentAgain+": "+c.Again, "after", argumentAgain+": "+x.Newest)
 }
 
 func quoted(why string) string {

@@ -145,7 +145,7 @@ func rest(do func(r asking) (*call.Aggregate, error), says string) func(http.Res
 			say(w, r.gate.faultOf(r.Context(), err))
 			return
 		}
-		out := r.gate.answerOf(r.Context(), a, r.Host)
+		out := r.answerOf(r.Context(), a)
 		out.Say = cmp.Or(says, out.Say)
 		write(w, http.StatusOK, out)
 	}

@@ -170,6 +170,27 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	expect.Is(t, len(w.vendor.calls), 0)
 }
 
+// Who repeats a call that was asked for once more is told of the later one alone: its id, its state and what to do.
+func TestARepeatedCallTellsOfTheLaterOne(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	_, first, _ := w.says("POST", "/calls", askBash)
+	w.act(first.ID, circulation.SendBack, "金曜は避けてください")
+	_, second, _ := w.says("POST", "/calls", strings.Replace(askBash, `"reason"`, `"again":"`+first.ID+`","reason"`, 1))
+	says := func(status, then string) {
+		t.Helper()
+		for method, path := range map[string]string{"POST": "/calls", "GET": "/calls/" + first.ID} {
+			_, is, text := w.says(method, path, map[string]string{"POST": askBash}[method])
+			expect.That(t, is.ID == first.ID && is.Status == "refused" && is.Say == "This call ended with the status refused, "+
+				"and the same was asked for once more as "+second.ID+", with the status "+status+": "+then, "%s", text)
+		}
+	}
+	says("pending", "to learn its end, repeat exactly this call with ringi_again: "+first.ID+".")
+	w.act(second.ID, circulation.Stamp, "")
+	says("approved", "take "+second.ID+", and run it only if that says granted.")
+	w.says("POST", "/calls/"+second.ID+"/take", `{"tool_use_id":"a"}`)
+	says("granted", "only if the person you work for wants it once more, ask for it with ringi_again: "+second.ID+".")
+}
+
 func TestAToolOfRingisRunsNowhereElse(t *testing.T) {
 	w := opened(t, storetest.Start(t))
 	status, _, text := w.says("POST", "/calls", `{"tool":"`+writeTool+`","arguments":{}}`)
@@ -352,8 +373,8 @@ func TestEachEndHasAWordAndASentence(t *testing.T) {
 		"executing": {Status: conversation.ActionExecuting}, "granted": {Status: call.Granted},
 	} {
 		expect.Is(t, statusOf(&x), want)
-		g := &gate{}
-		a := g.answerOf(t.Context(), &call.Aggregate{Call: &x}, "ringi.example")
+		r := asking{Request: httptest.NewRequest("GET", "/calls/x", nil), gate: &gate{}}
+		a := r.answerOf(t.Context(), &call.Aggregate{Call: &x})
 		expect.That(t, a.Say != "" && !strings.ContainsAny(a.Say, "{}") && a.failed() == (want == "failed" || want == "unknown"),
 			"%s: %+v", want, a)
 	}

@@ -196,7 +196,7 @@ func (r asking) result(ctx context.Context, a *call.Aggregate, err error) *mcp.C
 	if err != nil {
 		return r.failed(ctx, err)
 	}
-	out := r.gate.answerOf(ctx, a, r.Host)
+	out := r.answerOf(ctx, a)
 	text, err := tool.Written(out)
 	if err != nil {
 		return r.failed(ctx, err)

@@ -47,7 +47,7 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (json.Raw
 		return nil, err
 	}
 	if !a.Call.TakenFor(in.Use, r.gate.Now()) {
-		return nil, fault{text: r.gate.answerOf(ctx, a, r.Host).Say}
+		return nil, fault{text: r.answerOf(ctx, a).Say}
 	}
 	content, err := a.Call.Content()
 	return json.RawMessage(content.Arguments), err

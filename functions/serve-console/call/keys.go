@@ -41,6 +41,7 @@ type keysPage struct {
 	Wrong   []web.Fault // of the tools
 	Problem string      // of no field
 	Secret  string      // of the key that was made just now: it is never shown again
+	Door    string      // the address below which agents with a key ask
 
 	quota, until string // as they were typed
 	wrong        string // the field with a problem
@@ -92,6 +93,7 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	channels := sight.Channels()
 	p.Views, p.Open, p.Tools = views(v, keysPath, ""), p.Open || len(all) == 0, web.Chooser{Name: "tools", Few: true}
+	p.Door = web.Address(r)
 	if p.wrong == "tools" {
 		p.Wrong = []web.Fault{{Text: words.In("problems", p.wrong)}}
 	}

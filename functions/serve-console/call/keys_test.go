@@ -41,6 +41,9 @@ func testKeyOfItsLife(t *testing.T, w *consoletest.World) {
 	made := b.Post(keys, form(w))
 	made.Says(t, 200, "キーができました", "表示されるのは今回だけです。", "月次の締め 有効", "佐藤 花子", "Bash、Write")
 	secret := regexp.MustCompile(`rk_[\w-]{43}`).FindString(made.Body)
+	door := regexp.MustCompile(`data-copy="(https?://[^/"]+)/mcp"`).FindStringSubmatch(made.Body)
+	expect.Must(t, len(door) == 2, "no address for MCP: %s", made.Body)
+	made.Holds(t, `data-copy="`+secret+`"`, `data-copy="`+door[1]+`/calls"`)
 	k := expect.Value(w.Store.KeyBySecret(t.Context(), secret, w.Now()))(t)
 	expect.That(t, k.QuotaDay == 50 && k.Answers == webapi.Sato && len(k.Tools) == 2 && k.Team == w.Tenant.TeamID, "%+v", k)
 	b.Get(keys).Says(t, 200, "最後の使用", "なし").Lacks(t, secret).

@@ -222,6 +222,7 @@ func (t texts) notes(l *organisation.Laid, files []organisation.File) (all []str
 		{l.Rehired, t.Say("rehired", t.some(l.Rehired)...)},
 		{l.Enabled, t.Say("enabled", t.some(l.Enabled)...)},
 		{l.Placed, t.Say("placed", t.some(l.Placed)...)},
+		{l.Unposted, t.Say("unposted", t.some(l.Unposted)...)},
 		{l.Spelled, t.Say("spelled", t.some(l.Spelled)...)},
 		{l.Elsewhere, t.Say("elsewhere", t.some(l.Elsewhere)...)},
 		{l.Alike, t.Say("alike", t.some(l.Alike)...)},

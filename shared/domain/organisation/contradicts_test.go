@@ -124,3 +124,24 @@ func TestPositionsThatLookAlike(t *testing.T) {
 	expect.Is(t, told, "alike センタ―長 = センター長; alike ニ課長 = 二課長")
 	expect.Is(t, len(c.HoldersOf("課長", "営業部")), 1)
 }
+
+// Part-timers whose position is in no order have none, which is told. A position of others is asked about as ever.
+func TestAPartTimersPositionStopsNoFile(t *testing.T) {
+	const head = "社員番号,姓,名,部署,役職,雇用形態\n2,乙,二,営業部,部長,正社員\n"
+	for row, want := range map[string]string{"レジ係,パート": "unposted 丙 三 (3)", "パート,正社員": "unposted 丙 三 (3)",
+		"レジ係,アルバイト": "unposted 丙 三 (3)", ",パート": "", "課長,パート": ""} {
+		l, c, told := on(t, saidRanks, head+"3,丙,三,営業部,"+row+"\n")
+		expect.Is(t, told, want, row)
+		p, here := c.Person("3")
+		expect.That(t, here && p.Kind == organisation.Employee && manager(c, "3") == "2", "%s: %+v", row, p)
+		expect.Is(t, l.Organisation.Has("営業部", "課長"), row == "課長,パート", row)
+		expect.That(t, !l.Organisation.Has("", "レジ係"), "%s", row)
+	}
+	known := organisation.Kept{Ranks: map[string]int{"部長": 1, "レジ係": 0}}
+	l, _, told := on(t, known, head+"3,丙,三,営業部,レジ係,パート\n")
+	expect.That(t, told == "" && l.Organisation.Has("", "レジ係"), "a position that has its rank: %s", told)
+	_, _, told = on(t, saidRanks, "社員番号,姓,名,部署,役職,役職順位,雇用形態\n2,乙,二,営業部,部長,1,正社員\n3,丙,三,営業部,,9,パート\n")
+	expect.Is(t, told, "unposted 丙 三 (3)", "a rank without a position")
+	l, err := organisation.Lay([]organisation.File{named("", head+"3,丙,三,営業部,レジ係,正社員\n")}, saidRanks, exportedOn)
+	expect.That(t, err == nil && l.Asks(), "nobody was asked about a position: %v", err)
+}

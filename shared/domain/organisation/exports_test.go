@@ -161,7 +161,7 @@ func seenOf(o *organisation.Organisation, number string, want []string) string {
 // doubts are what an administrator is told of files that say two things.
 func doubts(l *organisation.Laid) (all []string) {
 	for word, who := range map[string][]string{"unnumbered": l.Unnumbered, "rehired": l.Rehired, "enabled": l.Enabled,
-		"placed": l.Placed, "spelled": l.Spelled, "elsewhere": l.Elsewhere, "alike": l.Alike} {
+		"placed": l.Placed, "unposted": l.Unposted, "spelled": l.Spelled, "elsewhere": l.Elsewhere, "alike": l.Alike} {
 		for _, x := range who {
 			all = append(all, word+" "+x)
 		}

@@ -128,6 +128,10 @@ func (r *reader) foreignRow(s *sheet, x tableRow) (all []line) {
 		c.values[ColumnDepartment], c.values[ColumnPosition], c.values[ColumnRank] = post.department, post.position, ""
 		if i == 0 {
 			c.values[ColumnRank] = s.cell(x, ColumnRank, 1)
+			if post.position == "" && c.values[ColumnRank] != "" && r.partTime(s, x) {
+				c.values[ColumnRank] = ""
+				r.unposted[r.who(s, x)] = true
+			}
 		} else {
 			c.values[ColumnPost] = postsIn[0][1]
 		}
@@ -160,7 +164,7 @@ type post struct{ department, position string }
 // first post's.
 func (r *reader) posts(s *sheet, x tableRow) (all []post) {
 	for nth := 1; nth <= max(s.most, 1); nth++ {
-		p := post{r.place(s, x, nth), Posted(s.cell(x, ColumnPosition, nth))}
+		p := post{r.place(s, x, nth), r.position(s, x, nth)}
 		if p == (post{}) {
 			continue
 		}
@@ -240,6 +244,8 @@ func (r *reader) passed(s *sheet, c *cells, out bool) {
 
 // who is somebody as administrators are told of them.
 func who(name, number string) string { return strings.TrimSpace(name + " (" + number + ")") }
+
+func (r *reader) who(s *sheet, x tableRow) string { return who(name(s, x), folded(r.number(s, x))) }
 
 // accounts reports whether the statuses of a file are those of accounts.
 func (s *sheet) accounts() bool {

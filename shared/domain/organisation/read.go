@@ -82,6 +82,7 @@ type Laid struct {
 	Rehired      []string // names and numbers of people who work by their status, though their last day has passed
 	Enabled      []string // and of people whose last day has passed, though their account is enabled
 	Placed       []string // and of people without a department whose position doesn't count, so that they lead nobody
+	Unposted     []string // and of part-timers whose position is in no order, so that they have none
 	Spelled      []string // departments that were taken for one, as the files spell them
 	Elsewhere    []string // departments that a file's paths put elsewhere than the file of departments, which counts
 	Alike        []string // positions that look the same and are not
@@ -143,7 +144,8 @@ func Lay(files []File, kept Kept, today Date) (*Laid, error) {
 	r := &reader{kept: kept, today: today, places: newPlaces(),
 		placings: map[Column]map[string]placing{ColumnParent: {}, ColumnPath: {}}, gone: map[string]bool{},
 		introduced: map[string]bool{}, valued: map[Valued]int{}, ranked: map[string]int{}, unnumbered: map[string]bool{},
-		rehired: map[string]bool{}, enabled: map[string]bool{}, placed: map[string]bool{}, positions: map[string]bool{}}
+		rehired: map[string]bool{}, enabled: map[string]bool{}, placed: map[string]bool{}, unposted: map[string]bool{},
+		positions: map[string]bool{}}
 	if len(files) > MaxFiles {
 		r.problems.add(Problem{Rule: RuleFiles, Limit: MaxFiles})
 		files = nil
@@ -195,6 +197,7 @@ type reader struct {
 	rehired    map[string]bool
 	enabled    map[string]bool
 	placed     map[string]bool // people whose position doesn't count, since nobody said where they have it
+	unposted   map[string]bool // part-timers whose position counts as none
 	positions  map[string]bool
 	top        bool
 }
@@ -356,6 +359,7 @@ func (r *reader) found(l *Laid) {
 	l.Strangers = slices.Sorted(maps.Keys(r.strangers))
 	l.Unnumbered, l.Rehired = slices.Sorted(maps.Keys(r.unnumbered)), slices.Sorted(maps.Keys(r.rehired))
 	l.Enabled, l.Placed = slices.Sorted(maps.Keys(r.enabled)), slices.Sorted(maps.Keys(r.placed))
+	l.Unposted = slices.Sorted(maps.Keys(r.unposted))
 	l.Spelled, l.Elsewhere, l.Alike = r.places.spelledTwice(), r.elsewhere(), alike(r.positions)
 	l.Top, l.Paths = r.top, r.places.signs
 }

@@ -1,6 +1,9 @@
 package organisation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // usual are positions as most companies rank them, the highest first: only a proposal, people are asked. Deputies that
 // are not among them stand one list below.
@@ -22,6 +25,28 @@ var usual = [][]string{
 
 // deputy are the words behind a position of somebody who stands in for whoever has it.
 var deputy = []string{"代理", "補佐", "心得"}
+
+// partTimers are the words of employments, and in place of positions, of people who work part-time, in lower case.
+var partTimers = []string{"パート", "アルバイト", "パート・アルバイト", "パートタイマー", "part-time", "part time"}
+
+// position returns a person's nth position. What a part-timer is called counts as none where no order of positions has
+// it, be it said or usual: it leads nobody, and nobody has to be asked about it.
+func (r *reader) position(s *sheet, x tableRow, nth int) string {
+	is := Posted(s.cell(x, ColumnPosition, nth))
+	if is == "" || s.has(ColumnRank) || usualRank(is) > 0 || !r.partTime(s, x) && !slices.Contains(partTimers, lower(is)) {
+		return is
+	}
+	if _, said := r.kept.Ranks[is]; said {
+		return is
+	}
+	r.unposted[r.who(s, x)] = true
+	return ""
+}
+
+// partTime reports whether somebody works part-time, by how they are employed.
+func (r *reader) partTime(s *sheet, x tableRow) bool {
+	return slices.Contains(partTimers, lower(s.cell(x, ColumnEmployment, 1)))
+}
 
 // usualRank returns where a position usually stands; 0 for one that isn't usual. Before a Japanese one may stand of
 // what somebody is the head: 営業部長, 東京支店長.
