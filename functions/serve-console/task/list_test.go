@@ -32,6 +32,7 @@ func TestTheListOfRequests(t *testing.T) {
 		"titles are searched for among the latest thousand":            testTaskSearch,
 		"pages go on and back and keep the filters":                    testTaskPages,
 		"a cursor that is forged or another's is refused and noted":    testForeignCursors,
+		"a refusal because of somebody names them":                     testWhoIsNamed,
 		"while Slack is silent a member sees their own requests alone": testSilentSlack,
 	})
 }
@@ -75,6 +76,15 @@ func testWhoSeesWhat(t *testing.T, w *consoletest.World) {
 	}
 	w.As(webapi.Sato).Get("/console/tasks").Says(t, 200, "田中 恵", "#general", "#人事", "佐藤 花子")
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "ダイレクトメッセージ", "依頼のあったチャンネル").Lacks(t, "C0ELSEWHERE")
+}
+
+func testWhoIsNamed(t *testing.T, w *consoletest.World) {
+	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "佐藤の人事"})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RefuseByRule(a.Head.Run, task.Refusal{Why: task.ReasonNoRowWords, Detail: webapi.Tanaka},
+			w.SettingsNow(), w.Now())
+	})
+	w.As(webapi.Sato).Get("/console/tasks").Says(t, 200, "田中 恵").Lacks(t, webapi.Tanaka)
 }
 
 func testTaskFilters(t *testing.T, w *consoletest.World) {

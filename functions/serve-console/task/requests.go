@@ -64,6 +64,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		if ids = append(append(ids, task.Mentioned(x.Text+x.Description)...), x.Glance.Who...); channels != nil {
 			ids = append(ids, x.Requester())
 		}
+		why(x.Glance, func(id string) string { ids = append(ids, id); return id })
 	}
 	person := c.Called(ctx, v, ids...)
 	surface := subject.SurfaceOf(v, person, func(id string) string { return web.ChannelName(channels, id) })
@@ -163,8 +164,12 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 	case rejected[g.Why] != "":
 		return words.Say("denied", "why", card.OneLine(g.Detail))
 	}
-	detail := explain.FitDetail(g.Why, g.Detail, card.OneLine, person)
-	return sentence(explain.Ended(v.Locale, g.Why, detail, explain.NoRetry))
+	return sentence(explain.Ended(v.Locale, g.Why, why(g, person), explain.NoRetry))
+}
+
+// why is the detail of why a request goes on no more, as a list shows it.
+func why(g task.Glance, person func(id string) string) string {
+	return explain.FitDetail(g.Why, g.Detail, card.OneLine, person)
 }
 
 // asks names whom a request waits for, as briefly as a list can.
