@@ -250,7 +250,7 @@ func TestStandInsInAnOrganisation(t *testing.T) {
 }
 
 // company is an organisation of which the requester heads the sales department.
-const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to
+const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to,status
 1,鈴木,suzuki@example.com,HQ,,社長,1,employee,
 2,佐藤,sato@example.com,SALES,HQ,部長,2,employee,
 3,田中,tanaka@example.com,SALES,HQ,主任,4,employee,
@@ -260,6 +260,7 @@ const company = `employee_number,name,email,department_code,parent_department,po
 7,原,hara@example.com,ACC,HQ,課長,3,employee,2026-01-31
 8,林,hayashi@example.com,ACC,HQ,係長,5,employee,
 9,岸,kishi@example.com,ACC,HQ,係長,5,employee,
+10,森田,morita@example.com,ACC,HQ,主任,4,employee,,leave
 `
 
 // organise has an organisation stand in which accounts are people's by their numbers.
@@ -412,6 +413,12 @@ func TestWhoIsNoEmployeeToday(t *testing.T) {
 	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "組織表に登録がない")
 	w.told(w.post(w.stamp(webapi.Guest, p)), webapi.Guest, "ゲスト") // whom nobody can add there
 	expect.Is(t, len(w.acts()), 0, "acts of who has left")
+
+	w = newWorld(t, db)
+	w.organise(map[string]string{webapi.Sato: "2", webapi.Tanaka: "10"})
+	p = w.organised(circulation.Person{User: webapi.Tanaka, Person: "10"})
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "休職・出向中のため")
+	expect.Is(t, len(w.acts()), 0, "acts of who is on leave")
 
 	w = newWorld(t, db)
 	w.organise(map[string]string{webapi.Sato: "2", webapi.Suzuki: "5", webapi.Tanaka: "3"})

@@ -324,13 +324,16 @@ func (m Maker) chart(in tenancy.Employed) *organisation.Chart {
 }
 
 // unfit returns what the organisation of the day has against what a hand does in its own name on the gate with this id:
-// it isn't there any more, or is no employee where a channel is asked. Of people whom a stage names the rule has said
-// whether they may be none.
+// it is on leave, isn't there any more, or is no employee where a channel is asked. Of people whom a stage names the
+// rule has said whether they may be none.
 func (m Maker) unfit(of Subject, id string, in tenancy.Employed) circulation.Lack {
 	if in.Organisation == nil {
 		return ""
 	}
-	switch hand, here := m.chart(in).Person(in.Person); {
+	c := m.chart(in)
+	switch hand, here := c.Person(in.Person); {
+	case in.Organisation.Presence(in.Person, c.Day()) == organisation.Away:
+		return circulation.LackAway
 	case !here:
 		return circulation.LackOrg
 	case hand.Kind != organisation.Employee && askedMode(of, id) == circulation.ModeChannel:

@@ -241,6 +241,7 @@ const (
 	LackRule       Lack = "rule"         // a delegation for what this rule asks
 	LackOthers     Lack = "others"       // a delegation that none of the askers set: never Walk's
 	LackBelow      Lack = "below"        // a hand that doesn't report to who asks: never Walk's
+	LackAway       Lack = "away"         // a hand who is on leave today: never Walk's
 	LackEmployee   Lack = "employee"     // a hand who is an employee today: never Walk's
 	LackAlone      Lack = "alone"        // the stage lets nobody act for its people
 	LackSettings   Lack = "settings"     // what lets the hand act where the settings say who may
