@@ -21,7 +21,7 @@ func (h *Handler) openMatter(ctx context.Context, p payload) (inbound.Response, 
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	if err == nil {
 		person := h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale)
-		err = h.Slack.OpenView(ctx, p.TriggerID, card.MatterModal(person, s.MatterNames()))
+		err = h.Slack.OpenView(ctx, p.TriggerID, card.MatterModal(person, s))
 	}
 	slog.InfoContext(ctx, "asked for a decision", "user", p.User.ID, "err", err)
 	return inbound.OK(), nil
@@ -40,7 +40,7 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
 		return problem(card.MatterDescription, card.NoteFailed)
 	}
-	m, faults := card.ReadMatter(person, s.MatterNames(), func(field string) string {
+	m, faults := card.ReadMatter(person, s, func(field string) string {
 		x := p.View.State.Values[field][card.MatterInput]
 		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value))
 	})
@@ -51,6 +51,12 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	wrong := func(int) bool { return false } // what they are is seen once they are fetched
 	if fault := card.MatterFilesFault(person, files, task.MaxFilesBytes, wrong); fault != "" && faults == nil {
 		faults = map[string]string{card.MatterFiles: fault}
+	}
+	for field, fault := range faults { // Slack takes none of what the form has only since it was opened
+		if _, shown := p.View.State.Values[field]; !shown {
+			delete(faults, field)
+			faults[card.MatterKind] = fault
+		}
 	}
 	if faults != nil {
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil

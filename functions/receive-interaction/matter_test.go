@@ -7,6 +7,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -34,10 +35,28 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 		}
 		values[field] = map[string]any{card.MatterInput: typed}
 	}
+	for _, b := range v.Blocks { // further fields, which a person leaves empty
+		b, _ := b.(map[string]any)
+		if id, _ := b["block_id"].(string); strings.HasPrefix(id, "field:") {
+			element, _ := b["element"].(map[string]any)
+			values[id] = map[string]any{card.MatterInput: answered(element["type"], change[id])}
+		}
+	}
 	s := person("view_submission", user, slacktest.Team)
 	s["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": "",
 		"state": map[string]any{"values": values}}
 	return s
+}
+
+// answered is the state of a select or of an input of a number.
+func answered(kind any, is string) map[string]any {
+	switch {
+	case kind == "number_input":
+		return map[string]any{"type": kind, "value": is}
+	case is == "":
+		return map[string]any{"type": kind, "selected_option": nil}
+	}
+	return map[string]any{"type": kind, "selected_option": map[string]any{"value": is}}
 }
 
 func TestAFormAsksForADecision(t *testing.T) {
@@ -64,6 +83,25 @@ func TestAFormAsksForADecision(t *testing.T) {
 				expect.Is(t, strings.Count(out.Body, `":"`), 2, out.Body)
 			}
 			expect.Is(t, w.messages(webapi.HR, "決裁を求めます"), 0)
+		},
+		"with further fields, which are kept, or are wrong where they are": func(t *testing.T, w *world) {
+			called := func(to string) {
+				w.changeSettings(func(s *tenancy.Settings) {
+					s.MatterFields = []tenancy.MatterField{{Name: to, Values: []string{"市内", "市外"}}, {Name: "日数", Number: true}}
+				})
+			}
+			called("行先")
+			out := w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{"field:日数": "8"}))
+			expect.Has(t, out.Body, `"field:行先":`)
+			expect.Is(t, strings.Count(out.Body, `":"`), 2, out.Body)
+			filled := w.matter(webapi.Sato, webapi.HR, map[string]string{"field:行先": "市外", "field:日数": "8"})
+			called("行先の種類") // while the form is open
+			out = w.post(filled)
+			expect.That(t, strings.Contains(out.Body, `"matter":`) && strings.Contains(out.Body, "行先の種類"), "%s", out.Body)
+			called("行先")
+			w.quiet(w.post(filled), webapi.Sato)
+			expect.Same(t, []task.MatterValue{{Name: "行先", Value: "市外"}, {Name: "日数", Value: "8", Number: true}},
+				w.asks(webapi.HR, "複合機の入れ替え").Request.Matter.Fields)
 		},
 		"from the Home tab, to direct messages": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.onTab(webapi.Sato, card.NewMatter, "")), webapi.Sato)

@@ -181,12 +181,28 @@ func lookOf(s *task.Step) look {
 	} else if k.mark != nil {
 		k.party, k.item, k.words, k.names = k.mark.Party, k.mark.Item, k.mark.Words, k.mark.Names
 	}
+	for _, x := range k.fields() {
+		k.taken[legible.Folded(x.Name)] = true
+	}
 	for _, names := range k.names {
 		for _, name := range names {
 			k.taken[legible.Folded(name)] = true
 		}
 	}
 	return k
+}
+
+// fields are the further fields of a decision's form, by the labels of its mark.
+func (k *look) fields() (all []rules.Label) {
+	if k.own == nil || k.own.Name != catalog.Decide || k.mark == nil {
+		return nil
+	}
+	for _, x := range k.mark.LabelledBy {
+		if x.Pointer == rules.Pointer([]string{"fields", x.Name}) {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // place returns which argument of a server's schema stands at a pointer, in its order; undeclared ones are last.
@@ -274,9 +290,9 @@ func (t *teller) parts() {
 		t.args["currency"] == any(m.Currency) { // they stand before the sentence
 		t.gone["/amount"], t.gone["/currency"] = true, true
 	}
-	details := t.pairs()
+	fields, details := t.fields(), t.pairs()
 	t.items()
-	t.e.Rest = slices.Concat(t.e.Rest, t.rest(nil, t.args), details)
+	t.e.Rest = slices.Concat(fields, t.e.Rest, t.rest(nil, t.args), details)
 }
 
 // read finds the words, and whom they are for.

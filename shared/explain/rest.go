@@ -241,3 +241,20 @@ func (t *teller) pairs() (all []Argument) {
 	t.gone["/details"] = true
 	return all
 }
+
+// fields returns the answers at a form's further fields, each with what the field is called.
+func (t *teller) fields() (all []Argument) {
+	for _, x := range t.look.fields() {
+		v, found := t.at(x.Pointer)
+		if !found || !t.isLeaf(v) {
+			continue
+		}
+		name, l := t.writer(), t.writer()
+		name.name(x.Name)
+		l.leaf(v)
+		text, _ := v.(string)
+		all = append(all, Argument{Name: name.out, Value: l.out, Text: text})
+		t.gone[x.Pointer] = true
+	}
+	return all
+}

@@ -39,8 +39,13 @@ func (w *World) MatterAsked() { w.MatterAskedWith(nil) }
 
 // MatterAskedWith is MatterAsked with files, by their names.
 func (w *World) MatterAskedWith(files map[string][]byte) {
-	b, s := w.As(webapi.Sato), w.SettingsNow()
-	w.Ref = task.RefOf(w.Tenant.ID, b.AskWithFiles(b.MatterForm(webapi.HR), files))
+	w.MatterAskedBy(w.As(webapi.Sato).MatterForm(webapi.HR), files)
+}
+
+// MatterAskedBy is MatterAskedWith by a form as it was filled in.
+func (w *World) MatterAskedBy(form url.Values, files map[string][]byte) {
+	s := w.SettingsNow()
+	w.Ref = task.RefOf(w.Tenant.ID, w.As(webapi.Sato).AskWithFiles(form, files))
 	if len(files) > 0 {
 		w.filesRead()
 	}

@@ -77,6 +77,7 @@ var (
 	inputTag  = regexp.MustCompile(`<input[^>]*? name="([^"]+)"\s+value="([^"]*)"[^>]*>`)
 	selectTag = regexp.MustCompile(`(?s)<select name="([^"]+)".*?</select>`)
 	chosenTag = regexp.MustCompile(`<option value="([^"]*)" selected>`)
+	optionTag = regexp.MustCompile(`<option value="([^"]*)"`)
 )
 
 // asSent is the form of a page as a browser sends it if nobody changes it.
@@ -88,7 +89,11 @@ func asSent(a consoletest.Answer) url.Values {
 		}
 	}
 	for _, m := range selectTag.FindAllStringSubmatch(a.Body, -1) {
-		f.Add(m[1], html.UnescapeString(chosenTag.FindStringSubmatch(m[0])[1]))
+		chosen := chosenTag.FindStringSubmatch(m[0])
+		if chosen == nil {
+			chosen = optionTag.FindStringSubmatch(m[0])
+		}
+		f.Add(m[1], html.UnescapeString(chosen[1]))
 	}
 	return f
 }

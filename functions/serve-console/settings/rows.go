@@ -27,7 +27,9 @@ var rowsLists = map[string][]column{
 		{key: "model", example: "compatible:ollama/llama3.2"}, {key: "input", example: "0.25"},
 		{key: "output", example: "2"}, {key: "cached", example: "0.025"}, {key: "date", example: "2026-11-20"},
 	},
-	"matters":        {{key: "name", example: "固定資産"}},
+	"matters": {{key: "name", example: "固定資産"}},
+	"matter_fields": {{key: "name", example: "行先"}, {key: "values", example: "市内、市外、なし"},
+		{key: "number", options: []string{"false", "true"}}},
 	"channel_series": {{key: "channel", example: "C0123456789"}, {key: "name", example: "契約"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model",
@@ -92,6 +94,9 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, x := range s.Matters {
 		add("matters", x.Name)
 	}
+	for _, x := range s.MatterFields {
+		add("matter_fields", x.Name, strings.Join(x.Values, "、"), fmt.Sprint(x.Number))
+	}
 	for _, x := range s.ChannelSeries {
 		add("channel_series", x.Channel, x.Name)
 	}
@@ -151,6 +156,11 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 	})
 	typedList(f, "matters", &s.Matters, func(row map[string]string) tenancy.MatterKind {
 		return tenancy.MatterKind{Name: row["name"]}
+	})
+	typedList(f, "matter_fields", &s.MatterFields, func(row map[string]string) tenancy.MatterField {
+		values := strings.FieldsFunc(row["values"], func(r rune) bool { return strings.ContainsRune(tenancy.MatterComma, r) })
+		return tenancy.MatterField{Name: row["name"], Values: web.Each(values, strings.TrimSpace),
+			Number: row["number"] == "true"}
 	})
 	typedList(f, "channel_series", &s.ChannelSeries, func(row map[string]string) tenancy.ChannelSeries {
 		return tenancy.ChannelSeries{Channel: row["channel"], Name: row["name"]}

@@ -3,6 +3,7 @@ package task
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -12,8 +13,8 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -25,6 +26,7 @@ type matterForm struct {
 	Typed                      task.Matter
 	Labels                     map[string]string
 	Kinds, Currencies, Channel []web.Choice
+	Fields                     []web.Field       // the settings' further ones
 	Wrong                      map[string]string // by field; "": the whole form
 	Accept, FilesHint          string            // which files the form takes
 	at                         string            // the channel that was chosen
@@ -60,6 +62,9 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	for i, text := range s.MatterNames() {
 		f.Kinds = append(f.Kinds, web.Choice{Value: names[i], Text: text, Chosen: names[i] == f.Typed.Kind})
 	}
+	for i, x := range s.MatterFields {
+		f.Fields = append(f.Fields, further(x, i, &f))
+	}
 	for _, code := range task.MatterCurrencies {
 		f.Currencies = append(f.Currencies, web.Choice{Value: code, Text: codes[code], Chosen: code == f.Typed.Currency})
 	}
@@ -80,6 +85,23 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Show(w, r, v, d, "matter")
 }
 
+// further is the input of a form's further field. Its id is no name: a list of ids stands where blanks may not be.
+func further(x tenancy.MatterField, i int, f *matterForm) web.Field {
+	in := web.Field{Name: x.Key(), ID: fmt.Sprint("field-", i), Label: x.Name, Required: true, Value: f.Typed.At(x.Name)}
+	if fault := f.Wrong[x.Key()]; fault != "" {
+		in.Problems = []web.Fault{{Text: fault}}
+	}
+	if x.Number {
+		in.Class, in.Mode = "number", "decimal"
+		return in
+	}
+	in.Choices = []web.Choice{{Text: "—"}}
+	for _, v := range x.Values {
+		in.Choices = append(in.Choices, web.Choice{Value: v, Text: v, Chosen: v == in.Value})
+	}
+	return in
+}
+
 // askMatter makes a request of the form, and leads to its page. If none was made, the form is shown with what is wrong.
 func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	s, err := c.Settings(r, v)
@@ -87,13 +109,11 @@ func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return err
 	}
 	typed := func(field string) string { return strings.ReplaceAll(r.PostFormValue(field), "\r\n", "\n") }
-	f := matterForm{Key: typed("key"), at: typed("channel"), Typed: task.Matter{Kind: typed(card.MatterKind),
-		Title: typed(card.MatterTitle), Amount: rules.Decimal(typed(card.MatterAmount)),
-		Currency: typed(card.MatterCurrency), Description: typed(card.MatterDescription)}}
+	f := matterForm{Key: typed("key"), at: typed("channel"), Typed: card.TypedMatter(s, typed)}
 	if !aggregate.ValidID(f.Key) {
 		return explain.ErrMalformedForm
 	}
-	m, wrong := card.ReadMatter(v.Locale, s.MatterNames(), typed)
+	m, wrong := card.ReadMatter(v.Locale, s, typed)
 	sight, err := c.People.Sight(r.Context(), v.Team, v.User)
 	if wrong == nil && f.at != "" && (err != nil || !sight.In(f.at)) {
 		wrong = map[string]string{"channel": card.NoteUnreachable.Told(v.Locale, "")}

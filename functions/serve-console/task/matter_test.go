@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -16,6 +17,7 @@ func TestTheFormThatAsksForADecision(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"makes one request, however often it is sent":      testMatterOnce,
 		"says what is wrong, and nothing typed is lost":    testMatterWrong,
+		"asks what the settings say besides":               testMatterFields,
 		"leads to the register and the sheet, by a number": testMatterRegistered,
 	})
 }
@@ -52,6 +54,26 @@ func testMatterWrong(t *testing.T, w *consoletest.World) {
 	form := b.MatterForm("")
 	form.Set("key", "x")
 	expect.That(t, b.Post("/console/decisions", form).Status >= 400, "a form without its key is read")
+}
+
+func testMatterFields(t *testing.T, w *consoletest.World) {
+	s := w.SettingsNow()
+	s.MatterFields = []tenancy.MatterField{{Name: "行先 A&B", Values: []string{"市内", "市外"}}, {Name: "日数", Number: true}}
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
+	b := w.As(webapi.Sato)
+	form := b.MatterForm(webapi.HR)
+	form.Set("field:日数", "8日")
+	b.Post("/console/decisions", form).Says(t, http.StatusUnprocessableEntity, "行先 A&amp;Bを一覧から", "日数は 0 以上").
+		Holds(t, `id="field-0"`, `name="field:日数" value="8日"`)
+	form.Set("field:行先 A&B", "市外")
+	form.Set("field:日数", "８")
+	id := b.AskForDecision(form)
+	r := expect.Value(w.Store.Load(t.Context(), task.RefOf(w.Tenant.ID, id)))(t).Request
+	expect.Same(t, []task.MatterValue{{Name: "行先 A&B", Value: "市外"}, {Name: "日数", Value: "8", Number: true}}, r.Matter.Fields)
+	b.Get("/console/decisions/new?like="+id).Holds(t, `<option value="市外" selected>`, `name="field:日数" value="8"`)
+	form.Set("key", b.MatterForm("").Get("key"))
+	w.MatterAskedBy(form, nil)
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "「 行先 A&amp;B 」 市外 · 日数 8")
 }
 
 func testMatterRegistered(t *testing.T, w *consoletest.World) {

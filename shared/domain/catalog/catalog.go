@@ -18,6 +18,9 @@ import (
 // Decide is the tool that records a decision. No model plans it: see task.Matter.
 const Decide = "record_decision"
 
+// MatterLabel is the label by which rules tell decisions apart by their kind, in all languages.
+const MatterLabel = "区分"
+
 //go:embed *.json
 var files embed.FS
 

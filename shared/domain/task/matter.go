@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -17,10 +18,18 @@ import (
 // plan is one step, which records the decision.
 type Matter struct {
 	Kind        string        `json:"matter"` // one of the settings' list
+	Fields      []MatterValue `json:"fields,omitempty"`
 	Title       string        `json:"title"`
 	Amount      rules.Decimal `json:"amount,omitempty"`   // empty: no money is asked for
 	Currency    string        `json:"currency,omitempty"` // of the amount
 	Description string        `json:"description"`
+}
+
+// MatterValue is the answer at one of the settings' further fields.
+type MatterValue struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Number bool   `json:"number,omitempty"`
 }
 
 // Limits of a form, in characters. The description is as long as Slack's field for a request.
@@ -32,8 +41,9 @@ const (
 // MatterCurrencies are the units of a form's amount, the usual one first.
 var MatterCurrencies = []string{"JPY", "USD", "EUR"}
 
-// ReadMatter returns a form as it was typed, in the form that is kept, and the names of the fields that are wrong.
-func ReadMatter(typed Matter, kinds []string) (m Matter, wrong []string) {
+// ReadMatter returns a form of some settings as it was typed, in the form that is kept, and what the fields that are
+// wrong are called.
+func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	m = Matter{Kind: typed.Kind, Title: strings.Join(strings.Fields(legible.Visible(typed.Title)), " "),
 		Description: strings.TrimSpace(legible.Paragraphs(legible.Visible(typed.Description)))}
 	if m.Amount = typedAmount(string(typed.Amount), typed.Currency); m.Amount != "" {
@@ -45,12 +55,30 @@ func ReadMatter(typed Matter, kinds []string) (m Matter, wrong []string) {
 		}
 	}
 	within := func(text string, most int) bool { return text != "" && utf8.RuneCountInString(text) <= most }
-	unless(slices.Contains(kinds, m.Kind), "matter")
+	unless(slices.Contains(s.MatterNames(), m.Kind), "matter")
+	for _, f := range s.MatterFields {
+		value := typed.At(f.Name)
+		if f.Number {
+			value = string(shortest(typedAmount(value, "")))
+		}
+		unless(f.Number && rules.Decimal(value).Valid() || slices.Contains(f.Values, value), f.Key())
+		m.Fields = append(m.Fields, MatterValue{f.Name, value, f.Number})
+	}
 	unless(within(m.Title, MaxMatterTitle), "title")
 	unless(m.Amount == "" || m.Amount.Valid() && strings.Trim(string(m.Amount), "0.") != "", "amount")
 	unless(m.Amount == "" || slices.Contains(MatterCurrencies, m.Currency), "currency")
 	unless(within(m.Description, MaxMatterDescription) && len(Mentioned(m.Description)) <= MaxMentioned, "description")
 	return m, wrong
+}
+
+// At returns the answer at a further field; "": none.
+func (m *Matter) At(field string) string {
+	for _, f := range m.Fields {
+		if f.Name == field {
+			return f.Value
+		}
+	}
+	return ""
 }
 
 // typedForm is an amount as people type it, such as 120万円 or ¥1,200,000: a sign of its unit, digits with or without
@@ -80,20 +108,39 @@ func typedAmount(text, unit string) rules.Decimal {
 	return rules.Decimal(strings.ReplaceAll(is[2], ",", "") + is[3] + zerosOf[is[4]])
 }
 
+// shortest is a number without zeros at the end of its decimals.
+func shortest(d rules.Decimal) rules.Decimal {
+	if strings.Contains(string(d), ".") {
+		d = rules.Decimal(strings.TrimRight(strings.TrimRight(string(d), "0"), "."))
+	}
+	return d
+}
+
 // Steps returns the plan. version is that of the tool. The mark says what the form says, so that no administrator marks
-// the tool: its destination is the kind of matter.
+// the tool: its destination is the kind of matter, and its labels are that and the further fields.
 func (m *Matter) Steps(locale, version string) []Step {
 	tool, _ := catalog.Named(catalog.Decide)
-	input, _ := json.Marshal(struct { // texts and a valid number can always be written
-		Matter   string      `json:"matter"`
-		Title    string      `json:"title"`
-		Amount   json.Number `json:"amount,omitempty"`
-		Currency string      `json:"currency,omitempty"`
-	}{m.Kind, m.Title, json.Number(m.Amount), m.Currency})
-	mark := rules.Mark{Version: version, How: rules.HowNothing, Destinations: []string{"/matter"}}
+	mark := rules.Mark{Version: version, How: rules.HowNothing, Destinations: []string{"/matter"},
+		LabelledBy: []rules.Label{{Name: catalog.MatterLabel, Pointer: "/matter"}}}
+	fields := map[string]any{}
+	for _, f := range m.Fields {
+		if fields[f.Name] = f.Value; f.Number {
+			fields[f.Name] = json.Number(f.Value)
+		}
+		at := rules.Pointer([]string{"fields", f.Name})
+		mark.LabelledBy = append(mark.LabelledBy, rules.Label{Name: f.Name, Pointer: at})
+	}
+	input, _ := json.Marshal(struct { // texts and valid numbers can always be written
+		Matter   string         `json:"matter"`
+		Title    string         `json:"title"`
+		Fields   map[string]any `json:"fields,omitempty"`
+		Amount   json.Number    `json:"amount,omitempty"`
+		Currency string         `json:"currency,omitempty"`
+	}{m.Kind, m.Title, fields, json.Number(m.Amount), m.Currency})
 	if m.Amount != "" {
 		mark.How, mark.Currency = rules.HowSum, m.Currency
-		mark.Pointers, mark.Units, mark.Asides = []string{"/amount"}, []string{"/currency"}, []string{"/title"}
+		mark.Pointers, mark.Units = []string{"/amount"}, []string{"/currency"}
+		mark.Asides = []string{"/matter", "/title", "/fields"}
 	}
 	name := tool.Title.In(locale)
 	return []Step{{StepID: "step-1", Order: 1, Title: name, Tool: tool.Name, ToolInput: aggregate.JSON(input),

@@ -37,22 +37,22 @@ func (s *story) record(last int) decision {
 }
 
 func TestAFormIsReadAsPeopleType(t *testing.T) {
-	kinds := []string{"支出", "人事"}
+	s := tenancy.Settings{Locale: "ja"}
 	for typed, want := range map[string]rules.Decimal{
 		"1,200,000": "1200000", "１２０万円": "1200000", "¥ 1,200,000": "1200000", "3億": "300000000", "1,000円": "1000", "": "",
 	} {
 		of := pens
 		of.Title, of.Amount = "  ペンの\n購入 ", rules.Decimal(typed)
-		m, wrong := ReadMatter(of, kinds)
+		m, wrong := ReadMatter(of, s)
 		expect.That(t, wrong == nil && m.Amount == want && (m.Currency == "") == (want == "") && m.Title == "ペンの 購入",
 			"%q: %+v, %v", typed, m, wrong)
 	}
 	cents := pens
 	cents.Amount, cents.Currency = "$1,234.5", "USD"
-	m, wrong := ReadMatter(cents, kinds)
+	m, wrong := ReadMatter(cents, s)
 	expect.That(t, wrong == nil && m.Amount == "1234.5", "%+v, %v", m, wrong)
 	tests := map[string]func(m *Matter){
-		"matter": func(m *Matter) { m.Kind = "その他" }, "title": func(m *Matter) { m.Title = strings.Repeat("字", 151) },
+		"matter": func(m *Matter) { m.Kind = "宇宙" }, "title": func(m *Matter) { m.Title = strings.Repeat("字", 151) },
 		"currency": func(m *Matter) { m.Currency = "XAU" }, "description": func(m *Matter) { m.Description = " \n" },
 	}
 	for unit, amounts := range map[string][]string{
@@ -73,19 +73,60 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 		field, _, _ := strings.Cut(name, " ")
 		of := pens
 		change(&of)
-		_, wrong := ReadMatter(of, kinds)
+		_, wrong := ReadMatter(of, s)
 		expect.Same(t, []string{field}, wrong)
 	}
 }
 
+// trip is a form's settings with a list and a number, which everybody answers.
+var trip = tenancy.Settings{Locale: "ja", MatterFields: []tenancy.MatterField{
+	{Name: "行先", Values: []string{"市内", "市外"}}, {Name: "日数", Number: true}}}
+
+func TestFurtherFieldsAreAnswered(t *testing.T) {
+	read := func(to, days string) (Matter, []string) {
+		of := pens
+		of.Fields = []MatterValue{{"日数", days, true}, {"行先", to, false}, {"前の項目", "x", false}}
+		return ReadMatter(of, trip)
+	}
+	for typed, want := range map[string]string{"8": "8", "８": "8", "8.50": "8.5", "8.0": "8", "1,000": "1000", "0": "0"} {
+		m, wrong := read("市外", typed)
+		expect.That(t, wrong == nil, "%q: %v", typed, wrong)
+		expect.Same(t, []MatterValue{{"行先", "市外", false}, {"日数", want, true}}, m.Fields)
+	}
+	for _, days := range []string{"", "8日", "-1", "08", "8円", "1e3", "8.1234567", "１，２"} {
+		_, wrong := read("市外", days)
+		expect.Same(t, []string{"field:日数"}, wrong)
+	}
+	for _, to := range []string{"", "海外", "市 外"} {
+		_, wrong := read(to, "8")
+		expect.Same(t, []string{"field:行先"}, wrong)
+	}
+}
+
+// callOf is the call of a form as rules read it.
+func callOf(t *testing.T, m Matter) rules.Call {
+	t.Helper()
+	s := m.Steps("ja", "v1")[0]
+	expect.NoError(t, checkSteps([]Step{s}))
+	expect.That(t, s.Marked() != nil, "%v", s.Mark.Problems())
+	return tenancy.Unsaved("t", s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark)
+}
+
+// Rules tell forms apart by the matter and by each further field, whatever it is called, and none changes the amount.
+func TestRulesReadAFormsLabels(t *testing.T) {
+	m := pens
+	m.Fields = []MatterValue{{"通貨の種類", "米ドル", false}, {"a/b~c 千円", "1 million yen", false}, {"currency unit", "8.5", true}}
+	c := callOf(t, m)
+	expect.Same(t, map[string][]string{"区分": {"支出"}, "通貨の種類": {"米ドル"}, "a/b~c 千円": {"1 million yen"},
+		"currency unit": {"8.5"}}, c.Labels)
+	expect.Is(t, c.Amount, rules.Amount{Value: "1200000", Currency: "JPY"})
+	m.Kind = "ドル建て"
+	expect.Is(t, callOf(t, m).Amount, rules.Amount{Value: "1200000", Currency: "JPY"})
+}
+
 // Rules see the tool, the amount and the matter of the plan as of any other.
 func TestRulesReadAForm(t *testing.T) {
-	of := func(m Matter) rules.Call {
-		s := m.Steps("ja", "v1")[0]
-		expect.NoError(t, checkSteps([]Step{s}))
-		expect.That(t, s.Marked() != nil, "%v", s.Mark.Problems())
-		return tenancy.Unsaved("t", s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark)
-	}
+	of := func(m Matter) rules.Call { return callOf(t, m) }
 	c := of(pens)
 	expect.Same(t, []string{"支出"}, c.Destinations)
 	expect.Is(t, c.Tool.Name, "record_decision")

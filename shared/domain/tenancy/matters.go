@@ -3,8 +3,10 @@ package tenancy
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -14,14 +16,32 @@ type MatterKind struct {
 	Name string `json:"name"`
 }
 
-// Limits of the kinds of matters. Slack's list takes 100.
+// MatterField is a further field of the form, by which rules tell decisions apart, such as 行先 or 日数.
+type MatterField struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values,omitempty"` // what people choose from
+	Number bool     `json:"number,omitempty"` // people type a number instead
+}
+
+// Limits of the form. Slack's lists take 100 choices of at most 75 characters. A mark has rules.MaxPointers labels, of
+// which one is of the kind.
 const (
-	MaxMatters    = 50
-	MaxMatterName = 40 // characters
+	MaxMatters      = 50
+	MaxMatterName   = 40 // characters, also of a field
+	MaxMatterFields = rules.MaxPointers - 1
+	MaxMatterValues = 50 // of a field
+	MaxMatterValue  = 60 // characters
 )
 
-// RuleMatter is broken by the name of a kind of matter, or of a series of documents.
-const RuleMatter Rule = "matter"
+// Rules of the form: for the name of a kind of matter, of a field, or of a series of documents, and for a field's values.
+const (
+	RuleMatter       Rule = "matter"
+	RuleMatterTaken  Rule = "matter_taken"
+	RuleMatterValues Rule = "matter_values"
+)
+
+// Key is what the forms call the field: none of their own is called so.
+func (f MatterField) Key() string { return "field:" + f.Name }
 
 var builtInMatters = language.InEach([]string{"支出", "契約", "人事", "規程", "その他"},
 	[]string{"Spending", "Contract", "People", "Regulation", "Other"})
@@ -38,9 +58,7 @@ func (s Settings) MatterNames() (names []string) {
 }
 
 // isMatterName reports whether a text is a short name on one line.
-func isMatterName(name string) bool {
-	return name != "" && name == legible.OneLine(name) && utf8.RuneCountInString(name) <= MaxMatterName
-}
+func isMatterName(name string) bool { return rules.IsName(name, MaxMatterName) }
 
 func matterProblems(all []MatterKind) (out []Problem) {
 	for i, m := range all {
@@ -48,8 +66,52 @@ func matterProblems(all []MatterKind) (out []Problem) {
 		if !isMatterName(m.Name) {
 			out = append(out, Problem{Field: field, Rule: RuleMatter})
 		} else if slices.Contains(all[:i], m) {
-			out = append(out, Problem{Field: field, Rule: RuleTaken})
+			out = append(out, Problem{Field: field, Rule: RuleMatterTaken})
 		}
 	}
 	return out
 }
+
+// fieldProblems checks the further fields. What one is called is a pointer's last part, and people read it beside the
+// form's own fields.
+func fieldProblems(all []MatterField) (out []Problem) {
+	taken := map[string]bool{}
+	form, _ := catalog.Named(catalog.Decide)
+	for _, names := range form.Shown.Names {
+		for _, name := range names {
+			taken[legible.Folded(name)] = true
+		}
+	}
+	for _, name := range append([]string{"*", "$ref"}, rules.OwnNames...) {
+		taken[legible.Folded(name)] = true
+	}
+	for i, f := range all {
+		at, name := fmt.Sprintf("matter_fields[%d].", i), legible.Folded(f.Name)
+		if !isMatterName(f.Name) {
+			out = append(out, Problem{Field: at + "name", Rule: RuleMatter})
+		} else if taken[name] {
+			out = append(out, Problem{Field: at + "name", Rule: RuleMatterTaken})
+		}
+		if taken[name] = true; !f.hasValues() {
+			out = append(out, Problem{Field: at + "values", Rule: RuleMatterValues})
+		}
+	}
+	return out
+}
+
+// hasValues reports whether the field has values that people and rules tell apart, as many as can be chosen from; a
+// number has none.
+func (f MatterField) hasValues() bool {
+	seen := map[string]bool{}
+	for _, v := range f.Values {
+		same := legible.Folded(strings.ReplaceAll(v, " ", ""))
+		if !rules.IsName(v, MaxMatterValue) || strings.ContainsAny(v, MatterComma) || seen[same] {
+			return false
+		}
+		seen[same] = true
+	}
+	return f.Number == (len(f.Values) == 0) && len(f.Values) <= MaxMatterValues
+}
+
+// MatterComma are the marks that no value has: they stand between values as they are typed.
+const MatterComma = ",、"

@@ -257,6 +257,53 @@ func TestAChannelHasOneSeriesOfDocuments(t *testing.T) {
 	}
 }
 
+// What the form asks besides has names and values that people and rules tell apart, and that no pointer reads otherwise.
+func TestFurtherFieldsOfAForm(t *testing.T) {
+	to := []string{"市内", "市外"}
+	long := make([]string, MaxMatterValues)
+	for i := range long {
+		long[i] = fmt.Sprint(strings.Repeat("長", MaxMatterValue-2), 10+i)
+	}
+	for name, c := range map[string]struct {
+		fields []MatterField
+		field  string
+		rule   Rule
+	}{
+		"fields":          {[]MatterField{{"行先", to, false}, {"日数", nil, true}, {"a/b~c", long, false}}, "", ""},
+		"no name":         {[]MatterField{{"", to, false}}, "name", RuleMatter},
+		"a long name":     {[]MatterField{{strings.Repeat("長", MaxMatterName+1), to, false}}, "name", RuleMatter},
+		"a hidden letter": {[]MatterField{{"行\u200b先", to, false}}, "name", RuleMatter},
+		"every row":       {[]MatterField{{"*", to, false}}, "name", RuleMatterTaken},
+		"a reference":     {[]MatterField{{"$REF", to, false}}, "name", RuleMatterTaken},
+		"the matter":      {[]MatterField{{"区分", to, false}}, "name", RuleMatterTaken},
+		"the amount":      {[]MatterField{{"ＡMOUNT", to, false}}, "name", RuleMatterTaken},
+		"a word of cards": {[]MatterField{{"合計", to, false}}, "name", RuleMatterTaken},
+		"no values":       {[]MatterField{{"行先", nil, false}}, "values", RuleMatterValues},
+		"a value twice":   {[]MatterField{{"行先", []string{"A B", "ａb"}, false}}, "values", RuleMatterValues},
+		"a long value":    {[]MatterField{{"行先", []string{long[0] + "長"}, false}}, "values", RuleMatterValues},
+		"too many values": {[]MatterField{{"行先", append(long, "x"), false}}, "values", RuleMatterValues},
+		"a comma":         {[]MatterField{{"行先", []string{"a、b"}, false}}, "values", RuleMatterValues},
+		"numbers":         {[]MatterField{{"日数", to, true}}, "values", RuleMatterValues},
+	} {
+		s := DefaultSettings()
+		s.Name, s.Slug, s.MatterFields = "x", "x", c.fields
+		all := s.Problems()
+		if c.field == "" {
+			expect.That(t, len(all) == 0, "%s: %+v", name, all)
+			continue
+		}
+		expect.That(t, len(all) == 1 && all[0].Field == "matter_fields[0]."+c.field && all[0].Rule == c.rule &&
+			all[0].Err().Limit != "", "%s: %+v", name, all)
+	}
+	s := DefaultSettings()
+	s.MatterFields = []MatterField{{"日数", nil, true}, {"日数", nil, true}}
+	expect.That(t, slices.ContainsFunc(s.Problems(), func(p Problem) bool {
+		return p.Field == "matter_fields[1].name" && p.Rule == RuleMatterTaken
+	}), "%+v", s.Problems())
+	s.MatterFields = make([]MatterField, MaxMatterFields+1)
+	expect.That(t, slices.ContainsFunc(s.Problems(), func(p Problem) bool { return p.Rule == RuleCount }), "%+v", s.Problems())
+}
+
 // Nobody approves direct messages unless a channel or people are named.
 func TestWhoApprovesDirectMessages(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -86,12 +86,22 @@ var Sections = []Section{
 				Hint: "1–40 characters. Departments and channels with the same name share the numbers. Applies to requests " +
 					"from now on. To return to the department’s numbers, empty the row."})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
-			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの条件「送信先」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
+			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの種別「区分」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
 				Hint: "1〜40 文字。行を空にすると、その区分を削除します。"},
 			Words{Label: "Matters for decisions",
-				About: "What people choose from in the form “Ask for a decision”. Rules can use them as destinations. " +
+				About: "What people choose from in the form “Ask for a decision”. Rules tell them apart by the kind “Matter”. " +
 					"If empty: Spending, Contract, People, Regulation, Other.",
 				Hint: "1–40 characters. To remove one, empty its row."})},
+		{Name: "matter_fields", Kind: KindRows, Max: MaxMatterFields, Says: language.InEach(
+			Words{Label: "決裁のその他の項目", About: "「決裁を求める」フォームで、区分のほかに必ず答えてもらう項目です (3 つまで)。回覧ルールでは、項目の名前を種別に、答えを値に書きます。答えは承認する人にも表示します。",
+				Hint: "名前は 1〜40 文字。値は 60 文字まで、50 個まで (Slack の一覧に収まる数) で、「、」か「,」で区切ります。数なら値は空にします。" +
+					"どの決裁でも答えるので、要らない場合の値 (例: なし) も加えてください。行を空にすると、その項目を削除します。"},
+			Words{Label: "Further fields for decisions",
+				About: "What everybody answers in the form “Ask for a decision” besides the matter (at most 3). Rules use the " +
+					"field’s name as a kind, and the answer as its value. Approvers see the answers, too.",
+				Hint: "Names have 1–40 characters. Up to 50 values (what fits Slack’s list) of 60 characters, with commas " +
+					"between. A number has no values. Every decision answers, so add a value for none. To remove a field, empty " +
+					"its row."})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -31,10 +32,11 @@ const (
 	MatterFiles       = "file"
 )
 
-// MatterModal asks for a decision on one of these kinds of matters, and for the place of its cards.
-func MatterModal(locale string, kinds []string) slack.ModalViewRequest {
+// MatterModal asks for a decision by the form of some settings, and for the place of its cards.
+func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
 	w := askWordsOf.In(locale)
-	choice := func(field string, values []string, called func(string) string) *slack.InputBlock {
+	itself := func(value string) string { return value }
+	choice := func(field, name string, values []string, called func(string) string) *slack.InputBlock {
 		var options []*slack.OptionBlockObject
 		for _, v := range values {
 			options = append(options, slack.NewOptionBlockObject(v, label(called(v)), nil))
@@ -43,7 +45,7 @@ func MatterModal(locale string, kinds []string) slack.ModalViewRequest {
 		if field == MatterCurrency {
 			e.InitialOption = options[0]
 		}
-		return slack.NewInputBlock(field, label(w.Matter[field]), nil, e)
+		return slack.NewInputBlock(field, label(name), nil, e)
 	}
 	text := func(field string, most int) *slack.InputBlock {
 		return slack.NewInputBlock(field, label(w.Matter[field]), nil, &slack.PlainTextInputBlockElement{
@@ -51,10 +53,19 @@ func MatterModal(locale string, kinds []string) slack.ModalViewRequest {
 	}
 	amount := text(MatterAmount, 0)
 	amount.Optional, amount.Hint = true, label(w.MatterAmountHint)
-	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "",
-		choice(MatterKind, kinds, func(kind string) string { return kind }), text(MatterTitle, task.MaxMatterTitle), amount,
-		choice(MatterCurrency, task.MatterCurrencies, func(code string) string { return w.Currencies[code] }),
-		text(MatterDescription, task.MaxMatterDescription), w.files(), w.place())
+	blocks := []slack.Block{choice(MatterKind, w.Matter[MatterKind], s.MatterNames(), itself)}
+	for _, f := range s.MatterFields {
+		if f.Number {
+			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), nil,
+				slack.NewNumberInputBlockElement(nil, MatterInput, true)))
+			continue
+		}
+		blocks = append(blocks, choice(f.Key(), f.Name, f.Values, itself))
+	}
+	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "", append(blocks, text(MatterTitle, task.MaxMatterTitle),
+		amount, choice(MatterCurrency, w.Matter[MatterCurrency], task.MatterCurrencies,
+			func(code string) string { return w.Currencies[code] }),
+		text(MatterDescription, task.MaxMatterDescription), w.files(), w.place())...)
 }
 
 // files is the field for files, which Slack takes by their endings.
@@ -91,22 +102,38 @@ func MatterFilesFault(locale string, files []aggregate.SharedFile, together int6
 	return strings.TrimSpace(fill(w.MatterFilesFault, "name", name, "hint", w.filesHint(together)))
 }
 
-// ReadMatter reads the form. value returns what a field holds. The faults say by field what is wrong, in words.
-func ReadMatter(locale string, kinds []string, value func(field string) string) (m task.Matter,
+// TypedMatter is the form of some settings as it was typed. value returns what a field holds.
+func TypedMatter(s tenancy.Settings, value func(field string) string) task.Matter {
+	m := task.Matter{Kind: value(MatterKind), Title: value(MatterTitle), Amount: rules.Decimal(value(MatterAmount)),
+		Currency: value(MatterCurrency), Description: value(MatterDescription)}
+	for _, f := range s.MatterFields {
+		m.Fields = append(m.Fields, task.MatterValue{Name: f.Name, Value: value(f.Key()), Number: f.Number})
+	}
+	return m
+}
+
+// ReadMatter reads the form. The faults say by field what is wrong, in words.
+func ReadMatter(locale string, s tenancy.Settings, value func(field string) string) (m task.Matter,
 	faults map[string]string) {
-	m, wrong := task.ReadMatter(task.Matter{Kind: value(MatterKind), Title: value(MatterTitle),
-		Amount: rules.Decimal(value(MatterAmount)), Currency: value(MatterCurrency), Description: value(MatterDescription),
-	}, kinds)
+	m, wrong := task.ReadMatter(TypedMatter(s, value), s)
+	more := map[string]tenancy.MatterField{}
+	for _, f := range s.MatterFields {
+		more[f.Key()] = f
+	}
 	for _, field := range wrong {
 		if faults == nil {
 			faults = map[string]string{}
 		}
 		most := map[string]int{MatterTitle: task.MaxMatterTitle, MatterDescription: task.MaxMatterDescription}[field]
 		why := field
+		f, is := more[field]
+		if is {
+			why = map[bool]string{true: "number", false: "choice"}[f.Number]
+		}
 		if field == MatterDescription && strings.TrimSpace(value(field)) == "" {
 			why = "empty"
 		}
-		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "max", most, "digits", rules.MaxDigits, "decimals",
+		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "name", f.Name, "max", most, "digits", rules.MaxDigits, "decimals",
 			rules.MaxDecimals, "people", task.MaxMentioned, "currencies", strings.Join(task.MatterCurrencies, ", "))
 	}
 	return m, faults
@@ -122,9 +149,14 @@ func MatterLabels(locale string) (fields, currencies map[string]string) {
 func MatterText(otherwise string, m task.Matter) string {
 	w := askWordsOf.In(language.Detect(m.Title+"\n"+m.Description, otherwise))
 	lines := []string{w.MatterAsked}
-	for _, of := range [][2]string{{MatterKind, m.Kind}, {MatterTitle, m.Title}, {MatterAmount, money(w.Locale, m)}} {
+	said := [][2]string{{w.Matter[MatterKind], m.Kind}}
+	for _, f := range m.Fields {
+		said = append(said, [2]string{f.Name, f.Value})
+	}
+	for _, of := range append(said, [2]string{w.Matter[MatterTitle], m.Title},
+		[2]string{w.Matter[MatterAmount], money(w.Locale, m)}) {
 		if of[1] != "" {
-			lines = append(lines, fill(w.MatterLine, "name", w.Matter[of[0]], "value", of[1]))
+			lines = append(lines, fill(w.MatterLine, "name", of[0], "value", of[1]))
 		}
 	}
 	return strings.Join(slices.Concat(lines, []string{"", m.Description}), "\n")

@@ -14,7 +14,8 @@ import (
 	"ringi/shared/slack/card"
 )
 
-var laptops = task.Matter{Kind: "支出", Title: "ノートパソコン 10 台の購入", Amount: "1200000", Currency: "JPY",
+var laptops = task.Matter{Kind: "支出", Fields: []task.MatterValue{{Name: "部門", Value: "本社"}, {Name: "台数", Value: "10",
+	Number: true}}, Title: "ノートパソコン 10 台の購入", Amount: "1200000", Currency: "JPY",
 	Description: "入れ替えの時期のため。\n*見積もり*は 2 社から。"}
 
 // byForm makes the request one for a decision, of which the steps wait for approval.
@@ -113,20 +114,23 @@ func TestOtherFilesLookOtherwise(t *testing.T) {
 }
 
 func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
-	kinds := tenancy.Settings{Locale: "ja"}.MatterNames()
+	of := tenancy.Settings{Locale: "ja"}
 	typed := map[string]string{"matter": "支出", "title": "題", "amount": "１００万", "currency": "JPY", "description": "理由"}
 	read := func(field, is string) (task.Matter, map[string]string) {
-		return card.ReadMatter("ja", kinds, func(of string) string {
+		return card.ReadMatter("ja", of, func(of string) string {
 			if of == field {
 				return is
 			}
 			return typed[of]
 		})
 	}
+	of.MatterFields = []tenancy.MatterField{{Name: "部門", Values: []string{"本社", "支社"}}, {Name: "台数", Number: true}}
+	typed["field:部門"], typed["field:台数"] = "支社", "10"
 	m, faults := read("", "")
+	expect.Has(t, card.MatterText("ja", m), "区分: 支出\n部門: 支社\n台数: 10\n件名: 題\n")
 	expect.That(t, faults == nil && m.Amount == "1000000", "%+v, %v", m, faults)
 	for field, names := range map[string]string{"matter": "区分", "title": "150", "amount": "15 桁", "currency": "JPY",
-		"description": "内容と理由"} {
+		"description": "内容と理由", "field:部門": "部門を一覧から", "field:台数": "台数は 0 以上"} {
 		_, faults = read(field, map[bool]string{true: "-1"}[field == "amount"])
 		expect.That(t, len(faults) == 1 && strings.Contains(faults[field], names) &&
 			!strings.ContainsAny(faults[field], "{}"), "%s: %v", field, faults)
