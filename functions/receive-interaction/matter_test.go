@@ -109,7 +109,7 @@ func TestAFormAsksForADecision(t *testing.T) {
 			w.slack.CloseView(webapi.Sato, w.view(webapi.Sato).ID, false)
 			w.quiet(w.post(w.matter(webapi.Sato, "", map[string]string{card.MatterAmount: ""})), webapi.Sato)
 			r := w.asks(webapi.DirectMessage(webapi.Sato), "複合機の入れ替え").Request
-			expect.That(t, r.Matter.Amount == "" && r.Matter.Currency == "" && !strings.Contains(r.Text, "金額"), "%+v", r)
+			expect.That(t, r.Matter.Amount == "" && r.Matter.Currency == "" && strings.Contains(r.Text, "金額不明"), "%+v", r)
 		},
 	})
 }

@@ -286,13 +286,24 @@ func (t *teller) parts() {
 		t.read()
 		t.sentence()
 	}
-	if m := t.e.Amount; t.step.Tool == catalog.Decide && m.Known() && fmt.Sprint(t.args["amount"]) == string(m.Value) &&
-		t.args["currency"] == any(m.Currency) { // they stand before the sentence
-		t.gone["/amount"], t.gone["/currency"] = true, true
-	}
+	t.amount()
 	fields, details := t.fields(), t.pairs()
 	t.items()
 	t.e.Rest = slices.Concat(fields, t.e.Rest, t.rest(nil, t.args), details)
+}
+
+// amount notes that the amount of a decision stands before its sentence. One of 0 stands among the rest, in words.
+func (t *teller) amount() {
+	m, currency := t.e.Amount, t.args["currency"]
+	switch {
+	case t.step.Tool != catalog.Decide || !m.Known() || fmt.Sprint(t.args["amount"]) != string(m.Value):
+	case m == rules.Nothing() && currency == nil:
+		t.e.Rest = append(t.e.Rest, Argument{Name: t.name([]part{{name: "amount"}}),
+			Value: []Piece{{Value, "0"}, {Words, " (" + t.w.NoMoney + ")"}}})
+		t.gone["/amount"] = true
+	case currency == any(m.Currency):
+		t.gone["/amount"], t.gone["/currency"] = true, true
+	}
 }
 
 // read finds the words, and whom they are for.

@@ -40,7 +40,7 @@ func testMatterOnce(t *testing.T, w *consoletest.World) {
 func testMatterWrong(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Sato)
 	for field, says := range map[string][2]string{"matter": {"宇宙", "一覧から"}, "title": {" ", "150 文字"},
-		"amount": {"0", "0 より大きい"}, "currency": {"XAU", "JPY, USD, EUR"}, "description": {"", "内容と理由を入力してください"},
+		"amount": {"-1", "0 以上"}, "currency": {"XAU", "JPY, USD, EUR"}, "description": {"", "内容と理由を入力してください"},
 		"channel": {"C0OTHERS", "招待"}} {
 		form := b.MatterForm("")
 		form.Set(field, says[0])

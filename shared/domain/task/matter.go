@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -20,8 +21,8 @@ type Matter struct {
 	Kind        string        `json:"matter"` // one of the settings' list
 	Fields      []MatterValue `json:"fields,omitempty"`
 	Title       string        `json:"title"`
-	Amount      rules.Decimal `json:"amount,omitempty"`   // empty: no money is asked for
-	Currency    string        `json:"currency,omitempty"` // of the amount
+	Amount      rules.Decimal `json:"amount,omitempty"`   // 0: there is none; empty: nobody knows it yet
+	Currency    string        `json:"currency,omitempty"` // of an amount above 0
 	Description string        `json:"description"`
 }
 
@@ -46,7 +47,10 @@ var MatterCurrencies = []string{"JPY", "USD", "EUR"}
 func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	m = Matter{Kind: typed.Kind, Title: strings.Join(strings.Fields(legible.Visible(typed.Title)), " "),
 		Description: strings.TrimSpace(legible.Paragraphs(legible.Visible(typed.Description)))}
-	if m.Amount = typedAmount(string(typed.Amount), typed.Currency); m.Amount != "" {
+	m.Amount = typedAmount(string(typed.Amount), typed.Currency)
+	if shortest(m.Amount) == "0" {
+		m.Amount = "0"
+	} else if m.Amount != "" {
 		m.Currency = typed.Currency
 	}
 	unless := func(fits bool, field string) {
@@ -65,8 +69,8 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 		m.Fields = append(m.Fields, MatterValue{f.Name, value, f.Number})
 	}
 	unless(within(m.Title, MaxMatterTitle), "title")
-	unless(m.Amount == "" || m.Amount.Valid() && strings.Trim(string(m.Amount), "0.") != "", "amount")
-	unless(m.Amount == "" || slices.Contains(MatterCurrencies, m.Currency), "currency")
+	unless(m.Amount == "" || m.Amount.Valid(), "amount")
+	unless(m.Amount == "" || m.Amount == "0" || slices.Contains(MatterCurrencies, m.Currency), "currency")
 	unless(within(m.Description, MaxMatterDescription) && len(Mentioned(m.Description)) <= MaxMentioned, "description")
 	return m, wrong
 }
@@ -118,10 +122,17 @@ func shortest(d rules.Decimal) rules.Decimal {
 
 // Steps returns the plan. version is that of the tool. The mark says what the form says, so that no administrator marks
 // the tool: its destination is the kind of matter, and its labels are that and the further fields.
+// An amount that nobody typed is unknown.
 func (m *Matter) Steps(locale, version string) []Step {
 	tool, _ := catalog.Named(catalog.Decide)
-	mark := rules.Mark{Version: version, How: rules.HowNothing, Destinations: []string{"/matter"},
-		LabelledBy: []rules.Label{{Name: catalog.MatterLabel, Pointer: "/matter"}}}
+	mark := rules.Mark{Version: version, How: rules.HowSum, Pointers: []string{"/amount"},
+		Currency: cmp.Or(m.Currency, MatterCurrencies[0]), Units: []string{"/currency"},
+		Asides: []string{"/matter", "/title", "/fields"}}
+	if m.Amount == "0" {
+		mark = rules.Mark{Version: version, How: rules.HowNothing}
+	}
+	mark.Destinations = []string{"/matter"}
+	mark.LabelledBy = []rules.Label{{Name: catalog.MatterLabel, Pointer: "/matter"}}
 	fields := map[string]any{}
 	for _, f := range m.Fields {
 		if fields[f.Name] = f.Value; f.Number {
@@ -137,11 +148,6 @@ func (m *Matter) Steps(locale, version string) []Step {
 		Amount   json.Number    `json:"amount,omitempty"`
 		Currency string         `json:"currency,omitempty"`
 	}{m.Kind, m.Title, fields, json.Number(m.Amount), m.Currency})
-	if m.Amount != "" {
-		mark.How, mark.Currency = rules.HowSum, m.Currency
-		mark.Pointers, mark.Units = []string{"/amount"}, []string{"/currency"}
-		mark.Asides = []string{"/matter", "/title", "/fields"}
-	}
 	name := tool.Title.In(locale)
 	return []Step{{StepID: "step-1", Order: 1, Title: name, Tool: tool.Name, ToolInput: aggregate.JSON(input),
 		Description: name, ExpectedOutput: tool.About.In(locale), Access: tool.Effect, ToolVersion: version, Mark: &mark}}

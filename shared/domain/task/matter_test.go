@@ -40,11 +40,12 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 	s := tenancy.Settings{Locale: "ja"}
 	for typed, want := range map[string]rules.Decimal{
 		"1,200,000": "1200000", "１２０万円": "1200000", "¥ 1,200,000": "1200000", "3億": "300000000", "1,000円": "1000", "": "",
+		"0": "0", "０円": "0",
 	} {
 		of := pens
 		of.Title, of.Amount = "  ペンの\n購入 ", rules.Decimal(typed)
 		m, wrong := ReadMatter(of, s)
-		expect.That(t, wrong == nil && m.Amount == want && (m.Currency == "") == (want == "") && m.Title == "ペンの 購入",
+		expect.That(t, wrong == nil && m.Amount == want && (m.Currency == "") == (len(want) < 2) && m.Title == "ペンの 購入",
 			"%q: %+v, %v", typed, m, wrong)
 	}
 	cents := pens
@@ -56,7 +57,7 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 		"currency": func(m *Matter) { m.Currency = "XAU" }, "description": func(m *Matter) { m.Description = " \n" },
 	}
 	for unit, amounts := range map[string][]string{
-		"JPY": {"-1", "0", "0.00", "abc", "1e9", "1234567890123456", "1.2万", "0.5", "$10,000", "€90,000", "1.200", "1 2 3", "円円5",
+		"JPY": {"-1", "0.00", "00", "abc", "1e9", "1234567890123456", "1.2万", "0.5", "$10,000", "€90,000", "1.200", "1 2 3", "円円5",
 			"1,2億", "1,00万", "5億万"},
 		"USD": {"10,000円", "0.1234567"}, "EUR": {"¥10,000", "100.000", "€1.200", "1,50"},
 	} {
@@ -132,8 +133,10 @@ func TestRulesReadAForm(t *testing.T) {
 	expect.Is(t, c.Tool.Name, "record_decision")
 	expect.Is(t, c.Amount, rules.Amount{Value: "1200000", Currency: "JPY"})
 	free := pens
-	free.Amount, free.Currency = "", ""
+	free.Amount, free.Currency = "0", ""
 	expect.Is(t, of(free).Amount, rules.Nothing())
+	free.Amount = "" // nobody knows it, which is not that there is none
+	expect.Is(t, of(free).Amount, rules.Unknown(rules.WhyMissing))
 	dollars := pens
 	dollars.Currency, dollars.Title = "USD", "円"
 	expect.Is(t, of(dollars).Amount, rules.Amount{Value: "1200000", Currency: "USD"})

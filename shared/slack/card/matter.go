@@ -155,16 +155,11 @@ func MatterText(otherwise string, m task.Matter) string {
 	}
 	for _, of := range append(said, [2]string{w.Matter[MatterTitle], m.Title},
 		[2]string{w.Matter[MatterAmount], money(w.Locale, m)}) {
-		if of[1] != "" {
-			lines = append(lines, fill(w.MatterLine, "name", of[0], "value", of[1]))
-		}
+		lines = append(lines, fill(w.MatterLine, "name", of[0], "value", of[1]))
 	}
 	return strings.Join(slices.Concat(lines, []string{"", m.Description}), "\n")
 }
 
 func money(locale string, m task.Matter) string {
-	if m.Amount == "" {
-		return ""
-	}
 	return explain.Money(locale, rules.Amount{Value: m.Amount, Currency: m.Currency})
 }

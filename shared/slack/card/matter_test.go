@@ -19,15 +19,17 @@ var laptops = task.Matter{Kind: "支出", Fields: []task.MatterValue{{Name: "部
 	Description: "入れ替えの時期のため。\n*見積もり*は 2 社から。"}
 
 // byForm makes the request one for a decision, of which the steps wait for approval.
-func byForm(s *scenario) *scenario {
+func byForm(s *scenario) *scenario { return byFormOf(s, laptops) }
+
+func byFormOf(s *scenario, m task.Matter) *scenario {
 	r := *s.Request
-	r.Matter, r.Text = &laptops, card.MatterText("ja", laptops)
+	r.Matter, r.Text = &m, card.MatterText("ja", m)
 	s.Request = &r
-	s.do(s.Extracted(s.Head.Run, task.Extract{Title: laptops.Title, Description: laptops.Description,
+	s.do(s.Extracted(s.Head.Run, task.Extract{Title: m.Title, Description: m.Description,
 		Priority: task.Medium, TaskType: task.TypeStandard}, s.now))
 	s.do(s.FinishPrompt(s.Head.Run, r.Text, defaults, s.now))
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
-	return s.do(s.FinishProcess(s.Head.Run, laptops.Steps("ja", "v1"), "", defaults, s.now))
+	return s.do(s.FinishProcess(s.Head.Run, m.Steps("ja", "v1"), "", defaults, s.now))
 }
 
 func decided(s *scenario) *scenario {
@@ -92,6 +94,18 @@ func drawnWith(t *testing.T, names ...string) (text string, offered bool) {
 	s.Request, s.Files = &r, &task.Files{Files: read}
 	byForm(s)
 	return s.drawn(processCard), offers(render(s.Aggregate, s.card(processCard), "ja", s.now), "approve_process")
+}
+
+// An amount that nobody typed is not drawn like one that there isn't.
+func TestNoAmountIsNotAnUnknownOne(t *testing.T) {
+	free, unknown := laptops, laptops
+	free.Amount, free.Currency, unknown.Amount, unknown.Currency = "0", "", "", ""
+	text := byFormOf(received(t), free).drawn(processCard)
+	expect.That(t, strings.Contains(text, "金額: 0 (金額なし)") && !strings.Contains(text, "金額不明"), "%s", text)
+	text = byFormOf(received(t), unknown).drawn(processCard)
+	expect.That(t, strings.Contains(text, "💴 金額不明") && !strings.Contains(text, "金額なし"), "%s", text)
+	expect.Has(t, card.MatterText("ja", free), "金額: 金額なし\n")
+	expect.Has(t, card.MatterText("ja", unknown), "金額: 金額不明\n")
 }
 
 // Whatever files are called, other files look otherwise where people stamp, also those with the longest names. Where a
