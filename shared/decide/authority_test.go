@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -39,15 +41,17 @@ type authorityLine struct {
 }
 
 type authorityAsk struct {
-	By     string // a position; empty: the lowest
-	Is     map[string]string
-	Amount rules.Decimal
+	By     string            // a position; empty: the lowest
+	Is     map[string]string // by label
+	Amount rules.Decimal     // empty: the asker types 0
+	Blank  bool              // the asker leaves the amount empty
 }
 
 const exact, trick, notAtAll = "exact", "trick", "not at all"
 
 // The lines of authority tables that were found in public are said exactly but for a few, and each of those that are
-// said takes what it should, asks exactly whom it should, and leaves what it should.
+// said takes what it should, asks exactly whom it should, whoever below asks, and leaves what it should. What is asked
+// is the form's own call.
 func TestAuthorityTables(t *testing.T) {
 	var tables []authority
 	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("testdata/authority.json"))(t), &tables))
@@ -73,7 +77,7 @@ func TestAuthorityTables(t *testing.T) {
 			if l.How == notAtAll {
 				continue
 			}
-			f := table.facts(d, r, user, l.Ask)
+			f := table.facts(t, d, r, user, l.Ask)
 			if !table.takes(t, d, r, user, &l, l.Ask) {
 				continue
 			}
@@ -83,12 +87,13 @@ func TestAuthorityTables(t *testing.T) {
 				continue
 			}
 			expect.Is(t, table.names(route, user), l.Asks, "%s: %s", table.Of, l.Says)
+			table.fromBelow(t, d, r, user, &l, route)
 			in, out := table.near(&l)
 			for _, ask := range in {
 				table.takes(t, d, r, user, &l, ask)
 			}
 			for _, ask := range append(out, l.Not) {
-				a := r.Match(table.facts(d, r, user, ask))
+				a := r.Match(table.facts(t, d, r, user, ask))
 				expect.That(t, a.Rule.Name != l.Says, "%s: %s takes %+v", table.Of, l.Says, ask)
 			}
 		}
@@ -101,7 +106,7 @@ func TestAuthorityTables(t *testing.T) {
 func (x *authority) takes(t *testing.T, d *Directory, r *rules.Rules, user map[string]string, l *authorityLine,
 	ask authorityAsk) bool {
 	t.Helper()
-	a := r.Match(x.facts(d, r, user, ask))
+	a := r.Match(x.facts(t, d, r, user, ask))
 	is := a.Rule.Name == l.Says && !a.Refused
 	expect.That(t, is, "%s: %q takes what is %q's: %+v", x.Of, a.Rule.Name, l.Says, ask)
 	return is
@@ -128,18 +133,24 @@ func (x *authority) near(l *authorityLine) (in, out []authorityAsk) {
 			out = append(out, with(label.Name, value))
 		}
 	}
-	of := func(amount string) authorityAsk { return authorityAsk{l.Ask.By, l.Ask.Is, rules.Decimal(amount)} }
+	of := func(amount string) authorityAsk {
+		ask := l.Ask
+		ask.Amount = rules.Decimal(amount)
+		return ask
+	}
+	blank := l.Ask
+	blank.Blank = true
 	if b := when.Amount; b != nil && b.AtLeast != "" {
-		in, out = append(in, of(string(b.AtLeast))), append(out, of(plus(string(b.AtLeast), "-0.000001")))
+		in, out = append(in, of(x.least(b.AtLeast))), append(out, of(x.under(b.AtLeast)))
 	}
 	if b := when.Amount; b != nil && b.Below != "" {
-		in, out = append(in, of(plus(string(b.Below), "-0.000001"))), append(out, of(string(b.Below)))
+		in, out = append(in, of(x.under(b.Below))), append(out, of(x.least(b.Below)), blank)
 	}
 	if when.Requester != nil {
 		for _, position := range when.Requester.Positions {
-			in = append(in, authorityAsk{position, l.Ask.Is, l.Ask.Amount})
+			in = append(in, authorityAsk{By: position, Is: l.Ask.Is, Amount: l.Ask.Amount})
 		}
-		out = append(out, authorityAsk{"", l.Ask.Is, l.Ask.Amount})
+		out = append(out, authorityAsk{Is: l.Ask.Is, Amount: l.Ask.Amount})
 	}
 	return in, out
 }
@@ -151,7 +162,7 @@ func valuesOf(label rules.Labelled) (such, others []string) {
 	case rules.Decimal(such[0]).Valid():
 		others = []string{"0.5"}
 	default:
-		others = []string{"なし"}
+		others = []string{none}
 	}
 	if least := string(label.AtLeast); least != "" {
 		such, others = append(such, least), append(others, plus(least, "-0.000001"))
@@ -160,6 +171,64 @@ func valuesOf(label rules.Labelled) (such, others []string) {
 		such, others = append(such, plus(below, "-0.000001")), append(others, below)
 	}
 	return such, others
+}
+
+// currency is that of a table's amounts.
+func (x *authority) currency() string {
+	for _, l := range x.Lines {
+		if b := l.Rule.When.Amount; b != nil {
+			return b.Currency
+		}
+	}
+	return "JPY"
+}
+
+// least is the smallest amount that a bound takes, and under the largest below it, as people type them: yen have no
+// parts.
+func (x *authority) least(bound rules.Decimal) string {
+	whole, parts, _ := strings.Cut(string(bound), ".")
+	if x.currency() == "JPY" && parts != "" {
+		return plus(whole, "1")
+	}
+	return string(bound)
+}
+
+func (x *authority) under(bound rules.Decimal) string {
+	return plus(x.least(bound), map[bool]string{true: "-1", false: "-0.000001"}[x.currency() == "JPY"])
+}
+
+// fromBelow checks that everybody below whoever decides is led to the same end, and stamps nothing.
+func (x *authority) fromBelow(t *testing.T, d *Directory, r *rules.Rules, user map[string]string, l *authorityLine,
+	lowest circulation.Route) {
+	t.Helper()
+	decides, below := lowest.Stages[len(lowest.Stages)-1].People, 0
+	for i, position := range x.Chain {
+		if slices.ContainsFunc(decides, d.Person(user[position]).Is) {
+			below = i + 1
+		}
+	}
+	if l.Rule.When.Requester != nil || l.Ask.By != "" { // it is for one post
+		return
+	}
+	for _, by := range x.Chain[below : len(x.Chain)-1] {
+		ask := l.Ask
+		ask.By = by
+		f := x.facts(t, d, r, user, ask)
+		if r.Match(f).Rule.Name != l.Says {
+			continue // a line of its own is for them
+		}
+		route, err := r.Match(f).Route.Resolve(f, r.Floor, d)
+		if err != nil {
+			t.Errorf("%s: %s: by %s: %v", x.Of, l.Says, by, err)
+			continue
+		}
+		last := circulation.Route{Stages: route.Stages[len(route.Stages)-1:], Readers: lowest.Readers}
+		expect.That(t, strings.HasSuffix(l.Asks, x.names(last, user)), "%s: %s: by %s: %s", x.Of, l.Says, by,
+			x.names(route, user))
+		for _, s := range route.Stages {
+			expect.That(t, !slices.ContainsFunc(s.People, f.Requester.Is), "%s: %s: %s stamps", x.Of, l.Says, by)
+		}
+	}
 }
 
 // people returns a table's people, and the account of each by name.
@@ -199,23 +268,75 @@ func (x *authority) people(t *testing.T) (d *Directory, user map[string]string) 
 	return NewDirectory(matchedWith(t, rows, users...), workspace{members: body}), user
 }
 
-func (x *authority) facts(d *Directory, r *rules.Rules, user map[string]string, ask authorityAsk) *rules.Facts {
+// none is a value of each list of a form, for what it doesn't fit.
+const none = "なし"
+
+// form has the settings of a table: its matters, and its other labels as further fields.
+func (x *authority) form(t *testing.T) tenancy.Settings {
+	t.Helper()
+	values := map[string][]string{catalog.MatterLabel: {none}}
+	add := func(label, value string) {
+		if values[label] == nil {
+			values[label] = []string{none}
+		}
+		if !slices.Contains(values[label], value) {
+			values[label] = append(values[label], value)
+		}
+	}
+	for _, l := range x.Lines {
+		for _, label := range l.Rule.When.Labels {
+			for _, value := range label.List {
+				add(label.Name, value)
+			}
+		}
+		for _, is := range []map[string]string{l.Ask.Is, l.Not.Is} {
+			for label, value := range is {
+				add(label, value)
+			}
+		}
+	}
+	s := tenancy.DefaultSettings()
+	s.Name, s.Slug = "x", "x"
+	for _, label := range slices.Sorted(maps.Keys(values)) {
+		field := tenancy.MatterField{Name: label, Values: values[label]}
+		if of := values[label]; len(of) > 1 && rules.Decimal(of[1]).Valid() {
+			field.Number = true
+			field.Values = nil
+		}
+		if label != catalog.MatterLabel {
+			s.MatterFields = append(s.MatterFields, field)
+		}
+	}
+	for _, value := range values[catalog.MatterLabel] {
+		s.Matters = append(s.Matters, tenancy.MatterKind{Name: value})
+	}
+	expect.That(t, len(s.Problems()) == 0, "%s: %+v", x.Of, s.Problems())
+	return s
+}
+
+// facts are those of a request by the form.
+func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[string]string,
+	ask authorityAsk) *rules.Facts {
+	t.Helper()
 	by := user[cmp.Or(ask.By, x.Chain[len(x.Chain)-1])]
 	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, On: day,
 		Askers: []circulation.Person{d.Person(by)}}
-	c := rules.Call{Tool: rules.Tool{Name: "record_decision"}, Access: aggregate.Write, Amount: rules.Nothing(),
-		Labels: map[string][]string{}}
-	for label, value := range ask.Is {
-		c.Labels[label] = []string{value}
+	s := x.form(t)
+	typed := task.Matter{Kind: cmp.Or(ask.Is[catalog.MatterLabel], none), Title: "件名", Description: "理由",
+		Amount: cmp.Or(ask.Amount, "0"), Currency: x.currency()}
+	if ask.Blank {
+		typed.Amount = ""
 	}
-	if ask.Amount != "" {
-		currency := "JPY"
-		if _, dollars := ask.Is["Kind"]; dollars {
-			currency = "USD"
+	for _, field := range s.MatterFields {
+		value := cmp.Or(ask.Is[field.Name], none)
+		if field.Number && value == none {
+			value = "0"
 		}
-		c.Amount = rules.Amount{Value: ask.Amount, Currency: currency}
+		typed.Fields = append(typed.Fields, task.MatterValue{Name: field.Name, Value: value})
 	}
-	f.Calls = []rules.Call{c}
+	m, wrong := task.ReadMatter(typed, s)
+	expect.That(t, wrong == nil, "%s: %v of %+v", x.Of, wrong, typed)
+	f.Calls, _ = CallsOf("T1", m.Steps("ja", "v1"), nil)
 	AskedBy(f, r, d, by)
 	return f
 }
