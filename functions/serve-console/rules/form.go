@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 )
@@ -262,6 +263,12 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 		own := tenancy.ToolPermission{ToolName: s.Name, Allowed: true}
 		if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Name }); i >= 0 {
 			own = rows[i]
+		}
+		if s.Name == decides { // its mark is made from the form
+			m := task.Matter{Fields: web.Each(settings.MatterFields, func(x tenancy.MatterField) task.MatterValue {
+				return task.MatterValue{Name: x.Name, Number: x.Number, Value: "0"}
+			})}
+			own.Mark = m.Steps(v.Locale, s.Version())[0].Mark
 		}
 		all = append(all, knownAs(own, rules.Tool{Name: s.Name}, s.Access, s.Title(v.Locale), own.Allowed))
 	}

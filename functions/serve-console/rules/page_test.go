@@ -68,6 +68,7 @@ func TestRules(t *testing.T) {
 		"what the form does not offer is kept":              testWhatTheFormDoesNotOfferIsKept,
 		"the rule that takes a request":                     testTheRuleThatTakesARequest,
 		"the kind of a request is tried":                    testTheKindOfARequest,
+		"a decision is tried by its form":                   testADecisionIsTriedByItsForm,
 		"rules for the actions of agents":                   testRulesForActions,
 		"people and channels are found by name":             testPeopleAndChannelsAreFoundByName,
 		"a channel that got another id":                     testAChannelThatGotAnotherID,

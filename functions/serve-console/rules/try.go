@@ -14,7 +14,10 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
@@ -66,7 +69,11 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if a.org != nil {
 		d.Fields = append(d.Fields, web.Day("try.on", a.Say("try_on"), on))
 	}
-	labels := a.labelsToTry(&d, of)
+	settings, err := a.Store.Settings(a.r.Context(), a.v.Tenant)
+	if err != nil {
+		return d, err
+	}
+	call, fail := a.callToTry(&d, of, settings)
 	d.Further = d.Further || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
 	if !answer || of.Tool.Name == "" {
 		return d, nil
@@ -76,33 +83,72 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		d.Fail = a.Say("try_day")
 		return d, nil
 	}
-	settings, err := a.Store.Settings(a.r.Context(), a.v.Tenant)
-	if err != nil {
-		return d, err
-	}
 	facts := &rules.Facts{Kind: kind, Place: a.draft.Rules.At(f.Get("try.place"), false), On: day.String(),
-		Home:  settings.DirectApprovers,
-		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Labels: labels, Amount: rules.Unknown(rules.WhyUnmarked)}}}
+		Home: settings.DirectApprovers, Calls: []rules.Call{call}}
 	if facts.Place.Channel == tryDirect {
 		facts.Place = rules.Place{Direct: true}
 	}
-	amount := rules.Amount{Value: amountTyped(d.Amount), Currency: d.Currency}
-	switch {
-	case of.Free, d.Amount == "" && of.Tool.Name == catalog.Decide: // as a form without an amount
-		facts.Calls[0].Amount, d.Priced = rules.Nothing(), a.Say("try_free")
-	case d.Amount == "":
-		d.Priced = a.Say("try_unpriced")
-	case !amount.Known():
-		d.Fail = a.Say("try_amount")
+	if d.Fail = fail; fail != "" {
 		return d, nil
-	default:
-		facts.Calls[0].Amount = amount
 	}
 	err = a.answered(&d, facts)
 	if errors.Is(err, explain.ErrUnverified) {
 		d.Fail, err = a.Say(map[bool]string{true: "unread", false: "no_slack"}[a.unread]), nil
 	}
 	return d, err
+}
+
+// decides is the tool whose calls are made by the form for a decision.
+const decides = catalog.Decide
+
+// callToTry asks for what rules may tell of a tool's calls, and returns the call that was typed, or why there is none.
+func (a *asked) callToTry(d *tryData, of knownTool, s tenancy.Settings) (c rules.Call, fail string) {
+	if of.Tool == (rules.Tool{Name: decides}) {
+		return a.decisionToTry(d, s)
+	}
+	c = rules.Call{Tool: of.Tool, Access: of.Access, Labels: a.labelsToTry(d, of), Amount: rules.Unknown(rules.WhyUnmarked)}
+	amount := rules.Amount{Value: amountTyped(d.Amount), Currency: d.Currency}
+	switch {
+	case of.Free:
+		c.Amount, d.Priced = rules.Nothing(), a.Say("try_free")
+	case d.Amount == "":
+		d.Priced = a.Say("try_unpriced")
+	case !amount.Known():
+		fail = a.Say("try_amount")
+	default:
+		c.Amount = amount
+	}
+	return c, fail
+}
+
+// decisionToTry is callToTry of the form for a decision: it asks what the form asks, and makes the same step.
+func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) (c rules.Call, fail string) {
+	ask := func(field, label string, values []string) string {
+		name := "try." + field
+		typed := a.r.PostForm.Get(name)
+		in := web.Field{Name: name, Label: legible.OneLine(label), Value: typed}
+		for _, value := range values {
+			in.Choices = append(in.Choices, web.Choice{Value: value, Text: value, Chosen: value == typed})
+		}
+		d.Fields, d.Further = append(d.Fields, in), true
+		return typed
+	}
+	fields, _ := card.MatterLabels(a.Locale())
+	typed := task.Matter{Title: decides, Description: decides, Amount: rules.Decimal(d.Amount), Currency: d.Currency,
+		Kind: ask(card.MatterKind, fields[card.MatterKind], s.MatterNames())}
+	for _, x := range s.MatterFields {
+		typed.Fields = append(typed.Fields, task.MatterValue{Name: x.Name, Value: ask(x.Key(), x.Name, x.Values)})
+	}
+	m, wrong := task.ReadMatter(typed, s)
+	if slices.Contains(wrong, card.MatterAmount) {
+		return c, a.Say("try_amount")
+	}
+	if wrong != nil {
+		return c, a.Say("try_form")
+	}
+	d.Priced = map[rules.Decimal]string{"": a.Say("try_unpriced"), "0": a.Say("try_free")}[m.Amount]
+	calls, _ := decide.CallsOf(a.v.Tenant, m.Steps(a.Locale(), "try"), nil)
+	return calls[0], ""
 }
 
 // answered says which rule would take a request, and whom its route would ask. It returns explain.ErrUnverified if

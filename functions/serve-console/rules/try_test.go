@@ -55,3 +55,41 @@ func testTheKindOfARequest(t *testing.T, w *consoletest.World) {
 	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, 200, "費目が 1,000〜2,000.5未満 だけの").Holds(t,
 		`name="labels.0.at_least" value="1,000"`, `name="labels.0.below" value="2,000.5"`, `<option value="not">`)
 }
+
+// A decision is tried as the form makes it: by its own fields, and never by labels that the form has not.
+func testADecisionIsTriedByItsForm(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	s := w.SettingsNow()
+	s.MatterFields = []tenancy.MatterField{{Name: "行先", Values: []string{"市内", "市外"}}, {Name: "日数", Number: true}}
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
+	of := func(name, user string, when rules.Conditions) rules.Rule {
+		return rules.Rule{ID: aggregate.NewID(), Name: name, When: when, Outcome: rules.Outcome{Route: &rules.Policy{
+			Stages: []rules.Stage{{Name: name, Need: 1, Who: rules.Who{Kind: rules.WhoPeople, People: []string{user}},
+				Empty: rules.EmptyRefuse}}}}}
+	}
+	labels := func(name, value string) rules.Conditions {
+		return rules.Conditions{Labels: []rules.Labelled{{Name: name, Is: rules.UseOnly, List: []string{value}}}}
+	}
+	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+		of("契約", webapi.Tanaka, labels("区分", "契約")), of("市外", webapi.Tanaka, labels("行先", "市外")),
+		of("小口", webapi.Tanaka, rules.Conditions{Amount: &rules.Between{Below: "10000", Currency: "JPY"}}),
+		of("規程", webapi.Tanaka, rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"規程"}}}),
+		of("ほか", webapi.Alex, rules.Conditions{})}})
+	try := func(typed ...string) consoletest.Answer {
+		return b.Post(path, b.Get(path).Hidden(append([]string{"act", "try", "try.tool", " record_decision", "try.who", "佐藤",
+			"try.currency", "JPY"}, typed...)...))
+	}
+	try("try.matter", "契約").Says(t, 200, "決裁のフォームと同じ項目").Holds(t, `name="try.field:行先"`, `value="契約" selected`).
+		Lacks(t, "try.labels")
+	at := func(matter, to, amount string) consoletest.Answer {
+		return try("try.matter", matter, "try.field:行先", to, "try.field:日数", "8", "try.amount", amount)
+	}
+	at("契約", "市内", "").Says(t, 200, "ルール 1「契約」: 今日")
+	at("人事", "市外", "").Says(t, 200, "ルール 2「市外」: 今日")
+	at("人事", "市内", "9999").Says(t, 200, "ルール 3「小口」: 今日")
+	at("人事", "市内", "0").Says(t, 200, "ルール 3「小口」: 今日")
+	at("規程", "市内", "").Says(t, 200, "ルール 4「規程」: 今日")
+	at("人事", "市内", "").Says(t, 200, "ルール 5「ほか」: 今日")
+	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200,
+		"引数が指定されていません): 「完了通知」・「シートに書き込み」 ツールごとの")
+}
