@@ -89,7 +89,7 @@ var Sections = []Section{
 			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの種別「区分」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
 				Hint: "1〜40 文字。行を空にすると、その区分を削除します。"},
 			Words{Label: "Matters for decisions",
-				About: "What people choose from in the form “Ask for a decision”. Rules tell them apart by the kind “Matter”. " +
+				About: "What people choose from in the form “Ask for a decision”. Rules tell them apart by the kind “区分”. " +
 					"If empty: Spending, Contract, People, Regulation, Other.",
 				Hint: "1–40 characters. To remove one, empty its row."})},
 		{Name: "matter_fields", Kind: KindRows, Max: MaxMatterFields, Says: language.InEach(
