@@ -1047,7 +1047,7 @@ class Walk:
         }
 
     def carry(self, c, ruled):
-        """Asks somebody again whom people added in the round before, unless they ask for it or are asked anyway."""
+        """Asks somebody again whom people added before, unless they ask for it or their own approval is needed anyway."""
         to, after, out, how = c["to"], c.get("after", 0), bool(c.get("left_out")), c.get("as")
         sound = ruled and 1 <= after <= len(self.route["stages"]) and how in ("approve", "consult")
         if not sound or not (out or self.counts(to)) or self.added == MOST_ADDED:
@@ -1057,9 +1057,14 @@ class Walk:
         if out:
             self.stages.append(self.stage("people", [], False, by, after))
             self.stages[-1].update(out=True, owed=[])
-        elif not any(self.id(to) in self.all_ids(s["people"]) for s in self.stages):
+        elif not any(self.needs(s, to) for s in self.stages):
             self.add(by, [to], how == "consult")
         self.added += 1
+
+    def needs(self, s, person):
+        """Whether a stage on which nobody has stamped needs a person's own approval: that of each in their part."""
+        part = self.part(s, person)
+        return part is not None and not s["consult"] and s["part"].count(part) <= s["owed"][part]
 
     def counts_for_route(self, s):
         """Whether a stage's stamps count for what the route asks: who was added, or is only consulted, replaces nobody."""

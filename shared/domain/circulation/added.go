@@ -14,8 +14,8 @@ type Carried struct {
 	LeftOut string `json:"left_out,omitempty"` // why they aren't; empty: they are
 }
 
-// Carries returns whom people added to a gate, for the route of its next version: after the stage of the same name
-// where that has one, else at the end.
+// Carries returns whom people added to a gate or to one before it, for the route of its next version: after the stage
+// of the same name where that has one, else at the end. Who wasn't asked beside this gate's route comes last.
 func (st *State) Carries(on *Route) (all []Carried) {
 	if st.Refused != nil || len(on.Stages) == 0 {
 		return nil
@@ -34,6 +34,10 @@ func (st *State) Carries(on *Route) (all []Carried) {
 		}
 		all = append(all, Carried{To: *to, By: s.By.Hand, As: s.By.As, After: on.like(n, st.Stages[n-1].Name)})
 	}
+	for _, c := range st.unasked {
+		c.After = on.like(c.After, st.Stages[c.After-1].Name)
+		all = append(all, c)
+	}
 	return all
 }
 
@@ -49,24 +53,41 @@ func (r *Route) like(number int, name string) int {
 	return len(r.Stages)
 }
 
-// carry has somebody asked again whom people added in the round before, unless they ask for it now or the route asks
-// them anyway; ok is false for what makes no sense.
+// carry has somebody asked again whom people added in a round before, unless they ask for it now or their own approval
+// is needed anyway; ok is false for what makes no sense.
 func (st *State) carry(g *Gate, c *Carried) (ok bool) {
 	if g.Rule == nil || c.After < 1 || c.After > len(g.Route.Stages) || c.As != AsApprove && c.As != AsConsult ||
 		c.LeftOut == "" && !g.Route.counts(&c.To) || st.added == MaxAdded {
 		return false
 	}
+	needs := func(s StageState) bool { return s.needs(st.who, &c.To) }
 	by := &Act{Form: Form, Kind: Add, Hand: c.By, Principal: c.By, Stage: c.After, To: &c.To, As: c.As}
 	switch {
 	case c.LeftOut != "":
 		left := Stage{Mode: ModePeople, Need: 1, LeftOut: c.LeftOut}
 		st.Stages = append(st.Stages, StageState{Stage: left, By: by, After: c.After, Carried: true})
-	case !st.involved(&c.To) && !st.who.asks(g, &c.To):
+	case st.who.asks(g, &c.To) || slices.ContainsFunc(st.Stages, needs):
+		st.unasked = append(st.unasked, *c)
+	default:
 		st.add(g, by, []Person{c.To}, c.As)
 		st.Stages[len(st.Stages)-1].Carried = true
 	}
 	st.added++
 	return true
+}
+
+// needs reports whether a stage on which nobody has stamped needs somebody's own approval: that of each in their part.
+func (s *StageState) needs(who persons, p *Person) bool {
+	i, others := who.position(s.People, p), 0
+	if i < 0 || s.As == AsConsult {
+		return false
+	}
+	for j := range s.part {
+		if j != i && s.part[j] == s.part[i] {
+			others++
+		}
+	}
+	return others < s.owed[s.part[i]]
 }
 
 // Counts reports whether a stage's stamps count for what the route asks: who was added, or is only consulted, is asked

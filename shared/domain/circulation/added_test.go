@@ -75,7 +75,62 @@ func TestWhoWasAddedIsAskedInTheNextRound(t *testing.T) {
 	expect.That(t, st.Present == 6 && st.Hands() == 2, "stage %d, %+v", st.Present, st.Refused)
 }
 
-// Who asks for it now, or is asked by the route anyway, isn't asked beside it. Whoever is left out stays in sight.
+// following returns a gate on which those are asked, too, whom people added to the one before it.
+func following(before, g circulation.Gate) circulation.Gate {
+	st := circulation.Walk(before)
+	g.Route.Carried = st.Carries(g.Route)
+	return g
+}
+
+// Who was added stays asked in each later round, also after one whose route needs their approval anyway, or for which
+// they ask themselves.
+func TestWhoWasAddedIsAskedInEachLaterRound(t *testing.T) {
+	g := after(gateOf(1, desk("one", 1, "A")), addition("A", "X", approve, 1), addition("A", "Y", consult, 1),
+		of(giveBack, "A", 1))
+	needs := gateOf(1, desk("one", 1, "A"), desk("two", 2, "X", "Y"))
+	asks := gateOf(1, desk("one", 1, "A"), desk("two", 1, "Y"))
+	asks.Askers = append(asks.Askers, person("X"))
+	for name, between := range map[string]circulation.Gate{"the route needs them": needs, "they ask": asks} {
+		between = following(g, between)
+		st := circulation.Walk(between)
+		expect.That(t, st.Refused == nil && len(st.Stages) == 2, "%s: %+v", name, st.Refused)
+		last := following(after(between, of(giveBack, "A", 1)), gateOf(1, desk("zero", 1, "B"), desk("one", 1, "A")))
+		carried := last.Route.Carried
+		expect.Must(t, len(carried) == 2, "%s: %+v", name, carried)
+		expect.That(t, carried[0].To.User == "X" && carried[0].As == approve && carried[0].By.User == "A" &&
+			carried[0].After == 2 && carried[1].As == consult, "%s: %+v", name, carried)
+		last = after(last, of(stamp, "B", 1), of(stamp, "A", 2))
+		st = circulation.Walk(last)
+		expect.That(t, !st.Settled && st.Present == 3, "%s: stage %d", name, st.Present)
+		expect.That(t, new(walked(last, of(stamp, "X", 3), of(stamp, "Y", 4))).Settled, "%s: it isn't settled", name)
+	}
+}
+
+// A stage that may do without somebody's own approval doesn't stand in for that of who was added.
+func TestWhoWasAddedIsNotMadeOneOfSome(t *testing.T) {
+	before := after(gateOf(1, desk("one", 1, "A")), addition("A", "X", approve, 1), of(giveBack, "A", 1))
+	for name, s := range map[string]circulation.Stage{
+		"one of three": desk("two", 1, "X", "Y", "Z"), "two of three": desk("two", 2, "X", "Y", "Z"),
+		"one of a part": cut(desk("two", 2, "Z", "X", "Y"), 1, 1, 2, 1), "consulted": consulted(desk("two", 1, "X", "Y")),
+		"consulted alone": consulted(desk("two", 1, "X")),
+	} {
+		g := following(before, gateOf(1, desk("one", 1, "A"), s))
+		st := circulation.Walk(after(g, of(stamp, "A", 1)))
+		expect.Must(t, st.Refused == nil && st.Present == 3, "%s: %+v", name, st.Refused)
+		expect.That(t, st.Stages[2].Carried && st.Owes()[0].User == "X", "%s: %v", name, st.Owes())
+	}
+	for name, s := range map[string]circulation.Stage{
+		"alone": desk("two", 1, "X"), "both": desk("two", 2, "X", "Y"), "beside an asker": desk("two", 1, "Q", "X"),
+		"all of a part": cut(desk("two", 2, "X", "Y", "Z"), 1, 1, 2, 1),
+	} {
+		g := following(before, gateOf(1, desk("one", 1, "A"), s))
+		st := circulation.Walk(after(g, of(stamp, "A", 1)))
+		expect.That(t, st.Refused == nil && len(st.Stages) == 2, "%s: they are asked twice: %+v", name, st.Refused)
+	}
+}
+
+// Who asks for it now, or whose approval the route needs anyway, isn't asked beside it. Whoever is left out stays in
+// sight, and none of them is forgotten.
 func TestWhoNeedNotBeAskedAgain(t *testing.T) {
 	g := carrying(gateOf(1, desk("one", 1, "A"), desk("two", 1, "C")), "Q", "C", "X", "X")
 	st := circulation.Walk(g)
@@ -86,7 +141,7 @@ func TestWhoNeedNotBeAskedAgain(t *testing.T) {
 	expect.Must(t, st.Refused == nil && len(st.Stages) == 3, "%+v", st)
 	expect.That(t, st.Stages[2].LeftOut != "" && st.Stages[2].Owed == 0, "%+v", st.Stages[2])
 	expect.That(t, new(walked(g, of(stamp, "A", 1), of(stamp, "C", 2))).Settled, "who is left out is waited for")
-	expect.That(t, len(st.Carries(g.Route)) == 1, "who is left out isn't found again")
+	expect.That(t, len(st.Carries(g.Route)) == 3, "somebody is forgotten: %+v", st.Carries(g.Route))
 	for name, spoil := range map[string]func(c *circulation.Carried){
 		"before all":  func(c *circulation.Carried) { c.After = 0 },
 		"behind all":  func(c *circulation.Carried) { c.After = 3 },

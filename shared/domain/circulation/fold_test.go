@@ -195,6 +195,28 @@ func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
 		len(st.Questions) != o.questions || (st.Open() != nil) != (o.open != nil) {
 		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(), saidAll(g.Acts))
 	}
+	if carries := st.Carries(g.Route); len(g.Route.Stages) > 0 && len(carries) != o.added {
+		t.Fatalf("of %d who were added %v are carried on, after %v", o.added, carries, saidAll(g.Acts))
+	}
+	if c := o.passedOver(); st.Settled && c != nil {
+		t.Fatalf("it is settled without %s of %s, after %v", c.As, c.To.User, saidAll(g.Acts))
+	}
+}
+
+// passedOver returns somebody who was added before, asks for nothing and has no stamp in their name, or nil. Where
+// somebody was put in another's place that isn't said.
+func (o *oracle) passedOver() *circulation.Carried {
+	then := known(o.g, nil)
+	stood := func(act circulation.Act) bool { return act.Kind == circulation.Stand }
+	for _, c := range o.g.Route.Carried {
+		gave := func(i int) bool {
+			return o.at[name(i)][o.known(c.To)] && (c.As == circulation.AsConsult || o.stage(i).As != circulation.AsConsult)
+		}
+		if c.LeftOut == "" && !asks(then(c.To)) && !slices.ContainsFunc(o.g.Acts, stood) && !slices.ContainsFunc(o.order, gave) {
+			return &c
+		}
+	}
+	return nil
 }
 
 // spares says whether the gate could still be settled after somebody's own stamp at a stage.

@@ -193,11 +193,8 @@ func (o *oracle) desks(acts []circulation.Act) (added int) {
 	then := known(o.g, nil)
 	may := func(p circulation.Person) bool { return !asks(then(p)) && (o.g.Route.Org == "" || p.Person != "") }
 	for _, c := range o.g.Route.Carried {
-		there := slices.ContainsFunc(o.stages, func(s desked) bool {
-			same := func(p circulation.Person) bool { return may(p) && then(p) == then(c.To) }
-			return s.LeftOut == "" && slices.ContainsFunc(s.People, same)
-		})
-		if added++; c.LeftOut == "" && (there || !may(c.To)) {
+		needed := func(s desked) bool { return needs(s.Stage, then(c.To), then, may) }
+		if added++; c.LeftOut == "" && (slices.ContainsFunc(o.stages, needed) || !may(c.To)) {
 			continue
 		}
 		under(circulation.Act{Stage: c.After}, []circulation.Person{c.To}, c.As, 0)
@@ -219,6 +216,26 @@ func (o *oracle) desks(acts []circulation.Act) (added int) {
 	}
 	slices.SortFunc(o.order, func(a, b int) int { return slices.Compare(o.stages[a-1].path, o.stages[b-1].path) })
 	return added
+}
+
+// needs says whether the others of somebody's part of a stage are too few for its approvals.
+func needs(s circulation.Stage, who string, known func(circulation.Person) string,
+	may func(circulation.Person) bool) bool {
+	part := map[string]int{}
+	for place, p := range slices.Backward(s.People) { // who is in two parts is in the first of them
+		if may(p) {
+			part[known(p)] = partAt(s, place)
+		}
+	}
+	mine, on := part[who]
+	delete(part, who)
+	others := 0
+	for _, n := range part {
+		if n == mine {
+			others++
+		}
+	}
+	return on && s.LeftOut == "" && s.As != circulation.AsConsult && others < partsOf(s)[mine].Of
 }
 
 // counted says whether somebody may stamp at all.

@@ -54,7 +54,7 @@ type Route struct {
 	Stages  []Stage  `json:"stages"` // asked in this order; the first has number 1
 	Hands   int      `json:"hands"`  // how many different people's hands the stamps need, over all stages
 	Readers []Person `json:"readers,omitempty"`
-	// Carried are those whom people added in the round before, in the order in which they were asked.
+	// Carried are those whom people added in the rounds before, in the order in which they were asked.
 	Carried []Carried `json:"carried,omitempty"`
 	Org     string    `json:"org,omitempty"` // version of the organisation; empty: none stands, a person is an account
 }

@@ -20,10 +20,11 @@ type State struct {
 	Questions []Question
 
 	who         persons
-	need        int   // different hands that the route asks for
-	order       []int // numbers of all stages, as they are asked
-	added       int   // people who were
-	joined      bool  // by the newest act, of whom two turned out to be one person
+	need        int       // different hands that the route asks for
+	order       []int     // numbers of all stages, as they are asked
+	added       int       // people who were
+	unasked     []Carried // of them who isn't asked beside the route
+	joined      bool      // by the newest act, of whom two turned out to be one person
 	acts, bytes int
 	backs       []*Act // the newest take-backs, each until its stamp is given again
 }
@@ -36,7 +37,7 @@ type StageState struct {
 	Owed               int
 	By                 *Act       // which added it: an addition, or an objection that went up; nil: the route has it
 	After              int        // number of the stage after which it was added; 0: the route has it
-	Carried            bool       // it was added in the round before
+	Carried            bool       // it was added in a round before
 	Closed             bool       // the objections by which it was added were taken back
 	OpenedAt, DecideBy *time.Time // while it is asked or done
 

@@ -228,7 +228,8 @@ func TestBothLanguagesWalkAlike(t *testing.T) {
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
 		"enough", "consult", "minutes", "secretary", "recorded", "open_question", "no_question", "not_asker",
 		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room",
-		"an asker's end", "somebody was added", "somebody was added before", "who was added left", "an objection went up", "no objection stands any more", "a part has enough",
+		"an asker's end", "somebody was added", "somebody was added before", "who was added left",
+		"the route may do without who was added", "an objection went up", "no objection stands any more", "a part has enough",
 		"by the settings", "an asker's stamp", "nobody is asked", "the rule is gone", "another rule's delegation", "a question at a stage of few hours"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)
 	}
@@ -258,6 +259,11 @@ func beyond(g circulation.Gate) (what []string) {
 			what = append(what, "who was added left")
 		case s.Carried:
 			what = append(what, "somebody was added before")
+			if slices.ContainsFunc(g.Route.Stages, func(on circulation.Stage) bool {
+				return on.As == "" && slices.ContainsFunc(on.People, s.By.To.Is)
+			}) {
+				what = append(what, "the route may do without who was added")
+			}
 		case s.By != nil:
 			what = append(what, "somebody was added")
 		case slices.ContainsFunc(s.PartStates(), func(p circulation.PartState) bool { return p.Owed == 0 }) && s.Owed > 0:
