@@ -383,6 +383,10 @@ func TestWhatDiffersFromTheEarlierCall(t *testing.T) {
 	got = Since(w.a.Call, many)
 	expect.That(t, got.More == 100 && len(got.Differs) == 4, "%d, %d more: what is cut is there", len(got.Differs),
 		got.More)
+	got = Since(w.a.Call, map[string]any{"a": strings.Repeat("x", 4000), "b": "x", "gone": true, "same": []any{1}})
+	expect.That(t, got.More == 1 && len(got.Differs) == 0 && !got.Same(), "%+v", got)
+	got = Since(w.a.Call, map[string]any{"a": 1, "b": "x", "gone": true, "same": []any{1}})
+	expect.That(t, got.More == 0 && got.Same(), "%+v", got)
 	for name := range many {
 		many[name] = name
 	}

@@ -102,9 +102,12 @@ func Idle(tool string, elsewhere bool) []string {
 type Earlier struct {
 	CallID  string       `json:"call_id"`
 	At      time.Time    `json:"at"`
-	Differs []Difference `json:"differs,omitempty"` // the first that are short enough to be drawn whole
+	Differs []Difference `json:"differs,omitempty"` // the shortest, each whole
 	More    int          `json:"more,omitempty"`    // how many more there are
 }
+
+// Same reports whether nothing differs.
+func (e *Earlier) Same() bool { return len(e.Differs) == 0 && e.More == 0 }
 
 // Difference is an argument with another value than before, each as JSON; empty: it is absent.
 type Difference struct {
@@ -113,9 +116,11 @@ type Difference struct {
 	Is       string `json:"is,omitempty"`
 }
 
+func (d Difference) characters() int { return utf8.RuneCountInString(d.Argument + d.Was + d.Is) }
+
 const (
 	mostDiffers = 10
-	mostShown   = 400 // characters of a difference
+	mostShown   = 2400 // characters of all differences
 )
 
 // Since compares arguments with those of the key's earlier call of the same tool; nil: there is none.
@@ -128,19 +133,22 @@ func Since(earlier *Call, members map[string]any) *Earlier {
 	if cmp.Or(err, wrong) != nil {
 		return nil
 	}
-	out := &Earlier{CallID: earlier.CallID, At: earlier.CreatedAt}
-	all := maps.Clone(members)
-	maps.Copy(all, was)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		switch d := (Difference{name, spelled(was, name), spelled(members, name)}); {
-		case d.Was == d.Is:
-		case len(out.Differs) == mostDiffers, utf8.RuneCountInString(d.Argument+d.Was+d.Is) > mostShown:
-			out.More++
-		default:
-			out.Differs = append(out.Differs, d)
+	both := maps.Clone(members)
+	maps.Copy(both, was)
+	var all []Difference
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if d := (Difference{name, spelled(was, name), spelled(members, name)}); d.Was != d.Is {
+			all = append(all, d)
 		}
 	}
-	return out
+	slices.SortStableFunc(all, func(a, b Difference) int { return cmp.Compare(a.characters(), b.characters()) })
+	n, room := 0, mostShown
+	for ; n < min(len(all), mostDiffers); n++ {
+		if room -= all[n].characters(); room < 0 {
+			break
+		}
+	}
+	return &Earlier{CallID: earlier.CallID, At: earlier.CreatedAt, Differs: all[:n], More: len(all) - n}
 }
 
 // spelled returns an argument as JSON; empty: it is absent.

@@ -3,6 +3,7 @@ package card
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -39,7 +40,7 @@ type callWords struct {
 	Differs                                string
 	Differ                                 string // one argument
 	Absent                                 string // in the place of its value
-	More                                   string
+	More                                   string // how many differences have no line
 	Again                                  string // it is meant to be made once more, and how the first ended
 	AgainMade, AgainRejected, AgainUnknown string
 	Taken                                  string // what is known of a grant that was taken
@@ -248,40 +249,54 @@ func (d callDrawing) again(was *call.Was) string {
 	return d.c.Again
 }
 
+// sinceRoom is what the agent's words leave for what differs: enough to say that something does, and in how much.
+const sinceRoom = 250
+
 // about says who asks and who answers for it, why, and what differs from the key's earlier call of the tool.
 func (d callDrawing) about() []slack.Block {
-	x, c := d.a.Call, d.c
-	lines := []string{fill(c.Agent, "agent", d.agent(), "who", d.w.mention(x.Answers))}
-	if said := inline(x.Reason, 4*call.MaxReason); said != "" {
-		lines = append(lines, fill(c.Reason, "text", said))
-	} else {
-		lines = append(lines, c.NoReason)
-	}
+	x, c, again, reason := d.a.Call, d.c, "", d.c.NoReason
+	agent := fill(c.Agent, "agent", d.agent(), "who", d.w.mention(x.Answers))
 	if x.Again != "" {
-		lines = append(lines, d.again(x.Was))
+		again = d.again(x.Was)
 	}
-	switch e := x.Earlier; {
+	left := maxSection - sinceRoom - units(agent+again+c.Reason)
+	if said := inline(x.Reason, min(left, 4*call.MaxReason)); said != "" {
+		reason = fill(c.Reason, "text", said)
+	}
+	lines := saying([]string{agent, reason, again})
+	return sectionOf(append(lines, d.since(maxSection-units(strings.Join(lines, "\n"))-1)...))
+}
+
+// since says what differs from the key's earlier call of the tool, in lines that together fit the room. A difference is
+// there whole, or is counted.
+func (d callDrawing) since(room int) []string {
+	c, e := d.c, d.a.Call.Earlier
+	switch {
 	case e == nil:
-		lines = append(lines, c.First)
-	case len(e.Differs) == 0:
-		lines = append(lines, fill(c.Same, "when", when(e.At)))
-	default:
-		lines = append(lines, fill(c.Differs, "when", when(e.At)))
-		for _, x := range e.Differs {
-			was, is := inlineCode(x.Was), inlineCode(x.Is)
-			if x.Was == "" {
-				was = c.Absent
-			}
-			if x.Is == "" {
-				is = c.Absent
-			}
-			lines = append(lines, fill(c.Differ, "argument", inlineCode(x.Argument), "was", was, "is", is))
+		return []string{c.First}
+	case e.Same():
+		return []string{fill(c.Same, "when", when(e.At))}
+	}
+	value := func(json string) string {
+		if json == "" {
+			return c.Absent
 		}
-		if e.More > 0 {
-			lines = append(lines, fill(c.More, "n", e.More))
+		return inlineCode(json)
+	}
+	lines, more := []string{fill(c.Differs, "when", when(e.At))}, e.More
+	room -= units(lines[0]) + 1 + units(fill(c.More, "n", more+len(e.Differs)))
+	for _, x := range e.Differs {
+		line := fill(c.Differ, "argument", inlineCode(x.Argument), "was", value(x.Was), "is", value(x.Is))
+		if size := units(line) + 1; size <= room {
+			lines, room = append(lines, line), room-size
+		} else {
+			more++
 		}
 	}
-	return sectionOf(lines)
+	if more > 0 {
+		lines = append(lines, fill(c.More, "n", more))
+	}
+	return lines
 }
 
 // shown draws a call that was decided on. Of a long one it shows only the beginning.

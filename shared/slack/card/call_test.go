@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -157,4 +158,52 @@ func TestAnAgentsReasonIsQuoted(t *testing.T) {
 	text := textOf("", decoded(t, askedFor(t, "Bash", `{"command":"make"}`, nil).shown("ja")))
 	expect.That(t, strings.Contains(text, "エージェントが述べた理由") && strings.Contains(text, "責任者") &&
 		!strings.Contains(text, "<!here>") && !strings.Contains(text, "<!channel>"), "%s", text)
+}
+
+// What differs from the last call is there whole, or is counted, however long the agent's reason is.
+func TestADifferenceIsShownWholeOrCounted(t *testing.T) {
+	of := func(n, size int, as string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"%02d":"%s%s%02d"`, i, as, strings.Repeat("&", size), i))
+		}
+		return "{" + strings.Join(all, ",") + "}"
+	}
+	for name, tt := range map[string]struct {
+		n, size, reason, whole int
+	}{
+		"the same":         {n: 0},
+		"one, long":        {n: 1, size: 150, whole: 1},
+		"one, too long":    {n: 1, size: 4000},
+		"ten of many":      {n: 12, size: 1, whole: 10},
+		"some of ten":      {n: 10, size: 80, whole: 3},
+		"a long reason":    {n: 1, size: 150, reason: 600},
+		"both, and a few":  {n: 3, size: 1, reason: 600, whole: 3},
+		"many, and reason": {n: 12, size: 20, reason: 600, whole: 1},
+	} {
+		first := askedFor(t, "send_slack_dm", of(tt.n, tt.size, "was"), nil).act(circulation.SendBack, "U_TANAKA",
+			strings.Repeat("&", 600))
+		now := of(tt.n, tt.size, "is")
+		members := expect.Value(call.Members([]byte(now)))(t)
+		next := askedFor(t, "send_slack_dm", now, func(x *call.Asking) {
+			x.Earlier, x.Reason = call.Since(first.Call, members), strings.Repeat("&", tt.reason)
+		})
+		for locale, said := range map[string][2]string{
+			"en": {"The arguments are those of the last call", "• Differences not shown here: %d\n"},
+			"ja": {"と同じ引数です", "• ここに表示していない違い: %d 件\n"},
+		} {
+			text := textOf(name, decoded(t, next.shown(locale))) + "\n"
+			shown := 0
+			for i := range tt.n {
+				value := strings.Repeat("&amp;", tt.size) + fmt.Sprintf(`%02d"`, i)
+				line := fmt.Sprintf("• `%02d`: `\"was%s` → `\"is%s`", i, value, value)
+				if strings.Contains(text, line) {
+					shown++
+				}
+			}
+			expect.Is(t, shown, tt.whole, name)
+			expect.Is(t, strings.Contains(text, fmt.Sprintf(said[1], tt.n-shown)), shown < tt.n, name)
+			expect.Is(t, strings.Contains(text, said[0]), tt.n == 0, name)
+		}
+	}
 }
