@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -65,7 +67,7 @@ func (a answer) failed() bool {
 	return a.Status == string(conversation.ActionFailed) || a.Status == unknown
 }
 
-// says are the sentences by what became of a call. {again} is how the same call is asked for once more.
+// says are the sentences by what became of a call.
 var says = map[string]string{
 	string(conversation.ActionPending): "This call waits for people's approval{by}. Nothing has been done. " +
 		"To learn its end, repeat exactly this call later: it stays the same request.",
@@ -74,18 +76,22 @@ var says = map[string]string{
 	string(conversation.ActionExecuting): "People approved this call, and Ringi is making it. " +
 		"To learn its end, repeat exactly this call in a moment: it is made only once.",
 	string(conversation.ActionSucceeded): "People approved this call, and it was made once. It is done.",
-	string(conversation.ActionFailed): "People approved this call, and it failed{why}. Repeating it changes nothing; " +
-		"if it is still wanted, ask for it with {again}.",
+	string(conversation.ActionFailed):    "People approved this call, and it failed{why}. Repeating it changes nothing.",
 	unknown: "People approved this call and it was sent, but nobody knows whether it took effect. Do not make it again: " +
 		"a person has to look first.",
 	refused: "This call was refused{why}. Nothing was done, and repeating it changes nothing. " +
-		"Tell the person you work for. Only if they still want it, ask for it with {again}.",
-	string(conversation.ActionCancelled): "This call was cancelled. Nothing was done. If it is still wanted, ask for it " +
-		"with {again}.",
-	expired: "This call's time ran out. Nothing was done. If it is still wanted, ask for it with {again}.",
-	string(call.Granted): "The approval of this call was used, once. Ringi doesn't know what came of it. " +
-		"To run it once more, ask for it with {again}.",
+		"Tell the person you work for.",
+	string(conversation.ActionCancelled): "This call was cancelled. Nothing was done.",
+	expired:                              "This call's time ran out. Nothing was done.",
+	string(call.Granted):                 "The approval of this call was used, once. Ringi doesn't know what came of it.",
 }
+
+// sayMore ends the sentence of a call that may be asked for once more, for whoever can say so.
+const sayMore = " Only if the person you work for still wants it, ask for it with {again}."
+
+// mayBeMore are the ends after which a call may be asked for once more.
+var mayBeMore = []string{string(conversation.ActionFailed), refused, string(conversation.ActionCancelled), expired,
+	string(call.Granted)}
 
 // The sentences of calls that run where the agent runs.
 const (
@@ -115,7 +121,12 @@ func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	case string(conversation.ActionSucceeded):
 		out.Result = r.gate.result(ctx, a)
 	}
-	out.Say = language.Fill(says[out.Status], "by", by, "why", why, "again", argumentAgain+": "+x.CallID)
+	out.Say = says[out.Status]
+	again := r.again(x, x.CallID)
+	if again != "" && slices.Contains(mayBeMore, out.Status) {
+		out.Say += sayMore
+	}
+	out.Say = language.Fill(out.Say, "by", by, "why", why, "again", again)
 	if x.Elsewhere && x.Status == conversation.ActionApproved {
 		out.Say = sayStamped
 	}
@@ -149,7 +160,43 @@ func (r asking) sayOnceMore(ctx context.Context, x *call.Call) string {
 		then = "to learn its end, repeat exactly this call with {with}."
 	}
 	return language.Fill(sayAgain+then, "was", statusOf(x), "id", x.Newest, "is", is,
-		"with", argumentAgain+": "+c.Again, "after", argumentAgain+": "+x.Newest)
+		"with", r.again(x, c.Again), "after", r.again(x, x.Newest))
+}
+
+// again is how whoever asked for the call asks for the same once more after the call with the id, in words that may be
+// followed as they are. It is empty for a client of permission whose tool has no words without effect.
+func (r asking) again(x *call.Call, id string) string {
+	inWords := ""
+	if names := call.Idle(x.Tool, x.Elsewhere); len(names) > 0 {
+		inWords = argumentAgain + ": " + id + " in its " + names[0]
+	}
+	switch {
+	case !x.Elsewhere: // asked by MCP
+		return argumentAgain + ": " + id
+	case r.URL.Path == pathMCP:
+		return inWords
+	case inWords != "":
+		return "again: " + id + ", or " + inWords
+	}
+	return "again: " + id
+}
+
+var againInWords = regexp.MustCompile(`\b` + argumentAgain + `: ([\w-]+)`)
+
+// againIn reads from the words without effect of a call that runs where the agent runs, which earlier call it is meant
+// to repeat; see again. It is empty if they don't say it.
+func againIn(tool string, arguments json.RawMessage) string {
+	members, err := call.Members(arguments)
+	if err != nil { // whoever is asked next says it
+		return ""
+	}
+	for _, name := range call.Idle(tool, true) {
+		words, _ := members[name].(string)
+		if said := againInWords.FindStringSubmatch(words); said != nil {
+			return said[1]
+		}
+	}
+	return ""
 }
 
 func quoted(why string) string {

@@ -65,10 +65,13 @@ type gate struct {
 	Stays func(ctx context.Context, tenant, team, user string) (bool, error)
 }
 
+// pathMCP is where MCP is served; all other paths are the REST API's.
+const pathMCP = "/mcp"
+
 // handler answers all paths. No answer allows a browser's pages to read it.
 func (g *gate) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /mcp", g.with(g.mcp))
+	mux.HandleFunc("POST "+pathMCP, g.with(g.mcp))
 	mux.HandleFunc("POST /calls", g.with(rest(g.ask, "")))
 	mux.HandleFunc("GET /calls/{id}", g.with(rest(g.look, "")))
 	mux.HandleFunc("POST /calls/{id}/take", g.with(rest(g.take, sayTaken)))
@@ -193,7 +196,7 @@ func (g *gate) ask(r asking) (*call.Aggregate, error) {
 		return nil, err
 	}
 	a, err := g.Ask(r.Context(), r.key, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
-		Again: in.Again, Elsewhere: true})
+		Again: cmp.Or(in.Again, againIn(in.Tool, in.Arguments)), Elsewhere: true})
 	if err != nil || wait == 0 {
 		return a, err
 	}

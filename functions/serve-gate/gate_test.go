@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -184,11 +185,43 @@ func TestARepeatedCallTellsOfTheLaterOne(t *testing.T) {
 				"and the same was asked for once more as "+second.ID+", with the status "+status+": "+then, "%s", text)
 		}
 	}
-	says("pending", "to learn its end, repeat exactly this call with ringi_again: "+first.ID+".")
+	more := func(id string) string { return "again: " + id + ", or ringi_again: " + id + " in its description." }
+	says("pending", "to learn its end, repeat exactly this call with "+more(first.ID))
 	w.act(second.ID, circulation.Stamp, "")
 	says("approved", "take "+second.ID+", and run it only if that says granted.")
 	w.says("POST", "/calls/"+second.ID+"/take", `{"tool_use_id":"a"}`)
-	says("granted", "only if the person you work for wants it once more, ask for it with ringi_again: "+second.ID+".")
+	says("granted", "only if the person you work for wants it once more, ask for it with "+more(second.ID))
+}
+
+// What the sentence of an ended call names is a field of the REST API or words in an argument, and either works.
+func TestWhatIsSaidOfAnEndedCallWorks(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	_, first, _ := w.says("POST", "/calls", askBash)
+	w.act(first.ID, circulation.SendBack, "金曜は避けてください")
+	_, first, text := w.says("POST", "/calls", askBash)
+	said := regexp.MustCompile(`ask for it with (again): ([\w-]+), or (ringi_again: ([\w-]+)) in its (description)\.$`).
+		FindStringSubmatch(first.Say)
+	expect.Must(t, said != nil, "%s", text)
+	ids := map[string]bool{first.ID: true}
+	for _, body := range []string{strings.Replace(askBash, `"reason"`, `"`+said[1]+`":"`+said[2]+`","reason"`, 1),
+		strings.Replace(askBash, `"`+said[5]+`":"Deploys`, `"`+said[5]+`":"Deploys. `+said[3], 1)} {
+		_, is, text := w.says("POST", "/calls", body)
+		expect.That(t, is.Status == "pending" && is.ID != first.ID, "%s: %s", body, text)
+		ids[is.ID] = true
+	}
+	expect.Is(t, len(ids), 2, "both name the same call")
+	// A tool without words for people has the field alone.
+	w.key.Tools = append(w.key.Tools, "Write")
+	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
+	k.Tools = w.key.Tools
+	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
+	write := `{"tool":"Write","arguments":{"path":"a","description":"ringi_again: x"}}`
+	_, a, _ := w.says("POST", "/calls", write)
+	w.act(a.ID, circulation.SendBack, "no")
+	_, a, text = w.says("POST", "/calls", write)
+	expect.That(t, strings.HasSuffix(a.Say, "ask for it with again: "+a.ID+"."), "%s", text)
+	_, is, text := w.says("POST", "/calls", strings.Replace(write, "{", `{"again":"`+a.ID+`",`, 1))
+	expect.That(t, is.Status == "pending" && is.ID != a.ID, "%s", text)
 }
 
 func TestAToolOfRingisRunsNowhereElse(t *testing.T) {

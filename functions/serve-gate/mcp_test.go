@@ -136,6 +136,11 @@ func TestAFailureIsSeenAndARefusalIsAnAnswer(t *testing.T) {
 	w.act(a.ID, circulation.SendBack, "宛先が違います")
 	text, is, failed := w.tell(s, writeTool, message("a"))
 	expect.That(t, is.Status == "refused" && !failed && is.Reason == "宛先が違います", "%s", text)
+	named, id, _ := strings.Cut(strings.TrimSuffix(is.Say[strings.Index(is.Say, "ask for it with ")+16:], "."), ": ")
+	more := message("a")
+	more[named] = id
+	text, is, _ = w.tell(s, writeTool, more)
+	expect.That(t, named == argumentAgain && id == a.ID && is.Status == "pending" && is.ID != a.ID, "%s", text)
 	_, a, _ = w.tell(s, writeTool, message("b"))
 	w.act(a.ID, circulation.Stamp, "")
 	w.make(a.ID, call.Result{Status: conversation.ActionFailed, Error: "tool_failed", ErrorDetail: "no such person"})
@@ -250,6 +255,34 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 	out = asks("five", "make")
 	expect.That(t, out.Behavior == "allow" && a.ID != second.ID && !slices.Contains(read.ids, second.ID), "%+v: %q", out,
 		read.ids)
+}
+
+// After people's no Claude Code's model is told how to ask once more, in words that work; for a tool that has no place
+// for them it is told nothing of the kind.
+func TestThePermissionToolHearsThatACallIsMeantOnceMore(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
+	k.Tools = append(k.Tools, "Write")
+	w.key = expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
+	s := w.connected("2026-07-28")
+	asks := func(tool string, input map[string]any) string {
+		text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": tool, "tool_use_id": "one", "input": input})
+		return text
+	}
+	_, a, _ := w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"rm"}}`)
+	w.act(a.ID, circulation.SendBack, "だめ")
+	text := asks("Bash", map[string]any{"command": "rm"})
+	expect.That(t, strings.HasSuffix(text, "ask for it with ringi_again: "+a.ID+` in its description."}`), "%s", text)
+	_, second, _ := w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"rm"},"again":"`+a.ID+`"}`)
+	w.act(second.ID, circulation.Stamp, "")
+	text = asks("Bash", map[string]any{"command": "rm", "description": "Removes. ringi_again: " + a.ID})
+	expect.That(t, text == `{"behavior":"allow","updatedInput":{"command":"rm"}}`, "%s", text)
+	text = asks("Bash", map[string]any{"command": "ls", "description": "ringi_again: " + a.ID})
+	expect.That(t, strings.Contains(text, "again must be the id of the same call"), "%s", text)
+	_, a, _ = w.says("POST", "/calls", `{"tool":"Write","arguments":{"path":"a"}}`)
+	w.act(a.ID, circulation.SendBack, "だめ")
+	text = asks("Write", map[string]any{"path": "a"})
+	expect.That(t, strings.HasSuffix(text, `Tell the person you work for."}`), "%s", text)
 }
 
 // reading notes which calls are read.

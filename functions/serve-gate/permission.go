@@ -42,7 +42,8 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (json.Raw
 	if err := json.Unmarshal(arguments, &in); err != nil || in.Use == "" {
 		return nil, fault{text: "tool_name, input and tool_use_id must say which call it is"}
 	}
-	a, err := r.stamped(ctx, calls.Wanted{Tool: in.Tool, Arguments: in.Input, Elsewhere: true}, in.Use)
+	a, err := r.stamped(ctx, calls.Wanted{Tool: in.Tool, Arguments: in.Input, Again: againIn(in.Tool, in.Input),
+		Elsewhere: true}, in.Use)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +55,8 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (json.Raw
 }
 
 // stamped asks for a call and takes its grant for the attempt. Another attempt of the same call than the one that took
-// it is another request, which people are asked about anew, as is one whose request ended without their no: Claude
-// Code's tools have no argument that could say so.
+// it is another request, which people are asked about anew, as is one whose request ended without their no. After a no
+// the words of the call have to say that it is meant once more; see againIn.
 func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *call.Aggregate, err error) {
 	until := time.Now().Add(usualWait * time.Second)
 	for range mostTries {

@@ -70,12 +70,11 @@ def _hook():
     no, call = "Ringi's hook failed. " + NOTHING, {}
     try:
         call = json.load(sys.stdin)
-        again = re.search(r"ringi_again: ([\w-]+)", str(call["tool_input"].get("description")))
         here = {"cwd": call["cwd"]} if "cwd" in call else {}
         if "cwd" in call["tool_input"]:
             no = "Ringi's hook takes no argument cwd: people would read it as the folder. Nothing was run."
         else:
-            no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20, again=again and again[1])
+            no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20)
         if no is None and "turn_id" not in call:  # Codex has it, and takes what is printed for a failure
             print('{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}', flush=True)
     except BaseException as e:

@@ -218,6 +218,9 @@ func (d *door) ask(way string, content []byte) *asked {
 	if json.Unmarshal(content, &in) != nil || in.Tool == "" {
 		return nil
 	}
+	if words, _ := in.Arguments["description"].(string); in.Again == "" {
+		_, in.Again, _ = strings.Cut(words, "ringi_again: ")
+	}
 	effect := effectOf(in.Arguments)
 	sum := sha256.Sum256([]byte(way + in.Tool + in.Again + effect))
 	name := hex.EncodeToString(sum[:])
