@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
@@ -181,7 +180,7 @@ func (r asking) again(x *call.Call, id string) string {
 	return "again: " + id
 }
 
-var againInWords = regexp.MustCompile(`\b` + argumentAgain + `: ([\w-]+)`)
+var againInWords = language.Regexp{Text: `\b` + argumentAgain + `: ([\w-]+)`}
 
 // againIn reads from the words without effect of a call that runs where the agent runs, which earlier call it is meant
 // to repeat; see again. It is empty if they don't say it.
@@ -192,7 +191,7 @@ func againIn(tool string, arguments json.RawMessage) string {
 	}
 	for _, name := range call.Idle(tool, true) {
 		words, _ := members[name].(string)
-		if said := againInWords.FindStringSubmatch(words); said != nil {
+		if said := againInWords.Get().FindStringSubmatch(words); said != nil {
 			return said[1]
 		}
 	}

@@ -255,16 +255,16 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := tool.Builtin()
+	tools, err := tool.Builtin()
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range catalog.Planned().All() {
+	for _, s := range tools.Planned().All() {
 		own := tenancy.ToolPermission{ToolName: s.Name, Allowed: true}
 		if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Name }); i >= 0 {
 			own = rows[i]
 		}
-		if s.Name == decides { // its mark is made from the form
+		if s.Name == catalog.Decide { // its mark is made from the form
 			m := task.Matter{Fields: web.Each(settings.MatterFields, func(x tenancy.MatterField) task.MatterValue {
 				return task.MatterValue{Name: x.Name, Number: x.Number, Value: "0"}
 			})}

@@ -98,12 +98,9 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	return d, err
 }
 
-// decides is the tool whose calls are made by the form for a decision.
-const decides = catalog.Decide
-
 // callToTry asks for what rules may tell of a tool's calls, and returns the call that was typed, or why there is none.
 func (a *asked) callToTry(d *tryData, of knownTool, s tenancy.Settings) (c rules.Call, fail string) {
-	if of.Tool == (rules.Tool{Name: decides}) {
+	if of.Tool == (rules.Tool{Name: catalog.Decide}) {
 		return a.decisionToTry(d, s)
 	}
 	c = rules.Call{Tool: of.Tool, Access: of.Access, Labels: a.labelsToTry(d, of), Amount: rules.Unknown(rules.WhyUnmarked)}
@@ -134,7 +131,7 @@ func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) (c rules.Call, fai
 		return typed
 	}
 	fields, _ := card.MatterLabels(a.Locale())
-	typed := task.Matter{Title: decides, Description: decides, Amount: rules.Decimal(d.Amount), Currency: d.Currency,
+	typed := task.Matter{Title: catalog.Decide, Description: catalog.Decide, Amount: rules.Decimal(d.Amount), Currency: d.Currency,
 		Kind: ask(card.MatterKind, fields[card.MatterKind], s.MatterNames())}
 	for _, x := range s.MatterFields {
 		typed.Fields = append(typed.Fields, task.MatterValue{Name: x.Name, Value: ask(x.Key(), x.Name, x.Values)})

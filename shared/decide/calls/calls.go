@@ -82,13 +82,7 @@ func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggreg
 		return nil, fmt.Errorf("read the key's earlier call: %w", err)
 	}
 	asks.Earlier = call.Since(earlier, members)
-	for range mostSettings {
-		var a *call.Aggregate
-		if a, err = x.ask(ctx, asks); !errors.Is(err, aggregate.ErrSettings) {
-			return a, err
-		}
-	}
-	return nil, err
+	return anew(func() (*call.Aggregate, error) { return x.ask(ctx, asks) })
 }
 
 // refused returns aggregate.ErrField for a call by which a program would approve in another system, and for one in an
@@ -107,8 +101,18 @@ func refused(tool string, members map[string]any, elsewhere bool) error {
 	return nil
 }
 
-// mostSettings is how often a call is asked for anew because something changed meanwhile.
-const mostSettings = 5
+// mostAnew is how often something is done because what it relied on had changed meanwhile.
+const mostAnew = 5
+
+// anew does something until it returns another error than aggregate.ErrSettings, mostAnew times at most.
+func anew(do func() (*call.Aggregate, error)) (a *call.Aggregate, err error) {
+	for range mostAnew {
+		if a, err = do(); !errors.Is(err, aggregate.ErrSettings) {
+			return a, err
+		}
+	}
+	return nil, err
+}
 
 // again returns aggregate.ErrField unless the call that is meant to be made once more is the same one.
 func (x Asker) again(ctx context.Context, asks *call.Asking) error {
@@ -289,7 +293,7 @@ func (x Asker) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 // Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
 // no error, the attempt may run, once. runs is what is about to run, if whoever asks says it: aggregate.ErrField if it
 // is something else than people stamped.
-func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *Wanted) (a *call.Aggregate, err error) {
+func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *Wanted) (*call.Aggregate, error) {
 	effect := ""
 	if runs != nil {
 		members, err := call.Members(runs.Arguments)
@@ -309,16 +313,12 @@ func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *
 	begin := func(of task.Series) (*call.Aggregate, error) {
 		return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) { return take(a.Numbering(of)) })
 	}
-	for range mostSettings { // the call may have been waited for
-		if key, err = x.Store.Key(ctx, key.TenantID, key.ID); err != nil {
+	return anew(func() (_ *call.Aggregate, err error) {
+		if key, err = x.Store.Key(ctx, key.TenantID, key.ID); err != nil { // the call may have been waited for
 			return nil, fmt.Errorf("read the key: %w", err)
 		}
-		if a, err = pipeline.NumberingSettled(ctx, x.Store, call.RefOf(key.TenantID, id), begin); !errors.Is(err,
-			aggregate.ErrSettings) {
-			return a, err
-		}
-	}
-	return nil, err
+		return pipeline.NumberingSettled(ctx, x.Store, call.RefOf(key.TenantID, id), begin)
+	})
 }
 
 func (x Asker) decide(ctx context.Context, key tenancy.Key, id string, do aggregate.Decision[*call.Aggregate]) (

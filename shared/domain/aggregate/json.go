@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // JSON is a JSON value stored as text, so that rows stay readable in the AWS console.
@@ -88,7 +88,7 @@ func (r reader) value(at string, deep int) error {
 			same, _ := name.(string)
 			within = strings.TrimPrefix(at+"."+same, ".")
 			if deep < r.folded {
-				same = inAnyLetters(same)
+				same = legible.InAnyCase(same)
 			}
 			if names[same] {
 				return r.wrong(within, "is there twice")
@@ -101,17 +101,6 @@ func (r reader) value(at string, deep int) error {
 	}
 	_, err = r.next(at)
 	return err
-}
-
-// inAnyLetters returns the same for all names that strings.EqualFold takes for one, as decoders of vendors may.
-func inAnyLetters(name string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		return least
-	}, name)
 }
 
 // escaped are the escapes of JSON, a surrogate pair as one.

@@ -28,7 +28,8 @@
 //
 // A position without a department is the nearest above whoever asks, of the department of their main post or one
 // above: the first that has such a post on any day, also where it is vacant. Of a department above, a post counts only
-// if it outranks whoever leads the departments below it. Holding it, or outranking it, makes the stage their own. Managers are counted by who leads: a department that nobody leads is no step.
+// if it outranks whoever leads the departments below it. Holding it, or outranking it, makes the stage their own.
+// Managers are counted by who leads: a department that nobody leads is no step.
 //
 // A stage may ask several sources side by side, each for stamps of its own, and is then never left out. One that is
 // consulted counts for no hand, no stamp of the floor and no second time of a stage that approves.

@@ -121,8 +121,8 @@ func shortest(d rules.Decimal) rules.Decimal {
 }
 
 // Steps returns the plan. version is that of the tool. The mark says what the form says, so that no administrator marks
-// the tool: its destination is the kind of matter, and its labels are that and the further fields.
-// An amount that nobody typed is unknown.
+// the tool: its destination is the kind of matter, and its labels are that and the further fields. An amount that nobody
+// typed is unknown.
 func (m *Matter) Steps(locale, version string) []Step {
 	tool, _ := catalog.Named(catalog.Decide)
 	mark := rules.Mark{Version: version, How: rules.HowSum, Pointers: []string{"/amount"},

@@ -133,8 +133,8 @@ func ReadMatter(locale string, s tenancy.Settings, value func(field string) stri
 		if field == MatterDescription && strings.TrimSpace(value(field)) == "" {
 			why = "empty"
 		}
-		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "name", f.Name, "max", most, "digits", rules.MaxDigits, "decimals",
-			rules.MaxDecimals, "people", task.MaxMentioned, "currencies", strings.Join(task.MatterCurrencies, ", "))
+		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "name", f.Name, "max", most,
+			"digits", rules.MaxDigits, "decimals", rules.MaxDecimals, "people", task.MaxMentioned, "currencies", strings.Join(task.MatterCurrencies, ", "))
 	}
 	return m, faults
 }
