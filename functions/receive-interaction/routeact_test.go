@@ -6,7 +6,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -30,8 +29,6 @@ func TestQuestionsAndAdditions(t *testing.T) {
 		"a stand-in of several says for whom they ask":              testAskedAs,
 		"somebody is added after who is asked, and stamps":          testAdded,
 		"somebody is consulted, and agrees or objects":              testConsulted,
-		"minutes are recorded once, with a stamp":                   testMinutes,
-		"what a meeting didn't carry ends it":                       testMinutesNotCarried,
 		"some can't be added":                                       testAddedBadly,
 		"a post is added by who holds it today":                     testPostAdded,
 		"of a vacant post who stands over it is added":              testVacantPostAdded,
@@ -222,78 +219,6 @@ func testConsulted(t *testing.T, w *world) {
 	w.told(w.post(at(w.click(webapi.Suzuki, "dissent_process", p.ID), w.Ref.ID+"/2")), webapi.Suzuki, "扱えない形式")
 	w.stamps(webapi.Suzuki, p.ID, "/2")
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
-}
-
-// meeting returns the values of the form by which minutes are recorded.
-func meeting(held, carried, said, why string, present ...string) map[string]any {
-	values := reason(why)
-	for field, v := range map[string]map[string]any{
-		card.HeldBlock:      {"type": "datepicker", "selected_date": held},
-		card.PresentBlock:   {"type": "multi_users_select", "selected_users": present},
-		card.CarriedBlock:   {"type": "radio_buttons", "selected_option": map[string]any{"value": carried}},
-		card.MinutesBlock:   {"type": "plain_text_input", "value": said},
-		card.ReferenceBlock: {"type": "plain_text_input", "value": nil},
-	} {
-		values[field] = map[string]any{field: v}
-	}
-	return values
-}
-
-// board is a stage of two people with minutes.
-func board() circulation.Stage {
-	is := pipelinetest.Desk("取締役会", 2, webapi.Tanaka, webapi.Suzuki)
-	is.Minutes = true
-	return is
-}
-
-func testMinutes(t *testing.T, w *world) {
-	p := w.along(2, board())
-	today := w.h.Now().In(tenancy.Zone()).Format(time.DateOnly)
-	w.stamps(webapi.Suzuki, p.ID, "/1")
-	w.told(w.post(at(w.click(webapi.Tanaka, "approve_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka, "会議の議事録が必要です")
-	w.told(w.post(at(w.click(webapi.Suzuki, "minutes_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki, "引き戻してから")
-	form := w.opens(webapi.Tanaka, card.Minutes, p.ID, "/1")
-	for name, c := range map[string]struct {
-		values map[string]any
-		field  string
-	}{
-		"no day":          {meeting("", "yes", "議事", "", webapi.Suzuki), card.HeldBlock},
-		"a day to come":   {meeting("2099-01-01", "yes", "議事", "", webapi.Suzuki), card.HeldBlock},
-		"before it":       {meeting("2020-01-01", "yes", "議事", "", webapi.Suzuki), card.HeldBlock},
-		"nobody there":    {meeting(today, "yes", "議事", ""), card.PresentBlock},
-		"a guest there":   {meeting(today, "yes", "議事", "", webapi.Suzuki, webapi.Guest), card.PresentBlock},
-		"a stranger":      {meeting(today, "yes", "議事", "", "U0NOBODY"), card.PresentBlock},
-		"nothing said":    {meeting(today, "yes", " ", "", webapi.Suzuki), card.MinutesBlock},
-		"no reason for a": {meeting(today, "no", "議事", " ", webapi.Suzuki), card.ReasonBlock},
-	} {
-		var answer struct{ Errors map[string]string }
-		expect.NoError(t, json.Unmarshal([]byte(w.sendView(webapi.Tanaka, form, c.values).Body), &answer))
-		expect.That(t, answer.Errors[c.field] != "", "%s: %v", name, answer.Errors)
-	}
-	expect.Is(t, len(w.acts()), 1, "acts")
-	values := meeting(today, "yes", "全員が賛成した", "", webapi.Suzuki, webapi.Tanaka)
-	for range 2 {
-		w.quiet(w.sendView(webapi.Tanaka, form, values), webapi.Tanaka)
-	}
-	act := w.acts()[1]
-	expect.That(t, len(w.acts()) == 2 && act.Kind == circulation.Stamp && act.Meeting.Carried && act.Text == "" &&
-		act.Meeting.Held == today && len(act.Meeting.Present) == 2 && act.Meeting.Minutes == "全員が賛成した", "%+v", act)
-	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
-}
-
-func testMinutesNotCarried(t *testing.T, w *world) {
-	p := w.along(2, board())
-	today := w.h.Now().In(tenancy.Zone()).Format(time.DateOnly)
-	form := w.opens(webapi.Tanaka, card.Minutes, p.ID, "/1")
-	old := form
-	for range 2 {
-		w.quiet(w.sendView(webapi.Tanaka, form, meeting(today, "no", "意見が割れた", "資金が足りない", webapi.Suzuki)), webapi.Tanaka)
-	}
-	a := w.Load()
-	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDenied &&
-		a.Process().RejectionReason == "資金が足りない" && len(w.acts()) == 1 && !w.acts()[0].Meeting.Carried, "%+v", w.acts())
-	w.stays(w.sendView(webapi.Suzuki, old, meeting(today, "yes", "議事", "", webapi.Suzuki)), "")
-	expect.Is(t, len(w.acts()), 1, "acts")
 }
 
 func testAddedBadly(t *testing.T, w *world) {

@@ -121,6 +121,9 @@ func (m Maker) RouteAct(ctx context.Context, c Click, x card.RouteAct) Verdict {
 	case circulation.Dissent:
 		act = Dissent(x.Text)
 	case card.Minutes:
+		if v := m.Check(ctx, c, Shown(x.Type, x.Hash, minuted(x))); v.Err != nil || v.Empty {
+			return v // before Slack is asked about so many
+		}
 		met, err := m.met(ctx, c.Want.Team, x.Meeting.Present)
 		if err != nil {
 			return Verdict{Err: err}
