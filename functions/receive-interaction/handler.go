@@ -94,6 +94,7 @@ type Handler struct {
 	Edge          inbound.Edge
 	Now           func() time.Time
 	Organised     func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
+	Staff         decide.StaffReader
 
 	early atomic.Pointer[early]         // the last that this instance noted
 	calls clock.Answers[call, struct{}] // what is recorded of how channels are called

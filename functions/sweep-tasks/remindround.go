@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -29,9 +30,8 @@ type reminding struct {
 	settings tenancy.Settings
 	now      time.Time
 	standIns map[string][]circulation.StandIn // by the hand's account
-	org      store.StandingOrganisation
-	chart    *organisation.Chart // today's, if an organisation stands
-	loaded   sync.Map            // functions that read aggregates once, by ref
+	staff    tenancy.Staff                    // today's
+	loaded   sync.Map                         // functions that read aggregates once, by ref
 
 	mu   sync.Mutex
 	owed map[string][]owing // by account, or by channel
@@ -52,16 +52,14 @@ type owing struct {
 // find collects what waits for whom, judging by the index. It reports whether anything waits in the tenant.
 func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	r.owed, r.standIns = map[string][]owing{}, map[string][]circulation.StandIn{}
-	if r.org, err = r.Reminders.Current(ctx, r.tenant); r.passed(ctx, err) != nil {
+	if r.staff, err = r.Reminders.Staff(ctx, r.tenant, r.now); err != nil {
 		return false, fmt.Errorf("who is there: %w", err)
-	}
-	if r.org.Organisation != nil {
-		r.chart = r.org.Organisation.Chart(organisation.DateOf(r.now.In(tenancy.Zone())))
 	}
 	all, err := r.Reminders.Delegations(ctx, r.tenant)
 	if err != nil {
 		return false, fmt.Errorf("who stands in for whom: %w", err)
 	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Begins.Before(all[j].Begins) })
 	for _, d := range all {
 		if d.Counts(r.now) {
 			r.standIns[d.Hand.User] = append(r.standIns[d.Hand.User], d.StandIn())
@@ -111,9 +109,9 @@ func (r *reminding) unread(ctx context.Context, all []tenancy.Delegation) (some 
 	return some, nil
 }
 
-// add notes for whom a gate waits: the people of a route's present stage and those who stand in for them, or whose
-// request it is while a question is open, or without a rule the approvers who got a copy. What is asked of a channel's
-// members is noted for the channel.
+// add notes for whom a gate waits: the people of a route's present stage who are there, or for whom nobody may stand in
+// who was to, and those who stand in for them; or whose request it is while a question is open; or without a rule the
+// approvers who got a copy. What is asked of a channel's members is noted for the channel.
 func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	defer boot.Recover(ctx, &err, x.Ref.Log())
 	g := aggregate.GateOf(x.Row)
@@ -144,45 +142,57 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 
 func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggregate.Gate) error {
 	st := circulation.Walk(g.Circulating())
-	s, owes := st.CurrentStage(), st.Owes()
+	s := st.CurrentStage()
 	if s == nil || s.OpenedAt == nil || g.Status != aggregate.PendingApproval {
 		return nil
 	}
 	of := owing{ref: x.Ref, gate: x.Question, until: s.DecideBy, since: *s.OpenedAt}
 	if q := st.Open(); q != nil {
 		of.since, of.answer = q.Asked.At, true
-		owes = g.Askers
-	}
-	for _, p := range owes {
-		r.ask(p, of)
-	}
-	if of.answer {
+		for _, p := range g.Askers {
+			r.ask(p, of)
+		}
 		return nil
 	}
-	for hand, all := range r.standIns {
-		stands := func(s circulation.StandIn) bool { return slices.ContainsFunc(owes, s.Principal.Is) }
-		if !slices.ContainsFunc(all, stands) {
-			continue
-		}
-		if as, stage := g.OwesFor(hand, r.fit(g, hand), r.now); stage > 0 {
-			of.as = as
-			r.ask(all[0].Hand, of)
-		}
-	}
-	if of.as = ""; s.Mode != circulation.ModeChannel {
+	r.addOwed(g, &st, of)
+	if s.Mode != circulation.ModeChannel {
 		return nil
 	}
 	return r.addShared(ctx, of, g.Home)
 }
 
-// fit returns by which delegations a hand may stand in for others on a gate, as a click on it would find them.
-func (r *reminding) fit(g *aggregate.Gate, hand string) []circulation.StandIn {
-	all := r.standIns[hand]
-	if r.chart == nil || !g.Organised() || len(all) == 0 {
-		return all
+// addOwed notes that a stage waits for its people, and for those who may stand in for them.
+func (r *reminding) addOwed(g *aggregate.Gate, st *circulation.State, of owing) {
+	owes, c, instead := st.Owes(), g.Circulating(), map[string]bool{}
+	var stood []circulation.StandIn
+	for hand, all := range r.standIns {
+		if slices.ContainsFunc(all, func(s circulation.StandIn) bool { return slices.ContainsFunc(owes, s.Principal.Is) }) {
+			stood = append(stood, st.StoodFor(&c, r.staff.Fit(g, hand, all))...)
+		}
 	}
-	number, _ := r.org.Accounts.Number(hand)
-	return tenancy.Fit(r.chart, r.org.Accounts, number, g, all)
+	stood = slices.DeleteFunc(stood, func(s circulation.StandIn) bool { return r.absent(s.Hand) })
+	for _, p := range owes {
+		given := func(s circulation.StandIn) bool { return s.Principal.Is(p) }
+		if !r.absent(p) || r.delegated(given) && !slices.ContainsFunc(stood, given) {
+			r.owe(p.User, of)
+		}
+	}
+	for _, s := range stood {
+		if of.as = s.Principal.User; !instead[s.Hand.User] {
+			instead[s.Hand.User] = true
+			r.owe(s.Hand.User, of)
+		}
+	}
+}
+
+// delegated reports whether somebody stands in for others by such a delegation, on whatever gate.
+func (r *reminding) delegated(is func(circulation.StandIn) bool) bool {
+	for _, all := range r.standIns {
+		if slices.ContainsFunc(all, is) {
+			return true
+		}
+	}
+	return false
 }
 
 // addShared notes that a gate waits for the members of a channel: of its home, or of the one where it was asked for.
@@ -209,13 +219,11 @@ func (r *reminding) ask(p circulation.Person, x owing) {
 
 // absent reports whether the organisation says that somebody is away today, or gone.
 func (r *reminding) absent(p circulation.Person) bool {
-	if r.chart == nil {
+	if r.staff.Chart == nil {
 		return false
 	}
-	if number, known := r.org.Accounts.Number(p.User); known {
-		p.Person = number
-	}
-	_, here := r.chart.Person(p.Person)
+	p.Person = cmp.Or(r.staff.Number(p.User), p.Person)
+	_, here := r.staff.Chart.Person(p.Person)
 	return p.Person != "" && !here
 }
 
@@ -298,7 +306,7 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 			return out, "", nil
 		}
 		if stage = g.Owes(user); x.as != "" {
-			_, stage = g.OwesFor(user, r.fit(g, user), r.now)
+			_, stage = g.OwesFor(user, r.staff.Fit(g, user, r.standIns[user]), r.now)
 		}
 		s := st.CurrentStage()
 		switch all := s != nil && s.Mode == circulation.ModeChannel; {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -59,6 +60,7 @@ type Handler struct {
 	PaceScale float64
 	Queue     Queue
 	QueueURL  string
+	Staff     decide.StaffReader
 	Now       func() time.Time
 	NewID     func() string
 	who       people.Requesters

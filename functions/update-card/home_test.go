@@ -33,7 +33,7 @@ func (w *world) withHomes() {
 		Inbox: decide.InboxReader{Rows: w.Store.KindStore.Store, Store: w.Store,
 			Sessions: store.ConversationsOf(w.Store.KindStore.Store),
 			Calls:    store.CallsOf(w.Store.KindStore.Store),
-			Slack:    w.slack.Client, Now: w.Now}}
+			Slack:    w.slack.Client, Now: w.Now, Staff: w.h.Staff}}
 }
 
 // opens has a person open the tab, and handles the relay's message.
@@ -273,7 +273,7 @@ func (k *inConversation) withHomes() {
 	s := k.Rows.KindStore.Store
 	k.h.Homes = &Homes{Rows: records.NotesOf(s.Table()), Slack: k.slack.Client,
 		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.Rows, Calls: store.CallsOf(s),
-			Slack: k.slack.Client, Now: k.Now}}
+			Slack: k.slack.Client, Now: k.Now, Staff: store.OrganisationsOf(s).Staff}}
 }
 
 // opens has a person open the tab.

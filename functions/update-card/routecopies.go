@@ -67,8 +67,7 @@ func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Car
 // standing returns the rows of those who stand in now for somebody who owes the present stage a stamp, as far as they
 // have none there yet.
 func (d *drawing) standing(q aggregate.Question, r route) (rows []*aggregate.Card) {
-	g := r.gate.Circulating()
-	for _, x := range r.st.StoodFor(&g, d.away) {
+	for _, x := range d.away {
 		c := &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: x.Hand.User, Stage: r.st.Present,
 			For: []string{x.Principal.User}}
 		switch same := aggregate.Find(rows, c.Key()); {
@@ -272,7 +271,7 @@ const mostAway = 5
 // standInsLast is how long it is not asked again who stands in for somebody at a stage.
 const standInsLast = time.Minute
 
-// standIns reads who stands in for those whose turn it is, with a query for each that was not read lately. Whoever sets
+// standIns reads who may stand in for those whose turn it is, with a query for each that was not read lately. Whoever sets
 // or ends that has the cards drawn again, which reads anew; the index that is read may be slightly stale.
 func (d *drawing) standIns(ctx context.Context) error {
 	q, waits := d.a.(decide.Subject).Asks()
@@ -280,18 +279,30 @@ func (d *drawing) standIns(ctx context.Context) error {
 	if !ok || !waits {
 		return nil
 	}
-	owes := r.st.Owes()
+	owes, g := r.st.Owes(), r.gate.Circulating()
+	var all []circulation.StandIn
 	for _, p := range owes[:min(len(owes), mostAway)] {
 		of := absent{d.ref, q.Key, r.st.Present, d.a.Root().Common().Redraws, tenancy.PersonKey(p)}
-		all, err := d.Handler.away.Ask(of, d.Now(), standInsLast, func() ([]tenancy.Delegation, error) {
+		given, err := d.Handler.away.Ask(of, d.Now(), standInsLast, func() ([]tenancy.Delegation, error) {
 			return d.Store.DelegationsOf(ctx, d.ref.Tenant, of.person)
 		})
 		if err != nil {
 			return err
 		}
-		for _, x := range all {
-			d.away = append(d.away, x.StandIn())
+		for _, x := range given {
+			all = append(all, x.StandIn())
 		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	staff, err := d.Staff(ctx, d.ref.Tenant, d.Now())
+	if err != nil {
+		return fmt.Errorf("read who is employed: %w", err)
+	}
+	for _, x := range all {
+		fit := staff.Fit(r.gate, x.Hand.User, []circulation.StandIn{x}, d.a.(decide.Subject).Askers()...)
+		d.away = append(d.away, r.st.StoodFor(&g, fit)...)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -111,7 +112,7 @@ func (w *world) handler() *Handler {
 		Store: w.Store.KindStore.Store, Rows: w.Store,
 		Kinds: map[string]Kind{task.Kind.Name: taskCards{results: w.bucket, links: w.slack.Client}},
 		Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
-		Now:  w.Now,
+		Now: w.Now, Staff: store.OrganisationsOf(w.Store.KindStore.Store).Staff,
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}
 }

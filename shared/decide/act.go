@@ -210,7 +210,7 @@ func (v Verdict) OnRoute(id, user string, now time.Time) bool {
 	}
 	g := v.Subject.GateWith(id)
 	return g != nil && (g.OnRoute(user, nil) || slices.ContainsFunc(v.StandIns, func(s circulation.StandIn) bool {
-		return s.Counts(now) && g.OnRoute(s.Principal.User, &s.Delegation)
+		return s.Counts(now) && g.OnRoute(s.Principal.User, &s)
 	}))
 }
 

@@ -97,6 +97,7 @@ type InboxReader struct {
 	Calls    InboxCalls
 	Slack    people.Directory
 	Now      func() time.Time
+	Staff    StaffReader
 }
 
 // Read reads a person's inbox. It decides who may decide by the same function as clicks do. It returns the errors of

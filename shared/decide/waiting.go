@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -50,11 +49,10 @@ func (l *look) named(ctx context.Context) (out []InboxItem, looked int, err erro
 	if err := owing(l.user); err != nil || looked > 0 {
 		return out, looked, err
 	}
-	principals, err := l.standsIn(ctx)
-	if err != nil {
+	if l.standIns, err = StandInsOf(ctx, l.Store, l.Staff, l.tenant, l.user, l.Now()); err != nil {
 		return nil, 0, err
 	}
-	for _, principal := range principals {
+	for _, principal := range l.standIns.Principals() {
 		if err := owing(principal); err != nil || looked > 0 {
 			return out, looked, err
 		}
@@ -96,7 +94,7 @@ type look struct {
 	until              time.Time
 	known              map[store.Place]bool // gates at which the person owes a stamp, which were found
 	given              []store.WaitingItem  // gates on which they may take a stamp back by their rows, which were found
-	standIns           []circulation.StandIn
+	standIns           StandIns
 }
 
 func (r InboxReader) look(tenant, team, user string, s tenancy.Settings) *look {
@@ -147,24 +145,6 @@ func (l *look) takesBack(g *aggregate.Gate) (stage int) {
 		return act.Stage
 	}
 	return 0
-}
-
-// standsIn reads the delegations by which the person stands in for others now, with one query, and returns for whom,
-// those first for whom they began first.
-func (l *look) standsIn(ctx context.Context) (principals []string, err error) {
-	all, err := l.Store.StandInsBy(ctx, l.tenant, l.user)
-	if err != nil {
-		return nil, fmt.Errorf("list for whom a person stands in: %w", err)
-	}
-	now := l.Now()
-	l.standIns = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return !s.Counts(now) })
-	sort.SliceStable(l.standIns, func(i, j int) bool { return l.standIns[i].Begins.Before(l.standIns[j].Begins) })
-	for _, s := range l.standIns {
-		if !slices.Contains(principals, s.Principal.User) && len(principals) < tenancy.MaxDelegations {
-			principals = append(principals, s.Principal.User)
-		}
-	}
-	return principals, nil
 }
 
 // owed returns the gates on a page at which the person, or whom they stand in for, owes a stamp by their rows as
@@ -237,15 +217,15 @@ func (l *look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Ori
 	if g == nil {
 		return false, nil
 	}
-	return l.along(ctx, g, o)
+	return l.along(ctx, g, o, nil)
 }
 
 // along reports whether the present stage of a gate waits for the person.
-func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin) (bool, error) {
+func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin, askers []string) (bool, error) {
 	if g.Owes(l.user) > 0 {
 		return true, nil
 	}
-	if _, stage := g.OwesFor(l.user, l.standIns, l.Now()); stage > 0 {
+	if _, stage := l.standIns.Owes(g, askers...); stage > 0 {
 		return true, nil
 	}
 	by, policy, err := l.actor(ctx, g.Place(o))
@@ -258,7 +238,7 @@ func (l *look) approves(ctx context.Context, x InboxItem) (bool, error) {
 	if g == nil {
 		return false, nil
 	}
-	return l.along(ctx, g, x.Of.Origin())
+	return l.along(ctx, g, x.Of.Origin(), x.Of.Askers())
 }
 
 // open returns the gates that still wait by their rows, without those that can't be read.
@@ -272,7 +252,7 @@ func (l *look) open(ctx context.Context, items []store.WaitingItem) (out []Inbox
 			x := InboxItem{Of: of, Question: q}
 			if g := x.gate(); g != nil {
 				if x.Stage = g.Owes(l.user); x.Stage == 0 {
-					x.For, x.Stage = g.OwesFor(l.user, l.standIns, l.Now())
+					x.For, x.Stage = l.standIns.Owes(g, of.Askers()...)
 				}
 			}
 			out = append(out, x)

@@ -10,6 +10,7 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -260,33 +261,15 @@ func (x askedItem) askers() []string {
 	return nil
 }
 
-// standIns returns by which delegations the viewer stands in for others now, by their beginnings, with one query.
-func (c *Pages) standIns(r *http.Request, v *web.Viewer) ([]circulation.StandIn, error) {
-	all, err := c.Store.StandInsBy(r.Context(), v.Tenant, v.User)
-	if err != nil {
-		return nil, err
-	}
-	now := c.Now()
-	all = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return !s.Counts(now) })
-	slices.SortStableFunc(all, func(a, b circulation.StandIn) int { return a.Begins.Compare(b.Begins) })
-	return all, nil
-}
-
 // owedFor adds items that the viewer may stamp for whom they stand in for: of each the oldest, as many as a page has.
 // Further ones follow when these are stamped. Pages with none of them are skipped, up to mostPages.
-func (c *Pages) owedFor(r *http.Request, v *web.Viewer, f approvalFilter, standIns []circulation.StandIn,
+func (c *Pages) owedFor(r *http.Request, v *web.Viewer, f approvalFilter, standIns decide.StandIns,
 	out []askedItem) ([]askedItem, error) {
-	var principals []string
 	found := map[store.Place]bool{}
 	for _, x := range out {
 		found[store.Place{Ref: x.Ref, Key: x.Key}] = true
 	}
-	for _, s := range standIns {
-		principal := s.Principal.User
-		if slices.Contains(principals, principal) || len(principals) == tenancy.MaxDelegations {
-			continue
-		}
-		principals = append(principals, principal)
+	for _, principal := range standIns.Principals() {
 		before, cursor := len(out), ""
 		for range mostPages {
 			page, err := c.Store.Owed(r.Context(), v.Tenant, principal, cursor, owedOfPage)
@@ -300,7 +283,7 @@ func (c *Pages) owedFor(r *http.Request, v *web.Viewer, f approvalFilter, standI
 			for _, x := range all {
 				at := store.Place{Ref: x.Ref, Key: x.Key}
 				var stage int
-				if x.standsFor, stage = x.ruled().OwesFor(v.User, standIns, c.Now()); stage > 0 && !found[at] && f.keeps(x, v) {
+				if x.standsFor, stage = standIns.Owes(x.ruled()); stage > 0 && !found[at] && f.keeps(x, v) {
 					found[at] = true
 					out = append(out, x)
 				}

@@ -11,8 +11,8 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/people"
@@ -32,7 +32,7 @@ const ofOwed = "owed."
 func (c *Pages) waiting(r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter,
 	cursor string) (out []askedItem, page store.Page[store.WaitingItem], err error) {
 	limit, prev, unsure := waitingOfPage, "", error(nil)
-	standIns, err := c.standIns(r, v)
+	standIns, err := c.StandIns(r.Context(), v)
 	if err != nil {
 		return nil, page, err
 	}
@@ -129,7 +129,7 @@ func (c *Pages) owed(r *http.Request, v *web.Viewer, f approvalFilter, cursor st
 
 // unlisted returns the items without those that owed or owedFor finds: the row of the copy of the viewer, or of whom
 // they stand in for, says that they owe a stamp.
-func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns []circulation.StandIn,
+func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns decide.StandIns,
 	items []store.WaitingItem) ([]store.WaitingItem, error) {
 	copyOf := func(x store.WaitingItem) (p store.Place) {
 		g := aggregate.RuledGate(x.Row)
@@ -138,7 +138,7 @@ func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns []circulation.
 		}
 		user, stage := v.User, g.Owes(v.User)
 		if stage == 0 {
-			user, stage = g.OwesFor(v.User, standIns, c.Now())
+			user, stage = standIns.Owes(g)
 		}
 		if stage > 0 {
 			row := aggregate.Card{CardType: x.Kind, Subject: x.Key, User: user, Stage: stage}

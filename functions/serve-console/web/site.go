@@ -14,7 +14,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -53,6 +52,7 @@ type Site struct {
 	Now     func() time.Time
 	// Organised says who an account is in the tenant's organisation.
 	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
+	Staff     decide.StaffReader
 
 	names people.Names
 }
@@ -207,25 +207,28 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 	}
 	s, err = c.ReadableAt(ctx, v, a.Origin())
 	of, has := a.(interface {
-		OnRoute(user string, by *circulation.Delegation) bool
+		SomeGate(is func(g *aggregate.Gate) bool) bool
 	})
 	if err == nil || !has {
 		return s, err
 	}
-	on := of.OnRoute(v.User, nil) || c.atHome(ctx, v, a)
+	on := of.SomeGate(func(g *aggregate.Gate) bool { return g.OnRoute(v.User, nil) }) || c.atHome(ctx, v, a)
 	if !on {
-		all, failed := c.Store.StandInsBy(ctx, v.Tenant, v.User)
+		instead, failed := c.StandIns(ctx, v)
 		if failed != nil {
 			return s, failed
 		}
-		on = slices.ContainsFunc(all, func(x circulation.StandIn) bool {
-			return x.Counts(c.Now()) && of.OnRoute(x.Principal.User, &x.Delegation)
-		})
+		on = of.SomeGate(func(g *aggregate.Gate) bool { return instead.OnRoute(g, a.Askers()...) })
 	}
 	if on {
 		return c.Store.Settings(ctx, v.Tenant)
 	}
 	return s, err
+}
+
+// StandIns reads by what the viewer stands in for others now.
+func (c *Site) StandIns(ctx context.Context, v *Viewer) (decide.StandIns, error) {
+	return decide.StandInsOf(ctx, c.Store, c.Staff, v.Tenant, v.User, c.Now())
 }
 
 // atHome reports whether the viewer is in a channel whose members are asked in place of those of the subject's own.

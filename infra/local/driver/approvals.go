@@ -55,12 +55,9 @@ func (p approvals) May(ctx context.Context, user, id string) (may bool, instead 
 	if err != nil || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy) {
 		return err == nil, "", err
 	}
-	standIns, err := rows.StandInsBy(ctx, p.tenant(), by.ID)
-	if err != nil {
-		return false, "", err
-	}
-	instead, stage := g.OwesFor(by.ID, standIns, time.Now())
-	return stage > 0, instead, nil
+	standIns, err := decide.StandInsOf(ctx, rows, store.OrganisationsOf(rows).Staff, p.tenant(), by.ID, time.Now())
+	instead, stage := standIns.Owes(g, a.Askers()...)
+	return stage > 0, instead, err
 }
 
 // gateOf returns the gate of a question, nil if it has none.

@@ -98,14 +98,18 @@ func (g *Gate) TooOld(now time.Time) bool {
 }
 
 // OnRoute reports whether somebody is at one of the gate's stages, was put or added there, or is asked because others
-// object, acted for somebody else, or is told afterwards. by is the delegation of who stands in for them, which leads
-// to no gate whose rule it isn't for; nil: nobody stands in.
-func (g *Gate) OnRoute(user string, by *circulation.Delegation) bool {
+// object, acted for somebody else, or is told afterwards. by is by what somebody stands in for them, who may then
+// act on the gate, or come to; nil: nobody stands in.
+func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	is := isUser(user)
-	if g.Route == nil || user == "" || !by.Covers(g.Terms.Rule) {
+	if g.Route == nil || user == "" ||
+		by != nil && (by.Unfit != "" || by.Chosen(g.Askers) || !by.Covers(g.Terms.Rule)) {
 		return false
 	}
 	for i, s := range g.Route.Stages {
+		if by != nil && s.NoStandIns {
+			continue
+		}
 		up := func(act circulation.Act) bool { return act.Kind == circulation.Dissent && act.Stage == i+1 }
 		if slices.ContainsFunc(s.People, is) || slices.ContainsFunc(s.Over, is) && slices.ContainsFunc(g.Acts, up) {
 			return true

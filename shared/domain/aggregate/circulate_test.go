@@ -384,7 +384,7 @@ func TestWhoIsAddedApprovesNothing(t *testing.T) {
 	expect.Is(t, g.ActDetails(map[string]any{})["added"], any("X"))
 	expect.That(t, g.OnRoute("X", nil) && !g.OnRoute("Y", nil), "X isn't on the route")
 	for rule, on := range map[string]bool{g.Terms.Rule.ID: true, "other": false} {
-		expect.Is(t, g.OnRoute("X", &circulation.Delegation{Rules: []string{rule}}), on, "who stands in for X for %s", rule)
+		expect.Is(t, g.OnRoute("X", &circulation.StandIn{Delegation: circulation.Delegation{Rules: []string{rule}}}), on, "who stands in for X for %s", rule)
 	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "X", Team: "T"}
 	p := aggregate.Policy{Team: "T", Mode: aggregate.ApproversList, Approvers: []string{"X"}}

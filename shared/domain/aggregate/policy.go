@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -254,22 +253,15 @@ func (g *Gate) NeedsStandIn(hand circulation.Person) bool {
 
 // OwesFor returns for whom somebody may stamp at the gate's present stage, and its number, by their delegations; the
 // stage is 0 if they may for nobody, or owe a stamp themselves. It takes their key in the organisation from their
-// delegations, and doesn't look at the organisation itself: a click may still be refused by it.
+// delegations, and doesn't look at the organisation itself: see tenancy.Staff.Fit.
 func (g *Gate) OwesFor(user string, all []circulation.StandIn, at time.Time) (principal string, stage int) {
 	if g.Status != PendingApproval || user == "" || len(all) == 0 {
 		return "", 0
 	}
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	hand, by := g.standsIn(&c, &st, user, all, at)
+	by := g.standsIn(&c, &st, user, all, at)
 	if !by.Owes() {
-		return "", 0
-	}
-	act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: by.Principal, At: at,
-		Stage: st.Present, Hash: g.AskedSum, Surface: string(SurfaceSlack)}
-	act.Found.Delegation, act.Found.Org = &by.Delegation, g.Route.Org
-	refused, _ := errors.AsType[*circulation.Refusal](circulation.Admit(c, st, act))
-	if refused != nil && refused.Why != circulation.WhyMinutes { // a file comes with it
 		return "", 0
 	}
 	return by.Principal.User, st.Present
@@ -279,19 +271,19 @@ func (g *Gate) OwesFor(user string, all []circulation.StandIn, at time.Time) (pr
 func (g *Gate) AsWhom(user string, all []circulation.StandIn, at time.Time) []circulation.Person {
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	if _, by := g.standsIn(&c, &st, user, all, at); by != nil {
+	if by := g.standsIn(&c, &st, user, all, at); by != nil {
 		return by.Among
 	}
 	return nil
 }
 
 func (g *Gate) standsIn(c *circulation.Gate, st *circulation.State, user string, all []circulation.StandIn,
-	at time.Time) (circulation.Person, *circulation.For) {
+	at time.Time) *circulation.For {
 	hand := g.Person(user)
 	if i := slices.IndexFunc(all, func(s circulation.StandIn) bool { return s.Hand.User == user }); i >= 0 {
 		hand = g.Hand(user, all[i].Hand.Person)
 	}
-	return hand, st.StandsIn(c, hand, "", all, at)
+	return st.StandsIn(c, hand, "", all, at)
 }
 
 // Terms are the settings under which a gate was opened. They never change while it waits, but for DecideBy of a gate

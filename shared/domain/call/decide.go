@@ -91,9 +91,9 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	return a.GateWith(a.Head.CallID)
 }
 
-// OnRoute reports whether somebody is on the call's route, see Gate.OnRoute: then they may read it.
-func (a *Aggregate) OnRoute(user string, by *circulation.Delegation) bool {
-	return a.Call != nil && a.Call.Gate.OnRoute(user, by)
+// SomeGate reports whether that is so of the call's gate.
+func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
+	return a.Call != nil && is(&a.Call.Gate)
 }
 
 // Act does on the call what its hand does along its route, as it is done on an agent's action; see

@@ -2,6 +2,7 @@ package circulation
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"sort"
 	"time"
@@ -42,7 +43,7 @@ const (
 	ofAsker          // it has one, but one of the gate's askers set it
 	unfit            // it has one, but the delegation isn't for the rule, or the organisation says something against it
 	notNow           // it has one, but at another time
-	spent            // it has one, but the hand leaves too few others
+	spent            // it has one, but the stamp would be refused: so the hand leaves too few others
 	stamped          // their principal is at the present stage, and has stamped
 	elsewhere        // their principal is at another stage
 	asks             // their principal is one of the askers
@@ -58,7 +59,10 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 	}
 	var found []For
 	for _, s := range all {
-		if f, on := st.placed(g, s, at); on && s.Hand.Is(hand) && (as == "" || f.Principal.User == as) {
+		if !s.Hand.Is(hand) {
+			continue
+		}
+		if f, on := st.placed(g, hand, s, at); on && (as == "" || f.Principal.User == as) {
 			found = append(found, f)
 		}
 	}
@@ -82,8 +86,9 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 	return &first
 }
 
-// placed returns where a delegation's principal stands on the gate; on is false if nowhere, or where it doesn't count.
-func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
+// placed returns where the principal of a hand's delegation stands on the gate; on is false if nowhere, or where it
+// doesn't count.
+func (st *State) placed(g *Gate, hand Person, s StandIn, at time.Time) (f For, on bool) {
 	f = For{StandIn: s, rank: elsewhere}
 	for i := range st.Stages {
 		j := slices.IndexFunc(st.Stages[i].People, s.Principal.Is)
@@ -98,14 +103,13 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	if !on && slices.ContainsFunc(g.Askers, s.Principal.Is) {
 		f.rank, on = asks, true
 	}
-	asker := func(p Person) bool { return p.Is(s.SetBy) && !s.Principal.Is(p) }
 	theirs := slices.ContainsFunc(st.seated(), s.Principal.Is)
 	switch counts, covers := s.Counts(at), s.Covers(g.Rule); {
 	case !covers && (!theirs || !counts):
 		return f, false
 	case !covers:
 		f.rank, f.Lacks = unfit, LackRule
-	case theirs && slices.ContainsFunc(g.Askers, asker):
+	case theirs && s.Chosen(g.Askers):
 		f.rank, f.Lacks = ofAsker, LackOthers
 	case theirs && st.CurrentStage().NoStandIns:
 		f.rank, f.Lacks = unfit, LackAlone
@@ -113,22 +117,34 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 		f.rank, f.Lacks = unfit, s.Unfit
 	case theirs && !counts:
 		f.rank, f.Lacks = notNow, LackDelegation
-	case theirs && !st.spares(s.Hand, f.Principal):
+	case theirs && !st.takes(g, hand, &f, at):
 		f.rank = spent
 	case theirs:
 		f.rank = owes
-	case !counts || s.Unfit != "" || slices.ContainsFunc(g.Askers, asker):
+	case !counts || s.Unfit != "" || s.Chosen(g.Askers):
 		return f, false
 	}
 	return f, on
+}
+
+// Chosen reports whether one of the askers set the delegation for somebody else.
+func (s *StandIn) Chosen(askers []Person) bool {
+	return slices.ContainsFunc(askers, func(p Person) bool { return p.Is(s.SetBy) && !s.Principal.Is(p) })
+}
+
+// takes reports whether the present stage would take a hand's stamp by a delegation, with minutes where it needs some.
+func (st *State) takes(g *Gate, hand Person, f *For, at time.Time) bool {
+	act := Act{Form: Form, Kind: Stamp, Hand: hand, Principal: f.Principal, At: at, Stage: st.Present, Hash: g.AskedSum,
+		Found: Found{Delegation: &f.Delegation, Org: g.Route.Org}}
+	refused, _ := errors.AsType[*Refusal](Admit(*g, *st, act))
+	return refused == nil || refused.Why == WhyMinutes
 }
 
 // StoodFor returns those of some delegations by which somebody may stamp the present stage for one of its people, while
 // they count, with the principals as the route knows them.
 func (st *State) StoodFor(g *Gate, all []StandIn) (out []StandIn) {
 	for _, s := range all {
-		f, _ := st.placed(g, s, s.Begins)
-		if f.Owes() && st.Needs(s.Hand) && !slices.ContainsFunc(g.Askers, s.Hand.Is) {
+		if f, _ := st.placed(g, s.Hand, s, s.Begins); f.Owes() && st.Needs(s.Hand) {
 			out = append(out, f.StandIn)
 		}
 	}

@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -157,15 +158,9 @@ func (a *Aggregate) Readable(now time.Time) error {
 	return nil
 }
 
-// OnRoute reports whether somebody is on the route of one of the actions that the conversation still has: then they may
-// read it.
-func (a *Aggregate) OnRoute(user string, by *circulation.Delegation) bool {
-	for _, x := range a.Actions {
-		if x.Gate.OnRoute(user, by) {
-			return true
-		}
-	}
-	return false
+// SomeGate reports whether that is so of one of the actions that the conversation still has.
+func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
+	return slices.ContainsFunc(a.Actions, func(x *Action) bool { return is(&x.Gate) })
 }
 
 // Homes returns the homes of the actions that the conversation still has: who is there may read it.

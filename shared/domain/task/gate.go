@@ -246,9 +246,9 @@ func (a *Aggregate) Readable(time.Time) error {
 	return nil
 }
 
-// OnRoute reports whether somebody is on the route of one of the task's gates: then they may read it.
-func (a *Aggregate) OnRoute(user string, by *circulation.Delegation) bool {
-	return slices.ContainsFunc(a.gates(), func(row Gated) bool { return row.gate().OnRoute(user, by) })
+// SomeGate reports whether that is so of one of the task's gates.
+func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
+	return slices.ContainsFunc(a.gates(), func(row Gated) bool { return is(row.gate()) })
 }
 
 // Homes returns the homes of the task's gates: who is there may read it.

@@ -138,36 +138,78 @@ func (d Delegation) StandIn() circulation.StandIn {
 	return s
 }
 
-// Fit says of a hand's delegations what the organisation of the day has against them on a gate whose route has one: a
-// hand who is no employee, or who stands below anybody who asks. askers are such beside the gate's. Delegations whose
-// principals are not in the organisation are left out.
-func Fit(c *organisation.Chart, accounts *organisation.Accounts, hand string, g *aggregate.Gate,
-	all []circulation.StandIn, askers ...string) (out []circulation.StandIn) {
+// Staff is who is employed on a day; the zero value: no organisation stands.
+type Staff struct {
+	Chart    *organisation.Chart
+	Accounts *organisation.Accounts
+}
+
+// StaffOf returns who is employed at a time by an organisation; nil: none stands.
+func StaffOf(o *organisation.Organisation, accounts *organisation.Accounts, at time.Time) Staff {
+	if o == nil {
+		return Staff{}
+	}
+	return Staff{o.Chart(organisation.DateOf(at.In(Zone()))), accounts}
+}
+
+// Number returns an account's key in the organisation, or "".
+func (s Staff) Number(account string) string {
+	if s.Accounts == nil {
+		return ""
+	}
+	number, _ := s.Accounts.Number(account)
+	return number
+}
+
+// Fit returns those of an account's delegations that name it as the gate's route tells people apart, and where that has
+// an organisation, says what the organisation of the day has against them: a hand who is no employee, or who stands
+// below anybody who asks. askers are such beside the gate's. Delegations whose principals are not in the organisation
+// are left out. Whoever lists, tells or asks a stand-in goes by it, as acts do.
+func (s Staff) Fit(g *aggregate.Gate, account string, all []circulation.StandIn,
+	askers ...string) (out []circulation.StandIn) {
+	hand := s.Number(account)
+	key := g.HandKey(g.Hand(account, hand))
+	for _, x := range all {
+		if key != "" && PersonKey(x.Hand) == key {
+			out = append(out, x)
+		}
+	}
+	switch {
+	case !g.Organised() || len(out) == 0:
+		return out
+	case s.Chart == nil:
+		return nil
+	}
+	lacks := s.lacks(g, hand, askers)
+	out = slices.DeleteFunc(out, func(x circulation.StandIn) bool {
+		_, here := s.Chart.Person(x.Principal.Person)
+		return !here
+	})
+	for i := range out {
+		out[i].Unfit, out[i].SetBy.Person = lacks, s.Number(out[i].SetBy.User)
+	}
+	return out
+}
+
+// lacks returns what a hand lacks to stand in for anybody on a gate whose route has an organisation.
+func (s Staff) lacks(g *aggregate.Gate, hand string, askers []string) circulation.Lack {
 	asks := slices.Clone(g.Askers)
 	for _, user := range askers {
 		asks = append(asks, circulation.Person{User: user})
 	}
 	below := func(p circulation.Person) bool {
 		if p.Person == "" {
-			p.Person, _ = accounts.Number(p.User)
+			p.Person = s.Number(p.User)
 		}
-		return p.Person != "" && c.Below(hand, p.Person)
+		return p.Person != "" && s.Chart.Below(hand, p.Person)
 	}
-	var lacks circulation.Lack
-	switch is, here := c.Person(hand); {
+	switch is, here := s.Chart.Person(hand); {
 	case !here || is.Kind != organisation.Employee:
-		lacks = circulation.LackEmployee
+		return circulation.LackEmployee
 	case slices.ContainsFunc(asks, below):
-		lacks = circulation.LackBelow
+		return circulation.LackBelow
 	}
-	for _, s := range all {
-		if _, here := c.Person(s.Principal.Person); here {
-			s.Unfit = lacks
-			s.SetBy.Person, _ = accounts.Number(s.SetBy.User)
-			out = append(out, s)
-		}
-	}
-	return out
+	return ""
 }
 
 // Over reports whether it will count at no later time.

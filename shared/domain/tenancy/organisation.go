@@ -144,6 +144,9 @@ type Employed struct {
 	Accounts        *organisation.Accounts
 }
 
+// Staff returns who is employed at a time.
+func (e Employed) Staff(at time.Time) Staff { return StaffOf(e.Organisation, e.Accounts, at) }
+
 // Channels has the channels to which Slack gave other ids, by their former ids. Slack changes a channel's id when it
 // becomes shared with another organization (https://docs.slack.dev/reference/events/channel_id_changed). Rows keep the
 // id by which they first knew a channel; these say what Slack calls it.
