@@ -38,6 +38,7 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
 		"by name, once on each working day":              testReminded,
 		"as stand-ins, in the same message":              testRemindedAs,
+		"even if away, if none may stand in":             testRemindedThoughAway,
 		"but not who is away or gone":                    testRemindedOnlyWhoIsThere,
 		"nor who may not stand in":                       testRemindedOfWhoMayNotStandIn,
 		"to answer what they were asked":                 testRemindedToAnswer,

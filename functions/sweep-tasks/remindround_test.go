@@ -259,6 +259,37 @@ func testRemindedOnlyWhoIsThere(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
+// An absent principal for whom nobody may stand in who was to is reminded like anybody: here the rule lets nobody, for
+// one of two.
+func testRemindedThoughAway(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	o := expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment,valid_to,status
+1,Head,u1@example.com,HQ,,employee,,leave
+2,Hand,u2@example.com,HQ,,employee,,
+3,Away,u3@example.com,HQ,,employee,,leave
+`)))(t)
+	m := &organisation.Matching{Accounts: map[string][]organisation.Matched{"1": {{ID: "U1"}}, "2": {{ID: "U2"}},
+		"3": {{ID: "U3"}}}}
+	expect.NoError(t, store.OrganisationsOf(w.Store.KindStore.Store).Save(t.Context(), w.Ref.Tenant, 0, o, m.Kept(),
+		pipelinetest.Member("U9"), w.Now()))
+	alone := pipelinetest.Desk("経理", 1, "U1")
+	alone.NoStandIns = true
+	w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, 1, alone),
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	desks(w.Another(), "U3")
+	for _, principal := range []string{"U1", "U3"} {
+		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: "U2"},
+			Principal: circulation.Person{User: principal}, From: organisation.DateOf(w.Now().In(tenancy.Zone())), Until: day}
+		by := tenancy.Setter{Actor: pipelinetest.Member(principal), Person: d.Principal}
+		expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	}
+	until(t, w, at)
+	for user, want := range map[string]bool{"U1": true, "U2": true, "U3": false} {
+		told, ok := of(w, user, day)
+		expect.That(t, ok == want && (!ok || told.N == 1), "%s: %+v", user, told)
+	}
+}
+
 // Who may not stand in, as the organisation has them, is not reminded: for them a click would do nothing. The principal
 // is.
 func testRemindedOfWhoMayNotStandIn(t *testing.T, w *pipelinetest.World) {

@@ -7,16 +7,58 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 )
 
 // The card says who stands in for the person whose turn it is, and is drawn again when that is set or ended. Who is not
 // asked now changes nothing.
 func TestTheCardSaysWhoStandsIn(t *testing.T) {
-	inWorlds(t, map[string]func(*testing.T, *world){"of a route": testStandInOnCard, "and tells them": testStandInTold})
+	inWorlds(t, map[string]func(*testing.T, *world){"of a route": testStandInOnCard, "and tells them": testStandInTold,
+		"and nobody who may not": testStandInUnfit})
+}
+
+// Of two who stand in for somebody the card names the employee; the contractor gets no copy, and sees it on no tab.
+func testStandInUnfit(t *testing.T, w *world) {
+	s := w.Store.KindStore
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
+	_, _, err := s.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	o := expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment
+1,Head,u1@example.com,HQ,,employee
+2,Hand,u2@example.com,HQ,,contractor
+4,Other,u4@example.com,HQ,,employee
+`)))(t)
+	m := &organisation.Matching{Accounts: map[string][]organisation.Matched{
+		"1": {{ID: webapi.Tanaka}}, "2": {{ID: webapi.Alex}}, "4": {{ID: webapi.Suzuki}}}}
+	expect.NoError(t, store.OrganisationsOf(s.Store).Save(t.Context(), w.Ref.Tenant, 0, o, m.Kept(), w.By, w.Now()))
+	asks := desk("経理", 1, webapi.Tanaka)
+	asks.People[0].Person = "1"
+	w.onRoute(asks)
+	w.changed(func(g *aggregate.Gate) { g.Route.Org, g.Askers[0].Person = "v1", "9" })
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	by := w.By
+	by.ID = webapi.Tanaka
+	for number, hand := range map[string]string{"2": webapi.Alex, "4": webapi.Suzuki} {
+		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: hand, Person: number},
+			Principal: asks.People[0], From: today, Until: today + 9}
+		expect.Value(s.SetDelegation(t.Context(), d, tenancy.Setter{Actor: by, Person: d.Principal}, w.Now(), nil))(t)
+	}
+	w.withHomes()
+	w.drawn()
+	thread := string(expect.Value(json.Marshal(w.slack.Thread(t, webapi.HR, w.root)))(t))
+	expect.That(t, strings.Contains(thread, "代わりに承認します") && strings.Contains(thread, webapi.Suzuki) &&
+		!strings.Contains(thread, webapi.Alex), "%s", thread)
+	for hand, fit := range map[string]bool{webapi.Suzuki: true, webapi.Alex: false} {
+		expect.Is(t, len(w.direct(hand)) == 1, fit, "a copy of %s", hand)
+		w.opens(hand)
+		expect.Is(t, strings.Contains(w.tab(hand), "さんの代理"), fit, "the tab of %s: %s", hand, w.tab(hand))
+	}
 }
 
 // Whoever stands in gets each item that they may stamp as the principal does, once, until their time is over.

@@ -178,6 +178,7 @@ func TestWhatWaitsForStandIns(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"comes after their own, each once, and they may read it":     testStandInReads,
 		"is stamped for whom they say, if they stand in for several": testStandInAs,
+		"isn't listed for who may not stamp it":                      testStandInUnfit,
 		"is read afterwards by whom it was stamped for":              testReadAfterwards,
 	})
 }
@@ -210,6 +211,51 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 	alex = w.As(webapi.Alex)
 	alex.Get("/console/approvals?for=all").Lacks(t, "代理の一件")
 	alex.Get(page).Lacks(t, "代理の一件")
+}
+
+// Where the stage takes no stand-ins, or the organisation has them as no employees, they neither see nor read it.
+func testStandInUnfit(t *testing.T, w *consoletest.World) {
+	s := w.Console.Organisations
+	o := expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment
+1,Head,u1@example.com,HQ,,employee
+2,Hand,u2@example.com,HQ,,contractor
+`)))(t)
+	m := &organisation.Matching{Accounts: map[string][]organisation.Matched{"1": {{ID: webapi.Suzuki}}, "2": {{ID: webapi.Alex}}}}
+	expect.NoError(t, s.Save(t.Context(), w.Tenant.ID, 0, o, m.Kept(), w.By, w.Now()))
+	desk := consoletest.Desk("課長", 1, webapi.Suzuki)
+	desk.People[0].Person = "1"
+	owing(w, "代理の一件", desk)
+	change := func(do func(g *aggregate.Gate)) {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			p, h := *a.Prompt(), a.Head
+			do(&p.Gate)
+			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+		})
+	}
+	change(func(g *aggregate.Gate) { g.Route.Org, g.Askers[0].Person = "v1", "9" })
+	w.Owe(1, webapi.Suzuki)
+	d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: circulation.Person{User: webapi.Alex, Person: "2"},
+		Principal: desk.People[0], From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+	d.Until = d.From
+	by := tenancy.Setter{Person: d.Principal, Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}
+	expect.Value(w.Console.Store.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	alex := w.As(webapi.Alex)
+	unseen := func() {
+		t.Helper()
+		for _, page := range []string{"/console/approvals?for=all", "/console/approvals?for=me", "/console/tasks/" + w.Ref.ID} {
+			alex.Get(page).Lacks(t, "代理の一件")
+		}
+	}
+	unseen()
+	row := expect.Value(s.OrganisationRow(t.Context(), w.Tenant.ID))(t)
+	o = expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment
+1,Head,u1@example.com,HQ,,employee
+2,Hand,u2@example.com,HQ,,employee
+`)))(t)
+	expect.NoError(t, s.Save(t.Context(), w.Tenant.ID, row.Rev, o, m.Kept(), w.By, w.Now()))
+	alex.Get("/console/approvals?for=me").Says(t, 200, "代理の一件", "鈴木 一郎 さんの代理")
+	change(func(g *aggregate.Gate) { g.Route.Stages[0].NoStandIns = true })
+	unseen()
 }
 
 func testStandInAs(t *testing.T, w *consoletest.World) {
