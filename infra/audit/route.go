@@ -142,7 +142,7 @@ func (k *walking) names() {
 		if c.LeftOut != "" {
 			left = ", left out, " + c.LeftOut
 		}
-		k.say("    after stage %d, as in the round before: %s, to %s, added by %s%s", c.After, named(c.To), c.As,
+		k.say("    after stage %d, as in round %d: %s, to %s, added by %s%s", c.After, c.Round, named(c.To), c.As,
 			named(c.By), left)
 	}
 	k.say("    hands of different people: at least %d", r.Hands)

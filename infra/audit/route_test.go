@@ -113,7 +113,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	opening.Route.Stages = append(opening.Route.Stages[:1:1], opening.Route.Stages[2], opening.Route.Stages[4],
 		opening.Route.Stages[1], opening.Route.Stages[3])
 	opening.Route.Carried = []circulation.Carried{{To: someone("U0YANO"), By: someone("U0KATO"), As: circulation.AsApprove,
-		After: 2, LeftOut: "standing"}}
+		After: 2, Round: 1, LeftOut: "standing"}}
 	c := &circulated{}
 	put := func(action aggregate.Action, actor string, at time.Time, details map[string]any) {
 		members := map[string]any{"action": of + "." + string(action), "resource_id": resource, "task_id": about,

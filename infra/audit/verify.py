@@ -371,8 +371,8 @@ class Claims:
                 self.said += ["      over them: " + named(p) for p in stage.get("over") or []]
         for c in route.get("carried") or []:
             left = ", left out, " + c["left_out"] if c.get("left_out") else ""
-            self.said.append("    after stage %d, as in the round before: %s, to %s, added by %s%s"
-                             % (c["after"], named(c["to"]), c["as"], named(c["by"]), left))
+            self.said.append("    after stage %d, as in round %d: %s, to %s, added by %s%s"
+                             % (c["after"], c.get("round", 0), named(c["to"]), c["as"], named(c["by"]), left))
         self.said.append("    hands of different people: at least %s" % route["hands"])
         self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
         return gate, rule
@@ -895,7 +895,7 @@ def by(entry):
 
 # ---- a gate ----
 
-FORM = 5
+FORM = 6
 ENDS = ("send_back", "give_back", "deny")
 MOST_QUESTIONS, MOST_ADDED, MOST_WAIT = 10, 10, timedelta(hours=72)
 MOST_MINUTES, MOST_REFERENCE, MOST_PRESENT, AHEAD = 2000, 300, 30, timedelta(hours=14)
@@ -1047,9 +1047,9 @@ class Walk:
         }
 
     def carry(self, c, ruled):
-        """Asks somebody again whom people added before, unless they ask for it or their own approval is needed anyway."""
+        """Asks somebody again whom people added before, unless they ask for it or that is needed of them anyway."""
         to, after, out, how = c["to"], c.get("after", 0), bool(c.get("left_out")), c.get("as")
-        sound = ruled and 1 <= after <= len(self.route["stages"]) and how in ("approve", "consult")
+        sound = ruled and 1 <= after <= len(self.route["stages"]) and how in ("approve", "consult") and c.get("round", 0) >= 1
         if not sound or not (out or self.counts(to)) or self.added == MOST_ADDED:
             raise Refused("unknown")
         self.bytes += CARRY_BYTES + person_bytes(to) + person_bytes(c["by"]) + text_bytes(c, "left_out")
@@ -1057,14 +1057,14 @@ class Walk:
         if out:
             self.stages.append(self.stage("people", [], False, by, after))
             self.stages[-1].update(out=True, owed=[])
-        elif not any(self.needs(s, to) for s in self.stages):
+        elif not any(self.needs(s, to, how) for s in self.stages):
             self.add(by, [to], how == "consult")
         self.added += 1
 
-    def needs(self, s, person):
-        """Whether a stage on which nobody has stamped needs a person's own approval: that of each in their part."""
+    def needs(self, s, person, how):
+        """Whether a stage on which nobody has stamped needs a person's own approval, or at least opinion."""
         part = self.part(s, person)
-        return part is not None and not s["consult"] and s["part"].count(part) <= s["owed"][part]
+        return part is not None and (not s["consult"] or how == "consult") and s["part"].count(part) <= s["owed"][part]
 
     def counts_for_route(self, s):
         """Whether a stage's stamps count for what the route asks: who was added, or is only consulted, replaces nobody."""

@@ -420,7 +420,7 @@ func TestWhoWasAddedIsAskedAboutTheNextVersion(t *testing.T) {
 	x.Task.Processes = []*task.Process{{Version: 1, Gate: g}, next}
 	found = expect.Value(x.By(r, leaving{}))(t)
 	mori := circulation.Carried{To: circulation.Person{User: "MORI", Person: "MORI", Via: task.ViaAdded},
-		By: circulation.Person{User: "KATO", Person: "KATO"}, As: circulation.AsApprove, After: 1}
+		By: circulation.Person{User: "KATO", Person: "KATO"}, As: circulation.AsApprove, After: 1, Round: 1}
 	left := mori
 	left.To.User, left.To.Person, left.LeftOut = "LEFT", "LEFT", rules.LeftStanding
 	expect.Same(t, found.Opening.Route.Carried, []circulation.Carried{mori, left})

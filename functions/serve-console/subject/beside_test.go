@@ -107,10 +107,10 @@ func testAddedBefore(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Tanaka))
 	o.Route.Carried = []circulation.Carried{{To: circulation.Person{User: webapi.Alex},
-		By: circulation.Person{User: webapi.Suzuki}, As: circulation.AsApprove, After: 1}}
+		By: circulation.Person{User: webapi.Suzuki}, As: circulation.AsApprove, After: 1, Round: 2}}
 	w.PlannedOnRoute(w.SettingsNow(), o, consoletest.Message(1, "締切は金曜です"))
 	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
-	suzuki.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの承認 (追加) これから", "追加: 鈴木 一郎 · 前の回から引き継ぎ")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの承認 (追加) これから", "追加: 鈴木 一郎 · 2 回目の回覧から引き継ぎ")
 	acted(suzuki, w, aggregate.ActApprove, "")
 	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です Alex Kimさんの承認 (追加)")
 }

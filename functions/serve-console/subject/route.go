@@ -69,6 +69,7 @@ type Stage struct {
 	End                *RouteAct // that sent it back or denied it here
 	Questions          []Question
 	Added              *RouteAct // of a stage that people added: who did, and why
+	Carried            string    // in which round before they did
 }
 
 // Person is one of a stage's people.
@@ -228,6 +229,9 @@ func (d *drawing) stage(i int) Stage {
 	if s.By != nil && s.By.Kind == circulation.Add {
 		added := d.act(s.By)
 		out.Added = &added
+	}
+	if s.Carried != nil {
+		out.Carried = d.words.Say("carried", "round", s.Carried.Round)
 	}
 	if s.LeftOut != "" {
 		out.Why = d.why(s.LeftOut)

@@ -135,9 +135,9 @@ func TestWhereAGateStands(t *testing.T) {
 func TestWhoWasAddedBeforeIsAStage(t *testing.T) {
 	g := gateOf(desk("課長", 1, "A"), desk("部長", 1, "E"))
 	g.Route.Carried = []circulation.Carried{
-		{To: circulation.Person{User: "X"}, By: circulation.Person{User: "A"}, As: circulation.AsApprove, After: 1},
+		{To: circulation.Person{User: "X"}, By: circulation.Person{User: "A"}, As: circulation.AsApprove, After: 1, Round: 1},
 		{To: circulation.Person{User: "Y"}, By: circulation.Person{User: "A"}, As: circulation.AsConsult, After: 2,
-			LeftOut: "standing"},
+			Round: 1, LeftOut: "standing"},
 	}
 	r := reader("ja").Route(&g, false)
 	expect.Same(t, drawn(r), "🔵 課長 いまここ あと1人 ?@A / ⬜ @Xさんの承認 (追加) これから / ⬜ 部長 これから / "+

@@ -11,12 +11,14 @@ type Carried struct {
 	By      Person `json:"by"` // whose hand added them
 	As      As     `json:"as"`
 	After   int    `json:"after"`              // number of the route's stage after which they are asked
+	Round   int    `json:"round"`              // in which they were added
 	LeftOut string `json:"left_out,omitempty"` // why they aren't; empty: they are
 }
 
-// Carries returns whom people added to a gate or to one before it, for the route of its next version: after the stage
-// of the same name where that has one, else at the end. Who wasn't asked beside this gate's route comes last.
-func (st *State) Carries(on *Route) (all []Carried) {
+// Carries returns whom people added to a gate, which is of this round, or to one before it, for the route of its next
+// version: after the stage of the same name where that has one, else at the end. Who wasn't asked beside this gate's
+// route comes last.
+func (st *State) Carries(on *Route, round int) (all []Carried) {
 	if st.Refused != nil || len(on.Stages) == 0 {
 		return nil
 	}
@@ -25,14 +27,18 @@ func (st *State) Carries(on *Route) (all []Carried) {
 		if s.By == nil || s.By.Kind != Add {
 			continue
 		}
-		to := s.By.To
+		to, in := s.By.To, round
+		if s.Carried != nil {
+			in = s.Carried.Round
+		}
 		if len(s.People) > 0 { // else they were left out
 			to = &s.People[0]
 		}
 		for st.Stages[n-1].After > 0 {
 			n = st.Stages[n-1].After
 		}
-		all = append(all, Carried{To: *to, By: s.By.Hand, As: s.By.As, After: on.like(n, st.Stages[n-1].Name)})
+		all = append(all, Carried{To: *to, By: s.By.Hand, As: s.By.As,
+			After: on.like(n, st.Stages[n-1].Name), Round: in})
 	}
 	for _, c := range st.unasked {
 		c.After = on.like(c.After, st.Stages[c.After-1].Name)
@@ -53,33 +59,34 @@ func (r *Route) like(number int, name string) int {
 	return len(r.Stages)
 }
 
-// carry has somebody asked again whom people added in a round before, unless they ask for it now or their own approval
-// is needed anyway; ok is false for what makes no sense.
+// carry has somebody asked again whom people added in a round before, unless they ask for it now, or their own approval
+// is needed anyway, or to consult them, their own opinion; ok is false for what makes no sense.
 func (st *State) carry(g *Gate, c *Carried) (ok bool) {
 	if g.Rule == nil || c.After < 1 || c.After > len(g.Route.Stages) || c.As != AsApprove && c.As != AsConsult ||
-		c.LeftOut == "" && !g.Route.counts(&c.To) || st.added == MaxAdded {
+		c.Round < 1 || c.LeftOut == "" && !g.Route.counts(&c.To) || st.added == MaxAdded {
 		return false
 	}
-	needs := func(s StageState) bool { return s.needs(st.who, &c.To) }
+	needs := func(s StageState) bool { return s.needs(st.who, &c.To, c.As) }
 	by := &Act{Form: Form, Kind: Add, Hand: c.By, Principal: c.By, Stage: c.After, To: &c.To, As: c.As}
 	switch {
 	case c.LeftOut != "":
 		left := Stage{Mode: ModePeople, Need: 1, LeftOut: c.LeftOut}
-		st.Stages = append(st.Stages, StageState{Stage: left, By: by, After: c.After, Carried: true})
+		st.Stages = append(st.Stages, StageState{Stage: left, By: by, After: c.After, Carried: c})
 	case st.who.asks(g, &c.To) || slices.ContainsFunc(st.Stages, needs):
 		st.unasked = append(st.unasked, *c)
 	default:
 		st.add(g, by, []Person{c.To}, c.As)
-		st.Stages[len(st.Stages)-1].Carried = true
+		st.Stages[len(st.Stages)-1].Carried = c
 	}
 	st.added++
 	return true
 }
 
-// needs reports whether a stage on which nobody has stamped needs somebody's own approval: that of each in their part.
-func (s *StageState) needs(who persons, p *Person) bool {
+// needs reports whether a stage on which nobody has stamped needs what somebody is asked for, their own approval or at
+// least opinion: that of each in their part.
+func (s *StageState) needs(who persons, p *Person, as As) bool {
 	i, others := who.position(s.People, p), 0
-	if i < 0 || s.As == AsConsult {
+	if i < 0 || s.As == AsConsult && as != AsConsult {
 		return false
 	}
 	for j := range s.part {

@@ -53,7 +53,7 @@ func TestWhoWasAddedIsAskedInTheNextRound(t *testing.T) {
 		addition("C", "V", approve, 2), of(giveBack, "C", 2))
 	st := circulation.Walk(g)
 	added := func(on circulation.Gate) (says []string) {
-		for _, c := range st.Carries(on.Route) {
+		for _, c := range st.Carries(on.Route, 1) {
 			says = append(says, fmt.Sprint(c.By.User, " ", c.To.User, " ", c.As, " ", c.After))
 		}
 		return says
@@ -62,12 +62,12 @@ func TestWhoWasAddedIsAskedInTheNextRound(t *testing.T) {
 	moved := gateOf(1, desk("zero", 1, "D"), desk("two", 1, "C"), desk("three", 1, "E"))
 	expect.Same(t, added(moved), []string{"A W approve 3", "X Z approve 3", "B Y consult 3", "C V approve 2"})
 	next := gateOf(1, desk("one", 1, "A", "B"), desk("two", 1, "C"))
-	next.Route.Carried = st.Carries(next.Route)
+	next.Route.Carried = st.Carries(next.Route, 1)
 	st = circulation.Walk(next)
 	expect.That(t, st.Refused == nil, "%+v", st.Refused)
 	expect.Same(t, st.InOrder(), []int{1, 3, 4, 5, 2, 6})
 	first := &st.Stages[2]
-	expect.That(t, first.Carried && first.By.Hand.User == "A" && !first.Counts(), "%+v", first)
+	expect.That(t, first.Carried != nil && first.By.Hand.User == "A" && !first.Counts(), "%+v", first)
 	expect.Same(t, added(next), []string{"A W approve 1", "X Z approve 1", "B Y consult 1", "C V approve 2"})
 	expect.Is(t, why(next, addition("A", "W", approve, 1)), circulation.WhyAgain)
 	expect.Is(t, why(next, addition("B", "Z", approve, 1)), circulation.WhyTo)
@@ -78,7 +78,7 @@ func TestWhoWasAddedIsAskedInTheNextRound(t *testing.T) {
 // following returns a gate on which those are asked, too, whom people added to the one before it.
 func following(before, g circulation.Gate) circulation.Gate {
 	st := circulation.Walk(before)
-	g.Route.Carried = st.Carries(g.Route)
+	g.Route.Carried = st.Carries(g.Route, 1+len(before.Route.Carried))
 	return g
 }
 
@@ -106,6 +106,23 @@ func TestWhoWasAddedIsAskedInEachLaterRound(t *testing.T) {
 	}
 }
 
+// Who was added to be consulted, and whose opinion the route asks for anyway, is asked once, and says which round it was.
+func TestWhoIsConsultedAnywayIsAskedOnce(t *testing.T) {
+	before := after(gateOf(1, desk("one", 1, "A")), addition("A", "X", consult, 1), of(giveBack, "A", 1))
+	for name, s := range map[string]circulation.Stage{
+		"alone": consulted(desk("two", 1, "X")), "of two": consulted(desk("two", 1, "X", "Y")),
+		"to approve": desk("two", 1, "X"),
+	} {
+		g := following(before, gateOf(1, desk("one", 1, "A"), s))
+		st := circulation.Walk(g)
+		expect.That(t, st.Refused == nil && len(st.Stages) == 2 == (name != "of two"), "%s: %+v", name, st.Stages)
+		again := following(after(g, of(giveBack, "A", 1)), gateOf(1, desk("one", 1, "A")))
+		st = circulation.Walk(again)
+		expect.Must(t, st.Refused == nil && len(st.Stages) == 2, "%s: forgotten: %+v", name, st.Refused)
+		expect.Is(t, st.Stages[1].Carried.Round, 1, name)
+	}
+}
+
 // A stage that may do without somebody's own approval doesn't stand in for that of who was added.
 func TestWhoWasAddedIsNotMadeOneOfSome(t *testing.T) {
 	before := after(gateOf(1, desk("one", 1, "A")), addition("A", "X", approve, 1), of(giveBack, "A", 1))
@@ -117,7 +134,7 @@ func TestWhoWasAddedIsNotMadeOneOfSome(t *testing.T) {
 		g := following(before, gateOf(1, desk("one", 1, "A"), s))
 		st := circulation.Walk(after(g, of(stamp, "A", 1)))
 		expect.Must(t, st.Refused == nil && st.Present == 3, "%s: %+v", name, st.Refused)
-		expect.That(t, st.Stages[2].Carried && st.Owes()[0].User == "X", "%s: %v", name, st.Owes())
+		expect.That(t, st.Stages[2].Carried != nil && st.Owes()[0].User == "X", "%s: %v", name, st.Owes())
 	}
 	for name, s := range map[string]circulation.Stage{
 		"alone": desk("two", 1, "X"), "both": desk("two", 2, "X", "Y"), "beside an asker": desk("two", 1, "Q", "X"),
@@ -141,10 +158,11 @@ func TestWhoNeedNotBeAskedAgain(t *testing.T) {
 	expect.Must(t, st.Refused == nil && len(st.Stages) == 3, "%+v", st)
 	expect.That(t, st.Stages[2].LeftOut != "" && st.Stages[2].Owed == 0, "%+v", st.Stages[2])
 	expect.That(t, new(walked(g, of(stamp, "A", 1), of(stamp, "C", 2))).Settled, "who is left out is waited for")
-	expect.That(t, len(st.Carries(g.Route)) == 3, "somebody is forgotten: %+v", st.Carries(g.Route))
+	expect.That(t, len(st.Carries(g.Route, 2)) == 3, "somebody is forgotten: %+v", st.Carries(g.Route, 2))
 	for name, spoil := range map[string]func(c *circulation.Carried){
 		"before all":  func(c *circulation.Carried) { c.After = 0 },
 		"behind all":  func(c *circulation.Carried) { c.After = 3 },
+		"in no round": func(c *circulation.Carried) { c.Round = 0 },
 		"as nothing":  func(c *circulation.Carried) { c.As = "" },
 		"an account":  func(c *circulation.Carried) { c.To.User = "" },
 		"an eleventh": func(*circulation.Carried) { g = carrying(g, strings.Split("a b c d e f g h i j", " ")...) },

@@ -36,7 +36,7 @@
 //   - What is added counts for nothing that the route asks: its stamps are owed beside, and are no hands. It is a stage
 //     with the next free number, asked right after the one at which it was added, so that no stage's number changes.
 //     The route of each later version carries it over: there it follows the stage of the same name, or comes at the
-//     end. Only who asks for it then, or whose own approval a stage needs anyway, isn't asked beside it.
+//     end. Only who asks for it then, or whose own approval or opinion a stage needs anyway, isn't asked beside it.
 //
 //   - Who is consulted consents or objects, and never ends the gate. As the stage says, an objection is only noted, or
 //     one of those who stand over them is asked next, once, while an objection stands.

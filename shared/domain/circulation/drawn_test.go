@@ -41,7 +41,7 @@ func drawn(r *rand.Rand) circulation.Gate {
 	g := gateOf(1+r.IntN(4), stages...)
 	for range r.IntN(6) / 4 * (1 + r.IntN(2)) {
 		c := circulation.Carried{To: person(string("ABCDEFGQ"[r.IntN(8)])), By: person(users[0]), As: circulation.AsApprove,
-			After: 1 + r.IntN(len(stages))}
+			After: 1 + r.IntN(len(stages)), Round: 1 + r.IntN(3)}
 		switch r.IntN(12) {
 		case 0:
 			c.LeftOut = "vacant"

@@ -195,7 +195,7 @@ func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
 		len(st.Questions) != o.questions || (st.Open() != nil) != (o.open != nil) {
 		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(), saidAll(g.Acts))
 	}
-	if carries := st.Carries(g.Route); len(g.Route.Stages) > 0 && len(carries) != o.added {
+	if carries := st.Carries(g.Route, 1); len(g.Route.Stages) > 0 && len(carries) != o.added {
 		t.Fatalf("of %d who were added %v are carried on, after %v", o.added, carries, saidAll(g.Acts))
 	}
 	if c := o.passedOver(); st.Settled && c != nil {

@@ -193,7 +193,7 @@ func (o *oracle) desks(acts []circulation.Act) (added int) {
 	then := known(o.g, nil)
 	may := func(p circulation.Person) bool { return !asks(then(p)) && (o.g.Route.Org == "" || p.Person != "") }
 	for _, c := range o.g.Route.Carried {
-		needed := func(s desked) bool { return needs(s.Stage, then(c.To), then, may) }
+		needed := func(s desked) bool { return needs(s.Stage, then(c.To), c.As, then, may) }
 		if added++; c.LeftOut == "" && (slices.ContainsFunc(o.stages, needed) || !may(c.To)) {
 			continue
 		}
@@ -218,8 +218,8 @@ func (o *oracle) desks(acts []circulation.Act) (added int) {
 	return added
 }
 
-// needs says whether the others of somebody's part of a stage are too few for its approvals.
-func needs(s circulation.Stage, who string, known func(circulation.Person) string,
+// needs says whether the others of somebody's part of a stage are too few for its approvals, or opinions.
+func needs(s circulation.Stage, who string, as circulation.As, known func(circulation.Person) string,
 	may func(circulation.Person) bool) bool {
 	part := map[string]int{}
 	for place, p := range slices.Backward(s.People) { // who is in two parts is in the first of them
@@ -235,7 +235,7 @@ func needs(s circulation.Stage, who string, known func(circulation.Person) strin
 			others++
 		}
 	}
-	return on && s.LeftOut == "" && s.As != circulation.AsConsult && others < partsOf(s)[mine].Of
+	return on && s.LeftOut == "" && (s.As != circulation.AsConsult || as == circulation.AsConsult) && others < partsOf(s)[mine].Of
 }
 
 // counted says whether somebody may stamp at all.

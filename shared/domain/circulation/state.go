@@ -37,7 +37,7 @@ type StageState struct {
 	Owed               int
 	By                 *Act       // which added it: an addition, or an objection that went up; nil: the route has it
 	After              int        // number of the stage after which it was added; 0: the route has it
-	Carried            bool       // it was added in a round before
+	Carried            *Carried   // who was added in a round before; nil: the route has it, or this round's acts
 	Closed             bool       // the objections by which it was added were taken back
 	OpenedAt, DecideBy *time.Time // while it is asked or done
 

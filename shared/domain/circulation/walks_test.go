@@ -112,7 +112,7 @@ func drawnWalk(r *rand.Rand, seen map[circulation.Why]int) circulation.Gate {
 	case 19, 20, 21, 22:
 		g.Rule = nil
 	case 31, 32, 33, 34:
-		g.Route.Carried = []circulation.Carried{{To: person("G"), By: person("A"), As: "read", After: 1}}
+		g.Route.Carried = []circulation.Carried{{To: person("G"), By: person("A"), As: "read", After: 1, Round: 1}}
 	case 23, 24, 25, 26, 27, 28, 29, 30:
 		g, tell = organisedAt(r, bySettings(r.IntN(8) > 0))
 	}
@@ -255,9 +255,9 @@ func beyond(g circulation.Gate) (what []string) {
 			what = append(what, "no objection stands any more")
 		case s.By != nil && s.By.Kind == dissent:
 			what = append(what, "an objection went up")
-		case s.Carried && s.LeftOut != "":
+		case s.Carried != nil && s.LeftOut != "":
 			what = append(what, "who was added left")
-		case s.Carried:
+		case s.Carried != nil:
 			what = append(what, "somebody was added before")
 			if slices.ContainsFunc(g.Route.Stages, func(on circulation.Stage) bool {
 				return on.As == "" && slices.ContainsFunc(on.People, s.By.To.Is)

@@ -141,7 +141,7 @@ func addition(hand, to string, as circulation.As, stage int) circulation.Act {
 func carrying(g circulation.Gate, users ...string) circulation.Gate {
 	route := *g.Route
 	for _, p := range people(users...) {
-		c := circulation.Carried{To: p, By: person("B"), As: circulation.AsApprove, After: 1}
+		c := circulation.Carried{To: p, By: person("B"), As: circulation.AsApprove, After: 1, Round: 1}
 		route.Carried = append(route.Carried, c)
 	}
 	g.Route = &route

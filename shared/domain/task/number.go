@@ -266,7 +266,7 @@ func (a *Aggregate) Carries(on *circulation.Route) []circulation.Carried {
 			continue
 		}
 		if st := circulation.Walk(p.Gate.Circulating()); st.Refused == nil {
-			return st.Carries(on)
+			return st.Carries(on, a.round(p.Version))
 		}
 	}
 	return nil

@@ -257,16 +257,16 @@ func (r routed) people(s *circulation.StageState) string {
 
 func objects(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
 
-// happened says who was added in the round before, who last in this one, by whom and why, what was objected, the latest
+// happened says who was added in the rounds before, who last in this one, by whom and why, what was objected, the latest
 // first, and what meetings resolved.
 func (r routed) happened() []string {
 	added, before := "", []string{}
 	for i := range r.st.Stages {
 		switch by := r.st.Stages[i].By; {
 		case by == nil || by.Kind != circulation.Add:
-		case r.st.Stages[i].Carried:
+		case r.st.Stages[i].Carried != nil:
 			before = append(before, fill(r.texts.AddedBefore, "who", r.w.mention(by.Hand.User), "to", r.w.mention(by.To.User),
-				"as", r.texts.AddedStage[by.As]))
+				"as", r.texts.AddedStage[by.As], "round", r.st.Stages[i].Carried.Round))
 		default:
 			added = fill(r.texts.AddedLine, "who", r.hand(by), "to", r.w.mention(by.To.User),
 				"as", r.texts.Roles[by.As], "text", inline(by.Text, maxOnCard/2))

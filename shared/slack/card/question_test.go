@@ -36,9 +36,10 @@ func adds(user string, as circulation.As) func(*circulation.Act) {
 func addedBefore(s *scenario) *scenario {
 	s = sentBack(s)
 	s.Process().Route.Carried = []circulation.Carried{
-		{To: circulation.Person{User: "U0LEGAL1"}, By: circulation.Person{User: suzuki}, As: circulation.AsConsult, After: 1},
+		{To: circulation.Person{User: "U0LEGAL1"}, By: circulation.Person{User: suzuki}, As: circulation.AsConsult, After: 1,
+			Round: 1},
 		{To: circulation.Person{User: "U0LEGAL2"}, By: circulation.Person{User: tanaka}, As: circulation.AsApprove, After: 2,
-			LeftOut: rules.LeftStanding},
+			Round: 1, LeftOut: rules.LeftStanding},
 	}
 	return s.stamps(1, suzuki)
 }

@@ -276,7 +276,7 @@ type routeWords struct {
 	QuestionFor, QuestionOver, AnswerFor, AnswerAbout  string // a message about a question
 	AnsweredNo                                         string
 	Added, AddedAs, AddedLine, Raised                  string // who was added
-	AddedBefore, CarriedLine                           string // in the round before
+	AddedBefore, CarriedLine                           string // in the rounds before
 	Forms                                              map[circulation.Kind]routeActWords
 	Buttons                                            map[circulation.Kind]string
 	Roles, RolesAbout, AddedStage                      map[circulation.As]string
