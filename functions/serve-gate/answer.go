@@ -116,7 +116,7 @@ func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
 		out.Reason = legible.Visible(r.gate.whyNot(x))
 		why = quoted(out.Reason)
 	case string(conversation.ActionFailed):
-		why = quoted(legible.Visible(fmt.Sprintf("%s %s", x.Error, x.ErrorDetail)))
+		why = quoted(legible.Visible(cmp.Or(keyReasons[x.Error], fmt.Sprintf("%s %s", x.Error, x.ErrorDetail))))
 	case string(conversation.ActionSucceeded):
 		out.Result = r.gate.result(ctx, a)
 	}
@@ -268,6 +268,8 @@ var (
 	}{
 		{tool.ErrForbidden, no(http.StatusForbidden, "tool is not allowed in this workspace")},
 		{call.ErrTaken, no(http.StatusConflict, call.ErrTaken.Error())},
+		{call.ErrSelf, no(http.StatusConflict, "the person who answers for the key now had approved this call, so it has "+
+			"ended: it has to be asked for once more")},
 		{call.ErrAged, no(http.StatusConflict, "the approval was given too long ago")},
 		{aggregate.ErrMoved, no(http.StatusConflict, "the call is not approved, or does not run where you are")},
 	}
@@ -317,4 +319,5 @@ func (g *gate) faultOf(ctx context.Context, err error) fault {
 var keyReasons = map[aggregate.Reason]string{
 	call.ReasonKey:     "its key was revoked, or had ended",
 	call.ReasonKeyTool: "its key may not use this tool any more",
+	call.ReasonKeySelf: "the person who answers for its key now had approved it",
 }

@@ -245,9 +245,5 @@ func (g *gate) take(r asking) (*call.Aggregate, error) {
 	if err := strictly(r.body, &in); err != nil {
 		return nil, err
 	}
-	var runs *calls.Wanted
-	if in.Tool != "" || in.Arguments != nil {
-		runs = &calls.Wanted{Tool: in.Tool, Arguments: in.Arguments}
-	}
-	return g.Take(r.Context(), r.key, r.PathValue("id"), in.Use, runs)
+	return g.Take(r.Context(), r.key, r.PathValue("id"), in.Use, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments})
 }

@@ -108,8 +108,10 @@ func (w *world) act(id string, kind circulation.Kind, reason string) {
 	w.t.Helper()
 	by := pipelinetest.Member("U2")
 	by.Stage = 1
+	others := pipelinetest.Anyone()
+	others.AllowSelf = false
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Act(id, a.Call.Gate.Acting(kind, by, reason), by, pipelinetest.Anyone(), w.now)
+		return a.Act(id, a.Call.Gate.Acting(kind, by, reason), by, others, w.now)
 	})
 }
 
@@ -122,7 +124,7 @@ func (w *world) decide(id string, do aggregate.Decision[*call.Aggregate]) {
 func (w *world) make(id string, r call.Result) {
 	w.t.Helper()
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, "i1", circulation.Person{}, w.now.Add(time.Minute), w.now)
 	})
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) { return a.Finish("i1", r, w.now) })
 }
@@ -139,6 +141,11 @@ func (w *world) rows() (n int) {
 
 const askBash = `{"tool":"Bash","arguments":{"command":"make deploy","description":"Deploys"},"reason":"release"}`
 
+// takes is the body by which an attempt takes askBash.
+func takes(use string) string {
+	return `{"tool_use_id":"` + use + `","tool":"Bash","arguments":{"command":"make deploy"}}`
+}
+
 func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	w := opened(t, storetest.Start(t))
 	status, a, text := w.says("POST", "/calls", askBash)
@@ -147,7 +154,7 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 		strings.Contains(a.Say, a.DecideBy), "%d %s", status, text)
 	_, again, _ := w.says("POST", "/calls", strings.Replace(askBash, "Deploys", "Ships it", 1))
 	expect.Is(t, again.ID, a.ID, "reworded")
-	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a"}`)
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
 	expect.That(t, status == 409, "%d %s", status, text)
 	w.act(a.ID, circulation.Stamp, "")
 	_, is, _ := w.says("GET", "/calls/"+a.ID+"?wait=5", "")
@@ -155,11 +162,10 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a","tool":"Bash","arguments":{"command":"rm"}}`)
 	expect.That(t, status == 400 && strings.Contains(text, "arguments"), "%d %s", status, text)
 	for range 2 {
-		status, is, text = w.says("POST", "/calls/"+a.ID+"/take",
-			`{"tool_use_id":"a","tool":"Bash","arguments":{"command":"make deploy"}}`)
+		status, is, text = w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
 		expect.That(t, status == 200 && is.Status == "granted" && is.Say == sayTaken, "%d %s", status, text)
 	}
-	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"b"}`)
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", takes("b"))
 	expect.That(t, status == 409 && strings.Contains(text, "runs once"), "%d %s", status, text)
 	_, is, _ = w.says("POST", "/calls", askBash)
 	expect.That(t, is.ID == a.ID && is.Status == "granted" && strings.Contains(is.Say, "ringi_again: "+a.ID), "%+v", is)
@@ -189,7 +195,7 @@ func TestARepeatedCallTellsOfTheLaterOne(t *testing.T) {
 	says("pending", "to learn its end, repeat exactly this call with "+more(first.ID))
 	w.act(second.ID, circulation.Stamp, "")
 	says("approved", "take "+second.ID+", and run it only if that says granted.")
-	w.says("POST", "/calls/"+second.ID+"/take", `{"tool_use_id":"a"}`)
+	w.says("POST", "/calls/"+second.ID+"/take", takes("a"))
 	says("granted", "only if the person you work for wants it once more, ask for it with "+more(second.ID))
 }
 
@@ -290,7 +296,7 @@ func TestAnotherTenantsKeySeesNothing(t *testing.T) {
 			status, _, text := w.saysTo("Bearer "+secret, method, path, "")
 			expect.That(t, status == 404, "%s %s: %d %s", team, path, status, text)
 		}
-		status, _, _ := w.saysTo("Bearer "+secret, "POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a"}`)
+		status, _, _ := w.saysTo("Bearer "+secret, "POST", "/calls/"+a.ID+"/take", takes("a"))
 		expect.Is(t, status, 404)
 	}
 }

@@ -72,11 +72,12 @@ func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *cal
 			a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, time.Until(until))
 		}
 		if err == nil && !a.Call.Over() && a.Call.Answered() {
-			taken, failed := r.gate.Take(ctx, r.key, a.Call.CallID, use, nil)
+			taken, failed := r.gate.Take(ctx, r.key, a.Call.CallID, use, w)
 			if failed == nil {
 				return taken, nil
 			}
-			if _, over := errors.AsType[aggregate.ErrDecided](failed); !over && !errors.Is(failed, call.ErrTaken) {
+			if _, over := errors.AsType[aggregate.ErrDecided](failed); !over && !errors.Is(failed, call.ErrTaken) &&
+				!errors.Is(failed, call.ErrSelf) {
 				return a, failed
 			}
 			a, err = r.gate.Get(ctx, r.key, a.Call.CallID)

@@ -289,9 +289,14 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 	}
 	if of, is := a.(*call.Aggregate); is {
 		key, err := m.Store.Key(ctx, c.Ref.Tenant, of.Call.KeyID)
-		if s.policy.Answers = key.Answers; err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 			return s, fmt.Errorf("read the key: %w", err)
 		}
+		answers, err := m.member(ctx, a, c.ID, key.Answers)
+		if err != nil {
+			return s, err
+		}
+		s.policy.Answers = circulation.Person{User: key.Answers, Person: answers.Person}
 	}
 	member, err := m.member(ctx, a, c.ID, c.User)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
@@ -82,6 +83,18 @@ func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) 
 		return err
 	}
 	return full(s.t.TransactPast(ctx, s.newID(), moves), counts, 0)
+}
+
+// Answerer returns who answers for the key of a call now. Where the call's route tells people apart by an organisation,
+// that says who they are.
+func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call) (circulation.Person, error) {
+	p := circulation.Person{User: k.Answers}
+	if !x.Gate.Organised() || k.Answers == x.Answers { // who is an asker of its route
+		return p, nil
+	}
+	m, err := OrganisationsOf(s.Store).Member(ctx, k.TenantID, k.Answers)
+	p.Person = m.Person
+	return p, table.Wrapped(err, "read who answers for a key")
 }
 
 // Earlier returns the newest call of a tool that the key asked for, nil if there is none. It reads an index, which may

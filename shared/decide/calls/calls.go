@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -31,6 +32,7 @@ type Store interface {
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Count(ctx context.Context, tenant string, c aggregate.Count) error
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
+	Answerer(ctx context.Context, k tenancy.Key, x *call.Call) (circulation.Person, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
 	Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, error)
@@ -285,48 +287,59 @@ func (x Asker) Wait(ctx context.Context, key tenancy.Key, id string, most time.D
 // Cancel cancels a call of the key; see call.Aggregate. Once it is made it returns aggregate.ErrInFlight or
 // aggregate.ErrDecided.
 func (x Asker) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
-	return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) {
+	a, err := x.Get(ctx, key, id)
+	if err != nil {
+		return nil, err
+	}
+	return x.Store.Decide(ctx, a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(key.ID, x.Now())
 	})
 }
 
 // Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
-// no error, the attempt may run, once. runs is what is about to run, if whoever asks says it: aggregate.ErrField if it
-// is something else than people stamped.
-func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *Wanted) (*call.Aggregate, error) {
-	effect := ""
-	if runs != nil {
-		members, err := call.Members(runs.Arguments)
-		if err == nil {
-			_, effect, err = call.Digest(members, call.Idle(runs.Tool, true))
-		}
+// no error, the attempt may run, once. It returns aggregate.ErrField if what is about to run is something else than
+// people stamped. With call.ErrSelf it has ended the call.
+func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs Wanted) (*call.Aggregate, error) {
+	members, err := call.Members(runs.Arguments)
+	if err != nil {
+		return nil, fmt.Errorf("read what runs: %w", err)
+	}
+	_, effect, err := call.Digest(members, call.Idle(runs.Tool, true))
+	if err != nil {
+		return nil, fmt.Errorf("read what runs: %w", err)
+	}
+	return anew(func() (*call.Aggregate, error) {
+		key, err := x.Store.Key(ctx, key.TenantID, key.ID) // the call may have been waited for
 		if err != nil {
-			return nil, fmt.Errorf("read what runs: %w", err)
-		}
-	}
-	take := func(a *call.Aggregate) (aggregate.Change, error) {
-		if runs != nil && a.Call != nil && (a.Call.Tool != runs.Tool || a.Call.Effect != effect) {
-			return aggregate.Change{}, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
-		}
-		return a.Take(key, use, x.Now())
-	}
-	begin := func(of task.Series) (*call.Aggregate, error) {
-		return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) { return take(a.Numbering(of)) })
-	}
-	return anew(func() (_ *call.Aggregate, err error) {
-		if key, err = x.Store.Key(ctx, key.TenantID, key.ID); err != nil { // the call may have been waited for
 			return nil, fmt.Errorf("read the key: %w", err)
 		}
-		return pipeline.NumberingSettled(ctx, x.Store, call.RefOf(key.TenantID, id), begin)
+		a, err := x.Get(ctx, key, id)
+		if err != nil {
+			return nil, err
+		}
+		switch is := a.Call; { // none of which changes
+		case is.Tool != runs.Tool:
+			return nil, aggregate.ErrField{Field: "tool", Limit: "must be that of the call with this id"}
+		case is.Effect != effect:
+			return nil, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
+		}
+		answers, err := x.Store.Answerer(ctx, key, a.Call)
+		if err != nil {
+			return nil, err
+		}
+		a, err = pipeline.NumberingSettled(ctx, x.Store, a.Ref(), func(of task.Series) (*call.Aggregate, error) {
+			return x.Store.Decide(ctx, a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+				return a.Numbering(of).Take(key, answers, use, x.Now())
+			})
+		})
+		if errors.Is(err, call.ErrSelf) {
+			_, failed := x.Store.Decide(ctx, call.RefOf(key.TenantID, id), func(a *call.Aggregate) (aggregate.Change, error) {
+				return a.Follow(key, answers, x.Now())
+			})
+			err = cmp.Or(failed, err)
+		}
+		return a, err
 	})
-}
-
-func (x Asker) decide(ctx context.Context, key tenancy.Key, id string, do aggregate.Decision[*call.Aggregate]) (
-	*call.Aggregate, error) {
-	if _, err := x.Get(ctx, key, id); err != nil {
-		return nil, err
-	}
-	return x.Store.Decide(ctx, call.RefOf(key.TenantID, id), do)
 }
 
 // Stays reports whether whoever answers for a key is still there, as far as ask, which asks Slack, says it within a

@@ -60,6 +60,7 @@ type world struct {
 	open int // the key's counter
 	did  []string
 	now  time.Time
+	as   string // who answers for the key in the organisation
 }
 
 func asked(t expect.T, x *Asking) *world {
@@ -99,13 +100,15 @@ func (w *world) must(decide func(a *Aggregate) (aggregate.Change, error)) {
 
 func (w *world) act(kind circulation.Kind, user, text string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), policy, w.now)
+		p := policy
+		p.Answers = w.answers()
+		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), p, w.now)
 	})
 }
 
 func (w *world) claim(invocation string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, invocation, w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, invocation, w.answers(), w.now.Add(time.Minute), w.now)
 	})
 }
 
@@ -114,7 +117,11 @@ func (w *world) finish(invocation string, r Result) error {
 }
 
 func (w *world) take(use string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, use, w.now) })
+	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, w.answers(), use, w.now) })
+}
+
+func (w *world) answers() circulation.Person {
+	return circulation.Person{User: w.key.Answers, Person: w.as}
 }
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.
@@ -184,7 +191,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	for _, x := range []*Call{&forged} {
 		a := *w.a
 		a.Call = x
-		_, err := a.Claim(a.Head.Run, "forged", w.now, w.now)
+		_, err := a.Claim(a.Head.Run, "forged", w.answers(), w.now, w.now)
 		expect.Fails(t, err, aggregate.ErrConflict)
 	}
 	expect.NoError(t, w.claim("one"))
@@ -226,7 +233,7 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	other := w.key
 	other.ID = "k2"
 	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, "one", w.now) }),
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, w.answers(), "one", w.now) }),
 		aggregate.ErrNotFound)
 	_, bad := errors.AsType[aggregate.ErrField](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
@@ -243,9 +250,11 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 // Where the tenant keeps a register, what people stamped has numbers once it begins, also what runs elsewhere.
 func TestARegisterNumbersCalls(t *testing.T) {
 	for tool, begins := range map[string]func(w *world, a *Aggregate) (aggregate.Change, error){
-		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, "one", w.now) },
+		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) {
+			return a.Take(w.key, w.answers(), "one", w.now)
+		},
 		"write_rows": func(w *world, a *Aggregate) (aggregate.Change, error) {
-			return a.Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
+			return a.Claim(a.Head.Run, "one", w.answers(), w.now.Add(time.Minute), w.now)
 		},
 	} {
 		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Asking) {
@@ -344,7 +353,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 	lack, lacks := w.a.Unnumbered()
 	expect.That(t, lacks && lack.Decision, "no number")
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
+		return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.answers(), w.now.Add(time.Minute), w.now)
 	})
 	expect.Is(t, w.a.Call.DecisionNumber, "2026-000001")
 	expect.Same(t, []string{"proposed", "routed", "approved", "started"}, w.did)

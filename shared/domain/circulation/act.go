@@ -90,6 +90,9 @@ func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == GiveBac
 // Gives reports whether the act is one that a stage needs: a stamp, or what somebody who is consulted says.
 func (act *Act) Gives() bool { return act.Kind == Stamp || act.Kind == Dissent }
 
+// By reports whether somebody did it, or had it done for them.
+func (act *Act) By(p Person) bool { return act.Hand.Is(p) || act.Principal.Is(p) }
+
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
 	if !act.met() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) ||

@@ -55,7 +55,9 @@ func (o *outside) do(c aggregate.Change, err error) *outside {
 
 func (o *outside) act(kind circulation.Kind, user, text string) *outside {
 	o.t.Helper()
-	return o.do(o.Act(o.Head.CallID, o.Call.Gate.Acting(kind, member(user), text), member(user), anyMember, o.now))
+	others := anyMember
+	others.AllowSelf = false
+	return o.do(o.Act(o.Head.CallID, o.Call.Gate.Acting(kind, member(user), text), member(user), others, o.now))
 }
 
 // again asks for the same call once more.
@@ -68,8 +70,7 @@ func (o *outside) again(arguments string) *outside {
 func (o *outside) claimed() *outside {
 	o.t.Helper()
 	s := o.act(circulation.Stamp, "U_TANAKA", "")
-	return s.do(s.Claim(s.Head.Run, "i", s.now.Add(time.Hour),
-		s.now))
+	return s.do(s.Claim(s.Head.Run, "i", circulation.Person{}, s.now.Add(time.Hour), s.now))
 }
 
 func (o *outside) shown(locale string) any {
@@ -110,7 +111,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 			x.Content.Again, x.Earlier = sent.Head.CallID, &call.Earlier{CallID: sent.Head.CallID, At: begunAt}
 		}).shown(locale),
 		"again_rejected": sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません").again(dm).shown(locale),
-		"again_made":     granted.do(granted.Take(holding, "use", granted.now)).again(dm).shown(locale),
+		"again_made":     granted.do(granted.Take(holding, circulation.Person{}, "use", granted.now)).again(dm).shown(locale),
 		"again_unknown":  lost.again(dm).shown(locale),
 		"looked_up":      askedFor(t, "send_slack_dm", dm, func(x *call.Asking) { x.LookUp = &ruled.Rule }).shown(locale),
 		"on_route":       onRoute.shown(locale),
@@ -120,8 +121,10 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"done":    made.do(made.Finish("i", call.Result{Status: conversation.ActionSucceeded}, made.now)).shown(locale),
 		"failed": made.do(made.Finish("i", call.Result{Status: conversation.ActionFailed, Error: "tool_failed",
 			ErrorDetail: "404: <!channel>"}, made.now)).shown(locale),
-		"unknown":   lost.shown(locale),
-		"granted":   granted.do(granted.Take(holding, "use", granted.now)).shown(locale),
+		"unknown": lost.shown(locale),
+		"granted": granted.do(granted.Take(holding, circulation.Person{}, "use", granted.now)).shown(locale),
+		"key_self": granted.do(granted.Follow(holding, circulation.Person{User: "U_TANAKA"},
+			granted.now)).shown(locale),
 		"rejected":  sent.act(circulation.SendBack, "U_TANAKA", "予算がありません").shown(locale),
 		"cancelled": sent.do(sent.End(member("U_SATO"), anyMember, sent.now)).shown(locale),
 		"by_agent":  sent.do(sent.Cancel("k1", sent.now)).shown(locale),
