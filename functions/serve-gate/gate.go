@@ -71,11 +71,20 @@ const pathMCP = "/mcp"
 // handler answers all paths. No answer allows a browser's pages to read it.
 func (g *gate) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+pathMCP, g.with(g.mcp))
-	mux.HandleFunc("POST /calls", g.with(rest(g.ask, "")))
-	mux.HandleFunc("GET /calls/{id}", g.with(rest(g.look, "")))
-	mux.HandleFunc("POST /calls/{id}/take", g.with(rest(g.take, sayTaken)))
-	mux.HandleFunc("POST /calls/{id}/cancel", g.with(rest(g.cancel, "")))
+	serve := func(method, path string, do func(http.ResponseWriter, asking)) {
+		mux.HandleFunc(method+" "+path, g.with(do))
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", method)
+			say(w, no(http.StatusMethodNotAllowed, r.Method+" is not served here"))
+		})
+	}
+	serve("POST", pathMCP, g.mcp)
+	serve("POST", "/calls", rest(g.ask, ""))
+	serve("GET", "/calls/{id}", rest(g.look, ""))
+	serve("POST", "/calls/{id}/take", rest(g.take, sayTaken))
+	serve("POST", "/calls/{id}/cancel", rest(g.cancel, ""))
+	notServed := func(w http.ResponseWriter, _ *http.Request) { say(w, no(http.StatusNotFound, "path is not served")) }
+	mux.HandleFunc("/", notServed)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -83,7 +92,7 @@ func (g *gate) handler() http.Handler {
 		case r.Method == http.MethodHead: // which the mux takes for a GET
 			say(w, no(http.StatusMethodNotAllowed, "HEAD is not served"))
 		case path.Clean(r.URL.Path) != r.URL.Path: // to which the mux answers with another address
-			say(w, no(http.StatusNotFound, "path is not served"))
+			notServed(w, r)
 		default:
 			mux.ServeHTTP(w, r)
 		}

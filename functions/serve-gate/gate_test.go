@@ -349,8 +349,10 @@ func TestHostileRequestsLeaveNoRow(t *testing.T) {
 			continue // a body of GET means nothing
 		}
 		status, _, text := w.saysTo(key, method, path, body)
-		expect.That(t, status >= 400 && status < 500, "%s %s by %.12s of %.40q: %d %.200s", method, path, key, body, status,
-			text)
+		var says struct{ Error string } // but MCP has errors of its own
+		named := json.Unmarshal([]byte(text), &says) == nil && says.Error != "" || method+path == "POST/mcp"
+		expect.That(t, status >= 400 && status < 500 && named, "%s %s by %.12s of %.40q: %d %.200s", method, path, key, body,
+			status, text)
 		n++
 	}
 	expect.That(t, w.rows() == was, "%d requests, %d rows, not %d", n, w.rows(), was)
@@ -372,6 +374,16 @@ func TestAFaultIsNamed(t *testing.T) {
 	} {
 		_, _, text := w.says("POST", "/calls", body)
 		expect.That(t, strings.Contains(text, want), "%s: %s", body, text)
+	}
+	for body, want := range map[string]string{ // of a take
+		`{"tool_use_id":"a","tool":"Bash"}`:                           "arguments must be one JSON object",
+		`{"tool_use_id":"a","arguments":{"command":"make deploy"}}`:   "tool must be that of the call",
+		`{"tool_use_id":"a","tool":"Bash","arguments":{"command":1}}`: "arguments must be those of the call",
+		strings.Replace(takes(""), `"tool_use_id":"",`, "", 1):        "tool_use_id must have 1 to",
+	} {
+		_, a, _ := w.says("POST", "/calls", askBash)
+		status, _, text := w.says("POST", "/calls/"+a.ID+"/take", body)
+		expect.That(t, status == 400 && strings.Contains(text, want), "%s: %d %s", body, status, text)
 	}
 	_, a, text := w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"\ud83d\ude00 \\udc80 \ufffd"}}`)
 	expect.That(t, a.Status == "pending", "%s", text)
