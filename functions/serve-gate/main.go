@@ -27,8 +27,11 @@ import (
 )
 
 func main() {
-	boot.Run(newGate, func(g *gate) any { return gateway.Serve(g.handler(), 2*maxBody) })
+	boot.Run(newGate, func(g *gate) any { return gateway.Serve(g.handler(), mostSent) })
 }
+
+// mostSent is the largest body that API Gateway passes on, in bytes. What has more than maxBody the handler refuses.
+const mostSent = 10 << 20
 
 type environment struct {
 	boot.Table

@@ -26,7 +26,7 @@ const (
 	mostMine = 10
 	// mostTalks is how many of a person's newest requests and conversations are searched for open ones.
 	mostTalks = 50
-	// atOnce is how many tasks are read in parallel.
+	// inboxAtOnce is how many tasks are read in parallel.
 	inboxAtOnce = 10
 )
 
@@ -231,7 +231,7 @@ func (r InboxReader) load(ctx context.Context, refs []aggregate.Ref) []Subject {
 	return out
 }
 
-// sideBySide calls do n times, at most atOnce in parallel.
+// sideBySide calls do n times, at most inboxAtOnce in parallel.
 func sideBySide(n int, do func(i int)) {
 	room := make(chan struct{}, inboxAtOnce)
 	var wg sync.WaitGroup

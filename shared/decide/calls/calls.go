@@ -1,5 +1,5 @@
-// Package calls is what a key of an agent outside of Ringi may do: ask for a call of a tool, look what became of it,
-// cancel it, and take the grant of one that runs where the agent runs. Whoever serves such agents needs no more.
+// Package calls is what the key of an outside agent may do: ask for a call of a tool, look what became of it, cancel it,
+// take the grant of one that runs where the agent runs, and read by tools that only read.
 package calls
 
 import (

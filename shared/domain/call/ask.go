@@ -53,7 +53,7 @@ func (x Asking) First() aggregate.Ref {
 	return x.Ref()
 }
 
-// open and ofDay are the key's counters.
+// open counts the open calls of a key.
 func open(key string, by int) aggregate.Count {
 	c := aggregate.Count{Key: "CALLS#" + key, By: by}
 	if by > 0 {

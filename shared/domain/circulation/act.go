@@ -22,7 +22,7 @@ const (
 	Dissent  Kind = "dissent"
 )
 
-// Kinds are all kinds of acts. Without a rule only the first four are made.
+// Kinds are all kinds of acts. Without a rule nobody makes others than stamp, send back and give back.
 var Kinds = []Kind{Stamp, TakeBack, SendBack, GiveBack, Deny, Stand, Ask, Answer, Add, Dissent}
 
 // Returns reports whether another version, which goes round anew, follows what an act of this kind ended.
