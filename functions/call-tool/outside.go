@@ -26,7 +26,7 @@ const slackWithin = 5 * time.Second
 // lookUpWithin bounds how long Slack is asked whom a rule asks about a call.
 const lookUpWithin = 20 * time.Second
 
-// Calls is the store of calls that agents outside of Ringi ask for.
+// Calls is the store of calls that outside agents ask for.
 type Calls interface {
 	decide.RulesReader
 	pipeline.Numbers[*call.Aggregate]
@@ -36,7 +36,7 @@ type Calls interface {
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 }
 
-// outside works on a call that an agent outside asked for: it looks people up who are to be asked, or makes the stamped
+// outside works on a call that an outside agent asked for: it looks people up who are to be asked, or makes the stamped
 // call, once. Each ends the run.
 func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Calls.Load(ctx, in.Ref())
@@ -121,7 +121,7 @@ func (h *Handler) found(ctx context.Context, x *call.Call, s tenancy.Settings) (
 		Err: aggregate.ErrSettings}), err
 }
 
-// asked is a call that an agent outside asked for, under one claim.
+// asked is a call that an outside agent asked for, under one claim.
 type asked struct {
 	making
 	call    *call.Call

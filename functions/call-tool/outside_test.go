@@ -25,10 +25,10 @@ import (
 	"ringi/shared/tool"
 )
 
-// beyond is a world in which an agent outside asks for calls with a key.
+// beyond is a world in which an outside agent asks for calls with a key.
 type beyond struct {
 	*world
-	calls.Asker
+	calls.Calls
 	all    *store.Store
 	key    tenancy.Key
 	secret string
@@ -43,7 +43,7 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 	w.Handler.Calls = rows
 	w.Handler.Stays = func(_ context.Context, _, _, user string) (bool, error) { return user != b.left, nil }
 	w.Handler.Organisation = func(context.Context, string) (o decide.StandingOrganisation, err error) { return o, nil }
-	b.Asker = calls.Asker{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
+	b.Calls = calls.Calls{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
 	var err error
 	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1",
 		Name:    "ci",

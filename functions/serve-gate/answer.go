@@ -22,7 +22,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// answer is what a program outside is told of its call. Say alone is right for a model to follow.
+// answer is what an outside agent is told of its call. Say alone is right for a model to follow.
 type answer struct {
 	Say      string          `json:"say"`
 	ID       string          `json:"id"`
@@ -102,7 +102,7 @@ const (
 const sayAgain = "This call ended with the status {was}, and the same was asked for once more as {id}, with the status {is}: "
 
 // answerOf tells what became of a call.
-func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
+func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	x := a.Call
 	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(),
 		Page: page(r.Host, x.CallID), Number: x.DecisionNumber}
@@ -113,12 +113,12 @@ func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	}
 	switch out.Status {
 	case refused:
-		out.Reason = legible.Visible(r.gate.whyNot(x))
+		out.Reason = legible.Visible(r.door.whyNot(x))
 		why = quoted(out.Reason)
 	case string(conversation.ActionFailed):
 		why = quoted(legible.Visible(cmp.Or(keyReasons[x.Error], fmt.Sprintf("%s %s", x.Error, x.ErrorDetail))))
 	case string(conversation.ActionSucceeded):
-		out.Result = r.gate.result(ctx, a)
+		out.Result = r.door.result(ctx, a)
 	}
 	out.Say = says[out.Status]
 	again := r.again(x, x.CallID)
@@ -134,12 +134,12 @@ func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
 }
 
 // sayOnceMore says of a call that was asked for once more what became of that: repeating the first one changes nothing.
-func (r asking) sayOnceMore(ctx context.Context, x *call.Call) string {
+func (r request) sayOnceMore(ctx context.Context, x *call.Call) string {
 	if x.Newest == "" {
 		return ""
 	}
 	var c call.Content
-	a, err := r.gate.Get(ctx, r.key, x.Newest)
+	a, err := r.door.Get(ctx, r.key, x.Newest)
 	if err == nil {
 		c, err = a.Call.Content()
 	}
@@ -164,7 +164,7 @@ func (r asking) sayOnceMore(ctx context.Context, x *call.Call) string {
 
 // again is how whoever asked for the call asks for the same once more after the call with the id, in words that may be
 // followed as they are. It is empty for a client of permission whose tool has no words without effect.
-func (r asking) again(x *call.Call, id string) string {
+func (r request) again(x *call.Call, id string) string {
 	inWords := ""
 	if names := call.Idle(x.Tool, x.Elsewhere); len(names) > 0 {
 		inWords = argumentAgain + ": " + id + " in its " + names[0]
@@ -206,7 +206,7 @@ func quoted(why string) string {
 }
 
 // whyNot is why a call was refused: people's words, what a rule says, or what became of its key.
-func (g *gate) whyNot(x *call.Call) string {
+func (d *door) whyNot(x *call.Call) string {
 	if v := x.Gate.Verdict; v.RejectionReason != "" {
 		return v.RejectionReason
 	}
@@ -225,11 +225,11 @@ func byRules(no conversation.ErrByRules) string {
 }
 
 // result is what the call returned, as far as it is kept.
-func (g *gate) result(ctx context.Context, a *call.Aggregate) json.RawMessage {
+func (d *door) result(ctx context.Context, a *call.Aggregate) json.RawMessage {
 	if a.Call.Result == nil {
 		return nil
 	}
-	text, err := g.Results.Open(ctx, a.Ref(), *a.Call.Result)
+	text, err := d.Results.Open(ctx, a.Ref(), *a.Call.Result)
 	if err == nil {
 		var r conversation.CallResult
 		if r, err = conversation.ReadCallResult(text); err == nil {
@@ -282,7 +282,7 @@ var (
 )
 
 // faultOf tells an error. What is not the caller's is logged, and only asks for patience.
-func (g *gate) faultOf(ctx context.Context, err error) fault {
+func (d *door) faultOf(ctx context.Context, err error) fault {
 	if f, is := errors.AsType[fault](err); is {
 		return f
 	}
@@ -292,7 +292,7 @@ func (g *gate) faultOf(ctx context.Context, err error) fault {
 	if e, is := errors.AsType[aggregate.ErrFull](err); is {
 		later := time.Minute
 		if !e.Until.IsZero() {
-			later = e.Until.Sub(g.Now())
+			later = e.Until.Sub(d.Now())
 		}
 		return fault{http.StatusTooManyRequests, fmt.Sprintf("the key has as many calls %s as it may: %d",
 			map[bool]string{true: "open", false: "today"}[e.Reason == call.ReasonOpen], e.Most), later}

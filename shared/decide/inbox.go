@@ -51,7 +51,7 @@ type InboxSessions interface {
 		keep func(conversation.Conversation) bool) (store.Page[conversation.Conversation], error)
 }
 
-// InboxCalls lists calls of agents outside.
+// InboxCalls lists calls of outside agents.
 type InboxCalls interface {
 	Listed(ctx context.Context, tenant, cursor string, limit, most int, keep func(call.Call) bool) (
 		store.Page[call.Call], error)

@@ -79,7 +79,7 @@ type Store interface {
 	DecideFrom(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (
 		aggregate.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error
-	// Key returns the key of an agent outside, or aggregate.ErrNotFound.
+	// Key returns the key of an outside agent, or aggregate.ErrNotFound.
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	// StandIns returns the delegations by which a hand stands in for others.
 	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)

@@ -227,7 +227,7 @@ func TestWhoAnswersNowIsKnownByTheOrganisation(t *testing.T) {
 	second := circulation.Person{User: "U2", Person: "2"}
 	key := tenancy.Key{ID: "k1", TenantID: "T", Team: "T1", Answers: "U0", Channel: "C", Tools: []string{"Bash"}, QuotaDay: 5,
 		ExpiresAt: time.Now().AddDate(0, 1, 0)}
-	x := call.Asking{Key: key, Content: call.Content{Key: key.ID, Answers: "U0", Tool: "Bash", Elsewhere: true},
+	x := call.Proposal{Key: key, Content: call.Content{Key: key.ID, Answers: "U0", Tool: "Bash", Elsewhere: true},
 		Terms: aggregate.Terms{ApprovalHours: 24}, Opening: &aggregate.Opening{Rule: circulation.Rule{ID: "r", Revision: 1},
 			Askers: []circulation.Person{{User: "U0", Person: "0"}},
 			Route: circulation.Route{Form: circulation.Form, Org: "v1", Hands: 1, Stages: []circulation.Stage{

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// CallStore reads and writes calls that agents outside of Ringi ask for.
+// CallStore reads and writes calls that outside agents ask for.
 type CallStore struct{ KindStore[*call.Aggregate] }
 
 // CallsOf returns the store of the calls in s.
@@ -34,7 +34,7 @@ func (s CallStore) Joined(ctx context.Context, key tenancy.Key, id string) (*cal
 // Ask commits the first rows of a call, or finds those of the same call that was asked for before; see call.ID. Of one
 // that is asked for once more, it notes the newest at the first. It returns aggregate.ErrFull for a key's limits and
 // aggregate.ErrSettings if something it depends on has changed.
-func (s CallStore) Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, error) {
+func (s CallStore) Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error) {
 	ref, first := x.Ref(), x.First()
 	err := s.Create(ctx, ref, c)
 	if err != nil && !errors.Is(err, ErrExists) {

@@ -343,7 +343,7 @@ func TestACallEndsWhoseStampIsOfWhoAnswersNow(t *testing.T) {
 		for _, p := range []circulation.Person{{User: "U0SECOND", Person: "00002"}, {User: "U0OTHER", Person: "00004"}} {
 			stages = append(stages, circulation.Stage{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{p}})
 		}
-		x := call.Asking{Key: key, Content: call.Content{Key: key.ID, Answers: key.Answers, Tool: "Bash", Elsewhere: true},
+		x := call.Proposal{Key: key, Content: call.Content{Key: key.ID, Answers: key.Answers, Tool: "Bash", Elsewhere: true},
 			Terms: aggregate.Terms{ApprovalHours: 24}, Opening: &aggregate.Opening{
 				Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1}, Askers: []circulation.Person{{User: key.Answers,
 					Person: "00001"}},

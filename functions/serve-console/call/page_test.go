@@ -73,7 +73,7 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Alex).Get(page(b)).Says(t, http.StatusNotFound) // not in #人事
 	suzuki.Get("/console/calls/call-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa").Says(t, http.StatusNotFound)
 
-	c := o.Asks(tool, `{"recipient":"C0HR","text":"三"}`, "", func(x *call.Asking) {
+	c := o.Asks(tool, `{"recipient":"C0HR","text":"三"}`, "", func(x *call.Proposal) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
 		x.Opening = &by
 	})
@@ -84,7 +84,7 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 
 func testRoute(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool)
-	a := o.Asks(tool, says, "", func(x *call.Asking) {
+	a := o.Asks(tool, says, "", func(x *call.Proposal) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex))
 		x.Opening = &by
 	})
@@ -103,7 +103,7 @@ func testRoute(t *testing.T, w *consoletest.World) {
 func testOutcomes(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "Bash")
 	b := w.As(webapi.Suzuki)
-	elsewhere := func(x *call.Asking) { x.Content.Elsewhere = true }
+	elsewhere := func(x *call.Proposal) { x.Content.Elsewhere = true }
 	approve := func(a *call.Aggregate) {
 		t.Helper()
 		b.Post(page(a)+"/act", b.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).Leads(t, page(a)+"?done=act_approve")
@@ -161,7 +161,7 @@ func testLists(t *testing.T, w *consoletest.World) {
 func testHostile(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, "<script>x</script>")
 	a := o.Asks("<script>x</script>", `{"<img src=x>":"<svg onload=x>\u202e"}`, "<script>alert(1)</script>",
-		func(x *call.Asking) { x.Content.Elsewhere = true })
+		func(x *call.Proposal) { x.Content.Elsewhere = true })
 	for _, path := range []string{page(a), "/console/calls", "/console/approvals", "/console/keys"} {
 		_, main, _ := strings.Cut(w.As(webapi.Suzuki).Get(path).Body, "<main")
 		expect.That(t, !consoletest.Dangerous.MatchString(main), "%s: markup of an agent's", path)
@@ -170,7 +170,7 @@ func testHostile(t *testing.T, w *consoletest.World) {
 
 func testRegister(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "Bash")
-	a := o.Asks(tool, says, "", func(x *call.Asking) {
+	a := o.Asks(tool, says, "", func(x *call.Proposal) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
 		by.Rule.Numbered, by.Rule.Retain = true, 7
 		x.Opening = &by
@@ -192,12 +192,12 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	b.Get(page(a)).Says(t, 200, "決裁番号: "+number)
 	b.Get("/console/audit").Says(t, 200, "経理エージェント").Holds(t, page(a))
 
-	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Asking) {
+	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Proposal) {
 		x.Content.Elsewhere, x.Terms.Registered, x.Terms.Series = true, true, "経理部"
 		x.Was = &call.Was{Status: conversation.ActionCancelled, By: webapi.Tanaka, Why: "まだ使います"}
 	})
 	b.Post(page(ran)+"/act", b.Get(page(ran)).FormOf(t, aggregate.ActApprove, ""))
-	as := calls.Asker{Store: o.Calls, Now: w.Now}
+	as := calls.Calls{Store: o.Calls, Now: w.Now}
 	ran = expect.Value(as.Take(t.Context(), o.Key, ran.Call.CallID, "one",
 		calls.Wanted{Tool: "Bash", Arguments: []byte(`{"command":"rm -r old"}`)}))(t)
 	number, document := ran.Call.DecisionNumber, ran.Call.Document

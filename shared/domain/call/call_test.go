@@ -36,10 +36,10 @@ func aKey() tenancy.Key {
 }
 
 // asking asks for a call of a tool with these arguments.
-func asking(t expect.T, tool, arguments string, change ...func(*Asking)) *Asking {
+func asking(t expect.T, tool, arguments string, change ...func(*Proposal)) *Proposal {
 	members, err := Members([]byte(arguments))
 	expect.Must(t, err == nil, "%v", err)
-	x := &Asking{Key: aKey(), Reason: "四半期の締めのため"}
+	x := &Proposal{Key: aKey(), Reason: "四半期の締めのため"}
 	x.Content = Content{Key: "k1", Answers: sato, Tool: tool, Elsewhere: tool == "Bash",
 		Called: conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}}
 	x.Content.Arguments, x.Effect, err = Digest(members, Idle(tool, x.Content.Elsewhere))
@@ -63,7 +63,7 @@ type world struct {
 	as   string // who answers for the key in the organisation
 }
 
-func asked(t expect.T, x *Asking) *world {
+func asked(t expect.T, x *Proposal) *world {
 	w := &world{t: t, now: start, key: x.Key}
 	c, err := x.Ask(start)
 	expect.Must(t, err == nil, "ask: %v", err)
@@ -126,13 +126,13 @@ func (w *world) answers() circulation.Person {
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.
 func TestTheSameCallIsTheSameRow(t *testing.T) {
-	id := func(tool, arguments string, change ...func(*Asking)) string {
+	id := func(tool, arguments string, change ...func(*Proposal)) string {
 		return asking(t, tool, arguments, change...).Ref().ID
 	}
 	is := id("write_rows", `{"rows":[1, 2],"sheet":"a"}`)
 	expect.That(t, ValidID(is) && !ValidID("call-"+aggregate.NewID()) && !ValidID(aggregate.NewID()), "%s", is)
 	expect.Is(t, id("write_rows", ` { "sheet" : "a" , "rows":[1,2]}`), is)
-	expect.Is(t, id("write_rows", `{"rows":[1, 2],"sheet":"a"}`, func(x *Asking) { x.Reason = "other words" }), is)
+	expect.Is(t, id("write_rows", `{"rows":[1, 2],"sheet":"a"}`, func(x *Proposal) { x.Reason = "other words" }), is)
 	run := id("Bash", `{"command":"rm x","description":"Delete x"}`)
 	expect.Is(t, id("Bash", `{"command":"rm x","description":"Remove the file"}`), run)
 	expect.Is(t, id("Bash", `{"command":"rm x"}`), run)
@@ -143,9 +143,9 @@ func TestTheSameCallIsTheSameRow(t *testing.T) {
 		"more":      id("write_rows", `{"rows":[1,2],"sheet":"a","description":"x"}`),
 		"tool":      id("Bash", `{"rows":[1,2],"sheet":"a"}`),
 		"command":   id("Bash", `{"command":"rm y","description":"Delete x"}`),
-		"again":     id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Content.Again = is }),
-		"key":       id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Key.ID = "k2" }),
-		"workspace": id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Key.TenantID = "01U" }),
+		"again":     id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Proposal) { x.Content.Again = is }),
+		"key":       id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Proposal) { x.Key.ID = "k2" }),
+		"workspace": id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Proposal) { x.Key.TenantID = "01U" }),
 	} {
 		expect.That(t, seen[other] == "", "%s is the same as %s", name, seen[other])
 		seen[other] = name
@@ -161,14 +161,14 @@ func TestWhatCanNotBeAskedFor(t *testing.T) {
 		expect.That(t, ok == (err == nil) && (ok || is && field.Field == "arguments"), "%.40q: %v", arguments, err)
 	}
 	for name, tt := range map[string]struct {
-		change func(*Asking)
+		change func(*Proposal)
 		is     error
 	}{
-		"muted":      {func(x *Asking) { x.Key.Muted = true }, tenancy.ErrKey{Why: tenancy.KeyMuted}},
-		"other tool": {func(x *Asking) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
-		"reason": {func(x *Asking) { x.Reason = strings.Repeat("あ", MaxReason+1) },
+		"muted":      {func(x *Proposal) { x.Key.Muted = true }, tenancy.ErrKey{Why: tenancy.KeyMuted}},
+		"other tool": {func(x *Proposal) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
+		"reason": {func(x *Proposal) { x.Reason = strings.Repeat("あ", MaxReason+1) },
 			aggregate.ErrField{Field: "reason", Limit: "must have at most 600 characters, not 601"}},
-		"a route without who answers": {func(x *Asking) {
+		"a route without who answers": {func(x *Proposal) {
 			o := aggregate.BySettings(true, suzuki)
 			x.Opening = &o
 		}, aggregate.ErrOnRoute},
@@ -257,7 +257,7 @@ func TestARegisterNumbersCalls(t *testing.T) {
 			return a.Claim(a.Head.Run, "one", w.answers(), w.now.Add(time.Minute), w.now)
 		},
 	} {
-		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Asking) {
+		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Proposal) {
 			x.Terms.Registered, x.Terms.Locale, x.Terms.Series = true, "ja", map[string]string{"Bash": "情報"}[tool]
 		}))
 		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
@@ -335,7 +335,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 		Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
 			Stages: []circulation.Stage{{Name: "経理", Mode: circulation.ModePeople, Need: 1,
 				People: []circulation.Person{takada}}}}}
-	x := asking(t, "write_rows", `{"a":1}`, func(x *Asking) { x.LookUp = &o.Rule })
+	x := asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.LookUp = &o.Rule })
 	w := asked(t, x)
 	expect.That(t, w.a.LooksUp(w.now) && !w.a.IsOpen(w.a.Head.CallID), "nobody is looked up")
 	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped before anybody was asked")

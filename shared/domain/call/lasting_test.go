@@ -55,7 +55,7 @@ func TestACallEndsWithItsKey(t *testing.T) {
 func TestWhatNobodyActedOnIsForgotten(t *testing.T) {
 	cancel := func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", start) }
 	for acted, forgotten := range map[bool]bool{false: true, true: false} {
-		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Asking) { x.Keep = 30 }))
+		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.Keep = 30 }))
 		if acted {
 			expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 		}
@@ -108,7 +108,7 @@ func TestAStampOfWhoAnswersNowDoesNotCount(t *testing.T) {
 		"somebody else on the route":  {people(of), []circulation.Person{of}, takada, false, false},
 	} {
 		for _, tool := range []string{"Bash", "write_rows"} {
-			w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Asking) {
+			w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Proposal) {
 				if tt.stages != nil {
 					x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
 						Askers: []circulation.Person{{User: sato, Person: "1"}},

@@ -49,9 +49,9 @@ func (v *vendor) Run(_ context.Context, c tool.Call) (json.RawMessage, error) {
 	return json.RawMessage(`{"employees":[{"mail":"hanako@example.com"}]}`), v.err
 }
 
-// world is a gate over real rows, with one key.
+// world is a door over real rows, with one key.
 type world struct {
-	*gate
+	*door
 	t      *testing.T
 	server *storetest.Server
 	all    *store.Store
@@ -69,7 +69,7 @@ func opened(t *testing.T, server *storetest.Server) *world {
 	_, name := server.Store(t)
 	w := &world{t: t, server: server, all: store.New(server.DB, name, store.Kinds()...), vendor: &vendor{},
 		now: time.Now().UTC().Truncate(time.Millisecond)}
-	w.gate = &gate{Asker: calls.Asker{Store: store.CallsOf(w.all), Catalog: expect.Value(tool.Builtin())(t),
+	w.door = &door{Calls: calls.Calls{Store: store.CallsOf(w.all), Catalog: expect.Value(tool.Builtin())(t),
 		Now: func() time.Time { return w.now }}, Keys: w.all, Results: storetest.Rows{},
 		Tools: func() (Tools, error) { return w.vendor, nil },
 		Stays: func(_ context.Context, _, _, user string) (bool, error) { return user != w.left, w.slack }}
@@ -424,7 +424,7 @@ func TestEachEndHasAWordAndASentence(t *testing.T) {
 		"executing": {Status: conversation.ActionExecuting}, "granted": {Status: call.Granted},
 	} {
 		expect.Is(t, statusOf(&x), want)
-		r := asking{Request: httptest.NewRequest("GET", "/calls/x", nil), gate: &gate{}}
+		r := request{Request: httptest.NewRequest("GET", "/calls/x", nil), door: &door{}}
 		a := r.answerOf(t.Context(), &call.Aggregate{Call: &x})
 		expect.That(t, a.Say != "" && !strings.ContainsAny(a.Say, "{}") && a.failed() == (want == "failed" || want == "unknown"),
 			"%s: %+v", want, a)
@@ -432,7 +432,7 @@ func TestEachEndHasAWordAndASentence(t *testing.T) {
 }
 
 func TestWhatIsNotTheCallersFaultAsksForPatience(t *testing.T) {
-	g := &gate{}
-	f := g.faultOf(t.Context(), fmt.Errorf("read: %w", &explain.CallError{Problem: explain.ProblemInternal}))
+	d := &door{}
+	f := d.faultOf(t.Context(), fmt.Errorf("read: %w", &explain.CallError{Problem: explain.ProblemInternal}))
 	expect.That(t, f.status == 503 && strings.Contains(f.text, "later"), "%+v", f)
 }
