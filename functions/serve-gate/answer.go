@@ -86,7 +86,7 @@ var says = map[string]string{
 }
 
 // sayMore ends the sentence of a call that may be asked for once more, for whoever can say so.
-const sayMore = " Only if the person you work for still wants it, ask for it with {again}."
+const sayMore = " Only if the person you work for still wants it, {again}."
 
 // mayBeMore are the ends after which a call may be asked for once more.
 var mayBeMore = []string{string(conversation.ActionFailed), refused, string(conversation.ActionCancelled), expired,
@@ -121,7 +121,7 @@ func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 		out.Result = r.door.result(ctx, a)
 	}
 	out.Say = says[out.Status]
-	again := r.again(x, x.CallID)
+	again := r.asksAgain(x, x.CallID)
 	if again != "" && slices.Contains(mayBeMore, out.Status) {
 		out.Say += sayMore
 	}
@@ -149,7 +149,7 @@ func (r request) sayOnceMore(ctx context.Context, x *call.Call) string {
 		}
 		return ""
 	}
-	is, then := statusOf(a.Call), "only if the person you work for wants it once more, ask for it with {after}."
+	is, then := statusOf(a.Call), "only if the person you work for wants it once more, {after}."
 	switch {
 	case is == unknown:
 		then = "do not make it again, a person has to look first."
@@ -157,9 +157,30 @@ func (r request) sayOnceMore(ctx context.Context, x *call.Call) string {
 		then = "take {id}, and run it only if that says granted."
 	case !a.Call.Over():
 		then = "to learn its end, repeat exactly this call with {with}."
+		if r.byProgram(x) {
+			then = "to learn its end, your program has to repeat exactly this call with {with}."
+		}
 	}
 	return language.Fill(sayAgain+then, "was", statusOf(x), "id", x.Newest, "is", is,
-		"with", r.again(x, c.Again), "after", r.again(x, x.Newest))
+		"with", r.again(x, c.Again), "after", r.asksAgain(x, x.Newest))
+}
+
+// asksAgain is what to do to have the same call made once more after the one with the id; empty as again is.
+func (r request) asksAgain(x *call.Call, id string) string {
+	how := r.again(x, id)
+	switch {
+	case how == "":
+		return ""
+	case r.byProgram(x):
+		return "tell them that your program has to ask for it with " + how
+	}
+	return "ask for it with " + how
+}
+
+// byProgram reports whether only the program that sends requests can ask for the call once more: it has a field for
+// that, and the arguments, which a model words, have no words without effect.
+func (r request) byProgram(x *call.Call) bool {
+	return x.Elsewhere && r.URL.Path != pathMCP && len(call.Idle(x.Tool, true)) == 0
 }
 
 // again is how whoever asked for the call asks for the same once more after the call with the id, in words that may be
