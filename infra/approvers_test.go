@@ -27,7 +27,7 @@ var letIn = map[string]struct {
 	"ReceiveEventFunction":       {"Slack, by its signature: messages", false, "inbound.Edge"},
 	"ReceiveInteractionFunction": {"Slack, by its signature: people's clicks", true, "inbound.Edge"},
 	"ServeConsoleFunction":       {"people's browsers, by a session that began with Slack", true, ""},
-	"ServeGateFunction":          {"agents from outside, by a key", false, "KeyBySecret"},
+	"ServeGateFunction":          {"outside agents, by a key", false, "KeyBySecret"},
 }
 
 // stampers are the functions and methods of package decide by which a stamp can be made, with all that call them.

@@ -79,7 +79,7 @@ func TestHelpNamesTheMenuEntry(t *testing.T) {
 	t.Error("a message's menu has no entry to ask")
 }
 
-// The addresses in the manifest are the API's routes, except for those of the console and of agents outside.
+// The addresses in the manifest are the API's routes, except for those of the console and of outside agents.
 func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 	m := readManifest(t)
 	s := expect.Value(read(t.TempDir(), files(t)))(t)

@@ -283,7 +283,7 @@ func kindOf(row string) string {
 var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "ServeConsoleFunction",
 	"RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
 
-// ofCallsToo are the functions of conversations that work on calls of agents outside, too.
+// ofCallsToo are the functions of conversations that work on calls of outside agents, too.
 var ofCallsToo = []string{"CallToolFunction", "GiveUpFunction"}
 
 // kindRule: relay, sweeper and card updater write the rows of each kind, functions outside of ofAllKinds those of one.

@@ -250,7 +250,7 @@ var outlive = map[string]string{
 	"arguments/*": "what was stamped, as long as the audit log",
 	"AUDIT#*":     "the audit log has no content",
 	"QUOTA#*":     "counters of people and days",
-	"CALL#*":      "calls of agents outside, which are of no conversation",
+	"CALL#*":      "calls of outside agents, which are of no conversation",
 
 	"INTEGRATIONS#*": "credentials that were renewed",
 	"TENANT#*":       "that a server changed its tool",

@@ -138,7 +138,7 @@ type Handler struct {
 	NewID     func() string
 	PollEvery time.Duration
 
-	// Of calls that agents outside ask for.
+	// Of calls that outside agents ask for.
 	Calls        Calls
 	Organisation func(ctx context.Context, tenant string) (decide.StandingOrganisation, error)
 	LookUp       func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error

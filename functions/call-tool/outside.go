@@ -12,6 +12,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -25,16 +26,17 @@ const slackWithin = 5 * time.Second
 // lookUpWithin bounds how long Slack is asked whom a rule asks about a call.
 const lookUpWithin = 20 * time.Second
 
-// Calls is the store of calls that agents outside of Ringi ask for.
+// Calls is the store of calls that outside agents ask for.
 type Calls interface {
 	decide.RulesReader
 	pipeline.Numbers[*call.Aggregate]
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
+	Answerer(ctx context.Context, k tenancy.Key, x *call.Call) (circulation.Person, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 }
 
-// outside works on a call that an agent outside asked for: it looks people up who are to be asked, or makes the stamped
+// outside works on a call that an outside agent asked for: it looks people up who are to be asked, or makes the stamped
 // call, once. Each ends the run.
 func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Calls.Load(ctx, in.Ref())
@@ -119,11 +121,12 @@ func (h *Handler) found(ctx context.Context, x *call.Call, s tenancy.Settings) (
 		Err: aggregate.ErrSettings}), err
 }
 
-// asked is a call that an agent outside asked for, under one claim.
+// asked is a call that an outside agent asked for, under one claim.
 type asked struct {
 	making
-	call *call.Call
-	key  tenancy.Key // as prepare read it
+	call    *call.Call
+	key     tenancy.Key        // as prepare read it
+	answers circulation.Person // for it
 }
 
 // begin claims the call and makes it. What keeps it from being made fails it.
@@ -146,7 +149,7 @@ func (m *asked) begin(ctx context.Context) (err error) {
 		var a *call.Aggregate
 		a, err = pipeline.NumberingSettled(ctx, m.Calls, ref, func(of task.Series) (*call.Aggregate, error) {
 			return m.Calls.Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Numbering(of).Claim(m.in.Run, m.invocation, until, m.Now(), on, key)
+				return a.Numbering(of).Claim(m.in.Run, m.invocation, m.answers, until, m.Now(), on, key)
 			})
 		})
 		if errors.Is(err, aggregate.ErrUnconfirmed) {
@@ -166,7 +169,8 @@ func (m *asked) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare asks everything again that was asked when the call was asked for, and whether its key still holds.
+// prepare asks everything again that was asked when the call was asked for, whether its key still holds, and who
+// answers for that.
 func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	key, err := m.Calls.Key(ctx, m.in.Tenant, m.call.KeyID)
 	if err != nil {
@@ -179,6 +183,12 @@ func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	}
 	if !calls.Stays(ctx, key, slackWithin, m.Stays) {
 		return refusal{reason: call.ReasonKey}, nil
+	}
+	if m.answers, err = m.Calls.Answerer(ctx, key, m.call); err != nil {
+		return why, err
+	}
+	if m.call.Gate.StampedBy(m.answers) {
+		return refusal{reason: call.ReasonKeySelf}, nil
 	}
 	content, err := m.call.Content()
 	if err != nil || content.Key != m.call.KeyID || content.Tool != m.call.Tool || content.Access != m.call.Access {

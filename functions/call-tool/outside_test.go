@@ -25,10 +25,10 @@ import (
 	"ringi/shared/tool"
 )
 
-// beyond is a world in which an agent outside asks for calls with a key.
+// beyond is a world in which an outside agent asks for calls with a key.
 type beyond struct {
 	*world
-	calls.Asker
+	calls.Calls
 	all    *store.Store
 	key    tenancy.Key
 	secret string
@@ -43,7 +43,7 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 	w.Handler.Calls = rows
 	w.Handler.Stays = func(_ context.Context, _, _, user string) (bool, error) { return user != b.left, nil }
 	w.Handler.Organisation = func(context.Context, string) (o decide.StandingOrganisation, err error) { return o, nil }
-	b.Asker = calls.Asker{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
+	b.Calls = calls.Calls{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
 	var err error
 	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1",
 		Name:    "ci",
@@ -54,6 +54,13 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 	return b
 }
 
+// others lets everybody stamp what somebody else asks for.
+func others() aggregate.Policy {
+	p := pipelinetest.Anyone()
+	p.AllowSelf = false
+	return p
+}
+
 // asks asks for the call of the world's tests, and has somebody stamp it.
 func (b *beyond) stamped() *call.Aggregate {
 	b.T.Helper()
@@ -62,10 +69,18 @@ func (b *beyond) stamped() *call.Aggregate {
 	expect.Must(b.T, err == nil, "ask: %v", err)
 	by := pipelinetest.Member("U2")
 	a, err = b.Store().Decide(context.Background(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Act(a.Head.CallID, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, pipelinetest.Anyone(), b.now)
+		return a.Act(a.Head.CallID, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, others(), b.now)
 	})
 	expect.Must(b.T, err == nil, "stamp: %v", err)
 	return a
+}
+
+// answers has an administrator say who answers for the key.
+func (b *beyond) answers(user string) {
+	b.T.Helper()
+	k := expect.Value(b.all.Key(context.Background(), b.Ref.Tenant, b.key.ID))(b.T)
+	k.Answers = user
+	expect.Value(b.all.SaveKey(context.Background(), k, pipelinetest.Member("U9"), b.now))(b.T)
 }
 
 func (b *beyond) Store() store.CallStore { return store.CallsOf(b.all) }
@@ -119,6 +134,12 @@ func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
 			}}
 		}, conversation.ActionFailed, call.ReasonKey, 0},
 		"who answers for it has left": {func(b *beyond) { b.left = "U1" }, conversation.ActionFailed, call.ReasonKey, 0},
+		"who stamped it answers for its key now": {func(b *beyond) { b.answers("U2") }, conversation.ActionFailed,
+			call.ReasonKeySelf, 0},
+		"who stamped it answers for its key while the call begins": {func(b *beyond) {
+			b.Handler.Calls = &late{b.Handler.Calls, func() { b.answers("U2") }}
+		}, conversation.ActionFailed, call.ReasonKeySelf, 0},
+		"somebody else answers for its key now": {func(b *beyond) { b.answers("U3") }, conversation.ActionSucceeded, "", 1},
 		"the tool was switched off": {func(b *beyond) { b.permit(tenancy.ToolPermission{ToolName: write.tool}) },
 			conversation.ActionFailed, reasonForbidden, 0},
 	} {
@@ -200,7 +221,8 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 		Elsewhere: true})
 	expect.NoError(t, err)
 	id := a.Head.CallID
-	_, err = b.Take(t.Context(), b.key, id, "one", nil)
+	rm := calls.Wanted{Tool: "Bash", Arguments: []byte(`{"command":"rm x"}`)}
+	_, err = b.Take(t.Context(), b.key, id, "one", rm)
 	expect.Fails(t, err, aggregate.ErrMoved)
 	waited := expect.Value(b.Wait(t.Context(), b.key, id, time.Millisecond))(t)
 	expect.That(t, !waited.Call.Answered(), "%+v", waited.Call)
@@ -211,22 +233,22 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 	b.make(a)
 	for _, runs := range []calls.Wanted{{Tool: "Bash", Arguments: []byte(`{"command":"rm -rf x"}`)},
 		{Tool: "Write", Arguments: []byte(`{"command":"rm x"}`)}} {
-		_, err = b.Take(t.Context(), b.key, id, "one", &runs)
+		_, err = b.Take(t.Context(), b.key, id, "one", runs)
 		_, bad := errors.AsType[aggregate.ErrField](err)
 		expect.That(t, bad, "%v", err)
 	}
 	for range 2 {
 		a = expect.Value(b.Take(t.Context(), b.key, id, "one",
-			&calls.Wanted{Tool: "Bash", Arguments: []byte(`{"description":"b","command":"rm x"}`)}))(t)
+			calls.Wanted{Tool: "Bash", Arguments: []byte(`{"description":"b","command":"rm x"}`)}))(t)
 	}
 	expect.That(t, a.Call.Status == call.Granted && len(b.vendor.calls) == 0, "%+v", a.Call)
-	_, err = b.Take(t.Context(), b.key, id, "two", nil)
+	_, err = b.Take(t.Context(), b.key, id, "two", rm)
 	expect.Fails(t, err, call.ErrTaken)
 	other := b.key
 	other.ID = "another"
 	for _, do := range []func() error{
 		func() error { _, err := b.Get(t.Context(), other, id); return err },
-		func() error { _, err := b.Take(t.Context(), other, id, "one", nil); return err },
+		func() error { _, err := b.Take(t.Context(), other, id, "one", rm); return err },
 		func() error { _, err := b.Cancel(t.Context(), other, id); return err },
 	} {
 		expect.Fails(t, do(), aggregate.ErrNotFound)

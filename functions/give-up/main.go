@@ -28,7 +28,7 @@ type Store interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
-// Calls is the store of calls that agents outside ask for.
+// Calls is the store of calls that outside agents ask for.
 type Calls interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 }
@@ -66,7 +66,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return a.Next(h.Now()), nil
 }
 
-// outside gives up the work on a call that an agent outside asked for.
+// outside gives up the work on a call that an outside agent asked for.
 func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	_, err := h.Calls.Decide(ctx, in.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		c, err := a.GiveUp(in.Run, h.Now())

@@ -297,12 +297,12 @@ func TestADecisionIsFoundByItsNumber(t *testing.T) {
 			}
 			expect.Is(t, w.said(w.typed(webapi.Sato, webapi.HR, "2026-000124")), card.NoteNoNumber.Told("ja", ""))
 		},
-		"a call of an agent outside": func(t *testing.T, w *world) {
+		"a call of an outside agent": func(t *testing.T, w *world) {
 			k, _, err := w.Store.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: w.By.Team, Name: "締め",
 				Answers: webapi.Sato, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 9,
 				ExpiresAt: w.Now().Add(time.Hour)}, w.By, w.Now())
 			expect.NoError(t, err)
-			x := outside.Asking{Key: k, Effect: "e", Content: outside.Content{Tool: "Bash", Elsewhere: true},
+			x := outside.Proposal{Key: k, Effect: "e", Content: outside.Content{Tool: "Bash", Elsewhere: true},
 				Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, w.Now())}
 			_, err = store.CallsOf(w.Store.KindStore.Store).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
 			expect.NoError(t, err)

@@ -54,7 +54,7 @@ type Store interface {
 	FollowKey(ctx context.Context, tenant, id string, now time.Time) error
 }
 
-// keyKind stands in a ref for the kind, which keys of agents outside have none of.
+// keyKind stands in a ref for the kind, which keys of outside agents have none of.
 const keyKind = "key"
 
 type Handler struct {

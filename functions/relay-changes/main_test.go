@@ -280,7 +280,7 @@ func record(id, taskID, sk string, before, now image) events.DynamoDBEventRecord
 	}}
 }
 
-// keyed is a record of a key of an agent outside.
+// keyed is a record of a key of an outside agent.
 func keyed(id, key, before, now string) events.DynamoDBEventRecord {
 	of := func(rev string) image {
 		return image{"tenant_id": events.NewStringAttribute("T"), "rev": events.NewNumberAttribute(rev)}

@@ -22,7 +22,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// answer is what a program outside is told of its call. Say alone is right for a model to follow.
+// answer is what an outside agent is told of its call. Say alone is right for a model to follow.
 type answer struct {
 	Say      string          `json:"say"`
 	ID       string          `json:"id"`
@@ -86,7 +86,7 @@ var says = map[string]string{
 }
 
 // sayMore ends the sentence of a call that may be asked for once more, for whoever can say so.
-const sayMore = " Only if the person you work for still wants it, ask for it with {again}."
+const sayMore = " Only if the person you work for still wants it, {again}."
 
 // mayBeMore are the ends after which a call may be asked for once more.
 var mayBeMore = []string{string(conversation.ActionFailed), refused, string(conversation.ActionCancelled), expired,
@@ -102,7 +102,7 @@ const (
 const sayAgain = "This call ended with the status {was}, and the same was asked for once more as {id}, with the status {is}: "
 
 // answerOf tells what became of a call.
-func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
+func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	x := a.Call
 	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(),
 		Page: page(r.Host, x.CallID), Number: x.DecisionNumber}
@@ -113,15 +113,15 @@ func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	}
 	switch out.Status {
 	case refused:
-		out.Reason = legible.Visible(r.gate.whyNot(x))
+		out.Reason = legible.Visible(r.door.whyNot(x))
 		why = quoted(out.Reason)
 	case string(conversation.ActionFailed):
-		why = quoted(legible.Visible(fmt.Sprintf("%s %s", x.Error, x.ErrorDetail)))
+		why = quoted(legible.Visible(cmp.Or(keyReasons[x.Error], fmt.Sprintf("%s %s", x.Error, x.ErrorDetail))))
 	case string(conversation.ActionSucceeded):
-		out.Result = r.gate.result(ctx, a)
+		out.Result = r.door.result(ctx, a)
 	}
 	out.Say = says[out.Status]
-	again := r.again(x, x.CallID)
+	again := r.asksAgain(x, x.CallID)
 	if again != "" && slices.Contains(mayBeMore, out.Status) {
 		out.Say += sayMore
 	}
@@ -134,12 +134,12 @@ func (r asking) answerOf(ctx context.Context, a *call.Aggregate) answer {
 }
 
 // sayOnceMore says of a call that was asked for once more what became of that: repeating the first one changes nothing.
-func (r asking) sayOnceMore(ctx context.Context, x *call.Call) string {
+func (r request) sayOnceMore(ctx context.Context, x *call.Call) string {
 	if x.Newest == "" {
 		return ""
 	}
 	var c call.Content
-	a, err := r.gate.Get(ctx, r.key, x.Newest)
+	a, err := r.door.Get(ctx, r.key, x.Newest)
 	if err == nil {
 		c, err = a.Call.Content()
 	}
@@ -149,7 +149,7 @@ func (r asking) sayOnceMore(ctx context.Context, x *call.Call) string {
 		}
 		return ""
 	}
-	is, then := statusOf(a.Call), "only if the person you work for wants it once more, ask for it with {after}."
+	is, then := statusOf(a.Call), "only if the person you work for wants it once more, {after}."
 	switch {
 	case is == unknown:
 		then = "do not make it again, a person has to look first."
@@ -157,14 +157,35 @@ func (r asking) sayOnceMore(ctx context.Context, x *call.Call) string {
 		then = "take {id}, and run it only if that says granted."
 	case !a.Call.Over():
 		then = "to learn its end, repeat exactly this call with {with}."
+		if r.byProgram(x) {
+			then = "to learn its end, your program has to repeat exactly this call with {with}."
+		}
 	}
 	return language.Fill(sayAgain+then, "was", statusOf(x), "id", x.Newest, "is", is,
-		"with", r.again(x, c.Again), "after", r.again(x, x.Newest))
+		"with", r.again(x, c.Again), "after", r.asksAgain(x, x.Newest))
+}
+
+// asksAgain is what to do to have the same call made once more after the one with the id; empty as again is.
+func (r request) asksAgain(x *call.Call, id string) string {
+	how := r.again(x, id)
+	switch {
+	case how == "":
+		return ""
+	case r.byProgram(x):
+		return "tell them that your program has to ask for it with " + how
+	}
+	return "ask for it with " + how
+}
+
+// byProgram reports whether only the program that sends requests can ask for the call once more: it has a field for
+// that, and the arguments, which a model words, have no words without effect.
+func (r request) byProgram(x *call.Call) bool {
+	return x.Elsewhere && r.URL.Path != pathMCP && len(call.Idle(x.Tool, true)) == 0
 }
 
 // again is how whoever asked for the call asks for the same once more after the call with the id, in words that may be
 // followed as they are. It is empty for a client of permission whose tool has no words without effect.
-func (r asking) again(x *call.Call, id string) string {
+func (r request) again(x *call.Call, id string) string {
 	inWords := ""
 	if names := call.Idle(x.Tool, x.Elsewhere); len(names) > 0 {
 		inWords = argumentAgain + ": " + id + " in its " + names[0]
@@ -206,7 +227,7 @@ func quoted(why string) string {
 }
 
 // whyNot is why a call was refused: people's words, what a rule says, or what became of its key.
-func (g *gate) whyNot(x *call.Call) string {
+func (d *door) whyNot(x *call.Call) string {
 	if v := x.Gate.Verdict; v.RejectionReason != "" {
 		return v.RejectionReason
 	}
@@ -225,11 +246,11 @@ func byRules(no conversation.ErrByRules) string {
 }
 
 // result is what the call returned, as far as it is kept.
-func (g *gate) result(ctx context.Context, a *call.Aggregate) json.RawMessage {
+func (d *door) result(ctx context.Context, a *call.Aggregate) json.RawMessage {
 	if a.Call.Result == nil {
 		return nil
 	}
-	text, err := g.Results.Open(ctx, a.Ref(), *a.Call.Result)
+	text, err := d.Results.Open(ctx, a.Ref(), *a.Call.Result)
 	if err == nil {
 		var r conversation.CallResult
 		if r, err = conversation.ReadCallResult(text); err == nil {
@@ -268,6 +289,8 @@ var (
 	}{
 		{tool.ErrForbidden, no(http.StatusForbidden, "tool is not allowed in this workspace")},
 		{call.ErrTaken, no(http.StatusConflict, call.ErrTaken.Error())},
+		{call.ErrSelf, no(http.StatusConflict, "the person who answers for the key now had approved this call, so it has "+
+			"ended: it has to be asked for once more")},
 		{call.ErrAged, no(http.StatusConflict, "the approval was given too long ago")},
 		{aggregate.ErrMoved, no(http.StatusConflict, "the call is not approved, or does not run where you are")},
 	}
@@ -280,7 +303,7 @@ var (
 )
 
 // faultOf tells an error. What is not the caller's is logged, and only asks for patience.
-func (g *gate) faultOf(ctx context.Context, err error) fault {
+func (d *door) faultOf(ctx context.Context, err error) fault {
 	if f, is := errors.AsType[fault](err); is {
 		return f
 	}
@@ -290,7 +313,7 @@ func (g *gate) faultOf(ctx context.Context, err error) fault {
 	if e, is := errors.AsType[aggregate.ErrFull](err); is {
 		later := time.Minute
 		if !e.Until.IsZero() {
-			later = e.Until.Sub(g.Now())
+			later = e.Until.Sub(d.Now())
 		}
 		return fault{http.StatusTooManyRequests, fmt.Sprintf("the key has as many calls %s as it may: %d",
 			map[bool]string{true: "open", false: "today"}[e.Reason == call.ReasonOpen], e.Most), later}
@@ -317,4 +340,5 @@ func (g *gate) faultOf(ctx context.Context, err error) fault {
 var keyReasons = map[aggregate.Reason]string{
 	call.ReasonKey:     "its key was revoked, or had ended",
 	call.ReasonKeyTool: "its key may not use this tool any more",
+	call.ReasonKeySelf: "the person who answers for its key now had approved it",
 }

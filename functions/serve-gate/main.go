@@ -1,4 +1,4 @@
-// Command serve-gate serves programs outside of Ringi, which bear a key: it has people approve their calls of tools, by
+// Command serve-gate serves outside agents, which bear a key: it has people approve their calls of tools, by
 // MCP and by a REST API.
 package main
 
@@ -27,8 +27,11 @@ import (
 )
 
 func main() {
-	boot.Run(newGate, func(g *gate) any { return gateway.Serve(g.handler(), 2*maxBody) })
+	boot.Run(newDoor, func(d *door) any { return gateway.Serve(d.handler(), mostSent) })
 }
+
+// mostSent is the largest body that API Gateway passes on, in bytes. What has more than maxBody the handler refuses.
+const mostSent = 10 << 20
 
 type environment struct {
 	boot.Table
@@ -39,7 +42,7 @@ type environment struct {
 	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
 }
 
-func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) {
+func newDoor(_ context.Context, cfg aws.Config, env environment) (*door, error) {
 	catalog := &tool.Catalog{} // empty until ready
 	ready := sync.OnceValue(func() error {
 		all, err := tool.Builtin()
@@ -53,11 +56,11 @@ func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) 
 	bot := sync.OnceValue(func() people.Users { // of which nothing else is asked
 		return bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, all, slackWithin)
 	})
-	return &gate{
+	return &door{
 		Stays: func(ctx context.Context, tenant, team, user string) (bool, error) {
 			return people.Stays(slackapi.For(ctx, tenant), bot(), team, user)
 		},
-		Asker: calls.Asker{Store: store.CallsOf(all), Catalog: catalog, Now: time.Now},
+		Calls: calls.Calls{Store: store.CallsOf(all), Catalog: catalog, Now: time.Now},
 		Keys:  all, Results: large.Open(cfg, env.Results),
 		Ready: ready,
 		Tools: sync.OnceValues(func() (Tools, error) {
@@ -71,4 +74,4 @@ func newGate(_ context.Context, cfg aws.Config, env environment) (*gate, error) 
 }
 
 // errNoSlack: none of the tools that only read is Slack's.
-var errNoSlack = errors.New("the gate calls no tool of Slack's")
+var errNoSlack = errors.New("the door calls no tool of Slack's")

@@ -57,7 +57,7 @@ var options = &mcp.ServerOptions{
 }
 
 // mcp serves one message of MCP, with just the tools that it is about.
-func (g *gate) mcp(w http.ResponseWriter, r asking) {
+func (d *door) mcp(w http.ResponseWriter, r request) {
 	var message struct {
 		Method string `json:"method"`
 		Params struct {
@@ -81,7 +81,7 @@ func (g *gate) mcp(w http.ResponseWriter, r asking) {
 		}
 	}
 	if err != nil {
-		say(w, g.faultOf(r.Context(), err))
+		say(w, d.faultOf(r.Context(), err))
 		return
 	}
 	r.Request.Body = io.NopCloser(strings.NewReader(string(r.body)))
@@ -91,8 +91,8 @@ func (g *gate) mcp(w http.ResponseWriter, r asking) {
 }
 
 // addTools adds the tools of Ringi's that the key may ask for, or only one.
-func (r asking) addTools(s *mcp.Server, only string) error {
-	o, err := r.gate.Offers(r.Context(), r.key, only)
+func (r request) addTools(s *mcp.Server, only string) error {
+	o, err := r.door.Offers(r.Context(), r.key, only)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func own(spec tool.Spec, arguments map[string]json.RawMessage, name string) (val
 }
 
 // called makes a call of the tool that o offers if it only reads. Else people are asked, or it tells what became of it.
-func (r asking) called(ctx context.Context, o calls.Offers, arguments json.RawMessage) *mcp.CallToolResult {
+func (r request) called(ctx context.Context, o calls.Offers, arguments json.RawMessage) *mcp.CallToolResult {
 	spec := o.Specs[0]
 	members := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
@@ -172,7 +172,7 @@ func (r asking) called(ctx context.Context, o calls.Offers, arguments json.RawMe
 		return r.failed(ctx, err)
 	}
 	if spec.Access == aggregate.Read {
-		c, err := r.gate.Read(ctx, r.key, o, text)
+		c, err := r.door.Read(ctx, r.key, o, text)
 		if !errors.Is(err, calls.ErrAsked) {
 			return r.read(ctx, o, c, err)
 		}
@@ -181,18 +181,18 @@ func (r asking) called(ctx context.Context, o calls.Offers, arguments json.RawMe
 }
 
 // asked asks for a call that Ringi makes. While it makes it, the end is waited for.
-func (r asking) asked(ctx context.Context, w calls.Wanted) *mcp.CallToolResult {
+func (r request) asked(ctx context.Context, w calls.Wanted) *mcp.CallToolResult {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
-	a, err := r.gate.Ask(ctx, r.key, w)
+	a, err := r.door.Ask(ctx, r.key, w)
 	if err == nil && (a.Call.Status == conversation.ActionApproved || a.Call.Status == conversation.ActionExecuting) {
-		a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, endWithin)
+		a, err = r.door.Wait(ctx, r.key, a.Call.CallID, endWithin)
 	}
 	return r.result(ctx, a, err)
 }
 
 // result is the answer of a tool about a call.
-func (r asking) result(ctx context.Context, a *call.Aggregate, err error) *mcp.CallToolResult {
+func (r request) result(ctx context.Context, a *call.Aggregate, err error) *mcp.CallToolResult {
 	if err != nil {
 		return r.failed(ctx, err)
 	}
@@ -204,8 +204,8 @@ func (r asking) result(ctx context.Context, a *call.Aggregate, err error) *mcp.C
 	return said(string(text), out.failed())
 }
 
-func (r asking) failed(ctx context.Context, err error) *mcp.CallToolResult {
-	return said(r.gate.faultOf(ctx, err).text, true)
+func (r request) failed(ctx context.Context, err error) *mcp.CallToolResult {
+	return said(r.door.faultOf(ctx, err).text, true)
 }
 
 func said(text string, failed bool) *mcp.CallToolResult {
@@ -213,11 +213,11 @@ func said(text string, failed bool) *mcp.CallToolResult {
 }
 
 // read makes a call that only reads, unless it may not be made.
-func (r asking) read(ctx context.Context, o calls.Offers, c tool.Call, err error) *mcp.CallToolResult {
+func (r request) read(ctx context.Context, o calls.Offers, c tool.Call, err error) *mcp.CallToolResult {
 	if err != nil {
 		return r.failed(ctx, err)
 	}
-	tools, err := r.gate.Tools()
+	tools, err := r.door.Tools()
 	if err != nil {
 		return r.failed(ctx, err)
 	}
@@ -228,7 +228,7 @@ func (r asking) read(ctx context.Context, o calls.Offers, c tool.Call, err error
 	if e, is := errors.AsType[*explain.CallError](err); is {
 		log.WarnContext(ctx, "a read of a key failed", "problem", e.Problem)
 		if e.Problem == explain.ProblemChanged {
-			o.Changed(ctx, r.gate.Keys.NoteToolChanged, r.gate.Now())
+			o.Changed(ctx, r.door.Keys.NoteToolChanged, r.door.Now())
 		}
 		return said(legible.Visible(e.Detail), true)
 	}
@@ -252,8 +252,8 @@ func shown(given conversation.CallResult) *mcp.CallToolResult {
 	return out
 }
 
-// addOwn adds the tools of the gate itself.
-func (r asking) addOwn(s *mcp.Server) {
+// addOwn adds the tools of the door itself.
+func (r request) addOwn(s *mcp.Server) {
 	id := map[string]any{"type": "string", "description": "The id of the call."}
 	yes, no := true, false
 	add := func(name, about string, properties map[string]any, required []string, a *mcp.ToolAnnotations,
@@ -273,12 +273,12 @@ func (r asking) addOwn(s *mcp.Server) {
 				if err != nil {
 					return nil, err
 				}
-				return r.gate.Wait(ctx, r.key, in.ID, wait)
+				return r.door.Wait(ctx, r.key, in.ID, wait)
 			}))
 	add("ringi_cancel", "Cancels a call that is not wanted any more and has not begun.", map[string]any{"id": id},
 		[]string{"id"}, &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
 		r.byID(func(ctx context.Context, in waiting) (*call.Aggregate, error) {
-			return r.gate.Cancel(ctx, r.key, in.ID)
+			return r.door.Cancel(ctx, r.key, in.ID)
 		}))
 	add("permission", "For Claude Code's --permission-prompt-tool; not for models. It has people approve a call of a tool "+
 		"that runs where the agent runs.", map[string]any{"tool_name": map[string]any{"type": "string"},
@@ -294,7 +294,7 @@ type waiting struct {
 }
 
 // byID does something with a call that is named by its id.
-func (r asking) byID(do func(ctx context.Context, in waiting) (*call.Aggregate, error)) func(context.Context,
+func (r request) byID(do func(ctx context.Context, in waiting) (*call.Aggregate, error)) func(context.Context,
 	json.RawMessage) *mcp.CallToolResult {
 	return func(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
 		in := waiting{Seconds: usualWait}

@@ -19,11 +19,11 @@ const mostTries = 20
 
 // permission answers Claude Code, which runs a tool only after a yes: one text, and nothing beside it. The yes comes
 // after the grant of the call is taken for this attempt, and names just the input that people stamped.
-func (r asking) permission(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
+func (r request) permission(ctx context.Context, arguments json.RawMessage) *mcp.CallToolResult {
 	input, err := r.permit(ctx, arguments)
 	out := map[string]any{"behavior": "allow", "updatedInput": input}
 	if err != nil {
-		out = map[string]any{"behavior": "deny", "message": r.gate.faultOf(ctx, err).text}
+		out = map[string]any{"behavior": "deny", "message": r.door.faultOf(ctx, err).text}
 	}
 	text, err := tool.Written(out)
 	if err != nil { // impossible for these answers
@@ -33,7 +33,7 @@ func (r asking) permission(ctx context.Context, arguments json.RawMessage) *mcp.
 }
 
 // permit returns the input that may run now.
-func (r asking) permit(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+func (r request) permit(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 	var in struct {
 		Tool  string          `json:"tool_name"`
 		Input json.RawMessage `json:"input"`
@@ -47,7 +47,7 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (json.Raw
 	if err != nil {
 		return nil, err
 	}
-	if !a.Call.TakenFor(in.Use, r.gate.Now()) {
+	if !a.Call.TakenFor(in.Use, r.door.Now()) {
 		return nil, fault{text: r.answerOf(ctx, a).Say}
 	}
 	content, err := a.Call.Content()
@@ -57,31 +57,32 @@ func (r asking) permit(ctx context.Context, arguments json.RawMessage) (json.Raw
 // stamped asks for a call and takes its grant for the attempt. Another attempt of the same call than the one that took
 // it is another request, which people are asked about anew, as is one whose request ended without their no. After a no
 // the words of the call have to say that it is meant once more; see againIn.
-func (r asking) stamped(ctx context.Context, w calls.Wanted, use string) (a *call.Aggregate, err error) {
+func (r request) stamped(ctx context.Context, w calls.Wanted, use string) (a *call.Aggregate, err error) {
 	until := time.Now().Add(usualWait * time.Second)
 	for range mostTries {
-		if a, err = r.gate.Ask(ctx, r.key, w); err != nil {
+		if a, err = r.door.Ask(ctx, r.key, w); err != nil {
 			return a, err
 		}
 		if newest := a.Call.Newest; newest != "" {
-			if a, err = r.gate.Get(ctx, r.key, newest); err != nil {
+			if a, err = r.door.Get(ctx, r.key, newest); err != nil {
 				return a, err
 			}
 		}
 		if !a.Call.Over() {
-			a, err = r.gate.Wait(ctx, r.key, a.Call.CallID, time.Until(until))
+			a, err = r.door.Wait(ctx, r.key, a.Call.CallID, time.Until(until))
 		}
 		if err == nil && !a.Call.Over() && a.Call.Answered() {
-			taken, failed := r.gate.Take(ctx, r.key, a.Call.CallID, use, nil)
+			taken, failed := r.door.Take(ctx, r.key, a.Call.CallID, use, w)
 			if failed == nil {
 				return taken, nil
 			}
-			if _, over := errors.AsType[aggregate.ErrDecided](failed); !over && !errors.Is(failed, call.ErrTaken) {
+			if _, over := errors.AsType[aggregate.ErrDecided](failed); !over && !errors.Is(failed, call.ErrTaken) &&
+				!errors.Is(failed, call.ErrSelf) {
 				return a, failed
 			}
-			a, err = r.gate.Get(ctx, r.key, a.Call.CallID)
+			a, err = r.door.Get(ctx, r.key, a.Call.CallID)
 		}
-		if err != nil || !a.Call.Over() || a.Call.TakenFor(use, r.gate.Now()) || statusOf(a.Call) == refused {
+		if err != nil || !a.Call.Over() || a.Call.TakenFor(use, r.door.Now()) || statusOf(a.Call) == refused {
 			return a, err
 		}
 		w.Again = a.Call.CallID

@@ -20,12 +20,12 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Nothing is left of a call of an agent outside on which nobody acted, once its time is over.
+// Nothing is left of a call of an outside agent on which nobody acted, once its time is over.
 func TestACallOnWhichNobodyActedIsDestroyed(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	all := store.New(w.Store.Table().DB, w.Table(), store.Kinds()...)
 	rows := store.CallsOf(all)
-	x := call.Asking{Keep: 30, Effect: "e", Content: call.Content{Key: "k1", Tool: "t", Arguments: "{}"},
+	x := call.Proposal{Keep: 30, Effect: "e", Content: call.Content{Key: "k1", Tool: "t", Arguments: "{}"},
 		Key: tenancy.Key{ID: "k1", TenantID: w.Ref.Tenant, Tools: []string{"t"}, QuotaDay: 9,
 			ExpiresAt: w.Now().AddDate(1, 0, 0)},
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}

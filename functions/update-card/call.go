@@ -12,7 +12,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// callCards draws the cards of calls that agents outside ask for. Each begins a thread.
+// callCards draws the cards of calls that outside agents ask for. Each begins a thread.
 type callCards struct {
 	console string
 	calls   Calls

@@ -69,7 +69,7 @@ func TestHomeTabs(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *world){
 		"show what waits for a person with its buttons, and what they asked for": testHomeShows,
 		"show nothing of what a person may not decide":                           testHomeHides,
-		"show calls of agents outside to who answers for them and who decides":   testHomeCalls,
+		"show calls of outside agents to who answers for them and who decides":   testHomeCalls,
 		"follow what is drawn, for those who look":                               testHomeFollows,
 		"hold thirty waiting things within Slack's limits":                       testHomeThirty,
 	} {
@@ -102,7 +102,7 @@ func testHomeCalls(t *testing.T, w *world) {
 	expect.NoError(t, err)
 	var made *call.Aggregate
 	for n := range 12 {
-		x := call.Asking{Key: k, Effect: strconv.Itoa(n), Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, w.Now()),
+		x := call.Proposal{Key: k, Effect: strconv.Itoa(n), Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, w.Now()),
 			Content: call.Content{Tool: "Bash", Arguments: `{"command":"rm old"}`, Elsewhere: true}}
 		made, err = store.CallsOf(all).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
 		expect.NoError(t, err)

@@ -24,7 +24,7 @@ const (
 	mostNewer  = 50 // calls of the tenant that are searched for the first
 )
 
-// Calls reads calls of agents outside.
+// Calls reads calls of outside agents.
 type Calls interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*call.Aggregate, error)
 	Listed(ctx context.Context, tenant, cursor string, limit, most int, keep func(call.Call) bool) (

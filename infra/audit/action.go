@@ -13,7 +13,7 @@ import (
 )
 
 // actionProof is what a receipt claims about an agent's action, with the complete payload that people stamped. A call
-// that an agent outside asked for is one, whose session is the call itself. One that was granted ran elsewhere, if it
+// that an outside agent asked for is one, whose session is the call itself. One that was granted ran elsewhere, if it
 // ran: that isn't proved.
 type actionProof struct {
 	ID          string  `json:"id"`

@@ -177,7 +177,7 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	return out, nil
 }
 
-// called makes the claim about a call that an agent outside asked for.
+// called makes the claim about a call that an outside agent asked for.
 func called(x *call.Call) *actionProof {
 	out := &actionProof{ID: x.CallID, Session: x.CallID, Type: x.Kind(), Status: string(x.Status),
 		Payload: string(x.Payload.JSON), Number: x.DecisionNumber, Document: x.Document,

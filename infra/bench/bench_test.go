@@ -141,7 +141,7 @@ func TestContestsAndConversationsAreMeasured(t *testing.T) {
 	}
 }
 
-// What an agent outside writes costs at most so many rows, and it waits at most so long for the door.
+// What an outside agent writes costs at most so many rows, and it waits at most so long for the door.
 func TestAnAgentOutsideCostsAndWaitsWhatItMay(t *testing.T) {
 	expect.AtNight(t)
 	var found string
@@ -224,7 +224,7 @@ func worse(now, before map[string]float64, ratio, slack float64) (out []string) 
 	return out
 }
 
-// Programs outside wait for the door's start, which is hardly longer than that of a handler with the same clients.
+// Outside agents wait for the door's start, which is hardly longer than that of a handler with the same clients.
 func TestTheDoorStartsLikeABareHandler(t *testing.T) {
 	expect.AtNight(t)
 	r := expect.Value(Measure(t.Context(), Options{Spawns: 9, Functions: []string{"serve-gate"},

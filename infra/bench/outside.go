@@ -23,7 +23,7 @@ import (
 	"ringi/shared/store"
 )
 
-// Outside is what an agent outside costs that calls tools through the door, and how long it waits for it.
+// Outside is what an outside agent costs that calls tools through the door, and how long it waits for it.
 type Outside struct {
 	Pipeline        // of a write, from the first request to the end that a repeat is told
 	Asked    Spread // a write's answer, that people are asked
@@ -101,7 +101,7 @@ func newSlowVendor() *slowVendor {
 	return v
 }
 
-// visitor is an agent outside with a key of its own.
+// visitor is an outside agent with a key of its own.
 type visitor struct{ *mcp.ClientSession }
 
 type bearing string

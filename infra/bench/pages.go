@@ -26,7 +26,7 @@ func (m *Measured) summary() string {
 		of   Pipeline
 	}{{"one request, 5 steps, 2 stamps", m.Calls.Quiet},
 		{"one contest, 3 teams, 2 rounds", m.Contest.Pipeline}, {"one conversation, one action", *m.Conversation},
-		{"one write of an agent outside, one stamp", m.Outside.Pipeline}} {
+		{"one write of an outside agent, one stamp", m.Outside.Pipeline}} {
 		figure(x.name, inShort(x.of.total()))
 	}
 	var ratios []float64
@@ -103,14 +103,14 @@ func (m *Measured) otherRows(t *markdownTable) {
 		t.alone(*m.Conversation, "conversation", nil)
 	}
 	if o := m.Outside; o != nil {
-		t.part("One write of an agent outside: it asks, a stamp, a repeat is told the end: calls and capacity", "of all functions",
+		t.part("One write of an outside agent: it asks, a stamp, a repeat is told the end: calls and capacity", "of all functions",
 			"")
 		t.alone(o.Pipeline, "call", nil)
 		t.row("rows that a call writes; how long it takes", num(sumOf(o.kinds())), o.waits())
 	}
 }
 
-// waits says how long an agent outside waits, against the vendor alone.
+// waits says how long an outside agent waits, against the vendor alone.
 func (o *Outside) waits() string {
 	return fmt.Sprintf("a write is answered in %s (p99 %s), a read in %s, of which the vendor takes %s", millis(o.Asked.P50),
 		millis(o.Asked.P99), millis(o.Read.P50), millis(o.Direct.P50))

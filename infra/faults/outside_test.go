@@ -142,7 +142,7 @@ func (b *harness) outside(t driver.T, how asking, kills ...point) *outside {
 		Channel: webapi.HR, QuotaDay: 20, ExpiresAt: time.Now().AddDate(0, 1, 0)}, k.person(), time.Now())
 	expect.NoError(t, err)
 	members := expect.Value(call.Members([]byte(k.arguments())))(t)
-	of := call.Asking{Key: k.key, Content: call.Content{Tool: k.tool(), Elsewhere: how.elsewhere}}
+	of := call.Proposal{Key: k.key, Content: call.Content{Tool: k.tool(), Elsewhere: how.elsewhere}}
 	_, of.Effect, err = call.Digest(members, nil)
 	expect.NoError(t, err)
 	k.row = &driver.Request{T: t, S: b.Stack, Ref: of.Ref()}

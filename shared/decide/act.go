@@ -11,9 +11,8 @@
 // delegations and the organisation are read then too, and the rows by which a hand may act become conditions of the
 // commit. So what ends between click and commit is noticed, and the click is decided again.
 //
-// A kind that asks people is a Subject; its further buttons are in Buttons. Cards and the console offer what a subject
-// Offers and nothing else, and both go by Maker, so there is one order of checks. A refusal carries a type, and
-// explain.Surface.Refused makes the sentence of it.
+// A kind that asks people is a Subject; its further buttons are in Buttons. Cards and the console both go by Maker, so
+// there is one order of checks. A refusal carries a type, and explain.Surface.Refused makes the sentence of it.
 //
 // The same person deciding the same thing twice is a success that writes nothing. A second rejection with another
 // reason is told what became of the gate, because its reason would be lost.

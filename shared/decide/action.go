@@ -35,7 +35,7 @@ type Action struct {
 	Organised bool
 }
 
-// FoundFor is what the rules say about an action.
+// FoundFor is what the rules say about an action or a call.
 type FoundFor struct {
 	Found
 	// Unruled says that no rule but the last takes the action: what the settings approve goes without a person.
@@ -101,7 +101,7 @@ func (f *FoundFor) Refusal() error {
 	return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
 }
 
-// mostKept is how many bytes a gate's row may have of what the rules may know of calls, as JSON.
+// mostKept is up to how many bytes, as JSON, a gate's row has of calls with their destinations.
 const mostKept = 64 << 10
 
 // CallsOf returns what the rules may know of the calls of these steps, and the rows of their tools, whose marks say so:

@@ -17,7 +17,7 @@ import (
 type Accounts interface {
 	// Number returns the employee number of the person to whom an account belongs.
 	Number(account string) (number string, known bool)
-	// Of returns a person's accounts, by id.
+	// ByNumber returns a person's accounts, by id.
 	ByNumber(number string) []organisation.Matched
 }
 

@@ -26,7 +26,7 @@ const (
 	mostMine = 10
 	// mostTalks is how many of a person's newest requests and conversations are searched for open ones.
 	mostTalks = 50
-	// atOnce is how many tasks are read in parallel.
+	// inboxAtOnce is how many tasks are read in parallel.
 	inboxAtOnce = 10
 )
 
@@ -51,7 +51,7 @@ type InboxSessions interface {
 		keep func(conversation.Conversation) bool) (store.Page[conversation.Conversation], error)
 }
 
-// InboxCalls lists calls of agents outside.
+// InboxCalls lists calls of outside agents.
 type InboxCalls interface {
 	Listed(ctx context.Context, tenant, cursor string, limit, most int, keep func(call.Call) bool) (
 		store.Page[call.Call], error)
@@ -232,7 +232,7 @@ func (r InboxReader) load(ctx context.Context, refs []aggregate.Ref) []Subject {
 	return out
 }
 
-// sideBySide calls do n times, at most atOnce in parallel.
+// sideBySide calls do n times, at most inboxAtOnce in parallel.
 func sideBySide(n int, do func(i int)) {
 	room := make(chan struct{}, inboxAtOnce)
 	var wg sync.WaitGroup

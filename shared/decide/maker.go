@@ -79,7 +79,7 @@ type Store interface {
 	DecideFrom(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (
 		aggregate.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error
-	// Key returns the key of an agent outside, or aggregate.ErrNotFound.
+	// Key returns the key of an outside agent, or aggregate.ErrNotFound.
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	// StandIns returns the delegations by which a hand stands in for others.
 	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
@@ -289,9 +289,14 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 	}
 	if of, is := a.(*call.Aggregate); is {
 		key, err := m.Store.Key(ctx, c.Ref.Tenant, of.Call.KeyID)
-		if s.policy.Answers = key.Answers; err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 			return s, fmt.Errorf("read the key: %w", err)
 		}
+		answers, err := m.member(ctx, a, c.ID, key.Answers)
+		if err != nil {
+			return s, err
+		}
+		s.policy.Answers = circulation.Person{User: key.Answers, Person: answers.Person}
 	}
 	member, err := m.member(ctx, a, c.ID, c.User)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/slack/people"
 )
 
-// Vacancy is one of a gate's people in whose place an administrator puts somebody.
-type Vacancy struct {
+// Replaced is one of a gate's people in whose place an administrator puts somebody.
+type Replaced struct {
 	Gate  string // id
 	Stage int    // number
 	For   string // user
@@ -26,7 +26,7 @@ type Vacancy struct {
 
 // Successor is whom an administrator puts there, and why.
 type Successor struct {
-	Vacancy
+	Replaced
 	To     string // user
 	Reason string
 	Hash   string // hash of what the administrator saw: the gate's
@@ -64,7 +64,7 @@ type Succession struct {
 // Naming reads by what somebody may put in a successor at a vacancy of a subject, and whom. It returns ErrNotFound if
 // the subject has no such gate under a rule, or nobody at the vacancy, and explain.ErrUnverified when Slack doesn't
 // answer.
-func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user string) (n Naming, err error) {
+func (x *Succession) Naming(ctx context.Context, of Subject, v Replaced, user string) (n Naming, err error) {
 	g := of.GateWith(v.Gate)
 	who, name, there := at(g, v)
 	if !there {
@@ -120,7 +120,7 @@ func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user str
 
 // at returns who is at a vacancy of a gate, and the name of the stage. Somebody who was replaced is still found, so
 // that the fold says what has become of them.
-func at(g *aggregate.Gate, v Vacancy) (who circulation.Person, name string, there bool) {
+func at(g *aggregate.Gate, v Replaced) (who circulation.Person, name string, there bool) {
 	st := walked(g)
 	if v.Stage < 1 || v.Stage > len(st.Stages) {
 		return who, "", false
@@ -148,7 +148,7 @@ func at(g *aggregate.Gate, v Vacancy) (who circulation.Person, name string, ther
 func Stand(s Successor, n Naming) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		g := a.GateWith(id)
-		who, _, there := at(g, s.Vacancy)
+		who, _, there := at(g, s.Replaced)
 		if !there {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
@@ -182,7 +182,7 @@ func (n *Naming) act(g *aggregate.Gate, who circulation.Person, s Successor, use
 
 // Offers returns whom the user may put in at a vacancy now. If it is nobody, why says what is in the way of the first
 // of those who are allowed; nil: nobody is.
-func (n *Naming) Offers(v Vacancy, user string, now time.Time) (people []circulation.Person, why error) {
+func (n *Naming) Offers(v Replaced, user string, now time.Time) (people []circulation.Person, why error) {
 	who, _, there := at(n.Gate, v)
 	if !there {
 		return nil, aggregate.ErrNotFound
@@ -190,7 +190,7 @@ func (n *Naming) Offers(v Vacancy, user string, now time.Time) (people []circula
 	g := n.Gate.Circulating()
 	st := circulation.Walk(g)
 	for _, p := range n.Allowed {
-		act := n.act(n.Gate, who, Successor{Vacancy: v, To: p.User, Hash: n.Gate.AskedSum, Reason: "-"}, user)
+		act := n.act(n.Gate, who, Successor{Replaced: v, To: p.User, Hash: n.Gate.AskedSum, Reason: "-"}, user)
 		act.Form, act.At, act.Surface = circulation.Form, now, string(aggregate.SurfaceConsole)
 		switch err := circulation.Admit(g, st, act); {
 		case err == nil:
@@ -214,7 +214,7 @@ func (m Maker) Stand(ctx context.Context, x *Succession, of Subject, c Click, s 
 		return Verdict{Err: err}
 	}
 	for range 3 {
-		n, err := x.Naming(ctx, of, s.Vacancy, c.User)
+		n, err := x.Naming(ctx, of, s.Replaced, c.User)
 		if err != nil {
 			return Verdict{Subject: of, Err: err}
 		}

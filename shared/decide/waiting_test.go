@@ -279,7 +279,7 @@ func TestARouteIsThatOfTheDayInTheTenantsZone(t *testing.T) {
 	}
 }
 
-// noCalls are the calls of a tenant without agents outside.
+// noCalls are the calls of a tenant without outside agents.
 type noCalls struct{}
 
 func (noCalls) Listed(context.Context, string, string, int, int, func(call.Call) bool) (p store.Page[call.Call],

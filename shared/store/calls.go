@@ -8,11 +8,12 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
 
-// CallStore reads and writes calls that agents outside of Ringi ask for.
+// CallStore reads and writes calls that outside agents ask for.
 type CallStore struct{ KindStore[*call.Aggregate] }
 
 // CallsOf returns the store of the calls in s.
@@ -33,7 +34,7 @@ func (s CallStore) Joined(ctx context.Context, key tenancy.Key, id string) (*cal
 // Ask commits the first rows of a call, or finds those of the same call that was asked for before; see call.ID. Of one
 // that is asked for once more, it notes the newest at the first. It returns aggregate.ErrFull for a key's limits and
 // aggregate.ErrSettings if something it depends on has changed.
-func (s CallStore) Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, error) {
+func (s CallStore) Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error) {
 	ref, first := x.Ref(), x.First()
 	err := s.Create(ctx, ref, c)
 	if err != nil && !errors.Is(err, ErrExists) {
@@ -82,6 +83,18 @@ func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) 
 		return err
 	}
 	return full(s.t.TransactPast(ctx, s.newID(), moves), counts, 0)
+}
+
+// Answerer returns who answers for the key of a call now. Where the call's route tells people apart by an organisation,
+// that says who they are.
+func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call) (circulation.Person, error) {
+	p := circulation.Person{User: k.Answers}
+	if !x.Gate.Organised() || k.Answers == x.Answers { // who is an asker of its route
+		return p, nil
+	}
+	m, err := OrganisationsOf(s.Store).Member(ctx, k.TenantID, k.Answers)
+	p.Person = m.Person
+	return p, table.Wrapped(err, "read who answers for a key")
 }
 
 // Earlier returns the newest call of a tool that the key asked for, nil if there is none. It reads an index, which may

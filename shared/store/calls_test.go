@@ -21,7 +21,7 @@ type outside struct {
 func (o outside) ask(t *testing.T, n int) (*call.Aggregate, error) {
 	t.Helper()
 	members := map[string]any{"n": fmt.Sprint(n)}
-	x := call.Asking{Key: o.key, Content: call.Content{Key: o.key.ID, Answers: o.key.Answers, Tool: o.key.Tools[0]}}
+	x := call.Proposal{Key: o.key, Content: call.Content{Key: o.key.ID, Answers: o.key.Answers, Tool: o.key.Tools[0]}}
 	x.Content.Arguments, x.Effect, _ = call.Digest(members, nil)
 	x.Terms = aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}
 	c := expect.Value(x.Ask(at()))(t)

@@ -74,7 +74,7 @@ type RegisteredTask struct {
 
 	Conversation conversation.Conversation // of an action; empty once it is forgotten
 	Action       *conversation.Action      // nil: the decision is a request's
-	Call         *call.Call                // of an agent outside, of which Action has what both have; nil: it is none
+	Call         *call.Call                // of an outside agent, of which Action has what both have; nil: it is none
 }
 
 // Executed is the part of an execution's row that the register shows. Results that are large are not in it.
@@ -191,7 +191,7 @@ func fillListed[T any](ctx context.Context, l *lines, key func(x *RegisteredTask
 	return err
 }
 
-// calls reads the rows of the lines that are calls of agents outside.
+// calls reads the rows of the lines that are calls of outside agents.
 func (l *lines) calls(ctx context.Context) error {
 	var places []Place
 	at := func(x *RegisteredTask) Place {

@@ -73,7 +73,7 @@ func (s *speaker) remarks(row *store.RegisteredTask) string {
 	return strings.Join(all, s.words.Say("and"))
 }
 
-// ofAgent says why an agent outside asked for a call, and how the same one ended before.
+// ofAgent says why an outside agent asked for a call, and how the same one ended before.
 func (s *speaker) ofAgent(x *call.Call) (all []string) {
 	if x == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Package call has the pages of what agents from outside ask for: the list of their calls, each call's page, on which
+// Package call has the pages of what outside agents ask for: the list of their calls, each call's page, on which
 // people decide, and the keys by which they ask.
 package call
 

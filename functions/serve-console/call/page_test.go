@@ -12,6 +12,7 @@ import (
 	"ringi/shared/decide/calls"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -72,7 +73,7 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Alex).Get(page(b)).Says(t, http.StatusNotFound) // not in #人事
 	suzuki.Get("/console/calls/call-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa").Says(t, http.StatusNotFound)
 
-	c := o.Asks(tool, `{"recipient":"C0HR","text":"三"}`, "", func(x *call.Asking) {
+	c := o.Asks(tool, `{"recipient":"C0HR","text":"三"}`, "", func(x *call.Proposal) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
 		x.Opening = &by
 	})
@@ -83,7 +84,7 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 
 func testRoute(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool)
-	a := o.Asks(tool, says, "", func(x *call.Asking) {
+	a := o.Asks(tool, says, "", func(x *call.Proposal) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex))
 		x.Opening = &by
 	})
@@ -102,7 +103,7 @@ func testRoute(t *testing.T, w *consoletest.World) {
 func testOutcomes(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "Bash")
 	b := w.As(webapi.Suzuki)
-	elsewhere := func(x *call.Asking) { x.Content.Elsewhere = true }
+	elsewhere := func(x *call.Proposal) { x.Content.Elsewhere = true }
 	approve := func(a *call.Aggregate) {
 		t.Helper()
 		b.Post(page(a)+"/act", b.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).Leads(t, page(a)+"?done=act_approve")
@@ -111,13 +112,15 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	b.Get(page(a)).Says(t, 200, "エージェントの環境で実行", "rm -r old", "実行した結果は Ringi では確認できません。")
 	approve(a)
 	b.Get(page(a)).Says(t, 200, "承認済み・許可は未使用")
-	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) { return a.Take(o.Key, "toolu_1", w.Now()) })
+	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Take(o.Key, circulation.Person{}, "toolu_1", w.Now())
+	})
 	b.Get(page(a)).Says(t, 200, "許可を使用", "エージェントが許可を使いました。").Lacks(t, `value="cancel_action"`)
 
 	lost := o.Asks(tool, says, "", nil)
 	approve(lost)
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+		return a.Claim(a.Head.Run, "i1", circulation.Person{}, w.Now().Add(time.Minute), w.Now())
 	})
 	b.Get(page(lost)).Says(t, 200, "実行中")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost("i1", w.Now()) })
@@ -158,7 +161,7 @@ func testLists(t *testing.T, w *consoletest.World) {
 func testHostile(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, "<script>x</script>")
 	a := o.Asks("<script>x</script>", `{"<img src=x>":"<svg onload=x>\u202e"}`, "<script>alert(1)</script>",
-		func(x *call.Asking) { x.Content.Elsewhere = true })
+		func(x *call.Proposal) { x.Content.Elsewhere = true })
 	for _, path := range []string{page(a), "/console/calls", "/console/approvals", "/console/keys"} {
 		_, main, _ := strings.Cut(w.As(webapi.Suzuki).Get(path).Body, "<main")
 		expect.That(t, !consoletest.Dangerous.MatchString(main), "%s: markup of an agent's", path)
@@ -167,7 +170,7 @@ func testHostile(t *testing.T, w *consoletest.World) {
 
 func testRegister(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "Bash")
-	a := o.Asks(tool, says, "", func(x *call.Asking) {
+	a := o.Asks(tool, says, "", func(x *call.Proposal) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
 		by.Rule.Numbered, by.Rule.Retain = true, 7
 		x.Opening = &by
@@ -177,7 +180,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
 		lack, _ := a.Unnumbered()
 		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(lack.Settled), Last: 122}
-		return a.Numbering(of).Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+		return a.Numbering(of).Claim(a.Head.Run, "i1", circulation.Person{}, w.Now().Add(time.Minute), w.Now())
 	})
 	number := a.Call.DecisionNumber
 	b.Get("/console/register").Says(t, 200, number, "締めました", "課長 鈴木 一郎", "決裁 (実行中)", "佐藤 花子").Holds(t, page(a))
@@ -189,13 +192,14 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	b.Get(page(a)).Says(t, 200, "決裁番号: "+number)
 	b.Get("/console/audit").Says(t, 200, "経理エージェント").Holds(t, page(a))
 
-	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Asking) {
+	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Proposal) {
 		x.Content.Elsewhere, x.Terms.Registered, x.Terms.Series = true, true, "経理部"
 		x.Was = &call.Was{Status: conversation.ActionCancelled, By: webapi.Tanaka, Why: "まだ使います"}
 	})
 	b.Post(page(ran)+"/act", b.Get(page(ran)).FormOf(t, aggregate.ActApprove, ""))
-	as := calls.Asker{Store: o.Calls, Now: w.Now}
-	ran = expect.Value(as.Take(t.Context(), o.Key, ran.Call.CallID, "one", nil))(t)
+	as := calls.Calls{Store: o.Calls, Now: w.Now}
+	ran = expect.Value(as.Take(t.Context(), o.Key, ran.Call.CallID, "one",
+		calls.Wanted{Tool: "Bash", Arguments: []byte(`{"command":"rm -r old"}`)}))(t)
 	number, document := ran.Call.DecisionNumber, ran.Call.Document
 	expect.That(t, number != "" && strings.HasPrefix(document, "経理部-"), "%q, %q", number, document)
 	b.Get("/console/register").Says(t, 200, number, document, "決裁 (許可を使用)", "Bash を実行します",

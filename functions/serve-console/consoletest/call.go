@@ -11,7 +11,7 @@ import (
 	"ringi/shared/store"
 )
 
-// Outside is a key of an agent outside, and how it asks.
+// Outside is a key of an outside agent, and how it asks.
 type Outside struct {
 	*World
 	tenancy.Key
@@ -29,10 +29,10 @@ func (w *World) KeyOf(user string, tools ...string) *Outside {
 }
 
 // Asks asks for a call with these arguments; change may change what is asked for.
-func (o *Outside) Asks(tool, arguments, reason string, change func(*call.Asking)) *call.Aggregate {
+func (o *Outside) Asks(tool, arguments, reason string, change func(*call.Proposal)) *call.Aggregate {
 	o.T.Helper()
 	members := expect.Value(call.Members([]byte(arguments)))(o.T)
-	x := call.Asking{Key: o.Key, Reason: reason, Content: call.Content{Key: o.Key.ID, Answers: o.Answers, Tool: tool}}
+	x := call.Proposal{Key: o.Key, Reason: reason, Content: call.Content{Key: o.Key.ID, Answers: o.Answers, Tool: tool}}
 	x.Content.Access = aggregate.Write
 	x.Content.Arguments, x.Effect, _ = call.Digest(members, nil)
 	x.Earlier = call.Since(expect.Value(o.Calls.Earlier(o.T.Context(), o.Key, tool))(o.T), members)

@@ -164,7 +164,7 @@ func PayloadOf(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversat
 	return &p
 }
 
-// StepsOf returns a call of an agent from outside as one step, nil if what it is to do can't be read.
+// StepsOf returns a call of an outside agent as one step, nil if what it is to do can't be read.
 func StepsOf(x *call.Call) []task.Step {
 	c, err := x.Content()
 	if err != nil {

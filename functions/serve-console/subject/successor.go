@@ -93,7 +93,7 @@ type person struct {
 }
 
 type pageData struct {
-	Asks                decide.Vacancy
+	Asks                decide.Replaced
 	Action, Back, Asked string
 	Request, By         string // whose it is
 	Rule, Stage, Who    string
@@ -107,7 +107,7 @@ type pageData struct {
 // wantedBy reads what a form or a link asks for.
 func successorBy(r *http.Request) decide.Successor {
 	stage, _ := strconv.Atoi(r.FormValue("stage")) // 0 is no stage
-	return decide.Successor{Vacancy: decide.Vacancy{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
+	return decide.Successor{Replaced: decide.Replaced{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
 		To: r.PostFormValue("to"), Hash: r.PostFormValue("asked"),
 		Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n")}
 }
@@ -115,13 +115,13 @@ func successorBy(r *http.Request) decide.Successor {
 // show asks whom to choose. why is why nobody was chosen, if somebody tried.
 func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, a decide.Subject,
 	x decide.Successor, why error) error {
-	n, err := c.succession().Naming(r.Context(), a, x.Vacancy, v.User)
+	n, err := c.succession().Naming(r.Context(), a, x.Replaced, v.User)
 	silent := err != nil && why != nil && n.Gate != nil && explain.ClassOf(err) == explain.Unverified
 	if err != nil && !silent {
 		return err
 	}
 	g := n.Gate
-	offered, hindered := n.Offers(x.Vacancy, v.User, c.Now())
+	offered, hindered := n.Offers(x.Replaced, v.User, c.Now())
 	tried := why != nil
 	if !tried {
 		why = hindered
@@ -138,7 +138,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	words := v.Texts("successor")
 	d := pageData{Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.AskedSum,
 		Request: cmp.Or(card.OneLine(decide.TitleOf(a)), v.Untitled()), By: name(a.Origin().User),
-		Asks: x.Vacancy, Stage: reader.Called(g, x.Stage), Who: name(x.For), Named: n.Named,
+		Asks: x.Replaced, Stage: reader.Called(g, x.Stage), Who: name(x.For), Named: n.Named,
 		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText}
 	if rule := g.Terms.Rule; rule != nil {
 		d.Rule = card.OneLine(rule.Name)

@@ -321,10 +321,10 @@ func testMovesBetween(t *testing.T, w *consoletest.World) {
 			Standing: func(context.Context, string) (decide.StandingOrganisation, error) {
 				return decide.StandingOrganisation{}, nil
 			}}
-		v := decide.Vacancy{Gate: is.Process().ID, Stage: c.stage, For: c.of}
+		v := decide.Replaced{Gate: is.Process().ID, Stage: c.stage, For: c.of}
 		verdict := maker.Stand(t.Context(), x, is, decide.Click{Ref: is.Ref(), ID: v.Gate, Want: people.Want{
 			User: webapi.Suzuki, Surface: aggregate.SurfaceConsole}},
-			decide.Successor{Vacancy: v, To: webapi.Alex, Reason: "退職のため", Hash: is.Process().AskedSum})
+			decide.Successor{Replaced: v, To: webapi.Alex, Reason: "退職のため", Hash: is.Process().AskedSum})
 		var why circulation.Why
 		if r, is := errors.AsType[*circulation.Refusal](verdict.Err); is {
 			why = r.Why

@@ -26,7 +26,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// An agent outside reads at once. What it writes a person stamps, once the agent has gone, and it is made once: a repeat
+// An outside agent reads at once. What it writes a person stamps, once the agent has gone, and it is made once: a repeat
 // gets its end.
 func TestAnAgentOutsideAsksByMCPAndAPersonStamps(t *testing.T) {
 	driver.Leave(t, running)

@@ -114,7 +114,7 @@ func (d *Dialogue) Press(user string, m webapi.Message, action string) {
 	d.untilTaken(m, action, func() { _ = d.S.Sandbox.Click(user, d.Channel, m.TS, action) })
 }
 
-// Reject rejects an action, or a call of an agent outside.
+// Reject rejects an action, or a call of an outside agent.
 func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 	d.T.Helper()
 	action := card.RejectAction
@@ -134,7 +134,7 @@ func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 	})
 }
 
-// rejectCall is the button on the card of a call of an agent outside.
+// rejectCall is the button on the card of a call of an outside agent.
 const rejectCall = "reject_call"
 
 func (d *Dialogue) untilTaken(m webapi.Message, action string, press func()) {

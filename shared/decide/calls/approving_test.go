@@ -14,7 +14,7 @@ import (
 // What approves in another system is refused before any row is read, also to a key that was made before.
 func TestNoKeyAsksForAnApproval(t *testing.T) {
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	x := calls.Asker{Now: func() time.Time { return now }}
+	x := calls.Calls{Now: func() time.Time { return now }}
 	key := tenancy.Key{Tools: []string{"mcp__github__merge_pull_request", "freee_api_post"}, ExpiresAt: now.AddDate(1, 0, 0)}
 	for _, w := range []calls.Wanted{
 		{Tool: "mcp__github__merge_pull_request", Arguments: []byte(`{}`), Elsewhere: true},

@@ -1,5 +1,5 @@
-// Package calls is what a key of an agent outside of Ringi may do: ask for a call of a tool, look what became of it,
-// cancel it, and take the grant of one that runs where the agent runs. Whoever serves such agents needs no more.
+// Package calls is what the key of an outside agent may do: ask for a call of a tool, look what became of it, cancel it,
+// take the grant of one that runs where the agent runs, and read by tools that only read.
 package calls
 
 import (
@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -23,7 +24,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// Store is the store of what agents outside of Ringi ask for.
+// Store is the store of what outside agents ask for.
 type Store interface {
 	decide.RulesReader
 	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
@@ -31,15 +32,16 @@ type Store interface {
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Count(ctx context.Context, tenant string, c aggregate.Count) error
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
+	Answerer(ctx context.Context, k tenancy.Key, x *call.Call) (circulation.Person, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
-	Ask(ctx context.Context, x *call.Asking, c aggregate.Change) (*call.Aggregate, error)
+	Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	pipeline.Numbers[*call.Aggregate]
 }
 
-// Asker asks people about calls.
-type Asker struct {
+// Calls asks people about calls, by the rows of a store.
+type Calls struct {
 	Store   Store
 	Catalog *tool.Catalog
 	Now     func() time.Time
@@ -58,11 +60,11 @@ type Wanted struct {
 // key may not, aggregate.ErrField for what is wrong with the request, tool.ErrForbidden for a tool that isn't allowed,
 // conversation.ErrByRules if a rule refuses it, aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if
 // nobody could decide.
-func (x Asker) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggregate, error) {
+func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggregate, error) {
 	if err := key.Holds(w.Tool, x.Now()); err != nil { // a muted key's call may be asked about again
 		return nil, err
 	}
-	asks := call.Asking{Key: key, Reason: w.Reason, Content: call.Content{
+	asks := call.Proposal{Key: key, Reason: w.Reason, Content: call.Content{
 		Key: key.ID, Answers: key.Answers, Tool: w.Tool, Again: w.Again, Elsewhere: w.Elsewhere}}
 	members, err := call.Members(w.Arguments)
 	if err = cmp.Or(err, refused(w.Tool, members, w.Elsewhere)); err == nil {
@@ -115,7 +117,7 @@ func anew(do func() (*call.Aggregate, error)) (a *call.Aggregate, err error) {
 }
 
 // again returns aggregate.ErrField unless the call that is meant to be made once more is the same one.
-func (x Asker) again(ctx context.Context, asks *call.Asking) error {
+func (x Calls) again(ctx context.Context, asks *call.Proposal) error {
 	if asks.Content.Again == "" {
 		return nil
 	}
@@ -133,7 +135,7 @@ func (x Asker) again(ctx context.Context, asks *call.Asking) error {
 }
 
 // ask asks once, under the settings, rules and permission as they stand.
-func (x Asker) ask(ctx context.Context, asks call.Asking) (*call.Aggregate, error) {
+func (x Calls) ask(ctx context.Context, asks call.Proposal) (*call.Aggregate, error) {
 	tenant, name := asks.Key.TenantID, asks.Content.Tool
 	s, err := x.Store.Settings(ctx, tenant)
 	if err != nil {
@@ -161,7 +163,7 @@ func (x Asker) ask(ctx context.Context, asks call.Asking) (*call.Aggregate, erro
 }
 
 // complete adds to a call of one of Ringi's tools what people are shown of it.
-func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) error {
+func (x Calls) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) error {
 	if c.Access = aggregate.Write; c.Elsewhere {
 		_, _, known, err := x.lookup(c.Tool, p, s)
 		if known {
@@ -184,7 +186,7 @@ func (x Asker) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Set
 }
 
 // lookup looks up one of Ringi's tools, among those of its permission.
-func (x Asker) lookup(name string, p tenancy.ToolPermission, s tenancy.Settings) (allowed *tool.Catalog, spec tool.Spec,
+func (x Calls) lookup(name string, p tenancy.ToolPermission, s tenancy.Settings) (allowed *tool.Catalog, spec tool.Spec,
 	known bool, err error) {
 	if allowed, err = x.Catalog.Allowed([]tenancy.ToolPermission{p}, s.MCPServers); err != nil {
 		return nil, spec, false, fmt.Errorf("read the tool %s: %w", name, err)
@@ -195,7 +197,7 @@ func (x Asker) lookup(name string, p tenancy.ToolPermission, s tenancy.Settings)
 
 // read looks up one of Ringi's tools under its permission, notes its version and access in c, and reads the arguments.
 // It returns tool.ErrForbidden for a tool that isn't allowed, and aggregate.ErrField.
-func (x Asker) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) (spec tool.Spec, a tool.Arguments,
+func (x Calls) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) (spec tool.Spec, a tool.Arguments,
 	resolved tool.Resolved, err error) {
 	allowed, spec, known, err := x.lookup(c.Tool, p, s)
 	if err != nil {
@@ -212,7 +214,7 @@ func (x Asker) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Setting
 }
 
 // route finds whom the rules ask, as far as they name everybody themselves. Others are looked up by a run.
-func (x Asker) route(ctx context.Context, asks *call.Asking, p tenancy.ToolPermission, s tenancy.Settings) (
+func (x Calls) route(ctx context.Context, asks *call.Proposal, p tenancy.ToolPermission, s tenancy.Settings) (
 	on []aggregate.Owned, err error) {
 	if s.RulesRev == 0 {
 		o := aggregate.Origin{Team: asks.Key.Team, User: asks.Key.Answers, Channel: asks.Key.Channel,
@@ -232,7 +234,7 @@ func (x Asker) route(ctx context.Context, asks *call.Asking, p tenancy.ToolPermi
 }
 
 // facts are what the rules may know of a call, the rules, and the row on which it depends whether an organisation stands.
-func (x Asker) facts(ctx context.Context, key tenancy.Key, c call.Content, p tenancy.ToolPermission,
+func (x Calls) facts(ctx context.Context, key tenancy.Key, c call.Content, p tenancy.ToolPermission,
 	s tenancy.Settings) (of decide.CallFacts, r *rules.Rules, on aggregate.Owned, err error) {
 	if r, err = decide.Rules(ctx, x.Store, key.TenantID, s); err != nil || r == nil {
 		return of, nil, on, err
@@ -245,7 +247,7 @@ func (x Asker) facts(ctx context.Context, key tenancy.Key, c call.Content, p ten
 
 // Get returns a call of the key, whatever became of it, or aggregate.ErrNotFound. A revoked or expired key has none:
 // tenancy.ErrKey.
-func (x Asker) Get(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
+func (x Calls) Get(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
 	if err := key.Stands(x.Now()); err != nil {
 		return nil, err
 	}
@@ -258,7 +260,7 @@ const waitEvery, waitLast = 300 * time.Millisecond, time.Second
 // Wait is Get once something became of the call: it is over, or people settled one that runs elsewhere. After the time
 // it returns the call as it is, or at once while the key waits for too many; see call.Waits. It returns tenancy.ErrKey
 // once the key is revoked.
-func (x Asker) Wait(ctx context.Context, key tenancy.Key, id string, most time.Duration) (*call.Aggregate, error) {
+func (x Calls) Wait(ctx context.Context, key tenancy.Key, id string, most time.Duration) (*call.Aggregate, error) {
 	a, err := x.Get(ctx, key, id)
 	if err != nil || a.Call.Answered() || most <= 0 {
 		return a, err
@@ -284,49 +286,60 @@ func (x Asker) Wait(ctx context.Context, key tenancy.Key, id string, most time.D
 
 // Cancel cancels a call of the key; see call.Aggregate. Once it is made it returns aggregate.ErrInFlight or
 // aggregate.ErrDecided.
-func (x Asker) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
-	return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) {
+func (x Calls) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
+	a, err := x.Get(ctx, key, id)
+	if err != nil {
+		return nil, err
+	}
+	return x.Store.Decide(ctx, a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(key.ID, x.Now())
 	})
 }
 
 // Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
-// no error, the attempt may run, once. runs is what is about to run, if whoever asks says it: aggregate.ErrField if it
-// is something else than people stamped.
-func (x Asker) Take(ctx context.Context, key tenancy.Key, id, use string, runs *Wanted) (*call.Aggregate, error) {
-	effect := ""
-	if runs != nil {
-		members, err := call.Members(runs.Arguments)
-		if err == nil {
-			_, effect, err = call.Digest(members, call.Idle(runs.Tool, true))
-		}
+// no error, the attempt may run, once. It returns aggregate.ErrField if what is about to run is something else than
+// people stamped. With call.ErrSelf it has ended the call.
+func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs Wanted) (*call.Aggregate, error) {
+	members, err := call.Members(runs.Arguments)
+	if err != nil {
+		return nil, fmt.Errorf("read what runs: %w", err)
+	}
+	_, effect, err := call.Digest(members, call.Idle(runs.Tool, true))
+	if err != nil {
+		return nil, fmt.Errorf("read what runs: %w", err)
+	}
+	return anew(func() (*call.Aggregate, error) {
+		key, err := x.Store.Key(ctx, key.TenantID, key.ID) // the call may have been waited for
 		if err != nil {
-			return nil, fmt.Errorf("read what runs: %w", err)
-		}
-	}
-	take := func(a *call.Aggregate) (aggregate.Change, error) {
-		if runs != nil && a.Call != nil && (a.Call.Tool != runs.Tool || a.Call.Effect != effect) {
-			return aggregate.Change{}, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
-		}
-		return a.Take(key, use, x.Now())
-	}
-	begin := func(of task.Series) (*call.Aggregate, error) {
-		return x.decide(ctx, key, id, func(a *call.Aggregate) (aggregate.Change, error) { return take(a.Numbering(of)) })
-	}
-	return anew(func() (_ *call.Aggregate, err error) {
-		if key, err = x.Store.Key(ctx, key.TenantID, key.ID); err != nil { // the call may have been waited for
 			return nil, fmt.Errorf("read the key: %w", err)
 		}
-		return pipeline.NumberingSettled(ctx, x.Store, call.RefOf(key.TenantID, id), begin)
+		a, err := x.Get(ctx, key, id)
+		if err != nil {
+			return nil, err
+		}
+		switch is := a.Call; { // none of which changes
+		case is.Tool != runs.Tool:
+			return nil, aggregate.ErrField{Field: "tool", Limit: "must be that of the call with this id"}
+		case is.Effect != effect:
+			return nil, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
+		}
+		answers, err := x.Store.Answerer(ctx, key, a.Call)
+		if err != nil {
+			return nil, err
+		}
+		a, err = pipeline.NumberingSettled(ctx, x.Store, a.Ref(), func(of task.Series) (*call.Aggregate, error) {
+			return x.Store.Decide(ctx, a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+				return a.Numbering(of).Take(key, answers, use, x.Now())
+			})
+		})
+		if errors.Is(err, call.ErrSelf) {
+			_, failed := x.Store.Decide(ctx, call.RefOf(key.TenantID, id), func(a *call.Aggregate) (aggregate.Change, error) {
+				return a.Follow(key, answers, x.Now())
+			})
+			err = cmp.Or(failed, err)
+		}
+		return a, err
 	})
-}
-
-func (x Asker) decide(ctx context.Context, key tenancy.Key, id string, do aggregate.Decision[*call.Aggregate]) (
-	*call.Aggregate, error) {
-	if _, err := x.Get(ctx, key, id); err != nil {
-		return nil, err
-	}
-	return x.Store.Decide(ctx, call.RefOf(key.TenantID, id), do)
 }
 
 // Stays reports whether whoever answers for a key is still there, as far as ask, which asks Slack, says it within a

@@ -28,7 +28,7 @@ type Offers struct {
 
 // Offers reads them. only: the name of one tool; empty for all. What runs where the agent runs is no tool of
 // Ringi's, and not among them.
-func (x Asker) Offers(ctx context.Context, key tenancy.Key, only string) (o Offers, err error) {
+func (x Calls) Offers(ctx context.Context, key tenancy.Key, only string) (o Offers, err error) {
 	o.permissions = map[string]tenancy.ToolPermission{}
 	both, within := errgroup.WithContext(ctx)
 	both.Go(func() (err error) {
@@ -82,7 +82,7 @@ var ErrAsked = errors.New("people are asked about this read")
 
 // Read counts a call of the tool that o offers, which only reads, and returns it ready to be made. It returns
 // aggregate.ErrField for its arguments, aggregate.ErrFull for the key's quota, and ErrAsked if a rule takes such calls.
-func (x Asker) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, err error) {
+func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, err error) {
 	name := o.Specs[0].Name
 	p := o.permissions[name]
 	if err := key.May(name, x.Now()); err != nil {

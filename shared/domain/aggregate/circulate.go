@@ -70,6 +70,17 @@ func (g *Gate) Stampers() (users []string) {
 	return users
 }
 
+// StampedBy reports whether somebody has a stamp on the gate that stands, though no settings let people stamp what they
+// ask for themselves.
+func (g *Gate) StampedBy(p circulation.Person) bool {
+	st := circulation.Walk(g.Circulating())
+	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
+		return slices.ContainsFunc(s.Stamps, func(act *circulation.Act) bool {
+			return act.By(p) && (act.Found.Allowed == nil || !act.Found.Allowed.Self)
+		})
+	})
+}
+
 // DefaultApprovalDays is for how many days a settled gate under a rule is good, unless the settings say otherwise.
 const DefaultApprovalDays = 14
 

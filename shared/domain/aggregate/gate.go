@@ -225,8 +225,7 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 	if err := p.may(g, act.Kind, by); err != nil {
 		return act, err
 	}
-	if self := p.Answers != "" && (act.Hand.User == p.Answers || act.Principal.User == p.Answers); self && act.Gives() &&
-		(g.Ruled() || !p.AllowSelf) {
+	if act.Gives() && act.By(p.Answers) && (g.Ruled() || !p.AllowSelf) {
 		return act, ErrNotAllowed{RuleSelf}
 	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)

@@ -53,7 +53,11 @@ type reader struct {
 	deepest, folded int
 }
 
-func (r reader) wrong(at, why string) error { return fmt.Errorf("%.200s %s", cmp.Or(at, r.what), why) }
+// mostPath is how much of a value's place an error says. A longer one isn't extended, so that a long name isn't copied
+// for each value within.
+const mostPath = 200
+
+func (r reader) wrong(at, why string) error { return fmt.Errorf("%.*s %s", mostPath, cmp.Or(at, r.what), why) }
 
 func (r reader) next(at string) (json.Token, error) {
 	from := r.InputOffset()
@@ -79,14 +83,16 @@ func (r reader) value(at string, deep int) error {
 	}
 	names := map[string]bool{}
 	for i := 0; r.More(); i++ {
-		within := fmt.Sprintf("%s[%d]", at, i)
+		within, short := at, len(at) < mostPath
 		if t == json.Delim('{') {
 			name, err := r.next(at)
 			if err != nil {
 				return err
 			}
 			same, _ := name.(string)
-			within = strings.TrimPrefix(at+"."+same, ".")
+			if short {
+				within = strings.TrimPrefix(at+"."+same, ".")
+			}
 			if deep < r.folded {
 				same = legible.InAnyCase(same)
 			}
@@ -94,6 +100,8 @@ func (r reader) value(at string, deep int) error {
 				return r.wrong(within, "is there twice")
 			}
 			names[same] = true
+		} else if short {
+			within = fmt.Sprintf("%s[%d]", at, i)
 		}
 		if err := r.value(within, deep+1); err != nil {
 			return err

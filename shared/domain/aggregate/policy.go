@@ -86,8 +86,8 @@ type Policy struct {
 	Rev       int     // of the settings
 	Alone     bool    // nobody else could approve a version by this person; set only if people.Want.Authors is
 	On        []Owned // the tenant's rows by which it is known who acts along a route
-	// Answers is who answers now for the key by which an agent outside asked; empty: it is no such call.
-	Answers string
+	// Answers is who answers now for the key by which an outside agent asked; nobody: it is no such call.
+	Answers circulation.Person
 	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
 	StandIns []circulation.StandIn
 }

@@ -24,8 +24,8 @@ const (
 	ReasonWaits aggregate.Reason = "key_waits"
 )
 
-// Asking is a call that a key asks for, with whom the rules ask.
-type Asking struct {
+// Proposal is a call that a key asks for, with whom the rules ask.
+type Proposal struct {
 	Key     tenancy.Key
 	Content Content
 	Effect  string // see Digest
@@ -42,18 +42,18 @@ type Asking struct {
 }
 
 // Ref names the call that is asked for. Whoever asks for the same again asks for the same call.
-func (x *Asking) Ref() aggregate.Ref {
+func (x *Proposal) Ref() aggregate.Ref {
 	c := &x.Content
 	return RefOf(x.Key.TenantID, ID(x.Key.TenantID, x.Key.ID, kindOf(c.Elsewhere)+" "+c.Tool, x.Effect, c.Again))
 }
 
 // First names the first one of the calls that are meant to be the same, once more.
-func (x Asking) First() aggregate.Ref {
+func (x Proposal) First() aggregate.Ref {
 	x.Content.Again = ""
 	return x.Ref()
 }
 
-// open and ofDay are the key's counters.
+// open counts the open calls of a key.
 func open(key string, by int) aggregate.Count {
 	c := aggregate.Count{Key: "CALLS#" + key, By: by}
 	if by > 0 {
@@ -85,7 +85,7 @@ func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
 // Ask makes the call's rows: people are asked, or are about to be looked up. Its Change is committed only if there is
 // no such call yet. It returns tenancy.ErrKey if the key may not ask for it, aggregate.ErrField for a reason that is
 // too long, and aggregate.ErrOnRoute for a route that nobody could settle.
-func (x *Asking) Ask(now time.Time) (aggregate.Change, error) {
+func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	if err := x.Key.May(x.Content.Tool, now); err != nil {
 		return aggregate.Change{}, err

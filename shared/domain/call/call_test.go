@@ -36,10 +36,10 @@ func aKey() tenancy.Key {
 }
 
 // asking asks for a call of a tool with these arguments.
-func asking(t expect.T, tool, arguments string, change ...func(*Asking)) *Asking {
+func asking(t expect.T, tool, arguments string, change ...func(*Proposal)) *Proposal {
 	members, err := Members([]byte(arguments))
 	expect.Must(t, err == nil, "%v", err)
-	x := &Asking{Key: aKey(), Reason: "四半期の締めのため"}
+	x := &Proposal{Key: aKey(), Reason: "四半期の締めのため"}
 	x.Content = Content{Key: "k1", Answers: sato, Tool: tool, Elsewhere: tool == "Bash",
 		Called: conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}}
 	x.Content.Arguments, x.Effect, err = Digest(members, Idle(tool, x.Content.Elsewhere))
@@ -60,9 +60,10 @@ type world struct {
 	open int // the key's counter
 	did  []string
 	now  time.Time
+	as   string // who answers for the key in the organisation
 }
 
-func asked(t expect.T, x *Asking) *world {
+func asked(t expect.T, x *Proposal) *world {
 	w := &world{t: t, now: start, key: x.Key}
 	c, err := x.Ask(start)
 	expect.Must(t, err == nil, "ask: %v", err)
@@ -99,13 +100,15 @@ func (w *world) must(decide func(a *Aggregate) (aggregate.Change, error)) {
 
 func (w *world) act(kind circulation.Kind, user, text string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), policy, w.now)
+		p := policy
+		p.Answers = w.answers()
+		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), p, w.now)
 	})
 }
 
 func (w *world) claim(invocation string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, invocation, w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, invocation, w.answers(), w.now.Add(time.Minute), w.now)
 	})
 }
 
@@ -114,18 +117,22 @@ func (w *world) finish(invocation string, r Result) error {
 }
 
 func (w *world) take(use string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, use, w.now) })
+	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, w.answers(), use, w.now) })
+}
+
+func (w *world) answers() circulation.Person {
+	return circulation.Person{User: w.key.Answers, Person: w.as}
 }
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.
 func TestTheSameCallIsTheSameRow(t *testing.T) {
-	id := func(tool, arguments string, change ...func(*Asking)) string {
+	id := func(tool, arguments string, change ...func(*Proposal)) string {
 		return asking(t, tool, arguments, change...).Ref().ID
 	}
 	is := id("write_rows", `{"rows":[1, 2],"sheet":"a"}`)
 	expect.That(t, ValidID(is) && !ValidID("call-"+aggregate.NewID()) && !ValidID(aggregate.NewID()), "%s", is)
 	expect.Is(t, id("write_rows", ` { "sheet" : "a" , "rows":[1,2]}`), is)
-	expect.Is(t, id("write_rows", `{"rows":[1, 2],"sheet":"a"}`, func(x *Asking) { x.Reason = "other words" }), is)
+	expect.Is(t, id("write_rows", `{"rows":[1, 2],"sheet":"a"}`, func(x *Proposal) { x.Reason = "other words" }), is)
 	run := id("Bash", `{"command":"rm x","description":"Delete x"}`)
 	expect.Is(t, id("Bash", `{"command":"rm x","description":"Remove the file"}`), run)
 	expect.Is(t, id("Bash", `{"command":"rm x"}`), run)
@@ -136,9 +143,9 @@ func TestTheSameCallIsTheSameRow(t *testing.T) {
 		"more":      id("write_rows", `{"rows":[1,2],"sheet":"a","description":"x"}`),
 		"tool":      id("Bash", `{"rows":[1,2],"sheet":"a"}`),
 		"command":   id("Bash", `{"command":"rm y","description":"Delete x"}`),
-		"again":     id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Content.Again = is }),
-		"key":       id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Key.ID = "k2" }),
-		"workspace": id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Asking) { x.Key.TenantID = "01U" }),
+		"again":     id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Proposal) { x.Content.Again = is }),
+		"key":       id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Proposal) { x.Key.ID = "k2" }),
+		"workspace": id("write_rows", `{"rows":[1,2],"sheet":"a"}`, func(x *Proposal) { x.Key.TenantID = "01U" }),
 	} {
 		expect.That(t, seen[other] == "", "%s is the same as %s", name, seen[other])
 		seen[other] = name
@@ -154,14 +161,14 @@ func TestWhatCanNotBeAskedFor(t *testing.T) {
 		expect.That(t, ok == (err == nil) && (ok || is && field.Field == "arguments"), "%.40q: %v", arguments, err)
 	}
 	for name, tt := range map[string]struct {
-		change func(*Asking)
+		change func(*Proposal)
 		is     error
 	}{
-		"muted":      {func(x *Asking) { x.Key.Muted = true }, tenancy.ErrKey{Why: tenancy.KeyMuted}},
-		"other tool": {func(x *Asking) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
-		"reason": {func(x *Asking) { x.Reason = strings.Repeat("あ", MaxReason+1) },
+		"muted":      {func(x *Proposal) { x.Key.Muted = true }, tenancy.ErrKey{Why: tenancy.KeyMuted}},
+		"other tool": {func(x *Proposal) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
+		"reason": {func(x *Proposal) { x.Reason = strings.Repeat("あ", MaxReason+1) },
 			aggregate.ErrField{Field: "reason", Limit: "must have at most 600 characters, not 601"}},
-		"a route without who answers": {func(x *Asking) {
+		"a route without who answers": {func(x *Proposal) {
 			o := aggregate.BySettings(true, suzuki)
 			x.Opening = &o
 		}, aggregate.ErrOnRoute},
@@ -184,7 +191,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	for _, x := range []*Call{&forged} {
 		a := *w.a
 		a.Call = x
-		_, err := a.Claim(a.Head.Run, "forged", w.now, w.now)
+		_, err := a.Claim(a.Head.Run, "forged", w.answers(), w.now, w.now)
 		expect.Fails(t, err, aggregate.ErrConflict)
 	}
 	expect.NoError(t, w.claim("one"))
@@ -226,7 +233,7 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	other := w.key
 	other.ID = "k2"
 	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, "one", w.now) }),
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, w.answers(), "one", w.now) }),
 		aggregate.ErrNotFound)
 	_, bad := errors.AsType[aggregate.ErrField](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
@@ -243,12 +250,14 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 // Where the tenant keeps a register, what people stamped has numbers once it begins, also what runs elsewhere.
 func TestARegisterNumbersCalls(t *testing.T) {
 	for tool, begins := range map[string]func(w *world, a *Aggregate) (aggregate.Change, error){
-		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, "one", w.now) },
+		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) {
+			return a.Take(w.key, w.answers(), "one", w.now)
+		},
 		"write_rows": func(w *world, a *Aggregate) (aggregate.Change, error) {
-			return a.Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
+			return a.Claim(a.Head.Run, "one", w.answers(), w.now.Add(time.Minute), w.now)
 		},
 	} {
-		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Asking) {
+		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Proposal) {
 			x.Terms.Registered, x.Terms.Locale, x.Terms.Series = true, "ja", map[string]string{"Bash": "情報"}[tool]
 		}))
 		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
@@ -326,7 +335,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 		Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
 			Stages: []circulation.Stage{{Name: "経理", Mode: circulation.ModePeople, Need: 1,
 				People: []circulation.Person{takada}}}}}
-	x := asking(t, "write_rows", `{"a":1}`, func(x *Asking) { x.LookUp = &o.Rule })
+	x := asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.LookUp = &o.Rule })
 	w := asked(t, x)
 	expect.That(t, w.a.LooksUp(w.now) && !w.a.IsOpen(w.a.Head.CallID), "nobody is looked up")
 	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped before anybody was asked")
@@ -344,7 +353,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 	lack, lacks := w.a.Unnumbered()
 	expect.That(t, lacks && lack.Decision, "no number")
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
+		return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.answers(), w.now.Add(time.Minute), w.now)
 	})
 	expect.Is(t, w.a.Call.DecisionNumber, "2026-000001")
 	expect.Same(t, []string{"proposed", "routed", "approved", "started"}, w.did)

@@ -71,9 +71,9 @@ func Members(arguments []byte) (members map[string]any, err error) {
 	return nil, aggregate.ErrField{Field: "arguments", Limit: limit}
 }
 
-// worded are the arguments that have no effect, by the tool of an agent's own surroundings. A model words them anew
+// idleOf are the arguments without effect, by the tool of an agent's own surroundings. A model words them anew
 // each time.
-var worded = map[string][]string{"Bash": {"description"}}
+var idleOf = map[string][]string{"Bash": {"description"}}
 
 // Digest returns arguments as they are stamped and made, and the hash of what of them has effect. idle are arguments of
 // the tool that have none.
@@ -95,7 +95,7 @@ func Idle(tool string, elsewhere bool) []string {
 	if !elsewhere {
 		return nil
 	}
-	return worded[tool]
+	return idleOf[tool]
 }
 
 // Earlier is what differs from the call of the same tool that the key asked for before.

@@ -1,4 +1,4 @@
-// Package call holds the rules for calls that programs outside of Ringi ask for: an agent with a key asks for one call
+// Package call holds the rules for calls that outside agents ask for: an agent with a key asks for one call
 // of a tool with exact arguments, people decide at one gate, and the call is made once. Every decision is a pure
 // function that takes loaded rows and returns a Change.
 //

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 )
@@ -12,15 +13,18 @@ import (
 // ahead reports whether the call waits, or is stamped and not begun.
 func (x *Call) ahead() bool { return !x.Over() && x.Status != conversation.ActionExecuting }
 
-// Follow ends a call that waits, or is stamped and not begun, if its key was revoked, has ended or lost the tool. It
-// notes when the key ends.
-func (a *Aggregate) Follow(k tenancy.Key, now time.Time) (aggregate.Change, error) {
+// Follow ends a call that waits, or is stamped and not begun, if its key was revoked, has ended or lost the tool, or if
+// who answers for it now has stamped the call. It notes when the key ends.
+func (a *Aggregate) Follow(k tenancy.Key, answers circulation.Person, now time.Time) (aggregate.Change, error) {
 	x := a.Call
 	if x == nil || x.KeyID != k.ID || !x.ahead() {
 		return aggregate.Change{}, nil
 	}
 	if why, over := errors.AsType[tenancy.ErrKey](k.Holds(x.Tool, now)); over {
 		return a.cancel(aggregate.System(), KeyReason(why), now)
+	}
+	if x.Gate.StampedBy(answers) {
+		return a.cancel(aggregate.System(), ReasonKeySelf, now)
 	}
 	c := a.begin(now)
 	if c.row.KeyUntil = k.ExpiresAt; x.KeyUntil.Equal(k.ExpiresAt) {
@@ -38,11 +42,16 @@ func (a *Aggregate) keyEnds(now time.Time) (aggregate.Change, error) {
 	return a.cancel(aggregate.System(), ReasonKey, now)
 }
 
-// Reasons for a call that isn't made because of its key: it was revoked or has expired, or lost the tool.
+// Reasons for a call that isn't made because of its key: it was revoked or has expired, lost the tool, or who answers for
+// it now, and counts as asker, has stamped the call.
 const (
 	ReasonKey     aggregate.Reason = "key_over"
 	ReasonKeyTool aggregate.Reason = "key_tool"
+	ReasonKeySelf aggregate.Reason = "key_self"
 )
+
+// ErrSelf says that who answers for the key now has stamped the call. Nobody stamps what they ask for.
+var ErrSelf = errors.New("who answers for the key now has stamped the call")
 
 // KeyReason returns the reason for what Key.Holds says.
 func KeyReason(e tenancy.ErrKey) aggregate.Reason {

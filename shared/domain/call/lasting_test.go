@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -32,7 +33,7 @@ func TestACallEndsWithItsKey(t *testing.T) {
 			_, over := errors.AsType[tenancy.ErrKey](taken.take("one"))
 			expect.That(t, over == (tt.why != ""), "%s: taken", name)
 			for range 2 {
-				w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
+				w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
 			}
 			ends := tt.why != ""
 			expect.That(t, w.a.Call.CancelReason == tt.why && w.a.Call.Over() == ends && (w.open == 0) == ends,
@@ -41,7 +42,7 @@ func TestACallEndsWithItsKey(t *testing.T) {
 	}
 	w := asked(t, asking(t, "Bash", `{"command":"rm x"}`))
 	w.key.ExpiresAt = w.now.Add(time.Hour)
-	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
+	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
 	w.a.Head.ShownRev = w.a.Head.Rev
 	expect.That(t, w.a.DueAt(w.now).Equal(w.key.ExpiresAt), "due %s", w.a.DueAt(w.now))
 	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.keyEnds(w.now) }), aggregate.ErrNotDue)
@@ -54,7 +55,7 @@ func TestACallEndsWithItsKey(t *testing.T) {
 func TestWhatNobodyActedOnIsForgotten(t *testing.T) {
 	cancel := func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", start) }
 	for acted, forgotten := range map[bool]bool{false: true, true: false} {
-		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Asking) { x.Keep = 30 }))
+		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.Keep = 30 }))
 		if acted {
 			expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 		}
@@ -70,7 +71,7 @@ func TestWhatNobodyActedOnIsForgotten(t *testing.T) {
 func TestWhoAnswersNowIsAnAskerToo(t *testing.T) {
 	w := asked(t, asking(t, "write_rows", `{"a":1}`))
 	now := policy
-	now.Answers = suzuki
+	now.Answers.User = suzuki
 	act := func(kind circulation.Kind) error {
 		return w.do(func(a *Aggregate) (aggregate.Change, error) {
 			return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(suzuki), "不要"), person(suzuki), now, w.now)
@@ -78,4 +79,80 @@ func TestWhoAnswersNowIsAnAskerToo(t *testing.T) {
 	}
 	expect.Fails(t, act(circulation.Stamp), aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
 	expect.NoError(t, act(circulation.SendBack))
+}
+
+// Nobody who answers for the key now has a stamp that counts: not the only one, not one of several, not by another
+// account. The call ends, whoever comes first: who takes it, who gives it the next stamp, or who follows the key.
+func TestAStampOfWhoAnswersNowDoesNotCount(t *testing.T) {
+	people := func(all ...circulation.Person) (stages []circulation.Stage) {
+		for _, p := range all {
+			stages = append(stages, circulation.Stage{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{p}})
+		}
+		return stages
+	}
+	takada, second := circulation.Person{User: "U_TAKADA", Person: "3"}, circulation.Person{User: "U_SUZUKI2", Person: "2"}
+	of := circulation.Person{User: suzuki, Person: "2"}
+	for name, tt := range map[string]struct {
+		stages  []circulation.Stage // none: the settings say who stamps
+		stamps  []circulation.Person
+		answers circulation.Person // who answers for the key after these stamps
+		self    bool               // the settings let people stamp what they ask for
+		ends    bool
+	}{
+		"the only stamp":              {nil, []circulation.Person{of}, of, false, true},
+		"where the settings allow it": {nil, []circulation.Person{of}, of, true, false},
+		"the stamp of somebody else":  {nil, []circulation.Person{of}, takada, false, false},
+		"all stamps":                  {people(of, takada), []circulation.Person{of, takada}, of, false, true},
+		"the first stamp":             {people(of, takada), []circulation.Person{of}, of, false, true},
+		"by another account":          {people(second, takada), []circulation.Person{second}, of, false, true},
+		"somebody else on the route":  {people(of), []circulation.Person{of}, takada, false, false},
+	} {
+		for _, tool := range []string{"Bash", "write_rows"} {
+			w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Proposal) {
+				if tt.stages != nil {
+					x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
+						Askers: []circulation.Person{{User: sato, Person: "1"}},
+						Route:  circulation.Route{Form: circulation.Form, Org: "v1", Hands: len(tt.stages), Stages: tt.stages}}
+				}
+			}))
+			stamp := func(p circulation.Person, stage int) error {
+				return w.do(func(a *Aggregate) (aggregate.Change, error) {
+					now, by := policy, person(p.User)
+					now.AllowSelf, now.Answers, by.Stage = tt.self, w.answers(), stage
+					if tt.stages != nil {
+						by.Person, by.Org = p.Person, "v1"
+					}
+					act := a.Call.Gate.Acting(circulation.Stamp, by, "")
+					if tt.stages != nil {
+						act.Found.Org = "v1"
+					}
+					return a.Act(a.Head.CallID, act, by, now, w.now)
+				})
+			}
+			for i, p := range tt.stamps {
+				expect.NoError(t, stamp(p, i+1))
+			}
+			w.key.Answers, w.as = tt.answers.User, tt.answers.Person
+			followed := *w
+			followed.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
+			expect.Is(t, followed.a.Call.CancelReason == ReasonKeySelf && followed.open == 0, tt.ends, name+" followed")
+			if left := len(tt.stages) - len(tt.stamps); left > 0 {
+				expect.NoError(t, stamp(takada, 2))
+				expect.Is(t, w.a.Call.CancelReason, ReasonKeySelf, name)
+				continue
+			}
+			begins := map[string]func(a *Aggregate) (aggregate.Change, error){
+				"Bash": func(a *Aggregate) (aggregate.Change, error) {
+					return a.Numbering(task.Series{Year: 2026}).Take(w.key, w.answers(), "one", w.now)
+				},
+				"write_rows": func(a *Aggregate) (aggregate.Change, error) {
+					return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.answers(), w.now.Add(time.Minute), w.now)
+				}}[tool]
+			if err := w.do(begins); tt.ends {
+				expect.Fails(t, err, ErrSelf, name)
+			} else {
+				expect.NoError(t, err)
+			}
+		}
+	}
 }

@@ -22,7 +22,7 @@ const (
 	Dissent  Kind = "dissent"
 )
 
-// Kinds are all kinds of acts. Without a rule only the first four are made.
+// Kinds are all kinds of acts. Without a rule nobody makes others than stamp, send back and give back.
 var Kinds = []Kind{Stamp, TakeBack, SendBack, GiveBack, Deny, Stand, Ask, Answer, Add, Dissent}
 
 // Returns reports whether another version, which goes round anew, follows what an act of this kind ended.
@@ -89,6 +89,9 @@ func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == GiveBac
 
 // Gives reports whether the act is one that a stage needs: a stamp, or what somebody who is consulted says.
 func (act *Act) Gives() bool { return act.Kind == Stamp || act.Kind == Dissent }
+
+// By reports whether somebody did it, or had it done for them.
+func (act *Act) By(p Person) bool { return act.Hand.Is(p) || act.Principal.Is(p) }
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {

@@ -16,7 +16,7 @@
 //
 // A stage asks named people, members of a channel, or whom the settings allow when they act. A gate without a rule has
 // one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more, and more
-// acts than stamp, take back, send back and give back. A stage of people may be cut into parts, each with stamps of its
+// acts than stamp, send back and give back. A stage of people may be cut into parts, each with stamps of its
 // own.
 //
 // What is only known outside (a delegation, Slack's word on a channel, an administrator's row) the decision looks up
@@ -41,8 +41,8 @@
 //   - Who is consulted consents or objects, and never ends the gate. As the stage says, an objection is only noted, or
 //     one of those who stand over them is asked next, once, while an objection stands.
 //
-//   - A take-back opens its stage again and closes the one after it. Sending back makes another version, giving back
-//     waits for whoever asked, denying ends.
+//   - A take-back opens its stage again and closes the one after it. Of a policy or steps another version follows what
+//     is sent back, or given back once whoever asked has corrected it. An action or a call ends when it is sent back.
 //
 //   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. The
 //     first question, asked before its stage is due, stops that stage's clock while it waits, for 72 hours at most. Time

@@ -15,7 +15,7 @@ type Kind string
 const (
 	KindSteps  Kind = "steps"  // the steps of a request
 	KindAction Kind = "action" // what an agent proposes in a conversation
-	KindCall   Kind = "call"   // a call that an agent outside of Ringi asks for
+	KindCall   Kind = "call"   // a call that an outside agent asks for
 )
 
 var kinds = []Kind{KindSteps, KindAction, KindCall}

@@ -41,7 +41,7 @@ const KeyMark = "rk_"
 // KeyLength is how many characters a secret has.
 const KeyLength = len(KeyMark) + 43
 
-// Key is the row of a key by which a program outside of Ringi asks for calls of tools. The secret isn't stored: only
+// Key is the row of a key by which an outside agent asks for calls of tools. The secret isn't stored: only
 // its hash is, and the row's id is the beginning of that, so that one read finds it.
 type Key struct {
 	aggregate.Meta

@@ -66,7 +66,7 @@ func drawCall(a *call.Aggregate, around Around, s tenancy.Settings, locale strin
 		a: a, c: callWordsOf.In(locale), texts: conversationWordsOf.In(locale)}
 }
 
-// CallCard draws the card of a call that an agent outside asks for, or a copy of it.
+// CallCard draws the card of a call that an outside agent asks for, or a copy of it.
 func CallCard(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
 	locale := s.Locale
 	if a.Call != nil && a.Call.Locale != "" {

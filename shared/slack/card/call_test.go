@@ -16,7 +16,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// outside is a call that an agent outside asks for. Decisions on it are applied as by the store.
+// outside is a call that an outside agent asks for. Decisions on it are applied as by the store.
 type outside struct {
 	t *testing.T
 	*call.Aggregate
@@ -27,10 +27,10 @@ var outsideTerms = aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24,
 	DecideBy: new(begunAt.Add(24 * time.Hour))}
 
 // askedFor asks for a call: of Bash it runs elsewhere. change may change what is asked for.
-func askedFor(t *testing.T, tool, arguments string, change func(x *call.Asking)) *outside {
+func askedFor(t *testing.T, tool, arguments string, change func(x *call.Proposal)) *outside {
 	t.Helper()
 	members := expect.Value(call.Members([]byte(arguments)))(t)
-	x := call.Asking{
+	x := call.Proposal{
 		Key: tenancy.Key{ID: "k1", TenantID: "01T", Team: "T1", Name: "経理の<!channel>エージェント", Answers: "U_SATO",
 			Channel: "C1", Tools: []string{tool}, QuotaDay: 9, ExpiresAt: begunAt.AddDate(1, 0, 0)},
 		Content: call.Content{Key: "k1", Answers: "U_SATO", Tool: tool, Elsewhere: tool == "Bash",
@@ -55,12 +55,14 @@ func (o *outside) do(c aggregate.Change, err error) *outside {
 
 func (o *outside) act(kind circulation.Kind, user, text string) *outside {
 	o.t.Helper()
-	return o.do(o.Act(o.Head.CallID, o.Call.Gate.Acting(kind, member(user), text), member(user), anyMember, o.now))
+	others := anyMember
+	others.AllowSelf = false
+	return o.do(o.Act(o.Head.CallID, o.Call.Gate.Acting(kind, member(user), text), member(user), others, o.now))
 }
 
 // again asks for the same call once more.
 func (o *outside) again(arguments string) *outside {
-	return askedFor(o.t, "send_slack_dm", arguments, func(x *call.Asking) {
+	return askedFor(o.t, "send_slack_dm", arguments, func(x *call.Proposal) {
 		x.Content.Again, x.Was = o.Head.CallID, call.WasOf(o.Call)
 	})
 }
@@ -68,8 +70,7 @@ func (o *outside) again(arguments string) *outside {
 func (o *outside) claimed() *outside {
 	o.t.Helper()
 	s := o.act(circulation.Stamp, "U_TANAKA", "")
-	return s.do(s.Claim(s.Head.Run, "i", s.now.Add(time.Hour),
-		s.now))
+	return s.do(s.Claim(s.Head.Run, "i", circulation.Person{}, s.now.Add(time.Hour), s.now))
 }
 
 func (o *outside) shown(locale string) any {
@@ -89,7 +90,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 			Stages: []circulation.Stage{
 				{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_TANAKA"}}},
 				{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_MORI"}}}}}}
-	onRoute := askedFor(t, "send_slack_dm", dm, func(x *call.Asking) { x.Opening = &ruled })
+	onRoute := askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.Opening = &ruled })
 	made, lost := sent.claimed(), sent.claimed()
 	lost = lost.do(lost.Lost("i", lost.now))
 	granted := run.act(circulation.Stamp, "U_TANAKA", "")
@@ -102,17 +103,17 @@ func callViews(t *testing.T, locale string) map[string]any {
 		Page: 99}, at)
 	all := map[string]any{
 		"pending": sent.shown(locale), "runs_elsewhere": run.shown(locale), "long": long.shown(locale),
-		"differs": askedFor(t, "send_slack_dm", dm, func(x *call.Asking) {
+		"differs": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) {
 			x.Earlier, x.Reason = differs,
 				""
 		}).shown(locale),
-		"again": askedFor(t, "send_slack_dm", dm, func(x *call.Asking) {
+		"again": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) {
 			x.Content.Again, x.Earlier = sent.Head.CallID, &call.Earlier{CallID: sent.Head.CallID, At: begunAt}
 		}).shown(locale),
 		"again_rejected": sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません").again(dm).shown(locale),
-		"again_made":     granted.do(granted.Take(holding, "use", granted.now)).again(dm).shown(locale),
+		"again_made":     granted.do(granted.Take(holding, circulation.Person{}, "use", granted.now)).again(dm).shown(locale),
 		"again_unknown":  lost.again(dm).shown(locale),
-		"looked_up":      askedFor(t, "send_slack_dm", dm, func(x *call.Asking) { x.LookUp = &ruled.Rule }).shown(locale),
+		"looked_up":      askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.LookUp = &ruled.Rule }).shown(locale),
 		"on_route":       onRoute.shown(locale),
 		"approved": sent.act(circulation.Stamp, "U_TANAKA",
 			"").shown(locale), "stamped_elsewhere": granted.shown(locale),
@@ -120,8 +121,10 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"done":    made.do(made.Finish("i", call.Result{Status: conversation.ActionSucceeded}, made.now)).shown(locale),
 		"failed": made.do(made.Finish("i", call.Result{Status: conversation.ActionFailed, Error: "tool_failed",
 			ErrorDetail: "404: <!channel>"}, made.now)).shown(locale),
-		"unknown":   lost.shown(locale),
-		"granted":   granted.do(granted.Take(holding, "use", granted.now)).shown(locale),
+		"unknown": lost.shown(locale),
+		"granted": granted.do(granted.Take(holding, circulation.Person{}, "use", granted.now)).shown(locale),
+		"key_self": granted.do(granted.Follow(holding, circulation.Person{User: "U_TANAKA"},
+			granted.now)).shown(locale),
 		"rejected":  sent.act(circulation.SendBack, "U_TANAKA", "予算がありません").shown(locale),
 		"cancelled": sent.do(sent.End(member("U_SATO"), anyMember, sent.now)).shown(locale),
 		"by_agent":  sent.do(sent.Cancel("k1", sent.now)).shown(locale),
@@ -185,7 +188,7 @@ func TestADifferenceIsShownWholeOrCounted(t *testing.T) {
 			strings.Repeat("&", 600))
 		now := of(tt.n, tt.size, "is")
 		members := expect.Value(call.Members([]byte(now)))(t)
-		next := askedFor(t, "send_slack_dm", now, func(x *call.Asking) {
+		next := askedFor(t, "send_slack_dm", now, func(x *call.Proposal) {
 			x.Earlier, x.Reason = call.Since(first.Call, members), strings.Repeat("&", tt.reason)
 		})
 		for locale, said := range map[string][2]string{

@@ -25,7 +25,7 @@ type Summary struct {
 	Returned      []Mine  // the person's own requests that were given back to them: it is their turn
 	Mine          []Mine  // their others, the newest first
 	Conversations []OpenConversation
-	Calls         []Waits // open ones of agents outside, for whose keys the person answers
+	Calls         []Waits // open ones of outside agents, for whose keys the person answers
 	// MoreMine, MoreConversations and MoreCalls are not listed.
 	MoreMine, MoreConversations, MoreCalls More
 

@@ -265,7 +265,7 @@ func (w *askWords) state(a *task.Aggregate) string {
 	return or(w.States[status], w.States[task.StatusDrafting])
 }
 
-// callLines say of open calls of agents outside what each does, who asks for it and how it stands.
+// callLines say of open calls of outside agents what each does, who asks for it and how it stands.
 func (w *askWords) callLines(calls []Waits) []string {
 	lines := make([]string, len(calls))
 	for i, x := range calls {

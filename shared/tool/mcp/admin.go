@@ -115,7 +115,7 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 	return all, nil
 }
 
-// doorTool is a tool that each door of Ringi has, for agents outside.
+// doorTool is a tool that each door of Ringi has, for outside agents.
 const doorTool = "ringi_wait"
 
 // server returns a server of the settings with its secret, if it has one.

@@ -46,7 +46,7 @@ type Conversations interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 }
 
-// Calls reads a call that an agent outside asked for. It returns aggregate.ErrNotFound for one that is forgotten.
+// Calls reads a call that an outside agent asked for. It returns aggregate.ErrNotFound for one that is forgotten.
 type Calls interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*call.Aggregate, error)
 }

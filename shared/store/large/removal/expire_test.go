@@ -41,7 +41,7 @@ type world struct {
 	calls calls
 }
 
-// calls are calls of agents outside.
+// calls are calls of outside agents.
 type calls []*call.Aggregate
 
 func (c calls) Load(_ context.Context, ref aggregate.Ref) (*call.Aggregate, error) {
@@ -137,7 +137,7 @@ func TestWhatARuleHasKeptExpiresNoSooner(t *testing.T) {
 	}
 }
 
-// What a call of an agent outside returned expires by the settings, and no sooner than its rule says.
+// What a call of an outside agent returned expires by the settings, and no sooner than its rule says.
 func TestWhatCallsReturnedExpires(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	for _, name := range []string{"ruled", "plain", "forgotten"} {

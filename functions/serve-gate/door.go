@@ -36,7 +36,7 @@ const (
 	writeWithin = 2700 * time.Millisecond
 )
 
-// Keys are the keys by which programs outside identify themselves.
+// Keys are the keys by which outside agents identify themselves.
 type Keys interface {
 	KeyBySecret(ctx context.Context, secret string, now time.Time) (tenancy.Key, error)
 	UseKey(ctx context.Context, k tenancy.Key, now time.Time) (noted bool, err error)
@@ -54,9 +54,9 @@ type Tools interface {
 	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
 }
 
-// gate serves programs outside.
-type gate struct {
-	calls.Asker
+// door serves outside agents.
+type door struct {
+	calls.Calls
 	Keys    Keys
 	Results Results
 	Ready   func() error          // returns once the Catalog is full
@@ -69,13 +69,22 @@ type gate struct {
 const pathMCP = "/mcp"
 
 // handler answers all paths. No answer allows a browser's pages to read it.
-func (g *gate) handler() http.Handler {
+func (d *door) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+pathMCP, g.with(g.mcp))
-	mux.HandleFunc("POST /calls", g.with(rest(g.ask, "")))
-	mux.HandleFunc("GET /calls/{id}", g.with(rest(g.look, "")))
-	mux.HandleFunc("POST /calls/{id}/take", g.with(rest(g.take, sayTaken)))
-	mux.HandleFunc("POST /calls/{id}/cancel", g.with(rest(g.cancel, "")))
+	serve := func(method, path string, do func(http.ResponseWriter, request)) {
+		mux.HandleFunc(method+" "+path, d.with(do))
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", method)
+			say(w, no(http.StatusMethodNotAllowed, r.Method+" is not served here"))
+		})
+	}
+	serve("POST", pathMCP, d.mcp)
+	serve("POST", "/calls", rest(d.ask, ""))
+	serve("GET", "/calls/{id}", rest(d.look, ""))
+	serve("POST", "/calls/{id}/take", rest(d.take, sayTaken))
+	serve("POST", "/calls/{id}/cancel", rest(d.cancel, ""))
+	notServed := func(w http.ResponseWriter, _ *http.Request) { say(w, no(http.StatusNotFound, "path is not served")) }
+	mux.HandleFunc("/", notServed)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -83,69 +92,69 @@ func (g *gate) handler() http.Handler {
 		case r.Method == http.MethodHead: // which the mux takes for a GET
 			say(w, no(http.StatusMethodNotAllowed, "HEAD is not served"))
 		case path.Clean(r.URL.Path) != r.URL.Path: // to which the mux answers with another address
-			say(w, no(http.StatusNotFound, "path is not served"))
+			notServed(w, r)
 		default:
 			mux.ServeHTTP(w, r)
 		}
 	})
 }
 
-// asking is a request with the key that bears it.
-type asking struct {
+// request is one with the key that bears it.
+type request struct {
 	*http.Request
 	key  tenancy.Key
 	body []byte
-	gate *gate
+	door *door
 }
 
 // with serves requests that bear a key, with a JSON object as body or none.
-func (g *gate) with(serve func(w http.ResponseWriter, r asking)) http.HandlerFunc {
+func (d *door) with(serve func(w http.ResponseWriter, r request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		secret, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !is {
 			secret = ""
 		}
-		key, err := g.Keys.KeyBySecret(ctx, secret, g.Now())
+		key, err := d.Keys.KeyBySecret(ctx, secret, d.Now())
 		if err == nil {
-			err = g.Ready()
+			err = d.Ready()
 		}
 		var body []byte
 		if err == nil {
 			body, err = bodyOf(w, r)
 		}
 		if err == nil {
-			err = g.used(ctx, key)
+			err = d.used(ctx, key)
 		}
 		if err != nil {
-			say(w, g.faultOf(ctx, err))
+			say(w, d.faultOf(ctx, err))
 			return
 		}
-		serve(w, asking{r, key, body, g})
+		serve(w, request{r, key, body, d})
 	}
 }
 
 // used notes that the key is used. Where that is due it asks Slack whether whoever answers for it is still there, and
 // revokes the key of somebody who left: tenancy.ErrKey. While Slack is silent the key stands as it did.
-func (g *gate) used(ctx context.Context, key tenancy.Key) error {
-	noted, err := g.Keys.UseKey(ctx, key, g.Now())
+func (d *door) used(ctx context.Context, key tenancy.Key) error {
+	noted, err := d.Keys.UseKey(ctx, key, d.Now())
 	if err != nil {
 		slog.WarnContext(ctx, "the use of a key is not noted", "key_id", key.ID, "err", err)
 	}
-	if err != nil || !noted || calls.Stays(ctx, key, slackWithin, g.Stays) {
+	if err != nil || !noted || calls.Stays(ctx, key, slackWithin, d.Stays) {
 		return nil
 	}
 	slog.InfoContext(ctx, "who answers for a key has left", "key_id", key.ID)
-	return cmp.Or[error](g.Keys.RevokeKey(ctx, key.TenantID, key.ID, aggregate.System(), g.Now()),
+	return cmp.Or[error](d.Keys.RevokeKey(ctx, key.TenantID, key.ID, aggregate.System(), d.Now()),
 		tenancy.ErrKey{Why: tenancy.KeyRevoked})
 }
 
 // rest serves a request of the REST API: what became of the call that do returns, in other words if says has some.
-func rest(do func(r asking) (*call.Aggregate, error), says string) func(http.ResponseWriter, asking) {
-	return func(w http.ResponseWriter, r asking) {
+func rest(do func(r request) (*call.Aggregate, error), says string) func(http.ResponseWriter, request) {
+	return func(w http.ResponseWriter, r request) {
 		a, err := do(r)
 		if err != nil {
-			say(w, r.gate.faultOf(r.Context(), err))
+			say(w, r.door.faultOf(r.Context(), err))
 			return
 		}
 		out := r.answerOf(r.Context(), a)
@@ -184,7 +193,7 @@ func page(host, id string) string {
 }
 
 // ask asks for a call that runs where the agent runs.
-func (g *gate) ask(r asking) (*call.Aggregate, error) {
+func (d *door) ask(r request) (*call.Aggregate, error) {
 	var in struct {
 		Tool      string          `json:"tool"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -195,16 +204,16 @@ func (g *gate) ask(r asking) (*call.Aggregate, error) {
 	if err = cmp.Or(err, strictly(r.body, &in)); err != nil {
 		return nil, err
 	}
-	a, err := g.Ask(r.Context(), r.key, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
+	a, err := d.Ask(r.Context(), r.key, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
 		Again: cmp.Or(in.Again, againIn(in.Tool, in.Arguments)), Elsewhere: true})
 	if err != nil || wait == 0 {
 		return a, err
 	}
-	return g.Wait(r.Context(), r.key, a.Call.CallID, wait)
+	return d.Wait(r.Context(), r.key, a.Call.CallID, wait)
 }
 
 // waitOf is how long the request waits for an end: not at all unless it says so.
-func waitOf(r asking) (time.Duration, error) {
+func waitOf(r request) (time.Duration, error) {
 	text := r.URL.Query().Get("wait")
 	if text == "" {
 		return 0, nil
@@ -220,23 +229,23 @@ func seconds(field string, n int, err error) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-func (g *gate) look(r asking) (*call.Aggregate, error) {
+func (d *door) look(r request) (*call.Aggregate, error) {
 	wait, err := waitOf(r)
 	if err != nil {
 		return nil, err
 	}
-	return g.Wait(r.Context(), r.key, r.PathValue("id"), wait)
+	return d.Wait(r.Context(), r.key, r.PathValue("id"), wait)
 }
 
-func (g *gate) cancel(r asking) (*call.Aggregate, error) {
+func (d *door) cancel(r request) (*call.Aggregate, error) {
 	if err := strictly(r.body, &struct{}{}); err != nil && len(r.body) > 0 {
 		return nil, err
 	}
-	return g.Cancel(r.Context(), r.key, r.PathValue("id"))
+	return d.Cancel(r.Context(), r.key, r.PathValue("id"))
 }
 
 // take takes the grant for an attempt, which may run after this alone.
-func (g *gate) take(r asking) (*call.Aggregate, error) {
+func (d *door) take(r request) (*call.Aggregate, error) {
 	var in struct {
 		Use       string          `json:"tool_use_id"`
 		Tool      string          `json:"tool"`
@@ -245,9 +254,5 @@ func (g *gate) take(r asking) (*call.Aggregate, error) {
 	if err := strictly(r.body, &in); err != nil {
 		return nil, err
 	}
-	var runs *calls.Wanted
-	if in.Tool != "" || in.Arguments != nil {
-		runs = &calls.Wanted{Tool: in.Tool, Arguments: in.Arguments}
-	}
-	return g.Take(r.Context(), r.key, r.PathValue("id"), in.Use, runs)
+	return d.Take(r.Context(), r.key, r.PathValue("id"), in.Use, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments})
 }

@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -49,9 +52,9 @@ func (v *vendor) Run(_ context.Context, c tool.Call) (json.RawMessage, error) {
 	return json.RawMessage(`{"employees":[{"mail":"hanako@example.com"}]}`), v.err
 }
 
-// world is a gate over real rows, with one key.
+// world is a door over real rows, with one key.
 type world struct {
-	*gate
+	*door
 	t      *testing.T
 	server *storetest.Server
 	all    *store.Store
@@ -69,7 +72,7 @@ func opened(t *testing.T, server *storetest.Server) *world {
 	_, name := server.Store(t)
 	w := &world{t: t, server: server, all: store.New(server.DB, name, store.Kinds()...), vendor: &vendor{},
 		now: time.Now().UTC().Truncate(time.Millisecond)}
-	w.gate = &gate{Asker: calls.Asker{Store: store.CallsOf(w.all), Catalog: expect.Value(tool.Builtin())(t),
+	w.door = &door{Calls: calls.Calls{Store: store.CallsOf(w.all), Catalog: expect.Value(tool.Builtin())(t),
 		Now: func() time.Time { return w.now }}, Keys: w.all, Results: storetest.Rows{},
 		Tools: func() (Tools, error) { return w.vendor, nil },
 		Stays: func(_ context.Context, _, _, user string) (bool, error) { return user != w.left, w.slack }}
@@ -108,8 +111,10 @@ func (w *world) act(id string, kind circulation.Kind, reason string) {
 	w.t.Helper()
 	by := pipelinetest.Member("U2")
 	by.Stage = 1
+	others := pipelinetest.Anyone()
+	others.AllowSelf = false
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Act(id, a.Call.Gate.Acting(kind, by, reason), by, pipelinetest.Anyone(), w.now)
+		return a.Act(id, a.Call.Gate.Acting(kind, by, reason), by, others, w.now)
 	})
 }
 
@@ -122,7 +127,7 @@ func (w *world) decide(id string, do aggregate.Decision[*call.Aggregate]) {
 func (w *world) make(id string, r call.Result) {
 	w.t.Helper()
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, "i1", circulation.Person{}, w.now.Add(time.Minute), w.now)
 	})
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) { return a.Finish("i1", r, w.now) })
 }
@@ -139,6 +144,11 @@ func (w *world) rows() (n int) {
 
 const askBash = `{"tool":"Bash","arguments":{"command":"make deploy","description":"Deploys"},"reason":"release"}`
 
+// takes is the body by which an attempt takes askBash.
+func takes(use string) string {
+	return `{"tool_use_id":"` + use + `","tool":"Bash","arguments":{"command":"make deploy"}}`
+}
+
 func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	w := opened(t, storetest.Start(t))
 	status, a, text := w.says("POST", "/calls", askBash)
@@ -147,7 +157,7 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 		strings.Contains(a.Say, a.DecideBy), "%d %s", status, text)
 	_, again, _ := w.says("POST", "/calls", strings.Replace(askBash, "Deploys", "Ships it", 1))
 	expect.Is(t, again.ID, a.ID, "reworded")
-	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a"}`)
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
 	expect.That(t, status == 409, "%d %s", status, text)
 	w.act(a.ID, circulation.Stamp, "")
 	_, is, _ := w.says("GET", "/calls/"+a.ID+"?wait=5", "")
@@ -155,11 +165,10 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a","tool":"Bash","arguments":{"command":"rm"}}`)
 	expect.That(t, status == 400 && strings.Contains(text, "arguments"), "%d %s", status, text)
 	for range 2 {
-		status, is, text = w.says("POST", "/calls/"+a.ID+"/take",
-			`{"tool_use_id":"a","tool":"Bash","arguments":{"command":"make deploy"}}`)
+		status, is, text = w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
 		expect.That(t, status == 200 && is.Status == "granted" && is.Say == sayTaken, "%d %s", status, text)
 	}
-	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"b"}`)
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", takes("b"))
 	expect.That(t, status == 409 && strings.Contains(text, "runs once"), "%d %s", status, text)
 	_, is, _ = w.says("POST", "/calls", askBash)
 	expect.That(t, is.ID == a.ID && is.Status == "granted" && strings.Contains(is.Say, "ringi_again: "+a.ID), "%+v", is)
@@ -189,7 +198,7 @@ func TestARepeatedCallTellsOfTheLaterOne(t *testing.T) {
 	says("pending", "to learn its end, repeat exactly this call with "+more(first.ID))
 	w.act(second.ID, circulation.Stamp, "")
 	says("approved", "take "+second.ID+", and run it only if that says granted.")
-	w.says("POST", "/calls/"+second.ID+"/take", `{"tool_use_id":"a"}`)
+	w.says("POST", "/calls/"+second.ID+"/take", takes("a"))
 	says("granted", "only if the person you work for wants it once more, ask for it with "+more(second.ID))
 }
 
@@ -219,9 +228,60 @@ func TestWhatIsSaidOfAnEndedCallWorks(t *testing.T) {
 	_, a, _ := w.says("POST", "/calls", write)
 	w.act(a.ID, circulation.SendBack, "no")
 	_, a, text = w.says("POST", "/calls", write)
-	expect.That(t, strings.HasSuffix(a.Say, "ask for it with again: "+a.ID+"."), "%s", text)
+	expect.That(t, strings.HasSuffix(a.Say, "tell them that your program has to ask for it with again: "+a.ID+"."), "%s",
+		text)
 	_, is, text := w.says("POST", "/calls", strings.Replace(write, "{", `{"again":"`+a.ID+`",`, 1))
 	expect.That(t, is.Status == "pending" && is.ID != a.ID, "%s", text)
+	_, a, text = w.says("POST", "/calls", write)
+	expect.That(t, strings.HasSuffix(a.Say, "your program has to repeat exactly this call with again: "+a.ID+"."), "%s", text)
+}
+
+// What a model behind the files for agents is told it can do: words in its own call, or tell its person, whose program
+// says it.
+func TestAModelBehindAFileCanDoWhatItIsTold(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	w.key.Tools = append(w.key.Tools, "pay")
+	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
+	k.Tools = w.key.Tools
+	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
+	server := httptest.NewServer(w.http)
+	defer server.Close()
+	files := expect.Value(filepath.Abs("../../infra/gate"))(t)
+	for name, program := range map[string][]string{
+		"python3": {"-c", "import json, os, sys; sys.path.insert(0, sys.argv[1]); from ask import ask; a = sys.argv\n" +
+			"print(ask(a[2], json.loads(a[3]), wait=0, again=a[4] or None))", files},
+		"node": {"--input-type=module", "-e", "const [files, tool, args, again] = process.argv.slice(1);\n" +
+			"const { ask } = await import(files + '/ask.mjs');\n" +
+			"console.log(await ask(tool, JSON.parse(args), { wait: 0, again: again || undefined }));", files},
+	} {
+		if _, err := exec.LookPath(name); err != nil && os.Getenv("CI") == "" {
+			t.Logf("%s is missing: %v", name, err)
+			continue
+		}
+		asks := func(tool, arguments, again string) string {
+			t.Helper()
+			run := exec.CommandContext(t.Context(), name, append(program, tool, arguments, again)...)
+			run.Env = append(os.Environ(), "RINGI_URL="+server.URL, "RINGI_KEY="+w.secret)
+			text, err := run.CombinedOutput()
+			expect.Must(t, err == nil, "%s: %v: %s", name, err, text)
+			return string(text)
+		}
+		refuse := func(tool, arguments string) {
+			_, a, _ := w.says("POST", "/calls", `{"tool":"`+tool+`","arguments":`+arguments+`}`)
+			w.act(a.ID, circulation.SendBack, "no")
+		}
+		bash, pay := `{"command":"make `+name+`"}`, `{"to":"`+name+`"}`
+		refuse("Bash", bash)
+		said := regexp.MustCompile(`ringi_again: [\w-]+`).FindString(asks("Bash", bash, ""))
+		is := asks("Bash", strings.Replace(bash, "{", `{"description":"`+said+`",`, 1), "")
+		expect.That(t, said != "" && strings.Contains(is, "waits for people"), "%s: %q, %s", name, said, is)
+		refuse("pay", pay)
+		is = asks("pay", pay, "")
+		of := regexp.MustCompile(`tell them that your program has to ask for it with again: ([\w-]+)\.`).FindStringSubmatch(is)
+		expect.Must(t, of != nil, "%s: %s", name, is)
+		is = asks("pay", pay, of[1])
+		expect.That(t, strings.Contains(is, "waits for people"), "%s: %s", name, is)
+	}
 }
 
 func TestAToolOfRingisRunsNowhereElse(t *testing.T) {
@@ -290,7 +350,7 @@ func TestAnotherTenantsKeySeesNothing(t *testing.T) {
 			status, _, text := w.saysTo("Bearer "+secret, method, path, "")
 			expect.That(t, status == 404, "%s %s: %d %s", team, path, status, text)
 		}
-		status, _, _ := w.saysTo("Bearer "+secret, "POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a"}`)
+		status, _, _ := w.saysTo("Bearer "+secret, "POST", "/calls/"+a.ID+"/take", takes("a"))
 		expect.Is(t, status, 404)
 	}
 }
@@ -343,8 +403,10 @@ func TestHostileRequestsLeaveNoRow(t *testing.T) {
 			continue // a body of GET means nothing
 		}
 		status, _, text := w.saysTo(key, method, path, body)
-		expect.That(t, status >= 400 && status < 500, "%s %s by %.12s of %.40q: %d %.200s", method, path, key, body, status,
-			text)
+		var says struct{ Error string } // but MCP has errors of its own
+		named := json.Unmarshal([]byte(text), &says) == nil && says.Error != "" || method+path == "POST/mcp"
+		expect.That(t, status >= 400 && status < 500 && named, "%s %s by %.12s of %.40q: %d %.200s", method, path, key, body,
+			status, text)
 		n++
 	}
 	expect.That(t, w.rows() == was, "%d requests, %d rows, not %d", n, w.rows(), was)
@@ -366,6 +428,16 @@ func TestAFaultIsNamed(t *testing.T) {
 	} {
 		_, _, text := w.says("POST", "/calls", body)
 		expect.That(t, strings.Contains(text, want), "%s: %s", body, text)
+	}
+	for body, want := range map[string]string{ // of a take
+		`{"tool_use_id":"a","tool":"Bash"}`:                           "arguments must be one JSON object",
+		`{"tool_use_id":"a","arguments":{"command":"make deploy"}}`:   "tool must be that of the call",
+		`{"tool_use_id":"a","tool":"Bash","arguments":{"command":1}}`: "arguments must be those of the call",
+		strings.Replace(takes(""), `"tool_use_id":"",`, "", 1):        "tool_use_id must have 1 to",
+	} {
+		_, a, _ := w.says("POST", "/calls", askBash)
+		status, _, text := w.says("POST", "/calls/"+a.ID+"/take", body)
+		expect.That(t, status == 400 && strings.Contains(text, want), "%s: %d %s", body, status, text)
 	}
 	_, a, text := w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"\ud83d\ude00 \\udc80 \ufffd"}}`)
 	expect.That(t, a.Status == "pending", "%s", text)
@@ -406,7 +478,7 @@ func TestEachEndHasAWordAndASentence(t *testing.T) {
 		"executing": {Status: conversation.ActionExecuting}, "granted": {Status: call.Granted},
 	} {
 		expect.Is(t, statusOf(&x), want)
-		r := asking{Request: httptest.NewRequest("GET", "/calls/x", nil), gate: &gate{}}
+		r := request{Request: httptest.NewRequest("GET", "/calls/x", nil), door: &door{}}
 		a := r.answerOf(t.Context(), &call.Aggregate{Call: &x})
 		expect.That(t, a.Say != "" && !strings.ContainsAny(a.Say, "{}") && a.failed() == (want == "failed" || want == "unknown"),
 			"%s: %+v", want, a)
@@ -414,7 +486,7 @@ func TestEachEndHasAWordAndASentence(t *testing.T) {
 }
 
 func TestWhatIsNotTheCallersFaultAsksForPatience(t *testing.T) {
-	g := &gate{}
-	f := g.faultOf(t.Context(), fmt.Errorf("read: %w", &explain.CallError{Problem: explain.ProblemInternal}))
+	d := &door{}
+	f := d.faultOf(t.Context(), fmt.Errorf("read: %w", &explain.CallError{Problem: explain.ProblemInternal}))
 	expect.That(t, f.status == 503 && strings.Contains(f.text, "later"), "%+v", f)
 }
