@@ -140,11 +140,17 @@ func (x *authority) near(l *authorityLine) (in, out []authorityAsk) {
 	}
 	blank := l.Ask
 	blank.Blank = true
-	if b := when.Amount; b != nil && b.AtLeast != "" {
-		in, out = append(in, of(x.least(b.AtLeast))), append(out, of(x.under(b.AtLeast)))
-	}
-	if b := when.Amount; b != nil && b.Below != "" {
-		in, out = append(in, of(x.under(b.Below))), append(out, of(x.least(b.Below)), blank)
+	if b := when.Amount; b != nil {
+		such, others := beside(b.AtLeast, b.Above, b.AtMost, b.Below, x.step())
+		for _, amount := range such {
+			in = append(in, of(amount))
+		}
+		for _, amount := range others {
+			out = append(out, of(amount))
+		}
+		if b.AtMost+b.Below != "" {
+			out = append(out, blank)
+		}
 	}
 	if when.Requester != nil {
 		for _, position := range when.Requester.Positions {
@@ -164,13 +170,27 @@ func valuesOf(label rules.Labelled) (such, others []string) {
 	default:
 		others = []string{none}
 	}
-	if least := string(label.AtLeast); least != "" {
-		such, others = append(such, least), append(others, plus(least, "-0.000001"))
+	in, out := beside(label.AtLeast, label.Above, label.AtMost, label.Below, "0.000001")
+	return append(such, in...), append(others, out...)
+}
+
+// beside returns the numbers at bounds and a step beside them: those within, and those that aren't.
+func beside(atLeast, above, atMost, below rules.Decimal, step string) (in, out []string) {
+	for _, b := range []struct {
+		at     rules.Decimal
+		within bool
+		next   string
+	}{{atLeast, true, "-"}, {above, false, ""}, {atMost, true, ""}, {below, false, "-"}} {
+		if b.at == "" {
+			continue
+		}
+		at, next := string(b.at), plus(string(b.at), b.next+step)
+		if !b.within {
+			at, next = next, at
+		}
+		in, out = append(in, at), append(out, next)
 	}
-	if below := string(label.Below); below != "" {
-		such, others = append(such, plus(below, "-0.000001")), append(others, below)
-	}
-	return such, others
+	return in, out
 }
 
 // currency is that of a table's amounts.
@@ -183,18 +203,9 @@ func (x *authority) currency() string {
 	return "JPY"
 }
 
-// least is the smallest amount that a bound takes, and under the largest below it, as people type them: yen have no
-// parts.
-func (x *authority) least(bound rules.Decimal) string {
-	whole, parts, _ := strings.Cut(string(bound), ".")
-	if x.currency() == "JPY" && parts != "" {
-		return plus(whole, "1")
-	}
-	return string(bound)
-}
-
-func (x *authority) under(bound rules.Decimal) string {
-	return plus(x.least(bound), map[bool]string{true: "-1", false: "-0.000001"}[x.currency() == "JPY"])
+// step is the smallest part of a table's amounts.
+func (x *authority) step() string {
+	return map[bool]string{true: "1", false: "0.01"}[x.currency() == "JPY"]
 }
 
 // fromBelow checks that everybody below whoever decides is led to the same end, and stamps nothing.

@@ -15,7 +15,7 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 	use, tools := s.uses(c)
 	group = s.In("groups", use, "list", tools)
 	group += s.In("kinds_said", kindsValue(c.Kinds))
-	if b, unread := x.Left(i); b.AtLeast+b.Below != "" {
+	if b, unread := x.Left(i); b.Bounded() {
 		band = s.amount(b, "band_")
 		if unread {
 			more = append(more, s.Say("band_unread"))

@@ -129,8 +129,7 @@ type ruleData struct {
 	Labels       []labelData
 	Positions    string
 	Days         []web.Field
-	AtLeast      string
-	Below        string
+	Amount       boundData
 	Currency     string
 	Outcome      string
 	Numbered     bool
@@ -198,8 +197,9 @@ type stageData struct {
 
 // labelData are the inputs of a condition on a kind.
 type labelData struct {
-	At, Field, Name, List, AtLeast, Below string
-	Is                                    []web.Choice
+	At, Field, Name, List string
+	Is                    []web.Choice
+	Bounds                boundData
 }
 
 // form shows a rule's form. sent is what was typed, if the stages still have their places.
@@ -267,18 +267,17 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester", "when.labels",
 			"when.valid_from", "when.valid_to"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })
-	if d.Currency = yen; c.Amount != nil {
-		d.AtLeast, d.Below, d.Currency = commas(c.Amount.AtLeast), commas(c.Amount.Below), c.Amount.Currency
-	}
+	b := cmp.Or(c.Amount, &rules.Between{Currency: yen})
+	d.Amount, d.Currency = a.bounds("", "when.amount", b.AtLeast, b.Above, b.AtMost, b.Below), b.Currency
 }
 
 // newer fills in the conditions on kinds, positions and days.
 func (a *asked) newer(d *ruleData, c *rules.Conditions) {
 	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
 		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
-			strings.Join(l.List, "\n"), commas(l.AtLeast), commas(l.Below),
-			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome),
-				string(rules.UseNot))})
+			strings.Join(l.List, "\n"), a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome),
+				string(rules.UseNot)),
+			a.bounds(labelField(i), fmt.Sprintf("when.labels[%d]", i), l.AtLeast, l.Above, l.AtMost, l.Below)})
 	}
 	if c.Requester != nil {
 		d.Positions = strings.Join(c.Requester.Positions, "\n")

@@ -51,8 +51,8 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 	for i := range rules.MaxPointers + 1 { // one more than may be, to say that it is too many
 		at := labelField(i)
 		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), Is: rules.Use(form.Get(at + "is")),
-			List: web.Lines(form.Get(at + "list")), AtLeast: amountTyped(form.Get(at + "at_least")),
-			Below: amountTyped(form.Get(at + "below"))}
+			List: web.Lines(form.Get(at + "list"))}
+		l.AtLeast, l.Above, l.AtMost, l.Below = typedBounds(form, at)
 		if l.Name != "" || len(l.List) > 0 || l.Bounded() {
 			is.Labels = append(is.Labels, l)
 		}
@@ -68,8 +68,9 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 	if to := rules.Go(form.Get("to")); to != "" {
 		is.Destinations = &rules.Destinations{Go: to, List: web.Lines(form.Get("destinations"))}
 	}
-	amount := rules.Between{AtLeast: amountTyped(form.Get("at_least")), Below: amountTyped(form.Get("below"))}
-	if amount.AtLeast != "" || amount.Below != "" {
+	var amount rules.Between
+	amount.AtLeast, amount.Above, amount.AtMost, amount.Below = typedBounds(form, "")
+	if amount.Bounded() {
 		amount.Currency = currencyTyped(form.Get("currency"))
 		is.Amount = &amount
 	}

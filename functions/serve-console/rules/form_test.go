@@ -17,7 +17,7 @@ func sentForm(changes ...string) url.Values {
 	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "positions": {"課長\n係長\n"},
 		"departments": {"", "sales"}, "valid_from": {"2026-04-01"}, "valid_to": {"2027-03-31"},
 		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
-		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.at_least": {"８"}, "labels.2.below": {"11"},
+		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.low": {"８"}, "labels.2.high": {"11"},
 		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
 		"stages.0.position": {positionValue("", "課長")}, "stages.0.also": {"室長"}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
 		"stages.0.vacant": {"up"}, "stages.0.own": {"up"}, "stages.0.twice": {"up"},
@@ -89,7 +89,8 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	for name, change := range map[string][]string{
 		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "position": {"positions", "課長"},
 		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"}, "all but": {"labels.0.is", "not"},
-		"from": {"labels.2.at_least", "9"}, "below": {"labels.2.below", "12"},
+		"from": {"labels.2.low", "9"}, "below": {"labels.2.high", "12"},
+		"above": {"labels.2.low_is", "above"}, "at most": {"labels.2.high_is", "at_most"},
 		"readers":     {"reader_posts", positionValue("HQ", "社長")},
 		"other posts": {"stages.0.also", "館長"}, "beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
 		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},
@@ -97,5 +98,25 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	} {
 		other := typed(sentForm(change...))
 		expect.That(t, speaker{Texts: web.TextsOf("rules", "ja")}.rule(&other) != before, "%s is not said", name)
+	}
+}
+
+// A bound is said with itself or without, in each language.
+func TestABoundIsSaidAsItIs(t *testing.T) {
+	for locale, says := range map[string][4]string{
+		"ja": {"10万円以上 (または金額不明)", "10万円超 50万円以下", "10万円〜50万円未満", "日数が 8超〜11以下"},
+		"en": {"¥100,000 or more (or an unreadable amount)", "more than ¥100,000 and ¥500,000 or less",
+			"¥100,000 to below ¥500,000", "日数 is over 8 to 11"},
+	} {
+		s := speaker{Texts: web.TextsOf("rules", locale)}
+		band := func(form string, changes ...string) string {
+			return s.amount(*typed(sentForm(append(changes, "low", "10万")...)).When.Amount, form)
+		}
+		expect.Is(t, band(""), says[0])
+		expect.Is(t, band("", "high", "500,000", "high_is", "at_most", "low_is", "above"), says[1])
+		expect.Is(t, band("band_", "high", "500,000", "high_is", "below"), says[2])
+		days := typed(sentForm("labels.2.is", "only", "labels.2.low_is", "above", "labels.2.high_is", "at_most"))
+		_, _, more := s.asking(&rules.Rules{Rules: []rules.Rule{days}}, 0)
+		expect.That(t, strings.Contains(strings.Join(more, "|"), says[3]), "%q", more)
 	}
 }

@@ -53,7 +53,7 @@ func testTheKindOfARequest(t *testing.T, w *consoletest.World) {
 	try("2000.50").Says(t, 200, "ルール 2「ほか」: 今日")
 	try("1500日").Says(t, 200, "費目の値が分からず")
 	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, 200, "費目が 1,000〜2,000.5未満 だけの").Holds(t,
-		`name="labels.0.at_least" value="1,000"`, `name="labels.0.below" value="2,000.5"`, `<option value="not">`)
+		`name="labels.0.low" value="1,000"`, `name="labels.0.high" value="2,000.5"`, `<option value="not">`)
 }
 
 // A decision is tried as the form makes it: by its own fields, and never by labels that the form has not.

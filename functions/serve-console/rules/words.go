@@ -87,8 +87,8 @@ func together(all []problem) (out []problem) {
 }
 
 // fieldIDs are where the form has fields; a stage's are at the stage.
-var fieldIDs = map[string]string{"name": "name", "when.tools": "use", "when.amount": "at-least",
-	"when.amount.below": "below", "when.amount.currency": "currency", "when.kinds": "kinds", "when.places": "place",
+var fieldIDs = map[string]string{"name": "name", "when.tools": "use", "when.amount": "low",
+	"when.amount.at_most": "high", "when.amount.below": "high", "when.amount.currency": "currency", "when.kinds": "kinds", "when.places": "place",
 	"when.destinations": "to", "when.requester": "requester", "refuse": "refuse", "route.stages": "h-then",
 	"route.hands": "hands", "route.readers": "told"}
 

@@ -29,7 +29,7 @@ func TestAMistakeIsSaidOnceWhereItIs(t *testing.T) {
 	expect.Same(t, " Name · People long\n Amount none\n Stamps few\n Rules many", said(together(all)))
 	expect.Same(t, "#r-1 R0 \n#r-writes Rwrites \n#floor-stamps Stamps \n Rules many",
 		said(listData{Problems: all}.Said()))
-	expect.Same(t, "#name Name \n#at-least Amount \n#stage-1 People \n Stamps few\n Rules many",
+	expect.Same(t, "#name Name \n#low Amount \n#stage-1 People \n Stamps few\n Rules many",
 		said(ruleData{Problems: all}.Said()))
 }
 

@@ -76,8 +76,8 @@ func (t *Tools) check(p *problems, at string) {
 }
 
 func (b *Between) check(p *problems, at string) {
-	p.unless(b.AtLeast != "" || b.Below != "", at, "bounds")
-	p.bounds(b.AtLeast, b.Below, at)
+	p.unless(b.Bounded(), at, "bounds")
+	p.bounds(b.AtLeast, b.Above, b.AtMost, b.Below, at)
 	p.currency(b.Currency, at+".currency")
 }
 
@@ -264,15 +264,22 @@ func (p *problems) number(d Decimal, field string) {
 	p.unless(d.Valid() && d.rat().Sign() > 0, field, "number", MaxDigits, MaxDecimals)
 }
 
-// bounds checks the bounds of a number, of which one may be absent.
-func (p *problems) bounds(atLeast, below Decimal, at string) {
+// bounds checks the bounds of a number, of which those of one side may be absent. Nothing is a number above or up to
+// which there are others, but none is below it.
+func (p *problems) bounds(atLeast, above, atMost, below Decimal, at string) {
 	if atLeast != "" {
 		p.number(atLeast, at+".at_least")
 	}
+	p.unless(above == "" || above.Valid(), at+".above", "number_or_0", MaxDigits, MaxDecimals)
+	p.unless(atMost == "" || atMost.Valid(), at+".at_most", "number_or_0", MaxDigits, MaxDecimals)
 	if below != "" {
 		p.number(below, at+".below")
 	}
-	p.unless(atLeast == "" || below == "" || atLeast.below(below), at+".below", "more")
+	p.unless(atLeast == "" || above == "", at+".above", "one_bound", "at_least")
+	p.unless(atMost == "" || below == "", at+".below", "one_bound", "at_most")
+	high := map[bool]string{true: ".at_most", false: ".below"}[atMost != ""]
+	s := spanOf(atLeast, above, atMost, below)
+	p.unless(s.low.none() || s.high.none() || !s.empty() && s.low.upTo(s.high), at+high, "more")
 }
 
 // Problems returns everything for which the rules can't be saved. known are the tools that requests may call.

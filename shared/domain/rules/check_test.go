@@ -114,6 +114,21 @@ func TestProblemsOfConditions(t *testing.T) {
 
 			func(r *rules.Rules) { whenOf(r).Amount.Below = "100000" },
 			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Below = "", "0" },
+			func(r *rules.Rules) { whenOf(r).Amount.AtMost, whenOf(r).Amount.Below = "900000", "900001" },
+			func(r *rules.Rules) {
+				*whenOf(r).Amount = rules.Between{Above: "5", Below: "5", Currency: "JPY"}
+			},
+		},
+		"rules[0].when.amount.above": {
+			func(r *rules.Rules) { whenOf(r).Amount.Above = "5" }, // beside at_least
+			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Above = "", "00" },
+		},
+		"rules[0].when.amount.at_most": {
+			func(r *rules.Rules) { whenOf(r).Amount.AtMost = "99999" },
+			func(r *rules.Rules) { whenOf(r).Amount.AtMost = "-1" },
+			func(r *rules.Rules) {
+				*whenOf(r).Amount = rules.Between{Above: "5", AtMost: "5", Currency: "JPY"}
+			},
 		},
 		"rules[0].when.tools.list[1]": {func(r *rules.Rules) {
 			whenOf(r).Tools.List = []rules.Tool{pay, {Address: pay.Address + "/", Name: "pay"}}

@@ -321,11 +321,17 @@ func TestBoundsOfNumbers(t *testing.T) {
 			l := rules.Labelled{Name: "費目", Is: rapid.SampledFrom([]rules.Use{rules.UseOnly, rules.UseSome, rules.UseNot}).Draw(t,
 				"is")}
 			least, below := number.Draw(t, "least"), number.Draw(t, "below")
-			switch rapid.IntRange(0, 3).Draw(t, "form") {
+			switch rapid.IntRange(0, 5).Draw(t, "form") {
 			case 0:
 				l.AtLeast, below = rules.Decimal(fmt.Sprint(least)), 1000
 			case 1:
 				l.Below, least = rules.Decimal(fmt.Sprint(below)), 0
+			case 4:
+				l.Above, l.AtMost = rules.Decimal(fmt.Sprint(least)), rules.Decimal(fmt.Sprint(below+least, ".0"))
+				least, below = least+1, below+least+1
+			case 5:
+				l.AtMost, least = rules.Decimal(fmt.Sprint(below)), 0
+				below++
 			case 2:
 				l.List, below = []string{fmt.Sprint("0", least)}, least+1
 			default:
@@ -350,6 +356,10 @@ func TestBoundsOfNumbers(t *testing.T) {
 	}{
 		{rules.Labelled{AtLeast: "8"}, rules.Labelled{AtLeast: "8.0", Below: "11"}, true},
 		{rules.Labelled{AtLeast: "8", Below: "11"}, rules.Labelled{AtLeast: "8"}, false},
+		{rules.Labelled{AtLeast: "8", AtMost: "11"}, rules.Labelled{AtLeast: "8", Below: "11.0"}, true},
+		{rules.Labelled{AtLeast: "8", Below: "11"}, rules.Labelled{AtLeast: "8", AtMost: "11"}, false},
+		{rules.Labelled{AtLeast: "8"}, rules.Labelled{Above: "8"}, true},
+		{rules.Labelled{Above: "8"}, rules.Labelled{AtLeast: "8"}, false},
 		{rules.Labelled{AtLeast: "8"}, rules.Labelled{List: []string{"08", "9"}}, true},
 		{rules.Labelled{AtLeast: "8"}, rules.Labelled{List: []string{"9", "9日"}}, false},
 		{rules.Labelled{List: []string{"8"}}, rules.Labelled{List: []string{"8.0"}}, true},

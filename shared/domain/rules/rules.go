@@ -281,8 +281,8 @@ func (f Floor) mayMoveEnough(c *Conditions) bool {
 	if f.HandsFrom == nil {
 		return false
 	}
-	below := c.Amount != nil && c.Amount.Currency == f.HandsFrom.Currency && f.HandsFrom.Value.least(c.Amount.Below)
-	return !below
+	return c.Amount == nil || c.Amount.Currency != f.HandsFrom.Currency ||
+		!c.Amount.span().high.upTo(cut{f.HandsFrom.Value, false})
 }
 
 // Known is a tool that requests of a tenant may call.
