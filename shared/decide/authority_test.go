@@ -321,6 +321,7 @@ func (x *authority) form(t *testing.T) tenancy.Settings {
 	for _, value := range values[catalog.MatterLabel] {
 		s.Matters = append(s.Matters, tenancy.MatterKind{Name: value})
 	}
+	s.MatterCurrencies = []tenancy.MatterCurrency{{Code: x.currency()}}
 	expect.That(t, len(s.Problems()) == 0, "%s: %+v", x.Of, s.Problems())
 	return s
 }
