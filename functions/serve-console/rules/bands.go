@@ -88,6 +88,8 @@ func (s speaker) chip(x *rules.Stage) chip {
 		c.Note = s.position(w.Department, w.Positions...)
 	case w.Kind == rules.WhoChannel:
 		c.Note = s.Say("who_channel")
+	case w.Kind == rules.WhoAny:
+		c.Note = s.asked(w)
 	default:
 		c.Note = s.Say("not_chosen")
 	}

@@ -184,7 +184,9 @@ type stageData struct {
 	Group       web.Chooser
 	Levels      []web.Choice
 	Others      bool
+	Joins       []web.Choice
 	Beside      bool // it is asked together with the one before it
+	Any         bool // any of them is asked: the number is that of the first
 	Roles       []web.Choice
 	Shares      []web.Choice
 	Share       string // that stands in the place of Need
@@ -302,12 +304,19 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 		p = &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}
 	}
 	positions := a.positionBoxes()
-	stages, of := p.Sources()
-	for i := range stages {
-		x := a.stageForm(i, &stages[i], sent, positions)
-		x.Mark, x.Field, x.Last = number(of[i]), fmt.Sprintf("route.stages[%d]", of[i]), i == len(stages)-1
-		if first := slices.Index(of, of[i]); i > first {
-			x.Beside, x.Field = true, fmt.Sprintf("%s.beside[%d]", x.Field, i-first-1)
+	all, stage, beside := sourcesOf(p), -1, 0
+	for i, s := range all {
+		switch s.join {
+		case "":
+			stage, beside = stage+1, 0
+		case joinBeside:
+			beside++
+		}
+		x := a.stageForm(i, &s.Stage, sent, positions)
+		x.Mark, x.Field, x.Last = number(stage), fmt.Sprintf("route.stages[%d]", stage), i == len(all)-1
+		x.Joins = a.options("join_options", s.join, "", joinBeside, joinAny)
+		if x.Beside, x.Any = s.join == joinBeside, s.join == joinAny; beside > 0 {
+			x.Field = fmt.Sprintf("%s.beside[%d]", x.Field, beside-1)
 		}
 		d.Stages = append(d.Stages, x)
 	}

@@ -106,9 +106,9 @@ func currencyTyped(text string) string {
 func typedRoute(form url.Values) *rules.Policy {
 	is := &rules.Policy{Hands: wholeTyped(form.Get("hands"))}
 	var all []source
-	for i := range rules.MaxStages*(rules.MaxBeside+1) + 1 { // one more than may be, to say that it is too many
+	for i := range rules.MaxStages*(rules.MaxBeside+1)*rules.MaxAny + 1 { // one more than may be, to say that it is too many
 		if at := stageField(i); form.Has(at + "was") {
-			all = append(all, source{typedStage(form, at), ticked(form, at+"beside")})
+			all = append(all, source{typedStage(form, at), form.Get(at + "join")})
 		}
 	}
 	is.Stages = staged(all)
@@ -122,18 +122,32 @@ func typedRoute(form url.Values) *rules.Policy {
 	return is
 }
 
-// source is a way in which a stage finds people, as the form has it: a stage of its own, or beside the one before it.
+// source is a way in which a stage finds people, as the form has it: a stage of its own, or joined to the one before it.
 type source struct {
 	rules.Stage
-	beside bool
+	join string
 }
+
+// How a source is joined to the one before it: both are asked at the same time, or any of them.
+const (
+	joinBeside = "beside"
+	joinAny    = "any"
+)
 
 // staged returns the stages of sources.
 func staged(all []source) []rules.Stage {
 	stages := []rules.Stage{}
 	for i, s := range all {
-		if i > 0 && s.beside {
+		if i > 0 && s.join != "" {
 			to := &stages[len(stages)-1]
+			if s.join == joinAny {
+				who := &to.Who
+				if n := len(to.Beside); n > 0 {
+					who = &to.Beside[n-1].Who
+				}
+				*who = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Each()), s.Who)}
+				continue
+			}
 			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Share: s.Share, Secretary: s.Records})
 			continue
 		}
@@ -147,7 +161,16 @@ func staged(all []source) []rules.Stage {
 func sourcesOf(p *rules.Policy) (all []source) {
 	stages, of := p.Sources()
 	for i, s := range stages {
-		all = append(all, source{s, i > 0 && of[i] == of[i-1]})
+		join := ""
+		if i > 0 && of[i] == of[i-1] {
+			join = joinBeside
+		}
+		for j, who := range s.Who.Each() {
+			if s.Who = who; j > 0 {
+				join = joinAny
+			}
+			all = append(all, source{s, join})
+		}
 	}
 	return all
 }

@@ -21,7 +21,7 @@ func sentForm(changes ...string) url.Values {
 		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
 		"stages.0.position": {positionValue("", "課長")}, "stages.0.also": {"室長"}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
 		"stages.0.vacant": {"up"}, "stages.0.own": {"up"}, "stages.0.twice": {"up"},
-		"stages.1.was": {"1"}, "stages.1.beside": {"", "1"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
+		"stages.1.was": {"1"}, "stages.1.join": {"beside"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
 		"stages.1.need": {"2"},
 		"stages.2.was":  {"2"}, "stages.2.name": {"経理"}, "stages.2.kind": {"people"}, "stages.2.people": {"U3"},
 		"stages.2.need": {"1"}, "stages.2.role": {"up"}, "stages.2.vacant": {"refuse"}, "stages.2.own": {"refuse"},
@@ -118,5 +118,25 @@ func TestABoundIsSaidAsItIs(t *testing.T) {
 		days := typed(sentForm("labels.2.is", "only", "labels.2.low_is", "above", "labels.2.high_is", "at_most"))
 		_, _, more := s.asking(&rules.Rules{Rules: []rules.Rule{days}}, 0)
 		expect.That(t, strings.Contains(strings.Join(more, "|"), says[3]), "%q", more)
+	}
+}
+
+// A source may be another way to the people before it, of whom any is asked: with the number of the first.
+func TestTheFormJoinsWhomAnyIsAskedOf(t *testing.T) {
+	form := sentForm("stages.1.join", "any", "stages.2.join", "beside", "stages.3.was", "3", "stages.3.join", "any",
+		"stages.3.kind", "manager", "stages.3.level", "2")
+	stages := typed(form).Route.Stages
+	expect.Must(t, len(stages) == 1 && len(stages[0].Beside) == 1, "%+v", stages)
+	people := func(ids ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: ids} }
+	expect.Same(t, stages[0].Who, rules.Who{Kind: rules.WhoAny, Any: []rules.Who{{Kind: rules.WhoPosition,
+		Positions: []string{"課長", "室長"}}, people("U1", "U2")}})
+	expect.Is(t, stages[0].Need, 1)
+	expect.Same(t, stages[0].Beside[0].Who.Any, []rules.Who{people("U3"), {Kind: rules.WhoManager, Level: 2}})
+	expect.Same(t, staged(sourcesOf(&rules.Policy{Stages: stages})), stages)
+	for locale, says := range map[string]string{"ja": "依頼した人の上の課長か室長 または U1・U2", "en": "the nearest 課長 or 室長 above the requester or U1"} {
+		s := speaker{Texts: web.TextsOf("rules", locale)}
+		text := s.stage(&stages[0])
+		expect.That(t, strings.Contains(text, says), "%q", text)
+		expect.That(t, strings.Contains(s.chip(&stages[0]).Note, says), "%q", s.chip(&stages[0]).Note)
 	}
 }

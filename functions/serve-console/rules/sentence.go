@@ -297,19 +297,33 @@ func (s speaker) stage(x *rules.Stage) string {
 
 // source says whom a stage of one source asks.
 func (s speaker) source(name string, x *rules.Stage) (text string) {
+	n := 2
 	switch w := x.Who; w.Kind {
 	case rules.WhoPeople:
-		text = s.of(name, x, list(s, w.People, s.person, s.Say("middot")), len(w.People))
-	case rules.WhoGroup:
-		text = s.of(name, x, s.group(w.Group), 2)
+		n = len(w.People)
 	case rules.WhoManager:
-		text = s.of(name, x, s.manager(w.Level), 1)
-	case rules.WhoPosition:
-		text = s.of(name, x, s.position(w.Department, w.Positions...), 2)
+		n = 1
 	case rules.WhoChannel:
-		text = called(name, s.Say("who_channel"))
+		return called(name, s.Say("who_channel"))
+	case "":
+		return ""
 	}
-	return text
+	return s.of(name, x, s.asked(x.Who), n)
+}
+
+// asked says who is asked, whoever that is.
+func (s speaker) asked(w rules.Who) string {
+	switch w.Kind {
+	case rules.WhoPeople:
+		return list(s, w.People, s.person, s.Say("middot"))
+	case rules.WhoGroup:
+		return s.group(w.Group)
+	case rules.WhoManager:
+		return s.manager(w.Level)
+	case rules.WhoPosition:
+		return s.position(w.Department, w.Positions...)
+	}
+	return strings.Join(web.Each(w.Any, s.asked), s.Say("who_or"))
 }
 
 // empty says what happens if too few people are left: the same of several causes once. Nothing is said of a refusal,

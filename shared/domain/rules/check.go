@@ -128,7 +128,7 @@ func (s Stage) checkBeside(p *problems, at string) {
 	for i, x := range s.Beside {
 		field := fmt.Sprintf("%s.beside[%d]", at, i)
 		p.unless(x.Who.Kind != WhoChannel, field+".who.kind", "choice",
-			choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}))
+			choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoAny}))
 		x.Who.check(p, field+".who")
 		p.between(x.Need, 0, x.Who.most(), field+".need")
 		p.unless(!x.Secretary || s.Minutes && x.Need == 1 && !written, field+".secretary", "secretary")
@@ -163,15 +163,27 @@ func (w Who) check(p *problems, at string) {
 		w.alone(p, only, at)
 	case WhoChannel:
 		w.alone(p, only, at)
+	case WhoAny:
+		only.Any = w.Any
+		p.between(len(w.Any), 2, MaxAny, at+".any")
+		for i, x := range w.Any {
+			field := fmt.Sprintf("%s.any[%d]", at, i)
+			single := []WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}
+			if p.unless(slices.Contains(single, x.Kind), field+".kind", "choice", choices(single)); x.Kind != WhoAny {
+				x.check(p, field)
+			}
+		}
+		w.alone(p, only, at)
 	default:
-		p.add(at+".kind", "choice", choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoChannel}))
+		p.add(at+".kind", "choice", choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoChannel, WhoAny}))
 	}
 }
 
 // alone reports fields of other kinds, which would look as if they counted.
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
-		len(w.Positions) == len(only.Positions) && w.Department == only.Department, at, "other_kind")
+		len(w.Positions) == len(only.Positions) && w.Department == only.Department && len(w.Any) == len(only.Any), at,
+		"other_kind")
 }
 
 // Choices are the values that a field may have.

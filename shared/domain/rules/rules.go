@@ -185,6 +185,7 @@ type Who struct {
 	Positions  []string `json:"positions,omitempty"`  // of Department; who holds any of them is asked
 	Department string   `json:"department,omitempty"` // code in the organisation; none: the nearest above the requester
 	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
+	Any        []Who    `json:"any,omitempty"`        // whom any of these finds, of other kinds than this and the channel
 }
 
 // WhoKind is a way to find people.
@@ -196,6 +197,7 @@ const (
 	WhoManager  WhoKind = "manager"
 	WhoPosition WhoKind = "position"
 	WhoChannel  WhoKind = "channel" // anybody there who is no asker: names nobody
+	WhoAny      WhoKind = "any"
 )
 
 // Empty says what happens to a stage for which too few people are left, by cause. Askers beside the requester never
@@ -395,6 +397,12 @@ func (w Who) most() int {
 		return len(w.People)
 	case WhoGroup, WhoPosition:
 		return MaxPeople
+	case WhoAny:
+		n := 0
+		for _, x := range w.Any {
+			n += x.most()
+		}
+		return min(n, MaxPeople)
 	}
 	return 1
 }
