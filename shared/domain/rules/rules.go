@@ -389,20 +389,3 @@ func (s Stage) least() int {
 	}
 	return n
 }
-
-// most returns the most people whom a stage may find.
-func (w Who) most() int {
-	switch w.Kind {
-	case WhoPeople:
-		return len(w.People)
-	case WhoGroup, WhoPosition:
-		return MaxPeople
-	case WhoAny:
-		n := 0
-		for _, x := range w.Any {
-			n += x.most()
-		}
-		return min(n, MaxPeople)
-	}
-	return 1
-}
