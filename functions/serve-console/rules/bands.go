@@ -42,6 +42,9 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 	if band == "" {
 		band = s.Say("all")
 	}
+	if r.Files > 0 {
+		more = append(more, s.Say("band_files", "n", r.Files))
+	}
 	if r.Numbered {
 		more = append(more, s.Say("band_numbered"))
 	}

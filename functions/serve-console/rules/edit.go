@@ -134,6 +134,7 @@ type ruleData struct {
 	Outcome      string
 	Numbered     bool
 	Retain       []web.Choice
+	Files        string
 	Refuse       string
 	Stages       []stageData
 	More         bool // another stage may be added
@@ -210,6 +211,9 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	d := ruleData{Draft: packed(a.draft), ID: r.ID, At: e.At, New: e.At == "new", Last: e.last(),
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse,
 		Outcome: "default", Numbered: r.Numbered}
+	if d.Files = wholeShown(r.Files); r.Files < 0 {
+		d.Files = sent.Get("files")
+	}
 	d.Retain = a.options("retentions", strconv.Itoa(r.Retain), append([]string{"0"}, web.Each(rules.Retentions,
 		strconv.Itoa)...)...)
 	if d.Last {

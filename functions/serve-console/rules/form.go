@@ -26,6 +26,7 @@ func typed(form url.Values) (is rules.Rule) {
 	case "route":
 		is.Route, is.Numbered = typedRoute(form), ticked(form, "numbered")
 		is.Retain, _ = strconv.Atoi(form.Get("retain"))
+		is.Files = wholeTyped(form.Get("files"))
 	case "refuse":
 		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
 	}

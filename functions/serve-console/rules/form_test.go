@@ -14,7 +14,7 @@ import (
 
 // sentForm is what the form of a rule with everything sends.
 func sentForm(changes ...string) url.Values {
-	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "positions": {"課長\n係長\n"},
+	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "files": {"２"}, "positions": {"課長\n係長\n"},
 		"departments": {"", "sales"}, "valid_from": {"2026-04-01"}, "valid_to": {"2027-03-31"},
 		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
 		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.low": {"８"}, "labels.2.high": {"11"},
@@ -40,7 +40,7 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 		Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}},
 			{Name: "日数", Is: rules.UseSome, AtLeast: "8", Below: "11"}},
 		ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
-	}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+	}, Outcome: rules.Outcome{Files: 2, Route: &rules.Policy{Stages: []rules.Stage{
 		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
 			Beside: []rules.Source{{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}}, Need: 2}}},
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
@@ -87,7 +87,7 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	expect.Is(t, len(language.All), 2)
 	before := speaker{Texts: web.TextsOf("rules", "ja")}.rule(&r)
 	for name, change := range map[string][]string{
-		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "position": {"positions", "課長"},
+		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "files": {"files", "3"}, "position": {"positions", "課長"},
 		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"}, "all but": {"labels.0.is", "not"},
 		"from": {"labels.2.low", "9"}, "below": {"labels.2.high", "12"},
 		"above": {"labels.2.low_is", "above"}, "at most": {"labels.2.high_is", "at_most"},

@@ -223,6 +223,9 @@ func (s speaker) outcome(o *rules.Outcome) string {
 	if o.Numbered {
 		text += s.Say("numbered")
 	}
+	if o.Files > 0 {
+		text += s.Say("files", "n", o.Files)
+	}
 	if o.Retain > 0 {
 		text += s.Say("retained", "n", o.Retain)
 	}

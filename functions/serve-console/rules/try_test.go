@@ -90,6 +90,11 @@ func testADecisionIsTriedByItsForm(t *testing.T, w *consoletest.World) {
 	at("人事", "市内", "0").Says(t, 200, "ルール 3「小口」: 今日")
 	at("規程", "市内", "").Says(t, 200, "ルール 4「規程」: 今日")
 	at("人事", "市内", "").Says(t, 200, "ルール 5「ほか」: 今日")
+	x := stored(w)
+	x.Rules[4].Files = 2
+	saved(w, x)
+	at("人事", "市内", "").Says(t, 200, "ルール 5「ほか」: 添付ファイルが 2 つ以上必要なため")
+	try("try.matter", "人事", "try.field:行先", "市内", "try.field:日数", "8", "try.files", "2").Says(t, 200, "ルール 5「ほか」: 今日")
 	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200,
 		"引数が指定されていません): 「完了通知」・「シートに書き込み」 ツールごとの")
 }

@@ -357,6 +357,7 @@ func (f Floor) check(p *problems, when *Conditions, route *Policy, at string) {
 
 func (o *Outcome) check(p *problems, at string) {
 	p.unless(o.Retain == 0 || slices.Contains(Retentions, o.Retain), at+".retain_years", "choice", "1, 3, 5, 7 or 10")
+	p.between(o.Files, 0, MaxFiles, at+".files")
 	if o.Route == nil {
 		text := strings.NewReplacer("\n", " ", "\t", " ").Replace(o.Refuse)
 		p.words(text, at+".refuse", MaxRefuse)

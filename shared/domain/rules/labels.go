@@ -128,10 +128,10 @@ func (c *Conditions) unlabelled(f *Facts) (name string, never bool) {
 }
 
 // asksLess returns the first of the rules, which might take a request, whose outcome is stricter than a decision: by
-// its route, a number, or more years.
+// its route, a number, more years or more files.
 func (a *Answer) asksLess(might []*Rule) *Rule {
 	i := slices.IndexFunc(might, func(r *Rule) bool {
-		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered || r.Retain > a.Retain)
+		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered || r.Retain > a.Retain || r.Files > a.Files)
 	})
 	if i < 0 {
 		return nil

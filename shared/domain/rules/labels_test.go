@@ -228,9 +228,10 @@ func TestAKindIsKnownHoweverItIsWritten(t *testing.T) {
 }
 
 // What a rule that might take a request asks beside its stages, another one asks, too.
-func TestAKindNobodyKnowsLosesNeitherNumberNorYearsNorReaders(t *testing.T) {
+func TestAKindNobodyKnowsLosesNothingThatARuleAsks(t *testing.T) {
 	for name, asks := range map[string]func(x *rules.Rule){"number": func(x *rules.Rule) { x.Numbered = true },
 		"years":   func(x *rules.Rule) { x.Retain = 10 },
+		"files":   func(x *rules.Rule) { x.Files = 2 },
 		"readers": func(x *rules.Rule) { x.Route.Readers = &rules.Readers{People: []string{"U1"}} },
 		"a reader's post": func(x *rules.Rule) {
 			x.Route.Readers = &rules.Readers{Posts: []rules.Who{posts("課長", "部長").Who}}
@@ -238,10 +239,12 @@ func TestAKindNobodyKnowsLosesNeitherNumberNorYearsNorReaders(t *testing.T) {
 		might, other := rule(1, kinds(rules.UseSome, "契約"), people(1, refuse, "A")),
 			rule(2, rules.Conditions{}, people(1, refuse, "A"))
 		asks(&might)
-		a := of(might, other).Match(asked(labelled()))
+		f := asked(labelled())
+		f.Files = 2
+		a := of(might, other).Match(f)
 		expect.That(t, a.Refused, "%s: by %s", name, a.Rule.Name)
 		asks(&other)
-		a = of(might, other).Match(asked(labelled()))
+		a = of(might, other).Match(f)
 		expect.That(t, !a.Refused, "%s, asked by both: refused", name)
 	}
 }

@@ -17,6 +17,7 @@ const (
 	MaxTool     = 100 // bytes of a tool's name
 	MaxStages   = 8
 	MaxBeside   = 4  // sources of one stage beside the first
+	MaxFiles    = 10 // that a rule demands, as many as a request may have
 	MaxAny      = 4  // of which any is asked
 	MaxPeople   = 50 // of one stage, and of the readers
 	MaxLevel    = 10

@@ -115,6 +115,8 @@ type Outcome struct {
 	// Retain is for how many years files and results of what goes round are kept at least, one of Retentions. 0: as long
 	// as the settings say. What was stamped and the audit log are always kept.
 	Retain int `json:"retain_years,omitempty"`
+	// Files is how many files must be attached to a request; with fewer the rule refuses it. Agents attach none.
+	Files int `json:"files,omitempty"`
 }
 
 // Retentions are the years for which a rule may have files and results kept.

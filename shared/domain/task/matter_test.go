@@ -81,7 +81,7 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 
 // An amount has as many decimals as its currency, and no sign of another.
 func TestAnAmountIsReadInItsCurrency(t *testing.T) {
-	s := tenancy.Settings{Locale: "en"}
+	s := tenancy.Settings{Locale: "ja"}
 	for _, code := range []string{"JPY", "GBP", "AUD", "KWD", "KRW", "CNY"} {
 		s.MatterCurrencies = append(s.MatterCurrencies, tenancy.MatterCurrency{Code: code})
 	}
