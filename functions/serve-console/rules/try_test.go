@@ -88,7 +88,7 @@ func testADecisionIsTriedByItsForm(t *testing.T, w *consoletest.World) {
 	at("人事", "市外", "").Says(t, 200, "ルール 2「市外」: 今日")
 	at("人事", "市内", "9999").Says(t, 200, "ルール 3「小口」: 今日")
 	at("人事", "市内", "0").Says(t, 200, "ルール 3「小口」: 今日")
-	at("規程", "市内", "").Says(t, 200, "ルール 4「規程」: 今日")
+	at("規程", "市内", "").Says(t, 200, "ルール 5「ほか」: 今日")
 	at("人事", "市内", "").Says(t, 200, "ルール 5「ほか」: 今日")
 	x := stored(w)
 	x.Rules[4].Files = 2

@@ -125,8 +125,8 @@ func shortest(d rules.Decimal) rules.Decimal {
 }
 
 // Steps returns the plan. version is that of the tool. The mark says what the form says, so that no administrator marks
-// the tool: its destination is the kind of matter, and its labels are that and the further fields. An amount that nobody
-// typed is unknown.
+// the tool: its labels are the kind of matter and the further fields. An amount that nobody typed is unknown. It goes
+// nowhere that a rule could name.
 func (m *Matter) Steps(locale, version string) []Step {
 	tool, _ := catalog.Named(catalog.Decide)
 	mark := rules.Mark{Version: version, How: rules.HowSum, Pointers: []string{"/amount"},
@@ -135,7 +135,6 @@ func (m *Matter) Steps(locale, version string) []Step {
 	if m.Amount == "0" {
 		mark = rules.Mark{Version: version, How: rules.HowNothing}
 	}
-	mark.Destinations = []string{"/matter"}
 	mark.LabelledBy = []rules.Label{{Name: catalog.MatterLabel, Pointer: "/matter"}}
 	fields := map[string]any{}
 	for _, f := range m.Fields {
