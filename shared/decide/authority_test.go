@@ -35,6 +35,7 @@ type authorityLine struct {
 	Rule           struct {
 		When  rules.Conditions
 		Route *rules.Policy
+		Files int
 	}
 	Ask, Not authorityAsk
 	Asks     string
@@ -45,6 +46,7 @@ type authorityAsk struct {
 	Is     map[string]string // by label
 	Amount rules.Decimal     // empty: the asker types 0
 	Blank  bool              // the asker leaves the amount empty
+	Files  int               // that the asker attaches
 }
 
 const exact, trick, notAtAll = "exact", "trick", "not at all"
@@ -67,7 +69,7 @@ func TestAuthorityTables(t *testing.T) {
 				"%s: %s is %q", table.Of, l.Says, l.How)
 			if l.How != notAtAll {
 				r.Rules = append(r.Rules, rules.Rule{ID: fmt.Sprintf("01JD0000000000000000000%03d", len(r.Rules)),
-					Name: l.Says, When: l.Rule.When, Outcome: rules.Outcome{Route: l.Rule.Route}})
+					Name: l.Says, When: l.Rule.When, Outcome: rules.Outcome{Route: l.Rule.Route, Files: l.Rule.Files}})
 			}
 		}
 		for _, problem := range r.Problems(nil) {
@@ -88,6 +90,10 @@ func TestAuthorityTables(t *testing.T) {
 			}
 			expect.Is(t, table.names(route, user), l.Asks, "%s: %s", table.Of, l.Says)
 			table.fromBelow(t, d, r, user, &l, route)
+			if l.Rule.Files > 0 {
+				f.Files = l.Rule.Files - 1
+				expect.That(t, r.Match(f).Unattached, "%s: %s takes %d files", table.Of, l.Says, f.Files)
+			}
 			in, out := table.near(&l)
 			for _, ask := range in {
 				table.takes(t, d, r, user, &l, ask)
@@ -140,15 +146,21 @@ func (x *authority) near(l *authorityLine) (in, out []authorityAsk) {
 	}
 	blank := l.Ask
 	blank.Blank = true
-	if b := when.Amount; b != nil && b.AtLeast != "" {
-		in, out = append(in, of(x.least(b.AtLeast))), append(out, of(x.under(b.AtLeast)))
-	}
-	if b := when.Amount; b != nil && b.Below != "" {
-		in, out = append(in, of(x.under(b.Below))), append(out, of(x.least(b.Below)), blank)
+	if b := when.Amount; b != nil {
+		such, others := beside(b.AtLeast, b.Above, b.AtMost, b.Below, x.step())
+		for _, amount := range such {
+			in = append(in, of(amount))
+		}
+		for _, amount := range others {
+			out = append(out, of(amount))
+		}
+		if b.AtMost+b.Below != "" {
+			out = append(out, blank)
+		}
 	}
 	if when.Requester != nil {
 		for _, position := range when.Requester.Positions {
-			in = append(in, authorityAsk{By: position, Is: l.Ask.Is, Amount: l.Ask.Amount})
+			in = append(in, authorityAsk{By: position, Is: l.Ask.Is, Amount: l.Ask.Amount, Files: l.Ask.Files})
 		}
 		out = append(out, authorityAsk{Is: l.Ask.Is, Amount: l.Ask.Amount})
 	}
@@ -164,13 +176,27 @@ func valuesOf(label rules.Labelled) (such, others []string) {
 	default:
 		others = []string{none}
 	}
-	if least := string(label.AtLeast); least != "" {
-		such, others = append(such, least), append(others, plus(least, "-0.000001"))
+	in, out := beside(label.AtLeast, label.Above, label.AtMost, label.Below, "0.000001")
+	return append(such, in...), append(others, out...)
+}
+
+// beside returns the numbers at bounds and a step beside them: those within, and those that aren't.
+func beside(atLeast, above, atMost, below rules.Decimal, step string) (in, out []string) {
+	for _, b := range []struct {
+		at     rules.Decimal
+		within bool
+		next   string
+	}{{atLeast, true, "-"}, {above, false, ""}, {atMost, true, ""}, {below, false, "-"}} {
+		if b.at == "" {
+			continue
+		}
+		at, next := string(b.at), plus(string(b.at), b.next+step)
+		if !b.within {
+			at, next = next, at
+		}
+		in, out = append(in, at), append(out, next)
 	}
-	if below := string(label.Below); below != "" {
-		such, others = append(such, plus(below, "-0.000001")), append(others, below)
-	}
-	return such, others
+	return in, out
 }
 
 // currency is that of a table's amounts.
@@ -183,18 +209,9 @@ func (x *authority) currency() string {
 	return "JPY"
 }
 
-// least is the smallest amount that a bound takes, and under the largest below it, as people type them: yen have no
-// parts.
-func (x *authority) least(bound rules.Decimal) string {
-	whole, parts, _ := strings.Cut(string(bound), ".")
-	if x.currency() == "JPY" && parts != "" {
-		return plus(whole, "1")
-	}
-	return string(bound)
-}
-
-func (x *authority) under(bound rules.Decimal) string {
-	return plus(x.least(bound), map[bool]string{true: "-1", false: "-0.000001"}[x.currency() == "JPY"])
+// step is the smallest part of a table's amounts.
+func (x *authority) step() string {
+	return map[bool]string{true: "1", false: "0.01"}[x.currency() == "JPY"]
 }
 
 // fromBelow checks that everybody below whoever decides is led to the same end, and stamps nothing.
@@ -310,6 +327,7 @@ func (x *authority) form(t *testing.T) tenancy.Settings {
 	for _, value := range values[catalog.MatterLabel] {
 		s.Matters = append(s.Matters, tenancy.MatterKind{Name: value})
 	}
+	s.MatterCurrencies = []tenancy.MatterCurrency{{Code: x.currency()}}
 	expect.That(t, len(s.Problems()) == 0, "%s: %+v", x.Of, s.Problems())
 	return s
 }
@@ -319,7 +337,7 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	ask authorityAsk) *rules.Facts {
 	t.Helper()
 	by := user[cmp.Or(ask.By, x.Chain[len(x.Chain)-1])]
-	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, On: day,
+	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, On: day, Files: ask.Files,
 		Askers: []circulation.Person{d.Person(by)}}
 	s := x.form(t)
 	typed := task.Matter{Kind: cmp.Or(ask.Is[catalog.MatterLabel], none), Title: "件名", Description: "理由",

@@ -73,6 +73,7 @@ func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: r.At(o.Channel, o.ChannelType == "im"),
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Home: x.Settings.DirectApprovers, Calls: x.Calls,
+		Files: x.Task.Enclosing(),
 	}
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
@@ -296,16 +297,18 @@ func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
 
 // own are the names of what nobody has named: the rule that answers where none of an administrator's does, and the
 // stage that it asks.
-type own struct{ last, channel, unlabelled, unruled, silent string }
+type own struct{ last, channel, unlabelled, unattached, unruled, silent string }
 
 var owns = language.InEach(
 	own{"そのほか", "チャンネルの1人",
 		"「{label}」が分からないため、承認する人を決められません。「{label}」を書いて、もう一度依頼してください。",
+		"このルールには、添付ファイルが {n} つ以上必要です。見積書などを添付して、もう一度依頼してください。",
 		"ほかのどのルールにも当てはまりません。管理者に、コンソールの「回覧ルール」で、この内容を受け付けるルールを加えるよう頼み、" +
 			"その後に、もう一度依頼してください。",
 		"必要な場合は、管理者に、コンソールの「回覧ルール」でこのルールを見直すよう頼んでください。"},
 	own{"Everything else", "One of the channel",
 		"“{label}” isn’t known, so it can’t be said who has to approve. Say what it is, and ask again.",
+		"This rule asks for at least {n} attached files. Attach them, such as quotations, and ask again.",
 		"No other rule fits. Ask an administrator to add a rule for it in the console under “Routing rules”, " +
 			"then ask again.",
 		"If you need it, ask an administrator to change this rule in the console under “Routing rules”."})
@@ -317,6 +320,8 @@ func namedIn(a rules.Answer, locale string) rules.Answer {
 	switch {
 	case a.Unlabelled != "":
 		a.Refuse = language.Fill(w.unlabelled, "label", a.Unlabelled)
+	case a.Unattached:
+		a.Refuse = language.Fill(w.unattached, "n", a.Files)
 	case a.Last && a.Refused:
 		a.Refuse = cmp.Or(a.Refuse, w.unruled)
 	case a.Refused && a.Rule.Name != "":

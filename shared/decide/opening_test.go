@@ -365,6 +365,24 @@ func (s strangers) Person(user string) circulation.Person {
 }
 
 // Who asks is told what isn't known, in their language.
+func TestARequestWithoutFilesIsToldSo(t *testing.T) {
+	quoted := in(asks(rules.EmptyRefuse, "TANAKA"), "C1")
+	quoted.Files = 2
+	for locale, want := range map[string]string{
+		"ja": "このルールには、添付ファイルが 2 つ以上必要です。見積書などを添付して、もう一度依頼してください。",
+		"en": "This rule asks for at least 2 attached files. Attach them, such as quotations, and ask again.",
+	} {
+		x := askersOf()
+		x.Settings.Locale = locale
+		x.Task.Request.Files = []aggregate.SharedFile{{ID: "F1"}}
+		found := expect.Value(x.ByIDs(of(quoted)))(t)
+		expect.Must(t, found.Refused != nil, "%+v", found)
+		expect.That(t, found.Refused.Why == task.ReasonRuleRefuses && found.Refused.Detail == want, "%+v", found.Refused)
+		x.Task.Request.Files = append(x.Task.Request.Files, aggregate.SharedFile{ID: "F2"})
+		expect.That(t, expect.Value(x.ByIDs(of(quoted)))(t).Opening != nil, "two files are too few")
+	}
+}
+
 func TestARequestOfAnUnknownKindIsToldSo(t *testing.T) {
 	dear := in(asks(rules.EmptyRefuse, "TANAKA"), "C1")
 	dear.When = rules.Conditions{Labels: []rules.Labelled{{Name: "費目", Is: rules.UseSome, List: []string{"交際費"}}}}

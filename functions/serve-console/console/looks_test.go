@@ -169,14 +169,14 @@ func TestTheSentenceOfARuleIsBuiltLive(t *testing.T) {
 	})
 	tab := browser.Start(t).Open(t, address, browser.Window{Width: 1000, Height: 800, Language: "ja"})
 	tab.Eval(`window.same = document.querySelector("#says details").open = true`)
-	tab.Eval(`const least = document.querySelector("#at-least"); least.value = "10万"; ` +
+	tab.Eval(`const least = document.querySelector("#low"); least.value = "10万"; ` +
 		`least.dispatchEvent(new Event("change", {bubbles: true}))`)
 	tab.Until(`document.querySelector("#says").innerText.includes("10万円以上 (または金額不明)の外部への書き込み") && window.same`)
 	tab.Eval(`const kind = document.querySelector("#kind-0"); kind.value = "channel"; kind.dispatchEvent(new Event(` +
 		`"change", {bubbles: true}))`)
 	tab.Until(`document.querySelector("#says").innerText.includes("(チャンネルのだれか 1 人)が承認") && window.same`)
 	tab.Until(`getComputedStyle(document.querySelector(".of-people")).display === "none" && document.querySelector(` +
-		`"#at-least").value === "10万"`)
+		`"#low").value === "10万"`)
 }
 
 const rulesPath, approvalPage = "/console/rules", "/console/settings/approval"
@@ -192,7 +192,7 @@ func ruleLooks(w *consoletest.World) []look {
 	b := w.As(webapi.Suzuki)
 	list := b.Get(path)
 	rule := b.Post(path, list.Hidden("act", "edit.0"))
-	three := []string{"name", "10万円以上の外部書き込み", "use", "some", "tools", "| send_slack_dm", "at_least", "100000", "outcome",
+	three := []string{"name", "10万円以上の外部書き込み", "use", "some", "tools", "| send_slack_dm", "low", "100000", "outcome",
 		"route",
 		"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + webapi.Suzuki + "|" + webapi.Guest,
 		"stages.0.need", "x", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again",

@@ -15,7 +15,7 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 	use, tools := s.uses(c)
 	group = s.In("groups", use, "list", tools)
 	group += s.In("kinds_said", kindsValue(c.Kinds))
-	if b, unread := x.Left(i); b.AtLeast+b.Below != "" {
+	if b, unread := x.Left(i); b.Bounded() {
 		band = s.amount(b, "band_")
 		if unread {
 			more = append(more, s.Say("band_unread"))
@@ -41,6 +41,9 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 	}
 	if band == "" {
 		band = s.Say("all")
+	}
+	if r.Files > 0 {
+		more = append(more, s.Say("band_files", "n", r.Files))
 	}
 	if r.Numbered {
 		more = append(more, s.Say("band_numbered"))
@@ -88,6 +91,8 @@ func (s speaker) chip(x *rules.Stage) chip {
 		c.Note = s.position(w.Department, w.Positions...)
 	case w.Kind == rules.WhoChannel:
 		c.Note = s.Say("who_channel")
+	case w.Kind == rules.WhoAny:
+		c.Note = s.asked(w)
 	default:
 		c.Note = s.Say("not_chosen")
 	}

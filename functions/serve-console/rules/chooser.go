@@ -68,7 +68,11 @@ func (a *asked) barred(o *rules.Outcome) (all []string) {
 	}
 	stages, _ := o.Route.Sources()
 	for _, s := range stages {
-		for _, id := range s.Who.People {
+		var named []string
+		for _, who := range s.Who.Each() {
+			named = append(named, who.People...)
+		}
+		for _, id := range named {
 			u, listed := a.members.Person(id)
 			if why := a.members.Rule(u); listed && why != "" {
 				all = append(all, a.person(id)+": "+a.In("standing", why))

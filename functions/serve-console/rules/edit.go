@@ -129,12 +129,12 @@ type ruleData struct {
 	Labels       []labelData
 	Positions    string
 	Days         []web.Field
-	AtLeast      string
-	Below        string
+	Amount       boundData
 	Currency     string
 	Outcome      string
 	Numbered     bool
 	Retain       []web.Choice
+	Files        string
 	Refuse       string
 	Stages       []stageData
 	More         bool // another stage may be added
@@ -185,7 +185,9 @@ type stageData struct {
 	Group       web.Chooser
 	Levels      []web.Choice
 	Others      bool
+	Joins       []web.Choice
 	Beside      bool // it is asked together with the one before it
+	Any         bool // any of them is asked: the number is that of the first
 	Roles       []web.Choice
 	Shares      []web.Choice
 	Share       string // that stands in the place of Need
@@ -198,8 +200,9 @@ type stageData struct {
 
 // labelData are the inputs of a condition on a kind.
 type labelData struct {
-	At, Field, Name, List, AtLeast, Below string
-	Is                                    []web.Choice
+	At, Field, Name, List string
+	Is                    []web.Choice
+	Bounds                boundData
 }
 
 // form shows a rule's form. sent is what was typed, if the stages still have their places.
@@ -208,6 +211,9 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	d := ruleData{Draft: packed(a.draft), ID: r.ID, At: e.At, New: e.At == "new", Last: e.last(),
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse,
 		Outcome: "default", Numbered: r.Numbered}
+	if d.Files = wholeShown(r.Files); r.Files < 0 {
+		d.Files = sent.Get("files")
+	}
 	d.Retain = a.options("retentions", strconv.Itoa(r.Retain), append([]string{"0"}, web.Each(rules.Retentions,
 		strconv.Itoa)...)...)
 	if d.Last {
@@ -267,18 +273,17 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester", "when.labels",
 			"when.valid_from", "when.valid_to"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })
-	if d.Currency = yen; c.Amount != nil {
-		d.AtLeast, d.Below, d.Currency = commas(c.Amount.AtLeast), commas(c.Amount.Below), c.Amount.Currency
-	}
+	b := cmp.Or(c.Amount, &rules.Between{Currency: yen})
+	d.Amount, d.Currency = a.bounds("", "when.amount", b.AtLeast, b.Above, b.AtMost, b.Below), b.Currency
 }
 
 // newer fills in the conditions on kinds, positions and days.
 func (a *asked) newer(d *ruleData, c *rules.Conditions) {
 	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
 		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
-			strings.Join(l.List, "\n"), commas(l.AtLeast), commas(l.Below),
-			a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome),
-				string(rules.UseNot))})
+			strings.Join(l.List, "\n"), a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome),
+				string(rules.UseNot)),
+			a.bounds(labelField(i), fmt.Sprintf("when.labels[%d]", i), l.AtLeast, l.Above, l.AtMost, l.Below)})
 	}
 	if c.Requester != nil {
 		d.Positions = strings.Join(c.Requester.Positions, "\n")
@@ -303,12 +308,19 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 		p = &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}
 	}
 	positions := a.positionBoxes()
-	stages, of := p.Sources()
-	for i := range stages {
-		x := a.stageForm(i, &stages[i], sent, positions)
-		x.Mark, x.Field, x.Last = number(of[i]), fmt.Sprintf("route.stages[%d]", of[i]), i == len(stages)-1
-		if first := slices.Index(of, of[i]); i > first {
-			x.Beside, x.Field = true, fmt.Sprintf("%s.beside[%d]", x.Field, i-first-1)
+	all, stage, beside := sourcesOf(p), -1, 0
+	for i, s := range all {
+		switch s.join {
+		case "":
+			stage, beside = stage+1, 0
+		case joinBeside:
+			beside++
+		}
+		x := a.stageForm(i, &s.Stage, sent, positions)
+		x.Mark, x.Field, x.Last = number(stage), fmt.Sprintf("route.stages[%d]", stage), i == len(all)-1
+		x.Joins = a.options("join_options", s.join, "", joinBeside, joinAny)
+		if x.Beside, x.Any = s.join == joinBeside, s.join == joinAny; beside > 0 {
+			x.Field = fmt.Sprintf("%s.beside[%d]", x.Field, beside-1)
 		}
 		d.Stages = append(d.Stages, x)
 	}

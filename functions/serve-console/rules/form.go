@@ -26,6 +26,7 @@ func typed(form url.Values) (is rules.Rule) {
 	case "route":
 		is.Route, is.Numbered = typedRoute(form), ticked(form, "numbered")
 		is.Retain, _ = strconv.Atoi(form.Get("retain"))
+		is.Files = wholeTyped(form.Get("files"))
 	case "refuse":
 		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
 	}
@@ -51,8 +52,8 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 	for i := range rules.MaxPointers + 1 { // one more than may be, to say that it is too many
 		at := labelField(i)
 		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), Is: rules.Use(form.Get(at + "is")),
-			List: web.Lines(form.Get(at + "list")), AtLeast: amountTyped(form.Get(at + "at_least")),
-			Below: amountTyped(form.Get(at + "below"))}
+			List: web.Lines(form.Get(at + "list"))}
+		l.AtLeast, l.Above, l.AtMost, l.Below = typedBounds(form, at)
 		if l.Name != "" || len(l.List) > 0 || l.Bounded() {
 			is.Labels = append(is.Labels, l)
 		}
@@ -68,8 +69,9 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 	if to := rules.Go(form.Get("to")); to != "" {
 		is.Destinations = &rules.Destinations{Go: to, List: web.Lines(form.Get("destinations"))}
 	}
-	amount := rules.Between{AtLeast: amountTyped(form.Get("at_least")), Below: amountTyped(form.Get("below"))}
-	if amount.AtLeast != "" || amount.Below != "" {
+	var amount rules.Between
+	amount.AtLeast, amount.Above, amount.AtMost, amount.Below = typedBounds(form, "")
+	if amount.Bounded() {
 		amount.Currency = currencyTyped(form.Get("currency"))
 		is.Amount = &amount
 	}
@@ -105,9 +107,9 @@ func currencyTyped(text string) string {
 func typedRoute(form url.Values) *rules.Policy {
 	is := &rules.Policy{Hands: wholeTyped(form.Get("hands"))}
 	var all []source
-	for i := range rules.MaxStages*(rules.MaxBeside+1) + 1 { // one more than may be, to say that it is too many
+	for i := range rules.MaxStages*(rules.MaxBeside+1)*rules.MaxAny + 1 { // one more than may be, to say that it is too many
 		if at := stageField(i); form.Has(at + "was") {
-			all = append(all, source{typedStage(form, at), ticked(form, at+"beside")})
+			all = append(all, source{typedStage(form, at), form.Get(at + "join")})
 		}
 	}
 	is.Stages = staged(all)
@@ -121,18 +123,32 @@ func typedRoute(form url.Values) *rules.Policy {
 	return is
 }
 
-// source is a way in which a stage finds people, as the form has it: a stage of its own, or beside the one before it.
+// source is a way in which a stage finds people, as the form has it: a stage of its own, or joined to the one before it.
 type source struct {
 	rules.Stage
-	beside bool
+	join string
 }
+
+// How a source is joined to the one before it: both are asked at the same time, or any of them.
+const (
+	joinBeside = "beside"
+	joinAny    = "any"
+)
 
 // staged returns the stages of sources.
 func staged(all []source) []rules.Stage {
 	stages := []rules.Stage{}
 	for i, s := range all {
-		if i > 0 && s.beside {
+		if i > 0 && s.join != "" {
 			to := &stages[len(stages)-1]
+			if s.join == joinAny {
+				who := &to.Who
+				if n := len(to.Beside); n > 0 {
+					who = &to.Beside[n-1].Who
+				}
+				*who = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Each()), s.Who)}
+				continue
+			}
 			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Share: s.Share, Secretary: s.Records})
 			continue
 		}
@@ -146,7 +162,16 @@ func staged(all []source) []rules.Stage {
 func sourcesOf(p *rules.Policy) (all []source) {
 	stages, of := p.Sources()
 	for i, s := range stages {
-		all = append(all, source{s, i > 0 && of[i] == of[i-1]})
+		join := ""
+		if i > 0 && of[i] == of[i-1] {
+			join = joinBeside
+		}
+		for j, who := range s.Who.Each() {
+			if s.Who = who; j > 0 {
+				join = joinAny
+			}
+			all = append(all, source{s, join})
+		}
 	}
 	return all
 }

@@ -14,14 +14,14 @@ import (
 
 // sentForm is what the form of a rule with everything sends.
 func sentForm(changes ...string) url.Values {
-	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "positions": {"課長\n係長\n"},
+	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "files": {"２"}, "positions": {"課長\n係長\n"},
 		"departments": {"", "sales"}, "valid_from": {"2026-04-01"}, "valid_to": {"2027-03-31"},
 		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
-		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.at_least": {"８"}, "labels.2.below": {"11"},
+		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.low": {"８"}, "labels.2.high": {"11"},
 		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
 		"stages.0.position": {positionValue("", "課長")}, "stages.0.also": {"室長"}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
 		"stages.0.vacant": {"up"}, "stages.0.own": {"up"}, "stages.0.twice": {"up"},
-		"stages.1.was": {"1"}, "stages.1.beside": {"", "1"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
+		"stages.1.was": {"1"}, "stages.1.join": {"beside"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
 		"stages.1.need": {"2"},
 		"stages.2.was":  {"2"}, "stages.2.name": {"経理"}, "stages.2.kind": {"people"}, "stages.2.people": {"U3"},
 		"stages.2.need": {"1"}, "stages.2.role": {"up"}, "stages.2.vacant": {"refuse"}, "stages.2.own": {"refuse"},
@@ -40,7 +40,7 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 		Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}},
 			{Name: "日数", Is: rules.UseSome, AtLeast: "8", Below: "11"}},
 		ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
-	}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+	}, Outcome: rules.Outcome{Files: 2, Route: &rules.Policy{Stages: []rules.Stage{
 		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
 			Beside: []rules.Source{{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}}, Need: 2}}},
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
@@ -87,9 +87,10 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	expect.Is(t, len(language.All), 2)
 	before := speaker{Texts: web.TextsOf("rules", "ja")}.rule(&r)
 	for name, change := range map[string][]string{
-		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "position": {"positions", "課長"},
+		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "files": {"files", "3"}, "position": {"positions", "課長"},
 		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"}, "all but": {"labels.0.is", "not"},
-		"from": {"labels.2.at_least", "9"}, "below": {"labels.2.below", "12"},
+		"from": {"labels.2.low", "9"}, "below": {"labels.2.high", "12"},
+		"above": {"labels.2.low_is", "above"}, "at most": {"labels.2.high_is", "at_most"},
 		"readers":     {"reader_posts", positionValue("HQ", "社長")},
 		"other posts": {"stages.0.also", "館長"}, "beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
 		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},
@@ -97,5 +98,45 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	} {
 		other := typed(sentForm(change...))
 		expect.That(t, speaker{Texts: web.TextsOf("rules", "ja")}.rule(&other) != before, "%s is not said", name)
+	}
+}
+
+// A bound is said with itself or without, in each language.
+func TestABoundIsSaidAsItIs(t *testing.T) {
+	for locale, says := range map[string][4]string{
+		"ja": {"10万円以上 (または金額不明)", "10万円超 50万円以下", "10万円〜50万円未満", "日数が 8超〜11以下"},
+		"en": {"¥100,000 or more (or an unreadable amount)", "more than ¥100,000 and ¥500,000 or less",
+			"¥100,000 to below ¥500,000", "日数 is over 8 to 11"},
+	} {
+		s := speaker{Texts: web.TextsOf("rules", locale)}
+		band := func(form string, changes ...string) string {
+			return s.amount(*typed(sentForm(append(changes, "low", "10万")...)).When.Amount, form)
+		}
+		expect.Is(t, band(""), says[0])
+		expect.Is(t, band("", "high", "500,000", "high_is", "at_most", "low_is", "above"), says[1])
+		expect.Is(t, band("band_", "high", "500,000", "high_is", "below"), says[2])
+		days := typed(sentForm("labels.2.is", "only", "labels.2.low_is", "above", "labels.2.high_is", "at_most"))
+		_, _, more := s.asking(&rules.Rules{Rules: []rules.Rule{days}}, 0)
+		expect.That(t, strings.Contains(strings.Join(more, "|"), says[3]), "%q", more)
+	}
+}
+
+// A source may be another way to the people before it, of whom any is asked: with the number of the first.
+func TestTheFormJoinsWhomAnyIsAskedOf(t *testing.T) {
+	form := sentForm("stages.1.join", "any", "stages.2.join", "beside", "stages.3.was", "3", "stages.3.join", "any",
+		"stages.3.kind", "manager", "stages.3.level", "2")
+	stages := typed(form).Route.Stages
+	expect.Must(t, len(stages) == 1 && len(stages[0].Beside) == 1, "%+v", stages)
+	people := func(ids ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: ids} }
+	expect.Same(t, stages[0].Who, rules.Who{Kind: rules.WhoAny, Any: []rules.Who{{Kind: rules.WhoPosition,
+		Positions: []string{"課長", "室長"}}, people("U1", "U2")}})
+	expect.Is(t, stages[0].Need, 1)
+	expect.Same(t, stages[0].Beside[0].Who.Any, []rules.Who{people("U3"), {Kind: rules.WhoManager, Level: 2}})
+	expect.Same(t, staged(sourcesOf(&rules.Policy{Stages: stages})), stages)
+	for locale, says := range map[string]string{"ja": "依頼した人の上の課長か室長 または U1・U2", "en": "the nearest 課長 or 室長 above the requester or U1"} {
+		s := speaker{Texts: web.TextsOf("rules", locale)}
+		text := s.stage(&stages[0])
+		expect.That(t, strings.Contains(text, says), "%q", text)
+		expect.That(t, strings.Contains(s.chip(&stages[0]).Note, says), "%q", s.chip(&stages[0]).Note)
 	}
 }

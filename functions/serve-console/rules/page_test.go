@@ -33,7 +33,7 @@ func stored(w *consoletest.World) *rules.Rules {
 
 // ordered are the fields of a rule of three stages.
 var ordered = []string{"kinds", "steps",
-	"name", "10万円以上の外部書き込み", "use", "writes_outside", "at_least", "10万円", "currency", "jpy", "outcome", "route",
+	"name", "10万円以上の外部書き込み", "use", "writes_outside", "low", "10万円", "currency", "jpy", "outcome", "route",
 	"channels", "|" + webapi.HR,
 	"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + webapi.Suzuki, "stages.0.need", "",
 	"stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again",
@@ -165,7 +165,7 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes"))
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "name", strings.Repeat("名", 81),
-		"at_least", "abc", "below",
+		"low", "abc", "high",
 		"-1", "currency", "yen!",
 		"stages.0.people", "", "stages.1.need", "五人", "stages.1.vacant", "wait", "stages.1.own", "wait", "stages.1.twi"+
 			"ce", "wait", "hands", "99", "to", "within", "destinations", "")...)
@@ -184,7 +184,7 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 			"a stand-in counts as themselves"},
 	} {
 		b.In(locale).Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, says...).Holds(t,
-			`name="at_least" value="abc"`,
+			`name="low" value="abc"`,
 			`name="stages.1.need" value="五人"`, `name="hands" value="99"`)
 	}
 	expect.That(t, stored(w) == nil, "a wrong rule is saved")

@@ -11,6 +11,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
@@ -295,7 +296,8 @@ func (a *asked) unmarked(x *rules.Rules) (out []string) {
 	if tools := lacking(amounts, func(t knownTool) bool { return t.Unmarked }); tools != "" {
 		out = append(out, a.Say("unmarked_amount", "tools", tools))
 	}
-	if tools := lacking(destinations, func(t knownTool) bool { return !t.To }); tools != "" {
+	decides := rules.Tool{Name: catalog.Decide} // whose destination nobody can mark
+	if tools := lacking(destinations, func(t knownTool) bool { return !t.To && t.Tool != decides }); tools != "" {
 		out = append(out, a.Say("unmarked_to", "tools", tools))
 	}
 	return out

@@ -91,7 +91,7 @@ func daysOf(c *rules.Conditions) (key string, values []any) {
 func (s speaker) labelled(l rules.Labelled) []any {
 	values := list(s, l.List, legible.OneLine, s.Say("middot"))
 	if l.Bounded() {
-		values = s.bounded(commas(l.AtLeast), commas(l.Below), "band_")
+		values = s.bounded(rules.Between{AtLeast: l.AtLeast, Above: l.Above, AtMost: l.AtMost, Below: l.Below}, "band_", commas)
 	}
 	return []any{"name", legible.OneLine(l.Name), "list", values}
 }
@@ -184,18 +184,32 @@ func (s speaker) what(c *rules.Conditions, name bool) string {
 
 // amount says amounts by their bounds: in a sentence or, with the form "band_", by the bounds alone.
 func (s speaker) amount(b rules.Between, form string) string {
-	return s.bounded(s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency), form)
+	text := s.bounded(b, form, func(n rules.Decimal) string { return s.money(n, b.Currency) })
+	if form == "" && b.AtMost+b.Below == "" {
+		return s.In("amounts", "unread", "low", text)
+	}
+	return text
 }
 
-// bounded says bounds, of which one may be empty.
-func (s speaker) bounded(least, below, form string) string {
-	switch {
-	case below == "":
-		return s.In("amounts", form+"at_least", "least", least)
-	case least == "":
-		return s.Say("below", "below", below)
+// bounded says bounds, as amount does.
+func (s speaker) bounded(b rules.Between, form string, number func(rules.Decimal) string) string {
+	if b.AtLeast+b.Above == "" || b.AtMost+b.Below == "" {
+		form = ""
 	}
-	return s.In("amounts", form+"between", "least", least, "below", below)
+	var low, high string
+	for _, x := range []struct {
+		key  string
+		n    rules.Decimal
+		side *string
+	}{{"at_least", b.AtLeast, &low}, {isAbove, b.Above, &low}, {isAtMost, b.AtMost, &high}, {"below", b.Below, &high}} {
+		if x.n != "" {
+			*x.side = s.In("amounts", form+x.key, "n", number(x.n))
+		}
+	}
+	if low == "" || high == "" {
+		return low + high
+	}
+	return s.In("amounts", form+"between", "low", low, "high", high)
 }
 
 func (s speaker) outcome(o *rules.Outcome) string {
@@ -208,6 +222,9 @@ func (s speaker) outcome(o *rules.Outcome) string {
 	text := s.route(o.Route)
 	if o.Numbered {
 		text += s.Say("numbered")
+	}
+	if o.Files > 0 {
+		text += s.Say("files", "n", o.Files)
 	}
 	if o.Retain > 0 {
 		text += s.Say("retained", "n", o.Retain)
@@ -283,19 +300,33 @@ func (s speaker) stage(x *rules.Stage) string {
 
 // source says whom a stage of one source asks.
 func (s speaker) source(name string, x *rules.Stage) (text string) {
+	n := 2
 	switch w := x.Who; w.Kind {
 	case rules.WhoPeople:
-		text = s.of(name, x, list(s, w.People, s.person, s.Say("middot")), len(w.People))
-	case rules.WhoGroup:
-		text = s.of(name, x, s.group(w.Group), 2)
+		n = len(w.People)
 	case rules.WhoManager:
-		text = s.of(name, x, s.manager(w.Level), 1)
-	case rules.WhoPosition:
-		text = s.of(name, x, s.position(w.Department, w.Positions...), 2)
+		n = 1
 	case rules.WhoChannel:
-		text = called(name, s.Say("who_channel"))
+		return called(name, s.Say("who_channel"))
+	case "":
+		return ""
 	}
-	return text
+	return s.of(name, x, s.asked(x.Who), n)
+}
+
+// asked says who is asked, whoever that is.
+func (s speaker) asked(w rules.Who) string {
+	switch w.Kind {
+	case rules.WhoPeople:
+		return list(s, w.People, s.person, s.Say("middot"))
+	case rules.WhoGroup:
+		return s.group(w.Group)
+	case rules.WhoManager:
+		return s.manager(w.Level)
+	case rules.WhoPosition:
+		return s.position(w.Department, w.Positions...)
+	}
+	return strings.Join(web.Each(w.Any, s.asked), s.Say("who_or"))
 }
 
 // empty says what happens if too few people are left: the same of several causes once. Nothing is said of a refusal,

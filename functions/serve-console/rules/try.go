@@ -73,6 +73,11 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if err != nil {
 		return d, err
 	}
+	demands := func(x rules.Rule) bool { return x.Files > 0 }
+	if slices.ContainsFunc(a.draft.Rules.Rules, demands) && kind == rules.KindSteps {
+		d.Fields = append(d.Fields, web.Field{Name: "try.files", Label: a.Say("try_files"), Value: f.Get("try.files"),
+			Class: "number", Mode: "numeric"})
+	}
 	call, fail := a.callToTry(&d, of, settings)
 	d.Further = d.Further || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
 	if !answer || of.Tool.Name == "" {
@@ -84,7 +89,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		return d, nil
 	}
 	facts := &rules.Facts{Kind: kind, Place: a.draft.Rules.At(f.Get("try.place"), false), On: day.String(),
-		Home: settings.DirectApprovers, Calls: []rules.Call{call}}
+		Home: settings.DirectApprovers, Calls: []rules.Call{call}, Files: wholeTyped(f.Get("try.files"))}
 	if facts.Place.Channel == tryDirect {
 		facts.Place = rules.Place{Direct: true}
 	}
@@ -210,6 +215,8 @@ func (a *asked) answerSaid(found *rules.Answer, who string) string {
 	switch {
 	case found.Unknown != "":
 		return a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
+	case found.Unattached:
+		return a.Say("try_unattached", "n", found.Files)
 	case found.Unlabelled != "":
 		return a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
 	case found.Unsure:
@@ -385,12 +392,4 @@ func (a *asked) places(way rules.Way, kind rules.Kind, several bool) string {
 		}
 	}
 	return strings.Join(places, a.Say("middot"))
-}
-
-func (s speaker) ruleNamed(x *rules.Rules, id string) string {
-	i := slices.IndexFunc(x.Rules, func(r rules.Rule) bool { return r.ID == id })
-	if i < 0 {
-		return s.Say("last_rule")
-	}
-	return s.numbered(i, &x.Rules[i])
 }

@@ -53,7 +53,7 @@ func testTheKindOfARequest(t *testing.T, w *consoletest.World) {
 	try("2000.50").Says(t, 200, "ルール 2「ほか」: 今日")
 	try("1500日").Says(t, 200, "費目の値が分からず")
 	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, 200, "費目が 1,000〜2,000.5未満 だけの").Holds(t,
-		`name="labels.0.at_least" value="1,000"`, `name="labels.0.below" value="2,000.5"`, `<option value="not">`)
+		`name="labels.0.low" value="1,000"`, `name="labels.0.high" value="2,000.5"`, `<option value="not">`)
 }
 
 // A decision is tried as the form makes it: by its own fields, and never by labels that the form has not.
@@ -88,8 +88,13 @@ func testADecisionIsTriedByItsForm(t *testing.T, w *consoletest.World) {
 	at("人事", "市外", "").Says(t, 200, "ルール 2「市外」: 今日")
 	at("人事", "市内", "9999").Says(t, 200, "ルール 3「小口」: 今日")
 	at("人事", "市内", "0").Says(t, 200, "ルール 3「小口」: 今日")
-	at("規程", "市内", "").Says(t, 200, "ルール 4「規程」: 今日")
+	at("規程", "市内", "").Says(t, 200, "ルール 5「ほか」: 今日")
 	at("人事", "市内", "").Says(t, 200, "ルール 5「ほか」: 今日")
+	x := stored(w)
+	x.Rules[4].Files = 2
+	saved(w, x)
+	at("人事", "市内", "").Says(t, 200, "ルール 5「ほか」: 添付ファイルが 2 つ以上必要なため")
+	try("try.matter", "人事", "try.field:行先", "市内", "try.field:日数", "8", "try.files", "2").Says(t, 200, "ルール 5「ほか」: 今日")
 	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200,
 		"引数が指定されていません): 「完了通知」・「シートに書き込み」 ツールごとの")
 }

@@ -87,10 +87,10 @@ func together(all []problem) (out []problem) {
 }
 
 // fieldIDs are where the form has fields; a stage's are at the stage.
-var fieldIDs = map[string]string{"name": "name", "when.tools": "use", "when.amount": "at-least",
-	"when.amount.below": "below", "when.amount.currency": "currency", "when.kinds": "kinds", "when.places": "place",
+var fieldIDs = map[string]string{"name": "name", "when.tools": "use", "when.amount": "low",
+	"when.amount.at_most": "high", "when.amount.below": "high", "when.amount.currency": "currency", "when.kinds": "kinds", "when.places": "place",
 	"when.destinations": "to", "when.requester": "requester", "refuse": "refuse", "route.stages": "h-then",
-	"route.hands": "hands", "route.readers": "told"}
+	"files": "files", "route.hands": "hands", "route.readers": "told"}
 
 // linked names each place of what is wrong once, and leads there: it says what. at returns its id and its name.
 func linked(all []problem, at func(problem) (id, name string)) (out []problem) {
@@ -144,4 +144,12 @@ func (s speaker) label(field string) string {
 		}
 	}
 	return stage + plain + entry
+}
+
+func (s speaker) ruleNamed(x *rules.Rules, id string) string {
+	i := slices.IndexFunc(x.Rules, func(r rules.Rule) bool { return r.ID == id })
+	if i < 0 {
+		return s.Say("last_rule")
+	}
+	return s.numbered(i, &x.Rules[i])
 }

@@ -29,7 +29,7 @@ func TestAMistakeIsSaidOnceWhereItIs(t *testing.T) {
 	expect.Same(t, " Name · People long\n Amount none\n Stamps few\n Rules many", said(together(all)))
 	expect.Same(t, "#r-1 R0 \n#r-writes Rwrites \n#floor-stamps Stamps \n Rules many",
 		said(listData{Problems: all}.Said()))
-	expect.Same(t, "#name Name \n#at-least Amount \n#stage-1 People \n Stamps few\n Rules many",
+	expect.Same(t, "#name Name \n#low Amount \n#stage-1 People \n Stamps few\n Rules many",
 		said(ruleData{Problems: all}.Said()))
 }
 
@@ -131,20 +131,22 @@ func TestAmountsAsPeopleTypeThem(t *testing.T) {
 	}
 }
 
-// filled sets every field below a value, whatever it is.
-func filled(v reflect.Value) {
+// filled sets every field below a value, whatever it is, but for lists within so many others.
+func filled(v reflect.Value, lists int) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			filled(v.Field(i))
+			filled(v.Field(i), lists)
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		filled(v.Elem())
+		filled(v.Elem(), lists)
 	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		if lists > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), min(lists, 2), 2))
+		}
 		for i := range v.Len() {
-			filled(v.Index(i))
+			filled(v.Index(i), lists-1)
 		}
 	case reflect.String:
 		v.SetString("no: # 1\n- x")
@@ -158,7 +160,7 @@ func filled(v reflect.Value) {
 // A field that rules gain travels in their file, and in the page's draft.
 func TestEveryFieldOfRulesTravels(t *testing.T) {
 	var all rules.Rules
-	filled(reflect.ValueOf(&all).Elem())
+	filled(reflect.ValueOf(&all).Elem(), 4)
 	for name, is := range map[string]rules.Rules{"all fields": all, "none": *blank()} {
 		is.Rev = 0
 		text := expect.Value(file.Write(is, "x\nrev: 3", func(string) string { return "佐藤\n- U0EVIL" }))(t)

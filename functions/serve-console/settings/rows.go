@@ -30,7 +30,8 @@ var rowsLists = map[string][]column{
 	"matters": {{key: "name", example: "固定資産"}},
 	"matter_fields": {{key: "name", example: "行先"}, {key: "values", example: "市内、市外、なし"},
 		{key: "number", options: []string{"false", "true"}}},
-	"channel_series": {{key: "channel", example: "C0123456789"}, {key: "name", example: "契約"}},
+	"matter_currencies": {{key: "code", example: "GBP"}},
+	"channel_series":    {{key: "channel", example: "C0123456789"}, {key: "name", example: "契約"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model",
 			example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
@@ -97,6 +98,9 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, x := range s.MatterFields {
 		add("matter_fields", x.Name, strings.Join(x.Values, "、"), fmt.Sprint(x.Number))
 	}
+	for _, x := range s.MatterCurrencies {
+		add("matter_currencies", x.Code)
+	}
 	for _, x := range s.ChannelSeries {
 		add("channel_series", x.Channel, x.Name)
 	}
@@ -161,6 +165,9 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 		values := strings.FieldsFunc(row["values"], func(r rune) bool { return strings.ContainsRune(tenancy.MatterComma, r) })
 		return tenancy.MatterField{Name: row["name"], Values: web.Each(values, strings.TrimSpace),
 			Number: row["number"] == "true"}
+	})
+	typedList(f, "matter_currencies", &s.MatterCurrencies, func(row map[string]string) tenancy.MatterCurrency {
+		return tenancy.MatterCurrency{Code: strings.ToUpper(row["code"])}
 	})
 	typedList(f, "channel_series", &s.ChannelSeries, func(row map[string]string) tenancy.ChannelSeries {
 		return tenancy.ChannelSeries{Channel: row["channel"], Name: row["name"]}

@@ -88,7 +88,7 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 
 // seldom are settings that most workspaces leave as they are.
 var seldom = []string{"approvers.usergroups", "direct_approvers.channel", "direct_approvers.users", "approval_copies",
-	"approval_days", "fiscal_year_month", "channel_series", "matter_fields", "max_versions", "quiet_hours.from",
+	"approval_days", "fiscal_year_month", "channel_series", "matter_fields", "matter_currencies", "max_versions", "quiet_hours.from",
 	"quiet_hours.to", "holidays"}
 
 // folded reports whether an input stands in the fold of its group: it is seldom set, isn't now, and nobody is at it.

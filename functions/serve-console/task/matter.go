@@ -65,8 +65,8 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	for i, x := range s.MatterFields {
 		f.Fields = append(f.Fields, further(x, i, &f))
 	}
-	for _, code := range task.MatterCurrencies {
-		f.Currencies = append(f.Currencies, web.Choice{Value: code, Text: codes[code], Chosen: code == f.Typed.Currency})
+	for _, code := range s.Currencies() {
+		f.Currencies = append(f.Currencies, web.Choice{Value: code, Text: cmp.Or(codes[code], code), Chosen: code == f.Typed.Currency})
 	}
 	f.Accept = "." + strings.Join(task.FileTypes, ",.")
 	f.FilesHint = card.MatterFilesHint(v.Locale, mostSent)

@@ -76,8 +76,8 @@ func (t *Tools) check(p *problems, at string) {
 }
 
 func (b *Between) check(p *problems, at string) {
-	p.unless(b.AtLeast != "" || b.Below != "", at, "bounds")
-	p.bounds(b.AtLeast, b.Below, at)
+	p.unless(b.Bounded(), at, "bounds")
+	p.bounds(b.AtLeast, b.Above, b.AtMost, b.Below, at)
 	p.currency(b.Currency, at+".currency")
 }
 
@@ -128,7 +128,7 @@ func (s Stage) checkBeside(p *problems, at string) {
 	for i, x := range s.Beside {
 		field := fmt.Sprintf("%s.beside[%d]", at, i)
 		p.unless(x.Who.Kind != WhoChannel, field+".who.kind", "choice",
-			choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}))
+			choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoAny}))
 		x.Who.check(p, field+".who")
 		p.between(x.Need, 0, x.Who.most(), field+".need")
 		p.unless(!x.Secretary || s.Minutes && x.Need == 1 && !written, field+".secretary", "secretary")
@@ -163,15 +163,27 @@ func (w Who) check(p *problems, at string) {
 		w.alone(p, only, at)
 	case WhoChannel:
 		w.alone(p, only, at)
+	case WhoAny:
+		only.Any = w.Any
+		p.between(len(w.Any), 2, MaxAny, at+".any")
+		for i, x := range w.Any {
+			field := fmt.Sprintf("%s.any[%d]", at, i)
+			single := []WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}
+			if p.unless(slices.Contains(single, x.Kind), field+".kind", "choice", choices(single)); x.Kind != WhoAny {
+				x.check(p, field)
+			}
+		}
+		w.alone(p, only, at)
 	default:
-		p.add(at+".kind", "choice", choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoChannel}))
+		p.add(at+".kind", "choice", choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoChannel, WhoAny}))
 	}
 }
 
 // alone reports fields of other kinds, which would look as if they counted.
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
-		len(w.Positions) == len(only.Positions) && w.Department == only.Department, at, "other_kind")
+		len(w.Positions) == len(only.Positions) && w.Department == only.Department && len(w.Any) == len(only.Any), at,
+		"other_kind")
 }
 
 // Choices are the values that a field may have.
@@ -264,15 +276,22 @@ func (p *problems) number(d Decimal, field string) {
 	p.unless(d.Valid() && d.rat().Sign() > 0, field, "number", MaxDigits, MaxDecimals)
 }
 
-// bounds checks the bounds of a number, of which one may be absent.
-func (p *problems) bounds(atLeast, below Decimal, at string) {
+// bounds checks the bounds of a number, of which those of one side may be absent. Nothing is a number above or up to
+// which there are others, but none is below it.
+func (p *problems) bounds(atLeast, above, atMost, below Decimal, at string) {
 	if atLeast != "" {
 		p.number(atLeast, at+".at_least")
 	}
+	p.unless(above == "" || above.Valid(), at+".above", "number_or_0", MaxDigits, MaxDecimals)
+	p.unless(atMost == "" || atMost.Valid(), at+".at_most", "number_or_0", MaxDigits, MaxDecimals)
 	if below != "" {
 		p.number(below, at+".below")
 	}
-	p.unless(atLeast == "" || below == "" || atLeast.below(below), at+".below", "more")
+	p.unless(atLeast == "" || above == "", at+".above", "one_bound", "at_least")
+	p.unless(atMost == "" || below == "", at+".below", "one_bound", "at_most")
+	high := map[bool]string{true: ".at_most", false: ".below"}[atMost != ""]
+	s := spanOf(atLeast, above, atMost, below)
+	p.unless(s.low.none() || s.high.none() || !s.empty() && s.low.upTo(s.high), at+high, "more")
 }
 
 // Problems returns everything for which the rules can't be saved. known are the tools that requests may call.
@@ -338,6 +357,7 @@ func (f Floor) check(p *problems, when *Conditions, route *Policy, at string) {
 
 func (o *Outcome) check(p *problems, at string) {
 	p.unless(o.Retain == 0 || slices.Contains(Retentions, o.Retain), at+".retain_years", "choice", "1, 3, 5, 7 or 10")
+	p.between(o.Files, 0, MaxFiles, at+".files")
 	if o.Route == nil {
 		text := strings.NewReplacer("\n", " ", "\t", " ").Replace(o.Refuse)
 		p.words(text, at+".refuse", MaxRefuse)

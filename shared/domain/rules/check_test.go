@@ -85,6 +85,8 @@ func TestProblems(t *testing.T) {
 			func(r *rules.Rules) { r.Rules[1].Refuse = strings.Repeat("あ", 1001) },
 		},
 		"rules[0].refuse": {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
+		"rules[0].files": {func(r *rules.Rules) { r.Rules[0].Files = -1 },
+			func(r *rules.Rules) { r.Rules[0].Files = rules.MaxFiles + 1 }},
 		"rules[0].retain_years": {func(r *rules.Rules) { r.Rules[0].Retain = 2 },
 			func(r *rules.Rules) { r.Rules[0].Retain = -1 }},
 		"last.writes.route.hands": {func(r *rules.Rules) { r.Last.Writes.Route.Hands = 1 }},
@@ -114,6 +116,21 @@ func TestProblemsOfConditions(t *testing.T) {
 
 			func(r *rules.Rules) { whenOf(r).Amount.Below = "100000" },
 			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Below = "", "0" },
+			func(r *rules.Rules) { whenOf(r).Amount.AtMost, whenOf(r).Amount.Below = "900000", "900001" },
+			func(r *rules.Rules) {
+				*whenOf(r).Amount = rules.Between{Above: "5", Below: "5", Currency: "JPY"}
+			},
+		},
+		"rules[0].when.amount.above": {
+			func(r *rules.Rules) { whenOf(r).Amount.Above = "5" }, // beside at_least
+			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Above = "", "00" },
+		},
+		"rules[0].when.amount.at_most": {
+			func(r *rules.Rules) { whenOf(r).Amount.AtMost = "99999" },
+			func(r *rules.Rules) { whenOf(r).Amount.AtMost = "-1" },
+			func(r *rules.Rules) {
+				*whenOf(r).Amount = rules.Between{Above: "5", AtMost: "5", Currency: "JPY"}
+			},
 		},
 		"rules[0].when.tools.list[1]": {func(r *rules.Rules) {
 			whenOf(r).Tools.List = []rules.Tool{pay, {Address: pay.Address + "/", Name: "pay"}}

@@ -68,10 +68,13 @@ const (
 	GoOutside Go = "outside" // one of the destinations is not listed
 )
 
-// Between bounds a request's amount. An amount that isn't known is at least everything and below nothing.
+// Between bounds a request's amount, on one side or on both. An amount that isn't known is above everything and below
+// nothing.
 type Between struct {
 	AtLeast  Decimal `json:"at_least,omitempty"`
-	Below    Decimal `json:"below,omitempty"`
+	Above    Decimal `json:"above,omitempty"` // in place of AtLeast: without the bound itself
+	AtMost   Decimal `json:"at_most,omitempty"`
+	Below    Decimal `json:"below,omitempty"` // in place of AtMost: without the bound itself
 	Currency string  `json:"currency"`
 }
 
@@ -221,7 +224,27 @@ func (d *Destinations) hold(f *Facts) bool {
 }
 
 func (b *Between) hold(a Amount) bool {
-	return (b.AtLeast == "" || a.AtLeast(b.AtLeast, b.Currency)) && (b.Below == "" || a.Below(b.Below, b.Currency))
+	if !a.comparable(b.Currency) {
+		return b.span().high.none()
+	}
+	return b.span().has(a.Value)
+}
+
+func (b *Between) span() span { return spanOf(b.AtLeast, b.Above, b.AtMost, b.Below) }
+
+// Bounded reports whether it has a bound.
+func (b *Between) Bounded() bool { return *b != (Between{Currency: b.Currency}) }
+
+// between returns the amounts of a span.
+func between(s span, currency string) Between {
+	b := Between{AtLeast: s.low.at, Below: s.high.at, Currency: currency}
+	if s.low.after {
+		b.AtLeast, b.Above = "", s.low.at
+	}
+	if s.high.after {
+		b.AtMost, b.Below = s.high.at, ""
+	}
+	return b
 }
 
 // To returns where a call of one version of the tool goes: the texts at the marked pointers, and each text of a list

@@ -60,9 +60,7 @@ func (d *Destinations) covers(other *Destinations) bool {
 }
 
 func (b *Between) covers(other *Between) bool {
-	return b.Currency == other.Currency &&
-		(b.AtLeast == "" || other.AtLeast.least(b.AtLeast)) &&
-		(b.Below == "" || b.Below.least(other.Below))
+	return b.Currency == other.Currency && b.span().covers(other.span())
 }
 
 // CoveredBy returns the first earlier rule that takes all requests that a rule would, nil if there is none.
@@ -79,7 +77,7 @@ func (r *Rules) CoveredBy(i int) *Rule {
 // does. unread says that it gets amounts, too, that nobody can read.
 func (r *Rules) Left(i int) (left Between, unread bool) {
 	left = *cmp.Or(r.Rules[i].When.Amount, &Between{})
-	unread = left.Below == ""
+	unread = left.span().high.none()
 	for was := (*Between)(nil); was == nil || *was != left; {
 		now := left
 		was = &now
@@ -87,7 +85,7 @@ func (r *Rules) Left(i int) (left Between, unread bool) {
 			taken := *cmp.Or(earlier.When.Amount, &Between{})
 			earlier.When.Amount = nil
 			if earlier.When.covers(&r.Rules[i].When) {
-				left, unread = left.without(taken), unread && taken.Below != ""
+				left, unread = left.without(taken), unread && !taken.span().high.none()
 			}
 		}
 	}
@@ -96,22 +94,22 @@ func (r *Rules) Left(i int) (left Between, unread bool) {
 
 // without returns what is left of amounts, if that is again one range of the same currency, else all of them.
 func (b Between) without(taken Between) Between {
-	rest := b
+	rest, all, its := b.span(), b.span(), taken.span()
 	switch {
-	case taken.AtLeast != "" && (taken.Below == "" || b.Below != "" && taken.Below.least(b.Below)):
-		if rest.Below == "" || taken.AtLeast.below(rest.Below) {
-			rest.Below = taken.AtLeast
+	case !its.low.none() && (its.high.none() || all.high.upTo(its.high)):
+		if rest.high.none() || its.low.upTo(rest.high) {
+			rest.high = its.low
 		}
-	case taken.Below != "" && (taken.AtLeast == "" || b.AtLeast != "" && b.AtLeast.least(taken.AtLeast)):
-		if rest.AtLeast == "" || rest.AtLeast.below(taken.Below) {
-			rest.AtLeast = taken.Below
+	case !its.high.none() && (its.low.none() || its.low.upTo(all.low)):
+		if rest.low.none() || rest.low.upTo(its.high) {
+			rest.low = its.high
 		}
 	}
-	rest.Currency = cmp.Or(b.Currency, taken.Currency)
-	if rest.Currency != taken.Currency || rest.AtLeast != "" && rest.Below != "" && !rest.AtLeast.below(rest.Below) {
+	currency := cmp.Or(b.Currency, taken.Currency)
+	if currency != taken.Currency || rest.empty() {
 		return b
 	}
-	return rest
+	return between(rest, currency)
 }
 
 // Way is the weakest way to call a tool that writes outside: what a member has to get for it.

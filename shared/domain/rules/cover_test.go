@@ -205,9 +205,15 @@ func TestWhatEarlierRulesLeave(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var list []rules.Rule
 		for i := range 4 {
-			when := rules.Conditions{Amount: &rules.Between{AtLeast: rapid.SampledFrom(amounts).Draw(r, "least"),
-				Below: rapid.SampledFrom(amounts).Draw(r, "below"), Currency: "JPY"}}
-			if when.Amount.AtLeast+when.Amount.Below == "" {
+			low, high := rapid.SampledFrom(amounts).Draw(r, "low"), rapid.SampledFrom(amounts).Draw(r, "high")
+			when := rules.Conditions{Amount: &rules.Between{AtLeast: low, AtMost: high, Currency: "JPY"}}
+			if rapid.Bool().Draw(r, "above") {
+				when.Amount.AtLeast, when.Amount.Above = "", low
+			}
+			if rapid.Bool().Draw(r, "below") {
+				when.Amount.AtMost, when.Amount.Below = "", high
+			}
+			if !when.Amount.Bounded() {
 				when.Amount = nil
 			}
 			list = append(list, rule(i+1, when, people(1, rules.EmptyRefuse, "A")))
@@ -223,8 +229,8 @@ func TestWhatEarlierRulesLeave(t *testing.T) {
 			return // none takes it
 		}
 		left, unread := x.Left(i)
-		within := (left.AtLeast == "" || asked.AtLeast(left.AtLeast, "JPY")) &&
-			(left.Below == "" || asked.Below(left.Below, "JPY"))
+		within := of(rule(1, rules.Conditions{Amount: &left}, people(1, rules.EmptyRefuse, "A"))).Match(&rules.Facts{
+			Kind: rules.KindSteps, Calls: []rules.Call{{Tool: pay, Access: aggregate.Write, Amount: asked}}}).Rule.ID == id(1)
 		if !within || asked.Currency != "JPY" && !unread {
 			r.Fatalf("rule %d gets %v, but is said to get %v, unread %v", i+1, asked, left, unread)
 		}
@@ -234,6 +240,11 @@ func TestWhatEarlierRulesLeave(t *testing.T) {
 		c.Amount = &rules.Between{AtLeast: n, Currency: "JPY"}
 		return c
 	}
+	upTo := from("")
+	upTo.Amount = &rules.Between{AtMost: "100", Currency: "JPY"}
+	left, _ := of(rule(1, upTo, people(1, rules.EmptyRefuse, "A")),
+		rule(2, from("50"), people(1, rules.EmptyRefuse, "A"))).Left(1)
+	expect.Same(t, rules.Between{Above: "100", Currency: "JPY"}, left)
 	bands := of(rule(1, from("300"), people(1, rules.EmptyRefuse, "A")),
 		rule(2, from("100"), people(1, rules.EmptyRefuse, "A")),
 		rule(3, some(pay), people(1, rules.EmptyRefuse, "A")), rule(4, some(dm), people(1, rules.EmptyRefuse, "A")))

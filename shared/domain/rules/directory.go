@@ -70,7 +70,9 @@ func above(d Directory, p circulation.Person, on string, yield func(level int, p
 // lost reports whether nobody knows who the manager of a stage is: the chain of who stands above the requester ends
 // before it, and not at the top. Nor is anybody known in whose department nobody knows the requester to be.
 func (w Who) lost(f *Facts, d Directory) bool {
-	return w.Kind == WhoManager && !d.Topmost(highest(f, d), f.On) || w.Placed && w.Department == ""
+	return slices.ContainsFunc(w.Each(), func(w Who) bool {
+		return w.Kind == WhoManager && !d.Topmost(highest(f, d), f.On) || w.Placed && w.Department == ""
+	})
 }
 
 // highest returns the last of whom the organisation says that they stand above the requester, or the requester.
@@ -88,18 +90,24 @@ func position(people []circulation.Person, p circulation.Person) int {
 // unknown returns what a stage names and no day of the organisation has, or "": a post with the code of its department,
 // or the code alone. Who stands over a department may take the place of a post in it, whatever it is called.
 func (s Stage) unknown(d Directory) string {
-	w := s.Who
-	switch {
-	case w.Kind == WhoPosition && w.Department != "" && !d.Knows(w.Department, ""):
-		return w.Department
-	case s.Empty.Vacant == ThenUp:
+	for _, w := range s.Who.Each() {
+		if w.Kind == WhoPosition && w.Department != "" && !d.Knows(w.Department, "") {
+			return w.Department
+		}
+	}
+	if s.Empty.Vacant == ThenUp {
 		return ""
 	}
-	return w.unnamed(d)
+	return s.Who.unnamed(d)
 }
 
 // unnamed returns a post of a stage that the organisation has on no day, or "": somebody may hold it under another name.
 func (w Who) unnamed(d Directory) string {
+	for _, x := range w.Any {
+		if what := x.unnamed(d); what != "" {
+			return what
+		}
+	}
 	if w.Placed {
 		w.Department = ""
 	}
@@ -115,7 +123,11 @@ func (w Who) unnamed(d Directory) string {
 }
 
 // above reports whether whom it names depends on the requester.
-func (w Who) above() bool { return w.Kind == WhoManager || w.Kind == WhoPosition && w.Department == "" }
+func (w Who) above() bool {
+	return slices.ContainsFunc(w.Each(), func(w Who) bool {
+		return w.Kind == WhoManager || w.Kind == WhoPosition && w.Department == ""
+	})
+}
 
 // Unknown returns of which stage, if any, the organisation doesn't know whom it means. It is never left out: the post
 // may be held under another name.
@@ -137,16 +149,18 @@ func asManager(p, of circulation.Person, level int, on string) circulation.Perso
 
 // over returns who stands over a stage's post, with how they were found: of several posts, over all of them.
 func (w Who) over(d Directory, on string) (over circulation.Person, known bool) {
-	for _, position := range w.Positions {
-		next, ok := d.Over(w.Department, position, on)
-		if !ok {
-			return circulation.Person{}, false
-		}
-		higher := !known
-		above(d, over, on, func(_ int, p circulation.Person) bool { higher = higher || p.Is(next); return !higher })
-		if known = true; higher {
-			over = next
-			over.Via = fmt.Sprintf("over %s of %s as of %s", position, w.Department, on)
+	for _, w := range w.Each() {
+		for _, position := range w.Positions {
+			next, ok := d.Over(w.Department, position, on)
+			if !ok {
+				return circulation.Person{}, false
+			}
+			higher := !known
+			above(d, over, on, func(_ int, p circulation.Person) bool { higher = higher || p.Is(next); return !higher })
+			if known = true; higher {
+				over = next
+				over.Via = fmt.Sprintf("over %s of %s as of %s", position, w.Department, on)
+			}
 		}
 	}
 	return over, known
@@ -159,6 +173,10 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 		found = append(found, p)
 	}
 	switch w.Kind {
+	case WhoAny:
+		for _, x := range w.Any {
+			found = append(found, x.find(f, d)...)
+		}
 	case WhoPeople:
 		for _, user := range w.People {
 			add(d.Person(user), "named by the rule")
@@ -248,7 +266,7 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 // that isn't above them already. It isn't known if nobody is over the post, nor of several sources of which one asks a
 // post.
 func (r *resolving) overDesk(of circulation.Person, sources []Stage) (circulation.Person, bool) {
-	post := func(s Stage) bool { return s.Who.Kind == WhoPosition }
+	post := func(s Stage) bool { return s.Who.of(WhoPosition) }
 	if !slices.ContainsFunc(sources, post) {
 		return of, true
 	}

@@ -45,6 +45,7 @@ type Facts struct {
 	// Absent are askers who have left by that day, or haven't begun. They are strangers to the organisation, too.
 	Absent []circulation.Person
 	Calls  []Call
+	Files  int // that are attached to the request
 	// Inside says of an action without a call that it can change nothing but its conversation's files.
 	Inside bool
 }
@@ -141,6 +142,8 @@ type Answer struct {
 	// Unlabelled is a label by which the rule might take the request, and nobody knows its value. Then the rule refuses,
 	// since what takes the request otherwise asks less.
 	Unlabelled string
+	// Unattached: the rule demands more files than the request has. Then it refuses.
+	Unattached bool
 	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
 	// or they work there no more, or not yet. Whatever the rules say is refused.
 	Stranger circulation.Person
@@ -151,17 +154,17 @@ type Answer struct {
 // everything.
 func (r *Rules) Match(f *Facts) Answer {
 	if r.Form != Form {
-		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
+		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{}, f)
 	}
 	if p, is := f.stranger(); is {
-		a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
+		a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{}, f)
 		a.Stranger = p
 		return a
 	}
 	a, might := r.first(f)
 	if rule := a.asksLess(might); rule != nil {
-		a = r.by(rule)
-		a.Outcome, a.Refused = Outcome{}, true
+		a = r.by(rule, f)
+		a.Outcome, a.Refused, a.Unattached = Outcome{}, true, false
 		a.Unlabelled, _ = rule.When.unlabelled(f)
 	}
 	return a
@@ -172,7 +175,7 @@ func (r *Rules) first(f *Facts) (a Answer, might []*Rule) {
 	for i := range r.Rules {
 		switch rule := &r.Rules[i]; {
 		case rule.When.hold(f):
-			return r.by(rule), might
+			return r.by(rule, f), might
 		case rule.When.unsure(f):
 			return r.unsure(rule, f), might
 		case rule.When.might(f):
@@ -180,9 +183,9 @@ func (r *Rules) first(f *Facts) (a Answer, might []*Rule) {
 		}
 	}
 	if f.Writes() {
-		return r.last(r.Last.Writes), might
+		return r.last(r.Last.Writes, f), might
 	}
-	return r.last(r.Last.reads()), might
+	return r.last(r.Last.reads(), f), might
 }
 
 // Possible returns the answers that a request may get as long as only who asks is known, and where. If none of them is
@@ -197,7 +200,7 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 		early.Tools, early.Destinations, early.Amount, early.Labels = nil, nil, nil, nil
 		switch {
 		case early.hold(f):
-			all = append(all, r.by(rule))
+			all = append(all, r.by(rule, f))
 		case early.unsure(f):
 			all = append(all, r.unsure(rule, f))
 		default:
@@ -207,30 +210,33 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 			return all
 		}
 	}
-	return append(all, r.last(r.Last.reads()), r.last(r.Last.Writes))
+	return append(all, r.last(r.Last.reads(), f), r.last(r.Last.Writes, f))
 }
 
-func (r *Rules) by(rule *Rule) Answer {
-	return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome)
+func (r *Rules) by(rule *Rule, f *Facts) Answer {
+	return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome, f)
 }
 
 // unsure is the answer of a rule that hangs on what nobody knows of the requester.
 func (r *Rules) unsure(rule *Rule, f *Facts) Answer {
-	a := r.by(rule)
-	a.Outcome, a.Refused, a.Unsure = Outcome{}, true, true
+	a := r.by(rule, f)
+	a.Outcome, a.Refused, a.Unattached, a.Unsure = Outcome{}, true, false, true
 	if f.placed() {
 		a.Unknown = rule.When.unknown(f)
 	}
 	return a
 }
 
-func (r *Rules) last(o Outcome) Answer {
-	a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, o)
+func (r *Rules) last(o Outcome, f *Facts) Answer {
+	a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, o, f)
 	a.Last = true
 	return a
 }
 
-func answer(rule circulation.Rule, o Outcome) Answer {
+func answer(rule circulation.Rule, o Outcome, f *Facts) Answer {
+	if o.Route != nil && o.Files > f.Files {
+		return Answer{Rule: rule, Outcome: Outcome{Files: o.Files}, Refused: true, Unattached: true}
+	}
 	if o.Route != nil {
 		rule.Numbered, rule.Retain = o.Numbered, o.Retain
 	}
@@ -243,5 +249,5 @@ func (l Last) reads() Outcome {
 		return l.Reads
 	}
 	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered,
-		Retain: l.Reads.Retain}
+		Retain: l.Reads.Retain, Files: l.Reads.Files}
 }

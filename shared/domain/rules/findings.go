@@ -128,7 +128,7 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 		if s.Who.Kind == WhoChannel {
 			continue
 		}
-		if (s.Who.Kind == WhoManager || s.Who.Kind == WhoPosition) && d.Org() == "" {
+		if s.Who.of(WhoManager, WhoPosition) && d.Org() == "" {
 			at.Kind = FindingUnorganised
 			all = append(all, at)
 			continue
@@ -188,7 +188,8 @@ func (s *Stage) findings(at Finding, d Directory, today, next string) (all []Fin
 			if r.mayStamp(s, p) && position(people, p) < 0 {
 				people = append(people, p)
 			}
-			if s.Who.Kind == WhoPeople && !r.mayStamp(s, p) {
+			named := func(w Who) bool { return slices.Contains(w.People, p.User) }
+			if slices.ContainsFunc(s.Who.Each(), named) && !r.mayStamp(s, p) {
 				gone := at
 				gone.Kind, gone.Who, gone.From = FindingGone, p.User, day
 				all = append(all, gone)

@@ -26,13 +26,17 @@ type Labelled struct {
 	Name string   `json:"name"`
 	Is   Use      `json:"is"` // UseOnly: some calls have the label, and only such values; UseSome: one is such; UseNot: none
 	List []string `json:"list,omitempty"`
-	// AtLeast and Below are bounds of a number, in place of a list.
+	// What follows are bounds of a number, in place of a list: on one side or on both, each with or without itself.
 	AtLeast Decimal `json:"at_least,omitempty"`
+	Above   Decimal `json:"above,omitempty"`
+	AtMost  Decimal `json:"at_most,omitempty"`
 	Below   Decimal `json:"below,omitempty"`
 }
 
 // Bounded reports whether it has bounds in place of a list.
-func (l *Labelled) Bounded() bool { return l.AtLeast+l.Below != "" }
+func (l *Labelled) Bounded() bool { return l.span() != span{} }
+
+func (l *Labelled) span() span { return spanOf(l.AtLeast, l.Above, l.AtMost, l.Below) }
 
 // holds reports whether it is met by the values that are known, and whether it might be by those that aren't.
 func (l *Labelled) holds(f *Facts) (sure, might bool) {
@@ -62,7 +66,7 @@ func (l *Labelled) holds(f *Facts) (sure, might bool) {
 func (l *Labelled) takes(value string) (sure, may bool) {
 	n := numberIn(value)
 	if l.Bounded() {
-		sure = (l.AtLeast == "" || n.least(l.AtLeast)) && (l.Below == "" || n.below(l.Below))
+		sure = l.span().has(n)
 		return sure, sure || n == ""
 	}
 	may = disguised(value)
@@ -124,10 +128,10 @@ func (c *Conditions) unlabelled(f *Facts) (name string, never bool) {
 }
 
 // asksLess returns the first of the rules, which might take a request, whose outcome is stricter than a decision: by
-// its route, a number, or more years.
+// its route, a number, more years or more files.
 func (a *Answer) asksLess(might []*Rule) *Rule {
 	i := slices.IndexFunc(might, func(r *Rule) bool {
-		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered || r.Retain > a.Retain)
+		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered || r.Retain > a.Retain || r.Files > a.Files)
 	})
 	if i < 0 {
 		return nil
@@ -171,12 +175,10 @@ func (l *Labelled) covers(other Labelled) bool {
 // takesAll reports whether it surely takes each value that another condition does.
 func (l *Labelled) takesAll(other *Labelled) bool {
 	if other.Bounded() {
-		return l.Bounded() && l.bounds().covers(other.bounds())
+		return l.Bounded() && l.span().covers(other.span())
 	}
 	return !slices.ContainsFunc(other.List, func(value string) bool { sure, _ := l.takes(value); return !sure })
 }
-
-func (l *Labelled) bounds() *Between { return &Between{AtLeast: l.AtLeast, Below: l.Below} }
 
 // coversLabels reports whether each condition on a label is met by all that meets the other ones.
 func (c *Conditions) coversLabels(other *Conditions) bool {
@@ -189,7 +191,7 @@ func (l *Labelled) check(p *problems, at string) {
 	p.unless(slices.Contains(uses, l.Is), at+".is", "choice", choices(uses))
 	if l.Bounded() {
 		p.unless(len(l.List) == 0, at+".list", "of_bounds")
-		p.bounds(l.AtLeast, l.Below, at)
+		p.bounds(l.AtLeast, l.Above, l.AtMost, l.Below, at)
 		return
 	}
 	p.unless(len(l.List) > 0, at+".list", "some", MaxListed)

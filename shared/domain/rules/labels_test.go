@@ -228,9 +228,10 @@ func TestAKindIsKnownHoweverItIsWritten(t *testing.T) {
 }
 
 // What a rule that might take a request asks beside its stages, another one asks, too.
-func TestAKindNobodyKnowsLosesNeitherNumberNorYearsNorReaders(t *testing.T) {
+func TestAKindNobodyKnowsLosesNothingThatARuleAsks(t *testing.T) {
 	for name, asks := range map[string]func(x *rules.Rule){"number": func(x *rules.Rule) { x.Numbered = true },
 		"years":   func(x *rules.Rule) { x.Retain = 10 },
+		"files":   func(x *rules.Rule) { x.Files = 2 },
 		"readers": func(x *rules.Rule) { x.Route.Readers = &rules.Readers{People: []string{"U1"}} },
 		"a reader's post": func(x *rules.Rule) {
 			x.Route.Readers = &rules.Readers{Posts: []rules.Who{posts("課長", "部長").Who}}
@@ -238,10 +239,12 @@ func TestAKindNobodyKnowsLosesNeitherNumberNorYearsNorReaders(t *testing.T) {
 		might, other := rule(1, kinds(rules.UseSome, "契約"), people(1, refuse, "A")),
 			rule(2, rules.Conditions{}, people(1, refuse, "A"))
 		asks(&might)
-		a := of(might, other).Match(asked(labelled()))
+		f := asked(labelled())
+		f.Files = 2
+		a := of(might, other).Match(f)
 		expect.That(t, a.Refused, "%s: by %s", name, a.Rule.Name)
 		asks(&other)
-		a = of(might, other).Match(asked(labelled()))
+		a = of(might, other).Match(f)
 		expect.That(t, !a.Refused, "%s, asked by both: refused", name)
 	}
 }
@@ -321,11 +324,17 @@ func TestBoundsOfNumbers(t *testing.T) {
 			l := rules.Labelled{Name: "費目", Is: rapid.SampledFrom([]rules.Use{rules.UseOnly, rules.UseSome, rules.UseNot}).Draw(t,
 				"is")}
 			least, below := number.Draw(t, "least"), number.Draw(t, "below")
-			switch rapid.IntRange(0, 3).Draw(t, "form") {
+			switch rapid.IntRange(0, 5).Draw(t, "form") {
 			case 0:
 				l.AtLeast, below = rules.Decimal(fmt.Sprint(least)), 1000
 			case 1:
 				l.Below, least = rules.Decimal(fmt.Sprint(below)), 0
+			case 4:
+				l.Above, l.AtMost = rules.Decimal(fmt.Sprint(least)), rules.Decimal(fmt.Sprint(below+least, ".0"))
+				least, below = least+1, below+least+1
+			case 5:
+				l.AtMost, least = rules.Decimal(fmt.Sprint(below)), 0
+				below++
 			case 2:
 				l.List, below = []string{fmt.Sprint("0", least)}, least+1
 			default:
@@ -350,6 +359,10 @@ func TestBoundsOfNumbers(t *testing.T) {
 	}{
 		{rules.Labelled{AtLeast: "8"}, rules.Labelled{AtLeast: "8.0", Below: "11"}, true},
 		{rules.Labelled{AtLeast: "8", Below: "11"}, rules.Labelled{AtLeast: "8"}, false},
+		{rules.Labelled{AtLeast: "8", AtMost: "11"}, rules.Labelled{AtLeast: "8", Below: "11.0"}, true},
+		{rules.Labelled{AtLeast: "8", Below: "11"}, rules.Labelled{AtLeast: "8", AtMost: "11"}, false},
+		{rules.Labelled{AtLeast: "8"}, rules.Labelled{Above: "8"}, true},
+		{rules.Labelled{Above: "8"}, rules.Labelled{AtLeast: "8"}, false},
 		{rules.Labelled{AtLeast: "8"}, rules.Labelled{List: []string{"08", "9"}}, true},
 		{rules.Labelled{AtLeast: "8"}, rules.Labelled{List: []string{"9", "9日"}}, false},
 		{rules.Labelled{List: []string{"8"}}, rules.Labelled{List: []string{"8.0"}}, true},

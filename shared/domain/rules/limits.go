@@ -17,6 +17,8 @@ const (
 	MaxTool     = 100 // bytes of a tool's name
 	MaxStages   = 8
 	MaxBeside   = 4  // sources of one stage beside the first
+	MaxFiles    = 10 // that a rule demands, as many as a request may have
+	MaxAny      = 4  // of which any is asked
 	MaxPeople   = 50 // of one stage, and of the readers
 	MaxLevel    = 10
 	MaxAskers   = 100 // of what is asked along a route: more are refused, and nobody is forgotten
@@ -64,8 +66,10 @@ var Limits = map[string]string{
 	"later":        "must not be before valid_from",
 	"no_list":      "must be empty of writes outside",
 	"address":      "must be an address of at most %d bytes, or empty of Ringi's own tool",
-	"bounds":       "must have at_least or below, or be absent",
-	"more":         "must be more than at_least",
+	"number_or_0":  "must be a number of 0 or more with at most %d digits and %d decimals, such as 100000",
+	"bounds":       "must have at_least, above, at_most or below, or be absent",
+	"one_bound":    "must be absent beside %s",
+	"more":         "must leave numbers between the bounds",
 	"of_stand_ins": "must be absent where nobody stands in",
 	"secretary":    "must be one person of one source, of a stage with minutes",
 	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",

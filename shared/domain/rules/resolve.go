@@ -305,14 +305,15 @@ func (r *resolving) up(i int, not []circulation.Person, own bool) (added bool) {
 	over, known := s.Who.over(r.d, on)
 	for _, p := range r.found[i] {
 		own := own && r.facts.Requester.Is(p)
+		theirs := own && s.Who.Kind != WhoAny // as one of several, it may be another's post
 		if !own && (r.facts.Requester.Is(p) || r.mayStamp(s, p) && position(not, p) < 0) {
 			continue
 		}
-		if (own || s.Who.Kind != WhoPosition || known && r.under(p, over)) && climb(p, 0) {
+		if (theirs || !s.Who.of(WhoPosition) || known && r.under(p, over)) && climb(p, 0) {
 			return true
 		}
 	}
-	return s.Who.Kind == WhoPosition && known && (try(over) || climb(over, 0))
+	return s.Who.of(WhoPosition) && known && (try(over) || climb(over, 0))
 }
 
 // under reports whether somebody's superior is this one, or stands above them. Whoever holds a post whose rank isn't

@@ -115,6 +115,8 @@ type Outcome struct {
 	// Retain is for how many years files and results of what goes round are kept at least, one of Retentions. 0: as long
 	// as the settings say. What was stamped and the audit log are always kept.
 	Retain int `json:"retain_years,omitempty"`
+	// Files is how many files must be attached to a request; with fewer the rule refuses it. Agents attach none.
+	Files int `json:"files,omitempty"`
 }
 
 // Retentions are the years for which a rule may have files and results kept.
@@ -185,6 +187,7 @@ type Who struct {
 	Positions  []string `json:"positions,omitempty"`  // of Department; who holds any of them is asked
 	Department string   `json:"department,omitempty"` // code in the organisation; none: the nearest above the requester
 	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
+	Any        []Who    `json:"any,omitempty"`        // whom any of these finds, of other kinds than this and the channel
 }
 
 // WhoKind is a way to find people.
@@ -196,6 +199,7 @@ const (
 	WhoManager  WhoKind = "manager"
 	WhoPosition WhoKind = "position"
 	WhoChannel  WhoKind = "channel" // anybody there who is no asker: names nobody
+	WhoAny      WhoKind = "any"
 )
 
 // Empty says what happens to a stage for which too few people are left, by cause. Askers beside the requester never
@@ -281,8 +285,8 @@ func (f Floor) mayMoveEnough(c *Conditions) bool {
 	if f.HandsFrom == nil {
 		return false
 	}
-	below := c.Amount != nil && c.Amount.Currency == f.HandsFrom.Currency && f.HandsFrom.Value.least(c.Amount.Below)
-	return !below
+	return c.Amount == nil || c.Amount.Currency != f.HandsFrom.Currency ||
+		!c.Amount.span().high.upTo(cut{f.HandsFrom.Value, false})
 }
 
 // Known is a tool that requests of a tenant may call.
@@ -386,15 +390,4 @@ func (s Stage) least() int {
 		n += max(x.Need, 1)
 	}
 	return n
-}
-
-// most returns the most people whom a stage may find.
-func (w Who) most() int {
-	switch w.Kind {
-	case WhoPeople:
-		return len(w.People)
-	case WhoGroup, WhoPosition:
-		return MaxPeople
-	}
-	return 1
 }

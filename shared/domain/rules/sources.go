@@ -73,6 +73,19 @@ func (p *Policy) Sources() (all []Stage, of []int) {
 	return all, of
 }
 
+// Each returns those of which any is asked; else only itself.
+func (w Who) Each() []Who {
+	if w.Kind == WhoAny {
+		return w.Any
+	}
+	return []Who{w}
+}
+
+// of reports whether it asks such people, among others.
+func (w Who) of(kinds ...WhoKind) bool {
+	return slices.ContainsFunc(w.Each(), func(x Who) bool { return slices.Contains(kinds, x.Kind) })
+}
+
 // joined returns the stages of a route of its first sources: what is asked side by side is one stage, in parts.
 func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
 	for i, s := range sources {
@@ -126,6 +139,12 @@ func placed(sources []Stage, f *Facts, d Directory) []Stage {
 // post on any day, so that a vacant post isn't passed over; else with their own. Only the positions that it has stay,
 // and that stand over the departments below it.
 func (w Who) placed(f *Facts, d Directory) Who {
+	if w.Kind == WhoAny {
+		w.Any = slices.Clone(w.Any)
+		for i := range w.Any {
+			w.Any[i] = w.Any[i].placed(f, d)
+		}
+	}
 	if w.Kind != WhoPosition || w.Department != "" {
 		return w
 	}
@@ -175,4 +194,21 @@ func leastStamps(stages []Stage) (n int) {
 		n += s.least()
 	}
 	return n
+}
+
+// most returns the most people whom a stage may find.
+func (w Who) most() int {
+	switch w.Kind {
+	case WhoPeople:
+		return len(w.People)
+	case WhoGroup, WhoPosition:
+		return MaxPeople
+	case WhoAny:
+		n := 0
+		for _, x := range w.Any {
+			n += x.most()
+		}
+		return min(n, MaxPeople)
+	}
+	return 1
 }

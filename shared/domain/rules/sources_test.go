@@ -75,6 +75,38 @@ func TestSeveralSourcesOfOneStage(t *testing.T) {
 	expect.Is(t, policy(0, alone).OfIDs(), false, "the manager isn't named")
 }
 
+// either has a stage ask any of whom these find beside its own.
+func either(s rules.Stage, or ...rules.Who) rules.Stage {
+	s.Who = rules.Who{Kind: rules.WhoAny, Any: append([]rules.Who{s.Who}, or...)}
+	return s
+}
+
+func TestAStageMayAskAnyOfSeveral(t *testing.T) {
+	of := func(users ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: users} }
+	vacant := func(c *company, _ *rules.Facts) { c.holders = nil }
+	unknown := func(c *company, _ *rules.Facts) { c.unknown = []string{"部長 of sales"} }
+	both := either(head(noSkip), of("X"))
+	both.Need = 1
+	resolveEach(t, map[string]resolving{
+		"one of both":                {policy(0, both), nil, "D,X/1 hands 1"},
+		"all of both":                {policy(0, either(people(0, refuse, "X"), of("Y", "Z"))), nil, "X,Y,Z/3 hands 1"},
+		"whom both find, once":       {policy(0, either(people(1, refuse, "X"), of("Y", "X"))), nil, "X,Y/1 hands 1"},
+		"a manager or a group":       {policy(0, either(manager(2, refuse), group(1, refuse).Who)), nil, "B,G,H,I/1 hands 1"},
+		"one is vacant":              {policy(0, both), vacant, "X/1 hands 1"},
+		"one is the requester's":     {policy(0, either(people(1, refuse, "R"), of("X"))), nil, "X/1 hands 1"},
+		"both are, who stands above": {policy(0, either(people(1, noSkip, "R"), of("R"))), nil, "A/1 hands 1"},
+		"both are, or it is refused": {policy(0, either(people(1, refuse, "R"), of("R"))), nil, "refused 1 own"},
+		"above a post too":           {policy(0, either(head(up), of("R"))), vacant, "P/1 hands 1"},
+		"the same people again":      {policy(0, people(0, refuse, "X"), either(people(1, skip, "X"), of("X"))), nil, "X/1 -twice hands 1"},
+		"others, too": {policy(0, people(0, refuse, "X"), either(people(1, skip, "X"), of("Y"))), nil,
+			"X/1 X,Y/1 hands 2"},
+		"an unknown post": {policy(0, both), unknown, "refused 1 unknown"},
+		"beside others": {policy(0, beside(either(people(1, refuse, "X"), of("Y")), rules.Source{Need: 1,
+			Who: either(people(1, refuse, "A"), of("B")).Who})), nil, "X,Y,A,B/2 hands 1"},
+	})
+	expect.Is(t, policy(0, either(people(1, refuse, "X"), group(1, refuse).Who)).OfIDs(), false, "a group isn't named")
+}
+
 // A share of a body follows its members. Those of them count, too, who may not stamp.
 func TestAShareOfABody(t *testing.T) {
 	most, thirds := share(group(0, refuse), rules.ShareMajority), share(group(0, refuse), rules.ShareTwoThirds)
@@ -168,6 +200,12 @@ func TestStagesThatCantBeSaved(t *testing.T) {
 	}{
 		"too many sources":        {beside(one, many...), at + ".beside"},
 		"a source of nobody":      {beside(one, ofPeople(0)), at + ".beside[0].who.people"},
+		"any of one":              {either(one), at + ".who.any"},
+		"any of too many":         {either(one, slices.Repeat([]rules.Who{one.Who}, rules.MaxAny)...), at + ".who.any"},
+		"the channel or others":   {either(one, channel().Who), at + ".who.any[1].kind"},
+		"any of any":              {either(one, either(one, one.Who).Who), at + ".who.any[1].kind"},
+		"or nobody":               {either(one, ofPeople(0).Who), at + ".who.any[1].people"},
+		"more stamps than both":   {either(people(3, refuse, "U1"), ofPeople(1, "U2").Who), at + ".need"},
 		"more stamps than people": {beside(one, ofPeople(2, "U2")), at + ".beside[0].need"},
 		"the channel beside":      {beside(one, rules.Source{Who: channel().Who, Need: 1}), at + ".beside[0].who.kind"},
 		"beside the channel":      {beside(channel(), ofPeople(1, "U2")), at + ".beside"},

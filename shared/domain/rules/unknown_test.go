@@ -35,6 +35,9 @@ func TestAnUnknownAmountMeetsEveryAtLeastAndNoBelow(t *testing.T) {
 						{AtLeast: limit, Below: limit + "0", Currency: currency}:       false,
 						{AtLeast: "999999999999998", Currency: currency}:               true,
 						{Below: "999999999999999", AtLeast: "", Currency: currency}:    false,
+						{Above: "999999999999999", Currency: currency}:                 true,
+						{AtMost: limit, Currency: currency}:                            false,
+						{Above: "0", AtMost: limit, Currency: currency}:                false,
 						{Below: "0.01", Currency: currency}:                            false,
 						{AtLeast: "1", Below: "999999999999999.9", Currency: currency}: false,
 					} {

@@ -39,9 +39,6 @@ const (
 	MaxMatterDescription = 3000
 )
 
-// MatterCurrencies are the units of a form's amount, the usual one first.
-var MatterCurrencies = []string{"JPY", "USD", "EUR"}
-
 // ReadMatter returns a form of some settings as it was typed, in the form that is kept, and what the fields that are
 // wrong are called.
 func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
@@ -70,7 +67,7 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	}
 	unless(within(m.Title, MaxMatterTitle), "title")
 	unless(m.Amount == "" || m.Amount.Valid(), "amount")
-	unless(m.Amount == "" || m.Amount == "0" || slices.Contains(MatterCurrencies, m.Currency), "currency")
+	unless(m.Amount == "" || m.Amount == "0" || slices.Contains(s.Currencies(), m.Currency), "currency")
 	unless(within(m.Description, MaxMatterDescription) && len(Mentioned(m.Description)) <= MaxMentioned, "description")
 	return m, wrong
 }
@@ -87,25 +84,32 @@ func (m *Matter) At(field string) string {
 
 // typedForm is an amount as people type it, such as 120万円 or ¥1,200,000: a sign of its unit, digits with or without
 // commas between thousands, decimals, and 万 or 億.
-var typedForm = language.Regexp{Text: `^([¥$€]?) ?(\d+|\d{1,3}(?:,\d{3})+)(\.\d+)?([万億]?) ?(円?)$`}
+var typedForm = language.Regexp{Text: `^([¥$€£]?) ?(\d+|\d{1,3}(?:,\d{3})+)(\.\d+)?([万億]?) ?(円?)$`}
 
 var (
-	unitOf  = map[string]string{"¥": "JPY", "円": "JPY", "$": "USD", "€": "EUR"}
+	// unitsOf are the currencies that a sign may stand for beside the code that was chosen.
+	unitsOf = map[string]string{"¥": "JPY CNY", "円": "JPY", "$": "USD AUD CAD HKD MXN NZD SGD TWD", "€": "EUR", "£": "GBP"}
 	zerosOf = map[string]string{"万": "0000", "億": "00000000"}
 )
 
-// typedAmount reads an amount of a unit. What it can't read is not Valid, nor is what may be meant otherwise: with the
-// sign of another unit, with parts of a yen, or with three decimals, since a point may stand between thousands.
+// typedAmount reads an amount of a currency, or any number without one. What it can't read is not Valid, nor is what may
+// be meant otherwise: with the sign of another currency, with more decimals than it has, or with three where it has two,
+// since a point may stand between thousands.
 func typedAmount(text, unit string) rules.Decimal {
 	if text = strings.TrimSpace(legible.Narrow(text)); text == "" {
 		return ""
 	}
 	is := typedForm.Get().FindStringSubmatch(text)
-	if is == nil || is[3] != "" && (unit == "JPY" || len(is[3]) == len(".000") || is[4] != "") {
+	most, known := rules.DecimalsOf(unit)
+	if !known {
+		most = rules.MaxDecimals
+	}
+	if is == nil || len(is[3]) > len(".")+most || is[3] != "" && (most == 0 || is[4] != "") ||
+		len(is[3]) == len(".000") && most != 3 {
 		return "?"
 	}
 	for _, sign := range []string{is[1], is[5]} {
-		if sign != "" && unitOf[sign] != unit {
+		if sign != "" && !slices.Contains(strings.Fields(unitsOf[sign]), unit) {
 			return "?"
 		}
 	}
@@ -121,17 +125,16 @@ func shortest(d rules.Decimal) rules.Decimal {
 }
 
 // Steps returns the plan. version is that of the tool. The mark says what the form says, so that no administrator marks
-// the tool: its destination is the kind of matter, and its labels are that and the further fields. An amount that nobody
-// typed is unknown.
+// the tool: its labels are the kind of matter and the further fields. An amount that nobody typed is unknown. It goes
+// nowhere that a rule could name.
 func (m *Matter) Steps(locale, version string) []Step {
 	tool, _ := catalog.Named(catalog.Decide)
 	mark := rules.Mark{Version: version, How: rules.HowSum, Pointers: []string{"/amount"},
-		Currency: cmp.Or(m.Currency, MatterCurrencies[0]), Units: []string{"/currency"},
+		Currency: cmp.Or(m.Currency, "JPY"), Units: []string{"/currency"},
 		Asides: []string{"/matter", "/title", "/fields"}}
 	if m.Amount == "0" {
 		mark = rules.Mark{Version: version, How: rules.HowNothing}
 	}
-	mark.Destinations = []string{"/matter"}
 	mark.LabelledBy = []rules.Label{{Name: catalog.MatterLabel, Pointer: "/matter"}}
 	fields := map[string]any{}
 	for _, f := range m.Fields {

@@ -23,6 +23,11 @@ type MatterField struct {
 	Number bool     `json:"number,omitempty"` // people type a number instead
 }
 
+// MatterCurrency is a unit in which an amount may be typed, such as GBP.
+type MatterCurrency struct {
+	Code string `json:"code"` // of ISO 4217
+}
+
 // Limits of the form. Slack's lists take 100 choices of at most 75 characters. A mark has rules.MaxPointers labels, of
 // which one is of the kind.
 const (
@@ -31,6 +36,8 @@ const (
 	MaxMatterFields = rules.MaxPointers - 1
 	MaxMatterValues = 50 // of a field
 	MaxMatterValue  = 60 // characters
+
+	MaxMatterCurrencies = 50
 )
 
 // Rules of the form: for the name of a kind of matter, of a field, or of a series of documents, and for a field's values.
@@ -38,6 +45,7 @@ const (
 	RuleMatter       Rule = "matter"
 	RuleMatterTaken  Rule = "matter_taken"
 	RuleMatterValues Rule = "matter_values"
+	RuleCurrency     Rule = "currency"
 )
 
 // Key is what the forms call the field: none of their own is called so.
@@ -55,6 +63,28 @@ func (s Settings) MatterNames() (names []string) {
 		return builtInMatters.In(s.Locale)
 	}
 	return names
+}
+
+var builtInCurrencies = []string{"JPY", "USD", "EUR"}
+
+// Currencies returns the units that a form offers for its amount, the usual one first: the settings', or the built-in ones.
+func (s Settings) Currencies() (codes []string) {
+	for _, c := range s.MatterCurrencies {
+		codes = append(codes, c.Code)
+	}
+	if codes == nil {
+		return builtInCurrencies
+	}
+	return codes
+}
+
+func currencyProblems(all []MatterCurrency) (out []Problem) {
+	for i, c := range all {
+		if _, known := rules.DecimalsOf(c.Code); !known || slices.Contains(all[:i], c) {
+			out = append(out, Problem{Field: fmt.Sprintf("matter_currencies[%d].code", i), Rule: RuleCurrency})
+		}
+	}
+	return out
 }
 
 // isMatterName reports whether a text is a short name on one line.

@@ -128,9 +128,10 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleMatterTaken: "must be no other one's, nor one of the form's own fields'",
 		RuleMatterValues: fmt.Sprintf("must have 1 to %d values of 1 to %d characters that nobody confuses, without commas, "+
 			"or none of a number", MaxMatterValues, MaxMatterValue),
-		RuleDate:  "must be a day such as 2026-11-20",
-		RuleClock: "must be a time of the day such as 09:30, or empty",
-		RuleQuiet: "must be outside of quiet_hours",
+		RuleCurrency: "must be a code of ISO 4217 such as GBP, once",
+		RuleDate:     "must be a day such as 2026-11-20",
+		RuleClock:    "must be a time of the day such as 09:30, or empty",
+		RuleQuiet:    "must be outside of quiet_hours",
 	}
 })
 
@@ -207,6 +208,7 @@ func (s Settings) Problems() (all []Problem) {
 	all = append(all, priceProblems(s.Prices)...)
 	all = append(all, matterProblems(s.Matters)...)
 	all = append(all, fieldProblems(s.MatterFields)...)
+	all = append(all, currencyProblems(s.MatterCurrencies)...)
 	all = append(all, seriesProblems(s.ChannelSeries)...)
 	all = append(all, s.DraftContest.problems()...)
 	return append(all, s.agentProblems()...)

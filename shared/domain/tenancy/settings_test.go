@@ -304,6 +304,22 @@ func TestFurtherFieldsOfAForm(t *testing.T) {
 	expect.That(t, slices.ContainsFunc(s.Problems(), func(p Problem) bool { return p.Rule == RuleCount }), "%+v", s.Problems())
 }
 
+// The form's amounts have the currencies of the settings, which are ISO 4217's.
+func TestTheFormOffersCurrencies(t *testing.T) {
+	s := DefaultSettings()
+	s.Name, s.Slug = "x", "x"
+	expect.Same(t, s.Currencies(), []string{"JPY", "USD", "EUR"})
+	s.MatterCurrencies = []MatterCurrency{{"GBP"}, {"JPY"}}
+	expect.Same(t, s.Currencies(), []string{"GBP", "JPY"})
+	expect.That(t, len(s.Problems()) == 0, "%+v", s.Problems())
+	for _, code := range []string{"", "gbp", "XAU", "HRK", "BTC", "RMB", "GBP"} {
+		s.MatterCurrencies = []MatterCurrency{{"GBP"}, {code}}
+		all := s.Problems()
+		expect.That(t, len(all) == 1 && all[0].Field == "matter_currencies[1].code" && all[0].Rule == RuleCurrency, "%q: %+v",
+			code, all)
+	}
+}
+
 // Nobody approves direct messages unless a channel or people are named.
 func TestWhoApprovesDirectMessages(t *testing.T) {
 	for name, c := range map[string]struct {

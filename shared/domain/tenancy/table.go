@@ -102,6 +102,13 @@ var Sections = []Section{
 				Hint: "Names have 1–40 characters. Up to 50 values (what fits Slack’s list) of 60 characters, with commas " +
 					"between. A number has no values. Every decision answers, so add a value for none. To remove a field, empty " +
 					"its row."})},
+		{Name: "matter_currencies", Kind: KindRows, Max: MaxMatterCurrencies, Says: language.InEach(
+			Words{Label: "決裁の通貨", About: "「決裁を求める」フォームで、金額の通貨として選べるものです。最初のものが選ばれています。空なら、JPY、USD、EUR です。",
+				Hint: "ISO 4217 の 3 文字の通貨コード (例: GBP)。補助単位より細かい金額は入力できません。行を空にすると、その通貨を削除します。"},
+			Words{Label: "Currencies of decisions", About: "What people choose as the currency of an amount in the form “Ask for " +
+				"a decision”, the usual one first. If empty: JPY, USD, EUR.",
+				Hint: "Codes of ISO 4217, such as GBP. Nothing smaller than the currency’s minor unit can be typed. To remove one, " +
+					"empty its row."})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",

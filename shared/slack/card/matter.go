@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -63,8 +64,8 @@ func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
 		blocks = append(blocks, choice(f.Key(), f.Name, f.Values, itself))
 	}
 	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "", append(blocks, text(MatterTitle, task.MaxMatterTitle),
-		amount, choice(MatterCurrency, w.Matter[MatterCurrency], task.MatterCurrencies,
-			func(code string) string { return w.Currencies[code] }),
+		amount, choice(MatterCurrency, w.Matter[MatterCurrency], s.Currencies(),
+			func(code string) string { return cmp.Or(w.Currencies[code], code) }),
 		text(MatterDescription, task.MaxMatterDescription), w.files(), w.place())...)
 }
 
@@ -134,7 +135,7 @@ func ReadMatter(locale string, s tenancy.Settings, value func(field string) stri
 			why = "empty"
 		}
 		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "name", f.Name, "max", most,
-			"digits", rules.MaxDigits, "decimals", rules.MaxDecimals, "people", task.MaxMentioned, "currencies", strings.Join(task.MatterCurrencies, ", "))
+			"digits", rules.MaxDigits, "decimals", rules.MaxDecimals, "people", task.MaxMentioned, "currencies", strings.Join(s.Currencies(), ", "))
 	}
 	return m, faults
 }
