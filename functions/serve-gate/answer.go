@@ -250,12 +250,9 @@ func (d *door) result(ctx context.Context, a *call.Aggregate) json.RawMessage {
 	if a.Call.Result == nil {
 		return nil
 	}
-	text, err := d.Results.Open(ctx, a.Ref(), *a.Call.Result)
+	r, err := large.CallResult(ctx, d.Results, a.Ref(), *a.Call.Result)
 	if err == nil {
-		var r conversation.CallResult
-		if r, err = conversation.ReadCallResult(text); err == nil {
-			return legible.JSON(r.Value)
-		}
+		return legible.JSON(r.Value)
 	}
 	if !errors.Is(err, large.ErrExpired) {
 		slog.WarnContext(ctx, "what a call returned can't be opened", "call_id", a.Head.CallID, "err", err)
