@@ -99,7 +99,8 @@ const (
 )
 
 // sayAgain begins the sentence of a call that was asked for once more.
-const sayAgain = "This call ended with the status {was}, and the same was asked for once more as {id}, with the status {is}: "
+const sayAgain = "This call ended with the status {was}, and the same was asked for once more as {id}, with the status " +
+	"{is}: "
 
 // answerOf tells what became of a call.
 func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {

@@ -1,5 +1,5 @@
-// Package calls is what the key of an outside agent may do: ask for a call of a tool, look what became of it, cancel it,
-// take the grant of one that runs where the agent runs, and read by tools that only read.
+// Package calls is what the key of an outside agent may do: ask for a call of a tool, look what became of it, cancel
+// it, take the grant of one that runs where the agent runs, and read by tools that only read.
 package calls
 
 import (
@@ -220,7 +220,8 @@ func (x Calls) route(ctx context.Context, asks *call.Proposal, p tenancy.ToolPer
 	return []aggregate.Owned{row}, err
 }
 
-// facts are what the rules may know of a call, the rules, and the row on which it depends whether an organisation stands.
+// facts are what the rules may know of a call, the rules, and the row on which it depends whether an organisation
+// stands.
 func (x Calls) facts(ctx context.Context, key tenancy.Key, c call.Content, p tenancy.ToolPermission,
 	s tenancy.Settings) (of decide.CallFacts, r *rules.Rules, on aggregate.Owned, err error) {
 	if r, err = decide.Rules(ctx, x.Store, key.TenantID, s); err != nil || r == nil {
