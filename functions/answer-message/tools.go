@@ -156,12 +156,9 @@ func (t *answering) returnedBefore(ctx context.Context, all []conversation.Messa
 // returned is what a call returned, or that it is not kept any more.
 func (t *answering) returned(ctx context.Context, x *conversation.Action) []conversation.Piece {
 	locale := t.a.Conversation.Locale
-	text, err := t.Payloads.Open(ctx, t.ref, *x.CallResult)
+	r, err := large.CallResult(ctx, t.Payloads, t.ref, *x.CallResult)
 	if err == nil {
-		var r conversation.CallResult
-		if r, err = conversation.ReadCallResult(text); err == nil {
-			return r.Pieces(locale)
-		}
+		return r.Pieces(locale)
 	}
 	if !errors.Is(err, large.ErrExpired) {
 		slog.WarnContext(ctx, "what a tool returned can't be opened", "session", t.ref.ID, "err", err)

@@ -90,20 +90,8 @@ func (j *making) made(ctx context.Context, c tool.Call) (v json.RawMessage, err 
 	c.Tenant, c.Arguments, c.Locale = j.in.Tenant, j.arguments, j.locale
 	c.Bounds, c.Pin = j.tool.Spec.Bounds, j.tool.Spec.Pin
 	v, err = j.Tools.Run(ctx, c)
-	if e, is := errors.AsType[*explain.CallError](err); is && e.Problem == explain.ProblemChanged {
-		j.noteChanged(context.WithoutCancel(ctx))
-	}
+	tool.NoteChanged(ctx, j.Store, j.permission, j.Now(), err)
 	return v, err
-}
-
-// noteChanged disables a tool that its server has changed. A failure is only logged: the tool's next call finds the
-// change again.
-func (j *making) noteChanged(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, noteWithin)
-	defer cancel()
-	if err := j.Store.NoteToolChanged(ctx, j.permission, j.Now()); err != nil {
-		slog.WarnContext(ctx, "a changed tool is not off", "tool", j.permission.ToolName, "err", err)
-	}
 }
 
 // keep stores a result. Nobody can repeat the call before its lease ends, so while the bucket is unavailable keep tries

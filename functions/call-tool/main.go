@@ -92,8 +92,6 @@ const (
 	commitWithin = 8 * time.Second
 	// pollEvery is how often the head is read during a read, which ends when its action is cancelled.
 	pollEvery = 3 * time.Second
-	// noteWithin bounds the commit that switches off a tool which its server has changed.
-	noteWithin = 3 * time.Second
 	// mostTries is how often a claim is tried anew because an administrator changed something meanwhile.
 	mostTries = 3
 )

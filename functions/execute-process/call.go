@@ -11,7 +11,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/boot"
@@ -47,9 +46,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 		Bounds: x.spec.Bounds, Pin: x.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
 	})
 	stop()
-	if te := (*explain.CallError)(nil); errors.As(err, &te) && te.Problem == explain.ProblemChanged {
-		j.noteChanged(ctx, x.permission)
-	}
+	tool.NoteChanged(ctx, j.Store, x.permission, j.Now(), err)
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
 	slog.InfoContext(ctx, "called", "task_id", a.Head.TaskID, "execution_id", e.ID, "step", step.StepID, "tool", step.Tool,
 		"status", o.Status, "ms", time.Since(began).Milliseconds())
@@ -68,16 +65,6 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 func (j *job) run(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
 	defer boot.Recover(ctx, &err, "task_id", j.in.Task, "tool", c.Tool)
 	return j.Tools.Run(ctx, c)
-}
-
-// noteChanged disables a tool that its server has changed, so that no more plans use it. A failure is only logged: the
-// tool's next call finds the change again.
-func (j *job) noteChanged(ctx context.Context, p tenancy.ToolPermission) {
-	ctx, cancel := context.WithTimeout(ctx, claimWithin)
-	defer cancel()
-	if err := j.Store.NoteToolChanged(ctx, p, j.Now()); err != nil {
-		slog.WarnContext(ctx, "a changed tool is not off", "tool", p.ToolName, "err", err)
-	}
 }
 
 // outcome converts the end of a call into the outcome that is recorded. It returns an error only for a read whose

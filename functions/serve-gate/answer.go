@@ -99,7 +99,8 @@ const (
 )
 
 // sayAgain begins the sentence of a call that was asked for once more.
-const sayAgain = "This call ended with the status {was}, and the same was asked for once more as {id}, with the status {is}: "
+const sayAgain = "This call ended with the status {was}, and the same was asked for once more as {id}, with the status " +
+	"{is}: "
 
 // answerOf tells what became of a call.
 func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
@@ -250,12 +251,9 @@ func (d *door) result(ctx context.Context, a *call.Aggregate) json.RawMessage {
 	if a.Call.Result == nil {
 		return nil
 	}
-	text, err := d.Results.Open(ctx, a.Ref(), *a.Call.Result)
+	r, err := large.CallResult(ctx, d.Results, a.Ref(), *a.Call.Result)
 	if err == nil {
-		var r conversation.CallResult
-		if r, err = conversation.ReadCallResult(text); err == nil {
-			return legible.JSON(r.Value)
-		}
+		return legible.JSON(r.Value)
 	}
 	if !errors.Is(err, large.ErrExpired) {
 		slog.WarnContext(ctx, "what a call returned can't be opened", "call_id", a.Head.CallID, "err", err)

@@ -63,7 +63,8 @@ func TestAStampOfWhoAnswersNowTakesNothing(t *testing.T) {
 	k.Answers = "U2"
 	k = expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
 	status, _, text := w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
-	expect.That(t, status == 409 && strings.Contains(text, "who answers for the key now had approved"), "%d %s", status, text)
+	expect.That(t, status == 409 && strings.Contains(text, "who answers for the key now had approved"), "%d %s", status,
+		text)
 	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
 	expect.That(t, status == 409 && strings.Contains(text, "is over"), "%d %s", status, text)
 	_, is, _ := w.says("GET", "/calls/"+a.ID, "")

@@ -227,9 +227,7 @@ func (r request) read(ctx context.Context, o calls.Offers, c tool.Call, err erro
 	log := slog.With("key_id", r.key.ID, "tool", c.Tool)
 	if e, is := errors.AsType[*explain.CallError](err); is {
 		log.WarnContext(ctx, "a read of a key failed", "problem", e.Problem)
-		if e.Problem == explain.ProblemChanged {
-			o.Changed(ctx, r.door.Keys.NoteToolChanged, r.door.Now())
-		}
+		tool.NoteChanged(ctx, r.door.Keys, o.Permissions[c.Tool], r.door.Now(), e)
 		return said(legible.Visible(e.Detail), true)
 	}
 	if err != nil {

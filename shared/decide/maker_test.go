@@ -225,20 +225,20 @@ func (o *ofKey) DecideFrom(_ context.Context, a aggregate.Aggregate,
 // Who answers for a key now stamps none of its calls, also by another account of the same person.
 func TestWhoAnswersNowIsKnownByTheOrganisation(t *testing.T) {
 	second := circulation.Person{User: "U2", Person: "2"}
-	key := tenancy.Key{ID: "k1", TenantID: "T", Team: "T1", Answers: "U0", Channel: "C", Tools: []string{"Bash"}, QuotaDay: 5,
-		ExpiresAt: time.Now().AddDate(0, 1, 0)}
+	key := tenancy.Key{ID: "k1", TenantID: "T", Team: "T1", Answers: "U0", Channel: "C", Tools: []string{"Bash"},
+		QuotaDay: 5, ExpiresAt: time.Now().AddDate(0, 1, 0)}
 	x := call.Proposal{Key: key, Content: call.Content{Key: key.ID, Answers: "U0", Tool: "Bash", Elsewhere: true},
 		Terms: aggregate.Terms{ApprovalHours: 24}, Opening: &aggregate.Opening{Rule: circulation.Rule{ID: "r", Revision: 1},
 			Askers: []circulation.Person{{User: "U0", Person: "0"}},
 			Route: circulation.Route{Form: circulation.Form, Org: "v1", Hands: 1, Stages: []circulation.Stage{
 				{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{second}}}}}}
 	a := (&call.Aggregate{}).After(expect.Value(x.Ask(time.Now()))(t)).(*call.Aggregate)
-	for answers, is := range map[string]error{"U0": nil, "U3": nil, "U2": aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf},
-		"U1": aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}} {
+	self, people := aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}, map[string]string{"U0": "0", "U1": "2", "U2": "2"}
+	for answers, is := range map[string]error{"U0": nil, "U3": nil, "U2": self, "U1": self} {
 		key.Answers = answers
 		m := Maker{Store: &ofKey{call: a, key: key}, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now,
 			Organised: func(_ context.Context, _, account string) (tenancy.Employed, error) {
-				return tenancy.Employed{Version: "v1", Person: map[string]string{"U0": "0", "U1": "2", "U2": "2", "U3": "3"}[account]}, nil
+				return tenancy.Employed{Version: "v1", Person: people[account]}, nil
 			}}
 		id := a.Head.CallID
 		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U2", Team: "T1"}, Ref: a.Ref(), ID: id, Stage: 1}, Approve)

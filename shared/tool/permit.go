@@ -1,9 +1,11 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -23,6 +25,27 @@ var (
 	// ErrOther means a tool that is not the version that people approved.
 	ErrOther = errors.New("the tool is not the one that was approved")
 )
+
+// noteWithin bounds the commit that switches off a tool which its server has changed.
+const noteWithin = 5 * time.Second
+
+// NoteChanged switches off a tool if a call's error says that its server has changed it. A failure is only logged: the
+// tool's next call finds the change again.
+func NoteChanged(ctx context.Context, rows interface {
+	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
+}, p tenancy.ToolPermission, now time.Time, failed error) {
+	if e, is := errors.AsType[*explain.CallError](failed); !is || e.Problem != explain.ProblemChanged {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)
+	defer cancel()
+	if err := rows.NoteToolChanged(ctx, p, now); err != nil {
+		slog.WarnContext(ctx, "a changed tool is not off", "tool", p.ToolName, "err", err)
+	}
+}
+
+// Keyed reports whether keys of outside agents may have the tool.
+func (s Spec) Keyed() bool { return !s.Sourced && s.Name != catalog.Decide }
 
 // Allowed returns a tenant's catalog: Under, with the tools of MCP servers that an administrator allowed. The error
 // names

@@ -14,7 +14,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
@@ -178,7 +177,7 @@ func (c *Pages) offered(ctx context.Context, v *web.Viewer) (out []web.Box, err 
 	for _, p := range rows {
 		spec, own := all.Lookup(p.ToolName)
 		switch {
-		case !p.Allowed || own && (spec.Sourced || spec.Name == catalog.Decide):
+		case !p.Allowed || own && !spec.Keyed():
 		case own:
 			out = append(out, web.Box{Value: p.ToolName, Text: spec.Title(v.Locale), Note: p.ToolName})
 		case p.Pin != nil:

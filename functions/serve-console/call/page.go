@@ -2,7 +2,6 @@ package call
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -87,9 +86,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 		return t, err
 	}
 	t.audit = log.Items
-	if x.Result != nil {
-		t.returned = c.returned(r, ref, x)
-	}
+	t.returned = web.Returned(ctx, c.Results, ref, x.Result)
 	ids := append(append([]string{x.Answers, x.CancelledBy, x.Gate.ApprovedBy, v.User}, t.settings.Approvers.Users...),
 		explain.SumUp(v.Locale, subject.StepsOf(x)).People()...)
 	if x.Gate.Ruled() {
@@ -108,19 +105,6 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	}
 	t.surface = subject.SurfaceOf(v, t.by.Person, channel)
 	return t, nil
-}
-
-// returned is what the agent is given of the result; if it can't be read, the page shows the rest.
-func (c *Pages) returned(r *http.Request, ref aggregate.Ref, x *call.Call) string {
-	text, err := c.Results.Open(r.Context(), ref, *x.Result)
-	if err == nil {
-		var is conversation.CallResult
-		if is, err = conversation.ReadCallResult(text); err == nil {
-			return legible.Spelled(web.Indented(string(is.Value)))
-		}
-	}
-	slog.WarnContext(r.Context(), "what a tool returned is not shown", "call_id", ref.ID, "err", err)
-	return ""
 }
 
 func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {

@@ -184,7 +184,7 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 		}
 	}
 	t.asked = c.payloads(ctx, ref, t.actions, x)
-	t.logged, t.became, t.returned = x.Number, c.became(ctx, ref, x), c.resultOf(ctx, ref, x)
+	t.logged, t.became, t.returned = x.Number, c.became(ctx, ref, x), web.Returned(ctx, c.Results, ref, x.CallResult)
 	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -41,22 +40,6 @@ func effectOf(p conversation.Payload, locale string, person func(id string) stri
 	by := subject.Reader{Locale: locale, Person: person}
 	e := by.Effect(explain.EffectOf(locale, card.CalledStep(p), nil, nil))
 	return &e
-}
-
-// resultOf returns what the agent was given of a call's result; if it can't be read, the page shows the rest.
-func (c *Pages) resultOf(ctx context.Context, ref aggregate.Ref, x *conversation.Action) string {
-	if x.CallResult == nil {
-		return ""
-	}
-	text, err := c.Results.Open(ctx, ref, *x.CallResult)
-	if err == nil {
-		var r conversation.CallResult
-		if r, err = conversation.ReadCallResult(text); err == nil {
-			return legible.Spelled(web.Indented(string(r.Value)))
-		}
-	}
-	slog.WarnContext(ctx, "what a tool returned is not shown", "session_id", ref.ID, "err", err)
-	return ""
 }
 
 // pullRequest is what a page says of an action that opens a pull request. Title and Body are the agent's.

@@ -1,5 +1,5 @@
-// Package calls is what the key of an outside agent may do: ask for a call of a tool, look what became of it, cancel it,
-// take the grant of one that runs where the agent runs, and read by tools that only read.
+// Package calls is what the key of an outside agent may do: ask for a call of a tool, look what became of it, cancel
+// it, take the grant of one that runs where the agent runs, and read by tools that only read.
 package calls
 
 import (
@@ -84,7 +84,7 @@ func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggreg
 		return nil, fmt.Errorf("read the key's earlier call: %w", err)
 	}
 	asks.Earlier = call.Since(earlier, members)
-	return anew(func() (*call.Aggregate, error) { return x.ask(ctx, asks) })
+	return pipeline.Anew(func() (*call.Aggregate, error) { return x.ask(ctx, asks) })
 }
 
 // refused returns aggregate.ErrField for a call by which a program would approve in another system, and for one in an
@@ -101,19 +101,6 @@ func refused(tool string, members map[string]any, elsewhere bool) error {
 		return aggregate.ErrField{Field: "arguments", Limit: why}
 	}
 	return nil
-}
-
-// mostAnew is how often something is done because what it relied on had changed meanwhile.
-const mostAnew = 5
-
-// anew does something until it returns another error than aggregate.ErrSettings, mostAnew times at most.
-func anew(do func() (*call.Aggregate, error)) (a *call.Aggregate, err error) {
-	for range mostAnew {
-		if a, err = do(); !errors.Is(err, aggregate.ErrSettings) {
-			return a, err
-		}
-	}
-	return nil, err
 }
 
 // again returns aggregate.ErrField unless the call that is meant to be made once more is the same one.
@@ -203,7 +190,7 @@ func (x Calls) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Setting
 	if err != nil {
 		return spec, a, resolved, err
 	}
-	if !known || !p.Allowed || spec.Sourced || spec.Name == catalog.Decide {
+	if !known || !p.Allowed || !spec.Keyed() {
 		return spec, a, resolved, tool.ErrForbidden
 	}
 	c.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
@@ -233,7 +220,8 @@ func (x Calls) route(ctx context.Context, asks *call.Proposal, p tenancy.ToolPer
 	return []aggregate.Owned{row}, err
 }
 
-// facts are what the rules may know of a call, the rules, and the row on which it depends whether an organisation stands.
+// facts are what the rules may know of a call, the rules, and the row on which it depends whether an organisation
+// stands.
 func (x Calls) facts(ctx context.Context, key tenancy.Key, c call.Content, p tenancy.ToolPermission,
 	s tenancy.Settings) (of decide.CallFacts, r *rules.Rules, on aggregate.Owned, err error) {
 	if r, err = decide.Rules(ctx, x.Store, key.TenantID, s); err != nil || r == nil {
@@ -308,7 +296,7 @@ func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs W
 	if err != nil {
 		return nil, fmt.Errorf("read what runs: %w", err)
 	}
-	return anew(func() (*call.Aggregate, error) {
+	return pipeline.Anew(func() (*call.Aggregate, error) {
 		key, err := x.Store.Key(ctx, key.TenantID, key.ID) // the call may have been waited for
 		if err != nil {
 			return nil, fmt.Errorf("read the key: %w", err)

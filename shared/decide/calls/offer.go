@@ -5,31 +5,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 )
 
 // Offers are the tools of a tenant that a key may ask for now.
 type Offers struct {
-	Specs    []tool.Spec // by name
-	Settings tenancy.Settings
-
-	permissions map[string]tenancy.ToolPermission
+	Specs       []tool.Spec // by name
+	Settings    tenancy.Settings
+	Permissions map[string]tenancy.ToolPermission // by the tool's name
 }
 
 // Offers reads them. only: the name of one tool; empty for all. What runs where the agent runs is no tool of
 // Ringi's, and not among them.
 func (x Calls) Offers(ctx context.Context, key tenancy.Key, only string) (o Offers, err error) {
-	o.permissions = map[string]tenancy.ToolPermission{}
+	o.Permissions = map[string]tenancy.ToolPermission{}
 	both, within := errgroup.WithContext(ctx)
 	both.Go(func() (err error) {
 		o.Settings, err = x.Store.Settings(within, key.TenantID)
@@ -38,12 +34,12 @@ func (x Calls) Offers(ctx context.Context, key tenancy.Key, only string) (o Offe
 	both.Go(func() error {
 		if only != "" {
 			p, _, err := x.Store.ToolPermission(within, key.TenantID, only)
-			o.permissions[only] = p
+			o.Permissions[only] = p
 			return err
 		}
 		all, err := x.Store.ToolPermissions(within, key.TenantID)
 		for _, p := range all {
-			o.permissions[p.ToolName] = p
+			o.Permissions[p.ToolName] = p
 		}
 		return err
 	})
@@ -51,7 +47,7 @@ func (x Calls) Offers(ctx context.Context, key tenancy.Key, only string) (o Offe
 		return o, fmt.Errorf("read the tools of key %s: %w", key.ID, err)
 	}
 	for _, name := range slices.Sorted(slices.Values(key.Tools)) {
-		p, has := o.permissions[name]
+		p, has := o.Permissions[name]
 		if only != "" && name != only {
 			continue
 		} else if !has {
@@ -61,20 +57,11 @@ func (x Calls) Offers(ctx context.Context, key tenancy.Key, only string) (o Offe
 		if !known {
 			spec, known = x.Catalog.Lookup(name)
 		}
-		if known && p.Allowed && !spec.Sourced && spec.Name != catalog.Decide {
+		if known && p.Allowed && spec.Keyed() {
 			o.Specs = append(o.Specs, spec)
 		}
 	}
 	return o, nil
-}
-
-// Changed notes that the server has changed the tool that o offers, which switches it off. A failure is only logged: the
-// next call finds the change again.
-func (o Offers) Changed(ctx context.Context, note func(ctx context.Context, p tenancy.ToolPermission,
-	now time.Time) error, now time.Time) {
-	if err := note(ctx, o.permissions[o.Specs[0].Name], now); err != nil {
-		slog.WarnContext(ctx, "a changed tool is not off", "tool", o.Specs[0].Name, "err", err)
-	}
 }
 
 // ErrAsked says that people are to be asked about a call although it only reads.
@@ -84,7 +71,7 @@ var ErrAsked = errors.New("people are asked about this read")
 // aggregate.ErrField for its arguments, aggregate.ErrFull for the key's quota, and ErrAsked if a rule takes such calls.
 func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, err error) {
 	name := o.Specs[0].Name
-	p := o.permissions[name]
+	p := o.Permissions[name]
 	if err := key.May(name, x.Now()); err != nil {
 		return c, err
 	}

@@ -34,22 +34,33 @@ type SettingsReader interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 }
 
-// mostChanges is up to how many times Under decides.
+// mostChanges is up to how many times Anew does something.
 const mostChanges = 5
+
+// Anew does something, and anew as long as that returns aggregate.ErrSettings: what it relied on has changed meanwhile.
+func Anew[T any](do func() (T, error)) (done T, err error) {
+	for range mostChanges {
+		if done, err = do(); !errors.Is(err, aggregate.ErrSettings) {
+			return done, err
+		}
+	}
+	return done, fmt.Errorf("the settings change all the time: %w", aggregate.ErrConflict)
+}
 
 // Under decides by a tenant's settings as they were read, and anew as long as that returns aggregate.ErrSettings: they,
 // the rules or the organisation have changed meanwhile.
 func Under[T any](ctx context.Context, from SettingsReader, tenant string, s tenancy.Settings,
 	decide func(s tenancy.Settings) (T, error)) (done T, err error) {
-	for range mostChanges {
-		if done, err = decide(s); !errors.Is(err, aggregate.ErrSettings) {
-			return done, err
+	stale := false
+	return Anew(func() (T, error) {
+		if stale {
+			if s, err = from.Settings(ctx, tenant); err != nil {
+				return done, fmt.Errorf("read the settings again: %w", err)
+			}
 		}
-		if s, err = from.Settings(ctx, tenant); err != nil {
-			return done, fmt.Errorf("read the settings again: %w", err)
-		}
-	}
-	return done, fmt.Errorf("the settings change all the time: %w", aggregate.ErrConflict)
+		stale = true
+		return decide(s)
+	})
 }
 
 // CommitGate is CommitUsage for a decision that opens a gate, which must use the settings at that moment. If they

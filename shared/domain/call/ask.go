@@ -20,8 +20,6 @@ const MaxOpen = 20
 const (
 	ReasonOpen aggregate.Reason = "key_open" // MaxOpen
 	ReasonDay  aggregate.Reason = "key_day"  // the key's quota of a day, in UTC
-	// ReasonWaits is mostWaits.
-	ReasonWaits aggregate.Reason = "key_waits"
 )
 
 // Proposal is a call that a key asks for, with whom the rules ask.
@@ -79,7 +77,7 @@ func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
 	from := now.UTC().Truncate(waitsWithin)
 	return aggregate.Count{Key: "WAITED#" + k.ID + "#" + aggregate.TimeText(from),
 		By: int((most + time.Second - 1) / time.Second), Most: mostWaits * int(waitsWithin/time.Second),
-		Reason: ReasonWaits, Until: from.Add(waitsWithin), Keep: from.Add(time.Hour)}
+		Until: from.Add(waitsWithin), Keep: from.Add(time.Hour)}
 }
 
 // Ask makes the call's rows: people are asked, or are about to be looked up. Its Change is committed only if there is

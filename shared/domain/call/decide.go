@@ -97,8 +97,8 @@ func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
 }
 
 // Act does on the call what its hand does along its route, as it is done on an agent's action; see
-// conversation.Aggregate. Sending it back ends it: the agent asks for another call, or for none. A further stamp ends it,
-// too, where who answers for the key now gave one before.
+// conversation.Aggregate. Sending it back ends it: the agent asks for another call, or for none. A further stamp ends
+// it, too, where who answers for the key now gave one before.
 func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	x := a.asked(id)

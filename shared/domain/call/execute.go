@@ -41,9 +41,9 @@ func (a *Aggregate) begins(answers circulation.Person, now time.Time) error {
 }
 
 // Claim gives the invocation the right to make the stamped call, while somebody answers for its key. It relies on the
-// tenant's rows in on: the key and the tool's permission as they were read. It returns ErrSuperseded if the head names another run, ErrMoved if there is nothing to
-// make, ErrInFlight if it is claimed, ErrDecided if it is over, ErrAged, ErrSelf, and task.ErrNumber if it needs a number;
-// see Numbering.
+// tenant's rows in on: the key and the tool's permission as they were read. It returns ErrSuperseded if the head names
+// another run, ErrMoved if there is nothing to make, ErrInFlight if it is claimed, ErrDecided if it is over, ErrAged,
+// ErrSelf, and task.ErrNumber if it needs a number; see Numbering.
 func (a *Aggregate) Claim(run int, invocation string, answers circulation.Person, leaseUntil, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	if a.Head.Run != run {
@@ -76,11 +76,12 @@ func (c *change) numbered(details map[string]any) map[string]any {
 }
 
 // Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs, while
-// somebody answers for its key. The same attempt takes it again without a change, see TakenFor. It returns ErrTaken if another attempt has it, ErrMoved
-// if the call still waits or is none that runs elsewhere, ErrDecided if it is over, ErrAged, ErrSelf, tenancy.ErrKey if the key
-// doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile, task.ErrNumber as Claim does, and
-// aggregate.ErrField for an id that is empty or too long.
-func (a *Aggregate) Take(key tenancy.Key, answers circulation.Person, use string, now time.Time) (aggregate.Change, error) {
+// somebody answers for its key. The same attempt takes it again without a change, see TakenFor. It returns ErrTaken if
+// another attempt has it, ErrMoved if the call still waits or is none that runs elsewhere, ErrDecided if it is over,
+// ErrAged, ErrSelf, tenancy.ErrKey if the key doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile,
+// task.ErrNumber as Claim does, and aggregate.ErrField for an id that is empty or too long.
+func (a *Aggregate) Take(key tenancy.Key, answers circulation.Person, use string, now time.Time) (
+	aggregate.Change, error) {
 	switch x := a.Call; {
 	case x == nil || x.KeyID != key.ID:
 		return aggregate.Change{}, aggregate.ErrNotFound

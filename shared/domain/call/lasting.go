@@ -42,8 +42,8 @@ func (a *Aggregate) keyEnds(now time.Time) (aggregate.Change, error) {
 	return a.cancel(aggregate.System(), ReasonKey, now)
 }
 
-// Reasons for a call that isn't made because of its key: it was revoked or has expired, lost the tool, or who answers for
-// it now, and counts as asker, has stamped the call.
+// Reasons for a call that isn't made because of its key: it was revoked or has expired, lost the tool, or who answers
+// for it now, and counts as asker, has stamped the call.
 const (
 	ReasonKey     aggregate.Reason = "key_over"
 	ReasonKeyTool aggregate.Reason = "key_tool"

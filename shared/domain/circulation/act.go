@@ -200,13 +200,8 @@ const (
 	WhyNotFull  Why = "not_full"
 	WhyNoRow    Why = "no_row"
 
-	// These are never Walk's: a decision refuses minutes by the field that makes no sense, or of a hand that has stamped
-	// without any, and a post that names nobody who can be added.
-	WhyHeld        Why = "minutes_held"
-	WhyPresent     Why = "minutes_present"
-	WhyNothingSaid Why = "minutes_minutes"
-	WhyReference   Why = "minutes_reference"
-	WhyReason      Why = "minutes_reason"
+	// These are never Walk's: a decision refuses minutes by the field that makes no sense (minutes_ and its name), or of a
+	// hand that has stamped without any, and a post that names nobody who can be added.
 	WhyStamped     Why = "minutes_stamped"
 	WhyNoPost      Why = "no_post"      // the organisation has none of that name, or several
 	WhyManyHolders Why = "many_holders" // several people hold it

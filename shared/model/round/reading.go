@@ -36,12 +36,9 @@ type Source struct {
 	Now         func() time.Time
 }
 
-// noteWithin limits the time for saving that a tool has changed. atOnce is how many calls run at the same time: while
-// an answer of up to outbound.MaxBody bytes is read, several copies of it are in memory.
-const (
-	noteWithin = 10 * time.Second
-	atOnce     = 4
-)
+// atOnce is how many calls run at the same time: while an answer of up to outbound.MaxBody bytes is read, several copies
+// of it are in memory.
+const atOnce = 4
 
 // Tools are the tools of one tenant. It implements round.Reads.
 type Tools struct {
@@ -201,11 +198,7 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 	if e.Problem != explain.ProblemChanged {
 		return errors.New(legible.Visible(e.Detail))
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)
-	defer cancel()
-	if err := t.source.Rows.NoteToolChanged(ctx, p, t.source.Now()); err != nil {
-		slog.WarnContext(ctx, "a changed tool is not off", "tool", p.ToolName, "err", err)
-	}
+	tool.NoteChanged(ctx, t.source.Rows, p, t.source.Now(), e)
 	return Refused(e.Detail)
 }
 

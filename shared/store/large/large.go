@@ -210,6 +210,17 @@ func (s Store) put(ctx context.Context, prefix string, v []byte, b aggregate.Blo
 	return b, nil
 }
 
+// CallResult opens what a call returned. It returns ErrExpired once that is not kept any more.
+func CallResult(ctx context.Context, from interface {
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+}, ref aggregate.Ref, b aggregate.Blob) (r conversation.CallResult, err error) {
+	text, err := from.Open(ctx, ref, b)
+	if err != nil {
+		return r, err
+	}
+	return conversation.ReadCallResult(text)
+}
+
 // Open returns the complete value of a Blob of this task, or ErrExpired.
 func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if b.S3Key == "" {
