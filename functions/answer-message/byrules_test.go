@@ -394,6 +394,7 @@ func (group) Here(circulation.Person, string) bool            { return true }
 func (group) Departments(circulation.Person, string) []string { return nil }
 func (group) Department(circulation.Person, string) string    { return "" }
 func (group) Position(circulation.Person, string) string      { return "" }
+func (group) CodeOf(string, string) string                    { return "" }
 func (group) StandsOver(string, string, string) bool          { return false }
 func (group) Outranks(circulation.Person, string, string) bool {
 	return false

@@ -274,6 +274,7 @@ func (keiri) Manager(circulation.Person, string) (p circulation.Person, found bo
 func (keiri) Topmost(circulation.Person, string) bool                               { return false }
 func (keiri) Over(string, string, string) (p circulation.Person, found bool)        { return p, false }
 func (keiri) Holders(string, string, string) []circulation.Person                   { return nil }
+func (keiri) CodeOf(string, string) string                                          { return "" }
 func (keiri) StandsOver(string, string, string) bool                                { return false }
 func (keiri) Outranks(circulation.Person, string, string) bool                      { return false }
 

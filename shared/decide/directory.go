@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // Accounts say whose an account is.
@@ -167,6 +168,23 @@ func (d *Directory) Over(department, position, on string) (circulation.Person, b
 // department, in any.
 func (d *Directory) Knows(department, position string) bool {
 	return d.org != nil && d.org.People.Has(department, position)
+}
+
+// CodeOf returns the code of the department that has this code or, alone on a day, this name; else "".
+func (d *Directory) CodeOf(department, on string) (code string) {
+	if d.org == nil || department == "" || d.org.People.Has(department, "") {
+		return department
+	}
+	for _, x := range d.chart(on).Departments() {
+		if legible.Folded(x.Name) != legible.Folded(department) {
+			continue
+		}
+		if code != "" {
+			return ""
+		}
+		code = x.Code
+	}
+	return code
 }
 
 var kinds = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}

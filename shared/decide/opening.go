@@ -361,6 +361,7 @@ func (ids) Topmost(circulation.Person, string) bool { return true }
 func (ids) Over(string, string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
+func (ids) CodeOf(string, string) string                            { return "" }
 func (ids) Knows(string, string) bool                               { return true }
 func (ids) Holders(string, string, string) []circulation.Person     { return nil }
 func (ids) Departments(circulation.Person, string) (codes []string) { return nil }

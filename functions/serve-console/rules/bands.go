@@ -88,7 +88,7 @@ func (s speaker) chip(x *rules.Stage) chip {
 	case w.Kind == rules.WhoManager:
 		c.Note = s.manager(w.Level)
 	case w.Kind == rules.WhoPosition:
-		c.Note = s.position(w.Department, w.Positions...)
+		c.Note = s.asked(w)
 	case w.Kind == rules.WhoChannel:
 		c.Note = s.Say("who_channel")
 	case w.Kind == rules.WhoAny:

@@ -182,6 +182,7 @@ type stageData struct {
 	People      web.Chooser
 	Position    web.Chooser
 	Also        string // more positions there
+	Label       string // that says the department
 	Group       web.Chooser
 	Levels      []web.Choice
 	Others      bool
@@ -338,7 +339,7 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
 		Alone: s.NoStandIns, Minutes: s.Minutes, Secretary: s.Records, ReadAfter: s.ReadAfter,
-		Share: a.In("shares", s.Share)}
+		Share: a.In("shares", s.Share), Label: s.Who.Label}
 	role := ""
 	if s.As != "" {
 		role = cmp.Or(string(s.Dissent), string(circulation.ObjectionNoted))

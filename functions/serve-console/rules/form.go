@@ -207,7 +207,7 @@ func typedStage(form url.Values, at string) rules.Stage {
 		for _, value := range web.Ticked(form[at+"position"]) {
 			*who = postOf(value)
 		}
-		who.Positions = append(who.Positions, web.Lines(field("also"))...)
+		who.Positions, who.Label = append(who.Positions, web.Lines(field("also"))...), strings.TrimSpace(field("label"))
 	}
 	return is
 }

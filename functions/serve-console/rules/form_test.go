@@ -19,7 +19,7 @@ func sentForm(changes ...string) url.Values {
 		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
 		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.low": {"８"}, "labels.2.high": {"11"},
 		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
-		"stages.0.position": {positionValue("", "課長")}, "stages.0.also": {"室長"}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
+		"stages.0.position": {positionValue("", "課長")}, "stages.0.also": {"室長"}, "stages.0.label": {" 関係課 "}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
 		"stages.0.vacant": {"up"}, "stages.0.own": {"up"}, "stages.0.twice": {"up"},
 		"stages.1.was": {"1"}, "stages.1.join": {"beside"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
 		"stages.1.need": {"2"},
@@ -41,7 +41,7 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 			{Name: "日数", Is: rules.UseSome, AtLeast: "8", Below: "11"}},
 		ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
 	}, Outcome: rules.Outcome{Files: 2, Route: &rules.Policy{Stages: []rules.Stage{
-		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
+		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}, Label: "関係課"}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
 			Beside: []rules.Source{{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}}, Need: 2}}},
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
 			Dissent: circulation.ObjectionRaised, Empty: newEmpty},
@@ -67,12 +67,12 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	r := typed(sentForm())
 	for locale, says := range map[string][]string{
 		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけの、日数に 8〜11未満 を含むものを依頼したら",
-			"依頼した人の上の課長か室長",
+			"種別「関係課」の部署の課長か室長",
 			"決まったあとに U4と依頼した人の上の局長とHQの社長か会長 に知らせます。",
 			"、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
 		"en": {"From 2026-04-01 until 2027-03-31: ", "whose position is 課長 or 係長", "where 費目 is 国内旅費",
 			"and where 日数 has 8 to below 11",
-			"the nearest 課長 or 室長 above the requester",
+			"課長 or 室長 of the department that 関係課 says",
 			"and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted",
 			"Told afterwards: U4, the nearest 局長 above the requester, 社長 or 会長 of HQ."},
 	} {
@@ -92,7 +92,7 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 		"from": {"labels.2.low", "9"}, "below": {"labels.2.high", "12"},
 		"above": {"labels.2.low_is", "above"}, "at most": {"labels.2.high_is", "at_most"},
 		"readers":     {"reader_posts", positionValue("HQ", "社長")},
-		"other posts": {"stages.0.also", "館長"}, "beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
+		"other posts": {"stages.0.also", "館長"}, "whose matter": {"stages.0.label", ""}, "beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
 		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},
 		"share": {"stages.0.share", "majority"}, "share beside": {"stages.1.share", "two_thirds"},
 	} {
@@ -129,11 +129,11 @@ func TestTheFormJoinsWhomAnyIsAskedOf(t *testing.T) {
 	expect.Must(t, len(stages) == 1 && len(stages[0].Beside) == 1, "%+v", stages)
 	people := func(ids ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: ids} }
 	expect.Same(t, stages[0].Who, rules.Who{Kind: rules.WhoAny, Any: []rules.Who{{Kind: rules.WhoPosition,
-		Positions: []string{"課長", "室長"}}, people("U1", "U2")}})
+		Positions: []string{"課長", "室長"}, Label: "関係課"}, people("U1", "U2")}})
 	expect.Is(t, stages[0].Need, 1)
 	expect.Same(t, stages[0].Beside[0].Who.Any, []rules.Who{people("U3"), {Kind: rules.WhoManager, Level: 2}})
 	expect.Same(t, staged(sourcesOf(&rules.Policy{Stages: stages})), stages)
-	for locale, says := range map[string]string{"ja": "依頼した人の上の課長か室長 または U1・U2", "en": "the nearest 課長 or 室長 above the requester or U1"} {
+	for locale, says := range map[string]string{"ja": "種別「関係課」の部署の課長か室長 または U1・U2", "en": "課長 or 室長 of the department that 関係課 says or U1"} {
 		s := speaker{Texts: web.TextsOf("rules", locale)}
 		text := s.stage(&stages[0])
 		expect.That(t, strings.Contains(text, says), "%q", text)

@@ -266,14 +266,20 @@ func (s speaker) finding(x *rules.Rules, f rules.Finding, today string) string {
 // unlabelled names the rules that ask for a label which no call has, so that they take none.
 func (a *asked) unlabelled(x *rules.Rules) (out []string) {
 	for i := range x.Rules {
-		for _, l := range x.Rules[i].When.Labels {
-			has := func(t knownTool) bool {
-				return slices.ContainsFunc(t.Labels, func(of rules.Label) bool { return of.Name == l.Name })
-			}
-			if !slices.ContainsFunc(a.tools, has) {
-				out = append(out, a.Say("unlabelled", "rule", a.numbered(i, &x.Rules[i]), "label", legible.OneLine(l.Name)))
+		lacks := func(name string) bool {
+			return !slices.ContainsFunc(a.tools, func(t knownTool) bool {
+				return slices.ContainsFunc(t.Labels, func(of rules.Label) bool { return of.Name == name })
+			})
+		}
+		say := func(key string, names []string) {
+			for _, name := range names {
+				if lacks(name) {
+					out = append(out, a.Say(key, "rule", a.numbered(i, &x.Rules[i]), "label", legible.OneLine(name)))
+				}
 			}
 		}
+		say("unlabelled", x.Rules[i].When.Names())
+		say("unlabelled_stage", x.Rules[i].Route.Labels())
 	}
 	return out
 }

@@ -324,6 +324,10 @@ func (s speaker) asked(w rules.Who) string {
 	case rules.WhoManager:
 		return s.manager(w.Level)
 	case rules.WhoPosition:
+		if w.Label != "" {
+			return s.Say("who_labelled", "label", legible.OneLine(w.Label), "position", list(s, w.Positions, legible.OneLine,
+				s.Say("or")))
+		}
 		return s.position(w.Department, w.Positions...)
 	}
 	return strings.Join(web.Each(w.Any, s.asked), s.Say("who_or"))

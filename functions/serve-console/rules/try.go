@@ -328,9 +328,9 @@ func (a *asked) labelsToTry(d *tryData, of knownTool) map[string][]string {
 // labelNames returns the kinds by which the draft's rules tell requests apart.
 func (a *asked) labelNames() (names []string) {
 	for i := range a.draft.Rules.Rules {
-		for _, l := range a.draft.Rules.Rules[i].When.Labels {
-			if !slices.Contains(names, l.Name) {
-				names = append(names, l.Name)
+		for _, name := range slices.Concat(a.draft.Rules.Rules[i].When.Names(), a.draft.Rules.Rules[i].Route.Labels()) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}

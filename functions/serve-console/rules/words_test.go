@@ -143,7 +143,7 @@ func filled(v reflect.Value, lists int) {
 		filled(v.Elem(), lists)
 	case reflect.Slice:
 		if lists > 0 {
-			v.Set(reflect.MakeSlice(v.Type(), min(lists, 2), 2))
+			v.Set(reflect.MakeSlice(v.Type(), max(1, lists-2), 2))
 		}
 		for i := range v.Len() {
 			filled(v.Index(i), lists-1)

@@ -154,11 +154,15 @@ func (w Who) check(p *problems, at string) {
 		p.between(w.Level, 1, MaxLevel, at+".level")
 		w.alone(p, only, at)
 	case WhoPosition:
-		only.Positions, only.Department = w.Positions, w.Department
+		only.Positions, only.Department, only.Label = w.Positions, w.Department, w.Label
 		p.unless(len(w.Positions) > 0, at+".positions", "some", MaxListed)
 		p.list(w.Positions, at+".positions", MaxListed, func(v, field string) { p.words(v, field, MaxValue) })
 		if w.Department != "" {
 			p.words(w.Department, at+".department", MaxValue)
+		}
+		if w.Label != "" {
+			p.words(w.Label, at+".label", MaxNamed)
+			p.unless(w.Department == "", at+".label", "one_bound", "department")
 		}
 		w.alone(p, only, at)
 	case WhoChannel:
@@ -182,7 +186,8 @@ func (w Who) check(p *problems, at string) {
 // alone reports fields of other kinds, which would look as if they counted.
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
-		len(w.Positions) == len(only.Positions) && w.Department == only.Department && len(w.Any) == len(only.Any), at,
+		len(w.Positions) == len(only.Positions) && w.Department == only.Department && len(w.Any) == len(only.Any) &&
+		w.Label == only.Label, at,
 		"other_kind")
 }
 
@@ -382,6 +387,7 @@ func (r *Policy) check(p *problems, at string) {
 		for i, post := range r.Readers.Posts {
 			field := fmt.Sprintf("%s.readers.posts[%d]", at, i)
 			p.unless(post.Kind == WhoPosition, field+".kind", "choice", choices([]WhoKind{WhoPosition}))
+			p.unless(post.Label == "", field+".label", "of_stages")
 			post.check(p, field)
 		}
 		n := len(r.Readers.People) + len(r.Readers.Groups) + len(r.Readers.Posts)

@@ -31,6 +31,8 @@ type Directory interface {
 	Topmost(p circulation.Person, on string) bool
 	// Over returns who stands over a position of a department, whoever holds it, or nobody.
 	Over(department, position, on string) (circulation.Person, bool)
+	// CodeOf returns the code of the department that has this code or, alone on a day, this name; else "".
+	CodeOf(department, on string) string
 	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it: without a
 	// department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
@@ -266,7 +268,9 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 // that isn't above them already. It isn't known if nobody is over the post, nor of several sources of which one asks a
 // post.
 func (r *resolving) overDesk(of circulation.Person, sources []Stage) (circulation.Person, bool) {
-	post := func(s Stage) bool { return s.Who.of(WhoPosition) }
+	post := func(s Stage) bool { // which one it is by a label, nobody knows by now
+		return slices.ContainsFunc(s.Who.Each(), func(w Who) bool { return w.Kind == WhoPosition && w.Label == "" })
+	}
 	if !slices.ContainsFunc(sources, post) {
 		return of, true
 	}

@@ -274,6 +274,30 @@ func (m *Mark) checkLabels(p *problems) {
 	}
 }
 
+// Names returns the labels on which there are conditions.
+func (c *Conditions) Names() (names []string) {
+	for _, l := range c.Labels {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// Labels returns those by which stages find the department of a post.
+func (p *Policy) Labels() (names []string) {
+	if p == nil {
+		return nil
+	}
+	sources, _ := p.Sources()
+	for _, s := range sources {
+		for _, w := range s.Who.Each() {
+			if w.Label != "" {
+				names = append(names, w.Label)
+			}
+		}
+	}
+	return names
+}
+
 // Missed is a rule that takes a request but for one of its conditions.
 type Missed struct {
 	Rule  int    // from 0

@@ -73,6 +73,7 @@ var Limits = map[string]string{
 	"of_stand_ins": "must be absent where nobody stands in",
 	"secretary":    "must be one person of one source, of a stage with minutes",
 	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
+	"of_stages":    "must be absent of readers",
 	"of_bounds":    "must be absent beside bounds",
 	"of_share":     "must be absent beside a number of people",
 	"as":           "must be consult, or absent of a stage that approves",

@@ -186,6 +186,7 @@ type Who struct {
 	Level      int      `json:"level,omitempty"`      // of the manager above the requester; 1: the direct one
 	Positions  []string `json:"positions,omitempty"`  // of Department; who holds any of them is asked
 	Department string   `json:"department,omitempty"` // code in the organisation; none: the nearest above the requester
+	Label      string   `json:"label,omitempty"`      // by whose value a call says the department, by code or name
 	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
 	Any        []Who    `json:"any,omitempty"`        // whom any of these finds, of other kinds than this and the channel
 }

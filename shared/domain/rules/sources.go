@@ -135,7 +135,24 @@ func placed(sources []Stage, f *Facts, d Directory) []Stage {
 	return sources
 }
 
-// placed returns positions without a department with the nearest of the requester's, theirs included, that has such a
+// only returns the value that the calls with a label have at it; "" if it isn't known, or they have several.
+func (f *Facts) only(label string) (value string) {
+	for _, c := range f.Calls {
+		values, has := c.Labels[label]
+		for _, v := range values {
+			if value != "" && value != v {
+				return ""
+			}
+			value = v
+		}
+		if has && len(values) == 0 {
+			return ""
+		}
+	}
+	return value
+}
+
+// placed returns positions of a department that a label says with that one, and those without a department with the nearest of the requester's, theirs included, that has such a
 // post on any day, so that a vacant post isn't passed over; else with their own. Only the positions that it has stay,
 // and that stand over the departments below it.
 func (w Who) placed(f *Facts, d Directory) Who {
@@ -146,6 +163,15 @@ func (w Who) placed(f *Facts, d Directory) Who {
 		}
 	}
 	if w.Kind != WhoPosition || w.Department != "" {
+		return w
+	}
+	if w.Label != "" {
+		value := f.only(w.Label)
+		w.Department = cmp.Or(d.CodeOf(value, f.On), value, w.Label) // the last two are unknown
+		lacks := func(position string) bool { return !d.Knows(w.Department, position) }
+		if there := slices.DeleteFunc(slices.Clone(w.Positions), lacks); len(there) > 0 {
+			w.Positions = there
+		}
 		return w
 	}
 	w.Placed = true

@@ -107,6 +107,39 @@ func TestAStageMayAskAnyOfSeveral(t *testing.T) {
 	expect.Is(t, policy(0, either(people(1, refuse, "X"), group(1, refuse).Who)).OfIDs(), false, "a group isn't named")
 }
 
+// A call may say by a label whose matter it is. If nobody knows that, nobody is asked.
+func TestALabelMaySayTheDepartmentOfAPost(t *testing.T) {
+	post := stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Label: "関係部"}, 1, refuse)
+	upwards := post
+	upwards.Empty = up
+	says := func(values ...string) change {
+		return func(c *company, f *rules.Facts) {
+			c.unknown = []string{"部長 of 総務部", "総務部", "部長 of 関係部", "関係部"}
+			f.Calls[0].Labels = map[string][]string{"関係部": values}
+		}
+	}
+	vacant := func(c *company, f *rules.Facts) { says("営業部")(c, f); c.holders = nil }
+	lost := func(values ...string) change {
+		return func(c *company, f *rules.Facts) { says(values...)(c, f); c.holders = nil }
+	}
+	resolveEach(t, map[string]resolving{
+		"by name":                       {policy(0, post), says("営業部"), "D/1 hands 1"},
+		"by code":                       {policy(0, post), says("sales"), "D/1 hands 1"},
+		"any of it":                     {policy(0, either(people(1, refuse, "X"), post.Who)), says("sales"), "X,D/1 hands 1"},
+		"a vacant post":                 {policy(0, upwards), vacant, "P/1 hands 1"},
+		"an unknown department":         {policy(0, post), lost("総務部"), "refused 1 unknown"},
+		"an unknown one, who is above?": {policy(0, upwards), lost("総務部"), "refused 1 unknown"},
+		"no value":                      {policy(0, upwards), lost(), "refused 1 unknown"},
+		"two values":                    {policy(0, upwards), lost("営業部", "総務部"), "refused 1 unknown"},
+	})
+	expect.Same(t, policy(0, people(1, refuse, "X"), either(people(1, refuse, "X"), post.Who)).Labels(), []string{"関係部"})
+	both := of(rule(1, writing(), post))
+	both.Rules[0].Route.Stages[0].Who.Department = "sales"
+	both.Rules[0].Route.Readers = &rules.Readers{Posts: []rules.Who{post.Who}}
+	expect.Same(t, fieldsOf(both.Problems(known)), []string{"rules[0].route.stages[0].who.label",
+		"rules[0].route.readers.posts[0].label"})
+}
+
 // A share of a body follows its members. Those of them count, too, who may not stamp.
 func TestAShareOfABody(t *testing.T) {
 	most, thirds := share(group(0, refuse), rules.ShareMajority), share(group(0, refuse), rules.ShareTwoThirds)

@@ -176,6 +176,10 @@ func (c *company) Outranks(p circulation.Person, _, _ string) bool {
 	return slices.Contains(c.high, p.User)
 }
 
+func (c *company) CodeOf(department, _ string) string {
+	return map[string]string{"営業部": "sales", "sales": "sales"}[department]
+}
+
 func (c *company) Knows(department, position string) bool {
 	post := position + " of " + department
 	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
