@@ -67,7 +67,11 @@ func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.A
 	if _, steps := row.(*Process); steps && g.ApprovedAt != nil && a.Prompt() != nil { // on which approved relies
 		about["policy"], about["policy_hash"] = a.Prompt().ID, a.Prompt().hash()
 	}
-	c.audit(by, on.Entry(&g), typ, id, g.ActDetails(about))
+	entry := on.Entry(&g)
+	if entry == AuditProcessRejected && a.Matter() != nil { // a form goes back to whoever filled it in
+		entry = AuditProcessReturned
+	}
+	c.audit(by, entry, typ, id, g.ActDetails(about))
 	switch {
 	case g.ApprovedAt != nil:
 		c.progress()

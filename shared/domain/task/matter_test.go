@@ -217,6 +217,8 @@ func TestARejectedFormEnds(t *testing.T) {
 	s.do(s.rejectProcess)
 	a = s.load()
 	expect.Is(t, a.Head.Ended.Reason, ReasonFormReturned)
+	expect.That(t, s.entry(AuditProcessReturned).ActorType == aggregate.ActorUser && s.entry(AuditProcessRejected).Action == "",
+		"%+v", s.audit)
 	expect.That(t, a.Task.Status == TaskCancelled && len(a.Processes) == 1 && a.Process().RejectionReason != "",
 		"%+v", a.Process())
 }
