@@ -233,12 +233,12 @@ func TestWhoAnswersNowIsKnownByTheOrganisation(t *testing.T) {
 			Route: circulation.Route{Form: circulation.Form, Org: "v1", Hands: 1, Stages: []circulation.Stage{
 				{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{second}}}}}}
 	a := (&call.Aggregate{}).After(expect.Value(x.Ask(time.Now()))(t)).(*call.Aggregate)
-	self, people := aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}, map[string]string{"U0": "0", "U1": "2", "U2": "2"}
+	self, numbers := aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}, map[string]string{"U0": "0", "U1": "2", "U2": "2"}
 	for answers, is := range map[string]error{"U0": nil, "U3": nil, "U2": self, "U1": self} {
 		key.Answers = answers
 		m := Maker{Store: &ofKey{call: a, key: key}, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now,
 			Organised: func(_ context.Context, _, account string) (tenancy.Employed, error) {
-				return tenancy.Employed{Version: "v1", Person: people[account]}, nil
+				return tenancy.Employed{Version: "v1", Person: numbers[account]}, nil
 			}}
 		id := a.Head.CallID
 		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U2", Team: "T1"}, Ref: a.Ref(), ID: id, Stage: 1}, Approve)
