@@ -3,7 +3,11 @@ package explain
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -32,4 +36,51 @@ func TestWhyNobodyIsFoundIsSaidWithWhatToDo(t *testing.T) {
 	detail := FitDetail(task.ReasonUnknownPost, "課長\nabove\nU1\n高額", as(""), func(string) string { return "加藤 真" })
 	said := Ended("ja", task.ReasonUnknownPost, detail, NoRetry)
 	expect.Has(t, said, "加藤 真 さんの上長が、組織表にありません。管理者に、コンソールの「組織」への登録を頼み")
+}
+
+// Whatever is known of an end or a refusal, its sentence has a word in each place.
+func TestNoSentenceHasAPlaceLeft(t *testing.T) {
+	details := []string{"", "x", "1/2", "/x", "x/", "12", "a\nabove\nU1\nb", "a\n\n\n", "a\nb", "a (b)"}
+	for _, locale := range language.All {
+		s := Surface{locale, page{}}
+		said := []string{DecidedOn(locale, "a", "b"), s.CancelAccepted(), s.ReasonNotTaken(),
+			s.CancelledBefore("U1", time.Time{})}
+		ended, refused := endWordsOf.In(locale), refusalWordsOf.In(locale)
+		for r := range ended.Sentences {
+			known, _ := KnownEnd(locale, string(r))
+			said = append(said, known)
+			for _, detail := range details {
+				no := conversation.ErrByRules{Why: r, Detail: detail}
+				said = append(said, EndedInTalk(locale, r, detail), s.Note(no), s.Note(aggregate.ErrDecided{Reason: r}))
+				for _, by := range []Retry{NoRetry, RetryDraft, RetryRun} {
+					said = append(said, Ended(locale, r, detail, by))
+				}
+			}
+		}
+		for _, r := range []aggregate.Reason{task.ReasonStandIn, task.ReasonStoodFor, task.ReasonStandInEnded} {
+			said = append(said, StandIn(locale, r, task.StandInTold{Rules: "a"}))
+		}
+		said = append(said, Stood(locale, task.StoodTold{N: 3, Items: make([]task.StoodItem, 1)},
+			func(time.Time) string { return "" }, func(task.StoodItem, string) string { return "" }))
+		for left := range ended.NotAttached {
+			said = append(said, NotAttached(locale, task.ReadFile{Left: left}))
+		}
+		for rule := range refused.Rules {
+			said = append(said, s.Note(aggregate.ErrNotAllowed{Rule: rule}))
+		}
+		for status := range refused.Decided {
+			said = append(said, s.Note(aggregate.ErrDecided{Status: status}))
+		}
+		for why := range refused.Acts {
+			said = append(said, s.Note(&circulation.Refusal{Why: circulation.Why(why)}))
+		}
+		for _, x := range sentinels {
+			said = append(said, s.Note(x.err))
+		}
+		said = append(said, s.Note(aggregate.ErrNotLatest{}), s.Note(aggregate.ErrField{}), s.Note(task.StopError{}),
+			s.Note(aggregate.ErrField{Field: "rejection_reason"}))
+		for _, text := range said {
+			expect.That(t, !strings.Contains(text, "{"), "%s: %s", locale, text)
+		}
+	}
 }

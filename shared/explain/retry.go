@@ -39,5 +39,5 @@ func RetryOf(a *task.Aggregate, after ...*task.Execution) Retry {
 func KnownEnd(locale string, code string) (sentence string, known bool) {
 	w := endWordsOf.In(locale)
 	text, known := w.Sentences[aggregate.Reason(code)]
-	return w.Log.put(text, ""), known
+	return language.Fill(w.Log.put(text, ""), "why", w.lacks(nil)), known
 }
