@@ -46,10 +46,18 @@ func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.C
 // Outcome returns nothing: the card says how it ended, and the agent is told.
 func (callCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
 
+// Decided returns the call's key once people approved it.
+func (callCards) Decided(a aggregate.Aggregate) []string {
+	if x := a.(*call.Aggregate).Call; x == nil || x.Gate.Status != aggregate.Approved {
+		return nil
+	}
+	return []string{call.Key}
+}
+
 // Copy draws a copy of the card.
-func (callCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (
+func (k callCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (
 	card.Message, bool) {
-	return card.CallCopy(a.(*call.Aggregate), c, s, link, now), true
+	return card.CallCopy(a.(*call.Aggregate), c, s, linked(k.console, a, c, link), now), true
 }
 
 func (callCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }

@@ -26,10 +26,14 @@ const mostCopies = 20
 type withCopies interface {
 	// Outcome returns the copy that tells the requester how it ended, or nil if none is due.
 	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
+	// Decided returns the keys of the gates of whose decisions people are told, if their rules say so.
+	Decided(a aggregate.Aggregate) []string
 	// Copy draws a copy. It returns false if the copy stays unchanged.
 	Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (m card.Message,
 		ok bool)
 }
+
+var _ = []withCopies{taskCards{}, conversationCards{}, callCards{}}
 
 // copied reports whether copies are missing or differ from their cards, as far as the rows say.
 func (d *drawing) copied(ctx context.Context) bool {
@@ -39,7 +43,7 @@ func (d *drawing) copied(ctx context.Context) bool {
 
 // behind is copied without the message about the end.
 func (d *drawing) behind(ctx context.Context, k withCopies) bool {
-	if _, waits := d.toCopy(); waits {
+	if _, waits := d.toCopy(); waits || len(d.readers(k)) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(d.a.Common().Copies, func(c *aggregate.Card) bool {
@@ -78,7 +82,7 @@ func (d *drawing) copy(
 		link = d.Slack.Link(ctx, from.Channel, at, thread)
 	}
 	set := d.settings
-	if c.CardType == task.CardOutcome { // no card, but a message to one person
+	if c.CardType == task.CardOutcome || c.CardType == aggregate.CardDecided { // no card, but a message to one person
 		set.Locale = d.who.Language(ctx, d.Slack, d.place.Team, c.User, set.Locale, d.Now())
 	}
 	return k.Copy(a, d.standsNow(c), set, link, d.Now())
@@ -166,8 +170,8 @@ func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card,
 	return d.send(ctx, c, m, hash)
 }
 
-// makeCopies creates the rows of the missing copies of a gate without a rule in one transaction, and adds them to the
-// drawing. Those along a route listOwed has made.
+// makeCopies creates the rows of the missing copies of a gate without a rule and of messages about ends and decisions in
+// one transaction, and adds them to the drawing. Those along a route listOwed has made.
 func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	var rows []*aggregate.Card
 	q, waits := d.toCopy()
@@ -185,7 +189,7 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 		rows = append(rows, c)
 		d.a.Add(c)
 	}
-	if len(rows) == 0 {
+	if rows = append(rows, d.readers(k)...); len(rows) == 0 {
 		return nil
 	}
 	for _, c := range rows {

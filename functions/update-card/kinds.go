@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,8 +127,11 @@ func declined(t *task.Aggregate) string {
 	return ""
 }
 
+// Decided returns the keys of the gates of steps that began to run.
+func (taskCards) Decided(a aggregate.Aggregate) []string { return a.(*task.Aggregate).Decided() }
+
 // Copy draws a copy of a card. If a task is retried, the message about its end stays unchanged until it ends again.
-func (taskCards) Copy(
+func (k taskCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
 	t := a.(*task.Aggregate)
@@ -135,8 +139,18 @@ func (taskCards) Copy(
 		c.Subject != declined(t) && (t.Head.Ended == nil || c.Subject != outcome) {
 		return card.Message{}, false
 	}
-	s.Locale = t.Language(s.Locale)
-	return card.Copy(t, c, s, link, now), true
+	if c.CardType != aggregate.CardDecided {
+		s.Locale = t.Language(s.Locale)
+	}
+	return card.Copy(t, c, s, linked(k.console, a, c, link), now), true
+}
+
+// linked is the link of a copy. Who is only told of a decision may be outside of the channel, and reads it on its page.
+func linked(console string, a aggregate.Aggregate, c *aggregate.Card, link string) string {
+	if c.CardType == aggregate.CardDecided {
+		return cmp.Or(card.Page(console, a.Ref()), link)
+	}
+	return link
 }
 
 func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
@@ -182,35 +196,6 @@ func ofTask(a *task.Aggregate, c *aggregate.Card) urgency {
 		return settled
 	}
 	return progress
-}
-
-// urgency orders cards when Slack's rate limits don't allow all.
-type urgency int
-
-const (
-	stops    urgency = iota // lets people stop work that has begun: whatever else is posted leaves it a post
-	asks                    // asks for a decision, or says how the work ended
-	settled                 // says what was decided, or is the first word about a request
-	progress                // shows progress that a later card will show, too, so it may be skipped
-)
-
-// inOrder sets the cards' urgency and returns them in the order of drawing, the most urgent first. A card without a
-// message is as urgent as the most urgent card after it, so that the thread stays in order.
-func (d *drawing) inOrder() []*aggregate.Card {
-	cards := slices.SortedStableFunc(slices.Values(d.a.Common().Cards),
-		func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	of := map[string]urgency{}
-	behind := progress
-	for _, c := range slices.Backward(cards) {
-		of[c.Key()] = d.kind.Urgency(d.a, c)
-		if c.MessageTS == "" {
-			behind = min(behind, of[c.Key()])
-			of[c.Key()] = behind
-		}
-	}
-	slices.SortStableFunc(cards, func(a, b *aggregate.Card) int { return int(of[a.Key()] - of[b.Key()]) })
-	d.urgency = of
-	return cards
 }
 
 // Said reads a conversation's messages and the output of its actions, which are outside of the aggregate.
@@ -321,8 +306,18 @@ func (k conversationCards) Opened(
 // Outcome returns nothing: a person who talks with an agent has the answer in the thread.
 func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
 
+// Decided returns the keys of the actions that people approved.
+func (conversationCards) Decided(a aggregate.Aggregate) (keys []string) {
+	for _, x := range conversationOf(a).Actions {
+		if x.Gate.Status == aggregate.Approved {
+			keys = append(keys, x.Key())
+		}
+	}
+	return keys
+}
+
 // Copy draws a copy. If its action is no longer in the conversation, the copy stays unchanged.
-func (conversationCards) Copy(
+func (k conversationCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
 	t := conversationOf(a)
@@ -333,7 +328,7 @@ func (conversationCards) Copy(
 	if x.Status == conversation.ActionExecuting { // people follow the output in the thread only
 		t.Log = nil
 	}
-	return card.ConversationCopy(t, c, s, link, now), true
+	return card.ConversationCopy(t, c, s, linked(k.console, a, c, link), now), true
 }
 
 // Suggestions returns none: people who talk with an agent know what they want.

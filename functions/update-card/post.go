@@ -345,3 +345,32 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	}
 	return nil
 }
+
+// urgency orders cards when Slack's rate limits don't allow all.
+type urgency int
+
+const (
+	stops    urgency = iota // lets people stop work that has begun: whatever else is posted leaves it a post
+	asks                    // asks for a decision, or says how the work ended
+	settled                 // says what was decided, or is the first word about a request
+	progress                // shows progress that a later card will show, too, so it may be skipped
+)
+
+// inOrder sets the cards' urgency and returns them in the order of drawing, the most urgent first. A card without a
+// message is as urgent as the most urgent card after it, so that the thread stays in order.
+func (d *drawing) inOrder() []*aggregate.Card {
+	cards := slices.SortedStableFunc(slices.Values(d.a.Common().Cards),
+		func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	of := map[string]urgency{}
+	behind := progress
+	for _, c := range slices.Backward(cards) {
+		of[c.Key()] = d.kind.Urgency(d.a, c)
+		if c.MessageTS == "" {
+			behind = min(behind, of[c.Key()])
+			of[c.Key()] = behind
+		}
+	}
+	slices.SortStableFunc(cards, func(a, b *aggregate.Card) int { return int(of[a.Key()] - of[b.Key()]) })
+	d.urgency = of
+	return cards
+}

@@ -336,6 +336,39 @@ func (d *drawing) noteOwed(ctx context.Context) (users []string, err error) {
 	return users, nil
 }
 
+// readers returns the rows of those who are told of decisions, as their rules say, and have not been told yet: neither
+// whose request it is nor who has the gate's card or acted on it, as far as the settings let them have messages. Of a
+// request each is told once, however many of its gates name them.
+func (d *drawing) readers(k withCopies) (rows []*aggregate.Card) {
+	if d.settings.ApprovalCopies == tenancy.CopiesNone {
+		return nil
+	}
+	_, request := d.a.(*task.Aggregate)
+	for _, key := range k.Decided(d.a) {
+		r, ok := d.onRoute(key)
+		if !ok || !r.st.Settled || d.Now().Sub(*r.gate.ApprovedAt) >= outcomeWithin {
+			continue
+		}
+		for _, p := range r.gate.Route.Readers {
+			told := func(c *aggregate.Card) bool {
+				return c.User == p.User && c.State != aggregate.CardUnsent &&
+					(c.About() == key || request && c.CardType == aggregate.CardDecided)
+			}
+			if !concerns(r.gate, p.User) && !slices.ContainsFunc(slices.Concat(d.a.Common().Copies, rows), told) {
+				rows = append(rows, &aggregate.Card{CardType: aggregate.CardDecided, Subject: aggregate.DecidedSubject(key),
+					User: p.User})
+			}
+		}
+	}
+	return rows
+}
+
+// concerns reports whether it is somebody's own request that a gate asks about, or they acted on it.
+func concerns(g *aggregate.Gate, user string) bool {
+	return slices.ContainsFunc(g.Askers, func(p circulation.Person) bool { return p.User == user }) ||
+		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool { return act.Hand.User == user })
+}
+
 // returned tells an asker who has not been told that a version was given back to them, or that their edit was not
 // taken.
 func returned(t *task.Aggregate) *aggregate.Card {

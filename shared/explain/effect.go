@@ -394,7 +394,7 @@ func (t *teller) sentence() {
 	case t.e.Act == "":
 		t.e.short = t.tool()
 	case len(t.to) > 1 || t.to != nil && !t.result:
-		t.e.short = fillLine(form["Short"], "party", t.shortParties())
+		t.e.short = fillLine(form["Short"], "party", t.shortParties(), "items", Plain(item))
 	default:
 		t.e.short = form["ShortBare"]
 	}

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -132,12 +133,29 @@ func QuestionOf(subject string) (gate string, n int) {
 	return gate, n
 }
 
-// About returns the key of the row that a copy is about: of a question, that of the gate at which it was asked.
+// CardDecided is a copy for one person alone: of what was decided, for whom its rule has told of that.
+const CardDecided CardType = "decided"
+
+const decided = "DECIDED#"
+
+// DecidedSubject is what such a copy shows: the decision at the gate of a row.
+func DecidedSubject(gate string) string { return decided + gate }
+
+// DecidedOf reads DecidedSubject; "" of any other subject.
+func DecidedOf(subject string) (gate string) {
+	if gate, is := strings.CutPrefix(subject, decided); is {
+		return gate
+	}
+	return ""
+}
+
+// About returns the key of the row that a copy is about: of a question, that of the gate at which it was asked, of a
+// decision, where that was made.
 func (c *Card) About() string {
 	if gate, n := QuestionOf(c.Subject); n > 0 {
 		return gate
 	}
-	return c.Subject
+	return cmp.Or(DecidedOf(c.Subject), c.Subject)
 }
 
 // Count is a counter for one of a tenant's quotas, and what a Change adds to it.

@@ -310,6 +310,20 @@ func (a *Aggregate) NumberOf(process int) (number string) {
 	return number
 }
 
+// Decided returns the keys of the gates of steps that began to run, and have the number of their decision if they get
+// one, and of those on which people settled a step of them.
+func (a *Aggregate) Decided() (keys []string) {
+	for _, e := range a.Executions {
+		if e.StartedAt != nil {
+			keys = append(keys, ProcessKey(e.ProcessVersion), AgainKey(e.ProcessVersion, e.Attempt))
+		}
+	}
+	for _, g := range a.Gates {
+		keys = append(keys, g.Key())
+	}
+	return keys
+}
+
 // about returns what an audit entry says of an attempt, with the numbers that it has.
 func (e *Execution) about() map[string]any {
 	return WithNumbers(map[string]any{"attempt": e.Attempt}, e.Number, e.Document)

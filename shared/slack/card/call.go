@@ -85,6 +85,10 @@ func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link str
 		return r.questioned(call.Card, n, d.c.Header, link, [2]string{blockID(a.Call.CallID, r.st.Present),
 			a.Call.CallID + "/" + d.a.AskedHash(a.Call.CallID)})
 	}
+	if c.CardType == aggregate.CardDecided && a.Call != nil {
+		of := Waits{Of: a, Question: a.Call.Asks()}
+		return d.route().decided(of.what(askWordsOf.In(s.Locale)), a.Call.Answers, link)
+	}
 	from := fill(d.c.Agent, "agent", d.agent(), "who", d.w.mention(a.Head.Requester))
 	return under(contextLine(from+linkAs(link, askWordsOf.In(s.Locale).Original)), CallCard(a, c, s, Around{}, now))
 }

@@ -26,6 +26,8 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 		return outcomeOf(a, s, link, now)
 	case n > 0:
 		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.question(key, n, link)
+	case c.CardType == aggregate.CardDecided:
+		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.decided(c.About(), link)
 	}
 	w, own := askWordsOf.In(s.Locale), wordsOf.In(s.Locale)
 	who := own.mention(a.Head.Requester)
@@ -65,6 +67,10 @@ func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, lin
 	w := askWordsOf.In(t.locale(s))
 	if key, n := aggregate.QuestionOf(c.Subject); n > 0 {
 		return drawingOf(t, s, t.locale(s), now).question(aggregate.Find(t.Actions, key), n, link)
+	}
+	if c.CardType == aggregate.CardDecided {
+		d, x := drawingOf(t, s, s.Locale, now), aggregate.Find(t.Actions, c.About())
+		return d.routeOf(x).decided(d.title(d.texts.Header, x), t.Conversation.Opener, link)
 	}
 	return under(contextLine(conversationFrom(t.Aggregate, w)+linkAs(link, w.Original)), RenderConversation(t, c, s, now))
 }

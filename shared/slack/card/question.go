@@ -309,6 +309,20 @@ func (r routed) questioned(kind aggregate.CardType, n int, title, link string, a
 		string(circulation.Answer)+"_"+string(kind), at[1], slack.StylePrimary)), contextLine(w.AnswerAbout)).message()
 }
 
+// decided draws the message by which somebody is told of a decision: about what, its number, and who made it.
+func (r routed) decided(title, asker, link string) Message {
+	asks, text := askWordsOf.In(r.w.Locale), fill(r.texts.Decided, "title", title)
+	from := fill(asks.HomeFrom, "who", r.w.mention(asker))
+	return face{text, green, nil}.with(section("*"+text+"*"+opens(link, asks)),
+		contextLine(append(r.passed(), from)...)).message()
+}
+
+// decided draws the copy about the decision at a task's gate.
+func (d drawing) decided(key, link string) Message {
+	v, _ := d.versionOf(task.CardOf(key), func(other, _ string) bool { return other == key }, 1)
+	return d.routeOf(&v).decided(d.matter(&v, d.w.Quoted), d.a.Head.Requester, link)
+}
+
 // question draws the copy of a question of a task's gate.
 func (d drawing) question(key string, n int, link string) Message {
 	kind := task.CardOf(key)

@@ -275,6 +275,7 @@ type routeWords struct {
 	Whole, WholeAt, Objection                          string
 	QuestionFor, QuestionOver, AnswerFor, AnswerAbout  string // a message about a question
 	AnsweredNo                                         string
+	Decided                                            string // the message for whom a rule has told of a decision
 	Added, AddedAs, AddedLine, Raised                  string // who was added
 	AddedBefore, CarriedLine                           string // in the rounds before
 	Forms                                              map[circulation.Kind]routeActWords
