@@ -61,5 +61,5 @@ func (h *Handler) routeAct(ctx context.Context, p payload) (inbound.Response, er
 	if strings.Contains(text, "<") { // people and times, which no field's problem shows
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Unsent(text, x.Typed(), v.Settings.Locale))), nil
 	}
-	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.FaultBlock(v.Err): text})), nil
+	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{x.FaultBlock(v.Err): text})), nil
 }

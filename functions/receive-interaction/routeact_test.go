@@ -54,8 +54,14 @@ func adding(to string, as circulation.As, why string) map[string]any {
 	return values
 }
 
-// stays checks that a form stays open and says something, and that nobody is told elsewhere.
+// stays checks that a form stays open and says something at its reason.
 func (w *world) stays(out inbound.Response, want string) {
+	w.T.Helper()
+	w.staysAt(out, card.ReasonBlock, want)
+}
+
+// staysAt checks that a form stays open and says something at a field, and that nobody is told elsewhere.
+func (w *world) staysAt(out inbound.Response, block, want string) {
 	w.T.Helper()
 	var answer struct {
 		Action string            `json:"response_action"`
@@ -63,7 +69,7 @@ func (w *world) stays(out inbound.Response, want string) {
 		View   json.RawMessage   `json:"view"`
 	}
 	expect.NoError(w.T, json.Unmarshal([]byte(out.Body), &answer))
-	said := answer.Errors[card.ReasonBlock]
+	said := answer.Errors[block]
 	if answer.Action == "update" { // it names people
 		said = string(answer.View)
 	}
@@ -227,10 +233,10 @@ func testAddedBadly(t *testing.T, w *world) {
 	form := w.opens(webapi.Suzuki, circulation.Add, p.ID, "/1")
 	for to, want := range map[string]string{
 		webapi.Sato: "依頼した方は追加できません", webapi.Suzuki: "自分自身や", webapi.Tanaka: "すでにこの回覧に入っています",
-		webapi.Guest: "正規メンバーだけ", webapi.Bot: "正規メンバーだけ", "U0NOBODY": "正規メンバーだけ", "": "正規メンバーだけ",
+		webapi.Guest: "正規メンバーだけ", webapi.Bot: "正規メンバーだけ", "U0NOBODY": "正規メンバーだけ", "": "だれを追加するかを選んでください",
 		"<@U1>\n": "正規メンバーだけ",
 	} {
-		w.stays(w.sendView(webapi.Suzuki, form, adding(to, circulation.AsConsult, "見てください")), want)
+		w.staysAt(w.sendView(webapi.Suzuki, form, adding(to, circulation.AsConsult, "見てください")), card.AddedBlock, want)
 	}
 	w.stays(w.sendView(webapi.Suzuki, form, adding(webapi.Alex, circulation.AsConsult, " ")), "理由を 1〜1000 文字")
 	w.stays(w.sendView(webapi.Suzuki, form, adding(webapi.Alex, "read", "x")), "扱えない形式")
@@ -251,7 +257,8 @@ func testAddedUnknown(t *testing.T, w *world) {
 	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 	form := w.opens(webapi.Suzuki, circulation.Add, p.ID, "/1")
-	w.stays(w.sendView(webapi.Suzuki, form, adding(webapi.Tanaka, circulation.AsConsult, "x")), "今日の組織表にない")
+	w.staysAt(w.sendView(webapi.Suzuki, form, adding(webapi.Tanaka, circulation.AsConsult, "x")), card.AddedBlock,
+		"今日の組織表にない")
 	w.quiet(w.sendView(webapi.Suzuki, form, adding(webapi.Alex, circulation.AsConsult, "x")), webapi.Suzuki)
 	act := w.acts()[0]
 	expect.That(t, act.To.Person == "E3" && act.Found.Org == "v1", "%+v", act)
@@ -274,9 +281,11 @@ func testPostAdded(t *testing.T, w *world) {
 		"SALES 課長": "exactly one such post", "どこか 部長": "exactly one such post", "ACC 係長": "Several people hold this",
 		"ACC 主任": "Only full members", "SALES　部長": "Whoever asked can't be added",
 	} {
-		w.stays(w.sendView(webapi.Alex, form, named(post, "")), want)
+		w.staysAt(w.sendView(webapi.Alex, form, named(post, "")), card.AddedPostBlock, want)
 	}
-	w.stays(w.sendView(webapi.Alex, form, named("SALES 主任", webapi.Suzuki)), "either a person or a post")
+	w.staysAt(w.sendView(webapi.Alex, form, named("SALES 主任", webapi.Suzuki)), card.AddedPostBlock,
+		"either a person or a post")
+	w.staysAt(w.sendView(webapi.Alex, form, named("", "")), card.AddedBlock, "choose whom to add")
 	expect.Is(t, len(w.acts()), 0, "acts")
 	for range 2 {
 		w.quiet(w.sendView(webapi.Alex, form, named("SALES　主任", "")), webapi.Alex)

@@ -268,15 +268,20 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 	if err != nil {
 		return Found{}, err
 	}
-	o := &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers, Seen: seenBy(f), Home: f.HomeOf(&route, d)}
+	o := &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers, Seen: seenBy(r, answer, f), Home: f.HomeOf(&route, d)}
 	return Found{Opening: o}, nil
 }
 
 // seenBy returns what the rules saw, as the gate keeps it.
-func seenBy(f *rules.Facts) *aggregate.Seen {
-	is := &aggregate.Seen{Department: f.Department}
-	if sum := f.Amount(); sum.Known() {
+func seenBy(r *rules.Rules, answer rules.Answer, f *rules.Facts) *aggregate.Seen {
+	is := &aggregate.Seen{Department: f.Department, ByAmount: slices.ContainsFunc(r.Rules, func(x rules.Rule) bool {
+		return x.ID == answer.Rule.ID && x.When.Amount != nil
+	})}
+	sum := f.Amount()
+	if sum.Known() {
 		is.Amount, is.Currency = string(sum.Value), sum.Currency
+	} else {
+		is.Why = string(sum.Why)
 	}
 	return is
 }

@@ -198,13 +198,19 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 	}{
 		"an amount":      {rules.Amount{Value: "298000", Currency: "JPY"}, aggregate.Seen{Amount: "298000", Currency: "JPY"}},
 		"nothing":        {rules.Nothing(), aggregate.Seen{Amount: "0"}},
-		"an unknown one": {rules.Unknown(rules.WhyNotNumber), aggregate.Seen{}},
+		"an unknown one": {rules.Unknown(rules.WhyNotNumber), aggregate.Seen{Why: "not_number"}},
+		"one not given":  {rules.Unknown(rules.WhyMissing), aggregate.Seen{Why: "missing"}},
 	} {
 		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: "SATO"}}, Department: "営業部",
 			Calls: []rules.Call{{Access: aggregate.Read, Amount: c.amount}}}
 		c.want.Department = "営業部"
 		found, err := resolve(of(), answer, f, ids{})
 		expect.That(t, err == nil && *found.Opening.Seen == c.want, "%s: %+v, %v", name, found.Opening, err)
+		answer.Rule.ID, c.want.ByAmount = "by_amount", true
+		x := rules.Rule{ID: answer.Rule.ID, When: rules.Conditions{Amount: &rules.Between{AtLeast: "1"}}}
+		found, err = resolve(&rules.Rules{Rules: []rules.Rule{x}}, answer, f, ids{})
+		expect.That(t, err == nil && *found.Opening.Seen == c.want, "%s by a rule: %+v, %v", name, found.Opening, err)
+		answer.Rule.ID = ""
 	}
 }
 

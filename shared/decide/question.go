@@ -193,6 +193,8 @@ func (m Maker) adds(ctx context.Context, of Subject, gate, hand string, x card.R
 	why := circulation.WhyNotFull
 	full, err := x.To != "", error(nil)
 	switch g := of.GateWith(gate); {
+	case x.Post == "" && !full:
+		why = circulation.WhyNobody
 	case x.Post != "" && full:
 		why, full = circulation.WhyOneOfThem, false
 	case x.Post != "" && g != nil:

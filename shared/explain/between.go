@@ -159,6 +159,8 @@ const maxShort, maxShortWords = 120, 60
 func Money(locale string, a rules.Amount) string {
 	w := effectWordsOf.In(locale)
 	switch {
+	case a.Why == rules.WhyMissing:
+		return w.Unstated
 	case !a.Known():
 		return w.Unknown
 	case a.Currency == "":
@@ -166,7 +168,16 @@ func Money(locale string, a rules.Amount) string {
 	case a.Currency == "JPY":
 		return "¥" + Grouped(string(a.Value))
 	}
-	return Grouped(string(a.Value)) + " " + a.Currency
+	return Grouped(withDecimals(string(a.Value), a.Currency)) + " " + a.Currency
+}
+
+// withDecimals gives a number that has decimals as many as its currency has: 4,200.50 USD, as people write it.
+func withDecimals(number, currency string) string {
+	_, decimals, point := strings.Cut(number, ".")
+	if n, _ := rules.DecimalsOf(currency); point && len(decimals) < n {
+		number += strings.Repeat("0", n-len(decimals))
+	}
+	return number
 }
 
 // Grouped writes a number with commas between thousands. What is no number stays as it is.

@@ -146,10 +146,13 @@ func TestMoneyIsWrittenInOneWay(t *testing.T) {
 	for want, a := range map[string]rules.Amount{
 		"¥298,000": {Value: "298000", Currency: "JPY"}, "¥0.5": {Value: "0.5", Currency: "JPY"},
 		"1,234,567.25 USD": {Value: "1234567.25", Currency: "USD"}, "金額なし": rules.Nothing(),
-		"金額不明": rules.Unknown(rules.WhyMark),
+		"金額不明": rules.Unknown(rules.WhyMark), "金額の指定なし": rules.Unknown(rules.WhyMissing),
+		"4,200.50 USD": {Value: "4200.5", Currency: "USD"}, "4,200 USD": {Value: "4200", Currency: "USD"},
+		"0.500 KWD": {Value: "0.5", Currency: "KWD"}, "0.0625 USD": {Value: "0.0625", Currency: "USD"},
 	} {
 		expect.Is(t, explain.Money("ja", a), want)
 	}
+	expect.Is(t, explain.Money("en", rules.Unknown(rules.WhyMissing)), "No amount given")
 }
 
 func TestWhatDiffersBetweenTwoVersions(t *testing.T) {

@@ -50,7 +50,7 @@ type effectWords struct {
 	Acts map[string]map[string]string
 
 	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
-	Subtotal, Total, Unknown, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
+	Subtotal, Total, Unknown, Unstated, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
 	NoValues, Moved, Anew, Unreadable, RowOf string
 }
 

@@ -173,7 +173,7 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	}
 	if seen != nil {
 		out.Department, out.Round = cmp.Or(seen.Department, out.Department), cmp.Or(out.Round, seen.Round)
-		amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency}
+		amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency, Why: rules.Why(seen.Why)}
 		out.Amount, out.Currency = cmp.Or(seen.Amount, s.words.Say("unknown")), seen.Currency
 		out.Money = explain.Money(s.words.Locale(), amount)
 	}

@@ -74,7 +74,7 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 	case !t.Mine:
 		return out
 	case s.As == circulation.AsConsult:
-		button(aggregate.ActDissent)
+		button(aggregate.ActDissent).Lead += card.DissentThen(x.Viewer.Locale, s)
 	}
 	if q == nil && len(t.st.Questions) < circulation.MaxQuestions {
 		button(aggregate.ActAsk)

@@ -58,7 +58,8 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	words, codes := v.Texts("matter"), map[string]string(nil)
 	f.Labels, codes = card.MatterLabels(v.Locale)
 	names := s.MatterNames()
-	s.Locale = v.Locale // in which the viewer reads what nobody named
+	f.Kinds = []web.Choice{unchosen} // it decides the route, so nothing is chosen for anybody
+	s.Locale = v.Locale              // in which the viewer reads what nobody named
 	for i, text := range s.MatterNames() {
 		f.Kinds = append(f.Kinds, web.Choice{Value: names[i], Text: text, Chosen: names[i] == f.Typed.Kind})
 	}
@@ -85,6 +86,9 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Show(w, r, v, d, "matter")
 }
 
+// unchosen is the first choice of a list in which something must be chosen.
+var unchosen = web.Choice{Text: "—"}
+
 // further is the input of a form's further field. Its id is no name: a list of ids stands where blanks may not be.
 func further(x tenancy.MatterField, i int, f *matterForm) web.Field {
 	in := web.Field{Name: x.Key(), ID: fmt.Sprint("field-", i), Label: x.Name, Required: true, Value: f.Typed.At(x.Name)}
@@ -95,7 +99,7 @@ func further(x tenancy.MatterField, i int, f *matterForm) web.Field {
 		in.Class, in.Mode = "number", "decimal"
 		return in
 	}
-	in.Choices = []web.Choice{{Text: "—"}}
+	in.Choices = []web.Choice{unchosen}
 	for _, v := range x.Values {
 		in.Choices = append(in.Choices, web.Choice{Value: v, Text: v, Chosen: v == in.Value})
 	}

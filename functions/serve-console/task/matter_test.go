@@ -39,7 +39,10 @@ func testMatterOnce(t *testing.T, w *consoletest.World) {
 
 func testMatterWrong(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Sato)
-	for field, says := range map[string][2]string{"matter": {"宇宙", "一覧から"}, "title": {" ", "150 文字"},
+	for _, locale := range []string{"ja", "en"} { // the kind decides the route: nobody's is chosen
+		w.As(webapi.Sato).In(locale).Get("/console/decisions/new").Holds(t, `name="matter" required><option value="">—</option>`)
+	}
+	for field, says := range map[string][2]string{"matter": {"", "一覧から"}, "title": {" ", "150 文字"},
 		"amount": {"-1", "0 以上"}, "currency": {"XAU", "JPY, USD, EUR"}, "description": {"", "内容と理由を入力してください"},
 		"channel": {"C0OTHERS", "招待"}} {
 		form := b.MatterForm("")

@@ -159,6 +159,8 @@ type Opening struct {
 // Seen is what the rules saw of what a gate asks when they chose its route, for display.
 type Seen struct {
 	Amount     string `json:"amount,omitempty"`     // empty: not known
+	Why        string `json:"why,omitempty"`        // why it isn't: a rules.Why
+	ByAmount   bool   `json:"by_amount,omitempty"`  // the rule asks for the amount
 	Currency   string `json:"currency,omitempty"`   // empty of an amount of nothing
 	Department string `json:"department,omitempty"` // of the requester, by the organisation of that day
 	Round      int    `json:"round,omitempty"`      // of steps: 1, or one more for each version that was sent back

@@ -207,6 +207,7 @@ const (
 	WhyManyHolders Why = "many_holders" // several people hold it
 	WhyNobodyHolds Why = "nobody_holds" // nobody does, nor stands over it
 	WhyOneOfThem   Why = "one_of_them"  // a person and a post are named
+	WhyNobody      Why = "nobody"       // neither is
 )
 
 // Refusal says why an act may not be made.

@@ -103,7 +103,7 @@ func TestNoAmountIsNotAnUnknownOne(t *testing.T) {
 	text := byFormOf(received(t), free).drawn(processCard)
 	expect.That(t, strings.Contains(text, "金額: 0 (金額なし)") && !strings.Contains(text, "金額不明"), "%s", text)
 	text = byFormOf(received(t), unknown).drawn(processCard)
-	expect.That(t, strings.Contains(text, "💴 金額不明") && !strings.Contains(text, "金額なし"), "%s", text)
+	expect.That(t, strings.Contains(text, "💴 金額の指定なし") && !strings.Contains(text, "金額なし"), "%s", text)
 	expect.Has(t, card.MatterText("ja", free), "金額: 金額なし\n")
 	expect.Has(t, card.MatterText("ja", unknown), "金額: 金額不明\n")
 }

@@ -33,13 +33,30 @@ func ReadMeeting(value func(field string) string) *circulation.Meeting {
 		Reference: strings.TrimSpace(value(ReferenceBlock))}
 }
 
-// FaultBlock returns the field of the form to which a refusal belongs: one of minutes, or the reason.
-func FaultBlock(err error) string {
-	fields := []string{HeldBlock, PresentBlock, MinutesBlock, ReferenceBlock}
-	if no, is := errors.AsType[*circulation.Refusal](err); is {
-		if field, its := strings.CutPrefix(string(no.Why), "minutes_"); its && slices.Contains(fields, field) {
-			return field
+// FaultBlock returns the field of the form to which a refusal belongs: one of minutes, whom or which post to add, or the
+// reason.
+func (x RouteAct) FaultBlock(err error) string {
+	no, is := errors.AsType[*circulation.Refusal](err)
+	if !is {
+		return ReasonBlock
+	}
+	whom := AddedBlock
+	if x.Post != "" {
+		whom = AddedPostBlock
+	}
+	switch no.Why {
+	case circulation.WhyNobody, circulation.WhyNotFull, circulation.WhyNoRow, circulation.WhyParty, circulation.WhyTo:
+		return whom
+	case circulation.WhyNoPost, circulation.WhyManyHolders, circulation.WhyNobodyHolds, circulation.WhyOneOfThem:
+		return AddedPostBlock
+	case circulation.WhySelf:
+		if no.Put { // who asked would be added
+			return whom
 		}
+	}
+	field, its := strings.CutPrefix(string(no.Why), "minutes_")
+	if its && slices.Contains([]string{HeldBlock, PresentBlock, MinutesBlock, ReferenceBlock}, field) {
+		return field
 	}
 	return ReasonBlock
 }

@@ -90,6 +90,9 @@ func (d drawing) routeAct(about slack.Block, g *aggregate.Gate, x RouteAct) slac
 		x.Question = len(r.st.Questions)
 		lead[1] = section(cut(r.saying(w.Question, q.Asked, maxDirect), maxSection))
 	}
+	if s := r.st.CurrentStage(); x.Kind == circulation.Dissent && s != nil {
+		lead[1] = section(form.Lead + r.texts.dissentThen(s))
+	}
 	reason := reasonField(form.Label, form.Empty, circulation.MaxText)
 	fields := []slack.Block{reason}
 	if x.Kind == circulation.Add {
@@ -132,6 +135,19 @@ func Unsent(text, typed, locale string) *slack.ModalViewRequest {
 func (r routed) consults() bool {
 	s := r.st.CurrentStage()
 	return s != nil && s.As == circulation.AsConsult
+}
+
+// DissentThen says what an objection at a stage leads to.
+func DissentThen(locale string, s *circulation.StageState) string {
+	return routeWordsOf.In(locale).dissentThen(s)
+}
+
+func (w *routeWords) dissentThen(s *circulation.StageState) string {
+	follows := s.Dissent
+	if follows != circulation.ObjectionRaised {
+		follows = circulation.ObjectionNoted
+	}
+	return w.DissentThen[follows]
 }
 
 // decision returns the buttons by which whoever is asked says yes and no. yes and no are their action ids.

@@ -345,3 +345,19 @@ func TestAQuestionStaysWithItsVersion(t *testing.T) {
 		expect.Is(t, card.Copy(s.Aggregate, answer, defaults, "", s.now).Text, before)
 	}
 }
+
+// The form for an objection says what the stage's rule has follow, and nothing of other rules.
+func TestTheFormForAnObjectionSaysWhatFollows(t *testing.T) {
+	for locale, says := range map[string]map[circulation.Objection]string{
+		"ja": {circulation.ObjectionRaised: "あなたの上の人の確認が加わります。", circulation.ObjectionNoted: "ほかの方の確認は加わりません。"},
+		"en": {circulation.ObjectionRaised: "stands above you is asked", circulation.ObjectionNoted: "Nobody else is asked"},
+	} {
+		for follows, text := range says {
+			s := consulting(received(t))
+			s.Process().Route.Stages[0].Dissent = follows
+			x := card.RouteAct{Kind: circulation.Dissent, Review: card.Review{Type: task.CardProcess, ID: s.Process().ID}}
+			form := sent(t, card.DialogsOf(s.Aggregate).RouteAct(x, locale))
+			expect.That(t, strings.Contains(form, text), "%s %s: %s", locale, follows, form)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package card
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/slack-go/slack"
 
@@ -143,13 +144,19 @@ func (d *taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack
 	w, locale := draw.w, draw.w.Locale
 	texts := routeWordsOf.In(locale)
 	form := RejectionOf(&v.gate, r.Type, d.a.Follows(r.ID), locale, draw.w.mention)
-	about := metadata(Rejection{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage,
-		Asked: v.gate.AskedSum})
-	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0), form.then(texts)}
-	if !mayFollow(r.Type) {
-		submit, fields = w.ModalSubmitStep, []slack.Block{reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)}
+	about := Rejection{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash, Stage: r.Stage,
+		Asked: v.gate.AskedSum}
+	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0)}
+	switch {
+	case !mayFollow(r.Type):
+		submit, fields[0] = w.ModalSubmitStep, reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)
+	case len(form.Ways) == 1: // there is nothing to choose
+		about.Then, fields[0] = form.Ways[0].Kind, reasonField(w.ModalTitle, texts.DenyEmpty, 0)
+		fields = append(fields, contextLine(strings.TrimSpace(form.Never+" "+form.Ways[0].About)))
+	default:
+		fields = append(fields, form.then(texts))
 	}
-	return modal(RejectionCallback, texts.Rejection, submit, w.ModalClose, about,
+	return modal(RejectionCallback, texts.Rejection, submit, w.ModalClose, metadata(about),
 		append([]slack.Block{draw.about(v), section(form.Lead)}, whom(r.AsWhom, locale, fields...)...)...)
 }
 
@@ -161,11 +168,7 @@ func (f RejectionForm) then(w *routeWords) slack.Block {
 	}
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
 	choice.InitialOption = options[0]
-	field := slack.NewInputBlock(ThenBlock, label(w.Then), nil, choice)
-	if f.Never != "" {
-		field.Hint = label(f.Never)
-	}
-	return field
+	return slack.NewInputBlock(ThenBlock, label(w.Then), nil, choice)
 }
 
 // The ids of the form in which somebody who stands in for several says for whom they stamp, and of its field, which

@@ -54,9 +54,7 @@ func TestRejectionFormsOnARoute(t *testing.T) {
 		for name, v := range rejectionForms(t, locale) {
 			values := []string{"send_back", "deny"}
 			switch name {
-			case "last":
-				values = values[1:]
-			case "step", "returned":
+			case "last", "step", "returned":
 				values = nil
 			}
 			expect.Same(t, values, optionsOf(t, v))
@@ -64,11 +62,33 @@ func TestRejectionFormsOnARoute(t *testing.T) {
 	}
 }
 
-// An attempt about which people are asked once more is no version that could be sent back.
-func TestAnAttemptIsOnlyDenied(t *testing.T) {
-	s := again(received(t))
-	routed(&s.Agains[0].Gate, s.now, threeStages()...)
-	expect.Same(t, []string{"deny"}, optionsOf(t, s.formOf(task.CardProcess, s.Agains[0].ID, 1, "ja")))
+// A form of what can only be denied has no choice, says what a denial means, and comes back as one.
+func TestWhatCanOnlyBeDeniedLeavesNoChoice(t *testing.T) {
+	attempt, matter := again(received(t)), byForm(received(t))
+	routed(&attempt.Agains[0].Gate, attempt.now, threeStages()...)
+	routed(&matter.Process().Gate, matter.now, threeStages()...)
+	last := onRoute(received(t), threeStages()...)
+	last.Process().Terms.MaxVersions = 1
+	for _, locale := range language.All {
+		says := map[string][]string{"ja": {"この依頼を終わりにします", "なぜ認められないか", "上限 (1)"},
+			"en": {"This request ends.", "Why can’t it be approved?", "v1 is the last"}}[locale]
+		for _, v := range []slack.ModalViewRequest{attempt.formOf(task.CardProcess, attempt.Agains[0].ID, 1, locale),
+			matter.formOf(task.CardProcess, matter.Process().ID, 1, locale),
+			last.formOf(task.CardProcess, last.Process().ID, 1, locale)} {
+			shown := sent(t, v)
+			expect.That(t, strings.Contains(shown, says[0]) && strings.Contains(shown, says[1]), "%s", shown)
+			expect.Same(t, []string(nil), optionsOf(t, v))
+			r, ok := card.ReadRejection(v.CallbackID, v.PrivateMetadata, filled("no", ""))
+			expect.That(t, ok && r.Kind == circulation.Deny, "%+v", r)
+		}
+		shown := sent(t, last.formOf(task.CardProcess, last.Process().ID, 1, locale))
+		expect.That(t, strings.Contains(shown, says[2]), "%s", shown)
+	}
+}
+
+// sent is a form as it is sent.
+func sent(t *testing.T, v slack.ModalViewRequest) string {
+	return string(expect.Value(json.Marshal(v))(t))
 }
 
 // optionsOf returns the values of a form's options. It checks that the first one is chosen, and the lengths that Slack

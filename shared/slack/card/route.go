@@ -180,17 +180,21 @@ func (r routed) onRoute() (turn string, notes []string) {
 // amount says what the rules saw of the amount, or nothing if no money is moved or the card has said it.
 func (r routed) amount() string {
 	seen := r.gate.Seen
-	switch {
-	case seen == nil, seen.Amount == "" && r.plain, seen.Amount == "0" && seen.Currency == "":
+	if seen == nil || seen.Amount == "" && r.plain || seen.Amount == "0" && seen.Currency == "" {
 		return ""
-	case seen.Amount == "":
-		return r.texts.AmountUnknown
 	}
-	amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency}
-	if text := explain.Money(r.w.Locale, amount); text != r.said {
-		return fill(r.texts.Amount, "amount", inline(text, maxStage))
+	amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency, Why: rules.Why(seen.Why)}
+	money := explain.Money(r.w.Locale, amount)
+	text := r.texts.Amount
+	switch {
+	case !amount.Known() && seen.ByAmount:
+		text = r.texts.AmountUnknown + r.texts.AmountCounts
+	case !amount.Known():
+		text = r.texts.AmountUnknown
+	case money == r.said:
+		return ""
 	}
-	return ""
+	return fill(text, "amount", inline(money, maxStage))
 }
 
 // path draws the stages in their order. If they are too long, the settled ones are counted, and then also those who

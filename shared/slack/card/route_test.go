@@ -90,7 +90,12 @@ var routeStates = []state{
 	}},
 	{"route_amount_unknown", processCard, func(s *scenario) *scenario {
 		s = onRoute(s, threeStages()...)
-		s.Process().Seen = &aggregate.Seen{}
+		s.Process().Seen = &aggregate.Seen{ByAmount: true}
+		return s
+	}},
+	{"route_amount_not_given", processCard, func(s *scenario) *scenario {
+		s = onRoute(s, threeStages()...)
+		s.Process().Seen = &aggregate.Seen{Why: string(rules.WhyMissing)}
 		return s
 	}},
 	{"execution_numbered", executionCard, func(s *scenario) *scenario {

@@ -246,7 +246,7 @@ type routeWords struct {
 	OtherRule                                          string // asked about a step by another rule
 	Path, PathAgain, PathDone, PathNumbered            string
 	Number, Document                                   string
-	Amount, AmountUnknown, RequestNumber               string
+	Amount, AmountUnknown, AmountCounts, RequestNumber string
 	Done, DoneObjected, Present, Progress              string // a stage
 	Later, Skipped                                     string
 	SentBack, Denied, Folded                           string
@@ -255,8 +255,10 @@ type routeWords struct {
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
 	Yours, YoursFor, SoFar, Next                       string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops, NobodyDenies, Raises    string
+	DissentThen                                        map[circulation.Objection]string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
-	Rejection, Send, Reason, ReasonEmpty, EndsStamps   string // a rejection's form
+	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
+	EndsStamps string // a rejection's form
 	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	Then                                               string
