@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -130,3 +131,28 @@ func (a *asked) toolBoxes(listed []rules.Tool) (all []web.Box) {
 	}
 	return all
 }
+
+// empties are what may happen to a stage for which too few people are left, by cause.
+func (a *asked) empties(at string, i int, is rules.Empty, up []string) (all []web.Field) {
+	if is == (rules.Empty{}) {
+		is = newEmpty
+		if len(up) > 0 { // an organisation stands
+			is.Vacant, is.Own = rules.ThenUp, rules.ThenUp
+		}
+	}
+	refuse, skip, again := string(rules.ThenRefuse), string(rules.ThenSkip), string(rules.ThenAgain)
+	for _, cause := range []struct {
+		name string
+		is   rules.Then
+		of   []string
+	}{{"vacant", is.Vacant, []string{refuse, skip}}, {"own", is.Own, []string{refuse, skip}},
+		{"twice", is.Twice, []string{skip, again}}} {
+		all = append(all, web.Field{Name: at + cause.name, ID: fmt.Sprint(cause.name, "-", i),
+			Label:   a.In("fields", "route.stages.empty."+cause.name),
+			Choices: a.options("empty_options", string(cause.is), slices.Concat(up, cause.of)...)})
+	}
+	return all
+}
+
+// newEmpty is what a new stage says.
+var newEmpty = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}

@@ -12,6 +12,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
@@ -134,24 +135,45 @@ func postOf(value string) rules.Who {
 	return rules.Who{Kind: rules.WhoPosition, Department: all[0], Positions: all[1:]}
 }
 
+// away reports whether somebody is away on a day: on leave, or sent to another company.
+func (a *asked) away(p circulation.Person, on string) bool {
+	day, err := organisation.ParseDate(on)
+	return err == nil && a.org != nil && a.org.People.Presence(p.Person, day) == organisation.Away
+}
+
+// posted is a post of somebody, with how they are named there.
+type posted struct {
+	organisation.Post
+	who string
+}
+
+// postsOn returns everybody's posts on the day of a chart, also those of who is away: nobody else may hold them.
+func (a *asked) postsOn(chart *organisation.Chart) (all []posted) {
+	for _, p := range chart.People() {
+		for _, post := range chart.Posts(p.Number) {
+			all = append(all, posted{post, legible.OneLine(p.Name)})
+		}
+	}
+	for _, post := range a.org.People.AwayPosts(chart.Day()) {
+		name := a.Say("holder_away", "who", legible.OneLine(a.org.People.Name(post.Number, chart.Day())))
+		all = append(all, posted{post, name})
+	}
+	return slices.DeleteFunc(all, func(p posted) bool { return p.Position == "" })
+}
+
 // positionBoxes are the positions that somebody holds in a department today or on the organisation's next day, with
 // who that is, and each position above whoever asks.
 func (a *asked) positionBoxes() (all []web.Box) {
 	at, holders, positions := map[string]int{}, map[string][]string{}, map[string]string{}
 	for _, chart := range a.charts() {
-		for _, p := range chart.People() {
-			for _, post := range chart.Posts(p.Number) {
-				value := positionValue(post.Department, post.Position)
-				if post.Position == "" {
-					continue
-				}
-				if _, known := at[value]; !known {
-					at[value], positions[value] = len(all), post.Position
-					all = append(all, web.Box{Value: value, Text: a.position(post.Department, post.Position)})
-				}
-				if name := legible.OneLine(p.Name); !slices.Contains(holders[value], name) {
-					holders[value] = append(holders[value], name)
-				}
+		for _, post := range a.postsOn(chart) {
+			value := positionValue(post.Department, post.Position)
+			if _, known := at[value]; !known {
+				at[value], positions[value] = len(all), post.Position
+				all = append(all, web.Box{Value: value, Text: a.position(post.Department, post.Position)})
+			}
+			if !slices.Contains(holders[value], post.who) {
+				holders[value] = append(holders[value], post.who)
 			}
 		}
 	}

@@ -77,6 +77,8 @@ func (a *asked) edit() error {
 			e.Rule.Name = legible.Clip(a.called(&e.Rule), rules.MaxName)
 		}
 		return a.keep(e)
+	case "try":
+		return a.form(e, shown, a.beyond(e.Rule.Route))
 	}
 	return a.form(e, shown, nil)
 }
@@ -84,7 +86,7 @@ func (a *asked) edit() error {
 // keep takes the rule into the draft, unless something is wrong with it: then the form says what.
 func (a *asked) keep(e edited) error {
 	x, at := a.put(e)
-	var own []problem
+	own := a.beyond(e.Rule.Route)
 	for _, p := range a.problems(x, x.Problems(knownOf(a.tools, false))) {
 		if p.Rule == at || p.Rule == "" && p.Field == "rules" {
 			p.Label = a.label(p.Field) // the page is about one rule
@@ -178,7 +180,8 @@ type stageData struct {
 	Mark        string
 	Name, Need  string
 	Kinds       []web.Choice
-	Empties     []web.Field // what may happen if too few people are left, by cause
+	Vacant      web.Field   // what may happen if nobody is found
+	Empties     []web.Field // or too few people are left otherwise, by cause
 	People      web.Chooser
 	Position    web.Chooser
 	Also        string // more positions there
@@ -357,7 +360,8 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	x.Roles = a.options("role_options", role, roles...)
 	x.Shares = a.options("share_options", string(s.Share), "", string(rules.ShareMajority), string(rules.ShareTwoThirds))
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
-	x.Empties = a.empties(x.At, i, s.Empty, up)
+	empties := a.empties(x.At, i, s.Empty, up)
+	x.Vacant, x.Empties = empties[0], empties[1:]
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
 	var chosen []string
 	if all := s.Who.Positions; len(all) > 0 {
@@ -373,28 +377,3 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	}
 	return x
 }
-
-// empties are what may happen to a stage for which too few people are left, by cause.
-func (a *asked) empties(at string, i int, is rules.Empty, up []string) (all []web.Field) {
-	if is == (rules.Empty{}) {
-		is = newEmpty
-		if len(up) > 0 { // an organisation stands
-			is.Vacant, is.Own = rules.ThenUp, rules.ThenUp
-		}
-	}
-	refuse, skip, again := string(rules.ThenRefuse), string(rules.ThenSkip), string(rules.ThenAgain)
-	for _, cause := range []struct {
-		name string
-		is   rules.Then
-		of   []string
-	}{{"vacant", is.Vacant, []string{refuse, skip}}, {"own", is.Own, []string{refuse, skip}},
-		{"twice", is.Twice, []string{skip, again}}} {
-		all = append(all, web.Field{Name: at + cause.name, ID: fmt.Sprint(cause.name, "-", i),
-			Label:   a.In("fields", "route.stages.empty."+cause.name),
-			Choices: a.options("empty_options", string(cause.is), slices.Concat(up, cause.of)...)})
-	}
-	return all
-}
-
-// newEmpty is what a new stage says.
-var newEmpty = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}

@@ -325,7 +325,8 @@ func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, ti
 		version = p.Mark.Version
 	}
 	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
-	return knownTool{rules.Known{Tool: t, Access: access, Unmarked: unmarked}, title, allowed,
+	return knownTool{rules.Known{Tool: t, Access: access, Unmarked: unmarked,
+		Alone: t == rules.Tool{Name: catalog.Decide}}, title, allowed,
 		m != nil && len(m.Destinations) > 0, labels, free}
 }
 

@@ -69,6 +69,8 @@ func TestRules(t *testing.T) {
 		"the rule that takes a request":                     testTheRuleThatTakesARequest,
 		"the kind of a request is tried":                    testTheKindOfARequest,
 		"a decision is tried by its form":                   testADecisionIsTriedByItsForm,
+		"whom a rule refuses is said before saving":         testWhomARuleRefuses,
+		"more people than were chosen can't approve":        testMoreThanWereChosen,
 		"rules for the actions of agents":                   testRulesForActions,
 		"people and channels are found by name":             testPeopleAndChannelsAreFoundByName,
 		"a channel that got another id":                     testAChannelThatGotAnotherID,

@@ -83,7 +83,7 @@ func (a *asked) review(edited bool) error {
 		}
 		d.Ways, d.Actions = a.ways(x), x.Actions()
 		found, err := a.found(x)
-		d.Findings = slices.Concat(a.findings(x, found), a.unlabelled(x), a.unmarked(x))
+		d.Findings = slices.Concat(a.findings(x, found), a.refusals(x), a.unlabelled(x), a.unmarked(x))
 		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {
 			d.Findings = append(d.Findings, a.Say("actions_begin"))
 		}

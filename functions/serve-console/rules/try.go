@@ -183,7 +183,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		d.Missed = append(d.Missed, a.Say("try_missed", "rule", a.numbered(m.Rule, &x.Rules[m.Rule]),
 			"field", a.In("fields", "when."+m.Field)))
 	}
-	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who)
+	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who, facts.On)
 	if found.Refused {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 }
 
 // answerSaid says what an answer is, or why a rule refuses that hangs on what nobody knows.
-func (a *asked) answerSaid(found *rules.Answer, who string) string {
+func (a *asked) answerSaid(found *rules.Answer, who, on string) string {
 	switch {
 	case found.Unknown != "":
 		return a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
@@ -221,6 +221,8 @@ func (a *asked) answerSaid(found *rules.Answer, who string) string {
 		return a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
 	case found.Unsure:
 		return a.Say("try_unsure", "who", a.person(who))
+	case found.Stranger.User != "" && a.away(found.Stranger, on):
+		return a.Say("try_away", "who", a.person(who))
 	case found.Stranger.User != "":
 		return a.Say("try_stranger", "who", a.person(who))
 	}

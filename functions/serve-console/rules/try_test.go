@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -97,4 +98,62 @@ func testADecisionIsTriedByItsForm(t *testing.T, w *consoletest.World) {
 	try("try.matter", "人事", "try.field:行先", "市内", "try.field:日数", "8", "try.files", "2").Says(t, 200, "ルール 5「ほか」: 今日")
 	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200,
 		"引数が指定されていません): 「完了通知」・「シートに書き込み」 ツールごとの")
+}
+
+// onLeave is a company whose head of sales is on leave, so that sales has none.
+const onLeave = `社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,主務/兼務,区分,適用開始日,適用終了日,在籍状況
+1,鈴木 一郎,suzuki@example.com,HQ,本社,,社長,1,,社員,,,
+2,田中 恵,tanaka@example.com,SALES,営業部,HQ,,,,社員,,,
+3,佐藤 花子,sato@example.com,SALES,営業部,HQ,,,,社員,,,
+4,Alex Kim,alex.kim@example.com,SALES,営業部,HQ,部長,2,,社員,,,休職
+`
+
+// The check before saving names whom a rule would refuse today: a department without the post, and who is in the way of
+// their own request. A post of somebody on leave can be chosen, and their request is refused for being on leave.
+func testWhomARuleRefuses(t *testing.T, w *consoletest.World) {
+	organised(w, onLeave)
+	b := w.As(webapi.Suzuki)
+	of := func(name string, who rules.Who, empty rules.Empty) rules.Rule {
+		return rules.Rule{ID: aggregate.NewID(), Name: name, Outcome: rules.Outcome{Route: &rules.Policy{Hands: 1,
+			Stages: []rules.Stage{{Name: "決裁", Need: 1, Who: who, Empty: empty}}}}}
+	}
+	head := rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}}
+	up := rules.EmptyUp
+	check := func(r rules.Rule) consoletest.Answer {
+		saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{r}})
+		return b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200)
+	}
+	refused := check(of("部長決裁", head, rules.EmptyRefuse))
+	refused.Says(t, 200, "ルール 1「部長決裁」: 営業部の人が今日依頼すると、断られます (決裁: 空席で、だれも見つかりません)。",
+		"ルール 1「部長決裁」: 鈴木 一郎 さんが今日")
+	b.In("en").Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200, "today it refuses what")
+	b.In("ja")
+	check(of("部長決裁", head, up)).Lacks(t, "営業部の人")
+	check(of("社長決裁", rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}}, rules.EmptyRefuse)).Says(t, 200,
+		"ルール 1「社長決裁」: 鈴木 一郎 さんが今日依頼すると、断られます (決裁: 依頼した人のほかに")
+	form := b.Post(path, b.Get(path).Hidden("act", "edit.0"))
+	form.Says(t, 200, "営業部の部長 (Alex Kim (休職・出向中))")
+	expect.That(t, strings.Index(form.Body, `id="vacant-0"`) < strings.Index(form.Body, `class="rest-of"`),
+		"what becomes of a vacant stage is behind a fold")
+	ways := []string{"act", "try", "try.tool", " send_slack_dm", "try.who", "Alex"}
+	b.Post(path, b.Get(path).Hidden(ways...)).Says(t, 200, "さんがその日は休職・出向中のため、依頼を断ります。")
+	b.In("en").Post(path, b.Get(path).Hidden(ways...)).Says(t, 200, "is on leave or seconded that day")
+}
+
+// A number of approvals above that of the people who were chosen is said at its field, when the rule is looked at and
+// when it is kept.
+func testMoreThanWereChosen(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes"))
+	of := func(need, act string) consoletest.Answer {
+		return b.Post(path+"/rule", form.Hidden("act", act, "name", "x", "use", "writes_outside", "outcome", "route",
+			"stages.0.name", "x", "stages.0.kind", "people", "stages.0.people", "|"+webapi.Tanaka, "stages.0.need", need,
+			"stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "skip"))
+	}
+	for _, act := range []string{"try", "keep"} {
+		of("9", act).Says(t, 422, "選んだ人は 1 人です").Holds(t, `id="need-0" name="stages.0.need" value="9"`, `aria-invalid="true"`)
+	}
+	of("1", "keep").Says(t, 200, "まだ保存していません")
+	b.In("en")
+	of("9", "keep").Says(t, 422, "at most 1, the number of people chosen")
 }

@@ -74,6 +74,36 @@ func (s speaker) problems(x *rules.Rules, all []rules.Problem) (out []problem) {
 	return out
 }
 
+// beyond says at which stages more people have to approve than were chosen.
+func (s speaker) beyond(p *rules.Policy) (all []problem) {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Stages {
+		for j, source := range p.Stages[i].Sources() {
+			var named []string
+			for _, who := range source.Who.Each() {
+				if who.Kind != rules.WhoPeople {
+					named = nil
+					break
+				}
+				named = append(named, who.People...)
+			}
+			slices.Sort(named)
+			n := len(slices.Compact(named))
+			if n == 0 || source.Need <= n {
+				continue
+			}
+			field := fmt.Sprintf("route.stages[%d].need", i)
+			if j > 0 {
+				field = fmt.Sprintf("route.stages[%d].beside[%d].need", i, j-1)
+			}
+			all = append(all, problem{Field: field, Fault: web.Fault{Label: s.label(field), Text: s.In("limits", "beyond", "a", n)}})
+		}
+	}
+	return all
+}
+
 // together says each thing that is wrong once, with all places where it is.
 func together(all []problem) (out []problem) {
 	for _, p := range all {

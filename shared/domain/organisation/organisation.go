@@ -195,6 +195,20 @@ func (o *Organisation) Away(day Date) (all []Person) {
 	return all
 }
 
+// AwayPosts returns the posts of whoever is away on a day.
+func (o *Organisation) AwayPosts(day Date) (all []Post) {
+	away := map[string]bool{}
+	for _, p := range o.Away(day) {
+		away[p.Number] = true
+	}
+	for _, p := range o.posts {
+		if away[p.Number] && p.Has(day) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // Name returns a person's name on a day, or on the last of their days if they aren't there; none for a stranger.
 func (o *Organisation) Name(number string, day Date) string {
 	phases := o.of(number)

@@ -135,8 +135,14 @@ type Where struct {
 // the fewest stamps, over all kinds and places, whoever asks. A rule counts as open unless one earlier rule takes all
 // requests that would reach it, so a way may turn out to be closed by several rules together, but none is missing.
 func (r *Rules) Ways(known []Known) (ways []Way) {
+	var apart []Tool
 	for _, k := range known {
-		if !(Call{Access: k.Access}).Writes() {
+		if k.Alone {
+			apart = append(apart, k.Tool)
+		}
+	}
+	for _, k := range known {
+		if k.apart = apart; !(Call{Access: k.Access}).Writes() {
 			continue
 		}
 		weakest := Way{Tool: k.Tool, Refused: true}
@@ -214,7 +220,11 @@ func (c *Conditions) reached(k Known, where Where) (with *Tool, may bool) {
 	if c.Tools.Use != UseSome || len(c.Tools.List) == 0 {
 		return nil, false
 	}
-	return &c.Tools.List[0], true
+	i := slices.IndexFunc(c.Tools.List, func(t Tool) bool { return !k.Alone && !slices.ContainsFunc(k.apart, t.Same) })
+	if i < 0 {
+		return nil, false
+	}
+	return &c.Tools.List[i], true
 }
 
 // takes reports whether the conditions are met by every request that calls a tool which writes, there, and meets the

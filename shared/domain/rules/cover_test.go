@@ -155,6 +155,20 @@ func TestAnUnmarkedToolHasNoSmallAmount(t *testing.T) {
 	expect.Same(t, []string{ways[0].Rule, ways[1].Rule}, []string{id(1), id(2)})
 }
 
+// A tool that requests call alone opens no way to another one, nor another one to it.
+func TestAToolThatIsCalledAloneOpensNoOtherWay(t *testing.T) {
+	small := writing()
+	small.Tools = &rules.Tools{Use: rules.UseSome, List: []rules.Tool{sheet}}
+	r := of(rule(1, small, people(1, rules.EmptyRefuse, "A")), rule(2, writing(), people(2, rules.EmptyRefuse, "A", "B")))
+	for alone, want := range map[bool]string{false: id(1), true: id(2)} {
+		ways := r.Ways([]rules.Known{{Tool: sheet, Access: aggregate.Write, Alone: alone}, {Tool: dm, Access: aggregate.Write}})
+		expect.Same(t, []string{id(1), want}, []string{ways[0].Rule, ways[1].Rule})
+		expect.That(t, (ways[1].With == nil) == alone, "%+v", ways[1])
+		ways = r.Ways([]rules.Known{{Tool: sheet, Access: aggregate.Write}, {Tool: dm, Access: aggregate.Write, Alone: alone}})
+		expect.Is(t, ways[1].Rule, want)
+	}
+}
+
 // No request reaches a tool by less than its weakest way says.
 func TestNothingIsWeakerThanTheWeakestWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -295,6 +295,9 @@ type Known struct {
 	Tool     Tool
 	Access   aggregate.Access
 	Unmarked bool // nobody has marked where its arguments have an amount: that of its calls is always unknown
+	Alone    bool // no request calls another tool beside it
+
+	apart []Tool // which no request calls beside it
 }
 
 // mayWrite reports whether a request that meets the conditions may write outside. It may not if it uses only tools that

@@ -1,0 +1,149 @@
+package rules
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/explain"
+	"ringi/shared/words/legible"
+)
+
+// mostResolved bounds how many routes the check before saving resolves: a company may have ten thousand people.
+const mostResolved = 20_000
+
+// asker is somebody who works for the tenant today and has an account.
+type asker struct{ user, department string }
+
+// refusedFor is why a rule refuses what some people ask, and who they are.
+type refusedFor struct {
+	why  rules.Unresolved
+	whom []asker
+}
+
+// refusals says whom each of the rules would refuse today though it takes what they ask, such as a department without
+// the post that is to approve. What refuses everybody alike is among the findings.
+func (a *asked) refusals(x *rules.Rules) (out []string) {
+	routes := slices.Clone(x.Rules)
+	for _, at := range []string{reads, writes} {
+		routes = append(routes, rules.Rule{ID: rules.LastID, Outcome: *lastOf(x, at)})
+	}
+	routes = slices.DeleteFunc(routes, func(r rules.Rule) bool { return r.Route == nil || len(r.Route.Labels()) > 0 })
+	all := a.askers()
+	if len(routes) == 0 || len(all) == 0 {
+		return nil
+	}
+	looked := all[:min(len(all), mostResolved/len(routes))]
+	err := a.looked(func(d *decide.Directory) error {
+		out = nil
+		for i := range routes {
+			out = append(out, a.refusedBy(x, &routes[i], looked, d)...)
+		}
+		return nil
+	})
+	if errors.Is(err, explain.ErrUnverified) {
+		slog.WarnContext(a.r.Context(), "nobody says whom rules refuse", "err", err)
+		return nil
+	}
+	if more := len(all) - len(looked); more > 0 {
+		out = append(out, a.Say("refused_more", "n", more))
+	}
+	return out
+}
+
+// askers are those who may ask today, by employee number.
+func (a *asked) askers() (all []asker) {
+	if a.org == nil {
+		return nil
+	}
+	chart := a.org.People.Chart(a.day)
+	for _, p := range chart.People() {
+		if accounts := a.org.Accounts.ByNumber(p.Number); len(accounts) > 0 {
+			post, _ := chart.Main(p.Number)
+			all = append(all, asker{accounts[0].ID, post.Department})
+		}
+	}
+	return all
+}
+
+// refusedBy says whom one rule refuses.
+func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, all []asker, d *decide.Directory) (out []string) {
+	alone := &rules.Rules{Form: x.Form, Rules: []rules.Rule{{ID: r.ID, Outcome: rules.Outcome{Route: r.Route},
+		When: rules.Conditions{Requester: r.When.Requester}}}}
+	var takes []asker
+	var refused []refusedFor
+	for _, who := range all {
+		f := &rules.Facts{Kind: rules.KindSteps, On: a.today(), Calls: []rules.Call{{Access: aggregate.Read,
+			Amount: rules.Nothing()}}}
+		decide.AskedBy(f, alone, d, who.user)
+		f.Askers = []circulation.Person{f.Requester}
+		if found := alone.Match(f); found.Rule.ID != r.ID || found.Last || found.Refused {
+			continue
+		}
+		takes = append(takes, who)
+		_, err := r.Route.Resolve(f, rules.Floor{}, d)
+		no, is := errors.AsType[*rules.Unresolved](err)
+		if !is || !byAsker(r.Route, no) {
+			continue
+		}
+		why := rules.Unresolved{Stage: no.Stage, Name: no.Name, Why: no.Why}
+		i := slices.IndexFunc(refused, func(x refusedFor) bool { return x.why == why })
+		if i < 0 {
+			i, refused = len(refused), append(refused, refusedFor{why: why})
+		}
+		refused[i].whom = append(refused[i].whom, who)
+	}
+	for _, by := range refused {
+		why := a.In("whys", by.why.Why)
+		if name := legible.OneLine(by.why.Name); name != "" {
+			why = name + ": " + why
+		}
+		out = append(out, a.Say("refused_today", "rule", a.ruleNamed(x, r.ID), "who", a.whom(by.whom, takes), "why", why))
+	}
+	return out
+}
+
+// byAsker reports whether a refusal hangs on who asks.
+func byAsker(p *rules.Policy, no *rules.Unresolved) bool {
+	switch no.Why {
+	case rules.LeftOwn, rules.LeftAbove, rules.LeftHands:
+		return true
+	case rules.LeftVacant, rules.LeftStanding, rules.LeftTwice:
+		return no.Stage > 0 && slices.ContainsFunc(p.Stages[no.Stage-1].Sources(), func(s rules.Stage) bool {
+			return slices.ContainsFunc(s.Who.Each(), func(w rules.Who) bool {
+				return w.Kind == rules.WhoManager || w.Kind == rules.WhoPosition && w.Department == ""
+			})
+		})
+	}
+	return false
+}
+
+// whom names people: a department of which the rule takes nobody else by its name.
+func (a *asked) whom(refused, takes []asker) string {
+	if len(refused) == len(takes) {
+		return a.Say("refused_all")
+	}
+	count := func(all []asker, department string) (n int) {
+		for _, x := range all {
+			if x.department == department {
+				n++
+			}
+		}
+		return n
+	}
+	var names []string
+	for _, x := range refused {
+		name := a.Say("refused_person", "who", a.person(x.user))
+		if n := count(takes, x.department); x.department != "" && n > 1 && n == count(refused, x.department) {
+			name = a.Say("refused_department", "department", a.department(x.department))
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return list(a.speaker, names, func(name string) string { return name }, a.Say("middot"))
+}
