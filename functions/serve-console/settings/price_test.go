@@ -3,6 +3,7 @@ package settings_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -17,6 +18,7 @@ func TestPrices(t *testing.T) {
 		"a price is saved as it was typed":          testAPriceIsSaved,
 		"bad input is named with field and limit":   testWhatIsNoPrice,
 		"another administrator's price is not lost": testAnothersPrice,
+		"kinds of matters are lines of a text":      testMattersAreLines,
 	})
 }
 
@@ -38,6 +40,24 @@ func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
 	b.Post(budgetPage, prices(w, "prices.model", "|", "prices.input", "|", "prices.output", "|",
 		"prices.date", "|")).Leads(t, budgetPage+"?done=saved")
 	expect.Is(t, len(w.SettingsNow().Prices), 0, "an emptied row stays")
+}
+
+// A list of one column is a text, in which each line is a row: several are typed and saved at once.
+func testMattersAreLines(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Post(approvalPage, opened(w, "matters.name", "物品購入\r\n\r\n 出張\r\n業務委託")).Leads(t, approvalPage+"?done=saved")
+	three := []tenancy.MatterKind{{Name: "物品購入"}, {Name: "出張"}, {Name: "業務委託"}}
+	expect.Same(t, three, w.SettingsNow().Matters)
+	b.Get(approvalPage).Holds(t, `name="matters.name" rows="6"`, "物品購入\n出張\n業務委託</textarea>")
+	form := asSent(b.Get(approvalPage))
+	form.Set("act", "review")
+	b.Post(approvalPage, form).Says(t, http.StatusOK, ja.Say("import_same"))
+	long := strings.Repeat("あ", 41)
+	for locale, says := range map[string]string{"ja": long + ": ", "en": long + ": "} {
+		b.In(locale).Post(approvalPage, opened(w, "matters.name", "出張\n"+long)).Says(t, http.StatusUnprocessableEntity, says)
+	}
+	b.Post(approvalPage, opened(w, "matters.name", "")).Leads(t, approvalPage+"?done=saved")
+	expect.Is(t, len(w.SettingsNow().Matters), 0)
 }
 
 func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {

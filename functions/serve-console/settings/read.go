@@ -67,9 +67,14 @@ func hoursOf(form url.Values, name string) (int, error) {
 	return n, err
 }
 
-// sentForm returns a form with one value of each flag: the box is sent before what stands for no. Whatever a language
-// calls everybody is what is saved for it.
+// sentForm returns a form with one value of each flag, since the box is sent before what stands for no, and one of each
+// row. Whatever a language calls everybody is what is saved for it.
 func sentForm(form url.Values) url.Values {
+	for list := range rowsLists {
+		if name := linesOf(list); form.Has(name) {
+			form[name] = append(web.Lines(strings.Join(form[name], "\n")), "") // which says that it was asked
+		}
+	}
 	for name, values := range form {
 		for _, locale := range language.All {
 			called := web.TextsOf("settings", locale).In("columns", name+"="+agent.Everybody)

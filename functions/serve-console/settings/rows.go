@@ -70,6 +70,14 @@ func inputsOf(x tenancy.Setting) []string {
 	return web.Each(rowsLists[x.Name], func(c column) string { return x.Name + "." + c.key })
 }
 
+// linesOf returns the input of a list that has one column, which the page has as lines of a text; "" of another one.
+func linesOf(list string) string {
+	if of := rowsLists[list]; len(of) == 1 {
+		return list + "." + of[0].key
+	}
+	return ""
+}
+
 type settingRow struct {
 	N        int
 	New      bool // it is empty

@@ -47,6 +47,7 @@ type input struct {
 	Kind            tenancy.Kind
 	Choices         []web.Choice
 	Of              *web.Chooser // of people or groups
+	Lines           string       // of a list of one column: its input, in which each line is a row
 	Rows            []settingRow
 	Units           []web.Choice // hours or days
 	Problems        []string
@@ -147,7 +148,19 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	case tenancy.KindPeople, tenancy.KindGroups:
 		in.Of = t.approvers(x, p)
 	case tenancy.KindRows:
-		in.Rows = t.rowsOf(p, x.Name, x.Max)
+		if in.Lines = linesOf(x.Name); in.Lines == "" {
+			in.Rows = t.rowsOf(p, x.Name, x.Max)
+			break
+		}
+		lines := web.Lines(strings.Join(p.form[in.Lines], "\n"))
+		in.Value = strings.Join(lines, "\n")
+		for i, line := range lines {
+			for _, wrong := range p.problems {
+				if strings.HasPrefix(wrong.Field, fmt.Sprintf("%s[%d].", x.Name, i)) {
+					in.Problems = append(in.Problems, line+": "+t.problem(wrong))
+				}
+			}
+		}
 	case tenancy.KindWhole:
 		in.Bound = t.bound(x, in.Unit)
 	}

@@ -87,11 +87,11 @@ var Sections = []Section{
 					"from now on. To return to the department’s numbers, empty the row."})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
 			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの種別「区分」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
-				Hint: "1〜40 文字。行を空にすると、その区分を削除します。"},
+				Hint: "1 行に 1 つ、1〜40 文字。行を消すと、その区分を削除します。"},
 			Words{Label: "Matters for decisions",
 				About: "What people choose from in the form “Ask for a decision”. Rules tell them apart by the kind “区分”. " +
 					"If empty: Spending, Contract, People, Regulation, Other.",
-				Hint: "1–40 characters. To remove one, empty its row."})},
+				Hint: "One a line, of 1–40 characters. To remove one, delete its line."})},
 		{Name: "matter_fields", Kind: KindRows, Max: MaxMatterFields, Says: language.InEach(
 			Words{Label: "決裁のその他の項目", About: "「決裁を求める」フォームで、区分のほかに必ず答えてもらう項目です (3 つまで)。回覧ルールでは、項目の名前を種別に、答えを値に書きます。答えは承認する人にも表示します。",
 				Hint: "名前は 1〜40 文字。値は 60 文字まで、50 個まで (Slack の一覧に収まる数) で、「、」か「,」で区切ります。数なら値は空にします。" +
@@ -104,11 +104,11 @@ var Sections = []Section{
 					"its row."})},
 		{Name: "matter_currencies", Kind: KindRows, Max: MaxMatterCurrencies, Says: language.InEach(
 			Words{Label: "決裁の通貨", About: "「決裁を求める」フォームで、金額の通貨として選べるものです。最初のものが選ばれています。空なら、JPY、USD、EUR です。",
-				Hint: "ISO 4217 の 3 文字の通貨コード (例: GBP)。補助単位より細かい金額は入力できません。行を空にすると、その通貨を削除します。"},
+				Hint: "1 行に 1 つ、ISO 4217 の 3 文字の通貨コード (例: GBP)。補助単位より細かい金額は入力できません。行を消すと、その通貨を削除します。"},
 			Words{Label: "Currencies of decisions", About: "What people choose as the currency of an amount in the form “Ask for " +
 				"a decision”, the usual one first. If empty: JPY, USD, EUR.",
-				Hint: "Codes of ISO 4217, such as GBP. Nothing smaller than the currency’s minor unit can be typed. To remove one, " +
-					"empty its row."})},
+				Hint: "Codes of ISO 4217, such as GBP, one a line. Nothing smaller than the currency’s minor unit can be typed. " +
+					"To remove one, delete its line."})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",
