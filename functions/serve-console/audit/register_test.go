@@ -29,6 +29,7 @@ func TestTheRegister(t *testing.T) {
 		"prints a decision":                                      prints,
 		"prints nothing that hides":                              printsWhatIsThere,
 		"lists requests, whatever became of them":                listsRequests,
+		"says that nobody gave an amount":                        saysThatNobodyGaveAnAmount,
 		"says which is which where both have a number":           tellsApart,
 		"remarks on what its rows say":                           remarks,
 		"has documents by the numbers of their departments":      documents,
@@ -49,10 +50,16 @@ func decided(w *consoletest.World, n int) string {
 // numbered does so with the request that was received last.
 func numbered(w *consoletest.World, n int) string {
 	w.T.Helper()
+	return numberedAs(w, n, aggregate.Seen{Amount: "298000", Currency: "JPY", Department: "営業部"})
+}
+
+// numberedAs is numbered, of which rules saw this.
+func numberedAs(w *consoletest.World, n int, seen aggregate.Seen) string {
+	w.T.Helper()
 	w.Later(time.Second)
 	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, webapi.Suzuki))
 	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
-	o.Seen = &aggregate.Seen{Amount: "298000", Currency: "JPY", Department: "営業部"}
+	o.Seen = &seen
 	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1,
 		"締切は金曜です"))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -86,6 +93,16 @@ func lists(t *testing.T, w *consoletest.World) {
 		"Decided (running)")
 	b.Get(w.TaskPage()).Says(t, 200, second)
 	expect.That(t, !strings.Contains(b.Get("/console/register").Body, ">Request No.</th>"), "a column without a number")
+}
+
+func saysThatNobodyGaveAnAmount(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	number := numberedAs(w, 1, aggregate.Seen{Why: string(rules.WhyMissing)})
+	for locale, says := range map[string]string{"ja": "金額の指定なし", "en": "No amount given"} {
+		for _, page := range []string{"/console/register", "/console/register/" + number} {
+			w.As(webapi.Suzuki).In(locale).Get(page).Says(t, 200, says)
+		}
+	}
 }
 
 func documents(t *testing.T, w *consoletest.World) {

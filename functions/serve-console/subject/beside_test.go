@@ -124,6 +124,8 @@ func testConsultedOnPage(t *testing.T, w *consoletest.World) {
 	page := alex.Get(w.TaskPage())
 	page.Says(t, 200, "Alex Kim 意見待ち").Lacks(t, "Alex Kim 承認待ち")
 	page.Holds(t, `value="dissent"`, `value="ask"`).Lacks(t, `value="reject"`, `value="deny"`)
+	page.Says(t, 200, "この依頼を止めるものではありません。あなたの上の人の確認が加わります。")
+	w.As(webapi.Alex).In("en").Get(w.TaskPage()).Says(t, 200, "It doesn’t stop the request. Who stands above you is asked, too.")
 	empty := alex.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActDissent, " "))
 	empty.Says(t, http.StatusBadRequest, "異議の理由を 1〜1000 文字")
 	form := page.FormOf(t, aggregate.ActDissent, "条項が古い")
