@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ type Input struct {
 	Person  bool     // it is the Slack id of a person
 	Choices []Choice // all that it may be, if its tool says so
 	Needed  bool     // an MCP server's tool requires it
+	Unused  bool     // the call doesn't have it; typed as nothing, it stays so
 	limits
 }
 
@@ -39,6 +41,7 @@ type Choice struct{ Value, Text string }
 
 // limits are what a tool's schema says of a value.
 type limits struct {
+	Type       any               `json:"type"`
 	Required   []string          `json:"required"`
 	Enum       []any             `json:"enum"`
 	MinLength  int               `json:"minLength"`
@@ -64,8 +67,8 @@ func SchemasOf(allowed []tenancy.ToolPermission) Schemas {
 	return all
 }
 
-// Inputs returns all values among a step's arguments, each by the name that people know it by. The steps before it may
-// be referred to. ok is false if the arguments can't be read.
+// Inputs returns all values among a step's arguments, each by the name that people know it by, and behind them what its
+// tool takes besides. The steps before it may be referred to. ok is false if the arguments can't be read.
 func Inputs(locale string, s task.Step, earlier []task.Step) (all []Input, ok bool) {
 	return Schemas(nil).Inputs(locale, s, earlier)
 }
@@ -81,7 +84,21 @@ func (of Schemas) Inputs(locale string, s task.Step, earlier []task.Step) (all [
 		schema = t.look.own.Input
 	}
 	_ = json.Unmarshal(schema, own) // what of a server's has another form is no limit; plan-process compares the rest
-	return t.inputs(nil, nil, t.args, own), true
+	return append(t.inputs(nil, nil, t.args, own), t.unused(own)...), true
+}
+
+// unused returns the texts, numbers and flags that the schema of a tool has and the call doesn't.
+func (t *teller) unused(own *limits) (all []Input) {
+	empty := map[any]any{"string": "", "number": json.Number(""), "integer": json.Number(""), "boolean": false}
+	for _, name := range slices.Sorted(maps.Keys(own.Properties)) {
+		l, at := own.member(name), []string{name}
+		kind, single := l.Type.(string)
+		if _, used := t.args[name]; !used && single && empty[kind] != nil {
+			all = append(all, Input{Path: at, Name: t.inputName([]part{{name: name}}), Value: empty[kind], Unused: true,
+				Choices: t.choices(at, l), limits: *l})
+		}
+	}
+	return all
 }
 
 func (t *teller) inputs(path []part, at []string, v any, own *limits) (all []Input) {

@@ -31,10 +31,13 @@ func (typed Typed) Write(locale string, was []task.Step, of Schemas) (steps []ta
 				continue
 			}
 			text, given := rest[[2]int{s.Order, n}]
-			if !given {
+			delete(rest, [2]int{s.Order, n})
+			switch {
+			case f.Unused && strings.TrimSpace(text) == "":
+				continue
+			case !given:
 				return nil, nil, ErrMalformedForm
 			}
-			delete(rest, [2]int{s.Order, n})
 			why, limit := task.MisfitWhy(""), ""
 			if f.Value, why = valueOf(f.Value, text); why == "" {
 				why, limit = f.Misfit()
@@ -83,7 +86,7 @@ func valueOf(was any, text string) (v any, why task.MisfitWhy) {
 	return strings.ReplaceAll(text, "\r\n", "\n"), ""
 }
 
-// replace puts a value at a path that is there.
+// replace puts a value at a path that is there, or beside what is there.
 func replace(in any, path []string, v any) {
 	last := len(path) == 1
 	switch in := in.(type) {

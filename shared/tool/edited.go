@@ -18,12 +18,12 @@ const maxMisfits = 20
 func (p Planning) Edited(locale string, was, written []task.Step) (steps []task.Step, misfits []task.Misfit) {
 	before := map[string]string{}
 	for i, s := range written {
-		fields, readable := explain.Inputs(locale, s, written[:i])
-		examples, _ := explain.Inputs(locale, was[i], was[:i])
+		_, readable := explain.Inputs(locale, s, written[:i])
+		fields, _ := explain.Inputs(locale, was[i], was[:i])
 		if spec, known := p.Tools.Lookup(s.Tool); !known || !readable {
 			misfits = append(misfits, task.Misfit{Order: s.Order, Field: -1, Why: task.MisfitTool})
 		} else {
-			step, found := p.edited(locale, s, spec, [2][]explain.Input{fields, examples}, before)
+			step, found := p.edited(locale, s, spec, fields, before)
 			steps, misfits = append(steps, step), append(misfits, found...)
 		}
 		before[s.StepID] = s.Tool
@@ -37,7 +37,7 @@ func (p Planning) Edited(locale string, was, written []task.Step) (steps []task.
 	return steps, nil
 }
 
-func (p Planning) edited(locale string, s task.Step, spec Spec, fields [2][]explain.Input,
+func (p Planning) edited(locale string, s task.Step, spec Spec, fields []explain.Input,
 	before map[string]string) (task.Step, []task.Misfit) {
 	misfit := func(limit string) []task.Misfit {
 		return []task.Misfit{{Order: s.Order, Field: -1, Why: task.MisfitLimit, Limit: limit}}
@@ -52,7 +52,7 @@ func (p Planning) edited(locale string, s task.Step, spec Spec, fields [2][]expl
 	case err != nil:
 		return s, misfit(err.Error())
 	case len(found) > 0:
-		return s, misfitsOf(s.Order, found, fields[0], fields[1])
+		return s, misfitsOf(s.Order, found, fields)
 	case broken != nil:
 		return s, misfit(explain.FailedCall(locale, broken.Problem, broken.Args...))
 	}
@@ -62,8 +62,8 @@ func (p Planning) edited(locale string, s task.Step, spec Spec, fields [2][]expl
 	return s, nil
 }
 
-// misfitsOf tells what a schema says of values at the fields by which they were typed.
-func misfitsOf(order int, found []schema.Problem, fields, examples []explain.Input) (out []task.Misfit) {
+// misfitsOf tells what a schema says of values at the fields by which they were typed: those of the steps before.
+func misfitsOf(order int, found []schema.Problem, fields []explain.Input) (out []task.Misfit) {
 	for _, problem := range found {
 		m := task.Misfit{Order: order, Field: -1, Why: task.MisfitLimit, Limit: problem.Message}
 		i := slices.IndexFunc(fields, func(f explain.Input) bool {
@@ -71,8 +71,8 @@ func misfitsOf(order int, found []schema.Problem, fields, examples []explain.Inp
 		})
 		if i >= 0 && len(problem.Path) > 0 {
 			m.Field = i
-			if m.Why, m.Limit = whyOf(problem); m.Why == task.MisfitForm && i < len(examples) {
-				m.Limit = fmt.Sprint(examples[i].Value)
+			if m.Why, m.Limit = whyOf(problem); m.Why == task.MisfitForm {
+				m.Limit = fmt.Sprint(fields[i].Value)
 			}
 		}
 		out = append(out, m)

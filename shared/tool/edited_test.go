@@ -221,3 +221,41 @@ func TestAValueOfARowIsCalledByTheRowsNumber(t *testing.T) {
 		expect.Is(t, all[0].Name, want)
 	}
 }
+
+// What an MCP server's tool takes and the call doesn't have can be filled in; what stays empty stays out.
+func TestAnUnusedArgumentIsFilledIn(t *testing.T) {
+	s := task.Step{StepID: "step-1", Order: 1, Tool: "rooms.place_order", ToolInput: `{"supplier":"アクメ"}`}
+	schemas := explain.Schemas{s.Tool: `{"type":"object","required":["supplier"],"properties":{"supplier":{"type":"string"},` +
+		`"gift":{"type":"boolean"},"items":{"type":"array"},"note":{"type":"string","maxLength":10},"quantity":{"type":"integer"}}}`}
+	fields, _ := schemas.Inputs("ja", s, nil)
+	at := map[string]int{}
+	for n, f := range fields {
+		at[f.Path[0]] = n
+		expect.Is(t, f.Unused, n > 0)
+	}
+	expect.That(t, len(at) == 4 && at["supplier"] == 0, "%v", at)
+	write := func(typed map[string]string) (string, []task.Misfit) {
+		of := explain.Typed{{1, 0}: "アクメ"}
+		for name, text := range typed {
+			of[[2]int{1, at[name]}] = text
+		}
+		steps, misfits, err := of.Write("ja", []task.Step{s}, schemas)
+		expect.NoError(t, err)
+		if len(misfits) > 0 {
+			return "", misfits
+		}
+		return string(steps[0].ToolInput), nil
+	}
+	for want, typed := range map[string]map[string]string{
+		`{"supplier":"アクメ"}`: {"note": " ", "quantity": "", "gift": ""},
+		`{"gift":true,"note":"至急","quantity":4,"supplier":"アクメ"}`: {"note": "至急", "quantity": "４", "gift": "true"},
+	} {
+		got, misfits := write(typed)
+		expect.That(t, got == want && misfits == nil, "%s, %+v", got, misfits)
+	}
+	for name, typed := range map[string][2]string{"note": {strings.Repeat("長", 11), string(task.MisfitLong)},
+		"quantity": {"三", string(task.MisfitNumber)}} {
+		_, misfits := write(map[string]string{name: typed[0]})
+		expect.That(t, len(misfits) == 1 && misfits[0].Field == at[name] && string(misfits[0].Why) == typed[1], "%+v", misfits)
+	}
+}

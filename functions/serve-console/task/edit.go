@@ -175,6 +175,9 @@ func chooseMember(field *web.Field, m people.Members, was web.Choice) {
 func editField(x card.EditField, wrong []web.Fault) web.Field {
 	field := web.Field{Name: x.ID, Label: x.Name, Value: x.Value, Required: !x.Optional, Most: x.Most,
 		Off: true, Problems: wrong}
+	if x.Choices != nil && x.Optional {
+		field.Choices = []web.Choice{unchosen}
+	}
 	for _, choice := range x.Choices {
 		field.Choices = append(field.Choices, web.Choice{Value: choice.Value, Text: choice.Text,
 			Chosen: choice.Value == x.Value})

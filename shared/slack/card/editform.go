@@ -97,6 +97,9 @@ func (w *returnedWords) part(locale string, s task.Step, inputs []explain.Input,
 		case string:
 			f.Optional = x.MinLength == 0 && x.Choices == nil && !x.Person && !x.Needed
 		}
+		if x.Unused {
+			f.Value, f.Optional, f.Name = "", true, fill(w.Unused, "name", f.Name)
+		}
 		p.Fields = append(p.Fields, f)
 	}
 	switch {

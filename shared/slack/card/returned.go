@@ -37,7 +37,7 @@ type returnedWords struct {
 	Unfit, UnfitAt                                                                          string // of an edit
 	Return, ReturnTitle, ReturnSend, ReturnReason, ReturnForm, ReturnHint                   string // of a return
 	ReturnAbout, Anew, AnewAbout                                                            string // of a rejection
-	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, NoFields                       string
+	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, Unused, NoFields               string
 	Yes, No, AnyMember                                                                      string
 	Misfits                                                                                 map[task.MisfitWhy]string
 }

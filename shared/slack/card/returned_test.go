@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -112,5 +113,24 @@ func TestWhatADialogCantHoldIsEditedOnThePage(t *testing.T) {
 			expect.That(t, strings.Contains(at("https://ringi.example/console"), page) && !strings.Contains(at(""), "/edit/") &&
 				!strings.Contains(at(""), `"edit_process"`), "%s: %s", name, at(""))
 		}
+	}
+}
+
+// An argument that the tool takes and the call doesn't have is offered as one that may stay empty, in Slack, too.
+func TestAnUnusedArgumentIsOffered(t *testing.T) {
+	s := process(received(t)).giveBack()
+	step := &s.Process().Steps[0]
+	step.Tool, step.ToolInput = "rooms.place_order", `{"supplier":"アクメ"}`
+	of := explain.Schemas{step.Tool: `{"properties":{"note":{"type":"string"},"gift":{"type":"boolean"}}}`}
+	for locale, says := range map[string]string{"ja": "(今は指定なし)", "en": "(not given now)"} {
+		f, ok := card.EditFormOf(of, s.Aggregate, s.Process().ID, locale, func(id string) string { return id },
+			func(s string, _ int) string { return s })
+		fields := f.Parts[0].Fields
+		expect.Must(t, ok && len(fields) == 3, "%+v", fields)
+		for _, x := range fields[1:] {
+			expect.That(t, x.Optional && x.Value == "" && strings.HasSuffix(x.Name, says), "%+v", x)
+		}
+		view, ok := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: s.Process().ID}, locale, of)
+		expect.That(t, ok && strings.Contains(sent(t, view), says), "%+v", view)
 	}
 }
