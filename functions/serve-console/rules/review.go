@@ -265,21 +265,21 @@ func (s speaker) finding(x *rules.Rules, f rules.Finding, today string) string {
 
 // unlabelled names the rules that ask for a label which no call has, so that they take none.
 func (a *asked) unlabelled(x *rules.Rules) (out []string) {
-	for i := range x.Rules {
-		lacks := func(name string) bool {
-			return !slices.ContainsFunc(a.tools, func(t knownTool) bool {
+	lacking := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return slices.ContainsFunc(a.tools, func(t knownTool) bool {
 				return slices.ContainsFunc(t.Labels, func(of rules.Label) bool { return of.Name == name })
 			})
+		})
+	}
+	for i := range x.Rules {
+		r := &x.Rules[i]
+		for _, name := range lacking(r.When.Names()) {
+			out = append(out, a.Say("unlabelled", "rule", a.numbered(i, r), "label", legible.OneLine(name)))
 		}
-		say := func(key string, names []string) {
-			for _, name := range names {
-				if lacks(name) {
-					out = append(out, a.Say(key, "rule", a.numbered(i, &x.Rules[i]), "label", legible.OneLine(name)))
-				}
-			}
+		for _, name := range lacking(r.Route.Labels()) {
+			out = append(out, a.Say("unlabelled_stage", "rule", a.numbered(i, r), "label", legible.OneLine(name)))
 		}
-		say("unlabelled", x.Rules[i].When.Names())
-		say("unlabelled_stage", x.Rules[i].Route.Labels())
 	}
 	return out
 }

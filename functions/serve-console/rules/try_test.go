@@ -151,7 +151,7 @@ func testMoreThanWereChosen(t *testing.T, w *consoletest.World) {
 			"stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "skip"))
 	}
 	for _, act := range []string{"try", "keep"} {
-		of("9", act).Says(t, 422, "選んだ人は 1 人です").Holds(t, `id="need-0" name="stages.0.need" value="9"`, `aria-invalid="true"`)
+		of("9", act).Says(t, 422, "選んだ人の数 (1) 以下にしてください").Holds(t, `id="need-0" name="stages.0.need" value="9"`, `aria-invalid="true"`)
 	}
 	of("1", "keep").Says(t, 200, "まだ保存していません")
 	b.In("en")

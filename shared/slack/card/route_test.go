@@ -83,21 +83,9 @@ var routeStates = []state{
 	}},
 	{"route_second_round", "CARD#process#0002", sentBack},
 	{"route_numbered", processCard, numberedOnRoute},
-	{"route_amount", processCard, func(s *scenario) *scenario {
-		s = onRoute(s, threeStages()...)
-		s.Process().Seen = &aggregate.Seen{Amount: "298000", Currency: "JPY"}
-		return s
-	}},
-	{"route_amount_unknown", processCard, func(s *scenario) *scenario {
-		s = onRoute(s, threeStages()...)
-		s.Process().Seen = &aggregate.Seen{ByAmount: true}
-		return s
-	}},
-	{"route_amount_not_given", processCard, func(s *scenario) *scenario {
-		s = onRoute(s, threeStages()...)
-		s.Process().Seen = &aggregate.Seen{Why: string(rules.WhyMissing)}
-		return s
-	}},
+	{"route_amount", processCard, saw(aggregate.Seen{Amount: "298000", Currency: "JPY"})},
+	{"route_amount_unknown", processCard, saw(aggregate.Seen{ByAmount: true})},
+	{"route_amount_not_given", processCard, saw(aggregate.Seen{Why: string(rules.WhyMissing)})},
 	{"execution_numbered", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
 		s.Execution().Number = "2026-000123"
@@ -155,6 +143,15 @@ var routeStates = []state{
 		routed(&s.Gates[0].Gate, s.now, desk("部長", 1, yamada))
 		return s
 	}},
+}
+
+// saw is a process along a route of whose amount rules saw this.
+func saw(seen aggregate.Seen) func(*scenario) *scenario {
+	return func(s *scenario) *scenario {
+		s = onRoute(s, threeStages()...)
+		s.Process().Seen = &seen
+		return s
+	}
 }
 
 // copyOf is the copy of the process to a person at a stage.
