@@ -81,7 +81,7 @@ func testAddedOnPage(t *testing.T, w *consoletest.World) {
 	form := consoletest.With(consoletest.With(page.FormOf(t, aggregate.ActAdd, "契約を見てください"), "to", webapi.Alex), "role",
 		"consult")
 	for user, want := range map[string]string{webapi.Sato: "依頼した方は追加できません", webapi.Suzuki: "自分自身や",
-		webapi.Tanaka: "すでにこの回覧に入っています", webapi.Guest: "正規メンバーだけ", "": "正規メンバーだけ"} {
+		webapi.Tanaka: "すでにこの回覧に入っています", webapi.Guest: "正規メンバーだけ", "": "だれを追加するかを選んでください"} {
 		suzuki.Post(w.TaskPage()+"/act", consoletest.With(form, "to", user)).Says(t, http.StatusForbidden, want)
 	}
 	for range 2 {
