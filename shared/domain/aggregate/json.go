@@ -57,7 +57,9 @@ type reader struct {
 // for each value within.
 const mostPath = 200
 
-func (r reader) wrong(at, why string) error { return fmt.Errorf("%.*s %s", mostPath, cmp.Or(at, r.what), why) }
+func (r reader) wrong(at, why string) error {
+	return fmt.Errorf("%.*s %s", mostPath, cmp.Or(at, r.what), why)
+}
 
 func (r reader) next(at string) (json.Token, error) {
 	from := r.InputOffset()

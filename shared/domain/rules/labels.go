@@ -75,7 +75,8 @@ func (l *Labelled) takes(value string) (sure, may bool) {
 		if spelling(listed) == spelling(value) || m.least(n) && n.least(m) {
 			return true, true
 		}
-		may = may || m != "" && n == "" || m == "" && n != "" && strings.ContainsFunc(listed, unicode.IsNumber)
+		may = may || legible.Resemble(compact(listed), compact(value)) || m != "" && n == "" ||
+			m == "" && n != "" && strings.ContainsFunc(listed, unicode.IsNumber)
 	}
 	return false, may
 }
@@ -100,13 +101,16 @@ func numberIn(value string) Decimal {
 }
 
 // spelling is a label's value as it is compared: however wide its letters are, large or small, with or without blanks.
-func spelling(value string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
+func spelling(value string) string { return strings.ToLower(compact(value)) }
+
+// compact is a text without blanks, however wide its letters are.
+func compact(value string) string {
+	return strings.Map(func(r rune) rune {
 		if legible.Blank(r) || legible.Ignorable(r) {
 			return -1
 		}
 		return r
-	}, legible.Narrow(value)))
+	}, legible.Narrow(value))
 }
 
 // disguised reports whether a value has letters that look like others.

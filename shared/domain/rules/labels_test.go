@@ -227,6 +227,24 @@ func TestAKindIsKnownHoweverItIsWritten(t *testing.T) {
 	}
 }
 
+// A kind that can be taken for a listed one is surely neither that nor another one.
+func TestAKindThatLooksLikeAListedOneAsksNoLess(t *testing.T) {
+	likes := func(listed, v string) bool {
+		a := of(rule(1, kinds(rules.UseSome, listed), people(2, refuse, "A", "B")),
+			rule(2, rules.Conditions{}, people(1, refuse, "A"))).Match(asked(labelled(v)))
+		return a.Refused && !takes(kinds(rules.UseNot, listed), asked(labelled(v)))
+	}
+	for v, listed := range map[string]string{"夕クシー代": "タクシー代", "A‐1": "A-1", "A−1": "A-1", "A–1": "A-1",
+		"2026−04": "2026-04", "デ－タ": "データ", "デ−タ": "データ", "力一ド": "カード", "\u0391社": "A社", "\u0410社": "A社",
+		"\u0392社": "B社", "SaaS·ツール": "SaaS・ツール", "10〜20": "10~20", "10∼20": "10〜20", "A∕B": "A/B",
+		"接待❨社外❩": "接待(社外)", "A-l": "A-1", "第O類": "第0類"} {
+		expect.That(t, likes(listed, v), "%q isn't taken for %q", v, listed)
+	}
+	for v, listed := range map[string]string{"\u03b1線": "\u03b2線", "旅費": "交際費", "A-2": "A-1", "10〜30": "10〜20"} {
+		expect.That(t, !likes(listed, v), "%q is taken for %q", v, listed)
+	}
+}
+
 // What a rule that might take a request asks beside its stages, another one asks, too.
 func TestAKindNobodyKnowsLosesNothingThatARuleAsks(t *testing.T) {
 	for name, asks := range map[string]func(x *rules.Rule){"number": func(x *rules.Rule) { x.Numbered = true },

@@ -1,6 +1,7 @@
 package legible
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,11 +19,43 @@ const (
 
 // alike replaces what looks like a kanji, or like another kana.
 var alike = strings.NewReplacer("カ", "力", "ロ", "口", "ニ", "二", "タ", "夕", "エ", "工", "ト", "卜", "ハ", "八", "チ", "千",
-	"オ", "才", "ミ", "三", "ム", "厶", "メ", "㐅", "へ", "ヘ", "べ", "ベ", "ぺ", "ペ", "曰", "日", "ー", "一", "-", "一", "―", "一",
-	"—", "一", "–", "一", "‐", "一", "−", "一")
+	"オ", "才", "ミ", "三", "ム", "厶", "メ", "㐅", "へ", "ヘ", "べ", "ベ", "ぺ", "ペ", "曰", "日", "ー", "一")
 
-// Look returns the same for Japanese words that look the same: 二課長 and ニ課長, センター長 and センタ―長.
-func Look(text string) string { return alike.Replace(Narrow(text)) }
+// signs are characters that look like the last one of their line.
+var signs = []string{"〜∼∿⁓〰˜~", "⁃˗─━ㅡ一", "·•‧∙⋅ᐧ․・", "⁄∕⧸╱/", "∶꞉ː˸:", "lI|丨1", "oO〇○0"}
+
+// Look returns the same for words that look the same: 二課長 and ニ課長, センター長 and センタ―長, 10〜20 and 10～20.
+func Look(text string) string {
+	return alike.Replace(strings.Map(func(r rune) rune {
+		for _, same := range signs {
+			if strings.ContainsRune(same, r) {
+				last, _ := utf8.DecodeLastRuneInString(same)
+				return last
+			}
+		}
+		switch {
+		case unicode.In(r, unicode.Dash, unicode.Pd):
+			return '一'
+		case unicode.In(r, unicode.Ps, unicode.Pi):
+			return '('
+		case unicode.In(r, unicode.Pe, unicode.Pf):
+			return ')'
+		}
+		return r
+	}, Narrow(text)))
+}
+
+// Resemble reports whether one text can be taken for the other: they look the same but for case, and for letters of
+// other scripts in the place of Latin ones.
+func Resemble(a, b string) bool {
+	poses := func(r, as rune) bool {
+		return plain(as) && (unicode.Is(unicode.Greek, r) || unicode.In(r, foreign...) ||
+			strings.ContainsRune(lookalikes, r) || styled(r))
+	}
+	return slices.EqualFunc([]rune(Look(a)), []rune(Look(b)), func(r, s rune) bool {
+		return unicode.ToLower(r) == unicode.ToLower(s) || poses(r, s) || poses(s, r)
+	})
+}
 
 var (
 	// beginsWord matches words that do begin with a kanji before katakana, and numbers of things.
