@@ -365,6 +365,7 @@ func NamedOf(g *aggregate.Gate) (users []string) {
 		return id
 	}}
 	r.Route(g, false)
+	r.Stamped(g)
 	return users
 }
 
