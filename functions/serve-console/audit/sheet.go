@@ -139,9 +139,10 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err != nil {
 		return err
 	}
-	d, title := sheetData{line: lines[0], Begun: x.Decision.BegunAt}, "sheet"
+	d, words := sheetData{line: lines[0], Begun: x.Decision.BegunAt}, v.Texts("register")
+	title := words.Say("sheet", "number", number.String())
 	if x.Request.N > 0 {
-		title = "sheet_request"
+		title = words.Say("sheet_request", "number", number.String())
 	}
 	if err = c.fill(r, &d, x, v); err != nil {
 		return err
@@ -158,8 +159,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
 	d.Prove = chain.ProofCommand(v.Tenant, d.ID)
 	d.Printed, d.PrintedBy = c.Now(), called(v.User)
-	return c.Show(w, r, v, web.Document{Title: v.Texts("register").Say(title, "number", number.String()), Here: "register",
-		Data: d}, "audit/sheet")
+	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
 }
 
 // fill adds what was asked for and decided.

@@ -364,8 +364,9 @@ func NamedOf(g *aggregate.Gate) (users []string) {
 		users = append(users, id)
 		return id
 	}}
-	r.Route(g, false)
-	r.Stamped(g)
+	if r.Route(g, false); !g.Ruled() {
+		r.Stamped(g)
+	}
 	return users
 }
 

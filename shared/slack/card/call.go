@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -305,7 +304,7 @@ func (d callDrawing) since(room int) []string {
 		if json == "" {
 			return c.Absent
 		}
-		return inlineCode(explain.Unquoted(json))
+		return inlineCode(json)
 	}
 	lines, more := []string{fill(c.Differs, "when", when(e.At))}, e.More
 	room -= units(lines[0]) + 1 + units(fill(c.More, "n", more+len(e.Differs)))
