@@ -310,6 +310,23 @@ func (l *writer) inside(path string, m *rules.Mark) {
 	}
 }
 
+// PartOfResult names a part of what a step's tool returns as lines do, without quotation marks around all of it.
+func PartOfResult(locale, path string, s *task.Step) string {
+	l := writer{locale: locale, w: lineWordsOf(locale)}
+	l.inside(path, s.Marked())
+	return Plain(l.out)
+}
+
+// Unquoted is a JSON value without the quotation marks and escapes of JSON, if that is a text which then can't be taken
+// for another value.
+func Unquoted(value string) string {
+	text := ""
+	if json.Unmarshal([]byte(value), &text) != nil || text == "" || json.Valid([]byte(text)) || legible.OneLine(text) != text {
+		return value
+	}
+	return text
+}
+
 // snake is a name whose words are told apart by underscores.
 var snake = language.Regexp{Text: `^[A-Za-z]+(_[a-z]+)+$`}
 

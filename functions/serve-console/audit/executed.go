@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -42,15 +41,13 @@ func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out execut
 	switch {
 	case x.Action != nil && x.Action.Status == conversation.ActionSucceeded && x.Action.CompletedAt != nil:
 		out.At = *x.Action.CompletedAt
-		out.Made = legible.Beginning(card.OneLine(x.Action.ResultSummary), mostMade)
+		out.Made = card.MadeBy([]string{card.OneLine(x.Action.ResultSummary)})
+		if x.Call != nil {
+			out.Says, out.Made = s.done(sum), s.returned(x)
+		}
 	case x.Executed.CompletedAt != nil:
 		out.At = *x.Executed.CompletedAt
-		out.Says = s.Briefly(sum.First().Sentence)
-		if sum.Final {
-			sum.Amount = rules.Nothing() // it has a column of its own
-			out.Says = s.Briefly(sum.Done(""))
-		}
-		out.Made = madeBy(x.Steps, x.Executed.Results)
+		out.Says, out.Made = s.done(sum), s.madeBy(x.Steps, x.Executed.Results)
 	default:
 		return out
 	}
@@ -59,6 +56,27 @@ func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out execut
 		out.By = s.words.Say("by_ringi")
 	}
 	return out
+}
+
+// done says what steps did, without the amount, which has a column of its own.
+func (s *speaker) done(sum explain.Sum) []subject.Piece {
+	if !sum.Final {
+		return s.Briefly(sum.First().Sentence)
+	}
+	sum.Amount = rules.Nothing()
+	return s.Briefly(sum.Done(""))
+}
+
+// returned says what an agent's call made, unless what it returned is large.
+func (s *speaker) returned(x *store.RegisteredTask) string {
+	if x.Call.Result == nil || len(x.Steps) == 0 {
+		return ""
+	}
+	is, err := conversation.ReadCallResult([]byte(x.Call.Result.JSON))
+	if err != nil {
+		return ""
+	}
+	return card.MadeBy(card.Made(s.Locale, &x.Steps[0], aggregate.JSON(is.Value)))
 }
 
 // stamped returns what steps were stamped with, as text: what each does, and with which arguments.
@@ -84,43 +102,21 @@ func (s *speaker) stamped(steps []domain.Step, of explain.Sum) string {
 // mostStamped is how many characters of what was stamped a file has; the sheet has all of it.
 const mostStamped = 2000
 
-// mostMade is how many characters say what was made.
-const mostMade = 200
+// mostMore is how many characters of what else was stamped a line of the list has.
+const mostMore = 200
 
 // madeBy returns what the results of writes name, in the order of the steps.
-func madeBy(steps []domain.Step, results []domain.ResultEntry) string {
+func (s *speaker) madeBy(steps []domain.Step, results []domain.ResultEntry) string {
 	var all []string
 	for _, r := range results {
-		if r.Result == nil || r.Status != domain.StepCompleted || !slices.ContainsFunc(steps, func(s domain.Step) bool {
-			return s.StepID == r.StepID && s.Access == aggregate.Write && s.Tool != catalog.Decide
-		}) {
+		if r.Result == nil || r.Status != domain.StepCompleted {
 			continue
 		}
-		all = append(all, namedIn(r.Result.JSON)...)
-	}
-	return legible.Beginning(strings.Join(all, " · "), mostMade)
-}
-
-// namedIn returns the address of what a result names, or else its ids and numbers with what they are called.
-func namedIn(result aggregate.JSON) (all []string) {
-	var members map[string]any
-	d := json.NewDecoder(strings.NewReader(string(result)))
-	d.UseNumber()
-	if d.Decode(&members) != nil {
-		return nil // of no object
-	}
-	if url, _ := members["url"].(string); card.Linked(url) != "" {
-		return []string{url}
-	}
-	for name, v := range members {
-		text, is := v.(string)
-		if n, number := v.(json.Number); number {
-			text, is = n.String(), true
-		}
-		if is && text != "" && rules.Identifies(name) {
-			all = append(all, legible.OneLine(name)+" "+legible.OneLine(legible.Mask(text)))
+		for i := range steps {
+			if is := &steps[i]; is.StepID == r.StepID && is.Access == aggregate.Write && is.Tool != catalog.Decide {
+				all = append(all, card.Made(s.Locale, is, r.Result.JSON)...)
+			}
 		}
 	}
-	slices.Sort(all)
-	return all
+	return card.MadeBy(all)
 }

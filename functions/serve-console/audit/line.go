@@ -71,10 +71,7 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 		if x.Call != nil && x.Call.Was != nil && x.Call.Was.By != "" {
 			ids = append(ids, x.Call.Was.By)
 		}
-		st := circulation.Walk(x.Gate.Circulating())
-		for _, act := range append(st.Stamps(), st.Consents()...) {
-			ids = append(ids, act.Hand.User, act.Principal.User)
-		}
+		ids = append(ids, subject.NamedOf(&x.Gate)...)
 	}
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...)}
@@ -86,9 +83,11 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	for i := range rows {
 		out = append(out, s.line(&rows[i], sums[i]))
 		told := sums[i].First().Sentence
-		out[i].Says = s.Briefly(told)
+		if rows[i].Call == nil { // a call's title has it
+			out[i].Says = s.Briefly(told)
+		}
 		more := strings.TrimPrefix(out[i].Stamped, textOf(s.Line(told)))
-		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMade)
+		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMore)
 	}
 	return out, history.err
 }
@@ -143,7 +142,7 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	}
 	if x.Call != nil {
 		out.ID, out.Page = x.Call.CallID, "/console/calls/"+x.Call.CallID
-		out.Title, out.Asked = card.OneLine(x.Call.Tool), x.Call.CreatedAt
+		out.Title, out.Asked = s.called(x, sum), x.Call.CreatedAt
 		out.By = s.words.Say("by_agent", "agent", card.OneLine(x.Call.KeyName), "who", out.By)
 		out.Kind = s.acts.In("acts", cmp.Or(string(sum.Lead.Act), "other"))
 	} else if x.Action != nil {
@@ -168,7 +167,7 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 		out.Retention = s.words.Say("retained_always")
 	}
 	seen := g.Seen
-	if of := x.Head.Glance.Amount; seen == nil && x.Decision.N > 0 && of.Known() { // without a rule
+	if of := x.Head.Glance.Amount; seen == nil && of.Known() { // without a rule, or none of it asks anybody
 		seen = &aggregate.Seen{Amount: string(of.Value), Currency: of.Currency}
 	}
 	if seen != nil {
@@ -182,6 +181,15 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	}
 	out.Stamped, out.Executed, out.Files = s.stamped(x.Steps, sum), s.executed(x, sum), filesOf(&x.Files)
 	return out
+}
+
+// called is the title of an agent's call: what its server calls the tool, and what it does.
+func (s *speaker) called(x *store.RegisteredTask, sum explain.Sum) string {
+	says := legible.Beginning(textOf(s.Line(sum.First().Sentence)), mostTitle)
+	if len(x.Steps) == 0 || x.Steps[0].ToolTitle == "" {
+		return cmp.Or(says, card.OneLine(x.Call.Tool))
+	}
+	return strings.Trim(card.OneLine(x.Steps[0].ToolTitle)+" — "+says, " —")
 }
 
 // filed is a file of a request.
@@ -214,28 +222,18 @@ func named(words web.Texts, all []filed) string {
 // mostTitle is how many characters of a message stand for a title.
 const mostTitle = 80
 
-// path names who stamped, stage by stage, a stand-in with whose stamp it is.
+// path names who stamped, stage by stage as the sheet does: a stand-in with whose stamp it is, and who objected.
 func (s *speaker) path(g *aggregate.Gate) string {
-	var parts []string
-	st := circulation.Walk(g.Circulating())
-	for _, n := range st.InOrder() {
-		stage := &st.Stages[n-1]
-		var hands []string
-		for _, act := range stage.Stamps {
-			if act.Kind == circulation.Dissent {
-				continue
-			}
-			hand := s.plain(act.Hand.User)
-			if act.Principal.User != act.Hand.User {
-				hand += s.words.Say("for", "who", s.plain(act.Principal.User))
-			}
-			hands = append(hands, hand)
+	by := s.Reader
+	by.Person = s.plain
+	return strings.Join(web.Each(by.Stamped(g), func(stage subject.Stage) string {
+		hands := web.Each(stage.Stamps, func(act subject.RouteAct) string { return act.Says(s.Locale) })
+		name := card.OneLine(stage.Name) + " "
+		if stage.Added != nil {
+			name = "➕ " + name
 		}
-		if len(hands) > 0 {
-			parts = append(parts, strings.TrimLeft(card.OneLine(stage.Name)+" ", " ")+strings.Join(hands, "・"))
-		}
-	}
-	return strings.Join(parts, " → ")
+		return strings.TrimLeft(name, " ") + strings.Join(hands, "・")
+	}), " → ")
 }
 
 // plain returns a name without what parts stages and stamps, or looks like it: people choose their names.
@@ -267,7 +265,7 @@ func state(x *store.RegisteredTask) string {
 		return "failed"
 	case begun || x.Gate.ApprovedAt != nil:
 		return "cancelled"
-	case e.As == domain.TaskRefused, e.ByRun() && e.As != domain.TaskAnswered, e.Reason == domain.ReasonUnsupported:
+	case e.As == domain.TaskRefused, e.Reason == domain.ReasonUnsupported:
 		return "refused"
 	case e.As == domain.TaskAnswered:
 		return "answered"

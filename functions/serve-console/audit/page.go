@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -198,6 +199,10 @@ func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
 	for _, x := range requests {
 		ids = append(ids, x.Requester())
 	}
+	calls, err := c.callsOf(r.Context(), v.Tenant, entries)
+	if err != nil {
+		return nil, err
+	}
 	names := c.Names(r.Context(), v, ids...)
 	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
 	keys, err := c.keysNamed(r.Context(), v.Tenant, entries, log.Resource("key"))
@@ -224,6 +229,9 @@ func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
 			row.Path, row.On = "/console/sessions/"+of, log.Resource("session")
 		case call.ValidID(of):
 			row.Path, row.On = "/console/calls/"+of, log.Resource("call")
+			if x := calls[callAt(v.Tenant, of)]; x.Tool != "" {
+				row.On = strings.TrimSpace(row.On + ": " + card.OneLine(x.Tool) + " " + x.DecisionNumber)
+			}
 		case contest.ValidID(of):
 			row.Path, row.On = "/console/contests/"+of, log.Resource("contest")
 		case of != "":
@@ -237,6 +245,22 @@ func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
 		}
 	}
 	return names, nil
+}
+
+func callAt(tenant, id string) store.Place {
+	return store.Place{Ref: call.RefOf(tenant, id), Key: call.Key}
+}
+
+// callsOf returns the calls that entries are about.
+func (c *Pages) callsOf(ctx context.Context, tenant string, entries []aggregate.AuditEntry) (
+	map[store.Place]call.Call, error) {
+	var places []store.Place
+	for _, x := range entries {
+		if at := callAt(tenant, x.AggregateID); call.ValidID(x.AggregateID) && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	return store.RowsAt[call.Call](ctx, c.Store.KindStore.Store, places)
 }
 
 // keysNamed returns the names of the tenant's keys by their ids, if one of them is an entry's actor.

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
 const (
@@ -50,10 +51,14 @@ func (p *period) at(path string, more ...string) string {
 	return path + "?" + q.Encode()
 }
 
-func (p *period) filter(words web.Texts, number string) web.Filter {
+// maxSearch is how many characters what is searched for may have.
+const maxSearch = 120
+
+func (p *period) filter(words web.Texts, query string) web.Filter {
 	return web.Filter{Path: registerPath, Hidden: []web.Field{{Name: "by", Value: p.By}}, Submit: words.Say("filter"),
 		Links: web.Cleared(registerPath, words.Say("clear"), true), Fields: []web.Field{
-			{Name: "number", Label: words.Say("either"), Value: number, Most: 120, Example: "2026-000123"},
+			{Name: "q", Label: words.Say("either"), Value: query, Type: "search", Most: maxSearch,
+				Example: words.Say("example")},
 			web.Day("from", words.Say("from"), p.From), web.Day("to", words.Say("to"), p.To),
 		}}
 }
@@ -89,8 +94,8 @@ func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p peri
 type listData struct {
 	Period      period
 	Filter      web.Filter
-	Number      string // that was looked for in vain
-	Both        []line // what has the number that was looked for
+	Query       string // that was searched for
+	Both        []line // what has the number that was searched for
 	Rows        []line
 	Requests    bool // one of the rows has a request's number
 	Older, File string
@@ -104,9 +109,9 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if err != nil {
 		return err
 	}
-	if text := strings.TrimSpace(q.Get("number")); text != "" {
-		d.Number = text
-		if d.Both, err = c.found(r.Context(), v, text); err != nil {
+	d.Query = legible.First(strings.TrimSpace(legible.Visible(q.Get("q"))), maxSearch)
+	if d.Query != "" {
+		if d.Both, err = c.found(r.Context(), v, d.Query); err != nil {
 			return err
 		}
 		if len(d.Both) == 1 {
@@ -114,15 +119,17 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 			return nil
 		}
 	}
-	d.Period, d.Filter = p, p.filter(v.Texts("register"), d.Number)
+	d.Period, d.Filter = p, p.filter(v.Texts("register"), d.Query)
 	from, _ := domain.ParseNumber(q.Get("cursor"))
 	var next string
-	if d.Rows, next, err = c.registered(r.Context(), v, &p, from, store.MostRegistered); err != nil {
-		return err
+	if d.Both == nil {
+		if d.Rows, next, err = c.searched(r.Context(), v, &p, from, d.Query); err != nil {
+			return err
+		}
 	}
 	d.Requests = slices.ContainsFunc(d.Rows, func(x line) bool { return x.Request != "" })
 	if next != "" {
-		d.Older = p.at(registerPath, "cursor", next)
+		d.Older = p.at(registerPath, "cursor", next, "q", d.Query)
 	}
 	d.File = p.at(registerPath + "/file.csv")
 	other := p
@@ -168,14 +175,52 @@ func (c *Pages) found(ctx context.Context, v *web.Viewer, text string) (out []li
 	if x.Series != "" {
 		return out, nil
 	}
-	all, err := c.Store.RequestNumbers(ctx, v.Tenant, x.Year, x.Key(), 1)
-	all = slices.DeleteFunc(all, func(is domain.Requested) bool { return is.N != x.N })
+	all, err := c.requested(ctx, v, x)
 	requests, err := c.requests().lines(ctx, c, v, all, err)
 	for _, r := range requests {
 		r.Number = ""
 		out = append(out, r)
 	}
 	return out, err
+}
+
+// requested returns the request that has a number.
+func (c *Pages) requested(ctx context.Context, v *web.Viewer, x domain.Numbered) ([]domain.Requested, error) {
+	if x.Series != "" {
+		return nil, nil
+	}
+	all, err := c.Store.RequestNumbers(ctx, v.Tenant, x.Year, x.Key(), 1)
+	return slices.DeleteFunc(all, func(is domain.Requested) bool { return is.N != x.N }), err
+}
+
+// searched reads a page of the lines of a period that have all words of a query; none: all of them. It looks at
+// web.MostLooked lines at most, so that a page may have few and a next one.
+func (c *Pages) searched(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, query string) (
+	out []line, next string, err error) {
+	wanted := strings.Fields(web.Searchable(query))
+	for looked := 0; len(out) < store.MostRegistered && looked < web.MostLooked; looked += store.MostRegistered {
+		all, at, err := c.registered(ctx, v, p, from, store.MostRegistered)
+		if err != nil {
+			return nil, "", err
+		}
+		out = append(out, slices.DeleteFunc(all, func(x line) bool { return !x.has(wanted) })...)
+		if next = at; next == "" {
+			break
+		}
+		from, _ = domain.ParseNumber(next)
+	}
+	return out, next, nil
+}
+
+// has reports whether each of the words stands somewhere in a line.
+func (x *line) has(words []string) bool {
+	all := []string{x.Number, x.Request, x.Document, x.Title, x.By, x.Department, x.Kind, x.Money, x.Amount, x.Stamped,
+		x.Rule, x.State, x.Executed.Text()}
+	for _, f := range x.Files {
+		all = append(all, f.Name)
+	}
+	text := web.Searchable(strings.Join(all, "\n"))
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
 // lines makes lines of numbers, of as many at once as may be read. err is of reading the numbers.

@@ -25,6 +25,8 @@ func TestTheRegister(t *testing.T) {
 		"lists decisions, the newest first":                      lists,
 		"is empty, and says how decisions are numbered":          isEmpty,
 		"finds a number, filters by days, and refuses no period": finds,
+		"finds words of what it shows":                           searches,
+		"prints what was not decided, with why":                  printsWhatEnded,
 		"is a file for spreadsheets":                             files,
 		"prints a decision":                                      prints,
 		"prints nothing that hides":                              printsWhatIsThere,
@@ -121,7 +123,7 @@ func documents(t *testing.T, w *consoletest.World) {
 	b.Get(w.TaskPage()).Says(t, 200, "文書番号", document)
 	typed := url.Values{"q": {strings.Replace(document, "-0012", "－００１２", 1)}}.Encode()
 	find := "/console/find?" + typed
-	to := "/console/register?" + url.Values{"number": {document}}.Encode()
+	to := "/console/register?" + url.Values{"q": {document}}.Encode()
 	b.Get(find).Says(t, http.StatusSeeOther).Leads(t, to)
 	b.Get(to).Says(t, http.StatusSeeOther).Leads(t, at)
 	b.Get(at).Says(t, 200, document, "決裁番号", number, "課長", "鈴木 一郎")
@@ -143,8 +145,8 @@ func carriedOut(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "送りました。", w.Now())
 	})
-	b.Get("/console/register").Says(t, 200, "施行", by, "message_id M-77")
-	b.Get("/console/register/"+number).Says(t, 200, "施行", by, "田中 恵 さんに DM を送りました", "message_id M-77")
+	b.Get("/console/register").Says(t, 200, "施行", by, "message id M-77")
+	b.Get("/console/register/"+number).Says(t, 200, "施行", by, "田中 恵 さんに DM を送りました", "message id M-77")
 	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, "施行日", `"Ringi"`, "田中 恵 さんに DM を送りました", "M-77")
 }
 
@@ -174,8 +176,8 @@ func isEmpty(t *testing.T, w *consoletest.World) {
 func finds(t *testing.T, w *consoletest.World) {
 	number := decided(w, 1)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/register?number="+number).Says(t, http.StatusSeeOther).Leads(t, "/console/register/"+number)
-	b.Get("/console/register?number=123").Says(t, 200, "2026-000123 の形で")
+	b.Get("/console/register?q="+number).Says(t, http.StatusSeeOther).Leads(t, "/console/register/"+number)
+	b.Get("/console/register?q=123").Says(t, 200, "2026-000123 の形で")
 	b.Get("/console/register?from=2020-04-01&to=2021-03-31").Lacks(t, number)
 	for query, left := range map[string]string{"from=yesterday": "から", "from=1990-01-01": "から", "to=x": "まで",
 		"from=2099-01-01": "から"} {
@@ -184,7 +186,40 @@ func finds(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register/file.csv?from=yesterday").Says(t, http.StatusBadRequest)
 	b.Get("/console/register/2026-999999").Says(t, http.StatusNotFound)
 	b.Get("/console/register/none").Says(t, http.StatusNotFound)
-	b.Get("/console/register?number=2026-999999").Says(t, 200, "その番号は見つかりません")
+	b.Get("/console/register?q=2026-999999").Says(t, 200, "この期間には見つかりません")
+}
+
+func searches(t *testing.T, w *consoletest.World) {
+	first := decided(w, 1)
+	w.Ran(aggregate.Blob{JSON: w.Load().Process().Steps[0].ToolInput}, consoletest.Inline(`{"message_id":"M-77"}`))
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CompleteExecution(a.Head.Run, "送りました。", w.Now())
+	})
+	second := decided(w, 2)
+	b := w.As(webapi.Suzuki)
+	find := func(q string) consoletest.Answer { return b.Get("/console/register?" + url.Values{"q": {q}}.Encode()) }
+	find("ｍ-77").Says(t, 200, first).Lacks(t, second)
+	for _, q := range []string{"佐藤 営業部", "298,000", "締切は金曜"} {
+		find(q).Says(t, 200, first, second)
+	}
+	find("M-78").Says(t, 200, "見つかりません").Lacks(t, first, second)
+}
+
+func printsWhatEnded(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	numbers(w, 1, accepts(w))
+	number := w.Load().Head.RequestNumber
+	w.Cancel()
+	b := w.As(webapi.Suzuki)
+	sheet := "/console/register/" + number
+	b.Get("/console/register?by=requests").Holds(t, sheet+"?request=1")
+	b.Get(sheet).Says(t, 200, "起案 "+number, "キャンセル", "タスクはキャンセルされました。", "今月の勤怠をまとめて").
+		Lacks(t, "続けるには", "決裁日", "決裁した内容")
+	b.In("en").Get(sheet).Says(t, 200, "Request "+number, "Cancelled", "Outcome")
+	decided := decided(w, 1)
+	b.Get("/console/register/"+decided).Says(t, 200)
+	b.Get(sheet+"?request=1").Says(t, 200, "Request "+number)
 }
 
 func files(t *testing.T, w *consoletest.World) {
@@ -255,7 +290,7 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 	w.Cancel()
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/register?by=requests")
-	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "受付不可", "回覧中・承認待ち", "キャンセル",
+	page.Says(t, 200, "起案番号", refused, waits, withdrawn, "対応不可", "回覧中・承認待ち", "キャンセル",
 		"総務部", "今月の勤怠をまとめて", "勤怠集計 v2")
 	expect.That(t, strings.Index(page.Body, waits) < strings.Index(page.Body, refused), "the older one comes first")
 	b.Get(w.TaskPage()).Says(t, 200, "起案番号", withdrawn)
@@ -275,16 +310,16 @@ func tellsApart(t *testing.T, w *consoletest.World) {
 	w.Later(time.Second)
 	w.Ask()
 	b := w.As(webapi.Suzuki)
-	find := func() consoletest.Answer { return b.Get("/console/register?number=" + number) }
+	find := func() consoletest.Answer { return b.Get("/console/register?q=" + number) }
 	expect.Is(t, find().To, "/console/register/"+number)
 	expect.Is(t, numbers(w, 1, refuses(w)), number)
-	find().Says(t, 200, "決裁番号 "+number, "起案番号 "+number)
-	b.Get("/console/register?number="+strings.Replace(number, "-000001", "-000002", 1)).Says(t, 200,
+	find().Says(t, 200, "決裁番号 "+number, "起案番号 "+number).Lacks(t, `class="table list register"`)
+	b.Get("/console/register?q="+strings.Replace(number, "-000001", "-000002", 1)).Says(t, 200,
 		"見つかりません")
 	w.Later(time.Second)
 	w.Ask()
 	second := numbers(w, 2, refuses(w))
-	b.Get("/console/register?number="+second).Says(t, http.StatusSeeOther).Leads(t, w.TaskPage())
+	b.Get("/console/register?q="+second).Says(t, http.StatusSeeOther).Leads(t, w.TaskPage())
 }
 
 func remarks(t *testing.T, w *consoletest.World) {
@@ -295,7 +330,7 @@ func remarks(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, err)
 	w.Later(6 * 24 * time.Hour)
 	decided(w, 1)
-	w.As(webapi.Suzuki).Get("/console/register").Says(t, 200, "ルール変更から 7 日以内の決裁")
+	w.As(webapi.Suzuki).Get("/console/register").Says(t, 200, "ルール変更から 7 日以内の回覧")
 	w.Later(2 * 24 * time.Hour)
 	number := decided(w, 2)
 	b := w.As(webapi.Suzuki)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -25,14 +26,40 @@ type sheetData struct {
 	Action, Payload string // of an agent's action: what it is, and the hash of all that it does
 	Route           *subject.Route
 	Before          []earlier          // versions of the steps that people didn't settle
+	Checks          []check            // of steps before they ran
+	Approved        *approved          // how the policy was settled; nil: it wasn't
+	Corrected       string             // who corrected the steps that were made of the policy
+	Outcome         *outcome           // of a request that was not carried out
 	Digests         [2]string          // SHA-256 of the policy and of the steps, as they were stamped; empty: none
 	Views           []subject.RouteAct // who opened the page or this sheet before
 	Prove           string
 	Printed         time.Time
 	PrintedBy       string
-	views           []*aggregate.Viewing
-	reads           []*aggregate.Reading
-	before          []*domain.Process
+
+	reads   []*aggregate.Reading
+	task    *domain.Aggregate // nil: of an action
+	process *domain.Process   // nil: there are no steps
+	prompt  *domain.Prompt
+	steps   []domain.Step
+}
+
+// check is the stamp on one step before it ran.
+type check struct {
+	Step int
+	By   []subject.RouteAct
+}
+
+// approved is the stamp on a policy.
+type approved struct {
+	Version int
+	By      string // empty: nobody was asked
+	At      time.Time
+}
+
+// outcome is how a request ended, or was given back, before people settled it.
+type outcome struct {
+	At      time.Time
+	By, Why string
 }
 
 // earlier is a version of the steps before the one that was settled: how it ended, and what was said along its route.
@@ -66,89 +93,186 @@ func sheetOf(x *domain.Numbered) string {
 	return registerPath + "/" + x.String()
 }
 
+// numbered reads what has a number: a decision or its document, or else a request.
+func (c *Pages) numbered(r *http.Request, v *web.Viewer, x domain.Numbered, request bool) ([]store.RegisteredTask, error) {
+	if !request {
+		found, err := c.Store.Numbered(r.Context(), v.Tenant, x)
+		if err != nil || len(found) > 0 {
+			return c.linesOf(r, v, found, err)
+		}
+	}
+	all, err := c.requested(r.Context(), v, x)
+	if err != nil || len(all) == 0 {
+		return nil, cmp.Or(err, aggregate.ErrNotFound)
+	}
+	return c.Store.RequestLines(r.Context(), v.Tenant, all)
+}
+
+func (c *Pages) linesOf(r *http.Request, v *web.Viewer, found []domain.Numbered, err error) (
+	[]store.RegisteredTask, error) {
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.Store.DecisionLines(r.Context(), v.Tenant, found)
+	if err == nil && rows[0].Gate.ApprovedAt == nil { // of a conversation that is erased, or not answered
+		err = aggregate.ErrNotFound
+	}
+	return rows, err
+}
+
 func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	number, ok := domain.ParseNumber(cmp.Or(r.PathValue("number"), r.URL.Query().Get("number")))
+	q := r.URL.Query()
+	number, ok := domain.ParseNumber(cmp.Or(r.PathValue("number"), q.Get("number")))
 	if !ok {
 		return aggregate.ErrNotFound
 	}
-	found, err := c.Store.Numbered(r.Context(), v.Tenant, number)
+	rows, err := c.numbered(r, v, number, q.Has("request"))
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
-		return aggregate.ErrNotFound
-	}
-	rows, err := c.Store.DecisionLines(r.Context(), v.Tenant, found)
-	if err != nil {
-		return err
+	x := &rows[0]
+	if x.Request.N > 0 && x.Head.Number != "" {
+		http.Redirect(w, r, registerPath+"/"+x.Head.Number, http.StatusSeeOther)
+		return nil
 	}
 	lines, err := c.lines(r.Context(), v, rows)
 	if err != nil {
 		return err
 	}
-	x, g := &rows[0], &rows[0].Gate
-	if g.ApprovedAt == nil { // of a conversation that is erased, or not answered
-		return aggregate.ErrNotFound
+	d, words := sheetData{line: lines[0], Begun: x.Decision.BegunAt}, v.Texts("register")
+	title := words.Say("sheet", "number", number.String())
+	if x.Request.N > 0 {
+		title = words.Say("sheet_request", "number", number.String())
 	}
-	d, steps, people := sheetData{}, []domain.Step(nil), []string{v.User}
-	if x.Action == nil {
-		steps, err = c.fill(r, &d, x, v)
-	} else if x.Call != nil {
-		steps = x.Steps
-	} else if x.Action.ActionType == conversation.ToolCall {
-		p := subject.PayloadOf(r.Context(), c.Site, conversation.RefOf(v.Tenant, x.Decision.SessionID), x.Action)
-		if p != nil {
-			steps = append(steps, card.CalledStep(*p))
-		}
-	}
-	if err != nil {
+	if err = c.fill(r, &d, x, v); err != nil {
 		return err
 	}
-	for _, x := range d.views {
-		people = append(people, x.User)
-	}
-	for _, p := range d.before {
-		people = append(append(people, p.RejectedBy), subject.NamedOf(&p.Gate)...)
-	}
-	ids := slices.Concat(people, domain.Mentioned(d.Text+"\n"+d.Policy),
-		explain.SumUp(v.Locale, steps).People(), subject.NamedOf(g))
-	called := c.Called(r.Context(), v, ids...)
-	d.line, d.Begun = lines[0], x.Decision.BegunAt
+	people := append([]string{v.User}, domain.Mentioned(d.Text+"\n"+d.Policy)...)
+	people = append(people, explain.SumUp(v.Locale, d.steps).People()...)
+	d.draw(x, speaker{Reader: subject.Reader{Locale: v.Locale, Settled: true, Reads: d.reads, Person: func(id string) string {
+		people = append(people, id)
+		return id
+	}}, words: v.Texts("register")})
+	called := c.Called(r.Context(), v, people...)
+	d.draw(x, speaker{Reader: subject.Reader{Locale: v.Locale, Settled: true, Reads: d.reads, Person: called},
+		words: v.Texts("register")})
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
-	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
+	d.Prove = chain.ProofCommand(v.Tenant, d.ID)
 	d.Printed, d.PrintedBy = c.Now(), called(v.User)
-	if x.Action != nil {
-		d.Action, d.Payload = lines[0].Kind, x.Action.Payload.Hash()
-	}
-	by := subject.Reader{Locale: v.Locale, Settled: true, Person: called, Reads: d.reads}
-	s := speaker{Reader: by, words: v.Texts("register")}
-	d.Before = web.Each(d.before, s.earlier)
-	d.Does, d.Route, d.Views = by.Sum(steps), by.Route(g, true), by.Views(d.views)
-	title := v.Texts("register").Say("sheet", "number", number.String())
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "audit/sheet")
 }
 
-// fill adds what was asked for and decided, and returns the steps.
-func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask,
-	v *web.Viewer) (steps []domain.Step, err error) {
-	a, err := c.Store.Load(r.Context(), domain.RefOf(v.Tenant, x.Decision.TaskID))
-	if err != nil {
-		return nil, err
-	}
-	if a.Request != nil {
-		d.Text = a.Request.Words(v.Locale)
-	}
-	p := aggregate.Find(a.Processes, domain.ProcessKey(x.Decision.ProcessVersion))
-	if p == nil {
-		return nil, nil
-	}
-	c.Viewed(r.Context(), v, a, p.Key(), &p.Gate)
-	d.views, d.reads, d.before = a.ViewsOf(p.Key()), a.Reads, a.Processes[:slices.Index(a.Processes, p)]
-	if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
-		d.Digests = [2]string{aggregate.HashOf(a.Prompts[i].Content), p.ApprovedHash}
-		if d.Policy = a.Prompts[i].Content; d.Policy == d.Text { // of a form
-			d.Policy, d.Digests[0] = "", ""
+// fill adds what was asked for and decided.
+func (c *Pages) fill(r *http.Request, d *sheetData, x *store.RegisteredTask, v *web.Viewer) error {
+	switch {
+	case x.Action == nil:
+		return c.fillRequest(r, d, x, v)
+	case x.Call != nil:
+		d.steps = x.Steps
+	case x.Action.ActionType == conversation.ToolCall:
+		p := subject.PayloadOf(r.Context(), c.Site, conversation.RefOf(v.Tenant, x.Decision.SessionID), x.Action)
+		if p != nil {
+			d.steps = append(d.steps, card.CalledStep(*p))
 		}
 	}
-	return p.Steps, nil
+	d.Action, d.Payload = d.Kind, x.Action.Payload.Hash()
+	return nil
+}
+
+func (c *Pages) fillRequest(r *http.Request, d *sheetData, x *store.RegisteredTask, v *web.Viewer) error {
+	a, err := c.Store.Load(r.Context(), domain.RefOf(v.Tenant, cmp.Or(x.Request.TaskID, x.Decision.TaskID)))
+	if err != nil {
+		return err
+	}
+	if d.task = a; a.Request != nil {
+		d.Text = a.Request.Words(v.Locale)
+	}
+	if d.process, d.prompt = a.Process(), a.Prompt(); x.Decision.N > 0 {
+		d.process = aggregate.Find(a.Processes, domain.ProcessKey(x.Decision.ProcessVersion))
+	}
+	if p := d.process; p != nil {
+		c.Viewed(r.Context(), v, a, p.Key(), &p.Gate)
+		d.reads, d.steps, d.Digests[1] = a.Reads, p.Steps, p.ApprovedHash
+		if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
+			d.prompt = a.Prompts[i]
+		}
+	}
+	if d.prompt != nil && d.prompt.Content != d.Text { // else of a form
+		d.Policy, d.Digests[0] = d.prompt.Content, aggregate.HashOf(d.prompt.Content)
+	}
+	return nil
+}
+
+// draw draws what names people.
+func (d *sheetData) draw(x *store.RegisteredTask, s speaker) {
+	d.Does, d.Route = s.Sum(d.steps), s.Route(&x.Gate, true)
+	a, p := d.task, d.process
+	if a == nil {
+		return
+	}
+	if d.prompt != nil && d.prompt.ApprovedAt != nil && d.Policy != "" {
+		d.Approved = &approved{d.prompt.Version, s.path(&d.prompt.Gate), *d.prompt.ApprovedAt}
+		if d.Approved.By == "" && d.prompt.ApprovedBy != "" {
+			d.Approved.By = s.Person(d.prompt.ApprovedBy)
+		}
+	}
+	if x.Head.Ended == nil || x.Head.Ended.As != domain.TaskCompleted {
+		d.Outcome = s.outcome(a)
+	}
+	if p == nil {
+		return
+	}
+	d.Views, d.Before, d.Corrected = s.Views(a.ViewsOf(p.Key())), nil, ""
+	var edits []string
+	for _, of := range a.Processes[:slices.Index(a.Processes, p)+1] {
+		if of != p {
+			d.Before = append(d.Before, s.earlier(of))
+		}
+		if of.EditedBy != "" && of.PromptID == p.PromptID {
+			edits = append(edits, s.words.Say("correction", "who", s.Person(of.EditedBy), "n", of.Version))
+		}
+	}
+	if len(edits) > 0 {
+		d.Corrected = s.words.Say("corrected", "who", strings.Join(edits, s.words.Say("and")), "n", p.Version)
+	}
+	d.Checks = nil
+	for _, g := range a.Gates {
+		if g.ProcessVersion == p.Version && g.Status == aggregate.Approved {
+			is := check{Step: g.Order}
+			for _, stage := range s.Stamped(&g.Gate) {
+				is.By = append(is.By, stage.Stamps...)
+			}
+			if is.By == nil && g.ApprovedBy != "" {
+				is.By = []subject.RouteAct{{By: s.Person(g.ApprovedBy), At: *g.ApprovedAt}}
+			}
+			d.Checks = append(d.Checks, is)
+		}
+	}
+}
+
+// outcome says how a request ended without being carried out, or that it was given back: nil for any other.
+func (s *speaker) outcome(a *domain.Aggregate) *outcome {
+	out, e := outcome{}, a.Head.Ended
+	if e != nil {
+		out.At, out.Why = e.At, explain.Happened(explain.Ended(s.Locale, e.Reason,
+			explain.FitDetail(e.Reason, e.Detail, card.OneLine, s.Person), explain.NoRetry))
+		if e.By != "" {
+			out.By = s.Person(e.By)
+		}
+	}
+	var g *aggregate.Gate
+	if p := a.Prompt(); p != nil {
+		g = &p.Gate
+	}
+	if p := a.Process(); p != nil {
+		g = &p.Gate
+	}
+	if g != nil && g.RejectedAt != nil && (e == nil || e.Reason == domain.ReasonDenied ||
+		e.Reason == domain.ReasonFormReturned || e.Reason == domain.ReasonMaxVersions) {
+		out = outcome{*g.RejectedAt, s.Person(g.RejectedBy), s.words.Say("quoted", "why", card.OneLine(g.RejectionReason))}
+	}
+	if out.At.IsZero() {
+		return nil
+	}
+	return &out
 }

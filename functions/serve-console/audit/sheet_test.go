@@ -13,13 +13,14 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/words/language"
 )
 
 // Anybody may choose their own name: it must not look like further stages or stamps.
 func TestANameAddsNothingToAPath(t *testing.T) {
 	names := map[string]string{"U1": "田中 → 部長 山田", "U2": "山田・川口 ➔ 社長", "U3": "→", "U4": "Anne O'Neil-Smith (Sales)"}
 	s := speaker{words: web.TextsOf("register", "ja"),
-		Reader: subject.Reader{Person: func(id string) string { return names[id] }}}
+		Reader: subject.Reader{Locale: "ja", Person: func(id string) string { return names[id] }}}
 	at, stage := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), circulation.Stage{Mode: circulation.ModePeople, Need: 4}
 	g := aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
 		Rule: &circulation.Rule{ID: "r"}}}
@@ -47,7 +48,42 @@ func TestAPathSaysForWhomAStandInStamped(t *testing.T) {
 	names := map[string]string{"U1": "鈴木 一郎", "U2": "田中 恵"}
 	for locale, want := range map[string]string{"ja": "課長 田中 恵(鈴木 一郎さんの代理)", "en": "課長 田中 恵 (for 鈴木 一郎)"} {
 		s := speaker{words: web.TextsOf("register", locale),
-			Reader: subject.Reader{Person: func(id string) string { return names[id] }}}
+			Reader: subject.Reader{Locale: locale, Person: func(id string) string { return names[id] }}}
+		expect.Is(t, s.path(&g), want)
+	}
+}
+
+// A path says who objected, what stage that led to, and who was added.
+func TestAPathSaysWhoObjectedAndWhoWasAdded(t *testing.T) {
+	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	people := func(users ...string) (out []circulation.Person) {
+		for _, user := range users {
+			out = append(out, circulation.Person{User: user})
+		}
+		return out
+	}
+	act := func(kind circulation.Kind, user string, stage int) circulation.Act {
+		p := circulation.Person{User: user}
+		return circulation.Act{Form: circulation.Form, Kind: kind, Hand: p, Principal: p, At: at, Stage: stage, Hash: "hash",
+			Text: "why"}
+	}
+	added := act(circulation.Add, "U1", 1)
+	added.As, added.To, added.Found.Resolved = circulation.AsConsult, &circulation.Person{User: "U4", Via: "x"}, "x"
+	g := aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
+		Rule: &circulation.Rule{ID: "r"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
+		Stages: []circulation.Stage{
+			{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: people("U1")},
+			{Name: "総務", Mode: circulation.ModePeople, Need: 1, People: people("U2"), As: circulation.AsConsult,
+				Dissent: circulation.ObjectionRaised, Over: people("U3")},
+		}}, Acts: []circulation.Act{added, act(circulation.Stamp, "U1", 1), act(circulation.Dissent, "U4", 3),
+		act(circulation.Dissent, "U2", 2), act(circulation.Stamp, "U3", 4)}}
+	names := map[string]string{"U1": "山田", "U2": "高田", "U3": "加藤", "U4": "森"}
+	for locale, want := range map[string]string{
+		"ja": "課長 山田 → ➕ 森さんの意見 (追加) ✋ 異議: 森 → 総務 ✋ 異議: 高田 → 加藤さんの確認 (異議のため) 加藤",
+		"en": "課長 山田 → ➕ 森: opinion (added) ✋ Objects: 森 → 総務 ✋ Objects: 高田 → 加藤: check of the objection 加藤",
+	} {
+		s := speaker{words: web.TextsOf("register", locale),
+			Reader: subject.Reader{Locale: locale, Person: func(id string) string { return names[id] }}}
 		expect.Is(t, s.path(&g), want)
 	}
 }
@@ -82,7 +118,9 @@ func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
 func TestWhatWasCarriedOutNamesWhatItMade(t *testing.T) {
 	at := time.Date(2026, 4, 2, 0, 0, 0, 0, time.UTC)
 	step := func(id string, access aggregate.Access) domain.Step {
-		return domain.Step{StepID: id, Tool: "shop.order", Access: access, ToolInput: "{}"}
+		return domain.Step{StepID: id, Tool: "shop.order", ToolVersion: "v1", Access: access, ToolInput: "{}",
+			Mark: &rules.Mark{Version: "v1", Act: rules.ActOrder, How: rules.HowNothing,
+				Results: map[string]language.Texts{"/order_number": {"ja": "注文番号"}}}}
 	}
 	result := func(id, text string) domain.ResultEntry {
 		return domain.ResultEntry{StepID: id, Status: domain.StepCompleted,
@@ -99,7 +137,7 @@ func TestWhatWasCarriedOutNamesWhatItMade(t *testing.T) {
 	sum := explain.SumUp("ja", x.Steps)
 	got := s.executed(x, sum)
 	expect.That(t, got.At.Equal(at) && len(got.Says) > 0, "%+v", got)
-	expect.Is(t, got.Made, "order_number 4500012 · 発注番号 A-7 · https://docs.google.com/spreadsheets/d/1")
+	expect.Is(t, got.Made, "注文番号 4500012 · 発注番号 A-7 · https://docs.google.com/spreadsheets/d/1")
 	x.Executed.CompletedAt = nil
 	expect.That(t, s.executed(x, sum).At.IsZero() && s.executed(x, sum).Text() == "", "it was not carried out")
 }
@@ -120,4 +158,53 @@ func TestASheetSaysWhatWentBefore(t *testing.T) {
 	expect.Is(t, s.earlier(p).Ended, "却下 (作り直し): 山田 「高い」")
 	p.Status, p.Acts = aggregate.Rejected, []circulation.Act{{Kind: circulation.GiveBack}}
 	expect.Is(t, s.earlier(p).Ended, "差し戻し: 山田 「高い」")
+}
+
+// A sheet has the stamp on the policy, who corrected the steps since, and who checked a step before it ran.
+func TestASheetHasEveryStamp(t *testing.T) {
+	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	stamped := func(user string) aggregate.Gate {
+		return aggregate.Gate{Status: aggregate.Approved, Verdict: aggregate.Verdict{ApprovedBy: user, ApprovedAt: &at}}
+	}
+	prompt := &domain.Prompt{ID: "p", Version: 1, Gate: stamped("U1")}
+	first, second := &domain.Process{Version: 1, PromptID: "p"}, &domain.Process{Version: 2, PromptID: "p", EditedBy: "U2"}
+	first.Verdict = aggregate.Verdict{RejectedBy: "U3", RejectedAt: &at, RejectionReason: "多い"}
+	a := &domain.Aggregate{Prompts: []*domain.Prompt{prompt}, Processes: []*domain.Process{first, second},
+		Gates: []*domain.StepGate{{ProcessVersion: 2, Order: 1, Gate: stamped("U4")}, {ProcessVersion: 1, Order: 1,
+			Gate: stamped("U5")}}}
+	names := map[string]string{"U1": "鈴木", "U2": "佐藤", "U3": "田中", "U4": "伊藤", "U5": "森"}
+	for locale, want := range map[string]string{
+		"ja": "実行方針の承認のあと、ステップの引数が修正されています (佐藤 が v2 で修正)。決裁されたのは、上にある v2 の内容です。",
+		"en": "After the policy was approved, arguments of the steps were corrected (佐藤 in v2). What was decided is v2, above.",
+	} {
+		s := speaker{words: web.TextsOf("register", locale), Reader: subject.Reader{Locale: locale,
+			Person: func(id string) string { return names[id] }}}
+		d := sheetData{task: a, process: second, prompt: prompt, Policy: "方針"}
+		x := &store.RegisteredTask{}
+		x.Head.Ended = &domain.Ended{As: domain.TaskCompleted}
+		d.draw(x, s)
+		d.draw(x, s) // once more changes nothing
+		expect.Is(t, d.Corrected, want)
+		expect.Is(t, *d.Approved, approved{1, "鈴木", at})
+		expect.Is(t, len(d.Checks), 1)
+		expect.Is(t, d.Checks[0].Step, 1)
+		expect.Is(t, d.Checks[0].By[0].By, "伊藤")
+		expect.Is(t, len(d.Before), 1)
+	}
+}
+
+// The register calls the end of a request as Slack and the lists do, with the amount.
+func TestALineOfARequestWhoseRouteFindsNobody(t *testing.T) {
+	for locale, want := range map[string]string{"ja": "キャンセル", "en": "Cancelled"} {
+		s := speaker{words: web.TextsOf("register", locale), acts: web.TextsOf("approvals", locale),
+			Reader: subject.Reader{Locale: locale, Person: func(id string) string { return id }}}
+		x := &store.RegisteredTask{Request: domain.Requested{N: 1, TaskID: "t"}}
+		x.Head.Glance.Amount = rules.Amount{Value: "312000", Currency: "JPY"}
+		x.Head.Ended = &domain.Ended{As: domain.TaskCancelled, Reason: domain.ReasonNoRoute}
+		is := s.line(x, explain.SumUp(locale, nil))
+		expect.Is(t, is.State, want)
+		expect.Is(t, is.Money, "¥312,000")
+		x.Head.Ended.As = domain.TaskRefused
+		expect.Is(t, s.line(x, explain.SumUp(locale, nil)).State, web.TextsOf("tasks", locale).In("statuses", "refused"))
+	}
 }

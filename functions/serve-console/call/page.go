@@ -179,6 +179,9 @@ func (p *callPage) does(t loaded, words web.Texts) {
 		if value == "" {
 			return words.Say("absent")
 		}
+		if text := explain.Unquoted(value); text != value {
+			return words.Say("quoted", "text", legible.OneLine(text))
+		}
 		return legible.OneLine(value)
 	}
 	for _, d := range e.Differs {

@@ -46,7 +46,7 @@ func testWhatACallSays(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get(page(a)).Says(t, 200, "経理エージェントの呼び出し", "責任者: 佐藤 花子", "承認待ち", "締めました",
 		"エージェントの言葉です。承認の対象ではありません: 月次が終わったため",
-		"text: &#34;締めます&#34; → &#34;締めました&#34;", "あなたも承認できます", "この内容のまま、1 回だけ行われます。").
+		"text: 「締めます」 → 「締めました」", "あなたも承認できます", "この内容のまま、1 回だけ行われます。").
 		Holds(t, `value="approve"`, `value="cancel_action"`)
 	b.In("en").Get(page(a)).Says(t, 200, "Call by 経理エージェント", "The agent’s reason", "Not part of what is approved")
 }
@@ -190,7 +190,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register/"+number).Says(t, 200, number, "締めました", a.Call.Payload.Hash(), "infra/audit prove",
 		a.Call.CallID).Holds(t, page(a))
 	b.Get(page(a)).Says(t, 200, "決裁番号: "+number)
-	b.Get("/console/audit").Says(t, 200, "経理エージェント").Holds(t, page(a))
+	b.Get("/console/audit").Says(t, 200, "経理エージェント", "外部エージェントの呼び出し: "+a.Call.Tool).Holds(t, page(a))
 
 	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Proposal) {
 		x.Content.Elsewhere, x.Terms.Registered, x.Terms.Series = true, true, "経理部"
@@ -204,6 +204,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	expect.That(t, number != "" && strings.HasPrefix(document, "経理部-"), "%q, %q", number, document)
 	b.Get("/console/register").Says(t, 200, number, document, "決裁 (許可を使用)", "Bash を実行します",
 		"経理エージェント (責任者: 佐藤 花子)", "エージェントの理由 「古い月の分です」", "前回は 田中 恵 さんが却下 「まだ使います」").Holds(t, page(ran))
+	b.Get("/console/audit").Says(t, 200, "外部エージェントの呼び出し: Bash "+number)
 	b.Get("/console/register/file.csv").Holds(t, document, `"7 年"`, `"永年 (結果は除く)"`)
 	at := "/console/register/document?" + url.Values{"number": {document}}.Encode()
 	b.Get(at).Says(t, 200, number, "rm -r old", ran.Call.Payload.Hash())

@@ -15,6 +15,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -38,10 +39,10 @@ func TestTheSheetOfADecisionFitsA4(t *testing.T) {
 	w.MatterAsked()
 	user.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
 	short := fmt.Sprintf("%d-000001", w.MatterRecorded())
-	ordinary, long := ordinaryDecision(w), longDecision(w)
+	ordinary, long, order := ordinaryDecision(w), longDecision(w), orderDecision(w)
 	address := served(t, func(r *http.Request) consoletest.Answer { return user.Get(r.URL.RequestURI()) })
 	tab := b.Open(t, address+"/console/assets/console.css", browser.Window{Width: 1440, Height: 900, Calm: true})
-	for number, pages := range map[string][2]int{short: {1, 1}, ordinary: {1, 1}, long: {2, 5}} {
+	for number, pages := range map[string][2]int{short: {1, 1}, ordinary: {1, 1}, order: {1, 1}, long: {2, 5}} {
 		tab.Visit(address + "/console/register/" + number)
 		tab.Until(`document.querySelector(".sheet .proof")`)
 		pdf := tab.For(t).OnPaper(textOfA4)
@@ -55,6 +56,22 @@ func TestTheSheetOfADecisionFitsA4(t *testing.T) {
 		for _, box := range boxes {
 			size := string(box[1]) + "x" + string(box[2])
 			expect.That(t, size == "594x841" || size == "595x842" || size == "595x841", "%s: a page of %s", number, size)
+		}
+	}
+	for _, width := range []int64{1440, 390} {
+		tab.Resize(browser.Window{Width: width, Height: 900, Phone: width == 390, Calm: true})
+		tab.Visit(address + "/console/register")
+		tab.Until(`document.querySelector(".register .along")`)
+		if to := os.Getenv("RINGI_SCREENSHOTS"); to != "" {
+			tab.Whole(filepath.Join(to, fmt.Sprintf("register-%d.png", width)))
+		}
+		tab.For(t).Fits()
+		if width == 1440 { // a row is read at a glance
+			of := func(what string) float64 {
+				return browser.Read[float64](tab, `Math.max(...[...document.querySelectorAll(".register `+what+`")].map(x => x.clientHeight))`)
+			}
+			expect.That(t, of("tbody tr:first-child") < 90, "a row is %.0f px high", of("tbody tr:first-child"))
+			expect.That(t, of("tbody") < 260, "a line is %.0f px high", of("tbody"))
 		}
 	}
 }
@@ -71,6 +88,22 @@ func ordinaryDecision(w *consoletest.World) (number string) {
 	content := []byte("日付,金額\n2026-10-01,1200\n")
 	text := "10 月の経費を月ごとにまとめて、担当の方に確認をお願いしてください。集計は添付のとおりです。"
 	return decided(w, 1, text, map[string][]byte{"経費.csv": content}, o, []string{webapi.Suzuki, webapi.Tanaka}, steps...)
+}
+
+// orderDecision has an order decided on whose request has a quotation, and returns its number, the fourth.
+func orderDecision(w *consoletest.World) (number string) {
+	manager, accounts := consoletest.Desk("上長の確認", 1, webapi.Suzuki), consoletest.Desk("経理", 1, webapi.Tanaka)
+	o := consoletest.Along(manager, accounts, consoletest.Desk("部長決裁", 1, webapi.Alex))
+	o.Rule.Name, o.Seen = "10万円以上の発注", &aggregate.Seen{Amount: "312000", Currency: "JPY", Department: "営業部"}
+	order := consoletest.Message(1, "")
+	order.Tool, order.ToolVersion, order.ToolTitle = "rooms.place_order", "v1", "取引先への発注"
+	order.ToolInput = `{"supplier":"オフィスコム","items":[{"name":"モニター","quantity":4,"unit_price":78000}],"reference":"R-5dd6384e"}`
+	order.Mark = &rules.Mark{Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
+		Currency: "JPY", Act: rules.ActOrder, Party: "/supplier", Item: "/items/*/name"}
+	text := "オフィスコムに 1 台 78,000 円のモニターを 4 台発注して。見積書を付けます。\n\n品目: モニター\n数量: 4\n単価: ¥78,000\n" +
+		"合計: ¥312,000\n通貨: JPY\n\n進め方:\n1. 取引先に発注します。\n2. 完了したら、依頼者に知らせます。"
+	return decided(w, 3, text, map[string][]byte{"見積書_モニター4台.pdf": []byte("%PDF-1.7")}, o,
+		[]string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}, order, consoletest.Message(2, "発注が完了しました。"))
 }
 
 // longDecision has a decision taken about a long request, and returns its number, the third of its fiscal year.

@@ -364,7 +364,9 @@ func NamedOf(g *aggregate.Gate) (users []string) {
 		users = append(users, id)
 		return id
 	}}
-	r.Route(g, false)
+	if r.Route(g, false); !g.Ruled() {
+		r.Stamped(g)
+	}
 	return users
 }
 

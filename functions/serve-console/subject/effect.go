@@ -13,6 +13,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -37,6 +38,7 @@ type Effect struct {
 	Text     []Piece // that people will get
 	Items    *explain.Table
 	Rest     []Argument
+	RestName string     // what those are called
 	Details  []Argument // of a message
 	Defaults []Argument
 	Listed   bool   // arguments have a line each
@@ -73,6 +75,9 @@ type Sum struct {
 func (r Reader) Effect(e explain.Effect) Effect {
 	out := Effect{Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
 		Text: r.Line(e.Words), Items: e.Items}
+	if out.RestName = out.Words.Say("rest"); e.Tool == catalog.Decide {
+		out.RestName = out.Words.Say("fields")
+	}
 	if e.Access != aggregate.Read && e.Amount != rules.Nothing() {
 		out.Amount = explain.Money(r.Locale, e.Amount)
 	}

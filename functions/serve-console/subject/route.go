@@ -140,6 +140,29 @@ func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
 	return out
 }
 
+// Stamped returns the stages at which people said something, also of a gate under no rule, whose stage has no name.
+func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
+	d := r.walk(g)
+	for _, n := range d.st.InOrder() {
+		stage, is := d.stage(n-1), &d.st.Stages[n-1]
+		if is.Name == "" && is.By == nil {
+			stage.Name = ""
+		}
+		if len(stage.Stamps) > 0 {
+			out = append(out, stage)
+		}
+	}
+	return out
+}
+
+// Says names who did it, and that they objected.
+func (a RouteAct) Says(locale string) string {
+	if a.Objects {
+		return "✋ " + web.TextsOf("route", locale).Say("objects") + ": " + a.By
+	}
+	return a.By
+}
+
 // Found reports whether the route found somebody.
 func (r *Route) Found() bool {
 	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.People != nil })

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
@@ -73,9 +72,10 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach peop
 		keep = func(x store.ListedTask) bool { return reach.Sees(originOf(v, x)) }
 	}
 	if f.Search != "" {
-		words, called := strings.Fields(searchable(f.Search)), c.called(r, v)
+		words, called := strings.Fields(web.Searchable(f.Search)), c.called(r, v)
 		sees, keep = keep, func(x store.ListedTask) bool {
-			text := searchable(x.Title + " " + x.Text + " " + called[x.Requester()])
+			text := web.Searchable(strings.Join([]string{x.Title, x.Text, x.Description, x.Glance.Made,
+				called[x.Requester()]}, " "))
 			lacks := func(word string) bool { return !strings.Contains(text, word) }
 			return (sees == nil || sees(x) || x.ListedAs.Open()) && !slices.ContainsFunc(words, lacks)
 		}
@@ -164,26 +164,13 @@ func (f taskFilter) at(cursor string) string {
 // narrows reports whether the filter excludes anything.
 func (f taskFilter) narrows() bool { f.cursor = ""; return f != taskFilter{} }
 
-// searchable converts a text to lower case and half width.
-func searchable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '！' && r <= '～' { // the full-width forms of ASCII
-			r -= '！' - '!'
-		}
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return unicode.ToLower(r)
-	}, legible.Visible(s))
-}
-
 // find leads from what somebody typed to where it is shown: a number to the register, or members to the request that
 // has it, if they may read that; anything else to the requests whose titles or requesters have it.
 func (c *Pages) find(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	text := strings.TrimSpace(legible.Visible(r.URL.Query().Get("q")))
 	to := taskFilter{Search: text, few: r.URL.Query().Get("few")}.at("")
 	if x, is := task.ParseNumber(text); is && v.Admin { // only they may read the register
-		to = web.At("/console/register", map[string]string{"number": x.String()})
+		to = web.At("/console/register", map[string]string{"q": x.String()})
 	} else if is {
 		id, err := c.numbered(r.Context(), v.Tenant, x)
 		if err != nil {
@@ -229,7 +216,7 @@ func (c *Pages) called(r *http.Request, v *web.Viewer) map[string]string {
 	}
 	names := map[string]string{}
 	for _, u := range m.People {
-		names[u.ID] = u.Name + " " + strings.ReplaceAll(searchable(u.Name), " ", "")
+		names[u.ID] = u.Name + " " + strings.ReplaceAll(web.Searchable(u.Name), " ", "")
 	}
 	return names
 }

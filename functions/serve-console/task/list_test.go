@@ -260,8 +260,8 @@ func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 		by         *consoletest.Browser
 		text, want string
 	}{
-		{admin, "2026-000007", "/console/register?number=2026-000007"},
-		{admin, "２０２６－００００９９", "/console/register?number=2026-000099"},
+		{admin, "2026-000007", "/console/register?q=2026-000007"},
+		{admin, "２０２６－００００９９", "/console/register?q=2026-000099"},
 		{member, "2026-000007", w.TaskPage()},
 		{w.As(webapi.Alex), "2026-000007", titles("2026-000007")}, // who may not read it learns nothing of it
 		{member, "2026-000008", titles("2026-000008")},

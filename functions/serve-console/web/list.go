@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -18,6 +19,7 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // Limits and words that all lists share.
@@ -312,4 +314,17 @@ func Digits(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// Searchable converts a text to lower case and half width.
+func Searchable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '！' && r <= '～' { // the full-width forms of ASCII
+			r -= '！' - '!'
+		}
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return unicode.ToLower(r)
+	}, legible.Visible(s))
 }

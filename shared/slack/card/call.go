@@ -45,6 +45,7 @@ type callWords struct {
 	AgainMade, AgainRejected, AgainUnknown string
 	Taken                                  string // what is known of a grant that was taken
 	Unused                                 string // of one that wasn't
+	Made                                   string // what the result names
 	ByAgent                                string // the agent cancelled it
 	RejectBy                               string // above the field for a rejection's reason
 	Sure                                   [4]string
@@ -134,7 +135,7 @@ func (d callDrawing) face() face {
 		return d.shown(d.c.Running, navy).with(divider(), contextLine(append(r.passed(), approved,
 			fill(d.texts.Since, "when", whenSet(x.StartedAt)))...))
 	case x.Status == conversation.ActionSucceeded:
-		return over(d.c.Done, green)
+		return over(d.c.Done, green, d.made())
 	case x.Status == call.Granted:
 		return over(d.c.Granted, green, d.c.Taken)
 	case x.Outcome == conversation.OutcomeUnknown:
@@ -143,6 +144,24 @@ func (d callDrawing) face() face {
 		return over(d.c.Failed, red, d.reason(x.Error), inline(x.ErrorDetail, maxResult))
 	}
 	return d.ended(r)
+}
+
+// made names what the call made, unless what it returned is large.
+func (d callDrawing) made() string {
+	x := d.a.Call
+	c, err := x.Content()
+	if err != nil || x.Result == nil {
+		return ""
+	}
+	is, err := conversation.ReadCallResult([]byte(x.Result.JSON))
+	if err != nil {
+		return ""
+	}
+	step := CalledStep(c.Payload())
+	if all := Made(d.w.Locale, &step, aggregate.JSON(is.Value)); len(all) > 0 {
+		return fill(d.c.Made, "text", inline(MadeBy(all), 2*mostMade))
+	}
+	return ""
 }
 
 func (d callDrawing) reason(why aggregate.Reason) string {
@@ -306,8 +325,9 @@ func (d callDrawing) since(room int) []string {
 // shown draws a call that was decided on. Of a long one it shows only the beginning.
 func (d callDrawing) shown(title, colour string) face {
 	d.settled = d.a.Call.Status != conversation.ActionPending
+	d.done = d.a.Call.Status == conversation.ActionSucceeded
 	b := d.body(1)
-	f := face{text: title, colour: colour}.with(header(title)).with(b.blocks[:min(len(b.blocks), 2)]...)
+	f := face{text: title, colour: colour}.with(header(title)).with(b.blocks[:min(len(b.blocks), 3)]...)
 	if b.cut {
 		f = f.with(contextLine(d.texts.Shortened))
 	}

@@ -103,6 +103,7 @@ type drawing struct {
 	plain     bool   // without table blocks
 	narrow    bool   // as on the Home tab: a short message in one line
 	settled   bool   // nobody decides any more about what is drawn
+	done      bool   // it was done
 	automatic bool   // nobody is asked about it
 	asker     string // whose request a conversation's action is; empty: the task's requester's
 

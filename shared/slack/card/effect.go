@@ -31,7 +31,11 @@ const (
 func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	var top, below listing
 	lead := &s.Lead
-	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{strong(d.line(s.Says()))}, quotation(lead.Words))...)
+	says := s.Says()
+	if d.done && s.Final {
+		says = s.Done("")
+	}
+	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{strong(d.line(says))}, quotation(lead.Words))...)
 	said := []string{"", lead.Warning(d.w.Locale)} // as long as people decide
 	for _, why := range []string{s.Unreadable(), said[1]} {
 		if why != "" && !d.settled {

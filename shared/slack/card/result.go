@@ -2,11 +2,15 @@ package card
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
@@ -40,6 +44,35 @@ func ResultValues(text []byte) (values []Value, ok bool) {
 	}
 	return values, true
 }
+
+// mostMade is how many characters say what was made.
+const mostMade = 200
+
+// Made says what the results of writes name, each in its turn: its address, or else its ids and numbers with what people
+// call them.
+func Made(locale string, s *task.Step, result aggregate.JSON) (all []string) {
+	v, read := decoded(string(result))
+	members, isObject := v.(map[string]any)
+	if !read || !isObject {
+		return nil
+	}
+	if url, _ := members["url"].(string); Linked(url) != "" {
+		return []string{url}
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		text, is := members[name].(string)
+		if n, number := members[name].(json.Number); number {
+			text, is = n.String(), true
+		}
+		if is && text != "" && rules.Identifies(name) {
+			all = append(all, legible.OneLine(explain.PartOfResult(locale, name, s))+" "+legible.OneLine(legible.Mask(text)))
+		}
+	}
+	return all
+}
+
+// MadeBy is what all that was made is called, in a line.
+func MadeBy(all []string) string { return legible.Beginning(strings.Join(all, " · "), mostMade) }
 
 // flatten adds all values of v. Different ones give different lists.
 func flatten(out []Value, name string, v any) []Value {
