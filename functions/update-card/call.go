@@ -8,6 +8,7 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 )
@@ -43,8 +44,16 @@ func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.C
 	return a, nil
 }
 
-// Outcome returns nothing: the card says how it ended, and the agent is told.
-func (callCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
+// Outcome tells who answers for the key that somebody else cancelled the call. Otherwise the card says how it ended, and
+// the agent is told.
+func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
+	x := a.(*call.Aggregate).Call
+	if x == nil || x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "" || x.CancelledBy == x.Answers ||
+		now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
+		return nil
+	}
+	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: x.Answers}
+}
 
 // Decided returns the call's key once people approved it.
 func (callCards) Decided(a aggregate.Aggregate) []string {

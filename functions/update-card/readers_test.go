@@ -134,6 +134,29 @@ func testReadersOfCall(t *testing.T, w *world) {
 	expect.Has(t, told, "Bash", "what was decided")
 }
 
+// Whoever answers for a key learns that somebody else cancelled its call, and not of what they cancelled themselves.
+func TestWhoAnswersForAKeyLearnsOfACancelledCall(t *testing.T) {
+	for by, want := range map[string]int{webapi.Suzuki: 1, webapi.Sato: 0} {
+		k := withCalls(newWorld(t, storetest.Start(t)))
+		a := k.asks(k.key(), "psql -f close.sql")
+		_, err := k.calls.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+			x, h, at := *a.Call, a.Head, k.Now()
+			x.Status, x.CancelReason, x.CancelledBy = conversation.ActionCancelled, conversation.ReasonWithdrawn, by
+			x.CompletedAt = &at
+			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: at}, nil
+		})
+		expect.NoError(t, err)
+		for range 2 {
+			expect.Must(t, k.drawn(a), "it is given back")
+		}
+		told := k.direct(webapi.Sato)
+		expect.Must(t, len(told) == want, "%v", told)
+		if want > 0 {
+			expect.Has(t, told[0], "取り消されました: ", "the message")
+		}
+	}
+}
+
 func testReadersOfAction(t *testing.T, k *inConversation) {
 	k.listing(nil, webapi.Suzuki)
 	k.proposes("make test")

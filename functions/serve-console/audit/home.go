@@ -63,10 +63,15 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 	var d insightsData
 	all := tenancy.TotalOfDays(counted)
 	d.numbers(w, all)
-	became := func(s task.Status) int { return all.Became[string(s)] }
+	became := func(some ...task.Status) (n int) {
+		for _, s := range some {
+			n += all.Became[string(s)]
+		}
+		return n
+	}
 	l.All = append(d.Numbers[:2:2], d.Numbers[3], web.Number{ // requests, half, rate
 		Name: w.Say("done"), Text: web.Count(int64(became(task.StatusDone))), About: w.Say("runs_about", "failed",
-			became(task.StatusFailed)+became(task.StatusToRetry), "cancelled", became(task.StatusCancelled)),
+			became(task.StatusFailed, task.StatusToRetry), "cancelled", became(append(byRejection, task.StatusCancelled)...)),
 	})
 	of := func(label string, n, held aggregate.MicroUSD, budget float64) web.Number {
 		about := w.Say("no_budget")

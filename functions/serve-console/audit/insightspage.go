@@ -22,6 +22,9 @@ import (
 // insightDays is the number of days shown by default.
 const insightDays = 30
 
+// byRejection are cancelled requests that nobody withdrew, as they are counted and called; lists have them among others.
+var byRejection = []task.Status{task.StatusDenied, task.StatusFormReturned}
+
 type insightsData struct {
 	Views    []web.View
 	Filter   web.Filter
@@ -137,9 +140,13 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 		}
 		d.Gates.Rows = append(d.Gates.Rows, append(row, percent(by[tenancy.Approved], decided)))
 	}
-	for _, s := range task.Statuses {
+	for _, s := range append(slices.Clone(task.Statuses), byRejection...) {
+		listed := s
+		if slices.Contains(byRejection, s) {
+			listed = task.StatusCancelled
+		}
 		if n := all.Became[string(s)]; n > 0 {
-			d.Became = append(d.Became, becameRow{s, web.At("/console/tasks", map[string]string{"status": string(s)}), n})
+			d.Became = append(d.Became, becameRow{s, web.At("/console/tasks", map[string]string{"status": string(listed)}), n})
 		}
 	}
 	d.Tools.Columns = w.Columns("tool", "#completed", "#failed", "#unknown", "#failure_rate")

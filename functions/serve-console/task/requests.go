@@ -120,10 +120,10 @@ const mostAbout = 80
 func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub(c.Now()) < urgent }
 
 // denied is what a request is called that was rejected for good: nobody withdrew it.
-const denied task.Status = "denied"
+const denied = task.StatusDenied
 
 // formReturned is what a form is called that was returned to whoever filled it in.
-const formReturned task.Status = "form_returned"
+const formReturned = task.StatusFormReturned
 
 // rejected are the reasons of requests that people rejected, and what these are called.
 var rejected = map[aggregate.Reason]task.Status{task.ReasonDenied: denied, task.ReasonMaxVersions: denied,

@@ -123,16 +123,26 @@ func (a *Aggregate) onRoute(row Gated) (on *aggregate.OnRoute, typ, id string, a
 	return on, typ, id, about
 }
 
+// versioned are the details of what is done on a version; of a form they say so, since it is nobody's policy, and sending
+// it back returns it to whoever filled it in.
+func (a *Aggregate) versioned(version int, hash string) map[string]any {
+	about := map[string]any{"version": version, "hash": hash}
+	if a.Matter() != nil {
+		about["by_form"] = true
+	}
+	return about
+}
+
 func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string, about map[string]any) {
 	switch row := row.(type) {
 	case *Prompt:
-		about := map[string]any{"version": row.Version, "hash": row.hash()}
+		about := a.versioned(row.Version, row.hash())
 		if row.Author != "" {
 			about["picked_by"] = row.Author
 		}
 		return &promptOnRoute, "prompt", row.ID, row.Entry.details(writtenBy(about, row.EditedBy))
 	case *Process:
-		about := map[string]any{"version": row.Version, "hash": row.hash()}
+		about := a.versioned(row.Version, row.hash())
 		return &processOnRoute, "process", row.ID, writtenBy(about, row.EditedBy)
 	case *StepGate:
 		return &stepOnRoute, "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,

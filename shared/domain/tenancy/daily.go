@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -90,6 +91,7 @@ type factDetails struct {
 	Kind    string                `json:"kind"`      // of a plain reply
 	Stopped string                `json:"execution"` // that was cancelled with the task, by an entry of its own
 	Picked  string                `json:"picked"`    // team whose draft replaced the rejected one
+	Form    bool                  `json:"by_form"`   // of a request for a decision
 }
 
 // verdicts maps the endings of audit actions to a person's verdict. On a route only the stamp that settles the gate
@@ -130,6 +132,9 @@ func FactOfEntry(x aggregate.AuditEntry) (f DailyFact, ok bool) {
 				f.Gate, f.Verdict = gate, v
 			}
 		}
+		if d.Form && what == "rejected" { // to whoever filled it in
+			f.Verdict = Returned
+		}
 		if !d.AskedAt.IsZero() {
 			ms := max(0, x.Timestamp.Sub(d.AskedAt).Milliseconds())
 			f.Waited = &ms
@@ -140,6 +145,9 @@ func FactOfEntry(x aggregate.AuditEntry) (f DailyFact, ok bool) {
 	}
 	return f, true
 }
+
+// rejections maps reasons of a request's end to what it is counted as: nobody withdrew it.
+var rejections = map[string]string{"form_returned": "form_returned", "denied": "denied", "max_versions": "denied"}
 
 // became returns the status in which a request rests since the change that the entry records, or "". A change that
 // cancels an execution with its task has an entry for each, of which one counts.
@@ -158,7 +166,7 @@ func became(x aggregate.AuditEntry, d factDetails) string {
 		}
 	case "task.cancelled":
 		if d.Stopped == "" {
-			return "cancelled"
+			return cmp.Or(rejections[d.Reason], "cancelled")
 		}
 	case "task.expired":
 		return "expired"

@@ -47,6 +47,12 @@ func TestWhatAnEntrySays(t *testing.T) {
 			tenancy.DailyFact{Gate: "prompt", Verdict: tenancy.Rejected, Waited: &half}},
 		"a return": {entry(task.AuditProcessReturned, "process", asked),
 			tenancy.DailyFact{Gate: "process", Verdict: tenancy.Returned, Waited: &half}},
+		"a form's return": {entry(task.AuditProcessRejected, "process", aggregate.JSON(asked[:len(asked)-1])+`,"by_form":true}`),
+			tenancy.DailyFact{Gate: "process", Verdict: tenancy.Returned, Waited: &half}},
+		"a form that was returned": {entry(task.AuditTaskCancelled, "task", `{"reason":"form_returned"}`),
+			tenancy.DailyFact{Became: "form_returned"}},
+		"a request that was denied": {entry(task.AuditTaskCancelled, "task", `{"reason":"denied"}`),
+			tenancy.DailyFact{Became: "denied"}},
 		"no details": {entry(task.AuditStepRejected, "execution", ""),
 			tenancy.DailyFact{Gate: "step", Verdict: tenancy.Rejected}},
 		"nobody came": {entry(task.AuditTaskExpired, "process", `{"hours":72}`),
@@ -79,8 +85,9 @@ func TestWhatAnEntrySays(t *testing.T) {
 			tenancy.DailyFact{Became: "not_drafted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			statuses := append(slices.Clone(task.Statuses), task.StatusDenied, task.StatusFormReturned)
 			got, ok := tenancy.FactOfEntry(tt.entry)
-			expect.That(t, got.Became == "" || slices.Contains(task.Statuses, task.Status(got.Became)), "%q is no status",
+			expect.That(t, got.Became == "" || slices.Contains(statuses, task.Status(got.Became)), "%q is no status",
 				got.Became)
 			tt.want.Tenant, tt.want.Task, tt.want.Source, tt.want.At = "01TENANT", "01TASK", "01ENTRY", at()
 			diff := cmp.Diff(tt.want, got)

@@ -275,6 +275,7 @@ type texts struct {
 	Held      string // a generation that was postponed because nobody may approve its result
 	Rejected  string // a request that ended because something of it was rejected
 	Returned  string // a form that was returned to whoever filled it in
+	OfForm    string // what a form says is the policy, which nobody approves
 	Actions   map[aggregate.Action]string
 	Resources map[string]string
 	Fields    map[string]string
@@ -305,12 +306,19 @@ func (w Words) Actions() []aggregate.Action {
 // Action describes an action. An unknown action is described by its code.
 func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
 
-// Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure, and tells an end
-// by rejection from one that somebody wanted.
+// Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure, tells an end by
+// rejection from one that somebody wanted, and says what was done about a form.
 func (w Words) Did(x aggregate.AuditEntry) string {
-	var about struct{ Reason aggregate.Reason }
+	var about struct {
+		Reason aggregate.Reason
+		Form   bool `json:"by_form"`
+	}
 	_ = json.Unmarshal([]byte(x.Details), &about)
 	switch {
+	case about.Form && x.Action == task.AuditPromptApproved:
+		return w.OfForm
+	case about.Form && x.Action == task.AuditProcessRejected:
+		return w.Action(task.AuditProcessReturned)
 	case x.Action == task.AuditGenerationFailed && about.Reason == task.ReasonNobodyApproves:
 		return w.Held
 	case x.Action == task.AuditTaskCancelled && about.Reason == task.ReasonFormReturned:

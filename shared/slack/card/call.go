@@ -47,6 +47,7 @@ type callWords struct {
 	Unused                                 string // of one that wasn't
 	Made                                   string // what the result names
 	ByAgent                                string // the agent cancelled it
+	Cancelled                              string // to who answers for the key: somebody else did
 	RejectBy                               string // above the field for a rejection's reason
 	Sure                                   [4]string
 	Reasons                                map[aggregate.Reason]string
@@ -86,12 +87,24 @@ func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link str
 		return r.questioned(call.Card, n, d.c.Header, link, [2]string{blockID(a.Call.CallID, r.st.Present),
 			a.Call.CallID + "/" + d.a.AskedHash(a.Call.CallID)})
 	}
-	if c.CardType == aggregate.CardDecided && a.Call != nil {
-		of := Waits{Of: a, Question: a.Call.Asks()}
-		return d.route().decided(of.what(askWordsOf.In(s.Locale)), a.Call.Answers, link)
+	asks := askWordsOf.In(s.Locale)
+	switch {
+	case a.Call == nil:
+	case c.CardType == aggregate.CardDecided:
+		return d.route().decided(d.does(), a.Call.Answers, link)
+	case c.CardType == task.CardOutcome: // to who answers for the key
+		text := fill(d.c.Cancelled, "what", d.does())
+		by := fill(d.texts.CancelledBy, "who", d.w.mention(a.Call.CancelledBy), "when", whenSet(a.Call.CompletedAt))
+		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, asks)), contextLine(by,
+			fill(d.c.Agent, "agent", d.agent(), "who", d.w.mention(a.Call.Answers)))).message()
 	}
 	from := fill(d.c.Agent, "agent", d.agent(), "who", d.w.mention(a.Head.Requester))
-	return under(contextLine(from+linkAs(link, askWordsOf.In(s.Locale).Original)), CallCard(a, c, s, Around{}, now))
+	return under(contextLine(from+linkAs(link, asks.Original)), CallCard(a, c, s, Around{}, now))
+}
+
+// does says in a line what the call does.
+func (d callDrawing) does() string {
+	return Waits{Of: d.a, Question: d.a.Call.Asks()}.what(askWordsOf.In(d.w.Locale))
 }
 
 func (d callDrawing) route() routed {
@@ -126,7 +139,7 @@ func (d callDrawing) face() face {
 		return d.pending(r)
 	case x.Status == conversation.ActionApproved:
 		f := d.shown(d.c.Header+d.w.IsApproved, green).with(divider(),
-			slack.NewActionBlock(blockID(x.CallID, 0), d.cancel()), contextLine(append(r.passed(), approved)...))
+			slack.NewActionBlock(blockID(x.CallID, 0), d.cancel(slack.StyleDanger)), contextLine(append(r.passed(), approved)...))
 		if x.Elsewhere {
 			return f.with(contextLine(d.c.Unused))
 		}
@@ -212,7 +225,7 @@ func (d callDrawing) pending(r routed) face {
 		buttons = []slack.BlockElement{button(d.w.Review, ReviewAction+string(call.Card), x.CallID, slack.StylePrimary)}
 		b.blocks = append(b.blocks, contextLine(d.w.NotWhole))
 	}
-	buttons = slices.Concat(buttons, []slack.BlockElement{no, button(d.texts.Cancel, CancelCall, x.CallID, "")},
+	buttons = slices.Concat(buttons, []slack.BlockElement{no, d.cancel("")},
 		r.beside(call.Card, value), r.opensRoute(call.Card, x.CallID))
 	f := face{text: fill(d.c.AsksText, "agent", d.agent(), "tool", inline(x.Tool, maxTool)), colour: blue}.
 		with(header(d.c.Asks)).with(b.blocks...).with(d.about()...)
@@ -235,8 +248,8 @@ func (d callDrawing) effect(r routed, cut bool) string {
 	return fill(text, "once", once, "where", where)
 }
 
-func (d callDrawing) cancel() slack.BlockElement {
-	stop := button(d.texts.Cancel, CancelCall, d.a.Call.CallID, slack.StyleDanger)
+func (d callDrawing) cancel(style slack.Style) slack.BlockElement {
+	stop := button(d.texts.Cancel, CancelCall, d.a.Call.CallID, style)
 	return confirmed(stop, d.c.Sure[0], d.c.Sure[1], d.c.Sure[2], d.c.Sure[3])
 }
 

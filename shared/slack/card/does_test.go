@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -226,6 +227,18 @@ func TestNothingIsSaidOfACallThatCantBeRead(t *testing.T) {
 		Link: "https://x.slack.com/archives/C1/p1"}}}, defaults, "ja", s.now).Blocks.BlockSet)
 	expect.That(t, !strings.Contains(home, "読み取り") && strings.Contains(home,
 		"長いため、カードで読みます"), "%s", home)
+}
+
+// A check that nobody wished says why there is one; another doesn't.
+func TestACheckSaysWhyItIsAskedOnceMore(t *testing.T) {
+	for locale, why := range map[string]string{"ja": "承認済みの実行方針にない値", "en": "no approved policy names"} {
+		for _, unnamed := range []bool{false, true} {
+			s := gated(t, aggregate.Blob{JSON: "{}", Bytes: 2})
+			s.Process().Steps[1].Unnamed = unnamed
+			text := string(expect.Value(json.Marshal(render(s.Aggregate, s.card(stepCard), locale, s.now)))(t))
+			expect.Is(t, strings.Contains(text, why), unnamed, "%s", locale)
+		}
+	}
 }
 
 // A request whose step nobody has said anything of is named by its title, one that a reason led on by its version too.

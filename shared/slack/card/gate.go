@@ -97,7 +97,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				step, line := d.gated(g)
 				v.body, v.sum = d.call(step, g.Arguments, most)
 				v.body = d.sections(pages(line, maxSection), most).with(v.body)
-				v.made, v.order, v.note = true, g.Order, d.otherRule(g)
+				v.made, v.order, v.note = true, g.Order, append(d.unnamed(step), d.otherRule(g)...)
 			}
 		}
 	}
@@ -228,11 +228,10 @@ func (d drawing) approved(v version, r routed) face {
 	}
 	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))
 	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
-	if text == w.OfForm {
-		title = ""
-	}
 	// an execution's own card says how it ended, and stands above the checks of its steps
 	switch e := d.a.Head.Ended; {
+	case text == w.OfForm:
+		title = ""
 	case e == nil || d.a.Execution() != nil && !check:
 	case e.As == task.TaskCompleted && check:
 		title = w.IsApprovedDone

@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,7 @@ func decided(s *scenario) *scenario {
 var matterStates = []state{
 	{"matter_task", taskCard, byForm}, {"matter_policy", promptCard, byForm}, {"matter_steps", processCard, byForm},
 	{"matter_returned", processCard, func(s *scenario) *scenario { return rejectProcess(byForm(s)) }},
+	{"matter_returned_policy", promptCard, func(s *scenario) *scenario { return rejectProcess(byForm(s)) }},
 	{"matter_decided", executionCard, decided}, {"matter_files_task", taskCard, withFiles},
 	{"matter_files_steps", processCard, withFiles},
 }
@@ -165,5 +167,16 @@ func TestAReturnedFormIsCorrectedByAnother(t *testing.T) {
 	home := card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja", s.now)
 	for _, said := range []string{s.drawn(processCard), drawn(home.Blocks.BlockSet)} {
 		expect.That(t, strings.Contains(said, "差し戻") && !strings.Contains(said, "却下"), "%s", said)
+	}
+}
+
+// Whoever filled in a form that was returned reads that, and nowhere that it was rejected.
+func TestAReturnedFormIsNotCalledRejected(t *testing.T) {
+	for locale, words := range map[string][2]string{"ja": {"↩️ 差し戻し: ", "却下"}, "en": {"↩️ Returned by ", "eject"}} {
+		s := rejectProcess(byForm(received(t)))
+		m := copied(s, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: requester.ID}, locale)
+		text := string(expect.Value(json.Marshal(m))(t))
+		expect.That(t, strings.Contains(text, words[0]) && !strings.Contains(text, words[1]), "%s: %s", locale, text)
+		expect.Has(t, m.Text, laptops.Title, "the title of the message")
 	}
 }

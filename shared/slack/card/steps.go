@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slack-go/slack"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
@@ -145,6 +147,14 @@ func (d drawing) answers(remarks string, most int) body {
 	}
 	quoted[0] = d.w.Remarks + quoted[0]
 	return d.sections(quoted, most)
+}
+
+// unnamed says why people are asked about a step once more that nobody wished to check.
+func (d drawing) unnamed(s task.Step) []slack.Block {
+	if !s.Unnamed {
+		return nil
+	}
+	return []slack.Block{contextLine(d.w.CheckedAgain)}
 }
 
 func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {

@@ -41,6 +41,7 @@ type words struct {
 	PleaseConsult  string // of a stage that is only consulted
 	PleaseReview   string // of a policy
 	CheckOf        string // what a step's check is about
+	CheckedAgain   string // why there is one, if nobody wished it
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor   string
