@@ -1,0 +1,147 @@
+package subject
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/circulation"
+)
+
+// The states of a stage, by which it has a mark, a colour and a word.
+const (
+	done     = "done"
+	present  = "present"
+	later    = "later"
+	leftOut  = "left_out"
+	sentBack = "sent_back"
+	denied   = "denied"
+	unasked  = "unasked" // the gate was over before the stage was done
+)
+
+var stageMarks = map[string]string{
+	done: "✅", present: "🔵", later: "⬜", leftOut: "➖", sentBack: "↩️", denied: "❌", unasked: "⬜",
+}
+
+var badges = map[string]string{
+	done: "badge-good", present: "badge-wait", sentBack: "badge-bad", denied: "badge-bad",
+}
+
+// stage draws the stage with this index.
+func (d *drawing) stage(i int) Stage {
+	s := &d.st.Stages[i]
+	state := d.stateOf(i)
+	out := Stage{Name: d.called(s), Present: state == present, Mark: stageMarks[state],
+		State: d.words.In("states", state), Badge: badges[state], Waiting: d.words.Say("owes")}
+	if s.By != nil && s.By.Kind == circulation.Add {
+		added := d.act(s.By)
+		out.Added = &added
+	}
+	if s.Carried != nil {
+		out.Carried = d.words.Say("carried", "round", s.Carried.Round)
+	}
+	if s.LeftOut != "" {
+		out.Why = d.why(s.LeftOut)
+		return out
+	}
+	if s.As == circulation.AsConsult {
+		d.consulted(s, &out)
+	}
+	out.Questions = d.questions(i + 1)
+	switch out.Why = d.words.In("filled", s.Filled); {
+	case s.Mode == circulation.ModeChannel:
+		out.Need = d.words.Say("of_channel", "channel", d.channel())
+	case len(s.People) > 1: // of one person it goes without saying
+		out.Need = d.words.Say("need", "need", s.Need, "people", len(s.People))
+	}
+	if s.Need > 1 {
+		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
+	}
+	d.people(i, &out)
+	out.Stamps = web.Each(s.Stamps, d.act)
+	for j, act := range s.Stamps {
+		if s.ReadAfter && act.Principal.User != act.Hand.User {
+			out.Stamps[j].Read = d.read(act)
+		}
+	}
+	for j := range d.g.Acts {
+		if act := &d.g.Acts[j]; act.Kind == circulation.TakeBack && act.Stage == i+1 {
+			out.TakenBack = append(out.TakenBack, d.act(act))
+		}
+	}
+	for _, act := range d.st.Stands {
+		if act.Stage == i+1 {
+			by := Successor{d.Person(act.For.User), d.Person(act.To.User), d.act(act)}
+			out.Successors = append(out.Successors, by)
+		}
+	}
+	if d.st.Ended() != "" && d.st.Last.Stage == i+1 {
+		end := d.act(d.st.Last)
+		out.End = &end
+	}
+	if out.Present {
+		out.Owed = d.words.Say("owed", "n", s.Owed)
+		out.DecideBy = web.TimeOf(s.DecideBy)
+	}
+	return out
+}
+
+func (d *drawing) stateOf(i int) string {
+	s := &d.st.Stages[i]
+	switch ended := d.st.Ended(); {
+	case s.LeftOut != "":
+		return leftOut
+	case ended == circulation.SendBack && d.st.Last.Stage == i+1:
+		return sentBack
+	case ended != "" && d.st.Last.Stage == i+1:
+		return denied
+	case s.Owed == 0:
+		return done
+	case !d.open:
+		return unasked
+	case d.st.Present == i+1:
+		return present
+	}
+	return later
+}
+
+// consulted says what has come of a stage that is only consulted.
+func (d *drawing) consulted(s *circulation.StageState, out *Stage) {
+	objects := func(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
+	switch {
+	case out.Present:
+		out.Waiting = d.words.Say("owes_opinion")
+	case out.Mark == stageMarks[done] && slices.ContainsFunc(s.Stamps, objects):
+		out.Mark, out.State, out.Badge = "✋", d.words.In("states", "objected"), badges[present]
+	case out.Mark == stageMarks[done]:
+		out.State = d.words.In("states", "consulted")
+	}
+}
+
+// channel names the channel whose members a stage asks.
+func (d *drawing) channel() string {
+	switch home := d.gate.Home; {
+	case home == "":
+		return d.Channel
+	case d.ChannelOf == nil:
+		return home
+	default:
+		return cmp.Or(d.ChannelOf(home), home)
+	}
+}
+
+func (d *drawing) people(i int, out *Stage) {
+	owes := d.st.Owes()
+	for _, p := range d.st.Stages[i].People {
+		is := Person{Name: d.Person(p.User), Via: d.Via(p.Via)}
+		is.Owes = out.Present && slices.ContainsFunc(owes, func(o circulation.Person) bool { return o == p })
+		is.Stamped = slices.ContainsFunc(d.st.Stages[i].Stamps, func(a *circulation.Act) bool {
+			return a.Principal.User == p.User
+		})
+		if d.Successor != nil && d.open && d.st.Replaceable(i+1, &p) {
+			is.Successor = d.Successor(i+1, p.User)
+		}
+		out.People = append(out.People, is)
+	}
+}

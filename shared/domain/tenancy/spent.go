@@ -1,0 +1,128 @@
+package tenancy
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// spentKept is how long a day's sum is stored.
+const spentKept = 400 * 24 * time.Hour
+
+// SpentPrefix begins the keys of the counters of a tenant's daily costs, in millionths of a dollar. Days and months are
+// in UTC.
+const SpentPrefix = "SPENT#"
+
+// Spent adds a cost to its day.
+func Spent(cost aggregate.MicroUSD, now time.Time) []aggregate.Count {
+	if cost <= 0 {
+		return nil
+	}
+	return []aggregate.Count{ofDay(cost, now)}
+}
+
+func ofDay(cost aggregate.MicroUSD, day time.Time) aggregate.Count {
+	return aggregate.Count{Key: SpentPrefix + day.UTC().Format(time.DateOnly), By: int(cost), Keep: day.Add(spentKept)}
+}
+
+// AgentsDay is the key of the counter of what agents cost on a day (UTC).
+func AgentsDay(day time.Time) string { return "AGENTS#" + day.UTC().Format(time.DateOnly) }
+
+// The rates, in millionths of a dollar for a token, at which calls of unknown price count towards the agents' day:
+// those of the dearest model whose price is known, so that a limit holds for every model.
+const (
+	UnknownInput  = 10
+	UnknownOutput = 50
+)
+
+// AgentsCost is what usage counts towards the agents' day.
+func AgentsCost(u aggregate.Usage) aggregate.MicroUSD {
+	if u.Unpriced <= 0 {
+		return u.Cost
+	}
+	tokens := (u.Input+u.Cached)*UnknownInput + u.Output*UnknownOutput
+	return u.Cost + aggregate.MicroUSD(tokens*int64(u.Unpriced)/int64(max(u.Unpriced, u.Calls)))
+}
+
+// SpentByAgents adds usage to the agents' day.
+func SpentByAgents(u aggregate.Usage, now time.Time) []aggregate.Count {
+	cost := AgentsCost(u)
+	if cost <= 0 {
+		return nil
+	}
+	return []aggregate.Count{{Key: AgentsDay(now), By: int(cost), Keep: now.Add(48 * time.Hour)}}
+}
+
+// ReasonSourcesDay says that a tenant has fetched as many sources as it may on one day.
+const ReasonSourcesDay aggregate.Reason = "sources_day"
+
+// SourceFetched counts the fetch of a source towards its day (UTC). It is refused beyond most; 0 means no limit.
+func SourceFetched(most int, now time.Time) aggregate.Count {
+	day := now.UTC().Truncate(24 * time.Hour)
+	next := day.Add(24 * time.Hour)
+	return aggregate.Count{Key: "SOURCES#" + day.Format(time.DateOnly), By: 1, Most: most, Reason: ReasonSourcesDay,
+		Until: next, Keep: next.Add(24 * time.Hour)}
+}
+
+// ReasonDayBudget says that a tenant's costs have reached the limit for the day.
+const ReasonDayBudget aggregate.Reason = "day_budget"
+
+// Reserve adds a budget to its day before it is spent. It is refused if the day would come to more than most; 0 means
+// no limit. So of two concurrent reservations for which only one fits, one is refused.
+func Reserve(budget, most aggregate.MicroUSD, now time.Time) []aggregate.Count {
+	c := ofDay(budget, now)
+	c.Most, c.Reason, c.Held = int(most), ReasonDayBudget, int(budget)
+	return []aggregate.Count{c}
+}
+
+// Settle replaces a reserved budget by the actual cost.
+func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count {
+	if cost == 0 && reserved == 0 {
+		return nil
+	}
+	c := ofDay(cost-reserved, day)
+	c.Held = -int(reserved)
+	return []aggregate.Count{c}
+}
+
+// Sums are the costs of all of a tenant's tasks today and in this month. A running contest counts with its full budget,
+// which is held until what it spent is known.
+type Sums struct{ Day, Month, HeldDay, HeldMonth aggregate.MicroUSD }
+
+// Spent returns the sums without what is only held.
+func (s Sums) Spent() (day, month aggregate.MicroUSD) {
+	return s.Day - s.HeldDay, s.Month - s.HeldMonth
+}
+
+// MaxCostDay is the daily cost limit, 0 for none: the saved limit, or FurtherDay if that is lower.
+func (s Settings) MaxCostDay() aggregate.MicroUSD {
+	saved := limitOf(s.MaxCostDayUSD)
+	if s.FurtherDay > 0 && (saved == 0 || s.FurtherDay < saved) {
+		return s.FurtherDay
+	}
+	return saved
+}
+
+// MaxCostMonth is the monthly cost limit, 0 for none.
+func (s Settings) MaxCostMonth() aggregate.MicroUSD { return limitOf(s.MaxCostMonthUSD) }
+
+// MostOfDay returns the highest value that today's counter may reach: the daily limit, or what the other days of the
+// month leave of the monthly limit if that is less. 0 means no limit; if nothing is left it returns 1.
+func (s Settings) MostOfDay(sums Sums) (most aggregate.MicroUSD) {
+	if most = s.MaxCostDay(); s.MaxCostMonth() > 0 {
+		left := max(s.MaxCostMonth()-(sums.Month-sums.Day), 1)
+		if most == 0 || left < most {
+			most = left
+		}
+	}
+	return most
+}
+
+// HasBudgets reports whether there is a daily or a monthly limit.
+func (s Settings) HasBudgets() bool { return s.MaxCostDay() > 0 || s.MaxCostMonth() > 0 }
+
+// CostsLimited reports whether any limit applies to the costs of a task.
+func (s Settings) CostsLimited() bool { return s.MaxCost() > 0 || s.HasBudgets() }
+
+// SessionCostsLimited reports whether any limit applies to the costs of a conversation with an agent.
+func (s Settings) SessionCostsLimited() bool { return s.MaxSessionCost() > 0 || s.HasBudgets() }
