@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -167,7 +168,8 @@ func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
 	}
 }
 
-// Whoever repeats a call gets the same one, also after its end; a second one is asked for by the id of the first.
+// Whoever repeats a call gets the same one, also after its end; a second one is asked for by the id of the first. From
+// then on a repeat gets the second one, by 32 at once, too, and makes nothing.
 func TestARepeatedCallIsTheSame(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
 	a := b.make(b.stamped())
@@ -186,7 +188,18 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 		field, is := errors.AsType[aggregate.ErrField](err)
 		expect.That(t, is && field.Field == "again", "%v", err)
 	}
-	expect.Is(t, len(b.vendor.calls), 1)
+	b.make(b.stamped()) // which repeats it
+	want.Again = ""
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			is, err := b.Ask(t.Context(), b.key, want)
+			expect.That(t, err == nil && is.Head.CallID == second.Head.CallID &&
+				is.Call.Status == conversation.ActionSucceeded, "%v", err)
+		})
+	}
+	all.Wait()
+	expect.Is(t, len(b.vendor.calls), 2)
 }
 
 func TestWhatAKeyMayNotAskFor(t *testing.T) {

@@ -88,19 +88,19 @@ var says = map[string]string{
 // sayMore ends the sentence of a call that may be asked for once more, for whoever can say so.
 const sayMore = " Only if the person you work for still wants it, {again}."
 
+// sayBefore begins the sentence of a call that is meant once more: a repeat of the earlier one finds it, too.
+const sayBefore = "The same was asked for before, as {before}, which is over; this is about the one after it. "
+
 // mayBeMore are the ends after which a call may be asked for once more.
 var mayBeMore = []string{string(conversation.ActionFailed), refused, string(conversation.ActionCancelled), expired,
 	string(call.Granted)}
 
-// The sentences of calls that run where the agent runs.
+// The sentences of calls that run where the agent runs. A model that asks by MCP can't take one: its client does.
 const (
 	sayStamped = "People approved this call. It has not run yet: take it, and run it only if that says granted."
+	sayRepeat  = "People approved this call. It has not run yet: to have it run, repeat exactly this call. It runs once."
 	sayTaken   = "People approved this call. Run exactly it now, once."
 )
-
-// sayAgain begins the sentence of a call that was asked for once more.
-const sayAgain = "This call ended with the status {was}, and the same was asked for once more as {id}, with the status " +
-	"{is}: "
 
 // answerOf tells what became of a call.
 func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
@@ -122,90 +122,45 @@ func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 		out.Result = r.door.result(ctx, a)
 	}
 	out.Say = says[out.Status]
-	again := r.asksAgain(x, x.CallID)
+	again := r.asksAgain(x)
 	if again != "" && slices.Contains(mayBeMore, out.Status) {
 		out.Say += sayMore
 	}
-	out.Say = language.Fill(out.Say, "by", by, "why", why, "again", again)
 	if x.Elsewhere && x.Status == conversation.ActionApproved {
 		out.Say = sayStamped
+		if r.URL.Path == pathMCP {
+			out.Say = sayRepeat
+		}
 	}
-	out.Say = cmp.Or(r.sayOnceMore(ctx, x), out.Say)
+	if x.Again != "" {
+		out.Say = sayBefore + out.Say
+	}
+	out.Say = language.Fill(out.Say, "by", by, "why", why, "again", again, "before", x.Again)
 	return out
 }
 
-// sayOnceMore says of a call that was asked for once more what became of that: repeating the first one changes nothing.
-func (r request) sayOnceMore(ctx context.Context, x *call.Call) string {
-	if x.Newest == "" {
-		return ""
-	}
-	var c call.Content
-	a, err := r.door.Get(ctx, r.key, x.Newest)
-	if err == nil {
-		c, err = a.Call.Content()
-	}
-	if err != nil {
-		if !errors.Is(err, aggregate.ErrNotFound) { // it may be forgotten
-			slog.WarnContext(ctx, "a call that was asked for once more can't be read", "call_id", x.CallID, "err", err)
-		}
-		return ""
-	}
-	is, then := statusOf(a.Call), "only if the person you work for wants it once more, {after}."
+// asksAgain is what whoever asked for the call does to have the same made once more, in words that may be followed as
+// they are. It is empty for a client of permission whose tool has no words without effect.
+func (r request) asksAgain(x *call.Call) string {
+	idle, byMCP := call.Idle(x.Tool, x.Elsewhere), r.URL.Path == pathMCP
+	field, words := "again: "+x.CallID, argumentAgain+": "+x.CallID
 	switch {
-	case is == unknown:
-		then = "do not make it again, a person has to look first."
-	case !a.Call.Over() && a.Call.Answered():
-		then = "take {id}, and run it only if that says granted."
-	case !a.Call.Over():
-		then = "to learn its end, repeat exactly this call with {with}."
-		if r.byProgram(x) {
-			then = "to learn its end, your program has to repeat exactly this call with {with}."
-		}
-	}
-	return language.Fill(sayAgain+then, "was", statusOf(x), "id", x.Newest, "is", is,
-		"with", r.again(x, c.Again), "after", r.asksAgain(x, x.Newest))
-}
-
-// asksAgain is what to do to have the same call made once more after the one with the id; empty as again is.
-func (r request) asksAgain(x *call.Call, id string) string {
-	how := r.again(x, id)
-	switch {
-	case how == "":
+	case !x.Elsewhere: // asked by MCP, as an argument
+		return "ask for it with " + words
+	case len(idle) == 0 && byMCP:
 		return ""
-	case r.byProgram(x):
-		return "tell them that your program has to ask for it with " + how
+	case len(idle) == 0: // the program that sends requests has a field for it, and the model no words
+		return "tell them that your program has to ask for it with " + field
+	case byMCP:
+		return "ask for it with " + words + " in its " + idle[0]
 	}
-	return "ask for it with " + how
-}
-
-// byProgram reports whether only the program that sends requests can ask for the call once more: it has a field for
-// that, and the arguments, which a model words, have no words without effect.
-func (r request) byProgram(x *call.Call) bool {
-	return x.Elsewhere && r.URL.Path != pathMCP && len(call.Idle(x.Tool, true)) == 0
-}
-
-// again is how whoever asked for the call asks for the same once more after the call with the id, in words that may be
-// followed as they are. It is empty for a client of permission whose tool has no words without effect.
-func (r request) again(x *call.Call, id string) string {
-	inWords := ""
-	if names := call.Idle(x.Tool, x.Elsewhere); len(names) > 0 {
-		inWords = argumentAgain + ": " + id + " in its " + names[0]
-	}
-	switch {
-	case !x.Elsewhere: // asked by MCP
-		return argumentAgain + ": " + id
-	case r.URL.Path == pathMCP:
-		return inWords
-	case inWords != "":
-		return "again: " + id + ", or " + inWords
-	}
-	return "again: " + id
+	return "ask for it with " + field + ", or " + words + " in its " + idle[0]
 }
 
 var againInWords = language.Regexp{Text: `\b` + argumentAgain + `: ([\w-]+)`}
 
 // againIn reads from the words without effect of a call that runs where the agent runs, which earlier call it is meant
-// to repeat; see again. It is empty if they don't say it.
+// to repeat; see asksAgain. It is empty if they don't say it.
 func againIn(tool string, arguments json.RawMessage) string {
 	members, err := call.Members(arguments)
 	if err != nil { // whoever is asked next says it

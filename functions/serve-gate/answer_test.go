@@ -15,26 +15,62 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// Who repeats a call that was asked for once more is told of the later one alone: its id, its state and what to do.
-func TestARepeatedCallTellsOfTheLaterOne(t *testing.T) {
+// Who repeats a call that was asked for once more is told of the newest: its id, its state and what to do. The first is
+// told of by its id. Neither makes another.
+func TestARepeatTellsOfTheNewest(t *testing.T) {
 	w := opened(t, storetest.Start(t))
+	more := func(body, id string) string { return strings.Replace(body, "{", `{"again":"`+id+`",`, 1) }
 	_, first, _ := w.says("POST", "/calls", askBash)
 	w.act(first.ID, circulation.SendBack, "金曜は避けてください")
-	_, second, _ := w.says("POST", "/calls", strings.Replace(askBash, `"reason"`, `"again":"`+first.ID+`","reason"`, 1))
-	says := func(status, then string) {
+	_, second, _ := w.says("POST", "/calls", more(askBash, first.ID))
+	is := func(want, status string) {
 		t.Helper()
-		for method, path := range map[string]string{"POST": "/calls", "GET": "/calls/" + first.ID} {
-			_, is, text := w.says(method, path, map[string]string{"POST": askBash}[method])
-			expect.That(t, is.ID == first.ID && is.Status == "refused" && is.Say == "This call ended with the status refused, "+
-				"and the same was asked for once more as "+second.ID+", with the status "+status+": "+then, "%s", text)
-		}
+		before := w.rows()
+		_, a, text := w.says("POST", "/calls", askBash)
+		_, was, _ := w.says("GET", "/calls/"+first.ID, "")
+		expect.That(t, a.ID == want && a.Status == status && was.ID == first.ID && was.Status == "refused", "%s", text)
+		expect.That(t, strings.HasPrefix(a.Say, "The same was asked for before, as call-") &&
+			strings.HasPrefix(was.Say, "This call was refused"), "%s", text)
+		expect.Is(t, w.rows(), before)
 	}
-	more := func(id string) string { return "again: " + id + ", or ringi_again: " + id + " in its description." }
-	says("pending", "to learn its end, repeat exactly this call with "+more(first.ID))
+	is(second.ID, "pending")
 	w.act(second.ID, circulation.Stamp, "")
-	says("approved", "take "+second.ID+", and run it only if that says granted.")
+	is(second.ID, "approved")
 	w.says("POST", "/calls/"+second.ID+"/take", takes("a"))
-	says("granted", "only if the person you work for wants it once more, ask for it with "+more(second.ID))
+	is(second.ID, "granted")
+	_, third, _ := w.says("POST", "/calls", more(askBash, second.ID))
+	expect.That(t, third.ID != second.ID && third.ID != first.ID, "%s", third.ID)
+	is(third.ID, "pending")
+}
+
+// What the door says by MCP of a call that runs where the agent runs is whole, and only what a model can do.
+func TestWhatWaitingSaysAModelCanDo(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	w.give("Write")
+	write := `{"tool":"Write","arguments":{"path":"a"}}`
+	_, a, _ := w.says("POST", "/calls", write)
+	s := w.connected("2025-06-18")
+	say := func(want string) {
+		t.Helper()
+		text, is, _ := w.tell(s, "ringi_wait", map[string]any{"id": a.ID, "seconds": 0})
+		expect.That(t, strings.HasSuffix(is.Say, want) && !strings.Contains(is.Say, " take"), "%s", text)
+	}
+	w.act(a.ID, circulation.SendBack, "no")
+	say("Tell the person you work for.")
+	_, b, _ := w.says("POST", "/calls", strings.Replace(write, "{", `{"again":"`+a.ID+`",`, 1))
+	say("Tell the person you work for.")
+	a = b
+	say("repeat exactly this call later: it stays the same request.")
+	w.act(a.ID, circulation.Stamp, "")
+	say("to have it run, repeat exactly this call. It runs once.")
+}
+
+// give adds a tool that runs where the agent runs to the key's.
+func (w *world) give(name string) {
+	w.t.Helper()
+	k := expect.Value(w.all.Key(w.t.Context(), w.key.TenantID, w.key.ID))(w.t)
+	k.Tools = append(k.Tools, name)
+	w.key = expect.Value(w.all.SaveKey(w.t.Context(), k, pipelinetest.Member("U9"), w.now))(w.t)
 }
 
 // What the sentence of an ended call names is a field of the REST API or words in an argument, and either works.
@@ -55,10 +91,7 @@ func TestWhatIsSaidOfAnEndedCallWorks(t *testing.T) {
 	}
 	expect.Is(t, len(ids), 2, "both name the same call")
 	// A tool without words for people has the field alone.
-	w.key.Tools = append(w.key.Tools, "Write")
-	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
-	k.Tools = w.key.Tools
-	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
+	w.give("Write")
 	write := `{"tool":"Write","arguments":{"path":"a","description":"ringi_again: x"}}`
 	_, a, _ := w.says("POST", "/calls", write)
 	w.act(a.ID, circulation.SendBack, "no")
@@ -67,18 +100,13 @@ func TestWhatIsSaidOfAnEndedCallWorks(t *testing.T) {
 		text)
 	_, is, text := w.says("POST", "/calls", strings.Replace(write, "{", `{"again":"`+a.ID+`",`, 1))
 	expect.That(t, is.Status == "pending" && is.ID != a.ID, "%s", text)
-	_, a, text = w.says("POST", "/calls", write)
-	expect.That(t, strings.HasSuffix(a.Say, "your program has to repeat exactly this call with again: "+a.ID+"."), "%s", text)
 }
 
 // What a model behind the files for agents is told it can do: words in its own call, or tell its person, whose program
 // says it.
 func TestAModelBehindAFileCanDoWhatItIsTold(t *testing.T) {
 	w := opened(t, storetest.Start(t))
-	w.key.Tools = append(w.key.Tools, "pay")
-	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
-	k.Tools = w.key.Tools
-	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
+	w.give("pay")
 	server := httptest.NewServer(w.http)
 	defer server.Close()
 	files := expect.Value(filepath.Abs("../../infra/gate"))(t)
@@ -116,5 +144,12 @@ func TestAModelBehindAFileCanDoWhatItIsTold(t *testing.T) {
 		expect.Must(t, of != nil, "%s: %s", name, is)
 		is = asks("pay", pay, of[1])
 		expect.That(t, strings.Contains(is, "waits for people"), "%s: %s", name, is)
+		// Once people stamped it, a mere repeat runs it, and only the first.
+		_, newest, _ := w.says("POST", "/calls", `{"tool":"pay","arguments":`+pay+`}`)
+		w.act(newest.ID, circulation.Stamp, "")
+		is = strings.TrimSpace(asks("pay", pay, ""))
+		expect.That(t, is == "None" || is == "null", "%s: %s", name, is)
+		is = asks("pay", pay, "")
+		expect.That(t, strings.Contains(is, "was used, once"), "%s: %s", name, is)
 	}
 }

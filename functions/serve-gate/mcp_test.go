@@ -261,9 +261,7 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 // for them it is told nothing of the kind.
 func TestThePermissionToolHearsThatACallIsMeantOnceMore(t *testing.T) {
 	w := opened(t, storetest.Start(t))
-	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
-	k.Tools = append(k.Tools, "Write")
-	w.key = expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
+	w.give("Write")
 	s := w.connected("2026-07-28")
 	asks := func(tool string, input map[string]any) string {
 		text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": tool, "tool_use_id": "one", "input": input})

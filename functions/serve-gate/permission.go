@@ -63,11 +63,6 @@ func (r request) stamped(ctx context.Context, w calls.Wanted, use string) (a *ca
 		if a, err = r.door.Ask(ctx, r.key, w); err != nil {
 			return a, err
 		}
-		if newest := a.Call.Newest; newest != "" {
-			if a, err = r.door.Get(ctx, r.key, newest); err != nil {
-				return a, err
-			}
-		}
 		if !a.Call.Over() {
 			a, err = r.door.Wait(ctx, r.key, a.Call.CallID, time.Until(until))
 		}

@@ -53,13 +53,13 @@ type Wanted struct {
 	Arguments []byte // a JSON object
 	Reason    string // the agent's words; empty: it gave none
 	Again     string // id of the same call that was asked for before and is meant to be made once more
-	Elsewhere bool   // it runs where the agent runs, so that the tool needn't be one of Ringi's
+	Elsewhere bool   // it runs where the agent runs, so that the tool must not be one of Ringi's
 }
 
-// Ask asks people about a call, or finds the same call that the key asked for before. It returns tenancy.ErrKey if the
-// key may not, aggregate.ErrField for what is wrong with the request, tool.ErrForbidden for a tool that isn't allowed,
-// conversation.ErrByRules if a rule refuses it, aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if
-// nobody could decide.
+// Ask asks people about a call, or finds the same call that the key asked for before, whatever became of it: the newest
+// if it was asked for once more. It returns tenancy.ErrKey if the key may not, aggregate.ErrField for what is wrong in
+// the request, tool.ErrForbidden for a tool that isn't allowed, conversation.ErrByRules if a rule refuses it,
+// aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if nobody could decide.
 func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggregate, error) {
 	if err := key.Holds(w.Tool, x.Now()); err != nil { // a muted key's call may be asked about again
 		return nil, err
@@ -73,7 +73,7 @@ func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggreg
 	if err != nil {
 		return nil, fmt.Errorf("read the arguments: %w", err)
 	}
-	if a, err := x.Store.Joined(ctx, key, asks.Ref().ID); !errors.Is(err, aggregate.ErrNotFound) {
+	if a, err := x.joined(ctx, key, asks.Ref().ID); !errors.Is(err, aggregate.ErrNotFound) {
 		return a, err
 	}
 	if err := x.again(ctx, &asks); err != nil {
@@ -85,6 +85,20 @@ func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggreg
 	}
 	asks.Earlier = call.Since(earlier, members)
 	return pipeline.Anew(func() (*call.Aggregate, error) { return x.ask(ctx, asks) })
+}
+
+// joined returns the call with this id, or the newest by which it was asked for once more, unless that is forgotten. It
+// makes none: a stamp that is found this way was given for making the call once more.
+func (x Calls) joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
+	a, err := x.Store.Joined(ctx, key, id)
+	if err != nil || a.Call.Newest == "" {
+		return a, err
+	}
+	newest, err := x.Store.Joined(ctx, key, a.Call.Newest)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return a, nil
+	}
+	return newest, err
 }
 
 // refused returns aggregate.ErrField for a call by which a program would approve in another system, and for one in an
