@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -32,7 +31,7 @@ type Calls interface {
 	pipeline.Numbers[*call.Aggregate]
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
-	Answerer(ctx context.Context, k tenancy.Key, x *call.Call) (circulation.Person, error)
+	Answerer(ctx context.Context, k tenancy.Key, x *call.Call, now time.Time) (aggregate.Answerer, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 }
 
@@ -126,7 +125,7 @@ type asked struct {
 	making
 	call    *call.Call
 	key     tenancy.Key        // as prepare read it
-	answers circulation.Person // for it
+	answers aggregate.Answerer // for it
 }
 
 // begin claims the call and makes it. What keeps it from being made fails it.
@@ -184,7 +183,7 @@ func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	if !calls.Stays(ctx, key, slackWithin, m.Stays) {
 		return refusal{reason: call.ReasonKey}, nil
 	}
-	if m.answers, err = m.Calls.Answerer(ctx, key, m.call); err != nil {
+	if m.answers, err = m.Calls.Answerer(ctx, key, m.call, m.Now()); err != nil {
 		return why, err
 	}
 	if m.call.Gate.StampedBy(m.answers) {

@@ -167,7 +167,7 @@ func (r *reminding) addOwed(g *aggregate.Gate, st *circulation.State, of owing) 
 	var stood []circulation.StandIn
 	for hand, all := range r.standIns {
 		if slices.ContainsFunc(all, func(s circulation.StandIn) bool { return slices.ContainsFunc(owes, s.Principal.Is) }) {
-			stood = append(stood, st.StoodFor(&c, r.staff.Fit(g, hand, all))...)
+			stood = append(stood, st.StoodFor(&c, r.staff.Fit(g, hand, all, of.gate.Askers...))...)
 		}
 	}
 	stood = slices.DeleteFunc(stood, func(s circulation.StandIn) bool { return r.absent(s.Hand) })
@@ -306,7 +306,7 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 			return out, "", nil
 		}
 		if stage = g.Owes(user); x.as != "" {
-			_, stage = g.OwesFor(user, r.staff.Fit(g, user, r.standIns[user]), r.now)
+			_, stage = g.OwesFor(user, r.staff.Fit(g, user, r.standIns[user], x.gate.Askers...), r.now)
 		}
 		s := st.CurrentStage()
 		switch all := s != nil && s.Mode == circulation.ModeChannel; {

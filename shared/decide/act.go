@@ -256,8 +256,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 	if err := unseen(g, by); err != nil {
 		return aggregate.Change{}, err
 	}
-	c := g.Circulating()
-	st := circulation.Walk(c)
+	c, st := p.Judged(g), walked(g)
 	act := g.Acting(kind, by, aggregate.SeenReason(text))
 	hand := act.Hand
 	if by.Person != "" {

@@ -287,6 +287,7 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 			return s, err
 		}
 	}
+	askers := a.Askers()
 	if of, is := a.(*call.Aggregate); is {
 		key, err := m.Store.Key(ctx, c.Ref.Tenant, of.Call.KeyID)
 		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
@@ -297,6 +298,7 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 			return s, err
 		}
 		s.policy.Answers = circulation.Person{User: key.Answers, Person: answers.Person}
+		askers = append(askers, key.Answers)
 	}
 	member, err := m.member(ctx, a, c.ID, c.User)
 	if err != nil {
@@ -308,7 +310,7 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 		s.by.Unfit = m.unfit(a, c.ID, member)
 	}
 	s.standIns = s.needsStandIn(a, c)
-	s.policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User, member)
+	s.policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User, member, askers)
 	return s, err
 }
 

@@ -38,6 +38,7 @@ type Naming struct {
 	Row     circulation.Admin  // that lists the hand; none: the hand is no administrator
 	Org     string             // version of the organisation; empty: none stands
 	Gate    *aggregate.Gate
+	Askers  []circulation.Person // the gate's, and the subject's
 	Allowed []circulation.Person // who may take the place, as the rules and the organisation say
 	Named   bool                 // the rule still has the stage, or the home is asked
 	OfHome  bool                 // the person stands there because the home lists them
@@ -102,12 +103,18 @@ func (x *Succession) Naming(ctx context.Context, of Subject, v Replaced, user st
 		desk.Rule = g.Terms.Rule.ID
 	}
 	n.Named, n.OfHome = now.Names(desk), desk.OfHome()
-	f := &rules.Facts{Requester: g.Person(of.Askers()[0]), Askers: g.Askers, Home: settings.DirectApprovers,
+	f := &rules.Facts{Requester: g.Person(of.Askers()[0]), Home: settings.DirectApprovers,
 		On: organisation.DateOf(x.Now().In(tenancy.Zone())).String()}
 	places := Places{Slack: x.Slack, Known: x.Known, Team: of.Origin().Team, Organisation: standing.Organisation,
 		Now: x.Now()}
 	err = places.Resolve(ctx, func(d *OpenDirectory) error {
-		n.Admin, n.Org = d.Person(user), d.Org()
+		n.Admin, n.Org, n.Askers = d.Person(user), d.Org(), slices.Clone(g.Askers)
+		for _, asker := range of.Askers() {
+			if p := d.Person(asker); !slices.ContainsFunc(n.Askers, p.Is) {
+				n.Askers = append(n.Askers, p)
+			}
+		}
+		f.Askers = n.Askers
 		if d.Org() != "" {
 			f.Requester = d.Person(f.Requester.User)
 			f.Departments = d.Departments(f.Requester, f.On)
@@ -189,6 +196,7 @@ func (n *Naming) Offers(v Replaced, user string, now time.Time) (people []circul
 	}
 	g := n.Gate.Circulating()
 	st := circulation.Walk(g)
+	g.Askers = n.Askers
 	for _, p := range n.Allowed {
 		act := n.act(n.Gate, who, Successor{Replaced: v, To: p.User, Hash: n.Gate.AskedSum, Reason: "-"}, user)
 		act.Form, act.At, act.Surface = circulation.Form, now, string(aggregate.SurfaceConsole)
@@ -270,7 +278,7 @@ func (m Maker) StandIns(ctx context.Context, of Subject, id, user string) ([]cir
 	if err != nil {
 		return nil, err
 	}
-	return m.standIns(ctx, of, id, user, member)
+	return m.standIns(ctx, of, id, user, member, of.Askers())
 }
 
 // member looks up who somebody is in the organisation, if a gate's route tells people apart by one.
@@ -285,9 +293,10 @@ func (m Maker) member(ctx context.Context, of Subject, id, user string) (in tena
 
 // standIns reads the delegations by which a hand stands in for others, with one query, if only by them it can do
 // something on the gate with this id. Those whose principals have left the workspace or the organisation, or are guests
-// now, are left out. in is who the hand is in the organisation, if the gate's route asks that.
+// now, are left out. in is who the hand is in the organisation, if the gate's route asks that, and askers are such beside
+// the gate's.
 func (m Maker) standIns(ctx context.Context, of Subject, id, user string,
-	in tenancy.Employed) ([]circulation.StandIn, error) {
+	in tenancy.Employed, askers []string) ([]circulation.StandIn, error) {
 	g := of.GateWith(id)
 	if g == nil {
 		return nil, nil
@@ -313,7 +322,7 @@ func (m Maker) standIns(ctx context.Context, of Subject, id, user string,
 		gone[who] = aggregate.Policy{Team: team}.Request(by) != nil
 	}
 	all = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return gone[g.Account(s.Principal)] })
-	return in.Staff(m.Now()).Fit(g, user, all, of.Askers()...), nil
+	return in.Staff(m.Now()).Fit(g, user, all, askers...), nil
 }
 
 // chart returns today's organisation.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -86,15 +87,35 @@ func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) 
 }
 
 // Answerer returns who answers for the key of a call now. Where the call's route tells people apart by an organisation,
-// that says who they are.
-func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call) (circulation.Person, error) {
-	p := circulation.Person{User: k.Answers}
-	if !x.Gate.Organised() || k.Answers == x.Answers { // who is an asker of its route
-		return p, nil
+// that says who they are, and who reports to them.
+func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call, now time.Time) (
+	a aggregate.Answerer, err error) {
+	a.User = k.Answers
+	if k.Answers == x.Answers { // who is an asker of its route
+		return a, nil
 	}
-	m, err := OrganisationsOf(s.Store).Member(ctx, k.TenantID, k.Answers)
-	p.Person = m.Person
-	return p, table.Wrapped(err, "read who answers for a key")
+	var staff tenancy.Staff
+	if x.Gate.Organised() {
+		m, err := OrganisationsOf(s.Store).Member(ctx, k.TenantID, k.Answers)
+		if err != nil {
+			return a, fmt.Errorf("read who answers for a key: %w", err)
+		}
+		a.Person.Person, staff = m.Person, m.Staff(now)
+	}
+	alone := x.Gate
+	alone.Askers = nil // of whom nothing is asked any more
+	for _, act := range x.Gate.StandIns() {
+		all, err := s.StandIns(ctx, k.TenantID, x.Gate.HandKey(act.Hand))
+		if err != nil {
+			return a, fmt.Errorf("read by what people stood in: %w", err)
+		}
+		for _, d := range staff.Fit(&alone, act.Hand.User, all, k.Answers) {
+			if d.Unfit == circulation.LackOthers || d.Unfit == circulation.LackBelow {
+				a.Unfit = append(a.Unfit, d.Key)
+			}
+		}
+	}
+	return a, nil
 }
 
 // Earlier returns the newest call of a tool that the key asked for, nil if there is none. It reads an index, which may

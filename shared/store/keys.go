@@ -102,7 +102,7 @@ func (s *Store) FollowKey(ctx context.Context, tenant, id string, now time.Time)
 		cursor = page.Next
 		for _, w := range page.Items {
 			if x, is := w.Row.(*call.Call); is && x.KeyID == k.ID {
-				answers, failed := CallsOf(s).Answerer(ctx, k, x)
+				answers, failed := CallsOf(s).Answerer(ctx, k, x, now)
 				if failed == nil {
 					_, failed = CallsOf(s).Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) {
 						return a.Follow(k, answers, now)

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide/calls"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -113,14 +112,14 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	approve(a)
 	b.Get(page(a)).Says(t, 200, "承認済み・許可は未使用")
 	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Take(o.Key, circulation.Person{}, "toolu_1", w.Now())
+		return a.Take(o.Key, aggregate.Answerer{}, "toolu_1", w.Now())
 	})
 	b.Get(page(a)).Says(t, 200, "許可を使用", "エージェントが許可を使いました。").Lacks(t, `value="cancel_action"`)
 
 	lost := o.Asks(tool, says, "", nil)
 	approve(lost)
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", circulation.Person{}, w.Now().Add(time.Minute), w.Now())
+		return a.Claim(a.Head.Run, "i1", aggregate.Answerer{}, w.Now().Add(time.Minute), w.Now())
 	})
 	b.Get(page(lost)).Says(t, 200, "実行中")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost("i1", w.Now()) })
@@ -180,7 +179,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
 		lack, _ := a.Unnumbered()
 		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(lack.Settled), Last: 122}
-		return a.Numbering(of).Claim(a.Head.Run, "i1", circulation.Person{}, w.Now().Add(time.Minute), w.Now())
+		return a.Numbering(of).Claim(a.Head.Run, "i1", aggregate.Answerer{}, w.Now().Add(time.Minute), w.Now())
 	})
 	number := a.Call.DecisionNumber
 	b.Get("/console/register").Says(t, 200, number, "締めました", "課長 鈴木 一郎", "決裁 (実行中)", "佐藤 花子").Holds(t, page(a))

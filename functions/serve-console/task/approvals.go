@@ -257,6 +257,8 @@ func (x askedItem) askers() []string {
 		}
 	case *conversation.Action:
 		return row.Askers
+	case *call.Call:
+		return row.Asks().Askers
 	}
 	return nil
 }
@@ -283,7 +285,7 @@ func (c *Pages) owedFor(r *http.Request, v *web.Viewer, f approvalFilter, standI
 			for _, x := range all {
 				at := store.Place{Ref: x.Ref, Key: x.Key}
 				var stage int
-				if x.standsFor, stage = standIns.Owes(x.ruled()); stage > 0 && !found[at] && f.keeps(x, v) {
+				if x.standsFor, stage = standIns.Owes(x.ruled(), x.askers()...); stage > 0 && !found[at] && f.keeps(x, v) {
 					found[at] = true
 					out = append(out, x)
 				}

@@ -138,7 +138,7 @@ func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns decide.StandIn
 		}
 		user, stage := v.User, g.Owes(v.User)
 		if stage == 0 {
-			user, stage = standIns.Owes(g)
+			user, stage = standIns.Owes(g, x.Askers...)
 		}
 		if stage > 0 {
 			row := aggregate.Card{CardType: x.Kind, Subject: x.Key, User: user, Stage: stage}

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/catalog"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -32,7 +31,7 @@ type Store interface {
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Count(ctx context.Context, tenant string, c aggregate.Count) error
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
-	Answerer(ctx context.Context, k tenancy.Key, x *call.Call) (circulation.Person, error)
+	Answerer(ctx context.Context, k tenancy.Key, x *call.Call, now time.Time) (aggregate.Answerer, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
 	Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error)
@@ -325,7 +324,7 @@ func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs W
 		case is.Effect != effect:
 			return nil, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
 		}
-		answers, err := x.Store.Answerer(ctx, key, a.Call)
+		answers, err := x.Store.Answerer(ctx, key, a.Call, x.Now())
 		if err != nil {
 			return nil, err
 		}

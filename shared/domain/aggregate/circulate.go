@@ -70,15 +70,39 @@ func (g *Gate) Stampers() (users []string) {
 	return users
 }
 
-// StampedBy reports whether somebody has a stamp on the gate that stands, though no settings let people stamp what they
-// ask for themselves.
-func (g *Gate) StampedBy(p circulation.Person) bool {
+// Answerer is who answers now for the key by which an outside agent asked. Unfit are the keys of the delegations that
+// they set for others, or whose hands report to them, of those by which people stamped the gate.
+type Answerer struct {
+	circulation.Person
+	Unfit []string
+}
+
+// StampedBy reports whether a stamp stands on the gate that who answers now may not have caused: their own, unless
+// settings let people stamp what they ask for, by one of the unfit delegations, or for whom they put in.
+func (g *Gate) StampedBy(a Answerer) bool {
 	st := circulation.Walk(g.Circulating())
 	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
 		return slices.ContainsFunc(s.Stamps, func(act *circulation.Act) bool {
-			return act.By(p) && (act.Found.Allowed == nil || !act.Found.Allowed.Self)
+			d, put := act.Found.Delegation, func(in *circulation.Act) bool {
+				return in.Stage == act.Stage && in.By(a.Person) && in.To.Is(act.Principal)
+			}
+			return act.By(a.Person) && (act.Found.Allowed == nil || !act.Found.Allowed.Self) ||
+				d != nil && slices.Contains(a.Unfit, d.Key) || slices.ContainsFunc(st.Stands, put)
 		})
 	})
+}
+
+// StandIns returns the stamps that stand on the gate of people who stood in for others.
+func (g *Gate) StandIns() (acts []*circulation.Act) {
+	st := circulation.Walk(g.Circulating())
+	for _, s := range st.Stages {
+		for _, act := range s.Stamps {
+			if act.Found.Delegation != nil {
+				acts = append(acts, act)
+			}
+		}
+	}
+	return acts
 }
 
 // DefaultApprovalDays is for how many days a settled gate under a rule is good, unless the settings say otherwise.
@@ -127,7 +151,7 @@ func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 		}
 	}
 	return slices.ContainsFunc(g.Route.Readers, is) ||
-		slices.ContainsFunc(g.Route.Carried, func(c circulation.Carried) bool { return is(c.To) }) ||
+		slices.ContainsFunc(g.Route.Carried, func(c circulation.Carried) bool { return c.LeftOut == "" && is(c.To) }) ||
 		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
 			return act.To != nil && is(*act.To) || act.Hand.User != act.Principal.User && is(act.Hand)
 		})

@@ -386,6 +386,11 @@ func TestWhoIsAddedApprovesNothing(t *testing.T) {
 	for rule, on := range map[string]bool{g.Terms.Rule.ID: true, "other": false} {
 		expect.Is(t, g.OnRoute("X", &circulation.StandIn{Delegation: circulation.Delegation{Rules: []string{rule}}}), on, "who stands in for X for %s", rule)
 	}
+	next := routed()
+	for left, on := range map[string]bool{"": true, "no_row": false} {
+		next.Route.Carried = []circulation.Carried{{To: circulation.Person{User: "X"}, LeftOut: left}}
+		expect.Is(t, next.OnRoute("X", nil), on, "who was added in the round before, and left out: %q", left)
+	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "X", Team: "T"}
 	p := aggregate.Policy{Team: "T", Mode: aggregate.ApproversList, Approvers: []string{"X"}}
 	expect.Fails(t, p.WithdrawFrom(&g, by, "Q"), aggregate.ErrNotAllowed{Rule: aggregate.RuleOffRoute})

@@ -238,7 +238,20 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 		}
 		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
 	}
-	return act, nil
+	if p.Answers.User == "" || act.Ends() || act.Kind == circulation.TakeBack { // which undo, and give nothing
+		return act, nil
+	}
+	return act, circulation.Admit(p.Judged(g), circulation.Walk(g.Circulating()), act)
+}
+
+// Judged returns a gate as a further act on it is judged: who answers now for the key of an outside agent's call is one
+// of its askers. The acts before are folded without them.
+func (p Policy) Judged(g *Gate) circulation.Gate {
+	c := g.Circulating()
+	if p.Answers.User != "" {
+		c.Askers = append(slices.Clip(c.Askers), p.Answers)
+	}
+	return c
 }
 
 // may returns ErrNotAllowed if by may not act on a gate at all.

@@ -54,13 +54,14 @@ func asking(t expect.T, tool, arguments string, change ...func(*Proposal)) *Prop
 
 // world is one call to which Changes are committed.
 type world struct {
-	t    expect.T
-	a    *Aggregate
-	key  tenancy.Key
-	open int // the key's counter
-	did  []string
-	now  time.Time
-	as   string // who answers for the key in the organisation
+	t     expect.T
+	a     *Aggregate
+	key   tenancy.Key
+	open  int // the key's counter
+	did   []string
+	now   time.Time
+	as    string   // who answers for the key in the organisation
+	unfit []string // delegations that they chose
 }
 
 func asked(t expect.T, x *Proposal) *world {
@@ -101,7 +102,7 @@ func (w *world) must(decide func(a *Aggregate) (aggregate.Change, error)) {
 func (w *world) act(kind circulation.Kind, user, text string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) {
 		p := policy
-		p.Answers = w.answers()
+		p.Answers = w.answers().Person
 		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), p, w.now)
 	})
 }
@@ -120,8 +121,8 @@ func (w *world) take(use string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, w.answers(), use, w.now) })
 }
 
-func (w *world) answers() circulation.Person {
-	return circulation.Person{User: w.key.Answers, Person: w.as}
+func (w *world) answers() aggregate.Answerer {
+	return aggregate.Answerer{Person: circulation.Person{User: w.key.Answers, Person: w.as}, Unfit: w.unfit}
 }
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.

@@ -37,7 +37,12 @@ func (a *Aggregate) Beginning() (message, thread string) {
 	return "", ""
 }
 
-func (a *Aggregate) Askers() []string { return []string{a.Head.Requester} }
+func (a *Aggregate) Askers() []string {
+	if a.Call == nil {
+		return []string{a.Head.Requester}
+	}
+	return a.Call.askers()
+}
 
 // asked returns the call if it has this id, else nil.
 func (a *Aggregate) asked(id string) *Call {
@@ -98,20 +103,20 @@ func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
 
 // Act does on the call what its hand does along its route, as it is done on an agent's action; see
 // conversation.Aggregate. Sending it back ends it: the agent asks for another call, or for none. A further stamp ends
-// it, too, where who answers for the key now gave one before.
+// it, too, where who answers for the key now gave one before, or put in whoever stamps.
 func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	x := a.asked(id)
 	if x == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	if act.Gives() && x.Action().Waits() && x.Gate.StampedBy(p.Answers) { // whom Follow hasn't reached yet
-		return a.cancel(aggregate.System(), ReasonKeySelf, now)
-	}
 	c := a.begin(now)
 	g, again, err := x.Action().ActedOn(&a.Head.Head, Key, act, by, p, c.Now)
 	if again || err != nil {
 		return aggregate.Change{}, err
+	}
+	if act.Gives() && g.StampedBy(aggregate.Answerer{Person: p.Answers}) { // Follow hasn't reached it yet
+		return a.cancel(aggregate.System(), ReasonKeySelf, now)
 	}
 	c.Owned = append(c.Owned, on...)
 	c.row.Gate = g

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -22,7 +21,7 @@ const (
 )
 
 // begins returns why a stamped call can't begin now, while somebody answers for its key, or nil.
-func (a *Aggregate) begins(answers circulation.Person, now time.Time) error {
+func (a *Aggregate) begins(answers aggregate.Answerer, now time.Time) error {
 	switch x := a.Call; {
 	case x == nil || x.Status == conversation.ActionPending:
 		return aggregate.ErrMoved
@@ -44,7 +43,7 @@ func (a *Aggregate) begins(answers circulation.Person, now time.Time) error {
 // tenant's rows in on: the key and the tool's permission as they were read. It returns ErrSuperseded if the head names
 // another run, ErrMoved if there is nothing to make, ErrInFlight if it is claimed, ErrDecided if it is over, ErrAged,
 // ErrSelf, and task.ErrNumber if it needs a number; see Numbering.
-func (a *Aggregate) Claim(run int, invocation string, answers circulation.Person, leaseUntil, now time.Time,
+func (a *Aggregate) Claim(run int, invocation string, answers aggregate.Answerer, leaseUntil, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	if a.Head.Run != run {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -80,7 +79,7 @@ func (c *change) numbered(details map[string]any) map[string]any {
 // another attempt has it, ErrMoved if the call still waits or is none that runs elsewhere, ErrDecided if it is over,
 // ErrAged, ErrSelf, tenancy.ErrKey if the key doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile,
 // task.ErrNumber as Claim does, and aggregate.ErrField for an id that is empty or too long.
-func (a *Aggregate) Take(key tenancy.Key, answers circulation.Person, use string, now time.Time) (
+func (a *Aggregate) Take(key tenancy.Key, answers aggregate.Answerer, use string, now time.Time) (
 	aggregate.Change, error) {
 	switch x := a.Call; {
 	case x == nil || x.KeyID != key.ID:

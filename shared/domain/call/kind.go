@@ -135,7 +135,10 @@ type Call struct {
 	// By whom, and where its card is posted.
 	KeyID   string `json:"key_id"`
 	KeyName string `json:"key_name"`
-	Answers string `json:"answers"` // Slack user id of who answers for the key
+	Answers string `json:"answers"` // Slack user id of who answered for the key
+	// AnswersNow is who answers for it by now, if that is somebody else, as far as Follow has noted it: for lists.
+	AnswersNow string `json:"answers_now,omitempty"`
+
 	TeamID  string `json:"team_id"`
 	Channel string `json:"channel"`
 	Locale  string `json:"locale"`
@@ -221,8 +224,16 @@ func (x *Call) Indexes(head aggregate.Root) []aggregate.Index {
 
 // Asks returns the call's question.
 func (x *Call) Asks() aggregate.Question {
-	return aggregate.Question{Key: Key, ID: x.CallID, Kind: Card, Version: 1, Askers: []string{x.Answers},
+	return aggregate.Question{Key: Key, ID: x.CallID, Kind: Card, Version: 1, Askers: x.askers(),
 		CreatedAt: x.CreatedAt, DecideBy: x.Gate.Terms.DecideBy}
+}
+
+// askers are whoever answered for the key when the call was asked for, and who answers now.
+func (x *Call) askers() []string {
+	if x.AnswersNow == "" {
+		return []string{x.Answers}
+	}
+	return []string{x.Answers, x.AnswersNow}
 }
 
 // Origin returns where the call's card is, and who asked for it.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 )
@@ -14,8 +13,8 @@ import (
 func (x *Call) ahead() bool { return !x.Over() && x.Status != conversation.ActionExecuting }
 
 // Follow ends a call that waits, or is stamped and not begun, if its key was revoked, has ended or lost the tool, or if
-// who answers for it now has stamped the call. It notes when the key ends.
-func (a *Aggregate) Follow(k tenancy.Key, answers circulation.Person, now time.Time) (aggregate.Change, error) {
+// who answers for it now has stamped the call, or caused a stamp. It notes when the key ends, and who answers.
+func (a *Aggregate) Follow(k tenancy.Key, answers aggregate.Answerer, now time.Time) (aggregate.Change, error) {
 	x := a.Call
 	if x == nil || x.KeyID != k.ID || !x.ahead() {
 		return aggregate.Change{}, nil
@@ -27,7 +26,10 @@ func (a *Aggregate) Follow(k tenancy.Key, answers circulation.Person, now time.T
 		return a.cancel(aggregate.System(), ReasonKeySelf, now)
 	}
 	c := a.begin(now)
-	if c.row.KeyUntil = k.ExpiresAt; x.KeyUntil.Equal(k.ExpiresAt) {
+	if c.row.KeyUntil, c.row.AnswersNow = k.ExpiresAt, k.Answers; k.Answers == x.Answers {
+		c.row.AnswersNow = ""
+	}
+	if x.KeyUntil.Equal(k.ExpiresAt) && x.AnswersNow == c.row.AnswersNow {
 		return aggregate.Change{}, nil
 	}
 	return c.done()
@@ -43,15 +45,16 @@ func (a *Aggregate) keyEnds(now time.Time) (aggregate.Change, error) {
 }
 
 // Reasons for a call that isn't made because of its key: it was revoked or has expired, lost the tool, or who answers
-// for it now, and counts as asker, has stamped the call.
+// for it now, and counts as asker, has stamped the call or caused a stamp.
 const (
 	ReasonKey     aggregate.Reason = "key_over"
 	ReasonKeyTool aggregate.Reason = "key_tool"
 	ReasonKeySelf aggregate.Reason = "key_self"
 )
 
-// ErrSelf says that who answers for the key now has stamped the call. Nobody stamps what they ask for.
-var ErrSelf = errors.New("who answers for the key now has stamped the call")
+// ErrSelf says that who answers for the key now has stamped the call, or caused a stamp. Nobody stamps what they ask
+// for, nor chooses who does.
+var ErrSelf = errors.New("who answers for the key now has stamped the call, or chosen who did")
 
 // KeyReason returns the reason for what Key.Holds says.
 func KeyReason(e tenancy.ErrKey) aggregate.Reason {

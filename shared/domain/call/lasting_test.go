@@ -118,7 +118,7 @@ func TestAStampOfWhoAnswersNowDoesNotCount(t *testing.T) {
 			stamp := func(p circulation.Person, stage int) error {
 				return w.do(func(a *Aggregate) (aggregate.Change, error) {
 					now, by := policy, person(p.User)
-					now.AllowSelf, now.Answers, by.Stage = tt.self, w.answers(), stage
+					now.AllowSelf, now.Answers, by.Stage = tt.self, w.answers().Person, stage
 					if tt.stages != nil {
 						by.Person, by.Org = p.Person, "v1"
 					}
@@ -153,6 +153,71 @@ func TestAStampOfWhoAnswersNowDoesNotCount(t *testing.T) {
 			} else {
 				expect.NoError(t, err)
 			}
+		}
+	}
+}
+
+// Who answers for the key now puts nobody in who stamps its calls, before or after they answer for it.
+func TestWhoAnswersNowPutsInNobodyWhoStamps(t *testing.T) {
+	const admin, friend = "U_ADMIN", "U_FRIEND"
+	hand := circulation.Person{User: admin}
+	for name, put := range map[string]string{"": "", "once they answer": admin, "before": sato} {
+		w := asked(t, asking(t, "Bash", `{"command":"rm x"}`, func(x *Proposal) {
+			x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
+				Askers: []circulation.Person{{User: sato}},
+				Route: circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{
+					{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: suzuki}}}}}}
+		}))
+		if w.key.Answers = put; put == "" {
+			w.key.Answers = sato
+		}
+		p := policy
+		p.Answers = w.answers().Person
+		err := w.do(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Act(a.Head.CallID, circulation.Act{Kind: circulation.Stand, Hand: hand, Principal: hand, Stage: 1,
+				Hash: a.Call.Gate.AskedSum, Text: "異動", For: &circulation.Person{User: suzuki},
+				To:    &circulation.Person{User: friend, Via: "named"},
+				Found: circulation.Found{Resolved: "named", Admin: &circulation.Admin{Key: "TENANT", Rev: 7}}},
+				person(admin), p, w.now)
+		})
+		if put == admin {
+			refused, _ := errors.AsType[*circulation.Refusal](err)
+			expect.That(t, refused != nil && refused.Why == circulation.WhySelf, "%s: %v", name, err)
+			continue
+		}
+		expect.NoError(t, err)
+		if put == sato {
+			w.key.Answers = admin
+		}
+		expect.NoError(t, w.act(circulation.Stamp, friend, ""))
+		expect.Is(t, w.a.Call.CancelReason == ReasonKeySelf, put == sato, name)
+	}
+}
+
+// A stamp by a delegation that who answers for the key now set, or whose hand reports to them, ends the call.
+func TestAStampOfAStandInThatWhoAnswersNowChoseDoesNotCount(t *testing.T) {
+	const key = "U_FRIEND#U_SUZUKI#2026-11-25"
+	for unfit, ends := range map[string]bool{"other": false, key: true} {
+		w := asked(t, asking(t, "Bash", `{"command":"rm x"}`, func(x *Proposal) {
+			x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
+				Askers: []circulation.Person{{User: sato}},
+				Route: circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{
+					{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: suzuki}}}}}}
+		}))
+		w.must(func(a *Aggregate) (aggregate.Change, error) {
+			act := a.Call.Gate.Acting(circulation.Stamp, person("U_FRIEND"), "")
+			act.Principal.User, act.Stage = suzuki, 1
+			act.Found.Delegation = &circulation.Delegation{Key: "U_FRIEND#" + suzuki + "#2026-11-25", Rev: 1}
+			return a.Act(a.Head.CallID, act, person("U_FRIEND"), policy, w.now)
+		})
+		if w.key.Answers = "U_ADMIN"; unfit == key {
+			unfit = w.a.Call.Gate.Acts[0].Found.Delegation.Key
+		}
+		w.unfit = []string{unfit}
+		if err := w.take("one"); ends {
+			expect.Fails(t, err, ErrSelf)
+		} else {
+			expect.NoError(t, err)
 		}
 	}
 }

@@ -1,0 +1,101 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
+)
+
+type keyed struct {
+	delegating
+	a   *call.Aggregate
+	key tenancy.Key
+}
+
+func (s *keyed) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) { return s.a, nil }
+func (s *keyed) Key(context.Context, string, string) (tenancy.Key, error)         { return s.key, nil }
+func (s *keyed) DecideFrom(_ context.Context, a aggregate.Aggregate,
+	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+	c, err := decide(a)
+	if err == nil && !c.Empty() {
+		s.a = s.a.After(c).(*call.Aggregate)
+	}
+	return s.a, err
+}
+
+// stoodIn returns what became of a stamp that hand gave for principal by a delegation that setBy set, on a call that
+// asker's key asked for, while answers answers for the key.
+func stoodIn(t *testing.T, org bool, asker, answers, principal, hand, setBy string) error {
+	t.Helper()
+	file := expect.Value(organisation.Read([]byte(staffed)))(t)
+	m := &organisation.Matching{Accounts: map[string][]organisation.Matched{}}
+	for n := 1; n <= 7; n++ {
+		m.Accounts[fmt.Sprint(n)] = []organisation.Matched{{ID: fmt.Sprint("U", n)}}
+	}
+	d := &drawn{company: file, accounts: m.Kept(), now: noon(), org: org, stands: org}
+	who := func(user string) (p circulation.Person) {
+		p.User = user
+		if org {
+			p.Person, _ = d.accounts.Number(user)
+		}
+		return p
+	}
+	k := tenancy.Key{ID: "k1", TenantID: "T", Team: "T1", Name: "agent", Answers: asker, Channel: "CMINE",
+		Tools: []string{"Bash"}, QuotaDay: 9, ExpiresAt: noon().AddDate(0, 1, 0)}
+	x := call.Proposal{Key: k, Content: call.Content{Key: "k1", Answers: asker, Tool: "Bash", Elsewhere: true,
+		Called: conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}},
+		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: new(noon().Add(time.Hour)), ApprovalHours: 24}}
+	members := expect.Value(call.Members([]byte(`{"command":"rm x"}`)))(t)
+	var err error
+	x.Content.Arguments, x.Effect, err = call.Digest(members, nil)
+	expect.NoError(t, err)
+	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1}, Askers: []circulation.Person{who(asker)},
+		Route: circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{{Name: "one",
+			Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who(principal)}}}}}
+	if org {
+		o.Route.Org = "v1"
+	}
+	x.Opening = &o
+	c := expect.Value(x.Ask(noon()))(t)
+	s := &keyed{a: (&call.Aggregate{}).After(c).(*call.Aggregate), key: k}
+	s.key.Answers = answers
+	in := circulation.StandIn{Hand: who(hand), Principal: who(principal), SetBy: circulation.Person{User: setBy},
+		Begins: noon().Add(-time.Hour), Ends: noon().Add(time.Hour)}
+	in.Key, in.Rev = tenancy.PersonKey(in.Hand)+"#"+tenancy.PersonKey(in.Principal)+"#2026-11-25", 1
+	s.all = []circulation.StandIn{in}
+	maker := Maker{Store: s, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock, Organised: d.employed}
+	return maker.Decide(t.Context(), Click{Want: people.Want{User: hand, Team: "T1"}, Ref: s.a.Ref(),
+		ID: s.a.Head.CallID, Stage: 1}, Approve).Err
+}
+
+// Who answers for a key now chooses nobody who stamps its calls for somebody else, and no such hand reports to them.
+func TestWhoAnswersNowChoosesNoStandIn(t *testing.T) {
+	for name, c := range map[string]struct {
+		org                                    bool
+		asker, answers, principal, hand, setBy string
+		lacks                                  circulation.Lack
+	}{
+		"set by the asker":             {false, "U1", "U1", "U2", "U3", "U1", circulation.LackOthers},
+		"set by who answers now":       {false, "U1", "U4", "U2", "U3", "U4", circulation.LackOthers},
+		"set by the principal":         {false, "U1", "U4", "U2", "U3", "U2", ""},
+		"a hand below the asker":       {true, "U2", "U2", "U7", "U3", "U7", circulation.LackBelow},
+		"a hand below who answers now": {true, "U4", "U2", "U7", "U3", "U7", circulation.LackBelow},
+		"a hand below neither":         {true, "U4", "U4", "U7", "U3", "U7", ""},
+	} {
+		err := stoodIn(t, c.org, c.asker, c.answers, c.principal, c.hand, c.setBy)
+		refused, _ := errors.AsType[*circulation.Refusal](err)
+		expect.That(t, c.lacks == "" && err == nil || refused != nil && refused.Lacks == c.lacks, "%s: %v", name, err)
+	}
+}
