@@ -193,7 +193,7 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 		for _, want := range []string{
 			"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: stamps of 1 of these 2 people",
 			"      U0TAKADA (manager of @sato as of 2026-04-18)", "stage 4, 室長: left out, nobody",
-			"after stage 2, as in the round before: U0YANO (manager of @sato as of 2026-04-18), to approve, added by U0KATO",
+			"after stage 2, as in round 1: U0YANO (manager of @sato as of 2026-04-18), to approve, added by U0KATO",
 			"(manager of @sato as of 2026-04-18), left out, standing",
 			"told afterwards: U0SOUMU", "hands of different people: at least 3",
 			"stage 1: stamp taken back by U0SUZUKI",

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 func TestTheFormThatAsksForADecision(t *testing.T) {
@@ -39,7 +40,7 @@ func testMatterOnce(t *testing.T, w *consoletest.World) {
 
 func testMatterWrong(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Sato)
-	for _, locale := range []string{"ja", "en"} { // the kind decides the route: nobody's is chosen
+	for _, locale := range language.All { // the kind decides the route: nobody's is chosen
 		w.As(webapi.Sato).In(locale).Get("/console/decisions/new").Holds(t, `name="matter" required><option value="">—</option>`)
 	}
 	for field, says := range map[string][2]string{"matter": {"", "一覧から"}, "title": {" ", "150 文字"},

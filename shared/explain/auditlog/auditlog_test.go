@@ -76,7 +76,7 @@ func TestWhatIsPutOffHasNotFailed(t *testing.T) {
 
 // Nobody approves a policy that a form says, and a form that people send back returns to whoever filled it in.
 func TestWhatIsDoneAboutAForm(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		w := WordsIn(locale)
 		did := func(a aggregate.Action, form string) string {
 			return w.Did(aggregate.AuditEntry{Action: a, Details: aggregate.JSON(`{"version":1` + form + `}`)})

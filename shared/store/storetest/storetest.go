@@ -239,16 +239,17 @@ func (s Bucket) KeepTurn(
 	return s.KeepContest(ctx, ref, v, inline)
 }
 
-// rows has JSON for each setting that is a list of rows.
 // clocks are times that fit each other, by setting.
 var clocks = map[string]string{"remind_at": "10:15", "quiet_hours.from": "19:00", "quiet_hours.to": "08:00"}
 
+// rows has JSON for each setting that is a list of rows.
 var rows = map[string]string{
-	"mcp_servers":    `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
-	"prices":         `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
-	"matters":        `[{"name":"固定資産"}]`,
-	"matter_fields":  `[{"name":"行先","values":["市内","市外"]},{"name":"日数","number":true}]`,
-	"channel_series": `[{"channel":"C0HR","name":"契約"}]`,
+	"mcp_servers":       `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
+	"prices":            `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
+	"matters":           `[{"name":"固定資産"}]`,
+	"matter_fields":     `[{"name":"行先","values":["市内","市外"]},{"name":"日数","number":true}]`,
+	"matter_currencies": `[{"code":"JPY"},{"code":"GBP"}]`,
+	"channel_series":    `[{"channel":"C0HR","name":"契約"}]`,
 	"agents": `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],` +
 		`"is_default":true}]`,
 	"listed_reads": `[{"agent":"docs","tool":"list_employees",` +
