@@ -123,8 +123,7 @@ func (a *Aggregate) onRoute(row Gated) (on *aggregate.OnRoute, typ, id string, a
 	return on, typ, id, about
 }
 
-// versioned are the details of what is done on a version; of a form they say so, since it is nobody's policy, and sending
-// it back returns it to whoever filled it in.
+// versioned are the details of what is done on a version; of a form they say so, since it is nobody's policy.
 func (a *Aggregate) versioned(version int, hash string) map[string]any {
 	about := map[string]any{"version": version, "hash": hash}
 	if a.Matter() != nil {

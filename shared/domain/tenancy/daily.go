@@ -91,7 +91,6 @@ type factDetails struct {
 	Kind    string                `json:"kind"`      // of a plain reply
 	Stopped string                `json:"execution"` // that was cancelled with the task, by an entry of its own
 	Picked  string                `json:"picked"`    // team whose draft replaced the rejected one
-	Form    bool                  `json:"by_form"`   // of a request for a decision
 }
 
 // verdicts maps the endings of audit actions to a person's verdict. On a route only the stamp that settles the gate
@@ -131,9 +130,6 @@ func FactOfEntry(x aggregate.AuditEntry) (f DailyFact, ok bool) {
 			if strings.HasSuffix(name, end) {
 				f.Gate, f.Verdict = gate, v
 			}
-		}
-		if d.Form && what == "rejected" { // to whoever filled it in
-			f.Verdict = Returned
 		}
 		if !d.AskedAt.IsZero() {
 			ms := max(0, x.Timestamp.Sub(d.AskedAt).Milliseconds())

@@ -47,7 +47,7 @@ func TestWhatAnEntrySays(t *testing.T) {
 			tenancy.DailyFact{Gate: "prompt", Verdict: tenancy.Rejected, Waited: &half}},
 		"a return": {entry(task.AuditProcessReturned, "process", asked),
 			tenancy.DailyFact{Gate: "process", Verdict: tenancy.Returned, Waited: &half}},
-		"a form's return": {entry(task.AuditProcessRejected, "process", aggregate.JSON(asked[:len(asked)-1])+`,"by_form":true}`),
+		"a form's return": {entry(task.AuditProcessReturned, "process", aggregate.JSON(asked[:len(asked)-1])+`,"by_form":true}`),
 			tenancy.DailyFact{Gate: "process", Verdict: tenancy.Returned, Waited: &half}},
 		"a form that was returned": {entry(task.AuditTaskCancelled, "task", `{"reason":"form_returned"}`),
 			tenancy.DailyFact{Became: "form_returned"}},

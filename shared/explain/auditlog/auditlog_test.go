@@ -81,7 +81,7 @@ func TestWhatIsDoneAboutAForm(t *testing.T) {
 		did := func(a aggregate.Action, form string) string {
 			return w.Did(aggregate.AuditEntry{Action: a, Details: aggregate.JSON(`{"version":1` + form + `}`)})
 		}
-		expect.Is(t, did(task.AuditProcessRejected, `,"by_form":true`), w.Action(task.AuditProcessReturned), "%s", locale)
+		expect.Is(t, did(task.AuditProcessReturned, `,"by_form":true`), w.Action(task.AuditProcessReturned), "%s", locale)
 		expect.Is(t, did(task.AuditProcessRejected, ""), w.Action(task.AuditProcessRejected), "%s", locale)
 		stands := did(task.AuditPromptApproved, `,"by_form":true`)
 		expect.That(t, stands != "" && stands != did(task.AuditPromptApproved, ""), "%s: %q", locale, stands)

@@ -307,7 +307,7 @@ func (w Words) Actions() []aggregate.Action {
 func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
 
 // Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure, tells an end by
-// rejection from one that somebody wanted, and says what was done about a form.
+// rejection from one that somebody wanted, and says that a form, not a person, is what a policy goes by.
 func (w Words) Did(x aggregate.AuditEntry) string {
 	var about struct {
 		Reason aggregate.Reason
@@ -317,8 +317,6 @@ func (w Words) Did(x aggregate.AuditEntry) string {
 	switch {
 	case about.Form && x.Action == task.AuditPromptApproved:
 		return w.OfForm
-	case about.Form && x.Action == task.AuditProcessRejected:
-		return w.Action(task.AuditProcessReturned)
 	case x.Action == task.AuditGenerationFailed && about.Reason == task.ReasonNobodyApproves:
 		return w.Held
 	case x.Action == task.AuditTaskCancelled && about.Reason == task.ReasonFormReturned:
