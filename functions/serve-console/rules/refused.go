@@ -114,9 +114,7 @@ func byAsker(p *rules.Policy, no *rules.Unresolved) bool {
 		return true
 	case rules.LeftVacant, rules.LeftStanding, rules.LeftTwice:
 		return no.Stage > 0 && slices.ContainsFunc(p.Stages[no.Stage-1].Sources(), func(s rules.Stage) bool {
-			return slices.ContainsFunc(s.Who.Each(), func(w rules.Who) bool {
-				return w.Kind == rules.WhoManager || w.Kind == rules.WhoPosition && w.Department == ""
-			})
+			return s.Who.Above()
 		})
 	}
 	return false

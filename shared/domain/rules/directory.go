@@ -124,8 +124,8 @@ func (w Who) unnamed(d Directory) string {
 	return ""
 }
 
-// above reports whether whom it names depends on the requester.
-func (w Who) above() bool {
+// Above reports whether whom it names depends on the requester.
+func (w Who) Above() bool {
 	return slices.ContainsFunc(w.Each(), func(w Who) bool {
 		return w.Kind == WhoManager || w.Kind == WhoPosition && w.Department == ""
 	})

@@ -143,7 +143,7 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 			all = append(all, at)
 			continue
 		}
-		if !s.Who.above() {
+		if !s.Who.Above() {
 			all = append(all, s.findings(at, d, today, next)...)
 		}
 	}
@@ -322,7 +322,7 @@ func byName(s *Stage) (people []circulation.Person, others bool) {
 func foundOn(d Directory, day string) finding {
 	r := resolving{facts: &Facts{On: day}, d: d}
 	return func(s *Stage) (people []circulation.Person, others bool) {
-		if s.Who.above() || s.Who.Kind == WhoChannel || s.Empty.has(ThenUp) {
+		if s.Who.Above() || s.Who.Kind == WhoChannel || s.Empty.has(ThenUp) {
 			return byName(s)
 		}
 		for _, p := range s.Who.find(r.facts, d) {

@@ -70,12 +70,13 @@ func (l *Labelled) takes(value string) (sure, may bool) {
 		return sure, sure || n == ""
 	}
 	may = disguised(value)
-	for _, listed := range l.List {
-		m := numberIn(listed)
-		if spelling(listed) == spelling(value) || m.least(n) && n.least(m) {
+	is := compact(value)
+	for _, x := range l.List {
+		listed, m := compact(x), numberIn(x)
+		if strings.ToLower(listed) == strings.ToLower(is) || m.least(n) && n.least(m) {
 			return true, true
 		}
-		may = may || legible.Resemble(compact(listed), compact(value)) || m != "" && n == "" ||
+		may = may || legible.Resemble(listed, is) || m != "" && n == "" ||
 			m == "" && n != "" && strings.ContainsFunc(listed, unicode.IsNumber)
 	}
 	return false, may
@@ -135,7 +136,8 @@ func (c *Conditions) unlabelled(f *Facts) (name string, never bool) {
 // its route, a number, more years or more files.
 func (a *Answer) asksLess(might []*Rule) *Rule {
 	i := slices.IndexFunc(might, func(r *Rule) bool {
-		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered || r.Retain > a.Retain || r.Files > a.Files)
+		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered ||
+			r.Retain > a.Retain || r.Files > a.Files)
 	})
 	if i < 0 {
 		return nil

@@ -152,9 +152,9 @@ func (f *Facts) only(label string) (value string) {
 	return value
 }
 
-// placed returns positions of a department that a label says with that one, and those without a department with the nearest of the requester's, theirs included, that has such a
-// post on any day, so that a vacant post isn't passed over; else with their own. Only the positions that it has stay,
-// and that stand over the departments below it.
+// placed returns positions of a department that a label says with that one, and those without a department with the
+// nearest of the requester's, theirs included, that has such a post on any day, so that a vacant post isn't passed over;
+// else with their own. Only the positions that it has stay, and that stand over the departments below it.
 func (w Who) placed(f *Facts, d Directory) Who {
 	if w.Kind == WhoAny {
 		w.Any = slices.Clone(w.Any)
