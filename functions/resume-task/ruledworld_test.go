@@ -196,7 +196,10 @@ func (w *ruledWorld) organised(rev int) {
 	w.org = func(context.Context, string) (decide.StandingOrganisation, error) {
 		return decide.StandingOrganisation{
 			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o,
-				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester}},
+				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester},
+				Delegations: func(ctx context.Context, person string) ([]tenancy.Delegation, error) {
+					return w.Store.KindStore.DelegationsOf(ctx, w.Ref.Tenant, person)
+				}},
 			On: []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
 		}, nil
 	}
@@ -211,6 +214,22 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 	expect.Same(t, p.Route.Stages[0].People, []circulation.Person{
 		{User: "U0BUCHO", Person: "2", Via: "manager 1 of " + pipelinetest.Requester + " as of " + today}})
 	expect.That(t, p.Route.Org == "v0" && p.Askers[0].Person == "3", "%+v", p.Gate)
+}
+
+// The head's absence is recorded: who is next in the rule's order is asked, and the route says for whom.
+func testSomebodyAway(t *testing.T, w *ruledWorld) {
+	w.organised(0)
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	head := circulation.Person{User: "U0BUCHO", Person: "2"}
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Absence: true, Principal: head, From: today, Until: today}
+	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: head.User}, Person: head}
+	expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	w.rules(asks(desk("部長", rules.Who{Kind: rules.WhoManager, Level: 1, Instead: []rules.Who{ofPeople("U0SHACHO")}})))
+	w.unrouted()
+	s := w.opened(w.resume()).Route.Stages[0]
+	expect.Same(t, s.People, []circulation.Person{{User: "U0SHACHO", Person: "1",
+		Via: "instead of U0BUCHO: named by the rule"}})
+	expect.Is(t, s.Filled, rules.FilledInstead)
 }
 
 // Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.

@@ -290,7 +290,9 @@ func (d *drawing) standIns(ctx context.Context) error {
 			return err
 		}
 		for _, x := range given {
-			all = append(all, x.StandIn())
+			if !x.Absence {
+				all = append(all, x.StandIn())
+			}
 		}
 	}
 	if len(all) == 0 {

@@ -390,7 +390,10 @@ func OrganisationOf(
 		s, err := from.Current(ctx, tenant)
 		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}
 		if s.Stands() {
-			out.Organisation = &Organisation{Version: s.Version, People: s.Organisation, Accounts: s.Accounts}
+			out.Organisation = &Organisation{Version: s.Version, People: s.Organisation, Accounts: s.Accounts,
+				Delegations: func(ctx context.Context, person string) ([]tenancy.Delegation, error) {
+					return from.DelegationsOf(ctx, tenant, person)
+				}}
 		}
 		return out, err
 	}

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -47,6 +49,7 @@ type authorityAsk struct {
 	Amount rules.Decimal     // empty: the asker types 0
 	Blank  bool              // the asker leaves the amount empty
 	Files  int               // that the asker attaches
+	Away   []string          // who is away on the day, by name
 }
 
 const exact, trick, notAtAll = "exact", "trick", "not at all"
@@ -229,7 +232,9 @@ func (x *authority) fromBelow(t *testing.T, d *Directory, r *rules.Rules, user m
 	}
 	for _, by := range x.Chain[below : len(x.Chain)-1] {
 		ask := l.Ask
-		ask.By = by
+		if ask.By = by; slices.Contains(ask.Away, by) {
+			continue
+		}
 		f := x.facts(t, d, r, user, ask)
 		if r.Match(f).Rule.Name != l.Says {
 			continue // a line of its own is for them
@@ -337,6 +342,12 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	ask authorityAsk) *rules.Facts {
 	t.Helper()
 	by := user[cmp.Or(ask.By, x.Chain[len(x.Chain)-1])]
+	d.org.Delegations = func(context.Context, string) ([]tenancy.Delegation, error) { return nil, nil }
+	clear(d.delegations)
+	for _, name := range ask.Away {
+		p, on := d.Person(user[name]), expect.Value(organisation.ParseDate(day))(t)
+		d.delegations[p.Person] = []tenancy.Delegation{{Principal: p, From: on, Until: on}}
+	}
 	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, On: day, Files: ask.Files,
 		Askers: []circulation.Person{d.Person(by)}}
 	s := x.form(t)

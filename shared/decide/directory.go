@@ -27,6 +27,8 @@ type Organisation struct {
 	Version  string
 	People   *organisation.Organisation
 	Accounts Accounts
+	// Delegations reads those of a person, by their key; nil: they aren't looked at.
+	Delegations func(ctx context.Context, person string) ([]tenancy.Delegation, error)
 }
 
 // Slack is what a workspace says. What must be asked first is noted by whoever implements it.
@@ -46,11 +48,47 @@ type Directory struct {
 	Slack
 	org    *Organisation
 	charts map[string]*organisation.Chart // by day
+	// delegations are those that have been read, by person; unread are the persons of whom they must be.
+	delegations map[string][]tenancy.Delegation
+	unread      []string
 }
 
 // NewDirectory returns the directory of an organisation, nil for a tenant without one.
 func NewDirectory(org *Organisation, slack Slack) *Directory {
-	return &Directory{slack, org, map[string]*organisation.Chart{}}
+	return &Directory{Slack: slack, org: org, charts: map[string]*organisation.Chart{},
+		delegations: map[string][]tenancy.Delegation{}}
+}
+
+// Absences returns the delegations of somebody for a day. They are noted to be read if they haven't been.
+func (d *Directory) Absences(p circulation.Person, on string) (all []circulation.StandIn) {
+	if d.org == nil || d.org.Delegations == nil || p.Person == "" {
+		return nil
+	}
+	of, known := d.delegations[p.Person]
+	if !known {
+		note(&d.unread, p.Person)
+	}
+	day, err := organisation.ParseDate(on)
+	for _, x := range of {
+		if err == nil && x.EndedAt == nil && x.From <= day && day <= x.Until {
+			s := x.StandIn()
+			s.SetBy.Person, _ = d.org.Accounts.Number(s.SetBy.User)
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Read reads what Absences lacked, and reports whether that was anything: then the answers were for the time being.
+func (d *Directory) Read(ctx context.Context) (some bool, err error) {
+	unread := d.unread
+	d.unread = nil
+	for _, person := range unread {
+		if d.delegations[person], err = d.org.Delegations(ctx, person); err != nil {
+			return true, fmt.Errorf("who is away: %w", err)
+		}
+	}
+	return len(unread) > 0, nil
 }
 
 // chart returns the organisation on a day; nobody is there on a text that is none.

@@ -27,13 +27,18 @@ type Places struct {
 }
 
 // Resolve calls do until its directory knows everything that do asks of it, and returns the last call's error. do is
-// called again after each time that Slack was asked, and must have no effect but its result. Resolve returns
+// called again after each time that something was asked, and must have no effect but its result. Resolve returns
 // explain.ErrUnverified when Slack doesn't answer.
 func (p *Places) Resolve(ctx context.Context, do func(d *OpenDirectory) error) error {
 	d := newDirectory(p.Organisation)
 	for {
 		d.lacks = lacking{}
-		if err := do(d); d.lacks.nothing() {
+		err := do(d)
+		read, failed := d.Read(ctx)
+		switch {
+		case failed != nil:
+			return failed
+		case d.lacks.nothing() && !read:
 			return err
 		}
 		if err := p.ask(ctx, d); err != nil {

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -230,6 +231,41 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 	expect.Same(t, []any{d.Departments(d.Person("R2"), "2026-11-25"), d.Org()}, []any{[]string{"SALES", "HQ"}, "v1"})
 	none := newDirectory(nil)
 	expect.That(t, none.Departments(none.Person("R"), "2026-11-25") == nil && none.Org() == "", "there is no organisation")
+}
+
+// Who is away is read once for each person, also where nothing of Slack's is lacking.
+func TestWhoIsAwayIsRead(t *testing.T) {
+	var reads []string
+	day := expect.Value(organisation.ParseDate("2026-11-25"))(t)
+	org := organisedRows(t)
+	given := func(x tenancy.Delegation) func(context.Context, string) ([]tenancy.Delegation, error) {
+		return func(_ context.Context, person string) ([]tenancy.Delegation, error) {
+			if reads = append(reads, person); person != "2" {
+				return nil, nil
+			}
+			return []tenancy.Delegation{x}, nil
+		}
+	}
+	head := stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Department: "SALES",
+		Instead: []rules.Who{{Kind: rules.WhoPeople, People: []string{"A"}}}}, rules.EmptyRefuse)
+	absent := tenancy.Delegation{Absence: true, Principal: circulation.Person{User: "B2", Person: "2"}, From: day,
+		Until: day}
+	ended, later := absent, absent
+	ended.EndedAt, later.From, later.Until = &time.Time{}, day+1, day+1
+	w := &workspaceRows{users: map[string]slackapi.User{"B0": {Team: "T1", Gone: true}}}
+	for want, x := range map[string][]tenancy.Delegation{"A1 (instead of B: named by the rule)": {absent},
+		"B2 (部長 of SALES as of 2026-11-25)": {ended, later}} {
+		for _, d := range x {
+			reads, org.Delegations = nil, given(d)
+			got, err := foundRows(t, w.places(org), head)
+			expect.That(t, err == nil && got == want && slices.Contains(reads, "2"), "%q, %v, want %q", got, err, want)
+			expect.Is(t, len(slices.Compact(slices.Sorted(slices.Values(reads)))), len(reads), "read twice: %q", reads)
+		}
+	}
+	silent := errors.New("silent")
+	org.Delegations = func(context.Context, string) ([]tenancy.Delegation, error) { return nil, silent }
+	_, err := foundRows(t, w.places(org), head)
+	expect.Fails(t, err, silent)
 }
 
 // Slack says whether anybody but the askers is in a channel. While it is silent nothing is known.

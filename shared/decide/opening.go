@@ -249,7 +249,9 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 	if len(f.Askers) > rules.MaxAskers {
 		return Found{Refused: &task.Refusal{Why: task.ReasonManyAskers, Rule: answer.Rule}}, nil
 	}
-	route, err := answer.Route.Resolve(f, r.Floor, d)
+	own := *f
+	own.Rule = answer.Rule.ID
+	route, err := answer.Route.Resolve(&own, r.Floor, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
 		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
 			Of: none.Of.User}
@@ -365,6 +367,9 @@ func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
 func (ids) Topmost(circulation.Person, string) bool { return true }
 func (ids) Over(string, string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
+}
+func (ids) Absences(circulation.Person, string) []circulation.StandIn {
+	return nil
 }
 func (ids) CodeOf(string, string) string                            { return "" }
 func (ids) Knows(string, string) bool                               { return true }

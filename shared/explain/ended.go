@@ -90,6 +90,9 @@ func StandIn(locale string, r aggregate.Reason, told task.StandInTold) string {
 }
 
 func (w endWords) standIn(r aggregate.Reason, told task.StandInTold) string {
+	if told.Hand == task.Nobody {
+		r = map[bool]aggregate.Reason{true: "away_ended", false: "away"}[r == task.ReasonStandInEnded]
+	}
 	text := language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
 		"until", told.Until, "by", told.By)
 	if told.Rules != "" {

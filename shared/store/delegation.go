@@ -96,7 +96,10 @@ func (s *Store) SetDelegation(ctx context.Context, d tenancy.Delegation, by tena
 	if err != nil {
 		return d, err
 	}
-	theirs, err := s.DelegationsTo(ctx, d.TenantID, tenancy.PersonKey(d.Hand))
+	var theirs []tenancy.Delegation
+	if !d.Absence {
+		theirs, err = s.DelegationsTo(ctx, d.TenantID, tenancy.PersonKey(d.Hand))
+	}
 	if err != nil {
 		return d, err
 	}

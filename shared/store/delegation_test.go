@@ -71,6 +71,15 @@ func testDelegations(t *testing.T, st *taskStore) {
 		expect.Fails(t, second(st.DelegationsOf(t.Context(), owner, no)), aggregate.ErrNotFound, "the principal %q", no)
 	}
 
+	absent := away(owner, "", "U8", 0)
+	expect.That(t, second(set(absent, "U8")) != nil, "nobody stands in, though it is no absence")
+	absent.Absence, told = true, nil
+	absent = expect.Value(set(absent, "U8"))(t)
+	of = expect.Value(st.DelegationsOf(t.Context(), owner, "U8"))(t)
+	expect.That(t, len(of) == 1 && of[0].Absence && of[0].Key() == absent.Key() && len(told) == 2, "an absence: %+v", of)
+	_, err = st.EndDelegation(t.Context(), absent, setBy("U8", false), at().Add(time.Minute), nil)
+	expect.NoError(t, err)
+
 	told = nil
 	ended, err := st.EndDelegation(t.Context(), first, setBy("U9", true), at().Add(time.Minute), tell)
 	expect.That(t, err == nil && ended.Rev == 2 && ended.EndedBy == "U9" && len(told) == 2, "%+v, %v, %v", ended, told,

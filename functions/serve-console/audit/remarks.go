@@ -70,6 +70,7 @@ func (s *speaker) remarks(row *store.RegisteredTask) string {
 		return x.LeftOut == rules.LeftVacant || x.Filled == rules.LeftVacant
 	}, "vacant")
 	some(func(x circulation.StageState) bool { return x.Filled == rules.LeftUnknown }, "unknown")
+	some(func(x circulation.StageState) bool { return x.Filled == rules.FilledInstead }, "instead")
 	return strings.Join(all, s.words.Say("and"))
 }
 

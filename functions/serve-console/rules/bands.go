@@ -77,6 +77,8 @@ func (s speaker) chip(x *rules.Stage) chip {
 		return s.Say("chip_need", "need", x.Need, "n", n)
 	}
 	switch w := x.Who; {
+	case len(w.Instead) > 0:
+		c.Note = s.asked(w)
 	case w.Kind == rules.WhoPeople && len(w.People) == 1:
 		c.Note = s.person(w.People[0])
 	case w.Kind == rules.WhoPeople && len(w.People) > 0:

@@ -70,7 +70,7 @@ func (a *asked) barred(o *rules.Outcome) (all []string) {
 	stages, _ := o.Route.Sources()
 	for _, s := range stages {
 		var named []string
-		for _, who := range s.Who.Each() {
+		for _, who := range s.Who.All() {
 			named = append(named, who.People...)
 		}
 		for _, id := range named {

@@ -54,7 +54,11 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	d := tenancy.Delegation{TenantID: v.Tenant, Hand: person(in, t.hand), Principal: person(in, t.principal), Team: v.Team}
+	d := tenancy.Delegation{TenantID: v.Tenant, Absence: t.hand == byOrder, Principal: person(in, t.principal),
+		Team: v.Team}
+	if !d.Absence {
+		d.Hand = person(in, t.hand)
+	}
 	by, err := c.setter(r.Context(), v, in, d.Principal)
 	if err != nil {
 		return err
@@ -76,6 +80,9 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if len(d.Rules) < len(t.rules) {
 		return c.show(w, r, v, t, "rules", words.Say("no_rule"))
 	}
+	if d.Absence && in.Organisation == nil {
+		return c.show(w, r, v, t, "hand", words.Say("no_order"))
+	}
 	unfit, err := c.unfit(r.Context(), v, t)
 	if err == nil && unfit != "" {
 		return c.show(w, r, v, t, unfit, words.Say("unfit"))
@@ -87,7 +94,10 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err == nil {
 		channels, err = c.channels(r.Context(), d)
 	}
-	if d.Channel = channels[t.principal]; err == nil {
+	if !d.Absence { // nothing is done for who is only away
+		d.Channel = channels[t.principal]
+	}
+	if err == nil {
 		_, err = c.Store.SetDelegation(r.Context(), d, by, c.Now(), c.telling(v, offered, channels))
 	}
 	if field, text, refused := refusal(words, err); refused {
@@ -99,12 +109,16 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	return c.Done(w, r, address, "stand_in_set")
+	return c.Done(w, r, address, doneAs(d)+"_set")
 }
 
 // unfit returns the field with somebody who is no full member; explain.ErrUnverified when Slack can't be asked.
 func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn) (field string, err error) {
-	rules, _, err := c.Refused(ctx, v, []string{t.hand, t.principal}, nil)
+	users := []string{t.principal}
+	if t.hand != byOrder {
+		users = append(users, t.hand)
+	}
+	rules, _, err := c.Refused(ctx, v, users, nil)
 	for _, x := range [][2]string{{"hand", t.hand}, {"principal", t.principal}} {
 		if rules[x[1]] != "" {
 			return x[0], nil
@@ -113,13 +127,29 @@ func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn)
 	return "", err
 }
 
+// doneAs is what the texts call a delegation.
+func doneAs(d tenancy.Delegation) string {
+	if d.Absence {
+		return "absence"
+	}
+	return "stand_in"
+}
+
+// parties are the accounts of those who are told of a delegation.
+func parties(d tenancy.Delegation) []string {
+	if d.Absence {
+		return []string{d.Principal.User}
+	}
+	return []string{d.Hand.User, d.Principal.User}
+}
+
 // channels opens the direct messages of hand and principal. It returns explain.ErrUnverified with those that could
 // be opened when Slack doesn't open one.
 func (c *StandInPages) channels(ctx context.Context, d tenancy.Delegation) (out map[string]string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	out = map[string]string{}
-	for _, user := range []string{d.Hand.User, d.Principal.User} {
+	for _, user := range parties(d) {
 		channel, failed := c.Messages.OpenDM(ctx, user)
 		if failed != nil {
 			err = errors.Join(err, fmt.Errorf("%w: open the direct messages of %s: %w", explain.ErrUnverified, user, failed))
@@ -163,7 +193,7 @@ func (c *StandInPages) telling(v *web.Viewer, offered []web.Choice,
 	channels map[string]string) func(tenancy.Delegation) []store.Notice {
 	_, rules := chosen(offered)
 	return func(d tenancy.Delegation) (out []store.Notice) {
-		for _, user := range []string{d.Hand.User, d.Principal.User} {
+		for _, user := range parties(d) {
 			if channel := channels[user]; channel != "" {
 				change, ref := task.TellStandIn(d, rules, v.Team, user, channel, c.Now())
 				out = append(out, store.Notice{Ref: ref, Change: change})
@@ -201,7 +231,7 @@ func (c *StandInPages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if _, err = c.Store.EndDelegation(r.Context(), d, by, c.Now(), c.telling(v, offered, channels)); err != nil {
 		return err
 	}
-	return c.Done(w, r, address, "stand_in_ended")
+	return c.Done(w, r, address, doneAs(d)+"_ended")
 }
 
 // person returns somebody by their account, and where an organisation stands, by their key there.
@@ -220,7 +250,8 @@ func (c *StandInPages) forbidden(ctx context.Context, in tenancy.Employed, d ten
 	by tenancy.Setter) error {
 	if in.Organisation != nil {
 		first := in.Organisation.Chart(max(d.From, c.Today()))
-		if hand, here := first.Person(d.Hand.Person); !here || hand.Kind != organisation.Employee {
+		hand, here := first.Person(d.Hand.Person)
+		if !d.Absence && (!here || hand.Kind != organisation.Employee) {
 			return tenancy.Problem{Field: "hand", Rule: tenancy.RuleNoEmployee}.Err()
 		}
 		if _, here := first.Person(d.Principal.Person); !here {

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -36,11 +37,18 @@ func (a *asked) looked(do func(d *decide.Directory) error) error {
 	if a.unread {
 		return fmt.Errorf("%w: the organisation can't be read", explain.ErrUnverified)
 	}
+	d := decide.NewDirectory(a.org, s)
 	for left := mostAsked; ; {
-		err := do(decide.NewDirectory(a.org, s))
+		err := do(d)
+		read, failed := d.Read(a.r.Context())
 		n := s.Lacking()
-		if n == 0 {
+		switch {
+		case failed != nil:
+			return failed
+		case n == 0 && !read:
 			return err
+		case n == 0:
+			continue
 		}
 		if left -= n; left < 0 || a.members == nil {
 			return fmt.Errorf("%w: rules need %d answers of Slack's", explain.ErrUnverified, n)
@@ -67,7 +75,10 @@ func (a *asked) organised() error {
 	if a.day, a.unread = a.Today(), unread; err != nil || is.Organisation == nil {
 		return err
 	}
-	a.org = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
+	a.org = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts,
+		Delegations: func(ctx context.Context, person string) ([]tenancy.Delegation, error) {
+			return a.Store.DelegationsOf(ctx, a.v.Tenant, person)
+		}}
 	for _, chart := range a.charts() {
 		for _, d := range chart.Departments() {
 			if a.departments[d.Code] == "" {

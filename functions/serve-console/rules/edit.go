@@ -191,7 +191,8 @@ type stageData struct {
 	Others      bool
 	Joins       []web.Choice
 	Beside      bool // it is asked together with the one before it
-	Any         bool // any of them is asked: the number is that of the first
+	Any         bool // any of them is asked, or these instead: the number is that of the first
+	Instead     bool
 	Roles       []web.Choice
 	Shares      []web.Choice
 	Share       string // that stands in the place of Need
@@ -322,8 +323,9 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 		}
 		x := a.stageForm(i, &s.Stage, sent, positions)
 		x.Mark, x.Field, x.Last = number(stage), fmt.Sprintf("route.stages[%d]", stage), i == len(all)-1
-		x.Joins = a.options("join_options", s.join, "", joinBeside, joinAny)
-		if x.Beside, x.Any = s.join == joinBeside, s.join == joinAny; beside > 0 {
+		x.Joins = a.options("join_options", s.join, "", joinBeside, joinAny, joinInstead)
+		x.Instead = s.join == joinInstead
+		if x.Beside, x.Any = s.join == joinBeside, s.join == joinAny || x.Instead; beside > 0 {
 			x.Field = fmt.Sprintf("%s.beside[%d]", x.Field, beside-1)
 		}
 		d.Stages = append(d.Stages, x)

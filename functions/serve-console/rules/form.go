@@ -129,10 +129,12 @@ type source struct {
 	join string
 }
 
-// How a source is joined to the one before it: both are asked at the same time, or any of them.
+// How a source is joined to the one before it: both are asked at the same time, or any of them, or it is asked next in
+// the place of who is away.
 const (
-	joinBeside = "beside"
-	joinAny    = "any"
+	joinBeside  = "beside"
+	joinAny     = "any"
+	joinInstead = "instead"
 )
 
 // staged returns the stages of sources.
@@ -141,12 +143,17 @@ func staged(all []source) []rules.Stage {
 	for i, s := range all {
 		if i > 0 && s.join != "" {
 			to := &stages[len(stages)-1]
-			if s.join == joinAny {
+			if s.join != joinBeside {
 				who := &to.Who
 				if n := len(to.Beside); n > 0 {
 					who = &to.Beside[n-1].Who
 				}
-				*who = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Each()), s.Who)}
+				if instead := who.Instead; s.join == joinInstead {
+					who.Instead = append(slices.Clone(instead), s.Who)
+				} else {
+					who.Instead = nil
+					*who = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Each()), s.Who), Instead: instead}
+				}
 				continue
 			}
 			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Share: s.Share, Secretary: s.Records})
@@ -166,10 +173,15 @@ func sourcesOf(p *rules.Policy) (all []source) {
 		if i > 0 && of[i] == of[i-1] {
 			join = joinBeside
 		}
-		for j, who := range s.Who.Each() {
-			if s.Who = who; j > 0 {
+		each := s.Who.Each()
+		for j, who := range s.Who.All() {
+			switch s.Who = who; {
+			case j >= len(each):
+				join = joinInstead
+			case j > 0:
 				join = joinAny
 			}
+			s.Who.Instead = nil
 			all = append(all, source{s, join})
 		}
 	}

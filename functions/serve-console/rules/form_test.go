@@ -121,6 +121,25 @@ func TestABoundIsSaidAsItIs(t *testing.T) {
 	}
 }
 
+// A source may be the next in the order of who is asked in the place of who is away.
+func TestTheFormJoinsWhoIsAskedInstead(t *testing.T) {
+	form := sentForm("stages.1.join", "instead", "stages.2.join", "instead", "stages.3.was", "3", "stages.3.join",
+		"beside", "stages.3.kind", "people", "stages.3.people", "U9", "stages.3.need", "1")
+	stages := typed(form).Route.Stages
+	expect.Must(t, len(stages) == 1 && len(stages[0].Beside) == 1, "%+v", stages)
+	who := stages[0].Who
+	expect.That(t, who.Kind == rules.WhoPosition && len(who.Instead) == 2 && len(stages[0].Beside[0].Who.Instead) == 0,
+		"%+v", stages)
+	expect.Same(t, who.Instead[0], rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}})
+	expect.Same(t, staged(sourcesOf(&rules.Policy{Stages: stages})), stages)
+	for locale, says := range map[string]string{"ja": "課長か室長 (不在のときは U1・U2、次に U3 が代決)",
+		"en": "says (if away, U1, U2, then U3)"} {
+		s := speaker{Texts: web.TextsOf("rules", locale)}
+		expect.That(t, strings.Contains(s.stage(&stages[0]), says), "%q", s.stage(&stages[0]))
+		expect.That(t, strings.Contains(s.chip(&stages[0]).Note, says), "%q", s.chip(&stages[0]).Note)
+	}
+}
+
 // A source may be another way to the people before it, of whom any is asked: with the number of the first.
 func TestTheFormJoinsWhomAnyIsAskedOf(t *testing.T) {
 	form := sentForm("stages.1.join", "any", "stages.2.join", "beside", "stages.3.was", "3", "stages.3.join", "any",

@@ -314,8 +314,12 @@ func (s speaker) source(name string, x *rules.Stage) (text string) {
 	return s.of(name, x, s.asked(x.Who), n)
 }
 
-// asked says who is asked, whoever that is.
+// asked says who is asked, whoever that is, and who instead.
 func (s speaker) asked(w rules.Who) string {
+	if order := w.Instead; len(order) > 0 {
+		w.Instead = nil
+		return s.Say("who_else", "who", s.asked(w), "order", strings.Join(web.Each(order, s.asked), s.Say("who_then")))
+	}
 	switch w.Kind {
 	case rules.WhoPeople:
 		return list(s, w.People, s.person, s.Say("middot"))

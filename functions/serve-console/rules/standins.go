@@ -30,6 +30,9 @@ type StandInPages struct {
 
 const address = "/console/stand-ins"
 
+// byOrder is chosen in the place of a hand: the rules say who is asked instead.
+const byOrder = "order"
+
 // Routes returns the page, on which everybody sees and sets their own stand-ins, and administrators anybody's.
 func (c *StandInPages) Routes() []web.Route {
 	return []web.Route{web.ForMembers("GET "+address, c.page), web.ForMembers("POST "+address, c.save)}
@@ -40,6 +43,7 @@ type shown struct {
 	Problem string
 	NoSlack bool // nobody can be chosen
 	People  []web.Choice
+	Order   bool         // an absence alone may be recorded
 	Of      []web.Choice // whose stand-in may be set; empty: the viewer's alone
 	Me      string
 	From    string
@@ -59,7 +63,7 @@ type part struct{ Text, Field string }
 type row struct {
 	Key, Hand, Principal, From, Until, SetBy string
 	Now, Ends                                bool // it counts now; the viewer may end it
-	All                                      bool // it is for all rules
+	All, Absence                             bool // it is for all rules; nobody stands in
 	Rules                                    []string
 	Gone                                     int // how many of its rules ask nobody any more
 	// Void: it is from before an organisation stood, or from when one did, and no act is made by it.
@@ -106,6 +110,10 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		out.NoSlack = true
 	} else {
 		out.People = web.MembersToChoose(m, t.hand, v.User, words.Say("choose"))
+		if in.Organisation != nil {
+			order := web.Choice{Value: byOrder, Text: words.Say("by_order"), Chosen: t.hand == byOrder}
+			out.Order, out.People = true, append(out.People, order)
+		}
 		if v.Admin {
 			out.Of = web.MembersToChoose(m, cmp.Or(t.principal, v.User), "", "")
 		}
@@ -117,8 +125,11 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: named(d.Hand.User), Principal: named(d.Principal.User),
 			From: d.From.String(), Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
 			Ends: v.Admin || d.Party(circulation.Person{User: v.User, Person: in.Person}),
-			Void: (in.Organisation != nil) != (d.Principal.Person != ""), All: len(d.Rules) == 0})
+			Void: (in.Organisation != nil) != (d.Principal.Person != ""), All: len(d.Rules) == 0, Absence: d.Absence})
 		x := &out.Rows[len(out.Rows)-1]
+		if d.Absence {
+			x.Hand = words.Say("by_order")
+		}
 		for _, rule := range out.Rules {
 			if slices.Contains(d.Rules, rule.Value) {
 				x.Rules = append(x.Rules, rule.Text)

@@ -238,6 +238,7 @@ func TestStandInsInAnOrganisation(t *testing.T) {
 		"are ended by the hand with another account of theirs":      testOtherAccount,
 		"that were set before it stood are shown as no longer used": testVoid,
 		"are no administrator's of whom is asked for their request": testParty,
+		"may be absences alone, of which the person is told":        testAbsence,
 	})
 }
 
@@ -294,6 +295,27 @@ func testVoid(t *testing.T, w *consoletest.World) {
 	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
 	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
 	sato.Get(address).Says(t, http.StatusOK, "無効です。組織表を登録または削除する前に設定したため", "終える").Lacks(t, "代理中")
+}
+
+// An absence names nobody who stamps instead, which only rules of an organisation can.
+func testAbsence(t *testing.T, w *consoletest.World) {
+	sato := w.As(webapi.Sato)
+	sato.Get(address).Lacks(t, `value="order"`)
+	sato.Post(address, form(w, "", "order")).Says(t, http.StatusUnprocessableEntity, "組織表がないため")
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
+	sato.Get(address).Holds(t, `value="order"`)
+	for range 2 { // pressed twice
+		sato.Post(address, form(w, "", "order")).Leads(t, address+"?done=absence_set")
+	}
+	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
+	expect.Must(t, len(d) == 1 && d[0].Absence && d[0].Hand == circulation.Person{} && d[0].Channel == "", "%+v", d)
+	expect.That(t, told(w, webapi.Sato) == 1 && told(w, "") == 0, "the person alone is told")
+	sato.Get(address).Says(t, http.StatusOK, "代わりは規程の順による", "不在", "本人に DM で知らせました", "終える").
+		Lacks(t, "代理中", "2 人に DM で知らせました</span>")
+	w.As(webapi.Suzuki).In("en").Get(address).Says(t, http.StatusOK, "whom the rules name instead", "They were told")
+	sato.Post(address, form(w, "", "order", "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "この人の不在")
+	sato.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key()}}).Leads(t, address+"?done=absence_ended")
+	sato.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
 }
 
 // Suzuki asks, and Tanaka owes a stamp.

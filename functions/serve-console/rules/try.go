@@ -178,7 +178,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}); err != nil {
 		return err
 	}
-	facts.Askers = []circulation.Person{facts.Requester}
+	facts.Rule, facts.Askers = found.Rule.ID, []circulation.Person{facts.Requester}
 	for _, m := range x.Missed(facts) {
 		d.Missed = append(d.Missed, a.Say("try_missed", "rule", a.numbered(m.Rule, &x.Rules[m.Rule]),
 			"field", a.In("fields", "when."+m.Field)))

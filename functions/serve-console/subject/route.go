@@ -9,6 +9,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -261,6 +262,13 @@ func (d *drawing) named(id string) string {
 // Via says by what a route found somebody. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
 	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
+	if of, via, is := rules.InsteadOf(circulation.Person{Via: how}); is {
+		if len(of) == 0 {
+			return d.words.Say("via_instead_of_nobody", "via", r.Via(via))
+		}
+		who := strings.Join(web.Each(of, d.Person), web.TextsOf("common", r.Locale).Say("and"))
+		return d.words.Say("via_instead", "who", who, "via", r.Via(via))
+	}
 	if key := viaPhrases[how]; key != "" || how == "" {
 		return d.words.Say(key)
 	}

@@ -215,7 +215,11 @@ func TestHowSomebodyWasFound(t *testing.T) {
 		"head of sales as of 2026-11-22":   {"sales の head(2026-11-22 時点)", "head of sales as of 2026-11-22"},
 		"an unknown way\u202e":             {"an unknown way⟨U+202E⟩", "an unknown way⟨U+202E⟩"},
 		"stamped the steps":                {"ステップを承認した人", "approved the steps"},
-		"":                                 {"", ""},
+		"instead of U1,U2: named by the rule": {"@U1、@U2 が不在のため代決 (ルールで指定)",
+			"named by the rule, in the place of @U1, @U2, who is away"},
+		"instead of : group S0KEIRI": {"担当不在のため代決 (グループ S0KEIRI)",
+			"group S0KEIRI, as nobody before in the order is there"},
+		"": {"", ""},
 	} {
 		g := three()
 		g.Route.Stages[0].People[0].Via = via

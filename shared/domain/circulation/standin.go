@@ -18,6 +18,9 @@ type StandIn struct {
 	Unfit Lack
 }
 
+// Absence reports whether nobody stands in by it: it only says that its principal is away.
+func (s *StandIn) Absence() bool { return s.Hand == Person{} }
+
 // Counts reports whether the hand may act by it at this time.
 func (s *StandIn) Counts(at time.Time) bool { return !at.Before(s.Begins) && at.Before(s.Ends) }
 

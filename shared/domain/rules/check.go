@@ -139,6 +139,7 @@ func (s Stage) checkBeside(p *problems, at string) {
 }
 
 func (w Who) check(p *problems, at string) {
+	w.checkInstead(p, at+".instead")
 	switch only := (Who{Kind: w.Kind}); w.Kind {
 	case WhoPeople:
 		only.People = w.People
@@ -170,13 +171,7 @@ func (w Who) check(p *problems, at string) {
 	case WhoAny:
 		only.Any = w.Any
 		p.between(len(w.Any), 2, MaxAny, at+".any")
-		for i, x := range w.Any {
-			field := fmt.Sprintf("%s.any[%d]", at, i)
-			single := []WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}
-			if p.unless(slices.Contains(single, x.Kind), field+".kind", "choice", choices(single)); x.Kind != WhoAny {
-				x.check(p, field)
-			}
-		}
+		checkEach(p, w.Any, at+".any")
 		w.alone(p, only, at)
 	default:
 		p.add(at+".kind", "choice", choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoChannel, WhoAny}))
@@ -388,6 +383,7 @@ func (r *Policy) check(p *problems, at string) {
 			field := fmt.Sprintf("%s.readers.posts[%d]", at, i)
 			p.unless(post.Kind == WhoPosition, field+".kind", "choice", choices([]WhoKind{WhoPosition}))
 			p.unless(post.Label == "", field+".label", "of_stages")
+			p.unless(len(post.Instead) == 0, field+".instead", "of_stages")
 			post.check(p, field)
 		}
 		n := len(r.Readers.People) + len(r.Readers.Groups) + len(r.Readers.Posts)

@@ -42,6 +42,8 @@ type Directory interface {
 	Outranks(p circulation.Person, position, on string) bool
 	// Holders returns who holds a position of a department.
 	Holders(department, position, on string) []circulation.Person
+	// Absences returns the delegations of somebody for the day. One without a hand only says that they are away.
+	Absences(p circulation.Person, on string) []circulation.StandIn
 }
 
 // Employment says as what somebody may stamp.
@@ -92,7 +94,7 @@ func position(people []circulation.Person, p circulation.Person) int {
 // unknown returns what a stage names and no day of the organisation has, or "": a post with the code of its department,
 // or the code alone. Who stands over a department may take the place of a post in it, whatever it is called.
 func (s Stage) unknown(d Directory) string {
-	for _, w := range s.Who.Each() {
+	for _, w := range s.Who.All() {
 		if w.Kind == WhoPosition && w.Department != "" && !d.Knows(w.Department, "") {
 			return w.Department
 		}
@@ -105,7 +107,7 @@ func (s Stage) unknown(d Directory) string {
 
 // unnamed returns a post of a stage that the organisation has on no day, or "": somebody may hold it under another name.
 func (w Who) unnamed(d Directory) string {
-	for _, x := range w.Any {
+	for _, x := range slices.Concat(w.Any, w.Instead) {
 		if what := x.unnamed(d); what != "" {
 			return what
 		}
@@ -245,7 +247,9 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 		sources = placed(s.Sources(), f, d)
 	}
 	for i := range sources {
-		found = append(found, sources[i].Who.find(f, d)...)
+		for _, w := range append([]Who{sources[i].Who}, sources[i].Who.Instead...) {
+			found = append(found, w.find(f, d)...)
+		}
 	}
 	for _, p := range found {
 		add(s, p)
@@ -383,6 +387,6 @@ func (r *resolving) channel(i int) error {
 			return r.refuse(i, r.whyFew(s, found, 1))
 		}
 	}
-	r.stages, r.found = append(r.stages, out), append(r.found, found)
+	r.stages, r.found, r.gone = append(r.stages, out), append(r.found, found), append(r.gone, nil)
 	return nil
 }

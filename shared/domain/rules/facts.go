@@ -31,7 +31,8 @@ type Facts struct {
 	Spoken bool
 	Home   Home
 	// On is the day, such as 2026-11-22 in the tenant's zone, as of which people are looked up.
-	On string
+	On   string
+	Rule string // id of the rule whose route is resolved: a delegation may be for some rules
 	// Departments is the requester's department in the organisation and those above it. Groups are the requester's.
 	// Both count only while an organisation stands.
 	Organised   bool

@@ -188,18 +188,21 @@ func (s *Stage) findings(at Finding, d Directory, today, next string) (all []Fin
 			if r.mayStamp(s, p) && position(people, p) < 0 {
 				people = append(people, p)
 			}
-			named := func(w Who) bool { return slices.Contains(w.People, p.User) }
-			if slices.ContainsFunc(s.Who.Each(), named) && !r.mayStamp(s, p) {
-				gone := at
-				gone.Kind, gone.Who, gone.From = FindingGone, p.User, day
-				all = append(all, gone)
+		}
+		for _, w := range s.Who.All() {
+			for _, user := range w.People {
+				if !r.mayStamp(s, d.Person(user)) {
+					gone := at
+					gone.Kind, gone.Who, gone.From = FindingGone, user, day
+					all = append(all, gone)
+				}
 			}
 		}
 		found := at
 		switch found.From = day; {
 		case len(people) > MaxPeople || len(who) > mostFound:
 			found.Kind = FindingMany
-		case len(people) < s.least():
+		case len(people)+r.others(s, people) < s.least():
 			found.Kind = FindingVacant
 		default:
 			continue
@@ -315,14 +318,14 @@ func byName(s *Stage) (people []circulation.Person, others bool) {
 	for _, user := range s.Who.People {
 		people = append(people, circulation.Person{User: user})
 	}
-	return people, s.Who.Kind != WhoPeople || s.Empty.has(ThenUp)
+	return people, s.Who.Kind != WhoPeople || s.Empty.has(ThenUp) || len(s.Who.Instead) > 0
 }
 
 // foundOn finds whom stages find on a day, as far as that doesn't hang on who asks.
 func foundOn(d Directory, day string) finding {
 	r := resolving{facts: &Facts{On: day}, d: d}
 	return func(s *Stage) (people []circulation.Person, others bool) {
-		if s.Who.Above() || s.Who.Kind == WhoChannel || s.Empty.has(ThenUp) {
+		if s.Who.Above() || s.Who.Kind == WhoChannel || s.Empty.has(ThenUp) || len(s.Who.Instead) > 0 {
 			return byName(s)
 		}
 		for _, p := range s.Who.find(r.facts, d) {

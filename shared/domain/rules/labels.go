@@ -295,7 +295,7 @@ func (p *Policy) Labels() (names []string) {
 	}
 	sources, _ := p.Sources()
 	for _, s := range sources {
-		for _, w := range s.Who.Each() {
+		for _, w := range s.Who.All() {
 			if w.Label != "" {
 				names = append(names, w.Label)
 			}

@@ -19,6 +19,7 @@ const (
 	MaxBeside   = 4  // sources of one stage beside the first
 	MaxFiles    = 10 // that a rule demands, as many as a request may have
 	MaxAny      = 4  // of which any is asked
+	MaxInstead  = 4  // who are asked in the place of a source's people
 	MaxPeople   = 50 // of one stage, and of the readers
 	MaxLevel    = 10
 	MaxAskers   = 100 // of what is asked along a route: more are refused, and nobody is forgotten
@@ -74,6 +75,7 @@ var Limits = map[string]string{
 	"secretary":    "must be one person of one source, of a stage with minutes",
 	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
 	"of_stages":    "must be absent of readers",
+	"of_sources":   "must be absent but of a stage, or of one beside it",
 	"of_bounds":    "must be absent beside bounds",
 	"of_share":     "must be absent beside a number of people",
 	"as":           "must be consult, or absent of a stage that approves",

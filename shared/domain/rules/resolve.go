@@ -12,6 +12,7 @@ const (
 	LeftUnknown  = "unknown"  // the organisation has the post or department on no day: never left out
 	LeftAbove    = "above"    // the organisation doesn't say who is above the requester: never left out
 	LeftStanding = "standing" // too few of those who are found may stamp
+	LeftAway     = "away"     // too few of those who are found are there, and nobody who is asked instead
 	LeftOwn      = "own"      // without the requester, too few are found
 	LeftAskers   = "askers"   // without the other askers, too few are found: never left out
 	LeftTwice    = "twice"    // all who are found have to stamp at earlier stages
@@ -50,6 +51,7 @@ type resolving struct {
 	// What follows has an entry for each source.
 	stages []circulation.Stage
 	found  [][]circulation.Person // whether they may stamp or not
+	gone   [][]circulation.Person // who of them is away
 	past   []circulation.Person   // who was reached past an asker who is not the requester
 }
 
@@ -110,7 +112,7 @@ func (r *resolving) stage(i int) error {
 	if len(found) > mostFound {
 		return r.refuse(i, LeftMany)
 	}
-	r.stages, r.found = append(r.stages, out), append(r.found, found)
+	r.stages, r.found, r.gone = append(r.stages, out), append(r.found, found), append(r.gone, r.away(s, found))
 	if s.Records {
 		out.Secretary = 1 // of a part: see joined
 	}
@@ -127,16 +129,33 @@ func (r *resolving) stage(i int) error {
 	if len(out.People) > MaxPeople {
 		return r.refuse(i, LeftMany)
 	}
-	if len(r.stamping(out.People)) < out.Need {
-		why := r.whyFew(s, found, out.Need)
-		if len(r.stamping(named)) >= out.Need {
-			why = LeftTwice
-		}
-		if err := r.empty(i, why); err != nil {
-			return err
-		}
+	if err := r.enough(i, named); err != nil {
+		return err
 	}
 	return r.twice(i)
+}
+
+// enough sees to it that enough people may stamp at a stage that names these, or leaves it out.
+func (r *resolving) enough(i int, named []circulation.Person) error {
+	s, out := &r.sources[i], &r.stages[i]
+	here := slices.DeleteFunc(slices.Clone(out.People), func(p circulation.Person) bool {
+		return position(r.gone[i], p) >= 0
+	})
+	if len(r.stamping(here)) >= out.Need {
+		return nil
+	}
+	why := r.whyFew(s, r.found[i], out.Need)
+	switch {
+	case len(r.stamping(out.People)) >= out.Need:
+		why = LeftAway
+	case len(r.stamping(named)) >= out.Need:
+		why = LeftTwice
+	}
+	instead := why == LeftAway || why == LeftVacant || why == LeftStanding
+	if out.People = here; instead && r.instead(i, here) {
+		return nil
+	}
+	return r.empty(i, why)
 }
 
 // different returns how many different people these are.
@@ -227,7 +246,7 @@ func (r *resolving) empty(i int, why string) error {
 		return nil
 	case ThenUp:
 		for len(r.stamping(out.People)) < out.Need {
-			if !r.up(i, append(r.beside(i), out.People...), why == LeftOwn || why == LeftAskers) {
+			if !r.up(i, slices.Concat(r.beside(i), r.gone[i], out.People), why == LeftOwn || why == LeftAskers) {
 				return r.refuse(i, why)
 			}
 		}

@@ -16,11 +16,12 @@
 // amount.
 //
 // A stage that finds too few people who may stamp is empty, by cause: vacant, own (the requester is one of them) or
-// twice (all have to stamp earlier). The rule says for each whether who stands above is asked, the stage is left out,
-// or the request is refused. A post that the organisation has on no day is unknown, not vacant: it may have another
-// name by now, so nothing is left out for it. If only other askers are missing, nothing is left out either: whoever
-// asks in a thread takes nobody's objection away. An asker without a row in the organisation may be anybody's second
-// account; everything is refused.
+// twice (all have to stamp earlier). In the place of who is vacant, on leave or away, a source may name an order of
+// posts, people and groups who are asked first. Else the rule says for each whether who stands above is asked, the stage
+// is left out, or the request is refused. A post that the organisation has on no day is unknown, not vacant: it may have
+// another name by now, so nothing is left out for it. If only other askers are missing, nothing is left out either:
+// whoever asks in a thread takes nobody's objection away. An asker without a row in the organisation may be anybody's
+// second account; everything is refused.
 //
 // The floor is the least that a write outside asks, whatever the rules say, and from an amount on two different people.
 // A rule below it isn't saved, a route below it not opened. Ways gives the weakest way to each tool before rules are
@@ -147,7 +148,7 @@ func (p *Policy) OfIDs(also ...WhoKind) bool {
 	sources, _ := p.Sources()
 	for _, s := range sources {
 		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty.has(ThenUp) ||
-			s.Dissent == circulation.ObjectionRaised {
+			s.Dissent == circulation.ObjectionRaised || len(s.Who.Instead) > 0 {
 			return false
 		}
 	}
@@ -189,6 +190,9 @@ type Who struct {
 	Label      string   `json:"label,omitempty"`      // by whose value a call says the department, by code or name
 	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
 	Any        []Who    `json:"any,omitempty"`        // whom any of these finds, of other kinds than this and the channel
+	// Instead is asked, in this order, in the place of people who are away where too few others are there: whom the first
+	// finds, then the next. Only a source has it.
+	Instead []Who `json:"instead,omitempty"`
 }
 
 // WhoKind is a way to find people.
@@ -356,35 +360,28 @@ func (p *Policy) mayRepeat(i int) bool {
 	if s.Empty.Twice != ThenSkip {
 		return false
 	}
-	sure, names, named := 0, []string{}, s.Who.Kind == WhoPeople && !s.Empty.has(ThenUp)
+	names := func(s *Stage) bool {
+		return s.Who.Kind == WhoPeople && !s.Empty.has(ThenUp) && len(s.Who.Instead) == 0
+	}
+	sure, users, named := 0, []string{}, names(s)
 	earlier, _ := (&Policy{Stages: p.Stages[:i]}).Sources()
 	for _, before := range earlier {
 		if s.approves() && !before.approves() || s.NoStandIns && !before.NoStandIns || s.Minutes && !before.Minutes ||
 			s.ReadAfter && !before.ReadAfter {
 			continue
 		}
-		named = named && before.Who.Kind == WhoPeople && !before.Empty.has(ThenUp)
-		names = append(names, before.Who.People...)
+		named = named && names(&before)
+		users = append(users, before.Who.People...)
 		if n := before.Need; n > 0 {
 			sure += n
 		} else {
 			sure += before.Who.most()
 		}
 	}
-	if named && !slices.ContainsFunc(s.Who.People, func(user string) bool { return slices.Contains(names, user) }) {
+	if named && !slices.ContainsFunc(s.Who.People, func(user string) bool { return slices.Contains(users, user) }) {
 		return false
 	}
 	return s.least() <= sure
-}
-
-// named returns how many of the stages ask others than the channel.
-func named(stages []Stage) (n int) {
-	for _, s := range stages {
-		if s.Who.Kind != WhoChannel {
-			n++
-		}
-	}
-	return n
 }
 
 // least returns the fewest stamps that a stage asks if it finds people.

@@ -81,6 +81,9 @@ func (w Who) Each() []Who {
 	return []Who{w}
 }
 
+// All returns also who is asked instead.
+func (w Who) All() []Who { return slices.Concat(w.Each(), w.Instead) }
+
 // of reports whether it asks such people, among others.
 func (w Who) of(kinds ...WhoKind) bool {
 	return slices.ContainsFunc(w.Each(), func(x Who) bool { return slices.Contains(kinds, x.Kind) })
@@ -156,10 +159,10 @@ func (f *Facts) only(label string) (value string) {
 // nearest of the requester's, theirs included, that has such a post on any day, so that a vacant post isn't passed over;
 // else with their own. Only the positions that it has stay, and that stand over the departments below it.
 func (w Who) placed(f *Facts, d Directory) Who {
-	if w.Kind == WhoAny {
-		w.Any = slices.Clone(w.Any)
-		for i := range w.Any {
-			w.Any[i] = w.Any[i].placed(f, d)
+	w.Any, w.Instead = slices.Clone(w.Any), slices.Clone(w.Instead)
+	for _, all := range [][]Who{w.Any, w.Instead} {
+		for i := range all {
+			all[i] = all[i].placed(f, d)
 		}
 	}
 	if w.Kind != WhoPosition || w.Department != "" {
@@ -212,6 +215,16 @@ func (r *resolving) over(i int) (people []circulation.Person, err error) {
 		no.Of, err = out.People[0], no
 	}
 	return people, err
+}
+
+// named returns how many of the stages ask others than the channel.
+func named(stages []Stage) (n int) {
+	for _, s := range stages {
+		if s.Who.Kind != WhoChannel {
+			n++
+		}
+	}
+	return n
 }
 
 // leastStamps returns the fewest stamps of these stages.

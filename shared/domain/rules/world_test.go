@@ -123,6 +123,7 @@ type company struct {
 	lost     []string                    // of whom it doesn't say who is above
 	high     []string                    // who outranks every position
 	level    []string                    // positions that don't stand over departments
+	absences map[string][]circulation.StandIn
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -183,6 +184,10 @@ func (c *company) CodeOf(department, _ string) string {
 func (c *company) Knows(department, position string) bool {
 	post := position + " of " + department
 	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
+}
+
+func (c *company) Absences(p circulation.Person, _ string) []circulation.StandIn {
+	return c.absences[p.User]
 }
 
 func (c *company) Holders(_, _, on string) (all []circulation.Person) {

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -117,10 +118,13 @@ func TellStandIn(d tenancy.Delegation, rules []string, team, user, channel strin
 	}
 	r := Request{TeamID: team, User: user, Channel: channel, ChannelType: "im", Source: SourceAgentContainer}
 	about := strings.Join([]string{user, d.Key(), d.SetAt.Format(time.RFC3339Nano)}, " ")
-	detail := strings.Join([]string{d.Hand.User, d.Principal.User, d.From.String(), d.Until.String(), by,
+	detail := strings.Join([]string{cmp.Or(d.Hand.User, Nobody), d.Principal.User, d.From.String(), d.Until.String(), by,
 		strings.Join(rules, " / ")}, " ")
 	return Tell(d.TenantID, r, why, about, detail, now)
 }
+
+// Nobody is the hand of a notice of an absence without a stand-in.
+const Nobody = "-"
 
 // StandInTold is what the detail of a notice of a delegation says. By set or ended it. Rules names those for which
 // alone it counts; empty: it counts for all.

@@ -57,11 +57,13 @@ var DelegationRules = []Rule{
 }
 
 // Delegation is the row by which a hand stands in for a principal, on the days From to Until of the tenant's zone. It
-// begins when it is set, if that is later.
+// begins when it is set, if that is later. An absence has no hand: it says that the principal is away, so that rules ask
+// whom they name instead.
 type Delegation struct {
 	aggregate.Meta
 	TenantID    string             `json:"tenant_id"`
-	Hand        circulation.Person `json:"hand"`
+	Hand        circulation.Person `json:"hand,omitzero"`
+	Absence     bool               `json:"absence,omitempty"`
 	Principal   circulation.Person `json:"principal"`
 	From        organisation.Date  `json:"from"`
 	Until       organisation.Date  `json:"until"`
@@ -119,8 +121,12 @@ const DelegationsOver = "DELEGATIONS#OVER"
 func (d Delegation) Indexes(aggregate.Root) []aggregate.Index {
 	out := []aggregate.Index{
 		{N: 1, PK: DelegatedBy(d.TenantID, PersonKey(d.Principal)), SK: d.From.String() + "#" + PersonKey(d.Hand)},
-		{N: 3, PK: StandsInBy(d.TenantID, d.Hand.User), SK: PersonKey(d.Principal) + "#" + d.From.String()},
 	}
+	if d.Absence {
+		return out
+	}
+	out = append(out, aggregate.Index{N: 3, PK: StandsInBy(d.TenantID, d.Hand.User),
+		SK: PersonKey(d.Principal) + "#" + d.From.String()})
 	if s := d.StandIn(); d.Channel != "" && d.ListedAt == nil {
 		out = append(out, aggregate.Index{N: 2, PK: DelegationsOver,
 			SK: aggregate.TimeText(s.Ends) + "#" + d.TenantID + "#" + d.Key()})
@@ -210,7 +216,7 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 func (d Delegation) fits(by Setter, now time.Time) error {
 	today := organisation.DateOf(now.In(Zone()))
 	switch {
-	case !keyed(d.Hand) || !keyed(d.Principal):
+	case !keyed(d.Principal), d.Absence != (d.Hand == circulation.Person{}), !d.Absence && !keyed(d.Hand):
 		return problem("hand", RuleNoAccount)
 	case d.Hand.Is(d.Principal):
 		return problem("hand", RuleOwnHand)
@@ -258,8 +264,11 @@ func (d Delegation) Listed(now time.Time) Change {
 }
 
 func (d Delegation) details() map[string]any {
-	details := map[string]any{"hand": d.Hand.User, "principal": d.Principal.User, "from": d.From.String(),
-		"until": d.Until.String(), "revision": d.Rev}
+	details := map[string]any{"principal": d.Principal.User, "from": d.From.String(), "until": d.Until.String(),
+		"revision": d.Rev}
+	if !d.Absence {
+		details["hand"] = d.Hand.User
+	}
 	if len(d.Rules) > 0 {
 		details["only_rules"] = d.Rules
 	}

@@ -247,7 +247,11 @@ func (r routed) stages() []string {
 }
 
 func (r routed) nameOf(s *circulation.StageState) string {
-	name := fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", r.called(s))
+	filled, who := s.Filled, r.insteadOf(s)
+	if filled == rules.FilledInstead && who == "" {
+		filled = "insteadOfNobody"
+	}
+	name := fill(or(r.texts.Filled[filled], "{stage}"), "stage", r.called(s), "who", who)
 	if s.By != nil && (s.Owed > 0 || s.LeftOut != "") {
 		name += " " + r.people(s)
 	}

@@ -72,6 +72,12 @@ var routeStates = []state{
 		s = onRoute(s, desk("課長", 1, suzuki), left, desk("次長", 1, takada), desk("部長", 1, yamada))
 		return s.act(circulation.Stamp, 1, tanaka, standingFor(suzuki)).stamps(3, takada)
 	}},
+	{"route_instead", processCard, func(s *scenario) *scenario {
+		away, vacant := desk("部長", 1, yamada), desk("室長", 1, takada)
+		away.People[0].Via, away.Filled = "instead of "+suzuki+": named by the rule", rules.FilledInstead
+		vacant.People[0].Via, vacant.Filled = "instead of : named by the rule", rules.FilledInstead
+		return onRoute(s, away, vacant)
+	}},
 	{"route_sent_back", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.SendBack, 3, yamada)
 	}},

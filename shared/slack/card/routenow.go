@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -341,4 +342,18 @@ func Owes(st circulation.State, c *aggregate.Card) bool {
 	return c.Stage != 0 && c.Stage == st.Present && slices.ContainsFunc(st.Owes(), func(p circulation.Person) bool {
 		return p.User == c.User || slices.Contains(c.For, p.User)
 	})
+}
+
+// insteadOf names in whose place others are asked at a stage.
+func (r routed) insteadOf(s *circulation.StageState) string {
+	for _, p := range s.People {
+		if users, _, is := rules.InsteadOf(p); is && len(users) > 0 {
+			var of []string
+			for _, user := range users[:min(len(users), maxStamps)] {
+				of = append(of, r.w.mention(user))
+			}
+			return r.texts.others(strings.Join(of, r.texts.And), len(users)-len(of))
+		}
+	}
+	return ""
 }

@@ -1,0 +1,127 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringi/shared/domain/circulation"
+)
+
+// FilledInstead says of a stage of a route that people are asked in the place of who is away, vacant ones among them.
+const FilledInstead = "instead"
+
+// singly are the kinds of which several may be asked as one.
+var singly = []WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}
+
+// checkEach checks those of which any is asked, or who is asked instead.
+func checkEach(p *problems, all []Who, at string) {
+	for i, x := range all {
+		field := fmt.Sprintf("%s[%d]", at, i)
+		p.unless(slices.Contains(singly, x.Kind), field+".kind", "choice", choices(singly))
+		p.unless(len(x.Instead) == 0, field+".instead", "of_sources")
+		if x.Kind != WhoAny {
+			x.check(p, field)
+		}
+	}
+}
+
+func (w Who) checkInstead(p *problems, at string) {
+	p.unless(len(w.Instead) <= MaxInstead, at, "most", MaxInstead)
+	p.unless(len(w.Instead) == 0 || w.Kind != WhoChannel, at, "of_channel")
+	checkEach(p, w.Instead, at)
+}
+
+// away returns those of a stage's people who are away on the day, if it says who is asked instead. Where a delegation
+// for the rule has a hand who may stamp, that hand stands in. One that an asker set for somebody else doesn't count.
+func (r *resolving) away(s *Stage, people []circulation.Person) (gone []circulation.Person) {
+	if len(s.Who.Instead) == 0 {
+		return nil
+	}
+	for _, p := range people {
+		away, stood := false, false
+		for _, x := range r.d.Absences(p, r.facts.On) {
+			switch {
+			case !x.Covers(&circulation.Rule{ID: r.facts.Rule}) || x.Chosen(r.facts.Askers):
+			case x.Absence():
+				away = true
+			default:
+				stood = stood || !s.NoStandIns && r.mayStamp(s, x.Hand) && !r.below(x.Hand)
+			}
+		}
+		if away && !stood {
+			gone = append(gone, p)
+		}
+	}
+	return gone
+}
+
+// below reports whether somebody stands below one of the askers.
+func (r *resolving) below(p circulation.Person) (is bool) {
+	above(r.d, p, r.facts.On, func(_ int, over circulation.Person) bool { is = r.asks(over); return !is })
+	return is
+}
+
+// instead fills a source that only these people of its own are there to stamp for, and reports whether enough are found
+// then. Of the first that has somebody all are asked, then of the next. Nobody stands in below whoever asks.
+func (r *resolving) instead(i int, here []circulation.Person) bool {
+	s, out := &r.sources[i], &r.stages[i]
+	asked := slices.Concat(r.beside(i), r.secretaries(i), r.gone[i], here)
+	people, past := slices.Clone(here), false
+	for _, w := range s.Who.Instead {
+		if len(r.stamping(people)) >= out.Need {
+			break
+		}
+		found := w.find(r.facts, r.d)
+		for _, p := range found[:min(len(found), mostFound)] {
+			past = past || r.asks(p) && !r.facts.Requester.Is(p)
+			if r.mayStamp(s, p) && len(r.away(s, []circulation.Person{p})) == 0 && !r.below(p) && position(asked, p) < 0 {
+				p.Via = viaInstead(r.gone[i], p.Via)
+				if people, asked = append(people, p), append(asked, p); past {
+					r.past = append(r.past, p)
+				}
+			}
+		}
+	}
+	if len(people) > MaxPeople || len(r.stamping(people)) < out.Need {
+		return false
+	}
+	out.People, out.Filled = people, FilledInstead
+	return true
+}
+
+// others returns how many people beside these a stage finds instead, at the least, or as many as may be where that hangs
+// on who asks.
+func (r *resolving) others(s *Stage, people []circulation.Person) (n int) {
+	people = slices.Clone(people)
+	for _, w := range s.Who.Instead {
+		if w.Above() {
+			return MaxPeople
+		}
+		for _, p := range w.find(r.facts, r.d) {
+			if r.mayStamp(s, p) && position(people, p) < 0 {
+				people, n = append(people, p), n+1
+			}
+		}
+	}
+	return n
+}
+
+// viaInstead says how somebody was found in the place of others. Of who is vacant or on leave nobody is named.
+func viaInstead(of []circulation.Person, via string) string {
+	var users []string
+	for _, p := range of {
+		users = append(users, p.User)
+	}
+	return "instead of " + strings.Join(users, ",") + ": " + via
+}
+
+// InsteadOf reads how somebody was found: in the place of which accounts, and how else; false: not in another's.
+func InsteadOf(p circulation.Person) (users []string, via string, is bool) {
+	rest, is := strings.CutPrefix(p.Via, "instead of ")
+	of, via, found := strings.Cut(rest, ": ")
+	if !is || !found {
+		return nil, p.Via, false
+	}
+	return slices.DeleteFunc(strings.Split(of, ","), func(user string) bool { return user == "" }), via, true
+}
