@@ -208,7 +208,10 @@ func (t texts) numbered(o *organisation.Organisation, day organisation.Date, num
 }
 
 func (t texts) of(c *organisation.Chart, number string) string {
-	p, _ := c.Person(number)
+	p, here := c.Person(number)
+	if !here {
+		p, _ = c.Away(number)
+	}
 	return called(p.Name, number)
 }
 

@@ -376,7 +376,7 @@ func (l listing) Users(ctx context.Context) iter.Seq2[slackapi.User, error] {
 
 func TestEachRuleOfAFileHasItsWords(t *testing.T) {
 	gaps := []organisation.GapRule{organisation.GapNoHead, organisation.GapNoRow, organisation.GapHeads,
-		organisation.GapNoManager, organisation.GapManagerGone, organisation.GapCycle}
+		organisation.GapNoManager, organisation.GapManagerGone, organisation.GapManagerAway, organisation.GapCycle}
 	for _, locale := range language.All {
 		w, said := web.TextsOf("organisation", locale), map[string]bool{}
 		for _, rule := range organisation.Rules() {

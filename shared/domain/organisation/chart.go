@@ -7,10 +7,11 @@ import (
 	"sort"
 )
 
-// Chart is an organisation on one day, without whoever is away.
+// Chart is an organisation on one day. Whoever is away is none of its people.
 type Chart struct {
 	day         Date
 	people      map[string]Person
+	away        map[string]Person
 	posts       map[string][]Post // by number
 	departments map[string]Department
 	members     map[string][]Post // by department, those who lead first
@@ -21,7 +22,7 @@ type Chart struct {
 // Chart returns the organisation on a day, which is one of the tenant's zone.
 func (o *Organisation) Chart(day Date) *Chart {
 	c := &Chart{
-		day: day, people: map[string]Person{}, posts: map[string][]Post{}, departments: map[string]Department{},
+		day: day, people: map[string]Person{}, away: map[string]Person{}, posts: map[string][]Post{}, departments: map[string]Department{},
 		members: map[string][]Post{}, ranks: map[string]int{}, adrift: map[string]bool{},
 	}
 	for _, p := range o.positions {
@@ -34,7 +35,10 @@ func (o *Organisation) Chart(day Date) *Chart {
 	}
 	c.unstated(o)
 	for _, p := range o.people {
-		if p.Has(day) && !p.Away {
+		switch {
+		case p.Has(day) && p.Away:
+			c.away[p.Number] = p
+		case p.Has(day):
 			c.people[p.Number] = p
 		}
 	}
@@ -119,6 +123,12 @@ func (c *Chart) Day() Date { return c.day }
 // Person returns a person by number; false if they don't work for the tenant on that day.
 func (c *Chart) Person(number string) (Person, bool) {
 	p, ok := c.people[number]
+	return p, ok
+}
+
+// Away returns a person by number who is away on that day.
+func (c *Chart) Away(number string) (Person, bool) {
+	p, ok := c.away[number]
 	return p, ok
 }
 
@@ -300,6 +310,8 @@ const (
 	GapNoManager GapRule = "no_manager"
 	// GapManagerGone: the manager whom the file names, Numbers, doesn't work for the tenant that day.
 	GapManagerGone GapRule = "manager_gone"
+	// GapManagerAway: the manager whom the file names, Numbers, is away that day.
+	GapManagerAway GapRule = "manager_away"
 	// GapCycle: the people of Numbers stand above each other.
 	GapCycle GapRule = "cycle"
 )
@@ -325,8 +337,14 @@ func (c *Chart) Gaps() (all []Gap) {
 		}
 	}
 	for _, p := range c.People() {
-		if _, here := c.people[p.Manager]; p.Manager != "" && !here {
-			all = append(all, Gap{Rule: GapManagerGone, Number: p.Number, Numbers: []string{p.Manager}})
+		_, here := c.people[p.Manager]
+		_, away := c.away[p.Manager]
+		switch gap := (Gap{Rule: GapManagerGone, Number: p.Number, Numbers: []string{p.Manager}}); {
+		case away:
+			gap.Rule = GapManagerAway
+			fallthrough
+		case p.Manager != "" && !here:
+			all = append(all, gap)
 		}
 		if _, ok := c.Manager(p.Number); !ok && !c.top(p.Number) {
 			all = append(all, Gap{Rule: GapNoManager, Number: p.Number})

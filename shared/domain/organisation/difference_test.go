@@ -168,6 +168,17 @@ func TestGapsOfADay(t *testing.T) {
 	}, o.Chart(day("2027-04-02")).Gaps())
 }
 
+// A manager who is on leave is said to be away, with their name, and not to be gone.
+func TestAManagerOnLeaveIsAway(t *testing.T) {
+	chart := read(t, file(top, "2,Bob,,A,,,,,,,employee,2027-04-01,,leave",
+		"3,Cem,,A,,,,,,2,employee,,,", "4,Dora,,A,,,,,,5,employee,,,", "5,Eve,,A,,,,,,,employee,,2027-03-31,")).Chart(day(firstDay))
+	gaps := slices.DeleteFunc(chart.Gaps(), func(g organisation.Gap) bool { return len(g.Numbers) != 1 })
+	expect.Same(t, []organisation.Gap{{Rule: organisation.GapManagerAway, Number: "3", Numbers: []string{"2"}},
+		{Rule: organisation.GapManagerGone, Number: "4", Numbers: []string{"5"}}}, gaps)
+	bob, away := chart.Away("2")
+	expect.That(t, away && bob.Name == "Bob", "%+v", bob)
+}
+
 // Whoever has the highest rank of a department below another needs somebody above them.
 func TestOnlyTheTopHasNobodyAbove(t *testing.T) {
 	chart := read(t, file(",,,A,,,,,,,,,", "2,Bob,,B,,A,chief,2,,,employee,,",
