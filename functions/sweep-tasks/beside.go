@@ -29,18 +29,19 @@ const (
 
 // Delegations are rows by which people stand in for others.
 type Delegations interface {
-	OverDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error]
+	DueDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error]
 	Stood(ctx context.Context, d tenancy.Delegation) ([]tenancy.Stood, error)
+	BeginDelegation(ctx context.Context, d tenancy.Delegation) error
 	ListDelegation(ctx context.Context, d tenancy.Delegation, now time.Time, told *store.Notice) error
 }
 
-// listOver tells principals of delegations that are over what was done for them, in one direct message each; nobody is
-// told that nothing was done. What has no time or fails is done by the next sweep, and delays no other.
-func (h *Handler) listOver(ctx context.Context, n *count) (failed error) {
+// standIns has the cards that wait drawn again for those who stand in from now on, and tells principals of delegations
+// that are over what was done for them, in one direct message each; nobody is told that nothing was done. What has no time or fails is done by the next sweep, and delays no other.
+func (h *Handler) standIns(ctx context.Context, n *count) (failed error) {
 	var all errgroup.Group
 	all.SetLimit(atOnce)
 	defer func() { _ = all.Wait() }()
-	for d, err := range h.Delegations.OverDelegations(ctx, h.Now().Add(-stillSaved)) {
+	for d, err := range h.Delegations.DueDelegations(ctx, h.Now().Add(-stillSaved)) {
 		switch {
 		case err != nil:
 			failed = errors.Join(failed, err)
@@ -49,10 +50,10 @@ func (h *Handler) listOver(ctx context.Context, n *count) (failed error) {
 			return failed
 		}
 		all.Go(func() error {
-			err := h.listOne(ctx, d)
+			err := h.standIn(ctx, d)
 			if err != nil && !errors.Is(err, aggregate.ErrConflict) { // another sweep was faster, or it was set anew
 				n.failed.Add(1)
-				slog.ErrorContext(ctx, "a principal is not told what was done", "tenant", d.TenantID, "err", err)
+				slog.ErrorContext(ctx, "a delegation is not begun, or its principal not told what was done", "tenant", d.TenantID, "err", err)
 			}
 			return nil
 		})
@@ -60,10 +61,13 @@ func (h *Handler) listOver(ctx context.Context, n *count) (failed error) {
 	return failed
 }
 
-func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) (err error) {
+func (h *Handler) standIn(ctx context.Context, d tenancy.Delegation) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
 	defer boot.Recover(ctx, &err, "tenant", d.TenantID)
+	if d.Comes() {
+		return h.Delegations.BeginDelegation(ctx, d)
+	}
 	done, err := h.Delegations.Stood(ctx, d)
 	if err != nil {
 		return err

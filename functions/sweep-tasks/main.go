@@ -114,7 +114,7 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
 	cancel()
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
-	errs = append(errs, h.listOver(ctx, &n), one.remindAll(ctx, &n))
+	errs = append(errs, h.standIns(ctx, &n), one.remindAll(ctx, &n))
 	one.eraseAll(ctx, slices.Concat(found...), &n)
 	boot.Count(boot.SweepRepaired, int(n.repairs.Load()))
 	boot.Count(boot.SweepFailed, int(n.failed.Load()))

@@ -23,9 +23,10 @@ import (
 // noDelegations has none.
 type noDelegations struct{}
 
-func (noDelegations) OverDelegations(context.Context, time.Time) iter.Seq2[tenancy.Delegation, error] {
+func (noDelegations) DueDelegations(context.Context, time.Time) iter.Seq2[tenancy.Delegation, error] {
 	return func(func(tenancy.Delegation, error) bool) {}
 }
+func (noDelegations) BeginDelegation(context.Context, tenancy.Delegation) error { return nil }
 func (noDelegations) Stood(context.Context, tenancy.Delegation) ([]tenancy.Stood, error) {
 	return nil, nil
 }
@@ -34,9 +35,12 @@ func (noDelegations) ListDelegation(context.Context, tenancy.Delegation, time.Ti
 }
 
 // standIn sets that U2 stands in for U1 today.
-func standIn(w *pipelinetest.World) tenancy.Delegation {
+func standIn(w *pipelinetest.World) tenancy.Delegation { return standInAfter(w, 0) }
+
+// standInAfter is standIn for the day so many days from now.
+func standInAfter(w *pipelinetest.World, days organisation.Date) tenancy.Delegation {
 	w.T.Helper()
-	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	today := organisation.DateOf(w.Now().In(tenancy.Zone())) + days
 	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: "U2"},
 		Principal: circulation.Person{User: "U1"}, From: today, Until: today, Team: "T1", Channel: "D0U1"}
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: d.Principal}
@@ -88,6 +92,7 @@ func TestPrincipalsAreToldWhatWasDoneForThem(t *testing.T) {
 		"also what was decided just before the end":    testListedLate,
 		"though what was done can't be read":           testListedUntitled,
 		"whatever is wrong with others":                testListedBesideOthers,
+		"though it began later than it was set":        testBegins,
 	})
 }
 
@@ -112,6 +117,31 @@ func testListedAtTheEnd(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
+// What begins later than it was set is noted on its first day, once, and is then due when it is over.
+func testBegins(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	is := func(d tenancy.Delegation) tenancy.Delegation {
+		return expect.Value(w.Store.KindStore.Delegation(t.Context(), d))(t)
+	}
+	today := standIn(w)
+	d := standInAfter(w, 2)
+	sweep(t, w, d.Begins.Sub(w.Now())-time.Second)
+	expect.That(t, today.Begun && !is(d).Begun && is(d).Rev == 1, "%+v", is(d))
+	for range 2 {
+		sweep(t, w, time.Minute)
+		expect.That(t, is(d).Begun && is(d).Rev == 2 && is(d).ListedAt == nil, "%+v", is(d))
+	}
+	stamps(w, d.Key())
+	sweep(t, w, 24*time.Hour)
+	told, ok := listed(w, d)
+	expect.That(t, ok && told.N == 1, "%+v", told)
+	gone := standInAfter(w, 2)
+	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: d.Principal}
+	expect.Value(w.Store.KindStore.EndDelegation(t.Context(), gone, by, w.Now(), nil))(t)
+	sweep(t, w, 72*time.Hour)
+	expect.That(t, !is(gone).Begun && is(gone).ListedAt != nil, "one that ended before it began: %+v", is(gone))
+}
+
 func testListedEarly(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	d := standIn(w)
@@ -130,7 +160,7 @@ func testListedNothing(t *testing.T, w *pipelinetest.World) {
 	_, ok := listed(w, d)
 	now := expect.Value(w.Store.KindStore.Delegation(t.Context(), d))(t)
 	expect.That(t, !ok && now.ListedAt != nil, "%+v", now)
-	for over, err := range w.Store.KindStore.OverDelegations(t.Context(), w.Now()) {
+	for over, err := range w.Store.KindStore.DueDelegations(t.Context(), w.Now()) {
 		expect.That(t, err == nil && over.TenantID != w.Ref.Tenant, "it stays due: %+v, %v", over, err)
 	}
 }
@@ -189,7 +219,7 @@ func testListedUntitled(t *testing.T, w *pipelinetest.World) {
 	w.Later(48 * time.Hour)
 	h := handler(w)
 	h.Store = poisoned{Store: h.Store, ref: w.Ref}
-	expect.NoError(t, h.listOver(t.Context(), &count{}))
+	expect.NoError(t, h.standIns(t.Context(), &count{}))
 	told, ok := listed(w, d)
 	expect.That(t, ok && told.N == 1 && told.Items[0].Title == "" && told.Items[0].ID == w.Ref.ID, "%+v", told)
 }
@@ -231,7 +261,7 @@ func testListedBesideOthers(t *testing.T, w *pipelinetest.World) {
 		return errPoison
 	}}
 	var n count
-	expect.NoError(t, h.listOver(t.Context(), &n))
+	expect.NoError(t, h.standIns(t.Context(), &n))
 	told, ok := listed(w, d)
 	expect.That(t, ok && told.N == 1, "%+v", told)
 	expect.Same(t, int64(60), n.failed.Load())

@@ -20,7 +20,8 @@ import (
 // asked now changes nothing.
 func TestTheCardSaysWhoStandsIn(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){"of a route": testStandInOnCard, "and tells them": testStandInTold,
-		"and nobody who may not": testStandInUnfit})
+		"and tells them once it begins": testStandInBegins,
+		"and nobody who may not":        testStandInUnfit})
 }
 
 // Of two who stand in for somebody the card names the employee; the contractor gets no copy, and sees it on no tab.
@@ -90,6 +91,28 @@ func testStandInTold(t *testing.T, w *world) {
 	expect.Value(store.EndDelegation(t.Context(), d, ends, w.Now(), nil))(t)
 	w.drawn()
 	expect.That(t, !strings.Contains(w.newest(webapi.Suzuki, 1), "approve_process"), "they may not stamp any more")
+}
+
+// Of what waits already, who stands in from a later day is told on that day, once.
+func testStandInBegins(t *testing.T, w *world) {
+	w.onRoute(desk("経理", 1, webapi.Tanaka))
+	w.drawn()
+	store, from := w.Store.KindStore.Store, organisation.DateOf(w.Now().In(tenancy.Zone()))+1
+	by, who := w.By, circulation.Person{User: webapi.Tanaka}
+	by.ID = webapi.Tanaka
+	d := expect.Value(store.SetDelegation(t.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant, From: from, Until: from,
+		Hand: circulation.Person{User: webapi.Suzuki}, Principal: who}, tenancy.Setter{Actor: by, Person: who}, w.Now(),
+		nil))(t)
+	w.drawn()
+	w.Later(d.Begins.Sub(w.Now()))
+	expect.Is(t, len(w.direct(webapi.Suzuki)), 0, "messages before the day")
+	rev := w.Load().Head.Redraws
+	expect.NoError(t, store.BeginDelegation(t.Context(), d))
+	expect.That(t, w.Load().Head.Redraws > rev, "the card isn't drawn again")
+	expect.Fails(t, store.BeginDelegation(t.Context(), d), aggregate.ErrConflict)
+	w.drawn()
+	w.drawn()
+	expect.Has(t, w.newest(webapi.Suzuki, 1), "approve_process")
 }
 
 func testStandInOnCard(t *testing.T, w *world) {

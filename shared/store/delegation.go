@@ -128,11 +128,11 @@ func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.D
 	return s.changeBy(ctx, s.t.TransactPast, c, told, err)
 }
 
-// OverDelegations returns the delegations of all tenants that were over at a time and whose principals have not been
-// told what was done, those first that ended first. It reads page by page an index, which may be slightly stale. An
-// error may be one row's alone: more follow then.
-func (s *Store) OverDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error] {
-	return dueRows[tenancy.Delegation](ctx, s, tenancy.DelegationsOver, at)
+// DueDelegations returns the delegations of all tenants that began until a time though Begin hasn't noted it, or that
+// were over and whose principals have not been told what was done, by when that was. It reads page by page an index,
+// which may be slightly stale. An error may be one row's alone: more follow then.
+func (s *Store) DueDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error] {
+	return dueRows[tenancy.Delegation](ctx, s, tenancy.DelegationsDue, at)
 }
 
 // dueRows returns the rows of a partition of GSI2 that is sorted by time and what follows #, up to a time.
@@ -161,6 +161,11 @@ func (s *Store) Stood(ctx context.Context, d tenancy.Delegation) ([]tenancy.Stoo
 	all, err := Listed[tenancy.Stood](ctx, s, d.TenantID, tenancy.StoodList, tenancy.PersonKey(d.Principal),
 		tenancy.StoodFrom(d.Since), "", true, 0)
 	return slices.DeleteFunc(all, func(x tenancy.Stood) bool { return x.Delegation != d.Key() }), err
+}
+
+// BeginDelegation commits Delegation.Begin. It returns aggregate.ErrConflict if the row has changed.
+func (s *Store) BeginDelegation(ctx context.Context, d tenancy.Delegation) error {
+	return s.changeBy(ctx, s.t.TransactPast, d.Begin(), nil, nil)
 }
 
 // ListDelegation commits Delegation.Listed with the notice that tells of it; nil: nothing was done. It returns

@@ -167,11 +167,11 @@ func testDelegationsOver(t *testing.T, st *taskStore) {
 	d = expect.Value(st.SetDelegation(t.Context(), d, setBy("U1", false), at(), nil))(t)
 	write(t, st, table.Item{
 		"PK": table.Text(tenancy.DelegatePrefix + owner), "SK": table.Text("U3#U1#2026-01-01"),
-		"type": table.Text("delegation"), "schema_version": table.Number(99), "rev": table.Number(1), "GSI2PK": table.Text(tenancy.DelegationsOver),
+		"type": table.Text("delegation"), "schema_version": table.Number(99), "rev": table.Number(1), "GSI2PK": table.Text(tenancy.DelegationsDue),
 		"GSI2SK": table.Text(aggregate.TimeText(d.Ends.Add(-time.Hour)) + "#" + owner + "#U3#U1#2026-01-01"),
 	})
 	later, found := 0, false
-	for over, err := range st.OverDelegations(t.Context(), d.Ends.Add(time.Second)) {
+	for over, err := range st.DueDelegations(t.Context(), d.Ends.Add(time.Second)) {
 		if newer := (table.ErrNewerSchema{}); errors.As(err, &newer) {
 			later++
 		} else {

@@ -9,7 +9,7 @@ import (
 )
 
 // DueReminders returns the rows by which people are reminded of what waits for them that are due at a time, those first
-// that were due first. See OverDelegations for stale entries and errors.
+// that were due first. See DueDelegations for stale entries and errors.
 func (s *Store) DueReminders(ctx context.Context, at time.Time) iter.Seq2[tenancy.Reminding, error] {
 	return dueRows[tenancy.Reminding](ctx, s, tenancy.RemindersDue, at)
 }

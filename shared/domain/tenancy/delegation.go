@@ -69,7 +69,8 @@ type Delegation struct {
 	Until       organisation.Date  `json:"until"`
 	Rules       []string           `json:"rules,omitempty"` // ids of the rules for which it counts; none: for all
 	Begins      time.Time          `json:"begins_at"`
-	Ends        time.Time          `json:"ends_at"` // then it no longer counts; EndedAt may be earlier
+	Begun       bool               `json:"begun,omitempty"` // the cards that wait were drawn again since it begins
+	Ends        time.Time          `json:"ends_at"`         // then it no longer counts; EndedAt may be earlier
 	SetBy       string             `json:"set_by"`
 	SetAt       time.Time          `json:"set_at"`
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
@@ -112,12 +113,12 @@ func DelegatedBy(tenant, principal string) string {
 // StandsInBy returns the partition of GSI3 that has the delegations by which an account stands in for others.
 func StandsInBy(tenant, account string) string { return "TENANT#" + tenant + "#STANDS#" + account }
 
-// DelegationsOver is the partition of GSI2 that has all tenants' delegations until their principals are told what was
-// done, by when they end.
-const DelegationsOver = "DELEGATIONS#OVER"
+// DelegationsDue is the partition of GSI2 that has all tenants' delegations: by when they begin, until the cards that
+// wait are drawn again, and then by when they end, until their principals are told what was done.
+const DelegationsDue = "DELEGATIONS#DUE"
 
 // Indexes returns the row's keys in GSI1: by principal, and there by the first day; in GSI3: by the hand's account, and
-// there by principal and first day; and in GSI2 until it is listed.
+// there by principal and first day; and in GSI2 while something is due.
 func (d Delegation) Indexes(aggregate.Root) []aggregate.Index {
 	out := []aggregate.Index{
 		{N: 1, PK: DelegatedBy(d.TenantID, PersonKey(d.Principal)), SK: d.From.String() + "#" + PersonKey(d.Hand)},
@@ -127,9 +128,13 @@ func (d Delegation) Indexes(aggregate.Root) []aggregate.Index {
 	}
 	out = append(out, aggregate.Index{N: 3, PK: StandsInBy(d.TenantID, d.Hand.User),
 		SK: PersonKey(d.Principal) + "#" + d.From.String()})
-	if s := d.StandIn(); d.Channel != "" && d.ListedAt == nil {
-		out = append(out, aggregate.Index{N: 2, PK: DelegationsOver,
-			SK: aggregate.TimeText(s.Ends) + "#" + d.TenantID + "#" + d.Key()})
+	due := d.Begins
+	if !d.Comes() {
+		due = d.StandIn().Ends
+	}
+	if d.Comes() || d.Channel != "" && d.ListedAt == nil {
+		out = append(out, aggregate.Index{N: 2, PK: DelegationsDue,
+			SK: aggregate.TimeText(due) + "#" + d.TenantID + "#" + d.Key()})
 	}
 	return out
 }
@@ -143,6 +148,9 @@ func (d Delegation) StandIn() circulation.StandIn {
 	}
 	return s
 }
+
+// Comes reports whether Begin is due, at Begins.
+func (d Delegation) Comes() bool { return !d.Begun && d.EndedAt == nil }
 
 // Over reports whether it will count at no later time.
 func (d Delegation) Over(now time.Time) bool { return d.EndedAt != nil || !now.Before(d.Ends) }
@@ -207,6 +215,7 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 	if d.Begins = dayBegins(d.From); d.Begins.Before(now) {
 		d.Begins = now
 	}
+	d.Begun = d.Begins.Equal(now)
 	d.Ends = dayBegins(d.Until + 1)
 	d.DeleteAfter = d.Ends.AddDate(0, 0, delegationKept).Unix()
 	return d, d.changed(was.Rev, AuditDelegationSet, by, now), nil
@@ -254,6 +263,13 @@ func (d Delegation) End(by Setter, now time.Time) (Delegation, Change, error) {
 func (d Delegation) changed(over int, what aggregate.Action, by Setter, now time.Time) Change {
 	return Change{Tenant: d.TenantID, Redraw: true, Owes: d.Principal.User, Writes: []Write{{Row: d, Over: over}},
 		Audit: []aggregate.AuditEntry{entry(d.TenantID, what, "delegation", d.Key(), d.details(), by.Actor, now)}}
+}
+
+// Begin notes that a delegation has begun. Cards that wait for the principal are drawn again, and the hand gets theirs.
+func (d Delegation) Begin() Change {
+	over := d.Rev
+	d.Rev, d.Begun = over+1, true
+	return Change{Tenant: d.TenantID, Redraw: true, Owes: d.Principal.User, Writes: []Write{{Row: d, Over: over}}}
 }
 
 // Listed notes that the principal of a delegation that is over is told what was done for them.
