@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -109,10 +110,12 @@ func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call, no
 		if err != nil {
 			return a, fmt.Errorf("read by what people stood in: %w", err)
 		}
-		for _, d := range staff.Fit(&alone, act.Hand.User, all, k.Answers) {
-			if d.Unfit == circulation.LackOthers || d.Unfit == circulation.LackBelow {
-				a.Unfit = append(a.Unfit, d.Key)
-			}
+		by := act.Found.Delegation.Key
+		if !slices.ContainsFunc(staff.Fit(&alone, act.Hand.User, all, k.Answers), func(d circulation.StandIn) bool {
+			return d.Key == by && !d.Begins.After(act.At) && // else it was set once more since
+				d.Unfit != circulation.LackOthers && d.Unfit != circulation.LackBelow
+		}) {
+			a.Unfit = append(a.Unfit, by)
 		}
 	}
 	return a, nil

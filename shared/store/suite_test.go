@@ -85,6 +85,7 @@ func (s *suite) run(t *testing.T) {
 		{"delegations", testDelegations},
 		{"keys", testKeys},
 		{"calls", testCalls},
+		{"who answers for a key", testAnswerer},
 		{"channels that moved", testChannelsThatMoved},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},

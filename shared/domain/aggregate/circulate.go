@@ -69,7 +69,8 @@ func (g *Gate) Stampers() (users []string) {
 }
 
 // Answerer is who answers now for the key by which an outside agent asked. Unfit are the keys of the delegations that
-// they set for others, or whose hands report to them, of those by which people stamped the gate.
+// they set for others, or whose hands report to them, of those by which people stamped the gate; and of those that were
+// set once more since, or aren't kept, of which that isn't known.
 type Answerer struct {
 	circulation.Person
 	Unfit []string

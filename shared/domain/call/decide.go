@@ -138,9 +138,14 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	return c.done()
 }
 
-// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the call.
+// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the call. Its askers may: whoever
+// answered for its key when it was asked for, and who answers now.
 func (a *Aggregate) MayWithdraw(_ string, by aggregate.Actor, p aggregate.Policy) error {
-	return p.WithdrawFrom(a.GateAt(Key), by, a.Head.Requester)
+	asker := a.Head.Requester
+	if now := cmp.Or(p.Answers.User, a.Call.AnswersNow); now != "" && by.ID == now {
+		asker = now
+	}
+	return p.WithdrawFrom(&a.Call.Gate, by, asker)
 }
 
 // End cancels a call that waits, or is stamped and not begun, for a person whom MayWithdraw allows it. It returns

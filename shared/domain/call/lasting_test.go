@@ -81,6 +81,38 @@ func TestWhoAnswersNowIsAnAskerToo(t *testing.T) {
 	expect.NoError(t, act(circulation.SendBack))
 }
 
+// Who answered for the key when a call was asked for and who answers now may cancel it, also under a rule, and nobody
+// who answered in between.
+func TestItsAskersCancelACall(t *testing.T) {
+	const between, now = "U_BETWEEN", "U_NOW"
+	for _, ruled := range []bool{false, true} {
+		for who, may := range map[string]bool{sato: true, between: false, now: true} {
+			for _, noted := range []bool{false, true} {
+				w := asked(t, asking(t, "Bash", `{"command":"rm x"}`, func(x *Proposal) {
+					if ruled {
+						x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
+							Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
+								Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
+									People: []circulation.Person{{User: suzuki}}}}}}
+					}
+				}))
+				w.key.Answers = between
+				w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
+				w.key.Answers = now
+				p, by := policy, person(who)
+				if by.Member = false; noted { // whoever draws a page knows no more
+					w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
+				} else {
+					p.Answers = w.answers().Person
+				}
+				_, err := w.a.End(by, p, w.now)
+				_, refused := errors.AsType[aggregate.ErrNotAllowed](err)
+				expect.That(t, refused != may && (err == nil) == may, "%s, ruled %t, noted %t: %v", who, ruled, noted, err)
+			}
+		}
+	}
+}
+
 // Nobody who answers for the key now has a stamp that counts: not the only one, not one of several, not by another
 // account. The call ends, whoever comes first: who takes it, who gives it the next stamp, or who follows the key.
 func TestAStampOfWhoAnswersNowDoesNotCount(t *testing.T) {
