@@ -65,7 +65,7 @@ func others() aggregate.Policy {
 // asks asks for the call of the world's tests, and has somebody stamp it.
 func (b *beyond) stamped() *call.Aggregate {
 	b.T.Helper()
-	a, err := b.Ask(context.Background(), b.key, calls.Wanted{Tool: write.tool,
+	a, err := b.Ask(context.Background(), b.key, calls.Request{Tool: write.tool,
 		Arguments: []byte(write.arguments)})
 	expect.Must(b.T, err == nil, "ask: %v", err)
 	by := pipelinetest.Member("U2")
@@ -173,7 +173,7 @@ func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
 func TestARepeatedCallIsTheSame(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
 	a := b.make(b.stamped())
-	want := calls.Wanted{Tool: write.tool, Arguments: []byte(write.arguments), Reason: "in other words"}
+	want := calls.Request{Tool: write.tool, Arguments: []byte(write.arguments), Reason: "in other words"}
 	is, err := b.Ask(t.Context(), b.key, want)
 	expect.That(t, err == nil && is.Head.CallID == a.Head.CallID &&
 		is.Call.Status == conversation.ActionSucceeded, "%v", err)
@@ -204,7 +204,7 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 
 func TestWhatAKeyMayNotAskFor(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
-	ask := func(w calls.Wanted) error {
+	ask := func(w calls.Request) error {
 		_, err := b.Ask(t.Context(), b.key, w)
 		return err
 	}
@@ -213,28 +213,28 @@ func TestWhatAKeyMayNotAskFor(t *testing.T) {
 		is, ok := errors.AsType[aggregate.ErrField](err)
 		expect.That(t, ok && is.Field == name, "%v", err)
 	}
-	expect.Fails(t, ask(calls.Wanted{Tool: read.tool, Arguments: []byte(read.arguments)}),
+	expect.Fails(t, ask(calls.Request{Tool: read.tool, Arguments: []byte(read.arguments)}),
 		tenancy.ErrKey{Why: tenancy.KeyTool})
-	field(ask(calls.Wanted{Tool: write.tool, Arguments: []byte(`[]`)}), "arguments")
-	field(ask(calls.Wanted{Tool: write.tool, Arguments: []byte(`{"recipient":"U12"}`)}), "arguments")
-	field(ask(calls.Wanted{Tool: write.tool, Arguments: []byte(write.arguments), Reason: strings.Repeat("a",
+	field(ask(calls.Request{Tool: write.tool, Arguments: []byte(`[]`)}), "arguments")
+	field(ask(calls.Request{Tool: write.tool, Arguments: []byte(`{"recipient":"U12"}`)}), "arguments")
+	field(ask(calls.Request{Tool: write.tool, Arguments: []byte(write.arguments), Reason: strings.Repeat("a",
 		call.MaxReason+1)}),
 		"reason")
-	expect.Fails(t, ask(calls.Wanted{Tool: "Bash", Arguments: []byte(`{"command":"x"}`)}), tool.ErrForbidden)
+	expect.Fails(t, ask(calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"x"}`)}), tool.ErrForbidden)
 	b.permit(tenancy.ToolPermission{ToolName: write.tool})
-	expect.Fails(t, ask(calls.Wanted{Tool: write.tool, Arguments: []byte(write.arguments)}), tool.ErrForbidden)
+	expect.Fails(t, ask(calls.Request{Tool: write.tool, Arguments: []byte(write.arguments)}), tool.ErrForbidden)
 	expect.Is(t, expect.Value(b.all.Quota(t.Context(), b.Ref.Tenant, "CALLS#"+b.key.ID))(t), 0, "open calls")
 }
 
 // What runs elsewhere Ringi never calls: a stamp is taken, once, by one attempt.
 func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
-	a, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
+	a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash",
 		Arguments: []byte(`{"command":"rm x","description":"a"}`),
 		Elsewhere: true})
 	expect.NoError(t, err)
 	id := a.Head.CallID
-	rm := calls.Wanted{Tool: "Bash", Arguments: []byte(`{"command":"rm x"}`)}
+	rm := calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"rm x"}`)}
 	_, err = b.Take(t.Context(), b.key, id, "one", rm)
 	expect.Fails(t, err, aggregate.ErrMoved)
 	waited := expect.Value(b.Wait(t.Context(), b.key, id, time.Millisecond))(t)
@@ -244,7 +244,7 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 		return a.Act(id, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, pipelinetest.Anyone(), b.now)
 	}))(t)
 	b.make(a)
-	for _, runs := range []calls.Wanted{{Tool: "Bash", Arguments: []byte(`{"command":"rm -rf x"}`)},
+	for _, runs := range []calls.Request{{Tool: "Bash", Arguments: []byte(`{"command":"rm -rf x"}`)},
 		{Tool: "Write", Arguments: []byte(`{"command":"rm x"}`)}} {
 		_, err = b.Take(t.Context(), b.key, id, "one", runs)
 		_, bad := errors.AsType[aggregate.ErrField](err)
@@ -252,7 +252,7 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 	}
 	for range 2 {
 		a = expect.Value(b.Take(t.Context(), b.key, id, "one",
-			calls.Wanted{Tool: "Bash", Arguments: []byte(`{"description":"b","command":"rm x"}`)}))(t)
+			calls.Request{Tool: "Bash", Arguments: []byte(`{"description":"b","command":"rm x"}`)}))(t)
 	}
 	expect.That(t, a.Call.Status == call.Granted && len(b.vendor.calls) == 0, "%+v", a.Call)
 	_, err = b.Take(t.Context(), b.key, id, "two", rm)
@@ -312,7 +312,7 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 		return do(keiri{users: found})
 	}
 	ask := func(command string) *call.Aggregate {
-		a, err := b.Ask(t.Context(), b.key, calls.Wanted{Tool: "Bash",
+		a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash",
 			Arguments: []byte(`{"command":"` + command + `"}`),
 			Elsewhere: true})
 		expect.Must(t, err == nil && a.LooksUp(b.now) && !a.IsOpen(a.Head.CallID), "%v", err)

@@ -26,8 +26,8 @@ func told(note card.AskNote) outcome { return outcome{Asked: decide.Asked{Note: 
 
 // request makes a request of what a person asks for.
 func (h *Handler) request(ctx context.Context, w decide.Wanted, locale string) outcome {
-	asking := decide.Asking{Store: h.Store, Slack: h.Slack, People: h.People, Now: h.Now}
-	return outcome{Asked: asking.Request(ctx, w, locale)}
+	requests := decide.Requests{Store: h.Store, Slack: h.Slack, People: h.People, Now: h.Now}
+	return outcome{Asked: requests.Make(ctx, w, locale)}
 }
 
 // fromMessage turns a message into a request, with the text that the person submitted. If that is the message's own

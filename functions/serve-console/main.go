@@ -35,7 +35,7 @@ import (
 const slackTimeout = 5 * time.Second
 
 func main() {
-	boot.Run(newConsole, func(c *console.Console) any { return gateway.Serve(c.Handler(), web.MaxFile) })
+	boot.Run(newConsole, func(c *console.Console) any { return gateway.Serve(c.Handler(), web.MaxFile, http.Error) })
 }
 
 // environment is what template.yaml sets for this function.
@@ -77,10 +77,10 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket),
 		// It answers only after it has read all files.
-		Begin:  web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
-		Agents: web.AsksOf[agent.AnsweringQuery, agent.AnsweringResult](outbound.FunctionAt(cfg, env.AnswerMessage)),
-		Asking: decide.AskingOf(rows, slack, known, time.Now),
-		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
+		Begin:    web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
+		Agents:   web.AsksOf[agent.AnsweringQuery, agent.AnsweringResult](outbound.FunctionAt(cfg, env.AnswerMessage)),
+		Requests: decide.RequestsOf(rows, slack, known, time.Now),
+		Links:    slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound},

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -66,7 +65,7 @@ func (a answer) failed() bool {
 	return a.Status == string(conversation.ActionFailed) || a.Status == unknown
 }
 
-// says are the sentences by what became of a call.
+// says are the sentences by what became of a call. more is how it is asked for once more.
 var says = map[string]string{
 	string(conversation.ActionPending): "This call waits for people's approval{by}. Nothing has been done. " +
 		"To learn its end, repeat exactly this call later: it stays the same request.",
@@ -75,25 +74,18 @@ var says = map[string]string{
 	string(conversation.ActionExecuting): "People approved this call, and Ringi is making it. " +
 		"To learn its end, repeat exactly this call in a moment: it is made only once.",
 	string(conversation.ActionSucceeded): "People approved this call, and it was made once. It is done.",
-	string(conversation.ActionFailed):    "People approved this call, and it failed{why}. Repeating it changes nothing.",
+	string(conversation.ActionFailed):    "People approved this call, and it failed{why}. Repeating it changes nothing.{more}",
 	unknown: "People approved this call and it was sent, but nobody knows whether it took effect. Do not make it again: " +
 		"a person has to look first.",
 	refused: "This call was refused{why}. Nothing was done, and repeating it changes nothing. " +
-		"Tell the person you work for.",
-	string(conversation.ActionCancelled): "This call was cancelled. Nothing was done.",
-	expired:                              "This call's time ran out. Nothing was done.",
-	string(call.Granted):                 "The approval of this call was used, once. Ringi doesn't know what came of it.",
+		"Tell the person you work for.{more}",
+	string(conversation.ActionCancelled): "This call was cancelled. Nothing was done.{more}",
+	expired:                              "This call's time ran out. Nothing was done.{more}",
+	string(call.Granted):                 "The approval of this call was used, once. Ringi doesn't know what came of it.{more}",
 }
 
-// sayMore ends the sentence of a call that may be asked for once more, for whoever can say so.
-const sayMore = " Only if the person you work for still wants it, {again}."
-
-// sayBefore begins the sentence of a call that is meant once more: a repeat of the earlier one finds it, too.
-const sayBefore = "The same was asked for before, as {before}, which is over; this is about the one after it. "
-
-// mayBeMore are the ends after which a call may be asked for once more.
-var mayBeMore = []string{string(conversation.ActionFailed), refused, string(conversation.ActionCancelled), expired,
-	string(call.Granted)}
+// sayEarlier begins the sentence of a call that is meant once more: a repeat of the earlier one finds it, too.
+const sayEarlier = "The same was asked for before, as {earlier}, which is over; this is about the one after it. "
 
 // The sentences of calls that run where the agent runs. A model that asks by MCP can't take one: its client does.
 const (
@@ -107,7 +99,7 @@ func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	x := a.Call
 	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(),
 		Page: page(r.Host, x.CallID), Number: x.DecisionNumber}
-	by, why := "", ""
+	by, why, more := "", "", r.onceMore(x)
 	if until := x.Gate.Terms.DecideBy; until != nil && out.Status == string(conversation.ActionPending) {
 		out.DecideBy = aggregate.TimeText(*until)
 		by = ", until " + out.DecideBy
@@ -121,11 +113,10 @@ func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	case string(conversation.ActionSucceeded):
 		out.Result = r.door.result(ctx, a)
 	}
-	out.Say = says[out.Status]
-	again := r.asksAgain(x)
-	if again != "" && slices.Contains(mayBeMore, out.Status) {
-		out.Say += sayMore
+	if more != "" {
+		more = " Only if the person you work for still wants it, " + more + "."
 	}
+	out.Say = says[out.Status]
 	if x.Elsewhere && x.Status == conversation.ActionApproved {
 		out.Say = sayStamped
 		if r.URL.Path == pathMCP {
@@ -133,15 +124,15 @@ func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 		}
 	}
 	if x.Again != "" {
-		out.Say = sayBefore + out.Say
+		out.Say = sayEarlier + out.Say
 	}
-	out.Say = language.Fill(out.Say, "by", by, "why", why, "again", again, "before", x.Again)
+	out.Say = language.Fill(out.Say, "by", by, "why", why, "more", more, "earlier", x.Again)
 	return out
 }
 
-// asksAgain is what whoever asked for the call does to have the same made once more, in words that may be followed as
+// onceMore is what whoever asked for the call does to have the same made once more, in words that may be followed as
 // they are. It is empty for a client of permission whose tool has no words without effect.
-func (r request) asksAgain(x *call.Call) string {
+func (r request) onceMore(x *call.Call) string {
 	idle, byMCP := call.Idle(x.Tool, x.Elsewhere), r.URL.Path == pathMCP
 	field, words := "again: "+x.CallID, argumentAgain+": "+x.CallID
 	switch {
@@ -157,10 +148,10 @@ func (r request) asksAgain(x *call.Call) string {
 	return "ask for it with " + field + ", or " + words + " in its " + idle[0]
 }
 
-var againInWords = language.Regexp{Text: `\b` + argumentAgain + `: ([\w-]+)`}
+var againSaid = language.Regexp{Text: `\b` + argumentAgain + `: ([\w-]+)`}
 
-// againIn reads from the words without effect of a call that runs where the agent runs, which earlier call it is meant
-// to repeat; see asksAgain. It is empty if they don't say it.
+// againIn reads which earlier call is meant once more from the words without effect of one that runs where the agent
+// runs; see onceMore. It is empty if they don't say it.
 func againIn(tool string, arguments json.RawMessage) string {
 	members, err := call.Members(arguments)
 	if err != nil { // whoever is asked next says it
@@ -168,7 +159,7 @@ func againIn(tool string, arguments json.RawMessage) string {
 	}
 	for _, name := range call.Idle(tool, true) {
 		words, _ := members[name].(string)
-		if said := againInWords.Get().FindStringSubmatch(words); said != nil {
+		if said := againSaid.Get().FindStringSubmatch(words); said != nil {
 			return said[1]
 		}
 	}

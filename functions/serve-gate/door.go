@@ -24,6 +24,8 @@ import (
 const (
 	// maxBody is the largest body that is read, in bytes.
 	maxBody = 64 << 10
+	// mostSent is the largest body that API Gateway passes on, in bytes.
+	mostSent = 10 << 20
 	// mostWait is how long an answer is waited for, in seconds: API Gateway ends a request after 29.
 	mostWait = 25
 	// usualWait is how long it is where nobody says it, by MCP, in seconds: some clients end a request after 25.
@@ -68,6 +70,13 @@ type door struct {
 // pathMCP is where MCP is served; all other paths are the REST API's.
 const pathMCP = "/mcp"
 
+// serve answers API Gateway's events.
+func (d *door) serve() any {
+	return gateway.Serve(d.handler(), mostSent, func(w http.ResponseWriter, text string, status int) {
+		no(status, text).write(w)
+	})
+}
+
 // handler answers all paths. No answer allows a browser's pages to read it.
 func (d *door) handler() http.Handler {
 	mux := http.NewServeMux()
@@ -75,7 +84,7 @@ func (d *door) handler() http.Handler {
 		mux.HandleFunc(method+" "+path, d.with(do))
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Allow", method)
-			say(w, no(http.StatusMethodNotAllowed, r.Method+" is not served here"))
+			no(http.StatusMethodNotAllowed, r.Method+" is not served here").write(w)
 		})
 	}
 	serve("POST", pathMCP, d.mcp)
@@ -83,14 +92,14 @@ func (d *door) handler() http.Handler {
 	serve("GET", "/calls/{id}", rest(d.look, ""))
 	serve("POST", "/calls/{id}/take", rest(d.take, sayTaken))
 	serve("POST", "/calls/{id}/cancel", rest(d.cancel, ""))
-	notServed := func(w http.ResponseWriter, _ *http.Request) { say(w, no(http.StatusNotFound, "path is not served")) }
+	notServed := func(w http.ResponseWriter, _ *http.Request) { no(http.StatusNotFound, "path is not served").write(w) }
 	mux.HandleFunc("/", notServed)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		switch {
 		case r.Method == http.MethodHead: // which the mux takes for a GET
-			say(w, no(http.StatusMethodNotAllowed, "HEAD is not served"))
+			no(http.StatusMethodNotAllowed, "HEAD is not served").write(w)
 		case path.Clean(r.URL.Path) != r.URL.Path: // to which the mux answers with another address
 			notServed(w, r)
 		default:
@@ -127,7 +136,7 @@ func (d *door) with(serve func(w http.ResponseWriter, r request)) http.HandlerFu
 			err = d.used(ctx, key)
 		}
 		if err != nil {
-			say(w, d.faultOf(ctx, err))
+			d.faultOf(ctx, err).write(w)
 			return
 		}
 		serve(w, request{r, key, body, d})
@@ -154,7 +163,7 @@ func rest(do func(r request) (*call.Aggregate, error), says string) func(http.Re
 	return func(w http.ResponseWriter, r request) {
 		a, err := do(r)
 		if err != nil {
-			say(w, r.door.faultOf(r.Context(), err))
+			r.door.faultOf(r.Context(), err).write(w)
 			return
 		}
 		out := r.answerOf(r.Context(), a)
@@ -163,7 +172,8 @@ func rest(do func(r request) (*call.Aggregate, error), says string) func(http.Re
 	}
 }
 
-func say(w http.ResponseWriter, f fault) {
+// write answers with the fault.
+func (f fault) write(w http.ResponseWriter) {
 	switch f.status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -204,7 +214,7 @@ func (d *door) ask(r request) (*call.Aggregate, error) {
 	if err = cmp.Or(err, strictly(r.body, &in)); err != nil {
 		return nil, err
 	}
-	a, err := d.Ask(r.Context(), r.key, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
+	a, err := d.Ask(r.Context(), r.key, calls.Request{Tool: in.Tool, Arguments: in.Arguments, Reason: in.Reason,
 		Again: cmp.Or(in.Again, againIn(in.Tool, in.Arguments)), Elsewhere: true})
 	if err != nil || wait == 0 {
 		return a, err
@@ -254,5 +264,5 @@ func (d *door) take(r request) (*call.Aggregate, error) {
 	if err := strictly(r.body, &in); err != nil {
 		return nil, err
 	}
-	return d.Take(r.Context(), r.key, r.PathValue("id"), in.Use, calls.Wanted{Tool: in.Tool, Arguments: in.Arguments})
+	return d.Take(r.Context(), r.key, r.PathValue("id"), in.Use, calls.Request{Tool: in.Tool, Arguments: in.Arguments})
 }

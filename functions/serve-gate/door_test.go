@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -24,6 +25,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/gateway"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
@@ -335,6 +337,20 @@ func TestAFaultIsNamed(t *testing.T) {
 	expect.That(t, a.Status == "pending", "%s", text)
 	_, _, text = w.says("POST", "/calls?wait=26", askBash)
 	expect.That(t, strings.Contains(text, "wait must be a whole number of seconds, 0 to 25"), "%s", text)
+}
+
+// What the handler never sees, and what it dies of, is a fault of the same form.
+func TestWhatIsNotHandledIsAFault(t *testing.T) {
+	serve := (&door{}).serve().(func(context.Context, gateway.Request) (gateway.Response, error)) // without Keys it dies
+	large := base64.StdEncoding.EncodeToString(make([]byte, mostSent+1))
+	for body, want := range map[string]int{"*": 400, large: 413, "": 500} {
+		in := gateway.Request{RawPath: "/calls", Body: body, IsBase64Encoded: true}
+		in.RequestContext.HTTP.Method = "POST"
+		out := expect.Value(serve(t.Context(), in))(t)
+		var is struct{ Error string }
+		err := json.Unmarshal([]byte(out.Body), &is)
+		expect.That(t, err == nil && out.StatusCode == want && is.Error != "", "%.9q: %+v", body, out)
+	}
 }
 
 // A secret of another form isn't looked up; one that doesn't exist is, once.

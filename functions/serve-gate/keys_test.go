@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -25,6 +26,28 @@ func TestAKeyWaitsForFewAnswers(t *testing.T) {
 	began := time.Now()
 	status, is, text := w.says("GET", "/calls/"+a.ID+"?wait=25", "")
 	expect.That(t, status == 200 && is.Status == "pending" && time.Since(began) < 20*time.Second, "%d %s", status, text)
+}
+
+// A key that ends while the answer is waited for is told so, and what it asked for was asked; one that has ended asks for
+// nothing.
+func TestAKeyThatEndsWhileItWaitsHasAsked(t *testing.T) {
+	w := opened(t, storetest.Start(t))
+	was, waited := w.rows(), make(chan int)
+	go func() {
+		status, _, _ := w.says("POST", "/calls?wait=25", askBash)
+		waited <- status
+	}()
+	for w.rows() < was+5 && t.Context().Err() == nil { // the use of the key is noted, and more
+		time.Sleep(20 * time.Millisecond)
+	}
+	expect.NoError(t, w.all.RevokeKey(t.Context(), w.key.TenantID, w.key.ID, aggregate.System(), w.now))
+	expect.Is(t, <-waited, 401)
+	page := expect.Value(store.CallsOf(w.all).Listed(t.Context(), w.key.TenantID, "", 9, 9,
+		func(call.Call) bool { return true }))(t)
+	expect.That(t, len(page.Items) == 1 && page.Items[0].KeyID == w.key.ID, "%+v", page.Items)
+	was = w.rows()
+	status, _, _ := w.says("POST", "/calls?wait=25", strings.Replace(askBash, "deploy", "test", 1))
+	expect.That(t, status == 401 && w.rows() == was, "%d, %d rows, not %d", status, w.rows(), was)
 }
 
 // Once a key is revoked its waits end, and what waits for people; what is taken off it isn't granted any more.

@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/decide/calls"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/gateway"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
@@ -27,11 +26,8 @@ import (
 )
 
 func main() {
-	boot.Run(newDoor, func(d *door) any { return gateway.Serve(d.handler(), mostSent) })
+	boot.Run(newDoor, (*door).serve)
 }
-
-// mostSent is the largest body that API Gateway passes on, in bytes. What has more than maxBody the handler refuses.
-const mostSent = 10 << 20
 
 type environment struct {
 	boot.Table
@@ -53,7 +49,7 @@ func newDoor(_ context.Context, cfg aws.Config, env environment) (*door, error) 
 	})
 	go ready() // while the first request comes and its key is looked up
 	all := store.OpenAll(cfg, env.Table)
-	bot := sync.OnceValue(func() people.Users { // of which nothing else is asked
+	bot := sync.OnceValue(func() people.Users { // it only looks people up
 		return bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, all, slackWithin)
 	})
 	return &door{

@@ -33,8 +33,8 @@ const (
 // mostName is how long a tool's name may be, beside which clients put the name of the server. Vendors take 64.
 const mostName = 48
 
-// spoken is a tool's name as all clients take it.
-func spoken(name string) string {
+// plainName is a tool's name as all clients take it.
+func plainName(name string) string {
 	out := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
 			return r
@@ -65,7 +65,7 @@ func (d *door) mcp(w http.ResponseWriter, r request) {
 		} `json:"params"`
 	}
 	if err := json.Unmarshal(r.body, &message); err != nil || message.Method == "subscriptions/listen" {
-		say(w, no(http.StatusBadRequest, "body must be one message of MCP that needs no stream"))
+		no(http.StatusBadRequest, "body must be one message of MCP that needs no stream").write(w)
 		return
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "ringi", Version: "1"}, options)
@@ -76,12 +76,12 @@ func (d *door) mcp(w http.ResponseWriter, r request) {
 		err = r.addTools(server, "")
 	case "tools/call":
 		r.addOwn(server)
-		if i := slices.IndexFunc(r.key.Tools, func(n string) bool { return spoken(n) == message.Params.Name }); i >= 0 {
+		if i := slices.IndexFunc(r.key.Tools, func(n string) bool { return plainName(n) == message.Params.Name }); i >= 0 {
 			err = r.addTools(server, r.key.Tools[i])
 		}
 	}
 	if err != nil {
-		say(w, d.faultOf(r.Context(), err))
+		d.faultOf(r.Context(), err).write(w)
 		return
 	}
 	r.Request.Body = io.NopCloser(strings.NewReader(string(r.body)))
@@ -98,7 +98,7 @@ func (r request) addTools(s *mcp.Server, only string) error {
 	}
 	for _, spec := range o.Specs {
 		reads, yes := spec.Access == aggregate.Read, true
-		t := &mcp.Tool{Name: spoken(spec.Name), Title: spec.Title(language.English),
+		t := &mcp.Tool{Name: plainName(spec.Name), Title: spec.Title(language.English),
 			Description: legible.Visible(cmp.Or(spec.Description, spec.Title(language.English))),
 			InputSchema: json.RawMessage(spec.InputSchema),
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: reads, IdempotentHint: true, OpenWorldHint: &yes}}
@@ -119,8 +119,8 @@ func (r request) addTools(s *mcp.Server, only string) error {
 func writes(t *mcp.Tool) {
 	yes := true
 	t.Meta, t.Annotations.DestructiveHint = mcp.Meta{"anthropic/alwaysLoad": true}, &yes
-	t.Description += "\n\nPeople have to approve each call, so the answer may be that it waits. Then nothing has been done: " +
-		"repeat exactly the same call later to learn its end. It stays one request and is made once."
+	t.Description += "\n\nPeople have to approve each call, so the answer may be that it waits. Then nothing has been " +
+		"done: repeat exactly the same call later to learn its end. It stays one request and is made once."
 }
 
 // offered is a tool's schema with Ringi's own arguments beside the tool's.
@@ -143,8 +143,8 @@ func offered(input json.RawMessage) any {
 	return schema
 }
 
-// own takes one of Ringi's own arguments off the tool's, unless the tool has one of that name.
-func own(spec tool.Spec, arguments map[string]json.RawMessage, name string) (value string, err error) {
+// takeOwn takes one of Ringi's own arguments from the tool's, unless the tool has one of that name.
+func takeOwn(spec tool.Spec, arguments map[string]json.RawMessage, name string) (value string, err error) {
 	var schema struct{ Properties map[string]json.RawMessage }
 	_ = json.Unmarshal([]byte(spec.InputSchema), &schema)
 	text, given := arguments[name]
@@ -165,8 +165,8 @@ func (r request) called(ctx context.Context, o calls.Offers, arguments json.RawM
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
 		return r.failed(ctx, aggregate.ErrField{Field: "arguments", Limit: "must be one JSON object"})
 	}
-	reason, bad := own(spec, members, argumentReason)
-	again, wrong := own(spec, members, argumentAgain)
+	reason, bad := takeOwn(spec, members, argumentReason)
+	again, wrong := takeOwn(spec, members, argumentAgain)
 	text, err := tool.Written(members)
 	if err = cmp.Or(bad, wrong, err); err != nil {
 		return r.failed(ctx, err)
@@ -177,11 +177,11 @@ func (r request) called(ctx context.Context, o calls.Offers, arguments json.RawM
 			return r.read(ctx, o, c, err)
 		}
 	}
-	return r.asked(ctx, calls.Wanted{Tool: spec.Name, Arguments: text, Reason: reason, Again: again})
+	return r.asked(ctx, calls.Request{Tool: spec.Name, Arguments: text, Reason: reason, Again: again})
 }
 
 // asked asks for a call that Ringi makes. While it makes it, the end is waited for.
-func (r request) asked(ctx context.Context, w calls.Wanted) *mcp.CallToolResult {
+func (r request) asked(ctx context.Context, w calls.Request) *mcp.CallToolResult {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
 	a, err := r.door.Ask(ctx, r.key, w)
@@ -244,8 +244,8 @@ func (r request) read(ctx context.Context, o calls.Offers, c tool.Call, err erro
 // shown is what a read returned, and how much of it is left out.
 func shown(given conversation.CallResult) *mcp.CallToolResult {
 	out := said(string(legible.JSON(given.Value)), false)
-	for _, p := range given.Pieces(language.English)[2:] {
-		out.Content = append(out.Content, &mcp.TextContent{Text: p.Text})
+	if left := given.LeftOut(language.English); left != "" {
+		out.Content = append(out.Content, &mcp.TextContent{Text: left})
 	}
 	return out
 }
@@ -278,8 +278,8 @@ func (r request) addOwn(s *mcp.Server) {
 		r.byID(func(ctx context.Context, in waiting) (*call.Aggregate, error) {
 			return r.door.Cancel(ctx, r.key, in.ID)
 		}))
-	add("permission", "For Claude Code's --permission-prompt-tool; not for models. It has people approve a call of a tool "+
-		"that runs where the agent runs.", map[string]any{"tool_name": map[string]any{"type": "string"},
+	add("permission", "For Claude Code's --permission-prompt-tool; not for models. It has people approve a call of a "+
+		"tool that runs where the agent runs.", map[string]any{"tool_name": map[string]any{"type": "string"},
 		"input": map[string]any{"type": "object"}, "tool_use_id": map[string]any{"type": "string"}},
 		[]string{"tool_name", "input", "tool_use_id"},
 		&mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes}, r.permission)

@@ -295,21 +295,21 @@ func (r *reading) Joined(ctx context.Context, key tenancy.Key, id string) (*call
 }
 
 func TestNamesThatClientsTake(t *testing.T) {
-	expect.Is(t, spoken("send_slack_dm"), "send_slack_dm")
+	expect.Is(t, plainName("send_slack_dm"), "send_slack_dm")
 	for _, name := range []string{"mcp:wiki:page.write", "mcp:wiki:page-write", strings.Repeat("a", 200), "日本"} {
-		got := spoken(name)
+		got := plainName(name)
 		expect.That(t, len(got) <= mostName && !strings.ContainsAny(got, ":.日"), "%q", got)
 	}
-	expect.That(t, spoken("a:b") != spoken("a.b"), "two tools have one name")
+	expect.That(t, plainName("a:b") != plainName("a.b"), "two tools have one name")
 }
 
 // A tool's own argument of such a name is the tool's.
 func TestAToolsOwnArgumentsStay(t *testing.T) {
 	spec := tool.Spec{InputSchema: `{"type":"object","properties":{"ringi_reason":{"type":"string"}}}`}
 	in := map[string]json.RawMessage{"ringi_reason": json.RawMessage(`"x"`), "ringi_again": json.RawMessage(`"y"`)}
-	reason, err := own(spec, in, argumentReason)
+	reason, err := takeOwn(spec, in, argumentReason)
 	expect.That(t, err == nil && reason == "" && in["ringi_reason"] != nil, "%v", in)
-	again, err := own(spec, in, argumentAgain)
+	again, err := takeOwn(spec, in, argumentAgain)
 	expect.That(t, err == nil && again == "y" && in["ringi_again"] == nil, "%v", in)
 	x := expect.Value(json.Marshal(offered(json.RawMessage(spec.InputSchema))))(t)
 	expect.That(t, strings.Contains(string(x), argumentAgain), "%s", x)

@@ -42,7 +42,7 @@ func (r request) permit(ctx context.Context, arguments json.RawMessage) (json.Ra
 	if err := json.Unmarshal(arguments, &in); err != nil || in.Use == "" {
 		return nil, fault{text: "tool_name, input and tool_use_id must say which call it is"}
 	}
-	a, err := r.stamped(ctx, calls.Wanted{Tool: in.Tool, Arguments: in.Input, Again: againIn(in.Tool, in.Input),
+	a, err := r.stamped(ctx, calls.Request{Tool: in.Tool, Arguments: in.Input, Again: againIn(in.Tool, in.Input),
 		Elsewhere: true}, in.Use)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (r request) permit(ctx context.Context, arguments json.RawMessage) (json.Ra
 // stamped asks for a call and takes its grant for the attempt. Another attempt of the same call than the one that took
 // it is another request, which people are asked about anew, as is one whose request ended without their no. After a no
 // the words of the call have to say that it is meant once more; see againIn.
-func (r request) stamped(ctx context.Context, w calls.Wanted, use string) (a *call.Aggregate, err error) {
+func (r request) stamped(ctx context.Context, w calls.Request, use string) (a *call.Aggregate, err error) {
 	until := time.Now().Add(usualWait * time.Second)
 	for range mostTries {
 		if a, err = r.door.Ask(ctx, r.key, w); err != nil {

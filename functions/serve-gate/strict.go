@@ -18,7 +18,7 @@ import (
 const mostDeep = 64
 
 // bodyOf reads a body: JSON of at most maxBody bytes that can be read in one way alone, or nothing. This API's own
-// names are decoded in any letters.
+// names are decoded whatever their case.
 func bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {

@@ -35,12 +35,12 @@ var (
 	}
 	decides = map[string]struct{ language, last string }{
 		"LangGraph, LangChain": {"python", "from types import SimpleNamespace as N\n" +
-			"print(gate(N(tool_call={'name': 'a', 'args': {}, 'id': '1'}), lambda _: 'runs'))\n"},
-		"Pydantic AI": {"python", "out = asyncio.run(Gate().call_tool('a', {}, None, None))\n" +
+			"print(door(N(tool_call={'name': 'a', 'args': {}, 'id': '1'}), lambda _: 'runs'))\n"},
+		"Pydantic AI": {"python", "out = asyncio.run(Door().call_tool('a', {}, None, None))\n" +
 			"print('runs' if out == 'runs' else 'denied')\n"},
 		"OpenAI Agents, Python": {"python", "from types import SimpleNamespace as N\n" +
-			"print(asyncio.run(gate(N(context=N(tool_name='a', tool_arguments='{}')))))\n"},
-		"OpenAI Agents, JavaScript": {"js", "console.log(await gate.run({ toolCall: { name: 'a', arguments: '{}' } }));\n"},
+			"print(asyncio.run(door(N(context=N(tool_name='a', tool_arguments='{}')))))\n"},
+		"OpenAI Agents, JavaScript": {"js", "console.log(await door.run({ toolCall: { name: 'a', arguments: '{}' } }));\n"},
 		"AI SDK": {"js", "const what = await toolApproval({ toolCall: { toolName: 'a', input: {} } });\n" +
 			"console.log(what === 'approved' ? 'runs' : what.type);\n"},
 	}
@@ -73,7 +73,7 @@ func TestTheLinesForAgentsRunTheToolOnNothingElse(t *testing.T) {
 }
 
 // Who writes the repository, such as by a pull request, has no say in what Claude Code asks, or whom.
-func TestTheRepositoryHasNoSayInItsOwnGate(t *testing.T) {
+func TestTheRepositoryHasNoSayInItsOwnDoor(t *testing.T) {
 	x := trial{dir: t.TempDir()}
 	x.write(t, "claude", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
 	expect.NoError(t, os.Chmod(filepath.Join(x.dir, "claude"), 0o755))
@@ -86,6 +86,6 @@ func TestTheRepositoryHasNoSayInItsOwnGate(t *testing.T) {
 	readme := string(expect.Value(os.ReadFile("README.md"))(t))
 	expect.Has(t, readme, "`claude --setting-sources user`") // at a keyboard
 	for _, of := range []string{"`.mcp.json`", "`.claude/settings", "sources project"} {
-		expect.That(t, !strings.Contains(readme, of), "README keeps the gate in the repository: %s", of)
+		expect.That(t, !strings.Contains(readme, of), "README keeps the door in the repository: %s", of)
 	}
 }

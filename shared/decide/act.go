@@ -73,7 +73,7 @@ func Buttons() map[string]Button {
 	}
 }
 
-// End returns the button that ends a subject: it cancels a task or closes a conversation.
+// End returns the button that ends a subject: it cancels a task or a call, or closes a conversation.
 func End() Button { return Button{Act: onWhole(Subject.End), Withdraws: true} }
 
 // Redraft has a corrected request drafted anew. shown is what the person read; see task.Correction.

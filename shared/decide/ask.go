@@ -52,8 +52,8 @@ type Asked struct {
 	Note card.AskNote
 }
 
-// Asking makes requests that no person wrote as a message.
-type Asking struct {
+// Requests makes requests that no person wrote as a message.
+type Requests struct {
 	Store  AskStore
 	Slack  AskSlack
 	People *people.People
@@ -75,18 +75,18 @@ type AskSlack interface {
 	OpenDM(ctx context.Context, user string) (channel string, err error)
 }
 
-// AskingOf returns an Asking over a table.
-func AskingOf(rows *store.TaskStore, slack AskSlack, known *people.People, now func() time.Time) Asking {
+// RequestsOf returns Requests over a table.
+func RequestsOf(rows *store.TaskStore, slack AskSlack, known *people.People, now func() time.Time) Requests {
 	kept := struct {
 		*store.TaskStore
 		records.Notes
 	}{rows, records.NotesOf(rows.Table())}
-	return Asking{Store: kept, Slack: slack, People: known, Now: now}
+	return Requests{Store: kept, Slack: slack, People: known, Now: now}
 }
 
-// Request posts a message that says who requests what, and makes a task of it as if the person had written it. A
+// Make posts a message that says who requests what, and makes a task of it as if the person had written it. A
 // request that arrives twice makes one task.
-func (x Asking) Request(ctx context.Context, w Wanted, locale string) Asked {
+func (x Requests) Make(ctx context.Context, w Wanted, locale string) Asked {
 	tenant, log := aggregate.TenantID(w.Team), slog.With("user", w.User)
 	w.Text = inbound.SavedText(w.Text)
 	// Nothing is posted for a person whose request would be refused. If Slack doesn't answer now, resume-task asks
@@ -171,7 +171,7 @@ func late(ctx context.Context) bool {
 
 // begin reports whether this request is the first of its kind. For a repeated one it waits briefly for the outcome of
 // the first, since a person who asks twice has seen no answer.
-func (x Asking) begin(ctx context.Context, tenant, once string) (first bool, was Asked, err error) {
+func (x Requests) begin(ctx context.Context, tenant, once string) (first bool, was Asked, err error) {
 	for stop := time.Now().Add(knownWithin); ; {
 		first, came, err := x.Store.Once(ctx, tenant, once)
 		switch {
@@ -186,7 +186,7 @@ func (x Asking) begin(ctx context.Context, tenant, once string) (first bool, was
 }
 
 // say posts the request's first message. note is for the person, even if nothing was posted.
-func (x Asking) say(ctx context.Context, w Wanted, locale string) (at task.Place, note card.AskNote, err error) {
+func (x Requests) say(ctx context.Context, w Wanted, locale string) (at task.Place, note card.AskNote, err error) {
 	post := func(channel string) error {
 		ts, err := x.Slack.Post(ctx, channel, "", card.Asked(language.Detect(w.Text, locale), w.User, w.Text),
 			slackapi.Metadata{})

@@ -19,10 +19,11 @@ import (
 // whatever the steps will be: then resume-task refuses the request before a model is paid. plan-process opens the gate
 // of steps at once where the rule names everybody by id and no organisation stands. Otherwise the version is saved with
 // its rule as generating, without deadline, index entry or copy, and resume-task looks people up and opens it, or
-// refuses. execute-process does the same with a step's gate, and answer-message with an action.
+// refuses. execute-process does the same with a step's gate, answer-message and whoever proposes an action with that,
+// and calls.Ask with a call, for which call-tool looks people up.
 //
 // Nothing is generated again for a slow look-up: Next is Pause of a second, and while Slack is silent the run waits, as
-// it does for who asks. An action is tried for an hour. The commit that opens relies on the version's row, the
+// it does for who asks. An action or a call is tried for an hour. The commit that opens relies on the version's row, the
 // settings' revision, the rows of the tools and of the organisation, so what changed meanwhile is decided anew. Rules
 // that have ended leave the gate to the settings.
 //

@@ -20,7 +20,7 @@ import (
 type WaitingItem struct {
 	Ref aggregate.Ref
 	aggregate.Question
-	Row aggregate.Asking `json:"-"` // that asks, as the index has it
+	Row aggregate.AskingRow `json:"-"` // that asks, as the index has it
 }
 
 // Waiting lists a tenant's gates that wait for a decision, the oldest first. The index may be slightly stale. It
@@ -62,7 +62,7 @@ func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	asking, ok := r.(aggregate.Asking)
+	asking, ok := r.(aggregate.AskingRow)
 	if !ok {
 		return nil, fmt.Errorf("item %s cannot wait for a person", r.Key())
 	}
@@ -126,11 +126,11 @@ func (s *Store) named(ctx context.Context, tenant, user, cursor string, limit in
 	for i, x := range page.Items {
 		places[i] = x.gate
 	}
-	gates := map[Place]aggregate.Asking{}
+	gates := map[Place]aggregate.AskingRow{}
 	err = s.rowsAt(ctx, places, func(p Place, it table.Item) error {
 		kind, _ := s.kinds.Named(p.Ref.Kind)
 		r, err := s.unpackRow(kind, it)
-		if asking, ok := r.(aggregate.Asking); ok {
+		if asking, ok := r.(aggregate.AskingRow); ok {
 			gates[p] = asking
 		}
 		return err

@@ -198,7 +198,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	b.Post(page(ran)+"/act", b.Get(page(ran)).FormOf(t, aggregate.ActApprove, ""))
 	as := calls.Calls{Store: o.Calls, Now: w.Now}
 	ran = expect.Value(as.Take(t.Context(), o.Key, ran.Call.CallID, "one",
-		calls.Wanted{Tool: "Bash", Arguments: []byte(`{"command":"rm -r old"}`)}))(t)
+		calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"rm -r old"}`)}))(t)
 	number, document := ran.Call.DecisionNumber, ran.Call.Document
 	expect.That(t, number != "" && strings.HasPrefix(document, "経理部-"), "%q, %q", number, document)
 	b.Get("/console/register").Says(t, 200, number, document, "決裁 (許可を使用)", "Bash を実行します",

@@ -341,7 +341,7 @@ func TestARunIsShownWhereItsPartitionShowsIt(t *testing.T) {
 // Whatever a route is for, the list of what waits follows it.
 func TestEachGateUnderARuleIsKnownAsOne(t *testing.T) {
 	g := aggregate.Gate{Terms: aggregate.Terms{Rule: &circulation.Rule{ID: "r1"}}}
-	for _, row := range []aggregate.Asking{
+	for _, row := range []aggregate.AskingRow{
 		&task.Prompt{Gate: g}, &task.Process{Gate: g}, &task.StepGate{Gate: g}, &task.Again{Gate: g},
 	} {
 		var x askedItem

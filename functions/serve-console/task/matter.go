@@ -135,7 +135,7 @@ func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	for _, x := range files {
 		once += "\n" + x.ID
 	}
-	out := c.Asking.Request(r.Context(), decide.Wanted{Team: v.Team, User: v.User, Text: text, Channel: f.at,
+	out := c.Requests.Make(r.Context(), decide.Wanted{Team: v.Team, User: v.User, Text: text, Channel: f.at,
 		Once: strings.Join([]string{"console", v.User, f.Key, f.at, aggregate.HashOf(once)}, " "),
 		Like: task.Request{Matter: &m, Files: files}, Files: keep}, s.Locale)
 	if out.TS == "" {

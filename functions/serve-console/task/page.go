@@ -41,7 +41,7 @@ type Pages struct {
 	*subject.Acts
 	Contests      *store.ContestStore
 	Conversations *store.ConversationStore
-	Asking        decide.Asking
+	Requests      decide.Requests
 	Machine       string // address of the pipeline's state machine; empty: no links to runs
 }
 

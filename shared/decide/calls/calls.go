@@ -46,8 +46,8 @@ type Calls struct {
 	Now     func() time.Time
 }
 
-// Wanted is what a key asks for.
-type Wanted struct {
+// Request is what a key asks for.
+type Request struct {
 	Tool      string
 	Arguments []byte // a JSON object
 	Reason    string // the agent's words; empty: it gave none
@@ -59,7 +59,7 @@ type Wanted struct {
 // if it was asked for once more. It returns tenancy.ErrKey if the key may not, aggregate.ErrField for what is wrong in
 // the request, tool.ErrForbidden for a tool that isn't allowed, conversation.ErrByRules if a rule refuses it,
 // aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if nobody could decide.
-func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Wanted) (*call.Aggregate, error) {
+func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggregate, error) {
 	if err := key.Holds(w.Tool, x.Now()); err != nil { // a muted key's call may be asked about again
 		return nil, err
 	}
@@ -300,7 +300,7 @@ func (x Calls) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 // Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
 // no error, the attempt may run, once. It returns aggregate.ErrField if what is about to run is something else than
 // people stamped. With call.ErrSelf it has ended the call.
-func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs Wanted) (*call.Aggregate, error) {
+func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs Request) (*call.Aggregate, error) {
 	members, err := call.Members(runs.Arguments)
 	if err != nil {
 		return nil, fmt.Errorf("read what runs: %w", err)

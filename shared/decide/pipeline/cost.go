@@ -37,14 +37,15 @@ type SettingsReader interface {
 // mostChanges is up to how many times Anew does something.
 const mostChanges = 5
 
-// Anew does something, and anew as long as that returns aggregate.ErrSettings: what it relied on has changed meanwhile.
+// Anew does something, and anew as long as that returns aggregate.ErrSettings: a row that it relied on, such as the
+// settings, a tool's permission or a key, has changed meanwhile.
 func Anew[T any](do func() (T, error)) (done T, err error) {
 	for range mostChanges {
 		if done, err = do(); !errors.Is(err, aggregate.ErrSettings) {
 			return done, err
 		}
 	}
-	return done, fmt.Errorf("the settings change all the time: %w", aggregate.ErrConflict)
+	return done, fmt.Errorf("what it relies on changes all the time: %w", aggregate.ErrConflict)
 }
 
 // Under decides by a tenant's settings as they were read, and anew as long as that returns aggregate.ErrSettings: they,

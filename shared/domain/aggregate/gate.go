@@ -128,8 +128,8 @@ var GateMoves = Moves[GateStatus]{
 	Cancelled:       {},
 }
 
-// Asking is a row that may wait for a person.
-type Asking interface {
+// AskingRow is a row that may wait for a person.
+type AskingRow interface {
 	Row
 	Asks() Question
 }

@@ -71,7 +71,7 @@ func Members(arguments []byte) (members map[string]any, err error) {
 	return nil, aggregate.ErrField{Field: "arguments", Limit: limit}
 }
 
-// idleOf are the arguments without effect, by the tool of an agent's own surroundings. A model words them anew
+// idleOf are the arguments without effect, by the tool of those that run where the agent runs. A model words them anew
 // each time.
 var idleOf = map[string][]string{"Bash": {"description"}}
 

@@ -12,7 +12,8 @@
 //   - dissent: an objection of who is only consulted
 //
 // Nothing lowers what is owed but a stamp, or what somebody who is consulted says, by one who owes it or was put in
-// their place. No act removes anybody, and none but add and dissent has anybody asked whom the route doesn't.
+// their place; and the take-back of a stage's last objection, after which nobody stands over it. Only stand, add and
+// dissent have people asked who aren't on the route, and only stand takes somebody's place from them.
 //
 // A stage asks named people, members of a channel, or whom the settings allow when they act. A gate without a rule has
 // one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more, and more
@@ -52,7 +53,7 @@
 //     any of its people where it has none; of what the meeting didn't carry, with a denial.
 //
 //   - Bounds keep a gate within one row: 120 acts, of stand 20, of add and ask 10 each, texts of 1,000 characters,
-//     96 KiB. An act is refused if what is owed, minutes, the answer of an open question and an end would no longer fit
+//     minutes of 2,000, 96 KiB. An act is refused if what is owed, minutes, the answer of an open question and an end would no longer fit
 //     beside it.
 //
 //   - What Walk doesn't know settles nothing: a route or an act of another form, or one that could not be made, leaves

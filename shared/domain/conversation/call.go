@@ -121,15 +121,22 @@ var errNoValue = errors.New("it has no value")
 
 // Pieces are the words in which the agent is given the result. What the tool returned is quoted.
 func (r CallResult) Pieces(locale string) []Piece {
-	w := said.In(locale)
-	out := []Piece{{Text: w.returned}, {Text: string(r.Value), Quoted: true}}
-	switch {
-	case r.Entries > 0:
-		out = append(out, Piece{Text: fmt.Sprintf(w.entries, Grouped(r.Entries), Grouped(r.ShownEntries))})
-	case r.Bytes > 0:
-		out = append(out, Piece{Text: fmt.Sprintf(w.bytes, Grouped(r.Bytes), Grouped(r.ShownBytes))})
+	out := []Piece{{Text: said.In(locale).returned}, {Text: string(r.Value), Quoted: true}}
+	if left := r.LeftOut(locale); left != "" {
+		out = append(out, Piece{Text: left})
 	}
 	return out
+}
+
+// LeftOut says how much of what was returned the result doesn't have; empty: nothing.
+func (r CallResult) LeftOut(locale string) string {
+	switch w := said.In(locale); {
+	case r.Entries > 0:
+		return fmt.Sprintf(w.entries, Grouped(r.Entries), Grouped(r.ShownEntries))
+	case r.Bytes > 0:
+		return fmt.Sprintf(w.bytes, Grouped(r.Bytes), Grouped(r.ShownBytes))
+	}
+	return ""
 }
 
 // NotShownAgain stands in place of an older result. What wrote would write again if it were called for that.

@@ -382,4 +382,4 @@ func (m Message) Pieces() (all []Piece) {
 	return all
 }
 
-var _ aggregate.Asking = (*Action)(nil)
+var _ aggregate.AskingRow = (*Action)(nil)

@@ -11,7 +11,7 @@ import (
 
 // Gated is a row with a gate: a version of the prompt or of the process, a step with its arguments, or an attempt.
 type Gated interface {
-	aggregate.Asking
+	aggregate.AskingRow
 	gate() *aggregate.Gate
 	hash() string // hash of the content to decide on
 }

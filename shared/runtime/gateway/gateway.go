@@ -24,11 +24,14 @@ type (
 	Response = events.APIGatewayV2HTTPResponse
 )
 
+// Fault answers a request that a handler never saw, or died of. http.Error is one.
+type Fault func(w http.ResponseWriter, text string, status int)
+
 // Serve answers HTTP API events with a handler; a body of more than most bytes with 413. A panic becomes a 500 without
 // details. It counts 5xx answers in a metric, because Lambda doesn't count them as errors.
-func Serve(h http.Handler, most int64) func(context.Context, Request) (Response, error) {
+func Serve(h http.Handler, most int64, no Fault) func(context.Context, Request) (Response, error) {
 	return func(ctx context.Context, in Request) (Response, error) {
-		out := answered(ctx, h, in, most)
+		out := answered(ctx, h, in, most, no).response()
 		if out.StatusCode >= http.StatusInternalServerError {
 			boot.Count(boot.NotAnswered, 1)
 		}
@@ -36,20 +39,23 @@ func Serve(h http.Handler, most int64) func(context.Context, Request) (Response,
 	}
 }
 
-func answered(ctx context.Context, h http.Handler, in Request, most int64) Response {
+func answered(ctx context.Context, h http.Handler, in Request, most int64, no Fault) *answer {
+	w, fault := &answer{header: http.Header{}}, &answer{header: http.Header{}}
 	r, err := request(ctx, in)
-	if err != nil {
-		return plain(http.StatusBadRequest, err.Error())
+	switch {
+	case err != nil:
+		no(fault, err.Error(), http.StatusBadRequest)
+		return fault
+	case r.ContentLength > most:
+		no(fault, fmt.Sprintf("the body has more than %d bytes", most), http.StatusRequestEntityTooLarge)
+		return fault
 	}
-	if r.ContentLength > most {
-		return plain(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", most))
-	}
-	w := &answer{header: http.Header{}}
 	if err := guarded(ctx, h, w, r); err != nil {
 		slog.ErrorContext(ctx, "a handler panicked", "path", r.URL.Path, "err", err)
-		return plain(http.StatusInternalServerError, "Internal Server Error")
+		no(fault, "Internal Server Error", http.StatusInternalServerError)
+		return fault
 	}
-	return w.response()
+	return w
 }
 
 func guarded(ctx context.Context, h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
@@ -117,12 +123,6 @@ func (a *answer) response() Response {
 		out.Body, out.IsBase64Encoded = base64.StdEncoding.EncodeToString(b), true
 	}
 	return out
-}
-
-func plain(status int, text string) Response {
-	return Response{StatusCode: status, Body: text + "\n", Headers: map[string]string{
-		"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff",
-	}}
 }
 
 // IsLocal reports whether a host is this machine, where there is no TLS.

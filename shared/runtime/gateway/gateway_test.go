@@ -40,7 +40,7 @@ func TestAnEventIsARequest(t *testing.T) {
 		w.Header().Add("Set-Cookie", "t=2")
 		w.WriteHeader(http.StatusTeapot)
 		io.WriteString(w, "はい")
-	}), mostBody)(t.Context(), in))(t)
+	}), mostBody, http.Error)(t.Context(), in))(t)
 	expect.That(t, got.URL.Path == "/console/タスク" && got.URL.Query().Get("q") == "稟" &&
 		got.PostFormValue("text") == "稟" && got.RemoteAddr == "192.0.2.7" &&
 		got.Host == "ringi.example", "it is %s of %s to %s, form %v", got.URL, got.RemoteAddr, got.Host, got.PostForm)
@@ -54,7 +54,7 @@ func TestAnAnswerThatIsNoTextTravelsInBase64(t *testing.T) {
 	out := expect.Value(gateway.Serve(http.HandlerFunc(func(w http.ResponseWriter,
 		_ *http.Request) {
 		w.Write([]byte{0xff, 0xfe})
-	}), mostBody)(t.Context(), event("GET", "/console/")))(t)
+	}), mostBody, http.Error)(t.Context(), event("GET", "/console/")))(t)
 	expect.That(t, out.IsBase64Encoded && out.Body == "//4=", "the answer is %+v", out)
 }
 
@@ -72,7 +72,7 @@ func TestWhatCantBeServedIsAnswered(t *testing.T) {
 			out := expect.Value(gateway.Serve(http.HandlerFunc(func(http.ResponseWriter,
 				*http.Request) {
 				panic("secret detail")
-			}), mostBody)(context.Background(), tt.in))(t)
+			}), mostBody, http.Error)(context.Background(), tt.in))(t)
 			expect.That(t, out.StatusCode == tt.want && !strings.Contains(out.Body, "secret"), "the answer is %+v", out)
 		})
 	}
