@@ -222,7 +222,7 @@ func slackAlarmRule(s *stack, wrong report) {
 	}
 	for id, f := range s.functions {
 		name := string(boot.SlackFailed)
-		// A function without the bot's token links package slackapi through others, and calls nothing of it. The gate asks
+		// A function without the bot's token links package slackapi through others, and calls nothing of it. The door asks
 		// once in four minutes of a key's use, and goes on without an answer; an alarm takes ten metrics and has them.
 		wrong.where(id != "ServeGateFunction" && f.Environment["SLACK_SECRET_ID"] != "" && slices.Contains(writes[f.Folder], name) &&
 			!slices.Contains(all, watched{boot.MetricNamespace, name, id}),

@@ -88,7 +88,8 @@ func Redraft(shown string) Button {
 func AskAgain() Act { return onWhole((*task.Aggregate).AskAgain) }
 
 // on makes an act on one kind of subject. For other kinds it returns ErrNotFound.
-func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
+func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
+	aggregate.Change, error)) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		of, is := a.(A)
 		if !is {
@@ -99,7 +100,8 @@ func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.P
 }
 
 // onWhole makes an act on the subject itself, whose id the button carries.
-func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
+func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy, now time.Time) (
+	aggregate.Change, error)) Act {
 	return on(func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if id != a.Ref().ID {
 			return aggregate.Change{}, aggregate.ErrNotFound
@@ -111,7 +113,8 @@ func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy,
 // Shown makes an act on a gate of this type. It returns aggregate.ErrMoved if the gate's content does not have the hash
 // of the content that the person saw.
 func Shown(kind aggregate.CardType, hash string, act Act) Act {
-	return Gate(kind, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	return Gate(kind, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
+		aggregate.Change, error) {
 		if a.AskedHash(id) != hash {
 			return aggregate.Change{}, aggregate.ErrMoved
 		}

@@ -124,7 +124,7 @@ func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tena
 func (r InboxReader) calls(ctx context.Context, tenant, user string) (out []*call.Aggregate, more card.More,
 	err error) {
 	page, err := r.Calls.Listed(ctx, tenant, "", mostTalks, 4*mostTalks, func(x call.Call) bool {
-		return x.Answers == user && !x.Over()
+		return x.AnsweredBy(user) && !x.Over()
 	})
 	if err != nil {
 		return nil, more, fmt.Errorf("list the calls for which a person answers: %w", err)

@@ -72,8 +72,8 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		func(reach people.Reach) (store.Page[call.Call], error) {
 			return c.Calls.Listed(r.Context(), v.Tenant, q.Get("cursor"), rowsOfPage, web.MostLooked,
 				func(x call.Call) bool {
-					return (of == "" || x.Answers == of) &&
-						(v.Admin || x.Answers == v.User || reach.Sees(x.Origin()) || x.Gate.OnRoute(v.User, nil))
+					return (of == "" || x.AnsweredBy(of)) &&
+						(v.Admin || x.AnsweredBy(v.User) || reach.Sees(x.Origin()) || x.Gate.OnRoute(v.User, nil))
 				})
 		})
 	if err != nil || led {
@@ -87,7 +87,7 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 // Mine returns the newest open calls for whose keys the viewer answers, of the newest of all.
 func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Row, error) {
 	page, err := c.Calls.Listed(ctx, v.Tenant, "", mostMine, web.MostLive, func(x call.Call) bool {
-		return x.Answers == v.User && !x.Over()
+		return x.AnsweredBy(v.User) && !x.Over()
 	})
 	return c.rows(ctx, v, page.Items, nil), err
 }

@@ -3,6 +3,7 @@ package call
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,8 +88,8 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	}
 	t.audit = log.Items
 	t.returned = web.Returned(ctx, c.Results, ref, x.Result)
-	ids := append(append([]string{x.Answers, x.CancelledBy, x.Gate.ApprovedBy, v.User}, t.settings.Approvers.Users...),
-		explain.SumUp(v.Locale, subject.StepsOf(x)).People()...)
+	ids := slices.Concat([]string{x.Answers, x.CancelledBy, x.Gate.ApprovedBy, v.User}, t.settings.Approvers.Users,
+		explain.SumUp(v.Locale, subject.StepsOf(x)).People())
 	if x.Gate.Ruled() {
 		ids = append(ids, subject.NamedOf(&x.Gate)...)
 	}
@@ -98,7 +99,8 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 		}
 	}
 	channel := c.ChannelsOf(ctx, v, x.Origin(), v.Texts("task").Say("that_channel"))
-	t.by = subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...), Settled: x.Status != conversation.ActionPending,
+	t.by = subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...),
+		Settled: x.Status != conversation.ActionPending,
 		Channel: channel(x.Channel), ChannelOf: channel, Unit: c.Departments(ctx, v)}
 	if v.Admin {
 		t.by.Successor = subject.Successors(callsPath+"/"+x.CallID, x.CallID)
@@ -111,7 +113,8 @@ func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.showPage(w, r, v, t, callPage{}, 0)
 }
 
-func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p callPage, status int) error {
+func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p callPage,
+	status int) error {
 	words, x := v.Texts("calls"), t.is.Call
 	p.Is, p.Path, p.Agent, p.Answers = x, callsPath+"/"+x.CallID, card.OneLine(x.KeyName), t.by.Person(x.Answers)
 	p.Status, p.Badge = statusOf(words, x)

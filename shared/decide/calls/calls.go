@@ -302,11 +302,8 @@ func (x Calls) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 // people stamped. With call.ErrSelf it has ended the call.
 func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs Request) (*call.Aggregate, error) {
 	members, err := call.Members(runs.Arguments)
-	if err != nil {
-		return nil, fmt.Errorf("read what runs: %w", err)
-	}
-	_, effect, err := call.Digest(members, call.Idle(runs.Tool, true))
-	if err != nil {
+	_, effect, wrong := call.Digest(members, call.Idle(runs.Tool, true))
+	if err = cmp.Or(err, wrong); err != nil {
 		return nil, fmt.Errorf("read what runs: %w", err)
 	}
 	return pipeline.Anew(func() (*call.Aggregate, error) {

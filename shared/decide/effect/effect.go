@@ -46,13 +46,15 @@ import (
 type Store interface {
 	Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
 	DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
-	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (
+		aggregate.Aggregate, error)
 }
 
 // Runs starts and wakes runs of the state machine, and reports how they ended; *sfn.Client implements it.
 type Runs interface {
 	StartExecution(context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error)
-	DescribeExecution(context.Context, *sfn.DescribeExecutionInput, ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error)
+	DescribeExecution(context.Context, *sfn.DescribeExecutionInput, ...func(*sfn.Options)) (
+		*sfn.DescribeExecutionOutput, error)
 	SendTaskSuccess(context.Context, *sfn.SendTaskSuccessInput, ...func(*sfn.Options)) (*sfn.SendTaskSuccessOutput, error)
 }
 
@@ -86,7 +88,8 @@ var ErrQueue = errors.New("the card queue does not take messages")
 // Run carries out a's effects but its cards: it wakes runs whose gates no longer wait. It also starts the run that
 // should be open if start is true or a wake-up was refused; if that run has ended, the next one supersedes it. It
 // returns how many effects it carried out. For the sweeper these are repairs: effects that the relay has missed.
-func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, e aggregate.Effects, start bool) (repairs int, err error) {
+func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, e aggregate.Effects, start bool) (
+	repairs int, err error) {
 	var errs []error
 	if e.Begin != nil {
 		began, err := r.Store.Decide(ctx, a.Ref(), e.Begin)
@@ -221,7 +224,8 @@ func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run)
 
 // next returns the decision that supersedes an ended run. A run that ended for lack of capacity is paused, which does
 // not count as a restart.
-func (r Runner) next(ctx context.Context, ref aggregate.Ref, run aggregate.Run) (aggregate.Decision[aggregate.Aggregate], error) {
+func (r Runner) next(ctx context.Context, ref aggregate.Ref, run aggregate.Run) (
+	aggregate.Decision[aggregate.Aggregate], error) {
 	arn := strings.Replace(r.Machines[ref.Kind], ":stateMachine:", ":execution:", 1) + ":" + run.Name
 	ended, err := r.Runs.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &arn})
 	if err != nil {
@@ -339,7 +343,8 @@ func HomeOfEach(queueURL, group, tenant string, users []string, at time.Time) (o
 		for i, user := range some {
 			m := homeLater(queueURL, group, tenant, Home, user, at)
 			batch.Entries = append(batch.Entries, types.SendMessageBatchRequestEntry{
-				Id: aws.String(fmt.Sprint(i)), MessageBody: m.MessageBody, MessageGroupId: m.MessageGroupId, MessageDeduplicationId: m.MessageDeduplicationId,
+				Id: aws.String(fmt.Sprint(i)), MessageBody: m.MessageBody, MessageGroupId: m.MessageGroupId,
+				MessageDeduplicationId: m.MessageDeduplicationId,
 			})
 		}
 		out = append(out, batch)

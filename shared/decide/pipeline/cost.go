@@ -69,7 +69,8 @@ func Under[T any](ctx context.Context, from SettingsReader, tenant string, s ten
 func CommitGate(ctx context.Context, s interface {
 	Committer
 	SettingsReader
-}, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (aggregate.Change, error)) (aggregate.Next, error) {
+}, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time,
+	open func(*task.Aggregate, tenancy.Settings) (aggregate.Change, error)) (aggregate.Next, error) {
 	a, err := paid(ctx, s, a.Ref(), u, now, func(ctx context.Context) (*task.Aggregate, error) {
 		for {
 			after, err := s.DecideOn(ctx, a, task.Charge(u, now,

@@ -11,9 +11,6 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// mostLookingUp is how long it is tried to look up whom a rule asks.
-const mostLookingUp = time.Hour
-
 // ErrAged says that a call was stamped too long ago to begin.
 var ErrAged = conversation.ErrAged
 
@@ -247,7 +244,7 @@ func (a *Aggregate) Route(run int, r Routed, now time.Time, on ...aggregate.Owne
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	case x == nil || !x.Action().Unrouted():
 		return aggregate.Change{}, aggregate.ErrMoved
-	case !r.Again.IsZero() && !now.Before(x.CreatedAt.Add(mostLookingUp)):
+	case !r.Again.IsZero() && !now.Before(x.CreatedAt.Add(conversation.MostLookingUp)):
 		r.Refused = &conversation.ErrByRules{Why: conversation.ReasonSilent}
 	}
 	c, at := a.begin(now), r.Again.UTC().Truncate(time.Millisecond)

@@ -23,6 +23,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,7 +137,7 @@ type Call struct {
 	KeyID   string `json:"key_id"`
 	KeyName string `json:"key_name"`
 	Answers string `json:"answers"` // Slack user id of who answered for the key
-	// AnswersNow is who answers for it by now, if that is somebody else, as far as Follow has noted it: for lists.
+	// AnswersNow is who answers for it by now, if that is somebody else, as far as Follow has noted it: for lists and pages.
 	AnswersNow string `json:"answers_now,omitempty"`
 
 	TeamID  string `json:"team_id"`
@@ -227,6 +228,9 @@ func (x *Call) Asks() aggregate.Question {
 	return aggregate.Question{Key: Key, ID: x.CallID, Kind: Card, Version: 1, Askers: x.askers(),
 		CreatedAt: x.CreatedAt, DecideBy: x.Gate.Terms.DecideBy}
 }
+
+// AnsweredBy reports whether somebody is one of those who answered, or answer, for the call's key.
+func (x *Call) AnsweredBy(user string) bool { return slices.Contains(x.askers(), user) }
 
 // askers are whoever answered for the key when the call was asked for, and who answers now.
 func (x *Call) askers() []string {

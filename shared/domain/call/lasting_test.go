@@ -105,6 +105,7 @@ func TestItsAskersCancelACall(t *testing.T) {
 				} else {
 					p.Answers = w.answers().Person
 				}
+				expect.Is(t, w.a.Call.AnsweredBy(who), who == sato || noted == (who == now), who)
 				_, err := w.a.End(by, p, w.now)
 				_, refused := errors.AsType[aggregate.ErrNotAllowed](err)
 				expect.That(t, refused != may && (err == nil) == may, "%s, ruled %t, noted %t: %v", who, ruled, noted, err)

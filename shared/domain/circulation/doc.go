@@ -53,8 +53,8 @@
 //     any of its people where it has none; of what the meeting didn't carry, with a denial.
 //
 //   - Bounds keep a gate within one row: 120 acts, of stand 20, of add and ask 10 each, texts of 1,000 characters,
-//     minutes of 2,000, 96 KiB. An act is refused if what is owed, minutes, the answer of an open question and an end would no longer fit
-//     beside it.
+//     minutes of 2,000, 96 KiB. An act is refused if what is owed, minutes, the answer of an open question and an end
+//     would no longer fit beside it.
 //
 //   - What Walk doesn't know settles nothing: a route or an act of another form, or one that could not be made, leaves
 //     nothing standing.

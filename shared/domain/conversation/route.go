@@ -13,9 +13,9 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// mostLookingUp is how long it is tried to look up whom a rule asks about an action. Meanwhile no other action can be
+// MostLookingUp is how long it is tried to look up whom a rule asks about an action. Meanwhile no other action can be
 // proposed.
-const mostLookingUp = time.Hour
+const MostLookingUp = time.Hour
 
 // LookUp is a rule whose people must be looked up before they are asked about an action.
 type LookUp struct {
@@ -102,7 +102,7 @@ func (a *Aggregate) WaitForRoute(run int, id string, until, now time.Time) (aggr
 	switch {
 	case err != nil:
 		return aggregate.Change{}, err
-	case !now.Before(x.CreatedAt.Add(mostLookingUp)):
+	case !now.Before(x.CreatedAt.Add(MostLookingUp)):
 		return aggregate.Change{}, ErrAged
 	}
 	n, at := *x, until.UTC().Truncate(time.Millisecond)

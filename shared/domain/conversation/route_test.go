@@ -128,7 +128,7 @@ func TestARunLooksUpWhomARuleAsksOnceItsTimeHasCome(t *testing.T) {
 	tb.makes(wait)
 	expect.That(t, tb.head.Resting && tb.load().LooksUp(tb.now) == nil, "it doesn't rest")
 	expect.Is(t, *tb.load().DueAt(tb.now), tb.now.Add(5*time.Minute), "due")
-	tb.now = tb.load().Actions[0].CreatedAt.Add(mostLookingUp)
+	tb.now = tb.load().Actions[0].CreatedAt.Add(MostLookingUp)
 	expect.NoError(t, tb.begin())
 	_, err := wait(tb.load())
 	expect.Fails(t, err, ErrAged)
