@@ -109,7 +109,7 @@ func (l *late) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.D
 	return l.Calls.Decide(ctx, ref, decide)
 }
 
-func TestACallOfAnAgentOutsideIsMadeOnce(t *testing.T) {
+func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 	server := storetest.Start(t)
 	for name, tt := range map[string]struct {
 		before func(b *beyond)

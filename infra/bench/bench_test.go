@@ -142,7 +142,7 @@ func TestContestsAndConversationsAreMeasured(t *testing.T) {
 }
 
 // What an outside agent writes costs at most so many rows, and it waits at most so long for the door.
-func TestAnAgentOutsideCostsAndWaitsWhatItMay(t *testing.T) {
+func TestAnOutsideAgentCostsAndWaitsWhatItMay(t *testing.T) {
 	expect.AtNight(t)
 	var found string
 	for range 3 { // the machine may stall

@@ -56,10 +56,10 @@ type asking struct {
 	machine   bool          // what is killed is all that runs
 }
 
-// TestACrashWhileAnAgentOutsideAsksMakesNoCallTwice kills processes anywhere between an agent's request and the end of
+// TestACrashWhileAnOutsideAgentAsksMakesNoCallTwice kills processes anywhere between an agent's request and the end of
 // its call, while its client ends requests early and people decide three days later: the call is made once at most, as
 // it was stamped, and a repeat is told how it ended.
-func TestACrashWhileAnAgentOutsideAsksMakesNoCallTwice(t *testing.T) {
+func TestACrashWhileAnOutsideAgentAsksMakesNoCallTwice(t *testing.T) {
 	t.Parallel()
 	for _, elsewhere := range []bool{false, true} {
 		t.Run(fmt.Sprint("elsewhere ", elsewhere), func(t *testing.T) {
@@ -93,9 +93,9 @@ func (b *harness) outsideSurvives(t *testing.T, elsewhere bool, trials []trial, 
 	t.Logf("%d points: %v; seed %d", len(trials), ends, seed)
 }
 
-// TestTheMachineDiesWhileAnAgentOutsideAsks kills all processes of all functions at once.
-func TestTheMachineDiesWhileAnAgentOutsideAsks(t *testing.T) {
-	expect.AtNight(t) // TestACrashWhileAnAgentOutsideAsksMakesNoCallTwice is a sample
+// TestTheMachineDiesWhileAnOutsideAgentAsks kills all processes of all functions at once.
+func TestTheMachineDiesWhileAnOutsideAgentAsks(t *testing.T) {
+	expect.AtNight(t) // TestACrashWhileAnOutsideAgentAsksMakesNoCallTwice is a sample
 	for _, elsewhere := range []bool{false, true} {
 		all := running.outsidePoints(t, elsewhere)
 		for i := range clientLimits {

@@ -28,7 +28,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // An outside agent reads at once. What it writes a person stamps, once the agent has gone, and it is made once: a repeat
 // gets its end.
-func TestAnAgentOutsideAsksByMCPAndAPersonStamps(t *testing.T) {
+func TestAnOutsideAgentAsksByMCPAndAPersonStamps(t *testing.T) {
 	driver.Leave(t, running)
 	rows := store.OpenAll(running.AWS, boot.Table{TableName: running.TableName})
 	team := running.Sandbox.TeamID()
