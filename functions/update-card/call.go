@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -44,15 +45,19 @@ func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.C
 	return a, nil
 }
 
-// Outcome tells who answers for the key that somebody else cancelled the call. Otherwise the card says how it ended, and
+// Outcome tells who answers for the key now that somebody else cancelled the call. Otherwise the card says how it ended, and
 // the agent is told.
 func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	x := a.(*call.Aggregate).Call
-	if x == nil || x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "" || x.CancelledBy == x.Answers ||
+	if x == nil {
+		return nil
+	}
+	answers := cmp.Or(x.AnswersNow, x.Answers)
+	if x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "" || x.CancelledBy == answers ||
 		now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
 		return nil
 	}
-	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: x.Answers}
+	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: answers}
 }
 
 // Decided returns the call's key once people approved it.

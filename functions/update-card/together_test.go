@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -193,4 +194,20 @@ func testJoinCrashes(t *testing.T, w *world) {
 		buttons += strings.Count(m, "approve_call")
 	}
 	expect.That(t, len(all) == 3 && buttons == 4, "%d messages, %d buttons", len(all), buttons)
+}
+
+// Who answers for the key now is told that somebody else cancelled its call.
+func TestACancelledCallIsToldToWhoAnswersNow(t *testing.T) {
+	at := time.Now()
+	for _, tt := range []struct{ now, by, told string }{
+		{"", "U9", "U1"}, {"", "U1", ""}, {"U2", "U9", "U2"}, {"U2", "U1", "U2"}, {"U2", "U2", ""},
+	} {
+		c := callCards{}.Outcome(&call.Aggregate{Call: &call.Call{Answers: "U1", AnswersNow: tt.now, CompletedAt: &at,
+			CancelReason: conversation.ReasonWithdrawn, CancelledBy: tt.by}}, at)
+		told := ""
+		if c != nil {
+			told = c.User
+		}
+		expect.Is(t, told, tt.told, tt.now+" "+tt.by)
+	}
 }
