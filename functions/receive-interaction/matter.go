@@ -42,7 +42,11 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	}
 	m, faults := card.ReadMatter(person, s, func(field string) string {
 		x := p.View.State.Values[field][card.MatterInput]
-		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value))
+		var several []string
+		for _, o := range x.Several {
+			several = append(several, o.Value)
+		}
+		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value, task.Chosen(several)))
 	})
 	files, err := p.shared(card.MatterFiles)
 	if err != nil {

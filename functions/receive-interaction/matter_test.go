@@ -51,6 +51,12 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 // answered is the state of a select or of an input of a number.
 func answered(kind any, is string) map[string]any {
 	switch {
+	case kind == "multi_static_select":
+		chosen := []any{}
+		for _, value := range (task.MatterValue{Value: is}).Each() {
+			chosen = append(chosen, map[string]any{"value": value})
+		}
+		return map[string]any{"type": kind, "selected_options": chosen}
 	case kind == "number_input":
 		return map[string]any{"type": kind, "value": is}
 	case is == "":
@@ -87,20 +93,23 @@ func TestAFormAsksForADecision(t *testing.T) {
 		"with further fields, which are kept, or are wrong where they are": func(t *testing.T, w *world) {
 			called := func(to string) {
 				w.changeSettings(func(s *tenancy.Settings) {
-					s.MatterFields = []tenancy.MatterField{{Name: to, Values: []string{"市内", "市外"}}, {Name: "日数", Number: true}}
+					s.MatterFields = []tenancy.MatterField{{Name: to, Values: []string{"市内", "市外"}}, {Name: "日数", Number: true},
+						{Name: "関係部", Values: []string{"総務部", "R&D", "営業部"}, Several: true}}
 				})
 			}
 			called("行先")
 			out := w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{"field:日数": "8"}))
 			expect.Has(t, out.Body, `"field:行先":`)
-			expect.Is(t, strings.Count(out.Body, `":"`), 2, out.Body)
-			filled := w.matter(webapi.Sato, webapi.HR, map[string]string{"field:行先": "市外", "field:日数": "8"})
+			expect.Is(t, strings.Count(out.Body, `":"`), 3, out.Body)
+			filled := w.matter(webapi.Sato, webapi.HR, map[string]string{"field:行先": "市外", "field:日数": "8",
+				"field:関係部": "営業部、R&amp;D"})
 			called("行先の種類") // while the form is open
 			out = w.post(filled)
 			expect.That(t, strings.Contains(out.Body, `"matter":`) && strings.Contains(out.Body, "行先の種類"), "%s", out.Body)
 			called("行先")
 			w.quiet(w.post(filled), webapi.Sato)
-			expect.Same(t, []task.MatterValue{{Name: "行先", Value: "市外"}, {Name: "日数", Value: "8", Number: true}},
+			expect.Same(t, []task.MatterValue{{Name: "行先", Value: "市外"}, {Name: "日数", Value: "8", Number: true},
+				{Name: "関係部", Value: "R&D、営業部", Several: true}},
 				w.asks(webapi.HR, "複合機の入れ替え").Request.Matter.Fields)
 		},
 		"from the Home tab, to direct messages": func(t *testing.T, w *world) {

@@ -95,11 +95,15 @@ type view struct {
 			Users        []string `json:"selected_users"`
 			Date         string   `json:"selected_date"`
 			Files        []file   `json:"files"`
-			Selected     struct {
-				Value string `json:"value"`
-			} `json:"selected_option"`
+			Selected     option   `json:"selected_option"`
+			Several      []option `json:"selected_options"`
 		} `json:"values"`
 	} `json:"state"`
+}
+
+// option is one of a list that a person chose.
+type option struct {
+	Value string `json:"value"`
 }
 
 // file is a file that a person gave to a dialog.

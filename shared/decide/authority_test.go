@@ -296,13 +296,17 @@ const none = "なし"
 // form has the settings of a table: its matters, and its other labels as further fields.
 func (x *authority) form(t *testing.T) tenancy.Settings {
 	t.Helper()
-	values := map[string][]string{catalog.MatterLabel: {none}}
-	add := func(label, value string) {
+	values, several := map[string][]string{catalog.MatterLabel: {none}}, map[string]bool{}
+	add := func(label, is string) {
 		if values[label] == nil {
 			values[label] = []string{none}
 		}
-		if !slices.Contains(values[label], value) {
-			values[label] = append(values[label], value)
+		all := task.MatterValue{Value: is}.Each()
+		several[label] = several[label] || len(all) > 1
+		for _, value := range all {
+			if !slices.Contains(values[label], value) {
+				values[label] = append(values[label], value)
+			}
 		}
 	}
 	for _, l := range x.Lines {
@@ -320,7 +324,7 @@ func (x *authority) form(t *testing.T) tenancy.Settings {
 	s := tenancy.DefaultSettings()
 	s.Name, s.Slug = "x", "x"
 	for _, label := range slices.Sorted(maps.Keys(values)) {
-		field := tenancy.MatterField{Name: label, Values: values[label]}
+		field := tenancy.MatterField{Name: label, Values: values[label], Several: several[label]}
 		if of := values[label]; len(of) > 1 && rules.Decimal(of[1]).Valid() {
 			field.Number = true
 			field.Values = nil

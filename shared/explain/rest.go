@@ -246,13 +246,16 @@ func (t *teller) pairs() (all []Argument) {
 func (t *teller) fields() (all []Argument) {
 	for _, x := range t.look.fields() {
 		v, found := t.at(x.Pointer)
-		if !found || !t.isLeaf(v) {
+		several, are := v.([]any)
+		if !found || !are && !t.isLeaf(v) || slices.ContainsFunc(several, func(x any) bool { return !t.isLeaf(x) }) {
 			continue
 		}
 		name, l := t.writer(), t.writer()
 		name.name(x.Name)
-		l.leaf(v)
 		text, _ := v.(string)
+		if l.leaf(v); len(several) > 1 {
+			l.out = t.listed(nil, several).Value
+		}
 		all = append(all, Argument{Name: name.out, Value: l.out, Text: text})
 		t.gone[x.Pointer] = true
 	}

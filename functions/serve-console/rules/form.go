@@ -303,7 +303,7 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 		}
 		if s.Name == catalog.Decide { // its mark is made from the form
 			m := task.Matter{Fields: web.Each(settings.MatterFields, func(x tenancy.MatterField) task.MatterValue {
-				return task.MatterValue{Name: x.Name, Number: x.Number, Value: "0"}
+				return task.MatterValue{Name: x.Name, Number: x.Number, Several: x.Several, Value: "0"}
 			})}
 			own.Mark = m.Steps(v.Locale, s.Version())[0].Mark
 		}

@@ -125,21 +125,21 @@ func (a *asked) callToTry(d *tryData, of knownTool, s tenancy.Settings) (c rules
 
 // decisionToTry is callToTry of the form for a decision: it asks what the form asks, and makes the same step.
 func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) (c rules.Call, fail string) {
-	ask := func(field, label string, values []string) string {
+	ask := func(field, label string, values []string, several bool) string {
 		name := "try." + field
-		typed := a.r.PostForm.Get(name)
-		in := web.Field{Name: name, Label: legible.OneLine(label), Value: typed}
+		typed := a.r.PostForm[name]
+		in := web.Field{Name: name, Label: legible.OneLine(label), Value: task.Chosen(typed), Many: several}
 		for _, value := range values {
-			in.Choices = append(in.Choices, web.Choice{Value: value, Text: value, Chosen: value == typed})
+			in.Choices = append(in.Choices, web.Choice{Value: value, Text: value, Chosen: slices.Contains(typed, value)})
 		}
 		d.Fields, d.Further = append(d.Fields, in), true
-		return typed
+		return in.Value
 	}
 	fields, _ := card.MatterLabels(a.Locale())
 	typed := task.Matter{Title: catalog.Decide, Description: catalog.Decide, Amount: rules.Decimal(d.Amount), Currency: d.Currency,
-		Kind: ask(card.MatterKind, fields[card.MatterKind], s.MatterNames())}
+		Kind: ask(card.MatterKind, fields[card.MatterKind], s.MatterNames(), false)}
 	for _, x := range s.MatterFields {
-		typed.Fields = append(typed.Fields, task.MatterValue{Name: x.Name, Value: ask(x.Key(), x.Name, x.Values)})
+		typed.Fields = append(typed.Fields, task.MatterValue{Name: x.Name, Value: ask(x.Key(), x.Name, x.Values, x.Several)})
 	}
 	m, wrong := task.ReadMatter(typed, s)
 	if slices.Contains(wrong, card.MatterAmount) {

@@ -29,7 +29,7 @@ var rowsLists = map[string][]column{
 	},
 	"matters": {{key: "name", example: "固定資産"}},
 	"matter_fields": {{key: "name", example: "行先"}, {key: "values", example: "市内、市外、なし"},
-		{key: "number", options: []string{"false", "true"}}},
+		{key: "takes", options: []string{"one", "several", "number"}}},
 	"matter_currencies": {{key: "code", example: "GBP"}},
 	"channel_series":    {{key: "channel", example: "C0123456789"}, {key: "name", example: "契約"}},
 	"agents": {
@@ -104,7 +104,8 @@ func addRows(f url.Values, s tenancy.Settings) {
 		add("matters", x.Name)
 	}
 	for _, x := range s.MatterFields {
-		add("matter_fields", x.Name, strings.Join(x.Values, "、"), fmt.Sprint(x.Number))
+		add("matter_fields", x.Name, strings.Join(x.Values, "、"),
+			map[bool]string{x.Several: "several", x.Number: "number"}[true])
 	}
 	for _, x := range s.MatterCurrencies {
 		add("matter_currencies", x.Code)
@@ -172,7 +173,7 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 	typedList(f, "matter_fields", &s.MatterFields, func(row map[string]string) tenancy.MatterField {
 		values := strings.FieldsFunc(row["values"], func(r rune) bool { return strings.ContainsRune(tenancy.MatterComma, r) })
 		return tenancy.MatterField{Name: row["name"], Values: web.Each(values, strings.TrimSpace),
-			Number: row["number"] == "true"}
+			Number: row["takes"] == "number", Several: row["takes"] == "several"}
 	})
 	typedList(f, "matter_currencies", &s.MatterCurrencies, func(row map[string]string) tenancy.MatterCurrency {
 		return tenancy.MatterCurrency{Code: strings.ToUpper(row["code"])}

@@ -64,7 +64,7 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		f.Kinds = append(f.Kinds, web.Choice{Value: names[i], Text: text, Chosen: names[i] == f.Typed.Kind})
 	}
 	for i, x := range s.MatterFields {
-		f.Fields = append(f.Fields, further(x, i, &f))
+		f.Fields = append(f.Fields, further(v.Locale, x, i, &f))
 	}
 	for _, code := range s.Currencies() {
 		f.Currencies = append(f.Currencies, web.Choice{Value: code, Text: cmp.Or(codes[code], code), Chosen: code == f.Typed.Currency})
@@ -90,7 +90,7 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 var unchosen = web.Choice{Text: "—"}
 
 // further is the input of a form's further field. Its id is no name: a list of ids stands where blanks may not be.
-func further(x tenancy.MatterField, i int, f *matterForm) web.Field {
+func further(locale string, x tenancy.MatterField, i int, f *matterForm) web.Field {
 	in := web.Field{Name: x.Key(), ID: fmt.Sprint("field-", i), Label: x.Name, Required: true, Value: f.Typed.At(x.Name)}
 	if fault := f.Wrong[x.Key()]; fault != "" {
 		in.Problems = []web.Fault{{Text: fault}}
@@ -99,9 +99,15 @@ func further(x tenancy.MatterField, i int, f *matterForm) web.Field {
 		in.Class, in.Mode = "number", "decimal"
 		return in
 	}
-	in.Choices = []web.Choice{unchosen}
+	chosen := []string{in.Value}
+	if in.Many = x.Several; in.Many {
+		chosen = task.MatterValue{Value: in.Value}.Each()
+		in.Hint, in.HintID = card.MatterSeveral(locale), "a-"+in.ID
+	} else {
+		in.Choices = []web.Choice{unchosen}
+	}
 	for _, v := range x.Values {
-		in.Choices = append(in.Choices, web.Choice{Value: v, Text: v, Chosen: v == in.Value})
+		in.Choices = append(in.Choices, web.Choice{Value: v, Text: v, Chosen: slices.Contains(chosen, v)})
 	}
 	return in
 }
@@ -112,7 +118,7 @@ func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err != nil {
 		return err
 	}
-	typed := func(field string) string { return strings.ReplaceAll(r.PostFormValue(field), "\r\n", "\n") }
+	typed := func(field string) string { return strings.ReplaceAll(task.Chosen(r.PostForm[field]), "\r\n", "\n") }
 	f := matterForm{Key: typed("key"), at: typed("channel"), Typed: card.TypedMatter(s, typed)}
 	if !aggregate.ValidID(f.Key) {
 		return explain.ErrMalformedForm

@@ -62,7 +62,8 @@ func testMatterWrong(t *testing.T, w *consoletest.World) {
 
 func testMatterFields(t *testing.T, w *consoletest.World) {
 	s := w.SettingsNow()
-	s.MatterFields = []tenancy.MatterField{{Name: "行先 A&B", Values: []string{"市内", "市外"}}, {Name: "日数", Number: true}}
+	s.MatterFields = []tenancy.MatterField{{Name: "行先 A&B", Values: []string{"市内", "市外"}}, {Name: "日数", Number: true},
+		{Name: "関係部", Values: []string{"総務部", "経理部", "営業部"}, Several: true}}
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
 	b := w.As(webapi.Sato)
 	form := b.MatterForm(webapi.HR)
@@ -71,13 +72,17 @@ func testMatterFields(t *testing.T, w *consoletest.World) {
 		Holds(t, `id="field-0"`, `name="field:日数" value="8日"`)
 	form.Set("field:行先 A&B", "市外")
 	form.Set("field:日数", "８")
+	b.Post("/console/decisions", form).Says(t, http.StatusUnprocessableEntity, "関係部を一覧から", "すべて選びます")
+	form["field:関係部"] = []string{"営業部", "総務部"}
 	id := b.AskForDecision(form)
 	r := expect.Value(w.Store.Load(t.Context(), task.RefOf(w.Tenant.ID, id)))(t).Request
-	expect.Same(t, []task.MatterValue{{Name: "行先 A&B", Value: "市外"}, {Name: "日数", Value: "8", Number: true}}, r.Matter.Fields)
-	b.Get("/console/decisions/new?like="+id).Holds(t, `<option value="市外" selected>`, `name="field:日数" value="8"`)
+	expect.Same(t, []task.MatterValue{{Name: "行先 A&B", Value: "市外"}, {Name: "日数", Value: "8", Number: true},
+		{Name: "関係部", Value: "総務部、営業部", Several: true}}, r.Matter.Fields)
+	b.Get("/console/decisions/new?like="+id).Holds(t, `<option value="市外" selected>`, `name="field:日数" value="8"`,
+		`<option value="総務部" selected>`, `<option value="経理部">`, `<option value="営業部" selected>`)
 	form.Set("key", b.MatterForm("").Get("key"))
 	w.MatterAskedBy(form, nil)
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "「 行先 A&amp;B 」 市外 · 日数 8")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "「 行先 A&amp;B 」 市外 · 日数 8", "関係部 総務部 、 営業部")
 }
 
 func testMatterRegistered(t *testing.T, w *consoletest.World) {

@@ -244,7 +244,7 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 	case s == nil:
 		s = &Stage{}
 	default:
-		sources = placed(s.Sources(), f, d)
+		sources, _ = placed(s.Sources(), f, d)
 	}
 	for i := range sources {
 		for _, w := range append([]Who{sources[i].Who}, sources[i].Who.Instead...) {

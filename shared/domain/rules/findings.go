@@ -230,8 +230,8 @@ func (r *resolving) asked() (stages, stamps int) {
 // hands returns how many different people have to stamp.
 func (r *resolving) hands() int {
 	n := 0
-	for i, s := range r.stages {
-		if s.LeftOut != LeftTwice && s.As == "" && (i == 0 || r.of[i] != r.of[i-1]) {
+	for _, s := range joined(r.stages, r.of) {
+		if s.LeftOut != LeftTwice && s.As == "" {
 			n++
 		}
 	}

@@ -63,8 +63,11 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 		return circulation.Route{}, no
 	}
 	r := &resolving{policy: p, facts: f, floor: floor, d: d}
-	r.sources, r.of = p.Sources()
-	r.sources = placed(r.sources, f, d)
+	sources, of := p.Sources()
+	r.sources, r.of = placed(sources, f, d)
+	for i, at := range r.of {
+		r.of[i] = of[at]
+	}
 	for i := range r.sources {
 		if err := r.stage(i); err != nil {
 			return circulation.Route{}, err
@@ -240,11 +243,11 @@ func (r *resolving) empty(i int, why string) error {
 	case why == LeftAskers, why == LeftAbove:
 		then = ThenRefuse
 	}
-	switch then {
-	case ThenSkip:
+	switch {
+	case then == ThenSkip, then == ThenAgain && r.sources[i].Who.Label != "": // who is in two departments stamps once
 		r.leaveOut(i, why)
 		return nil
-	case ThenUp:
+	case then == ThenUp:
 		for len(r.stamping(out.People)) < out.Need {
 			if !r.up(i, slices.Concat(r.beside(i), r.gone[i], out.People), why == LeftOwn || why == LeftAskers) {
 				return r.refuse(i, why)
@@ -366,7 +369,7 @@ func (r *resolving) readers() (people []circulation.Person, err error) {
 		lists = append(lists, Who{Kind: WhoGroup, Group: group})
 	}
 	for _, post := range r.policy.Readers.Posts {
-		lists = append(lists, post.placed(r.facts, r.d))
+		lists = append(lists, post.placed(r.facts, r.d)...)
 	}
 	for _, who := range lists {
 		for _, p := range who.find(r.facts, r.d) {

@@ -97,6 +97,13 @@ func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
 			continue
 		}
 		to := &all[len(all)-1]
+		switch { // of a label's several departments: whoever stamps elsewhere isn't asked for this one, too
+		case s.LeftOut != "":
+			continue
+		case to.LeftOut != "":
+			*to = s
+			continue
+		}
 		if len(to.Parts) == 0 {
 			to.Parts = []circulation.Part{{N: len(to.People), Of: to.Need}}
 		}
@@ -130,53 +137,84 @@ func (r *resolving) beside(i int) (people []circulation.Person) {
 	return people
 }
 
-// placed returns the sources with the department of each position that has none.
-func placed(sources []Stage, f *Facts, d Directory) []Stage {
-	for i := range sources {
-		sources[i].Who = sources[i].Who.placed(f, d)
+// placed returns the sources with the department of each position that has none, and where each is in all. Of a label
+// that says several departments there is a source for each, so what is left out where it is alone goes up.
+func placed(all []Stage, f *Facts, d Directory) (sources []Stage, at []int) {
+	for i, s := range all {
+		each := s.Who.placed(f, d)
+		for _, s.Who = range each {
+			if len(each) > 1 && s.Empty.mayGo() {
+				s.Empty = Empty{ThenUp, ThenUp, s.Empty.Twice}
+			}
+			sources, at = append(sources, s), append(at, i)
+		}
 	}
-	return sources
+	return sources, at
 }
 
-// only returns the value that the calls with a label have at it; "" if it isn't known, or they have several.
-func (f *Facts) only(label string) (value string) {
+// departments returns those that a label says; only its name, which is no department, if nobody knows.
+func (f *Facts) departments(label string, d Directory) (codes []string) {
 	for _, c := range f.Calls {
 		values, has := c.Labels[label]
-		for _, v := range values {
-			if value != "" && value != v {
-				return ""
-			}
-			value = v
-		}
 		if has && len(values) == 0 {
-			return ""
+			return []string{label}
+		}
+		for _, value := range values {
+			if code := cmp.Or(d.CodeOf(value, f.On), value); !slices.Contains(codes, code) {
+				codes = append(codes, code)
+			}
 		}
 	}
-	return value
+	if codes == nil {
+		return []string{label}
+	}
+	return codes
 }
 
-// placed returns positions of a department that a label says with that one, and those without a department with the
+// placed returns positions of each department that a label says, and those without a department with the
 // nearest of the requester's, theirs included, that has such a post on any day, so that a vacant post isn't passed over;
 // else with their own. Only the positions that it has stay, and that stand over the departments below it.
-func (w Who) placed(f *Facts, d Directory) Who {
-	w.Any, w.Instead = slices.Clone(w.Any), slices.Clone(w.Instead)
-	for _, all := range [][]Who{w.Any, w.Instead} {
-		for i := range all {
-			all[i] = all[i].placed(f, d)
+func (w Who) placed(f *Facts, d Directory) (each []Who) {
+	switch {
+	case w.Kind == WhoAny:
+		for _, x := range w.Any {
+			each = append(each, x.placed(f, d)...)
+		}
+		w.Any = each
+		each = []Who{w}
+	case w.Kind != WhoPosition || w.Department != "":
+		each = []Who{w}
+	case w.Label == "":
+		each = []Who{w.nearest(f, d)}
+	default:
+		for _, code := range f.departments(w.Label, d) {
+			each = append(each, w.within(code, d))
 		}
 	}
-	if w.Kind != WhoPosition || w.Department != "" {
-		return w
-	}
-	if w.Label != "" {
-		value := f.only(w.Label)
-		w.Department = cmp.Or(d.CodeOf(value, f.On), value, w.Label) // the last two are unknown
-		lacks := func(position string) bool { return !d.Knows(w.Department, position) }
-		if there := slices.DeleteFunc(slices.Clone(w.Positions), lacks); len(there) > 0 {
-			w.Positions = there
+	for i := range each {
+		each[i].Instead = nil
+		for _, x := range w.Instead {
+			if x.Label != "" && x.Label == w.Label {
+				x = x.within(each[i].Department, d)
+			}
+			each[i].Instead = append(each[i].Instead, x.placed(f, d)...)
 		}
-		return w
 	}
+	return each
+}
+
+// within returns those of the positions that a department has, or all if it has none, with its code.
+func (w Who) within(code string, d Directory) Who {
+	lacks := func(position string) bool { return !d.Knows(code, position) }
+	if there := slices.DeleteFunc(slices.Clone(w.Positions), lacks); len(there) > 0 {
+		w.Positions = there
+	}
+	w.Department = code
+	return w
+}
+
+// nearest returns positions with the department of the requester's that has them.
+func (w Who) nearest(f *Facts, d Directory) Who {
 	w.Placed = true
 	for i, code := range f.Departments {
 		there := slices.DeleteFunc(slices.Clone(w.Positions), func(position string) bool {

@@ -113,7 +113,7 @@ func under(c rules.Conditions, n string) rules.Conditions {
 type company struct {
 	org      string
 	managers map[string]string
-	holders  map[string][]string // by day, else for every day
+	holders  map[string][]string // by post, department or day, else for each
 	over     map[string]string   // who stands over posts
 	group    []string
 	standing map[string]rules.Employment // employees have none
@@ -190,15 +190,16 @@ func (c *company) Absences(p circulation.Person, _ string) []circulation.StandIn
 	return c.absences[p.User]
 }
 
-func (c *company) Holders(_, _, on string) (all []circulation.Person) {
-	users, ok := c.holders[on]
-	if !ok {
-		users = c.holders[""]
+func (c *company) Holders(department, position, on string) (all []circulation.Person) {
+	for _, of := range []string{position + " of " + department, department, on, ""} {
+		if users, is := c.holders[of]; is {
+			for _, user := range users {
+				all = append(all, c.Person(user))
+			}
+			return all
+		}
 	}
-	for _, user := range users {
-		all = append(all, c.Person(user))
-	}
-	return all
+	return nil
 }
 
 // usersOf returns the accounts of people.

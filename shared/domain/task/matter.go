@@ -28,9 +28,15 @@ type Matter struct {
 
 // MatterValue is the answer at one of the settings' further fields.
 type MatterValue struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Number bool   `json:"number,omitempty"`
+	Name    string `json:"name"`
+	Value   string `json:"value"` // Several have a mark of tenancy.MatterComma between them
+	Number  bool   `json:"number,omitempty"`
+	Several bool   `json:"several,omitempty"`
+}
+
+// Each returns the values of a field of which people may choose several.
+func (v MatterValue) Each() []string {
+	return strings.FieldsFunc(v.Value, func(r rune) bool { return strings.ContainsRune(tenancy.MatterComma, r) })
 }
 
 // Limits of a form, in characters. The description is as long as Slack's field for a request.
@@ -58,12 +64,21 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	within := func(text string, most int) bool { return text != "" && utf8.RuneCountInString(text) <= most }
 	unless(slices.Contains(s.MatterNames(), m.Kind), "matter")
 	for _, f := range s.MatterFields {
-		value := typed.At(f.Name)
-		if f.Number {
-			value = string(shortest(typedAmount(value, "")))
+		answer := MatterValue{f.Name, typed.At(f.Name), f.Number, f.Several}
+		fits := slices.Contains(f.Values, answer.Value)
+		switch {
+		case f.Number:
+			answer.Value = string(shortest(typedAmount(answer.Value, "")))
+			fits = rules.Decimal(answer.Value).Valid()
+		case f.Several:
+			chosen := answer.Each()
+			unlisted := func(value string) bool { return !slices.Contains(f.Values, value) }
+			fits = len(chosen) > 0 && !slices.ContainsFunc(chosen, unlisted)
+			unchosen := func(value string) bool { return !slices.Contains(chosen, value) }
+			answer.Value = Chosen(slices.DeleteFunc(slices.Clone(f.Values), unchosen))
 		}
-		unless(f.Number && rules.Decimal(value).Valid() || slices.Contains(f.Values, value), f.Key())
-		m.Fields = append(m.Fields, MatterValue{f.Name, value, f.Number})
+		unless(fits, f.Key())
+		m.Fields = append(m.Fields, answer)
 	}
 	unless(within(m.Title, MaxMatterTitle), "title")
 	unless(m.Amount == "" || m.Amount.Valid(), "amount")
@@ -71,6 +86,9 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	unless(within(m.Description, MaxMatterDescription) && len(Mentioned(m.Description)) <= MaxMentioned, "description")
 	return m, wrong
 }
+
+// Chosen is the answer of several values.
+func Chosen(values []string) string { return strings.Join(values, "、") }
 
 // At returns the answer at a further field; "": none.
 func (m *Matter) At(field string) string {
@@ -138,8 +156,11 @@ func (m *Matter) Steps(locale, version string) []Step {
 	mark.LabelledBy = []rules.Label{{Name: catalog.MatterLabel, Pointer: "/matter"}}
 	fields := map[string]any{}
 	for _, f := range m.Fields {
-		if fields[f.Name] = f.Value; f.Number {
+		switch fields[f.Name] = f.Value; {
+		case f.Number:
 			fields[f.Name] = json.Number(f.Value)
+		case f.Several:
+			fields[f.Name] = f.Each()
 		}
 		at := rules.Pointer([]string{"fields", f.Name})
 		mark.LabelledBy = append(mark.LabelledBy, rules.Label{Name: f.Name, Pointer: at})

@@ -105,13 +105,13 @@ var trip = tenancy.Settings{Locale: "ja", MatterFields: []tenancy.MatterField{
 func TestFurtherFieldsAreAnswered(t *testing.T) {
 	read := func(to, days string) (Matter, []string) {
 		of := pens
-		of.Fields = []MatterValue{{"日数", days, true}, {"行先", to, false}, {"前の項目", "x", false}}
+		of.Fields = []MatterValue{{Name: "日数", Value: days, Number: true}, {Name: "行先", Value: to}, {Name: "前の項目", Value: "x"}}
 		return ReadMatter(of, trip)
 	}
 	for typed, want := range map[string]string{"8": "8", "８": "8", "8.50": "8.5", "8.0": "8", "1,000": "1000", "0": "0"} {
 		m, wrong := read("市外", typed)
 		expect.That(t, wrong == nil, "%q: %v", typed, wrong)
-		expect.Same(t, []MatterValue{{"行先", "市外", false}, {"日数", want, true}}, m.Fields)
+		expect.Same(t, []MatterValue{{Name: "行先", Value: "市外"}, {Name: "日数", Value: want, Number: true}}, m.Fields)
 	}
 	for _, days := range []string{"", "8日", "-1", "08", "8円", "1e3", "8.1234567", "１，２"} {
 		_, wrong := read("市外", days)
@@ -132,10 +132,29 @@ func callOf(t *testing.T, m Matter) rules.Call {
 	return tenancy.Unsaved("t", s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark)
 }
 
+// Of a field that takes several values, those of the settings are kept, each once and in their order, however they come.
+func TestAFieldMayTakeSeveralValues(t *testing.T) {
+	s := tenancy.Settings{Locale: "ja", MatterFields: []tenancy.MatterField{
+		{Name: "関係部", Values: []string{"総務部", "経理部", "営業部"}, Several: true}}}
+	for typed, want := range map[string]string{"経理部": "経理部", "営業部、総務部": "総務部、営業部", "総務部,総務部": "総務部",
+		"": "", "、": "", "総務部、法務部": "", "総務": ""} {
+		of := pens
+		of.Fields = []MatterValue{{Name: "関係部", Value: typed}}
+		m, wrong := ReadMatter(of, s)
+		if want == "" {
+			expect.Same(t, []string{"field:関係部"}, wrong)
+			continue
+		}
+		expect.That(t, wrong == nil, "%q: %v", typed, wrong)
+		expect.Same(t, []MatterValue{{Name: "関係部", Value: want, Several: true}}, m.Fields)
+		expect.Same(t, map[string][]string{"区分": {"支出"}, "関係部": strings.Split(want, "、")}, callOf(t, m).Labels)
+	}
+}
+
 // Rules tell forms apart by the matter and by each further field, whatever it is called, and none changes the amount.
 func TestRulesReadAFormsLabels(t *testing.T) {
 	m := pens
-	m.Fields = []MatterValue{{"通貨の種類", "米ドル", false}, {"a/b~c 千円", "1 million yen", false}, {"currency unit", "8.5", true}}
+	m.Fields = []MatterValue{{Name: "通貨の種類", Value: "米ドル"}, {Name: "a/b~c 千円", Value: "1 million yen"}, {Name: "currency unit", Value: "8.5", Number: true}}
 	c := callOf(t, m)
 	expect.Same(t, map[string][]string{"区分": {"支出"}, "通貨の種類": {"米ドル"}, "a/b~c 千円": {"1 million yen"},
 		"currency unit": {"8.5"}}, c.Labels)

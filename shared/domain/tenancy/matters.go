@@ -18,9 +18,10 @@ type MatterKind struct {
 
 // MatterField is a further field of the form, by which rules tell decisions apart, such as 行先 or 日数.
 type MatterField struct {
-	Name   string   `json:"name"`
-	Values []string `json:"values,omitempty"` // what people choose from
-	Number bool     `json:"number,omitempty"` // people type a number instead
+	Name    string   `json:"name"`
+	Values  []string `json:"values,omitempty"`  // what people choose from
+	Several bool     `json:"several,omitempty"` // people may choose more than one
+	Number  bool     `json:"number,omitempty"`  // people type a number instead
 }
 
 // MatterCurrency is a unit in which an amount may be typed, such as GBP.
@@ -140,8 +141,8 @@ func (f MatterField) hasValues() bool {
 		}
 		seen[same] = true
 	}
-	return f.Number == (len(f.Values) == 0) && len(f.Values) <= MaxMatterValues
+	return f.Number == (len(f.Values) == 0) && len(f.Values) <= MaxMatterValues && !(f.Number && f.Several)
 }
 
-// MatterComma are the marks that no value has: they stand between values as they are typed.
-const MatterComma = ",、"
+// MatterComma are the marks that no value has: they stand between values as they are typed. The first is written.
+const MatterComma = "、,"

@@ -269,21 +269,23 @@ func TestFurtherFieldsOfAForm(t *testing.T) {
 		field  string
 		rule   Rule
 	}{
-		"fields":          {[]MatterField{{"行先", to, false}, {"日数", nil, true}, {"a/b~c", long, false}}, "", ""},
-		"no name":         {[]MatterField{{"", to, false}}, "name", RuleMatter},
-		"a long name":     {[]MatterField{{strings.Repeat("長", MaxMatterName+1), to, false}}, "name", RuleMatter},
-		"a hidden letter": {[]MatterField{{"行\u200b先", to, false}}, "name", RuleMatter},
-		"every row":       {[]MatterField{{"*", to, false}}, "name", RuleMatterTaken},
-		"a reference":     {[]MatterField{{"$REF", to, false}}, "name", RuleMatterTaken},
-		"the matter":      {[]MatterField{{"区分", to, false}}, "name", RuleMatterTaken},
-		"the amount":      {[]MatterField{{"ＡMOUNT", to, false}}, "name", RuleMatterTaken},
-		"a word of cards": {[]MatterField{{"合計", to, false}}, "name", RuleMatterTaken},
-		"no values":       {[]MatterField{{"行先", nil, false}}, "values", RuleMatterValues},
-		"a value twice":   {[]MatterField{{"行先", []string{"A B", "ａb"}, false}}, "values", RuleMatterValues},
-		"a long value":    {[]MatterField{{"行先", []string{long[0] + "長"}, false}}, "values", RuleMatterValues},
-		"too many values": {[]MatterField{{"行先", append(long, "x"), false}}, "values", RuleMatterValues},
-		"a comma":         {[]MatterField{{"行先", []string{"a、b"}, false}}, "values", RuleMatterValues},
-		"numbers":         {[]MatterField{{"日数", to, true}}, "values", RuleMatterValues},
+		"fields":          {[]MatterField{{Name: "行先", Values: to}, {Name: "日数", Number: true}, {Name: "a/b~c", Values: long}}, "", ""},
+		"no name":         {[]MatterField{{Name: "", Values: to}}, "name", RuleMatter},
+		"a long name":     {[]MatterField{{Name: strings.Repeat("長", MaxMatterName+1), Values: to}}, "name", RuleMatter},
+		"a hidden letter": {[]MatterField{{Name: "行\u200b先", Values: to}}, "name", RuleMatter},
+		"every row":       {[]MatterField{{Name: "*", Values: to}}, "name", RuleMatterTaken},
+		"a reference":     {[]MatterField{{Name: "$REF", Values: to}}, "name", RuleMatterTaken},
+		"the matter":      {[]MatterField{{Name: "区分", Values: to}}, "name", RuleMatterTaken},
+		"the amount":      {[]MatterField{{Name: "ＡMOUNT", Values: to}}, "name", RuleMatterTaken},
+		"a word of cards": {[]MatterField{{Name: "合計", Values: to}}, "name", RuleMatterTaken},
+		"no values":       {[]MatterField{{Name: "行先"}}, "values", RuleMatterValues},
+		"a value twice":   {[]MatterField{{Name: "行先", Values: []string{"A B", "ａb"}}}, "values", RuleMatterValues},
+		"a long value":    {[]MatterField{{Name: "行先", Values: []string{long[0] + "長"}}}, "values", RuleMatterValues},
+		"too many values": {[]MatterField{{Name: "行先", Values: append(long, "x")}}, "values", RuleMatterValues},
+		"a comma":         {[]MatterField{{Name: "行先", Values: []string{"a、b"}}}, "values", RuleMatterValues},
+		"several":         {[]MatterField{{Name: "関係部", Values: to, Several: true}}, "", ""},
+		"several numbers": {[]MatterField{{Name: "日数", Number: true, Several: true}}, "values", RuleMatterValues},
+		"numbers":         {[]MatterField{{Name: "日数", Values: to, Number: true}}, "values", RuleMatterValues},
 	} {
 		s := DefaultSettings()
 		s.Name, s.Slug, s.MatterFields = "x", "x", c.fields
@@ -296,7 +298,7 @@ func TestFurtherFieldsOfAForm(t *testing.T) {
 			all[0].Err().Limit != "", "%s: %+v", name, all)
 	}
 	s := DefaultSettings()
-	s.MatterFields = []MatterField{{"日数", nil, true}, {"日数", nil, true}}
+	s.MatterFields = []MatterField{{Name: "日数", Number: true}, {Name: "日数", Number: true}}
 	expect.That(t, slices.ContainsFunc(s.Problems(), func(p Problem) bool {
 		return p.Field == "matter_fields[1].name" && p.Rule == RuleMatterTaken
 	}), "%+v", s.Problems())

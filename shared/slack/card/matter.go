@@ -37,11 +37,14 @@ const (
 func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
 	w := askWordsOf.In(locale)
 	itself := func(value string) string { return value }
-	choice := func(field, name string, values []string, called func(string) string) *slack.InputBlock {
-		var options []*slack.OptionBlockObject
+	listed := func(values []string, called func(string) string) (options []*slack.OptionBlockObject) {
 		for _, v := range values {
 			options = append(options, slack.NewOptionBlockObject(v, label(called(v)), nil))
 		}
+		return options
+	}
+	choice := func(field, name string, values []string, called func(string) string) *slack.InputBlock {
+		options := listed(values, called)
 		e := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, MatterInput, options...)
 		if field == MatterCurrency {
 			e.InitialOption = options[0]
@@ -59,6 +62,11 @@ func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
 		if f.Number {
 			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), nil,
 				slack.NewNumberInputBlockElement(nil, MatterInput, true)))
+			continue
+		}
+		if f.Several {
+			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), label(w.MatterSeveral),
+				slack.NewOptionsMultiSelectBlockElement(slack.MultiOptTypeStatic, nil, MatterInput, listed(f.Values, itself)...)))
 			continue
 		}
 		blocks = append(blocks, choice(f.Key(), f.Name, f.Values, itself))
@@ -88,6 +96,9 @@ func MatterFilesHint(locale string, together int64) string {
 	return askWordsOf.In(locale).filesHint(together)
 }
 
+// MatterSeveral says that several values may be chosen.
+func MatterSeveral(locale string) string { return askWordsOf.In(locale).MatterSeveral }
+
 // MatterFilesFault says which of a form's files can't be attached, or that they are too many or too large; "": all can.
 // wrong reports whether one is of a kind that can't.
 func MatterFilesFault(locale string, files []aggregate.SharedFile, together int64, wrong func(i int) bool) string {
@@ -108,7 +119,8 @@ func TypedMatter(s tenancy.Settings, value func(field string) string) task.Matte
 	m := task.Matter{Kind: value(MatterKind), Title: value(MatterTitle), Amount: rules.Decimal(value(MatterAmount)),
 		Currency: value(MatterCurrency), Description: value(MatterDescription)}
 	for _, f := range s.MatterFields {
-		m.Fields = append(m.Fields, task.MatterValue{Name: f.Name, Value: value(f.Key()), Number: f.Number})
+		m.Fields = append(m.Fields, task.MatterValue{Name: f.Name, Value: value(f.Key()), Number: f.Number,
+			Several: f.Several})
 	}
 	return m
 }

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-var laptops = task.Matter{Kind: "支出", Fields: []task.MatterValue{{Name: "部門", Value: "本社"}, {Name: "台数", Value: "10",
+var laptops = task.Matter{Kind: "支出", Fields: []task.MatterValue{{Name: "部門", Value: "本社、工場", Several: true}, {Name: "台数", Value: "10",
 	Number: true}}, Title: "ノートパソコン 10 台の購入", Amount: "1200000", Currency: "JPY",
 	Description: "入れ替えの時期のため。\n*見積もり*は 2 社から。"}
 
