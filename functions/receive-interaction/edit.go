@@ -20,7 +20,8 @@ import (
 
 // openEdit opens the form in which whoever asked edits what was given back to them.
 func (h *Handler) openEdit(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-	v := h.check(ctx, c, edit.May(kind, hash))
+	was := h.maker().Check(ctx, c.Click, edit.May(kind, hash))
+	v := h.spoken(ctx, c, was)
 	v.Empty = false // nothing was to be changed
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		a, is := v.Task()
@@ -28,7 +29,7 @@ func (h *Handler) openEdit(ctx context.Context, c click, kind aggregate.CardType
 			return slack.ModalViewRequest{}, aggregate.ErrNotFound
 		}
 		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash}
-		view, ok := card.EditModal(a, of, v.Settings.Locale, h.schemas(ctx, a, c.ID))
+		view, ok := card.EditModal(a, of, v.Settings.Locale, was.Settings, h.schemas(ctx, a, c.ID))
 		if !ok { // its card has no such button
 			return view, aggregate.ErrNotFound
 		}
@@ -49,8 +50,12 @@ func (h *Handler) edited(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	f := edit.Form{Kind: r.Type, Hash: r.Hash}
 	f.Policy, f.Steps = card.ReadEdit(fields)
-	v := h.check(ctx, c, f.Asks())
+	was := h.maker().Check(ctx, c.Click, f.Asks())
+	v := h.spoken(ctx, c, was)
 	a, is := v.Task()
+	if is && a.Matter() != nil {
+		return h.refilled(ctx, p, c, f, was.Settings, v), nil
+	}
 	if v.Err != nil || !is {
 		return h.submitted(ctx, c, v), nil
 	}

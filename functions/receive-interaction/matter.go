@@ -8,8 +8,11 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
+	"ringi/shared/decide/edit"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -40,14 +43,7 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
 		return problem(card.MatterDescription, card.NoteFailed)
 	}
-	m, faults := card.ReadMatter(person, s, func(field string) string {
-		x := p.View.State.Values[field][card.MatterInput]
-		var several []string
-		for _, o := range x.Several {
-			several = append(several, o.Value)
-		}
-		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value, task.Chosen(several)))
-	})
+	m, faults := p.matter(person, s)
 	files, err := p.shared(card.MatterFiles)
 	if err != nil {
 		return inbound.Response{}, err
@@ -56,15 +52,50 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	if fault := card.MatterFilesFault(person, files, task.MaxFilesBytes, wrong); fault != "" && faults == nil {
 		faults = map[string]string{card.MatterFiles: fault}
 	}
-	for field, fault := range faults { // Slack takes none of what the form has only since it was opened
-		if _, shown := p.View.State.Values[field]; !shown {
-			delete(faults, field)
-			faults[card.MatterKind] = fault
-		}
-	}
 	if faults != nil {
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
 	}
 	w := decide.Wanted{Text: card.MatterText(s.Locale, m), Like: task.Request{Matter: &m, Files: files}}
 	return h.requestAt(ctx, said, p, w, s.Locale, card.MatterDescription, problem)
+}
+
+// matter reads the form, and what is wrong in it by field. Slack takes no fault of a field that the form has only since
+// it was opened: it stands at the kind.
+func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[string]string) {
+	m, faults := card.ReadMatter(person, s, func(field string) string {
+		x := p.View.State.Values[field][card.MatterInput]
+		var several []string
+		for _, o := range x.Several {
+			several = append(several, o.Value)
+		}
+		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value, task.Chosen(several)))
+	})
+	for field, fault := range faults {
+		if _, shown := p.View.State.Values[field]; !shown {
+			delete(faults, field)
+			faults[card.MatterKind] = fault
+		}
+	}
+	return m, faults
+}
+
+// refilled handles the form of a request for a decision that was given back. It stays open with what was typed until
+// that is saved, and says why it isn't: at its field, or below the description. s are the settings as the workspace has
+// them, and v is of f.Asks.
+func (h *Handler) refilled(ctx context.Context, p payload, c click, f edit.Form, s tenancy.Settings,
+	v verdict) inbound.Response {
+	m, faults := p.matter(v.Settings.Locale, s)
+	if v.Err == nil && faults == nil {
+		v = h.decide(ctx, c, f.Save(task.Edit{Content: card.MatterText(s.Locale, m), Matter: &m}))
+	}
+	if v.Err != nil {
+		v.Log(ctx, slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User))
+		boot.Count(boot.InteractionNoted, 1)
+		faults = map[string]string{card.MatterDescription: v.text()}
+	}
+	if faults != nil {
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults))
+	}
+	h.tell(ctx, c, v)
+	return inbound.OK()
 }

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"encoding/json"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/storetest"
 )
 
 // matter opens the form that asks for a decision and returns its submission, with some fields otherwise.
@@ -24,6 +29,15 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 	expect.Is(w.T, v.CallbackID, card.MatterCallback)
 	values := map[string]any{card.RequestAtBlock: map[string]any{card.RequestAt: map[string]any{
 		"type": "conversations_select", "selected_conversation": channel}}}
+	w.fills(values, v, change)
+	s := person("view_submission", user, slacktest.Team)
+	s["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": "",
+		"state": map[string]any{"values": values}}
+	return s
+}
+
+// fills types in the fields of the form, some of them otherwise.
+func (w *world) fills(values map[string]any, v webapi.View, change map[string]string) {
 	for field, is := range map[string]string{card.MatterKind: "支出", card.MatterTitle: "複合機の入れ替え",
 		card.MatterAmount: "120万", card.MatterCurrency: "JPY", card.MatterDescription: "故障が続くため。"} {
 		if to, changed := change[field]; changed {
@@ -42,10 +56,6 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 			values[id] = map[string]any{card.MatterInput: answered(element["type"], change[id])}
 		}
 	}
-	s := person("view_submission", user, slacktest.Team)
-	s["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": "",
-		"state": map[string]any{"values": values}}
-	return s
 }
 
 // answered is the state of a select or of an input of a number.
@@ -121,4 +131,93 @@ func TestAFormAsksForADecision(t *testing.T) {
 			expect.That(t, r.Matter.Amount == "" && r.Matter.Currency == "" && strings.Contains(r.Text, "金額不明"), "%+v", r)
 		},
 	})
+}
+
+// waitingForm brings a form, of which Sato made a request, to the people who are asked.
+func (w *world) waitingForm() *task.Process {
+	w.T.Helper()
+	w.quiet(w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{"field:台数": "1"})), webapi.Sato)
+	a := w.asks(webapi.HR, "複合機の入れ替え")
+	w.Ref = a.Ref()
+	w.Extracted()
+	w.refilled(*a.Matter())
+	return w.Load().Process()
+}
+
+// refilled brings what the form says now to the people who are asked.
+func (w *world) refilled(m task.Matter) {
+	w.T.Helper()
+	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishPrompt(a.Head.Run, card.MatterText("ja", m), s, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcess(a.Head.Run, m.Steps("ja", "v1"), "", s, w.Now())
+	})
+}
+
+// refills is what somebody sends in the form of what was given back, with some fields otherwise.
+func (w *world) refills(user string, v webapi.View, change map[string]string) inbound.Response {
+	w.T.Helper()
+	p, values := person("view_submission", user, slacktest.Team), map[string]any{}
+	w.fills(values, v, change)
+	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
+		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
+	return w.post(p)
+}
+
+// A form that was given back is filled in again, and is the next version of the same request. What can't be saved is
+// said in the form, which keeps what was typed.
+func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.changeSettings(func(s *tenancy.Settings) {
+		s.MatterFields = []tenancy.MatterField{{Name: "台数", Number: true}}
+	})
+	p := w.waitingForm()
+	w.quiet(w.post(w.click(webapi.Suzuki, "return_process", p.ID)), webapi.Suzuki)
+	w.slack.CloseView(webapi.Suzuki, w.view(webapi.Suzuki).ID, false)
+	w.quiet(w.post(w.form(webapi.Suzuki, "process", p.ID, "もっと安いものを")), webapi.Suzuki)
+	expect.That(t, w.Load().Process().GivenBack() && w.Load().Head.Ended == nil, "%+v", w.Load().Head)
+	w.told(w.post(w.click(webapi.Suzuki, "edit_process", p.ID)), webapi.Suzuki, "依頼した本人だけ")
+	w.quiet(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato)
+	v := w.view(webapi.Sato)
+	form := string(expect.Value(json.Marshal(v))(t))
+	for _, want := range []string{card.EditCallback, "複合機の入れ替え", "もっと安いものを", "field:台数"} {
+		expect.Has(t, form, want)
+	}
+
+	change := map[string]string{card.MatterTitle: "複合機の賃借", card.MatterAmount: "90万", "field:台数": "2"}
+	with := func(field, is string) map[string]string {
+		out := maps.Clone(change)
+		out[field] = is
+		return out
+	}
+	for field, is := range map[string]string{card.MatterKind: "宇宙", card.MatterAmount: "たくさん", "field:台数": "-"} {
+		out := w.refills(webapi.Sato, v, with(field, is))
+		expect.Has(t, out.Body, `"`+field+`":`)
+	}
+	w.changeSettings(func(s *tenancy.Settings) { // while the form is open
+		s.MatterFields = append(s.MatterFields, tenancy.MatterField{Name: "部門", Values: []string{"本社"}})
+	})
+	expect.Has(t, w.refills(webapi.Sato, v, change).Body, `"matter":`)
+	w.changeSettings(func(s *tenancy.Settings) { s.MatterFields = s.MatterFields[:1] })
+	expect.Has(t, w.refills(webapi.Suzuki, v, change).Body, "依頼した本人だけ")
+	expect.Is(t, len(w.Load().Prompts), 1)
+
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() { w.refills(webapi.Sato, v, change) })
+	}
+	all.Wait()
+	w.quiet(w.refills(webapi.Sato, v, change), webapi.Sato)
+	a := w.Load()
+	expect.That(t, len(a.Prompts) == 2 && a.Prompt().EditedBy == webapi.Sato && a.Matter().Amount == "900000" &&
+		a.Task.Title == "複合機の賃借" && strings.Contains(a.Prompt().Content, "¥900,000"), "%+v", a.Prompt())
+	out := w.refills(webapi.Sato, v, with(card.MatterAmount, "80万"))
+	expect.That(t, strings.Contains(out.Body, `"description":`) && strings.Contains(out.Body, "あなたの修正は"), "%s", out.Body)
+	w.refilled(*a.Matter())
+	out = w.refills(webapi.Sato, v, with(card.MatterAmount, "80万"))
+	expect.That(t, strings.Contains(out.Body, `"description":`) && strings.Contains(out.Body, "あなたの修正は"), "%s", out.Body)
+	expect.That(t, len(w.Load().Processes) == 2 && len(w.Load().Prompts) == 2, "%+v", w.Load().Processes)
 }

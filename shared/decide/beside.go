@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
 
@@ -95,4 +97,23 @@ func (m Maker) TakeAsAnswer(ctx context.Context, c Click, shown string) (v Verdi
 		})
 	})
 	return v, gate
+}
+
+// Rejects makes the act of a rejection's form. It returns aggregate.ErrMoved if the gate does not ask what the person
+// saw.
+func Rejects(r card.Rejected) Act {
+	act := Reject(r.Reason)
+	switch r.Kind {
+	case circulation.Deny:
+		act = Deny(r.Reason)
+	case circulation.GiveBack:
+		act = GiveBack(r.Reason)
+	}
+	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.AskedSum != r.Asked) {
+			return aggregate.Change{}, aggregate.ErrMoved
+		}
+		return act(a, id, by, p, now)
+	})
 }

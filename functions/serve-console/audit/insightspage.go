@@ -22,9 +22,6 @@ import (
 // insightDays is the number of days shown by default.
 const insightDays = 30
 
-// byRejection are cancelled requests that nobody withdrew, as they are counted and called; lists have them among others.
-var byRejection = []task.Status{task.StatusDenied, task.StatusFormReturned}
-
 type insightsData struct {
 	Views    []web.View
 	Filter   web.Filter
@@ -140,9 +137,9 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 		}
 		d.Gates.Rows = append(d.Gates.Rows, append(row, percent(by[tenancy.Approved], decided)))
 	}
-	for _, s := range append(slices.Clone(task.Statuses), byRejection...) {
+	for _, s := range append(slices.Clone(task.Statuses), task.StatusDenied) {
 		listed := s
-		if slices.Contains(byRejection, s) {
+		if s == task.StatusDenied { // lists have it among the cancelled
 			listed = task.StatusCancelled
 		}
 		if n := all.Became[string(s)]; n > 0 {

@@ -271,8 +271,6 @@ func state(x *store.RegisteredTask) string {
 		return "answered"
 	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions:
 		return "denied"
-	case e.Reason == domain.ReasonFormReturned:
-		return "form_returned"
 	case e.Reason == domain.ReasonExpired:
 		return "expired"
 	}

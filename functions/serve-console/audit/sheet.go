@@ -68,6 +68,7 @@ type earlier struct {
 	Ended   string
 	At      *time.Time
 	Route   *subject.Route
+	Changes *subject.Changes // what a form says otherwise in the next version
 }
 
 func (s *speaker) earlier(p *domain.Process) earlier {
@@ -79,7 +80,7 @@ func (s *speaker) earlier(p *domain.Process) earlier {
 		how = "rejected"
 	}
 	ended := s.words.In("before_how", how, "who", s.Person(p.RejectedBy), "why", card.OneLine(p.RejectionReason))
-	return earlier{p.Version, ended, p.RejectedAt, s.Route(&p.Gate, true)}
+	return earlier{Version: p.Version, Ended: ended, At: p.RejectedAt, Route: s.Route(&p.Gate, true)}
 }
 
 // documentPath is of the sheet of a document, whose number is in the query: it has any characters.
@@ -197,7 +198,11 @@ func (c *Pages) fillRequest(r *http.Request, d *sheetData, x *store.RegisteredTa
 			d.prompt = a.Prompts[i]
 		}
 	}
-	if d.prompt != nil && d.prompt.Content != d.Text { // else of a form
+	switch {
+	case d.prompt == nil:
+	case a.Matter() != nil:
+		d.Text = d.prompt.Content
+	case d.prompt.Content != d.Text:
 		d.Policy, d.Digests[0] = d.prompt.Content, aggregate.HashOf(d.prompt.Content)
 	}
 	return nil
@@ -224,9 +229,13 @@ func (d *sheetData) draw(x *store.RegisteredTask, s speaker) {
 	}
 	d.Views, d.Before, d.Corrected = s.Views(a.ViewsOf(p.Key())), nil, ""
 	var edits []string
-	for _, of := range a.Processes[:slices.Index(a.Processes, p)+1] {
+	for i, of := range a.Processes[:slices.Index(a.Processes, p)+1] {
 		if of != p {
-			d.Before = append(d.Before, s.earlier(of))
+			before := s.earlier(of)
+			if a.Matter() != nil {
+				before.Changes = s.Changes(of.Version, card.Differences(a, s.Locale, i+1))
+			}
+			d.Before = append(d.Before, before)
 		}
 		if of.EditedBy != "" && of.PromptID == p.PromptID {
 			edits = append(edits, s.words.Say("correction", "who", s.Person(of.EditedBy), "n", of.Version))
@@ -268,7 +277,7 @@ func (s *speaker) outcome(a *domain.Aggregate) *outcome {
 		g = &p.Gate
 	}
 	if g != nil && g.RejectedAt != nil && (e == nil || e.Reason == domain.ReasonDenied ||
-		e.Reason == domain.ReasonFormReturned || e.Reason == domain.ReasonMaxVersions) {
+		e.Reason == domain.ReasonMaxVersions) {
 		out = outcome{*g.RejectedAt, s.Person(g.RejectedBy), s.words.Say("quoted", "why", card.OneLine(g.RejectionReason))}
 	}
 	if out.At.IsZero() {

@@ -153,7 +153,7 @@ func TestASheetSaysWhatWentBefore(t *testing.T) {
 	s := speaker{Reader: subject.Reader{Locale: "ja", Person: func(id string) string { return "山田" }},
 		words: web.TextsOf("register", "ja")}
 	p := &domain.Process{Version: 2}
-	expect.Is(t, s.earlier(p), earlier{2, "決まらずに、次の版へ", nil, nil})
+	expect.Is(t, s.earlier(p), earlier{Version: 2, Ended: "決まらずに、次の版へ"})
 	p.Verdict = aggregate.Verdict{RejectedBy: "U1", RejectedAt: &at, RejectionReason: "高い"}
 	expect.Is(t, s.earlier(p).Ended, "却下 (作り直し): 山田 「高い」")
 	p.Status, p.Acts = aggregate.Rejected, []circulation.Act{{Kind: circulation.GiveBack}}

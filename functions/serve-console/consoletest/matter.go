@@ -44,28 +44,31 @@ func (w *World) MatterAskedWith(files map[string][]byte) {
 
 // MatterAskedBy is MatterAskedWith by a form as it was filled in.
 func (w *World) MatterAskedBy(form url.Values, files map[string][]byte) {
-	s := w.SettingsNow()
 	w.Ref = task.RefOf(w.Tenant.ID, w.As(webapi.Sato).AskWithFiles(form, files))
 	if len(files) > 0 {
 		w.filesRead()
 	}
-	for _, decide := range []func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error){
-		func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error) {
-			return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
-				TaskType: task.TypeStandard}, w.Now())
-		},
-		func(a *task.Aggregate, _ *task.Matter) (aggregate.Change, error) {
-			return a.FinishPrompt(1, a.Request.Text, s, w.Now())
-		},
-		func(a *task.Aggregate, _ *task.Matter) (aggregate.Change, error) {
-			return a.ApproveUnasked(a.Prompt().ID, w.Now())
-		},
-		func(a *task.Aggregate, m *task.Matter) (aggregate.Change, error) {
-			return a.FinishProcess(1, m.Steps(s.Locale, "v1"), "", s, w.Now())
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		m := a.Matter()
+		return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
+			TaskType: task.TypeStandard}, w.Now())
+	})
+	w.MatterGoesRound(w.Load().Request.Text)
+}
+
+// MatterGoesRound has people asked about what a form says, which is this text.
+func (w *World) MatterGoesRound(text string) {
+	s := w.SettingsNow()
+	for _, decide := range []func(a *task.Aggregate) (aggregate.Change, error){
+		func(a *task.Aggregate) (aggregate.Change, error) { return a.FinishPrompt(a.Head.Run, text, s, w.Now()) },
+		func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) },
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.FinishProcess(a.Head.Run, a.Matter().Steps(s.Locale, "v1"), "", s, w.Now())
 		},
 	} {
 		w.Later(time.Second)
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return decide(a, a.Matter()) })
+		w.Decide(decide)
 	}
 }
 
@@ -88,17 +91,17 @@ func (w *World) MatterRecorded() (year int) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		lack, _ := a.Unnumbered()
 		year = w.SettingsNow().FiscalYear(lack.Settled)
-		first, err := a.StartNumbered(1, task.Series{Year: year}, w.Now())
+		first, err := a.StartNumbered(a.Head.Run, task.Series{Year: year}, w.Now())
 		if err != nil {
 			return first, err
 		}
 		step := a.Process().Steps[0]
-		return a.ClaimAfter(first, 1, task.Call{Order: 1, Arguments: aggregate.Blob{JSON: step.ToolInput},
+		return a.ClaimAfter(first, a.Head.Run, task.Call{Order: 1, Arguments: aggregate.Blob{JSON: step.ToolInput},
 			ArgumentsHash: aggregate.HashOf(string(step.ToolInput)), Tool: task.ToolRef{Name: step.Tool}})
 	})
 	w.Later(time.Second)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CompleteExecution(1, "決裁を記録しました。", w.Now())
+		return a.CompleteExecution(a.Head.Run, "決裁を記録しました。", w.Now())
 	})
 	return year
 }

@@ -292,7 +292,8 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 			out = append(out, x.along(t, o, whole)...)
 		case o.Act == aggregate.ActReject:
 			back := x.back(o)
-			if out = append(out, back...); back == nil || back[0].Act == aggregate.ActGiveBack {
+			form, is := x.Of.(*task.Aggregate)
+			if out = append(out, back...); back == nil || !is || form.Matter() == nil { // a form is returned alone
 				out = append(out, x.button(o))
 			}
 		case o.Act != aggregate.ActApprove || whole:

@@ -263,11 +263,9 @@ func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Wanted) string {
 	if err != nil || !asks {
 		return string(x.Act)
 	}
-	t, versions := a.(*task.Aggregate)
+	_, versions := a.(*task.Aggregate)
 	switch g := of.GateWith(x.ID); {
 	case g == nil:
-	case x.Act == aggregate.ActReject && versions && t.ToAsker(g):
-		return string(aggregate.ActGiveBack)
 	case !g.Ruled():
 	case x.Act == aggregate.ActReject && versions:
 		return "reject_anew"

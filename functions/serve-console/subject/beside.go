@@ -101,8 +101,7 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 	return out
 }
 
-// back returns the button by which a policy or steps are returned to whoever asked, if they can be. A form
-// is sent back.
+// back returns the button by which a policy or steps are returned to whoever asked, if they can be.
 func (x Asking) back(o aggregate.Offer) []Button {
 	a, is := x.Of.(*task.Aggregate)
 	if !is {
@@ -114,9 +113,7 @@ func (x Asking) back(o aggregate.Offer) []Button {
 	}
 	b := x.button(o)
 	b.Label, b.Lead, b.Class, b.Hint = form.Label, form.Lead, "", x.Viewer.Texts("route").Say("reason_hint")
-	if form.Kind == circulation.GiveBack {
-		b.Act = aggregate.ActGiveBack
-	}
+	b.Act = aggregate.ActGiveBack
 	return []Button{b}
 }
 

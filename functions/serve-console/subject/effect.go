@@ -135,9 +135,8 @@ func (r Reader) SumOf(sum explain.Sum, steps []task.Step) Sum {
 	return out
 }
 
-// Changes returns what differs between two versions of steps, nil if nothing does.
-func (r Reader) Changes(version int, was, is []task.Step) *Changes {
-	all := explain.Between(r.Locale, was, is)
+// Changes returns what differs from a version, nil if nothing does.
+func (r Reader) Changes(version int, all []explain.Change) *Changes {
 	if len(all) == 0 {
 		return nil
 	}

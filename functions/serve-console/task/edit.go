@@ -39,6 +39,9 @@ func (c *Pages) showEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if verdict.Err != nil {
 		return c.refused(w, r, v, subject.Wanted{}, verdict.Err)
 	}
+	if m := a.Matter(); m != nil {
+		return c.showMatter(w, r, v, c.refilling(r, v, a, hash, *m))
+	}
 	return c.showForm(w, r, v, a, hash, nil, nil)
 }
 
@@ -46,6 +49,9 @@ func (c *Pages) showEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 func (c *Pages) saveEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
 	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
 	defer cancel()
+	if a.Matter() != nil {
+		return c.refill(ctx, w, r, v, a)
+	}
 	id, fields := r.PathValue("gate"), map[string]string{}
 	for name, values := range r.PostForm {
 		if strings.HasPrefix(name, "edit_") {

@@ -222,7 +222,8 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 	}
 	if x := a.Task; x != nil {
 		t.Title, t.Description, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.CreatedAt
-		if said := t.Message.Text; said != "" && (strings.Contains(t.Description, said) || a.Matter() != nil) {
+		form := a.Matter() != nil && a.Matter() == a.Request.Matter // else it was filled in again
+		if said := t.Message.Text; said != "" && (strings.Contains(t.Description, said) || form) {
 			t.Description = "" // it says no more than the message
 		}
 		t.Priority = card.Priority(r.Locale, x.Priority)
@@ -243,8 +244,7 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 		detail := explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person)
 		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
 		if last := a.RejectedLast(); last != nil {
-			t.Rejected = &Rejection{r.Person(last.RejectedBy), r.prose(last.RejectionReason), *last.RejectedAt,
-				e.Reason == task.ReasonFormReturned}
+			t.Rejected = &Rejection{r.Person(last.RejectedBy), r.prose(last.RejectionReason), *last.RejectedAt}
 		}
 	}
 	if p := a.Head.Parked; p != nil {
@@ -259,7 +259,6 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 type Rejection struct {
 	By, Reason string
 	At         time.Time
-	Returned   bool // to whoever asked
 }
 
 // Forwarded is a message that the request forwards.

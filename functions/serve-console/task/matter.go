@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
+	"ringi/shared/decide/edit"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -30,6 +32,55 @@ type matterForm struct {
 	Wrong                      map[string]string // by field; "": the whole form
 	Accept, FilesHint          string            // which files the form takes
 	at                         string            // the channel that was chosen
+	Refill                     *refill           // it was given back; nil: it asks anew
+}
+
+// refill is a form that is filled in again: by whom it was given back and why, what follows, and where it is sent and
+// leads back to.
+type refill struct{ Reason, Means, Save, Path, Back, Hash string }
+
+// refilling returns the form of what was given back, with what was typed in it.
+func (c *Pages) refilling(r *http.Request, v *web.Viewer, a *task.Aggregate, hash string, typed task.Matter) matterForm {
+	id, back := r.PathValue("gate"), c.page().Path+a.Head.TaskID
+	f, _ := card.EditFormOf(nil, a, id, v.Locale, c.Called(r.Context(), v, named(a, id)...),
+		func(s string, _ int) string { return card.OneLine(s) })
+	return matterForm{Typed: typed, Refill: &refill{f.Reason, f.Means, f.Save, back + "/edit/" + id, back, hash}}
+}
+
+// refill makes what was typed the next version, or shows it again with what is wrong or why it can't be saved.
+func (c *Pages) refill(ctx context.Context, w http.ResponseWriter, r *http.Request, v *web.Viewer,
+	a *task.Aggregate) error {
+	s, err := c.Settings(r, v)
+	if err != nil {
+		return err
+	}
+	id, typed := r.PathValue("gate"), typedIn(r)
+	click, of := c.Click(v, a.Ref(), id), edit.Form{Kind: a.AskedBy(id), Hash: typed("hash")}
+	f := c.refilling(r, v, a, of.Hash, card.TypedMatter(s, typed))
+	m, wrong := card.ReadMatter(v.Locale, s, typed)
+	if f.Wrong = wrong; wrong != nil {
+		return c.showMatter(w, r, v, f)
+	}
+	verdict := c.Maker().Check(ctx, click, of.Asks())
+	if verdict.Err == nil {
+		verdict = c.Maker().Decide(ctx, click, of.Save(task.Edit{Content: card.MatterText(s.Locale, m), Matter: &m}))
+	}
+	page := c.page()
+	page.Refused = func(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
+		t, err := c.load(r, v)
+		if err != nil {
+			return err
+		}
+		_, _ = subject.NotDone(r, v, x, why)
+		f.Wrong = map[string]string{"": t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...)}
+		return c.showMatter(w, r, v, f)
+	}
+	return c.Decided(w, r, v, page, click, subject.Wanted{Offer: aggregate.Offer{ID: id}}, verdict, "edit")
+}
+
+// typedIn reads what was typed in a form's fields.
+func typedIn(r *http.Request) func(field string) string {
+	return func(field string) string { return strings.ReplaceAll(task.Chosen(r.PostForm[field]), "\r\n", "\n") }
 }
 
 // openMatter shows an empty form, or what an earlier request asked for, which the viewer may read.
@@ -69,8 +120,15 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	for _, code := range s.Currencies() {
 		f.Currencies = append(f.Currencies, web.Choice{Value: code, Text: cmp.Or(codes[code], code), Chosen: code == f.Typed.Currency})
 	}
+	if is := f.Typed.Currency; is != "" && !slices.Contains(s.Currencies(), is) { // no other is chosen in its place
+		f.Currencies = append([]web.Choice{unchosen}, f.Currencies...)
+	}
 	f.Accept = "." + strings.Join(task.FileTypes, ",.")
 	f.FilesHint = card.MatterFilesHint(v.Locale, mostSent)
+	if f.Refill != nil { // its place and its files stay
+		d := web.Document{Title: words.Say("refill"), Here: "tasks", Came: web.Came{Wrong: len(f.Wrong) > 0}, Data: f}
+		return c.Show(w, r, v, d, "matter")
+	}
 	f.Channel = []web.Choice{{Text: words.Say("direct")}}
 	sight, err := c.People.Sight(r.Context(), v.Team, v.User)
 	if err != nil {
@@ -118,7 +176,7 @@ func (c *Pages) askMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if err != nil {
 		return err
 	}
-	typed := func(field string) string { return strings.ReplaceAll(task.Chosen(r.PostForm[field]), "\r\n", "\n") }
+	typed := typedIn(r)
 	f := matterForm{Key: typed("key"), at: typed("channel"), Typed: card.TypedMatter(s, typed)}
 	if !aggregate.ValidID(f.Key) {
 		return explain.ErrMalformedForm

@@ -20,6 +20,7 @@ func TestTheFormThatAsksForADecision(t *testing.T) {
 		"says what is wrong, and nothing typed is lost":    testMatterWrong,
 		"asks what the settings say besides":               testMatterFields,
 		"leads to the register and the sheet, by a number": testMatterRegistered,
+		"is filled in again once it was returned":          testMatterRefilled,
 	})
 }
 
@@ -88,7 +89,7 @@ func testMatterFields(t *testing.T, w *consoletest.World) {
 func testMatterRegistered(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	w.MatterAsked()
-	b.Get(w.TaskPage()).Says(t, 200, "「 契約 」の決裁: 「 倉庫の賃貸 」", "¥3,600,000", "もう一度フォームから").
+	b.Get(w.TaskPage()).Says(t, 200, "「 契約 」の決裁: 「 倉庫の賃貸 」", "¥3,600,000").Holds(t, "↩️ 差し戻し").
 		Lacks(t, `<dt>内容</dt>`) // the request says it
 	expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusSeeOther)
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
@@ -100,4 +101,50 @@ func testMatterRegistered(t *testing.T, w *consoletest.World) {
 		Lacks(t, `"Ringi"`) // nobody's deed: a record
 	b.Get("/console/register/"+number).Says(t, 200, number, "倉庫の賃貸", "「 契約 」の決裁", "¥3,600,000", "鈴木", "在庫が").
 		Lacks(t, "実行方針")
+}
+
+// A form that was returned is filled in again on its page, under its number; page and sheet say what changed and why.
+func testMatterRefilled(t *testing.T, w *consoletest.World) {
+	w.MatterAsked()
+	number := w.Load().Head.RequestNumber
+	form := w.Act(aggregate.ActReject, "安いものを探してください")
+	form.Set("act", string(aggregate.ActGiveBack))
+	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
+	suzuki.Get(w.TaskPage()).Holds(t, "↩️ 差し戻し").Lacks(t, `value="reject"`)
+	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusSeeOther)
+	p := w.Load().Process()
+	expect.That(t, p.GivenBack() && w.Load().Head.Noted == task.StatusReturned, "%+v", w.Load().Head)
+	path := w.TaskPage() + "/edit/" + p.ID
+	sato.Get(w.TaskPage()).Holds(t, "依頼者の修正待ち", path, "フォームで書き直す")
+	suzuki.Get(w.TaskPage()).Lacks(t, path, "却下")
+	consoletest.Harmless(t, path, sato.Get(path))
+	sato.Get(path).Says(t, 200, "安いものを探してください", "番号と添付ファイルは変わりません").
+		Holds(t, `value="倉庫の賃貸"`, `value="3600000"`, `<option value="契約" selected>`).Lacks(t, `type="file"`, `name="channel"`)
+	w.As(webapi.Sato).In("en").Get(path).Says(t, 200, "Fill in the form again", "Its number and its files")
+	expect.That(t, suzuki.Get(path).Status != http.StatusOK, "an approver has the form")
+
+	typed := sato.MatterForm("")
+	typed.Set("hash", w.Load().AskedHash(p.ID))
+	typed.Set("title", "小さい倉庫の賃貸")
+	typed.Set("amount", "200万")
+	typed.Set("description", "在庫が\r\n少し増えたため。")
+	typed.Set("matter", "宇宙")
+	sato.Post(path, typed).Says(t, http.StatusUnprocessableEntity, "一覧から").Holds(t, `value="小さい倉庫の賃貸"`)
+	typed.Set("matter", "契約")
+	suzuki.Post(path, typed).Says(t, http.StatusUnprocessableEntity, "依頼した本人だけ")
+	expect.Is(t, len(w.Load().Prompts), 1)
+	sato.Post(path, typed).Says(t, http.StatusSeeOther)
+	sato.Post(path, typed).Says(t, http.StatusSeeOther) // a second click
+	typed.Set("title", "別の倉庫")
+	sato.Post(path, typed).Says(t, http.StatusUnprocessableEntity, "あなたの修正は使われていません").Holds(t, `value="別の倉庫"`)
+	a := w.Load()
+	expect.That(t, len(a.Prompts) == 2 && a.Task.Title == "小さい倉庫の賃貸" && a.Head.RequestNumber == number, "%+v", a.Task)
+
+	w.MatterGoesRound(a.Prompt().Content)
+	suzuki.Get(w.TaskPage()).Says(t, 200, "¥2,000,000", "¥3,600,000", "小さい倉庫の賃貸", "少し増えたため。", "安いものを探してください", "v2")
+	expect.Is(t, suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusSeeOther)
+	decided := fmt.Sprintf("%d-000001", w.MatterRecorded())
+	suzuki.Get("/console/register/"+decided).Says(t, 200, "件名: 小さい倉庫の賃貸", "¥2,000,000", "少し増えたため。", "これまでの経緯",
+		"安いものを探してください", "v1 からの変更", "¥3,600,000").Lacks(t, "実行方針")
+	suzuki.Get("/console/register?by=decisions").Says(t, 200, decided, "小さい倉庫の賃貸")
 }

@@ -221,6 +221,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	p.Who, p.Channel, p.Vacant = asking.Who(turn), t.reader.Channel, turn.Mark(p.Along)
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
 	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried, p.Typed), p.Gate != nil)
+	p.Form = t.task.Matter() != nil
 	p.anew(t.task)
 	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
 	if p.Gate != nil {
@@ -252,8 +253,8 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 // anew offers the request's text once only another request helps. Trying again goes to the page's end then.
 func (p *taskPage) anew(t *task.Aggregate) {
 	switch p.Status {
-	case task.StatusCancelled, denied, formReturned, task.StatusExpired, task.StatusFailed, task.StatusRefused:
-		p.Anew, p.Form = p.Message.Text, t.Matter() != nil
+	case task.StatusCancelled, denied, task.StatusExpired, task.StatusFailed, task.StatusRefused:
+		p.Anew = p.Message.Text
 	}
 	i := slices.IndexFunc(p.Buttons, func(b subject.Button) bool {
 		return b.Act == task.ActRetryExecution && slices.Contains(task.AskAnew, t.Execution().Error) ||

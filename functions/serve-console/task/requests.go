@@ -122,12 +122,8 @@ func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub
 // denied is what a request is called that was rejected for good: nobody withdrew it.
 const denied = task.StatusDenied
 
-// formReturned is what a form is called that was returned to whoever filled it in.
-const formReturned = task.StatusFormReturned
-
 // rejected are the reasons of requests that people rejected, and what these are called.
-var rejected = map[aggregate.Reason]task.Status{task.ReasonDenied: denied, task.ReasonMaxVersions: denied,
-	task.ReasonFormReturned: formReturned}
+var rejected = map[aggregate.Reason]task.Status{task.ReasonDenied: denied, task.ReasonMaxVersions: denied}
 
 // called returns how people call the status of a request that ended for this reason, if it has.
 func called(s task.Status, why aggregate.Reason) task.Status {
@@ -141,7 +137,7 @@ var marks = map[task.Status]string{
 	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusReturned: "↩️", task.StatusNotDrafted: "⚠️",
 	task.StatusRunning: "🔵",
 	task.StatusToRetry: "⚠️", task.StatusFailed: "❌", task.StatusDone: "✅", task.StatusCancelled: "⬜",
-	denied: "❌", formReturned: "↩️", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
+	denied: "❌", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
 }
 
 // next says who is asked and how far they are, that a version was sent back, or why the request goes on no more.
@@ -159,8 +155,6 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
 		return sentence(card.OneLine(g.Detail))
-	case g.Why == task.ReasonFormReturned:
-		return words.Say("returned", "why", card.OneLine(g.Detail))
 	case rejected[g.Why] != "":
 		return words.Say("denied", "why", card.OneLine(g.Detail))
 	}

@@ -131,7 +131,7 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 			Text: text(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p, a.Head.Ended != nil),
 			Verdict: r.verdict(a, &p.Gate)}
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
-			v.Because, v.Returned = r.prose(a.Prompts[i-1].RejectionReason), a.ToAsker(&a.Prompts[i-1].Gate)
+			v.Because, v.Returned = r.prose(a.Prompts[i-1].RejectionReason), a.Prompts[i-1].GivenBack()
 		}
 		v.Replaced, v.Edited = a.Replaced(p), r.edited(a, p)
 		switch asked := v.Because != "" || v.Edited != ""; {
@@ -161,14 +161,14 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 		v := Version{ID: p.ID, Key: fmt.Sprintf("plan-%d", p.Version), Of: task.CardProcess, Number: p.Version, Later: i > 0,
 			Remarks: r.prose(p.Remarks), Created: p.CreatedAt, Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate)}
 		if i > 0 {
-			v.Because, v.Returned = r.prose(a.Processes[i-1].RejectionReason), a.ToAsker(&a.Processes[i-1].Gate)
+			v.Because, v.Returned = r.prose(a.Processes[i-1].RejectionReason), a.Processes[i-1].GivenBack()
 			v.Edited = r.edited(a, p)
 		}
 		if len(p.Steps) > 0 {
 			v.Sum = r.sum(a, p.Gate.Automatic(), p.Steps)
 		}
 		if i > 0 && v.Sum != nil {
-			v.Changes = r.Changes(a.Processes[i-1].Version, a.Processes[i-1].Steps, p.Steps)
+			v.Changes = r.Changes(a.Processes[i-1].Version, card.Differences(a, r.Locale, i))
 		}
 		out = append([]Version{v}, out...)
 	}
@@ -212,7 +212,7 @@ const (
 
 func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
-	if row := a.Returned(); a.ToAsker(g) || row != nil && a.GateAt(row.Key()) == g {
+	if row := a.Returned(); g.GivenBack() || row != nil && a.GateAt(row.Key()) == g {
 		v.Status = aggregate.StatusReturned
 	}
 	switch generating := v.Status == aggregate.Generating; {

@@ -217,8 +217,7 @@ func (w wordsOfTasks) of(e task.Ended) string {
 		return w.unknown
 	case e.As == task.TaskFailed:
 		return w.failed
-	case e.Reason == task.ReasonStepRejected, e.Reason == task.ReasonMaxVersions, e.Reason == task.ReasonDenied,
-		e.Reason == task.ReasonFormReturned:
+	case e.Reason == task.ReasonStepRejected, e.Reason == task.ReasonMaxVersions, e.Reason == task.ReasonDenied:
 		return w.rejected
 	case e.Reason == task.ReasonExpired:
 		return w.expired

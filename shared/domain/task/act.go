@@ -40,7 +40,8 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	case refused != nil:
 		return aggregate.Change{}, refused
 	case act.Kind == circulation.GiveBack && !a.MayGiveBack(id),
-		act.Kind == circulation.SendBack && g.Ruled() && !versioned:
+		act.Kind == circulation.SendBack && g.Ruled() && !versioned,
+		act.Kind == circulation.SendBack && a.Matter() != nil && a.MayGiveBack(id): // no model makes another
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
 	case act.Gives() && a.sum(row) != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
@@ -67,11 +68,7 @@ func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.A
 	if _, steps := row.(*Process); steps && g.ApprovedAt != nil && a.Prompt() != nil { // on which approved relies
 		about["policy"], about["policy_hash"] = a.Prompt().ID, a.Prompt().hash()
 	}
-	entry := on.Entry(&g)
-	if entry == AuditProcessRejected && a.Matter() != nil { // a form goes back to whoever filled it in
-		entry = AuditProcessReturned
-	}
-	c.audit(by, entry, typ, id, g.ActDetails(about))
+	c.audit(by, on.Entry(&g), typ, id, g.ActDetails(about))
 	switch {
 	case g.ApprovedAt != nil:
 		c.progress()

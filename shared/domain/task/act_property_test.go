@@ -284,12 +284,15 @@ func (w *world) coherent(a *Aggregate) {
 	}
 	for i, p := range a.Prompts {
 		w.require(p.Version == i+1, "%s is version %d of %d", p.Key(), p.Version, len(a.Prompts))
-		w.require(i == len(a.Prompts)-1 || p.Status == aggregate.Rejected, "%s has a successor, and is %s", p.Key(), p.Status)
+		refilled := i < len(a.Prompts)-1 && a.Prompts[i+1].Matter != nil && p.Status == aggregate.Approved
+		w.require(i == len(a.Prompts)-1 || p.Status == aggregate.Rejected || refilled, "%s has a successor, and is %s",
+			p.Key(), p.Status)
 		w.require(a.Card("CARD#prompt#"+p.Key()[len("PROMPT#"):]) != nil, "%s has no card", p.Key())
 		gate(p.Status)
 	}
 	for i, p := range a.Processes {
 		w.require(p.Version == i+1, "%s is version %d of %d", p.Key(), p.Version, len(a.Processes))
+		w.require(p.Status == aggregate.Rejected || a.policyOf(p) == a.Prompt(), "%s is not of the newest policy", p.Key())
 		w.require(i == len(a.Processes)-1 || p.Status == aggregate.Rejected, "%s has a successor, and is %s", p.Key(),
 			p.Status)
 		w.require(p.PromptID == a.Prompt().ID && a.Prompt().Status == aggregate.Approved, "%s is not of the approved prompt",

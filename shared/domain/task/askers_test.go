@@ -124,7 +124,7 @@ func (w *world) click() {
 		})
 		add("give process back", w.givesBack(r.ID, by, p))
 		add("edit process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Edit(r.ID, Edit{Steps: edited(r.Steps)}, by, p, now)
+			return a.Edit(r.ID, w.edit(a, r), by, p, now)
 		})
 		add("approve process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
@@ -176,7 +176,7 @@ func (w *world) stamp() {
 	if row := a.Returned(); row != nil {
 		e := Edit{Content: "直した方針"}
 		if p, steps := row.(*Process); steps {
-			e.Steps = edited(p.Steps)
+			e = w.edit(a, p)
 		}
 		w.decide("person: edit", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Edit(row.Asks().ID, e, person(requester), policies[0], now)

@@ -78,9 +78,12 @@ func (a *Aggregate) before(p *Prompt) *Prompt {
 func (a *Aggregate) approved(c *change, row Gated) {
 	switch row := row.(type) {
 	case *Prompt:
-		if a.Process() == nil {
-			c.beginProcess(row, 1, 0)
+		version := 1
+		if was := a.Process(); was != nil {
+			c.RelyOn(was)
+			version += was.Version
 		}
+		c.beginProcess(row, version, 0)
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {
@@ -105,14 +108,8 @@ func (a *Aggregate) approved(c *change, row Gated) {
 	}
 }
 
-// afterRejection ends the task if the maximum number of versions has been generated, or if it is a form: whoever asked
-// corrects it by another one.
+// afterRejection ends the task if the maximum number of versions has been generated.
 func (a *Aggregate) afterRejection(c *change, row Gated) (aggregate.Change, error) {
-	if a.Matter() != nil {
-		c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID,
-			map[string]any{"reason": ReasonFormReturned})
-		return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonFormReturned)
-	}
 	if !a.Last(row) {
 		return c.done()
 	}

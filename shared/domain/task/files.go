@@ -114,29 +114,25 @@ const (
 	FollowsNothing Follows = ""        // it can't be sent back
 	FollowsNext    Follows = "next"    // another version, or a turn of an agent
 	FollowsNoMore  Follows = "no_more" // it is the last version that may be made
-	FollowsForm    Follows = "form"    // whoever asked fills in another form
 )
 
-// Follows returns what follows if the gate with this id is sent back: only versions can be.
+// Follows returns what follows if the gate with this id is sent back: only versions can be, and forms are given back.
 func (a *Aggregate) Follows(id string) Follows {
 	row, steps := a.gateOf(id).(*Process)
 	switch {
 	case !steps:
 		return FollowsNothing
-	case a.Matter() != nil:
-		return FollowsForm
 	case a.Last(row):
 		return FollowsNoMore
+	case a.Matter() != nil:
+		return FollowsNothing
 	}
 	return FollowsNext
 }
 
 // Further returns how many more versions may be made after this policy or these steps, if each follows the reason for
-// which the one before it was rejected. It is 0 for a step's gate, and for a form.
+// which the one before it was rejected. It is 0 for a step's gate.
 func (a *Aggregate) Further(row Gated) int {
-	if a.Matter() != nil {
-		return 0
-	}
 	most := row.gate().Terms.MaxVersions
 	switch row := row.(type) {
 	case *Prompt:

@@ -110,7 +110,7 @@ func (a *Aggregate) AllGates() (all []*aggregate.Gate) {
 }
 
 // ByRejection are reasons by which a task ends because something of it was rejected.
-var ByRejection = []aggregate.Reason{ReasonDenied, ReasonStepRejected, ReasonMaxVersions, ReasonFormReturned}
+var ByRejection = []aggregate.Reason{ReasonDenied, ReasonStepRejected, ReasonMaxVersions}
 
 // RejectedLast returns the rejection that ended the task; nil: none did, or a load that mixes two commits lacks it.
 func (a *Aggregate) RejectedLast() (last *aggregate.Verdict) {

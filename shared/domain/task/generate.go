@@ -82,7 +82,7 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, a.asksForPolicy(s) || p.EditedBy != "", s, now, func(n Gated) { n.(*Prompt).Content = content })
+	return a.openGate(p, a.asksForPolicy(s) || p.EditedBy != "" && p.Matter == nil, s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
 // FinishProcess saves the steps and the model's remarks, and opens the gate. What an asker wrote is always people's. It

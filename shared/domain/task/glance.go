@@ -165,7 +165,7 @@ func (g *Glance) made(s *StepResult) {
 }
 
 // saidMore are reasons of which a person's or Ringi's own words say more, which the glance has already.
-var saidMore = []aggregate.Reason{ReasonDenied, ReasonMaxVersions, ReasonFormReturned, ReasonUnsupported}
+var saidMore = []aggregate.Reason{ReasonDenied, ReasonMaxVersions, ReasonUnsupported}
 
 // listed returns what the row of a request has for lists once it moves on no more: also why. Of one that is open they
 // read the head.

@@ -35,12 +35,9 @@ var AskAnew = []aggregate.Reason{
 	ReasonModelRefused, ReasonModelCutOff, ReasonTooManyPeople, ReasonPolicyTooLong,
 }
 
-// What cancelled requests are called and counted as that nobody withdrew: they were rejected for good, or a form was
-// returned to whoever filled it in. Lists have them among the others.
-const (
-	StatusDenied       Status = "denied"
-	StatusFormReturned Status = "form_returned"
-)
+// StatusDenied is what cancelled requests are called and counted as that nobody withdrew: they were rejected for good.
+// Lists have them among the others.
+const StatusDenied Status = "denied"
 
 // Statuses lists all statuses in the order in which a request may have them.
 var Statuses = []Status{

@@ -177,12 +177,59 @@ func (m *Matter) Steps(locale, version string) []Step {
 		Description: name, ExpectedOutput: tool.About.In(locale), Access: tool.Effect, ToolVersion: version, Mark: &mark}}
 }
 
-// Matter returns the form of a request for a decision alone; nil of any other request.
-func (a *Aggregate) Matter() *Matter {
-	if a.Request == nil {
+// Matter returns the form of a request for a decision alone as it was last filled in; nil of any other request.
+func (a *Aggregate) Matter() *Matter { return a.filled(a.Prompt()) }
+
+// MatterOf returns the form from which steps were made; nil of any other request.
+func (a *Aggregate) MatterOf(steps *Process) *Matter { return a.filled(a.policyOf(steps)) }
+
+func (a *Aggregate) filled(p *Prompt) *Matter {
+	switch {
+	case p != nil && p.Matter != nil:
+		return p.Matter
+	case a.Request == nil:
 		return nil
 	}
 	return a.Request.Matter
+}
+
+// policyOf returns the policy from which steps were made, or nil.
+func (a *Aggregate) policyOf(steps *Process) *Prompt {
+	if i := slices.IndexFunc(a.Prompts, func(p *Prompt) bool { return p.ID == steps.PromptID }); i >= 0 {
+		return a.Prompts[i]
+	}
+	return nil
+}
+
+// filledAfter returns the form that one of the askers filled in after these steps were given back to them, or nil.
+func (a *Aggregate) filledAfter(steps *Process) *Prompt {
+	if p := a.policyOf(steps); p != nil {
+		if n := aggregate.Find(a.Prompts, PromptKey(p.Version+1)); n != nil && n.Matter != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// EditorOf returns which of the askers wrote steps, or filled in their form after another had been given back; "": none.
+func (a *Aggregate) EditorOf(steps *Process) string {
+	if p := a.policyOf(steps); p != nil && p.Matter != nil {
+		return p.EditedBy
+	}
+	return steps.EditedBy
+}
+
+// fillIn makes what was typed in the form the next version of the policy, from which the next steps are made. The task
+// is called as it says.
+func (c *change) fillIn(a *Aggregate, was *Process, e Edit, by aggregate.Actor) *Prompt {
+	before := a.Prompt()
+	c.RelyOn(was, before)
+	t := *a.Task
+	t.Title, t.Description, t.UpdatedAt = e.Matter.Title, e.Matter.Description, c.Now
+	c.Put(&t)
+	n := c.writePrompt(before.Version, e.Content, by)
+	n.Matter = e.Matter
+	return n
 }
 
 // records reports whether a plan records a decision, which therefore has a number, under whatever rule.

@@ -3,6 +3,7 @@ package task
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -228,16 +229,106 @@ func TestADecisionThatIsNotRecordedHasNoNumber(t *testing.T) {
 	expect.That(t, ok, "a later attempt has no number")
 }
 
-func TestARejectedFormEnds(t *testing.T) {
+// refills fills in the form that was given back, and finish brings it to people.
+func (s *story) refills(m Matter) decision {
+	return s.edits(Edit{Content: "決裁: " + m.Title, Matter: &m})
+}
+
+func (s *story) refilled(m Matter) *story {
+	s.steps = m.Steps("ja", "v1")
+	return s.do(s.refills(m), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
+	}, s.approveAsSystem, s.finishProcess)
+}
+
+// waitingForm is a story by a form about which people are asked.
+func waitingForm(t testing.TB) *story {
 	s := byForm(t)
-	s.do(s.extract, s.finishPrompt, s.approveAsSystem, s.finishProcess)
+	return s.do(s.extract, s.finishPrompt, s.approveAsSystem, s.finishProcess)
+}
+
+var betterPens = Matter{Kind: "契約", Title: "良いペンの購入", Amount: "900000", Currency: "JPY", Description: "安いため。"}
+
+// A form that is given back waits for whoever asked, under its number. No model makes another, so it is not sent back.
+func TestAFormIsGivenBackToItsAsker(t *testing.T) {
+	s := waitingForm(t)
 	a := s.load()
-	expect.Is(t, a.Follows(a.Process().ID), FollowsForm)
-	s.do(s.rejectProcess)
+	first := a.Process()
+	expect.That(t, a.Follows(first.ID) == FollowsNothing && a.MayGiveBack(first.ID), "%s", a.Follows(first.ID))
+	s.why(s.rejectProcess, circulation.WhyNoVersion)
+	s.do(s.giveBack(first.ID, suzuki))
 	a = s.load()
-	expect.Is(t, a.Head.Ended.Reason, ReasonFormReturned)
-	expect.That(t, s.entry(AuditProcessReturned).ActorType == aggregate.ActorUser && s.entry(AuditProcessRejected).Action == "",
-		"%+v", s.audit)
-	expect.That(t, a.Task.Status == TaskCancelled && len(a.Processes) == 1 && a.Process().RejectionReason != "",
-		"%+v", a.Process())
+	expect.That(t, a.Returned() == Gated(a.Process()) && a.Head.Ended == nil && a.Head.Noted == StatusReturned &&
+		a.Effects(s.now).Run == nil, "%+v", a.Head)
+	expect.That(t, s.entry(AuditProcessReturned).ActorID == suzuki && s.entry(AuditProcessRejected).Action == "", "%+v",
+		s.audit)
+	s.nothing(s.beginProcess)
+	s.refused(s.edits(Edit{Steps: s.steps}), aggregate.ErrField{Field: "steps",
+		Limit: "a form, and it alone, is filled in again"})
+	s.do(s.cancel)
+	expect.Is(t, s.head.Ended.Reason, ReasonByPerson)
+
+	s = waitingProcess(t)
+	s.do(s.giveBack(s.load().Process().ID, suzuki))
+	_, err := s.try(s.refills(pens))
+	expect.That(t, err != nil, "what is no form became one")
+}
+
+// What is typed anew is the next version of the same request: its text, its steps, its title, and no stamp.
+func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
+	s := waitingForm(t)
+	number, first := s.head.RequestNumber, s.load().Process().ID
+	run := s.head.Run
+	s.do(s.giveBack(first, suzuki), s.refills(betterPens))
+	edit := func(m Matter, by string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Edit(first, Edit{Content: "決裁: " + m.Title, Matter: &m}, person(by), s.policy, now)
+		}
+	}
+	s.nothing(edit(betterPens, requester)) // a second click
+	s.refused(edit(pens, requester), aggregate.ErrMoved)
+	a := s.load()
+	expect.Is(t, a.EditedBefore(first), error(aggregate.ErrDecided{Status: DecidedEdited, By: requester,
+		At: a.Prompt().CreatedAt}))
+	expect.That(t, a.Returned() == nil && s.head.Run == run+1 && s.head.Noted == StatusDrafting &&
+		a.Next(s.now).State == StateDraftPrompt && a.RepeatedPolicy() == a.Prompt(), "%+v", a.Next(s.now))
+	user, version := a.EditorAfter(ProcessKey(1))
+	expect.That(t, user == requester && version == 2, "%s, v%d", user, version)
+	expect.Is(t, s.entry(AuditPromptEdited).ActorID, requester)
+
+	s.steps = betterPens.Steps("ja", "v1")
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
+	}, s.approveAsSystem)
+	a = s.load()
+	expect.That(t, a.Returned() == nil && a.Process().Version == 2 && a.Process().PromptID == a.Prompt().ID &&
+		!a.Prompt().Terms.ApprovalRequired, "%+v", a.Process())
+	s.nothing(edit(betterPens, requester))
+	s.do(s.finishProcess)
+	a = s.load()
+	p := a.Process()
+	expect.That(t, p.Status == aggregate.PendingApproval && p.Acts == nil && a.EditorOf(p) == requester &&
+		a.EditorOf(a.Processes[0]) == "" && p.EditedBy == "", "%+v", p)
+	expect.Same(t, []Matter{pens, betterPens, betterPens}, []Matter{*a.MatterOf(a.Processes[0]), *a.MatterOf(p), *a.Matter()})
+	expect.That(t, a.Task.Title == betterPens.Title && a.Task.Description == betterPens.Description &&
+		a.Head.RequestNumber == number && a.Head.Glance.Amount.Value == "900000", "%+v, %+v", a.Task, a.Head)
+	s.refused(edit(pens, requester), aggregate.ErrNotLatest{Latest: 2})
+
+	s.do(s.giveBack(p.ID, suzuki)).refilled(pens).do(s.approveProcess, s.record(122))
+	a = s.load()
+	expect.That(t, a.Process().Version == 3 && a.Process().ApprovedHash == Hash(pens.Steps("ja", "v1")) &&
+		a.Head.Number == "2026-000123" && a.Matter().Title == pens.Title, "%+v", a.Head)
+}
+
+// The last version can't be given back, as of any other request.
+func TestTheLastFormIsNotGivenBack(t *testing.T) {
+	s := byForm(t)
+	s.settings.MaxVersions = 2
+	s.do(s.extract, s.finishPrompt, s.approveAsSystem, s.finishProcess)
+	s.do(s.giveBack(s.load().Process().ID, suzuki)).refilled(betterPens)
+	last := s.load().Process().ID
+	expect.Is(t, s.load().Follows(last), FollowsNoMore)
+	s.why(s.giveBack(last, suzuki), circulation.WhyNoVersion)
+	s.do(s.rejectProcess)
+	expect.Is(t, s.head.Ended.Reason, ReasonMaxVersions)
 }

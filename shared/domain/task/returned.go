@@ -9,10 +9,12 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// Edit is what one of the askers makes of what was given back to them: a policy's text, or all steps.
+// Edit is what one of the askers makes of what was given back to them: a policy's text, all steps, or a form with its
+// text.
 type Edit struct {
 	Content string
 	Steps   []Step
+	Matter  *Matter
 }
 
 // Returned returns the policy or the steps that were given back and wait for one of their askers, without end, or nil.
@@ -88,6 +90,9 @@ func (a *Aggregate) EditorAfter(key string) (user string, version int) {
 		}
 	}
 	for i, p := range a.Processes {
+		if n := a.filledAfter(p); n != nil && p.Key() == key {
+			return n.EditedBy, p.Version + 1
+		}
 		if p.Key() == key && p.Edits > 1 && !p.unfit() {
 			return p.EditedBy, p.Version
 		}
@@ -106,15 +111,7 @@ func (a *Aggregate) Withdrawn() bool {
 // MayGiveBack reports whether the policy or the steps with this id may be given back: another version may follow.
 func (a *Aggregate) MayGiveBack(id string) bool {
 	row := a.gateOf(id)
-	return row != nil && editable(row) && !a.Last(row) && a.Matter() == nil
-}
-
-// ToAsker reports whether people returned what a gate asked about to whoever asked: to be edited or, of a form, to be
-// filled in again.
-func (a *Aggregate) ToAsker(g *aggregate.Gate) bool {
-	last := len(g.Acts) - 1
-	return g.GivenBack() || a.Matter() != nil && g.Status == aggregate.Rejected && last >= 0 &&
-		g.Acts[last].Kind == circulation.SendBack
+	return row != nil && editable(row) && !a.Last(row)
 }
 
 func editable(row Gated) bool {
@@ -187,6 +184,9 @@ func (a *Aggregate) EditedBefore(id string) error {
 			return by(n.EditedBy, n.CreatedAt)
 		}
 	case *Process:
+		if n := a.filledAfter(row); n != nil {
+			return by(n.EditedBy, n.CreatedAt)
+		}
 		if n := aggregate.Find(a.Processes, ProcessKey(row.Version+1)); n != nil {
 			return by(n.EditedBy, n.CreatedAt)
 		}
@@ -201,7 +201,7 @@ func (a *Aggregate) EditedBefore(id string) error {
 const DecidedEdited = "edited"
 
 // Edit makes the next version of what was given back as one of its askers wrote it, in a new run and with a new route:
-// no stamp carries over. Steps keep their tools and their order; plan-process compares them with these, and what
+// no stamp carries over. Of a form it is the next policy, and the next steps are made from that. Other steps keep their tools and their order; plan-process compares them with these, and what
 // doesn't fit waits for another edit of the same version. A second click with the same content changes nothing. It
 // returns the errors of MayEdit, or ErrField.
 func (a *Aggregate) Edit(id string, e Edit, by aggregate.Actor, p aggregate.Policy,
@@ -218,14 +218,16 @@ func (a *Aggregate) Edit(id string, e Edit, by aggregate.Actor, p aggregate.Poli
 	c.startRun()
 	switch row := was.(type) {
 	case *Prompt:
-		c.RelyOn(was)
-		c.RelyOn(a.Task)
-		c.beginPrompt(row.Version+1, 0)
-		n := c.Written(PromptKey(row.Version + 1)).(*Prompt)
-		n.Content, n.EditedBy = e.Content, by.ID
-		c.recordEdit(n, by, row.Version, n.hash())
-		c.Made = n
+		c.RelyOn(was, a.Task)
+		c.Made = c.writePrompt(row.Version, e.Content, by)
 	case *Process:
+		if (e.Matter == nil) != (a.Matter() == nil) {
+			return aggregate.Change{}, aggregate.ErrField{Field: "steps", Limit: "a form, and it alone, is filled in again"}
+		}
+		if e.Matter != nil {
+			c.Made = c.fillIn(a, row, e, by)
+			break
+		}
 		if err := pinned(row.Steps, e.Steps); err != nil {
 			return aggregate.Change{}, err
 		}
@@ -233,6 +235,15 @@ func (a *Aggregate) Edit(id string, e Edit, by aggregate.Actor, p aggregate.Poli
 		c.Made = c.edited(a, row, e.Steps, by)
 	}
 	return c.done()
+}
+
+// writePrompt writes a policy as one of the askers wants it: the version after the one that was given back.
+func (c *change) writePrompt(was int, content string, by aggregate.Actor) *Prompt {
+	c.beginPrompt(was+1, 0)
+	n := c.Written(PromptKey(was + 1)).(*Prompt)
+	n.Content, n.EditedBy = content, by.ID
+	c.recordEdit(n, by, was, n.hash())
+	return n
 }
 
 // edited writes steps as one of the askers wants them: the version after those that were given back, or again the one
@@ -256,7 +267,9 @@ func (c *change) recordEdit(row Gated, by aggregate.Actor, from int, hash string
 	if q.Kind == CardProcess {
 		action = AuditProcessEdited
 	}
-	c.audit(by, action, string(q.Kind), q.ID, map[string]any{"version": q.Version, "from_version": from, "hash": hash})
+	about := c.of.versioned(q.Version, hash)
+	about["from_version"] = from
+	c.audit(by, action, string(q.Kind), q.ID, about)
 }
 
 // take records the edit that became row, a version whose steps an asker wrote, in the commit that takes them from was.
@@ -290,6 +303,9 @@ func (a *Aggregate) editedSo(was Gated, e Edit, by aggregate.Actor) bool {
 		n := aggregate.Find(a.Prompts, PromptKey(row.Version+1))
 		return n != nil && n.EditedBy == by.ID && n.Content == e.Content
 	case *Process:
+		if n := a.filledAfter(row); n != nil {
+			return e.Matter != nil && n.EditedBy == by.ID && n.Content == e.Content // which says all of the form
+		}
 		next := aggregate.Find(a.Processes, ProcessKey(row.Version+1))
 		return next != nil && next.editedSo(e, by) || row.Edits > 1 && a.Returned() != was && row.editedSo(e, by)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
@@ -29,6 +31,16 @@ func (w *world) givesBack(id string, by aggregate.Actor, p aggregate.Policy) dec
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.acts(circulation.GiveBack, id, "直して", by, p, now)
 	}
+}
+
+// edit is what an asker makes of steps that were given back: of a form what they type in it again.
+func (w *world) edit(a *Aggregate, of *Process) Edit {
+	if a.Matter() == nil {
+		return Edit{Steps: edited(of.Steps)}
+	}
+	m := pens
+	m.Title = rapid.SampledFrom([]string{pens.Title, betterPens.Title}).Draw(w.rt, "title")
+	return Edit{Content: m.Title, Matter: &m}
 }
 
 // takes reports whether a change of steps takes what one of the askers wrote.

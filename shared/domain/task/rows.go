@@ -238,7 +238,8 @@ type Prompt struct {
 	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version, if any
 	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
 	// EditedBy is the asker who made it of the version that was given back to them; empty: nobody did.
-	EditedBy string `json:"edited_by,omitempty"`
+	EditedBy string  `json:"edited_by,omitempty"`
+	Matter   *Matter `json:"matter,omitempty"` // the form of which EditedBy made it; nil: it is the request's, or none
 	// CostLimit is the task's cost limit if it was reached when the contest ended, else 0.
 	CostLimit aggregate.MicroUSD `json:"cost_limit_micro_usd,omitempty"`
 	CreatedAt time.Time          `json:"created_at"`

@@ -80,8 +80,6 @@ const (
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
 	ReasonDenied       aggregate.Reason = "denied" // on a route, so that no other version is made
-	// ReasonFormReturned: a request for a decision was sent back to whoever filled in its form.
-	ReasonFormReturned aggregate.Reason = "form_returned"
 	// ReasonNobodyChecks: nobody who stamped the steps' last stage could be asked about a step.
 	ReasonNobodyChecks aggregate.Reason = "nobody_checks_step"
 	ReasonCostLimit    aggregate.Reason = "cost_limit" // also used for a failed execution
@@ -202,7 +200,7 @@ const (
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonAskedAgain, ReasonNewerMessage,
-	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied, ReasonFormReturned,
+	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonBecameAnswer, ReasonGreeting,
 	ReasonThreadHint,

@@ -44,7 +44,11 @@ type callInFlight struct {
 }
 
 func newWorld(rt *rapid.T) *world {
-	c, _, err := Receive(aggregate.TenantID(team), request(), dawn)
+	r := request()
+	if rapid.IntRange(0, 3).Draw(rt, "by form") == 3 {
+		r.Matter = &pens
+	}
+	c, _, err := Receive(aggregate.TenantID(team), r, dawn)
 	expect.NoError(rt, err)
 	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = rapid.IntRange(0, 4).Draw(rt, "prompt approval") > 0
@@ -172,7 +176,7 @@ func (w *world) work(run int) {
 		_, err := w.decideAs(run, "begin prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.BeginPrompt(run, now)
 		})
-		if w.contests && w.leaveToContest(run) {
+		if w.contests && a.Matter() == nil && w.leaveToContest(run) {
 			return
 		}
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "drafted")) {

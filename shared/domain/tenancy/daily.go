@@ -143,7 +143,7 @@ func FactOfEntry(x aggregate.AuditEntry) (f DailyFact, ok bool) {
 }
 
 // rejections maps reasons of a request's end to what it is counted as: nobody withdrew it.
-var rejections = map[string]string{"form_returned": "form_returned", "denied": "denied", "max_versions": "denied"}
+var rejections = map[string]string{"denied": "denied", "max_versions": "denied"}
 
 // became returns the status in which a request rests since the change that the entry records, or "". A change that
 // cancels an execution with its task has an entry for each, of which one counts.

@@ -49,8 +49,6 @@ func TestWhatAnEntrySays(t *testing.T) {
 			tenancy.DailyFact{Gate: "process", Verdict: tenancy.Returned, Waited: &half}},
 		"a form's return": {entry(task.AuditProcessReturned, "process", aggregate.JSON(asked[:len(asked)-1])+`,"by_form":true}`),
 			tenancy.DailyFact{Gate: "process", Verdict: tenancy.Returned, Waited: &half}},
-		"a form that was returned": {entry(task.AuditTaskCancelled, "task", `{"reason":"form_returned"}`),
-			tenancy.DailyFact{Became: "form_returned"}},
 		"a request that was denied": {entry(task.AuditTaskCancelled, "task", `{"reason":"denied"}`),
 			tenancy.DailyFact{Became: "denied"}},
 		"no details": {entry(task.AuditStepRejected, "execution", ""),
@@ -85,7 +83,7 @@ func TestWhatAnEntrySays(t *testing.T) {
 			tenancy.DailyFact{Became: "not_drafted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			statuses := append(slices.Clone(task.Statuses), task.StatusDenied, task.StatusFormReturned)
+			statuses := append(slices.Clone(task.Statuses), task.StatusDenied)
 			got, ok := tenancy.FactOfEntry(tt.entry)
 			expect.That(t, got.Became == "" || slices.Contains(statuses, task.Status(got.Became)), "%q is no status",
 				got.Became)

@@ -245,7 +245,7 @@ func PolicyFits(content string) bool { return units(content) <= task.MaxPolicy &
 // StepsFit is PromptFits for steps and the remarks on earlier versions.
 func StepsFit(steps []task.Step, remarks string) bool {
 	return fits(func(d drawing) body {
-		return d.processBody(steps, explain.SumUp(d.w.Locale, steps), remarks, "", maxPages)
+		return d.processBody(&task.Process{Steps: steps, Remarks: remarks}, explain.SumUp(d.w.Locale, steps), "", maxPages)
 	})
 }
 

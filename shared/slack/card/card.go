@@ -258,7 +258,8 @@ func (d drawing) alike(t *task.Task) []string {
 // title and description still are those of the original request.
 func (d drawing) following() []string {
 	p := d.a.Prompt()
-	again := d.a.Correction != nil && d.a.Correction.Taken // title and description are of the corrected request
+	// title and description are of the corrected request, or of the form as it was last filled in
+	again := d.a.Correction != nil && d.a.Correction.Taken || d.a.Matter() != nil
 	switch {
 	case p != nil && p.Version > 1 && p.Status != aggregate.Generating && !again:
 		return []string{fill(d.w.AsAsked, "version", p.Version)}

@@ -71,7 +71,8 @@ func (d *taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest 
 	}
 	draw := drawing{a: d.a, w: wordsOf.In(locale)}
 	v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1)
-	if back, may := ReturnOf(d.a, r.ID, locale, draw.w.mention); found && may && r.Return {
+	if back, may := ReturnOf(d.a, r.ID, locale, draw.w.mention); found && may &&
+		(r.Return || !v.gate.Ruled() && d.a.Matter() != nil) {
 		return d.giveBack(r, draw, &v, back)
 	}
 	if found && v.gate.Ruled() {

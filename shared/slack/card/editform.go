@@ -11,14 +11,17 @@ import (
 
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
 // EditForm is the form by which an asker edits a policy or steps, in Slack or on a page.
 type EditForm struct {
+	Open                       string // what opens it is called
 	Reason, Means, Title, Save string
-	Misfits                    []string // why the last edit was not taken, each with its field
+	Matter                     *task.Matter // the form that is filled in again, in place of parts
+	Misfits                    []string     // why the last edit was not taken, each with its field
 	Parts                      []EditPart
 }
 
@@ -55,7 +58,7 @@ func (f EditForm) People() (all []EditField) {
 func EditFormOf(of explain.Schemas, a *task.Aggregate, id, locale string, called func(user string) string,
 	said func(s string, most int) string) (f EditForm, ok bool) {
 	w, g := returnedWordsOf.In(locale), a.GivenBackBy(id)
-	f = EditForm{Means: w.Means, Title: w.Title, Save: w.Save}
+	f = EditForm{Open: w.Edit, Means: w.Means, Title: w.Title, Save: w.Save}
 	if g == nil {
 		return f, false
 	}
@@ -65,6 +68,11 @@ func EditFormOf(of explain.Schemas, a *task.Aggregate, id, locale string, called
 			f.Parts = []EditPart{{Fields: []EditField{{ID: editPolicy, Name: w.Policy, Value: p.Content}}}}
 			return f, true
 		}
+	}
+	if f.Matter = a.Matter(); f.Matter != nil {
+		f.Open = w.Refill
+		f.Means += w.Same
+		return f, true
 	}
 	steps := a.StepsWith(id)
 	f.Means += "\n" + w.Pinned
@@ -186,9 +194,10 @@ func (w *returnedWords) why(x EditField, m task.Misfit) string {
 // maxEditBlocks is how many blocks a dialog has (https://docs.slack.dev/reference/views/modal-views).
 const maxEditBlocks = 100
 
-// EditModal draws the form. ok is false if there is no such version, or if Slack's dialogs can't hold it: then the
-// console's page does.
-func EditModal(a *task.Aggregate, r Review, locale string, of explain.Schemas) (view slack.ModalViewRequest, ok bool) {
+// EditModal draws the form; s are the settings by which a decision is asked for. ok is false if there is no such version,
+// or if Slack's dialogs can't hold it: then the console's page does.
+func EditModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings, of explain.Schemas) (
+	view slack.ModalViewRequest, ok bool) {
 	w, words := wordsOf.In(locale), returnedWordsOf.In(locale)
 	f, ok := EditFormOf(of, a, r.ID, locale, w.mention, inline)
 	if !ok || !f.fits() {
@@ -199,6 +208,9 @@ func EditModal(a *task.Aggregate, r Review, locale string, of explain.Schemas) (
 		blocks = append(blocks, section(f.unfits(words)))
 	}
 	blocks = append(blocks, contextLine(f.Means))
+	if f.Matter != nil {
+		blocks = append(blocks, askWordsOf.In(locale).matter(s, *f.Matter)...)
+	}
 	for _, p := range f.Parts {
 		if p.Title != "" {
 			blocks = append(blocks, divider(), section("*"+p.Title+"*"))
@@ -232,7 +244,7 @@ func (f EditForm) fits() bool {
 			return false
 		}
 	}
-	return fields > 0 && blocks+fields <= maxEditBlocks
+	return f.Matter != nil || fields > 0 && blocks+fields <= maxEditBlocks
 }
 
 const maxOneLine = 60 // units of a value whose field has one line

@@ -110,16 +110,12 @@ func (w *words) place(id string) string {
 	return "<https://slack.com/app_redirect?channel=" + id + "|" + askWordsOf.In(w.Locale).Open + ">"
 }
 
-// rejection says who rejected what ended the task, or returned its form, and why. It says nothing of another end.
+// rejection says who rejected what ended the task, and why. It says nothing of another end.
 func (d drawing) rejection() []string {
-	last := d.a.RejectedLast()
-	switch {
-	case last == nil:
-		return nil
-	case d.a.Head.Ended.Reason == task.ReasonFormReturned:
-		return []string{d.rejectedAs(returnedWordsOf.In(d.w.Locale).By, *last)}
+	if last := d.a.RejectedLast(); last != nil {
+		return []string{d.rejectedBy(*last)}
 	}
-	return []string{d.rejectedBy(*last)}
+	return nil
 }
 
 func (d drawing) rejectedBy(v aggregate.Verdict) string { return d.rejectedAs(d.w.RejectedBy, v) }

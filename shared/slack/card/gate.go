@@ -72,9 +72,9 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if i > 0 && p.Repeats == 0 {
 				v.since = d.since(i)
 			}
-			v.note, v.byHand = d.edited(p.EditedBy, p.Version, p.Status), p.EditedBy != ""
+			v.note, v.byHand = d.edited(d.a.EditorOf(p), p.Version, p.Status), p.EditedBy != ""
 			v.steps, v.sum, v.remarks = p.Steps, explain.SumUp(d.w.Locale, p.Steps), p.Remarks
-			v.body, v.last = d.processBody(p.Steps, v.sum, p.Remarks, v.since, most), d.a.Matter() == nil && d.a.Last(p)
+			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
@@ -343,10 +343,6 @@ func (d drawing) closed(v version, ending string) face {
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
 	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)
-	is := w.IsRejected
-	if d.a.ToAsker(&v.gate) {
-		is, by = returnedWordsOf.In(w.Locale).IsOver, d.returnedBy(&v.gate)
-	}
 	draw := func(ending string, lines ...string) face {
 		return d.showing(v, red, ending).with(r.parts(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
@@ -373,13 +369,13 @@ func (d drawing) rejected(v version) face {
 		if e.Reason == task.ReasonMaxVersions && v.kind == task.CardPrompt { // by the specification
 			return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
 		}
-		f := draw(is, last)
+		f := draw(w.IsRejected, last)
 		if d.a.Newest(v.kind, v.key) && e.Reason != task.ReasonMaxVersions {
 			f.colour = grey
 		}
 		return f
 	case e != nil || v.kind == task.CardStep:
-		return draw(is)
+		return draw(w.IsRejected)
 	case d.a.Head.Parked != nil && v.next == nil && d.a.Newest(v.kind, v.key):
 		return d.parked(draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed)), "")
 	case d.a.Head.Parked != nil && v.next != nil:

@@ -135,7 +135,7 @@ func check(t *testing.T, v any) error {
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.
 var wired = []string{"does_home", "execution_pending", "prompt_contesting", "prompt_pending", "route_dialog",
-	"returned_dialog_policy", "returned_dialog_steps", "route_act_add", "route_act_ask", "route_act_minutes", "route_form_action",
+	"returned_dialog_form", "returned_dialog_policy", "returned_dialog_steps", "route_act_add", "route_act_ask", "route_act_minutes", "route_form_action",
 	"route_form_last", "route_home_stamped", "does_order", "talk_end_dialog", "talk_said", "task_complete"}
 
 // TestCardsAreSentAsTheyWere holds one card for each kind of block in the form in which Slack gets it. Of all others,

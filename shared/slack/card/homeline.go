@@ -259,8 +259,6 @@ func (w *askWords) state(a *task.Aggregate) string {
 		status = "denied"
 	case status == task.StatusCancelled && a.Head.Ended.Reason == task.ReasonStepRejected:
 		status = "stopped"
-	case status == task.StatusCancelled && a.Head.Ended.Reason == task.ReasonFormReturned:
-		status = "form_returned"
 	}
 	return or(w.States[status], w.States[task.StatusDrafting])
 }

@@ -36,45 +36,59 @@ const (
 // MatterModal asks for a decision by the form of some settings, and for the place of its cards.
 func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
 	w := askWordsOf.In(locale)
+	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "",
+		append(w.matter(s, task.Matter{}), w.files(), w.place())...)
+}
+
+// matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen anew.
+func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
 	itself := func(value string) string { return value }
-	listed := func(values []string, called func(string) string) (options []*slack.OptionBlockObject) {
+	listed := func(is, values []string, called func(string) string) (options, initial []*slack.OptionBlockObject) {
 		for _, v := range values {
-			options = append(options, slack.NewOptionBlockObject(v, label(called(v)), nil))
+			option := slack.NewOptionBlockObject(v, label(called(v)), nil)
+			if options = append(options, option); slices.Contains(is, v) {
+				initial = append(initial, option)
+			}
 		}
-		return options
+		return options, initial
 	}
-	choice := func(field, name string, values []string, called func(string) string) *slack.InputBlock {
-		options := listed(values, called)
+	choice := func(field, name, is string, values []string, called func(string) string) *slack.InputBlock {
+		options, initial := listed([]string{is}, values, called)
 		e := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, MatterInput, options...)
-		if field == MatterCurrency {
-			e.InitialOption = options[0]
+		if initial != nil {
+			e.InitialOption = initial[0]
 		}
 		return slack.NewInputBlock(field, label(name), nil, e)
 	}
-	text := func(field string, most int) *slack.InputBlock {
+	text := func(field, is string, most int) *slack.InputBlock {
 		return slack.NewInputBlock(field, label(w.Matter[field]), nil, &slack.PlainTextInputBlockElement{
-			Type: slack.METPlainTextInput, ActionID: MatterInput, MaxLength: most, Multiline: field == MatterDescription})
+			Type: slack.METPlainTextInput, ActionID: MatterInput, MaxLength: most, Multiline: field == MatterDescription,
+			InitialValue: is})
 	}
-	amount := text(MatterAmount, 0)
+	amount := text(MatterAmount, string(was.Amount), 0)
 	amount.Optional, amount.Hint = true, label(w.MatterAmountHint)
-	blocks := []slack.Block{choice(MatterKind, w.Matter[MatterKind], s.MatterNames(), itself)}
+	blocks := []slack.Block{choice(MatterKind, w.Matter[MatterKind], was.Kind, s.MatterNames(), itself)}
 	for _, f := range s.MatterFields {
 		if f.Number {
-			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), nil,
-				slack.NewNumberInputBlockElement(nil, MatterInput, true)))
+			e := slack.NewNumberInputBlockElement(nil, MatterInput, true)
+			e.InitialValue = was.At(f.Name)
+			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), nil, e))
 			continue
 		}
+		is := was.At(f.Name)
 		if f.Several {
-			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), label(w.MatterSeveral),
-				slack.NewOptionsMultiSelectBlockElement(slack.MultiOptTypeStatic, nil, MatterInput, listed(f.Values, itself)...)))
+			options, initial := listed(task.MatterValue{Value: is}.Each(), f.Values, itself)
+			e := slack.NewOptionsMultiSelectBlockElement(slack.MultiOptTypeStatic, nil, MatterInput, options...)
+			e.InitialOptions = initial
+			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), label(w.MatterSeveral), e))
 			continue
 		}
-		blocks = append(blocks, choice(f.Key(), f.Name, f.Values, itself))
+		blocks = append(blocks, choice(f.Key(), f.Name, is, f.Values, itself))
 	}
-	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "", append(blocks, text(MatterTitle, task.MaxMatterTitle),
-		amount, choice(MatterCurrency, w.Matter[MatterCurrency], s.Currencies(),
+	return append(blocks, text(MatterTitle, was.Title, task.MaxMatterTitle), amount,
+		choice(MatterCurrency, w.Matter[MatterCurrency], cmp.Or(was.Currency, s.Currencies()[0]), s.Currencies(),
 			func(code string) string { return cmp.Or(w.Currencies[code], code) }),
-		text(MatterDescription, task.MaxMatterDescription), w.files(), w.place())...)
+		text(MatterDescription, was.Description, task.MaxMatterDescription))
 }
 
 // files is the field for files, which Slack takes by their endings.

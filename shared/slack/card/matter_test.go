@@ -46,8 +46,11 @@ func decided(s *scenario) *scenario {
 // matterStates are those of a request for a decision.
 var matterStates = []state{
 	{"matter_task", taskCard, byForm}, {"matter_policy", promptCard, byForm}, {"matter_steps", processCard, byForm},
-	{"matter_returned", processCard, func(s *scenario) *scenario { return rejectProcess(byForm(s)) }},
-	{"matter_returned_policy", promptCard, func(s *scenario) *scenario { return rejectProcess(byForm(s)) }},
+	{"matter_returned", processCard, func(s *scenario) *scenario { return byForm(s).giveBack() }},
+	{"matter_returned_policy", promptCard, func(s *scenario) *scenario { return byForm(s).giveBack() }},
+	{"matter_refilled_before", processCard, func(s *scenario) *scenario { return byForm(s).giveBack().refill(tablets) }},
+	{"matter_refilled_task", taskCard, refilled}, {"matter_refilled_steps", "CARD#process#0002", refilled},
+	{"matter_refilled_first", processCard, refilled}, {"matter_refilled_policy", "CARD#prompt#0002", refilled},
 	{"matter_decided", executionCard, decided}, {"matter_files_task", taskCard, withFiles},
 	{"matter_files_steps", processCard, withFiles},
 }
@@ -155,28 +158,83 @@ func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
 	expect.Has(t, faults["description"], "3000 文字まで")
 }
 
-func TestAReturnedFormIsCorrectedByAnother(t *testing.T) {
-	s := byForm(received(t))
-	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Return: true}
-	text := drawn(card.DialogsOf(s.Aggregate).Rejection(of, "ja").Blocks.BlockSet)
-	expect.That(t, strings.Contains(text, "もう一度フォームから") && !strings.Contains(text, "新しいバージョン"), "%s", text)
-	form := card.RejectionOf(&s.Process().Gate, task.CardProcess, s.Follows(s.Process().ID), "en",
-		func(user string) string { return user })
-	expect.That(t, len(form.Ways) == 1 && form.Ways[0].Kind == circulation.Deny, "%+v", form)
-	s = rejectProcess(s)
-	home := card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja", s.now)
-	for _, said := range []string{s.drawn(processCard), drawn(home.Blocks.BlockSet)} {
-		expect.That(t, strings.Contains(said, "差し戻") && !strings.Contains(said, "却下"), "%s", said)
+// tablets is what laptops became after they were given back.
+var tablets = task.Matter{Kind: "契約", Fields: []task.MatterValue{{Name: "部門", Value: "本社"}, {Name: "台数", Value: "8",
+	Number: true}}, Title: "タブレット 8 台の契約", Amount: "900000", Currency: "JPY",
+	Description: "入れ替えの時期のため。\n見積もりは 3 社から。"}
+
+// refill fills the form that was given back in again; refilled brings it to people.
+func (s *scenario) refill(m task.Matter) *scenario {
+	return s.do(s.Edit(s.Returned().Asks().ID, task.Edit{Content: card.MatterText("ja", m), Matter: &m}, requester, policy,
+		s.now))
+}
+
+func refilled(s *scenario) *scenario {
+	byForm(s).giveBack().refill(tablets)
+	s.do(s.FinishPrompt(s.Head.Run, s.RepeatedPolicy().Content, defaults, s.now))
+	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
+	return s.do(s.FinishProcess(s.Head.Run, tablets.Steps("ja", "v1"), "", defaults, s.now))
+}
+
+// A form is returned to whoever filled it in, by the same words as anything else, and never called rejected.
+func TestAReturnedFormIsItsAskersTurn(t *testing.T) {
+	for locale, want := range map[string][3]string{"ja": {"フォームで書き直す", "差し戻", "却下"},
+		"en": {"Fill in the form again", "eturned", "eject"}} {
+		s := byForm(received(t))
+		of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
+		text := drawn(card.DialogsOf(s.Aggregate).Rejection(of, locale).Blocks.BlockSet) // also by a button of before
+		expect.That(t, !strings.Contains(text, "もう一度フォームから") && !strings.Contains(text, want[2]), "%s", text)
+		form := card.RejectionOf(&s.Process().Gate, task.CardProcess, s.Follows(s.Process().ID), locale,
+			func(user string) string { return user })
+		expect.That(t, len(form.Ways) == 1 && form.Ways[0].Kind == circulation.Deny, "%+v", form)
+		s = rejectProcess(s)
+		home := card.HomeView(card.Summary{Returned: []card.Mine{{Task: s.Aggregate}}}, defaults, locale, s.now)
+		m := render(s.Aggregate, s.card(processCard), locale, s.now)
+		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + task.ProcessKey(1), User: requester.ID}
+		for place, said := range map[string]string{"card": jsonOf(m), "home": jsonOf(home),
+			"message": jsonOf(copied(s, c, locale))} {
+			expect.That(t, strings.Contains(said, want[0]) && strings.Contains(said, want[1]) &&
+				!strings.Contains(said, want[2]), "%s: %s", place, said)
+		}
 	}
 }
 
-// Whoever filled in a form that was returned reads that, and nowhere that it was rejected.
-func TestAReturnedFormIsNotCalledRejected(t *testing.T) {
-	for locale, words := range map[string][2]string{"ja": {"↩️ 差し戻し: ", "却下"}, "en": {"↩️ Returned by ", "eject"}} {
-		s := rejectProcess(byForm(received(t)))
-		m := copied(s, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: requester.ID}, locale)
-		text := string(expect.Value(json.Marshal(m))(t))
-		expect.That(t, strings.Contains(text, words[0]) && !strings.Contains(text, words[1]), "%s: %s", locale, text)
-		expect.Has(t, m.Text, laptops.Title, "the title of the message")
+// The form that is filled in again has what was typed. What the settings offer no more has to be chosen again.
+func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
+	s := byForm(received(t)).giveBack()
+	set := defaults
+	set.MatterFields = []tenancy.MatterField{{Name: "部門", Values: []string{"本社", "支社"}}, {Name: "台数", Number: true}}
+	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Hash: "hash"}
+	view := func() string {
+		v, ok := card.EditModal(s.Aggregate, of, "ja", set, nil)
+		expect.That(t, ok && v.CallbackID == card.EditCallback, "%+v", v)
+		return string(expect.Value(json.Marshal(v))(t))
 	}
+	chosen := func(value string) string { return `"initial_option":{"text":{"type":"plain_text","text":"` + value }
+	said := view()
+	for _, want := range []string{`"initial_value":"ノートパソコン 10 台の購入"`, `"initial_value":"1200000"`,
+		`"initial_value":"10"`, `見積もり*は 2 社から`, chosen("支出"), chosen("本社"), chosen("円"), "宛先を経理に直してください",
+		"番号と添付ファイルは変わりません"} {
+		expect.Has(t, said, want)
+	}
+	expect.That(t, !strings.Contains(said, card.RequestAt) && !strings.Contains(said, "file_input"), "%s", said)
+	set.Matters, set.MatterFields[0].Values = []tenancy.MatterKind{{Name: "規程"}}, []string{"支社"}
+	set.MatterCurrencies = []tenancy.MatterCurrency{{Code: "USD"}}
+	expect.That(t, !strings.Contains(view(), "initial_option"), "another value is chosen in place of what was: %s", view())
+}
+
+// Who stamps the form that was filled in again reads it whole, what changed, who had returned it and why; the version
+// before says what it said.
+func TestAFormThatIsFilledInAgainSaysWhatChanged(t *testing.T) {
+	s := refilled(received(t))
+	text := s.drawn("CARD#process#0002")
+	for _, want := range []string{"v2", "タブレット 8 台の契約", "¥900,000", "見積もりは 3 社から。", "¥1,200,000", "ノートパソコン 10 台の購入",
+		"見積もり", "2 社から", "宛先を経理に直してください", "<@" + approver.ID + ">", "依頼者が修正"} {
+		expect.Has(t, text, want)
+	}
+	first := s.drawn(processCard)
+	expect.That(t, strings.Contains(first, "2 社から") && !strings.Contains(first, "3 社から") &&
+		strings.Contains(first, "v2"), "%s", first)
+	before := byForm(received(t)).giveBack().refill(tablets).drawn(processCard)
+	expect.That(t, strings.Contains(before, "v2 になりました") && !strings.Contains(before, "終了"), "%s", before)
 }

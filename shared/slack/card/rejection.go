@@ -105,7 +105,7 @@ func RejectionOf(
 	}
 	form.Lead += texts.endsStamps(g, called)
 	switch follows {
-	case task.FollowsNothing, task.FollowsForm: // a form is returned, see ReturnOf
+	case task.FollowsNothing: // a form is returned, see ReturnOf
 	case task.FollowsNoMore:
 		form.Never = fill(texts.NoVersion, "max", g.Terms.MaxVersions)
 	case task.FollowsNext:

@@ -32,12 +32,12 @@ const ReturnedCopy = "RETURNED#"
 
 type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, EditTried, Checking string
-	Edit, OnPage, OnlyOnPage, Withdraw                                                      string
+	Edit, Refill, OnPage, OnlyOnPage, Withdraw                                              string
 	CopyText, CopyUnfit, CopyRefused, CopyEdited, CopyEnded, CopyOver                       string
 	Unfit, UnfitAt                                                                          string // of an edit
-	Return, ReturnTitle, ReturnSend, ReturnReason, ReturnForm, ReturnHint                   string // of a return
+	Return, ReturnTitle, ReturnSend, ReturnReason, ReturnHint                               string // of a return
 	ReturnAbout, Anew, AnewAbout                                                            string // of a rejection
-	Title, Save, Reason, Means, Pinned, Step, Policy, Fixed, Unused, NoFields               string
+	Title, Save, Reason, Means, Same, Pinned, Step, Policy, Fixed, Unused, NoFields         string
 	Yes, No, AnyMember                                                                      string
 	Misfits                                                                                 map[task.MisfitWhy]string
 }
@@ -46,31 +46,24 @@ var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: 
 
 // Return is the form by which somebody returns what a gate asks about to whoever asked.
 type Return struct {
-	Kind  circulation.Kind // GiveBack, or SendBack: whoever asked fills in another form
-	Label string           // of the button
-	Lead  string           // asks for the reason, and says what follows and whose stamps end
+	Label string // of the button
+	Lead  string // asks for the reason, and says what follows and whose stamps end
 }
 
 // ReturnOf returns that form for the gate with this id. may is false if it can't be returned. called names people.
 func ReturnOf(a *task.Aggregate, id, locale string, called func(user string) string) (x Return, may bool) {
 	w, g := returnedWordsOf.In(locale), a.GateWith(id)
-	form := a.Follows(id) == task.FollowsForm
-	if g == nil || !form && !a.MayGiveBack(id) {
+	if g == nil || !a.MayGiveBack(id) {
 		return x, false
 	}
-	x = Return{circulation.GiveBack, w.Return, w.ReturnReason}
-	if form {
-		x.Kind, x.Lead = circulation.SendBack, w.ReturnForm
-	}
-	x.Lead += routeWordsOf.In(locale).endsStamps(g, called)
-	return x, true
+	return Return{w.Return, w.ReturnReason + routeWordsOf.In(locale).endsStamps(g, called)}, true
 }
 
 // rejects returns the buttons by which whoever is asked returns a version to whoever asked, and rejects it. Without a
 // rule a form is only returned, and what else there is has the specification's buttons: the rejection's form asks.
 func (r routed) rejects(v version, no slack.BlockElement) (out []slack.BlockElement) {
 	back, may := ReturnOf(r.a, v.id, r.w.Locale, r.w.mention)
-	form := back.Kind == circulation.SendBack
+	form := may && r.a.Matter() != nil
 	if may && !r.consults() && (form || r.gate.Ruled()) {
 		out = append(out, button(back.Label, ReturnAction+string(v.kind), v.id, ""))
 	}
@@ -83,7 +76,8 @@ func (r routed) rejects(v version, no slack.BlockElement) (out []slack.BlockElem
 // giveBack is the form of ReturnOf.
 func (d *taskDialogs) giveBack(r Review, draw drawing, v *version, x Return) slack.ModalViewRequest {
 	w, locale := returnedWordsOf.In(draw.w.Locale), draw.w.Locale
-	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum, x.Kind})
+	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum,
+		circulation.GiveBack})
 	return modal(RejectionCallback, w.ReturnTitle, w.ReturnSend, draw.w.ModalClose, about,
 		append([]slack.Block{draw.about(v), section(x.Lead)},
 			whom(r.AsWhom, locale, reasonField(w.ReturnTitle, w.ReturnHint, 0))...)...)
@@ -96,8 +90,9 @@ func (d drawing) returned(v version) face {
 	draw := func(colour, ending string, lines ...string) face {
 		return d.showing(v, colour, ending).with(r.parts(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
+	who, _ := d.a.EditorAfter(v.key) // of a form the next version follows once its text is settled
 	switch row := d.a.Returned(); {
-	case v.next != nil:
+	case v.next != nil || who != "":
 		return draw(red, w.IsEdited, fill(w.Next, "version", v.version+1))
 	case (row == nil || row.Asks().ID != v.id) && d.a.Withdrawn():
 		return d.withEnd(draw(grey, w.IsWithdrawn), v.kind, v.key)
@@ -149,7 +144,7 @@ func (d drawing) edits(kind aggregate.CardType, id string) []slack.Block {
 		return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, hash), b...)
 	}
 	if f, is := EditFormOf(nil, d.a, id, d.w.Locale, d.w.mention, inline); is && f.fits() {
-		return []slack.Block{row(button(w.Edit, EditAction+string(kind), id, slack.StylePrimary), withdraw)}
+		return []slack.Block{row(button(f.Open, EditAction+string(kind), id, slack.StylePrimary), withdraw)}
 	}
 	if page := EditPage(d.Console, d.a.Ref(), id); page != "" {
 		return []slack.Block{row(leadsTo("edit_on_page", w.OnPage, page), withdraw)}

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -20,7 +21,9 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 	form := func(s *scenario) slack.ModalViewRequest {
 		row := s.Returned().Asks()
 		of := card.Review{Type: row.Kind, ID: row.ID, TaskID: s.Head.TaskID, Hash: "hash"}
-		view, ok := card.EditModal(s.Aggregate, of, locale, nil)
+		kinds := defaults
+		kinds.Matters = []tenancy.MatterKind{{Name: "備品"}} // no name that a card has
+		view, ok := card.EditModal(s.Aggregate, of, locale, kinds, nil)
 		expect.That(t, ok, "no form of %s", row.Key)
 		return view
 	}
@@ -34,7 +37,8 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 	unfit := process(received(t)).giveBack().edited().unfit()
 	return map[string]any{
 		"dialog_steps": form(steps), "dialog_policy": form(policy), "dialog_unfit": form(unfit),
-		"copy": copyOf(steps, steps.Process().Key()), "copy_edited": copyOf(edited, task.ProcessKey(1)),
+		"dialog_form": form(byForm(received(t)).giveBack()),
+		"copy":        copyOf(steps, steps.Process().Key()), "copy_edited": copyOf(edited, task.ProcessKey(1)),
 		"copy_ended": copyOf(ended, task.ProcessKey(1)), "copy_unfit": copyOf(unfit, task.ProcessKey(2)+"@1"),
 		"copy_unfit_before": copyOf(unfit, task.ProcessKey(1)),
 	}
@@ -103,7 +107,7 @@ func TestWhatADialogCantHoldIsEditedOnThePage(t *testing.T) {
 		for name, steps := range map[string][]task.Step{"a long value": long, "many values": many} {
 			s := planned(t, steps, defaults).giveBack()
 			id := s.Process().ID
-			_, fits := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: id}, locale, nil)
+			_, fits := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: id}, locale, defaults, nil)
 			expect.That(t, !fits, "%s: fits", name)
 			at := func(console string) string {
 				around := card.Around{Console: console}
@@ -130,7 +134,7 @@ func TestAnUnusedArgumentIsOffered(t *testing.T) {
 		for _, x := range fields[1:] {
 			expect.That(t, x.Optional && x.Value == "" && strings.HasSuffix(x.Name, says), "%+v", x)
 		}
-		view, ok := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: s.Process().ID}, locale, of)
+		view, ok := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: s.Process().ID}, locale, defaults, of)
 		expect.That(t, ok && strings.Contains(sent(t, view), says), "%+v", view)
 	}
 }

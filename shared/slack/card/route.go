@@ -110,7 +110,7 @@ func (d drawing) again(v *version, g *task.Again, most int) {
 			return !slices.ContainsFunc(e.Orders, func(order string) bool { return !slices.Contains(done, order) })
 		}
 		v.sum = explain.SumOf(d.w.Locale, slices.DeleteFunc(writes, over), slices.DeleteFunc(reads, over))
-		v.body, v.made = d.processBody(p.Steps, v.sum, "", "", most), true
+		v.body, v.made = d.processBody(p, v.sum, "", most), true
 	}
 	if len(done) > 0 {
 		lines = append(lines, fill(words.AgainDone, "steps", strings.Join(done, ", ")))

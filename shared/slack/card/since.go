@@ -1,6 +1,7 @@
 package card
 
 import (
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -23,13 +24,46 @@ func (d drawing) because(was *task.Request, i int, at func(int) *aggregate.Gate)
 	return why + fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxDetail/2))
 }
 
-// since says what steps do otherwise than those before, and why.
+// Differences says what differs between the steps of a version and those before, and in the description of their form,
+// of which it tells the lines that changed. What the steps move in all is last.
+func Differences(a *task.Aggregate, locale string, at int) []explain.Change {
+	was, is := a.Processes[at-1], a.Processes[at]
+	all := explain.Between(locale, was.Steps, is.Steps)
+	before, now := a.MatterOf(was), a.MatterOf(is)
+	if before == nil || now == nil || before.Description == now.Description {
+		return all
+	}
+	old, lines := strings.Split(before.Description, "\n"), strings.Split(now.Description, "\n")
+	for len(old) > 0 && len(lines) > 0 && old[0] == lines[0] {
+		old, lines = old[1:], lines[1:]
+	}
+	for len(old) > 0 && len(lines) > 0 && old[len(old)-1] == lines[len(lines)-1] {
+		old, lines = old[:len(old)-1], lines[:len(lines)-1]
+	}
+	said := func(lines []string) (out []explain.Piece) {
+		for i, line := range lines {
+			if i > 0 {
+				out = append(out, explain.Piece{Kind: explain.Break, Text: " / "})
+			}
+			out = append(out, explain.Piece{Kind: explain.Value, Text: line})
+		}
+		return out
+	}
+	name := []explain.Piece{{Kind: explain.Words, Text: askWordsOf.In(locale).Matter[MatterDescription]}}
+	return slices.Insert(all, max(0, len(all)-1), explain.Change{Name: name, Was: said(old), Is: said(lines)})
+}
+
+// since says what steps do otherwise than those before, and why. Of a form it has more room, since whoever filled it in
+// may have changed all of it.
 func (d drawing) since(at int) string {
-	const most = 5
+	most, room := 5, maxInlineCode
+	if d.a.Matter() != nil {
+		most, room = maxSection, maxSection/2
+	}
 	was, is := d.a.Processes[at-1], d.a.Processes[at]
 	var all []string
 	left, used := 0, 0
-	changes := explain.Between(d.w.Locale, was.Steps, is.Steps)
+	changes := Differences(d.a, d.w.Locale, at)
 	for i, c := range changes {
 		text := d.w.ChangedTo
 		switch {
@@ -40,7 +74,7 @@ func (d drawing) since(at int) string {
 		}
 		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
 		last := i == len(changes)-1 // what all steps move, if that changed
-		if n := units(line); n > maxInlineCode || !last && (len(all) == most-1 || used+n > maxInlineCode) {
+		if n := units(line); n > room || !last && (len(all) == most-1 || used+n > room) {
 			left++
 			continue
 		}

@@ -70,7 +70,7 @@ func planning(s *scenario) *scenario {
 }
 
 func rejectProcess(s *scenario) *scenario {
-	return s.do(decide.Reject("検証を追加してください")(s, s.Process().ID, approver, policy, s.now))
+	return s.do(decide.Reject("検証を追加してください")(s.Aggregate, s.Process().ID, approver, policy, s.now))
 }
 
 func retry(s *scenario) *scenario {

@@ -74,11 +74,12 @@ const quoteRoom = 100 + 2*maxLines // of a section, for a heading and the marks 
 
 // processBody draws a process that people decide on: what its steps do, what changed, answers to earlier rejections,
 // and the list of steps. Each part fills up to most sections, or fewer if that is too much for a card.
-func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since string, most int) body {
+func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most int) body {
+	steps := p.Steps
 	check := d.checks(steps)
 	calls := func(s task.Step, name string) string { return stepLine(s, name) + check(s) } // sentences name no tools
 	draw := func(since string, most, list int) body {
-		rest := d.described(most).with(d.answers(remarks, most)).with(d.stepList(steps, list, wholeName, calls))
+		rest := d.described(d.a.MatterOf(p), most).with(d.answers(p.Remarks, most)).with(d.stepList(steps, list, wholeName, calls))
 		used := 0
 		for _, b := range rest.blocks {
 			used += characters(b)
@@ -99,8 +100,7 @@ func (d drawing) processBody(steps []task.Step, s explain.Sum, remarks, since st
 }
 
 // described is what the form of a decision says about it, in full: the policy, which has it too, stands elsewhere.
-func (d drawing) described(most int) body {
-	m := d.a.Matter()
+func (d drawing) described(m *task.Matter, most int) body {
 	if m == nil {
 		return body{}
 	}

@@ -335,3 +335,42 @@ func (w *Story) ReceiveForm() {
 	w.Receive(task.Request{User: Requester, Channel: "C0HR", ChannelType: "channel", Text: "決裁を求めます", Matter: &Form,
 		MessageTS: ts, ThreadTS: ts})
 }
+
+// FormReturned receives such a request, and Alex returns its form.
+func (w *Story) FormReturned() {
+	w.T.Helper()
+	w.ReceiveForm()
+	w.Extracted()
+	w.FormGoesOn()
+	s := w.Settings(func(*tenancy.Settings) {})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcess(a.Head.Run, a.Matter().Steps("ja", "v1"), "", s, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return decide.GiveBack("安いものを")(a, a.Process().ID, Approver(), s.Policy(a.Request.TeamID), w.Now())
+	})
+}
+
+// FormRefilled has the requester fill in again the form that was returned, and FormGoesOn settles its text.
+func (w *Story) FormRefilled(m task.Matter) {
+	w.T.Helper()
+	s := w.Settings(func(*tenancy.Settings) {})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
+		e := task.Edit{Content: "決裁: " + m.Title, Matter: &m}
+		return a.Edit(a.Returned().Asks().ID, e, by, s.Policy(a.Request.TeamID), w.Now())
+	})
+}
+
+func (w *Story) FormGoesOn() {
+	w.T.Helper()
+	s := w.Settings(func(*tenancy.Settings) {})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		text := a.Request.Text
+		if p := a.RepeatedPolicy(); p != nil {
+			text = p.Content
+		}
+		return a.FinishPrompt(a.Head.Run, text, s, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) })
+}
