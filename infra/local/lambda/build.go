@@ -55,7 +55,7 @@ func (f Flags) Build(ctx context.Context, root, into, tags, packages string) *ex
 	args := []string{"build", "-buildvcs=false", "-ldflags", "-s -w", "-o", into}
 	env := os.Environ()
 	if f == LikeAWS {
-		args, env = append(args, "-trimpath"), append(env, "CGO_ENABLED=0", "GOFLAGS=")
+		args, env = append(args, "-trimpath", "-gcflags=all=-dwarf=false"), append(env, "CGO_ENABLED=0", "GOFLAGS=")
 		tags = strings.Trim("lambda.norpc,nethttpomithttp2,"+tags, ",")
 	}
 	if tags != "" {
