@@ -100,6 +100,8 @@ func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.P
 }
 
 // onWhole makes an act on the subject itself, whose id the button carries.
+//
+//go:noinline
 func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	aggregate.Change, error)) Act {
 	return on(func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
@@ -112,6 +114,8 @@ func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy,
 
 // Shown makes an act on a gate of this type. It returns aggregate.ErrMoved if the gate's content does not have the hash
 // of the content that the person saw.
+//
+//go:noinline
 func Shown(kind aggregate.CardType, hash string, act Act) Act {
 	return Gate(kind, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
 		aggregate.Change, error) {
@@ -122,8 +126,8 @@ func Shown(kind aggregate.CardType, hash string, act Act) Act {
 	})
 }
 
-// Gate makes an act on a gate that asks by this type of card. Inlined, it would stand two dozen times in the function
-// that answers clicks, which has to be small.
+// Gate makes an act on a gate that asks by this type of card. Inlined, it and its like would stand two dozen times in
+// the function that answers clicks, which has to be small.
 //
 //go:noinline
 func Gate(kind aggregate.CardType, act Act) Act {
@@ -174,6 +178,8 @@ func Reject(reason string) Act {
 }
 
 // once makes an act that rejects a gate return ErrDecided if the same person has rejected it with another reason.
+//
+//go:noinline
 func once(reason string, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := act(a, id, by, p, now)
