@@ -127,10 +127,7 @@ func (c *Chart) Person(number string) (Person, bool) {
 }
 
 // Away returns a person by number who is away on that day.
-func (c *Chart) Away(number string) (Person, bool) {
-	p, ok := c.away[number]
-	return p, ok
-}
+func (c *Chart) Away(number string) (p Person, is bool) { p, is = c.away[number]; return p, is }
 
 // People returns everybody, by number.
 func (c *Chart) People() []Person {
@@ -337,13 +334,11 @@ func (c *Chart) Gaps() (all []Gap) {
 		}
 	}
 	for _, p := range c.People() {
-		_, here := c.people[p.Manager]
-		_, away := c.away[p.Manager]
-		switch gap := (Gap{Rule: GapManagerGone, Number: p.Number, Numbers: []string{p.Manager}}); {
-		case away:
-			gap.Rule = GapManagerAway
-			fallthrough
-		case p.Manager != "" && !here:
+		if _, here := c.people[p.Manager]; p.Manager != "" && !here {
+			gap := Gap{Rule: GapManagerGone, Number: p.Number, Numbers: []string{p.Manager}}
+			if _, away := c.Away(p.Manager); away {
+				gap.Rule = GapManagerAway
+			}
 			all = append(all, gap)
 		}
 		if _, ok := c.Manager(p.Number); !ok && !c.top(p.Number) {
