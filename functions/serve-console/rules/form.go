@@ -107,7 +107,8 @@ func currencyTyped(text string) string {
 func typedRoute(form url.Values) *rules.Policy {
 	is := &rules.Policy{Hands: wholeTyped(form.Get("hands"))}
 	var all []source
-	for i := range rules.MaxStages*(rules.MaxBeside+1)*rules.MaxAny + 1 { // one more than may be, to say that it is too many
+	most := rules.MaxStages * (rules.MaxBeside + 1) * (rules.MaxAny + rules.MaxInstead)
+	for i := range most + 1 { // to say that it is too many
 		if at := stageField(i); form.Has(at + "was") {
 			all = append(all, source{typedStage(form, at), form.Get(at + "join")})
 		}

@@ -77,7 +77,7 @@ func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, all []asker, d *decide.
 	var takes []asker
 	var refused []refusedFor
 	for _, who := range all {
-		f := &rules.Facts{Kind: rules.KindSteps, On: a.today(), Calls: []rules.Call{{Access: aggregate.Read,
+		f := &rules.Facts{Kind: rules.KindSteps, Rule: r.ID, On: a.today(), Calls: []rules.Call{{Access: aggregate.Read,
 			Amount: rules.Nothing()}}}
 		decide.AskedBy(f, alone, d, who.user)
 		f.Askers = []circulation.Person{f.Requester}
@@ -112,7 +112,7 @@ func byAsker(p *rules.Policy, no *rules.Unresolved) bool {
 	switch no.Why {
 	case rules.LeftOwn, rules.LeftAbove, rules.LeftHands:
 		return true
-	case rules.LeftVacant, rules.LeftStanding, rules.LeftTwice:
+	case rules.LeftVacant, rules.LeftStanding, rules.LeftTwice, rules.LeftAway:
 		return no.Stage > 0 && slices.ContainsFunc(p.Stages[no.Stage-1].Sources(), func(s rules.Stage) bool {
 			return s.Who.Above()
 		})

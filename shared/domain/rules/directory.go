@@ -94,7 +94,7 @@ func position(people []circulation.Person, p circulation.Person) int {
 // unknown returns what a stage names and no day of the organisation has, or "": a post with the code of its department,
 // or the code alone. Who stands over a department may take the place of a post in it, whatever it is called.
 func (s Stage) unknown(d Directory) string {
-	for _, w := range s.Who.All() {
+	for _, w := range s.Who.Each() {
 		if w.Kind == WhoPosition && w.Department != "" && !d.Knows(w.Department, "") {
 			return w.Department
 		}
@@ -107,7 +107,7 @@ func (s Stage) unknown(d Directory) string {
 
 // unnamed returns a post of a stage that the organisation has on no day, or "": somebody may hold it under another name.
 func (w Who) unnamed(d Directory) string {
-	for _, x := range slices.Concat(w.Any, w.Instead) {
+	for _, x := range w.Any {
 		if what := x.unnamed(d); what != "" {
 			return what
 		}

@@ -33,6 +33,8 @@ const (
 	// FindingUnnamed: a stage names a post that the organisation has on no day, though its department. Who stands above is
 	// asked there, as at a vacant post, and again at their own stage.
 	FindingUnnamed FindingKind = "unnamed"
+	// FindingPassed: a stage would ask such a post in the place of who is away. It asks the next of its order.
+	FindingPassed FindingKind = "passed"
 	// FindingVacant: a stage finds fewer people than must stamp, whoever asks.
 	FindingVacant FindingKind = "vacant"
 	// FindingMany: a stage finds more people than it may have.
@@ -142,6 +144,11 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 			at.Kind = FindingUnnamed
 			all = append(all, at)
 			continue
+		}
+		for _, w := range s.Who.Instead {
+			if what := w.unnamed(d); what != "" {
+				all = append(all, Finding{Kind: FindingPassed, Rule: rule, Stage: at.Stage, Who: what})
+			}
 		}
 		if !s.Who.Above() {
 			all = append(all, s.findings(at, d, today, next)...)

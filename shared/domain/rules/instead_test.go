@@ -55,6 +55,9 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 	one := policy(0, insteadOf(people(1, refuse, "X"), ofUsers("Y"), ofUsers("Z")))
 	alone := insteadOf(people(1, refuse, "X"), ofUsers("Y"))
 	alone.NoStandIns = true
+	lost := func(c *company, _ *rules.Facts) { c.unknown, c.holders = []string{"次長 of sales"}, nil }
+	renamed := policy(0, insteadOf(people(1, refuse, "X"), rules.Who{Kind: rules.WhoPosition, Positions: []string{"次長"},
+		Department: "sales"}, ofUsers("Y")))
 	post := func(empty rules.Empty) *rules.Policy { return policy(0, insteadOf(head(empty), ofUsers("Y"))) }
 	resolveEach(t, map[string]resolving{
 		"who is there":                    {one, nil, "X/1 hands 1"},
@@ -68,6 +71,8 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 			"B/1 hands 1"},
 		"a vacant post":                 {post(refuse), vacant, "Y/1 hands 1"},
 		"a vacant post, nobody instead": {post(up), with(vacant, away("Y")), "P/1 hands 1"},
+		"a post of another name now":    {renamed, lost, "X/1 hands 1"},
+		"such a post is passed over":    {renamed, with(lost, away("X")), "Y/1 hands 1"},
 		"who may not stamp":             {one, gone("X"), "Y/1 hands 1"},
 		"an own post is not away":       {policy(0, insteadOf(people(1, refuse, "R"), ofUsers("Y"))), nil, "refused 1 own"},
 		"a hand comes first":            {one, away("X", "X>W"), "X/1 hands 1"},
@@ -150,7 +155,7 @@ func TestFindingsLookAtWhoIsAskedInstead(t *testing.T) {
 				{Kind: rules.FindingGone, Rule: id(2), Stage: 1, From: next, Who: "A"}}},
 		"an unknown post instead": {staffed(func(c *company) { c.unknown = []string{"次長 of sales"} }),
 			rule(2, writing(), insteadOf(head(up), rules.Who{Kind: rules.WhoPosition, Positions: []string{"次長"},
-				Department: "sales"})), []rules.Finding{{Kind: rules.FindingUnnamed, Rule: id(2), Stage: 1,
+				Department: "sales"})), []rules.Finding{{Kind: rules.FindingPassed, Rule: id(2), Stage: 1,
 				Who: "次長 (sales)"}}},
 	})
 }

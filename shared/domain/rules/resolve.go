@@ -47,7 +47,8 @@ type resolving struct {
 	floor   Floor
 	d       Directory
 	sources []Stage
-	of      []int // of each source, its stage
+	at      []int // of each source, its place in the policy's
+	of      []int // and its stage
 	// What follows has an entry for each source.
 	stages []circulation.Stage
 	found  [][]circulation.Person // whether they may stamp or not
@@ -64,9 +65,9 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	}
 	r := &resolving{policy: p, facts: f, floor: floor, d: d}
 	sources, of := p.Sources()
-	r.sources, r.of = placed(sources, f, d)
-	for i, at := range r.of {
-		r.of[i] = of[at]
+	r.sources, r.at = placed(sources, f, d)
+	for _, at := range r.at {
+		r.of = append(r.of, of[at])
 	}
 	for i := range r.sources {
 		if err := r.stage(i); err != nil {
@@ -244,7 +245,7 @@ func (r *resolving) empty(i int, why string) error {
 		then = ThenRefuse
 	}
 	switch {
-	case then == ThenSkip, then == ThenAgain && r.sources[i].Who.Label != "": // who is in two departments stamps once
+	case then == ThenSkip, then == ThenAgain && r.heads(i): // of two departments that a label says
 		r.leaveOut(i, why)
 		return nil
 	case then == ThenUp:
@@ -257,6 +258,17 @@ func (r *resolving) empty(i int, why string) error {
 		return nil
 	}
 	return r.refuse(i, why)
+}
+
+// heads reports whether all whom a source finds stamp for sources before it that are of the same label.
+func (r *resolving) heads(i int) bool {
+	var of []circulation.Person
+	for j := i - 1; j >= 0 && r.at[j] == r.at[i]; j-- {
+		of = append(of, r.stages[j].People...)
+	}
+	return !slices.ContainsFunc(r.named(&r.sources[i], r.found[i]), func(p circulation.Person) bool {
+		return position(of, p) < 0
+	})
 }
 
 func (r *resolving) leaveOut(i int, why string) {

@@ -143,8 +143,10 @@ func placed(all []Stage, f *Facts, d Directory) (sources []Stage, at []int) {
 	for i, s := range all {
 		each := s.Who.placed(f, d)
 		for _, s.Who = range each {
-			if len(each) > 1 && s.Empty.mayGo() {
-				s.Empty = Empty{ThenUp, ThenUp, s.Empty.Twice}
+			for _, then := range []*Then{&s.Empty.Vacant, &s.Empty.Own} {
+				if len(each) > 1 && *then == ThenSkip {
+					*then = ThenUp
+				}
 			}
 			sources, at = append(sources, s), append(at, i)
 		}

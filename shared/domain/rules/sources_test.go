@@ -155,6 +155,7 @@ func TestALabelMaySaySeveralDepartments(t *testing.T) {
 	}
 	two := says(map[string][]string{"east": {"A", "B"}, "west": {"X", "Y"}})
 	both := says(map[string][]string{"east": {"A"}, "west": {"A"}})
+	head := says(map[string][]string{"east": {"X"}})
 	deputy := func(c *company, f *rules.Facts) {
 		two(c, f)
 		c.holders["部長 of east"], c.holders["次長 of east"] = nil, []string{"D"}
@@ -171,6 +172,8 @@ func TestALabelMaySaySeveralDepartments(t *testing.T) {
 		"stamped before":              {policy(0, people(0, refuse, "X"), post(skip, 0)), own, "X/1 A/1 hands 2"},
 		"all stamped before":          {policy(0, people(0, refuse, "A"), post(skip, 1)), both, "A/1 -twice hands 1"},
 		"a deputy of the vacant one":  {policy(0, instead), deputy, "D,X,Y/2 hands 1"},
+		"beside its head":             {policy(0, beside(people(1, refuse, "X"), rules.Source{Who: post(refuse, 1).Who, Need: 1})), head, "refused 1 twice"},
+		"one's own of two is refused": {policy(0, post(rules.Empty{Vacant: rules.ThenSkip, Own: rules.ThenRefuse, Twice: rules.ThenAgain}, 1)), own, "refused 1 own"},
 		"one's own goes up":           {policy(0, post(skip, 1)), own, "A,X/2 hands 1"},
 	})
 	d, f := staff(), asked(writes(pay, yen("1")))

@@ -144,5 +144,5 @@ func (f MatterField) hasValues() bool {
 	return f.Number == (len(f.Values) == 0) && len(f.Values) <= MaxMatterValues && !(f.Number && f.Several)
 }
 
-// MatterComma are the marks that no value has: they stand between values as they are typed. The first is written.
+// MatterComma are the marks that no value has: they stand between values as they are typed.
 const MatterComma = "、,"
