@@ -310,7 +310,7 @@ func testAbsence(t *testing.T, w *consoletest.World) {
 	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
 	expect.Must(t, len(d) == 1 && d[0].Absence && d[0].Hand == circulation.Person{} && d[0].Channel == "", "%+v", d)
 	expect.That(t, told(w, webapi.Sato) == 1 && told(w, "") == 0, "the person alone is told")
-	sato.Get(address).Says(t, http.StatusOK, "代わりは規程の順による", "不在", "本人に DM で知らせました", "終える").
+	sato.Get(address).Says(t, http.StatusOK, "代わりは代決の順による", "不在", "本人に DM で知らせました", "終える").
 		Lacks(t, "代理中", "2 人に DM で知らせました</span>")
 	w.As(webapi.Suzuki).In("en").Get(address).Says(t, http.StatusOK, "whom the rules name instead", "They were told")
 	sato.Post(address, form(w, "", "order", "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "この人の不在")
