@@ -46,7 +46,8 @@ func (r *resolving) away(s *Stage, people []circulation.Person) (gone []circulat
 			case x.Absence():
 				away = true
 			default:
-				stood = stood || !s.NoStandIns && r.mayStamp(s, x.Hand) && !r.below(x.Hand)
+				also := position(people, x.Hand) >= 0
+				stood = stood || !also && !s.NoStandIns && r.mayStamp(s, x.Hand) && !r.below(x.Hand)
 			}
 		}
 		if away && !stood {
@@ -62,19 +63,31 @@ func (r *resolving) below(p circulation.Person) (is bool) {
 	return is
 }
 
-// instead fills a source that only these people of its own are there to stamp for, and reports whether enough are found
-// then. Of the first that has somebody all are asked, then of the next. Nobody stands in below whoever asks.
-func (r *resolving) instead(i int, here []circulation.Person) bool {
+// spoken reports whether another asker than the requester is this person, or stands over them.
+func (r *resolving) spoken(p circulation.Person) (is bool) {
+	by := func(x circulation.Person) bool { return !r.facts.Requester.Is(x) && position(r.facts.Askers, x) >= 0 }
+	is = by(p)
+	above(r.d, p, r.facts.On, func(_ int, over circulation.Person) bool { is = is || by(over); return !is })
+	return is
+}
+
+// instead asks the order of a source, one Who after the other, until enough can stamp beside here, who are its own
+// people that are there. It reports whether they are enough, and else whether the requester is one of the order. Nobody
+// stands in below whoever asks.
+func (r *resolving) instead(i int, here []circulation.Person) (enough, own bool) {
 	s, out := &r.sources[i], &r.stages[i]
 	asked := slices.Concat(r.beside(i), r.secretaries(i), r.gone[i], here)
-	people, past := slices.Clone(here), false
+	people, past := slices.Clone(here), slices.ContainsFunc(r.gone[i], func(p circulation.Person) bool {
+		return slices.ContainsFunc(r.d.Absences(p, r.facts.On), func(x circulation.StandIn) bool { return r.spoken(x.Hand) })
+	})
 	for _, w := range s.Who.Instead {
 		if len(r.stamping(people)) >= out.Need {
 			break
 		}
 		found := w.find(r.facts, r.d)
 		for _, p := range found[:min(len(found), mostFound)] {
-			past = past || r.asks(p) && !r.facts.Requester.Is(p)
+			own = own || r.facts.Requester.Is(p)
+			past = past || r.spoken(p)
 			if r.mayStamp(s, p) && len(r.away(s, []circulation.Person{p})) == 0 && !r.below(p) && position(asked, p) < 0 {
 				p.Via = viaInstead(r.gone[i], p.Via)
 				if people, asked = append(people, p), append(asked, p); past {
@@ -84,10 +97,10 @@ func (r *resolving) instead(i int, here []circulation.Person) bool {
 		}
 	}
 	if len(people) > MaxPeople || len(r.stamping(people)) < out.Need {
-		return false
+		return false, own
 	}
 	out.People, out.Filled = people, FilledInstead
-	return true
+	return true, own
 }
 
 // others returns how many people beside these a stage finds instead, at the least, or as many as may be where that hangs

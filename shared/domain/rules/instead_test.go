@@ -58,6 +58,13 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 	lost := func(c *company, _ *rules.Facts) { c.unknown, c.holders = []string{"次長 of sales"}, nil }
 	renamed := policy(0, insteadOf(people(1, refuse, "X"), rules.Who{Kind: rules.WhoPosition, Positions: []string{"次長"},
 		Department: "sales"}, ofUsers("Y")))
+	first, ownUp := people(1, refuse, "B"), rules.Empty{Vacant: rules.ThenSkip, Own: rules.ThenUp, Twice: rules.ThenAgain}
+	stands := func(under, over string) change {
+		return func(c *company, _ *rules.Facts) { c.managers[under] = over }
+	}
+	spoke, above := with(away("X"), alsoAsk("Y")), with(away("X"), stands("Y", "Z"), alsoAsk("Z"))
+	second := policy(1, insteadOf(people(1, refuse, "X"), ofUsers("P"), ofUsers("Y")), people(1, skip, "Y"))
+	aboveP := with(stands("P", "Z"), alsoAsk("Z"))
 	post := func(empty rules.Empty) *rules.Policy { return policy(0, insteadOf(head(empty), ofUsers("Y"))) }
 	resolveEach(t, map[string]resolving{
 		"who is there":                    {one, nil, "X/1 hands 1"},
@@ -90,6 +97,15 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 			away("X", "W"), "Y,Z/2 hands 1"},
 		"who stamps before": {policy(0, people(1, refuse, "Y"), insteadOf(people(1, skip, "X"), ofUsers("Y"))), away("X"),
 			"Y/1 -twice hands 1"},
+		"a hand who is asked, too": {policy(0, insteadOf(people(0, refuse, "X", "W"), ofUsers("Y"))), away("X", "X>W"),
+			"W,Y/2 hands 1"},
+		"others' words drop no stage":         {policy(1, first, insteadOf(people(1, skip, "X"), ofUsers("Y"))), spoke, "refused 2 askers"},
+		"nor who is there beside them":        {policy(1, first, insteadOf(people(0, skip, "X", "W"), ofUsers("Y"))), spoke, "refused 2 askers"},
+		"nor words of who is above them":      {policy(1, first, insteadOf(people(1, skip, "X"), ofUsers("Y"))), above, "refused 2 askers"},
+		"an order of who asks is own":         {policy(1, first, insteadOf(people(1, ownUp, "X"), ofUsers("R"))), away("X"), "B/1 A/1 hands 1"},
+		"no second by words":                  {second, with(away("X"), alsoAsk("P")), "Y/1 Y/1 hands 1"},
+		"nor by words of who is above":        {second, with(away("X"), aboveP), "Y/1 Y/1 hands 1"},
+		"nor by words of a hand":              {second, with(away("X", "X>W"), alsoAsk("W")), "P/1 Y/1 hands 1"},
 		"nobody of a source without an order": {policy(0, people(1, refuse, "X")), away("X"), "X/1 hands 1"},
 		"one beside is away": {policy(0, beside(people(1, refuse, "A"), rules.Source{Need: 1,
 			Who: insteadOf(people(1, refuse, "X"), ofUsers("A"), ofUsers("Y")).Who})), away("X"), "A,Y/2 hands 1"},

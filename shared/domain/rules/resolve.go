@@ -92,15 +92,30 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	if err == nil && !walkable(route, f) {
 		err = &Unresolved{Why: LeftBounds}
 	}
-	if err == nil && len(f.Askers) > 1 { // others' words open no route that the requester alone doesn't have
-		own := *f
-		own.Askers = []circulation.Person{f.Requester}
-		_, err = p.Resolve(&own, floor, d)
+	if err == nil && len(f.Askers) > 1 {
+		err = r.asAlone(route)
 	}
 	if err != nil {
 		return circulation.Route{}, err
 	}
 	return route, nil
+}
+
+// asAlone returns an error if the requester alone would have no route, or one with a stage that this one leaves out:
+// others' words open none, and drop none.
+func (r *resolving) asAlone(route circulation.Route) error {
+	own := *r.facts
+	own.Askers = []circulation.Person{own.Requester}
+	alone, err := r.policy.Resolve(&own, r.floor, r.d)
+	if err != nil {
+		return err
+	}
+	for i := range r.sources {
+		if n := r.of[i]; route.Stages[n].LeftOut != "" && alone.Stages[n].LeftOut == "" {
+			return r.refuse(i, LeftAskers)
+		}
+	}
+	return nil
 }
 
 // stage finds the people of one stage.
@@ -155,9 +170,15 @@ func (r *resolving) enough(i int, named []circulation.Person) error {
 	case len(r.stamping(named)) >= out.Need:
 		why = LeftTwice
 	}
-	instead := why == LeftAway || why == LeftVacant || why == LeftStanding
-	if out.People = here; instead && r.instead(i, here) {
-		return nil
+	out.People = here
+	if why == LeftAway || why == LeftVacant || why == LeftStanding {
+		enough, own := r.instead(i, here)
+		if enough {
+			return nil
+		}
+		if own {
+			why, r.found[i] = r.whoseOwn(), append(r.found[i], r.facts.Requester)
+		}
 	}
 	return r.empty(i, why)
 }
@@ -241,14 +262,18 @@ func (r *resolving) empty(i int, why string) error {
 		then = of.Twice
 	case why == LeftOwn, why == LeftAskers && of.Own == ThenUp:
 		then = of.Own
-	case why == LeftAskers, why == LeftAbove:
+	case why == LeftAskers, why == LeftAbove, why == LeftUnknown && then == ThenSkip:
 		then = ThenRefuse
 	}
-	switch {
-	case then == ThenSkip, then == ThenAgain && r.heads(i): // of two departments that a label says
+	switch beside := why == LeftTwice && r.sources[i].Who.Label != ""; {
+	case beside && r.heads(i), then == ThenSkip && !beside:
 		r.leaveOut(i, why)
 		return nil
-	case then == ThenUp:
+	case beside && then == ThenSkip: // who is asked beside may leave it to another
+		then = ThenUp
+	}
+	switch then {
+	case ThenUp:
 		for len(r.stamping(out.People)) < out.Need {
 			if !r.up(i, slices.Concat(r.beside(i), r.gone[i], out.People), why == LeftOwn || why == LeftAskers) {
 				return r.refuse(i, why)
@@ -260,15 +285,21 @@ func (r *resolving) empty(i int, why string) error {
 	return r.refuse(i, why)
 }
 
-// heads reports whether all whom a source finds stamp for sources before it that are of the same label.
+// heads reports whether whoever stamps for another department of the same label also heads this one, as many as it
+// needs.
 func (r *resolving) heads(i int) bool {
-	var of []circulation.Person
+	named, sure := r.stamping(r.named(&r.sources[i], r.found[i])), 0
 	for j := i - 1; j >= 0 && r.at[j] == r.at[i]; j-- {
-		of = append(of, r.stages[j].People...)
+		s := &r.stages[j]
+		both := slices.DeleteFunc(slices.Clone(s.People), func(p circulation.Person) bool { return position(named, p) < 0 })
+		if len(both) == len(s.People) && s.Need >= r.stages[i].Need && s.LeftOut == "" {
+			return true
+		}
+		if s.Need == len(s.People) {
+			sure += len(both)
+		}
 	}
-	return !slices.ContainsFunc(r.named(&r.sources[i], r.found[i]), func(p circulation.Person) bool {
-		return position(of, p) < 0
-	})
+	return sure > 0 && sure >= r.stages[i].Need
 }
 
 func (r *resolving) leaveOut(i int, why string) {

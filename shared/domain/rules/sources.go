@@ -142,6 +142,9 @@ func (r *resolving) beside(i int) (people []circulation.Person) {
 func placed(all []Stage, f *Facts, d Directory) (sources []Stage, at []int) {
 	for i, s := range all {
 		each := s.Who.placed(f, d)
+		if len(each) > 1 { // who alone can stamp for a department isn't taken by another one
+			slices.SortStableFunc(each, func(a, b Who) int { return len(a.find(f, d)) - len(b.find(f, d)) })
+		}
 		for _, s.Who = range each {
 			for _, then := range []*Then{&s.Empty.Vacant, &s.Empty.Own} {
 				if len(each) > 1 && *then == ThenSkip {

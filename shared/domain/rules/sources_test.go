@@ -3,7 +3,6 @@ package rules_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -106,80 +105,6 @@ func TestAStageMayAskAnyOfSeveral(t *testing.T) {
 			Who: either(people(1, refuse, "A"), of("B")).Who})), nil, "X,Y,A,B/2 hands 1"},
 	})
 	expect.Is(t, policy(0, either(people(1, refuse, "X"), group(1, refuse).Who)).OfIDs(), false, "a group isn't named")
-}
-
-// A call may say by a label whose matter it is. If nobody knows that, nobody is asked.
-func TestALabelMaySayTheDepartmentOfAPost(t *testing.T) {
-	post := stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Label: "関係部"}, 1, refuse)
-	upwards := post
-	upwards.Empty = up
-	says := func(values ...string) change {
-		return func(c *company, f *rules.Facts) {
-			c.unknown = []string{"部長 of 総務部", "総務部", "部長 of 関係部", "関係部"}
-			f.Calls[0].Labels = map[string][]string{"関係部": values}
-		}
-	}
-	vacant := func(c *company, f *rules.Facts) { says("営業部")(c, f); c.holders = nil }
-	lost := func(values ...string) change {
-		return func(c *company, f *rules.Facts) { says(values...)(c, f); c.holders = nil }
-	}
-	resolveEach(t, map[string]resolving{
-		"by name":                       {policy(0, post), says("営業部"), "D/1 hands 1"},
-		"by code":                       {policy(0, post), says("sales"), "D/1 hands 1"},
-		"any of it":                     {policy(0, either(people(1, refuse, "X"), post.Who)), says("sales"), "X,D/1 hands 1"},
-		"a vacant post":                 {policy(0, upwards), vacant, "P/1 hands 1"},
-		"an unknown department":         {policy(0, post), lost("総務部"), "refused 1 unknown"},
-		"an unknown one, who is above?": {policy(0, upwards), lost("総務部"), "refused 1 unknown"},
-		"no value":                      {policy(0, upwards), lost(), "refused 1 unknown"},
-		"one of two is unknown":         {policy(0, upwards), lost("営業部", "総務部"), "refused 1 unknown"},
-	})
-	expect.Same(t, policy(0, people(1, refuse, "X"), either(people(1, refuse, "X"), post.Who)).Labels(), []string{"関係部"})
-	both := of(rule(1, writing(), post))
-	both.Rules[0].Route.Stages[0].Who.Department = "sales"
-	both.Rules[0].Route.Readers = &rules.Readers{Posts: []rules.Who{post.Who}}
-	expect.Same(t, fieldsOf(both.Problems(known)), []string{"rules[0].route.stages[0].who.label",
-		"rules[0].route.readers.posts[0].label"})
-}
-
-// Where a label says several departments, each is asked: whoever heads two of them, or has stamped before, stamps once,
-// and a post that would be left out alone goes up.
-func TestALabelMaySaySeveralDepartments(t *testing.T) {
-	post := func(then rules.Empty, need int) rules.Stage {
-		return stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Label: "関係部"}, need, then)
-	}
-	says := func(heads map[string][]string) change {
-		return func(c *company, f *rules.Facts) {
-			c.holders = maps.Clone(heads)
-			f.Calls[0].Labels = map[string][]string{"関係部": slices.Sorted(maps.Keys(heads))}
-		}
-	}
-	two := says(map[string][]string{"east": {"A", "B"}, "west": {"X", "Y"}})
-	both := says(map[string][]string{"east": {"A"}, "west": {"A"}})
-	head := says(map[string][]string{"east": {"X"}})
-	deputy := func(c *company, f *rules.Facts) {
-		two(c, f)
-		c.holders["部長 of east"], c.holders["次長 of east"] = nil, []string{"D"}
-	}
-	instead := post(refuse, 1)
-	instead.Who.Instead = []rules.Who{{Kind: rules.WhoPosition, Positions: []string{"次長"}, Label: "関係部"}}
-	own := says(map[string][]string{"east": {"R"}, "west": {"X"}})
-	resolveEach(t, map[string]resolving{
-		"each with stamps of its own": {policy(0, post(refuse, 1)), two, "A,B,X,Y/2 hands 1"},
-		"any of them":                 {policy(0, either(people(1, refuse, "Z"), post(refuse, 1).Who)), two, "Z,A,B,X,Y/1 hands 1"},
-		"all of each":                 {policy(0, post(refuse, 0)), two, "A,B,X,Y/4 hands 1"},
-		"beside others":               {policy(0, beside(people(1, noSkip, "Z"), rules.Source{Who: post(noSkip, 1).Who, Need: 1})), two, "Z,A,B,X,Y/3 hands 1"},
-		"two of one person":           {policy(0, post(rules.EmptyRefuse, 1)), both, "A/1 hands 1"},
-		"stamped before":              {policy(0, people(0, refuse, "X"), post(skip, 0)), own, "X/1 A/1 hands 2"},
-		"all stamped before":          {policy(0, people(0, refuse, "A"), post(skip, 1)), both, "A/1 -twice hands 1"},
-		"a deputy of the vacant one":  {policy(0, instead), deputy, "D,X,Y/2 hands 1"},
-		"beside its head":             {policy(0, beside(people(1, refuse, "X"), rules.Source{Who: post(refuse, 1).Who, Need: 1})), head, "refused 1 twice"},
-		"one's own of two is refused": {policy(0, post(rules.Empty{Vacant: rules.ThenSkip, Own: rules.ThenRefuse, Twice: rules.ThenAgain}, 1)), own, "refused 1 own"},
-		"one's own goes up":           {policy(0, post(skip, 1)), own, "A,X/2 hands 1"},
-	})
-	d, f := staff(), asked(writes(pay, yen("1")))
-	two(d, f)
-	route := expect.Value(policy(0, post(refuse, 1)).Resolve(f, rules.Floor{}, d))(t)
-	expect.Same(t, route.Stages[0].Parts, []circulation.Part{{N: 2, Of: 1}, {N: 2, Of: 1}})
 }
 
 // A share of a body follows its members. Those of them count, too, who may not stamp.
