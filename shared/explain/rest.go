@@ -154,10 +154,12 @@ func (t *teller) isGone(path []part) bool {
 	return !slices.ContainsFunc(path, func(p part) bool { return p.row > 0 }) && t.gone[pointerOf(path)]
 }
 
-// listed writes a list of leaves as one argument. Of one leaf its name has the number, or it would be that leaf.
+// listed writes a list of leaves as one argument. Of one leaf its name has the number, or it would be that leaf; but for
+// a field of a form, which is a list or is none.
 func (t *teller) listed(path []part, list []any) Argument {
 	l, name := t.writer(), t.name(path)
-	if len(list) == 1 {
+	field := slices.ContainsFunc(t.look.fields(), func(x rules.Label) bool { return x.Pointer == pointerOf(path) })
+	if len(list) == 1 && !field {
 		name = append(name, Piece{Words, PathSign}, Piece{Value, "1"})
 	}
 	for i, v := range list {
@@ -253,8 +255,10 @@ func (t *teller) fields() (all []Argument) {
 		name, l := t.writer(), t.writer()
 		name.name(x.Name)
 		text, _ := v.(string)
-		if l.leaf(v); len(several) > 1 {
+		if are {
 			l.out = t.listed(nil, several).Value
+		} else {
+			l.leaf(v)
 		}
 		all = append(all, Argument{Name: name.out, Value: l.out, Text: text})
 		t.gone[x.Pointer] = true

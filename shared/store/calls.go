@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
@@ -116,6 +117,16 @@ func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call, no
 				d.Unfit != circulation.LackOthers && d.Unfit != circulation.LackBelow
 		}) {
 			a.Unfit = append(a.Unfit, by)
+		}
+	}
+	if x.Gate.Route == nil {
+		return a, nil
+	}
+	for _, s := range x.Gate.Route.Stages {
+		for _, p := range s.People {
+			if away, _, is := rules.InsteadOf(p); is && len(away) > 0 { // nobody knows any more who said so
+				a.Instead = append(a.Instead, p)
+			}
 		}
 	}
 	return a, nil

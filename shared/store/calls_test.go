@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -151,4 +152,19 @@ func testAnswerer(t *testing.T, st *taskStore) {
 	set(principal, 3*time.Minute) // in the same row, as if the first had not been
 	unfit(admin, true)
 	unfit("U3", true)
+
+	route := *a.Call.Gate.Route
+	route.Stages = []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, Filled: rules.FilledInstead,
+		People: []circulation.Person{{User: "U5", Via: "instead of U1: named by the rule"}}}}
+	absent := *a.Call
+	absent.Gate.Route, absent.Gate.Acts = &route, nil
+	now := key
+	now.Answers = admin // who may have said that U1 is away
+	is := expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), now, &absent, at().Add(time.Hour)))(t)
+	act = absent.Gate.Acting(circulation.Stamp, aggregate.Actor{Type: aggregate.ActorUser, ID: "U5", Team: key.Team, Stage: 1}, "")
+	act.At = at().Add(time.Minute)
+	absent.Gate.Acts = []circulation.Act{act}
+	expect.Is(t, absent.Gate.StampedBy(is), true, "whoever was asked instead has stamped")
+	is = expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), key, &absent, at().Add(time.Hour)))(t)
+	expect.Is(t, absent.Gate.StampedBy(is), false, "the key's answerer is the same")
 }

@@ -74,10 +74,13 @@ func (g *Gate) Stampers() (users []string) {
 type Answerer struct {
 	circulation.Person
 	Unfit []string
+	// Instead are those who were asked in the place of somebody by an absence that they may have set.
+	Instead []circulation.Person
 }
 
 // StampedBy reports whether a stamp stands on the gate that who answers now may not have caused: their own, unless
-// settings let people stamp what they ask for, by one of the unfit delegations, or for whom they put in.
+// settings let people stamp what they ask for, by one of the unfit delegations, or of whom they put in or may have had
+// asked instead.
 func (g *Gate) StampedBy(a Answerer) bool {
 	st := circulation.Walk(g.Circulating())
 	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
@@ -86,7 +89,8 @@ func (g *Gate) StampedBy(a Answerer) bool {
 				return in.Stage == act.Stage && in.By(a.Person) && in.To.Is(act.Principal)
 			}
 			return act.By(a.Person) && (act.Found.Allowed == nil || !act.Found.Allowed.Self) ||
-				d != nil && slices.Contains(a.Unfit, d.Key) || slices.ContainsFunc(st.Stands, put)
+				d != nil && slices.Contains(a.Unfit, d.Key) || slices.ContainsFunc(st.Stands, put) ||
+				slices.ContainsFunc(a.Instead, act.Principal.Is)
 		})
 	})
 }

@@ -228,6 +228,9 @@ func EditModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings, o
 
 // fits reports whether Slack's dialogs can hold the form: there is something to type, in not too many blocks.
 func (f EditForm) fits() bool {
+	if m := f.Matter; m != nil && (units(m.Title) > task.MaxMatterTitle || units(m.Description) > task.MaxMatterDescription) {
+		return false
+	}
 	blocks, fields := 2, 0 // the reason, and what an edit does
 	if len(f.Misfits) > 0 {
 		blocks++

@@ -238,3 +238,14 @@ func TestAFormThatIsFilledInAgainSaysWhatChanged(t *testing.T) {
 	before := byForm(received(t)).giveBack().refill(tablets).drawn(processCard)
 	expect.That(t, strings.Contains(before, "v2 になりました") && !strings.Contains(before, "終了"), "%s", before)
 }
+
+// What is longer than Slack's field holds, as Slack counts, is filled in again on the console's page.
+func TestAFormThatSlackCantHoldHasNoDialog(t *testing.T) {
+	for description, fits := range map[string]bool{strings.Repeat("𠮷", 1500): true, strings.Repeat("𠮷", 1501): false} {
+		m := laptops
+		m.Description = description
+		s := byFormOf(received(t), m).giveBack()
+		_, ok := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: s.Process().ID}, "ja", defaults, nil)
+		expect.Is(t, ok, fits)
+	}
+}
