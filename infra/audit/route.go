@@ -177,6 +177,9 @@ func (k *walking) asks(number int, s *circulation.Stage) {
 	if s.ReadAfter {
 		above += ", read afterwards by whom somebody stands in for"
 	}
+	if s.Once {
+		above += ", nobody again who was asked after an objection"
+	}
 	if s.Minutes {
 		above += ", with minutes"
 	}

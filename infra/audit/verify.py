@@ -359,6 +359,7 @@ class Claims:
                 above += ", who stands over them is asked after an objection" if stage.get("dissent") == "up" else ""
                 above += ", nobody stands in for them" if stage.get("no_stand_ins") else ""
                 above += ", read afterwards by whom somebody stands in for" if stage.get("read_after") else ""
+                above += ", nobody again who was asked after an objection" if stage.get("once") else ""
                 above += ", with minutes" if stage.get("minutes") else ""
                 above += " of part %d" % stage["secretary"] if stage.get("secretary") else ""
                 self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
@@ -895,7 +896,7 @@ def by(entry):
 
 # ---- a gate ----
 
-FORM = 6
+FORM = 7
 ENDS = ("send_back", "give_back", "deny")
 MOST_QUESTIONS, MOST_ADDED, MOST_WAIT = 10, 10, timedelta(hours=72)
 MOST_MINUTES, MOST_REFERENCE, MOST_PRESENT, AHEAD = 2000, 300, 30, timedelta(hours=14)
@@ -1019,12 +1020,15 @@ class Walk:
             minutes, records = s.get("minutes"), s.get("secretary") or 0
             if minutes and mode != "people" or records and not (minutes and 1 <= records <= len(s.get("parts") or [])):
                 fits = False
-            fits = fits and cut and alone and follows in ("", "note", "up")
+            once = not s.get("once") or mode == "people" and not consult and not s.get("parts") and need == len(named)
+            once = once and not (s.get("once") and minutes)
+            fits = fits and cut and alone and once and follows in ("", "note", "up")
             if not out and not fits:
                 raise Refused("unknown")
             stage = self.stage(mode, [] if out else people, consult)
             stage.update(out=out, aside=[] if out else aside, owed=[] if out else [p["of"] for p in parts])
             stage.update(alone=bool(s.get("no_stand_ins")), minutes=bool(s.get("minutes")), secretary=s.get("secretary") or 0)
+            stage["once"] = bool(s.get("once"))
             stage["over"] = s.get("over") or [] if follows == "up" else []
             if not out:
                 self.cut(stage, named, parts)
@@ -1042,7 +1046,7 @@ class Walk:
         """A stage as it is before the first act: of one part, which owes one stamp."""
         return {
             "mode": mode, "people": people, "part": [0] * len(people), "owed": [1], "stamps": [], "given": [], "consult": consult,
-            "by": by, "after": after, "closed": False, "out": False, "aside": [], "alone": False, "minutes": False, "secretary": 0, "over": [],
+            "by": by, "after": after, "closed": False, "out": False, "aside": [], "alone": False, "minutes": False, "secretary": 0, "over": [], "once": False,
             "opened": None, "stopped": None, "rest": timedelta(),
         }
 
@@ -1081,6 +1085,15 @@ class Walk:
         """Whether a stage names people who are asked now, or later."""
         s = self.stages[number - 1]
         return self.present not in self.later(number) and not s["out"] and not s["closed"] and s["mode"] == "people"
+
+    def asked_at(self, act):
+        """The stages that a stamp counts at: after an objection also later ones that ask nobody twice."""
+        own = self.stages[act["stage"] - 1]
+        hand = self.id(act["hand"])
+        if own["by"] is None or own["by"]["kind"] != "dissent" or hand != self.id(act["principal"]):
+            return [own]
+        later = [self.stages[n - 1] for n in self.later(act["stage"])]
+        return [own] + [s for s in later if s["once"] and self.part(s, act["hand"]) is not None and hand not in self.stamped(s)]
 
     def raised(self, number):
         """The stage of those who are asked because somebody objected at a stage, or None."""
@@ -1161,7 +1174,8 @@ class Walk:
 
     def given(self, act):
         """The stamp of an act's hand for its principal that stands at its stage, or None."""
-        return next((s for s in self.stages[act["stage"] - 1]["stamps"] if self.who(s) == self.who(act)), None)
+        own = [s for s in self.stages[act["stage"] - 1]["stamps"] if s["stage"] == act["stage"]]
+        return next((s for s in own if self.who(s) == self.who(act)), None)
 
     def ended(self):
         return self.end["kind"] if self.end and self.end["kind"] in ENDS else ""
@@ -1376,7 +1390,8 @@ class Walk:
     def take_back(self, act):
         if self.given(act) is None:
             return "nothing"
-        return "next_stamped" if any(self.stages[n - 1]["stamps"] for n in self.later(act["stage"])) else None
+        later = self.later(act["stage"])
+        return "next_stamped" if any(a["stage"] == n for n in later for a in self.stages[n - 1]["stamps"]) else None
 
     def stand(self, act):
         s, hand, old, new = self.stages[act["stage"] - 1], self.id(act["hand"]), self.id(act["for"]), self.id(act["to"])
@@ -1421,10 +1436,11 @@ class Walk:
             self.added += 1
             self.add(act, [act["to"]], act["as"] == "consult")
         elif act["kind"] in ("stamp", "dissent"):
-            part = self.part(s, act["principal"]) or 0
-            s["stamps"].append(act)
-            s["given"].append(part)
-            s["owed"][part] -= 1
+            for at in self.asked_at(act):
+                part = self.part(at, act["principal"]) or 0
+                at["stamps"].append(act)
+                at["given"].append(part)
+                at["owed"][part] -= 1
             self.backs = [b for b in self.backs if (b["stage"], self.who(b)) != (act["stage"], self.who(act))]
             up = self.raised(act["stage"]) if act["kind"] == "dissent" else None
             if up and up["closed"]:
@@ -1432,9 +1448,12 @@ class Walk:
             elif act["kind"] == "dissent" and s["over"] and not up:
                 self.add(act, s["over"], False)
         elif act["kind"] == "take_back":
-            at = s["stamps"].index(self.given(act))
-            s["stamps"].pop(at)
-            s["owed"][s["given"].pop(at)] += 1
+            given = self.given(act)
+            for at in self.stages:
+                if given in at["stamps"]:
+                    place = at["stamps"].index(given)
+                    at["stamps"].pop(place)
+                    at["owed"][at["given"].pop(place)] += 1
             self.backs.append(act)
             up = self.raised(act["stage"])
             if up and not any(given["kind"] == "dissent" for given in s["stamps"]):
@@ -1498,8 +1517,8 @@ class Walk:
 
     def said(self, consulted, kind):
         """The acts of this kind that stand of people who approve, or who are consulted, stage by stage."""
-        stages = [self.stages[n - 1] for n in self.order]
-        return [a for s in stages if s["consult"] == consulted for a in s["stamps"] if a["kind"] == kind]
+        stages = [(n, self.stages[n - 1]) for n in self.order]
+        return [a for n, s in stages if s["consult"] == consulted for a in s["stamps"] if a["kind"] == kind and a["stage"] == n]
 
     def stands(self):
         if self.refused:

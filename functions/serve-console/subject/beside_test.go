@@ -22,6 +22,7 @@ func TestQuestionsAndAdditionsOnPages(t *testing.T) {
 		"somebody is added, and asked by name":               testAddedOnPage,
 		"somebody was added in the round before":             testAddedBefore,
 		"who is consulted agrees or objects":                 testConsultedOnPage,
+		"who answers an objection isn't asked again":         testAskedOnceOnPage,
 		"minutes are recorded on the page":                   testMinutesOnPage,
 	})
 }
@@ -136,6 +137,20 @@ func testConsultedOnPage(t *testing.T, w *consoletest.World) {
 	acted(suzuki, w, aggregate.ActApprove, "")
 	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
+}
+
+// Who is asked after an objection is told that a later stage doesn't ask them again, and it doesn't.
+func testAskedOnceOnPage(t *testing.T, w *consoletest.World) {
+	consulted, own := consoletest.Desk("法務", 1, webapi.Alex), consoletest.Desk("次長", 1, webapi.Suzuki)
+	consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionRaised
+	consulted.Over, own.Once = []circulation.Person{{User: webapi.Suzuki}}, true
+	w.Opened(consulted, own, consoletest.Desk("部長", 1, webapi.Tanaka))
+	alex, suzuki, tanaka := w.As(webapi.Alex), w.As(webapi.Suzuki), w.As(webapi.Tanaka)
+	acted(alex, w, aggregate.ActDissent, "条項が古い")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "次長 これから 異議の確認で承認した人には、重ねて求めません")
+	acted(suzuki, w, aggregate.ActApprove, "")
+	tanaka.Get(w.TaskPage()).Says(t, 200, "次長 承認済み", "鈴木 一郎(異議の確認で承認)", "部長 いまここ")
+	acted(tanaka, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
 }
 
 func testMinutesOnPage(t *testing.T, w *consoletest.World) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/circulation"
@@ -55,16 +56,14 @@ func (d *drawing) stage(i int) Stage {
 	case len(s.People) > 1: // of one person it goes without saying
 		out.Need = d.words.Say("need", "need", s.Need, "people", len(s.People))
 	}
+	if s.Once {
+		out.Need = strings.TrimSpace(out.Need + " " + d.words.Say("once"))
+	}
 	if s.Need > 1 {
 		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
 	}
 	d.people(i, &out)
-	out.Stamps = web.Each(s.Stamps, d.act)
-	for j, act := range s.Stamps {
-		if s.ReadAfter && act.Principal.User != act.Hand.User {
-			out.Stamps[j].Read = d.read(act)
-		}
-	}
+	out.Stamps = d.stamps(i)
 	for j := range d.g.Acts {
 		if act := &d.g.Acts[j]; act.Kind == circulation.TakeBack && act.Stage == i+1 {
 			out.TakenBack = append(out.TakenBack, d.act(act))
@@ -83,6 +82,21 @@ func (d *drawing) stage(i int) Stage {
 	if out.Present {
 		out.Owed = d.words.Say("owed", "n", s.Owed)
 		out.DecideBy = web.TimeOf(s.DecideBy)
+	}
+	return out
+}
+
+// stamps draws a stage's stamps: also those that were given after an objection before.
+func (d *drawing) stamps(i int) []RouteAct {
+	s := &d.st.Stages[i]
+	out := web.Each(s.Stamps, d.act)
+	for j, act := range s.Stamps {
+		if s.ReadAfter && act.Principal.User != act.Hand.User {
+			out[j].Read = d.read(act)
+		}
+		if act.Stage != i+1 {
+			out[j].By = d.words.Say("after_objection", "who", out[j].By)
+		}
 	}
 	return out
 }

@@ -197,6 +197,30 @@ func (st *State) raise(g *Gate, act *Act) {
 	}
 }
 
+// give adds a stamp to its stage, and by the own hand of who is asked after an objection also to the later ones that ask
+// nobody twice.
+func (st *State) give(act *Act) {
+	of := &st.Stages[act.Stage-1]
+	of.give(st.who, act)
+	if of.By == nil || of.By.Kind != Dissent || !st.who.same(&act.Hand, &act.Principal) {
+		return
+	}
+	for _, n := range st.from(act.Stage) {
+		if s := &st.Stages[n-1]; s.Once && st.who.position(s.People, &act.Hand) >= 0 && !st.who.stamped(s, &act.Hand) {
+			s.give(st.who, act)
+		}
+	}
+}
+
+// takeBack removes a stamp of a stage wherever it counts.
+func (st *State) takeBack(act *Act) {
+	for i := range st.Stages {
+		if at := slices.Index(st.Stages[i].Stamps, act); at >= 0 {
+			st.Stages[i].takeBack(at)
+		}
+	}
+}
+
 // lower closes the stage that was raised by objections at a stage, if none of them stands any more.
 func (st *State) lower(stage int) {
 	objects := func(act *Act) bool { return act.Kind == Dissent }

@@ -227,6 +227,47 @@ func TestADissentGoesUp(t *testing.T) {
 	expect.Same(t, new(walked(asker, of(dissent, "A", 1))).InOrder(), []int{1, 2})
 }
 
+// What somebody stamps who is asked after an objection counts at their own later stage, which asks nobody twice.
+func TestWhoAnsweredAnObjectionIsNotAskedTwice(t *testing.T) {
+	own := desk("two", 1, "U")
+	own.Once = true
+	g := gateOf(2, consulted(desk("one", 1, "A"), "U", "V"), own, desk("three", 1, "C"))
+	objected := after(g, of(dissent, "A", 1))
+	for name, c := range map[string]struct {
+		gate    circulation.Gate
+		present int
+		owed    int
+	}{
+		"who answers":   {after(objected, of(stamp, "U", 4)), 3, 0},
+		"another one":   {after(objected, of(stamp, "V", 4)), 2, 1},
+		"a stand-in":    {after(objected, instead(stamp, "Z", "U", 4)), 2, 1},
+		"not answered":  {objected, 4, 1},
+		"nobody did":    {after(g, of(stamp, "A", 1)), 2, 1},
+		"taken back":    {after(objected, of(stamp, "U", 4), of(back, "U", 4)), 4, 1},
+		"as ever asked": {after(gateOf(2, consulted(desk("one", 1, "A"), "U"), desk("two", 1, "U"), desk("three", 1, "C")), of(dissent, "A", 1), of(stamp, "U", 4)), 2, 1},
+	} {
+		st := circulation.Walk(c.gate)
+		expect.That(t, st.Refused == nil && st.Present == c.present && st.Stages[1].Owed == c.owed, "%s: %+v", name, st)
+	}
+	answered := after(objected, of(stamp, "U", 4))
+	st := circulation.Walk(answered)
+	expect.That(t, st.Hands() == 1 && len(st.Stamps()) == 1 && st.Stages[1].Stamps[0].Stage == 4, "%+v", st.Stamps())
+	expect.Is(t, why(answered, of(stamp, "U", 2)), circulation.WhyStage)
+	expect.Is(t, why(answered, of(back, "U", 2)), circulation.WhyNothing)
+	expect.Is(t, why(answered, of(back, "A", 1)), circulation.WhyNext)
+	expect.That(t, new(walked(answered, of(stamp, "C", 3))).Settled, "it isn't settled")
+	for name, spoil := range map[string]func(s *circulation.Stage){
+		"one of two":   func(s *circulation.Stage) { s.People = people("U", "V") },
+		"consulted":    func(s *circulation.Stage) { s.As = consult },
+		"with minutes": func(s *circulation.Stage) { s.Minutes = true },
+		"in parts":     func(s *circulation.Stage) { s.Parts = []circulation.Part{{N: 1, Of: 1}} },
+	} {
+		spoiled := own
+		spoil(&spoiled)
+		expect.That(t, circulation.Walk(gateOf(1, desk("one", 1, "A"), spoiled)).Refused != nil, name)
+	}
+}
+
 // Somebody who is consulted after all have approved settles it, whatever they say: an approver is asked before.
 func TestWhoIsConsultedLastSettlesIt(t *testing.T) {
 	g := after(gateOf(1, desk("one", 1, "A")), addition("A", "X", consult, 1), of(stamp, "A", 1))

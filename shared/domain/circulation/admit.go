@@ -141,7 +141,7 @@ func (st *State) objects(act *Act) bool {
 // stampedAfter returns the number of the first stage after this one that has a stamp, or 0.
 func (st *State) stampedAfter(stage int) int {
 	for _, n := range st.from(stage) {
-		if len(st.Stages[n-1].Stamps) > 0 {
+		if slices.ContainsFunc(st.Stages[n-1].Stamps, func(act *Act) bool { return act.Stage == n }) {
 			return n
 		}
 	}
@@ -289,13 +289,13 @@ func (st *State) after(g *Gate, act *Act) {
 		st.added++
 		st.add(g, act, []Person{*act.To}, act.As)
 	case Stamp, Dissent:
-		s.give(st.who, act)
+		st.give(act)
 		st.backs = slices.DeleteFunc(st.backs, func(back *Act) bool { return st.who.given([]*Act{back}, act) == 0 })
 		if act.Kind == Dissent {
 			st.raise(g, act)
 		}
 	case TakeBack:
-		s.takeBack(st.who.given(s.Stamps, act))
+		st.takeBack(s.Stamps[st.who.given(s.Stamps, act)])
 		st.backs = append(st.backs, act)
 		st.lower(act.Stage)
 	case Stand:

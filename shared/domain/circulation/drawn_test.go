@@ -3,6 +3,7 @@ package circulation_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,11 @@ func drawn(r *rand.Rand) circulation.Gate {
 		s.NoStandIns, s.Minutes = r.IntN(8) == 0, r.IntN(6) == 0 && s.Mode == circulation.ModePeople
 		if s.Minutes && len(s.Parts) > 0 {
 			s.Secretary = r.IntN(len(s.Parts) + 1)
+		}
+		if n := len(s.People); s.Mode == circulation.ModePeople && s.As == "" && len(s.Parts) == 0 && !s.Minutes &&
+			s.LeftOut == "" && (n == 1 || s.People[0] != s.People[n-1]) &&
+			slices.ContainsFunc(stages, func(s circulation.Stage) bool { return len(s.Over) > 0 }) && r.IntN(2) == 0 {
+			s.Need, s.Once = n, true
 		}
 		stages = append(stages, s)
 	}

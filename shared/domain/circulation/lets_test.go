@@ -124,3 +124,28 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 	}
 	return slices.Contains(circulation.Kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")
 }
+
+// answered counts the stamps that stand of who was asked after an objection at later stages, too, that ask nobody twice.
+func (o *oracle) answered(acts []circulation.Act, newest map[[3]string]int) {
+	ahead := map[int][]circulation.Person{} // who stands in such stamps, by stage
+	for i, act := range acts {
+		key := [3]string{name(act.Stage), o.known(act.Hand), o.known(act.Principal)}
+		then := known(o.g, acts[:i+1])
+		if act.Kind != circulation.Stamp || o.stages[act.Stage-1].raised == 0 || o.given[key] == 0 || newest[key] != i ||
+			then(act.Hand) != then(act.Principal) {
+			continue
+		}
+		for _, n := range o.order[slices.Index(o.order, act.Stage)+1:] {
+			there := func(p circulation.Person) bool { return then(p) == then(act.Hand) }
+			if s := o.stage(n); !s.Once || s.LeftOut != "" || slices.ContainsFunc(ahead[n], there) ||
+				!slices.ContainsFunc(seated(o.g, s, acts[:i], n), there) {
+				continue
+			}
+			ahead[n] = append(ahead[n], act.Hand)
+			in, hand := o.in[name(n)], o.known(act.Hand)
+			o.sound = o.sound && !in[hand]
+			in[hand], o.all[hand] = true, true
+			o.has[name(n)][0]++
+		}
+	}
+}

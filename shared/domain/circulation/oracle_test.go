@@ -173,6 +173,7 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 		}
 		o.sound = o.sound && (n == 0 || n == 1)
 	}
+	o.answered(acts, stamps)
 	return o
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Form is the form of routes and acts that this release reads and writes. A release that gives them another field,
 // kind or mode raises it: what has another form settles nothing and offers nothing.
-const Form = 6
+const Form = 7
 
 // Gate is what Walk needs of a gate.
 type Gate struct {
@@ -77,6 +77,8 @@ type Stage struct {
 	ReadAfter  bool      `json:"read_after,omitempty"`   // for whom somebody stands in reads it afterwards
 	Dissent    Objection `json:"dissent,omitempty"`      // of who is consulted: what follows
 	Over       []Person  `json:"over,omitempty"`         // who is asked next after an objection that goes up
+	// Once: all its people are needed, and who stamped before it with their own hand, asked after an objection, has here.
+	Once bool `json:"once,omitempty"`
 }
 
 // As says what a stage's people are asked for.
@@ -163,6 +165,9 @@ func (s *Stage) sound(rule *Rule) bool {
 	}
 	if s.Minutes && s.Mode != ModePeople ||
 		s.Secretary != 0 && (!s.Minutes || s.Secretary < 0 || s.Secretary > len(s.Parts)) {
+		return false
+	}
+	if s.Once && (s.Mode != ModePeople || s.As != "" || len(s.Parts) > 0 || s.Need != len(s.People) || s.Minutes) {
 		return false
 	}
 	if s.Mode == ModePeople {

@@ -101,9 +101,14 @@ func (st *State) spares(hand, principal Person) bool {
 	return after.missing() == 0
 }
 
-// Stamps returns the approvals that stand, stage by stage.
-func (st *State) Stamps() []*Act {
-	return st.given(func(s *StageState) bool { return s.As != AsConsult })
+// Stamps returns the approvals that stand, stage by stage, each once.
+func (st *State) Stamps() (acts []*Act) {
+	for _, act := range st.given(func(s *StageState) bool { return s.As != AsConsult }) {
+		if !slices.Contains(acts, act) {
+			acts = append(acts, act)
+		}
+	}
+	return acts
 }
 
 // Hands returns how many different people's hands gave the stamps that stand and count for the route.

@@ -87,6 +87,9 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	if err != nil {
 		return circulation.Route{}, err
 	}
+	for i := range r.stages {
+		r.stages[i].Once = r.once(i)
+	}
 	route := r.route(len(r.stages), r.hands())
 	route.Readers, err = r.readers()
 	if err == nil && !walkable(route, f) {

@@ -260,6 +260,24 @@ func (r *resolving) over(i int) (people []circulation.Person, err error) {
 	return people, err
 }
 
+// once reports whether a stage asks nobody again who stamps at an earlier one after an objection, as it says of those
+// asked twice: all its people may be asked there. With their own hand they stamp as strictly as here, but for minutes.
+// See twice for askers and renamed posts.
+func (r *resolving) once(i int) bool {
+	out, over := &r.stages[i], []circulation.Person(nil)
+	if r.sources[i].Empty.Twice != ThenSkip || out.LeftOut != "" || out.Filled == LeftUnknown || out.As != "" ||
+		out.Minutes || out.Need != len(out.People) || r.whoseOwn() == LeftAskers ||
+		i > 0 && r.of[i-1] == r.of[i] || i+1 < len(r.of) && r.of[i+1] == r.of[i] {
+		return false
+	}
+	for j := range r.stages[:i] {
+		if r.stages[j].Filled != LeftUnknown {
+			over = append(over, r.stages[j].Over...)
+		}
+	}
+	return !slices.ContainsFunc(out.People, func(p circulation.Person) bool { return position(over, p) < 0 })
+}
+
 // named returns how many of the stages ask others than the channel.
 func named(stages []Stage) (n int) {
 	for _, s := range stages {

@@ -170,6 +170,42 @@ func TestWhoIsConsultedReplacesNobody(t *testing.T) {
 	expect.Is(t, policy(0, ask, consulted(ask, note), head(refuse)).AllHands(), 2)
 }
 
+// Who may be asked after an objection isn't asked again at their own later stage, if that leaves out whoever stamped.
+func TestWhoAnswersAnObjectionIsAskedOnce(t *testing.T) {
+	ask := consulted(people(1, refuse, "A"), circulation.ObjectionRaised)
+	own, strict, meets := people(1, skip, "B"), people(1, skip, "B"), people(1, skip, "B")
+	strict.NoStandIns, meets.Minutes = true, true
+	post := head(rules.Empty{Vacant: rules.ThenUp, Own: rules.ThenUp, Twice: rules.ThenSkip})
+	vacant := func(c *company, _ *rules.Facts) { c.holders, c.managers["P"] = nil, "Q" }
+	renamed := func(c *company, f *rules.Facts) { vacant(c, f); c.unknown = []string{"部長 of sales"} }
+	for name, c := range map[string]struct {
+		first, own rules.Stage
+		change     change
+		once       bool
+	}{
+		"their own":        {ask, own, nil, true},
+		"in any case":      {ask, people(1, refuse, "B"), nil, false},
+		"one of two":       {ask, people(1, skip, "B", "X"), nil, false},
+		"somebody else":    {ask, people(1, skip, "X"), nil, false},
+		"who is not asked": {consulted(people(1, refuse, "A"), circulation.ObjectionNoted), own, nil, false},
+		"who stamps alone": {ask, strict, nil, true},
+		"with minutes":     {ask, meets, nil, false},
+		"only consulted":   {ask, consulted(own, circulation.ObjectionNoted), nil, false},
+		"beside others":    {ask, beside(own, ofPeople(1, "X")), nil, false},
+		"by others' words": {ask, own, alsoAsk("Z"), false},
+		"over a post":      {consulted(post, circulation.ObjectionRaised), people(1, skip, "Q"), vacant, true},
+		"over an unknown":  {consulted(post, circulation.ObjectionRaised), people(1, skip, "Q"), renamed, false},
+	} {
+		d, f := staff(), asked(writes(pay, yen("1")))
+		if c.change != nil {
+			c.change(d, f)
+		}
+		route, err := policy(1, c.first, c.own, people(1, refuse, "Y")).Resolve(f, rules.Floor{}, d)
+		expect.Must(t, err == nil, "%s: %v", name, err)
+		expect.Is(t, route.Stages[1].Once, c.once, name)
+	}
+}
+
 // Who records the minutes is a part of their own, also if the stage finds them among its people.
 func TestTheSecretaryOfAStage(t *testing.T) {
 	board := beside(people(0, refuse, "A", "B", "X"), writer("X", "Y"))
@@ -275,7 +311,7 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 	route := expect.Value(policy(0, people(1, up, "A")).Resolve(asked(reads()), rules.Floor{}, staff()))(t)
 	expect.Is(t, circulation.AskedText(&circulation.Rule{ID: "R"}, &route, "x"),
 		`[["x"],{"id":"R","name":"","revision":0},`+
-			`{"form":6,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
+			`{"form":7,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
 			`"via":"named by the rule"}],"need":1}],"hands":1,"org":"v1"}]`)
 }
 

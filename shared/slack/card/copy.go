@@ -245,7 +245,7 @@ func (r routed) stageInFull(i int) string {
 	s := &r.st.Stages[i]
 	switch {
 	case r.open && r.st.Present == i+1 && len(s.Stamps) > 0:
-		return r.now(maxPath) + "\n✅ " + r.stamps(s)
+		return r.now(maxPath) + "\n✅ " + r.stamps(i)
 	case r.open && r.st.Present == i+1:
 		return r.now(maxPath)
 	case r.open && s.Owed > 0 && s.LeftOut == "" && s.Mode != circulation.ModeChannel:

@@ -203,7 +203,8 @@ func TestAReturnedFormIsItsAskersTurn(t *testing.T) {
 func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
 	s := byForm(received(t)).giveBack()
 	set := defaults
-	set.MatterFields = []tenancy.MatterField{{Name: "部門", Values: []string{"本社", "支社"}}, {Name: "台数", Number: true}}
+	set.MatterFields = []tenancy.MatterField{{Name: "部門", Values: []string{"本社", "工場", "支社"}, Several: true},
+		{Name: "台数", Number: true}}
 	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Hash: "hash"}
 	view := func() string {
 		v, ok := card.EditModal(s.Aggregate, of, "ja", set, nil)
@@ -213,7 +214,9 @@ func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
 	chosen := func(value string) string { return `"initial_option":{"text":{"type":"plain_text","text":"` + value }
 	said := view()
 	for _, want := range []string{`"initial_value":"ノートパソコン 10 台の購入"`, `"initial_value":"1200000"`,
-		`"initial_value":"10"`, `見積もり*は 2 社から`, chosen("支出"), chosen("本社"), chosen("円"), "宛先を経理に直してください",
+		`"initial_value":"10"`, `見積もり*は 2 社から`, chosen("支出"), chosen("円"),
+		`"initial_options":[{"text":{"type":"plain_text","text":"本社"},"value":"本社"},{"text":{"type":"plain_text","text":"工場"`,
+		"宛先を経理に直してください",
 		"番号と添付ファイルは変わりません"} {
 		expect.Has(t, said, want)
 	}

@@ -54,11 +54,21 @@ func asked(s *scenario, question, answer string) *scenario {
 }
 
 // consulting is a process whose first stage is only consulted, and asks who stands above if somebody objects.
-func consulting(s *scenario) *scenario {
+func consulting(s *scenario) *scenario { return consults(s, desk("部長", 1, yamada)) }
+
+func consults(s *scenario, later ...circulation.Stage) *scenario {
 	consulted := desk("法務", 2, tanaka, takada)
 	consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionRaised
 	consulted.Over = []circulation.Person{{User: mori}}
-	return onRoute(s, consulted, desk("部長", 1, yamada))
+	return onRoute(s, append([]circulation.Stage{consulted}, later...)...)
+}
+
+// askedOnce asks after an objection whom a later stage asks, too.
+func askedOnce(s *scenario) *scenario {
+	own := desk("次長", 2, mori, suzuki)
+	own.Once = true
+	s = consults(s, own, desk("部長", 1, yamada)).stamps(1, tanaka)
+	return s.act(circulation.Dissent, 1, takada, saying("条項が古い"))
 }
 
 // board is a process whose first stage decides at a meeting.
@@ -102,6 +112,11 @@ var besideStates = []state{
 	}},
 	{"route_asked_long", processCard, func(s *scenario) *scenario {
 		return asked(s, strings.Repeat("長い質問 & <!channel> ", 40), strings.Repeat("長い回答」", 160))
+	}},
+	{"route_asked_once", processCard, askedOnce},
+	{"route_answered_objection", processCard, func(s *scenario) *scenario { return askedOnce(s).stamps(4, mori) }},
+	{"route_answered_and_more", processCard, func(s *scenario) *scenario {
+		return askedOnce(s).stamps(4, mori).stamps(2, suzuki)
 	}},
 	{"route_added", processCard, func(s *scenario) *scenario {
 		s = onRoute(s, threeStages()...).act(circulation.Add, 1, suzuki, adds("U0LEGAL1", circulation.AsConsult))

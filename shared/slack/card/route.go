@@ -284,18 +284,21 @@ func (r routed) stage(i int) string {
 		}
 		return fill(text, "stage", name, "who", r.hand(r.st.Last)+" "+when(r.st.Last.At))
 	case s.Owed == 0 && slices.ContainsFunc(s.Stamps, objects):
-		return fill(w.DoneObjected, "stage", name, "who", r.stamps(s))
+		return fill(w.DoneObjected, "stage", name, "who", r.stamps(i))
 	case s.Owed == 0:
-		return fill(w.Done, "stage", name, "who", r.stamps(s))
+		return fill(w.Done, "stage", name, "who", r.stamps(i))
 	case r.open && r.st.Present == i+1:
-		return r.present(s, name)
+		return r.present(i, name)
+	case r.open && s.Once && r.st.CurrentStage().By != nil && r.st.CurrentStage().By.Kind == circulation.Dissent:
+		return fill(w.LaterOnce, "stage", r.needs(s, name))
 	}
 	return fill(w.Later, "stage", r.needs(s, name))
 }
 
 // present draws the stage that is asked. A copy leaves it out: others' stamps at it don't change a copy, whose section
 // says what the stage asks.
-func (r routed) present(s *circulation.StageState, name string) string {
+func (r routed) present(i int, name string) string {
+	s := &r.st.Stages[i]
 	switch {
 	case r.copy != nil:
 		return ""
@@ -304,7 +307,7 @@ func (r routed) present(s *circulation.StageState, name string) string {
 	}
 	text := fill(r.texts.Progress, "stage", name, "given", len(s.Stamps), "need", s.Need)
 	if len(s.Stamps) > 0 && !r.brief {
-		text += fill(r.texts.Given, "who", r.stamps(s))
+		text += fill(r.texts.Given, "who", r.stamps(i))
 	}
 	return text
 }
@@ -322,12 +325,15 @@ func (r routed) needs(s *circulation.StageState, name string) string {
 }
 
 // stamps names who stamped at a stage, and when the last one did while people are asked.
-func (r routed) stamps(s *circulation.StageState) string {
-	var hands []string
+func (r routed) stamps(i int) string {
+	s, hands := &r.st.Stages[i], []string{}
 	for _, act := range s.Stamps[:min(len(s.Stamps), maxStamps)] {
 		hand := r.hand(act)
-		if act.Kind == circulation.Dissent {
+		switch {
+		case act.Kind == circulation.Dissent:
 			hand = fill(r.texts.Objects, "who", hand)
+		case act.Stage != i+1:
+			hand = fill(r.texts.AfterObjection, "who", hand)
 		}
 		hands = append(hands, hand)
 	}

@@ -273,6 +273,7 @@ type routeWords struct {
 	Askers                                             string // whose words were shown beside the requester's
 	Closed, OnlyButton, OnlyButtons                    string // on copies
 	Consent, Object, ConsentedBy, ObjectedBy, Objects  string // of who is only consulted
+	AfterObjection, LaterOnce                          string // of who is asked after an objection, and again later
 	Question, Answered, Unanswered, StopsClock         string // on cards
 	MoreAsked                                          string // the rest of a text
 	Whole, WholeAt, Objection                          string

@@ -344,7 +344,7 @@ func (w *Story) FormReturned() {
 	w.FormGoesOn()
 	s := w.Settings(func(*tenancy.Settings) {})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcess(a.Head.Run, a.Matter().Steps("ja", "v1"), "", s, w.Now())
+		return a.FinishProcess(a.Head.Run, a.Matter().Steps(s.Locale, "v1"), "", s, w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return decide.GiveBack("安いものを")(a, a.Process().ID, Approver(), s.Policy(a.Request.TeamID), w.Now())
