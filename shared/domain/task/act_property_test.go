@@ -292,11 +292,11 @@ func (w *world) coherent(a *Aggregate) {
 	}
 	for i, p := range a.Processes {
 		w.require(p.Version == i+1, "%s is version %d of %d", p.Key(), p.Version, len(a.Processes))
-		w.require(p.Status == aggregate.Rejected || a.policyOf(p) == a.Prompt(), "%s is not of the newest policy", p.Key())
+		of := a.policyOf(p)
+		w.require(of != nil && of.Status == aggregate.Approved, "%s is not of an approved policy", p.Key())
+		w.require(p.Status == aggregate.Rejected || of == a.Prompt(), "%s is not of the newest policy", p.Key())
 		w.require(i == len(a.Processes)-1 || p.Status == aggregate.Rejected, "%s has a successor, and is %s", p.Key(),
 			p.Status)
-		w.require(p.PromptID == a.Prompt().ID && a.Prompt().Status == aggregate.Approved, "%s is not of the approved prompt",
-			p.Key())
 		w.require(a.Card("CARD#process#"+p.Key()[len("PROCESS#"):]) != nil, "%s has no card", p.Key())
 		gate(p.Status)
 	}
