@@ -113,6 +113,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		if a, err = h.readFiles(ctx, in, a); err != nil {
 			return aggregate.Next{}, err
 		}
+		if a.Task != nil { // the form was filled in again, with other files
+			return a.Next(h.Now()), nil
+		}
 		return h.commit(ctx, in, a, s, model.Usage{}, task.Extract{Title: m.Title, Description: m.Description,
 			Priority: task.Medium, TaskType: task.TypeStandard})
 	}
@@ -148,8 +151,8 @@ func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggrega
 		extract.Alike = h.alike(ctx, a, extract.Title)
 		attached, _ := a.Attached() // as long as the audit log, before there is a task
 		for _, f := range attached {
-			if err := h.Texts.Attach(ctx, a.Ref(), f.SHA256); err != nil {
-				return aggregate.Next{}, fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
+			if err := h.attach(ctx, a.Ref(), f); err != nil {
+				return aggregate.Next{}, err
 			}
 		}
 	}
@@ -157,6 +160,17 @@ func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggrega
 		func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Extracted(in.Run, extract, h.Now())
 		})
+}
+
+// attach keeps a file that is attached for as long as the audit log.
+func (h *Handler) attach(ctx context.Context, ref aggregate.Ref, f task.ReadFile) error {
+	if f.Left != "" || f.SHA256 == "" {
+		return nil
+	}
+	if err := h.Texts.Attach(ctx, ref, f.SHA256); err != nil {
+		return fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
+	}
+	return nil
 }
 
 // moreTools describes the MCP tools that the tenant's tasks may call, one to a line.
@@ -239,9 +253,9 @@ type Texts interface {
 	Attach(ctx context.Context, ref aggregate.Ref, sum string) error
 }
 
-// readFiles reads the request's files, once for the task. Interrupted, it reads them all again and keeps the same
+// readFiles reads the request's files, each once for the task. Interrupted, it reads them again and keeps the same
 // objects. It returns the task with what was read; what can't be read says why. An error means that a file can't be
-// kept or handed to its reader now.
+// kept or handed to its reader now. What a form adds to a task is attached before that is said.
 func (h *Handler) readFiles(ctx context.Context, in pipeline.Input, a *task.Aggregate) (*task.Aggregate, error) {
 	if !a.Unread() {
 		return a, nil
@@ -280,6 +294,9 @@ func (h *Handler) readFiles(ctx context.Context, in pipeline.Input, a *task.Aggr
 func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, bytes int64, most int) (
 	task.ReadFile, error) {
 	f, ref := a.Request.Files[place], a.Ref()
+	if before := a.ReadBefore(f.ID); before != nil && a.Matter() != nil {
+		return *before, nil
+	}
 	x := task.ReadFile{SharedFile: f}
 	got, why, err := h.have(ctx, ref, f, int(min(bytes, task.MaxFileBytes)))
 	if x.Why = why; err != nil || why != "" {
@@ -293,7 +310,10 @@ func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, by
 		x.Why = string(isolated.TooComplex)
 	}
 	if unread || a.Matter() != nil {
-		return x, h.Texts.KeepFile(ctx, ref, got.Body)
+		if err = h.Texts.KeepFile(ctx, ref, got.Body); err == nil && a.Task != nil && a.Matter() != nil {
+			err = h.attach(ctx, ref, x)
+		}
+		return x, err
 	}
 	text, err := h.Text(ctx, ref, path.Base(cmp.Or(x.Name, f.ID)), got.Body)
 	if err != nil {

@@ -107,3 +107,26 @@ func TestWithoutFilesNothingIsAsked(t *testing.T) {
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	expect.That(t, s.asked == 0 && w.Load().Files == nil && w.Load().Head.Files == 0, "%d calls", s.asked)
 }
+
+// What a form gets when it is filled in again is attached before that is said, also after a run that died between. What
+// it had before is not read again.
+func TestFilesThatAreAddedAreAttached(t *testing.T) {
+	s := &shelf{files: map[string]string{"F1": "%PDF-1", "F2": "%PDF-2"}}
+	w, h := form(t, s, "", "F1")
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	w.FormGivenBack()
+	id := w.Load().Process().ID
+	s.files["F1"] = "%PDF-3"
+	w.FormRefilledWith(pipelinetest.Form, w.Load().WithFiles(id, []string{"F1"}, []aggregate.SharedFile{{ID: "F2"}}))
+	texts := h.Texts
+	h.Texts = failing{texts}
+	_, err := h.Handle(t.Context(), w.In())
+	expect.That(t, err != nil && w.Load().Unread(), "a file is had before it is attached: %v", err)
+	h.Texts = texts
+	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+	attached, left := w.Load().Attached()
+	expect.That(t, next.State == task.StateDraftPrompt && len(attached) == 2 && left == nil && s.asked == 3 &&
+		attached[0].SHA256 == aggregate.HashOf("%PDF-1") && attached[1].SHA256 == aggregate.HashOf("%PDF-2"),
+		"%+v, %d calls: %+v", next, s.asked, attached)
+	expect.Is(t, string(expect.Value(w.Results().Attached(t.Context(), w.Ref, attached[1].SHA256))(t)), "%PDF-2")
+}

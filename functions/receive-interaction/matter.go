@@ -48,8 +48,7 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	wrong := func(int) bool { return false } // what they are is seen once they are fetched
-	if fault := card.MatterFilesFault(person, files, task.MaxFilesBytes, wrong); fault != "" && faults == nil {
+	if fault := filesFault(person, files); fault != "" && faults == nil {
 		faults = map[string]string{card.MatterFiles: fault}
 	}
 	if faults != nil {
@@ -59,16 +58,17 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	return h.requestAt(ctx, said, p, w, s.Locale, card.MatterDescription, problem)
 }
 
+// filesFault says what is wrong with a form's files, but not with what they are, which is seen once they are fetched.
+func filesFault(person string, files []aggregate.SharedFile) string {
+	return card.MatterFilesFault(person, files, task.MaxFilesBytes, func(int) bool { return false })
+}
+
 // matter reads the form, and what is wrong in it by field. Slack takes no fault of a field that the form has only since
 // it was opened: it stands at the kind.
 func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[string]string) {
 	m, faults := card.ReadMatter(person, s, func(field string) string {
 		x := p.View.State.Values[field][card.MatterInput]
-		var several []string
-		for _, o := range x.Several {
-			several = append(several, o.Value)
-		}
-		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value, task.Chosen(several)))
+		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value, task.Chosen(p.several(field))))
 	})
 	for field, fault := range faults {
 		if _, shown := p.View.State.Values[field]; !shown {
@@ -81,12 +81,21 @@ func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[str
 
 // refilled handles the form of a request for a decision that was given back. It stays open with what was typed until
 // that is saved, and says why it isn't: at its field, or below the description. s are the settings as the workspace has
-// them, and v is of f.Asks.
+// them, v is of f.Asks, and a is what was given back.
 func (h *Handler) refilled(ctx context.Context, p payload, c click, f edit.Form, s tenancy.Settings,
-	v verdict) inbound.Response {
-	m, faults := p.matter(v.Settings.Locale, s)
+	v verdict, a *task.Aggregate) (inbound.Response, error) {
+	person := v.Settings.Locale
+	m, faults := p.matter(person, s)
+	added, err := p.shared(card.MatterFiles)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	files := a.WithFiles(c.ID, p.several(card.MatterKept), added)
+	if fault := filesFault(person, files); fault != "" && faults == nil {
+		faults = map[string]string{card.MatterFiles: fault}
+	}
 	if v.Err == nil && faults == nil {
-		v = h.decide(ctx, c, f.Save(task.Edit{Content: card.MatterText(s.Locale, m), Matter: &m}))
+		v = h.decide(ctx, c, f.Save(task.Edit{Content: card.MatterText(s.Locale, m), Matter: &m, Files: files}))
 	}
 	if v.Err != nil {
 		v.Log(ctx, slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User))
@@ -94,8 +103,8 @@ func (h *Handler) refilled(ctx context.Context, p payload, c click, f edit.Form,
 		faults = map[string]string{card.MatterDescription: v.text()}
 	}
 	if faults != nil {
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults))
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
 	}
 	h.tell(ctx, c, v)
-	return inbound.OK()
+	return inbound.OK(), nil
 }

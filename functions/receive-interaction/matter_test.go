@@ -160,11 +160,80 @@ func (w *world) refilled(m task.Matter) {
 // refills is what somebody sends in the form of what was given back, with some fields otherwise.
 func (w *world) refills(user string, v webapi.View, change map[string]string) inbound.Response {
 	w.T.Helper()
+	return w.post(w.refill(user, v, change))
+}
+
+func (w *world) refill(user string, v webapi.View, change map[string]string) map[string]any {
+	w.T.Helper()
 	p, values := person("view_submission", user, slacktest.Team), map[string]any{}
 	w.fills(values, v, change)
 	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
 		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
-	return w.post(p)
+	return p
+}
+
+// What is filled in again has the files that stay and those that were added.
+func TestAFormThatWasGivenBackGetsOtherFiles(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	s := w.matter(webapi.Sato, webapi.HR, nil)
+	values := func(p map[string]any) map[string]any {
+		return p["view"].(map[string]any)["state"].(map[string]any)["values"].(map[string]any)
+	}
+	give := func(in map[string]any, ids ...string) {
+		var files []any
+		for _, id := range ids {
+			files = append(files, map[string]any{"id": id, "name": id + ".pdf", "mimetype": "application/pdf", "size": 10 << 20})
+		}
+		in[card.MatterFiles] = map[string]any{card.MatterInput: map[string]any{"type": "file_input", "files": files}}
+	}
+	give(values(s), "F0A", "F0B")
+	w.quiet(w.post(s), webapi.Sato)
+	a := w.asks(webapi.HR, "複合機の入れ替え")
+	w.Ref = a.Ref()
+	w.filesRead()
+	w.Extracted()
+	w.refilled(*a.Matter())
+	p := w.Load().Process()
+	w.quiet(w.post(w.form(webapi.Suzuki, "process", p.ID, "見積書を付けてください")), webapi.Suzuki)
+	w.quiet(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato)
+	v := w.view(webapi.Sato)
+	form := string(expect.Value(json.Marshal(v))(t))
+	for _, want := range []string{`"kept"`, "F0A.pdf", "F0B.pdf", "file_input"} {
+		expect.Has(t, form, want)
+	}
+
+	sent := w.refill(webapi.Sato, v, nil)
+	in := values(sent)
+	in[card.MatterKept] = map[string]any{card.MatterInput: map[string]any{"type": "checkboxes",
+		"selected_options": []any{map[string]any{"value": "F0B"}}}}
+	give(in, "F0C", "F0D")
+	out := w.post(sent)
+	expect.That(t, strings.Contains(out.Body, `"file":`) && strings.Contains(out.Body, "25.0 MB"), "%s", out.Body)
+	give(in, "F0C")
+	w.quiet(w.post(sent), webapi.Sato)
+	w.quiet(w.post(sent), webapi.Sato) // it is delivered again
+	a = w.Load()
+	var ids []string
+	for _, f := range a.Request.Files {
+		ids = append(ids, f.ID+" "+f.User)
+	}
+	expect.Same(t, []string{"F0B " + webapi.Sato, "F0C " + webapi.Sato}, ids)
+	expect.That(t, len(a.Prompts) == 2 && a.Unread() && len(a.FilesOf(p.ID)) == 2, "%+v", a.Prompt())
+}
+
+// filesRead notes what was read of a form's files.
+func (w *world) filesRead() {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		var read []task.ReadFile
+		for i, f := range a.Request.Files {
+			x := task.ReadFile{SharedFile: f}
+			x.Take([]byte("%PDF-"+f.ID), i)
+			x.Bytes = f.Bytes
+			read = append(read, x)
+		}
+		return a.ReadFiles(a.Head.Run, read, w.Now())
+	})
 }
 
 // A form that was given back is filled in again, and is the next version of the same request. What can't be saved is

@@ -126,6 +126,14 @@ func (p payload) shared(block string) (files []aggregate.SharedFile, err error) 
 	return files, nil
 }
 
+// several returns the values that a person chose in a block of the dialog.
+func (p payload) several(block string) (values []string) {
+	for _, o := range p.View.State.Values[block][card.MatterInput].Several {
+		values = append(values, o.Value)
+	}
+	return values
+}
+
 // read decodes the form that Slack posts. ok is false for ssl_check, by which Slack only tests the certificate.
 func read(body []byte) (p payload, ok bool, err error) {
 	form, err := url.ParseQuery(string(body))

@@ -46,7 +46,7 @@ func (w *World) MatterAskedWith(files map[string][]byte) {
 func (w *World) MatterAskedBy(form url.Values, files map[string][]byte) {
 	w.Ref = task.RefOf(w.Tenant.ID, w.As(webapi.Sato).AskWithFiles(form, files))
 	if len(files) > 0 {
-		w.filesRead()
+		w.FilesRead()
 	}
 	w.Later(time.Second)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -72,8 +72,8 @@ func (w *World) MatterGoesRound(text string) {
 	}
 }
 
-// filesRead notes what the files of a form are.
-func (w *World) filesRead() {
+// FilesRead notes what the files of a form are.
+func (w *World) FilesRead() {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		var read []task.ReadFile
 		for i, f := range a.Request.Files {
@@ -81,7 +81,7 @@ func (w *World) filesRead() {
 			x.Take([]byte(w.Results[storetest.FileKey(w.Ref, task.OwnSum(f))]), i)
 			read = append(read, x)
 		}
-		return a.ReadFiles(1, read, w.Now())
+		return a.ReadFiles(a.Head.Run, read, w.Now())
 	})
 }
 

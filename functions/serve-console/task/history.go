@@ -304,20 +304,26 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 		}
 		return
 	}
-	for _, f := range a.Read().Files {
+	m.Kept, m.Files = a.Matter() != nil, r.files(a, a.Read().Files)
+}
+
+// files draws what was read of a version's files.
+func (r Reader) files(a *task.Aggregate, read []task.ReadFile) (out []File) {
+	for _, f := range read {
 		row := File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), SHA256: f.SHA256, Shown: f.Shown,
 			All: f.Characters, Read: f.Why == ""}
 		if row.Left = explain.NotAttached(r.Locale, f); row.Left == "" && a.Task != nil {
 			row.Path, row.View = "/console/tasks/"+a.Head.TaskID+"/files/"+f.SHA256, f.Kind.Previewed()
 		}
-		if m.Kept = a.Matter() != nil; !row.Read {
+		if !row.Read {
 			row.Why = explain.UnreadFile(r.Locale, f.Why)
 		}
 		for _, remark := range f.Remarks {
 			row.Why = strings.TrimSpace(row.Why + " " + explain.FileRemark(r.Locale, remark))
 		}
-		m.Files = append(m.Files, row)
+		out = append(out, row)
 	}
+	return out
 }
 
 // prose is card.Prose with people's names.

@@ -36,15 +36,30 @@ type matterForm struct {
 }
 
 // refill is a form that is filled in again: by whom it was given back and why, what follows, and where it is sent and
-// leads back to.
-type refill struct{ Reason, Means, Save, Path, Back, Hash string }
+// leads back to. Kept are the files that it has, of which those that are chosen stay.
+type refill struct {
+	Reason, Means, Save, Path, Back, Hash string
+	Kept                                  []keptFile
+	KeptLabel, KeptHint                   string
+}
 
-// refilling returns the form of what was given back, with what was typed in it.
-func (c *Pages) refilling(r *http.Request, v *web.Viewer, a *task.Aggregate, hash string, typed task.Matter) matterForm {
+type keptFile struct {
+	card.KeptFile
+	Chosen bool
+}
+
+// refilling returns the form of what was given back, with what was typed in it. stays reports whether a file stays.
+func (c *Pages) refilling(r *http.Request, v *web.Viewer, a *task.Aggregate, hash string, typed task.Matter,
+	stays func(id string) bool) matterForm {
 	id, back := r.PathValue("gate"), c.page().Path+a.Head.TaskID
 	f, _ := card.EditFormOf(nil, a, id, v.Locale, c.Called(r.Context(), v, named(a, id)...),
 		func(s string, _ int) string { return card.OneLine(s) })
-	return matterForm{Typed: typed, Refill: &refill{f.Reason, f.Means, f.Save, back + "/edit/" + id, back, hash}}
+	out := &refill{Reason: f.Reason, Means: f.Means, Save: f.Save, Path: back + "/edit/" + id, Back: back, Hash: hash}
+	out.KeptLabel, out.KeptHint = card.MatterKeptLabels(v.Locale)
+	for _, x := range f.Files {
+		out.Kept = append(out.Kept, keptFile{x, stays(x.ID)})
+	}
+	return matterForm{Typed: typed, Refill: out}
 }
 
 // refill makes what was typed the next version, or shows it again with what is wrong or why it can't be saved.
@@ -56,14 +71,30 @@ func (c *Pages) refill(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	}
 	id, typed := r.PathValue("gate"), typedIn(r)
 	click, of := c.Click(v, a.Ref(), id), edit.Form{Kind: a.AskedBy(id), Hash: typed("hash")}
-	f := c.refilling(r, v, a, of.Hash, card.TypedMatter(s, typed))
+	kept := r.PostForm[card.MatterKept]
+	f := c.refilling(r, v, a, of.Hash, card.TypedMatter(s, typed), func(id string) bool { return slices.Contains(kept, id) })
 	m, wrong := card.ReadMatter(v.Locale, s, typed)
 	if f.Wrong = wrong; wrong != nil {
 		return c.showMatter(w, r, v, f)
 	}
+	added, keep, fault := c.sent(r, v)
+	files := a.WithFiles(id, kept, added)
+	if fault == "" {
+		fault = card.MatterFilesFault(v.Locale, files, task.MaxFilesBytes, func(int) bool { return false })
+	}
+	if fault != "" {
+		f.Wrong = map[string]string{card.MatterFiles: fault}
+		return c.showMatter(w, r, v, f)
+	}
 	verdict := c.Maker().Check(ctx, click, of.Asks())
+	if verdict.Err == nil && keep != nil {
+		if err := keep(ctx, a.Ref()); err != nil {
+			verdict.Err = fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
+		}
+	}
 	if verdict.Err == nil {
-		verdict = c.Maker().Decide(ctx, click, of.Save(task.Edit{Content: card.MatterText(s.Locale, m), Matter: &m}))
+		e := task.Edit{Content: card.MatterText(s.Locale, m), Matter: &m, Files: files}
+		verdict = c.Maker().Decide(ctx, click, of.Save(e))
 	}
 	page := c.page()
 	page.Refused = func(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
@@ -125,7 +156,7 @@ func (c *Pages) showMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	f.Accept = "." + strings.Join(task.FileTypes, ",.")
 	f.FilesHint = card.MatterFilesHint(v.Locale, mostSent)
-	if f.Refill != nil { // its place and its files stay
+	if f.Refill != nil { // its place stays
 		d := web.Document{Title: words.Say("refill"), Here: "tasks", Came: web.Came{Wrong: len(f.Wrong) > 0}, Data: f}
 		return c.Show(w, r, v, d, "matter")
 	}

@@ -21,6 +21,7 @@ func TestTheFormThatAsksForADecision(t *testing.T) {
 		"asks what the settings say besides":               testMatterFields,
 		"leads to the register and the sheet, by a number": testMatterRegistered,
 		"is filled in again once it was returned":          testMatterRefilled,
+		"is filled in again with other files":              testMatterRefilledFiles,
 	})
 }
 
@@ -118,9 +119,9 @@ func testMatterRefilled(t *testing.T, w *consoletest.World) {
 	sato.Get(w.TaskPage()).Holds(t, "依頼者の修正待ち", path, "フォームで書き直す")
 	suzuki.Get(w.TaskPage()).Lacks(t, path, "却下")
 	consoletest.Harmless(t, path, sato.Get(path))
-	sato.Get(path).Says(t, 200, "安いものを探してください", "番号と添付ファイルは変わりません").
-		Holds(t, `value="倉庫の賃貸"`, `value="3600000"`, `<option value="契約" selected>`).Lacks(t, `type="file"`, `name="channel"`)
-	w.As(webapi.Sato).In("en").Get(path).Says(t, 200, "Fill in the form again", "Its number and its files")
+	sato.Get(path).Says(t, 200, "安いものを探してください", "番号は変わりません").
+		Holds(t, `value="倉庫の賃貸"`, `value="3600000"`, `<option value="契約" selected>`, `type="file"`).Lacks(t, `name="kept"`, `name="channel"`)
+	w.As(webapi.Sato).In("en").Get(path).Says(t, 200, "Fill in the form again", "Its number stays")
 	expect.That(t, suzuki.Get(path).Status != http.StatusOK, "an approver has the form")
 
 	typed := sato.MatterForm("")
@@ -147,4 +148,45 @@ func testMatterRefilled(t *testing.T, w *consoletest.World) {
 	suzuki.Get("/console/register/"+decided).Says(t, 200, "件名: 小さい倉庫の賃貸", "¥2,000,000", "少し増えたため。", "これまでの経緯",
 		"安いものを探してください", "v1 からの変更", "¥3,600,000").Lacks(t, "実行方針")
 	suzuki.Get("/console/register?by=decisions").Says(t, 200, decided, "小さい倉庫の賃貸")
+}
+
+// Whoever fills in the form again sees which files it has, leaves some out and adds others. Each version has its own.
+func testMatterRefilledFiles(t *testing.T, w *consoletest.World) {
+	w.MatterAskedWith(map[string][]byte{"見積書.pdf": []byte("%PDF-1"), "明細.csv": []byte("a,b\n")})
+	form := w.Act(aggregate.ActReject, "相見積書を付けてください")
+	form.Set("act", string(aggregate.ActGiveBack))
+	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
+	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusSeeOther)
+	p := w.Load().Process()
+	path := w.TaskPage() + "/edit/" + p.ID
+	files := w.Load().FilesOf(p.ID)
+	expect.Must(t, len(files) == 2, "%+v", files)
+	consoletest.Harmless(t, path, sato.Get(path))
+	sato.Get(path).Says(t, 200, "見積書.pdf", "明細.csv", "残すものを選びます").Holds(t, `value="`+files[0].ID+`" checked`)
+
+	typed := sato.MatterForm("")
+	typed.Set("hash", w.Load().AskedHash(p.ID))
+	typed.Set("kept", files[1].ID)
+	typed.Set("matter", "宇宙")
+	sato.UploadAll(path, typed, nil).Says(t, http.StatusUnprocessableEntity, "一覧から").
+		Holds(t, `value="`+files[0].ID+`">`, `value="`+files[1].ID+`" checked`)
+	typed.Set("matter", "契約")
+	sato.UploadAll(path, typed, map[string][]byte{"装置.exe": []byte("MZ\x00")}).
+		Says(t, http.StatusUnprocessableEntity, "装置.exe")
+	added := map[string][]byte{"相見積書.pdf": []byte("%PDF-2")}
+	sato.UploadAll(path, typed, added).Says(t, http.StatusSeeOther)
+	sato.UploadAll(path, typed, added).Says(t, http.StatusSeeOther) // a second click
+	expect.That(t, len(w.Load().Prompts) == 2 && w.Load().Unread(), "%+v", w.Load().Request.Files)
+	w.FilesRead()
+	w.MatterGoesRound(w.Load().Prompt().Content)
+	suzuki.Get(w.TaskPage()).Says(t, 200, "相見積書.pdf", "v2").
+		Holds(t, "/files/"+aggregate.HashOf("%PDF-2"), "/files/"+files[0].SHA256) // an earlier version's, too
+	for _, sum := range []string{files[0].SHA256, aggregate.HashOf("%PDF-2")} {
+		expect.Is(t, suzuki.Get(w.TaskPage()+"/files/"+sum).Status, 200)
+	}
+	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusSeeOther)
+	decided := fmt.Sprintf("%d-000001", w.MatterRecorded())
+	suzuki.Get("/console/register/"+decided).Says(t, 200, "相見積書.pdf", "見積書.pdf", "v1 からの変更").
+		Holds(t, aggregate.HashOf("%PDF-2")).Lacks(t, files[0].SHA256)
+	suzuki.Get("/console/register?by=decisions").Says(t, 200, "📎 見積書.pdf", "相見積書.pdf")
 }

@@ -56,7 +56,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/edit/{gate}", web.Of(c.taskOf, c.showEdit)),
-		web.ForMembers("POST /console/tasks/{id}/edit/{gate}", web.Of(c.taskOf, c.saveEdit)),
+		{Pattern: "POST /console/tasks/{id}/edit/{gate}", Serve: web.Of(c.taskOf, c.saveEdit), Files: true},
 		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
 		web.ForMembers("GET /console/tasks/{id}/files/{sum}", web.Of(c.taskOf, c.sendFile)),
 		web.ForMembers("GET /console/tasks/{id}/sent/{use}", web.Of(c.taskOf, c.showSent)),

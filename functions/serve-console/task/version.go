@@ -27,6 +27,7 @@ type Version struct {
 	Folded   bool             // the steps and the difference are left out
 	Diff     []web.Line       // of a policy from the version before; the first has none
 	Changes  *subject.Changes // of steps from the version before; nil: they do the same
+	Files    []File           // of a form's earlier version
 	Later    bool             // there was a version before
 	Same     bool             // a policy says what the one before said, although a reason was given
 	Because  string           // why the version before was rejected or returned
@@ -166,6 +167,9 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 		}
 		if len(p.Steps) > 0 {
 			v.Sum = r.sum(a, p.Gate.Automatic(), p.Steps)
+		}
+		if p != a.Process() && a.MatterOf(p) != nil {
+			v.Files = r.files(a, a.FilesOf(p.ID))
 		}
 		if i > 0 && v.Sum != nil {
 			v.Changes = r.Changes(a.Processes[i-1].Version, card.Differences(a, r.Locale, i))

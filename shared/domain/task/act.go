@@ -113,7 +113,7 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 // onRoute returns how audit entries name what is done on a gate, and what they are about.
 func (a *Aggregate) onRoute(row Gated) (on *aggregate.OnRoute, typ, id string, about map[string]any) {
 	on, typ, id, about = a.onRouteOf(row)
-	files := a.Enclosed()
+	files := a.enclosing(a.policyBy(row))
 	if _, step := row.(*StepGate); files != "" && !step {
 		about["enclosed"] = aggregate.HashOf(files)
 	}

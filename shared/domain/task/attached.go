@@ -116,8 +116,15 @@ func (f *ReadFile) Take(content []byte, place int) {
 
 // Attached returns the request's files that people can open beside it, and those that are not attached. It is of files
 // that were read: before, there are none.
-func (a *Aggregate) Attached() (attached, left []ReadFile) {
-	read := a.Read()
+func (a *Aggregate) Attached() (attached, left []ReadFile) { return a.attached(nil) }
+
+// AttachedTo is Attached of the files that a version has: a policy or steps.
+func (a *Aggregate) AttachedTo(version Gated) (attached, left []ReadFile) {
+	return a.attached(a.policyBy(version))
+}
+
+func (a *Aggregate) attached(p *Prompt) (attached, left []ReadFile) {
+	read := a.readOf(p)
 	if read == nil {
 		return nil, nil
 	}
@@ -146,11 +153,17 @@ func (a *Aggregate) Enclosing() (n int) {
 	return n
 }
 
-// AttachedAs returns the attached file with this hash, or nil.
+// AttachedAs returns the file with this hash that is attached, or was to an earlier version, or nil.
 func (a *Aggregate) AttachedAs(sum string) *ReadFile {
-	attached, _ := a.Attached()
-	if i := slices.IndexFunc(attached, func(f ReadFile) bool { return f.SHA256 == sum }); i >= 0 {
-		return &attached[i]
+	for i := len(a.Prompts); i >= 0; i-- { // the newest first
+		var p *Prompt
+		if i < len(a.Prompts) {
+			p = a.Prompts[i]
+		}
+		attached, _ := a.attached(p)
+		if i := slices.IndexFunc(attached, func(f ReadFile) bool { return f.SHA256 == sum }); i >= 0 {
+			return &attached[i]
+		}
 	}
 	return nil
 }
@@ -189,15 +202,18 @@ func OwnSum(f aggregate.SharedFile) string {
 
 // Enclosed returns the text of what a request with files has beside its words, whose hash is in what people stamp: what
 // it forwards, and each file with its name, kind, size and hash, or why it is not attached. It is "" without files.
-func (a *Aggregate) Enclosed() string {
-	if a.Request == nil || len(a.Request.Files)+a.Request.MoreFiles == 0 {
+func (a *Aggregate) Enclosed() string { return a.enclosing(nil) }
+
+// enclosing is Enclosed with the files of a version.
+func (a *Aggregate) enclosing(p *Prompt) string {
+	if a.Request == nil || len(a.filesOf(p))+a.Request.MoreFiles == 0 {
 		return ""
 	}
-	return a.enclosed()
+	return a.enclosed(p)
 }
 
-// enclosed is Enclosed of any request; "" if it is its text alone.
-func (a *Aggregate) enclosed() string {
+// enclosed is enclosing of any request; "" if it is its text alone.
+func (a *Aggregate) enclosed(p *Prompt) string {
 	type file struct {
 		ID     string   `json:"id"`
 		Name   string   `json:"name,omitempty"`
@@ -211,10 +227,10 @@ func (a *Aggregate) enclosed() string {
 		Files     []file             `json:"files,omitempty"`
 		More      int                `json:"more_files,omitempty"`
 	}{Forwarded: a.Request.Forwarded, More: a.Request.MoreFiles}
-	for _, f := range a.Request.Files {
+	for _, f := range a.filesOf(p) {
 		what.Files = append(what.Files, file{ID: f.ID, Name: f.Name, Bytes: f.Bytes})
 	}
-	if read := a.Read(); read != nil {
+	if read := a.readOf(p); read != nil {
 		for i, f := range read.Files {
 			what.Files[i] = file{f.ID, f.Name, f.Kind, f.Bytes, f.SHA256, f.Left}
 		}
@@ -229,7 +245,7 @@ func (a *Aggregate) enclosed() string {
 // withFiles returns the hash of what is stamped without a rule: that of the content, and with files of both.
 func (a *Aggregate) withFiles(row Gated) string {
 	_, step := row.(*StepGate)
-	if files := a.Enclosed(); files != "" && !step {
+	if files := a.enclosing(a.policyBy(row)); files != "" && !step {
 		return aggregate.HashOf(row.hash() + "\n" + files)
 	}
 	return row.hash()

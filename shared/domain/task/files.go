@@ -10,7 +10,8 @@ import (
 )
 
 // Files is what was read of a request's files before the first layer. It changes only with the files, when a corrected
-// request is drafted anew, so that all layers are shown the same.
+// request is drafted anew or a form is filled in again, so that all layers are shown the same. It keeps what was read of
+// the files of earlier versions.
 type Files struct {
 	aggregate.Meta
 	Files     []ReadFile `json:"files"`
@@ -51,31 +52,95 @@ const FilesKey = "FILES"
 func (r *Files) Key() string             { return FilesKey }
 func (r Files) At(rev int) aggregate.Row { r.Rev = rev; return &r }
 
-// Unread reports whether the request has files that must be read before the first layer.
+// Unread reports whether the request has files that must be read before anything else is made of it.
 func (a *Aggregate) Unread() bool {
 	return a.Request != nil && len(a.Request.Files) > 0 && a.Read() == nil
 }
 
-// Read returns what was read of the request's files; nil if that were others, before the request was corrected.
-func (a *Aggregate) Read() *Files {
+// Read returns what was read of the request's files; nil if that were others, before the request was corrected or filled
+// in again.
+func (a *Aggregate) Read() *Files { return a.readOf(nil) }
+
+// readOf is Read of the files that a version has; see filesOf.
+func (a *Aggregate) readOf(p *Prompt) *Files {
 	if a.Files == nil || a.Request == nil {
 		return nil
 	}
 	out := *a.Files
 	out.Files = nil
-	for _, of := range a.Request.Files {
-		i := slices.IndexFunc(a.Files.Files, func(f ReadFile) bool { return f.ID == of.ID })
-		if i < 0 {
+	for _, of := range a.filesOf(p) {
+		f := a.Files.of(of.ID)
+		if f == nil {
 			return nil
 		}
-		out.Files = append(out.Files, a.Files.Files[i])
+		out.Files = append(out.Files, *f)
 	}
 	return &out
+}
+
+// of returns what was read of a file, or nil.
+func (r *Files) of(id string) *ReadFile {
+	if i := slices.IndexFunc(r.Files, func(f ReadFile) bool { return f.ID == id }); i >= 0 {
+		return &r.Files[i]
+	}
+	return nil
+}
+
+// ReadBefore returns what was read of a file of an earlier version, or nil. It is not read twice: the file of a stamp
+// stays what it was.
+func (a *Aggregate) ReadBefore(id string) *ReadFile {
+	if a.Files == nil {
+		return nil
+	}
+	return a.Files.of(id)
+}
+
+// filesOf returns the files of a version, which are those of its policy; nil: of the newest.
+func (a *Aggregate) filesOf(p *Prompt) []aggregate.SharedFile {
+	for _, n := range a.Prompts {
+		if p != nil && n.Version > p.Version && n.Matter != nil {
+			return n.FilesBefore
+		}
+	}
+	return a.Request.Files
+}
+
+// FilesOf returns what was read of the files of the steps with this id.
+func (a *Aggregate) FilesOf(id string) []ReadFile {
+	if steps, is := a.gateOf(id).(*Process); is {
+		if read := a.readOf(a.policyOf(steps)); read != nil {
+			return read.Files
+		}
+	}
+	return nil
+}
+
+// WithFiles returns the files of a form that is filled in again: those of the steps with this id that it keeps, and
+// those that were added, each once.
+func (a *Aggregate) WithFiles(id string, keeps []string, added []aggregate.SharedFile) (files []aggregate.SharedFile) {
+	for _, f := range a.FilesOf(id) {
+		if slices.Contains(keeps, f.ID) {
+			files = append(files, f.SharedFile)
+		}
+	}
+	for _, f := range added {
+		if !slices.ContainsFunc(files, func(o aggregate.SharedFile) bool { return o.ID == f.ID }) {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
 // has reports whether a request has a file.
 func (r *Request) has(file string) bool {
 	return r != nil && slices.ContainsFunc(r.Files, func(f aggregate.SharedFile) bool { return f.ID == file })
+}
+
+// had reports whether an earlier version has a file, or what a corrected request was, which it may become again.
+func (a *Aggregate) had(file string) bool {
+	return a.Correction != nil && a.Correction.Was.has(file) || slices.ContainsFunc(a.Prompts, func(p *Prompt) bool {
+		return slices.ContainsFunc(p.FilesBefore, func(f aggregate.SharedFile) bool { return f.ID == file })
+	})
 }
 
 // ReadFiles saves what was read of the request's files. If they were read before, nothing changes.
@@ -91,8 +156,8 @@ func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggrega
 	row := &Files{Files: slices.Clip(files), CreatedAt: c.Now}
 	if a.Files != nil {
 		row.Meta = a.Files.Meta
-		for _, f := range a.Files.Files { // the request may become again what it was
-			if a.Correction != nil && a.Correction.Was.has(f.ID) && !a.Request.has(f.ID) {
+		for _, f := range a.Files.Files {
+			if a.had(f.ID) && !a.Request.has(f.ID) {
 				row.Files = append(row.Files, f)
 			}
 		}

@@ -28,24 +28,24 @@ func (g *Again) hash() string    { return g.StepsHash }
 
 // asked returns what is asked at a gate under a rule, nil if there can be no such gate: a policy's has none.
 func (a *Aggregate) asked(row Gated) []string {
+	prompt := a.policyBy(row)
 	switch row := row.(type) {
 	case *Process:
-		prompt := a.Prompt()
 		if prompt == nil || a.Request == nil {
 			return nil
 		}
 		return []string{"steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(), a.Request.Text,
-			a.enclosed()}
+			a.enclosed(prompt)}
 	case *StepGate:
 		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID,
 			row.hash()}
 	case *Again:
-		prompt, p := a.Prompt(), aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion))
+		p := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion))
 		if prompt == nil || p == nil || a.Request == nil {
 			return nil
 		}
 		return []string{"again", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt),
-			prompt.Content, p.hash(), a.Request.Text, a.enclosed()}
+			prompt.Content, p.hash(), a.Request.Text, a.enclosed(prompt)}
 	}
 	return nil
 }

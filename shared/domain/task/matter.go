@@ -201,6 +201,22 @@ func (a *Aggregate) policyOf(steps *Process) *Prompt {
 	return nil
 }
 
+// policyBy returns the policy that a version is, or from which its steps were made; else the newest.
+func (a *Aggregate) policyBy(version Gated) *Prompt {
+	var is *Prompt
+	switch row := version.(type) {
+	case *Prompt:
+		is = row
+	case *Process:
+		is = a.policyOf(row)
+	case *Again:
+		if steps := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion)); steps != nil {
+			is = a.policyOf(steps)
+		}
+	}
+	return cmp.Or(is, a.Prompt())
+}
+
 // filledAfter returns the form that one of the askers filled in after these steps were given back to them, or nil.
 func (a *Aggregate) filledAfter(steps *Process) *Prompt {
 	if p := a.policyOf(steps); p != nil {
@@ -220,7 +236,7 @@ func (a *Aggregate) EditorOf(steps *Process) string {
 }
 
 // fillIn makes what was typed in the form the next version of the policy, from which the next steps are made. The task
-// is called as it says.
+// is called as it says, and its files are the request's; what was added is read first.
 func (c *change) fillIn(a *Aggregate, was *Process, e Edit, by aggregate.Actor) *Prompt {
 	before := a.Prompt()
 	c.RelyOn(was, before)
@@ -231,7 +247,11 @@ func (c *change) fillIn(a *Aggregate, was *Process, e Edit, by aggregate.Actor) 
 	t.Title, t.Description, t.UpdatedAt = e.Matter.Title, e.Matter.Description, c.Now
 	c.Put(&t)
 	n := c.writePrompt(before.Version, e.Content, by)
-	n.Matter = e.Matter
+	n.Matter, n.FilesBefore = e.Matter, a.Request.Files
+	r := *a.Request
+	r.Files = e.Files
+	c.Put(&r)
+	c.Head.Files = len(r.Files)
 	return n
 }
 

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -343,4 +344,74 @@ func TestAFormOfAnotherTitleIsLikeNoEarlierRequest(t *testing.T) {
 	s.do(s.giveBack(s.load().Process().ID, suzuki)).refilled(betterPens)
 	a := s.load()
 	expect.That(t, a.Task.Title == betterPens.Title && a.Task.Alike == nil, "%+v", a.Task)
+}
+
+// filed is a file of a form, and what was read of it.
+func filed(id, name, content string) ReadFile {
+	f := ReadFile{SharedFile: aggregate.SharedFile{ID: id, Name: name}}
+	f.Take([]byte(content), 0)
+	return f
+}
+
+// What is filled in again may have other files: they are read first, and each version keeps those that it had.
+func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
+	s := byForm(t)
+	r := *s.load().Request
+	first, second := filed("F1", "見積書.pdf", "%PDF-1"), filed("F2", "図.png", "\x89PNG\r\n\x1a\n")
+	r.Files = []aggregate.SharedFile{first.SharedFile, second.SharedFile}
+	s.rows[r.Key()] = &r
+	read := func(files ...ReadFile) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.ReadFiles(s.head.Run, files, now)
+		}
+	}
+	s.do(read(first, second), s.extract, s.finishPrompt, s.approveAsSystem, s.finishProcess)
+	was := s.load()
+	id, sum, enclosed := was.Process().ID, was.sum(was.Process()), was.Enclosed()
+	s.do(s.giveBack(id, suzuki))
+
+	added := filed("F3", "相見積書.pdf", "%PDF-2")
+	e := Edit{Content: "決裁: " + pens.Title, Matter: &pens,
+		Files: s.load().WithFiles(id, []string{"F2", "F9"}, []aggregate.SharedFile{added.SharedFile, second.SharedFile})}
+	again := func(e Edit) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Edit(id, e, person(requester), s.policy, now)
+		}
+	}
+	many := e
+	many.Files = slices.Repeat(e.Files, MaxAttached)
+	s.refused(again(many), aggregate.ErrField{Field: "files", Limit: "must be at most 10"})
+	s.do(s.edits(e))
+	s.nothing(again(e)) // a second click
+	other := e
+	other.Files = e.Files[:1]
+	s.refused(again(other), aggregate.ErrMoved)
+	a := s.load()
+	expect.That(t, a.Unread() && a.Enclosing() == 2 && a.Next(s.now).State == StateExtractTask, "%+v", a.Next(s.now))
+	s.do(read(*a.ReadBefore("F2"), added))
+	a = s.load()
+	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt && a.Head.Files == 2, "%+v", a.Next(s.now))
+	s.steps = pens.Steps("ja", "v1")
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
+	}, s.approveAsSystem, s.finishProcess)
+
+	a = s.load()
+	before := a.Processes[0]
+	names := func(version Gated) (out []string) {
+		attached, _ := a.AttachedTo(version)
+		for _, f := range attached {
+			out = append(out, f.Name)
+		}
+		return out
+	}
+	expect.Same(t, [][]string{{"見積書.pdf", "図.png"}, {"図.png", "相見積書.pdf"}}, [][]string{names(before), names(a.Process())})
+	expect.That(t, a.sum(before) == sum && a.enclosing(a.policyOf(before)) == enclosed &&
+		strings.Contains(a.Enclosed(), added.SHA256) && !strings.Contains(a.Enclosed(), first.SHA256), "%s", a.Enclosed())
+	expect.That(t, a.AttachedAs(first.SHA256) != nil && a.AttachedAs(added.SHA256) != nil, "a version's files can't be opened")
+
+	s.do(s.giveBack(a.Process().ID, suzuki)).refilled(pens) // with none
+	a = s.load()
+	expect.That(t, a.Enclosed() == "" && a.Head.Files == 0 && a.sum(a.Processes[0]) == sum &&
+		len(a.FilesOf(a.Processes[1].ID)) == 2, "%s", a.Enclosed())
 }

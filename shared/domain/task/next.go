@@ -75,7 +75,7 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	switch {
 	case a.Choosing() != nil: // the decision starts the next run
 		return aggregate.Next{State: StateFinish, Outcome: outcomeAsked}
-	case a.unread():
+	case a.unread(), a.Matter() != nil && a.Unread(): // a form that was filled in again may have other files
 		return aggregate.Next{State: StateExtractTask}
 	case a.Execution() != nil:
 		if s := a.LiveLease(now); s != nil {

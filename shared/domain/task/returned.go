@@ -10,11 +10,12 @@ import (
 )
 
 // Edit is what one of the askers makes of what was given back to them: a policy's text, all steps, or a form with its
-// text.
+// text and all its files.
 type Edit struct {
 	Content string
 	Steps   []Step
 	Matter  *Matter
+	Files   []aggregate.SharedFile
 }
 
 // Returned returns the policy or the steps that were given back and wait for one of their askers, without end, or nil.
@@ -224,6 +225,9 @@ func (a *Aggregate) Edit(id string, e Edit, by aggregate.Actor, p aggregate.Poli
 		if (e.Matter == nil) != (a.Matter() == nil) {
 			return aggregate.Change{}, aggregate.ErrField{Field: "steps", Limit: "a form, and it alone, is filled in again"}
 		}
+		if len(e.Files) > MaxAttached {
+			return aggregate.Change{}, aggregate.ErrField{Field: "files", Limit: fmt.Sprintf("must be at most %d", MaxAttached)}
+		}
 		if e.Matter != nil {
 			c.Made = c.fillIn(a, row, e, by)
 			break
@@ -304,7 +308,8 @@ func (a *Aggregate) editedSo(was Gated, e Edit, by aggregate.Actor) bool {
 		return n != nil && n.EditedBy == by.ID && n.Content == e.Content
 	case *Process:
 		if n := a.filledAfter(row); n != nil {
-			return e.Matter != nil && n.EditedBy == by.ID && n.Content == e.Content // which says all of the form
+			return e.Matter != nil && n.EditedBy == by.ID && n.Content == e.Content && // which says all that was typed
+				slices.EqualFunc(a.filesOf(n), e.Files, func(x, y aggregate.SharedFile) bool { return x.ID == y.ID })
 		}
 		next := aggregate.Find(a.Processes, ProcessKey(row.Version+1))
 		return next != nil && next.editedSo(e, by) || row.Edits > 1 && a.Returned() != was && row.editedSo(e, by)

@@ -10,10 +10,10 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// attached names the files that people can open beside the request, one a line and each whole, with a link to its page,
+// attached names the files that people can open beside a version, one a line and each whole, with a link to its page,
 // and below them those that are not attached.
-func (d drawing) attached() body {
-	files, left := d.a.Attached()
+func (d drawing) attached(version task.Gated) body {
+	files, left := d.a.AttachedTo(version)
 	var lines []string
 	for _, f := range files {
 		lines = append(lines, fill(d.w.FileAttached, "name", fileName(d.w, f.SharedFile, everything), "size", Size(f.Bytes),

@@ -21,6 +21,7 @@ type EditForm struct {
 	Open                       string // what opens it is called
 	Reason, Means, Title, Save string
 	Matter                     *task.Matter // the form that is filled in again, in place of parts
+	Files                      []KeptFile   // that it has
 	Misfits                    []string     // why the last edit was not taken, each with its field
 	Parts                      []EditPart
 }
@@ -72,6 +73,7 @@ func EditFormOf(of explain.Schemas, a *task.Aggregate, id, locale string, called
 	if f.Matter = a.Matter(); f.Matter != nil {
 		f.Open = w.Refill
 		f.Means += w.Same
+		f.Files = keptFiles(a.FilesOf(id))
 		return f, true
 	}
 	steps := a.StepsWith(id)
@@ -209,7 +211,8 @@ func EditModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings, o
 	}
 	blocks = append(blocks, contextLine(f.Means))
 	if f.Matter != nil {
-		blocks = append(blocks, askWordsOf.In(locale).matter(s, *f.Matter)...)
+		ask := askWordsOf.In(locale)
+		blocks = append(append(blocks, ask.matter(s, *f.Matter)...), append(ask.kept(f.Files), ask.files())...)
 	}
 	for _, p := range f.Parts {
 		if p.Title != "" {

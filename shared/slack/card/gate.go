@@ -109,7 +109,7 @@ func (d drawing) policy(v *version, i, most int) {
 	v.body, v.others, v.last = d.prose(p.Content, most), len(p.Others()), d.a.Last(p)
 	v.note, v.byHand = append(d.contested(p), d.edited(p.EditedBy, p.Version, p.Status)...), p.EditedBy != ""
 	if v.made = p.Content != ""; v.made {
-		v.body = v.body.with(d.attached())
+		v.body = v.body.with(d.attached(p))
 	}
 	if v.made && !d.settled && !p.Gate.Automatic() {
 		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))

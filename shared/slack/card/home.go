@@ -220,7 +220,7 @@ func (d drawing) bodyOnHome(v *version) body {
 	case v.kind == task.CardPrompt:
 		most = maxHomePolicy
 	case v.kind == task.CardProcess && v.made:
-		b, first = d.effects(v.sum, v.since, maxPages-1, 0).with(d.attached()), nil
+		b, first = d.effects(v.sum, v.since, maxPages-1, 0).with(d.attached(d.a.Process())), nil
 	}
 	lines := func(blocks []slack.Block) (n int) {
 		for _, block := range blocks {

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // The callback of the form that asks for a decision, and NewMatter, the Home tab's button that opens it. Its blocks are
@@ -31,6 +32,7 @@ const (
 	MatterCurrency    = "currency"
 	MatterDescription = "description"
 	MatterFiles       = "file"
+	MatterKept        = "kept" // those of the files of an earlier version that stay
 )
 
 // MatterModal asks for a decision by the form of some settings, and for the place of its cards.
@@ -97,6 +99,43 @@ func (w *askWords) files() *slack.InputBlock {
 	b := slack.NewInputBlock(MatterFiles, label(w.Matter[MatterFiles]), label(w.filesHint(task.MaxFilesBytes)), e)
 	b.Optional = true
 	return b
+}
+
+const maxOption = 75 // units of an option's text (https://docs.slack.dev/reference/block-kit/composition-objects)
+
+// KeptFile is a file that a form that is filled in again has, and About its size and its hash.
+type KeptFile struct{ ID, Name, About string }
+
+func keptFiles(files []task.ReadFile) (all []KeptFile) {
+	for _, f := range files {
+		about := Size(f.Bytes)
+		if f.SHA256 != "" {
+			about += " · SHA-256 " + short(f) + "…"
+		}
+		all = append(all, KeptFile{f.ID, legible.OneLine(cmp.Or(f.Name, f.ID)), about})
+	}
+	return all
+}
+
+// kept is the field in which people choose which files of an earlier version stay, all of them at first.
+func (w *askWords) kept(files []KeptFile) []slack.Block {
+	if len(files) == 0 {
+		return nil
+	}
+	e := slack.NewCheckboxGroupsBlockElement(MatterInput)
+	for _, f := range files {
+		e.Options = append(e.Options, slack.NewOptionBlockObject(f.ID, label(legible.Clip(f.Name, maxOption)), label(f.About)))
+	}
+	e.InitialOptions = e.Options
+	b := slack.NewInputBlock(MatterKept, label(w.MatterKept), label(w.MatterKeptHint), e)
+	b.Optional = true
+	return []slack.Block{b}
+}
+
+// MatterKeptLabels returns what that field is called, and what it does.
+func MatterKeptLabels(locale string) (name, hint string) {
+	w := askWordsOf.In(locale)
+	return w.MatterKept, w.MatterKeptHint
 }
 
 // filesHint says which files can be attached, and how many bytes they may have together.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slack-go/slack"
+
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -13,6 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
 )
 
 var laptops = task.Matter{Kind: "支出", Fields: []task.MatterValue{{Name: "部門", Value: "本社、工場", Several: true}, {Name: "台数", Value: "10",
@@ -52,7 +55,8 @@ var matterStates = []state{
 	{"matter_refilled_task", taskCard, refilled}, {"matter_refilled_steps", "CARD#process#0002", refilled},
 	{"matter_refilled_first", processCard, refilled}, {"matter_refilled_policy", "CARD#prompt#0002", refilled},
 	{"matter_decided", executionCard, decided}, {"matter_files_task", taskCard, withFiles},
-	{"matter_files_steps", processCard, withFiles},
+	{"matter_files_steps", processCard, withFiles}, {"matter_other_files_steps", "CARD#process#0002", otherFiles},
+	{"matter_other_files_before", processCard, otherFiles},
 }
 
 // withFiles is byForm with files, of which two are not attached.
@@ -99,6 +103,34 @@ func drawnWith(t *testing.T, names ...string) (text string, offered bool) {
 	s.Request, s.Files = &r, &task.Files{Files: read}
 	byForm(s)
 	return s.drawn(processCard), offers(render(s.Aggregate, s.card(processCard), "ja", s.now), "approve_process")
+}
+
+// What differs in the files stands above what people stamp; an earlier version keeps those that it had.
+func TestEachVersionOfAFormHasItsOwnFiles(t *testing.T) {
+	s := otherFiles(received(t))
+	is, before := s.drawn("CARD#process#0002"), s.drawn(processCard)
+	for _, want := range []string{"添付: *相見積書.pdf* を追加", "添付:「見積書.pdf」をなくしました", "📄 添付: 「相見積書.pdf」"} {
+		expect.Has(t, is, want)
+	}
+	expect.That(t, !strings.Contains(is, "📄 添付: 「見積書.pdf」") && !strings.Contains(before, "相見積書"), "%s\n%s", is, before)
+}
+
+// The form that is filled in again has the version's files, all of which stay unless somebody leaves one out.
+func TestAReturnedFormHasItsFiles(t *testing.T) {
+	s := withFiles(received(t)).giveBack()
+	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
+	view, ok := card.EditModal(s.Aggregate, of, "ja", defaults, nil)
+	expect.That(t, ok, "%+v", view)
+	expect.NoError(t, cardtest.CheckView(view))
+	for _, b := range view.Blocks.BlockSet {
+		if in, is := b.(*slack.InputBlock); is && in.BlockID == card.MatterKept {
+			e := in.Element.(*slack.CheckboxGroupsBlockElement)
+			expect.That(t, len(e.Options) == 4 && len(e.InitialOptions) == 4 && e.Options[2].Text.Text == "装置.exe" &&
+				strings.HasPrefix(e.Options[0].Description.Text, "8 B · SHA-256 "), "%+v", e.Options)
+			return
+		}
+	}
+	t.Errorf("it has no files: %+v", view)
 }
 
 // An amount that nobody typed is not drawn like one that there isn't.
@@ -169,8 +201,21 @@ func (s *scenario) refill(m task.Matter) *scenario {
 		s.now))
 }
 
-func refilled(s *scenario) *scenario {
-	byForm(s).giveBack().refill(tablets)
+func refilled(s *scenario) *scenario { return byForm(s).giveBack().refill(tablets).goesRound() }
+
+// otherFiles is withFiles, filled in again without the first file and with another one.
+func otherFiles(s *scenario) *scenario {
+	withFiles(s).giveBack()
+	id, tea := s.Returned().Asks().ID, task.ReadFile{SharedFile: aggregate.SharedFile{ID: "F5", Name: "相見積書.pdf"}}
+	tea.Take([]byte("%PDF-1.4"), 1)
+	s.do(s.Edit(id, task.Edit{Content: card.MatterText("ja", tablets), Matter: &tablets,
+		Files: s.WithFiles(id, []string{"F2"}, []aggregate.SharedFile{tea.SharedFile})}, requester, policy, s.now))
+	s.do(s.ReadFiles(s.Head.Run, []task.ReadFile{*s.ReadBefore("F2"), tea}, s.now))
+	return s.goesRound()
+}
+
+// goesRound brings what tablets says to people.
+func (s *scenario) goesRound() *scenario {
 	s.do(s.FinishPrompt(s.Head.Run, s.RepeatedPolicy().Content, defaults, s.now))
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, tablets.Steps("ja", "v1"), "", defaults, s.now))
@@ -217,10 +262,10 @@ func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
 		`"initial_value":"10"`, `見積もり*は 2 社から`, chosen("支出"), chosen("円"),
 		`"initial_options":[{"text":{"type":"plain_text","text":"本社"},"value":"本社"},{"text":{"type":"plain_text","text":"工場"`,
 		"宛先を経理に直してください",
-		"番号と添付ファイルは変わりません"} {
+		"番号は変わりません", "file_input"} {
 		expect.Has(t, said, want)
 	}
-	expect.That(t, !strings.Contains(said, card.RequestAt) && !strings.Contains(said, "file_input"), "%s", said)
+	expect.That(t, !strings.Contains(said, card.RequestAt) && !strings.Contains(said, card.MatterKept), "%s", said)
 	set.Matters, set.MatterFields[0].Values = []tenancy.MatterKind{{Name: "規程"}}, []string{"支社"}
 	set.MatterCurrencies = []tenancy.MatterCurrency{{Code: "USD"}}
 	expect.That(t, !strings.Contains(view(), "initial_option"), "another value is chosen in place of what was: %s", view())

@@ -1,12 +1,14 @@
 package card
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/words/legible"
 )
 
 // because says why a version follows the one before: its request was edited, or an earlier one was sent back, or both.
@@ -24,16 +26,32 @@ func (d drawing) because(was *task.Request, i int, at func(int) *aggregate.Gate)
 	return why + fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxDetail/2))
 }
 
-// Differences says what differs between the steps of a version and those before, and in the description of their form,
-// of which it tells the lines that changed. What the steps move in all is last.
+// Differences says what differs between the steps of a version and those before, and in their form: its files, and its
+// description, of which it tells the lines that changed. What the steps move in all is last.
 func Differences(a *task.Aggregate, locale string, at int) []explain.Change {
 	was, is := a.Processes[at-1], a.Processes[at]
 	all := explain.Between(locale, was.Steps, is.Steps)
 	before, now := a.MatterOf(was), a.MatterOf(is)
-	if before == nil || now == nil || before.Description == now.Description {
+	if before == nil || now == nil {
 		return all
 	}
-	old, lines := strings.Split(before.Description, "\n"), strings.Split(now.Description, "\n")
+	var more []explain.Change
+	if before.Description != now.Description {
+		more = append(more, descriptions(locale, before.Description, now.Description))
+	}
+	old, files := a.FilesOf(was.ID), a.FilesOf(is.ID)
+	for _, f := range without(files, old) {
+		more = append(more, explain.Change{Name: fileField(locale), Is: fileNamed(f)})
+	}
+	for _, f := range without(old, files) {
+		more = append(more, explain.Change{Name: fileField(locale), Was: fileNamed(f)})
+	}
+	return slices.Insert(all, max(0, len(all)-1), more...)
+}
+
+// descriptions tells the lines of a description that changed.
+func descriptions(locale, before, now string) explain.Change {
+	old, lines := strings.Split(before, "\n"), strings.Split(now, "\n")
 	for len(old) > 0 && len(lines) > 0 && old[0] == lines[0] {
 		old, lines = old[1:], lines[1:]
 	}
@@ -50,7 +68,22 @@ func Differences(a *task.Aggregate, locale string, at int) []explain.Change {
 		return out
 	}
 	name := []explain.Piece{{Kind: explain.Words, Text: askWordsOf.In(locale).Matter[MatterDescription]}}
-	return slices.Insert(all, max(0, len(all)-1), explain.Change{Name: name, Was: said(old), Is: said(lines)})
+	return explain.Change{Name: name, Was: said(old), Is: said(lines)}
+}
+
+// without returns the files that are not among others.
+func without(files, others []task.ReadFile) []task.ReadFile {
+	return slices.DeleteFunc(slices.Clone(files), func(f task.ReadFile) bool {
+		return slices.ContainsFunc(others, func(o task.ReadFile) bool { return o.ID == f.ID })
+	})
+}
+
+func fileField(locale string) []explain.Piece {
+	return []explain.Piece{{Kind: explain.Words, Text: askWordsOf.In(locale).MatterAttached}}
+}
+
+func fileNamed(f task.ReadFile) []explain.Piece {
+	return []explain.Piece{{Kind: explain.Value, Text: legible.OneLine(cmp.Or(f.Name, f.ID))}}
 }
 
 // since says what steps do otherwise than those before, and why. Of a form it has more room, since whoever filled it in

@@ -87,7 +87,7 @@ func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most 
 		if len(steps) == 0 {
 			return rest
 		}
-		return d.effects(s, since, most, used).with(d.attached()).with(rest)
+		return d.effects(s, since, most, used).with(d.attached(p)).with(rest)
 	}
 	out := draw(since, most, most)
 	if since != "" && out.bounded().cut { // nobody approves that

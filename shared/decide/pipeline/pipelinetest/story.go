@@ -341,6 +341,12 @@ func (w *Story) FormReturned() {
 	w.T.Helper()
 	w.ReceiveForm()
 	w.Extracted()
+	w.FormGivenBack()
+}
+
+// FormGivenBack brings a form to Alex, who returns it.
+func (w *Story) FormGivenBack() {
+	w.T.Helper()
 	w.FormGoesOn()
 	s := w.Settings(func(*tenancy.Settings) {})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -352,12 +358,15 @@ func (w *Story) FormReturned() {
 }
 
 // FormRefilled has the requester fill in again the form that was returned, and FormGoesOn settles its text.
-func (w *Story) FormRefilled(m task.Matter) {
+func (w *Story) FormRefilled(m task.Matter) { w.FormRefilledWith(m, nil) }
+
+// FormRefilledWith is FormRefilled with files.
+func (w *Story) FormRefilledWith(m task.Matter, files []aggregate.SharedFile) {
 	w.T.Helper()
 	s := w.Settings(func(*tenancy.Settings) {})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
-		e := task.Edit{Content: "決裁: " + m.Title, Matter: &m}
+		e := task.Edit{Content: "決裁: " + m.Title, Matter: &m, Files: files}
 		return a.Edit(a.Returned().Asks().ID, e, by, s.Policy(a.Request.TeamID), w.Now())
 	})
 }

@@ -25,7 +25,7 @@ var (
 	inBoth     = []string{"header", "section", "divider", "context", "actions", "button", "mrkdwn", "plain_text"}
 	inMessages = append([]string{"table", "raw_text"}, inBoth...)
 	inViews    = append([]string{"modal", "input", "plain_text_input", "static_select", "users_select", "radio_buttons",
-		"datepicker", "multi_users_select"},
+		"datepicker", "multi_users_select", "checkboxes", "file_input"},
 		inBoth...)
 	colour = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
