@@ -33,6 +33,7 @@ func TestPagesOfCalls(t *testing.T) {
 		"it is said what became of it":                    testOutcomes,
 		"the register has what was decided":               testRegister,
 		"lists have it for whoever may read it":           testLists,
+		"who answers for its key now reads and ends it":   testHandedOver,
 		"nothing that an agent writes runs":               testHostile,
 	})
 }
@@ -155,6 +156,18 @@ func testLists(t *testing.T, w *consoletest.World) {
 	other := w.Found("T0OTHER", webapi.Alex)
 	w.Of(other, webapi.Alex).Get(page(a)).Says(t, http.StatusNotFound)
 	w.Of(other, webapi.Alex).Get("/console/calls").Lacks(t, "締めました")
+}
+
+func testHandedOver(t *testing.T, w *consoletest.World) {
+	o, alex := w.KeyOf(webapi.Sato, tool), w.As(webapi.Alex) // who isn't in #人事
+	a := o.Asks(tool, says, "", nil)
+	alex.Get(page(a)).Says(t, http.StatusNotFound)
+	o.HandsOver(a, webapi.Alex)
+	alex.Get("/console").Says(t, 200, "自分が責任者の呼び出し").Holds(t, page(a))
+	alex.In("en").Get(page(a)).Says(t, 200, "締めました")
+	form := alex.In("ja").Get(page(a)).FormOf(t, conversation.ActCancel, "")
+	alex.Post(page(a)+"/act", form).Leads(t, page(a)+"?done=act_cancel_action")
+	alex.Get(page(a)).Says(t, 200, "Alex Kim が取り消しました。")
 }
 
 func testHostile(t *testing.T, w *consoletest.World) {

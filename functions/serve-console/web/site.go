@@ -214,7 +214,8 @@ func Refuse(r *http.Request, v *Viewer, why string) {
 }
 
 // Readable returns the tenant's settings if the viewer may read the subject: as ReadableAt says, or since they are
-// on the route of one of its gates or in the home of one, or stand in now for somebody who is on the route.
+// on the route of one of its gates or in the home of one, stand in now for somebody who is on the route, or answer for
+// the key of a call.
 func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s tenancy.Settings, err error) {
 	if err := a.Readable(c.Now()); err != nil {
 		return s, err
@@ -226,7 +227,9 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 	if err == nil || !has {
 		return s, err
 	}
-	on := of.SomeGate(func(g *aggregate.Gate) bool { return g.OnRoute(v.User, nil) }) || c.atHome(ctx, v, a)
+	keyed, is := a.(interface{ AnsweredBy(user string) bool })
+	on := is && keyed.AnsweredBy(v.User) || c.atHome(ctx, v, a) ||
+		of.SomeGate(func(g *aggregate.Gate) bool { return g.OnRoute(v.User, nil) })
 	if !on {
 		instead, failed := c.StandIns(ctx, v)
 		if failed != nil {

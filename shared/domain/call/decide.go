@@ -41,6 +41,9 @@ func (a *Aggregate) Askers() []string {
 	return a.Call.askers()
 }
 
+// AnsweredBy is that of the call, if it could be read.
+func (a *Aggregate) AnsweredBy(user string) bool { return a.Call != nil && a.Call.AnsweredBy(user) }
+
 // asked returns the call if it has this id, else nil.
 func (a *Aggregate) asked(id string) *Call {
 	if id != a.Head.CallID {
