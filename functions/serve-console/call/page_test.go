@@ -79,7 +79,7 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 	})
 	o.Key.Answers = webapi.Suzuki // who answers now stamps nothing of it
 	o.Key = expect.Value(w.Store.SaveKey(t.Context(), o.Key, w.By, w.Now()))(t)
-	act(suzuki, c, aggregate.ActApprove, "").Says(t, http.StatusForbidden, "自分")
+	act(suzuki, c, aggregate.ActApprove, "").Says(t, http.StatusForbidden, "今、このエージェントのキーの責任者のため")
 }
 
 func testRoute(t *testing.T, w *consoletest.World) {
@@ -168,6 +168,16 @@ func testHandedOver(t *testing.T, w *consoletest.World) {
 	form := alex.In("ja").Get(page(a)).FormOf(t, conversation.ActCancel, "")
 	alex.Post(page(a)+"/act", form).Leads(t, page(a)+"?done=act_cancel_action")
 	alex.Get(page(a)).Says(t, 200, "Alex Kim が取り消しました。")
+
+	b, suzuki := o.Asks(tool, `{"recipient":"C0HR","text":"二"}`, "", func(x *call.Proposal) {
+		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
+		by.Askers[0].User, x.Opening = webapi.Alex, &by
+	}), w.As(webapi.Suzuki)
+	suzuki.Get("/console/approvals").Says(t, 200, "あなたの番 1")
+	o.HandsOver(b, webapi.Suzuki)
+	suzuki.Get("/console/approvals").Says(t, 200, "あなたの番 0")
+	suzuki.Get(page(b)).Says(t, 200, "課長: 承認できる人がいません").Lacks(t, `value="approve"`)
+	w.As(webapi.Tanaka).In("en").Get(page(b)).Says(t, 200, "課長: nobody can approve")
 }
 
 func testHostile(t *testing.T, w *consoletest.World) {

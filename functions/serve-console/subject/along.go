@@ -151,7 +151,9 @@ func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all 
 	now time.Time) (given bool, why *circulation.Refusal) {
 	o := x.Of.Origin()
 	policy := x.Settings.Policy(o.Team)
-	policy.StandIns = all
+	if policy.StandIns = all; g.Answers != nil {
+		policy.Answers = *g.Answers
+	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: x.Viewer.User, Team: o.Team, Member: member,
 		Surface: aggregate.SurfaceConsole, Stage: stage, Channel: g.Place(o).Channel}
 	change, err := decide.Approve(x.Of, id, by, policy, now)
@@ -314,6 +316,9 @@ func (d *drawing) waits() string {
 		return ""
 	}
 	owing := d.st.Owes()
+	if len(owing) == 0 && slices.ContainsFunc(s.People, d.gate.Answered) {
+		return d.words.Say("waits_nobody", "stage", d.called(s))
+	}
 	named := owing[:min(len(owing), mostOwing)]
 	text := web.Joined(named, func(p circulation.Person) string { return d.Person(p.User) }, d.words.Say("middot"))
 	if more := len(owing) - len(named); more > 0 {

@@ -215,7 +215,11 @@ func (r Reader) Vacancies(g *aggregate.Gate, gone map[string]tenancy.Rule, to fu
 	return web.Each(g.Stuck(func(user string) bool { return gone[user] != "" }), func(p circulation.Vacant) Vacancy {
 		st := circulation.Walk(g.Circulating())
 		user, stage := p.Person.User, r.Called(g, p.Stage)
-		return Vacancy{stage, r.Person(user), web.TextsOf("successor", r.Locale).In("gone", gone[user]), to(p.Stage, user),
+		why := string(gone[user])
+		if why == "" {
+			why = "answers"
+		}
+		return Vacancy{stage, r.Person(user), web.TextsOf("successor", r.Locale).In("gone", why), to(p.Stage, user),
 			p.Stage == st.Present, p}
 	})
 }

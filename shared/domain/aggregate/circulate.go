@@ -48,8 +48,14 @@ func (g *Gate) Circulating() circulation.Gate {
 	if g.AskedAt != nil {
 		c.AskedAt = *g.AskedAt
 	}
+	if g.Answers != nil {
+		c.Answers = *g.Answers
+	}
 	return c
 }
+
+// Answered reports whether somebody is the one who answers by now for the key by which an outside agent asked.
+func (g *Gate) Answered(p circulation.Person) bool { return g.Answers != nil && g.Answers.Is(p) }
 
 // Stampers returns the accounts of all who approved: along a route in their order, each once. Of a gate that nobody was
 // asked about there are none.
@@ -229,6 +235,9 @@ func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 	if s == nil || g.Status != PendingApproval || by.ID == "" || p.Team == "" {
 		return false
 	}
+	if g.Answered(circulation.Person{User: by.ID, Person: by.Person}) && (g.Ruled() || !p.AllowSelf) {
+		return false
+	}
 	switch s.Mode {
 	case circulation.ModeSettings:
 		return p.may(g, circulation.Stamp, by) == nil
@@ -283,7 +292,7 @@ func (g *Gate) Given() []Stamp {
 	return out
 }
 
-// Stuck returns those without whom the gate can't be settled, of people who are gone. A gate that is nil or under no
+// Stuck returns those without whom the gate can't be settled, of people who are gone or Answered. A gate that is nil or under no
 // rule isn't stuck.
 func (g *Gate) Stuck(gone func(user string) bool) []circulation.Vacant {
 	if !g.Ruled() {
@@ -291,7 +300,7 @@ func (g *Gate) Stuck(gone func(user string) bool) []circulation.Vacant {
 	}
 	of := g.Circulating()
 	st := circulation.Walk(of)
-	return st.Stuck(of, func(p circulation.Person) bool { return gone(p.User) })
+	return st.Stuck(of, func(p circulation.Person) bool { return gone(p.User) || g.Answered(p) })
 }
 
 // OnlyOwedBy reports whether nobody else than these owes a stamp now.

@@ -27,6 +27,10 @@ type Gate struct {
 	Home     string               `json:"home,omitempty"` // see circulation.Gate
 	Acts     []circulation.Act    `json:"acts,omitempty"`
 	Seen     *Seen                `json:"seen,omitempty"`
+
+	// Answers is who answers by now for the key by which an outside agent asked, unless they did when it asked. They are
+	// an asker from now on: they give nothing more, and what they gave before is judged by StampedBy.
+	Answers *circulation.Person `json:"answers,omitempty"`
 }
 
 // Stamp is one person's approval of one version, as people see it.
@@ -228,6 +232,9 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 		return act, err
 	}
 	if act.Gives() && act.By(p.Answers) && (g.Ruled() || !p.AllowSelf) {
+		if act.Hand.Is(p.Answers) {
+			return act, ErrNotAllowed{RuleAnswers}
+		}
 		return act, ErrNotAllowed{RuleSelf}
 	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)

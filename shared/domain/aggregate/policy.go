@@ -67,6 +67,7 @@ const (
 	RuleOnRoute      Rule = "on_route"             // a gate under a rule is decided along its route alone
 	RuleByForm       Rule = "only_by_form"         // a gate under a rule is rejected only where people say what comes after
 	RuleUnread       Rule = "unreadable"           // nobody can read what is asked
+	RuleAnswers      Rule = "answers_for_key"      // the person answers for the key of the outside agent that asks
 	RuleThreat       Rule = "threat"               // a scanner found a threat in a file of the request
 )
 
@@ -74,7 +75,7 @@ const (
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleNotRequester, RuleAlone,
 	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm,
-	RuleUnread, RuleThreat,
+	RuleUnread, RuleAnswers, RuleThreat,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.

@@ -154,7 +154,8 @@ func (c *change) open(o *aggregate.Opening, terms aggregate.Terms) {
 		by := aggregate.BySettings(true, c.row.Answers)
 		o = &by
 	}
-	c.row.Gate = aggregate.Gate{Status: aggregate.PendingApproval, Terms: terms, AskedAt: &c.Now}
+	c.row.Gate = aggregate.Gate{Status: aggregate.PendingApproval, Terms: terms, AskedAt: &c.Now,
+		Answers: c.row.Gate.Answers}
 	g, err := c.row.Gate.Under(*o, []string{c.row.Answers}, func(g *aggregate.Gate) string {
 		c.row.Gate = *g
 		return c.row.Action().Sum()

@@ -29,6 +29,9 @@ func (a *Aggregate) Follow(k tenancy.Key, answers aggregate.Answerer, now time.T
 	if c.row.KeyUntil, c.row.AnswersNow = k.ExpiresAt, k.Answers; k.Answers == x.Answers {
 		c.row.AnswersNow = ""
 	}
+	if c.row.Gate.Answers = nil; c.row.AnswersNow != "" {
+		c.row.Gate.Answers = &answers.Person
+	}
 	if x.KeyUntil.Equal(k.ExpiresAt) && x.AnswersNow == c.row.AnswersNow {
 		return aggregate.Change{}, nil
 	}

@@ -77,8 +77,30 @@ func TestWhoAnswersNowIsAnAskerToo(t *testing.T) {
 			return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(suzuki), "不要"), person(suzuki), now, w.now)
 		})
 	}
-	expect.Fails(t, act(circulation.Stamp), aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
+	expect.Fails(t, act(circulation.Stamp), aggregate.ErrNotAllowed{Rule: aggregate.RuleAnswers})
 	expect.NoError(t, act(circulation.SendBack))
+}
+
+// Whoever answers for the key now is asked for nothing, whether a stage names them or the settings let them stamp.
+func TestWhoAnswersNowOwesNothing(t *testing.T) {
+	for _, ruled := range []bool{false, true} {
+		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) {
+			if ruled {
+				x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
+					Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
+						Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
+							People: []circulation.Person{{User: suzuki}}}}}}
+			}
+		}))
+		for _, answers := range []string{sato, suzuki, "U_TAKADA"} {
+			w.key.Answers = answers
+			w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
+			g := &w.a.Call.Gate
+			expect.Is(t, g.WaitsFor(person(suzuki), policy), answers != suzuki, answers)
+			expect.Is(t, g.Owes(suzuki) > 0, ruled && answers != suzuki, answers)
+			expect.Is(t, len(g.Stuck(func(string) bool { return false })) > 0, ruled && answers == suzuki, answers)
+		}
+	}
 }
 
 // Who answered for the key when a call was asked for and who answers now may cancel it, also under a rule, and nobody

@@ -190,6 +190,7 @@ func Walk(g Gate) State {
 	if !ok {
 		return State{Refused: &Refusal{Why: WhyUnknown}}
 	}
+	st.keyed = g.Answers
 	for i := range g.Acts {
 		if refused := st.take(&g, &g.Acts[i]); refused != nil {
 			refused.Act = i + 1

@@ -24,6 +24,9 @@ type Gate struct {
 	// Home is the Slack id of the channel whose members a channel's stage asks; empty: of that of the request.
 	Home string `json:"home,omitempty"`
 	Acts []Act  `json:"acts"` // the oldest first; never changed, only added to
+	// Answers owes nothing, though a stage may name them, nor does who stands in for them, or by their choice: see
+	// aggregate.Gate. No stamp depends on it.
+	Answers Person `json:"-"`
 }
 
 // Rule names the rule that chose a gate's route, and its revision then.

@@ -106,13 +106,13 @@ func (st *State) placed(g *Gate, hand Person, s StandIn, at time.Time) (f For, o
 	if !on && slices.ContainsFunc(g.Askers, s.Principal.Is) {
 		f.rank, on = asks, true
 	}
-	theirs := slices.ContainsFunc(st.seated(), s.Principal.Is)
+	theirs, askers := slices.ContainsFunc(st.seated(), s.Principal.Is), append(slices.Clip(g.Askers), st.keyed)
 	switch counts, covers := s.Counts(at), s.Covers(g.Rule); {
 	case !covers && (!theirs || !counts):
 		return f, false
 	case !covers:
 		f.rank, f.Lacks = unfit, LackRule
-	case theirs && s.Chosen(g.Askers):
+	case theirs && s.Chosen(askers):
 		f.rank, f.Lacks = ofAsker, LackOthers
 	case theirs && st.CurrentStage().NoStandIns:
 		f.rank, f.Lacks = unfit, LackAlone
@@ -120,11 +120,11 @@ func (st *State) placed(g *Gate, hand Person, s StandIn, at time.Time) (f For, o
 		f.rank, f.Lacks = unfit, s.Unfit
 	case theirs && !counts:
 		f.rank, f.Lacks = notNow, LackDelegation
-	case theirs && !st.takes(g, hand, &f, at):
+	case theirs && (s.Principal.Is(st.keyed) || !st.takes(g, hand, &f, at)):
 		f.rank = spent
 	case theirs:
 		f.rank = owes
-	case !counts || s.Unfit != "" || s.Chosen(g.Askers):
+	case !counts || s.Unfit != "" || s.Chosen(askers):
 		return f, false
 	}
 	return f, on

@@ -20,6 +20,7 @@ type State struct {
 	Questions []Question
 
 	who         persons
+	keyed       Person    // see Gate.Answers
 	need        int       // different hands that the route asks for
 	order       []int     // numbers of all stages, as they are asked
 	added       int       // people who were
@@ -68,7 +69,7 @@ func (st *State) CurrentStage() *StageState {
 // Owes returns who owes the present stage a stamp and may give it: its people who have a seat there, and whose hand
 // spares enough others. It is empty for a channel's stage, which names nobody.
 func (st *State) Owes() []Person {
-	return slices.DeleteFunc(st.seated(), func(p Person) bool { return !st.Spares(p) })
+	return slices.DeleteFunc(st.seated(), func(p Person) bool { return p.Is(st.keyed) || !st.Spares(p) })
 }
 
 // seated returns the present stage's people who stand in none of its stamps, as hand or principal, without those of a

@@ -181,8 +181,8 @@ func (r routed) successor() string {
 	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))
 }
 
-// left says who has left, as Slack said when their copy was to be sent, if the stage waits for their stamp. alone:
-// nobody else is asked.
+// left says who has left, as Slack said when their copy was to be sent, or answers for the key of the agent that asks, if
+// the stage waits for their stamp. alone: nobody else is asked.
 func (r routed) left() (line string, alone bool) {
 	s, gone := r.st.CurrentStage(), ""
 	if r.copy != nil || s == nil || s.Mode == circulation.ModeChannel {
@@ -200,13 +200,16 @@ func (r routed) left() (line string, alone bool) {
 	if able >= s.Owed {
 		return "", false
 	}
-	link := ""
+	text, link := r.texts.Left, ""
+	if i := slices.IndexFunc(s.People, r.gate.Answered); i >= 0 && gone == "" {
+		text, gone = r.texts.AnswersKey, s.People[i].User
+	}
 	if page := Page(r.Console, r.of); page != "" {
 		link = fmt.Sprintf(" (<%s/successor?gate=%s&amp;stage=%d&amp;for=%s|%s>)", page, ident(r.id), r.st.Present,
 			ident(gone), r.texts.NameSuccessor)
 	}
 	who := r.w.mention(gone)
-	return "\n" + fill(r.texts.Left, "stage", r.called(s), "who", who, "link", link), able == 0
+	return "\n" + fill(text, "stage", r.called(s), "who", who, "link", link), able == 0
 }
 
 // uncopied says how many further people of the stage that is asked got no message.
@@ -303,6 +306,9 @@ func (r routed) resting() (line, colour string) {
 			}
 			return fill(text, "who", r.hand(act), "when", when(act.At)), green
 		}
+	}
+	if r.open && c.Stage == r.st.Present && r.gate.Answered(circulation.Person{User: c.User}) {
+		return r.texts.YouAnswer, grey
 	}
 	return r.texts.Closed, grey
 }

@@ -258,6 +258,7 @@ type routeWords struct {
 	Rule, OneDenies, OneStops, NobodyDenies, Raises    string
 	DissentThen                                        map[circulation.Objection]string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
+	AnswersKey, YouAnswer                              string // who answers for the key now may not stamp
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
 	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
