@@ -149,6 +149,11 @@ func (h *Handler) homeView(
 			summary.Waiting[i].Link = page
 		}
 	}
+	for i, x := range in.Calls { // nor need who answers for a key now
+		if page := card.Page(h.Homes.Console, x.Ref()); x.Call.AnswersNow == open.User && page != "" {
+			summary.Calls[i].Link = page
+		}
+	}
 	return card.HomeView(summary, settings, locale, now), nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -149,8 +150,9 @@ func (d drawing) stood(told task.StoodTold) string {
 
 // Page returns where the console shows a request or a conversation, or "" without its address.
 func Page(console string, ref aggregate.Ref) string {
-	at := map[string]string{task.Kind.Name: "/tasks/", conversation.Kind.Name: "/sessions/"}[ref.Kind]
-	if console == "" || at == "" || !aggregate.ValidID(ref.ID) {
+	at := map[string]string{task.Kind.Name: "/tasks/", conversation.Kind.Name: "/sessions/",
+		call.Kind.Name: "/calls/"}[ref.Kind]
+	if console == "" || at == "" || !aggregate.ValidID(ref.ID) && !call.ValidID(ref.ID) {
 		return ""
 	}
 	return console + at + ref.ID
