@@ -191,20 +191,21 @@ func CallReason(locale string, why aggregate.Reason) string {
 
 // ended draws a call that was rejected, cancelled or has expired.
 func (d callDrawing) ended(r routed) face {
-	x, line := d.a.Call, ""
+	x, line, how := d.a.Call, "", d.w.IsCancelled
 	switch by, at := d.w.mention(x.CancelledBy), whenSet(x.CompletedAt); {
 	case x.CancelReason == conversation.ReasonRejected, x.CancelReason == conversation.ReasonDenied:
 		line = fill(d.w.RejectedBy, "who", by, "reason", inline(x.Gate.RejectionReason, maxReason))
+		how = d.w.IsRejected
 	case x.CancelReason == conversation.ReasonWithdrawn && x.CancelledBy == "":
 		line = fill(d.c.ByAgent, "agent", d.agent(), "when", at)
 	case x.CancelReason == conversation.ReasonWithdrawn:
 		line = fill(d.texts.CancelledBy, "who", by, "when", at)
 	case x.CancelReason == conversation.ReasonExpired:
-		line = fill(d.texts.Expired, "when", at)
+		line, how = fill(d.texts.Expired, "when", at), d.w.IsExpired
 	default:
 		line = d.reason(x.CancelReason)
 	}
-	return d.shown(d.c.Header, grey).with(r.parts(), contextLine(append(r.passed(), line)...))
+	return d.shown(d.c.Header+how, grey).with(r.parts(), contextLine(append(r.passed(), line)...))
 }
 
 func (d callDrawing) agent() string {
