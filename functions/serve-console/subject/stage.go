@@ -17,16 +17,18 @@ const (
 	later    = "later"
 	leftOut  = "left_out"
 	sentBack = "sent_back"
+	returned = "returned" // to whoever asked
 	denied   = "denied"
 	unasked  = "unasked" // the gate was over before the stage was done
 )
 
 var stageMarks = map[string]string{
-	done: "✅", present: "🔵", later: "⬜", leftOut: "➖", sentBack: "↩️", denied: "❌", unasked: "⬜",
+	done: "✅", present: "🔵", later: "⬜", leftOut: "➖", sentBack: "↩️", returned: "↩️", denied: "❌",
+	unasked: "⬜",
 }
 
 var badges = map[string]string{
-	done: "badge-good", present: "badge-wait", sentBack: "badge-bad", denied: "badge-bad",
+	done: "badge-good", present: "badge-wait", sentBack: "badge-bad", returned: "badge-wait", denied: "badge-bad",
 }
 
 // stage draws the stage with this index.
@@ -108,6 +110,8 @@ func (d *drawing) stateOf(i int) string {
 		return leftOut
 	case ended == circulation.SendBack && d.st.Last.Stage == i+1:
 		return sentBack
+	case ended == circulation.GiveBack && d.st.Last.Stage == i+1:
+		return returned
 	case ended != "" && d.st.Last.Stage == i+1:
 		return denied
 	case s.Owed == 0:
