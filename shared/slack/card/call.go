@@ -85,7 +85,7 @@ func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link str
 	if _, n := aggregate.QuestionOf(c.Subject); n > 0 && a.Call != nil {
 		r := d.route()
 		return r.questioned(call.Card, n, d.c.Header, link, [2]string{blockID(a.Call.CallID, r.st.Present),
-			a.Call.CallID + "/" + d.a.AskedHash(a.Call.CallID)})
+			a.Call.CallID + "/" + d.a.AskedHash(a.Call.CallID)}, c.User)
 	}
 	asks := askWordsOf.In(s.Locale)
 	switch {

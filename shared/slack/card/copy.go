@@ -25,7 +25,7 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	case c.CardType == task.CardOutcome:
 		return outcomeOf(a, s, link, now)
 	case n > 0:
-		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.question(key, n, link)
+		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.question(key, n, link, c.User)
 	case c.CardType == aggregate.CardDecided:
 		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.decided(c.About(), link)
 	}
@@ -66,7 +66,7 @@ func until(a *task.Aggregate, key string) *task.Aggregate {
 func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(t.locale(s))
 	if key, n := aggregate.QuestionOf(c.Subject); n > 0 {
-		return drawingOf(t, s, t.locale(s), now).question(aggregate.Find(t.Actions, key), n, link)
+		return drawingOf(t, s, t.locale(s), now).question(aggregate.Find(t.Actions, key), n, link, c.User)
 	}
 	if c.CardType == aggregate.CardDecided {
 		d, x := drawingOf(t, s, s.Locale, now), aggregate.Find(t.Actions, c.About())

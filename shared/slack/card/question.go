@@ -299,16 +299,18 @@ func (r routed) happened() []string {
 }
 
 // questioned draws the message that brings a question to whose request it is, or its answer to who asked. title names
-// the request, and at is what the button names: its block and its value.
-func (r routed) questioned(kind aggregate.CardType, n int, title, link string, at [2]string) Message {
+// the request, at is what the button names: its block and its value, and to is who reads it.
+func (r routed) questioned(kind aggregate.CardType, n int, title, link string, at [2]string, to string) Message {
 	w, asks := r.texts, askWordsOf.In(r.w.Locale)
 	if n < 1 || n > len(r.st.Questions) {
 		return face{text: w.AnsweredNo, colour: grey}.with(section(w.AnsweredNo + opens(link, asks))).message()
 	}
 	q, text, colour := r.st.Questions[n-1], w.QuestionFor, blue
 	switch {
-	case q.Answered != nil:
+	case q.Answered != nil && q.Asked.Hand.User == to:
 		text, colour = w.AnswerFor, green
+	case q.Answered != nil:
+		text, colour = w.QuestionDone, green
 	case !r.open:
 		text, colour = w.QuestionOver, grey
 	}
@@ -340,18 +342,18 @@ func (d drawing) decided(key, link string) Message {
 }
 
 // question draws the copy of a question of a task's gate.
-func (d drawing) question(key string, n int, link string) Message {
+func (d drawing) question(key string, n int, link, to string) Message {
 	kind := task.CardOf(key)
 	v, _ := d.versionOf(kind, func(other, _ string) bool { return other == key }, 1)
 	r := d.routeOf(&v)
 	return r.questioned(kind, n, d.matter(&v, d.w.Quoted), link,
-		[2]string{shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), v.id})
+		[2]string{shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), v.id}, to)
 }
 
 // question draws the copy of a question about an action.
-func (d conversationDrawing) question(x *conversation.Action, n int, link string) Message {
+func (d conversationDrawing) question(x *conversation.Action, n int, link, to string) Message {
 	r := d.routeOf(x)
 	title := d.title(d.texts.Header, x)
 	return r.questioned(conversation.CardAction, n, title, link, [2]string{blockID(d.t.Head.SessionID, r.st.Present),
-		x.ActionID + "/" + d.t.AskedHash(x.ActionID)})
+		x.ActionID + "/" + d.t.AskedHash(x.ActionID)}, to)
 }

@@ -361,6 +361,17 @@ func TestAQuestionStaysWithItsVersion(t *testing.T) {
 	}
 }
 
+// Only who asked reads that their question was answered.
+func TestAnAnswerIsToldAsWhoseQuestionItWas(t *testing.T) {
+	s := asked(received(t), "納期は?", "来週です")
+	for locale, want := range map[string][2]string{"ja": {"質問に回答がありました", "質問は回答済みです"},
+		"en": {"Your question was answered", "The question is answered"}} {
+		for i, user := range []string{tanaka, requester.ID} {
+			expect.Has(t, copied(s, s.questionFor(user, 1), locale).Text, want[i])
+		}
+	}
+}
+
 // The form for an objection says what the stage's rule has follow, and nothing of other rules.
 func TestTheFormForAnObjectionSaysWhatFollows(t *testing.T) {
 	for locale, says := range map[string]map[circulation.Objection]string{

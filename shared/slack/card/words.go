@@ -261,35 +261,35 @@ type routeWords struct {
 	AnswersKey, YouAnswer                              string // who answers for the key now may not stamp
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
-	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
-	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
-	Then                                               string
-	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
-	TakeBackObjects, TakeBackObjection                 string // of one's own objection
-	TakeBackConsents, TakeBackConsent                  string // of one's own consent
-	TakeBackNo, OpenRoute, RouteTitle, Stamped         string
-	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
-	NowMember, NowNobody, NameSuccessor                string // of a channel's stage; a link
-	Owes                                               string // in lists
-	Askers                                             string // whose words were shown beside the requester's
-	Closed, OnlyButton, OnlyButtons                    string // on copies
-	Consent, Object, ConsentedBy, ObjectedBy, Objects  string // of who is only consulted
-	AfterObjection, LaterOnce                          string // of who is asked after an objection, and again later
-	Question, Answered, Unanswered, StopsClock         string // on cards
-	MoreAsked                                          string // the rest of a text
-	Whole, WholeAt, Objection                          string
-	QuestionFor, QuestionOver, AnswerFor, AnswerAbout  string // a message about a question
-	AnsweredNo                                         string
-	Decided                                            string // the message for whom a rule has told of a decision
-	Added, AddedAs, AddedLine, Raised                  string // who was added
-	AddedBefore, CarriedLine                           string // in the rounds before
-	Forms                                              map[circulation.Kind]routeActWords
-	Buttons                                            map[circulation.Kind]string
-	Roles, RolesAbout, AddedStage                      map[circulation.As]string
-	AddedPost, AddedPostHint                           string
-	ReadAfter, ReadWaits, ReadWaiting, ReadNot, ReadAt string
-	MinutesLine, MinutesSaid, MinutesWait              string
-	MinutesFields, MinutesHints, MinutesCarried        map[string]string
+	SendBack, NewVersion, NewTurn                                   string // how it goes on, and what that means
+	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack              string
+	Then                                                            string
+	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes              string // of one's own stamp
+	TakeBackObjects, TakeBackObjection                              string // of one's own objection
+	TakeBackConsents, TakeBackConsent                               string // of one's own consent
+	TakeBackNo, OpenRoute, RouteTitle, Stamped                      string
+	AsWhom, AsWhomText, AsWhomSend                                  string // the form for a hand that stands in for several
+	NowMember, NowNobody, NameSuccessor                             string // of a channel's stage; a link
+	Owes                                                            string // in lists
+	Askers                                                          string // whose words were shown beside the requester's
+	Closed, OnlyButton, OnlyButtons                                 string // on copies
+	Consent, Object, ConsentedBy, ObjectedBy, Objects               string // of who is only consulted
+	AfterObjection, LaterOnce                                       string // of who is asked after an objection, and again later
+	Question, Answered, Unanswered, StopsClock                      string // on cards
+	MoreAsked                                                       string // the rest of a text
+	Whole, WholeAt, Objection                                       string
+	QuestionFor, QuestionOver, QuestionDone, AnswerFor, AnswerAbout string // a message about a question
+	AnsweredNo                                                      string
+	Decided                                                         string // the message for whom a rule has told of a decision
+	Added, AddedAs, AddedLine, Raised                               string // who was added
+	AddedBefore, CarriedLine                                        string // in the rounds before
+	Forms                                                           map[circulation.Kind]routeActWords
+	Buttons                                                         map[circulation.Kind]string
+	Roles, RolesAbout, AddedStage                                   map[circulation.As]string
+	AddedPost, AddedPostHint                                        string
+	ReadAfter, ReadWaits, ReadWaiting, ReadNot, ReadAt              string
+	MinutesLine, MinutesSaid, MinutesWait                           string
+	MinutesFields, MinutesHints, MinutesCarried                     map[string]string
 	// why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
 	LeftOut map[string]string
 	Filled  map[string]string // a stage's name, by circulation.Stage.Filled
