@@ -79,13 +79,14 @@ func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[str
 	return m, faults
 }
 
-// refilled handles the form of a request for a decision that was given back. It stays open with what was typed until
-// that is saved, and says why it isn't: at its field, or below the description. s are the settings as the workspace has
-// them, v is of f.Asks, and a is what was given back.
+// refilled handles the form of a request for a decision that was given back. What is wrong stands at its field, and the
+// form stays open, as it does after a temporary failure. A refusal is said in its place, with what was typed. s are the
+// settings as the workspace has them, v is of f.Asks, and a is what was given back.
 func (h *Handler) refilled(ctx context.Context, p payload, c click, f edit.Form, s tenancy.Settings,
 	v verdict, a *task.Aggregate) (inbound.Response, error) {
 	person := v.Settings.Locale
 	m, faults := p.matter(person, s)
+	typed := card.MatterText(s.Locale, m)
 	added, err := p.shared(card.MatterFiles)
 	if err != nil {
 		return inbound.Response{}, err
@@ -95,12 +96,16 @@ func (h *Handler) refilled(ctx context.Context, p payload, c click, f edit.Form,
 		faults = map[string]string{card.MatterFiles: fault}
 	}
 	if v.Err == nil && faults == nil {
-		v = h.decide(ctx, c, f.Save(task.Edit{Content: card.MatterText(s.Locale, m), Matter: &m, Files: files}))
+		v = h.decide(ctx, c, f.Save(task.Edit{Content: typed, Matter: &m, Files: files}))
 	}
 	if v.Err != nil {
 		v.Log(ctx, slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User))
-		boot.Count(boot.InteractionNoted, 1)
-		faults = map[string]string{card.MatterDescription: v.text()}
+		text, again := v.inForm()
+		if !again { // it may name people, which no field's problem shows
+			boot.Count(boot.InteractionNoted, 1)
+			return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Unsent(v.text(), typed, v.Settings.Locale))), nil
+		}
+		faults = map[string]string{card.MatterDescription: text}
 	}
 	if faults != nil {
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
