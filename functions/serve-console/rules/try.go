@@ -25,7 +25,8 @@ import (
 // tryData asks which rule would take a request, and has the answer.
 type tryData struct {
 	People, Tools          []web.Choice // no people: there are too many to choose among
-	Fields                 []web.Field  // more that may be asked: the place, and what rules may tell besides
+	Fields                 []web.Field  // more that may be asked: the place, the day, files
+	Labels, Form           []web.Field  // by what rules tell the requests of tools apart, and of the form for a decision
 	Amount, Currency, Who  string
 	Rule, Says, Asks, Fail string
 	Stages                 []triedStage
@@ -105,8 +106,8 @@ func (a *asked) trying(answer bool) (tryData, error) {
 
 // callToTry asks for what rules may tell of a tool's calls, and returns the call that was typed, or why there is none.
 func (a *asked) callToTry(d *tryData, of knownTool, s tenancy.Settings) (c rules.Call, fail string) {
-	if of.Tool == (rules.Tool{Name: catalog.Decide}) {
-		return a.decisionToTry(d, s)
+	if decision := a.decisionToTry(d, s); of.Alone {
+		return decision()
 	}
 	c = rules.Call{Tool: of.Tool, Access: of.Access, Labels: a.labelsToTry(d, of), Amount: rules.Unknown(rules.WhyUnmarked)}
 	amount := rules.Amount{Value: amountTyped(d.Amount), Currency: d.Currency}
@@ -123,8 +124,8 @@ func (a *asked) callToTry(d *tryData, of knownTool, s tenancy.Settings) (c rules
 	return c, fail
 }
 
-// decisionToTry is callToTry of the form for a decision: it asks what the form asks, and makes the same step.
-func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) (c rules.Call, fail string) {
+// decisionToTry asks what the form for a decision asks. What it returns is callToTry of that form, with the same step.
+func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) func() (c rules.Call, fail string) {
 	ask := func(field, label string, values []string, several bool) string {
 		name := "try." + field
 		typed := a.r.PostForm[name]
@@ -132,7 +133,7 @@ func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) (c rules.Call, fai
 		for _, value := range values {
 			in.Choices = append(in.Choices, web.Choice{Value: value, Text: value, Chosen: slices.Contains(typed, value)})
 		}
-		d.Fields, d.Further = append(d.Fields, in), true
+		d.Form = append(d.Form, in)
 		return in.Value
 	}
 	fields, _ := card.MatterLabels(a.Locale())
@@ -141,16 +142,18 @@ func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) (c rules.Call, fai
 	for _, x := range s.MatterFields {
 		typed.Fields = append(typed.Fields, task.MatterValue{Name: x.Name, Value: ask(x.Key(), x.Name, x.Values, x.Several)})
 	}
-	m, wrong := task.ReadMatter(typed, s)
-	if slices.Contains(wrong, card.MatterAmount) {
-		return c, a.Say("try_amount")
+	return func() (c rules.Call, fail string) {
+		m, wrong := task.ReadMatter(typed, s)
+		if slices.Contains(wrong, card.MatterAmount) {
+			return c, a.Say("try_amount")
+		}
+		if wrong != nil {
+			return c, a.Say("try_form")
+		}
+		d.Priced = map[rules.Decimal]string{"": a.Say("try_unpriced"), "0": a.Say("try_free")}[m.Amount]
+		calls, _ := decide.CallsOf(a.v.Tenant, m.Steps(a.Locale(), "try"), nil)
+		return calls[0], ""
 	}
-	if wrong != nil {
-		return c, a.Say("try_form")
-	}
-	d.Priced = map[rules.Decimal]string{"": a.Say("try_unpriced"), "0": a.Say("try_free")}[m.Amount]
-	calls, _ := decide.CallsOf(a.v.Tenant, m.Steps(a.Locale(), "try"), nil)
-	return calls[0], ""
 }
 
 // answered says which rule would take a request, and whom its route would ask. It returns explain.ErrUnverified if
@@ -316,27 +319,22 @@ func (a *asked) labelsToTry(d *tryData, of knownTool) map[string][]string {
 	labels := map[string][]string{}
 	for i, name := range a.labelNames() {
 		at := fmt.Sprint("try.labels.", i)
-		typed := a.r.PostForm.Get(at)
-		d.Fields = append(d.Fields, web.Field{Name: at, Label: legible.OneLine(name), Value: typed})
+		typed, named := a.r.PostForm.Get(at), func(l rules.Label) bool { return l.Name == name }
+		has := slices.ContainsFunc(of.Labels, named)
+		asks := func(form bool) bool {
+			is := func(x knownTool) bool { return x.Alone == form && slices.ContainsFunc(x.Labels, named) }
+			return slices.ContainsFunc(a.tools, is)
+		}
+		if asks(true) && !asks(false) { // only the form for a decision has it
+			continue
+		}
+		d.Labels = append(d.Labels, web.Field{Name: at, Label: legible.OneLine(name), Value: typed})
 		d.Further = d.Further || typed != ""
-		has := slices.ContainsFunc(of.Labels, func(l rules.Label) bool { return l.Name == name })
 		if values := web.Lines(typed); has || len(values) > 0 {
 			labels[name] = values
 		}
 	}
 	return labels
-}
-
-// labelNames returns the kinds by which the draft's rules tell requests apart.
-func (a *asked) labelNames() (names []string) {
-	for i := range a.draft.Rules.Rules {
-		for _, name := range slices.Concat(a.draft.Rules.Rules[i].When.Names(), a.draft.Rules.Rules[i].Route.Labels()) {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }
 
 // ways returns the weakest way to each tool that writes.

@@ -80,8 +80,10 @@ func testADecisionIsTriedByItsForm(t *testing.T, w *consoletest.World) {
 		return b.Post(path, b.Get(path).Hidden(append([]string{"act", "try", "try.tool", " record_decision", "try.who", "佐藤",
 			"try.currency", "JPY"}, typed...)...))
 	}
+	b.Get(path).Holds(t, `class="filters of-form"><div class="field">`, `name="try.field:行先"`) // before the first try
 	try("try.matter", "契約").Says(t, 200, "決裁のフォームと同じ項目").Holds(t, `name="try.field:行先"`, `value="契約" selected`).
 		Lacks(t, "try.labels")
+	try("try.tool", " send_slack_dm").Holds(t, `name="try.field:行先"`).Lacks(t, "try.labels")
 	at := func(matter, to, amount string) consoletest.Answer {
 		return try("try.matter", matter, "try.field:行先", to, "try.field:日数", "8", "try.amount", amount)
 	}

@@ -183,3 +183,15 @@ func (s speaker) ruleNamed(x *rules.Rules, id string) string {
 	}
 	return s.numbered(i, &x.Rules[i])
 }
+
+// labelNames returns the kinds by which the draft's rules tell requests apart.
+func (a *asked) labelNames() (names []string) {
+	for i := range a.draft.Rules.Rules {
+		for _, name := range slices.Concat(a.draft.Rules.Rules[i].When.Names(), a.draft.Rules.Rules[i].Route.Labels()) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
