@@ -128,13 +128,14 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 	})
 	d.numbers(w, all)
 	d.waits(w, all)
-	d.Gates.Columns = w.Columns("gate", "#approved", "#rejected", "#returned", "#expired", "#rate")
+	d.Gates.Columns = w.Columns("gate", "#approved", "#rejected", "#denied", "#returned", "#expired", "#rate")
 	for _, gate := range []string{"prompt", "process", "step"} {
 		by := all.Verdicts[gate]
-		row, decided := []string{w.In("gates", gate)}, by[tenancy.Approved]+by[tenancy.Rejected]+by[tenancy.Returned]
-		for _, v := range []tenancy.Verdict{tenancy.Approved, tenancy.Rejected, tenancy.Returned, tenancy.Expired} {
-			row = append(row, strconv.Itoa(by[v]))
+		row, decided := []string{w.In("gates", gate)}, 0
+		for _, v := range []tenancy.Verdict{tenancy.Approved, tenancy.Rejected, tenancy.Denied, tenancy.Returned} {
+			row, decided = append(row, strconv.Itoa(by[v])), decided+by[v]
 		}
+		row = append(row, strconv.Itoa(by[tenancy.Expired]))
 		d.Gates.Rows = append(d.Gates.Rows, append(row, percent(by[tenancy.Approved], decided)))
 	}
 	for _, s := range append(slices.Clone(task.Statuses), task.StatusDenied) {
@@ -179,7 +180,7 @@ func (d *insightsData) numbers(w web.Texts, all tenancy.DailySum) {
 		{Name: w.Say("half"), Text: within(0.5), About: w.Say("half_about")},
 		{Name: w.Say("most"), Text: within(0.9), About: w.Say("most_about")},
 		{Name: w.Say("rate"), Text: percent(approved, all.Decisions()), About: w.Say("rate_about", "approved", approved,
-			"rejected", all.Decided(tenancy.Rejected), "returned", all.Decided(tenancy.Returned))},
+			"rejected", all.Decided(tenancy.Rejected)+all.Decided(tenancy.Denied), "returned", all.Decided(tenancy.Returned))},
 		{Name: w.Say("again"), Text: again, About: w.Say("again_about", "rejected", all.SentBack(), "failed", all.Retried)},
 		{Name: w.Say("runs"), Text: web.Count(int64(all.Ended["completed"])), About: w.Say("runs_about", "failed",
 			all.Ended["failed"], "cancelled", all.Ended["cancelled"])},

@@ -35,7 +35,8 @@ func happened(tenant, task string, at time.Time) []tenancy.DailyFact {
 	all := []tenancy.DailyFact{
 		{Created: true}, {Gate: "prompt", Verdict: tenancy.Rejected, Waited: took(4 * time.Minute)}, {Gate: "prompt",
 			Verdict: tenancy.Approved, Waited: took(3 * time.Second)},
-		{Gate: "process", Verdict: tenancy.Returned}, {Gate: "process", Verdict: tenancy.Approved},
+		{Gate: "process", Verdict: tenancy.Returned}, {Gate: "process", Verdict: tenancy.Denied},
+		{Gate: "process", Verdict: tenancy.Approved},
 		{Ended: "failed", Tools: map[string]tenancy.DailyCalls{"sheets_append": {Completed: 1,
 			Failed: 1}}}, {Spent: &tenancy.DailySpent{Calls: 1, Input: 12345, Output: 678, Cost: 1_230_000, Unpriced: 1}},
 	}
@@ -50,9 +51,9 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 		happened(w.Tenant.ID, "t1", w.Now())))
 	b := w.As(webapi.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"約 10 秒まで", "約 5 分まで", "承認 2 件、却下 1 件、差し戻し 1 件", "実行ステップ 1 0 1 0 50%", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、中止 0 件",
+		"ja": {"約 10 秒まで", "約 5 分まで", "承認 2 件、却下 2 件、差し戻し 1 件", "実行ステップ 1 0 1 1 0 33%", "却下による作り直し 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、中止 0 件",
 			"料金不明の呼び出し", tenancy.DayOf(w.Now())},
-		"en": {"Up to about 10 s", "Up to about 5 min", "2 approved, 1 rejected, 1 returned", "Failures by tool", "Plus 1 failed and 0 cancelled"},
+		"en": {"Up to about 10 s", "Up to about 5 min", "2 approved, 2 rejected, 1 returned", "Rejected for good", "1 after a rejection", "Failures by tool", "Plus 1 failed and 0 cancelled"},
 	} {
 		page := b.In(locale).Get("/console/insights")
 		for _, text := range want {
@@ -138,7 +139,7 @@ func insightsOfThousand(t *testing.T, w *consoletest.World) {
 	}
 	expect.NoError(t, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
 	page := w.As(webapi.Suzuki).Get("/console/insights")
-	for _, text := range []string{"承認 400 件、却下 200 件、差し戻し 200 件", "$246.00", "ほかに失敗 200 件、中止 0 件"} {
+	for _, text := range []string{"承認 400 件、却下 400 件、差し戻し 200 件", "$246.00", "ほかに失敗 200 件、中止 0 件"} {
 		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
 	}
 	got := strings.Count(page.Body, `<th scope="row" data-label="日付">`+tenancy.DayOf(w.Now())[:4])

@@ -34,7 +34,8 @@ type Verdict string
 
 const (
 	Approved Verdict = "approved"
-	Rejected Verdict = "rejected"
+	Rejected Verdict = "rejected" // another version is made
+	Denied   Verdict = "denied"   // rejected for good
 	Returned Verdict = "returned" // to whoever asked
 	Expired  Verdict = "expired"
 )
@@ -95,7 +96,7 @@ type factDetails struct {
 
 // verdicts maps the endings of audit actions to a person's verdict. On a route only the stamp that settles the gate
 // counts; what else people do there decides nothing.
-var verdicts = map[string]Verdict{".approved": Approved, ".rejected": Rejected, ".denied": Rejected,
+var verdicts = map[string]Verdict{".approved": Approved, ".rejected": Rejected, ".denied": Denied,
 	".returned": Returned}
 
 // FactOfEntry returns an audit entry's fact; ok is false if it has none. Approvals by the system are not counted as

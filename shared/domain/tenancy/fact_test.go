@@ -60,7 +60,7 @@ func TestWhatAnEntrySays(t *testing.T) {
 		"the last stamp": {entry(task.AuditProcessApproved, "process", routed),
 			tenancy.DailyFact{Gate: "process", Verdict: tenancy.Approved, Waited: &half}},
 		"denied": {entry(task.AuditStepDenied, "execution", routed),
-			tenancy.DailyFact{Gate: "step", Verdict: tenancy.Rejected, Waited: &half}},
+			tenancy.DailyFact{Gate: "step", Verdict: tenancy.Denied, Waited: &half}},
 		"another try": {entry(task.AuditGenerationRetried, "prompt", "{}"), tenancy.DailyFact{Retried: true}},
 		"an execution": {entry(task.AuditExecutionFailed, "execution",
 			`{"tools":{"sheets_append":{"completed":2,"unknown":1}}}`), tenancy.DailyFact{Ended: "failed", Became: "to_retry",

@@ -151,7 +151,7 @@ func (s DailySum) Decided(v Verdict) (n int) {
 
 // Decisions counts the questions that people answered.
 func (s DailySum) Decisions() int {
-	return s.Decided(Approved) + s.Decided(Rejected) + s.Decided(Returned)
+	return s.Decided(Approved) + s.Decided(Rejected) + s.Decided(Denied) + s.Decided(Returned)
 }
 
 // SentBack counts the policies and processes that were generated again after a rejection.
