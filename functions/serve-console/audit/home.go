@@ -71,7 +71,8 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 	}
 	l.All = append(d.Numbers[:2:2], d.Numbers[3], web.Number{ // requests, half, rate
 		Name: w.Say("done"), Text: web.Count(int64(became(task.StatusDone))), About: w.Say("runs_about", "failed",
-			became(task.StatusFailed, task.StatusToRetry), "cancelled", became(task.StatusDenied, task.StatusCancelled)),
+			became(task.StatusFailed, task.StatusToRetry), "cancelled",
+			became(task.StatusDenied, task.StatusUnrouted, task.StatusCancelled)),
 	})
 	of := func(label string, n, held aggregate.MicroUSD, budget float64) web.Number {
 		about := w.Say("no_budget")

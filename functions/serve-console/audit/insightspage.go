@@ -138,9 +138,9 @@ func (d *insightsData) fill(w web.Texts, sums []tenancy.DailySum, called func(to
 		row = append(row, strconv.Itoa(by[tenancy.Expired]))
 		d.Gates.Rows = append(d.Gates.Rows, append(row, percent(by[tenancy.Approved], decided)))
 	}
-	for _, s := range append(slices.Clone(task.Statuses), task.StatusDenied) {
+	for _, s := range append(slices.Clone(task.Statuses), task.StatusDenied, task.StatusUnrouted) {
 		listed := s
-		if s == task.StatusDenied { // lists have it among the cancelled
+		if s == task.StatusDenied || s == task.StatusUnrouted { // lists have it among the cancelled
 			listed = task.StatusCancelled
 		}
 		if n := all.Became[string(s)]; n > 0 {

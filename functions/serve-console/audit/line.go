@@ -269,10 +269,11 @@ func state(x *store.RegisteredTask) string {
 		return "refused"
 	case e.As == domain.TaskAnswered:
 		return "answered"
-	case e.Reason == domain.ReasonDenied, e.Reason == domain.ReasonMaxVersions:
-		return "denied"
 	case e.Reason == domain.ReasonExpired:
 		return "expired"
+	}
+	if is := domain.StatusCancelled.Called(e.Reason); is != domain.StatusCancelled {
+		return string(is)
 	}
 	return "withdrawn"
 }

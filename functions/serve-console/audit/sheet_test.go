@@ -195,7 +195,7 @@ func TestASheetHasEveryStamp(t *testing.T) {
 
 // The register calls the end of a request as Slack and the lists do, with the amount.
 func TestALineOfARequestWhoseRouteFindsNobody(t *testing.T) {
-	for locale, want := range map[string]string{"ja": "キャンセル", "en": "Cancelled"} {
+	for locale, want := range map[string]string{"ja": "回覧できず終了", "en": "Ended: can’t circulate"} {
 		s := speaker{words: web.TextsOf("register", locale), acts: web.TextsOf("approvals", locale),
 			Reader: subject.Reader{Locale: locale, Person: func(id string) string { return id }}}
 		x := &store.RegisteredTask{Request: domain.Requested{N: 1, TaskID: "t"}}

@@ -240,7 +240,7 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	t.RequestNumber, t.Document = a.Head.RequestNumber, a.Head.Document
 	t.Changed = card.Changed(a, r.Locale, r.Person, r.prose)
 	if e := a.Head.Ended; e != nil {
-		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), called(t.Status, e.Reason)
+		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), t.Status.Called(e.Reason)
 		detail := explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person)
 		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
 		if last := a.RejectedLast(); last != nil {

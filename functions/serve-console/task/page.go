@@ -253,7 +253,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 // anew offers the request's text once only another request helps. Trying again goes to the page's end then.
 func (p *taskPage) anew(t *task.Aggregate) {
 	switch p.Status {
-	case task.StatusCancelled, denied, task.StatusExpired, task.StatusFailed, task.StatusRefused:
+	case task.StatusCancelled, denied, task.StatusUnrouted, task.StatusExpired, task.StatusFailed, task.StatusRefused:
 		p.Anew = p.Message.Text
 	}
 	i := slices.IndexFunc(p.Buttons, func(b subject.Button) bool {

@@ -71,7 +71,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 	for _, x := range items {
 		named := web.Mentions(legible.Beginning(x.Text, mostText), person)
 		row := Request{ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, named, v.Untitled())),
-			Status: called(x.Stands, x.Glance.Why), Person: x.Requester(), Name: person(x.Requester()),
+			Status: x.Stands.Called(x.Glance.Why), Person: x.Requester(), Name: person(x.Requester()),
 			Channel: web.Channel(v, originOf(v, x), channels), Created: x.CreatedAt, Until: web.TimeOf(x.Glance.Until),
 			Next: next(v, x, surface, person, s)}
 		row.Mark = marks[row.Status]
@@ -122,22 +122,11 @@ func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub
 // denied is what a request is called that was rejected for good: nobody withdrew it.
 const denied = task.StatusDenied
 
-// rejected are the reasons of requests that people rejected, and what these are called.
-var rejected = map[aggregate.Reason]task.Status{task.ReasonDenied: denied, task.ReasonMaxVersions: denied}
-
-// called returns how people call the status of a request that ended for this reason, if it has.
-func called(s task.Status, why aggregate.Reason) task.Status {
-	if s == task.StatusCancelled {
-		return cmp.Or(rejected[why], s)
-	}
-	return s
-}
-
 var marks = map[task.Status]string{
 	task.StatusDrafting: "🔵", task.StatusWaits: "🔵", task.StatusReturned: "↩️", task.StatusNotDrafted: "⚠️",
 	task.StatusRunning: "🔵",
 	task.StatusToRetry: "⚠️", task.StatusFailed: "❌", task.StatusDone: "✅", task.StatusCancelled: "⬜",
-	denied: "❌", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
+	denied: "❌", task.StatusUnrouted: "❌", task.StatusExpired: "⌛", task.StatusRefused: "❌", task.StatusAnswered: "💬",
 }
 
 // next says who is asked and how far they are, that a version was sent back, or why the request goes on no more.
@@ -155,7 +144,7 @@ func next(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
 		return sentence(card.OneLine(g.Detail))
-	case rejected[g.Why] != "":
+	case x.Stands.Called(g.Why) == denied:
 		return words.Say("denied", "why", card.OneLine(g.Detail))
 	}
 	return sentence(explain.Ended(v.Locale, g.Why, why(g, person), explain.NoRetry))

@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -312,4 +313,18 @@ func TestAStampIsOnAllOfARequest(t *testing.T) {
 		expect.That(t, text != "" && seen[text] == "", "%s is stamped like %s", name, seen[text])
 		seen[text] = name
 	}
+}
+
+// Nobody cancelled what the rules ended: lists and statistics call it otherwise.
+func TestWhatTheRulesEndedIsNotCalledCancelled(t *testing.T) {
+	for _, why := range byRule {
+		x := aggregate.AuditEntry{ID: "e", AggregateID: "t", Action: AuditTaskCancelled,
+			Details: aggregate.JSON(`{"reason":"` + string(why) + `"}`)}
+		f, _ := tenancy.FactOfEntry(x)
+		expect.Is(t, f.Became, string(StatusUnrouted))
+		expect.Is(t, StatusCancelled.Called(why), StatusUnrouted)
+	}
+	expect.Is(t, StatusCancelled.Called(ReasonMaxVersions), StatusDenied)
+	expect.Is(t, StatusCancelled.Called(""), StatusCancelled)
+	expect.Is(t, StatusDone.Called(ReasonNoRoute), StatusDone)
 }

@@ -192,7 +192,11 @@ func (d drawing) unasked(v version, over bool) face {
 	case over && v.kind == task.CardStep:
 		return d.closed(v, w.IsCancelled)
 	case over && byRules(d.a.Head.Ended):
-		return d.titled(v, grey, w.IsCancelled).with(section(d.byRules()), contextLine("⏹️ "+when(d.a.Head.Ended.At)))
+		is := w.IsCancelled
+		if task.StatusCancelled.Called(d.a.Head.Ended.Reason) == task.StatusUnrouted {
+			is = w.IsUnrouted
+		}
+		return d.titled(v, grey, is).with(section(d.byRules()), contextLine("⏹️ "+when(d.a.Head.Ended.At)))
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
 	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over

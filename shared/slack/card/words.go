@@ -72,10 +72,10 @@ type words struct {
 	RemarkWithdrawn                                                                                              string
 
 	// Endings of headers.
-	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied string
-	IsApprovedCancelled, IsApprovedDenied, IsApprovedDone           string
-	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed       string
-	IsRegenerationHeld, IsHeld                                      string // if nobody may approve the next version
+	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied       string
+	IsApprovedCancelled, IsApprovedDenied, IsApprovedDone                 string
+	IsRegenerationFailed, IsCancelled, IsUnrouted, IsExpired, IsGenFailed string
+	IsRegenerationHeld, IsHeld                                            string // if nobody may approve the next version
 
 	// What a request forwards and attaches.
 	ThreadRead, ThreadFailed, Forwards, ForwardRead, ForwardCut, ForwardHidden string
