@@ -78,7 +78,10 @@ func Unreachable(locale, channel, refusal string) string {
 func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry) string {
 	if told, is := task.StandInOf(r, detail); is {
 		w := wordsOf.In(locale)
-		told.Hand, told.Principal, told.By = w.mention(told.Hand), w.mention(told.Principal), w.mention(told.By)
+		if told.Hand != task.Nobody {
+			told.Hand = w.mention(told.Hand)
+		}
+		told.Principal, told.By = w.mention(told.Principal), w.mention(told.By)
 		told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
 		told.Rules = inline(told.Rules, maxDetail)
 		return explain.StandIn(locale, r, told)
