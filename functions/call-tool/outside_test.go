@@ -287,6 +287,7 @@ func (keiri) Manager(circulation.Person, string) (p circulation.Person, found bo
 func (keiri) Topmost(circulation.Person, string) bool                               { return false }
 func (keiri) Over(string, string, string) (p circulation.Person, found bool)        { return p, false }
 func (keiri) Holders(string, string, string) []circulation.Person                   { return nil }
+func (keiri) OnLeave(string, string, string) []circulation.Person                   { return nil }
 func (keiri) CodeOf(string, string) string                                          { return "" }
 func (keiri) Absences(circulation.Person, string) []circulation.StandIn             { return nil }
 func (keiri) StandsOver(string, string, string) bool                                { return false }

@@ -238,6 +238,19 @@ func (d *Directory) Holders(department, position, on string) (all []circulation.
 	return all
 }
 
+// OnLeave returns who would hold a position of a department on a day but is away from it; without a position, everybody
+// who is away.
+func (d *Directory) OnLeave(department, position, on string) (all []circulation.Person) {
+	day, err := organisation.ParseDate(on)
+	if d.org == nil || err != nil {
+		return nil
+	}
+	for _, number := range d.org.People.AwayFrom(position, department, day) {
+		all = append(all, d.account(number))
+	}
+	return all
+}
+
 // account returns a person by the first of their accounts that is a full member's, else by the first, if they have one.
 func (d *Directory) account(number string) circulation.Person {
 	p := circulation.Person{Person: number}

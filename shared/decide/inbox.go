@@ -258,6 +258,7 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
 	for _, w := range b.Waiting {
 		out.Waiting = append(out.Waiting, card.Waits{
 			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,
+			User: b.User,
 		})
 	}
 	for _, w := range b.Stamped {

@@ -375,6 +375,7 @@ func (ids) Absences(circulation.Person, string) []circulation.StandIn {
 func (ids) CodeOf(string, string) string                            { return "" }
 func (ids) Knows(string, string) bool                               { return true }
 func (ids) Holders(string, string, string) []circulation.Person     { return nil }
+func (ids) OnLeave(string, string, string) []circulation.Person     { return nil }
 func (ids) Departments(circulation.Person, string) (codes []string) { return nil }
 func (ids) Department(circulation.Person, string) string            { return "" }
 func (ids) Position(circulation.Person, string) string              { return "" }

@@ -124,7 +124,7 @@ func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call, no
 	}
 	for _, s := range x.Gate.Route.Stages {
 		for _, p := range s.People {
-			if away, _, is := rules.InsteadOf(p); is && len(away) > 0 { // nobody knows any more who said so
+			if of, _, is := rules.InsteadOf(p); is && len(of.Away) > 0 { // nobody knows any more who said so
 				a.Instead = append(a.Instead, p)
 			}
 		}

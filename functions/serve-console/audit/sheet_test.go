@@ -53,6 +53,35 @@ func TestAPathSaysForWhomAStandInStamped(t *testing.T) {
 	}
 }
 
+// A path, and the sheet's stamp, say in whose place somebody decided; who is on leave and a vacancy aren't the same.
+func TestAPathSaysInWhosePlaceSomebodyDecided(t *testing.T) {
+	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	for via, want := range map[string][2]string{
+		"instead of U1: x": {"部長 田中 恵(山田 太郎 さんが不在のため代決)", "部長 田中 恵 (in the place of 山田 太郎 (away))"},
+		"instead of leave U1: x": {"部長 田中 恵(山田 太郎 さん(休職・出向中)が不在のため代決)",
+			"部長 田中 恵 (in the place of 山田 太郎 (on leave or seconded))"},
+		"instead of leave : x": {"部長 田中 恵(担当が休職・出向中のため代決)",
+			"部長 田中 恵 (in the place of somebody on leave or seconded)"},
+		"instead of vacant: x": {"部長 田中 恵(空席のため代決)", "部長 田中 恵 (as the post is vacant)"},
+		"instead of : x":       {"部長 田中 恵(担当不在のため代決)", "部長 田中 恵 (as nobody before in the order is there)"},
+	} {
+		p := circulation.Person{User: "U2", Via: via}
+		g := aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
+			Rule: &circulation.Rule{ID: "r"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
+			Stages: []circulation.Stage{{Name: "部長", Mode: circulation.ModePeople, Need: 1, Filled: rules.FilledInstead,
+				People: []circulation.Person{p}}}}, Acts: []circulation.Act{{Form: circulation.Form,
+			Kind: circulation.Stamp, Hand: circulation.Person{User: "U2"}, Principal: circulation.Person{User: "U2"}, At: at,
+			Stage: 1, Hash: "hash"}}}
+		names := map[string]string{"U1": "山田 太郎", "U2": "田中 恵"}
+		for i, locale := range language.All {
+			s := speaker{words: web.TextsOf("register", locale),
+				Reader: subject.Reader{Locale: locale, Person: func(id string) string { return names[id] }}}
+			expect.Is(t, s.path(&g), want[i], locale)
+			expect.Is(t, "部長 "+s.Route(&g, true).Stages[0].Stamps[0].By, want[i], locale)
+		}
+	}
+}
+
 // A path says who objected, what stage that led to, and who was added.
 func TestAPathSaysWhoObjectedAndWhoWasAdded(t *testing.T) {
 	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)

@@ -98,6 +98,9 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" && len(t.AsWhom) < 2 {
 			t.Who += "\n" + x.Viewer.Texts("approvals").Say("stands_for", "name", d.Person(principal))
 		}
+		if line := d.Instead(g, cmp.Or(principal, x.Viewer.User)); line != "" {
+			t.Who += "\n" + line
+		}
 		if q := t.st.Open(); q != nil && q.Asked.Hand.User == x.Viewer.User {
 			t.Who += "\n" + d.words.Say("own_question")
 		}

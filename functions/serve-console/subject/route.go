@@ -213,6 +213,20 @@ func SentBack(g *aggregate.Gate) bool {
 	return st.Ended() == circulation.SendBack
 }
 
+// instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's.
+func (d *drawing) instead(s *circulation.StageState, user string) (short, line string) {
+	return card.Instead(d.Locale, s, user, d.Person)
+}
+
+// Instead says in a line in whose place somebody is asked at the present stage of a gate under a rule; "" in nobody's.
+func (r Reader) Instead(g *aggregate.Gate, user string) (line string) {
+	d := r.walk(g)
+	if s := d.st.CurrentStage(); s != nil {
+		_, line = d.instead(s, user)
+	}
+	return line
+}
+
 // act returns what somebody did. A stand-in is named before whom they stand in for: the other order reads either way.
 func (d *drawing) act(a *circulation.Act) RouteAct {
 	out := RouteAct{By: d.Person(a.Hand.User), At: a.At, Surface: d.words.In("surface", a.Surface),
@@ -262,12 +276,9 @@ func (d *drawing) named(id string) string {
 // Via says by what a route found somebody. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
 	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
-	if of, via, is := rules.InsteadOf(circulation.Person{Via: how}); is {
-		if len(of) == 0 {
-			return d.words.Say("via_instead_of_nobody", "via", r.Via(via))
-		}
-		who := strings.Join(web.Each(of, d.Person), web.TextsOf("common", r.Locale).Say("and"))
-		return d.words.Say("via_instead", "who", who, "via", r.Via(via))
+	if _, via, is := rules.InsteadOf(circulation.Person{Via: how}); is {
+		short, _ := d.instead(&circulation.StageState{Stage: circulation.Stage{People: []circulation.Person{{Via: how}}}}, "")
+		return d.words.Say("via_instead", "instead", short, "via", r.Via(via))
 	}
 	if key := viaPhrases[how]; key != "" || how == "" {
 		return d.words.Say(key)

@@ -93,6 +93,9 @@ func (d *drawing) stamps(i int) []RouteAct {
 	s := &d.st.Stages[i]
 	out := web.Each(s.Stamps, d.act)
 	for j, act := range s.Stamps {
+		if short, _ := d.instead(s, act.Principal.User); short != "" {
+			out[j].By = d.words.Say("decided_instead", "by", out[j].By, "instead", short)
+		}
 		if s.ReadAfter && act.Principal.User != act.Hand.User {
 			out[j].Read = d.read(act)
 		}

@@ -131,7 +131,11 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 	if x.standsFor != "" {
 		is.For = d.words.Say("stands_for", "name", d.Person(x.standsFor))
 	}
-	if g := x.ruled(); g == nil {
+	g := x.ruled()
+	if g != nil && is.Mine {
+		is.Instead = d.Instead(g, cmp.Or(x.standsFor, d.v.User))
+	}
+	if g == nil {
 		is.Who = d.surface.Deciders(d.settings, x.origin, x.askers()...)
 	} else {
 		d.Channel = is.Channel

@@ -72,8 +72,9 @@ type waitingRow struct {
 	Stages        []subject.Chip
 	Who           string // may decide
 	Since, Until  time.Time
-	Soon          bool // it ends soon
-	Mine          bool // the viewer may decide
+	Soon          bool   // it ends soon
+	Mine          bool   // the viewer may decide
+	Instead       string // in whose place, in a line
 	Vacancies     []subject.Vacancy
 	moves         rules.Amount
 	undrafted     bool // there are no steps yet that could move anything

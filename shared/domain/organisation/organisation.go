@@ -209,6 +209,17 @@ func (o *Organisation) AwayPosts(day Date) (all []Post) {
 	return all
 }
 
+// AwayFrom returns who is away from a position of a department on a day, by number; without a position, who is away.
+func (o *Organisation) AwayFrom(position, department string, day Date) (numbers []string) {
+	position, department = Posted(position), folded(department)
+	for _, p := range o.AwayPosts(day) {
+		if (position == "" || p.Position == position && p.Department == department) && !slices.Contains(numbers, p.Number) {
+			numbers = append(numbers, p.Number)
+		}
+	}
+	return numbers
+}
+
 // Name returns a person's name on a day, or on the last of their days if they aren't there; none for a stranger.
 func (o *Organisation) Name(number string, day Date) string {
 	phases := o.of(number)

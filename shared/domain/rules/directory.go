@@ -42,6 +42,9 @@ type Directory interface {
 	Outranks(p circulation.Person, position, on string) bool
 	// Holders returns who holds a position of a department.
 	Holders(department, position, on string) []circulation.Person
+	// OnLeave returns who would hold a position of a department but is on leave or seconded; without a position, everybody
+	// who is.
+	OnLeave(department, position, on string) []circulation.Person
 	// Absences returns the delegations of somebody for the day. One without a hand only says that they are away.
 	Absences(p circulation.Person, on string) []circulation.StandIn
 }

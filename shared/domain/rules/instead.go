@@ -80,6 +80,7 @@ func (r *resolving) instead(i int, here []circulation.Person) (enough, own bool)
 	people, past := slices.Clone(here), slices.ContainsFunc(r.gone[i], func(p circulation.Person) bool {
 		return slices.ContainsFunc(r.d.Absences(p, r.facts.On), func(x circulation.StandIn) bool { return r.spoken(x.Hand) })
 	})
+	of := r.absent(i)
 	for _, w := range s.Who.Instead {
 		if len(r.stamping(people)) >= out.Need {
 			break
@@ -89,7 +90,7 @@ func (r *resolving) instead(i int, here []circulation.Person) (enough, own bool)
 			own = own || r.facts.Requester.Is(p)
 			past = past || r.spoken(p)
 			if r.mayStamp(s, p) && len(r.away(s, []circulation.Person{p})) == 0 && !r.below(p) && position(asked, p) < 0 {
-				p.Via = viaInstead(r.gone[i], p.Via)
+				p.Via = of.via(p.Via)
 				if people, asked = append(people, p), append(asked, p); past {
 					r.past = append(r.past, p)
 				}
@@ -120,21 +121,75 @@ func (r *resolving) others(s *Stage, people []circulation.Person) (n int) {
 	return n
 }
 
-// viaInstead says how somebody was found in the place of others. Of who is vacant or on leave nobody is named.
-func viaInstead(of []circulation.Person, via string) string {
-	var users []string
-	for _, p := range of {
-		users = append(users, p.User)
-	}
-	return "instead of " + strings.Join(users, ",") + ": " + via
+// Absent are those in whose place somebody is asked. Nobody is named where none of them may stamp for another reason.
+type Absent struct {
+	Away    []string // accounts of who is away for some days
+	OnLeave []string // of who is on leave or seconded; "" is somebody without one
+	Vacant  bool     // nobody is found
 }
 
-// InsteadOf reads how somebody was found: in the place of which accounts, and how else; false: not in another's.
-func InsteadOf(p circulation.Person) (users []string, via string, is bool) {
-	rest, is := strings.CutPrefix(p.Via, "instead of ")
-	of, via, found := strings.Cut(rest, ": ")
-	if !is || !found {
-		return nil, p.Via, false
+// How it is said within how somebody was found.
+const (
+	insteadOf = "instead of "
+	onLeave   = "leave "
+	vacant    = "vacant"
+)
+
+// absent returns in whose place others are asked for a source.
+func (r *resolving) absent(i int) (of Absent) {
+	for _, p := range r.gone[i] {
+		of.Away = append(of.Away, p.User)
 	}
-	return slices.DeleteFunc(strings.Split(of, ","), func(user string) bool { return user == "" }), via, true
+	add := func(p circulation.Person) {
+		if !slices.Contains(of.OnLeave, p.User) && len(of.OnLeave) < MaxInstead {
+			of.OnLeave = append(of.OnLeave, p.User)
+		}
+	}
+	for _, w := range r.sources[i].Who.Each() {
+		for _, position := range w.Positions {
+			for _, p := range r.d.OnLeave(w.Department, position, r.facts.On) {
+				add(p)
+			}
+		}
+	}
+	for _, p := range r.d.OnLeave("", "", r.facts.On) {
+		if position(r.found[i], p) >= 0 {
+			add(p)
+		}
+	}
+	of.Vacant = len(r.found[i]) == 0 && len(of.OnLeave) == 0
+	return of
+}
+
+// via says how somebody was found in their place.
+func (of Absent) via(how string) string {
+	parts := slices.Clone(of.Away)
+	for _, user := range of.OnLeave {
+		parts = append(parts, onLeave+user)
+	}
+	if of.Vacant {
+		parts = append(parts, vacant)
+	}
+	return insteadOf + strings.Join(parts, ",") + ": " + how
+}
+
+// InsteadOf reads how somebody was found: in whose place, and how else; false: not in another's.
+func InsteadOf(p circulation.Person) (of Absent, how string, is bool) {
+	rest, is := strings.CutPrefix(p.Via, insteadOf)
+	parts, how, found := strings.Cut(rest, ": ")
+	if !is || !found {
+		return Absent{}, p.Via, false
+	}
+	for part := range strings.SplitSeq(parts, ",") {
+		user, leave := strings.CutPrefix(part, onLeave)
+		switch {
+		case leave:
+			of.OnLeave = append(of.OnLeave, user)
+		case part == vacant:
+			of.Vacant = true
+		case part != "":
+			of.Away = append(of.Away, part)
+		}
+	}
+	return of, how, true
 }

@@ -115,13 +115,27 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 	d, f := staff(), asked(writes(pay, yen("1")))
 	away("X")(d, f)
 	s := expect.Value(one.Resolve(f, rules.Floor{}, d))(t).Stages[0]
-	users, via, is := rules.InsteadOf(s.People[0])
-	expect.That(t, is && slices.Equal(users, []string{"X"}) && via == "named by the rule", "%+v", s)
+	of, how, is := rules.InsteadOf(s.People[0])
+	expect.That(t, is && how == "named by the rule", "%+v", s)
+	expect.Same(t, of, rules.Absent{Away: []string{"X"}})
 	expect.Is(t, s.Filled, rules.FilledInstead)
 	vacant(d, f)
 	s = expect.Value(post(refuse).Resolve(f, rules.Floor{}, d))(t).Stages[0]
-	users, _, is = rules.InsteadOf(s.People[0])
-	expect.That(t, is && len(users) == 0, "%+v", s)
+	of, _, _ = rules.InsteadOf(s.People[0])
+	expect.Same(t, of, rules.Absent{Vacant: true})
+	d.leave = map[string][]string{"部長": {"L"}}
+	s = expect.Value(post(refuse).Resolve(f, rules.Floor{}, d))(t).Stages[0]
+	of, _, _ = rules.InsteadOf(s.People[0])
+	expect.Same(t, of, rules.Absent{OnLeave: []string{"L"}})
+	d.leave, d.standing = map[string][]string{"": {"X"}}, map[string]rules.Employment{"X": rules.EmploymentNone}
+	d.absences = nil
+	s = expect.Value(one.Resolve(f, rules.Floor{}, d))(t).Stages[0]
+	of, _, _ = rules.InsteadOf(s.People[0])
+	expect.Same(t, of, rules.Absent{OnLeave: []string{"X"}})
+	d.leave = nil
+	s = expect.Value(one.Resolve(f, rules.Floor{}, d))(t).Stages[0]
+	of, _, _ = rules.InsteadOf(s.People[0])
+	expect.Same(t, of, rules.Absent{})
 	_, _, is = rules.InsteadOf(circulation.Person{Via: "named by the rule"})
 	expect.That(t, !is && !one.OfIDs(), "who is away must be looked up")
 }

@@ -124,6 +124,7 @@ type company struct {
 	high     []string                    // who outranks every position
 	level    []string                    // positions that don't stand over departments
 	absences map[string][]circulation.StandIn
+	leave    map[string][]string // who is on leave, by position
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -188,6 +189,13 @@ func (c *company) Knows(department, position string) bool {
 
 func (c *company) Absences(p circulation.Person, _ string) []circulation.StandIn {
 	return c.absences[p.User]
+}
+
+func (c *company) OnLeave(_, position, _ string) (all []circulation.Person) {
+	for _, user := range c.leave[position] {
+		all = append(all, c.Person(user))
+	}
+	return all
 }
 
 func (c *company) Holders(department, position, on string) (all []circulation.Person) {

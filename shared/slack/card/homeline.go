@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -167,11 +168,21 @@ func (x Waits) facts(w *askWords) (out string) {
 	return out + x.as(w)
 }
 
-func (x Waits) as(w *askWords) string {
-	if x.For == "" {
-		return ""
+// as says for whom the person stands in, and in whose place they, or that person, are asked.
+func (x Waits) as(w *askWords) (out string) {
+	called := wordsOf.In(w.Locale).mention
+	if x.For != "" {
+		out = fill(w.WaitsAs, "who", called(x.For))
 	}
-	return fill(w.WaitsAs, "who", wordsOf.In(w.Locale).mention(x.For))
+	if g := x.gate(); g.Ruled() {
+		st := circulation.Walk(g.Circulating())
+		if s := st.CurrentStage(); s != nil {
+			if short, _ := routeWordsOf.In(w.Locale).instead(s, or(x.For, x.User), called); short != "" {
+				out += " · " + short
+			}
+		}
+	}
+	return out
 }
 
 // due returns until when an item is asked, along its route if it has one; nil: without end.

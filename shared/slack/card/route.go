@@ -247,11 +247,11 @@ func (r routed) stages() []string {
 }
 
 func (r routed) nameOf(s *circulation.StageState) string {
-	filled, who := s.Filled, r.insteadOf(s)
-	if filled == rules.FilledInstead && who == "" {
-		filled = "insteadOfNobody"
+	short := ""
+	for i := 0; i < len(s.People) && short == ""; i++ {
+		short, _ = r.texts.instead(s, s.People[i].User, r.w.mention)
 	}
-	name := fill(or(r.texts.Filled[filled], "{stage}"), "stage", r.called(s), "who", who)
+	name := fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", r.called(s), "why", short)
 	if s.By != nil && (s.Owed > 0 || s.LeftOut != "") {
 		name += " " + r.people(s)
 	}

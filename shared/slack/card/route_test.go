@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
 )
 
 // againStates are cards of requests that their requester may ask again without the words of others.
@@ -73,10 +74,11 @@ var routeStates = []state{
 		return s.act(circulation.Stamp, 1, tanaka, standingFor(suzuki)).stamps(3, takada)
 	}},
 	{"route_instead", processCard, func(s *scenario) *scenario {
-		away, vacant := desk("部長", 1, yamada), desk("室長", 1, takada)
+		away, leave, vacant := desk("部長", 1, yamada), desk("次長", 1, tanaka), desk("室長", 1, takada)
+		leave.People[0].Via, leave.Filled = "instead of leave "+mori+": named by the rule", rules.FilledInstead
 		away.People[0].Via, away.Filled = "instead of "+suzuki+": named by the rule", rules.FilledInstead
-		vacant.People[0].Via, vacant.Filled = "instead of : named by the rule", rules.FilledInstead
-		return onRoute(s, away, vacant)
+		vacant.People[0].Via, vacant.Filled = "instead of vacant: named by the rule", rules.FilledInstead
+		return onRoute(s, away, leave, vacant)
 	}},
 	{"route_sent_back", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.SendBack, 3, yamada)
@@ -182,6 +184,35 @@ func copiesOnARoute(t *testing.T, locale string) map[string]card.Message {
 	s.stamps(2, mori).stamps(3, yamada)
 	all["settled"] = copied(s, s.copyOf(yamada, 3), locale)
 	return all
+}
+
+// The copy of whoever is asked in another's place, and their Home tab, say so in a line.
+func TestWhoeverDecidesInsteadIsTold(t *testing.T) {
+	for via, want := range map[string][4]string{
+		suzuki: {"<@U0SUZUKI> さんが不在のため、代決です", "You decide in the place of <@U0SUZUKI> (away)",
+			"<@U0SUZUKI> さんが不在のため代決", "in the place of <@U0SUZUKI> (away)"},
+		"leave " + suzuki: {"<@U0SUZUKI> さん(休職・出向中)が不在のため、代決です",
+			"You decide in the place of <@U0SUZUKI> (on leave or seconded)", "<@U0SUZUKI> さん(休職・出向中)が不在のため代決",
+			"in the place of <@U0SUZUKI> (on leave or seconded)"},
+		"vacant": {"空席のため、代決です", "You decide as the post is vacant", "空席のため代決", "as the post is vacant"},
+	} {
+		stage := desk("部長", 1, yamada, takada)
+		stage.People[0].Via, stage.Filled = "instead of "+via+": named by the rule", rules.FilledInstead
+		s := onRoute(received(t), stage)
+		for i, locale := range language.All {
+			copyOf := func(user string) string {
+				return drawn(copied(s, s.copyOf(user, 1), locale).Attachments[0].Blocks.BlockSet)
+			}
+			home := func(user string) string {
+				return drawn(card.HomeView(card.Summary{User: user, Waiting: []card.Waits{{Of: s.Aggregate,
+					Question: s.Process().Asks(), User: user, Named: true}}}, defaults, locale, s.now).Blocks.BlockSet)
+			}
+			expect.That(t, strings.Contains(copyOf(yamada), want[i]), "%s", copyOf(yamada))
+			expect.That(t, !strings.Contains(copyOf(takada), want[i]), "%s", copyOf(takada))
+			expect.That(t, strings.Contains(home(yamada), want[2+i]), "%s", home(yamada))
+			expect.That(t, !strings.Contains(home(takada), want[2+i]), "%s", home(takada))
+		}
+	}
 }
 
 // A copy changes when what its person owes or may take back changes, and not with what others stamp.

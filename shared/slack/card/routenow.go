@@ -77,6 +77,9 @@ func (r routed) now(room int) string {
 	s := r.st.CurrentStage()
 	due, stage := r.until(s.DecideBy), r.called(s)
 	owes, text := r.st.Owes(), r.texts.NowSome
+	if r.copy != nil {
+		due = r.decidesFor(s) + due
+	}
 	switch {
 	case r.copy != nil && r.copy.For != nil:
 		who := slices.DeleteFunc(owes, func(p circulation.Person) bool { return !slices.Contains(r.copy.For, p.User) })
@@ -94,6 +97,16 @@ func (r routed) now(room int) string {
 	}
 	words := func(who string) string { return fill(text, "stage", stage, "who", who, "n", s.Owed) }
 	return words(r.asked(owes, room-units(due)-units(words("")))) + due
+}
+
+// decidesFor says on a copy in whose place its person, or whom they stand in for, is asked.
+func (r routed) decidesFor(s *circulation.StageState) string {
+	for _, user := range append([]string{r.copy.User}, r.copy.For...) {
+		if _, line := r.texts.instead(s, user, r.w.mention); line != "" {
+			return "\n" + line
+		}
+	}
+	return ""
 }
 
 // askers names whose words were shown beside those of the requester, or of who spoke last.
@@ -350,16 +363,41 @@ func Owes(st circulation.State, c *aggregate.Card) bool {
 	})
 }
 
-// insteadOf names in whose place others are asked at a stage.
-func (r routed) insteadOf(s *circulation.StageState) string {
-	for _, p := range s.People {
-		if users, _, is := rules.InsteadOf(p); is && len(users) > 0 {
-			var of []string
-			for _, user := range users[:min(len(users), maxStamps)] {
-				of = append(of, r.w.mention(user))
-			}
-			return r.texts.others(strings.Join(of, r.texts.And), len(users)-len(of))
+// instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's.
+func (w *routeWords) instead(s *circulation.StageState, user string, called func(string) string) (short, line string) {
+	at := slices.IndexFunc(s.People, func(p circulation.Person) bool { return p.User == user })
+	if at < 0 {
+		return "", ""
+	}
+	of, _, is := rules.InsteadOf(s.People[at])
+	if !is {
+		return "", ""
+	}
+	var names []string
+	for _, user := range of.Away {
+		names = append(names, fill(w.Absent["away"], "who", called(user)))
+	}
+	for _, user := range of.OnLeave {
+		if user != "" {
+			names = append(names, fill(w.Absent["leave"], "who", called(user)))
 		}
 	}
-	return ""
+	why := fill(w.Because["named"], "who", w.others(strings.Join(names[:min(len(names), maxStamps)], w.And),
+		len(names)-maxStamps))
+	switch {
+	case len(names) > 0:
+	case len(of.OnLeave) > 0:
+		why = w.Because["leave"]
+	case of.Vacant:
+		why = w.Because["vacant"]
+	default:
+		why = w.Because["nobody"]
+	}
+	return fill(w.Instead, "why", why), fill(w.InsteadLine, "why", why)
+}
+
+// Instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's. called names an
+// account.
+func Instead(locale string, s *circulation.StageState, user string, called func(string) string) (short, line string) {
+	return routeWordsOf.In(locale).instead(s, user, called)
 }
