@@ -161,6 +161,27 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	expect.Is(t, none.Employment(f.Requester, day), rules.EmploymentEmployee, "a full member")
 }
 
+// Whoever is asked in the place of somebody on leave is found in their name, whether a post or the rule names them.
+func TestWhoIsOnLeaveIsNamed(t *testing.T) {
+	d := NewDirectory(matchedWith(t, `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to,status
+1,President,a@example.com,HQ,,社長,1,employee,,,
+2,Head,b@example.com,SALES,HQ,部長,2,employee,,,leave
+3,Requester,r@example.com,SALES,HQ,,,employee,,,
+`, "A", "B", "R"), workspace{})
+	instead := []rules.Who{{Kind: rules.WhoPeople, People: []string{"A"}}}
+	post := func(position string) rules.Who {
+		return rules.Who{Kind: rules.WhoPosition, Department: "SALES", Positions: []string{position}, Instead: instead}
+	}
+	for want, who := range map[string]rules.Who{
+		"A1 (instead of leave B: named by the rule)":  post(" 部長"),
+		"A1 (instead of leave B: named by the rule) ": {Kind: rules.WhoPeople, People: []string{"B"}, Instead: instead},
+	} {
+		expect.Is(t, found(t, d, day, rules.Stage{Who: who}), strings.TrimSpace(want))
+	}
+	expect.That(t, len(d.OnLeave("HQ", "部長", day)) == 0 && len(NewDirectory(nil, workspace{}).OnLeave("", "", day)) == 0,
+		"of another department, or without an organisation")
+}
+
 // A condition names a position as people type it, and is met by whoever holds it.
 func TestAConditionKnowsAPositionHoweverItIsTyped(t *testing.T) {
 	d := NewDirectory(organised(t), workspace{})
