@@ -233,7 +233,8 @@ func TestWhoAnswersNowIsKnownByTheOrganisation(t *testing.T) {
 			Route: circulation.Route{Form: circulation.Form, Org: "v1", Hands: 1, Stages: []circulation.Stage{
 				{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{second}}}}}}
 	a := (&call.Aggregate{}).After(expect.Value(x.Ask(time.Now()))(t)).(*call.Aggregate)
-	self, numbers := aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}, map[string]string{"U0": "0", "U1": "2", "U2": "2"}
+	self := aggregate.ErrNotAllowed{Rule: aggregate.RuleAnswers}
+	numbers := map[string]string{"U0": "0", "U1": "2", "U2": "2"}
 	for answers, is := range map[string]error{"U0": nil, "U3": nil, "U2": self, "U1": self} {
 		key.Answers = answers
 		m := Maker{Store: &ofKey{call: a, key: key}, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now,
