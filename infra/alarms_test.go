@@ -222,8 +222,9 @@ func slackAlarmRule(s *stack, wrong report) {
 	}
 	for id, f := range s.functions {
 		name := string(boot.SlackFailed)
-		// A function without the bot's token links package slackapi through others, and calls nothing of it. The door asks
-		// once in four minutes of a key's use, and goes on without an answer; an alarm takes ten metrics and has them.
+		// A function without the bot's token links package slackapi through others, and calls nothing of it. The door
+		// asks once in four minutes of a key's use, and goes on without an answer; an alarm takes ten metrics and has
+		// them.
 		wrong.where(id != "ServeGateFunction" && f.Environment["SLACK_SECRET_ID"] != "" && slices.Contains(writes[f.Folder], name) &&
 			!slices.Contains(all, watched{boot.MetricNamespace, name, id}),
 			"%s calls Slack, and no alarm counts what fails", id)

@@ -77,8 +77,8 @@ func TestFilesOfAFormAreAttached(t *testing.T) {
 	expect.That(t, errors.Is(err, large.ErrExpired), "what isn't attached is not kept for good: %v", err)
 }
 
-// A run that died after it had kept a file, or after it had noted it, goes on with the very bytes, whatever Slack has by
-// then.
+// A run that died after it had kept a file, or after it had noted it, goes on with the very bytes, whatever Slack has
+// by then.
 func TestAFormsFilesAreKeptOnce(t *testing.T) {
 	s := &shelf{files: map[string]string{"F1": "%PDF-1"}}
 	w, h := form(t, s, "", "F1")

@@ -28,8 +28,8 @@ func TestAKeyWaitsForFewAnswers(t *testing.T) {
 	expect.That(t, status == 200 && is.Status == "pending" && time.Since(began) < 20*time.Second, "%d %s", status, text)
 }
 
-// A key that ends while the answer is waited for is told so, and what it asked for was asked; one that has ended asks for
-// nothing.
+// A key that ends while the answer is waited for is told so, and what it asked for was asked; one that has ended asks
+// for nothing.
 func TestAKeyThatEndsWhileItWaitsHasAsked(t *testing.T) {
 	w := opened(t, storetest.Start(t))
 	was, waited := w.rows(), make(chan int)

@@ -36,7 +36,8 @@ type Delegations interface {
 }
 
 // standIns has the cards that wait drawn again for those who stand in from now on, and tells principals of delegations
-// that are over what was done for them, in one direct message each; nobody is told that nothing was done. What has no time or fails is done by the next sweep, and delays no other.
+// that are over what was done for them, in one direct message each; nobody is told that nothing was done. What has no
+// time or fails is done by the next sweep, and delays no other.
 func (h *Handler) standIns(ctx context.Context, n *count) (failed error) {
 	var all errgroup.Group
 	all.SetLimit(atOnce)

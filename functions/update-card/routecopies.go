@@ -271,8 +271,8 @@ const mostAway = 5
 // standInsLast is how long it is not asked again who stands in for somebody at a stage.
 const standInsLast = time.Minute
 
-// standIns reads who may stand in for those whose turn it is, with a query for each that was not read lately. Whoever sets
-// or ends that has the cards drawn again, which reads anew; the index that is read may be slightly stale.
+// standIns reads who may stand in for those whose turn it is, with a query for each that was not read lately. Whoever
+// sets or ends that has the cards drawn again, which reads anew; the index that is read may be slightly stale.
 func (d *drawing) standIns(ctx context.Context) error {
 	q, waits := d.a.(decide.Subject).Asks()
 	r, ok := d.onRoute(q.Key)

@@ -180,8 +180,8 @@ func TestAnUnknownPartIsRefused(t *testing.T) {
 	expect.That(t, err != nil && strings.Contains(err.Error(), `no part "dreams"`), "got %v", err)
 }
 
-// With -write the other parts are the baseline's, and so are the loads: only after a measurement of theirs alone they are
-// what is printed.
+// With -write the other parts are the baseline's, and so are the loads: only after a measurement of theirs alone they
+// are what is printed.
 func TestAPartPrintsWhatItMeasured(t *testing.T) {
 	for part, want := range map[string]string{
 		"calls": "| all functions | ", "others": "| all functions, in a contest | ",

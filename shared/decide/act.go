@@ -164,8 +164,9 @@ func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 	return err == nil && !c.Empty()
 }
 
-// Reject sends back a gate's content. A form is given back, since no model makes another. It changes nothing if the same person has rejected it with the same reason. With
-// another reason it returns ErrDecided because that reason would not be saved.
+// Reject sends back a gate's content. A form is given back, since no model makes another. It changes nothing if the
+// same person has rejected it with the same reason. With another reason it returns ErrDecided because that reason would
+// not be saved.
 func Reject(reason string) Act {
 	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {

@@ -23,9 +23,9 @@ import (
 // and calls.Ask with a call, for which call-tool looks people up.
 //
 // Nothing is generated again for a slow look-up: Next is Pause of a second, and while Slack is silent the run waits, as
-// it does for who asks. An action or a call is tried for an hour. The commit that opens relies on the version's row, the
-// settings' revision, the rows of the tools and of the organisation, so what changed meanwhile is decided anew. Rules
-// that have ended leave the gate to the settings.
+// it does for who asks. An action or a call is tried for an hour. The commit that opens relies on the version's row,
+// the settings' revision, the rows of the tools and of the organisation, so what changed meanwhile is decided anew.
+// Rules that have ended leave the gate to the settings.
 //
 // Askers are all whose words the content was made of: the requester, who wrote what was forwarded, whose messages in
 // the thread or conversation models were shown, who picked the draft. Apps are none. Whoever rejects asks for nothing,

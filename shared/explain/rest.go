@@ -154,8 +154,8 @@ func (t *teller) isGone(path []part) bool {
 	return !slices.ContainsFunc(path, func(p part) bool { return p.row > 0 }) && t.gone[pointerOf(path)]
 }
 
-// listed writes a list of leaves as one argument. Of one leaf its name has the number, or it would be that leaf; but for
-// a field of a form, which is a list or is none.
+// listed writes a list of leaves as one argument. Of one leaf its name has the number, or it would be that leaf; but
+// for a field of a form, which is a list or is none.
 func (t *teller) listed(path []part, list []any) Argument {
 	l, name := t.writer(), t.name(path)
 	field := slices.ContainsFunc(t.look.fields(), func(x rules.Label) bool { return x.Pointer == pointerOf(path) })

@@ -124,7 +124,8 @@ func typedRoute(form url.Values) *rules.Policy {
 	return is
 }
 
-// source is a way in which a stage finds people, as the form has it: a stage of its own, or joined to the one before it.
+// source is a way in which a stage finds people, as the form has it: a stage of its own, or joined to the one before
+// it.
 type source struct {
 	rules.Stage
 	join string

@@ -183,8 +183,8 @@ func sentence(text string) string {
 }
 
 const (
-	// mostMine is how many of a person's latest requests the home looks at. It shows fewOpen of those that are open, and
-	// fewOver of those that are over.
+	// mostMine is how many of a person's latest requests the home looks at. It shows fewOpen of those that are open,
+	// and fewOver of those that are over.
 	mostMine, fewOpen, fewOver = 50, 5, 3
 	// lately is for how long a request that is over stands there.
 	lately = 7 * 24 * time.Hour

@@ -26,8 +26,8 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// An outside agent reads at once. What it writes a person stamps, once the agent has gone, and it is made once: a repeat
-// gets its end.
+// An outside agent reads at once. What it writes a person stamps, once the agent has gone, and it is made once: a
+// repeat gets its end.
 func TestAnOutsideAgentAsksByMCPAndAPersonStamps(t *testing.T) {
 	driver.Leave(t, running)
 	rows := store.OpenAll(running.AWS, boot.Table{TableName: running.TableName})

@@ -292,8 +292,8 @@ func (g *Gate) Given() []Stamp {
 	return out
 }
 
-// Stuck returns those without whom the gate can't be settled, of people who are gone or Answered. A gate that is nil or under no
-// rule isn't stuck.
+// Stuck returns those without whom the gate can't be settled, of people who are gone or Answered. A gate that is nil or
+// under no rule isn't stuck.
 func (g *Gate) Stuck(gone func(user string) bool) []circulation.Vacant {
 	if !g.Ruled() {
 		return nil

@@ -28,8 +28,8 @@ type Gate struct {
 	Acts     []circulation.Act    `json:"acts,omitempty"`
 	Seen     *Seen                `json:"seen,omitempty"`
 
-	// Answers is who answers by now for the key by which an outside agent asked, unless they did when it asked. They are
-	// an asker from now on: they give nothing more, and what they gave before is judged by StampedBy.
+	// Answers is who answers by now for the key by which an outside agent asked, unless they did when it asked. They
+	// are an asker from now on: they give nothing more, and what they gave before is judged by StampedBy.
 	Answers *circulation.Person `json:"answers,omitempty"`
 }
 

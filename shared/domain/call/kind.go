@@ -137,7 +137,8 @@ type Call struct {
 	KeyID   string `json:"key_id"`
 	KeyName string `json:"key_name"`
 	Answers string `json:"answers"` // Slack user id of who answered for the key
-	// AnswersNow is who answers for it by now, if that is somebody else, as far as Follow has noted it: for lists and pages.
+	// AnswersNow is who answers for it by now, if that is somebody else, as far as Follow has noted it: for lists and
+	// pages.
 	AnswersNow string `json:"answers_now,omitempty"`
 
 	TeamID  string `json:"team_id"`
@@ -172,8 +173,8 @@ type Call struct {
 	CancelledBy    string               `json:"cancelled_by,omitempty"` // Slack user id; empty: the agent or the system
 	CancelReason   aggregate.Reason     `json:"cancel_reason,omitempty"`
 	TakenBy        string               `json:"taken_by,omitempty"` // id of the attempt that took the grant
-	// Newest is the id of the newest call by which this first one is meant to be made once more. It is written without a
-	// commit, and may be an older one's.
+	// Newest is the id of the newest call by which this first one is meant to be made once more. It is written without
+	// a commit, and may be an older one's.
 	Newest string `json:"newest,omitempty"`
 }
 
@@ -253,7 +254,8 @@ type Aggregate struct {
 	aggregate.Shared
 	Head Head
 	Call *Call
-	// By id the calls whose cards stand in the message of this one's, and the one in whose message it stands; "": its own.
+	// By id the calls whose cards stand in the message of this one's, and the one in whose message it stands; "": its
+	// own.
 	Beside []string
 	Within string
 	Others []*Aggregate // those beside it, while its message is drawn

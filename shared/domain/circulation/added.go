@@ -197,8 +197,8 @@ func (st *State) raise(g *Gate, act *Act) {
 	}
 }
 
-// give adds a stamp to its stage, and by the own hand of who is asked after an objection also to the later ones that ask
-// nobody twice.
+// give adds a stamp to its stage, and by the own hand of who is asked after an objection also to the later ones that
+// ask nobody twice.
 func (st *State) give(act *Act) {
 	of := &st.Stages[act.Stage-1]
 	of.give(st.who, act)

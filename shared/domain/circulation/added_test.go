@@ -106,7 +106,8 @@ func TestWhoWasAddedIsAskedInEachLaterRound(t *testing.T) {
 	}
 }
 
-// Who was added to be consulted, and whose opinion the route asks for anyway, is asked once, and says which round it was.
+// Who was added to be consulted, and whose opinion the route asks for anyway, is asked once, and says which round it
+// was.
 func TestWhoIsConsultedAnywayIsAskedOnce(t *testing.T) {
 	before := after(gateOf(1, desk("one", 1, "A")), addition("A", "X", consult, 1), of(giveBack, "A", 1))
 	for name, s := range map[string]circulation.Stage{

@@ -125,7 +125,8 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 	return slices.Contains(circulation.Kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.AskedSum && act.Stage >= 1 && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")
 }
 
-// answered counts the stamps that stand of who was asked after an objection at later stages, too, that ask nobody twice.
+// answered counts the stamps that stand of who was asked after an objection at later stages, too, that ask nobody
+// twice.
 func (o *oracle) answered(acts []circulation.Act, newest map[[3]string]int) {
 	ahead := map[int][]circulation.Person{} // who stands in such stamps, by stage
 	for i, act := range acts {

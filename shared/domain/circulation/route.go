@@ -71,8 +71,8 @@ type Stage struct {
 	LeftOut string   `json:"left_out,omitempty"` // why it asks nobody; empty: it asks
 	Filled  string   `json:"filled,omitempty"`   // why who stands above takes places; empty: nobody does
 	As      As       `json:"as,omitempty"`       // empty: its people approve
-	// Parts cut People into runs that are asked beside one another, each with stamps of its own. Their numbers of people
-	// and of stamps add up to the stage's. None: the stage is one part.
+	// Parts cut People into runs that are asked beside one another, each with stamps of its own. Their numbers of
+	// people and of stamps add up to the stage's. None: the stage is one part.
 	Parts      []Part    `json:"parts,omitempty"`
 	NoStandIns bool      `json:"no_stand_ins,omitempty"` // nobody acts for its people
 	Minutes    bool      `json:"minutes,omitempty"`      // the stamp that completes it has minutes, or one before it
@@ -80,7 +80,8 @@ type Stage struct {
 	ReadAfter  bool      `json:"read_after,omitempty"`   // for whom somebody stands in reads it afterwards
 	Dissent    Objection `json:"dissent,omitempty"`      // of who is consulted: what follows
 	Over       []Person  `json:"over,omitempty"`         // who is asked next after an objection that goes up
-	// Once: all its people are needed, and who stamped before it with their own hand, asked after an objection, has here.
+	// Once: all its people are needed, and who stamped before it with their own hand, asked after an objection, has
+	// here.
 	Once bool `json:"once,omitempty"`
 }
 

@@ -122,8 +122,8 @@ func settles(route circulation.Route, by []string) bool {
 	return true
 }
 
-// Nobody can settle with one department more what they can't settle without it, unless who stands above was asked in the
-// place of somebody who stamps for the other.
+// Nobody can settle with one department more what they can't settle without it, unless who stands above was asked in
+// the place of somebody who stamps for the other.
 func TestMoreDepartmentsAskNoLess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		users := []string{"A", "B", "C", "D", "X"}

@@ -26,15 +26,15 @@ type Directory interface {
 	Empty(channel string, but []circulation.Person, on string) bool
 	// Manager returns who stands directly above somebody.
 	Manager(p circulation.Person, on string) (circulation.Person, bool)
-	// Topmost reports whether nobody stands above somebody because the organisation says so; where it is false and there
-	// is no Manager, nobody knows who does. It is false while no organisation stands.
+	// Topmost reports whether nobody stands above somebody because the organisation says so; where it is false and
+	// there is no Manager, nobody knows who does. It is false while no organisation stands.
 	Topmost(p circulation.Person, on string) bool
 	// Over returns who stands over a position of a department, whoever holds it, or nobody.
 	Over(department, position, on string) (circulation.Person, bool)
 	// CodeOf returns the code of the department that has this code or, alone on a day, this name; else "".
 	CodeOf(department, on string) string
-	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it: without a
-	// department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
+	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it:
+	// without a department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
 	// StandsOver reports whether a position has a higher rank than whoever leads a department, unless that isn't known.
 	StandsOver(position, department, on string) bool
@@ -42,8 +42,8 @@ type Directory interface {
 	Outranks(p circulation.Person, position, on string) bool
 	// Holders returns who holds a position of a department.
 	Holders(department, position, on string) []circulation.Person
-	// OnLeave returns who would hold a position of a department but is on leave or seconded; without a position, everybody
-	// who is.
+	// OnLeave returns who would hold a position of a department but is on leave or seconded; without a position,
+	// everybody who is.
 	OnLeave(department, position, on string) []circulation.Person
 	// Absences returns the delegations of somebody for the day. One without a hand only says that they are away.
 	Absences(p circulation.Person, on string) []circulation.StandIn
@@ -108,7 +108,8 @@ func (s Stage) unknown(d Directory) string {
 	return s.Who.unnamed(d)
 }
 
-// unnamed returns a post of a stage that the organisation has on no day, or "": somebody may hold it under another name.
+// unnamed returns a post of a stage that the organisation has on no day, or "": somebody may hold it under another
+// name.
 func (w Who) unnamed(d Directory) string {
 	for _, x := range w.Any {
 		if what := x.unnamed(d); what != "" {

@@ -25,8 +25,8 @@ type Facts struct {
 	Kind      Kind
 	Place     Place
 	Requester circulation.Person
-	// Askers may not stamp, the requester among them. Spoken says that the requester is only who spoke last, so that what
-	// is asked may be any asker's words.
+	// Askers may not stamp, the requester among them. Spoken says that the requester is only who spoke last, so that
+	// what is asked may be any asker's words.
 	Askers []circulation.Person
 	Spoken bool
 	Home   Home
@@ -40,8 +40,8 @@ type Facts struct {
 	Groups      []string
 	Department  string // what the requester's is called; no condition reads it
 	Position    string // of the requester's main post, as the organisation writes it
-	// Unknown are departments and positions of the rules' conditions that the organisation has on no day: nobody can say
-	// who is in them.
+	// Unknown are departments and positions of the rules' conditions that the organisation has on no day: nobody can
+	// say who is in them.
 	Unknown []string
 	// Absent are askers who have left by that day, or haven't begun. They are strangers to the organisation, too.
 	Absent []circulation.Person
@@ -134,14 +134,14 @@ type Answer struct {
 	Last bool // no rule took the request
 	Outcome
 	Refused bool
-	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then the
-	// rule refuses.
+	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then
+	// the rule refuses.
 	Unsure bool
 	// Unknown is the department or position of the condition that the organisation has on no day, where the rule is
 	// unsure for that.
 	Unknown string
-	// Unlabelled is a label by which the rule might take the request, and nobody knows its value. Then the rule refuses,
-	// since what takes the request otherwise asks less.
+	// Unlabelled is a label by which the rule might take the request, and nobody knows its value. Then the rule
+	// refuses, since what takes the request otherwise asks less.
 	Unlabelled string
 	// Unattached: the rule demands more files than the request has. Then it refuses.
 	Unattached bool

@@ -30,8 +30,8 @@ const (
 	// FindingUnknown: a stage names a post or department that the organisation has on no day, so that what it takes is
 	// refused. Without a stage it is the condition on the requester that names a department.
 	FindingUnknown FindingKind = "unknown"
-	// FindingUnnamed: a stage names a post that the organisation has on no day, though its department. Who stands above is
-	// asked there, as at a vacant post, and again at their own stage.
+	// FindingUnnamed: a stage names a post that the organisation has on no day, though its department. Who stands above
+	// is asked there, as at a vacant post, and again at their own stage.
 	FindingUnnamed FindingKind = "unnamed"
 	// FindingPassed: a stage would ask such a post in the place of who is away. It asks the next of its order.
 	FindingPassed FindingKind = "passed"

@@ -104,8 +104,8 @@ func (r *resolving) instead(i int, here []circulation.Person) (enough, own bool)
 	return true, own
 }
 
-// others returns how many people beside these a stage finds instead, at the least, or as many as may be where that hangs
-// on who asks.
+// others returns how many people beside these a stage finds instead, at the least, or as many as may be where that
+// hangs on who asks.
 func (r *resolving) others(s *Stage, people []circulation.Person) (n int) {
 	people = slices.Clone(people)
 	for _, w := range s.Who.Instead {

@@ -17,11 +17,11 @@
 //
 // A stage that finds too few people who may stamp is empty, by cause: vacant, own (the requester is one of them) or
 // twice (all have to stamp earlier). In the place of who is vacant, on leave or away, a source may name an order of
-// posts, people and groups who are asked first. Else the rule says for each whether who stands above is asked, the stage
-// is left out, or the request is refused. A post that the organisation has on no day is unknown, not vacant: it may have
-// another name by now, so nothing is left out for it. If only other askers are missing, nothing is left out either:
-// whoever asks in a thread takes nobody's objection away. An asker without a row in the organisation may be anybody's
-// second account; everything is refused.
+// posts, people and groups who are asked first. Else the rule says for each whether who stands above is asked, the
+// stage is left out, or the request is refused. A post that the organisation has on no day is unknown, not vacant: it
+// may have another name by now, so nothing is left out for it. If only other askers are missing, nothing is left out
+// either: whoever asks in a thread takes nobody's objection away. An asker without a row in the organisation may be
+// anybody's second account; everything is refused.
 //
 // The floor is the least that a write outside asks, whatever the rules say, and from an amount on two different people.
 // A rule below it isn't saved, a route below it not opened. Ways gives the weakest way to each tool before rules are
@@ -113,8 +113,8 @@ type Outcome struct {
 	Route    *Policy `json:"route,omitempty"`
 	Refuse   string  `json:"refuse,omitempty"`   // what the requester is told; only without Route
 	Numbered bool    `json:"numbered,omitempty"` // what is settled by the route gets a number
-	// Retain is for how many years files and results of what goes round are kept at least, one of Retentions. 0: as long
-	// as the settings say. What was stamped and the audit log are always kept.
+	// Retain is for how many years files and results of what goes round are kept at least, one of Retentions. 0: as
+	// long as the settings say. What was stamped and the audit log are always kept.
 	Retain int `json:"retain_years,omitempty"`
 	// Files is how many files must be attached to a request; with fewer the rule refuses it. Agents attach none.
 	Files int `json:"files,omitempty"`
@@ -190,8 +190,8 @@ type Who struct {
 	Label      string   `json:"label,omitempty"`      // by whose value a call says the department, by code or name
 	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
 	Any        []Who    `json:"any,omitempty"`        // whom any of these finds, of other kinds than this and the channel
-	// Instead is asked, in this order, in the place of people who are away where too few others are there: whom the first
-	// finds, then the next. Only a source has it.
+	// Instead is asked, in this order, in the place of people who are away where too few others are there: whom the
+	// first finds, then the next. Only a source has it.
 	Instead []Who `json:"instead,omitempty"`
 }
 
@@ -249,7 +249,8 @@ type Readers struct {
 // Floor is the least that routes for writes outside ask, whatever the rules say.
 type Floor struct {
 	Stamps int `json:"stamps"` // 1 or more; 0 counts as 1
-	// HandsFrom is the amount from which two different people stamp, as they do where the amount isn't known; nil: never.
+	// HandsFrom is the amount from which two different people stamp, as they do where the amount isn't known; nil:
+	// never.
 	HandsFrom *Money `json:"hands_from,omitempty"`
 }
 

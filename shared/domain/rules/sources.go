@@ -177,8 +177,8 @@ func (f *Facts) departments(label string, d Directory) (codes []string) {
 }
 
 // placed returns positions of each department that a label says, and those without a department with the
-// nearest of the requester's, theirs included, that has such a post on any day, so that a vacant post isn't passed over;
-// else with their own. Only the positions that it has stay, and that stand over the departments below it.
+// nearest of the requester's, theirs included, that has such a post on any day, so that a vacant post isn't passed
+// over; else with their own. Only the positions that it has stay, and that stand over the departments below it.
 func (w Who) placed(f *Facts, d Directory) (each []Who) {
 	switch {
 	case w.Kind == WhoAny:

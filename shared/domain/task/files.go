@@ -10,8 +10,8 @@ import (
 )
 
 // Files is what was read of a request's files before the first layer. It changes only with the files, when a corrected
-// request is drafted anew or a form is filled in again, so that all layers are shown the same. It keeps what was read of
-// the files of earlier versions.
+// request is drafted anew or a form is filled in again, so that all layers are shown the same. It keeps what was read
+// of the files of earlier versions.
 type Files struct {
 	aggregate.Meta
 	Files     []ReadFile `json:"files"`
@@ -57,8 +57,8 @@ func (a *Aggregate) Unread() bool {
 	return a.Request != nil && len(a.Request.Files) > 0 && a.Read() == nil
 }
 
-// Read returns what was read of the request's files; nil if that were others, before the request was corrected or filled
-// in again.
+// Read returns what was read of the request's files; nil if that were others, before the request was corrected or
+// filled in again.
 func (a *Aggregate) Read() *Files { return a.readOf(nil) }
 
 // readOf is Read of the files that a version has; see filesOf.

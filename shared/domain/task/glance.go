@@ -21,8 +21,8 @@ type Glance struct {
 	Need   int          `json:"need,omitempty"`  // 0: nobody is asked
 	Who    []string     `json:"who,omitempty"`   // the first who owe a stamp, if they are few; see maxWho
 	Until  *time.Time   `json:"until,omitempty"` // when what waits is to be decided
-	// Back is the version that was sent back, while the next one isn't asked. Of a policy it stands until that is decided:
-	// a reason may ask for what only another message of the requester's can say.
+	// Back is the version that was sent back, while the next one isn't asked. Of a policy it stands until that is
+	// decided: a reason may ask for what only another message of the requester's can say.
 	Back   int  `json:"back,omitempty"`
 	Edited bool `json:"edited,omitempty"` // the requester may have what the message says now drafted anew
 	// Version is the newest one, if a reason led to it: the title is of what the first one was about.

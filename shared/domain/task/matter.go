@@ -110,9 +110,9 @@ var (
 	zerosOf = map[string]string{"万": "0000", "億": "00000000"}
 )
 
-// typedAmount reads an amount of a currency, or any number without one. What it can't read is not Valid, nor is what may
-// be meant otherwise: with the sign of another currency, with more decimals than it has, or with three where it has two,
-// since a point may stand between thousands.
+// typedAmount reads an amount of a currency, or any number without one. What it can't read is not Valid, nor is what
+// may be meant otherwise: with the sign of another currency, with more decimals than it has, or with three where it has
+// two, since a point may stand between thousands.
 func typedAmount(text, unit string) rules.Decimal {
 	if text = strings.TrimSpace(legible.Narrow(text)); text == "" {
 		return ""
@@ -227,7 +227,8 @@ func (a *Aggregate) filledAfter(steps *Process) *Prompt {
 	return nil
 }
 
-// EditorOf returns which of the askers wrote steps, or filled in their form after another had been given back; "": none.
+// EditorOf returns which of the askers wrote steps, or filled in their form after another had been given back; "":
+// none.
 func (a *Aggregate) EditorOf(steps *Process) string {
 	if p := a.policyOf(steps); p != nil && p.Matter != nil {
 		return p.EditedBy

@@ -134,7 +134,8 @@ func callOf(t *testing.T, m Matter) rules.Call {
 	return tenancy.Unsaved("t", s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark)
 }
 
-// Of a field that takes several values, those of the settings are kept, each once and in their order, however they come.
+// Of a field that takes several values, those of the settings are kept, each once and in their order, however they
+// come.
 func TestAFieldMayTakeSeveralValues(t *testing.T) {
 	s := tenancy.Settings{Locale: "ja", MatterFields: []tenancy.MatterField{
 		{Name: "関係部", Values: []string{"総務部", "経理部", "営業部"}, Several: true}}}

@@ -202,9 +202,9 @@ func (a *Aggregate) EditedBefore(id string) error {
 const DecidedEdited = "edited"
 
 // Edit makes the next version of what was given back as one of its askers wrote it, in a new run and with a new route:
-// no stamp carries over. Of a form it is the next policy, and the next steps are made from that. Other steps keep their tools and their order; plan-process compares them with these, and what
-// doesn't fit waits for another edit of the same version. A second click with the same content changes nothing. It
-// returns the errors of MayEdit, or ErrField.
+// no stamp carries over. Of a form it is the next policy, and the next steps are made from that. Other steps keep their
+// tools and their order; plan-process compares them with these, and what doesn't fit waits for another edit of the same
+// version. A second click with the same content changes nothing. It returns the errors of MayEdit, or ErrField.
 func (a *Aggregate) Edit(id string, e Edit, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
 	was := a.gateOf(id)

@@ -27,8 +27,8 @@ type Head struct {
 	Series   string `json:"series,omitempty"`
 	Document string `json:"document,omitempty"`
 	Executed string `json:"executed,omitempty"` // key of the execution that completed
-	// Retain is for how many years after its end its files and results are kept at least, as the rules said by which its
-	// gates opened; 0: as long as the settings say.
+	// Retain is for how many years after its end its files and results are kept at least, as the rules said by which
+	// its gates opened; 0: as long as the settings say.
 	Retain int `json:"retain_years,omitempty"`
 
 	Parked      *Parked    `json:"parked,omitempty"`
@@ -155,8 +155,8 @@ func (r Request) Unsaid() Request {
 	return r
 }
 
-// Written returns when the message was written, by Slack's clock. Words such as “this month” count from it, however late
-// the message is delivered.
+// Written returns when the message was written, by Slack's clock. Words such as “this month” count from it, however
+// late the message is delivered.
 func (r *Request) Written() time.Time {
 	if !r.SaidAt.IsZero() {
 		return r.SaidAt

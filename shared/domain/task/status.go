@@ -101,8 +101,8 @@ const (
 	ReasonOtherAgent   aggregate.Reason = "thread_of_other_agent"
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
 	ReasonBecameAnswer aggregate.Reason = "became_answer"
-	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name, "/",
-	// and those that they can.
+	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name,
+	// "/", and those that they can.
 	ReasonNoSource aggregate.Reason = "source_unknown"
 	// ReasonNearlyFull: the workspace's open tasks reach tenancy.Limit.Nearly. Administrators are told the limit.
 	ReasonNearlyFull aggregate.Reason = "open_tasks_nearly_full"
@@ -141,8 +141,8 @@ const (
 	ReasonNoRowWords aggregate.Reason = "no_row_words"
 	// ReasonAskersRoute: a stage finds too few beside those whose words were shown; the detail has its name.
 	ReasonAskersRoute aggregate.Reason = "askers_route"
-	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day, or asks a manager whom it
-	// doesn't tell; the detail has the name of the stage, or of the rule, and what it names; of a manager it is as
+	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day, or asks a manager whom
+	// it doesn't tell; the detail has the name of the stage, or of the rule, and what it names; of a manager it is as
 	// ReasonNoRoute's.
 	ReasonUnknownPost aggregate.Reason = "unknown_post"
 	ReasonManyAskers  aggregate.Reason = "many_askers" // it has words of more people than may ask along a route

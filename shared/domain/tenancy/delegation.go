@@ -57,8 +57,8 @@ var DelegationRules = []Rule{
 }
 
 // Delegation is the row by which a hand stands in for a principal, on the days From to Until of the tenant's zone. It
-// begins when it is set, if that is later. An absence has no hand: it says that the principal is away, so that rules ask
-// whom they name instead.
+// begins when it is set, if that is later. An absence has no hand: it says that the principal is away, so that rules
+// ask whom they name instead.
 type Delegation struct {
 	aggregate.Meta
 	TenantID    string             `json:"tenant_id"`
@@ -76,8 +76,8 @@ type Delegation struct {
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
 	EndedBy     string             `json:"ended_by,omitempty"`
 	DeleteAfter int64              `json:"delete_after"`
-	// Team and Channel are the principal's direct messages. There they are told what was done for them since Since, once
-	// it is over; ListedAt is when that was noted.
+	// Team and Channel are the principal's direct messages. There they are told what was done for them since Since,
+	// once it is over; ListedAt is when that was noted.
 	Team     string     `json:"team,omitempty"`
 	Channel  string     `json:"channel,omitempty"`
 	Since    time.Time  `json:"since,omitzero"`

@@ -41,7 +41,8 @@ const (
 	MaxMatterCurrencies = 50
 )
 
-// Rules of the form: for the name of a kind of matter, of a field, or of a series of documents, and for a field's values.
+// Rules of the form: for the name of a kind of matter, of a field, or of a series of documents, and for a field's
+// values.
 const (
 	RuleMatter       Rule = "matter"
 	RuleMatterTaken  Rule = "matter_taken"
@@ -68,7 +69,8 @@ func (s Settings) MatterNames() (names []string) {
 
 var builtInCurrencies = []string{"JPY", "USD", "EUR"}
 
-// Currencies returns the units that a form offers for its amount, the usual one first: the settings', or the built-in ones.
+// Currencies returns the units that a form offers for its amount, the usual one first: the settings', or the built-in
+// ones.
 func (s Settings) Currencies() (codes []string) {
 	for _, c := range s.MatterCurrencies {
 		codes = append(codes, c.Code)

@@ -257,7 +257,8 @@ func TestAChannelHasOneSeriesOfDocuments(t *testing.T) {
 	}
 }
 
-// What the form asks besides has names and values that people and rules tell apart, and that no pointer reads otherwise.
+// What the form asks besides has names and values that people and rules tell apart, and that no pointer reads
+// otherwise.
 func TestFurtherFieldsOfAForm(t *testing.T) {
 	to := []string{"市内", "市外"}
 	long := make([]string, MaxMatterValues)

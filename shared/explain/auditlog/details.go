@@ -256,8 +256,8 @@ const columns = 10
 // Words are the texts of one language.
 type Words struct {
 	*texts
-	// Told returns the changes in an entry's details by their fields, in the words of the settings' pages; nil: the log's
-	// own words are used.
+	// Told returns the changes in an entry's details by their fields, in the words of the settings' pages; nil: the
+	// log's own words are used.
 	Told     func(details aggregate.JSON) map[string]Changed
 	settings map[string]string // names of settings
 	name     func(id string) string

@@ -196,8 +196,8 @@ func (w *returnedWords) why(x EditField, m task.Misfit) string {
 // maxEditBlocks is how many blocks a dialog has (https://docs.slack.dev/reference/views/modal-views).
 const maxEditBlocks = 100
 
-// EditModal draws the form; s are the settings by which a decision is asked for. ok is false if there is no such version,
-// or if Slack's dialogs can't hold it: then the console's page does.
+// EditModal draws the form; s are the settings by which a decision is asked for. ok is false if there is no such
+// version, or if Slack's dialogs can't hold it: then the console's page does.
 func EditModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings, of explain.Schemas) (
 	view slack.ModalViewRequest, ok bool) {
 	w, words := wordsOf.In(locale), returnedWordsOf.In(locale)

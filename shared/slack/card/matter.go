@@ -42,7 +42,8 @@ func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
 		append(w.matter(s, task.Matter{}), w.files(), w.place())...)
 }
 
-// matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen anew.
+// matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen
+// anew.
 func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
 	itself := func(value string) string { return value }
 	listed := func(is, values []string, called func(string) string) (options, initial []*slack.OptionBlockObject) {

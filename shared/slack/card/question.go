@@ -273,8 +273,8 @@ func (r routed) people(s *circulation.StageState) string {
 
 func objects(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
 
-// happened says who was added in the rounds before, who last in this one, by whom and why, what was objected, the latest
-// first, and what meetings resolved.
+// happened says who was added in the rounds before, who last in this one, by whom and why, what was objected, the
+// latest first, and what meetings resolved.
 func (r routed) happened() []string {
 	added, before := "", []string{}
 	for i := range r.st.Stages {

@@ -46,7 +46,8 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 
 // A form shows each value that may be typed in a field of its own, and says what can't be: what comes of an earlier
 // step. What comes back is read by those fields alone.
-// What was given back is its requester's turn on the Home tab: counted once, with who gave it back, why, and its buttons.
+// What was given back is its requester's turn on the Home tab: counted once, with who gave it back, why, and its
+// buttons.
 func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	for locale, want := range map[string][]string{
 		"ja": {"あなたの番 (1 件)", "の修正をお願いします", "宛先を経理に直してください", "✏️ 修正する", "🚫 依頼をキャンセルする"},

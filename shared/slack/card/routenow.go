@@ -194,8 +194,8 @@ func (r routed) successor() string {
 	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))
 }
 
-// left says who has left, as Slack said when their copy was to be sent, or answers for the key of the agent that asks, if
-// the stage waits for their stamp. alone: nobody else is asked.
+// left says who has left, as Slack said when their copy was to be sent, or answers for the key of the agent that asks,
+// if the stage waits for their stamp. alone: nobody else is asked.
 func (r routed) left() (line string, alone bool) {
 	s, gone := r.st.CurrentStage(), ""
 	if r.copy != nil || s == nil || s.Mode == circulation.ModeChannel {
@@ -396,8 +396,8 @@ func (w *routeWords) instead(s *circulation.StageState, user string, called func
 	return fill(w.Instead, "why", why), fill(w.InsteadLine, "why", why)
 }
 
-// Instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's. called names an
-// account.
+// Instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's. called names
+// an account.
 func Instead(locale string, s *circulation.StageState, user string, called func(string) string) (short, line string) {
 	return routeWordsOf.In(locale).instead(s, user, called)
 }
