@@ -265,7 +265,7 @@ func TestWhoAnsweredAnObjectionIsNotAskedTwice(t *testing.T) {
 	} {
 		spoiled := own
 		spoil(&spoiled)
-		expect.That(t, circulation.Walk(gateOf(1, desk("one", 1, "A"), spoiled)).Refused != nil, name)
+		expect.That(t, circulation.Walk(gateOf(1, desk("one", 1, "A"), spoiled)).Refused != nil, "%s", name)
 	}
 }
 
