@@ -153,18 +153,17 @@ func testAnswerer(t *testing.T, st *taskStore) {
 	unfit(admin, true)
 	unfit("U3", true)
 
-	route := *a.Call.Gate.Route
-	route.Stages = []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, Filled: rules.FilledInstead,
+	x.Opening.Route.Stages = []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, Filled: rules.FilledInstead,
 		People: []circulation.Person{{User: "U5", Via: "instead of U1: named by the rule"}}}}
-	absent := *a.Call
-	absent.Gate.Route, absent.Gate.Acts = &route, nil
+	a = (&call.Aggregate{}).After(expect.Value(x.Ask(at()))(t)).(*call.Aggregate)
+	by = aggregate.Actor{Type: aggregate.ActorUser, ID: "U5", Team: key.Team, Stage: 1}
+	c = expect.Value(a.Act(a.Head.CallID, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, aggregate.Policy{Team: key.Team},
+		at().Add(time.Minute)))(t)
+	absent := a.After(c).(*call.Aggregate).Call
 	now := key
 	now.Answers = admin // who may have said that U1 is away
-	is := expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), now, &absent, at().Add(time.Hour)))(t)
-	act = absent.Gate.Acting(circulation.Stamp, aggregate.Actor{Type: aggregate.ActorUser, ID: "U5", Team: key.Team, Stage: 1}, "")
-	act.At = at().Add(time.Minute)
-	absent.Gate.Acts = []circulation.Act{act}
+	is := expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), now, absent, at().Add(time.Hour)))(t)
 	expect.Is(t, absent.Gate.StampedBy(is), true, "whoever was asked instead has stamped")
-	is = expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), key, &absent, at().Add(time.Hour)))(t)
+	is = expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), key, absent, at().Add(time.Hour)))(t)
 	expect.Is(t, absent.Gate.StampedBy(is), false, "the key's answerer is the same")
 }
