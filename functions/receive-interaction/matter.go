@@ -68,7 +68,7 @@ func filesFault(person string, files []aggregate.SharedFile) string {
 func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[string]string) {
 	m, faults := card.ReadMatter(person, s, func(field string) string {
 		x := p.View.State.Values[field][card.MatterInput]
-		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value, task.Chosen(p.several(field))))
+		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value, tenancy.JoinValues(p.several(field))))
 	})
 	for field, fault := range faults {
 		if _, shown := p.View.State.Values[field]; !shown {

@@ -129,7 +129,7 @@ func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) func() (c rules.Ca
 	ask := func(field, label string, values []string, several bool) string {
 		name := "try." + field
 		typed := a.r.PostForm[name]
-		in := web.Field{Name: name, Label: legible.OneLine(label), Value: task.Chosen(typed), Many: several}
+		in := web.Field{Name: name, Label: legible.OneLine(label), Value: tenancy.JoinValues(typed), Many: several}
 		for _, value := range values {
 			in.Choices = append(in.Choices, web.Choice{Value: value, Text: value, Chosen: slices.Contains(typed, value)})
 		}

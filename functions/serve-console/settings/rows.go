@@ -104,7 +104,7 @@ func addRows(f url.Values, s tenancy.Settings) {
 		add("matters", x.Name)
 	}
 	for _, x := range s.MatterFields {
-		add("matter_fields", x.Name, strings.Join(x.Values, "、"),
+		add("matter_fields", x.Name, tenancy.JoinValues(x.Values),
 			map[bool]string{x.Several: "several", x.Number: "number"}[true])
 	}
 	for _, x := range s.MatterCurrencies {
@@ -171,8 +171,7 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 		return tenancy.MatterKind{Name: row["name"]}
 	})
 	typedList(f, "matter_fields", &s.MatterFields, func(row map[string]string) tenancy.MatterField {
-		values := strings.FieldsFunc(row["values"], func(r rune) bool { return strings.ContainsRune(tenancy.MatterComma, r) })
-		return tenancy.MatterField{Name: row["name"], Values: web.Each(values, strings.TrimSpace),
+		return tenancy.MatterField{Name: row["name"], Values: web.Each(tenancy.SplitValues(row["values"]), strings.TrimSpace),
 			Number: row["takes"] == "number", Several: row["takes"] == "several"}
 	})
 	typedList(f, "matter_currencies", &s.MatterCurrencies, func(row map[string]string) tenancy.MatterCurrency {

@@ -111,7 +111,9 @@ func (c *Pages) refill(ctx context.Context, w http.ResponseWriter, r *http.Reque
 
 // typedIn reads what was typed in a form's fields.
 func typedIn(r *http.Request) func(field string) string {
-	return func(field string) string { return strings.ReplaceAll(task.Chosen(r.PostForm[field]), "\r\n", "\n") }
+	return func(field string) string {
+		return strings.ReplaceAll(tenancy.JoinValues(r.PostForm[field]), "\r\n", "\n")
+	}
 }
 
 // openMatter shows an empty form, or what an earlier request asked for, which the viewer may read.

@@ -288,23 +288,6 @@ func (r *resolving) empty(i int, why string) error {
 	return r.refuse(i, why)
 }
 
-// heads reports whether whoever stamps for another department of the same label also heads this one, as many as it
-// needs.
-func (r *resolving) heads(i int) bool {
-	named, sure := r.stamping(r.named(&r.sources[i], r.found[i])), 0
-	for j := i - 1; j >= 0 && r.at[j] == r.at[i]; j-- {
-		s := &r.stages[j]
-		both := slices.DeleteFunc(slices.Clone(s.People), func(p circulation.Person) bool { return position(named, p) < 0 })
-		if len(both) == len(s.People) && s.Need >= r.stages[i].Need && s.LeftOut == "" {
-			return true
-		}
-		if s.Need == len(s.People) {
-			sure += len(both)
-		}
-	}
-	return sure > 0 && sure >= r.stages[i].Need
-}
-
 func (r *resolving) leaveOut(i int, why string) {
 	r.stages[i] = circulation.Stage{Name: r.stages[i].Name, Mode: r.stages[i].Mode, As: r.stages[i].As, LeftOut: why}
 }

@@ -157,6 +157,23 @@ func placed(all []Stage, f *Facts, d Directory) (sources []Stage, at []int) {
 	return sources, at
 }
 
+// heads reports whether whoever stamps for another department of the same label also heads this one, as many as it
+// needs.
+func (r *resolving) heads(i int) bool {
+	named, sure := r.stamping(r.named(&r.sources[i], r.found[i])), 0
+	for j := i - 1; j >= 0 && r.at[j] == r.at[i]; j-- {
+		s := &r.stages[j]
+		both := slices.DeleteFunc(slices.Clone(s.People), func(p circulation.Person) bool { return position(named, p) < 0 })
+		if len(both) == len(s.People) && s.Need >= r.stages[i].Need && s.LeftOut == "" {
+			return true
+		}
+		if s.Need == len(s.People) {
+			sure += len(both)
+		}
+	}
+	return sure > 0 && sure >= r.stages[i].Need
+}
+
 // departments returns those that a label says; only its name, which is no department, if nobody knows.
 func (f *Facts) departments(label string, d Directory) (codes []string) {
 	for _, c := range f.Calls {

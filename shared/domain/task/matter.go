@@ -36,7 +36,7 @@ type MatterValue struct {
 
 // Each returns the values of a field of which people may choose several.
 func (v MatterValue) Each() []string {
-	return strings.FieldsFunc(v.Value, func(r rune) bool { return strings.ContainsRune(tenancy.MatterComma, r) })
+	return tenancy.SplitValues(v.Value)
 }
 
 // Limits of a form, in characters. The description is as long as Slack's field for a request.
@@ -75,7 +75,7 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 			unlisted := func(value string) bool { return !slices.Contains(f.Values, value) }
 			fits = len(chosen) > 0 && !slices.ContainsFunc(chosen, unlisted)
 			unchosen := func(value string) bool { return !slices.Contains(chosen, value) }
-			answer.Value = Chosen(slices.DeleteFunc(slices.Clone(f.Values), unchosen))
+			answer.Value = tenancy.JoinValues(slices.DeleteFunc(slices.Clone(f.Values), unchosen))
 		}
 		unless(fits, f.Key())
 		m.Fields = append(m.Fields, answer)
@@ -86,9 +86,6 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	unless(within(m.Description, MaxMatterDescription) && len(Mentioned(m.Description)) <= MaxMentioned, "description")
 	return m, wrong
 }
-
-// Chosen is the answer of several values.
-func Chosen(values []string) string { return strings.Join(values, "、") }
 
 // At returns the answer at a further field; "": none.
 func (m *Matter) At(field string) string {

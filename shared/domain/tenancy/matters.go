@@ -148,3 +148,11 @@ func (f MatterField) hasValues() bool {
 
 // MatterComma are the marks that no value has: they stand between values as they are typed.
 const MatterComma = "、,"
+
+// SplitValues returns the values of a text that has a mark between them.
+func SplitValues(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(MatterComma, r) })
+}
+
+// JoinValues is the text of several values.
+func JoinValues(values []string) string { return strings.Join(values, "、") }
