@@ -396,6 +396,7 @@ func (group) Departments(circulation.Person, string) []string           { return
 func (group) Department(circulation.Person, string) string              { return "" }
 func (group) Position(circulation.Person, string) string                { return "" }
 func (group) CodeOf(string, string) string                              { return "" }
+func (group) NameOf(department string) string                           { return department }
 func (group) Absences(circulation.Person, string) []circulation.StandIn { return nil }
 func (group) StandsOver(string, string, string) bool                    { return false }
 func (group) Outranks(circulation.Person, string, string) bool {

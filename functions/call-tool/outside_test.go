@@ -289,6 +289,7 @@ func (keiri) Over(string, string, string) (p circulation.Person, found bool)    
 func (keiri) Holders(string, string, string) []circulation.Person                   { return nil }
 func (keiri) OnLeave(string, string, string) []circulation.Person                   { return nil }
 func (keiri) CodeOf(string, string) string                                          { return "" }
+func (keiri) NameOf(department string) string                                       { return department }
 func (keiri) Absences(circulation.Person, string) []circulation.StandIn             { return nil }
 func (keiri) StandsOver(string, string, string) bool                                { return false }
 func (keiri) Outranks(circulation.Person, string, string) bool                      { return false }

@@ -225,6 +225,14 @@ func (d *Directory) CodeOf(department, on string) (code string) {
 	return code
 }
 
+// NameOf returns what a department is called, whatever the day, or its code if the organisation has no name of it.
+func (d *Directory) NameOf(department string) string {
+	if d.org == nil {
+		return department
+	}
+	return d.org.People.NameOf(department)
+}
+
 var kinds = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}
 
 // Holders returns who holds a position of a department on a day, of whatever kind.

@@ -295,6 +295,19 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 	expect.Is(t, asked(t, NewDirectory(nil, workspace{}), rules.EmptySkip), "unknown 0010", "no organisation")
 }
 
+// A refusal names a department as people call it.
+func TestARefusalNamesTheDepartment(t *testing.T) {
+	const head = "employee_number,name,email,department_code,department_name,position,rank,employment\n" +
+		"1,President,a@example.com,HQ,Office,社長,1,employee\n5,Requester,r@example.com,HQ,Office,,,employee\n"
+	for row, want := range map[string]string{
+		"2,Head,b@example.com,0010,営業部,課長,2,employee": "unknown 部長 (営業部)",
+		"2,Head,b@example.com,0010,,課長,2,employee":    "unknown 部長 (0010)",
+	} {
+		d := NewDirectory(matchedWith(t, head+row+"\n", "A", "B", "R"), workspace{})
+		expect.Is(t, asked(t, d, rules.EmptySkip), want)
+	}
+}
+
 // A stage of the requester's manager may be left out where nobody stands above, which only the file can say.
 func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 	const head = "employee_number,name,email,department_code,parent_department,position,rank,manager,employment,valid_to\n"

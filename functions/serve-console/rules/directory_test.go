@@ -173,12 +173,12 @@ func testTheNextDayIsLookedAt(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	check := b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
 		"① は、2027-01-01 から承認できる人が足りません",
-		"② が指定する 係長 (SALES) は、組織表のどの日にもありません",
+		"② が指定する 係長 (営業部) は、組織表のどの日にもありません",
 		"④ の Alex Kim さんは、2027-01-01 から承認できません", "④ の 高橋 ゲスト さんは、今日承認できません", "④ は、2027-01-01 から承認できる人が足りません")
 	check.Lacks(t, "③ は", "高橋 ゲスト さんは、2027-01-01", "② は、2027-01-01")
 	b.In("en").Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
 		"too few people of ① can stamp from 2027-01-01 on.",
-		"② asks for 係長 (SALES), which the organisation’s table has on no day.")
+		"② asks for 係長 (営業部), which the organisation’s table has on no day.")
 }
 
 func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {

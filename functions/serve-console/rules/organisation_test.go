@@ -193,7 +193,7 @@ func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
 	show("x", "x").Says(t, http.StatusOK).Lacks(t, ja.Say("stages"))
 	show("A,部長,2,,,社員,,", "A,部長,2,,,社員,,2099-12-31").Says(t, http.StatusOK, ja.Say("stages"),
 		"ルール 1「支払」: ① は、2100-01-01 から承認できる人が足りません。")
-	show("部長", "人事部長").Says(t, http.StatusOK, "ルール 1「支払」: ① が指定する 部", "(B) は、組織表のどの日にもありません。")
+	show("部長", "人事部長").Says(t, http.StatusOK, "ルール 1「支払」: ① が指定する 部", "(人事部) は、組織表のどの日にもありません。")
 	show(",B,人事部", ",0B,人事部").Says(t, http.StatusOK, "① が指定する B は", "ルール 1「支払」: 条件が指定する部署か役職 B は")
 
 	x.Rules[0].Route.Stages[0].Empty = rules.EmptyUp

@@ -128,6 +128,11 @@ func (o *Organisation) nearest(code string, day Date) Department {
 	return near
 }
 
+// NameOf returns what a department is called on the last of its days, or its code if it has no name then.
+func (o *Organisation) NameOf(code string) string {
+	return cmp.Or(o.nearest(folded(code), math.MaxInt32).Name, code)
+}
+
 // NextChange returns the first day after another on which anything differs from the day before; false if nothing
 // changes any more.
 func (o *Organisation) NextChange(after Date) (Date, bool) {

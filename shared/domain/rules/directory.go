@@ -33,6 +33,8 @@ type Directory interface {
 	Over(department, position, on string) (circulation.Person, bool)
 	// CodeOf returns the code of the department that has this code or, alone on a day, this name; else "".
 	CodeOf(department, on string) string
+	// NameOf returns what a department is called, whatever the day, or its code if the organisation has no name of it.
+	NameOf(department string) string
 	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it:
 	// without a department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
@@ -94,8 +96,8 @@ func position(people []circulation.Person, p circulation.Person) int {
 	return slices.IndexFunc(people, p.Is)
 }
 
-// unknown returns what a stage names and no day of the organisation has, or "": a post with the code of its department,
-// or the code alone. Who stands over a department may take the place of a post in it, whatever it is called.
+// unknown returns what a stage names and no day of the organisation has, or "": a post with the name of its department,
+// or a department's code. Who stands over a department may take the place of a post in it, whatever it is called.
 func (s Stage) unknown(d Directory) string {
 	for _, w := range s.Who.Each() {
 		if w.Kind == WhoPosition && w.Department != "" && !d.Knows(w.Department, "") {
@@ -124,7 +126,7 @@ func (w Who) unnamed(d Directory) string {
 		case !known && w.Department == "":
 			return position
 		case !known:
-			return position + " (" + w.Department + ")"
+			return position + " (" + d.NameOf(w.Department) + ")"
 		}
 	}
 	return ""

@@ -140,7 +140,7 @@ func TestWhatTheOrganisationHasOnNoDayIsFound(t *testing.T) {
 	in := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales", "0010"}}}
 	r := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptySkip)))
 	want := []rules.Finding{{Kind: rules.FindingUnknown, Rule: id(1), Who: "0010"},
-		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "部長 (sales)"}}
+		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "部長 (営業部)"}}
 	expect.Same(t, r.Findings(d, today, next)[:2], want)
 	filled := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptyUp)))
 	want[1].Kind = rules.FindingUnnamed

@@ -186,7 +186,7 @@ func TestFindingsLookAtWhoIsAskedInstead(t *testing.T) {
 		"an unknown post instead": {staffed(func(c *company) { c.unknown = []string{"次長 of sales"} }),
 			rule(2, writing(), insteadOf(head(up), rules.Who{Kind: rules.WhoPosition, Positions: []string{"次長"},
 				Department: "sales"})), []rules.Finding{{Kind: rules.FindingPassed, Rule: id(2), Stage: 1,
-				Who: "次長 (sales)"}}},
+				Who: "次長 (営業部)"}}},
 	})
 }
 

@@ -360,5 +360,5 @@ func TestReadersByPost(t *testing.T) {
 	p.Readers = &rules.Readers{Posts: []rules.Who{head(up).Who, nearest}}
 	r := of(rule(1, rules.Conditions{}))
 	r.Rules[0].Route = p
-	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{{Kind: rules.FindingUntold, Rule: id(1), Who: "部長 (sales)"}})
+	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{{Kind: rules.FindingUntold, Rule: id(1), Who: "部長 (営業部)"}})
 }

@@ -78,7 +78,7 @@ func TestWhoFillsAPostWithoutItsNameStampsAtTheirOwnStage(t *testing.T) {
 		org: "v1", unknown: d.unknown})
 	no, _ := errors.AsType[*rules.Unresolved](err)
 	expect.Must(t, no != nil, "%v", err)
-	expect.Is(t, no.What, "部長 (sales)")
+	expect.Is(t, no.What, "部長 (営業部)")
 }
 
 // A tenant without an organisation has accounts and groups only.

@@ -182,6 +182,13 @@ func (c *company) CodeOf(department, _ string) string {
 	return map[string]string{"営業部": "sales", "sales": "sales"}[department]
 }
 
+func (c *company) NameOf(department string) string {
+	if department == "sales" {
+		return "営業部"
+	}
+	return department
+}
+
 func (c *company) Knows(department, position string) bool {
 	post := position + " of " + department
 	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
