@@ -165,7 +165,7 @@ func TestTablesOfWhoDecides(t *testing.T) {
 		r.Rules = append(r.Rules, l.rule(n))
 	}
 	expect.Is(t, len(r.Problems(nil)), 0)
-	for _, f := range r.Findings(d, day, "") {
+	for _, f := range r.Findings(nil, d, day, "") {
 		t.Errorf("%v", f)
 	}
 	taken := func(kind, amount string) string { return r.Match(spending(d, kind, amount)).Rule.Name }

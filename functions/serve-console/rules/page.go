@@ -327,7 +327,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 			row.Group, above = group, group
 		}
 		row.Barred = a.barred(&r.Outcome)
-		if by := x.CoveredBy(i); by != nil {
+		if by := x.CoveredBy(i, knownOf(a.tools, false)); by != nil {
 			row.Covered = a.Say("covered", "by", legible.OneLine(by.Name))
 		}
 		if r.Name != row.Band {

@@ -111,7 +111,7 @@ func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 		for _, id := range x.Readers() {
 			d.Full(id)
 		}
-		all = x.Findings(d, a.today(), a.next())
+		all = x.Findings(knownOf(a.tools, false), d, a.today(), a.next())
 		return nil
 	})
 	return all, err

@@ -3,6 +3,8 @@ package rules
 import (
 	"cmp"
 	"slices"
+
+	"ringi/shared/domain/aggregate"
 )
 
 // covers reports whether every request that meets the other conditions meets these, too. It compares condition by
@@ -63,14 +65,34 @@ func (b *Between) covers(other *Between) bool {
 	return b.Currency == other.Currency && b.span().covers(other.span())
 }
 
-// CoveredBy returns the first earlier rule that takes all requests that a rule would, nil if there is none.
-func (r *Rules) CoveredBy(i int) *Rule {
+// CoveredBy returns the first earlier rule that takes all requests that a rule would, nil if there is none. known says
+// which tools write.
+func (r *Rules) CoveredBy(i int, known []Known) *Rule {
 	for j := range r.Rules[:i] {
-		if r.Rules[j].When.covers(&r.Rules[i].When) {
+		if wide := r.Rules[j].When.plain(&r.Rules[i].When, known); wide.covers(&r.Rules[i].When) {
 			return &r.Rules[j]
 		}
 	}
 	return nil
+}
+
+// plain returns the conditions without those that are met by every request that meets the other ones: all kinds, all
+// amounts, and writing outside of tools that are known to write.
+func (c Conditions) plain(other *Conditions, known []Known) Conditions {
+	if all(kinds, c.Kinds) {
+		c.Kinds = nil
+	}
+	if c.Amount != nil && c.Amount.span().high.none() && c.Amount.span().low.upTo(cut{"0", false}) {
+		c.Amount = nil // what can't be read counts as more than any bound
+	}
+	reads := func(t Tool) bool {
+		return !slices.ContainsFunc(known, func(k Known) bool { return k.Tool.Same(t) && k.Access != aggregate.Read })
+	}
+	if t := other.Tools; t != nil && (t.Use == UseSome || t.Use == UseOnly) && !slices.ContainsFunc(t.List, reads) &&
+		c.Tools != nil && c.Tools.Use == UseWriting {
+		c.Tools = nil
+	}
+	return c
 }
 
 // Left returns the amounts that a rule gets: its own, without those of earlier rules that otherwise take all that it

@@ -270,6 +270,30 @@ func TestWhatEarlierRulesLeave(t *testing.T) {
 	}
 }
 
+// A rule also hides a later one by conditions that all of its requests meet: a tool that writes is used for writing.
+func TestARuleIsHiddenByOneThatTakesAllThatWrites(t *testing.T) {
+	from, upTo := &rules.Between{AtLeast: "0", Currency: "JPY"}, &rules.Between{AtMost: "9", Currency: "JPY"}
+	all := rules.Conditions{Kinds: []rules.Kind{rules.KindCall, rules.KindAction, rules.KindSteps}, Amount: from}
+	for name, c := range map[string]struct {
+		earlier, later rules.Conditions
+		hides          bool
+	}{
+		"some of what writes":    {writing(), some(pay, dm), true},
+		"only of what writes":    {writing(), only(pay), true},
+		"one of them reads":      {writing(), some(pay, read), false},
+		"one isn't known":        {writing(), some(pay, rules.Tool{Name: "?"}), false},
+		"whatever else":          {writing(), rules.Conditions{Kinds: []rules.Kind{rules.KindSteps}}, false},
+		"all kinds and amounts":  {all, rules.Conditions{}, true},
+		"amounts up to some":     {rules.Conditions{Amount: upTo}, rules.Conditions{}, false},
+		"of its tool, and wider": {some(pay), writing(), false},
+	} {
+		found := of(rule(1, c.earlier, people(1, refuse, "A")), rule(2, c.later, people(1, refuse, "A"))).Findings(known,
+			staff(), today, "")
+		by := rules.Finding{Kind: rules.FindingCovered, Rule: id(2), By: id(1)}
+		expect.Is(t, slices.Contains(found, by), c.hides, name)
+	}
+}
+
 // A rule hides a later one only if it takes all of its requests, also by labels, days and positions.
 func TestARuleIsHiddenByOneThatTakesMore(t *testing.T) {
 	days := func(from, to string) rules.Conditions { return rules.Conditions{ValidFrom: from, ValidTo: to} }
@@ -301,8 +325,8 @@ func TestARuleIsHiddenByOneThatTakesMore(t *testing.T) {
 		"somebody of a group too": {by(rules.Requester{Groups: []string{"S1"}}),
 			by(rules.Requester{Departments: []string{"d"}, Groups: []string{"S1"}}), false},
 	} {
-		found := of(rule(1, c.earlier, people(1, refuse, "A")), rule(2, c.later, people(1, refuse, "A"))).Findings(staff(),
-			today, "")
+		found := of(rule(1, c.earlier, people(1, refuse, "A")), rule(2, c.later, people(1, refuse, "A"))).Findings(nil,
+			staff(), today, "")
 		hidden := false
 		for _, f := range found {
 			hidden = hidden || f.Kind == rules.FindingCovered

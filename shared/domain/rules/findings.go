@@ -54,11 +54,11 @@ const (
 )
 
 // Findings returns what should be known about the rules today and, if next isn't empty, on that day: the next one on
-// which the organisation changes. Days are as in Facts.On.
-func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
+// which the organisation changes. Days are as in Facts.On. known says which tools write.
+func (r *Rules) Findings(known []Known, d Directory, today, next string) (all []Finding) {
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		if by := r.CoveredBy(i); by != nil {
+		if by := r.CoveredBy(i, known); by != nil {
 			all = append(all, Finding{Kind: FindingCovered, Rule: rule.ID, By: by.ID})
 		}
 		if rule.When.Requester != nil && d.Org() == "" {
@@ -69,7 +69,7 @@ func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 			}
 		}
 		of := rule.Route.findings(rule.ID, d, today, next)
-		if r.CoveredBy(i) != nil { // nothing is refused that it doesn't get
+		if r.CoveredBy(i, known) != nil { // nothing is refused that it doesn't get
 			of = slices.DeleteFunc(of, func(f Finding) bool {
 				return f.Kind == FindingUnorganised || f.Kind == FindingUnknown || f.Kind == FindingHands
 			})
@@ -85,7 +85,7 @@ func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 func (r *Rules) Emptied(d Directory, days ...string) (all []Finding) {
 	seen := map[Finding]bool{}
 	for _, day := range days {
-		for _, f := range r.Findings(d, day, "") {
+		for _, f := range r.Findings(nil, d, day, "") {
 			once := f
 			once.From = ""
 			ofGroup := !slices.ContainsFunc(r.policies(f.Rule), func(p *Policy) bool {

@@ -22,7 +22,7 @@ func findEach(t *testing.T, table map[string]finding) {
 	t.Helper()
 	for name, c := range table {
 		t.Run(name, func(t *testing.T) {
-			all := of(c.rule).Findings(c.d, today, next)
+			all := of(c.rule).Findings(nil, c.d, today, next)
 			about := slices.DeleteFunc(all, func(f rules.Finding) bool { return f.Rule != c.rule.ID })
 			expect.Same(t, about, c.want, cmpopts.EquateEmpty())
 		})
@@ -127,10 +127,10 @@ func TestSomebodyWhoMayNotStampIsFound(t *testing.T) {
 	d := &company{standing: map[string]rules.Employment{"U2": rules.EmploymentNone}}
 	r := of(rule(1, writing(), people(1, rules.EmptyUp, "U1", "U2")))
 	gone := rules.Finding{Kind: rules.FindingGone, Rule: id(1), Stage: 1, From: today, Who: "U2"}
-	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{gone})
+	expect.Same(t, r.Findings(nil, d, today, ""), []rules.Finding{gone})
 	r.Last.Writes.Route = policy(0, people(2, rules.EmptyUp, "U1", "U2"))
 	vacant := rules.Finding{Kind: rules.FindingVacant, Rule: rules.LastID, Stage: 1, From: today}
-	expect.Same(t, r.Findings(d, today, "")[2], vacant)
+	expect.Same(t, r.Findings(nil, d, today, "")[2], vacant)
 }
 
 // A post or department that the organisation has on no day is named once, whatever the day, by the stage or the
@@ -141,12 +141,12 @@ func TestWhatTheOrganisationHasOnNoDayIsFound(t *testing.T) {
 	r := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptySkip)))
 	want := []rules.Finding{{Kind: rules.FindingUnknown, Rule: id(1), Who: "0010"},
 		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "部長 (営業部)"}}
-	expect.Same(t, r.Findings(d, today, next)[:2], want)
+	expect.Same(t, r.Findings(nil, d, today, next)[:2], want)
 	filled := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptyUp)))
 	want[1].Kind = rules.FindingUnnamed
 	expect.Same(t, filled.Emptied(d, today, next), want)
 	d.unknown = []string{"sales"}
-	expect.Is(t, r.Findings(d, today, "")[1].Who, "sales")
+	expect.Is(t, r.Findings(nil, d, today, "")[1].Who, "sales")
 }
 
 // Without an organisation, what asks for it finds nobody, or is never met: whoever removes it is told.
@@ -161,7 +161,7 @@ func TestWhatARemovedOrganisationEmptiesIsFound(t *testing.T) {
 func TestNothingIsRefusedThatARuleDoesNotTake(t *testing.T) {
 	r := of(rule(1, writing(), people(1, refuse, "A")), rule(2, writing(), manager(1, up)))
 	covered := rules.Finding{Kind: rules.FindingCovered, Rule: id(2), By: id(1)}
-	expect.Same(t, r.Findings(&company{}, today, ""), []rules.Finding{covered})
+	expect.Same(t, r.Findings(nil, &company{}, today, ""), []rules.Finding{covered})
 }
 
 // covering are the conditions of two rules, and whether the first is called wider.
@@ -176,7 +176,7 @@ func coverEach(t *testing.T, table map[string]covering) {
 		t.Run(name, func(t *testing.T) {
 			d := &company{org: "v1"}
 			stage := people(1, rules.EmptyRefuse, "A")
-			covered := of(rule(1, c.wide, stage), rule(2, c.narrow, stage)).Findings(d, today, "")
+			covered := of(rule(1, c.wide, stage), rule(2, c.narrow, stage)).Findings(nil, d, today, "")
 			expect.Is(t, len(covered) == 1 && covered[0].Kind == rules.FindingCovered, c.want, "%v", covered)
 		})
 	}
@@ -266,7 +266,7 @@ func TestACoveredRuleNeverDecides(t *testing.T) {
 			}
 		}
 		covered := map[string]bool{}
-		for _, f := range r.Findings(&company{org: "v1"}, today, "") {
+		for _, f := range r.Findings(nil, &company{org: "v1"}, today, "") {
 			covered[f.Rule] = covered[f.Rule] || f.Kind == rules.FindingCovered
 		}
 		for range 20 {

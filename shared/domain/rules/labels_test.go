@@ -372,7 +372,7 @@ func TestBoundsOfNumbers(t *testing.T) {
 			rules.UseNot: !holds(a) && !holds(b)}[c.Labels[0].Is]
 		expect.Is(t, takes(c, f), want)
 		other, _ := drawn()
-		covered := of(rule(1, c, people(1, refuse, "A")), rule(2, other, people(1, refuse, "A"))).CoveredBy(1) != nil
+		covered := of(rule(1, c, people(1, refuse, "A")), rule(2, other, people(1, refuse, "A"))).CoveredBy(1, nil) != nil
 		expect.That(t, !covered || !takes(other, f) || want, "%+v is covered by %+v", other, c)
 	})
 	for _, c := range []struct {
@@ -395,6 +395,6 @@ func TestBoundsOfNumbers(t *testing.T) {
 			return rules.Conditions{Labels: []rules.Labelled{l}}
 		}
 		x := of(rule(1, when(c.wide), people(1, refuse, "A")), rule(2, when(c.narrow), people(1, refuse, "A")))
-		expect.Is(t, x.CoveredBy(1) != nil, c.covers, "%+v covers %+v", c.wide, c.narrow)
+		expect.Is(t, x.CoveredBy(1, nil) != nil, c.covers, "%+v covers %+v", c.wide, c.narrow)
 	}
 }
