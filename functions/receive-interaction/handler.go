@@ -244,13 +244,12 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 			return inbound.OK(), nil
 		}
 	}
+	if press := map[string]func(context.Context, click){card.OthersAction: h.others, card.TakeBest: h.takeBest,
+		card.MatterAnew: h.openMatterAnew, card.AskAgain: h.askAgain, card.Withdraw: h.askWithdraw}[a.ActionID]; press != nil {
+		press(ctx, c)
+		return inbound.OK(), nil
+	}
 	switch a.ActionID {
-	case card.OthersAction:
-		h.others(ctx, c)
-		return inbound.OK(), nil
-	case card.TakeBest:
-		h.takeBest(ctx, c)
-		return inbound.OK(), nil
 	case card.TakeAsReason:
 		h.takeAsReason(ctx, c, hash)
 		return inbound.OK(), nil
@@ -258,12 +257,6 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		v, gate := h.maker().TakeAsAnswer(ctx, c.Click, hash)
 		c.Click = gate
 		h.tell(ctx, c, h.spoken(ctx, c, v))
-		return inbound.OK(), nil
-	case card.AskAgain:
-		h.askAgain(ctx, c)
-		return inbound.OK(), nil
-	case card.Withdraw:
-		h.askWithdraw(ctx, c)
 		return inbound.OK(), nil
 	}
 	b, ok := decide.Buttons()[a.ActionID]

@@ -73,7 +73,8 @@ func (d drawing) render(c *aggregate.Card) Message {
 	default:
 		f = d.task()
 	}
-	if again := d.asksAgain(); d.a.Head.Ended != nil && d.a.Newest(c.CardType, c.Subject) && len(again) > 0 {
+	if again := append(d.asksAgain(), d.asksAnew()...); d.a.Head.Ended != nil && d.a.Newest(c.CardType, c.Subject) &&
+		len(again) > 0 {
 		f = f.with(d.actions(again...))
 	}
 	return f.message()

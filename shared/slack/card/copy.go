@@ -126,6 +126,9 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		}
 		rest = append(rest, contextLine(append(d.rejection(), d.ended())...))
 	}
+	if anew := d.asksAnew(); anew != nil {
+		rest = append(rest, d.actions(anew...))
+	}
 	return face{text, colour, sectioned("*" + text + "*" + opens(link, w))}.with(rest...).message()
 }
 

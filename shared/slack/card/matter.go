@@ -16,11 +16,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The callback of the form that asks for a decision, and NewMatter, the Home tab's button that opens it. Its blocks are
-// called like the fields of task.Matter, and the fields in them MatterInput.
+// The callback of the form that asks for a decision; NewMatter, the Home tab's button that opens it, and MatterAnew, the
+// button of a request that ended, with what that asked for. Its blocks are called like the fields of task.Matter, and
+// the fields in them MatterInput.
 const (
 	MatterCallback = "ringi_matter_modal"
 	NewMatter      = "new_matter"
+	MatterAnew     = "matter_anew" // its value is the request's id
 	MatterInput    = "matter_input"
 )
 
@@ -35,11 +37,27 @@ const (
 	MatterKept        = "kept" // those of the files of an earlier version that stay
 )
 
-// MatterModal asks for a decision by the form of some settings, and for the place of its cards.
-func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
-	w := askWordsOf.In(locale)
-	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "",
-		append(w.matter(s, task.Matter{}), w.files(), w.place())...)
+// MatterModal asks for a decision by the form of some settings, and for the place of its cards. It has what an earlier
+// request asked for, unless that is nil, but not its files.
+func MatterModal(locale string, s tenancy.Settings, like *task.Aggregate) slack.ModalViewRequest {
+	w, was, files := askWordsOf.In(locale), task.Matter{}, askWordsOf.In(locale).files()
+	if like != nil && like.Matter() != nil {
+		was = *like.Matter()
+		if attached, others := like.Attached(); len(attached)+len(others) > 0 {
+			files.Hint.Text = w.MatterAnewFiles + files.Hint.Text
+		}
+	}
+	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "", append(w.matter(s, was), files, w.place())...)
+}
+
+// asksAnew returns the button that opens the form of a request that ended without its decision, for a new one; copies
+// for others than its requester have none.
+func (d drawing) asksAnew() []slack.BlockElement {
+	e, others := d.a.Head.Ended, d.copy != nil && d.copy.User != d.a.Head.Requester
+	if e == nil || others || d.a.Matter() == nil || e.As == task.TaskCompleted || e.As == task.TaskAnswered {
+		return nil
+	}
+	return []slack.BlockElement{button(askWordsOf.In(d.w.Locale).MatterAnew, MatterAnew, d.taskID(), "")}
 }
 
 // matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen

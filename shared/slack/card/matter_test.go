@@ -56,7 +56,46 @@ var matterStates = []state{
 	{"matter_refilled_first", processCard, refilled}, {"matter_refilled_policy", "CARD#prompt#0002", refilled},
 	{"matter_decided", executionCard, decided}, {"matter_files_task", taskCard, withFiles},
 	{"matter_files_steps", processCard, withFiles}, {"matter_other_files_steps", "CARD#process#0002", otherFiles},
-	{"matter_other_files_before", processCard, otherFiles},
+	{"matter_other_files_before", processCard, otherFiles}, {"matter_refused", taskCard, refusedForm},
+}
+
+// refusedForm is a form that the rules refuse before anybody is asked.
+func refusedForm(s *scenario) *scenario {
+	r := *s.Request
+	r.Matter, r.Text = &laptops, card.MatterText("ja", laptops)
+	s.Request = &r
+	return s.do(s.RefuseByRule(s.Head.Run, task.Refusal{Why: task.ReasonRuleRefuses, Rule: byBuyers.Rule,
+		Detail: "購買部を通してください。"}, defaults, s.now))
+}
+
+// Whoever asked by a form can ask anew with it once that ended, from the card and from the message that says so. The
+// form doesn't have the earlier one's files, and says it.
+func TestAFormThatEndedIsAskedAnew(t *testing.T) {
+	anew := func(m card.Message) bool { return offers(m, card.MatterAnew) }
+	outcome := func(s *scenario) card.Message { return copied(s, &aggregate.Card{CardType: task.CardOutcome}, "ja") }
+	for name, of := range map[string]struct {
+		then func(s *scenario) *scenario
+		card string
+		want bool
+	}{
+		"refused": {refusedForm, taskCard, true}, "withdrawn": {func(s *scenario) *scenario { return byForm(s).cancelTask() },
+			processCard, true}, "decided": {decided, executionCard, false}, "an earlier card": {
+			func(s *scenario) *scenario { return byForm(s).cancelTask() }, promptCard, false},
+		"no form": {func(s *scenario) *scenario {
+			return s.refused(aggregate.Actor{Type: aggregate.ActorUser,
+				ID: requester.ID, Team: "T1", Guest: true})
+		}, taskCard, false},
+	} {
+		s := of.then(received(t))
+		expect.Is(t, anew(render(s.Aggregate, s.card(of.card), "ja", s.now)), of.want, name)
+		expect.Is(t, anew(outcome(s)), of.want || name == "an earlier card", name)
+	}
+	hint := func(s *scenario) string {
+		return string(expect.Value(json.Marshal(card.MatterModal("ja", defaults, s.Aggregate)))(t))
+	}
+	expect.That(t, strings.Contains(hint(refusedForm(received(t))), laptops.Title), "it is empty")
+	expect.That(t, !strings.Contains(hint(refusedForm(received(t))), "前の依頼の添付ファイル"), "it has no files")
+	expect.Has(t, hint(withFiles(received(t))), "前の依頼の添付ファイルは付きません")
 }
 
 // withFiles is byForm with files, of which two are not attached.
