@@ -118,7 +118,7 @@ func testGroupsNeedNoOrganisation(t *testing.T, w *consoletest.World) {
 		"stages.0.group", webapi.Approvers, "stages.0.need", "2", "stages.0.vacant", "refuse", "stages.0.own", "refuse"+
 			"", "stages.0.twice", "again"))
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", webapi.HR, "try.who", "佐藤")).
-		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 鈴木 一郎・田中 恵 のうち 2 人 人事",
+		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 鈴木 一郎・田中 恵 の全員 人事",
 			"鈴木 一郎 グループ @hr-approvers").Lacks(t, `name="try.on"`)
 	// Of the two, the requester can't stamp.
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK,

@@ -244,6 +244,8 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 		switch {
 		case s.LeftOut != "":
 			x.Text, x.Note, x.Class = x.Note, a.Say("try_left_out", "why", a.In("whys", s.LeftOut)), ""
+		case len(s.People) > 1 && s.Need == len(s.People):
+			x.Text = a.Say("chip_each", "list", list(a.speaker, s.People, hand, a.Say("middot")))
 		case len(s.People) > 1:
 			x.Text = a.Say("chip_some", "list", list(a.speaker, s.People, hand, a.Say("middot")), "need", s.Need)
 		case len(s.People) == 1:

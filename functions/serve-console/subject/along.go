@@ -142,6 +142,9 @@ func (d *drawing) owed() string {
 		return words.Say("yours_alone", "stage", d.called(s))
 	}
 	text := words.Say("yours_of", "stage", d.called(s), "people", len(s.People), "need", s.Need)
+	if s.Need == len(s.People) {
+		text = words.Say("yours_all", "stage", d.called(s), "people", len(s.People))
+	}
 	if given := s.Need - s.Owed; given > 0 {
 		text += " " + words.Say("given_already", "n", given)
 	}

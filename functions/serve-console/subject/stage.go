@@ -55,7 +55,9 @@ func (d *drawing) stage(i int) Stage {
 	switch out.Why = d.words.In("filled", s.Filled); {
 	case s.Mode == circulation.ModeChannel:
 		out.Need = d.words.Say("of_channel", "channel", d.channel())
-	case len(s.People) > 1: // of one person it goes without saying
+	case len(s.People) > 1 && s.Need == len(s.People): // of one person it goes without saying
+		out.Need = d.words.Say("need_all", "people", len(s.People))
+	case len(s.People) > 1:
 		out.Need = d.words.Say("need", "need", s.Need, "people", len(s.People))
 	}
 	if s.Once {

@@ -317,9 +317,12 @@ func (r routed) needs(s *circulation.StageState, name string) string {
 	if len(s.People) < 2 {
 		return name
 	}
-	text := r.texts.Needs
+	text, all := r.texts.Needs, r.texts.NeedsAll
 	if s.As == circulation.AsConsult {
-		text = r.texts.NeedsWords
+		text, all = r.texts.NeedsWords, r.texts.NeedsAllWords
+	}
+	if s.Need == len(s.People) {
+		text = all
 	}
 	return fill(text, "stage", name, "people", len(s.People), "need", s.Need)
 }

@@ -252,7 +252,7 @@ type routeWords struct {
 	Done, DoneObjected, Present, Progress              string // a stage
 	Later, Skipped                                     string
 	SentBack, Denied, Folded                           string
-	Needs, NeedsWords                                  string
+	Needs, NeedsAll, NeedsWords, NeedsAllWords         string
 	Given, StandIn, StandsIn, And, Others              string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
 	Instead, InsteadLine                               string // in whose place somebody is asked: Because of whom
