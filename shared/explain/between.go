@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
@@ -228,6 +229,9 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 	_, after := task.Leads(is)
 	if before != after {
 		name := effectWordsOf.In(locale).Total
+		if len(now) == 1 && now[0].step.Tool == catalog.Decide {
+			name = ArgumentName(locale, *now[0].step, "amount")
+		}
 		all = append(all, Change{[]Piece{{Words, name}}, []Piece{{Words, Money(locale, before)}},
 			[]Piece{{Words, Money(locale, after)}}})
 	}
@@ -349,7 +353,10 @@ func leaves(t *teller, several bool) (all []Argument) {
 			all = append(all, Argument{Name: name, Value: value})
 		}
 	}
-	all = append(all, own.rest(nil, own.args)...)
+	own.e.Rest = nil
+	own.amount() // which all of them move tells
+	fields := own.fields()
+	all = slices.Concat(all, own.rest(nil, own.args), fields)
 	for _, a := range t.e.Rest {
 		if a.Default {
 			all = append(all, a)

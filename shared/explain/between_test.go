@@ -280,3 +280,17 @@ func TestNumbersAreGrouped(t *testing.T) {
 		expect.Is(t, explain.Grouped(number), want)
 	}
 }
+
+// A value of a call is told in words, and two values that differ are told otherwise. An object stays JSON.
+func TestAnArgumentOfACallIsToldInWords(t *testing.T) {
+	s := task.Step{Tool: "send_slack_dm"}
+	said := map[string]string{}
+	for value, want := range map[string]string{`"a b"`: "「a b」", `"日本"`: "日本", `1`: "1", `"1"`: "「1」", `true`: "true",
+		`"true"`: "「true」", `[]`: "(空のリスト)", `["a","b"]`: "a、b", `["a、b"]`: "「a、b」", `{"a":1}`: `{"a":1}`,
+		`[{"a":1}]`: `[{"a":1}]`, `"{\"a\":1}"`: `「{"a":1}」`, `"\"a\""`: `「"a"」`} {
+		is := explain.Argued("ja", s, "text", value)
+		expect.Is(t, text(is.Name)+": "+text(is.Value), "本文: "+want, value)
+		expect.Is(t, said[text(is.Value)], "", value)
+		said[text(is.Value)] = value
+	}
+}

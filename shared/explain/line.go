@@ -317,16 +317,6 @@ func PartOfResult(locale, path string, s *task.Step) string {
 	return Plain(l.out)
 }
 
-// Unquoted is a JSON value without the quotation marks and escapes of JSON, if that is a text which then can't be taken
-// for another value.
-func Unquoted(value string) string {
-	text := ""
-	if json.Unmarshal([]byte(value), &text) != nil || text == "" || json.Valid([]byte(text)) || legible.OneLine(text) != text {
-		return value
-	}
-	return text
-}
-
 // snake is a name whose words are told apart by underscores.
 var snake = language.Regexp{Text: `^[A-Za-z]+(_[a-z]+)+$`}
 

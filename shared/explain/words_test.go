@@ -156,13 +156,3 @@ func TestCheckedAndUncheckedStepsStayApart(t *testing.T) {
 	order := task.Step{Order: 1, Tool: "rooms.pay", Access: aggregate.Write, ToolInput: `{}`}
 	expect.Has(t, SumUp("ja", []task.Step{order, dm(2, "U0SATO", false), dm(3, "U0X", true)}).Short("ja"), "ほか 2 件")
 }
-
-// A value of JSON is shown without its quotation marks and escapes, unless it could be taken for another then.
-func TestAValueIsShownWithoutQuotationMarks(t *testing.T) {
-	for value, want := range map[string]string{
-		`"psql -c \"update a\""`: `psql -c "update a"`, `"1"`: `"1"`, `1`: `1`, `"true"`: `"true"`, `""`: `""`, `{"a":"b"}`: `{"a":"b"}`,
-		`"a\nb"`: `"a\nb"`, `"a\u202eb"`: `"a\u202eb"`, `"\"a\""`: `"\"a\""`, `"日本"`: `日本`,
-	} {
-		expect.Is(t, Unquoted(value), want)
-	}
-}

@@ -178,17 +178,19 @@ func (p *callPage) does(t loaded, words web.Texts) {
 	if e == nil {
 		return
 	}
-	absent := func(value string) string {
+	c, _ := x.Content()
+	argued := func(name, value string) explain.Argument {
+		return explain.Argued(words.Locale(), card.CalledStep(c.Payload()), name, value)
+	}
+	value := func(name, value string) string {
 		if value == "" {
 			return words.Say("absent")
 		}
-		if text := explain.Unquoted(value); text != value {
-			return words.Say("quoted", "text", legible.OneLine(text))
-		}
-		return legible.OneLine(value)
+		return legible.Spelled(explain.Plain(argued(name, value).Value))
 	}
 	for _, d := range e.Differs {
-		p.Earlier = append(p.Earlier, legible.OneLine(d.Argument)+": "+absent(d.Was)+" → "+absent(d.Is))
+		name := legible.Spelled(explain.Plain(argued(d.Argument, "").Name))
+		p.Earlier = append(p.Earlier, name+": "+value(d.Argument, d.Was)+" → "+value(d.Argument, d.Is))
 	}
 	if e.More > 0 {
 		p.Earlier = append(p.Earlier, words.Say("more_differs", "n", e.More))

@@ -46,7 +46,7 @@ func testWhatACallSays(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get(page(a)).Says(t, 200, "経理エージェントの呼び出し", "責任者: 佐藤 花子", "承認待ち", "締めました",
 		"エージェントの言葉です。承認の対象ではありません: 月次が終わったため",
-		"text: 「締めます」 → 「締めました」", "あなたも承認できます", "この内容のまま、1 回だけ行われます。").
+		"text: 締めます → 締めました", "あなたも承認できます", "この内容のまま、1 回だけ行われます。").
 		Holds(t, `value="approve"`, `value="cancel_action"`)
 	b.In("en").Get(page(a)).Says(t, 200, "Call by 経理エージェント", "The agent’s reason", "Not part of what is approved")
 }

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -314,16 +315,19 @@ func (d callDrawing) since(room int) []string {
 	case e.Same():
 		return []string{fill(c.Same, "when", when(e.At))}
 	}
-	value := func(json string) string {
+	content, _ := d.a.Call.Content() // without it arguments are called as in the call
+	step := CalledStep(content.Payload())
+	value := func(argument, json string) string {
 		if json == "" {
 			return c.Absent
 		}
-		return inlineCode(json)
+		return d.line(explain.Argued(d.w.Locale, step, argument, json).Value)
 	}
 	lines, more := []string{fill(c.Differs, "when", when(e.At))}, e.More
 	room -= units(lines[0]) + 1 + units(fill(c.More, "n", more+len(e.Differs)))
 	for _, x := range e.Differs {
-		line := fill(c.Differ, "argument", inlineCode(x.Argument), "was", value(x.Was), "is", value(x.Is))
+		name := d.line(explain.Argued(d.w.Locale, step, x.Argument, "").Name)
+		line := fill(c.Differ, "argument", name, "was", value(x.Argument, x.Was), "is", value(x.Argument, x.Is))
 		if size := units(line) + 1; size <= room {
 			lines, room = append(lines, line), room-size
 		} else {

@@ -216,15 +216,15 @@ func TestADifferenceIsShownWholeOrCounted(t *testing.T) {
 		next := askedFor(t, "send_slack_dm", now, func(x *call.Proposal) {
 			x.Earlier, x.Reason = call.Since(first.Call, members), strings.Repeat("&", tt.reason)
 		})
-		for locale, said := range map[string][2]string{
-			"en": {"The arguments are those of the last call", "• Differences not shown here: %d\n"},
-			"ja": {"と同じ引数です", "• ここに表示していない違い: %d 件\n"},
+		for locale, said := range map[string][3]string{
+			"en": {"The arguments are those of the last call", "• Differences not shown here: %d\n", "• “%02d”: “was%s” → “is%s”"},
+			"ja": {"と同じ引数です", "• ここに表示していない違い: %d 件\n", "• 「%02d」: 「was%s」 → 「is%s」"},
 		} {
 			text := textOf(name, decoded(t, next.shown(locale))) + "\n"
 			shown := 0
 			for i := range tt.n {
-				value := strings.Repeat("&amp;", tt.size) + fmt.Sprintf(`%02d"`, i)
-				line := fmt.Sprintf("• `%02d`: `\"was%s` → `\"is%s`", i, value, value)
+				value := strings.Repeat("&amp;", tt.size) + fmt.Sprintf("%02d", i)
+				line := fmt.Sprintf(said[2], i, value, value)
 				if strings.Contains(text, line) {
 					shown++
 				}
