@@ -144,6 +144,7 @@ type ruleData struct {
 	Readers      web.Chooser
 	ReaderGroups web.Chooser
 	ReaderPosts  web.Chooser
+	ReaderLabels []readerLabel
 }
 
 // Said names what is wrong.
@@ -186,6 +187,7 @@ type stageData struct {
 	Position    web.Chooser
 	Also        string // more positions there
 	Label       string // that says the department
+	None        string // or that there is none, by this value
 	Group       web.Chooser
 	Levels      []web.Choice
 	Others      bool
@@ -202,6 +204,9 @@ type stageData struct {
 	Secretary   bool // it records the minutes of the stage before
 	First, Last bool
 }
+
+// readerLabel are the inputs of posts whose department a kind says.
+type readerLabel struct{ At, Field, Label, Positions, None string }
 
 // labelData are the inputs of a condition on a kind.
 type labelData struct {
@@ -337,14 +342,22 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 	readers := cmp.Or(p.Readers, &rules.Readers{})
 	d.Readers = a.peopleChooser("readers", readers.People, sent)
 	d.ReaderGroups = a.groupChooser("reader_groups", readers.Groups, sent)
-	posts := web.Each(readers.Posts, func(w rules.Who) string { return positionValue(w.Department, w.Positions...) })
+	var posts []string
+	for i, w := range append(slices.Clone(readers.Posts), rules.Who{Label: " "}) {
+		if w.Label+w.None == "" {
+			posts = append(posts, positionValue(w.Department, w.Positions...))
+			continue
+		}
+		d.ReaderLabels = append(d.ReaderLabels, readerLabel{readerField(len(d.ReaderLabels)),
+			fmt.Sprintf("route.readers.posts[%d]", i), strings.TrimSpace(w.Label), strings.Join(w.Positions, "\n"), w.None})
+	}
 	d.ReaderPosts = a.positionChooser("reader_posts", posts, sent.Get("find.reader_posts"), positions)
 }
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
 		Alone: s.NoStandIns, Minutes: s.Minutes, Secretary: s.Records, ReadAfter: s.ReadAfter,
-		Share: a.In("shares", s.Share), Label: s.Who.Label}
+		Share: a.In("shares", s.Share), Label: s.Who.Label, None: s.Who.None}
 	role := ""
 	if s.As != "" {
 		role = cmp.Or(string(s.Dissent), string(circulation.ObjectionNoted))

@@ -107,7 +107,7 @@ func currencyTyped(text string) string {
 func typedRoute(form url.Values) *rules.Policy {
 	is := &rules.Policy{Hands: wholeTyped(form.Get("hands"))}
 	var all []source
-	most := rules.MaxStages * (rules.MaxBeside + 1) * (rules.MaxAny + rules.MaxInstead)
+	most := rules.MaxStages * (rules.MaxBeside + 1) * rules.MaxAny * (rules.MaxInstead + 1)
 	for i := range most + 1 { // to say that it is too many
 		if at := stageField(i); form.Has(at + "was") {
 			all = append(all, source{typedStage(form, at), form.Get(at + "join")})
@@ -117,6 +117,14 @@ func typedRoute(form url.Values) *rules.Policy {
 	readers := rules.Readers{People: web.Ticked(form["readers"]), Groups: web.Ticked(form["reader_groups"])}
 	for _, value := range web.Ticked(form["reader_posts"]) {
 		readers.Posts = append(readers.Posts, postOf(value))
+	}
+	for i := range rules.MaxPointers + 1 {
+		at := readerField(i)
+		w := rules.Who{Kind: rules.WhoPosition, Positions: web.Lines(form.Get(at + "positions")),
+			Label: strings.TrimSpace(form.Get(at + "label")), None: strings.TrimSpace(form.Get(at + "none"))}
+		if w.Label+w.None != "" || len(w.Positions) > 0 {
+			readers.Posts = append(readers.Posts, w)
+		}
 	}
 	if len(readers.People)+len(readers.Groups)+len(readers.Posts) > 0 {
 		is.Readers = &readers
@@ -150,11 +158,13 @@ func staged(all []source) []rules.Stage {
 				if n := len(to.Beside); n > 0 {
 					who = &to.Beside[n-1].Who
 				}
-				if instead := who.Instead; s.join == joinInstead {
-					who.Instead = append(slices.Clone(instead), s.Who)
-				} else {
-					who.Instead = nil
-					*who = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Each()), s.Who), Instead: instead}
+				switch n := len(who.Instead); {
+				case s.join == joinInstead:
+					who.Instead = append(slices.Clone(who.Instead), s.Who)
+				case n > 0:
+					who.Instead[n-1] = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Instead[n-1].Each()), s.Who)}
+				default:
+					*who = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Each()), s.Who)}
 				}
 				continue
 			}
@@ -175,24 +185,25 @@ func sourcesOf(p *rules.Policy) (all []source) {
 		if i > 0 && of[i] == of[i-1] {
 			join = joinBeside
 		}
-		each := s.Who.Each()
-		for j, who := range s.Who.All() {
-			switch s.Who = who; {
-			case j >= len(each):
+		for n, of := range append([]rules.Who{s.Who}, s.Who.Instead...) {
+			if n > 0 {
 				join = joinInstead
-			case j > 0:
-				join = joinAny
 			}
-			s.Who.Instead = nil
-			all = append(all, source{s, join})
+			for _, who := range of.Each() {
+				s.Who = who
+				s.Who.Instead = nil
+				all, join = append(all, source{s, join}), joinAny
+			}
 		}
 	}
 	return all
 }
 
-// stageField begins the names of a source's inputs, and labelField those of a condition on a kind.
-func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }
-func labelField(i int) string { return fmt.Sprintf("labels.%d.", i) }
+// stageField begins the names of a source's inputs, labelField those of a condition on a kind, and readerField those of
+// readers by one.
+func stageField(i int) string  { return fmt.Sprintf("stages.%d.", i) }
+func labelField(i int) string  { return fmt.Sprintf("labels.%d.", i) }
+func readerField(i int) string { return fmt.Sprintf("reader_labels.%d.", i) }
 
 func typedStage(form url.Values, at string) rules.Stage {
 	field := func(name string) string { return form.Get(at + name) }
@@ -222,6 +233,7 @@ func typedStage(form url.Values, at string) rules.Stage {
 			*who = postOf(value)
 		}
 		who.Positions, who.Label = append(who.Positions, web.Lines(field("also"))...), strings.TrimSpace(field("label"))
+		who.None = strings.TrimSpace(field("none"))
 	}
 	return is
 }

@@ -19,7 +19,9 @@ func sentForm(changes ...string) url.Values {
 		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
 		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.low": {"８"}, "labels.2.high": {"11"},
 		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
-		"stages.0.position": {positionValue("", "課長")}, "stages.0.also": {"室長"}, "stages.0.label": {" 関係課 "}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
+		"stages.0.position": {positionValue("", "課長")}, "stages.0.also": {"室長"}, "stages.0.label": {" 関係課 "},
+		"stages.0.none": {" なし"}, "reader_labels.0.label": {"関係課 "}, "reader_labels.0.positions": {"課長\n室長"},
+		"reader_labels.0.none": {"なし"}, "reader_labels.1.label": {""}, "stages.0.need": {"1"}, "stages.0.alone": {"", "1"},
 		"stages.0.vacant": {"up"}, "stages.0.own": {"up"}, "stages.0.twice": {"up"},
 		"stages.1.was": {"1"}, "stages.1.join": {"beside"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
 		"stages.1.need": {"2"},
@@ -41,13 +43,14 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 			{Name: "日数", Is: rules.UseSome, AtLeast: "8", Below: "11"}},
 		ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
 	}, Outcome: rules.Outcome{Files: 2, Route: &rules.Policy{Stages: []rules.Stage{
-		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}, Label: "関係課"}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
+		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}, Label: "関係課", None: "なし"}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
 			Beside: []rules.Source{{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}}, Need: 2}}},
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
 			Dissent: circulation.ObjectionRaised, Empty: newEmpty},
 	}, Readers: &rules.Readers{People: []string{"U4"}, Posts: []rules.Who{
 		{Kind: rules.WhoPosition, Positions: []string{"局長"}},
-		{Kind: rules.WhoPosition, Department: "HQ", Positions: []string{"社長", "会長"}}}}}}})
+		{Kind: rules.WhoPosition, Department: "HQ", Positions: []string{"社長", "会長"}},
+		{Kind: rules.WhoPosition, Label: "関係課", Positions: []string{"課長", "室長"}, None: "なし"}}}}}})
 	shared := typed(sentForm("stages.1.share", "majority", "stages.2.share", "two_thirds")).Route.Stages
 	expect.That(t, shared[0].Share == "" && shared[0].Need == 1 && shared[1].Share == rules.ShareTwoThirds &&
 		shared[1].Need == 0, "a share stands in the place of a number: %+v", shared)
@@ -67,14 +70,14 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	r := typed(sentForm())
 	for locale, says := range map[string][]string{
 		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけの、日数に 8〜11未満 を含むものを依頼したら",
-			"種別「関係課」の部署の課長か室長",
-			"決まったあとに U4と依頼した人の上の局長とHQの社長か会長 に知らせます。",
+			"種別「関係課」の部署の課長か室長 (「なし」なら省略)",
+			"決まったあとに U4と依頼した人の上の局長とHQの社長か会長と種別「関係課」の部署の課長か室長 (「なし」なら省略) に知らせます。",
 			"、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
 		"en": {"From 2026-04-01 until 2027-03-31: ", "whose position is 課長 or 係長", "where 費目 is 国内旅費",
 			"and where 日数 has 8 to below 11",
-			"課長 or 室長 of the department that 関係課 says",
+			"課長 or 室長 of the department that 関係課 says (nobody if it says なし)",
 			"and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted",
-			"Told afterwards: U4, the nearest 局長 above the requester, 社長 or 会長 of HQ."},
+			"Told afterwards: U4, the nearest 局長 above the requester, 社長 or 会長 of HQ, 課長 or 室長 of the department that 関係課 says (nobody if it says なし)."},
 	} {
 		s := speaker{Texts: web.TextsOf("rules", locale)}
 		text := s.rule(&r)
@@ -92,7 +95,8 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 		"from": {"labels.2.low", "9"}, "below": {"labels.2.high", "12"},
 		"above": {"labels.2.low_is", "above"}, "at most": {"labels.2.high_is", "at_most"},
 		"readers":     {"reader_posts", positionValue("HQ", "社長")},
-		"other posts": {"stages.0.also", "館長"}, "whose matter": {"stages.0.label", ""}, "beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
+		"other posts": {"stages.0.also", "館長"}, "whose matter": {"stages.0.label", ""}, "nobody's matter": {"stages.0.none", ""},
+		"told of a matter": {"reader_labels.0.label", "x"}, "told of none": {"reader_labels.0.none", ""}, "beside": {"stages.1.need", "1"}, "stand-ins": {"stages.0.alone", ""}, "role": {"stages.2.role", "note"},
 		"approves": {"stages.2.role", ""}, "minutes": {"stages.0.minutes", "1"},
 		"share": {"stages.0.share", "majority"}, "share beside": {"stages.1.share", "two_thirds"},
 	} {
@@ -123,11 +127,18 @@ func TestABoundIsSaidAsItIs(t *testing.T) {
 
 // A source may be the next in the order of who is asked in the place of who is away.
 func TestTheFormJoinsWhoIsAskedInstead(t *testing.T) {
-	form := sentForm("stages.1.join", "instead", "stages.2.join", "instead", "stages.3.was", "3", "stages.3.join",
+	form := sentForm("stages.0.none", "", "stages.1.join", "instead", "stages.2.join", "instead", "stages.3.was", "3", "stages.3.join",
 		"beside", "stages.3.kind", "people", "stages.3.people", "U9", "stages.3.need", "1")
 	stages := typed(form).Route.Stages
 	expect.Must(t, len(stages) == 1 && len(stages[0].Beside) == 1, "%+v", stages)
 	who := stages[0].Who
+	form.Set("stages.2.join", "any")
+	together := typed(form).Route.Stages
+	expect.That(t, len(together[0].Who.Instead) == 1, "%+v", together)
+	expect.Same(t, together[0].Who.Instead[0], rules.Who{Kind: rules.WhoAny, Any: who.Instead})
+	expect.Same(t, staged(sourcesOf(&rules.Policy{Stages: together})), together)
+	expect.That(t, strings.Contains(speaker{Texts: web.TextsOf("rules", "ja")}.stage(&together[0]),
+		"(不在のときは U1・U2 または U3 が代決)"), "%+v", together)
 	expect.That(t, who.Kind == rules.WhoPosition && len(who.Instead) == 2 && len(stages[0].Beside[0].Who.Instead) == 0,
 		"%+v", stages)
 	expect.Same(t, who.Instead[0], rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}})
@@ -142,7 +153,7 @@ func TestTheFormJoinsWhoIsAskedInstead(t *testing.T) {
 
 // A source may be another way to the people before it, of whom any is asked: with the number of the first.
 func TestTheFormJoinsWhomAnyIsAskedOf(t *testing.T) {
-	form := sentForm("stages.1.join", "any", "stages.2.join", "beside", "stages.3.was", "3", "stages.3.join", "any",
+	form := sentForm("stages.0.none", "", "stages.1.join", "any", "stages.2.join", "beside", "stages.3.was", "3", "stages.3.join", "any",
 		"stages.3.kind", "manager", "stages.3.level", "2")
 	stages := typed(form).Route.Stages
 	expect.Must(t, len(stages) == 1 && len(stages[0].Beside) == 1, "%+v", stages)

@@ -253,8 +253,7 @@ func (s speaker) route(p *rules.Policy) string {
 		text += s.Say("hands", "n", hands)
 	}
 	if r := p.Readers; r != nil {
-		post := func(w rules.Who) string { return s.position(w.Department, w.Positions...) }
-		told := slices.Concat(web.Each(r.People, s.person), web.Each(r.Groups, s.person), web.Each(r.Posts, post))
+		told := slices.Concat(web.Each(r.People, s.person), web.Each(r.Groups, s.person), web.Each(r.Posts, s.asked))
 		text += s.Say("told", "list", list(s, told, legible.OneLine, s.Say("and")))
 	}
 	return text
@@ -329,8 +328,12 @@ func (s speaker) asked(w rules.Who) string {
 		return s.manager(w.Level)
 	case rules.WhoPosition:
 		if w.Label != "" {
-			return s.Say("who_labelled", "label", legible.OneLine(w.Label), "position", list(s, w.Positions, legible.OneLine,
+			text := s.Say("who_labelled", "label", legible.OneLine(w.Label), "position", list(s, w.Positions, legible.OneLine,
 				s.Say("or")))
+			if w.None != "" {
+				text += s.Say("unless_none", "none", legible.OneLine(w.None))
+			}
+			return text
 		}
 		return s.position(w.Department, w.Positions...)
 	}

@@ -149,7 +149,7 @@ func filled(v reflect.Value, lists int) {
 			filled(v.Index(i), lists-1)
 		}
 	case reflect.String:
-		v.SetString("no: # 1\n- x")
+		v.SetString("no: # 1\n- x"[:map[bool]int{true: 11, false: 7}[lists > 1]]) // of one line, deep within
 	case reflect.Int:
 		v.SetInt(7)
 	case reflect.Bool:

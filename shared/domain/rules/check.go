@@ -155,7 +155,7 @@ func (w Who) check(p *problems, at string) {
 		p.between(w.Level, 1, MaxLevel, at+".level")
 		w.alone(p, only, at)
 	case WhoPosition:
-		only.Positions, only.Department, only.Label = w.Positions, w.Department, w.Label
+		only.Positions, only.Department, only.Label, only.None = w.Positions, w.Department, w.Label, w.None
 		p.unless(len(w.Positions) > 0, at+".positions", "some", MaxListed)
 		p.list(w.Positions, at+".positions", MaxListed, func(v, field string) { p.words(v, field, MaxValue) })
 		if w.Department != "" {
@@ -165,13 +165,17 @@ func (w Who) check(p *problems, at string) {
 			p.words(w.Label, at+".label", MaxNamed)
 			p.unless(w.Department == "", at+".label", "one_bound", "department")
 		}
+		if w.None != "" {
+			p.words(w.None, at+".none", MaxValue)
+			p.unless(w.Label != "", at+".none", "of_label")
+		}
 		w.alone(p, only, at)
 	case WhoChannel:
 		w.alone(p, only, at)
 	case WhoAny:
 		only.Any = w.Any
 		p.between(len(w.Any), 2, MaxAny, at+".any")
-		checkEach(p, w.Any, at+".any")
+		checkEach(p, w.Any, singly, at+".any")
 		w.alone(p, only, at)
 	default:
 		p.add(at+".kind", "choice", choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoChannel, WhoAny}))
@@ -182,8 +186,7 @@ func (w Who) check(p *problems, at string) {
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
 		len(w.Positions) == len(only.Positions) && w.Department == only.Department && len(w.Any) == len(only.Any) &&
-		w.Label == only.Label, at,
-		"other_kind")
+		w.Label == only.Label && w.None == only.None, at, "other_kind")
 }
 
 // Choices are the values that a field may have.
@@ -382,7 +385,6 @@ func (r *Policy) check(p *problems, at string) {
 		for i, post := range r.Readers.Posts {
 			field := fmt.Sprintf("%s.readers.posts[%d]", at, i)
 			p.unless(post.Kind == WhoPosition, field+".kind", "choice", choices([]WhoKind{WhoPosition}))
-			p.unless(post.Label == "", field+".label", "of_stages")
 			p.unless(len(post.Instead) == 0, field+".instead", "of_stages")
 			post.check(p, field)
 		}

@@ -269,7 +269,7 @@ func (r *Rules) way(rule string, route *Policy, tool Tool, where Where, with *To
 	w := Way{Tool: tool, Rule: rule, From: []Where{where}, With: with}
 	for i, s := range route.Stages {
 		if s.approves() && !s.Empty.mayGo() && !route.mayRepeat(i) {
-			w.Stamps += s.least()
+			w.Stamps += s.fewest()
 		}
 	}
 	w.Hands = route.LeastHands()

@@ -1,6 +1,8 @@
 package rules_test
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -44,8 +46,97 @@ func TestALabelMaySayTheDepartmentOfAPost(t *testing.T) {
 	both := of(rule(1, writing(), post))
 	both.Rules[0].Route.Stages[0].Who.Department = "sales"
 	both.Rules[0].Route.Readers = &rules.Readers{Posts: []rules.Who{post.Who}}
-	expect.Same(t, fieldsOf(both.Problems(known)), []string{"rules[0].route.stages[0].who.label",
-		"rules[0].route.readers.posts[0].label"})
+	expect.Same(t, fieldsOf(both.Problems(known)), []string{"rules[0].route.stages[0].who.label"})
+}
+
+// byLabel asks the head of each department that a label says, unless it says none.
+func byLabel(then rules.Empty, none string) rules.Stage {
+	return stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Label: "関係部", None: none}, 1, then)
+}
+
+// A label may say that no department is concerned, by the value that the rule names: then its stage is left out, and
+// needs no hand. What nobody knows never leaves it out.
+func TestALabelMaySayThatNoDepartmentIsConcerned(t *testing.T) {
+	says := func(calls ...[]string) change {
+		return func(c *company, f *rules.Facts) {
+			c.unknown, c.holders = []string{"総務部", "なし", "なしです", "関係部"}, map[string][]string{"部長 of sales": {"D"}}
+			for i, values := range calls {
+				if i > 0 {
+					f.Calls = append(f.Calls, writes(pay, yen("1")))
+				}
+				f.Calls[i].Labels = map[string][]string{"関係部": values}
+			}
+		}
+	}
+	none, x := says([]string{"なし"}), people(1, refuse, "X")
+	one := byLabel(refuse, "なし")
+	deputy := one
+	deputy.Who.Instead = []rules.Who{{Kind: rules.WhoPosition, Positions: []string{"次長"}, Label: "関係部"}}
+	recorded := beside(byLabel(refuse, "なし"), rules.Source{Who: ofUsers("X"), Need: 1, Secretary: true})
+	recorded.Minutes = true
+	named := func(c *company, f *rules.Facts) { none(c, f); f.Calls[0].Labels["関係部"] = []string{"営業部"} }
+	resolveEach(t, map[string]resolving{
+		"none":                      {policy(0, x, one), none, "X/1 -none hands 1"},
+		"of an order":               {policy(0, x, deputy), none, "X/1 -none hands 1"},
+		"as many hands as it says":  {policy(2, x, one), none, "refused 2 hands"},
+		"however wide it is":        {policy(0, x, byLabel(refuse, "ナシ")), says([]string{" ﾅｼ"}), "X/1 -none hands 1"},
+		"a department":              {policy(0, x, one), says([]string{"営業部"}), "X/1 D/1 hands 2"},
+		"a department beside none":  {policy(0, x, one), says([]string{"なし", "営業部"}), "X/1 D/1 hands 2"},
+		"none of one call of two":   {policy(0, x, one), says([]string{"なし"}, []string{"営業部"}), "X/1 D/1 hands 2"},
+		"unknown of one call":       {policy(0, x, one), says([]string{"なし"}, nil), "refused 2 unknown"},
+		"unknown":                   {policy(0, x, one), says(nil), "refused 2 unknown"},
+		"something like it":         {policy(0, x, one), says([]string{"なしです"}), "refused 2 unknown"},
+		"without the label":         {policy(0, x, one), says(), "refused 2 unknown"},
+		"without the word for it":   {policy(0, x, byLabel(skip, "")), none, "refused 2 unknown"},
+		"a department of that name": {policy(0, x, byLabel(refuse, "営業部")), named, "X/1 D/1 hands 2"},
+		"nobody else":               {policy(0, one), none, "refused 1 none"},
+		"beside others":             {policy(0, beside(x, rules.Source{Who: one.Who, Need: 1})), none, "X/1 hands 1"},
+		"before others":             {policy(0, recorded), none, "X/1 hands 1"},
+	})
+	least := policy(0, x, one)
+	expect.That(t, least.AllHands() == 2 && least.LeastHands() == 1, "%d, %d", least.AllHands(), least.LeastHands())
+	way := of(rule(1, writing(), people(1, refuse, "U1"), beside(one, rules.Source{Who: one.Who, Need: 1}))).Ways(known)[0]
+	expect.That(t, way.Stamps == 1 && way.Hands == 1, "%+v", way)
+	bare := one
+	bare.Who.Label = ""
+	at := "rules[0].route.stages[0].who"
+	for stage, wrong := range map[*rules.Stage][]string{
+		&one: nil, &bare: {at + ".none"}, {Name: "x", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"UX"}, None: "x"},
+			Need: 1, Empty: refuse}: {at},
+	} {
+		expect.Same(t, fieldsOf(of(rule(1, only(read), *stage)).Problems(known)), wrong)
+	}
+	either := either(people(1, refuse, "UX"), one.Who)
+	expect.Same(t, fieldsOf(of(rule(1, only(read), either)).Problems(known)), []string{at + ".any[1].none"})
+	findEach(t, map[string]finding{"hands that it would give": {staffed(func(*company) {}), rules.Rule{ID: id(2), Name: "x",
+		When: writing(), Outcome: rules.Outcome{Route: policy(2, people(1, refuse, "A"), one)}},
+		[]rules.Finding{{Kind: rules.FindingHands, Rule: id(2)}}}})
+}
+
+// 合議部課へ写しを送る: whoever is told afterwards may be found as stages are. A department that nobody knows refuses.
+func TestALabelMaySayWhoIsTold(t *testing.T) {
+	p := policy(0, people(1, refuse, "X"))
+	p.Readers = &rules.Readers{People: []string{"W"}, Posts: []rules.Who{byLabel(refuse, "なし").Who}}
+	for name, c := range map[string]struct {
+		says []string
+		told string
+	}{
+		"a department": {[]string{"営業部"}, "[W D]"}, "several": {[]string{"営業部", "east"}, "[W D E]"}, "none": {[]string{"なし"}, "[W]"},
+		"unknown": {nil, "関係部"}, "no department": {[]string{"総務部"}, "総務部"},
+	} {
+		d, f := staff(), asked(writes(pay, yen("1")))
+		d.unknown = []string{"総務部", "なし", "関係部"}
+		d.holders = map[string][]string{"部長 of sales": {"D"}, "部長 of east": {"E"}, "": {"V"}}
+		f.Calls[0].Labels = map[string][]string{"関係部": c.says}
+		route, err := p.Resolve(f, rules.Floor{}, d)
+		told := fmt.Sprint(usersOf(route.Readers))
+		if no, is := errors.AsType[*rules.Unresolved](err); is {
+			told = no.What
+			expect.That(t, no.Stage == 0 && no.Why == rules.LeftUnknown, "%+v", no)
+		}
+		expect.Is(t, told, c.told, name)
+	}
+	expect.Same(t, p.Labels(), []string{"関係部"})
 }
 
 // Where a label says several departments, each is asked: whoever heads two of them, or has stamped before, stamps once,
@@ -74,6 +165,8 @@ func TestALabelMaySaySeveralDepartments(t *testing.T) {
 	own := says(map[string][]string{"east": {"R"}, "west": {"X"}})
 	resolveEach(t, map[string]resolving{
 		"each with stamps of its own": {policy(0, post(refuse, 1)), two, "A,B,X,Y/2 hands 1"},
+		"any deputy of the vacant one": {policy(0, insteadOf(post(refuse, 1), rules.Who{Kind: rules.WhoAny,
+			Any: []rules.Who{instead.Who.Instead[0], ofUsers("Q")}})), deputy, "D,Q,X,Y/2 hands 1"},
 		"any of them": {policy(0, either(people(1, refuse, "Z"), post(refuse, 1).Who)), two,
 			"Z,A,B,X,Y/1 hands 1"},
 		"all of each": {policy(0, post(refuse, 0)), two, "A,B,X,Y/4 hands 1"},

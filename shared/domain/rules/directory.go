@@ -182,6 +182,9 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 		p.Via = via
 		found = append(found, p)
 	}
+	if w.Nobody {
+		return nil
+	}
 	switch w.Kind {
 	case WhoAny:
 		for _, x := range w.Any {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"reflect"
 	"slices"
 
 	"ringi/shared/domain/circulation"
@@ -56,6 +57,9 @@ func (r *resolving) empty(i int, why string) error {
 	}
 	switch then {
 	case ThenUp:
+		if why == LeftOwn {
+			r.raised = append(r.raised, i)
+		}
 		for len(r.stamping(out.People)) < out.Need {
 			if !r.up(i, slices.Concat(r.beside(i), r.gone[i], out.People), why == LeftOwn || why == LeftAskers) {
 				return r.refuse(i, why)
@@ -154,4 +158,66 @@ func (r *resolving) under(p, over circulation.Person) (is bool) {
 		above(r.d, over, r.facts.On, func(_ int, x circulation.Person) bool { is = manager.Is(x); return !is })
 	}
 	return is
+}
+
+// lighter reports whether a stamp at a stage is given more easily than at another one.
+func (s *Stage) lighter(than *Stage) bool {
+	return than.NoStandIns && !s.NoStandIns || than.Minutes && !s.Minutes || than.ReadAfter && !s.ReadAfter
+}
+
+// ordered returns the route with each stage left out for which only who stands above the requester was asked, if that
+// person is asked at a later stage anyway: so whoever is asked between comes before them, as the rule says. Nothing
+// else of the route changes, else it stays as it is.
+func (r *resolving) ordered(route circulation.Route) circulation.Route {
+	for i := range r.stages {
+		j, moved := r.moving(i)
+		if j < 0 {
+			continue
+		}
+		other, is, err := r.policy.resolve(r.facts, r.floor, r.d, slices.Concat(r.later, moved))
+		if err != nil || other.Hands != route.Hands || !asks(&is.stages[j], r.stages[i].People) {
+			continue
+		}
+		same := true
+		for k := range r.stages {
+			same = same && (k == j || slices.Contains(moved, k) || reflect.DeepEqual(r.stages[k], is.stages[k]))
+		}
+		if same {
+			*r, route = *is, other
+		}
+	}
+	return route
+}
+
+// moving returns the later stage at which whoever was asked for a requester's own stage would stamp anyway, if somebody
+// is asked between, and the requester's own stages until there that asked, or would ask, the same. Else it returns -1.
+func (r *resolving) moving(i int) (to int, moved []int) {
+	between := false
+	if r.stages[i].Filled != LeftOwn || len(r.stages[i].People) != r.stages[i].Need {
+		return -1, nil
+	}
+	for j := i; j < len(r.sources); j++ {
+		s, is := &r.sources[j], &r.stages[j]
+		alone := s.approves() && len(r.policy.Stages[r.of[j]].Beside) == 0 &&
+			(j+1 == len(r.of) || r.of[j+1] != r.of[j]) && (j == 0 || r.of[j-1] != r.of[j])
+		switch left := is.LeftOut == LeftTwice; {
+		case j > i && !left:
+			between = between || is.LeftOut == ""
+		case !alone:
+		case slices.Contains(r.raised, j):
+			moved = append(moved, j)
+		case between:
+			heavier := func(k int) bool { return s.lighter(&r.sources[k]) }
+			if len(moved) > 0 && moved[0] == i && !slices.ContainsFunc(moved, heavier) {
+				return j, moved
+			}
+		}
+	}
+	return -1, nil
+}
+
+// asks reports whether a stage asks all of these people, and nobody else.
+func asks(s *circulation.Stage, people []circulation.Person) bool {
+	other := func(p circulation.Person) bool { return position(people, p) < 0 }
+	return s.Need == len(s.People) && len(s.People) == len(people) && !slices.ContainsFunc(s.People, other)
 }

@@ -114,7 +114,7 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 	channels, skipped, stay, asked := 0, 0, []Stage{}, approving(p.Stages)
 	for _, s := range asked {
 		switch {
-		case s.Empty.mayGo():
+		case s.Empty.mayGo(), s.mayConcernNone():
 			skipped++
 			continue
 		case s.Who.Kind == WhoChannel:

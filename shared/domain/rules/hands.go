@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/circulation"
@@ -21,7 +22,7 @@ func (r *resolving) asked() (stages, stamps int) {
 func (r *resolving) hands() int {
 	n := 0
 	for _, s := range joined(r.stages, r.of) {
-		if s.LeftOut != LeftTwice && s.As == "" {
+		if !slices.Contains([]string{LeftTwice, LeftNone, LeftLater}, s.LeftOut) && s.As == "" {
 			n++
 		}
 	}

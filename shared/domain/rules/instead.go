@@ -14,13 +14,17 @@ const FilledInstead = "instead"
 // singly are the kinds of which several may be asked as one.
 var singly = []WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition}
 
-// checkEach checks those of which any is asked, or who is asked instead.
-func checkEach(p *problems, all []Who, at string) {
+// inOrder are the kinds that may be asked instead.
+var inOrder = append(slices.Clone(singly), WhoAny)
+
+// checkEach checks those of which any is asked, or who is asked instead: each of one of these kinds.
+func checkEach(p *problems, all []Who, kinds []WhoKind, at string) {
 	for i, x := range all {
-		field := fmt.Sprintf("%s[%d]", at, i)
-		p.unless(slices.Contains(singly, x.Kind), field+".kind", "choice", choices(singly))
+		field, may := fmt.Sprintf("%s[%d]", at, i), slices.Contains(kinds, x.Kind)
+		p.unless(may, field+".kind", "choice", choices(kinds))
 		p.unless(len(x.Instead) == 0, field+".instead", "of_sources")
-		if x.Kind != WhoAny {
+		p.unless(x.None == "", field+".none", "of_one")
+		if may || x.Kind != WhoAny {
 			x.check(p, field)
 		}
 	}
@@ -29,7 +33,7 @@ func checkEach(p *problems, all []Who, at string) {
 func (w Who) checkInstead(p *problems, at string) {
 	p.unless(len(w.Instead) <= MaxInstead, at, "most", MaxInstead)
 	p.unless(len(w.Instead) == 0 || w.Kind != WhoChannel, at, "of_channel")
-	checkEach(p, w.Instead, at)
+	checkEach(p, w.Instead, inOrder, at)
 }
 
 // away returns those of a stage's people who are away on the day, if it says who is asked instead. Where a delegation

@@ -20,6 +20,14 @@ func insteadOf(s rules.Stage, order ...rules.Who) rules.Stage {
 
 func ofUsers(users ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: users} }
 
+func anyOf(users ...string) (w rules.Who) {
+	w.Kind = rules.WhoAny
+	for _, user := range users {
+		w.Any = append(w.Any, ofUsers(user))
+	}
+	return w
+}
+
 // away records that people are away. A name such as X>Y says that Y stands in for X.
 func away(people ...string) change {
 	return func(c *company, _ *rules.Facts) {
@@ -109,6 +117,12 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 		"nobody of a source without an order": {policy(0, people(1, refuse, "X")), away("X"), "X/1 hands 1"},
 		"one beside is away": {policy(0, beside(people(1, refuse, "A"), rules.Source{Need: 1,
 			Who: insteadOf(people(1, refuse, "X"), ofUsers("A"), ofUsers("Y")).Who})), away("X"), "A,Y/2 hands 1"},
+		"any in the order, and then one": {policy(0, insteadOf(people(1, refuse, "X"), anyOf("Y", "Z"), ofUsers("W"))),
+			away("X"), "Y,Z/1 hands 1"},
+		"one of any in the order is away": {policy(0, insteadOf(people(1, refuse, "X"), anyOf("Y", "Z"), ofUsers("W"))),
+			away("X", "Z"), "Y/1 hands 1"},
+		"any in the order are away": {policy(0, insteadOf(people(1, refuse, "X"), anyOf("Y", "Z"), ofUsers("W"))),
+			away("X", "Y", "Z"), "W/1 hands 1"},
 		"any is away, and all of them": {policy(0, insteadOf(either(people(1, refuse, "X"), ofUsers("W")), ofUsers("Y"))),
 			away("X", "W"), "Y/1 hands 1"},
 	})
@@ -206,6 +220,12 @@ func TestWhatAnOrderMayBe(t *testing.T) {
 		"nobody":       {insteadOf(people(1, refuse, "UX"), ofUsers()), []string{at + "[0].people"}},
 		"an order":     {insteadOf(people(1, refuse, "UX"), deep), []string{at + "[0].instead"}},
 		"of a channel": {asksChannel, []string{at}},
+		"any":          {insteadOf(people(1, refuse, "UX"), anyOf("UY", "UZ")), nil},
+		"any of one":   {insteadOf(people(1, refuse, "UX"), anyOf("UY")), []string{at + "[0].any"}},
+		"any of any": {insteadOf(people(1, refuse, "UX"), rules.Who{Kind: rules.WhoAny,
+			Any: []rules.Who{ofUsers("UY"), anyOf("UY", "UZ")}}), []string{at + "[0].any[1].kind"}},
+		"any with none": {insteadOf(people(1, refuse, "UX"), rules.Who{Kind: rules.WhoPosition, Positions: []string{"次長"},
+			Label: "関係部", None: "なし"}), []string{at + "[0].none"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Same(t, fieldsOf(of(rule(1, only(read), c.stage)).Problems(known)), c.wrong)
@@ -216,5 +236,7 @@ func TestWhatAnOrderMayBe(t *testing.T) {
 	told.Rules[0].Route.Readers = &rules.Readers{Posts: []rules.Who{post}}
 	expect.Same(t, fieldsOf(told.Problems(known)), []string{"rules[0].route.readers.posts[0].instead"})
 	labelled := rules.Who{Kind: rules.WhoPosition, Positions: []string{"次長"}, Label: "関係部"}
-	expect.Same(t, policy(0, insteadOf(people(1, refuse, "UX"), labelled)).Labels(), []string{"関係部"})
+	for _, w := range []rules.Who{labelled, {Kind: rules.WhoAny, Any: []rules.Who{ofUsers("UY"), labelled}}} {
+		expect.Same(t, policy(0, insteadOf(people(1, refuse, "UX"), w)).Labels(), []string{"関係部"})
+	}
 }

@@ -288,7 +288,7 @@ func (c *Conditions) Names() (names []string) {
 	return names
 }
 
-// Labels returns those by which stages find the department of a post.
+// Labels returns those by which stages, and readers, find the department of a post.
 func (p *Policy) Labels() (names []string) {
 	if p == nil {
 		return nil
@@ -298,6 +298,13 @@ func (p *Policy) Labels() (names []string) {
 		for _, w := range s.Who.All() {
 			if w.Label != "" {
 				names = append(names, w.Label)
+			}
+		}
+	}
+	if p.Readers != nil {
+		for _, post := range p.Readers.Posts {
+			if post.Label != "" {
+				names = append(names, post.Label)
 			}
 		}
 	}

@@ -77,6 +77,8 @@ var Limits = map[string]string{
 	"of_stages":    "must be absent of readers",
 	"of_sources":   "must be absent but of a stage, or of one beside it",
 	"of_bounds":    "must be absent beside bounds",
+	"of_one":       "must be absent where any of several is asked, or somebody instead",
+	"of_label":     "must be absent without a label",
 	"of_share":     "must be absent beside a number of people",
 	"as":           "must be consult, or absent of a stage that approves",
 	"of_consult":   "must be absent of a stage that approves",

@@ -16,6 +16,8 @@ const (
 	LeftOwn      = "own"      // without the requester, too few are found
 	LeftAskers   = "askers"   // without the other askers, too few are found: never left out
 	LeftTwice    = "twice"    // all who are found have to stamp at earlier stages
+	LeftNone     = "none"     // a label says that no department is concerned
+	LeftLater    = "later"    // the requester's own, and who stands above is asked at a later stage anyway
 	LeftHands    = "hands"    // too few different people are found for those that the route needs: never left out
 	LeftMany     = "many"     // more people are found than a stage may have
 	LeftChannel  = "channel"  // only the channel would be asked about a write outside
@@ -54,6 +56,8 @@ type resolving struct {
 	found  [][]circulation.Person // whether they may stamp or not
 	gone   [][]circulation.Person // who of them is away
 	past   []circulation.Person   // who was reached past an asker who is not the requester
+	raised []int                  // who stands above was asked for these, since they are the requester's own
+	later  []int                  // these are left to later ones
 }
 
 // Resolve returns the route of the policy for a request, on which at least as many different people as it needs can
@@ -63,7 +67,22 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	if no := p.Unknown(d); no != nil {
 		return circulation.Route{}, no
 	}
-	r := &resolving{policy: p, facts: f, floor: floor, d: d}
+	route, r, err := p.resolve(f, floor, d, nil)
+	if err == nil {
+		route = r.ordered(route)
+	}
+	if err == nil && len(f.Askers) > 1 {
+		err = r.asAlone(route)
+	}
+	if err != nil {
+		return circulation.Route{}, err
+	}
+	return route, nil
+}
+
+// resolve is Resolve with some sources left to later ones, as far as other askers don't matter.
+func (p *Policy) resolve(f *Facts, floor Floor, d Directory, later []int) (circulation.Route, *resolving, error) {
+	r := &resolving{policy: p, facts: f, floor: floor, d: d, later: later}
 	sources, of := p.Sources()
 	r.sources, r.at = placed(sources, f, d)
 	for _, at := range r.at {
@@ -71,21 +90,21 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	}
 	for i := range r.sources {
 		if err := r.stage(i); err != nil {
-			return circulation.Route{}, err
+			return circulation.Route{}, nil, err
 		}
 	}
 	if err := r.enoughHands(); err != nil {
-		return circulation.Route{}, err
+		return circulation.Route{}, nil, err
 	}
 	if err := r.aboveFloor(); err != nil {
-		return circulation.Route{}, err
+		return circulation.Route{}, nil, err
 	}
 	var err error
 	for i := 0; i < len(r.stages) && err == nil; i++ {
 		r.stages[i].Over, err = r.over(i)
 	}
 	if err != nil {
-		return circulation.Route{}, err
+		return circulation.Route{}, nil, err
 	}
 	for i := range r.stages {
 		r.stages[i].Once = r.once(i)
@@ -95,13 +114,7 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	if err == nil && !walkable(route, f) {
 		err = &Unresolved{Why: LeftBounds}
 	}
-	if err == nil && len(f.Askers) > 1 {
-		err = r.asAlone(route)
-	}
-	if err != nil {
-		return circulation.Route{}, err
-	}
-	return route, nil
+	return route, r, err
 }
 
 // asAlone returns an error if the requester alone would have no route, or one with a stage that this one leaves out:
@@ -135,6 +148,14 @@ func (r *resolving) stage(i int) error {
 		return r.refuse(i, LeftMany)
 	}
 	r.stages, r.found, r.gone = append(r.stages, out), append(r.found, found), append(r.gone, r.away(s, found))
+	switch {
+	case s.Who.Nobody:
+		r.leaveOut(i, LeftNone)
+		return nil
+	case slices.Contains(r.later, i):
+		r.leaveOut(i, LeftLater)
+		return nil
+	}
 	if s.Records {
 		out.Secretary = 1 // of a part: see joined
 	}
@@ -251,6 +272,9 @@ func (r *resolving) readers() (people []circulation.Person, err error) {
 		lists = append(lists, post.placed(r.facts, r.d)...)
 	}
 	for _, who := range lists {
+		if who.Label != "" && !who.Nobody && !r.d.Knows(who.Department, "") {
+			return nil, &Unresolved{Why: LeftUnknown, What: who.Department}
+		}
 		for _, p := range who.find(r.facts, r.d) {
 			own := who.Kind == WhoPosition && r.facts.Requester.Is(p)
 			if p.User != "" && !own && position(people, p) < 0 {

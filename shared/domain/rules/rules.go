@@ -188,7 +188,9 @@ type Who struct {
 	Positions  []string `json:"positions,omitempty"`  // of Department; who holds any of them is asked
 	Department string   `json:"department,omitempty"` // code in the organisation; none: the nearest above the requester
 	Label      string   `json:"label,omitempty"`      // by whose value a call says the department, by code or name
+	None       string   `json:"none,omitempty"`       // the value of Label that says no department: then nobody is asked
 	Placed     bool     `json:"-"`                    // the rule has none: it is found from the requester
+	Nobody     bool     `json:"-"`                    // the label says None
 	Any        []Who    `json:"any,omitempty"`        // whom any of these finds, of other kinds than this and the channel
 	// Instead is asked, in this order, in the place of people who are away where too few others are there: whom the
 	// first finds, then the next. Only a source has it.
@@ -242,7 +244,8 @@ func (e Empty) mayGo() bool { return e.Vacant == ThenSkip || e.Own == ThenSkip }
 type Readers struct {
 	People []string `json:"people,omitempty"` // Slack user ids
 	Groups []string `json:"groups,omitempty"` // ids of Slack user groups
-	// Posts are positions, found like those of stages; of a vacant one nobody is told.
+	// Posts are positions, found like those of stages; of a vacant one nobody is told. One whose department nobody knows
+	// refuses the request.
 	Posts []Who `json:"posts,omitempty"`
 }
 
@@ -347,7 +350,7 @@ func (p *Policy) AllHands() int { return p.hands(len(approving(p.Stages))) }
 func (p *Policy) LeastHands() int {
 	n := 0
 	for i := range p.Stages {
-		if p.Stages[i].approves() && !p.mayRepeat(i) {
+		if p.Stages[i].approves() && !p.mayRepeat(i) && !p.Stages[i].mayConcernNone() {
 			n++
 		}
 	}
@@ -367,8 +370,7 @@ func (p *Policy) mayRepeat(i int) bool {
 	sure, users, named := 0, []string{}, names(s)
 	earlier, _ := (&Policy{Stages: p.Stages[:i]}).Sources()
 	for _, before := range earlier {
-		if s.approves() && !before.approves() || s.NoStandIns && !before.NoStandIns || s.Minutes && !before.Minutes ||
-			s.ReadAfter && !before.ReadAfter {
+		if s.approves() && !before.approves() || before.lighter(s) {
 			continue
 		}
 		named = named && names(&before)

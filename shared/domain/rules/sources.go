@@ -82,7 +82,13 @@ func (w Who) Each() []Who {
 }
 
 // All returns also who is asked instead.
-func (w Who) All() []Who { return slices.Concat(w.Each(), w.Instead) }
+func (w Who) All() []Who {
+	all := slices.Clone(w.Each())
+	for _, x := range w.Instead {
+		all = append(all, x.Each()...)
+	}
+	return all
+}
 
 // of reports whether it asks such people, among others.
 func (w Who) of(kinds ...WhoKind) bool {
@@ -102,6 +108,7 @@ func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
 			continue
 		case to.LeftOut != "":
 			*to = s
+			to.Secretary = 0 // as the only one
 			continue
 		}
 		if len(to.Parts) == 0 {
@@ -174,20 +181,27 @@ func (r *resolving) heads(i int) bool {
 	return sure > 0 && sure >= r.stages[i].Need
 }
 
-// departments returns those that a label says; only its name, which is no department, if nobody knows.
-func (f *Facts) departments(label string, d Directory) (codes []string) {
+// departments returns those that a label says, which are none if it says only so; only its name, which is no department,
+// if nobody knows.
+func (f *Facts) departments(label, none string, d Directory) (codes []string) {
+	said := false
 	for _, c := range f.Calls {
 		values, has := c.Labels[label]
 		if has && len(values) == 0 {
 			return []string{label}
 		}
 		for _, value := range values {
-			if code := cmp.Or(d.CodeOf(value, f.On), value); !slices.Contains(codes, code) {
+			code := d.CodeOf(value, f.On)
+			if code == "" && none != "" && spelling(value) == spelling(none) {
+				said = true
+				continue
+			}
+			if code = cmp.Or(code, value); !slices.Contains(codes, code) {
 				codes = append(codes, code)
 			}
 		}
 	}
-	if codes == nil {
+	if codes == nil && !said {
 		return []string{label}
 	}
 	return codes
@@ -209,20 +223,35 @@ func (w Who) placed(f *Facts, d Directory) (each []Who) {
 	case w.Label == "":
 		each = []Who{w.nearest(f, d)}
 	default:
-		for _, code := range f.departments(w.Label, d) {
+		for _, code := range f.departments(w.Label, w.None, d) {
 			each = append(each, w.within(code, d))
+		}
+		if each == nil {
+			w.Nobody, w.Instead = true, nil
+			each = []Who{w}
 		}
 	}
 	for i := range each {
 		each[i].Instead = nil
 		for _, x := range w.Instead {
-			if x.Label != "" && x.Label == w.Label {
-				x = x.within(each[i].Department, d)
-			}
-			each[i].Instead = append(each[i].Instead, x.placed(f, d)...)
+			each[i].Instead = append(each[i].Instead, x.along(&each[i], d).placed(f, d)...)
 		}
 	}
 	return each
+}
+
+// along returns who is asked in the place of another: of the same department, where the same label says it.
+func (w Who) along(of *Who, d Directory) Who {
+	if w.Kind == WhoAny {
+		w.Any = slices.Clone(w.Any)
+		for i, x := range w.Any {
+			w.Any[i] = x.along(of, d)
+		}
+	}
+	if w.Label != "" && w.Label == of.Label {
+		return w.within(of.Department, d)
+	}
+	return w
 }
 
 // within returns those of the positions that a department has, or all if it has none, with its code.
@@ -311,6 +340,21 @@ func leastStamps(stages []Stage) (n int) {
 		n += s.least()
 	}
 	return n
+}
+
+// fewest returns the fewest stamps of a stage, whatever labels say.
+func (s *Stage) fewest() (n int) {
+	for _, x := range s.Sources() {
+		if x.Who.None == "" {
+			n += x.least()
+		}
+	}
+	return n
+}
+
+// mayConcernNone reports whether labels may say of all its sources that no department is concerned.
+func (s *Stage) mayConcernNone() bool {
+	return !slices.ContainsFunc(s.Sources(), func(x Stage) bool { return x.Who.None == "" })
 }
 
 // most returns the most people whom a stage may find.
