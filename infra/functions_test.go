@@ -133,6 +133,25 @@ func aliasRule(s *stack, wrong report) {
 // parameters; nothing else in them may change.
 var unversioned = []string{"DeploymentPreference", "ReservedConcurrentExecutions"}
 
+// Each parameter that bounds how many run at once reaches the functions that it is for, and no other; 0 bounds nothing.
+func TestBoundsOfConcurrencyReachTheirFunctions(t *testing.T) {
+	for parameter, want := range map[string][]string{"ReservedConcurrency": slackEdge,
+		"ContestConcurrency": {"RunRoundFunction"}, "DoorConcurrency": {"ServeGateFunction"}} {
+		for most, want := range map[int][]string{7: want, 0: nil} {
+			is := expect.Value(template.Read(filepath.Join(repository, templateFile), anyAccount,
+				map[string]string{"Stage": "dev", "ReservedConcurrency": "0", parameter: strconv.Itoa(most)}))(t)
+			var bounded []string
+			for _, f := range is.Functions {
+				if f.Concurrency != 0 {
+					expect.Is(t, f.Concurrency, most, f.ID)
+					bounded = append(bounded, f.ID)
+				}
+			}
+			expect.Is(t, slices.Equal(bounded, want), true, "%s: %d bounds %v", parameter, most, bounded)
+		}
+	}
+}
+
 // parametersIn returns the parameters that a value refers to, directly or by a condition.
 func (s *stack) parametersIn(v any) []string {
 	var used []string
