@@ -197,9 +197,7 @@ func (w *ruledWorld) organised(rev int) {
 		return decide.StandingOrganisation{
 			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o,
 				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester},
-				Delegations: func(ctx context.Context, person string) ([]tenancy.Delegation, error) {
-					return w.Store.KindStore.DelegationsOf(ctx, w.Ref.Tenant, person)
-				}},
+				Tenant:   w.Ref.Tenant, Delegations: w.Store.KindStore},
 			On: []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
 		}, nil
 	}
@@ -221,7 +219,7 @@ func testSomebodyAway(t *testing.T, w *ruledWorld) {
 	w.organised(0)
 	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
 	head := circulation.Person{User: "U0BUCHO", Person: "2"}
-	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Absence: true, Principal: head, From: today, Until: today}
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Principal: head, From: today, Until: today}
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: head.User}, Person: head}
 	expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
 	w.rules(asks(desk("部長", rules.Who{Kind: rules.WhoManager, Level: 1, Instead: []rules.Who{ofPeople("U0SHACHO")}})))

@@ -61,7 +61,7 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Begins.Before(all[j].Begins) })
 	for _, d := range all {
-		if d.Counts(r.now) && !d.Absence {
+		if d.Counts(r.now) && !d.Absence() {
 			r.standIns[d.Hand.User] = append(r.standIns[d.Hand.User], d.StandIn())
 		}
 	}

@@ -290,7 +290,7 @@ func (d *drawing) standIns(ctx context.Context) error {
 			return err
 		}
 		for _, x := range given {
-			if !x.Absence {
+			if !x.Absence() {
 				all = append(all, x.StandIn())
 			}
 		}

@@ -387,12 +387,7 @@ func OrganisationOf(
 	return func(ctx context.Context, tenant string) (out StandingOrganisation, err error) {
 		s, err := from.Current(ctx, tenant)
 		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}
-		if s.Stands() {
-			out.Organisation = &Organisation{Version: s.Version, People: s.Organisation, Accounts: s.Accounts,
-				Delegations: func(ctx context.Context, person string) ([]tenancy.Delegation, error) {
-					return from.DelegationsOf(ctx, tenant, person)
-				}}
-		}
+		out.Organisation = Standing(s, from)
 		return out, err
 	}
 }

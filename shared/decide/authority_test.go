@@ -2,7 +2,6 @@ package decide
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -346,7 +345,7 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	ask authorityAsk) *rules.Facts {
 	t.Helper()
 	by := user[cmp.Or(ask.By, x.Chain[len(x.Chain)-1])]
-	d.org.Delegations = func(context.Context, string) ([]tenancy.Delegation, error) { return nil, nil }
+	d.org.Delegations = &delegationRows{}
 	clear(d.delegations)
 	for _, name := range ask.Away {
 		p, on := d.Person(user[name]), expect.Value(organisation.ParseDate(day))(t)

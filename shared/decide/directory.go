@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -24,11 +25,25 @@ type Accounts interface {
 
 // Organisation is the version of an organisation that stands for a tenant.
 type Organisation struct {
-	Version  string
-	People   *organisation.Organisation
-	Accounts Accounts
-	// Delegations reads those of a person, by their key; nil: they aren't looked at.
-	Delegations func(ctx context.Context, person string) ([]tenancy.Delegation, error)
+	Version, Tenant string
+	People          *organisation.Organisation
+	Accounts        Accounts
+	Delegations     Delegations // nil: they aren't looked at
+}
+
+// Delegations reads a tenant's delegations: those of a principal, by their key, or all.
+type Delegations interface {
+	DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error)
+	Delegations(ctx context.Context, tenant string) ([]tenancy.Delegation, error)
+}
+
+// Standing returns the organisation that stands, nil if none does. It reads delegations from the store of its rows.
+func Standing(s store.StandingOrganisation, from Delegations) *Organisation {
+	if s.Organisation == nil {
+		return nil
+	}
+	return &Organisation{Version: s.Version, Tenant: s.TenantID, People: s.Organisation, Accounts: s.Accounts,
+		Delegations: from}
 }
 
 // Slack is what a workspace says. What must be asked first is noted by whoever implements it.
@@ -48,9 +63,11 @@ type Directory struct {
 	Slack
 	org    *Organisation
 	charts map[string]*organisation.Chart // by day
-	// delegations are those that have been read, by person; unread are the persons of whom they must be.
+	// delegations are those that have been read, by person; unread are the persons of whom they must be. whole: those of
+	// everybody have been.
 	delegations map[string][]tenancy.Delegation
 	unread      []string
+	whole       bool
 }
 
 // NewDirectory returns the directory of an organisation, nil for a tenant without one.
@@ -65,7 +82,7 @@ func (d *Directory) Absences(p circulation.Person, on string) (all []circulation
 		return nil
 	}
 	of, known := d.delegations[p.Person]
-	if !known {
+	if !known && !d.whole {
 		note(&d.unread, p.Person)
 	}
 	day, err := organisation.ParseDate(on)
@@ -79,13 +96,43 @@ func (d *Directory) Absences(p circulation.Person, on string) (all []circulation
 	return all
 }
 
-// Read reads what Absences lacked, and reports whether that was anything: then the answers were for the time being.
-func (d *Directory) Read(ctx context.Context) (some bool, err error) {
+// Settle calls do until the directory knows all that do asks of it, and returns the last call's error. ask asks Slack
+// what do lacked, and reports whether that was anything. do must have no effect but its result.
+func (d *Directory) Settle(ctx context.Context, do func() error, ask func() (some bool, err error)) error {
+	for {
+		err := do()
+		read, failed := d.read(ctx)
+		if failed != nil {
+			return fmt.Errorf("who is away: %w", failed)
+		}
+		asked, failed := ask()
+		switch {
+		case failed != nil:
+			return failed
+		case !asked && !read:
+			return err
+		}
+	}
+}
+
+// mostOneByOne is of how many people delegations are read one by one; of more, those of everybody are, once.
+const mostOneByOne = 10
+
+// read reads what Absences lacked, and reports whether that was anything: then the answers were for the time being.
+func (d *Directory) read(ctx context.Context) (some bool, err error) {
 	unread := d.unread
-	d.unread = nil
+	if d.unread = nil; len(unread) > mostOneByOne {
+		d.whole = true
+		all, err := d.org.Delegations.Delegations(ctx, d.org.Tenant)
+		clear(d.delegations)
+		for _, x := range all {
+			d.delegations[x.Principal.Person] = append(d.delegations[x.Principal.Person], x)
+		}
+		return true, err
+	}
 	for _, person := range unread {
-		if d.delegations[person], err = d.org.Delegations(ctx, person); err != nil {
-			return true, fmt.Errorf("who is away: %w", err)
+		if d.delegations[person], err = d.org.Delegations.DelegationsOf(ctx, d.org.Tenant, person); err != nil {
+			return true, err
 		}
 	}
 	return len(unread) > 0, nil

@@ -31,20 +31,16 @@ type Places struct {
 // explain.ErrUnverified when Slack doesn't answer.
 func (p *Places) Resolve(ctx context.Context, do func(d *OpenDirectory) error) error {
 	d := newDirectory(p.Organisation)
-	for {
-		d.lacks = lacking{}
-		err := do(d)
-		read, failed := d.Read(ctx)
-		switch {
-		case failed != nil:
-			return failed
-		case d.lacks.nothing() && !read:
-			return err
+	return d.Settle(ctx, func() error { return do(d) }, func() (some bool, err error) {
+		if d.lacks.nothing() {
+			return false, nil
 		}
 		if err := p.ask(ctx, d); err != nil {
-			return fmt.Errorf("%w: %w", explain.ErrUnverified, err)
+			return true, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 		}
-	}
+		d.lacks = lacking{}
+		return true, nil
+	})
 }
 
 // ask asks Slack what a directory lacks: user groups and channels first, because of whom is in them the other questions

@@ -97,7 +97,7 @@ func (s *Store) SetDelegation(ctx context.Context, d tenancy.Delegation, by tena
 		return d, err
 	}
 	var theirs []tenancy.Delegation
-	if !d.Absence {
+	if !d.Absence() {
 		theirs, err = s.DelegationsTo(ctx, d.TenantID, tenancy.PersonKey(d.Hand))
 	}
 	if err != nil {

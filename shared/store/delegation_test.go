@@ -72,11 +72,12 @@ func testDelegations(t *testing.T, st *taskStore) {
 	}
 
 	absent := away(owner, "", "U8", 0)
-	expect.That(t, second(set(absent, "U8")) != nil, "nobody stands in, though it is no absence")
-	absent.Absence, told = true, nil
+	absent.Hand.Person = "8"
+	expect.That(t, second(set(absent, "U8")) != nil, "who stands in has no account")
+	absent.Hand, told = circulation.Person{}, nil
 	absent = expect.Value(set(absent, "U8"))(t)
 	of = expect.Value(st.DelegationsOf(t.Context(), owner, "U8"))(t)
-	expect.That(t, len(of) == 1 && of[0].Absence && of[0].Key() == absent.Key() && len(told) == 2, "an absence: %+v", of)
+	expect.That(t, len(of) == 1 && of[0].Absence() && of[0].Key() == absent.Key() && len(told) == 2, "an absence: %+v", of)
 	_, err = st.EndDelegation(t.Context(), absent, setBy("U8", false), at().Add(time.Minute), nil)
 	expect.NoError(t, err)
 

@@ -54,9 +54,8 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	d := tenancy.Delegation{TenantID: v.Tenant, Absence: t.hand == byOrder, Principal: person(in, t.principal),
-		Team: v.Team}
-	if !d.Absence {
+	d := tenancy.Delegation{TenantID: v.Tenant, Principal: person(in, t.principal), Team: v.Team}
+	if t.hand != byOrder {
 		d.Hand = person(in, t.hand)
 	}
 	by, err := c.setter(r.Context(), v, in, d.Principal)
@@ -80,7 +79,7 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if len(d.Rules) < len(t.rules) {
 		return c.show(w, r, v, t, "rules", words.Say("no_rule"))
 	}
-	if d.Absence && in.Organisation == nil {
+	if d.Absence() && in.Organisation == nil {
 		return c.show(w, r, v, t, "hand", words.Say("no_order"))
 	}
 	unfit, err := c.unfit(r.Context(), v, t)
@@ -94,7 +93,7 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err == nil {
 		channels, err = c.channels(r.Context(), d)
 	}
-	if !d.Absence { // nothing is done for who is only away
+	if !d.Absence() { // nothing is done for who is only away
 		d.Channel = channels[t.principal]
 	}
 	if err == nil {
@@ -129,7 +128,7 @@ func (c *StandInPages) unfit(ctx context.Context, v *web.Viewer, t typedStandIn)
 
 // doneAs is what the texts call a delegation.
 func doneAs(d tenancy.Delegation) string {
-	if d.Absence {
+	if d.Absence() {
 		return "absence"
 	}
 	return "stand_in"
@@ -137,7 +136,7 @@ func doneAs(d tenancy.Delegation) string {
 
 // parties are the accounts of those who are told of a delegation.
 func parties(d tenancy.Delegation) []string {
-	if d.Absence {
+	if d.Absence() {
 		return []string{d.Principal.User}
 	}
 	return []string{d.Hand.User, d.Principal.User}
@@ -251,7 +250,7 @@ func (c *StandInPages) forbidden(ctx context.Context, in tenancy.Employed, d ten
 	if in.Organisation != nil {
 		first := in.Organisation.Chart(max(d.From, c.Today()))
 		hand, here := first.Person(d.Hand.Person)
-		if !d.Absence && (!here || hand.Kind != organisation.Employee) {
+		if !d.Absence() && (!here || hand.Kind != organisation.Employee) {
 			return tenancy.Problem{Field: "hand", Rule: tenancy.RuleNoEmployee}.Err()
 		}
 		if _, here := first.Person(d.Principal.Person); !here {

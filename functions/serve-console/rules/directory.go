@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -37,26 +36,20 @@ func (a *asked) looked(do func(d *decide.Directory) error) error {
 	if a.unread {
 		return fmt.Errorf("%w: the organisation can't be read", explain.ErrUnverified)
 	}
-	d := decide.NewDirectory(a.org, s)
-	for left := mostAsked; ; {
-		err := do(d)
-		read, failed := d.Read(a.r.Context())
+	d, ctx, left := decide.NewDirectory(a.org, s), a.r.Context(), mostAsked
+	return d.Settle(ctx, func() error { return do(d) }, func() (some bool, err error) {
 		n := s.Lacking()
-		switch {
-		case failed != nil:
-			return failed
-		case n == 0 && !read:
-			return err
-		case n == 0:
-			continue
+		if n == 0 {
+			return false, nil
 		}
 		if left -= n; left < 0 || a.members == nil {
-			return fmt.Errorf("%w: rules need %d answers of Slack's", explain.ErrUnverified, n)
+			return true, fmt.Errorf("%w: rules need %d answers of Slack's", explain.ErrUnverified, n)
 		}
-		if err := s.Ask(a.r.Context(), a.Listing, a.membersOf); err != nil {
-			return fmt.Errorf("%w: %w", explain.ErrUnverified, err)
+		if err := s.Ask(ctx, a.Listing, a.membersOf); err != nil {
+			return true, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 		}
-	}
+		return true, nil
+	})
 }
 
 // membersOf asks who is in a user group, or has an answer of the last minutes. One that is gone has nobody.
@@ -72,13 +65,10 @@ func (a *asked) membersOf(ctx context.Context, id string) ([]string, error) {
 
 func (a *asked) organised() error {
 	is, unread, err := standing(a.r.Context(), a.Organisations, a.v.Tenant)
-	if a.day, a.unread = a.Today(), unread; err != nil || is.Organisation == nil {
+	a.day, a.unread, a.org = a.Today(), unread, decide.Standing(is, a.Organisations)
+	if err != nil || a.org == nil {
 		return err
 	}
-	a.org = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts,
-		Delegations: func(ctx context.Context, person string) ([]tenancy.Delegation, error) {
-			return a.Store.DelegationsOf(ctx, a.v.Tenant, person)
-		}}
 	for _, chart := range a.charts() {
 		for _, d := range chart.Departments() {
 			if a.departments[d.Code] == "" {

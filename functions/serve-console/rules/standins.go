@@ -125,9 +125,9 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: named(d.Hand.User), Principal: named(d.Principal.User),
 			From: d.From.String(), Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
 			Ends: v.Admin || d.Party(circulation.Person{User: v.User, Person: in.Person}),
-			Void: (in.Organisation != nil) != (d.Principal.Person != ""), All: len(d.Rules) == 0, Absence: d.Absence})
+			Void: (in.Organisation != nil) != (d.Principal.Person != ""), All: len(d.Rules) == 0, Absence: d.Absence()})
 		x := &out.Rows[len(out.Rows)-1]
-		if d.Absence {
+		if d.Absence() {
 			x.Hand = words.Say("by_order")
 		}
 		for _, rule := range out.Rules {

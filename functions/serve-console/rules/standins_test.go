@@ -308,7 +308,7 @@ func testAbsence(t *testing.T, w *consoletest.World) {
 		sato.Post(address, form(w, "", "order")).Leads(t, address+"?done=absence_set")
 	}
 	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
-	expect.Must(t, len(d) == 1 && d[0].Absence && d[0].Hand == circulation.Person{} && d[0].Channel == "", "%+v", d)
+	expect.Must(t, len(d) == 1 && d[0].Absence() && d[0].Channel == "", "%+v", d)
 	expect.That(t, told(w, webapi.Sato) == 1 && told(w, "") == 0, "the person alone is told")
 	sato.Get(address).Says(t, http.StatusOK, "代わりは代決の順による", "不在", "本人に DM で知らせました", "終える").
 		Lacks(t, "代理中", "2 人に DM で知らせました</span>")

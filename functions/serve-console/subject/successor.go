@@ -78,12 +78,8 @@ func (s slack) Usergroups(ctx context.Context) ([]slackapi.Group, error) {
 
 func (c *SuccessorPages) standing(ctx context.Context, tenant string) (decide.StandingOrganisation, error) {
 	is, err := c.Organisations.Current(ctx, tenant)
-	out := decide.StandingOrganisation{On: []aggregate.Owned{
-		{Key: tenancy.OrganisationKey, Rev: is.Rev, Err: aggregate.ErrSettings}}}
-	if err == nil && is.Organisation != nil {
-		out.Organisation = &decide.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
-	}
-	return out, err
+	return decide.StandingOrganisation{Organisation: decide.Standing(is, nil), On: []aggregate.Owned{
+		{Key: tenancy.OrganisationKey, Rev: is.Rev, Err: aggregate.ErrSettings}}}, err
 }
 
 // person is somebody who may be chosen.

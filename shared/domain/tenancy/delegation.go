@@ -63,7 +63,6 @@ type Delegation struct {
 	aggregate.Meta
 	TenantID    string             `json:"tenant_id"`
 	Hand        circulation.Person `json:"hand,omitzero"`
-	Absence     bool               `json:"absence,omitempty"`
 	Principal   circulation.Person `json:"principal"`
 	From        organisation.Date  `json:"from"`
 	Until       organisation.Date  `json:"until"`
@@ -100,6 +99,9 @@ func (d Delegation) Key() string {
 	return PersonKey(d.Hand) + "#" + PersonKey(d.Principal) + "#" + d.From.String()
 }
 
+// Absence reports whether it has no hand.
+func (d Delegation) Absence() bool { return d.Hand == circulation.Person{} }
+
 // Place is in a partition that holds only the tenant's delegations.
 func (d Delegation) Place() (partition, key, typ string) {
 	return DelegatePrefix + d.TenantID, d.Key(), "delegation"
@@ -123,7 +125,7 @@ func (d Delegation) Indexes(aggregate.Root) []aggregate.Index {
 	out := []aggregate.Index{
 		{N: 1, PK: DelegatedBy(d.TenantID, PersonKey(d.Principal)), SK: d.From.String() + "#" + PersonKey(d.Hand)},
 	}
-	if d.Absence {
+	if d.Absence() {
 		return out
 	}
 	out = append(out, aggregate.Index{N: 3, PK: StandsInBy(d.TenantID, d.Hand.User),
@@ -225,7 +227,7 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 func (d Delegation) fits(by Setter, now time.Time) error {
 	today := organisation.DateOf(now.In(Zone()))
 	switch {
-	case !keyed(d.Principal), d.Absence != (d.Hand == circulation.Person{}), !d.Absence && !keyed(d.Hand):
+	case !keyed(d.Principal), !d.Absence() && !keyed(d.Hand):
 		return problem("hand", RuleNoAccount)
 	case d.Hand.Is(d.Principal):
 		return problem("hand", RuleOwnHand)
@@ -282,7 +284,7 @@ func (d Delegation) Listed(now time.Time) Change {
 func (d Delegation) details() map[string]any {
 	details := map[string]any{"principal": d.Principal.User, "from": d.From.String(), "until": d.Until.String(),
 		"revision": d.Rev}
-	if !d.Absence {
+	if !d.Absence() {
 		details["hand"] = d.Hand.User
 	}
 	if len(d.Rules) > 0 {
