@@ -42,6 +42,7 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"but not who is away or gone":                    testRemindedOnlyWhoIsThere,
 		"nor who may not stand in":                       testRemindedOfWhoMayNotStandIn,
 		"to answer what they were asked":                 testRemindedToAnswer,
+		"to answer what they answer for by now":          testRemindedWhoAnswers,
 		"of what was stamped for them, until it is read": testRemindedToRead,
 		"as listed approvers who got a copy":             testRemindedByCopy,
 		"of what an agent wants to do":                   testRemindedOfAction,

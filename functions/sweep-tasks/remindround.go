@@ -149,7 +149,7 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 	of := owing{ref: x.Ref, gate: x.Question, until: s.DecideBy, since: *s.OpenedAt}
 	if q := st.Open(); q != nil {
 		of.since, of.answer = q.Asked.At, true
-		for _, p := range g.Askers {
+		for _, p := range g.Questioned() {
 			r.ask(p, of)
 		}
 		return nil

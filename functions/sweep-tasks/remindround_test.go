@@ -323,6 +323,23 @@ func testRemindedOfWhoMayNotStandIn(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
+// A question about an agent's call is for who answers for the key by now.
+func testRemindedWhoAnswers(t *testing.T, w *pipelinetest.World) {
+	day, at := morning(w)
+	desks(w, "U1")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		p, head := *a.Process(), a.Head
+		p.Gate = pipelinetest.Acted(t, p.Gate, w.Now(), circulation.Ask, 1, "U1", func(a *circulation.Act) { a.Text = "なぜですか" })
+		p.Answers = &circulation.Person{User: "U2"}
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+	})
+	until(t, w, at)
+	told, ok := of(w, "U2", day)
+	expect.That(t, ok && told.Items[0].Answer, "%+v", told)
+	_, ok = of(w, pipelinetest.Requester, day)
+	expect.That(t, !ok, "who answered before is reminded")
+}
+
 // While a question is open whoever asks is reminded of it, and nobody of the approval; and the other way round after.
 func testRemindedToAnswer(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)

@@ -16,6 +16,7 @@ func TestMessagesAboutQuestions(t *testing.T) {
 		"go to whose request it is, and the answer to who asked": testQuestionTold,
 		"go to all whose request it is":                          testQuestionToAll,
 		"and copies follow who is added":                         testAddedCopies,
+		"go to who answers by now for an agent's key":            testQuestionToWhoAnswers,
 		"say that it is over":                                    testQuestionOver,
 	})
 }
@@ -39,6 +40,17 @@ func (w *world) newest(user string, n int) string {
 	all := w.direct(user)
 	expect.Must(w.T, len(all) == n, "%s has %d messages: %v", user, len(all), all)
 	return all[n-1]
+}
+
+func testQuestionToWhoAnswers(t *testing.T, w *world) {
+	w.asking([]string{webapi.Sato}, desk("経理", 1, webapi.Tanaka))
+	w.changed(func(g *aggregate.Gate) { g.Answers = &circulation.Person{User: webapi.Alex} })
+	sato, alex := len(w.direct(webapi.Sato)), len(w.direct(webapi.Alex))
+	w.acts(circulation.Ask, 1, webapi.Tanaka)
+	w.drawn()
+	expect.Has(t, w.newest(webapi.Alex, alex+1), "answer_process")
+	expect.Is(t, len(w.direct(webapi.Sato)), sato)
+	w.shows("", "", webapi.Alex+"\\u003e さんの回答待ち")
 }
 
 func testQuestionTold(t *testing.T, w *world) {

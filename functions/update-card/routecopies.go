@@ -95,11 +95,12 @@ func (d *drawing) standsNow(c *aggregate.Card) *aggregate.Card {
 	return &now
 }
 
-// untold returns the rows of the messages by which those whose request it is are told of each question, and who asked
+// untold returns the rows of the messages by which those for whom it is are told of each question, and who asked
 // of its answer, as far as they have none yet.
 func (d *drawing) untold(q aggregate.Question, r route) (rows []*aggregate.Card) {
 	for i, asked := range r.st.Questions {
-		to := r.gate.Askers[:min(len(r.gate.Askers), mostCopies)]
+		to := r.gate.Questioned()
+		to = to[:min(len(to), mostCopies)]
 		switch {
 		case asked.Answered != nil && d.settings.ApprovalCopies == tenancy.CopiesNone: // they read it on the card
 			to = nil

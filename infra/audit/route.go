@@ -270,6 +270,9 @@ func done(act *circulation.Act) string {
 	if act.Found.Channel != "" {
 		text += ", as a member of " + act.Found.Channel
 	}
+	if act.Found.Answers {
+		text += ", who answers for the key"
+	}
 	if act.Found.Org != "" {
 		text += ", in the organisation " + act.Found.Org
 	}

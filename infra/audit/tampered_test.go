@@ -171,7 +171,7 @@ var changesOfARoute = []struct{ name, old, with, says string }{
 	{"act 6, its time", `"at":"2026`, `"at":"2025`, "act 6 is said to be a stamp of U0KATO"},
 	{"act 6, its stage", `"stage":2`, `"stage":1`, "act 6 is said to be a stamp of U0KATO"},
 	{"act 7, its hash", `"hash":"`, `"hash":"0`, "act 7"},
-	{"act 7, its form", `"form":7`, `"form":6`, "act 7"},
+	{"act 7, its form", `"form":8`, `"form":7`, "act 7"},
 	{"act 2, its kind", `"take_back"`, `"stamp"`, "act 2 is said to be a stamp of U0SUZUKI"},
 	{"act 4, the delegation", "U0MORI#U0TAKADA#2026-04-01", "U0MORI#U0TAKADA#2026-05-01", "act 4"},
 	{"act 4, the delegation's rules", `"rules":["r0","r1"]`, `"rules":["r0","r2"]`, "act 4"},

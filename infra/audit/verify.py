@@ -457,6 +457,8 @@ def done(act):
             text += ", for the rules " + ", ".join(row["rules"]) if row.get("rules") else ""
     if found.get("channel"):
         text += ", as a member of " + found["channel"]
+    if found.get("answers"):
+        text += ", who answers for the key"
     if found.get("org"):
         text += ", in the organisation " + found["org"]
     if act.get("for") and act.get("to"):
@@ -896,7 +898,7 @@ def by(entry):
 
 # ---- a gate ----
 
-FORM = 7
+FORM = 8
 ENDS = ("send_back", "give_back", "deny")
 MOST_QUESTIONS, MOST_ADDED, MOST_WAIT = 10, 10, timedelta(hours=72)
 MOST_MINUTES, MOST_REFERENCE, MOST_PRESENT, AHEAD = 2000, 300, 30, timedelta(hours=14)
@@ -1193,6 +1195,7 @@ class Walk:
             return "settled"
         hand, principal, old, new = (act.get(who) or {} for who in ("hand", "principal", "for", "to"))
         known = act.get("form") == FORM and act["kind"] in ACTS and self.counts(hand) and self.counts(principal)
+        known = known and (act["kind"] == "answer" or not self.answers(act))
         if act["kind"] == "stand":
             known = known and old and self.counts(new) and not act.get("as")
         elif act["kind"] == "add":
@@ -1356,9 +1359,13 @@ class Walk:
             return "open_question"
         return why or ("bounds" if len(self.questions) >= MOST_QUESTIONS else None)
 
+    def answers(self, act):
+        """Whether the hand was found to answer for the key by which an outside agent asked."""
+        return bool((act.get("found") or {}).get("answers"))
+
     def answer(self, act):
         hand, principal = self.who(act)
-        if not self.asks(act["hand"]) or hand != principal:
+        if not self.answers(act) and not self.asks(act["hand"]) or hand != principal:
             return "not_asker"
         if not self.asked():
             return "no_question"

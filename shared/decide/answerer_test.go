@@ -35,9 +35,9 @@ func (s *keyed) DecideFrom(_ context.Context, a aggregate.Aggregate,
 	return s.a, err
 }
 
-// stoodIn returns what became of a stamp that hand gave for principal by a delegation that setBy set, on a call that
-// asker's key asked for, while answers answers for the key.
-func stoodIn(t *testing.T, org bool, asker, answers, principal, hand, setBy string) error {
+// keyedCall is a call that asker's key asked for, which one person is asked to stamp, while answers answers for the key.
+func keyedCall(t *testing.T, org bool, asker, answers, asks string) (s *keyed, maker Maker,
+	who func(string) circulation.Person) {
 	t.Helper()
 	file := expect.Value(organisation.Read([]byte(staffed)))(t)
 	m := &organisation.Matching{Accounts: map[string][]organisation.Matched{}}
@@ -45,7 +45,7 @@ func stoodIn(t *testing.T, org bool, asker, answers, principal, hand, setBy stri
 		m.Accounts[fmt.Sprint(n)] = []organisation.Matched{{ID: fmt.Sprint("U", n)}}
 	}
 	d := &drawn{company: file, accounts: m.Kept(), now: noon(), org: org, stands: org}
-	who := func(user string) (p circulation.Person) {
+	who = func(user string) (p circulation.Person) {
 		p.User = user
 		if org {
 			p.Person, _ = d.accounts.Number(user)
@@ -63,21 +63,47 @@ func stoodIn(t *testing.T, org bool, asker, answers, principal, hand, setBy stri
 	expect.NoError(t, err)
 	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1}, Askers: []circulation.Person{who(asker)},
 		Route: circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{{Name: "one",
-			Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who(principal)}}}}}
+			Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who(asks)}}}}}
 	if org {
 		o.Route.Org = "v1"
 	}
 	x.Opening = &o
 	c := expect.Value(x.Ask(noon()))(t)
-	s := &keyed{a: (&call.Aggregate{}).After(c).(*call.Aggregate), key: k}
+	s = &keyed{a: (&call.Aggregate{}).After(c).(*call.Aggregate), key: k}
 	s.key.Answers = answers
+	return s, Maker{Store: s, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock, Organised: d.employed},
+		who
+}
+
+func (s *keyed) click(user string) Click {
+	return Click{Want: people.Want{User: user, Team: "T1"}, Ref: s.a.Ref(), ID: s.a.Head.CallID, Stage: 1}
+}
+
+// stoodIn returns what became of a stamp that hand gave for principal by a delegation that setBy set, on such a call.
+func stoodIn(t *testing.T, org bool, asker, answers, principal, hand, setBy string) error {
+	t.Helper()
+	s, maker, who := keyedCall(t, org, asker, answers, principal)
 	in := circulation.StandIn{Hand: who(hand), Principal: who(principal), SetBy: circulation.Person{User: setBy},
 		Begins: noon().Add(-time.Hour), Ends: noon().Add(time.Hour)}
 	in.Key, in.Rev = tenancy.PersonKey(in.Hand)+"#"+tenancy.PersonKey(in.Principal)+"#2026-11-25", 1
 	s.all = []circulation.StandIn{in}
-	maker := Maker{Store: s, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock, Organised: d.employed}
-	return maker.Decide(t.Context(), Click{Want: people.Want{User: hand, Team: "T1"}, Ref: s.a.Ref(),
-		ID: s.a.Head.CallID, Stage: 1}, Approve).Err
+	return maker.Decide(t.Context(), s.click(hand), Approve).Err
+}
+
+// Who answers for a key now, or did when it asked, answers what is asked about its call, and nobody else does.
+func TestWhoAnswersNowAnswersQuestions(t *testing.T) {
+	for _, org := range []bool{false, true} {
+		for by, may := range map[string]bool{"U1": true, "U4": true, "U2": false, "U5": false} {
+			s, maker, _ := keyedCall(t, org, "U1", "U4", "U2")
+			expect.NoError(t, maker.Decide(t.Context(), s.click("U2"), Ask("何のためですか")).Err)
+			err := maker.Decide(t.Context(), s.click(by), Answer(1, "月末の締めです")).Err
+			refused, _ := errors.AsType[*circulation.Refusal](err)
+			expect.That(t, may == (err == nil) && may == (refused == nil || refused.Why != circulation.WhyNotAsker) &&
+				may == (s.a.Call.Gate.Awaits() == nil), "%s, organised %t: %v", by, org, err)
+			last := s.a.Call.Gate.Acts[len(s.a.Call.Gate.Acts)-1]
+			expect.Is(t, last.Found.Answers, by == "U4", by)
+		}
+	}
 }
 
 // Who answers for a key now chooses nobody who stamps its calls for somebody else, and no such hand reports to them.

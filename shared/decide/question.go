@@ -63,8 +63,8 @@ func walked(g *aggregate.Gate) circulation.State {
 	return circulation.Walk(g.Circulating())
 }
 
-// Answer answers the gate's question with this number, counted from 1, in the name of one of those whose request it is.
-// An answer to one that was answered otherwise changes nothing and returns WhyAnswered with who did.
+// Answer answers the gate's question with this number, counted from 1, in the name of one of those whose request it is,
+// or of who answers now for the key by which an outside agent asked. An answer to one that was answered otherwise changes nothing and returns WhyAnswered with who did.
 func Answer(n int, text string) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		g, text := a.GateWith(id), aggregate.SeenReason(text)
@@ -73,7 +73,8 @@ func Answer(n int, text string) Act {
 		}
 		no := &circulation.Refusal{Why: circulation.WhyNotAsker, Kind: circulation.Answer}
 		hand := circulation.Person{User: by.ID, Person: by.Person}
-		i := slices.IndexFunc(g.Askers, hand.Is)
+		askers := append(slices.Clip(g.Askers), p.Answers)
+		i := slices.IndexFunc(askers, hand.Is)
 		if i < 0 {
 			return aggregate.Change{}, no
 		}
@@ -95,7 +96,7 @@ func Answer(n int, text string) Act {
 		if act.Hand = hand; g.Organised() {
 			act.Found.Org = by.Org
 		} else {
-			act.Hand.Person = g.Askers[i].Person
+			act.Hand.Person = askers[i].Person
 		}
 		if act.Principal = act.Hand; g.Organised() && (hand.Person == "" || by.Org == "") {
 			no.Why, no.Lacks = circulation.WhyFound, circulation.LackOrg

@@ -64,7 +64,7 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 		out = append(out, b)
 		return &out[len(out)-1]
 	}
-	if q != nil && slices.ContainsFunc(t.g.Askers, circulation.Person{User: x.Viewer.User}.Is) {
+	if q != nil && slices.ContainsFunc(append(slices.Clip(t.g.Askers), t.g.Answers), circulation.Person{User: x.Viewer.User}.Is) {
 		asked := t.act(q.Asked)
 		b := button(aggregate.ActAnswer)
 		b.Lead = t.words.Say("asked_by", "who", asked.By, "text", card.OneLine(asked.Text))

@@ -203,6 +203,14 @@ func (g *Gate) Owes(user string) (stage int) {
 	return st.Present
 }
 
+// Questioned returns whom a question on the gate is for: who Answers, or else the askers.
+func (g *Gate) Questioned() []circulation.Person {
+	if g.Answers != nil {
+		return []circulation.Person{*g.Answers}
+	}
+	return g.Askers
+}
+
 // Awaits returns the question that waits for one of the gate's askers, or nil.
 func (g *Gate) Awaits() *circulation.Question {
 	if g.Status != PendingApproval {

@@ -239,6 +239,7 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
 	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
+	act.Found.Answers = act.Kind == circulation.Answer && act.Hand.Is(p.Answers)
 	if !g.Ruled() {
 		if _, err := CheckReason(act.Text); act.Ends() && err != nil {
 			return act, err // under a rule the fold says so

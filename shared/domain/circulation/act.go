@@ -17,7 +17,7 @@ const (
 	Deny     Kind = "deny"
 	Stand    Kind = "stand"  // an administrator puts To in the place of For
 	Ask      Kind = "ask"    // a question to the askers, which stops nobody
-	Answer   Kind = "answer" // by one of them
+	Answer   Kind = "answer" // by one of them, or by who answers now for an outside agent's key
 	Add      Kind = "add"    // To is asked next, after those who are asked now
 	Dissent  Kind = "dissent"
 )
@@ -56,6 +56,8 @@ type Found struct {
 	Allowed  *Allowed `json:"allowed,omitempty"`  // of a stage by the settings: how they allow it
 	Admin    *Admin   `json:"admin,omitempty"`    // of Stand: by which the hand is an administrator
 	Resolved string   `json:"resolved,omitempty"` // of Stand and Add: how To was found today: what To.Via says
+	// Answers is of Answer: the hand answers now for the key by which an outside agent asked.
+	Answers bool `json:"answers,omitempty"`
 }
 
 // Delegation is the row by which a hand stands in for a principal, as it was read.
@@ -96,7 +98,7 @@ func (act *Act) By(p Person) bool { return act.Hand.Is(p) || act.Principal.Is(p)
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
 	if !act.met() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) ||
-		!r.counts(&act.Principal) {
+		!r.counts(&act.Principal) || act.Found.Answers && act.Kind != Answer {
 		return false
 	}
 	if act.Kind == Stand {
@@ -188,7 +190,7 @@ const (
 
 	WhyOpenQuestion Why = "open_question" // a question waits for its answer
 	WhyNoQuestion   Why = "no_question"   // none does
-	WhyNotAsker     Why = "not_asker"     // only the askers answer, each in their own name
+	WhyNotAsker     Why = "not_asker"     // others don't answer, nor does anybody in another's name
 
 	// WhyWhom is never Walk's: a decision asks a hand that stands in for several who owe the stage for whom it acts.
 	WhyWhom Why = "as_whom"

@@ -154,13 +154,14 @@ func (st *State) involved(p *Person) bool {
 	})
 }
 
-// add has one of some people asked after a stage, if they may stamp at all.
+// add has one of some people asked after a stage, if they may stamp at all. No asker ends the gate there.
 func (st *State) add(g *Gate, by *Act, people []Person, as As) {
 	s := StageState{Stage: Stage{Mode: ModePeople, People: people, Need: 1}, By: by, After: by.Stage}
 	if as == AsConsult {
 		s.As = as
 	}
 	if st.seat(g, &s); len(s.People) > 0 {
+		s.Aside = nil
 		st.Stages = append(st.Stages, s)
 		st.order = st.below(0)
 	}

@@ -226,6 +226,9 @@ func TestADissentGoesUp(t *testing.T) {
 	expect.Same(t, new(walked(noted, of(dissent, "A", 1))).InOrder(), []int{1, 2})
 	asker := gateOf(1, consulted(desk("one", 1, "A"), "Q"), desk("two", 1, "C"))
 	expect.Same(t, new(walked(asker, of(dissent, "A", 1))).InOrder(), []int{1, 2})
+	above := after(gateOf(1, consulted(desk("one", 1, "A"), "Q", "U"), desk("two", 1, "C")), of(dissent, "A", 1))
+	expect.Is(t, why(above, of(deny, "Q", 3)), circulation.WhySelf)
+	expect.Is(t, why(above, of(deny, "U", 3)), "")
 }
 
 // What somebody stamps who is asked after an objection counts at their own later stage, which asks nobody twice.

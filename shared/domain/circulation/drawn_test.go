@@ -98,6 +98,7 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 		act.Found.Channel = one("", "C1")
 		act.Found.Delegation.Rules = [][]string{nil, nil, {"r"}, {"x", "r"}, {"x"}}[r.IntN(5)]
 	}
+	act.Found.Answers = kind == answer && r.IntN(3) == 0 || r.IntN(60) == 0
 	if s := st.CurrentStage(); s != nil && (kind == stamp || kind == deny) && (r.IntN(8) == 0 || s.Minutes && r.IntN(2) == 0) {
 		withMinutes(&act)
 		drawnMinutes(r, &act)

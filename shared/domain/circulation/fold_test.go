@@ -90,7 +90,9 @@ func everyAct() (acts []circulation.Act) {
 			addition("A", "D", circulation.AsApprove, stage), addition("B", "D", circulation.AsConsult, stage),
 			addition("B", "X", circulation.AsApprove, stage), addition("A", "A", circulation.AsApprove, stage),
 			addition("A", "Q", circulation.AsConsult, stage), addition("C", "A", circulation.AsApprove, stage),
-			of(answer, "Q", stage), of(answer, "A", stage), instead(answer, "Q", "A", stage))
+			of(answer, "Q", stage), of(answer, "A", stage), instead(answer, "Q", "A", stage),
+			changed(of(answer, "X", stage), answers), changed(of(answer, "A", stage), answers),
+			changed(instead(answer, "X", "Q", stage), answers), changed(of(stamp, "A", stage), answers))
 		odd := []act{of(stamp, "A", stage), of("later", "A", stage), of(stamp, "A", stage),
 			of(stamp, "A", stage), instead(stamp, "D", "A", stage), instead(deny, "D", "A", stage)}
 		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation.Rules = "other", 1, nil, []string{"x"}
@@ -275,6 +277,9 @@ func said(act circulation.Act) string {
 	}
 	if act.For != nil {
 		s += " " + who(*act.For) + ">" + who(*act.To)
+	}
+	if act.Found.Answers {
+		s += ", who answers"
 	}
 	return s
 }

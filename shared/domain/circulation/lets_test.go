@@ -31,7 +31,7 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	}
 	switch {
 	case act.Kind == circulation.Answer:
-		return asks(hand) && own && o.open != nil && act.Stage == o.open.Stage && !joins(o.g, act)
+		return (asks(hand) || act.Found.Answers) && own && o.open != nil && act.Stage == o.open.Stage && !joins(o.g, act)
 	case act.Kind == circulation.Ask && (o.open != nil || o.questions == circulation.MaxQuestions):
 		return false
 	case asks(hand) || asks(principal):
@@ -118,6 +118,9 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 		}
 	}
 	as := act.As == circulation.AsApprove || act.As == circulation.AsConsult
+	if act.Found.Answers && act.Kind != answer {
+		return false
+	}
 	if m := act.Meeting; m != nil && (m.Carried != (act.Kind == stamp) || act.Kind != stamp && act.Kind != deny ||
 		m.Fault(act.At) != "") || as != (act.Kind == add) {
 		return false

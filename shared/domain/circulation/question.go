@@ -41,12 +41,13 @@ func (st *State) ask() Why {
 	return ""
 }
 
-// answer checks that one of the askers answers the open question in their own name. They do nothing else on a route, so
-// an answer by which somebody whom it asks would turn out to be an asker is none.
+// answer checks that one of the askers, or who answers now for an outside agent's key, answers the open question in
+// their own name. They do nothing else on a route, so an answer by which somebody whom it asks would turn out to be an
+// asker is none.
 func (st *State) answer(g *Gate, act *Act) Why {
 	q := st.Open()
 	switch {
-	case !st.who.asks(g, &act.Hand) || !st.who.same(&act.Hand, &act.Principal):
+	case !act.Found.Answers && !st.who.asks(g, &act.Hand) || !st.who.same(&act.Hand, &act.Principal):
 		return WhyNotAsker
 	case q == nil:
 		return WhyNoQuestion

@@ -87,6 +87,11 @@ func TestOnlyAskersAnswer(t *testing.T) {
 		"after others went on":        {on, of(answer, "Q", 1), ""},
 		"at the stage that is asked":  {on, of(answer, "Q", 2), circulation.WhyStage},
 		"by who asked":                {asked, of(answer, "A", 1), circulation.WhyNotAsker},
+		"by who answers now":          {asked, changed(of(answer, "X", 1), answers), ""},
+		"by who answers now and asks": {asked, changed(of(answer, "A", 1), answers), ""},
+		"by who answers now, for one": {asked, changed(instead(answer, "X", "Q", 1), answers), circulation.WhyNotAsker},
+		"by who answers now, again":   {after(asked, changed(of(answer, "X", 1), answers)), of(answer, "Q", 1), circulation.WhyNoQuestion},
+		"a stamp of who answers now":  {asked, changed(of(stamp, "A", 1), answers), circulation.WhyUnknown},
 		"by somebody for an asker":    {asked, instead(answer, "X", "Q", 1), circulation.WhyNotAsker},
 		"by one asker for the other":  {asked, instead(answer, "Q", "R", 1), circulation.WhyNotAsker},
 		"without words":               {asked, wordless, circulation.WhyText},
@@ -127,6 +132,9 @@ func TestOnlyAskersAnswer(t *testing.T) {
 	st = circulation.Walk(after(g, of(giveBack, "A", 1)))
 	expect.That(t, st.Ended() == giveBack && !st.Settled && st.Present == 0, "%+v", st)
 }
+
+// answers is what is found of who answers now for the key of an outside agent.
+func answers(a *act) { a.Found.Answers = true }
 
 func withMinutes(a *act) {
 	a.Meeting = &circulation.Meeting{Held: opened.Format(time.DateOnly), Present: []string{"A", "B"},

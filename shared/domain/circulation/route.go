@@ -10,7 +10,7 @@ import (
 
 // Form is the form of routes and acts that this release reads and writes. A release that gives them another field,
 // kind or mode raises it: what has another form settles nothing and offers nothing.
-const Form = 7
+const Form = 8
 
 // Gate is what Walk needs of a gate.
 type Gate struct {

@@ -282,6 +282,9 @@ func covered(g circulation.Gate, is stands) (what []string) {
 	}
 	for _, act := range g.Acts {
 		what = append(what, "did "+string(act.Kind))
+		if act.Found.Answers && is.Refused == nil {
+			what = append(what, "an answer of who answers for the key")
+		}
 	}
 	if len(is.Questions) == 1 && g.Hours == 3 && g.Acts[len(g.Acts)-1].At.Sub(g.AskedAt) > 4*time.Hour {
 		what = append(what, "a question at a stage of few hours")

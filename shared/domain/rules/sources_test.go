@@ -311,7 +311,7 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 	route := expect.Value(policy(0, people(1, up, "A")).Resolve(asked(reads()), rules.Floor{}, staff()))(t)
 	expect.Is(t, circulation.AskedText(&circulation.Rule{ID: "R"}, &route, "x"),
 		`[["x"],{"id":"R","name":"","revision":0},`+
-			`{"form":7,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
+			`{"form":8,"stages":[{"name":"stage people","mode":"people","people":[{"user":"A","person":"pA",`+
 			`"via":"named by the rule"}],"need":1}],"hands":1,"org":"v1"}]`)
 }
 

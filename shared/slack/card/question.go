@@ -245,7 +245,7 @@ func (r routed) question() string {
 func (r routed) answerer() string {
 	switch {
 	case len(r.gate.Askers) > 0:
-		return r.gate.Askers[0].User
+		return r.gate.Questioned()[0].User
 	case r.a != nil:
 		return r.a.Head.Requester
 	}
