@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -126,10 +127,35 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		}
 		rest = append(rest, contextLine(append(d.rejection(), d.ended())...))
 	}
+	rest = append(rest, contextOf(d.inPlaces())...)
 	if anew := d.asksAnew(); anew != nil {
 		rest = append(rest, d.actions(anew...))
 	}
 	return face{text, colour, sectioned("*" + text + "*" + opens(link, w))}.with(rest...).message()
+}
+
+// inPlaces draws the route of the newest steps, and of what was rejected last, if somebody decided there in another's
+// place.
+func (d drawing) inPlaces() (lines []string) {
+	steps, last := d.a.Process(), d.a.RejectedLast()
+	for _, g := range d.a.AllGates() {
+		if r := d.route(g, false); (steps != nil && g == &steps.Gate || last == &g.Verdict) && r.inPlace() {
+			lines = append(lines, r.path())
+		}
+	}
+	return lines
+}
+
+// inPlace reports whether somebody acted in another's place, or was asked instead of them.
+func (r routed) inPlace() bool {
+	acts := r.st.Stamps()
+	if r.st.Ended() != "" {
+		acts = append(acts, r.st.Last)
+	}
+	return slices.ContainsFunc(acts, func(act *circulation.Act) bool { return act.Hand.User != act.Principal.User }) ||
+		slices.ContainsFunc(r.st.Stages, func(s circulation.StageState) bool {
+			return s.Filled == rules.FilledInstead && len(s.Stamps) > 0
+		})
 }
 
 // ToldRequester reports whether a step of a completed request sent the requester a direct message, which says what they

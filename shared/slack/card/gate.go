@@ -97,7 +97,8 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				step, line := d.gated(g)
 				v.body, v.sum = d.call(step, g.Arguments, most)
 				v.body = d.sections(pages(line, maxSection), most).with(v.body)
-				v.made, v.order, v.note = true, g.Order, append(d.unnamed(step), d.otherRule(g)...)
+				v.body.blocks = append(v.body.blocks, d.checksAgain(step, g)...)
+				v.made, v.order, v.note = true, g.Order, d.otherRule(g)
 			}
 		}
 	}

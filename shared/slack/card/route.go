@@ -317,13 +317,9 @@ func (r routed) needs(s *circulation.StageState, name string) string {
 	if len(s.People) < 2 {
 		return name
 	}
-	text, all := r.texts.Needs, r.texts.NeedsAll
-	if s.As == circulation.AsConsult {
-		text, all = r.texts.NeedsWords, r.texts.NeedsAllWords
-	}
-	if s.Need == len(s.People) {
-		text = all
-	}
+	text := map[[2]bool]string{{false, false}: r.texts.Needs, {true, false}: r.texts.NeedsAll,
+		{false, true}: r.texts.NeedsWords, {true, true}: r.texts.NeedsAllWords,
+	}[[2]bool{s.Need == len(s.People), s.As == circulation.AsConsult}]
 	return fill(text, "stage", name, "people", len(s.People), "need", s.Need)
 }
 

@@ -149,12 +149,21 @@ func (d drawing) answers(remarks string, most int) body {
 	return d.sections(quoted, most)
 }
 
-// unnamed says why people are asked about a step once more that nobody wished to check.
-func (d drawing) unnamed(s task.Step) []slack.Block {
-	if !s.Unnamed {
+// checksAgain says why people are asked about a step once more though they approved the steps: see task.NeedsGate.
+func (d drawing) checksAgain(s task.Step, g *task.StepGate) []slack.Block {
+	e := aggregate.Find(d.a.Executions, task.ExecutionKey(g.ProcessVersion, g.Attempt))
+	why := "unknown"
+	switch {
+	case e == nil || s.Tool == "" || g.Status != aggregate.PendingApproval:
 		return nil
+	case s.Unnamed:
+		why = "unnamed"
+	case s.RequiresHumanCheck:
+		why = "wished"
+	case !e.Terms.AutoApproveTools:
+		why = "write"
 	}
-	return []slack.Block{contextLine(d.w.CheckedAgain)}
+	return []slack.Block{contextLine(d.w.CheckedAgain[why])}
 }
 
 func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {

@@ -318,3 +318,21 @@ func TestACheckSaysWhyItIsThereAndWhoIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// Whoever approved the steps and is asked about one of them again is told why.
+func TestAStepSaysWhyItIsAskedAboutAgain(t *testing.T) {
+	for why, set := range map[string]func(step *task.Step, of *aggregate.Terms){
+		"承認済みの実行方針にない値があるため": func(step *task.Step, _ *aggregate.Terms) { step.Unnamed = true },
+		"確認すると決めたステップのため":    func(*task.Step, *aggregate.Terms) {},
+		"設定により、書き込みは 1 回ごとに": func(step *task.Step, of *aggregate.Terms) {
+			step.RequiresHumanCheck, of.AutoApproveTools = false, false
+		},
+		"承認のときには決まっていなかったため": func(step *task.Step, of *aggregate.Terms) {
+			step.RequiresHumanCheck, of.AutoApproveTools = false, true
+		},
+	} {
+		s := gated(t, aggregate.Blob{JSON: `{}`, Bytes: 2})
+		set(&s.Process().Steps[1], &s.Execution().Terms)
+		expect.Has(t, s.drawn(stepCard), why)
+	}
+}

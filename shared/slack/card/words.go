@@ -41,7 +41,6 @@ type words struct {
 	PleaseConsult  string // of a stage that is only consulted
 	PleaseReview   string // of a policy
 	CheckOf        string // what a step's check is about
-	CheckedAgain   string // why there is one, if nobody wished it
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor   string
@@ -88,6 +87,7 @@ type words struct {
 	RefusedUntil, Description, Priority, Type           string
 	TaskNext                                            string // what comes after the task
 	Priorities                                          map[task.Priority]string
+	CheckedAgain                                        map[string]string // why a step is asked about once more
 	Types                                               map[task.Type]string
 
 	// The cards of gates.
