@@ -230,7 +230,7 @@ func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
 		case call.ValidID(of):
 			row.Path, row.On = "/console/calls/"+of, log.Resource("call")
 			if x := calls[callAt(v.Tenant, of)]; x.Tool != "" {
-				row.On = strings.TrimSpace(row.On + ": " + card.OneLine(x.Tool) + " " + x.DecisionNumber)
+				row.On = strings.TrimSpace(row.On + ": " + card.OneLine(log.Tool(x.Tool)) + " " + x.DecisionNumber)
 			}
 		case contest.ValidID(of):
 			row.Path, row.On = "/console/contests/"+of, log.Resource("contest")

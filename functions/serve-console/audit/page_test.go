@@ -281,6 +281,7 @@ func auditNames(t *testing.T, w *consoletest.World) {
 		entry(tenancy.AuditIntegrationConnected, "integration",
 			`{"provider":"google"}`), entry(tenancy.AuditIntegrationConnected, "integration", `{"provider":"mcp:<rooms>"}`),
 		entry(tenancy.AuditToolPermissionUpdated, "tool_permission", `{"tool":"slack.dm.send"}`),
+		entry(tenancy.AuditToolPermissionUpdated, "tool_permission", `{"tool":"record_decision"}`),
 		entry(tenancy.AuditSettingsUpdated, "settings", `{"changes":{"clients.google":{"was":"","is":"google-client"},`+
 			`"mcp_servers":{"was":[],"is":[{"name":"office","url":"https://office.example/mcp"}]},"sources":{"was":[],"is":[`+
 			`{"name":"shop","repository":"acme/shop","ref":"heads/main","people":["everybody"],"ci":"skip"}]},`+
@@ -288,7 +289,8 @@ func auditNames(t *testing.T, w *consoletest.World) {
 	)
 	b := w.As(webapi.Suzuki)
 	page := b.Get("/console/audit")
-	page.Says(t, http.StatusOK, "連携: Google", "連携: &lt;rooms&gt; (MCP)", "ツールの許可: slack.dm.send")
+	page.Says(t, http.StatusOK, "連携: Google", "連携: &lt;rooms&gt; (MCP)", "ツールの許可: slack.dm.send",
+		"ツールの許可: 決裁を記録 (record_decision)", "ツール 決裁を記録 (record_decision)")
 	page.Says(t, http.StatusOK, "アプリの登録 (Google): (なし) → google-client",
 		"MCP サーバー: (なし) → office ·", "· ほか 2 件",
 		"名前: shop · リポジトリ: acme/shop · ブランチかタグ: heads/main · 使える人: 全員 · プッシュ時の CI: 動かさない")

@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -212,6 +213,9 @@ func (w Words) said(member string, v any) string {
 				return text
 			}
 		}
+		if member == "tool" {
+			return w.Tool(v)
+		}
 		if member == "provider" {
 			return Vendor(v)
 		}
@@ -341,9 +345,17 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 		}
 		return Vendor(about.Provider)
 	case "tool_permission":
-		return about.Tool
+		return w.Tool(about.Tool)
 	}
 	return ""
+}
+
+// Tool returns what people call one of Ringi's own tools, with its name. Another one has only its name.
+func (w Words) Tool(name string) string {
+	if f, own := catalog.Named(name); own {
+		return f.Title.In(w.Locale) + " (" + name + ")"
+	}
+	return name
 }
 
 // vendors are names whose spelling differs from the provider's code.
