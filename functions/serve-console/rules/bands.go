@@ -113,13 +113,22 @@ func (s speaker) chip(x *rules.Stage) chip {
 	return c
 }
 
-// least says how many different people an outcome needs, "" if it asks nobody.
+// least says how many different people an outcome needs, "" if it asks nobody. Of several stages it says how many there
+// are, and the people only where the rule does: one of them may stamp at several.
 func (s speaker) least(o *rules.Outcome) string {
 	if o.Route == nil {
 		return ""
 	}
 	n := max(1, o.Route.LeastHands())
-	return s.In("people", map[bool]string{true: "one", false: "many"}[n == 1], "n", n)
+	people := s.In("people", map[bool]string{true: "one", false: "many"}[n == 1], "n", n)
+	switch stages := len(o.Route.Stages); {
+	case stages < 2:
+		return people
+	case o.Route.Hands == 0:
+		return s.Say("stages_of", "n", stages)
+	default:
+		return s.Say("stages_of", "n", stages) + s.Say("middot") + people
+	}
 }
 
 // called makes a name of what a rule is for.

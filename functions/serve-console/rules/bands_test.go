@@ -71,3 +71,23 @@ func TestAnUnusedRuleIsNotSaidToRefuse(t *testing.T) {
 	b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "check")).Says(t, 200, "条件に組織表が必要です。使われません。").
 		Lacks(t, "この依頼は断られます")
 }
+
+// Of several stages the list says how many they are, and of different people only what the rule says of them.
+func TestTheListSaysHowManyStagesApprove(t *testing.T) {
+	w := consoletest.Start(t)
+	var x rules.Rules
+	stage := func(user string) rules.Stage {
+		return rules.Stage{Name: "確認", Need: 1, Empty: rules.EmptyRefuse,
+			Who: rules.Who{Kind: rules.WhoPeople, People: []string{user}}}
+	}
+	for i, hands := range []int{0, 2} {
+		x.Rules = append(x.Rules, rules.Rule{ID: aggregate.NewID(), Name: []string{"A", "B"}[i], Outcome: rules.Outcome{
+			Route: &rules.Policy{Hands: hands, Stages: []rules.Stage{stage(webapi.Suzuki), stage(webapi.Tanaka)}}}})
+	}
+	x.Form, x.Floor.Stamps = rules.Form, 1
+	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	b := w.As(webapi.Suzuki)
+	b.Get("/console/rules").Says(t, 200, "鈴木 一郎 確認 田中 恵 2 段階 編集", "鈴木 一郎 確認 田中 恵 2 段階・2 人 編集")
+	b.In("en").Get("/console/rules").Says(t, 200, "2 stages Edit", "2 stages, 2 people Edit")
+}
