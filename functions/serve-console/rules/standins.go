@@ -68,6 +68,8 @@ type row struct {
 	Gone                                     int // how many of its rules ask nobody any more
 	// Void: it is from before an organisation stood, or from when one did, and no act is made by it.
 	Void bool
+	// Behind is who stands in on some of an absence's days, too: they come first.
+	Behind string
 }
 
 type typedStandIn struct {
@@ -129,6 +131,9 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		x := &out.Rows[len(out.Rows)-1]
 		if d.Absence() {
 			x.Hand = words.Say("by_order")
+			x.Behind = web.Joined(slices.DeleteFunc(slices.Clone(all), func(o tenancy.Delegation) bool {
+				return o.Over(now) || !o.Before(d)
+			}), func(o tenancy.Delegation) string { return named(o.Hand.User) }, words.Say("middot"))
 		}
 		for _, rule := range out.Rules {
 			if slices.Contains(d.Rules, rule.Value) {

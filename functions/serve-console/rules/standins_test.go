@@ -239,6 +239,7 @@ func TestStandInsInAnOrganisation(t *testing.T) {
 		"that were set before it stood are shown as no longer used": testVoid,
 		"are no administrator's of whom is asked for their request": testParty,
 		"may be absences alone, of which the person is told":        testAbsence,
+		"say which holds on the same days, and what is backwards":   testBothAtOnce,
 	})
 }
 
@@ -316,6 +317,21 @@ func testAbsence(t *testing.T, w *consoletest.World) {
 	sato.Post(address, form(w, "", "order", "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "この人の不在")
 	sato.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key()}}).Leads(t, address+"?done=absence_ended")
 	sato.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
+}
+
+// Whoever is away and has a stand-in on the same days reads who comes first. A last day before the first is refused at
+// its field.
+func testBothAtOnce(t *testing.T, w *consoletest.World) {
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
+	sato, both := w.As(webapi.Sato), "鈴木 一郎 さんの代理と重なる日は、代理の方が先に承認します"
+	sato.Post(address, form(w, "", "order", "until", day(w, 3))).Leads(t, address+"?done=absence_set")
+	sato.Post(address, form(w, "", webapi.Suzuki, "from", day(w, 4))).Leads(t, address+"?done=stand_in_set")
+	sato.Get(address).Says(t, http.StatusOK, "不在").Lacks(t, both)
+	sato.Post(address, form(w, "", webapi.Suzuki, "from", day(w, 3))).Leads(t, address+"?done=stand_in_set")
+	sato.Get(address).Says(t, http.StatusOK, both)
+	wrong := sato.Post(address, form(w, "", webapi.Suzuki, "from", day(w, 6), "until", day(w, 5)))
+	wrong.Says(t, http.StatusUnprocessableEntity, "が代わりに承認します。 最後の日が、最初の日より前です。").
+		Holds(t, `aria-label="最後の日" aria-invalid="true" aria-describedby="wrong"`)
 }
 
 // Suzuki asks, and Tanaka owes a stamp.

@@ -36,7 +36,8 @@ const (
 	RuleOthers    Rule = "others"     // of somebody else, set or ended by who is no administrator
 	RulePast      Rule = "past"       // the first day is over
 	RuleAhead     Rule = "ahead"      // the first day is too far away
-	RuleDays      Rule = "days"       // too many days, or the last is before the first
+	RuleDays      Rule = "days"       // too many days
+	RuleBackwards Rule = "backwards"  // the last day is before the first
 	RuleMost      Rule = "most"       // the principal has as many as may be
 	RuleMostHand  Rule = "most_hand"  // the hand stands in for as many people as may be
 	RuleMostOfTwo Rule = "most_two"   // the same two have as many as may be
@@ -50,9 +51,17 @@ const (
 	RuleParty      Rule = "party"       // the principal owes something on the administrator's own request
 )
 
+// Before reports whether a delegation comes before an absence on some day and for some rule: its hand is asked first.
+func (d Delegation) Before(absence Delegation) bool {
+	return !d.Absence && d.Principal.Is(absence.Principal) && d.From <= absence.Until && absence.From <= d.Until &&
+		(len(d.Rules) == 0 || len(absence.Rules) == 0 || slices.ContainsFunc(d.Rules, func(id string) bool {
+			return slices.Contains(absence.Rules, id)
+		}))
+}
+
 // DelegationRules lists them.
 var DelegationRules = []Rule{
-	RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleMost, RuleMostHand, RuleMostOfTwo, RuleSet,
+	RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleBackwards, RuleMost, RuleMostHand, RuleMostOfTwo, RuleSet,
 	RuleNoAccount, RuleMostRules, RuleNoEmployee, RuleNoRow, RuleParty,
 }
 
@@ -239,7 +248,9 @@ func (d Delegation) fits(by Setter, now time.Time) error {
 		return problem("from", RulePast)
 	case d.From > today+MaxDelegationAhead:
 		return problem("from", RuleAhead)
-	case d.Until < d.From || d.Until-d.From >= MaxDelegationDays:
+	case d.Until < d.From:
+		return problem("until", RuleBackwards)
+	case d.Until-d.From >= MaxDelegationDays:
 		return problem("until", RuleDays)
 	case len(d.Rules) > MaxDelegationRules:
 		return problem("rules", RuleMostRules)

@@ -76,7 +76,7 @@ func TestADelegationIsRefused(t *testing.T) {
 		"of 93 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 92 },
 			want: RuleDays},
 		"of no day": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From - 1 },
-			want: RuleDays},
+			want: RuleBackwards},
 		"from today, in the zone": {by: setter("U1", false), change: func(d *Delegation) { d.From-- }},
 		"from yesterday, in the zone": {by: setter("U1", false),
 			change: func(d *Delegation) { d.From -= 2 }, want: RulePast},
