@@ -391,14 +391,15 @@ func (group) OnLeave(string, string, string) []circulation.Person { return nil }
 func (group) Over(string, string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
-func (group) Here(circulation.Person, string) bool                      { return true }
-func (group) Departments(circulation.Person, string) []string           { return nil }
-func (group) Department(circulation.Person, string) string              { return "" }
-func (group) Position(circulation.Person, string) string                { return "" }
-func (group) CodeOf(string, string) string                              { return "" }
-func (group) NameOf(department string) string                           { return department }
-func (group) Absences(circulation.Person, string) []circulation.StandIn { return nil }
-func (group) StandsOver(string, string, string) bool                    { return false }
+func (group) Here(circulation.Person, string) bool                       { return true }
+func (group) Departments(circulation.Person, string) []string            { return nil }
+func (group) Department(circulation.Person, string) string               { return "" }
+func (group) Position(circulation.Person, string) string                 { return "" }
+func (group) LeaveAbove(circulation.Person, string) []circulation.Person { return nil }
+func (group) CodeOf(string, string) string                               { return "" }
+func (group) NameOf(department string) string                            { return department }
+func (group) Absences(circulation.Person, string) []circulation.StandIn  { return nil }
+func (group) StandsOver(string, string, string) bool                     { return false }
 func (group) Outranks(circulation.Person, string, string) bool {
 	return false
 }

@@ -288,6 +288,7 @@ func (keiri) Topmost(circulation.Person, string) bool                           
 func (keiri) Over(string, string, string) (p circulation.Person, found bool)        { return p, false }
 func (keiri) Holders(string, string, string) []circulation.Person                   { return nil }
 func (keiri) OnLeave(string, string, string) []circulation.Person                   { return nil }
+func (keiri) LeaveAbove(circulation.Person, string) []circulation.Person            { return nil }
 func (keiri) CodeOf(string, string) string                                          { return "" }
 func (keiri) NameOf(department string) string                                       { return department }
 func (keiri) Absences(circulation.Person, string) []circulation.StandIn             { return nil }

@@ -306,6 +306,17 @@ func (d *Directory) OnLeave(department, position, on string) (all []circulation.
 	return all
 }
 
+// LeaveAbove returns who would stand directly above somebody on a day but is away.
+func (d *Directory) LeaveAbove(p circulation.Person, on string) (all []circulation.Person) {
+	if d.org == nil {
+		return nil
+	}
+	for _, number := range d.chart(on).AwayAbove(p.Person) {
+		all = append(all, d.account(number))
+	}
+	return all
+}
+
 // account returns a person by the first of their accounts that is a full member's, else by the first, if they have one.
 func (d *Directory) account(number string) circulation.Person {
 	p := circulation.Person{Person: number}

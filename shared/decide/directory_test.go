@@ -173,13 +173,43 @@ func TestWhoIsOnLeaveIsNamed(t *testing.T) {
 		return rules.Who{Kind: rules.WhoPosition, Department: "SALES", Positions: []string{position}, Instead: instead}
 	}
 	for want, who := range map[string]rules.Who{
-		"A1 (instead of leave B: named by the rule)":  post(" 部長"),
-		"A1 (instead of leave B: named by the rule) ": {Kind: rules.WhoPeople, People: []string{"B"}, Instead: instead},
+		"A1 (instead of leave B: named by the rule)":                post(" 部長"),
+		"A1 (instead of leave B: named by the rule) ":               {Kind: rules.WhoPeople, People: []string{"B"}, Instead: instead},
+		"A1 (instead of leave B: manager 1 of R as of " + day + ")": {Kind: rules.WhoManager, Level: 1},
 	} {
 		expect.Is(t, found(t, d, day, rules.Stage{Who: who}), strings.TrimSpace(want))
 	}
 	expect.That(t, len(d.OnLeave("HQ", "部長", day)) == 0 && len(NewDirectory(nil, workspace{}).OnLeave("", "", day)) == 0,
 		"of another department, or without an organisation")
+}
+
+// A manager who is on leave is named where others stand above in their place, and only one who would stand there.
+func TestAManagerOnLeaveIsNamed(t *testing.T) {
+	const head = "employee_number,name,email,department_code,parent_department,position,rank,manager,employment,status\n" +
+		"1,President,a@example.com,HQ,,社長,1,,employee,\n"
+	for name, c := range map[string][3]string{
+		"the head of the department": {"2,Head,b@example.com,SALES,HQ,部長,2,,employee,leave", "", "B"},
+		"of the department above":    {"2,Head,b@example.com,DIV,HQ,部長,2,,employee,leave\n9,Clerk,,DIV,HQ,,,,employee,", "", "B"},
+		"whom the file names":        {"2,Head,b@example.com,HQ,,部長,2,,employee,leave", "2", "B"},
+		"not of another department":  {"2,Head,b@example.com,HR,HQ,部長,2,,employee,leave", "", ""},
+		"nor without a rank":         {"2,Head,b@example.com,SALES,HQ,主事,,,employee,leave", "", ""},
+		"nor below the head": {"2,Head,b@example.com,SALES,HQ,課長,3,,employee,leave\n" +
+			"7,Chief,,SALES,HQ,部長,2,,employee,", "", ""},
+		"nor where another is named": {"2,Head,b@example.com,SALES,HQ,部長,2,,employee,leave", "1", ""},
+		"nor who is there":           {"2,Head,b@example.com,SALES,HQ,部長,2,,employee,", "", ""},
+	} {
+		under := "HQ"
+		if name == "of the department above" {
+			under = "DIV"
+		}
+		d := NewDirectory(matchedWith(t, head+c[0]+"\n5,Requester,r@example.com,SALES,"+under+",,,"+c[1]+",employee,\n",
+			"A", "B", "R"), workspace{})
+		var users []string
+		for _, p := range d.LeaveAbove(d.Person("R"), day) {
+			users = append(users, p.User)
+		}
+		expect.Is(t, strings.Join(users, " "), c[2], name)
+	}
 }
 
 // A condition names a position as people type it, and is met by whoever holds it.

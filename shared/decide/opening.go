@@ -372,16 +372,17 @@ func (ids) Over(string, string, string) (circulation.Person, bool) {
 func (ids) Absences(circulation.Person, string) []circulation.StandIn {
 	return nil
 }
-func (ids) CodeOf(string, string) string                            { return "" }
-func (ids) NameOf(department string) string                         { return department }
-func (ids) Knows(string, string) bool                               { return true }
-func (ids) Holders(string, string, string) []circulation.Person     { return nil }
-func (ids) OnLeave(string, string, string) []circulation.Person     { return nil }
-func (ids) Departments(circulation.Person, string) (codes []string) { return nil }
-func (ids) Department(circulation.Person, string) string            { return "" }
-func (ids) Position(circulation.Person, string) string              { return "" }
-func (ids) StandsOver(string, string, string) bool                  { return false }
-func (ids) Outranks(circulation.Person, string, string) bool        { return false }
+func (ids) CodeOf(string, string) string                               { return "" }
+func (ids) NameOf(department string) string                            { return department }
+func (ids) Knows(string, string) bool                                  { return true }
+func (ids) Holders(string, string, string) []circulation.Person        { return nil }
+func (ids) OnLeave(string, string, string) []circulation.Person        { return nil }
+func (ids) LeaveAbove(circulation.Person, string) []circulation.Person { return nil }
+func (ids) Departments(circulation.Person, string) (codes []string)    { return nil }
+func (ids) Department(circulation.Person, string) string               { return "" }
+func (ids) Position(circulation.Person, string) string                 { return "" }
+func (ids) StandsOver(string, string, string) bool                     { return false }
+func (ids) Outranks(circulation.Person, string, string) bool           { return false }
 
 // anybody is a directory of which nobody has to be asked who may stamp.
 type anybody struct{ rules.Directory }

@@ -13,6 +13,7 @@ type Chart struct {
 	people      map[string]Person
 	away        map[string]Person
 	posts       map[string][]Post // by number
+	left        map[string][]Post // of whoever is away, by department
 	departments map[string]Department
 	members     map[string][]Post // by department, those who lead first
 	ranks       map[string]int    // by position
@@ -22,8 +23,9 @@ type Chart struct {
 // Chart returns the organisation on a day, which is one of the tenant's zone.
 func (o *Organisation) Chart(day Date) *Chart {
 	c := &Chart{
-		day: day, people: map[string]Person{}, away: map[string]Person{}, posts: map[string][]Post{}, departments: map[string]Department{},
-		members: map[string][]Post{}, ranks: map[string]int{}, adrift: map[string]bool{},
+		day: day, people: map[string]Person{}, away: map[string]Person{}, posts: map[string][]Post{},
+		left: map[string][]Post{}, departments: map[string]Department{}, members: map[string][]Post{},
+		ranks: map[string]int{}, adrift: map[string]bool{},
 	}
 	for _, p := range o.positions {
 		c.ranks[p.Name] = p.Rank
@@ -43,6 +45,9 @@ func (o *Organisation) Chart(day Date) *Chart {
 		}
 	}
 	for _, p := range o.posts {
+		if _, away := c.away[p.Number]; away && p.Has(day) {
+			c.left[p.Department] = append(c.left[p.Department], p)
+		}
 		if _, here := c.people[p.Number]; here && p.Has(day) {
 			c.posts[p.Number] = append(c.posts[p.Number], p)
 			c.members[p.Department] = append(c.members[p.Department], p)
@@ -361,14 +366,6 @@ func (c *Chart) heads(department string) (numbers []string) {
 		}
 	}
 	return numbers
-}
-
-// top reports whether a person may have nobody above them: who has the highest rank in a department without parent.
-func (c *Chart) top(number string) bool {
-	return slices.ContainsFunc(c.posts[number], func(p Post) bool {
-		first, ok := c.head(p.Department)
-		return ok && c.departments[p.Department].Parent == "" && c.rank(p) == c.rank(first)
-	})
 }
 
 // cycles returns each cycle of people once, beginning with its smallest number. Read refuses those that come of named

@@ -225,6 +225,48 @@ func (o *Organisation) AwayFrom(position, department string, day Date) (numbers 
 	return numbers
 }
 
+// AwayAbove returns who would stand directly above a person on a day but is away, by number: the manager whom the file
+// names, else who would lead the department whose head does so now, or one that is nearer.
+func (c *Chart) AwayAbove(number string) (numbers []string) {
+	p, here := c.people[number]
+	post, placed := c.Main(number)
+	if _, away := c.away[p.Manager]; away {
+		return []string{p.Manager}
+	}
+	if _, named := c.people[p.Manager]; !here || !placed || named && p.Manager != number {
+		return nil
+	}
+	lowest := c.rank(post) - 1
+	for _, d := range c.Path(post.Department) {
+		least, head, led := lowest, Post{}, false
+		if head, led = c.head(d.Code); led {
+			least = min(least, c.rank(head)-1)
+		}
+		for _, x := range c.left[d.Code] {
+			switch rank := c.rank(x); {
+			case rank == unranked || rank > least:
+			case rank < least || numbers == nil:
+				numbers, least = []string{x.Number}, rank
+			case !slices.Contains(numbers, x.Number):
+				numbers = append(numbers, x.Number)
+			}
+		}
+		if numbers != nil || led && head.Number != number && c.rank(head) <= lowest {
+			break
+		}
+		lowest = c.rank(post)
+	}
+	return numbers
+}
+
+// top reports whether a person may have nobody above them: who has the highest rank in a department without parent.
+func (c *Chart) top(number string) bool {
+	return slices.ContainsFunc(c.posts[number], func(p Post) bool {
+		first, ok := c.head(p.Department)
+		return ok && c.departments[p.Department].Parent == "" && c.rank(p) == c.rank(first)
+	})
+}
+
 // Name returns a person's name on a day, or on the last of their days if they aren't there; none for a stranger.
 func (o *Organisation) Name(number string, day Date) string {
 	phases := o.of(number)

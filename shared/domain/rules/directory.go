@@ -47,6 +47,8 @@ type Directory interface {
 	// OnLeave returns who would hold a position of a department but is on leave or seconded; without a position,
 	// everybody who is.
 	OnLeave(department, position, on string) []circulation.Person
+	// LeaveAbove returns who would stand directly above somebody but is on leave or seconded.
+	LeaveAbove(p circulation.Person, on string) []circulation.Person
 	// Absences returns the delegations of somebody for the day. One without a hand only says that they are away.
 	Absences(p circulation.Person, on string) []circulation.StandIn
 }
@@ -82,13 +84,6 @@ func (w Who) lost(f *Facts, d Directory) bool {
 	return slices.ContainsFunc(w.Each(), func(w Who) bool {
 		return w.Kind == WhoManager && !d.Topmost(highest(f, d), f.On) || w.Placed && w.Department == ""
 	})
-}
-
-// highest returns the last of whom the organisation says that they stand above the requester, or the requester.
-func highest(f *Facts, d Directory) circulation.Person {
-	last := f.Requester
-	above(d, last, f.On, func(_ int, p circulation.Person) bool { last = p; return true })
-	return last
 }
 
 // position returns where somebody is in a list, or -1.
@@ -151,12 +146,6 @@ func (p *Policy) Unknown(d Directory) *Unresolved {
 	return nil
 }
 
-// asManager returns somebody with how they were found: level by level above another.
-func asManager(p, of circulation.Person, level int, on string) circulation.Person {
-	p.Via = fmt.Sprintf("manager %d of %s as of %s", level, of.User, on)
-	return p
-}
-
 // over returns who stands over a stage's post, with how they were found: of several posts, over all of them.
 func (w Who) over(d Directory, on string) (over circulation.Person, known bool) {
 	for _, w := range w.Each() {
@@ -211,10 +200,16 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 			}
 		}
 	case WhoManager:
-		above(d, f.Requester, f.On, func(level int, p circulation.Person) bool {
+		below := f.Requester
+		above(d, below, f.On, func(level int, p circulation.Person) bool {
 			if level == w.Level {
-				found = append(found, asManager(p, f.Requester, level, f.On))
+				p = asManager(p, f.Requester, level, f.On)
+				if of := passed(d, below, f.On); of.OnLeave != nil {
+					p.Via = of.via(p.Via)
+				}
+				found = append(found, p)
 			}
+			below = p
 			return level < w.Level
 		})
 	}

@@ -156,6 +156,11 @@ func (r *resolving) absent(i int) (of Absent) {
 			}
 		}
 	}
+	if len(r.found[i]) == 0 && r.sources[i].Who.of(WhoManager) {
+		for _, p := range r.d.LeaveAbove(highest(r.facts, r.d), r.facts.On) {
+			add(p)
+		}
+	}
 	for _, p := range r.d.OnLeave("", "", r.facts.On) {
 		if position(r.found[i], p) >= 0 {
 			add(p)
@@ -163,6 +168,37 @@ func (r *resolving) absent(i int) (of Absent) {
 	}
 	of.Vacant = len(r.found[i]) == 0 && len(of.OnLeave) == 0
 	return of
+}
+
+// asManager returns somebody with how they were found: level by level above another.
+func asManager(p, of circulation.Person, level int, on string) circulation.Person {
+	p.Via = fmt.Sprintf("manager %d of %s as of %s", level, of.User, on)
+	return p
+}
+
+// highest returns the last of whom the organisation says that they stand above the requester, or the requester.
+func highest(f *Facts, d Directory) circulation.Person {
+	last := f.Requester
+	above(d, last, f.On, func(_ int, p circulation.Person) bool { last = p; return true })
+	return last
+}
+
+// passed returns who is on leave, so that another stands above somebody.
+func passed(d Directory, below circulation.Person, on string) (of Absent) {
+	for _, p := range d.LeaveAbove(below, on) {
+		if len(of.OnLeave) < MaxInstead {
+			of.OnLeave = append(of.OnLeave, p.User)
+		}
+	}
+	return of
+}
+
+// filledBy says of the people whom a stage finds itself whether one stands over a manager who is on leave.
+func filledBy(people []circulation.Person) string {
+	if slices.ContainsFunc(people, func(p circulation.Person) bool { _, _, is := InsteadOf(p); return is }) {
+		return FilledInstead
+	}
+	return ""
 }
 
 // via says how somebody was found in their place.

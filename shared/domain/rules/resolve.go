@@ -185,6 +185,7 @@ func (r *resolving) enough(i int, named []circulation.Person) error {
 		return position(r.gone[i], p) >= 0
 	})
 	if len(r.stamping(here)) >= out.Need {
+		out.Filled = filledBy(here)
 		return nil
 	}
 	why := r.whyFew(s, r.found[i], out.Need)

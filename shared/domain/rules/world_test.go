@@ -205,6 +205,13 @@ func (c *company) OnLeave(_, position, _ string) (all []circulation.Person) {
 	return all
 }
 
+func (c *company) LeaveAbove(p circulation.Person, _ string) (all []circulation.Person) {
+	for _, user := range c.leave["above "+p.User] {
+		all = append(all, c.Person(user))
+	}
+	return all
+}
+
 func (c *company) Holders(department, position, on string) (all []circulation.Person) {
 	for _, of := range []string{position + " of " + department, department, on, ""} {
 		if users, is := c.holders[of]; is {
