@@ -31,6 +31,7 @@ func TestQuestionsAndAdditions(t *testing.T) {
 		"somebody is consulted, and agrees or objects":              testConsulted,
 		"some can't be added":                                       testAddedBadly,
 		"a post is added by who holds it today":                     testPostAdded,
+		"whom the rule names is added by a choice":                  testOfferedAdded,
 		"of a vacant post who stands over it is added":              testVacantPostAdded,
 		"who is added must be in the organisation":                  testAddedUnknown,
 		"a gate without a rule has neither question nor addition":   testAskedWithoutARule,
@@ -293,6 +294,29 @@ func testPostAdded(t *testing.T, w *world) {
 	act := w.acts()[0]
 	expect.That(t, len(w.acts()) == 1 && act.To.User == webapi.Suzuki && act.To.Person == "3" &&
 		strings.HasPrefix(act.To.Via, "主任 of SALES as of ") && act.Found.Resolved == act.To.Via, "%+v", act)
+}
+
+func testOfferedAdded(t *testing.T, w *world) {
+	desk := pipelinetest.Desk("課長", 1, webapi.Suzuki)
+	desk.Raises = []circulation.Raise{{When: "特に重要と認めるとき", To: circulation.Person{User: webapi.Alex}}}
+	o := pipelinetest.Along([]string{webapi.Sato}, 1, desk)
+	step := pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)
+	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o, step).Process()
+	form := w.opens(webapi.Suzuki, circulation.Add, p.ID, "/1")
+	chosen := func(raised, to string) map[string]any {
+		values := adding(to, circulation.AsApprove, "重要な案件です")
+		option := map[string]any{"selected_option": map[string]any{"value": raised}}
+		values[card.RaisedBlock] = map[string]any{card.RaisedInput: option}
+		return values
+	}
+	w.staysAt(w.sendView(webapi.Suzuki, form, chosen(webapi.Alex, webapi.Tanaka)), card.RaisedBlock, "どちらか一方だけ")
+	w.staysAt(w.sendView(webapi.Suzuki, form, chosen(webapi.Guest, "")), card.RaisedBlock, "正規メンバーだけ")
+	w.staysAt(w.sendView(webapi.Suzuki, form, chosen("-", "")), card.AddedBlock, "だれを追加するか")
+	expect.Is(t, len(w.acts()), 0, "acts")
+	w.quiet(w.sendView(webapi.Suzuki, form, chosen(webapi.Alex, "")), webapi.Suzuki)
+	act := w.acts()[0]
+	expect.That(t, act.Kind == circulation.Add && act.To.User == webapi.Alex && act.As == circulation.AsApprove, "%+v",
+		act)
 }
 
 func testVacantPostAdded(t *testing.T, w *world) {

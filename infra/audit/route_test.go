@@ -111,6 +111,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 			}},
 	}
 	opening.Route.Stages[4].Once = true
+	opening.Route.Stages[4].Raises = []circulation.Raise{{When: "重要", To: someone("U0SHACHO2")}}
 	opening.Route.Stages = append(opening.Route.Stages[:1:1], opening.Route.Stages[2], opening.Route.Stages[4],
 		opening.Route.Stages[1], opening.Route.Stages[3])
 	opening.Route.Carried = []circulation.Carried{{To: someone("U0YANO"), By: someone("U0KATO"), As: circulation.AsApprove,

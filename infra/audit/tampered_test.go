@@ -162,6 +162,7 @@ var changesOfARoute = []struct{ name, old, with, says string }{
 	{"stand-ins", `"no_stand_ins":true`, `"no_stand_ins":false`, notOpened},
 	{"minutes", `"minutes":true`, `"minutes":false`, notOpened},
 	{"reading afterwards", `"read_after":true`, `"read_after":false`, notOpened},
+	{"whom its people may add", `"when":"重要"`, `"when":"軽易"`, notOpened},
 	{"whom it asks once", `"once":true`, `"once":false`, notOpened},
 	{"who records them", `"secretary":2`, `"secretary":1`, notOpened},
 	{"what follows an objection", `"dissent":"up"`, `"dissent":"note"`, notOpened},

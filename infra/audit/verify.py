@@ -903,7 +903,7 @@ ENDS = ("send_back", "give_back", "deny")
 MOST_QUESTIONS, MOST_ADDED, MOST_WAIT = 10, 10, timedelta(hours=72)
 MOST_MINUTES, MOST_REFERENCE, MOST_PRESENT, AHEAD = 2000, 300, 30, timedelta(hours=14)
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
-GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, CARRY_BYTES = 200, 40, 170, 20, 80
+GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, RAISE_BYTES, CARRY_BYTES = 200, 40, 170, 20, 40, 80
 ACT_BYTES, STAMP_BYTES, PRESENT_BYTES = 300, 500, 30
 ESCAPED = 6  # bytes of a character as JSON, at the most
 MEETING_BYTES = 200 + ESCAPED * (MOST_MINUTES + MOST_REFERENCE) + MOST_PRESENT * PRESENT_BYTES
@@ -1009,6 +1009,7 @@ class Walk:
             named = s.get("people") or []
             self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out", "filled") + PART_BYTES * len(s.get("parts") or [])
             self.bytes += sum(person_bytes(p) for p in named + (s.get("over") or []))
+            self.bytes += sum(RAISE_BYTES + person_bytes(r["to"]) + text_bytes(r, "when", "left_out") for r in s.get("raises") or [])
             counted = self.distinct([p for p in named if self.counts(p)])
             people, aside = [p for p in counted if not self.asks(p)], [p for p in counted if self.asks(p)]
             need, mode, out = s.get("need", 0), s["mode"], bool(s.get("left_out"))

@@ -195,6 +195,7 @@ type stageData struct {
 	Beside      bool // it is asked together with the one before it
 	Any         bool // any of them is asked, or these instead: the number is that of the first
 	Instead     bool
+	Raise       bool // its name says in which case the stage's people may add it
 	Roles       []web.Choice
 	Shares      []web.Choice
 	Share       string // that stands in the place of Need
@@ -318,19 +319,24 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 		p = &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}
 	}
 	positions := a.positionBoxes()
-	all, stage, beside := sourcesOf(p), -1, 0
+	all, stage, beside, raise := sourcesOf(p), -1, 0, 0
 	for i, s := range all {
 		switch s.join {
 		case "":
-			stage, beside = stage+1, 0
+			stage, beside, raise = stage+1, 0, 0
 		case joinBeside:
 			beside++
+		case joinRaise:
+			raise++
 		}
 		x := a.stageForm(i, &s.Stage, sent, positions)
 		x.Mark, x.Field, x.Last = number(stage), fmt.Sprintf("route.stages[%d]", stage), i == len(all)-1
-		x.Joins = a.options("join_options", s.join, "", joinBeside, joinAny, joinInstead)
-		x.Instead = s.join == joinInstead
-		if x.Beside, x.Any = s.join == joinBeside, s.join == joinAny || x.Instead; beside > 0 {
+		x.Joins = a.options("join_options", s.join, "", joinBeside, joinAny, joinInstead, joinRaise)
+		x.Instead, x.Raise = s.join == joinInstead, s.join == joinRaise
+		switch x.Beside, x.Any = s.join == joinBeside, s.join == joinAny || x.Instead || x.Raise; {
+		case raise > 0:
+			x.Field = fmt.Sprintf("%s.may_raise[%d]", x.Field, raise-1)
+		case beside > 0:
 			x.Field = fmt.Sprintf("%s.beside[%d]", x.Field, beside-1)
 		}
 		d.Stages = append(d.Stages, x)

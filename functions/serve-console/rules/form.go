@@ -107,7 +107,7 @@ func currencyTyped(text string) string {
 func typedRoute(form url.Values) *rules.Policy {
 	is := &rules.Policy{Hands: wholeTyped(form.Get("hands"))}
 	var all []source
-	most := rules.MaxStages * (rules.MaxBeside + 1) * rules.MaxAny * (rules.MaxInstead + 1)
+	most := rules.MaxStages * ((rules.MaxBeside+1)*rules.MaxAny*(rules.MaxInstead+1) + rules.MaxRaises)
 	for i := range most + 1 { // to say that it is too many
 		if at := stageField(i); form.Has(at + "was") {
 			all = append(all, source{typedStage(form, at), form.Get(at + "join")})
@@ -130,73 +130,6 @@ func typedRoute(form url.Values) *rules.Policy {
 		is.Readers = &readers
 	}
 	return is
-}
-
-// source is a way in which a stage finds people, as the form has it: a stage of its own, or joined to the one before
-// it.
-type source struct {
-	rules.Stage
-	join string
-}
-
-// How a source is joined to the one before it: both are asked at the same time, or any of them, or it is asked next in
-// the place of who is away.
-const (
-	joinBeside  = "beside"
-	joinAny     = "any"
-	joinInstead = "instead"
-)
-
-// staged returns the stages of sources.
-func staged(all []source) []rules.Stage {
-	stages := []rules.Stage{}
-	for i, s := range all {
-		if i > 0 && s.join != "" {
-			to := &stages[len(stages)-1]
-			if s.join != joinBeside {
-				who := &to.Who
-				if n := len(to.Beside); n > 0 {
-					who = &to.Beside[n-1].Who
-				}
-				switch n := len(who.Instead); {
-				case s.join == joinInstead:
-					who.Instead = append(slices.Clone(who.Instead), s.Who)
-				case n > 0:
-					who.Instead[n-1] = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Instead[n-1].Each()), s.Who)}
-				default:
-					*who = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(who.Each()), s.Who)}
-				}
-				continue
-			}
-			to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Share: s.Share, Secretary: s.Records})
-			continue
-		}
-		s.Records = false
-		stages = append(stages, s.Stage)
-	}
-	return stages
-}
-
-// sourcesOf returns the sources of a route as the form has them.
-func sourcesOf(p *rules.Policy) (all []source) {
-	stages, of := p.Sources()
-	for i, s := range stages {
-		join := ""
-		if i > 0 && of[i] == of[i-1] {
-			join = joinBeside
-		}
-		for n, of := range append([]rules.Who{s.Who}, s.Who.Instead...) {
-			if n > 0 {
-				join = joinInstead
-			}
-			for _, who := range of.Each() {
-				s.Who = who
-				s.Who.Instead = nil
-				all, join = append(all, source{s, join}), joinAny
-			}
-		}
-	}
-	return all
 }
 
 // stageField begins the names of a source's inputs, labelField those of a condition on a kind, and readerField those of

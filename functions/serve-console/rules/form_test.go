@@ -170,3 +170,29 @@ func TestTheFormJoinsWhomAnyIsAskedOf(t *testing.T) {
 		expect.That(t, strings.Contains(s.chip(&stages[0]).Note, says), "%q", s.chip(&stages[0]).Note)
 	}
 }
+
+// A source may be whom the people of the stage before may add, in the case that its name says.
+func TestTheFormNamesWhomAStageMayAdd(t *testing.T) {
+	form := sentForm("stages.2.join", "raise", "stages.2.name", " 特に重要と認めるとき", "stages.3.was", "3",
+		"stages.3.join", "beside", "stages.3.kind", "people",
+		"stages.3.people", "U9", "stages.3.need", "1",
+		"stages.4.was", "4", "stages.4.name", "部長",
+		"stages.4.kind", "manager", "stages.4.level", "1")
+	stages := typed(form).Route.Stages
+	expect.Must(t, len(stages) == 2 && len(stages[0].Beside) == 2 && stages[1].Raises == nil, "%+v", stages)
+	expect.Same(t, stages[0].Raises, []rules.Raise{{When: "特に重要と認めるとき", Who: rules.Who{Kind: rules.WhoPeople,
+		People: []string{"U3"}}}})
+	expect.Same(t, staged(sourcesOf(&rules.Policy{Stages: stages})), stages)
+	form.Set("stages.3.join", "instead")
+	expect.Is(t, len(typed(form).Route.Stages[0].Raises[0].Who.Instead), 1)
+	for locale, says := range map[string]string{"ja": "(「特に重要と認めるとき」は U3 に上げられる)",
+		"en": "(may be raised to U3: “特に重要と認めるとき”)"} {
+		s := speaker{Texts: web.TextsOf("rules", locale)}
+		expect.That(t, strings.Contains(s.stage(&stages[0]), says), "%q", s.stage(&stages[0]))
+		for _, out := range []string{"", rules.LeftVacant} {
+			x := s.raised(circulation.Raise{When: "緊急", To: circulation.Person{User: "U3"}, LeftOut: out}, "found")
+			named := strings.Contains(x.Name, "U3")
+			expect.That(t, strings.Contains(x.Name, "緊急") && x.Via != "" && named == (out == ""), "%+v", x)
+		}
+	}
+}

@@ -254,7 +254,8 @@ func (s speaker) finding(x *rules.Rules, f rules.Finding, today string) string {
 		day = s.Say("from_day", "day", f.From)
 	}
 	switch f.Kind {
-	case rules.FindingUnknown, rules.FindingUnnamed, rules.FindingPassed, rules.FindingUnorganised, rules.FindingUntold:
+	case rules.FindingUnknown, rules.FindingUnnamed, rules.FindingPassed, rules.FindingUnorganised, rules.FindingUntold,
+		rules.FindingUnraised:
 		if who = legible.OneLine(f.Who); f.Stage == 0 && f.Kind != rules.FindingUntold {
 			kind += "_condition"
 		}

@@ -294,6 +294,9 @@ func (s speaker) stage(x *rules.Stage) string {
 	if x.ReadAfter {
 		text += s.Say("read_after")
 	}
+	for _, raise := range x.Raises {
+		text += s.Say("may_raise", "when", legible.OneLine(raise.When), "who", s.asked(raise.Who))
+	}
 	return text + s.empty(x.Empty)
 }
 

@@ -257,6 +257,9 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 		x.People = web.Each(s.People, func(p circulation.Person) triedPerson {
 			return triedPerson{a.person(p.User), reader.Via(p.Via)}
 		})
+		for _, o := range s.Raises {
+			x.People = append(x.People, a.raised(o, reader.Via(o.To.Via)))
+		}
 		all = append(all, x)
 	}
 	return all

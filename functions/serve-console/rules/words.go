@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -194,4 +195,13 @@ func (a *asked) labelNames() (names []string) {
 		}
 	}
 	return names
+}
+
+// raised says whom a stage's people may add, and how they were found, or why there is nobody.
+func (s speaker) raised(x circulation.Raise, via string) triedPerson {
+	when := legible.OneLine(x.When)
+	if x.LeftOut != "" {
+		return triedPerson{s.Say("try_unraised", "when", when), s.In("whys", x.LeftOut)}
+	}
+	return triedPerson{s.Say("try_raise", "when", when, "who", s.person(x.To.User)), via}
 }

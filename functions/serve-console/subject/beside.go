@@ -84,7 +84,7 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 			f.ID, f.Required = f.Name+"-"+o.ID, true
 			return f
 		}
-		to := web.Select("to", t.words.Say("added"), t.words.Say("choose_whom"), t.choices)
+		to := web.Select("to", t.words.Say("added"), t.words.Say("choose_whom"), x.offered(t))
 		as := web.Select("role", t.words.Say("added_as"), "", web.Each(
 			[]circulation.As{circulation.AsConsult, circulation.AsApprove}, func(role circulation.As) web.Choice {
 				return web.Choice{Value: string(role), Text: t.words.In("roles", role)}
@@ -99,6 +99,20 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 		button(aggregate.ActAdd).Fields = fields
 	}
 	return out
+}
+
+// offered are whom the viewer may add: first whom the rule names for that.
+func (x Asking) offered(t *Turn) (out []web.Choice) {
+	rest := slices.Clone(t.choices)
+	for _, o := range t.st.Offers() {
+		i := slices.IndexFunc(rest, func(c web.Choice) bool { return c.Value == o.To.User })
+		if i < 0 {
+			continue
+		}
+		rest[i].Text = t.words.Say("offered", "who", rest[i].Text, "when", card.OneLine(o.When))
+		out, rest = append(out, rest[i]), slices.Delete(rest, i, i+1)
+	}
+	return append(out, rest...)
 }
 
 // back returns the button by which a policy or steps are returned to whoever asked, if they can be.

@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -20,6 +21,7 @@ func TestQuestionsAndAdditionsOnPages(t *testing.T) {
 		"a question is asked and answered on the page":       testAskedOnPage,
 		"a question that can't be asked is refused in words": testAskedBadlyOnPage,
 		"somebody is added, and asked by name":               testAddedOnPage,
+		"whom the rule names is offered first":               testOfferedOnPage,
 		"somebody was added in the round before":             testAddedBefore,
 		"who is consulted agrees or objects":                 testConsultedOnPage,
 		"who answers an objection isn't asked again":         testAskedOnceOnPage,
@@ -102,6 +104,21 @@ func testAddedOnPage(t *testing.T, w *consoletest.World) {
 	acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
 	acted(tanaka, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
 	tanaka.Get(w.TaskPage()).Says(t, 200, "Alex Kimさんの意見 (追加) 意見あり", "部長 承認済み")
+}
+
+func testOfferedOnPage(t *testing.T, w *consoletest.World) {
+	desk := consoletest.Desk("課長", 1, webapi.Suzuki)
+	desk.Raises = []circulation.Raise{{When: "特に重要と認めるとき", To: circulation.Person{User: webapi.Tanaka}},
+		{When: "異例のとき", LeftOut: rules.LeftVacant}}
+	w.Opened(desk, consoletest.Desk("部長", 1, webapi.Alex))
+	suzuki := w.As(webapi.Suzuki)
+	page := suzuki.Get(w.TaskPage()).Says(t, 200, "必要なら上げる先: 田中 恵 (特に重要と認めるとき)",
+		"必要なら上げる先: 異例のとき (該当者なしのため省略)", "選んでください 田中 恵 (特に重要と認めるとき)")
+	form := consoletest.With(page.FormOf(t, aggregate.ActAdd, "重要です"), "to", webapi.Tanaka)
+	form = consoletest.With(form, "role", "approve")
+	suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_add")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "田中 恵さんの承認 (追加) これから").Lacks(t, `>田中 恵 (特に重要と認めるとき)<`)
+	w.As(webapi.Alex).Get(w.TaskPage()).Says(t, 200, "必要なら上げる先: 田中 恵")
 }
 
 func testAddedBefore(t *testing.T, w *consoletest.World) {

@@ -70,6 +70,7 @@ type Stage struct {
 	Questions          []Question
 	Added              *RouteAct // of a stage that people added: who did, and why
 	Carried            string    // in which round before they did
+	Raises             []string  // whom its people may add by the rule, and when
 }
 
 // Person is one of a stage's people.

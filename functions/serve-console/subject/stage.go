@@ -8,6 +8,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/words/legible"
 )
 
 // The states of a stage, by which it has a mark, a colour and a word.
@@ -52,6 +53,12 @@ func (d *drawing) stage(i int) Stage {
 		d.consulted(s, &out)
 	}
 	out.Questions = d.questions(i + 1)
+	out.Raises = web.Each(s.Raises, func(x circulation.Raise) string {
+		if x.LeftOut != "" {
+			return d.words.Say("may_not_raise", "when", legible.OneLine(x.When), "why", d.why(x.LeftOut))
+		}
+		return d.words.Say("may_raise", "when", legible.OneLine(x.When), "who", d.Person(x.To.User))
+	})
 	switch out.Why = d.words.In("filled", s.Filled); {
 	case s.Mode == circulation.ModeChannel:
 		out.Need = d.words.Say("of_channel", "channel", d.channel())

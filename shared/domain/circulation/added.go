@@ -230,3 +230,18 @@ func (st *State) lower(stage int) {
 		up.Closed, up.Owed, up.owed = true, 0, []int{0}
 	}
 }
+
+// Offers returns whom the rule names for the people of the stage that is asked to add, unless they are asked by now.
+func (st *State) Offers() (all []Raise) {
+	s := st.CurrentStage()
+	if s == nil {
+		return nil
+	}
+	for _, x := range s.Raises {
+		asked := func(s StageState) bool { return x.LeftOut == "" && slices.ContainsFunc(s.People, x.To.Is) }
+		if !slices.ContainsFunc(st.Stages, asked) {
+			all = append(all, x)
+		}
+	}
+	return all
+}

@@ -17,6 +17,7 @@ const (
 const (
 	personBytes = 40
 	partBytes   = 20
+	raiseBytes  = 40
 	carryBytes  = 80
 	stageBytes  = 170
 	actBytes    = 300
@@ -64,6 +65,9 @@ func (g *Gate) bytes() int {
 			for j := range people {
 				n += people[j].bytes()
 			}
+		}
+		for j := range s.Raises {
+			n += raiseBytes + s.Raises[j].To.bytes() + stored(s.Raises[j].When, s.Raises[j].LeftOut)
 		}
 	}
 	return n

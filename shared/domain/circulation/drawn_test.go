@@ -42,6 +42,9 @@ func drawn(r *rand.Rand) circulation.Gate {
 			slices.ContainsFunc(stages, func(s circulation.Stage) bool { return len(s.Over) > 0 }) && r.IntN(2) == 0 {
 			s.Need, s.Once = n, true
 		}
+		if i == 1 { // that they are offered somebody changes nothing
+			s.Raises = []circulation.Raise{{When: "important", To: person("G")}, {When: "other", LeftOut: "vacant"}}
+		}
 		stages = append(stages, s)
 	}
 	g := gateOf(1+r.IntN(4), stages...)

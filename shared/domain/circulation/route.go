@@ -83,6 +83,15 @@ type Stage struct {
 	// Once: all its people are needed, and who stamped before it with their own hand, asked after an objection, has
 	// here.
 	Once bool `json:"once,omitempty"`
+	// Raises are whom its people may add after themselves, as the rule names them. None is asked, nor owes, before that.
+	Raises []Raise `json:"raises,omitempty"`
+}
+
+// Raise is somebody whom a stage's people may add, in a case that they judge.
+type Raise struct {
+	When    string `json:"when"` // the case, as the rule says it
+	To      Person `json:"to"`
+	LeftOut string `json:"left_out,omitempty"` // why it offers nobody, as of a stage; empty: it does
 }
 
 // As says what a stage's people are asked for.

@@ -235,9 +235,9 @@ func TestAGateBySettingsAsksWhomTheyAllow(t *testing.T) {
 // A field of the rows is a form of its own: who adds one raises Form, since a canary's other version would not see it.
 func TestAnotherFieldIsAnotherForm(t *testing.T) {
 	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{},
-		circulation.Part{}, circulation.Carried{}, circulation.Meeting{}, circulation.Found{}, circulation.Delegation{}, circulation.Admin{}, circulation.Allowed{}),
+		circulation.Part{}, circulation.Raise{}, circulation.Carried{}, circulation.Meeting{}, circulation.Found{}, circulation.Delegation{}, circulation.Admin{}, circulation.Allowed{}),
 		"form stages hands readers carried org name mode people need left_out filled as parts no_stand_ins minutes secretary read_after dissent "+
-			"over once user person via form kind hand principal at stage hash surface text found for to as meeting n of to by as after round left_out held present carried minutes reference delegation org channel allowed admin resolved answers key rev rules key rev rev as self",
+			"over once raises user person via form kind hand principal at stage hash surface text found for to as meeting n of when to left_out to by as after round left_out held present carried minutes reference delegation org channel allowed admin resolved answers key rev rules key rev rev as self",
 		"are these fields those of form %d?", circulation.Form)
 }
 

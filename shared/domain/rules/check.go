@@ -104,12 +104,14 @@ func (s Stage) check(p *problems, at string) {
 		p.unless(!s.Minutes, at+".minutes", "of_channel")
 		p.unless(!s.ReadAfter, at+".read_after", "of_channel")
 		p.unless(s.Share == "", at+".share", "of_channel")
+		p.unless(len(s.Raises) == 0, at+".may_raise", "of_channel")
 		return
 	}
 	p.between(s.Need, 0, s.Who.most(), at+".need")
 	s.Share.check(p, s.Need, at)
 	s.Empty.check(p, at+".empty")
 	s.checkBeside(p, at)
+	s.checkRaises(p, at+".may_raise")
 	p.unless(!s.ReadAfter || !s.NoStandIns, at+".read_after", "of_stand_ins")
 	if s.approves() {
 		p.unless(s.As == "", at+".as", "as")

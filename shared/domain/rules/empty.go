@@ -207,7 +207,7 @@ func (r *resolving) moving(i int) (to int, moved []int) {
 		case slices.Contains(r.raised, j):
 			moved = append(moved, j)
 		case between:
-			heavier := func(k int) bool { return s.lighter(&r.sources[k]) }
+			heavier := func(k int) bool { return s.lighter(&r.sources[k]) || len(r.sources[k].Raises) > 0 }
 			if len(moved) > 0 && moved[0] == i && !slices.ContainsFunc(moved, heavier) {
 				return j, moved
 			}

@@ -34,6 +34,8 @@ const (
 	FindingUnnamed FindingKind = "unnamed"
 	// FindingPassed: a stage would ask such a post in the place of who is away. It asks the next of its order.
 	FindingPassed FindingKind = "passed"
+	// FindingUnraised: such a post is one to which a stage's people may raise a matter. Nobody is offered.
+	FindingUnraised FindingKind = "unraised"
 	// FindingVacant: a stage finds fewer people than must stamp, whoever asks.
 	FindingVacant FindingKind = "vacant"
 	// FindingMany: a stage finds more people than it may have.
@@ -147,6 +149,11 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 		for _, w := range s.Who.Instead {
 			if what := w.unnamed(d); what != "" {
 				all = append(all, Finding{Kind: FindingPassed, Rule: rule, Stage: at.Stage, Who: what})
+			}
+		}
+		for _, x := range s.Raises {
+			if what := x.Who.unnamed(d); what != "" && (i == 0 || of[i-1] != of[i]) {
+				all = append(all, Finding{Kind: FindingUnraised, Rule: rule, Stage: at.Stage, Who: what})
 			}
 		}
 		if !s.Who.Above() {

@@ -189,3 +189,36 @@ func (r *resolving) aboveFloor() error {
 	}
 	return nil
 }
+
+// floorHands is how many hands the floor asks from an amount on.
+const floorHands = 2
+
+// stamps and hands return what the floor asks of a request.
+func (f Floor) stamps(r *Facts) int {
+	if !r.Writes() {
+		return 0
+	}
+	return max(f.Stamps, 1)
+}
+
+func (f Floor) hands(r *Facts) int {
+	if r.Writes() && f.HandsFrom != nil && r.Amount().AtLeast(f.HandsFrom.Value, f.HandsFrom.Currency) {
+		return floorHands
+	}
+	return min(f.stamps(r), 1)
+}
+
+// Allows reports whether this many stamps by this many different hands are enough for a request. Who asks for a step's
+// own approval checks it, since the stamps of the steps count there.
+func (f Floor) Allows(r *Facts, stamps, hands int) bool {
+	return stamps >= f.stamps(r) && hands >= f.hands(r)
+}
+
+// mayMoveEnough reports whether a request that meets the conditions may have an amount from which two hands are needed.
+func (f Floor) mayMoveEnough(c *Conditions) bool {
+	if f.HandsFrom == nil {
+		return false
+	}
+	return c.Amount == nil || c.Amount.Currency != f.HandsFrom.Currency ||
+		!c.Amount.span().high.upTo(cut{f.HandsFrom.Value, false})
+}

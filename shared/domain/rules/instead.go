@@ -20,13 +20,17 @@ var inOrder = append(slices.Clone(singly), WhoAny)
 // checkEach checks those of which any is asked, or who is asked instead: each of one of these kinds.
 func checkEach(p *problems, all []Who, kinds []WhoKind, at string) {
 	for i, x := range all {
-		field, may := fmt.Sprintf("%s[%d]", at, i), slices.Contains(kinds, x.Kind)
-		p.unless(may, field+".kind", "choice", choices(kinds))
-		p.unless(len(x.Instead) == 0, field+".instead", "of_sources")
-		p.unless(x.None == "", field+".none", "of_one")
-		if may || x.Kind != WhoAny {
-			x.check(p, field)
-		}
+		x.checkOne(p, kinds, fmt.Sprintf("%s[%d]", at, i))
+	}
+}
+
+func (w Who) checkOne(p *problems, kinds []WhoKind, at string) {
+	may := slices.Contains(kinds, w.Kind)
+	p.unless(may, at+".kind", "choice", choices(kinds))
+	p.unless(len(w.Instead) == 0, at+".instead", "of_sources")
+	p.unless(w.None == "", at+".none", "of_one")
+	if may || w.Kind != WhoAny {
+		w.check(p, at)
 	}
 }
 

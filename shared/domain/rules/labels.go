@@ -295,7 +295,11 @@ func (p *Policy) Labels() (names []string) {
 	}
 	sources, _ := p.Sources()
 	for _, s := range sources {
-		for _, w := range s.Who.All() {
+		all := s.Who.All()
+		for _, x := range s.Raises {
+			all = append(all, x.Who)
+		}
+		for _, w := range all {
 			if w.Label != "" {
 				names = append(names, w.Label)
 			}

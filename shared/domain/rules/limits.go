@@ -20,6 +20,8 @@ const (
 	MaxFiles    = 10 // that a rule demands, as many as a request may have
 	MaxAny      = 4  // of which any is asked
 	MaxInstead  = 4  // who are asked in the place of a source's people
+	MaxRaises   = 4  // whom the people of one stage may add, by case
+	maxOffered  = 9  // people of all these: a form of Slack offers so many beside others
 	MaxPeople   = 50 // of one stage, and of the readers
 	MaxLevel    = 10
 	MaxAskers   = 100 // of what is asked along a route: more are refused, and nobody is forgotten

@@ -108,6 +108,9 @@ func (p *Policy) resolve(f *Facts, floor Floor, d Directory, later []int) (circu
 	}
 	for i := range r.stages {
 		r.stages[i].Once = r.once(i)
+		if r.stages[i].LeftOut == "" {
+			r.stages[i].Raises = r.raises(i)
+		}
 	}
 	route := r.route(len(r.stages), r.hands())
 	route.Readers, err = r.readers()

@@ -145,10 +145,11 @@ type Policy struct {
 // OfIDs reports whether the rule itself names everybody, so that a route needs no look-up of groups, managers or
 // positions, or of who else is in the channel. Stages of the kinds in also don't count.
 func (p *Policy) OfIDs(also ...WhoKind) bool {
+	found := func(x Raise) bool { return x.Who.Kind != WhoPeople }
 	sources, _ := p.Sources()
 	for _, s := range sources {
-		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty.has(ThenUp) ||
-			s.Dissent == circulation.ObjectionRaised || len(s.Who.Instead) > 0 {
+		if slices.ContainsFunc(s.Raises, found) || s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) ||
+			s.Empty.has(ThenUp) || s.Dissent == circulation.ObjectionRaised || len(s.Who.Instead) > 0 {
 			return false
 		}
 	}
@@ -175,6 +176,8 @@ type Stage struct {
 	// ReadAfter says that for whom somebody stood in confirms afterwards that they have read it.
 	ReadAfter bool `json:"read_after,omitempty"`
 	Records   bool `json:"-"` // of a source of a stage with minutes: it records them
+	// Raises are whom its people may add after themselves, in cases that they judge, such as important ones.
+	Raises []Raise `json:"may_raise,omitempty"`
 	// Others lets people stamp who work for the company without being its employees.
 	Others bool `json:"others,omitempty"`
 }
@@ -264,39 +267,6 @@ type Money struct {
 }
 
 func (m Money) String() string { return string(m.Value) + " " + m.Currency }
-
-// floorHands is how many hands the floor asks from an amount on.
-const floorHands = 2
-
-// stamps and hands return what the floor asks of a request.
-func (f Floor) stamps(r *Facts) int {
-	if !r.Writes() {
-		return 0
-	}
-	return max(f.Stamps, 1)
-}
-
-func (f Floor) hands(r *Facts) int {
-	if r.Writes() && f.HandsFrom != nil && r.Amount().AtLeast(f.HandsFrom.Value, f.HandsFrom.Currency) {
-		return floorHands
-	}
-	return min(f.stamps(r), 1)
-}
-
-// Allows reports whether this many stamps by this many different hands are enough for a request. Who asks for a step's
-// own approval checks it, since the stamps of the steps count there.
-func (f Floor) Allows(r *Facts, stamps, hands int) bool {
-	return stamps >= f.stamps(r) && hands >= f.hands(r)
-}
-
-// mayMoveEnough reports whether a request that meets the conditions may have an amount from which two hands are needed.
-func (f Floor) mayMoveEnough(c *Conditions) bool {
-	if f.HandsFrom == nil {
-		return false
-	}
-	return c.Amount == nil || c.Amount.Currency != f.HandsFrom.Currency ||
-		!c.Amount.span().high.upTo(cut{f.HandsFrom.Value, false})
-}
 
 // Known is a tool that requests of a tenant may call.
 type Known struct {

@@ -41,14 +41,18 @@ func (x RouteAct) FaultBlock(err error) string {
 		return ReasonBlock
 	}
 	whom := AddedBlock
-	if x.Post != "" {
+	both := AddedPostBlock
+	switch {
+	case x.Raised != "" && x.Raised != notRaised:
+		whom, both = RaisedBlock, RaisedBlock
+	case x.Post != "":
 		whom = AddedPostBlock
 	}
 	switch no.Why {
 	case circulation.WhyNobody, circulation.WhyNotFull, circulation.WhyNoRow, circulation.WhyParty, circulation.WhyTo:
 		return whom
 	case circulation.WhyNoPost, circulation.WhyManyHolders, circulation.WhyNobodyHolds, circulation.WhyOneOfThem:
-		return AddedPostBlock
+		return both
 	case circulation.WhySelf:
 		if no.Put { // who asked would be added
 			return whom

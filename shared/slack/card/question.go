@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -21,6 +22,8 @@ const (
 	RouteActCallback = "route_act_modal"
 	AddedBlock       = "added_block"
 	AddedInput       = "added_input"
+	RaisedBlock      = "raised_block"
+	RaisedInput      = "raised_input"
 	AddedPostBlock   = "added_post_block"
 	AddedPostInput   = "added_post_input"
 	AddedAsBlock     = "added_as_block"
@@ -52,6 +55,7 @@ type RouteAct struct {
 
 	Text, To string               `json:"-"`
 	Post     string               `json:"-"`
+	Raised   string               `json:"-"` // account of whom the rule offers, or notRaised
 	Role     circulation.As       `json:"-"`
 	As       string               `json:"-"` // account of whom the person stands in for, if the form asked
 	Meeting  *circulation.Meeting `json:"-"`
@@ -62,6 +66,12 @@ func ReadRouteAct(about string, value func(block, input string) string) (x Route
 	ok = json.Unmarshal([]byte(about), &x) == nil && slices.Contains(RouteActs, x.Kind) && x.Stage >= 0
 	x.Text, x.To = value(ReasonBlock, ReasonInput), value(AddedBlock, AddedInput)
 	x.Post = strings.TrimSpace(value(AddedPostBlock, AddedPostInput))
+	if x.Raised = value(RaisedBlock, RaisedInput); x.Raised != "" && x.Raised != notRaised {
+		if x.To+x.Post != "" {
+			x.Post = cmp.Or(x.Post, x.Raised) // both, which is refused
+		}
+		x.To = cmp.Or(x.To, x.Raised)
+	}
 	x.Role, x.As = circulation.As(value(AddedAsBlock, AddedAsInput)), value(AsWhomBlock, AsWhomInput)
 	if x.Kind == Minutes {
 		x.Meeting = ReadMeeting(func(field string) string { return value(field, field) })
@@ -111,6 +121,13 @@ func (d drawing) routeAct(about slack.Block, g *aggregate.Gate, x RouteAct) slac
 				&slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: AddedPostInput, MaxLength: MaxPost})
 			person.Optional, post.Optional = true, true
 			fields = []slack.Block{person, post, role, reason}
+		}
+		if offers := r.offers(); len(offers) > 1 {
+			as.InitialOption, person.Optional = as.Options[1], true
+			offered := slack.NewRadioButtonsBlockElement(RaisedInput, offers...)
+			offered.InitialOption = offers[len(offers)-1]
+			fields = append([]slack.Block{slack.NewInputBlock(RaisedBlock, label(w.RaiseTo), label(w.RaiseToHint), offered)},
+				fields...)
 		}
 	}
 	if x.Kind == Minutes {

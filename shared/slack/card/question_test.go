@@ -122,6 +122,7 @@ var besideStates = []state{
 		s = onRoute(s, threeStages()...).act(circulation.Add, 1, suzuki, adds("U0LEGAL1", circulation.AsConsult))
 		return s.act(circulation.Add, 1, suzuki, adds("U0LEGAL2", circulation.AsApprove))
 	}},
+	{"route_may_raise", processCard, mayRaise},
 	{"route_added_asked", processCard, func(s *scenario) *scenario {
 		s = onRoute(s, threeStages()...).act(circulation.Add, 1, suzuki, adds("U0LEGAL1", circulation.AsConsult))
 		return s.stamps(1, suzuki)

@@ -164,7 +164,7 @@ func (r routed) onRoute() (turn string, notes []string) {
 	if amount := r.amount(); amount != "" {
 		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
-	before := []string{r.askers(), r.takenBack(), r.carried(), r.successor()}
+	before := []string{r.mayRaise(), r.askers(), r.takenBack(), r.carried(), r.successor()}
 	for _, line := range append(before, r.happened()...) {
 		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
 			lines, room = append(lines, line), room-units(line)

@@ -290,6 +290,8 @@ type routeWords struct {
 	Buttons                                                         map[circulation.Kind]string
 	Roles, RolesAbout, AddedStage                                   map[circulation.As]string
 	AddedPost, AddedPostHint                                        string
+	RaiseTo, RaiseToHint, RaiseNobody                               string // whom the rule offers to add
+	MayRaise, RaiseCase, RaiseNone                                  string
 	ReadAfter, ReadWaits, ReadWaiting, ReadNot, ReadAt              string
 	MinutesLine, MinutesSaid, MinutesWait                           string
 	MinutesFields, MinutesHints, MinutesCarried                     map[string]string

@@ -1,0 +1,108 @@
+package rules_test
+
+import (
+	"fmt"
+	"testing"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+// mayRaise names whom a stage's people may add.
+func mayRaise(s rules.Stage, all ...rules.Who) rules.Stage {
+	for i, w := range all {
+		s.Raises = append(s.Raises, rules.Raise{When: fmt.Sprint("case ", i+1), Who: w})
+	}
+	return s
+}
+
+// 特に重要と認めるときは市長: a stage offers whom the rule names, as the gate opens, and asks nobody more.
+func TestAStageOffersWhomItsPeopleMayAdd(t *testing.T) {
+	post := func(position string) rules.Who {
+		return rules.Who{Kind: rules.WhoPosition, Positions: []string{position}, Department: "sales"}
+	}
+	manager := rules.Who{Kind: rules.WhoManager, Level: 2}
+	one, far := people(1, refuse, "X"), rules.Who{Kind: rules.WhoManager, Level: 9}
+	renamed, twice := with(heads(), unnamed("次長 of sales")), mayRaise(people(1, skip, "X"), post("部長"))
+	for name, c := range map[string]struct {
+		policy *rules.Policy
+		change change
+		want   string
+	}{
+		"a post":                      {policy(0, mayRaise(one, post("部長"))), nil, "[case 1: D]"},
+		"of two cases":                {policy(0, mayRaise(one, post("部長"), ofUsers("Y"))), nil, "[case 1: D case 2: Y]"},
+		"each of several":             {policy(0, mayRaise(one, ofUsers("Y", "Z"))), nil, "[case 1: Y case 1: Z]"},
+		"who is above the requester":  {policy(0, mayRaise(one, manager)), nil, "[case 1: B]"},
+		"nobody above":                {policy(0, mayRaise(one, far)), nil, "[case 1: -vacant]"},
+		"who stands over a vacant":    {policy(0, mayRaise(one, post("部長"))), heads(), "[case 1: P]"},
+		"nobody over a vacant one":    {policy(0, mayRaise(one, post("次長"))), heads(), "[case 1: -vacant]"},
+		"a post of another name":      {policy(0, mayRaise(one, post("次長"))), renamed, "[case 1: -unknown]"},
+		"the requester's own":         {policy(0, mayRaise(one, post("部長"))), heads("R"), "[case 1: -own]"},
+		"another asker's":             {policy(0, mayRaise(one, post("部長"))), alsoAsk("D"), "[case 1: -askers]"},
+		"who has left":                {policy(0, mayRaise(one, post("部長"))), gone("D"), "[case 1: -standing]"},
+		"who is asked later anyway":   {policy(0, mayRaise(one, post("部長")), people(1, refuse, "D")), nil, "[]"},
+		"at a stage that is left out": {policy(1, people(1, refuse, "X"), twice), nil, "[]"},
+		"at a stage of several": {policy(0, mayRaise(beside(one, rules.Source{Who: ofUsers("Y"), Need: 1}), post("部長"))), nil,
+			"[case 1: D]"},
+	} {
+		d, f := staff(), asked(writes(pay, yen("1")))
+		if c.change != nil {
+			c.change(d, f)
+		}
+		route := expect.Value(c.policy.Resolve(f, rules.Floor{Stamps: 1}, d))(t)
+		bare := *c.policy
+		bare.Stages = nil
+		said := []string{}
+		for i, s := range route.Stages {
+			for _, x := range s.Raises {
+				who := x.To.User
+				if x.LeftOut != "" {
+					who = "-" + x.LeftOut
+				}
+				expect.That(t, (x.To == circulation.Person{}) == (x.LeftOut != "") && (x.LeftOut != "" || x.To.Via != ""), "%+v", x)
+				said = append(said, x.When+": "+who)
+			}
+			without := c.policy.Stages[i]
+			without.Raises = nil
+			bare.Stages = append(bare.Stages, without)
+		}
+		expect.Is(t, fmt.Sprint(said), c.want, name)
+		expect.Is(t, drawn(expect.Value(bare.Resolve(f, rules.Floor{Stamps: 1}, d))(t)), drawn(route), name)
+	}
+	expect.That(t, !policy(0, mayRaise(one, manager)).OfIDs() && policy(0, mayRaise(one, ofUsers("Y"))).OfIDs(), "")
+	labelled := rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Label: "関係部"}
+	expect.Same(t, policy(0, mayRaise(one, labelled)).Labels(), []string{"関係部"})
+	findEach(t, map[string]finding{"an unknown post": {staffed(func(c *company) { c.unknown = []string{"次長 of sales"} }),
+		rule(2, writing(), mayRaise(people(1, refuse, "A"), post("次長"))),
+		[]rules.Finding{{Kind: rules.FindingUnraised, Rule: id(2), Stage: 1, Who: "次長 (sales)"}}}})
+}
+
+func unnamed(posts ...string) change {
+	return func(c *company, _ *rules.Facts) { c.unknown = posts }
+}
+
+func TestWhomAStageMayOffer(t *testing.T) {
+	at := "rules[0].route.stages[0].may_raise"
+	one, x := people(1, refuse, "UX"), ofUsers("UY")
+	deep, nameless := x, mayRaise(one, x)
+	deep.Instead = []rules.Who{ofUsers("UZ")}
+	nameless.Raises[0].When = ""
+	opinion := mayRaise(consulted(one, circulation.ObjectionNoted), x)
+	for name, c := range map[string]struct {
+		stages []rules.Stage
+		wrong  []string
+	}{
+		"people":       {[]rules.Stage{mayRaise(one, x)}, nil},
+		"most":         {[]rules.Stage{mayRaise(one, x, x, x, x, x)}, []string{at}},
+		"without when": {[]rules.Stage{nameless}, []string{at + "[0].when"}},
+		"the channel":  {[]rules.Stage{mayRaise(one, rules.Who{Kind: rules.WhoChannel})}, []string{at + "[0].who.kind"}},
+		"an order":     {[]rules.Stage{mayRaise(one, deep)}, []string{at + "[0].who.instead"}},
+		"of a channel": {[]rules.Stage{mayRaise(channel(), x)}, []string{at}},
+		"an opinion":   {[]rules.Stage{opinion, one}, []string{at}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect.Same(t, fieldsOf(of(rule(1, only(read), c.stages...)).Problems(known)), c.wrong)
+		})
+	}
+}
