@@ -374,7 +374,8 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 }
 
 // names writes whom a route asks, stage by stage: how many of several stamp, who is only consulted (?), for whom a
-// stand-in stamps and who reads it then (<), where minutes are needed (*), and who is told afterwards (⇒).
+// stand-in stamps and who reads it then (<), where minutes are needed (*), whom they may add (↗), and who is told
+// afterwards (⇒).
 func (x *authority) names(route circulation.Route, user map[string]string) string {
 	name := map[string]string{}
 	for n, id := range user {
@@ -401,6 +402,9 @@ func (x *authority) names(route circulation.Route, user map[string]string) strin
 		}
 		if s.Minutes {
 			says += "*"
+		}
+		for _, x := range s.Raises {
+			says += "↗" + names([]circulation.Person{x.To})
 		}
 		all = append(all, says)
 	}

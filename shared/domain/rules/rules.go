@@ -29,7 +29,8 @@
 //
 // A position without a department is the nearest above whoever asks, of the department of their main post or one
 // above: the first that has such a post on any day, also where it is vacant. Of a department above, a post counts only
-// if it outranks whoever leads the departments below it. Holding it, or outranking it, makes the stage their own.
+// if it outranks whoever leads the departments below it. Holding it, or outranking it, makes the stage their own. Who
+// stands above is asked in its place, at a later stage if one asks them anyway.
 // Managers are counted by who leads: a department that nobody leads is no step.
 //
 // A stage may ask several sources side by side, each for stamps of its own, and is then never left out. One that is
