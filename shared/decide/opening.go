@@ -262,7 +262,7 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 		case rules.LeftAskers:
 			no.Why = task.ReasonAskersRoute
 		case rules.LeftUnknown:
-			no.Why, no.Detail = task.ReasonUnknownPost, none.Name+": "+none.What
+			no.Why, no.Detail = task.ReasonUnknownPost, cmp.Or(none.Name, answer.Rule.Name)+": "+none.What
 		case rules.LeftAbove:
 			no.Why = task.ReasonUnknownPost
 		}

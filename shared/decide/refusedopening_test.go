@@ -41,3 +41,18 @@ func TestARefusalNamesWhoHasNoManager(t *testing.T) {
 	expect.Must(t, no != nil, "a route is found")
 	expect.That(t, no.Why == task.ReasonNoRoute && no.Lacks == rules.LeftVacant && no.Of == "SATO", "%+v", no)
 }
+
+// knowsNothing is a directory without departments and posts.
+type knowsNothing struct{ ids }
+
+func (knowsNothing) Knows(string, string) bool { return false }
+
+// Of readers whose department nobody knows the rule is named, since they are at no stage.
+func TestARefusalForReadersNamesTheRule(t *testing.T) {
+	told := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "課長", Need: 1, Empty: rules.EmptyRefuse,
+		Who: rules.Who{Kind: rules.WhoPeople, People: []string{"SUZUKI"}}}},
+		Readers: &rules.Readers{Posts: []rules.Who{{Kind: rules.WhoPosition, Positions: []string{"課長"}, Label: "関係課"}}}}}
+	no := expect.Value(askersOf().By(of(in(told)), knowsNothing{}))(t).Refused
+	expect.Must(t, no != nil, "a route is found")
+	expect.That(t, no.Why == task.ReasonUnknownPost && no.Detail == "rule: 関係課", "%+v", no)
+}

@@ -203,7 +203,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		d.Asks = a.Say("on_day", "who", a.person(who), "day", facts.On)
 	}
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
-		d.Fail = a.Say("try_refused", "asked", d.Asks, "stage", legible.OneLine(none.Name),
+		d.Fail = a.Say("try_refused", "asked", d.Asks, "stage", cmp.Or(legible.OneLine(none.Name), d.Rule),
 			"why", a.In("whys", none.Why, "what", legible.OneLine(none.What)))
 		return nil
 	}
