@@ -165,10 +165,10 @@ func testHandedOver(t *testing.T, w *consoletest.World) {
 	alex.Get(page(a)).Says(t, http.StatusNotFound)
 	o.HandsOver(a, webapi.Alex)
 	alex.Get("/console").Says(t, 200, "自分が責任者の呼び出し").Holds(t, page(a))
-	alex.In("en").Get(page(a)).Says(t, 200, "締めました")
+	alex.In("en").Get(page(a)).Says(t, 200, "締めました", "佐藤 花子 when it asked, Alex Kim now")
 	form := alex.In("ja").Get(page(a)).FormOf(t, conversation.ActCancel, "")
 	alex.Post(page(a)+"/act", form).Leads(t, page(a)+"?done=act_cancel_action")
-	alex.Get(page(a)).Says(t, 200, "Alex Kim が取り消しました。")
+	alex.Get(page(a)).Says(t, 200, "Alex Kim が取り消しました。").Lacks(t, "依頼時は")
 
 	b, suzuki := o.Asks(tool, `{"recipient":"C0HR","text":"二"}`, "", func(x *call.Proposal) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))

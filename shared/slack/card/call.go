@@ -31,6 +31,7 @@ type callWords struct {
 	Asks, AsksText, Header, Running, Done, Granted, Failed, Unknown string
 
 	Agent                                  string // who asks, and who answers for it
+	Now                                    string // of who answers for it: somebody else does now
 	Reason                                 string // in the agent's words
 	NoReason                               string
 	Here                                   string // what an approval does
@@ -96,11 +97,9 @@ func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link str
 	case c.CardType == task.CardOutcome: // to who answers for the key
 		text := fill(d.c.Cancelled, "what", d.does())
 		by := fill(d.texts.CancelledBy, "who", d.w.mention(a.Call.CancelledBy), "when", whenSet(a.Call.CompletedAt))
-		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, asks)), contextLine(by,
-			fill(d.c.Agent, "agent", d.agent(), "who", d.w.mention(a.Call.Answers)))).message()
+		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, asks)), contextLine(by, d.from())).message()
 	}
-	from := fill(d.c.Agent, "agent", d.agent(), "who", d.w.mention(a.Head.Requester))
-	return under(contextLine(from+linkAs(link, asks.Original)), CallCard(a, c, s, Around{}, now))
+	return under(contextLine(d.from()+linkAs(link, asks.Original)), CallCard(a, c, s, Around{}, now))
 }
 
 // does says in a line what the call does.
@@ -216,6 +215,15 @@ func (d callDrawing) agent() string {
 	return or(inline(d.a.Call.KeyName, maxTool), d.w.None)
 }
 
+// from says who asks, who answered for it then, and while the call is open, who does now.
+func (d callDrawing) from() string {
+	x, who := d.a.Call, d.w.mention(d.a.Head.Requester)
+	if x != nil && x.AnswersNow != "" && !x.Over() {
+		who = fill(d.c.Now, "who", who, "now", d.w.mention(x.AnswersNow))
+	}
+	return fill(d.c.Agent, "agent", d.agent(), "who", who)
+}
+
 func (d callDrawing) pending(r routed) face {
 	x, b := d.a.Call, d.body(maxPages).bounded()
 	value := x.CallID + "/" + d.a.AskedHash(x.CallID)
@@ -293,7 +301,7 @@ const sinceRoom = 250
 // about says who asks and who answers for it, why, and what differs from the key's earlier call of the tool.
 func (d callDrawing) about() []slack.Block {
 	x, c, again, reason := d.a.Call, d.c, "", d.c.NoReason
-	agent := fill(c.Agent, "agent", d.agent(), "who", d.w.mention(x.Answers))
+	agent := d.from()
 	if x.Again != "" {
 		again = d.again(x.Was)
 	}
