@@ -45,16 +45,16 @@ func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.C
 	return a, nil
 }
 
-// Outcome tells who answers for the key now that somebody else cancelled the call. Otherwise the card says how it
-// ended, and the agent is told.
+// Outcome tells who answers for the key now that the call was refused, or somebody else cancelled it. Otherwise the card
+// says how it ended, and the agent is told.
 func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	x := a.(*call.Aggregate).Call
 	if x == nil {
 		return nil
 	}
 	answers := cmp.Or(x.AnswersNow, x.Answers)
-	if x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "" || x.CancelledBy == answers ||
-		now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
+	if !x.Refused() && (x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "") ||
+		x.CancelledBy == answers || now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
 		return nil
 	}
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: answers}

@@ -237,6 +237,9 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 		}
 		return act, ErrNotAllowed{RuleSelf}
 	}
+	if p.withdraws(g, act) {
+		return act, ErrNotAllowed{RuleAnswers}
+	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
 	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
 	act.Found.Answers = act.Kind == circulation.Answer && act.Hand.Is(p.Answers)
@@ -246,10 +249,19 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 		}
 		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
 	}
-	if p.Answers.User == "" || act.Ends() || act.Kind == circulation.TakeBack { // which undo, and give nothing
+	if p.Answers.User == "" || act.Ends() || act.Kind == circulation.TakeBack { // which undo
 		return act, nil
 	}
 	return act, circulation.Admit(p.Judged(g), circulation.Walk(g.Circulating()), act)
+}
+
+// withdraws reports whether an act takes back an objection of who answers now for the key of an outside agent's call.
+// That would let through what they ask for.
+func (p Policy) withdraws(g *Gate, act circulation.Act) bool {
+	st := circulation.Walk(g.Circulating())
+	return act.Kind == circulation.TakeBack && slices.ContainsFunc(st.Dissents(), func(no *circulation.Act) bool {
+		return no.Stage == act.Stage && no.Hand.Is(act.Hand) && no.By(p.Answers)
+	})
 }
 
 // Judged returns a gate as a further act on it is judged: who answers now for the key of an outside agent's call is one

@@ -196,6 +196,17 @@ func (x *Call) Action() *conversation.Action {
 // Over reports whether nothing more is done for the call by itself.
 func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == conversation.ActionFailed }
 
+// Refused reports whether people rejected the call, or the rules let nobody be asked about it.
+func (x *Call) Refused() bool {
+	switch x.CancelReason {
+	case conversation.ReasonRejected, conversation.ReasonDenied:
+		return true
+	case "", conversation.ReasonWithdrawn, conversation.ReasonExpired, ReasonKey, ReasonKeyTool, ReasonKeySelf:
+		return false
+	}
+	return x.Gate.Status == aggregate.Generating
+}
+
 // Answered reports whether the agent needn't wait any more: the call is over, or may be taken.
 func (x *Call) Answered() bool {
 	return x.Over() || x.Elsewhere && x.Status == conversation.ActionApproved

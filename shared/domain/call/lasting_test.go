@@ -81,6 +81,42 @@ func TestWhoAnswersNowIsAnAskerToo(t *testing.T) {
 	expect.NoError(t, act(circulation.SendBack))
 }
 
+// Who answers for the key now takes back a stamp, and no objection: that would let through what they ask for.
+func TestWhoAnswersNowTakesBackNoObjection(t *testing.T) {
+	for kind, answers := range map[circulation.Kind]bool{circulation.Stamp: true, circulation.Dissent: false} {
+		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) {
+			x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
+				Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
+					Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, As: circulation.AsConsult,
+						Dissent: circulation.ObjectionNoted, People: []circulation.Person{{User: suzuki}}},
+						{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_MORI"}}}}}}
+		}))
+		act := func(kind circulation.Kind, p aggregate.Policy) error {
+			return w.do(func(a *Aggregate) (aggregate.Change, error) {
+				by := person(suzuki)
+				by.Stage = 1
+				return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, by, "宛先が違う"), by, p, w.now)
+			})
+		}
+		expect.NoError(t, act(kind, policy))
+		g := w.a.Call.Gate
+		offered := func() bool {
+			c := g.Circulating()
+			_, ok := circulation.TakesBack(c, circulation.Walk(c), suzuki)
+			return ok
+		}
+		expect.That(t, offered(), "the objection, as anybody else's")
+		now := policy
+		now.Answers.User = suzuki
+		g.Answers = &now.Answers
+		err := act(circulation.TakeBack, now)
+		expect.That(t, (err == nil) == answers && offered() == answers, "%s: %v", kind, err)
+		if !answers {
+			expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: aggregate.RuleAnswers})
+		}
+	}
+}
+
 // Whoever answers for the key now is asked for nothing, whether a stage names them or the settings let them stamp.
 func TestWhoAnswersNowOwesNothing(t *testing.T) {
 	for _, ruled := range []bool{false, true} {

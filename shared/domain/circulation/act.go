@@ -140,11 +140,11 @@ func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
 
 // TakesBack returns the act, still without a time, by which an account takes back the stamp of its hand. ok is false if
 // there is none, or it may not be taken back in this state: then act is the last that Admit refuses. What somebody who
-// is consulted said is taken back as a stamp is. There is at most one: a stage that has stamps keeps the earlier ones
+// is consulted said is taken back as a stamp is, but for an objection of who Answers. There is at most one: a stage that has stamps keeps the earlier ones
 // from being taken back, and a hand stamps once a stage.
 func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
 	for _, given := range st.given(func(*StageState) bool { return true }) {
-		if given.Hand.User != user {
+		if given.Hand.User != user || given.Kind == Dissent && given.By(g.Answers) {
 			continue
 		}
 		act = Act{

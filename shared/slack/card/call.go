@@ -49,7 +49,7 @@ type callWords struct {
 	Unused                                 string // of one that wasn't
 	Made                                   string // what the result names
 	ByAgent                                string // the agent cancelled it
-	Cancelled                              string // to who answers for the key: somebody else did
+	Cancelled, Refused                     string // to who answers for the key: people did, or the rules
 	RejectBy                               string // above the field for a rejection's reason
 	Sure                                   [4]string
 	Reasons                                map[aggregate.Reason]string
@@ -96,7 +96,10 @@ func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link str
 		return d.route().decided(d.does(), a.Call.Answers, link)
 	case c.CardType == task.CardOutcome: // to who answers for the key
 		text := fill(d.c.Cancelled, "what", d.does())
-		by := fill(d.texts.CancelledBy, "who", d.w.mention(a.Call.CancelledBy), "when", whenSet(a.Call.CompletedAt))
+		if a.Call.Refused() {
+			text = fill(d.c.Refused, "what", d.does())
+		}
+		_, by := d.became()
 		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, asks)), contextLine(by, d.from())).message()
 	}
 	return under(contextLine(d.from()+linkAs(link, asks.Original)), CallCard(a, c, s, Around{}, now))
@@ -191,21 +194,24 @@ func CallReason(locale string, why aggregate.Reason) string {
 
 // ended draws a call that was rejected, cancelled or has expired.
 func (d callDrawing) ended(r routed) face {
-	x, line, how := d.a.Call, "", d.w.IsCancelled
+	how, line := d.became()
+	return d.shown(d.c.Header+how, grey).with(r.parts(), contextLine(append(r.passed(), line)...))
+}
+
+// became says how a call ended that wasn't made, and by whom or why.
+func (d callDrawing) became() (how, line string) {
+	x := d.a.Call
 	switch by, at := d.w.mention(x.CancelledBy), whenSet(x.CompletedAt); {
 	case x.CancelReason == conversation.ReasonRejected, x.CancelReason == conversation.ReasonDenied:
-		line = fill(d.w.RejectedBy, "who", by, "reason", inline(x.Gate.RejectionReason, maxReason))
-		how = d.w.IsRejected
+		return d.w.IsRejected, fill(d.w.RejectedBy, "who", by, "reason", inline(x.Gate.RejectionReason, maxReason))
 	case x.CancelReason == conversation.ReasonWithdrawn && x.CancelledBy == "":
-		line = fill(d.c.ByAgent, "agent", d.agent(), "when", at)
+		return d.w.IsCancelled, fill(d.c.ByAgent, "agent", d.agent(), "when", at)
 	case x.CancelReason == conversation.ReasonWithdrawn:
-		line = fill(d.texts.CancelledBy, "who", by, "when", at)
+		return d.w.IsCancelled, fill(d.texts.CancelledBy, "who", by, "when", at)
 	case x.CancelReason == conversation.ReasonExpired:
-		line, how = fill(d.texts.Expired, "when", at), d.w.IsExpired
-	default:
-		line = d.reason(x.CancelReason)
+		return d.w.IsExpired, fill(d.texts.Expired, "when", at)
 	}
-	return d.shown(d.c.Header+how, grey).with(r.parts(), contextLine(append(r.passed(), line)...))
+	return d.w.IsCancelled, d.reason(x.CancelReason)
 }
 
 func (d callDrawing) agent() string {

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -125,7 +126,16 @@ func callViews(t *testing.T, locale string) map[string]any {
 	at := tenancy.Settings{Locale: locale}
 	review, _ := card.DialogsOf(long.Aggregate).Review(card.Review{ID: long.Head.CallID, TaskID: long.Head.CallID,
 		Page: 99}, at)
+	told := func(o *outside) card.Message {
+		return card.CallCopy(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: "U_SATO"}, at,
+			"https://example.slack.com/archives/C1/p1", o.now)
+	}
+	unrouted := askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.LookUp = &ruled.Rule })
 	all := map[string]any{
+		"told_rejected":  told(sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません")),
+		"told_cancelled": told(sent.do(sent.End(member("U_TANAKA"), anyMember, sent.now))),
+		"told_unrouted": told(unrouted.do(unrouted.Route(unrouted.Head.Run, call.Routed{Refused: &conversation.ErrByRules{
+			Why: conversation.ReasonUnrouted, Rule: ruled.Rule}}, unrouted.now))),
 		"pending": sent.shown(locale), "runs_elsewhere": run.shown(locale), "long": long.shown(locale),
 		"differs": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) {
 			x.Earlier, x.Reason = differs,
