@@ -49,6 +49,7 @@ type endWords struct {
 	Task, Run, Talk, Log goOn
 	Sentences            map[aggregate.Reason]string
 	StandIns             map[aggregate.Reason]string // notices of delegations
+	Keys                 map[aggregate.Reason]string // notices of keys that are handed over
 	OnlyByRules          string                      // the notice names the rules for which alone somebody stands in
 	Did                  map[circulation.Kind]string // what was done by who stood in for somebody
 	DidItem              string                      // a line of it
@@ -99,6 +100,12 @@ func (w endWords) standIn(r aggregate.Reason, told task.StandInTold) string {
 		text += "\n" + language.Fill(w.OnlyByRules, "rules", told.Rules)
 	}
 	return text
+}
+
+// HandedOver describes the notice of a key that is handed over. The caller has made its names fit to be shown.
+func HandedOver(locale string, r aggregate.Reason, told task.KeyTold) string {
+	return language.Fill(endWordsOf.In(locale).Keys[r], "name", told.Name, "was", told.Was, "is", told.Is, "by", told.By,
+		"n", strconv.Itoa(told.Open))
 }
 
 // Stood tells a principal what was done for them. The caller has made the names and titles fit to be shown. link

@@ -67,8 +67,9 @@ func (s *Store) CreateKey(ctx context.Context, k tenancy.Key, by aggregate.Actor
 	return k, secret, nil
 }
 
-// SaveKey commits Key.Save. It returns aggregate.ErrConflict if the key isn't at the revision k.Rev any more.
-func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, now time.Time) (tenancy.Key, error) {
+// SaveKey commits Key.Save with the notices that tell of it. It returns aggregate.ErrConflict if the key isn't at the revision k.Rev any more.
+func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, now time.Time, told ...Notice) (
+	tenancy.Key, error) {
 	was, err := s.Key(ctx, k.TenantID, k.ID)
 	if err != nil {
 		return k, err
@@ -77,7 +78,7 @@ func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, 
 		return k, aggregate.ErrConflict
 	}
 	k, c, err := k.Save(was, by, now)
-	return k, s.change(ctx, c, err)
+	return k, s.changeBy(ctx, s.t.TransactPast, c, told, err)
 }
 
 // RevokeKey commits Key.Revoke, and again after a conflict for up to two seconds.

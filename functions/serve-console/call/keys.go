@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -12,11 +13,16 @@ import (
 	"strings"
 	"time"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
 	"ringi/shared/tool"
 	"ringi/shared/words/legible"
 )
@@ -199,6 +205,7 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		}
 		p.Of, p.Of.Rev = k, web.RevisionOf(f)
 	}
+	was := p.Of
 	var err error
 	switch act := f.Get("act"); {
 	case known && act == "revoke":
@@ -216,7 +223,10 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	switch {
 	case err != nil:
 	case known:
-		_, err = c.Store.SaveKey(ctx, p.Of, v.Actor(), c.Now())
+		var told []store.Notice
+		if told, err = c.telling(ctx, v, was, p.Of.Answers); err == nil {
+			_, err = c.Store.SaveKey(ctx, p.Of, v.Actor(), c.Now(), told...)
+		}
 	default:
 		made := c.blank(v)
 		if _, made.Secret, err = c.Store.CreateKey(ctx, p.Of, v.Actor(), c.Now()); err == nil {
@@ -224,6 +234,33 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		}
 	}
 	return c.keySaved(w, r, v, p, err)
+}
+
+// telling returns what tells both people that a key is handed over, nothing if it isn't. Who left isn't told. It returns
+// explain.ErrUnverified when Slack doesn't open their direct messages.
+func (c *Pages) telling(ctx context.Context, v *web.Viewer, k tenancy.Key, is string) (out []store.Notice, err error) {
+	if k.Answers == is {
+		return nil, nil
+	}
+	told := task.KeyTold{Name: k.Name, Was: k.Answers, Is: is, By: v.User}
+	if told.Open, err = c.Store.Quota(ctx, k.TenantID, call.OpenOf(k.ID)); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, subject.Within)
+	defer cancel()
+	for _, user := range []string{told.Was, told.Is} {
+		channel, err := c.Messages.OpenDM(ctx, user)
+		if no, refused := errors.AsType[slackapi.Refused](err); refused && no.Permanent && !no.App && user == told.Was {
+			slog.WarnContext(ctx, "who answered for a key isn't told of its hand-over", "user", user, "err", err)
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: open the direct messages of %s: %w", explain.ErrUnverified, user, err)
+		}
+		change, ref := task.TellKey(k, told, user, channel, c.Now())
+		out = append(out, store.Notice{Ref: ref, Change: change})
+	}
+	return out, nil
 }
 
 // keySaved answers a form: it leads to the list, or shows what is wrong.

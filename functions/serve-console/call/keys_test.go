@@ -10,6 +10,8 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -31,6 +33,7 @@ func TestKeys(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"a secret is shown once, and the key is changed, muted and revoked": testKeyOfItsLife,
 		"what is wrong is said at its field":                                testWrongKey,
+		"both people are told, once, that one is handed over":               testKeyHandedOver,
 		"only administrators have them":                                     testRightsOnKeys,
 	})
 }
@@ -89,6 +92,38 @@ func testWrongKey(t *testing.T, w *consoletest.World) {
 	b.Post(keys, form(w, "act", "x")).Says(t, http.StatusForbidden)
 	b.Get(keys+"?key=none").Says(t, http.StatusNotFound)
 	expect.Is(t, len(expect.Value(w.Store.Keys(t.Context(), w.Tenant.ID))(t)), 0)
+}
+
+func testKeyHandedOver(t *testing.T, w *consoletest.World) {
+	o, b := w.KeyOf(webapi.Sato, "Bash"), w.As(webapi.Suzuki)
+	o.Asks("Bash", `{"command":"rm old"}`, "", func(x *call.Proposal) { x.Content.Elsewhere = true })
+	told := func(user string, rev int) (found task.KeyTold, is bool) {
+		k := o.Key
+		k.Rev = rev
+		_, ref := task.TellKey(k, task.KeyTold{Is: webapi.Alex}, user, "", w.Now())
+		a, err := store.TasksOf(w.Store.KindStore.Store).Load(t.Context(), ref)
+		if err != nil {
+			return found, false
+		}
+		expect.That(t, a.Request.User == user && a.Request.ChannelType == "im" && a.Request.Channel != "", "%+v", a.Request)
+		return task.ReadKey(a.Head.Ended.Reason, a.Head.Ended.Detail)
+	}
+	b.Post(keys, form(w, "id", o.Key.ID, "rev", "1")).Leads(t, keys+"?done=saved") // another name alone
+	_, is := told(webapi.Sato, 1)
+	expect.That(t, !is, "told of another name")
+	over := form(w, "id", o.Key.ID, "rev", "2", "answers", webapi.Alex)
+	b.Post(keys, over).Leads(t, keys+"?done=saved")
+	b.Post(keys, over).Says(t, http.StatusConflict)
+	for _, user := range []string{webapi.Sato, webapi.Alex} {
+		is, _ := told(user, 2)
+		expect.Is(t, is, task.KeyTold{Name: "月次の締め", Was: webapi.Sato, Is: webapi.Alex, By: webapi.Suzuki, Open: 1}, user)
+	}
+	o = w.KeyOf("U0LEFT", "Bash") // whom Slack doesn't know any more
+	b.Post(keys, form(w, "id", o.Key.ID, "rev", "1", "answers", webapi.Alex)).Leads(t, keys+"?done=saved")
+	for user, want := range map[string]bool{"U0LEFT": false, webapi.Alex: true} {
+		_, is := told(user, 1)
+		expect.Is(t, is, want, user)
+	}
 }
 
 func testRightsOnKeys(t *testing.T, w *consoletest.World) {

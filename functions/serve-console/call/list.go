@@ -28,7 +28,10 @@ const (
 // Pages serves the pages of calls and of keys.
 type Pages struct {
 	*subject.Acts
-	Calls store.CallStore
+	Calls    store.CallStore
+	Messages interface {
+		OpenDM(ctx context.Context, user string) (channel string, err error)
+	}
 }
 
 func (c *Pages) Routes() []web.Route {

@@ -78,7 +78,7 @@ func (c *Console) Routes() []web.Route {
 }
 
 func (c *Console) callPages(acts *subject.Acts) *call.Pages {
-	return &call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}
+	return &call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store), Messages: c.Messages}
 }
 
 // open registers the pages that need no session.

@@ -112,6 +112,9 @@ const (
 	ReasonStandInEnded aggregate.Reason = "stand_in_ended"
 	// ReasonStoodList: the principal is told what was done for them, now that it is over.
 	ReasonStoodList aggregate.Reason = "stood_list"
+	// Of an outside agent's key that is handed over: to who answers for it now, and to who did. The detail is KeyTold's.
+	ReasonKeyTaken aggregate.Reason = "key_taken"
+	ReasonKeyGiven aggregate.Reason = "key_given"
 	// ReasonReminded: somebody is told what waits for them, see Reminded.
 	ReasonReminded aggregate.Reason = "reminded"
 
@@ -205,7 +208,8 @@ var Reasons = []aggregate.Reason{
 	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonBecameAnswer, ReasonGreeting,
 	ReasonThreadHint,
 	ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
-	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList, ReasonReminded,
+	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList, ReasonKeyTaken, ReasonKeyGiven,
+	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
 	ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,

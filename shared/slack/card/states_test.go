@@ -143,6 +143,8 @@ var taskStates = []state{
 	}},
 	{"task_stood_for", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStoodFor) }},
 	{"task_stand_in_ended", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandInEnded) }},
+	{"task_key_taken", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonKeyTaken, handedOver) }},
+	{"task_key_given", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonKeyGiven, handedOver) }},
 	{"task_stood_list", taskCard, func(s *scenario) *scenario {
 		return told(s, task.ReasonStoodList, `{"hand":"U0TANAKA","from":"2026-08-01","until":"2026-08-31","n":22,"items":[`+
 			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","later":2,"did":"stamp","at":"2026-08-03T01:00:00Z"},`+
@@ -380,6 +382,8 @@ func besideRoute(s *scenario, question int) *scenario {
 func toldStandIn(s *scenario, why aggregate.Reason, rules ...string) *scenario {
 	return told(s, why, append([]string{"U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN"}, rules...)...)
 }
+
+const handedOver = `{"name":"月次の <!channel> *締め*","was":"U0TANAKA","is":"U0SUZUKI","by":"U0ADMIN","open":2}`
 
 func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, strings.Join(detail, ""), s.now)
