@@ -114,13 +114,19 @@ type click struct {
 // Handle answers Slack after the decision was committed, or after the person was told why it was not. update-card later
 // draws the card with the decision.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
-	return h.Edge.Serve(ctx, r, h.receive), nil
+	return h.Edge.Serve(ctx, r, func(ctx context.Context, body []byte) (inbound.Response, error) {
+		console := ""
+		if host := r.RequestContext.DomainName; host != "" {
+			console = "https://" + host + "/console"
+		}
+		return h.receive(ctx, body, console)
+	}), nil
 }
 
 // receive answers 200 to every signed request: for any other answer Slack shows the person a warning that doesn't help
-// them. It counts payloads that can't be read.
-func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
-	out, err := h.act(ctx, body)
+// them. It counts payloads that can't be read. console is the console's address, at the same host; empty: unknown.
+func (h *Handler) receive(ctx context.Context, body []byte, console string) (inbound.Response, error) {
+	out, err := h.act(ctx, body, console)
 	var refusal inbound.Refusal
 	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
 		boot.Count(boot.InteractionOdd, 1)
@@ -130,11 +136,12 @@ func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, e
 	return out, err
 }
 
-func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error) {
+func (h *Handler) act(ctx context.Context, body []byte, console string) (inbound.Response, error) {
 	if c, ok, err := readCommand(body); ok {
 		if err != nil {
 			return inbound.OK(), err
 		}
+		c.console = console
 		return h.command(ctx, c)
 	}
 	p, ok, err := read(body)

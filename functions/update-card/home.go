@@ -142,18 +142,7 @@ func (h *Handler) homeView(
 		return slack.HomeTabViewRequest{}, err
 	}
 	locale := new(people.Requesters).Language(ctx, h.Homes.Slack, open.Team, open.User, settings.Locale, now)
-	summary := in.Summary(ctx, h.Homes.Slack)
-	summary.Console = h.Homes.Console
-	for i, x := range summary.Waiting { // who stands in need not be in the channel
-		if page := card.Page(h.Homes.Console, x.Of.Ref()); x.For != "" && page != "" {
-			summary.Waiting[i].Link = page
-		}
-	}
-	for i, x := range in.Calls { // nor need who answers for a key now
-		if page := card.Page(h.Homes.Console, x.Ref()); x.Call.AnswersNow == open.User && page != "" {
-			summary.Calls[i].Link = page
-		}
-	}
+	summary := in.Summary(ctx, h.Homes.Slack, h.Homes.Console)
 	return card.HomeView(summary, settings, locale, now), nil
 }
 

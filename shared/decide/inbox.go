@@ -251,15 +251,18 @@ type InboxLinks interface {
 	Link(ctx context.Context, channel, ts, thread string) string
 }
 
-// Summary returns the inbox for display, each entry with a link to its newest card.
-func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
-	out := card.Summary{User: b.User, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks,
+// Summary returns the inbox for display, each entry with a link to its newest card, or to its page on the console: who
+// stands in, or answers for a key now, need not be in the channel. console is its address; empty: no page.
+func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) card.Summary {
+	out := card.Summary{User: b.User, Console: console, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks,
 		MoreCalls: b.MoreCalls}
 	for _, w := range b.Waiting {
-		out.Waiting = append(out.Waiting, card.Waits{
-			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,
-			User: b.User,
-		})
+		x := card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,
+			User: b.User}
+		if w.For != "" {
+			x.Link = cmp.Or(card.Page(console, w.Of.Ref()), x.Link)
+		}
+		out.Waiting = append(out.Waiting, x)
 	}
 	for _, w := range b.Stamped {
 		out.Stamped = append(out.Stamped, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
@@ -275,7 +278,11 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks) card.Summary {
 		*to = append(*to, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
 	}
 	for _, a := range b.Calls {
-		out.Calls = append(out.Calls, card.Waits{Of: a, Question: a.Call.Asks(), Link: b.link(ctx, links, InboxItem{Of: a})})
+		x := card.Waits{Of: a, Question: a.Call.Asks(), Link: b.link(ctx, links, InboxItem{Of: a})}
+		if page := card.Page(console, a.Ref()); a.Call.AnswersNow == b.User || x.Link == "" {
+			x.Link = cmp.Or(page, x.Link)
+		}
+		out.Calls = append(out.Calls, x)
 	}
 	for _, s := range b.Talks {
 		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s,
