@@ -25,7 +25,7 @@ import (
 type command struct {
 	team, user, channel, name, text, trigger, app string
 	console                                       string // its address
-	organization                                  bool // the app is installed for a whole organization
+	organization                                  bool   // the app is installed for a whole organization
 }
 
 // readCommand reads the form of a slash command. ok is false for any other form.

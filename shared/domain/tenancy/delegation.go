@@ -53,7 +53,7 @@ const (
 
 // Before reports whether a delegation comes before an absence on some day and for some rule: its hand is asked first.
 func (d Delegation) Before(absence Delegation) bool {
-	return !d.Absence && d.Principal.Is(absence.Principal) && d.From <= absence.Until && absence.From <= d.Until &&
+	return !d.Absence() && d.Principal.Is(absence.Principal) && d.From <= absence.Until && absence.From <= d.Until &&
 		(len(d.Rules) == 0 || len(absence.Rules) == 0 || slices.ContainsFunc(d.Rules, func(id string) bool {
 			return slices.Contains(absence.Rules, id)
 		}))
