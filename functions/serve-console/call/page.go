@@ -29,7 +29,7 @@ var refOf = subject.RefOf(call.ValidID, call.RefOf)
 // page describes a call's page to package subject. It shows all of a call that can be read, and asks about no other.
 func (c *Pages) page() subject.Page {
 	return subject.Page{Path: callsPath + "/", RefOf: refOf, Ends: conversation.ActCancel, Refused: c.refused,
-		Whole: func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Wanted) error {
+		Whole: func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Tried) error {
 			if _, err := a.(*call.Aggregate).Call.Content(); err != nil {
 				return explain.ErrMalformedForm
 			}
@@ -60,13 +60,13 @@ type callPage struct {
 	Failed                             bool // Ended says that something went wrong
 	Who, Heading                       string
 	Turn                               bool
-	Vacant                             []subject.Vacancy
+	Vacant                             []subject.Vacant
 	Until                              time.Time
 	Buttons, Others                    []subject.Button
 	Log                                []subject.Entry
 	Since                              subject.Since
 	Problem, Typed                     string
-	tried                              subject.Wanted
+	tried                              subject.Tried
 }
 
 func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
@@ -231,7 +231,7 @@ func (p *callPage) ended(t loaded, words web.Texts) {
 }
 
 // refused renders the page as it is now, with the reason for the refusal and the typed text.
-func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
+func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Tried, why error) error {
 	t, err := c.load(r, v)
 	if err != nil {
 		return err

@@ -93,11 +93,11 @@ func (c *Pages) takeBest(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	click := c.Click(v, d.task.Ref(), d.version.ID)
 	verdict := c.Maker().Decide(ctx, click, decide.TakeBest(scored))
 	on := subject.Page{To: contestPath(a.Contest.ExecutionID), Refused: c.notTaken}
-	return c.Decided(w, r, v, on, click, subject.Wanted{}, verdict, card.TakeBest)
+	return c.Decided(w, r, v, on, click, subject.Tried{}, verdict, card.TakeBest)
 }
 
 // notTaken shows the contest as it is now, with the reason why its best draft was not taken.
-func (c *Pages) notTaken(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
+func (c *Pages) notTaken(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Tried, why error) error {
 	status, _ := subject.NotDone(r, v, x, why)
 	return c.show(w, r, v, why, status)
 }

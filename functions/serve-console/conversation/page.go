@@ -78,7 +78,7 @@ type conversationPage struct {
 	Actions              []actionRow
 	Past                 bool   // some of them don't stand above
 	Who                  string // who may decide
-	Vacant               []subject.Vacancy
+	Vacant               []subject.Vacant
 	Until                time.Time        // it waits
 	Heading              string           // above who may decide
 	Turn                 bool             // it is the viewer's
@@ -89,7 +89,7 @@ type conversationPage struct {
 	First                web.Link // to what waits for a person, if anything does
 	Problem, Typed       string
 	Own                  *ownForm // to propose an action; nil: one is open, or the conversation is closed
-	tried                subject.Wanted
+	tried                subject.Tried
 }
 
 // waited are the acts that wait for a person, whatever else they may do.
@@ -312,7 +312,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 }
 
 // wholeAction refuses to approve an action that the page could not show completely.
-func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x subject.Wanted) error {
+func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x subject.Tried) error {
 	of, is := a.(*conversation.Aggregate)
 	if !is || !of.IsOpen(x.ID) {
 		return nil
@@ -330,7 +330,7 @@ func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x 
 }
 
 // refused renders the page as it is now, with the reason for the refusal and the typed text.
-func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
+func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Tried, why error) error {
 	t, err := c.load(r, v)
 	if err != nil {
 		return err

@@ -196,7 +196,7 @@ func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer, a
 	click := c.Click(v, a.Ref(), a.Ref().ID)
 	verdict := c.Maker().Propose(ctx, click, key, own)
 	if verdict.Err == nil || errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Subject == nil {
-		return c.Decided(w, r, v, c.page(), click, subject.Wanted{}, verdict, "propose_action")
+		return c.Decided(w, r, v, c.page(), click, subject.Tried{}, verdict, "propose_action")
 	}
 	t, err := c.load(r, v)
 	if err != nil {
@@ -204,7 +204,7 @@ func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer, a
 	}
 	own.Content = legible.First(own.Content, maxOwnForm)
 	p := conversationPage{Own: &ownForm{Own: own, Key: key, Open: true, Wrong: map[string]string{}}}
-	status, _ := subject.NotDone(r, v, subject.Wanted{}, verdict.Err)
+	status, _ := subject.NotDone(r, v, subject.Tried{}, verdict.Err)
 	var wrong decide.ErrTyped
 	if errors.As(verdict.Err, &wrong) {
 		for _, f := range wrong.Faults {

@@ -57,14 +57,14 @@ type Page struct {
 	Ends  aggregate.Act // the act that ends the subject
 	To    string        // where a decision leads; empty: to the subject's own page
 	// Whole refuses an approval if the page could not show everything; such a page has no button to approve.
-	Whole func(r *http.Request, v *web.Viewer, a decide.Subject, x Wanted) error
+	Whole func(r *http.Request, v *web.Viewer, a decide.Subject, x Tried) error
 	// Refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
-	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, x Wanted, why error) error
+	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, x Tried, why error) error
 }
 
-// Wanted is the act that a form asks for. It has the hash of the content that the page showed, and the stage; the
+// Tried is the act that a form asks for. It has the hash of the content that the page showed, and the stage; the
 // decision is refused if the content has changed, or another stage is asked.
-type Wanted struct {
+type Tried struct {
 	aggregate.Offer
 	stage  int    // of a gate under a rule; 0: the page showed none
 	as     string // account of whom the viewer stands in for, if the form asked
@@ -72,7 +72,7 @@ type Wanted struct {
 	said   card.RouteAct
 }
 
-func wantedBy(r *http.Request) Wanted {
+func triedBy(r *http.Request) Tried {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
 	question, _ := strconv.Atoi(r.PostFormValue("question"))
 	said := card.RouteAct{Question: question, To: r.PostFormValue("to"),
@@ -82,7 +82,7 @@ func wantedBy(r *http.Request) Wanted {
 			return strings.ReplaceAll(strings.Join(r.PostForm[field], " "), "\r\n", "\n")
 		})
 	}
-	return Wanted{
+	return Tried{
 		stage: stage, as: r.PostFormValue("as"), said: said,
 		Offer: aggregate.Offer{Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
 			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash")},
@@ -93,7 +93,7 @@ func wantedBy(r *http.Request) Wanted {
 // button returns the card's button for the same act. ok is false if the act doesn't exist or isn't on this page. A
 // rejection whose subject is gone has no kind; it is still ok, so that the decision refuses it and the page shows the
 // typed reason again.
-func (x Wanted) button(on Page) (b decide.Button, ok bool) {
+func (x Tried) button(on Page) (b decide.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
@@ -144,7 +144,7 @@ func (c *Acts) Of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, err
 // decision itself doesn't: some acts are open to any member, and repeating an earlier decision succeeds.
 func (c *Acts) Act(on Page) web.Page {
 	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) (err error) {
-		x := wantedBy(r)
+		x := triedBy(r)
 		x.Kind = cmp.Or(x.Kind, a.AskedBy(x.ID))
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
 		defer cancel()
@@ -176,7 +176,7 @@ func (c *Acts) Maker() decide.Maker {
 }
 
 func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
-	x Wanted) (decide.Verdict, error) {
+	x Tried) (decide.Verdict, error) {
 	if x.Act == task.ActTakeAsAnswer {
 		verdict, _ := c.Maker().TakeAsAnswer(r.Context(), click, x.Hash)
 		return verdict, nil
@@ -208,7 +208,7 @@ func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject,
 }
 
 // Decided answers a form: it redirects to the page, or shows there why nothing was decided.
-func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, click decide.Click, x Wanted,
+func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, click decide.Click, x Tried,
 	verdict decide.Verdict, done string) error {
 	log := slog.With(click.Ref.Kind+"_id", click.Ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
 	switch {
@@ -227,7 +227,7 @@ func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on
 }
 
 // NotDone returns the status of a page after a refusal, and the text that the viewer typed.
-func NotDone(r *http.Request, v *web.Viewer, x Wanted, why error) (status int, typed string) {
+func NotDone(r *http.Request, v *web.Viewer, x Tried, why error) (status int, typed string) {
 	status, _, refused := web.FaultOf(why)
 	if refused {
 		web.Refuse(r, v, why.Error())

@@ -30,7 +30,7 @@ type Turn struct {
 	AsWhom []circulation.Person
 
 	*drawing
-	vacant []Vacancy            // those without whom it stands still, if the viewer may name their successors
+	vacant []Vacant             // those without whom it stands still, if the viewer may name their successors
 	why    *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 
 	choices   []web.Choice // whom the viewer may add
@@ -73,7 +73,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		if err != nil {
 			slog.WarnContext(ctx, "whose turn it is is told without who can't stamp any more", "err", err)
 		}
-		t.vacant = d.Vacancies(g, gone, Successors(x.Path, id))
+		t.vacant = d.Vacant(g, gone, Successors(x.Path, id))
 	}
 	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 }
 
 // Mark says in the gate's route, as a page draws it, who can't stamp any more, and returns them.
-func (t *Turn) Mark(r *Route) []Vacancy {
+func (t *Turn) Mark(r *Route) []Vacant {
 	if t == nil || r == nil {
 		return nil
 	}
@@ -265,7 +265,7 @@ func wayOf(way card.Way) Button {
 
 // became names what the viewer's act came to: what an act on a gate under a rule leaves, a return to whoever asked, or
 // else the act.
-func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Wanted) string {
+func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 	a, err := c.Store.KindStore.Store.Load(ctx, ref)
 	of, asks := a.(decide.Subject)
 	if err != nil || !asks {

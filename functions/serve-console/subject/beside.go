@@ -18,7 +18,7 @@ import (
 // says reports whether an act along a route needs words, beside those that end it.
 func says(act aggregate.Act) bool { return slices.Contains(card.RouteActs, circulation.Kind(act)) }
 
-func (x Wanted) routeAct() card.RouteAct {
+func (x Tried) routeAct() card.RouteAct {
 	x.said.Kind, x.said.Type, x.said.Hash, x.said.Text = circulation.Kind(x.Act), x.Kind, x.Hash, x.reason
 	return x.said
 }
@@ -132,7 +132,7 @@ func (x Asking) back(o aggregate.Offer) []Button {
 }
 
 // Typed puts what the viewer typed for an act that was refused into its form alone.
-func Typed(all []Button, x Wanted, typed string) []Button {
+func Typed(all []Button, x Tried, typed string) []Button {
 	tried := x.Act
 	for i := range all {
 		if b := &all[i]; b.Act == tried && x.said.Meeting != nil {

@@ -100,7 +100,7 @@ type pageData struct {
 	Most                int
 }
 
-// wantedBy reads what a form or a link asks for.
+// triedBy reads what a form or a link asks for.
 func successorBy(r *http.Request) decide.Successor {
 	stage, _ := strconv.Atoi(r.FormValue("stage")) // 0 is no stage
 	return decide.Successor{Replaced: decide.Replaced{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
@@ -148,7 +148,7 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 	slices.SortStableFunc(d.People, func(a, b person) int { return cmp.Compare(a.Name, b.Name) })
 	status := http.StatusOK
 	if tried {
-		status, _ = NotDone(r, v, Wanted{}, why)
+		status, _ = NotDone(r, v, Tried{}, why)
 	}
 	if why != nil {
 		surface := SurfaceOf(v, name, func(string) string {
@@ -199,23 +199,23 @@ func (c *Acts) Gone(ctx context.Context, v *web.Viewer, gates ...*aggregate.Gate
 	return members.Gone(ctx, c.Slack, ids)
 }
 
-// Vacancy is somebody who can't stamp any more, and where their successor is named.
-type Vacancy struct {
+// Vacant is somebody who can't stamp any more, and where their successor is named.
+type Vacant struct {
 	Stage, Who, Why, Path string
 	Now                   bool // they are asked
 	of                    circulation.Vacant
 }
 
-// Vacancies draws those without whom a gate can't be settled.
-func (r Reader) Vacancies(g *aggregate.Gate, gone map[string]tenancy.Rule, to func(int, string) string) []Vacancy {
-	return web.Each(g.Stuck(func(user string) bool { return gone[user] != "" }), func(p circulation.Vacant) Vacancy {
+// Vacant draws those without whom a gate can't be settled.
+func (r Reader) Vacant(g *aggregate.Gate, gone map[string]tenancy.Rule, to func(int, string) string) []Vacant {
+	return web.Each(g.Stuck(func(user string) bool { return gone[user] != "" }), func(p circulation.Vacant) Vacant {
 		st := circulation.Walk(g.Circulating())
 		user, stage := p.Person.User, r.Called(g, p.Stage)
 		why := string(gone[user])
 		if why == "" {
 			why = "answers"
 		}
-		return Vacancy{stage, r.Person(user), web.TextsOf("successor", r.Locale).In("gone", why), to(p.Stage, user),
+		return Vacant{stage, r.Person(user), web.TextsOf("successor", r.Locale).In("gone", why), to(p.Stage, user),
 			p.Stage == st.Present, p}
 	})
 }

@@ -365,8 +365,8 @@ func testStuck(t *testing.T, w *consoletest.World) {
 		"ワークスペースの外", "課長(あと1人): 田中 恵")
 	list.Lacks(t, "経理(あと") // who is waited for in vain stands there once
 	list.Holds(t, html.EscapeString(page(w, "2", gone)), html.EscapeString(k.Page()+"/successor?"))
-	expect.Same(t, []int{2, 2}, []int{strings.Count(list.Body, "<tr data-row>"), strings.Count(list.Body, "vacancy")})
-	w.As(webapi.Tanaka).Get("/console/approvals?for=stuck").Says(t, 200).Lacks(t, "vacancy")
+	expect.Same(t, []int{2, 2}, []int{strings.Count(list.Body, "<tr data-row>"), strings.Count(list.Body, "vacant")})
+	w.As(webapi.Tanaka).Get("/console/approvals?for=stuck").Says(t, 200).Lacks(t, "vacant")
 	b.Post(w.TaskPage()+"/successor", form(t, b.Get(page(w, "2", gone)), webapi.Alex, "退職のため")).Says(t, 303)
 	b.Get("/console/approvals?for=stuck").Lacks(t, w.TaskPage())
 	b.In("en").Get("/console/approvals?for=stuck").Says(t, 200, "guest", "Stopped routes")

@@ -144,7 +144,7 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 		}
 	}
 	d.tells(&is, x, sum)
-	is.Vacancies = d.Vacancies(x.ruled(), x.gone, subject.Successors(is.Path, x.ID))
+	is.Vacant = d.Vacant(x.ruled(), x.gone, subject.Successors(is.Path, x.ID))
 	return is
 }
 

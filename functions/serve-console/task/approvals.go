@@ -75,7 +75,7 @@ type waitingRow struct {
 	Soon          bool   // it ends soon
 	Mine          bool   // the viewer may decide
 	Instead       string // in whose place, in a line
-	Vacancies     []subject.Vacancy
+	Vacant        []subject.Vacant
 	moves         rules.Amount
 	undrafted     bool // there are no steps yet that could move anything
 	rank          task.Priority

@@ -124,5 +124,5 @@ func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	click := c.Click(v, ref, p.ID)
 	click.Authors = true
 	verdict := c.Maker().Decide(ctx, click, decide.Pick(e.TeamID, draft.SubmissionContent, nil))
-	return c.Decided(w, r, v, c.page(), click, subject.Wanted{}, verdict, "pick_draft")
+	return c.Decided(w, r, v, c.page(), click, subject.Tried{}, verdict, "pick_draft")
 }

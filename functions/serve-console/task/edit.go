@@ -37,7 +37,7 @@ func (c *Pages) showEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	hash := a.AskedHash(id)
 	verdict := c.Maker().Check(r.Context(), c.Click(v, a.Ref(), id), edit.May(a.AskedBy(id), hash))
 	if verdict.Err != nil {
-		return c.refused(w, r, v, subject.Wanted{}, verdict.Err)
+		return c.refused(w, r, v, subject.Tried{}, verdict.Err)
 	}
 	if m := a.Matter(); m != nil {
 		return c.showMatter(w, r, v, c.refilling(r, v, a, hash, *m, func(string) bool { return true }))
@@ -75,7 +75,7 @@ func (c *Pages) saveEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			verdict = c.Maker().Decide(ctx, click, f.Save(made))
 		}
 	}
-	return c.Decided(w, r, v, c.page(), click, subject.Wanted{Offer: aggregate.Offer{ID: id}}, verdict, "edit")
+	return c.Decided(w, r, v, c.page(), click, subject.Tried{Offer: aggregate.Offer{ID: id}}, verdict, "edit")
 }
 
 // membersOf replaces names of members, where many can't be listed to choose from, by their ids.

@@ -97,7 +97,7 @@ func (c *Pages) refill(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		verdict = c.Maker().Decide(ctx, click, of.Save(e))
 	}
 	page := c.page()
-	page.Refused = func(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
+	page.Refused = func(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Tried, why error) error {
 		t, err := c.load(r, v)
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (c *Pages) refill(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		f.Wrong = map[string]string{"": t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...)}
 		return c.showMatter(w, r, v, f)
 	}
-	return c.Decided(w, r, v, page, click, subject.Wanted{Offer: aggregate.Offer{ID: id}}, verdict, "edit")
+	return c.Decided(w, r, v, page, click, subject.Tried{Offer: aggregate.Offer{ID: id}}, verdict, "edit")
 }
 
 // typedIn reads what was typed in a form's fields.

@@ -183,7 +183,7 @@ type taskPage struct {
 	Heading string // above who may decide
 	Asked   bool   // the viewer is
 	Who     string // who may decide
-	Vacant  []subject.Vacancy
+	Vacant  []subject.Vacant
 	Until   time.Time // it waits
 	Buttons []subject.Button
 	Others  []subject.Button // that stand at the page's end
@@ -197,7 +197,7 @@ type taskPage struct {
 	Form    bool   // it is asked by the form for decisions
 	Problem string // why the viewer's act was refused
 	Typed   string // the reason that the viewer typed for the act
-	tried   subject.Wanted
+	tried   subject.Tried
 }
 
 func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
@@ -312,7 +312,7 @@ func runAt(machine, id string, run int) string {
 const localAccount = "123456789012"
 
 // wholeStep refuses to approve what a step does, or steps do, if the page could not show all of it.
-func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x subject.Wanted) error {
+func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x subject.Tried) error {
 	if x.Kind == task.CardPrompt {
 		return nil
 	}
@@ -324,7 +324,7 @@ func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x su
 }
 
 // refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
-func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Wanted, why error) error {
+func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Tried, why error) error {
 	t, err := c.load(r, v)
 	if err != nil {
 		return err
