@@ -117,7 +117,7 @@ func TestFilesThatAreAddedAreAttached(t *testing.T) {
 	w.FormGivenBack()
 	id := w.Load().Process().ID
 	s.files["F1"] = "%PDF-3"
-	w.FormRefilledWith(pipelinetest.Form, w.Load().WithFiles(id, []string{"F1"}, []aggregate.SharedFile{{ID: "F2"}}))
+	w.FormRefilled(pipelinetest.Form, w.Load().WithFiles(id, []string{"F1"}, []aggregate.SharedFile{{ID: "F2"}})...)
 	texts := h.Texts
 	h.Texts = failing{texts}
 	_, err := h.Handle(t.Context(), w.In())

@@ -54,7 +54,7 @@ func (h *Handler) edited(ctx context.Context, p payload) (inbound.Response, erro
 	v := h.spoken(ctx, c, was)
 	a, is := v.Task()
 	if is && a.Matter() != nil {
-		return h.refilled(ctx, p, c, f, was.Settings, v, a)
+		return h.refill(ctx, p, c, f, was.Settings, v, a)
 	}
 	if v.Err != nil || !is {
 		return h.submitted(ctx, c, v), nil

@@ -93,10 +93,10 @@ func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[str
 	return m, faults
 }
 
-// refilled handles the form of a request for a decision that was given back. What is wrong stands at its field, and the
+// refill handles the form of a request for a decision that was given back. What is wrong stands at its field, and the
 // form stays open, as it does after a temporary failure. A refusal is said in its place, with what was typed. s are the
 // settings as the workspace has them, v is of f.Asks, and a is what was given back.
-func (h *Handler) refilled(ctx context.Context, p payload, c click, f edit.Form, s tenancy.Settings,
+func (h *Handler) refill(ctx context.Context, p payload, c click, f edit.Form, s tenancy.Settings,
 	v verdict, a *task.Aggregate) (inbound.Response, error) {
 	person := v.Settings.Locale
 	m, faults := p.matter(person, s)

@@ -40,7 +40,7 @@ func (c *Pages) showEdit(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		return c.refused(w, r, v, subject.Tried{}, verdict.Err)
 	}
 	if m := a.Matter(); m != nil {
-		return c.showMatter(w, r, v, c.refilling(r, v, a, hash, *m, func(string) bool { return true }))
+		return c.showMatter(w, r, v, c.refillForm(r, v, a, hash, *m, func(string) bool { return true }))
 	}
 	return c.showForm(w, r, v, a, hash, nil, nil)
 }

@@ -48,8 +48,8 @@ type keptFile struct {
 	Chosen bool
 }
 
-// refilling returns the form of what was given back, with what was typed in it. stays reports whether a file stays.
-func (c *Pages) refilling(r *http.Request, v *web.Viewer, a *task.Aggregate, hash string, typed task.Matter,
+// refillForm returns the form of what was given back, with what was typed in it. stays reports whether a file stays.
+func (c *Pages) refillForm(r *http.Request, v *web.Viewer, a *task.Aggregate, hash string, typed task.Matter,
 	stays func(id string) bool) matterForm {
 	id, back := r.PathValue("gate"), c.page().Path+a.Head.TaskID
 	f, _ := card.EditFormOf(nil, a, id, v.Locale, c.Called(r.Context(), v, named(a, id)...),
@@ -72,7 +72,7 @@ func (c *Pages) refill(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	id, typed := r.PathValue("gate"), typedIn(r)
 	click, of := c.Click(v, a.Ref(), id), edit.Form{Kind: a.AskedBy(id), Hash: typed("hash")}
 	kept := r.PostForm[card.MatterKept]
-	f := c.refilling(r, v, a, of.Hash, card.TypedMatter(s, typed), func(id string) bool { return slices.Contains(kept, id) })
+	f := c.refillForm(r, v, a, of.Hash, card.TypedMatter(s, typed), func(id string) bool { return slices.Contains(kept, id) })
 	m, wrong := card.ReadMatter(v.Locale, s, typed)
 	if f.Wrong = wrong; wrong != nil {
 		return c.showMatter(w, r, v, f)

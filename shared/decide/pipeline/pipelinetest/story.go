@@ -358,10 +358,7 @@ func (w *Story) FormGivenBack() {
 }
 
 // FormRefilled has the requester fill in again the form that was returned, and FormGoesOn settles its text.
-func (w *Story) FormRefilled(m task.Matter) { w.FormRefilledWith(m, nil) }
-
-// FormRefilledWith is FormRefilled with files.
-func (w *Story) FormRefilledWith(m task.Matter, files []aggregate.SharedFile) {
+func (w *Story) FormRefilled(m task.Matter, files ...aggregate.SharedFile) {
 	w.T.Helper()
 	s := w.Settings(func(*tenancy.Settings) {})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
