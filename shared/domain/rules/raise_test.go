@@ -75,7 +75,7 @@ func TestAStageOffersWhomItsPeopleMayAdd(t *testing.T) {
 	expect.Same(t, policy(0, mayRaise(one, labelled)).Labels(), []string{"関係部"})
 	findEach(t, map[string]finding{"an unknown post": {staffed(func(c *company) { c.unknown = []string{"次長 of sales"} }),
 		rule(2, writing(), mayRaise(people(1, refuse, "A"), post("次長"))),
-		[]rules.Finding{{Kind: rules.FindingUnraised, Rule: id(2), Stage: 1, Who: "次長 (sales)"}}}})
+		[]rules.Finding{{Kind: rules.FindingUnraised, Rule: id(2), Stage: 1, Who: "次長 (営業部)"}}}})
 }
 
 func unnamed(posts ...string) change {
