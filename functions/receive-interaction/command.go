@@ -24,7 +24,7 @@ import (
 // command is the form that Slack sends for /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).
 type command struct {
 	team, user, channel, name, text, trigger, app string
-	console                                       string // its address
+	host                                          string // of the console; empty: unknown
 	organization                                  bool   // the app is installed for a whole organization
 }
 
@@ -128,7 +128,11 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 		reader := decide.InboxReader{Rows: h.Rows, Store: h.Store, Sessions: h.Conversations, Calls: h.Calls,
 			Slack: h.Slack, Now: h.Now, Staff: h.Staff}
 		if box, err = reader.Read(ctx, tenant, c.team, c.user, s); err == nil {
-			return ephemeral(card.List(locale, box.Summary(ctx, h.Slack, c.console)))
+			console := ""
+			if c.host != "" {
+				console = "https://" + c.host + "/console"
+			}
+			return ephemeral(card.List(locale, box.Summary(ctx, h.Slack, console)))
 		}
 	}
 	slog.WarnContext(ctx, "no list", "user", c.user, "err", err)

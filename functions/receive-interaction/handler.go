@@ -115,18 +115,14 @@ type click struct {
 // draws the card with the decision.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
 	return h.Edge.Serve(ctx, r, func(ctx context.Context, body []byte) (inbound.Response, error) {
-		console := ""
-		if host := r.RequestContext.DomainName; host != "" {
-			console = "https://" + host + "/console"
-		}
-		return h.receive(ctx, body, console)
+		return h.receive(ctx, body, r.RequestContext.DomainName)
 	}), nil
 }
 
 // receive answers 200 to every signed request: for any other answer Slack shows the person a warning that doesn't help
-// them. It counts payloads that can't be read. console is the console's address, at the same host; empty: unknown.
-func (h *Handler) receive(ctx context.Context, body []byte, console string) (inbound.Response, error) {
-	out, err := h.act(ctx, body, console)
+// them. It counts payloads that can't be read. host is the console's, too.
+func (h *Handler) receive(ctx context.Context, body []byte, host string) (inbound.Response, error) {
+	out, err := h.act(ctx, body, host)
 	var refusal inbound.Refusal
 	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
 		boot.Count(boot.InteractionOdd, 1)
@@ -136,12 +132,12 @@ func (h *Handler) receive(ctx context.Context, body []byte, console string) (inb
 	return out, err
 }
 
-func (h *Handler) act(ctx context.Context, body []byte, console string) (inbound.Response, error) {
+func (h *Handler) act(ctx context.Context, body []byte, host string) (inbound.Response, error) {
 	if c, ok, err := readCommand(body); ok {
 		if err != nil {
 			return inbound.OK(), err
 		}
-		c.console = console
+		c.host = host
 		return h.command(ctx, c)
 	}
 	p, ok, err := read(body)
@@ -382,11 +378,6 @@ func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, e
 	}
 	said := card.Note(h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale), explain.ErrMalformedForm)
 	return keepOpen(said), nil
-}
-
-// keepOpen answers a form so that it stays open and shows a sentence at its field.
-func keepOpen(text string) inbound.Response {
-	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.ReasonBlock: text}))
 }
 
 // ignore accepts an interaction that Ringi doesn't handle, and counts it.

@@ -311,3 +311,8 @@ func (h *Handler) closeConversation(ctx context.Context, p payload) (inbound.Res
 	c.Withdraws = true
 	return h.submitted(ctx, c, h.decide(ctx, c, decide.End().Act)), nil
 }
+
+// keepOpen answers a form so that it stays open and shows a sentence at its field.
+func keepOpen(text string) inbound.Response {
+	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.ReasonBlock: text}))
+}

@@ -54,6 +54,25 @@ func (g *Gate) Circulating() circulation.Gate {
 	return c
 }
 
+// withdraws reports whether an act takes back an objection of who answers now for the key of an outside agent's call.
+// That would let through what they ask for.
+func (p Policy) withdraws(g *Gate, act circulation.Act) bool {
+	st := circulation.Walk(g.Circulating())
+	return act.Kind == circulation.TakeBack && slices.ContainsFunc(st.Dissents(), func(no *circulation.Act) bool {
+		return no.Stage == act.Stage && no.Hand.Is(act.Hand) && no.By(p.Answers)
+	})
+}
+
+// Judged returns a gate as a further act on it is judged: who answers now for the key of an outside agent's call is one
+// of its askers. The acts before are folded without them.
+func (p Policy) Judged(g *Gate) circulation.Gate {
+	c := g.Circulating()
+	if p.Answers.User != "" {
+		c.Askers = append(slices.Clip(c.Askers), p.Answers)
+	}
+	return c
+}
+
 // Answered reports whether somebody is the one who answers by now for the key by which an outside agent asked.
 func (g *Gate) Answered(p circulation.Person) bool { return g.Answers != nil && g.Answers.Is(p) }
 

@@ -255,25 +255,6 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 	return act, circulation.Admit(p.Judged(g), circulation.Walk(g.Circulating()), act)
 }
 
-// withdraws reports whether an act takes back an objection of who answers now for the key of an outside agent's call.
-// That would let through what they ask for.
-func (p Policy) withdraws(g *Gate, act circulation.Act) bool {
-	st := circulation.Walk(g.Circulating())
-	return act.Kind == circulation.TakeBack && slices.ContainsFunc(st.Dissents(), func(no *circulation.Act) bool {
-		return no.Stage == act.Stage && no.Hand.Is(act.Hand) && no.By(p.Answers)
-	})
-}
-
-// Judged returns a gate as a further act on it is judged: who answers now for the key of an outside agent's call is one
-// of its askers. The acts before are folded without them.
-func (p Policy) Judged(g *Gate) circulation.Gate {
-	c := g.Circulating()
-	if p.Answers.User != "" {
-		c.Askers = append(slices.Clip(c.Askers), p.Answers)
-	}
-	return c
-}
-
 // may returns ErrNotAllowed if by may not act on a gate at all.
 func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	switch {

@@ -187,11 +187,6 @@ func (d callDrawing) reason(why aggregate.Reason) string {
 	return d.texts.reason(why, "")
 }
 
-// CallReason says why a call was not made, or failed.
-func CallReason(locale string, why aggregate.Reason) string {
-	return drawCall(&call.Aggregate{}, Around{}, tenancy.Settings{}, locale, time.Time{}).reason(why)
-}
-
 // ended draws a call that was rejected, cancelled or has expired.
 func (d callDrawing) ended(r routed) face {
 	how, line := d.became()

@@ -179,3 +179,8 @@ func AskAgent(locale, agent string) Suggestion {
 	s.Message = agent + ": " + s.Message
 	return s
 }
+
+// CallReason says why a call was not made, or failed.
+func CallReason(locale string, why aggregate.Reason) string {
+	return drawCall(&call.Aggregate{}, Around{}, tenancy.Settings{}, locale, time.Time{}).reason(why)
+}
