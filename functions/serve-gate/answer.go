@@ -181,11 +181,10 @@ func (d *door) whyNot(x *call.Call) string {
 	if why := keyReasons[x.CancelReason]; why != "" {
 		return why
 	}
-	no := conversation.ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
-	if rule := x.Gate.Terms.Rule; rule != nil {
-		no.Rule = *rule
+	if no := x.ByRules(); no != nil {
+		return byRules(*no)
 	}
-	return byRules(no)
+	return ""
 }
 
 func byRules(no conversation.ErrByRules) string {

@@ -225,7 +225,7 @@ func (p *callPage) ended(t loaded, words web.Texts) {
 	case x.CancelReason == conversation.ReasonExpired:
 		p.Ended = words.In("statuses", "expired")
 	case x.CancelReason != "":
-		p.Ended = card.CallReason(words.Locale(), x.CancelReason)
+		p.Ended = card.CallEnded(x, t.surface)
 	}
 	p.Returned = t.returned
 }

@@ -198,13 +198,24 @@ func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == con
 
 // Refused reports whether people rejected the call, or the rules let nobody be asked about it.
 func (x *Call) Refused() bool {
+	return x.CancelReason == conversation.ReasonRejected || x.CancelReason == conversation.ReasonDenied || x.ByRules() != nil
+}
+
+// ByRules returns why the rules let nobody be asked about the call, or nil.
+func (x *Call) ByRules() *conversation.ErrByRules {
 	switch x.CancelReason {
-	case conversation.ReasonRejected, conversation.ReasonDenied:
-		return true
-	case "", conversation.ReasonWithdrawn, conversation.ReasonExpired, ReasonKey, ReasonKeyTool, ReasonKeySelf:
-		return false
+	case "", conversation.ReasonRejected, conversation.ReasonDenied, conversation.ReasonWithdrawn,
+		conversation.ReasonExpired, ReasonKey, ReasonKeyTool, ReasonKeySelf:
+		return nil
 	}
-	return x.Gate.Status == aggregate.Generating
+	if x.Gate.Status != aggregate.Generating {
+		return nil
+	}
+	no := conversation.ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
+	if rule := x.Gate.Terms.Rule; rule != nil {
+		no.Rule = *rule
+	}
+	return &no
 }
 
 // Answered reports whether the agent needn't wait any more: the call is over, or may be taken.

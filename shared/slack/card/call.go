@@ -157,7 +157,7 @@ func (d callDrawing) face() face {
 	case x.Outcome == conversation.OutcomeUnknown:
 		return over(d.c.Unknown, red, d.texts.CheckCall)
 	case x.Status == conversation.ActionFailed:
-		return over(d.c.Failed, red, d.reason(x.Error), inline(x.ErrorDetail, maxResult))
+		return over(d.c.Failed, red, CallReason(d.w.Locale, x.Error), inline(x.ErrorDetail, maxResult))
 	}
 	return d.ended(r)
 }
@@ -180,13 +180,6 @@ func (d callDrawing) made() string {
 	return ""
 }
 
-func (d callDrawing) reason(why aggregate.Reason) string {
-	if text := d.c.Reasons[why]; text != "" {
-		return text
-	}
-	return d.texts.reason(why, "")
-}
-
 // ended draws a call that was rejected, cancelled or has expired.
 func (d callDrawing) ended(r routed) face {
 	how, line := d.became()
@@ -206,7 +199,7 @@ func (d callDrawing) became() (how, line string) {
 	case x.CancelReason == conversation.ReasonExpired:
 		return d.w.IsExpired, fill(d.texts.Expired, "when", at)
 	}
-	return d.w.IsCancelled, d.reason(x.CancelReason)
+	return d.w.IsCancelled, CallEnded(x, d.w.surface())
 }
 
 func (d callDrawing) agent() string {

@@ -180,7 +180,15 @@ func AskAgent(locale, agent string) Suggestion {
 	return s
 }
 
+// CallEnded says on any surface why a call ended that no person ended.
+func CallEnded(x *call.Call, on explain.Surface) string {
+	if no := x.ByRules(); no != nil {
+		return explain.RefusedByRules(on.Locale, *no, on.Marks.Text, on.Marks.Person)
+	}
+	return CallReason(on.Locale, x.CancelReason)
+}
+
 // CallReason says why a call was not made, or failed.
 func CallReason(locale string, why aggregate.Reason) string {
-	return drawCall(&call.Aggregate{}, Around{}, tenancy.Settings{}, locale, time.Time{}).reason(why)
+	return or(callWordsOf.In(locale).Reasons[why], ActionReason(locale, why, ""))
 }
