@@ -34,7 +34,9 @@ async function post(path, body, signal) {
         headers: { authorization: `Bearer ${process.env.RINGI_KEY}`, 'content-type': 'application/json' },
       });
       const answer = await r.json();
-      if (r.status >= 400 && r.status < 500) return [null, `Ringi refused this: ${answer.error}. Nothing was run.`];
+      if (r.status >= 400 && r.status < 500) { // the gateway before it says message
+        return [null, `Ringi refused this: ${answer.error ?? answer.message}. ${r.status === 429 ? nothing : 'Nothing was run.'}`];
+      }
       if (r.status !== 200) throw new Error(`HTTP ${r.status}`);
       return [answer, null];
     } catch (e) {

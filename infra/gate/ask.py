@@ -59,8 +59,11 @@ def _post(path, body, until):
                 raise ValueError("HTTP %d" % r.status)
             return answer, None
         except (OSError, ValueError, http.client.HTTPException) as e:
-            if getattr(e, "code", 500) < 500:
-                return None, "Ringi refused this: %s. Nothing was run." % json.loads(e.read(1 << 20))["error"]
+            code = getattr(e, "code", 500)
+            if code < 500:
+                no = json.loads(e.read(1 << 20))  # the gateway before it says message
+                return None, "Ringi refused this: %s. %s" % (
+                    no.get("error") or no["message"], NOTHING if code == 429 else "Nothing was run.")
             if last:
                 raise
 

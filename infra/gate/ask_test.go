@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -184,6 +187,21 @@ func TestARepeatAfterALateStampRunsOnce(t *testing.T) {
 			}
 			expect.Same(t, yes, []bool{false, true, false})
 		})
+	}
+}
+
+// The gateway before the door speaks otherwise, and too many requests aren't a refusal.
+func TestWhatTheGatewaySaysIsTold(t *testing.T) {
+	t.Parallel()
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+		fmt.Fprint(w, `{"message":"Too Many Requests"}`)
+	}))
+	t.Cleanup(door.Close)
+	for name, ask := range asks(t) {
+		no := said(t, ask(door.URL+"/", "stamped"))["stamped"]
+		expect.Must(t, no != nil, "%s", name)
+		expect.Is(t, *no, "Ringi refused this: Too Many Requests. Nothing was run. Repeat exactly this call later.", name)
 	}
 }
 

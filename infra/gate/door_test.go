@@ -123,6 +123,7 @@ var faults = map[string]fault{
 	"500-and-yes":    body(500, `RIGHT`),
 	"201-and-yes":    body(201, `RIGHT`),
 	"403-and-yes":    body(403, `RIGHT`),
+	"429-and-yes":    body(429, `RIGHT`),
 	"half":           body(200, `{"id":"call_1","status":"gran`),
 	"html":           body(200, `<!doctype html><title>Sign in</title>`),
 	"empty":          body(200, ``),

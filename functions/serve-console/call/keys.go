@@ -224,7 +224,7 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	case err != nil:
 	case known:
 		var told []store.Notice
-		if told, err = c.telling(ctx, v, was, p.Of.Answers); err == nil {
+		if told, err = c.telling(ctx, v, p.Of, was.Answers); err == nil {
 			_, err = c.Store.SaveKey(ctx, p.Of, v.Actor(), c.Now(), told...)
 		}
 	default:
@@ -236,13 +236,13 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	return c.keySaved(w, r, v, p, err)
 }
 
-// telling returns what tells both people that a key is handed over, nothing if it isn't. Who left isn't told. It returns
+// telling returns what tells both people that a key is handed over by who answered for it, nothing if it isn't. Who left isn't told. It returns
 // explain.ErrUnverified when Slack doesn't open their direct messages.
-func (c *Pages) telling(ctx context.Context, v *web.Viewer, k tenancy.Key, is string) (out []store.Notice, err error) {
-	if k.Answers == is {
+func (c *Pages) telling(ctx context.Context, v *web.Viewer, k tenancy.Key, was string) (out []store.Notice, err error) {
+	if k.Answers == was {
 		return nil, nil
 	}
-	told := task.KeyTold{Name: k.Name, Was: k.Answers, Is: is, By: v.User}
+	told := task.KeyTold{Name: k.Name, Was: was, Is: k.Answers, By: v.User}
 	if told.Open, err = c.Store.Quota(ctx, k.TenantID, call.OpenOf(k.ID)); err != nil {
 		return nil, err
 	}

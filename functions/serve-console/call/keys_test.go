@@ -111,12 +111,12 @@ func testKeyHandedOver(t *testing.T, w *consoletest.World) {
 	b.Post(keys, form(w, "id", o.Key.ID, "rev", "1")).Leads(t, keys+"?done=saved") // another name alone
 	_, is := told(webapi.Sato, 1)
 	expect.That(t, !is, "told of another name")
-	over := form(w, "id", o.Key.ID, "rev", "2", "answers", webapi.Alex)
+	over := form(w, "id", o.Key.ID, "rev", "2", "name", "四半期の締め", "answers", webapi.Alex)
 	b.Post(keys, over).Leads(t, keys+"?done=saved")
 	b.Post(keys, over).Says(t, http.StatusConflict)
 	for _, user := range []string{webapi.Sato, webapi.Alex} {
 		is, _ := told(user, 2)
-		expect.Is(t, is, task.KeyTold{Name: "月次の締め", Was: webapi.Sato, Is: webapi.Alex, By: webapi.Suzuki, Open: 1}, user)
+		expect.Is(t, is, task.KeyTold{Name: "四半期の締め", Was: webapi.Sato, Is: webapi.Alex, By: webapi.Suzuki, Open: 1}, user)
 	}
 	o = w.KeyOf("U0LEFT", "Bash") // whom Slack doesn't know any more
 	b.Post(keys, form(w, "id", o.Key.ID, "rev", "1", "answers", webapi.Alex)).Leads(t, keys+"?done=saved")

@@ -141,6 +141,11 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		p.Who = v.Texts("route").Say("looking")
 	}
 	p.Buttons = subject.Typed(asking.Buttons(turn, offers, p.Does != nil), p.tried, p.Typed)
+	for i := range p.Buttons {
+		if b := &p.Buttons[i]; x.Elsewhere && b.Act == aggregate.ActApprove {
+			b.About = words.Say("approve_elsewhere")
+		}
+	}
 	p.Buttons, p.Others = subject.Apart(p.Buttons, asks)
 	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
 	p.Since = subject.SinceThen(p.Path, p.Status+turn.Since(), v.Locale)

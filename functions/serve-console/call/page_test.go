@@ -110,7 +110,8 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 		b.Post(page(a)+"/act", b.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).Leads(t, page(a)+"?done=act_approve")
 	}
 	a := o.Asks("Bash", `{"command":"rm -r old"}`, "", elsewhere)
-	b.Get(page(a)).Says(t, 200, "エージェントの環境で実行", "rm -r old", "実行した結果は Ringi では確認できません。")
+	b.Get(page(a)).Says(t, 200, "エージェントの環境で実行", "rm -r old", "実行した結果は Ringi では確認できません。",
+		"この内容のまま、1 回だけ実行できるようになります。").Lacks(t, "1 回だけ行われます。")
 	approve(a)
 	b.Get(page(a)).Says(t, 200, "承認済み・許可は未使用")
 	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {

@@ -10,7 +10,8 @@ import (
 
 // Still reports whether what was tried may be tried again: it, or the gate for which it was meant, is offered.
 func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
-	if tried.Act == aggregate.ActDeny || tried.Act == aggregate.ActTakeBack || says(tried.Act) {
+	switch act := tried.Act; {
+	case act == aggregate.ActDeny, act == aggregate.ActGiveBack, act == aggregate.ActTakeBack, says(act):
 		tried.Act = aggregate.ActReject
 	}
 	return slices.Contains(offers, tried)

@@ -20,6 +20,9 @@ func editsWhatWasGivenBack(t *testing.T, w *consoletest.World) {
 	form := w.Act(aggregate.ActReject, "宛先を直してください")
 	form.Set("act", string(aggregate.ActGiveBack))
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Holds(t, "↩️ 差し戻し")
+	long := w.Act(aggregate.ActReject, strings.Repeat("長い理由", 300))
+	long.Set("act", string(aggregate.ActGiveBack)) // stays typed where it can be made shorter
+	w.As(webapi.Suzuki).Post(w.TaskPage()+"/act", long).Holds(t, `name="reason"`)
 	w.As(webapi.Suzuki).Post(w.TaskPage()+"/act", form).Says(t, http.StatusSeeOther)
 	p := w.Load().Process()
 	expect.That(t, p.GivenBack() && p.RejectionReason == "宛先を直してください", "%+v", p.Gate)

@@ -37,7 +37,7 @@ type callWords struct {
 	Here                                   string // what an approval does
 	There                                  string
 	Tool                                   string // of a call that runs elsewhere
-	First                                  string // the key never asked for a call of the tool
+	First                                  string // no request of the key for the tool is kept
 	Same                                   string // nothing differs from the earlier call
 	Differs                                string
 	Differ                                 string // one argument
