@@ -102,7 +102,7 @@ func (o *oracle) aside(stage int, asker string) bool {
 		return false
 	}
 	return slices.ContainsFunc(o.stage(stage).People, func(p circulation.Person) bool {
-		return o.known(p) == asker && asks(then(p)) && (o.g.Route.Org == "" || p.Person != "")
+		return o.known(p) == asker && asks(then(p)) && hasRow(o.g, p)
 	})
 }
 
@@ -113,7 +113,7 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 		who = append(who, *act.To)
 	}
 	for _, p := range who {
-		if p.User == "" || g.Route.Org != "" && p.Person == "" {
+		if p.User == "" || !hasRow(g, p) {
 			return false
 		}
 	}
@@ -130,13 +130,11 @@ func alone(g circulation.Gate, act circulation.Act) bool {
 
 // answered counts the stamps that stand of who was asked after an objection at later stages, too, that ask nobody
 // twice.
-func (o *oracle) answered(acts []circulation.Act, newest map[[3]string]int) {
+func (o *oracle) answered(acts []circulation.Act) {
 	ahead := map[int][]circulation.Person{} // who stands in such stamps, by stage
-	for i, act := range acts {
-		key := [3]string{name(act.Stage), o.known(act.Hand), o.known(act.Principal)}
-		then := known(o.g, acts[:i+1])
-		if act.Kind != circulation.Stamp || o.stages[act.Stage-1].raised == 0 || o.given[key] == 0 || newest[key] != i ||
-			then(act.Hand) != then(act.Principal) {
+	for _, i := range o.given {
+		act, then := acts[i], known(o.g, acts[:i+1])
+		if o.stages[act.Stage-1].raised == 0 || then(act.Hand) != then(act.Principal) {
 			continue
 		}
 		for _, n := range o.order[slices.Index(o.order, act.Stage)+1:] {
@@ -151,5 +149,17 @@ func (o *oracle) answered(acts []circulation.Act, newest map[[3]string]int) {
 			in[hand], o.all[hand] = true, true
 			o.has[name(n)][0]++
 		}
+	}
+}
+
+// takeBack removes the stamp that the last act takes back, as people were known then.
+func (o *oracle) takeBack(acts []circulation.Act) {
+	act, then := acts[len(acts)-1], known(o.g, acts)
+	at := slices.IndexFunc(o.given, func(i int) bool {
+		a := acts[i]
+		return a.Stage == act.Stage && then(a.Hand) == then(act.Hand) && then(a.Principal) == then(act.Principal)
+	})
+	if o.sound = o.sound && at >= 0; at >= 0 {
+		o.given = slices.Delete(o.given, at, at+1)
 	}
 }

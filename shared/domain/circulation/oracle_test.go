@@ -13,7 +13,7 @@ type oracle struct {
 	known  func(p circulation.Person) string
 	stages []desked                   // of the route, then what was added
 	order  []int                      // their numbers, as they are asked
-	given  map[[3]string]int          // stamps less take-backs of stage, hand and principal
+	given  []int                      // which acts are stamps, consents and objections that stand
 	at     map[string]map[string]bool // principals that stand, by stage
 	in     map[string]map[string]bool // hands and principals that stand, by stage
 	all    map[string]bool            // hands of the route's approving stages
@@ -122,7 +122,7 @@ func name(stage int) string { return string(rune('0' + stage)) }
 
 // counted counts the acts on a gate, as people are known with those to come.
 func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.Act) *oracle {
-	o := &oracle{g: g, known: known(g, append(acts[:len(acts):len(acts)], coming...)), given: map[[3]string]int{},
+	o := &oracle{g: g, known: known(g, append(acts[:len(acts):len(acts)], coming...)),
 		at: map[string]map[string]bool{}, in: map[string]map[string]bool{}, all: map[string]bool{},
 		on: map[string]map[string]bool{}, part: map[string]map[string]int{}, has: map[string][]int{},
 		filed: map[string]bool{}, no: map[string]int{}, sound: true}
@@ -138,15 +138,12 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 			}
 		}
 	}
-	stamps := map[[3]string]int{}
 	for i, act := range acts {
-		key := [3]string{name(act.Stage), o.known(act.Hand), o.known(act.Principal)}
 		switch act.Kind {
 		case circulation.Stamp, dissent:
-			o.given[key]++
-			stamps[key] = i
+			o.given = append(o.given, i)
 		case back:
-			o.given[key]--
+			o.takeBack(acts[:i+1])
 		case circulation.Stand, add:
 		case circulation.Ask:
 			o.questions, o.open = o.questions+1, &act
@@ -156,24 +153,22 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 			o.ends++
 		}
 	}
-	for key, n := range o.given {
-		if n > 0 {
-			in := o.in[key[0]]
-			o.sound = o.sound && !in[key[1]] && !in[key[2]]
-			o.at[key[0]][key[2]], in[key[1]], in[key[2]] = true, true, true
-			act := acts[stamps[key]]
-			if o.stages[act.Stage-1].counts() {
-				o.all[key[1]] = true
-			}
-			o.has[key[0]][o.stampedIn(acts, stamps[key])]++
-			o.filed[key[0]] = o.filed[key[0]] || act.Meeting != nil
-			if act.Kind == dissent {
-				o.no[key[0]]++
-			}
+	for _, i := range o.given {
+		act := acts[i]
+		n, hand, principal := name(act.Stage), o.known(act.Hand), o.known(act.Principal)
+		in := o.in[n]
+		o.sound = o.sound && !in[hand] && !in[principal]
+		o.at[n][principal], in[hand], in[principal] = true, true, true
+		if o.stages[act.Stage-1].counts() {
+			o.all[hand] = true
 		}
-		o.sound = o.sound && (n == 0 || n == 1)
+		o.has[n][o.stampedIn(acts, i)]++
+		o.filed[n] = o.filed[n] || act.Meeting != nil
+		if act.Kind == dissent {
+			o.no[n]++
+		}
 	}
-	o.answered(acts, stamps)
+	o.answered(acts)
 	return o
 }
 
@@ -192,7 +187,7 @@ func (o *oracle) desks(acts []circulation.Act) (added int) {
 		o.stages = append(o.stages, s)
 	}
 	then := known(o.g, nil)
-	may := func(p circulation.Person) bool { return !asks(then(p)) && (o.g.Route.Org == "" || p.Person != "") }
+	may := func(p circulation.Person) bool { return !asks(then(p)) && hasRow(o.g, p) }
 	for _, c := range o.g.Route.Carried {
 		needed := func(s desked) bool { return needs(s.Stage, then(c.To), c.As, then, may) }
 		if added++; c.LeftOut == "" && (slices.ContainsFunc(o.stages, needed) || !may(c.To)) {
@@ -239,9 +234,14 @@ func needs(s circulation.Stage, who string, as circulation.As, known func(circul
 	return on && s.LeftOut == "" && (s.As != circulation.AsConsult || as == circulation.AsConsult) && others < partsOf(s)[mine].Of
 }
 
+// hasRow says whether somebody has a row in the organisation, where one stands.
+func hasRow(g circulation.Gate, p circulation.Person) bool {
+	return g.Route.Org == "" || p.Person != ""
+}
+
 // counted says whether somebody may stamp at all.
 func (o *oracle) counted(p circulation.Person) bool {
-	return !asks(o.known(p)) && (o.g.Route.Org == "" || p.Person != "")
+	return !asks(o.known(p)) && hasRow(o.g, p)
 }
 
 // asked says whether a stage asks anybody: it isn't left out, and somebody still objects where it was raised.
@@ -272,21 +272,22 @@ func partAt(s circulation.Stage, place int) int {
 func (o *oracle) stampedIn(acts []circulation.Act, i int) int {
 	s, then := o.stage(acts[i].Stage), known(o.g, acts[:i+1])
 	for place, p := range seated(o.g, s, acts[:i], acts[i].Stage) {
-		if then(p) == then(acts[i].Principal) && (o.g.Route.Org == "" || p.Person != "") {
+		if then(p) == then(acts[i].Principal) && hasRow(o.g, p) {
 			return partAt(s, place)
 		}
 	}
 	return 0
 }
 
-// seated returns the people of a stage, with successors. Who was replaced is told by what was known of people then.
+// seated returns the people of a stage, with successors. Who was replaced is told by what was known of people then; who
+// has no row has no place there that anybody could take.
 func seated(g circulation.Gate, s circulation.Stage, acts []circulation.Act, stage int) []circulation.Person {
 	out := slices.Clone(s.People)
 	for i, act := range acts {
 		if act.Kind == circulation.Stand && act.Stage == stage {
 			then := known(g, acts[:i+1])
 			for i, p := range out {
-				if then(p) == then(*act.For) {
+				if then(p) == then(*act.For) && hasRow(g, p) {
 					out[i] = *act.To
 				}
 			}
