@@ -959,13 +959,13 @@ class Walk:
         """Gives each account and each key of the organisation the number of its person.
 
         Whom a gate names with the same account or the same key is one person, also by way of others. joined is whether
-        that made one person of two.
+        that made one person of two whom it had named before.
         """
-        self.joined = False
+        self.joined, before = False, len(self.ids)
         for person in people:
             names = [(what, person[what]) for what in ("user", "person") if person.get(what)]
             numbers = {self.ids[n] for n in names if n in self.ids}
-            self.joined = self.joined or len(numbers) > 1
+            self.joined = self.joined or sum(number <= before for number in numbers) > 1
             number = min(numbers, default=len(self.ids) + 1)
             if len(numbers) > 1:
                 self.ids = {n: number if was in numbers else was for n, was in self.ids.items()}

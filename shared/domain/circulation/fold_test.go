@@ -283,7 +283,7 @@ func saidAll(acts []circulation.Act) (all []string) {
 	return all
 }
 
-// Where an act shows that two are one person the oracle and verify.py say the same.
+// Where an act shows that two are one person, or that one has another account, the oracle and verify.py say the same.
 func TestWhoTurnsOutToBeOneAsTheOracleSays(t *testing.T) {
 	k := keys{"A": "p-a", "B": "p-b", "C": "p-c", "E": "p-e", "Q": "p-q", "U": "p-u", "V": "p-v", "X": "p-x"}
 	raised := k.gate(gateOf(1, consulted(desk("one", 2, "A", "B", "V"), "U"), desk("two", 1, "C")))
@@ -293,6 +293,9 @@ func TestWhoTurnsOutToBeOneAsTheOracleSays(t *testing.T) {
 		return act
 	}
 	stamps, objects := k.act(of(stamp, "B", 1)), k.act(of(dissent, "A", 1))
+	asked := after(k.gate(gateOf(1, desk("one", 1, "A", "C"))), k.act(of(ask, "A", 1)))
+	answered := k.act(changed(instead(answer, "Y", "C", 1), answers))
+	answered.Hand.Person, answered.Principal.Person = "p-y", "p-y"
 	parts := k.gate(gateOf(2, cut(desk("one", 0, "D", "A", "B", "C"), 2, 1, 2, 1))) // D has no row
 	replaces := k.act(successor("X", "D", "E", 1))
 	replaces.For.Person = "p-b"
@@ -305,6 +308,7 @@ func TestWhoTurnsOutToBeOneAsTheOracleSays(t *testing.T) {
 		"who consented objected": {after(raised, stamps, objects, ends("U", 3)), []int{1, 3, 2}, nil},
 		"and doesn't any more": {after(raised, stamps, objects, k.act(of(back, "A", 1)), k.act(of(stamp, "V", 1)),
 			ends("C", 2)), []int{1, 2}, nil},
+		"a new account answers":          {then(asked, answered), []int{1}, k.people(people("A", "C"))},
 		"who is replaced had no row too": {after(parts, k.act(of(stamp, "C", 1)), replaces), []int{1}, k.people(people("A"))},
 	} {
 		st := circulation.Walk(c.gate)

@@ -210,8 +210,9 @@ type name struct {
 
 func (p *Person) names() [2]name { return [2]name{{false, p.User}, {true, p.Person}} }
 
-// meet adds somebody whom the gate names, and reports whether that makes one person of two.
-func (ps persons) meet(p *Person) (joined bool) {
+// meet adds somebody whom the gate names. If that makes one person of two, these have the lower one's number, and it
+// returns the higher one's; else 0. New numbers are higher than there were names before.
+func (ps persons) meet(p *Person) (joined int) {
 	id := ps.id(p)
 	if id == 0 {
 		id = len(ps) + 1
@@ -222,9 +223,9 @@ func (ps persons) meet(p *Person) (joined bool) {
 		case !known:
 			ps[n] = id
 		case was != id:
-			joined = true
+			joined, id = max(was, id), min(was, id)
 			for other, of := range ps {
-				if of == was {
+				if of == joined {
 					ps[other] = id
 				}
 			}

@@ -25,7 +25,7 @@ type State struct {
 	order       []int     // numbers of all stages, as they are asked
 	added       int       // people who were
 	unasked     []Carried // of them who isn't asked beside the route
-	joined      bool      // by the newest act, of whom two turned out to be one person
+	joined      bool      // the newest act showed that two whom the gate had named before are one person
 	acts, bytes int
 	backs       []*Act // the newest take-backs, each until its stamp is given again
 }
@@ -126,10 +126,12 @@ func (st *State) hands() (ids []int) {
 
 // meet adds the people of an act.
 func (st *State) meet(act *Act) {
+	before := len(st.who)
 	st.joined = false
 	for _, p := range []*Person{&act.Hand, &act.Principal, act.For, act.To} {
 		if p != nil {
-			st.joined = st.who.meet(p) || st.joined
+			joined := st.who.meet(p)
+			st.joined = st.joined || joined > 0 && joined <= before
 		}
 	}
 	if st.joined {
