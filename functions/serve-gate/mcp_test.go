@@ -75,7 +75,9 @@ func TestAClientSeesTheKeysToolsAlone(t *testing.T) {
 			expect.That(t, s.InitializeResult().Capabilities.Tools != nil &&
 				!s.InitializeResult().Capabilities.Tools.ListChanged, "%+v", s.InitializeResult().Capabilities)
 			var names []string
-			for _, x := range expect.Value(s.ListTools(t.Context(), nil))(t).Tools {
+			list := expect.Value(s.ListTools(t.Context(), nil))(t)
+			expect.That(t, list.CacheScope != "public", "others are shown the key's tools: %+v", list.Cacheable)
+			for _, x := range list.Tools {
 				names = append(names, x.Name)
 				writes := x.Name == writeTool
 				if writes || x.Name == readTool {

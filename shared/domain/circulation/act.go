@@ -11,7 +11,7 @@ type Kind string
 
 const (
 	Stamp    Kind = "stamp"
-	TakeBack Kind = "take_back" // one's own stamp
+	TakeBack Kind = "take_back" // one's own stamp, consent or objection
 	SendBack Kind = "send_back" // another version is made
 	GiveBack Kind = "give_back" // whoever asked corrects it, or withdraws
 	Deny     Kind = "deny"
