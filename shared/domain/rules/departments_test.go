@@ -113,6 +113,35 @@ func TestALabelMaySayThatNoDepartmentIsConcerned(t *testing.T) {
 		[]rules.Finding{{Kind: rules.FindingHands, Rule: id(2)}}}})
 }
 
+// Whoever writes a label drops nobody by one that nobody knows, whoever else is found.
+func TestALabelThatNobodyKnowsRefusesWhereverItStands(t *testing.T) {
+	label := byLabel(refuse, "").Who
+	for name, c := range map[string]struct {
+		stage      rules.Stage
+		away, head string
+	}{
+		"all of several":     {either(people(0, refuse, "X"), label), "", "X,D/2 hands 1"},
+		"a share of several": {share(either(people(0, refuse, "X"), label, ofUsers("Y")), rules.ShareTwoThirds), "", "X,D,Y/2 hands 1"},
+		"in an order":        {insteadOf(people(1, refuse, "X"), label, ofUsers("Q")), "X", "D/1 hands 1"},
+		"in both": {insteadOf(people(1, refuse, "X"), rules.Who{Kind: rules.WhoAny, Any: []rules.Who{ofUsers("Q"),
+			label}}), "X", "Q,D/1 hands 1"},
+	} {
+		for _, says := range [][]string{{"営業部"}, {"zzz"}, {"営業部", "zzz"}, nil} {
+			d, f := staff(), asked(writes(pay, yen("1")))
+			d.unknown, d.holders = []string{"zzz", "関係部"}, map[string][]string{"部長 of sales": {"D"}}
+			away(c.away)(d, f)
+			f.Calls[0].Labels = map[string][]string{"関係部": says}
+			want := "refused 1 unknown"
+			if len(says) == 1 && says[0] == "営業部" {
+				want = c.head
+			}
+			expect.Is(t, resolved(policy(0, c.stage), f, rules.Floor{Stamps: 1}, d), want, name, says)
+		}
+	}
+	order := policy(0, insteadOf(people(1, refuse, "X"), label, ofUsers("Q")))
+	expect.Is(t, resolved(order, asked(writes(pay, yen("1"))), rules.Floor{}, staff()), "X/1 hands 1", "nobody is away")
+}
+
 // 合議部課へ写しを送る: whoever is told afterwards may be found as stages are. A department that nobody knows refuses.
 func TestALabelMaySayWhoIsTold(t *testing.T) {
 	p := policy(0, people(1, refuse, "X"))
@@ -193,6 +222,41 @@ func TestALabelMaySaySeveralDepartments(t *testing.T) {
 	expect.Same(t, route.Stages[0].Parts, []circulation.Part{{N: 2, Of: 1}, {N: 2, Of: 1}})
 }
 
+// What other askers write in the thread drops no part of a stage: X heads west beside A, who stamps for east.
+func TestOthersWordsDropNoPartOfAStage(t *testing.T) {
+	for then, want := range map[rules.Empty]string{refuse: "refused 1 askers", skip: "A,X,P/2 hands 1", up: "A,X,P/2 hands 1"} {
+		d, f := staff(), asked(writes(pay, yen("1")))
+		d.holders = map[string][]string{"east": {"A"}, "west": {"X", "A"}}
+		d.over["部長 of west"] = "P"
+		f.Calls[0].Labels = map[string][]string{"関係部": {"east", "west"}}
+		expect.Is(t, resolved(policy(0, byLabel(then, "")), f, rules.Floor{}, d), "A,X/2 hands 1", then)
+		alsoAsk("X")(d, f)
+		expect.Is(t, resolved(policy(0, byLabel(then, "")), f, rules.Floor{}, d), want, then)
+	}
+}
+
+// Who must stamp beside a label's departments must, whatever it says, also if they head one of them with somebody else.
+func TestAFurtherDepartmentDropsNobodyBeside(t *testing.T) {
+	label, all := byLabel(noSkip, ""), byLabel(noSkip, "")
+	all.Need = 0
+	for name, c := range map[string]struct {
+		stage rules.Stage
+		want  [3]string // of east, of both and of west
+	}{
+		"all beside": {beside(label, ofPeople(0, "X", "Y")), [3]string{"A,X,Y/3", "A,X,Y/3", "X,Y/2"}},
+		"or one of others": {beside(either(people(1, noSkip, "D"), label.Who), ofPeople(0, "X", "Y")),
+			[3]string{"D,A,X,Y/3", "D,A,Q,X,Y/3", "D,Q,X,Y/3"}},
+		"all heads": {beside(all, ofPeople(0, "X", "Y")), [3]string{"A,X,Y/3", "A,Q,X,Y/4", "Q,X,Y/3"}},
+	} {
+		for i, says := range [][]string{{"east"}, {"east", "west"}, {"west"}} {
+			d, f := staff(), asked(writes(pay, yen("1")))
+			d.holders = map[string][]string{"east": {"A"}, "west": {"X", "Q"}}
+			f.Calls[0].Labels = map[string][]string{"関係部": says}
+			expect.Is(t, resolved(policy(0, c.stage), f, rules.Floor{}, d), c.want[i]+" hands 1", name, says)
+		}
+	}
+}
+
 // settles reports whether a route is settled once all of these have stamped at each stage that asks them.
 func settles(route circulation.Route, by []string) bool {
 	for _, s := range route.Stages {
@@ -216,7 +280,8 @@ func settles(route circulation.Route, by []string) bool {
 }
 
 // Nobody can settle with one department more what they can't settle without it, unless who stands above was asked in
-// the place of somebody who stamps for the other.
+// the place of somebody who stamps for the other. Beside others, no fewer stamps are asked, and who must stamp there must
+// still.
 func TestMoreDepartmentsAskNoLess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		users := []string{"A", "B", "C", "D", "X"}
@@ -228,6 +293,22 @@ func TestMoreDepartmentsAskNoLess(t *testing.T) {
 		post := stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Label: "関係部"},
 			rapid.IntRange(0, 2).Draw(t, "need"), rules.Empty{Vacant: then.Draw(t, "vacant"), Own: then.Draw(t, "own"),
 				Twice: twice.Draw(t, "twice")})
+		others, form := ofPeople(rapid.IntRange(0, 1).Draw(t, "of others"), some("others", 1)...), rapid.IntRange(0, 3).Draw(t, "form")
+		for _, then := range []*rules.Then{&post.Empty.Vacant, &post.Empty.Own, &post.Empty.Twice} {
+			if form < 3 && *then == rules.ThenSkip { // which can't be saved
+				*then = rules.ThenUp
+			}
+		}
+		switch form {
+		case 0:
+			post = beside(post, others)
+		case 1:
+			post = beside(either(post, ofUsers(some("or", 1)...)), others)
+		case 2:
+			label := rules.Source{Who: post.Who, Need: post.Need}
+			post.Who, post.Need = others.Who, others.Need
+			post = beside(post, label)
+		}
 		p := policy(1, people(rapid.IntRange(0, 1).Draw(t, "least"), refuse, some("before", 1)...), post)
 		heads := map[string][]string{"east": some("east", 0), "west": some("west", 0)}
 		of := func(departments ...string) (circulation.Route, error) {
@@ -238,10 +319,23 @@ func TestMoreDepartmentsAskNoLess(t *testing.T) {
 		}
 		west, err := of("west")
 		both, failed := of("east", "west")
+		up := func(s circulation.Stage) bool { return s.Filled != "" }
 		if err != nil || failed != nil {
 			return
 		}
 		all := append(slices.Clone(users), "P", "Q")
+		if form < 3 {
+			for _, user := range others.Who.People[:len(others.Who.People)*(1-others.Need)] {
+				but := slices.DeleteFunc(slices.Clone(all), func(u string) bool { return u == user })
+				expect.That(t, settles(west, but) || !settles(both, but), "%s: %s, %s", user, drawn(west), drawn(both))
+			}
+			if slices.ContainsFunc(slices.Concat(west.Stages, both.Stages), up) {
+				return
+			}
+			more := both.Stages[len(both.Stages)-1].Need >= west.Stages[len(west.Stages)-1].Need
+			expect.That(t, more, "%s, %s", drawn(west), drawn(both))
+			return
+		}
 		for bits := range 1 << len(all) {
 			var by []string
 			for i, user := range all {

@@ -80,14 +80,19 @@ func (r *resolving) spoken(p circulation.Person) (is bool) {
 }
 
 // instead asks the order of a source, one Who after the other, until enough can stamp beside here, who are its own
-// people that are there. It reports whether they are enough, and else whether the requester is one of the order. Nobody
-// stands in below whoever asks.
-func (r *resolving) instead(i int, here []circulation.Person) (enough, own bool) {
+// people that are there, and reports whether they are enough. Nobody stands in below whoever asks, nor does an asker,
+// whose own stage it isn't. Whoever writes a label passes over nobody by it: one that nobody knows refuses.
+func (r *resolving) instead(i int, here []circulation.Person) (enough bool, err error) {
 	s, out := &r.sources[i], &r.stages[i]
 	asked := slices.Concat(r.beside(i), r.secretaries(i), r.gone[i], here)
 	people, past := slices.Clone(here), slices.ContainsFunc(r.gone[i], func(p circulation.Person) bool {
 		return slices.ContainsFunc(r.d.Absences(p, r.facts.On), func(x circulation.StandIn) bool { return r.spoken(x.Hand) })
 	})
+	for _, w := range s.Who.Instead {
+		if what := w.misnamed(r.d); what != "" {
+			return false, r.unknown(i, what)
+		}
+	}
 	of := r.absent(i)
 	for _, w := range s.Who.Instead {
 		if len(r.stamping(people)) >= out.Need {
@@ -95,7 +100,6 @@ func (r *resolving) instead(i int, here []circulation.Person) (enough, own bool)
 		}
 		found := w.find(r.facts, r.d)
 		for _, p := range found[:min(len(found), mostFound)] {
-			own = own || r.facts.Requester.Is(p)
 			past = past || r.spoken(p)
 			if r.mayStamp(s, p) && len(r.away(s, []circulation.Person{p})) == 0 && !r.below(p) && position(asked, p) < 0 {
 				p.Via = of.via(p.Via)
@@ -106,10 +110,10 @@ func (r *resolving) instead(i int, here []circulation.Person) (enough, own bool)
 		}
 	}
 	if len(people) > MaxPeople || len(r.stamping(people)) < out.Need {
-		return false, own
+		return false, nil
 	}
 	out.People, out.Filled = people, FilledInstead
-	return true, own
+	return true, nil
 }
 
 // others returns how many people beside these a stage finds instead, at the least, or as many as may be where that

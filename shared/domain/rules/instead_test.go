@@ -66,7 +66,7 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 	lost := func(c *company, _ *rules.Facts) { c.unknown, c.holders = []string{"次長 of sales"}, nil }
 	renamed := policy(0, insteadOf(people(1, refuse, "X"), rules.Who{Kind: rules.WhoPosition, Positions: []string{"次長"},
 		Department: "sales"}, ofUsers("Y")))
-	first, ownUp := people(1, refuse, "B"), rules.Empty{Vacant: rules.ThenSkip, Own: rules.ThenUp, Twice: rules.ThenAgain}
+	first, ownSkip := people(1, refuse, "B"), rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenSkip, Twice: rules.ThenAgain}
 	stands := func(under, over string) change {
 		return func(c *company, _ *rules.Facts) { c.managers[under] = over }
 	}
@@ -110,7 +110,8 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 		"others' words drop no stage":         {policy(1, first, insteadOf(people(1, skip, "X"), ofUsers("Y"))), spoke, "refused 2 askers"},
 		"nor who is there beside them":        {policy(1, first, insteadOf(people(0, skip, "X", "W"), ofUsers("Y"))), spoke, "refused 2 askers"},
 		"nor words of who is above them":      {policy(1, first, insteadOf(people(1, skip, "X"), ofUsers("Y"))), above, "refused 2 askers"},
-		"an order of who asks is own":         {policy(1, first, insteadOf(people(1, ownUp, "X"), ofUsers("R"))), away("X"), "B/1 A/1 hands 1"},
+		"an order of who asks isn't own":      {policy(1, first, insteadOf(people(1, ownSkip, "X"), ofUsers("R"))), away("X"), "refused 2 away"},
+		"nor vacancies of others":             {policy(1, first, insteadOf(people(0, ownSkip, "X", "Y", "W"), ofUsers("R"))), away("X", "Y"), "refused 2 away"},
 		"no second by words":                  {second, with(away("X"), alsoAsk("P")), "Y/1 Y/1 hands 1"},
 		"nor by words of who is above":        {second, with(away("X"), aboveP), "Y/1 Y/1 hands 1"},
 		"nor by words of a hand":              {second, with(away("X", "X>W"), alsoAsk("W")), "P/1 Y/1 hands 1"},

@@ -67,12 +67,9 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	if no := p.Unknown(d); no != nil {
 		return circulation.Route{}, no
 	}
-	route, r, err := p.resolve(f, floor, d, nil)
-	if err == nil {
-		route = r.ordered(route)
-	}
+	route, r, err := p.whole(f, floor, d)
 	if err == nil && len(f.Askers) > 1 {
-		err = r.asAlone(route)
+		err = r.asAlone()
 	}
 	if err != nil {
 		return circulation.Route{}, err
@@ -80,7 +77,16 @@ func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route,
 	return route, nil
 }
 
-// resolve is Resolve with some sources left to later ones, as far as other askers don't matter.
+// whole is Resolve as far as other askers don't matter.
+func (p *Policy) whole(f *Facts, floor Floor, d Directory) (circulation.Route, *resolving, error) {
+	route, r, err := p.resolve(f, floor, d, nil)
+	if err == nil {
+		route = r.ordered(route)
+	}
+	return route, r, err
+}
+
+// resolve is whole with some sources left to later ones, in the order in which the rule has them.
 func (p *Policy) resolve(f *Facts, floor Floor, d Directory, later []int) (circulation.Route, *resolving, error) {
 	r := &resolving{policy: p, facts: f, floor: floor, d: d, later: later}
 	sources, of := p.Sources()
@@ -120,17 +126,27 @@ func (p *Policy) resolve(f *Facts, floor Floor, d Directory, later []int) (circu
 	return route, r, err
 }
 
-// asAlone returns an error if the requester alone would have no route, or one with a stage that this one leaves out:
-// others' words open none, and drop none.
-func (r *resolving) asAlone(route circulation.Route) error {
+// asAlone returns an error if the requester alone would have no route, or one that asks more of a source: others' words
+// open none, and drop nobody whom it finds itself and who must stamp.
+func (r *resolving) asAlone() error {
 	own := *r.facts
 	own.Askers = []circulation.Person{own.Requester}
-	alone, err := r.policy.Resolve(&own, r.floor, r.d)
+	_, alone, err := r.policy.whole(&own, r.floor, r.d)
 	if err != nil {
 		return err
 	}
-	for i := range r.sources {
-		if n := r.of[i]; route.Stages[n].LeftOut != "" && alone.Stages[n].LeftOut == "" {
+	dropped := func(p circulation.Person) bool {
+		return !slices.ContainsFunc(r.stages, func(s circulation.Stage) bool {
+			return position(s.People, p) >= 0 && len(r.stamping(s.People)) <= s.Need
+		})
+	}
+	for i, was := range alone.stages {
+		is := &r.stages[i]
+		if was.LeftOut == "" && (is.LeftOut != "" || is.Need < was.Need) {
+			return r.refuse(i, LeftAskers)
+		}
+		found := was.Filled == "" && was.Need == len(was.People) && is.Filled != FilledInstead
+		if found && slices.ContainsFunc(r.stamping(was.People), dropped) {
 			return r.refuse(i, LeftAskers)
 		}
 	}
@@ -145,6 +161,9 @@ func (r *resolving) stage(i int) error {
 		ReadAfter: s.ReadAfter && r.facts.Kind != KindAction} // whose copies leave with it
 	if s.Who.Kind == WhoChannel {
 		return r.channel(i)
+	}
+	if what := s.Who.misnamed(r.d); what != "" {
+		return r.unknown(i, what)
 	}
 	found := s.Who.find(r.facts, r.d)
 	if len(found) > mostFound {
@@ -163,13 +182,15 @@ func (r *resolving) stage(i int) error {
 		out.Secretary = 1 // of a part: see joined
 	}
 	beside, named := slices.Concat(r.beside(i), r.secretaries(i)), r.named(s, found)
-	asked := func(p circulation.Person) bool { return position(beside, p) >= 0 }
-	out.People = slices.DeleteFunc(slices.Clone(named), asked)
+	out.People = but(named, beside)
 	switch {
 	case s.Share != "":
 		out.Need = max(s.Share.of(different(found)), 1)
 	case out.Need == 0: // all of them, also those who turn out to ask
 		out.Need = max(len(out.People), 1)
+	}
+	if s.Who.labelled() {
+		out.People, out.Need = r.spared(i, out.People, out.Need)
 	}
 	r.stages[i] = out
 	if len(out.People) > MaxPeople {
@@ -184,9 +205,7 @@ func (r *resolving) stage(i int) error {
 // enough sees to it that enough people may stamp at a stage that names these, or leaves it out.
 func (r *resolving) enough(i int, named []circulation.Person) error {
 	s, out := &r.sources[i], &r.stages[i]
-	here := slices.DeleteFunc(slices.Clone(out.People), func(p circulation.Person) bool {
-		return position(r.gone[i], p) >= 0
-	})
+	here := but(out.People, r.gone[i])
 	if len(r.stamping(here)) >= out.Need {
 		out.Filled = filledBy(here)
 		return nil
@@ -195,20 +214,21 @@ func (r *resolving) enough(i int, named []circulation.Person) error {
 	switch {
 	case len(r.stamping(out.People)) >= out.Need:
 		why = LeftAway
-	case len(r.stamping(named)) >= out.Need:
+	case len(r.stamping(named)) >= out.Need && len(out.People) < out.Need:
 		why = LeftTwice
 	}
 	out.People = here
 	if why == LeftAway || why == LeftVacant || why == LeftStanding {
-		enough, own := r.instead(i, here)
-		if enough {
-			return nil
-		}
-		if own {
-			why, r.found[i] = r.whoseOwn(), append(r.found[i], r.facts.Requester)
+		if enough, err := r.instead(i, here); enough || err != nil {
+			return err
 		}
 	}
 	return r.empty(i, why)
+}
+
+// but returns those of some people who aren't among others.
+func but(people, others []circulation.Person) []circulation.Person {
+	return slices.DeleteFunc(slices.Clone(people), func(p circulation.Person) bool { return position(others, p) >= 0 })
 }
 
 // different returns how many different people these are.
@@ -263,6 +283,11 @@ func (r *resolving) refuse(i int, why string) *Unresolved {
 	return no
 }
 
+// unknown refuses because of what a source, or whom it asks instead, names and the organisation doesn't have.
+func (r *resolving) unknown(i int, what string) *Unresolved {
+	return &Unresolved{Stage: r.of[i] + 1, Name: r.sources[i].Name, Why: LeftUnknown, What: what}
+}
+
 // readers returns who is told after the decision.
 func (r *resolving) readers() (people []circulation.Person, err error) {
 	if r.policy.Readers == nil {
@@ -276,8 +301,8 @@ func (r *resolving) readers() (people []circulation.Person, err error) {
 		lists = append(lists, post.placed(r.facts, r.d)...)
 	}
 	for _, who := range lists {
-		if who.Label != "" && !who.Nobody && !r.d.Knows(who.Department, "") {
-			return nil, &Unresolved{Why: LeftUnknown, What: who.Department}
+		if what := who.misnamed(r.d); what != "" {
+			return nil, &Unresolved{Why: LeftUnknown, What: what}
 		}
 		for _, p := range who.find(r.facts, r.d) {
 			own := who.Kind == WhoPosition && r.facts.Requester.Is(p)
