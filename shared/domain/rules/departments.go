@@ -71,8 +71,8 @@ func (r *resolving) heads(i int) bool {
 	return sure > 0 && sure >= r.stages[i].Need
 }
 
-// departments returns those that a label says, which are none if it says only so; only its name, which is no department,
-// if nobody knows.
+// departments returns those that a label says, which are none if it says only so; only its name, which is no
+// department, if nobody knows.
 func (f *Facts) departments(label, none string, d Directory) (codes []string) {
 	said := false
 	for _, c := range f.Calls {

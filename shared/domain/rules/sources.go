@@ -108,7 +108,6 @@ func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
 			continue
 		case to.LeftOut != "":
 			*to = s
-			to.Secretary = 0 // as the only one
 			continue
 		}
 		if len(to.Parts) == 0 {
@@ -119,6 +118,11 @@ func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
 		to.Need, to.Filled = to.Need+s.Need, cmp.Or(to.Filled, s.Filled)
 		if s.Secretary > 0 {
 			to.Secretary = len(to.Parts)
+		}
+	}
+	for i := range all {
+		if len(all[i].Parts) == 0 { // of one part, anybody records them
+			all[i].Secretary = 0
 		}
 	}
 	return all

@@ -219,6 +219,13 @@ func TestTheSecretaryOfAStage(t *testing.T) {
 	action := asked(writes(pay, yen("1")))
 	action.Kind = rules.KindAction
 	expect.Is(t, resolve(action).ReadAfter, false, "an agent's action")
+	board = beside(byLabel(noSkip, "なし"), writer("X"), ofPeople(1, "B"))
+	board.Minutes = true
+	none := asked(writes(pay, yen("1")))
+	none.Calls[0].Labels = map[string][]string{"関係部": {"なし"}}
+	route := expect.Value(policy(1, board).Resolve(none, rules.Floor{}, &company{org: "v1", unknown: []string{"なし"}}))(t)
+	s = route.Stages[0]
+	expect.That(t, s.Secretary == 1 && s.People[0].User == "X" && len(s.Parts) == 2, "a label says none: %+v", s)
 	board = beside(people(1, refuse, "U1", "U2"), writer("U3"))
 	board.Minutes, board.ReadAfter = true, true
 	saved(t, of(rule(1, writing(), board)))
