@@ -72,6 +72,7 @@ func (a *asked) read() error {
 	x := blank()
 	a.file = true
 	lines, faults := file.Read(text, x)
+	x.Renew()
 	for i := range x.Rules {
 		if x.Rules[i].ID == "" {
 			x.Rules[i].ID = aggregate.NewID()

@@ -60,11 +60,11 @@ func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 		"ja": {
 			"rules:\n- name: x\n  whom: y": "3 行目: rules[0].whom: この名前の項目はありません。", "a: [": "YAML の形式が正しくありません。",
 			"rev: 3":  "1 行目: rev: ファイルには書けません。",
-			"form: 1": "1 行目: 形式: 2 にしてください。", "rules:\n- name: x\n- name: x\n  refuse: y": "3 行目: ルール 2「x」: ルール名: ほかのルールと同じです。",
+			"form: 1": "1 行目: 形式: 3 にしてください。", "rules:\n- name: x\n- name: x\n  refuse: y": "3 行目: ルール 2「x」: ルール名: ほかのルールと同じです。",
 			"floor: {stamps: zwei}": "1 行目: floor.stamps: 整数を入力してください。", "rules: &a []\nlast: *a": "2 行目: last: YAML のアンカーとエイリアス (&amp; と *) は使えません。",
 			"rules:\n- name: x\n  route:\n    stages:\n    - name: y\n      need: 7\n": "6 行目: ルール 1「x」: 段階 ① 必要な人数",
 		},
-		"en": {"form: 1": "Line 1: Form: Must be 2.", "floor: {stamps: 9}": "Line 1: Stamps: Must be between 1 and 8."},
+		"en": {"form: 1": "Line 1: Form: Must be 3.", "floor: {stamps: 9}": "Line 1: Stamps: Must be between 1 and 8."},
 	} {
 		b := w.As(webapi.Suzuki).In(locale)
 		for text, says := range all {
@@ -86,7 +86,7 @@ func pack(text []byte) string {
 
 func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	bomb := pack(append([]byte(`{"rev":0,"rules":{"form":2,"floor":{"stamps":1},"rules":[],"last":{}}}`),
+	bomb := pack(append([]byte(`{"rev":0,"rules":{"form":3,"floor":{"stamps":1},"rules":[],"last":{}}}`),
 		bytes.Repeat([]byte(" "), 16<<20)...)) // a draft but for its size
 	many := pack([]byte(`{"rules":{"rules":[` + strings.Repeat(`{},`, 300) + `{}]}}`))
 	for _, draft := range []string{"", "x", "!", pack(nil), pack([]byte("[]")), pack([]byte(`{"rev":"x"}`)), bomb, many} {
@@ -95,7 +95,7 @@ func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 		}
 	}
 	// Values that no form sends are refused when they are to be saved, not before: the page shows them.
-	odd := pack([]byte(`{"rev":0,"rules":{"form":2,"floor":{"stamps":1},"rules":[{"id":"x","name":"a\u202eb",` +
+	odd := pack([]byte(`{"rev":0,"rules":{"form":3,"floor":{"stamps":1},"rules":[{"id":"x","name":"a\u202eb",` +
 		`"when":{"tools":{"use":"maybe"},"amount":{"at_least":"1/3","currency":"<b>"}},` +
 		`"route":{"stages":[{"name":"","who":{"kind":"people","people":["<script>"]},"need":-5,"empty":{"vacant":"never",` +
 		`"own":"","twice":""}}],"hands":-3}}],"last":{}}}`))
@@ -114,7 +114,7 @@ func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 	}
 	other := pack([]byte(`{"rev":0,"rules":{"form":1,"floor":{"stamps":1},"rules":[],"last":{}}}`))
 	list = b.Post(path, url.Values{"draft": {other}, "act": {"look"}}).Says(t, http.StatusOK)
-	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusUnprocessableEntity, "形式: 2 にしてください。")
+	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusUnprocessableEntity, "形式: 3 にしてください。")
 	expect.That(t, stored(w) == nil, "%+v", stored(w))
 }
 

@@ -58,7 +58,7 @@ func (r *resolving) empty(i int, why string) error {
 	switch then {
 	case ThenUp:
 		if why == LeftOwn {
-			r.raised = append(r.raised, i)
+			r.climbed = append(r.climbed, i)
 		}
 		for len(r.stamping(out.People)) < out.Need {
 			if !r.up(i, slices.Concat(r.beside(i), r.gone[i], out.People), why == LeftOwn || why == LeftAskers) {
@@ -86,9 +86,9 @@ func (r *resolving) twice(i int) error {
 		return nil
 	}
 	var sure, asked []circulation.Person
-	for _, s := range r.stages[:i] {
+	for j, s := range r.stages[:i] {
 		said := s.As != "" && out.As == "" // a consent is no stamp
-		lighter := out.NoStandIns && !s.NoStandIns || out.Minutes && !s.Minutes || out.ReadAfter && !s.ReadAfter
+		lighter := r.sources[j].lighter(&r.sources[i])
 		if asked = append(asked, s.People...); s.Need == len(s.People) && s.Filled != LeftUnknown && !said && !lighter {
 			sure = append(sure, slices.DeleteFunc(slices.Clone(s.People),
 				func(p circulation.Person) bool { return position(r.past, p) >= 0 })...)
@@ -175,7 +175,7 @@ func (r *resolving) ordered(route circulation.Route) circulation.Route {
 			continue
 		}
 		other, is, err := r.policy.resolve(r.facts, r.floor, r.d, slices.Concat(r.later, moved))
-		if err != nil || other.Hands != route.Hands || !asks(&is.stages[j], r.stages[i].People) {
+		if err != nil || other.Hands != route.Hands || !asksOnly(&is.stages[j], r.stages[i].People) {
 			continue
 		}
 		same := true
@@ -204,7 +204,7 @@ func (r *resolving) moving(i int) (to int, moved []int) {
 		case j > i && !left:
 			between = between || is.LeftOut == ""
 		case !alone:
-		case slices.Contains(r.raised, j):
+		case slices.Contains(r.climbed, j):
 			moved = append(moved, j)
 		case between:
 			heavier := func(k int) bool { return s.lighter(&r.sources[k]) || len(r.sources[k].Raises) > 0 }
@@ -216,8 +216,8 @@ func (r *resolving) moving(i int) (to int, moved []int) {
 	return -1, nil
 }
 
-// asks reports whether a stage asks all of these people, and nobody else.
-func asks(s *circulation.Stage, people []circulation.Person) bool {
+// asksOnly reports whether a stage asks all of these people, and nobody else.
+func asksOnly(s *circulation.Stage, people []circulation.Person) bool {
 	other := func(p circulation.Person) bool { return position(people, p) < 0 }
 	return s.Need == len(s.People) && len(s.People) == len(people) && !slices.ContainsFunc(s.People, other)
 }

@@ -52,12 +52,12 @@ type resolving struct {
 	at      []int // of each source, its place in the policy's
 	of      []int // and its stage
 	// What follows has an entry for each source.
-	stages []circulation.Stage
-	found  [][]circulation.Person // whether they may stamp or not
-	gone   [][]circulation.Person // who of them is away
-	past   []circulation.Person   // who was reached past an asker who is not the requester
-	raised []int                  // who stands above was asked for these, since they are the requester's own
-	later  []int                  // these are left to later ones
+	stages  []circulation.Stage
+	found   [][]circulation.Person // whether they may stamp or not
+	gone    [][]circulation.Person // who of them is away
+	past    []circulation.Person   // who was reached past an asker who is not the requester
+	climbed []int                  // who stands above was asked for these, since they are the requester's own
+	later   []int                  // these are left to later ones
 }
 
 // Resolve returns the route of the policy for a request, on which at least as many different people as it needs can
@@ -91,8 +91,11 @@ func (p *Policy) resolve(f *Facts, floor Floor, d Directory, later []int) (circu
 	r := &resolving{policy: p, facts: f, floor: floor, d: d, later: later}
 	sources, of := p.Sources()
 	r.sources, r.at = placed(sources, f, d)
-	for _, at := range r.at {
+	for i, at := range r.at {
 		r.of = append(r.of, of[at])
+		if f.Kind == KindAction { // whose copies leave with it
+			r.sources[i].ReadAfter = false
+		}
 	}
 	for i := range r.sources {
 		if err := r.stage(i); err != nil {
@@ -157,8 +160,7 @@ func (r *resolving) asAlone() error {
 func (r *resolving) stage(i int) error {
 	s := &r.sources[i]
 	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need, As: s.As, Dissent: s.Dissent,
-		NoStandIns: s.NoStandIns, Minutes: s.Minutes,
-		ReadAfter: s.ReadAfter && r.facts.Kind != KindAction} // whose copies leave with it
+		NoStandIns: s.NoStandIns, Minutes: s.Minutes, ReadAfter: s.ReadAfter}
 	if s.Who.Kind == WhoChannel {
 		return r.channel(i)
 	}

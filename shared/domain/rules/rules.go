@@ -33,8 +33,8 @@
 // stands above is asked in its place, at a later stage if one asks them anyway.
 // Managers are counted by who leads: a department that nobody leads is no step.
 //
-// A stage may ask several sources side by side, each for stamps of its own, and is then never left out. One that is
-// consulted counts for no hand, no stamp of the floor and no second time of a stage that approves.
+// A stage may ask several sources side by side, each for stamps of its own, and is then never left out, unless its
+// labels say that no department is concerned. One that is consulted counts for no hand, no stamp of the floor and no second time of a stage that approves.
 //
 // Where nobody but the askers is in a place, a channel's stage asks the tenant's Home instead. A route has two
 // different hands from two stages on, unless it says otherwise, and they don't fall when stages are left out.
@@ -48,8 +48,12 @@ import (
 )
 
 // Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
-// it, because a condition that isn't known here would let the wrong rule decide.
-const Form = 2
+// it, because a condition that isn't known here would let the wrong rule decide. Rules of formBefore mean the same in
+// this one, which only has more fields and kinds.
+const (
+	Form       = 3
+	formBefore = 2
+)
 
 // Rules are a tenant's rules. The first rule whose conditions all hold decides; Last decides where none does.
 type Rules struct {
@@ -60,6 +64,13 @@ type Rules struct {
 	Last  Last   `json:"last"`
 	// Moved has what Slack calls channels by now, by their former ids. It isn't saved: see Call.
 	Moved map[string]string `json:"-"`
+}
+
+// Renew has rules of the form before be of this one.
+func (r *Rules) Renew() {
+	if r.Form == formBefore {
+		r.Form = Form
+	}
 }
 
 // Actions reports whether the rules decide about agents' actions. They do as soon as one of them names this kind: rules
@@ -164,7 +175,8 @@ type Stage struct {
 	Need int    `json:"need"` // how many of them must stamp; 0: all, or as many as Share says
 	// Share is a part of all whom the stage finds, instead of a number.
 	Share Share `json:"share,omitempty"`
-	// Beside are more people who are asked at the same time. A stage that has them is left out in no case.
+	// Beside are more people who are asked at the same time. A stage that has them is left out only
+	// where labels say that no department is concerned.
 	Beside []Source `json:"beside,omitempty"`
 	// Empty says what happens if fewer people than must stamp are left. A channel's stage has none.
 	Empty Empty `json:"empty,omitzero"`
