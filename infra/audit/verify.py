@@ -945,6 +945,7 @@ class Walk:
         self.stages, self.stood, self.backs, self.count, self.end, self.refused = [], [], [], 0, None, None
         self.ids, self.joined, self.present, number = {}, False, 0, 0
         self.order, self.added = [], 0  # numbers of all stages as they are asked, and how many people were added
+        self.answerers = []  # who answered for the key of an outside agent, and is an asker from then on
         self.questions = []  # each [the act that asked, the one that answered or None]
         try:
             self.open()
@@ -989,7 +990,7 @@ class Walk:
         return person.get("person" if self.route.get("org") else "user") or ""
 
     def asks(self, person):
-        return self.id(person) in self.all_ids(self.gate.get("askers") or [])
+        return self.id(person) in self.all_ids([*(self.gate.get("askers") or []), *self.answerers])
 
     # -- the route --
 
@@ -1364,6 +1365,11 @@ class Walk:
         """Whether the hand was found to answer for the key by which an outside agent asked."""
         return bool((act.get("found") or {}).get("answers"))
 
+    def leave(self, s, person):
+        """Takes somebody who turns out to ask off those whom a stage asks. Their stamps stay."""
+        kept = [(p, of) for p, of in zip(s["people"], s["part"]) if self.id(p) != self.id(person)]
+        s["people"], s["part"] = [p for p, _ in kept], [of for _, of in kept]
+
     def answer(self, act):
         hand, principal = self.who(act)
         if not self.answers(act) and not self.asks(act["hand"]) or hand != principal:
@@ -1372,7 +1378,8 @@ class Walk:
             return "no_question"
         if act["stage"] != self.asked()[0]["stage"]:
             return "stage"
-        return "found" if self.joined or not self.found(act, self.stages[act["stage"] - 1]) else None
+        stamped = self.answers(act) and any(hand in self.stamped(s) for s in self.stages)
+        return "found" if stamped or self.joined or not self.found(act, self.stages[act["stage"] - 1]) else None
 
     def stamp(self, act):
         why = self.owing(act)
@@ -1438,6 +1445,10 @@ class Walk:
         elif act["kind"] == "answer":
             question = self.asked()
             question[1] = act
+            if self.answers(act) and not self.asks(act["hand"]):
+                self.answerers.append(act["hand"])
+                for at in self.stages:
+                    self.leave(at, act["hand"])
             if s["stopped"] is question[0]:
                 s["rest"] = max(timedelta(), min(MOST_WAIT, when(act["at"]) - when(question[0]["at"])))
         elif act["kind"] == "add":

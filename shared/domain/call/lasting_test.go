@@ -312,3 +312,31 @@ func TestAStampOfAStandInThatWhoAnswersNowChoseDoesNotCount(t *testing.T) {
 		}
 	}
 }
+
+// Who answered a question as the key's person stays an asker, whoever answers for the key by then.
+func TestWhoAnsweredForTheKeyNeverStamps(t *testing.T) {
+	w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) {
+		x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
+			Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
+				Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
+					People: []circulation.Person{{User: suzuki}, {User: "U_MORI"}}}}}}
+	}))
+	act := func(kind circulation.Kind, user, text string) error {
+		p, by := policy, person(user)
+		p.Answers.User, by.Stage = w.key.Answers, 1
+		return w.do(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, by, text), by, p, w.now)
+		})
+	}
+	handOver := func(to string) {
+		w.key.Answers = to
+		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
+	}
+	expect.NoError(t, act(circulation.Ask, "U_MORI", "why?"))
+	handOver(suzuki)
+	expect.NoError(t, act(circulation.Answer, suzuki, "as agreed"))
+	handOver("U_TAKADA")
+	no, is := errors.AsType[*circulation.Refusal](act(circulation.Stamp, suzuki, ""))
+	expect.That(t, is && no.Why == circulation.WhySelf && no.Asker.User == suzuki, "%+v", no)
+	expect.NoError(t, act(circulation.Stamp, "U_MORI", ""))
+}

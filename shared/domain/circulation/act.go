@@ -254,9 +254,10 @@ func (r *Refusal) Error() string { return "not admitted: " + string(r.Why) }
 
 // asker returns which of the askers is one of an act's people, as the gate names them.
 func (st *State) asker(g *Gate, act *Act) Person {
+	askers := slices.Concat(g.Askers, st.answerers)
 	for _, p := range []*Person{&act.Hand, &act.Principal} {
-		if i := st.who.position(g.Askers, p); i >= 0 {
-			return g.Askers[i]
+		if i := st.who.position(askers, p); i >= 0 {
+			return askers[i]
 		}
 	}
 	return *act.To

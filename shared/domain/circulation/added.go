@@ -72,7 +72,7 @@ func (st *State) carry(g *Gate, c *Carried) (ok bool) {
 	case c.LeftOut != "":
 		left := Stage{Mode: ModePeople, Need: 1, LeftOut: c.LeftOut}
 		st.Stages = append(st.Stages, StageState{Stage: left, By: by, After: c.After, Carried: c})
-	case st.who.asks(g, &c.To) || slices.ContainsFunc(st.Stages, needs):
+	case st.asks(g, &c.To) || slices.ContainsFunc(st.Stages, needs):
 		st.unasked = append(st.unasked, *c)
 	default:
 		st.add(g, by, []Person{c.To}, c.As)
@@ -137,7 +137,7 @@ func (st *State) addition(g *Gate, s *StageState, act *Act) Why {
 	switch {
 	case s.Mode != ModePeople:
 		return WhyRoute
-	case st.who.asks(g, act.To):
+	case st.asks(g, act.To):
 		return WhySelf
 	case st.who.same(&act.Hand, act.To) || st.who.same(&act.Principal, act.To):
 		return WhyParty

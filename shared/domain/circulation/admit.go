@@ -28,7 +28,7 @@ func (st *State) common(g *Gate, act *Act) Why {
 		return WhyEnded
 	case !act.worded():
 		return WhyText
-	case !st.letsAskers(act) && (st.who.asks(g, &act.Hand) || st.who.asks(g, &act.Principal)):
+	case !st.letsAskers(act) && (st.asks(g, &act.Hand) || st.asks(g, &act.Principal)):
 		return WhySelf
 	}
 	return ""
@@ -171,11 +171,11 @@ func (st *State) stand(g *Gate, s *StageState, act *Act) Why {
 		return WhyStage
 	case st.lacks(g, act, s) != "":
 		return WhyFound
-	case st.who.asks(g, act.To):
+	case st.asks(g, act.To):
 		return WhySelf
 	case st.who.same(&act.Hand, act.For) || st.who.same(&act.Hand, act.To):
 		return WhyParty
-	case st.who.asks(g, act.For) || st.who.position(s.People, act.For) < 0 || st.who.stamped(s, act.For):
+	case st.asks(g, act.For) || st.who.position(s.People, act.For) < 0 || st.who.stamped(s, act.For):
 		return WhyFor
 	case st.who.position(s.People, act.To) >= 0:
 		return WhyTo
@@ -234,7 +234,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.Yours, refused.Unnamed = st.later(&act.Principal)
 	case WhySelf:
 		refused.Asker = st.asker(g, act)
-		refused.Put = !st.who.asks(g, &act.Hand) && !st.who.asks(g, &act.Principal)
+		refused.Put = !st.asks(g, &act.Hand) && !st.asks(g, &act.Principal)
 	case WhyNext:
 		refused.Stage = st.stampedAfter(act.Stage)
 		refused.Name = st.Stages[refused.Stage-1].Name

@@ -31,7 +31,8 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 	}
 	switch {
 	case act.Kind == circulation.Answer:
-		return (asks(hand) || act.Found.Answers) && own && o.open != nil && act.Stage == o.open.Stage && !joins(o.g, act)
+		stamped := slices.ContainsFunc(o.order, func(n int) bool { return o.in[name(n)][hand] })
+		return (asks(hand) || act.Found.Answers) && !(act.Found.Answers && stamped) && own && o.open != nil && act.Stage == o.open.Stage && !joins(o.g, act)
 	case act.Kind == circulation.Ask && (o.open != nil || o.questions == circulation.MaxQuestions):
 		return false
 	case asks(hand) || asks(principal):
@@ -162,4 +163,12 @@ func (o *oracle) takeBack(acts []circulation.Act) {
 	if o.sound = o.sound && at >= 0; at >= 0 {
 		o.given = slices.Delete(o.given, at, at+1)
 	}
+}
+
+func with(set map[string]bool, who string) map[string]bool {
+	out := map[string]bool{who: true}
+	for w := range set {
+		out[w] = true
+	}
+	return out
 }

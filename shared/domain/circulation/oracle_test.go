@@ -48,7 +48,12 @@ func asks(id string) bool { return strings.HasPrefix(id, asker) }
 // known returns by which account somebody is known: the first of all that lead to one another, from account to key and
 // from key to account, by what a gate and acts say of people.
 func known(g circulation.Gate, acts []circulation.Act) func(p circulation.Person) string {
-	all, keys := everybody(g, acts), false
+	all, keys, askers := everybody(g, acts), false, slices.Clone(g.Askers)
+	for _, act := range acts {
+		if act.Kind == answer && act.Found.Answers {
+			askers = append(askers, act.Hand)
+		}
+	}
 	for _, p := range all {
 		keys = keys || p.Person != ""
 	}
@@ -56,7 +61,7 @@ func known(g circulation.Gate, acts []circulation.Act) func(p circulation.Person
 	return func(p circulation.Person) string {
 		p.Via = ""
 		if _, done := ids[p]; !done {
-			ids[p] = first(g, all, p, keys)
+			ids[p] = first(askers, all, p, keys)
 		}
 		return ids[p]
 	}
@@ -95,7 +100,7 @@ func joins(g circulation.Gate, act circulation.Act) bool {
 	return false
 }
 
-func first(g circulation.Gate, all []circulation.Person, p circulation.Person, keys bool) string {
+func first(askers, all []circulation.Person, p circulation.Person, keys bool) string {
 	group := []circulation.Person{p}
 	joins := func(q circulation.Person) bool {
 		return !slices.Contains(group, q) && slices.ContainsFunc(group, func(p circulation.Person) bool {
@@ -109,7 +114,7 @@ func first(g circulation.Gate, all []circulation.Person, p circulation.Person, k
 	}
 	id, is := p.User, false
 	for _, p := range group {
-		is = is || slices.ContainsFunc(g.Askers, func(q circulation.Person) bool { return p.User == q.User })
+		is = is || slices.ContainsFunc(askers, func(q circulation.Person) bool { return p.User == q.User })
 		id = min(id, p.User)
 	}
 	if is {
@@ -196,7 +201,9 @@ func (o *oracle) desks(acts []circulation.Act) (added int) {
 		under(circulation.Act{Stage: c.After}, []circulation.Person{c.To}, c.As, 0)
 		o.stages[len(o.stages)-1].LeftOut = c.LeftOut
 	}
-	for _, act := range acts {
+	for i, act := range acts {
+		then := known(o.g, acts[:i])
+		may := func(p circulation.Person) bool { return may(p) && !asks(then(p)) }
 		up := func(s desked) bool { return s.raised == act.Stage }
 		switch {
 		case act.Kind == add:
@@ -388,12 +395,4 @@ func (o *oracle) completable(k, part int, hands map[string]bool) bool {
 		}
 	}
 	return false
-}
-
-func with(set map[string]bool, who string) map[string]bool {
-	out := map[string]bool{who: true}
-	for w := range set {
-		out[w] = true
-	}
-	return out
 }

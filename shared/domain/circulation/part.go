@@ -27,6 +27,7 @@ func (st *State) seat(g *Gate, s *StageState) {
 		for i := range people[:part.N] {
 			switch p := &people[i]; {
 			case !g.Route.counts(p):
+			case st.who.position(st.answerers, p) >= 0:
 			case st.who.asks(g, p):
 				s.Aside = append(s.Aside, *p)
 			default:
@@ -37,6 +38,13 @@ func (st *State) seat(g *Gate, s *StageState) {
 	}
 	s.Aside = st.who.distinct(s.Aside)
 	s.merge(st.who)
+}
+
+// leave takes somebody who turns out to ask off those whom a stage asks. Their stamps stay.
+func (s *StageState) leave(who persons, p *Person) {
+	if i := who.position(s.People, p); i >= 0 {
+		s.People, s.part = slices.Delete(slices.Clone(s.People), i, i+1), slices.Delete(slices.Clone(s.part), i, i+1)
+	}
 }
 
 // merge leaves each of a stage's people in the first of their places.

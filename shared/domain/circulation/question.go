@@ -1,6 +1,9 @@
 package circulation
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Bounds of questions.
 const (
@@ -43,16 +46,20 @@ func (st *State) ask() Why {
 
 // answer checks that one of the askers, or who answers now for an outside agent's key, answers the open question in
 // their own name. They do nothing else on a route, so an answer by which somebody whom it asks would turn out to be an
-// asker is none.
+// asker is none, nor is one for a key by who has stamped.
 func (st *State) answer(g *Gate, act *Act) Why {
 	q := st.Open()
 	switch {
-	case !act.Found.Answers && !st.who.asks(g, &act.Hand) || !st.who.same(&act.Hand, &act.Principal):
+	case !act.Found.Answers && !st.asks(g, &act.Hand) || !st.who.same(&act.Hand, &act.Principal):
 		return WhyNotAsker
 	case q == nil:
 		return WhyNoQuestion
 	case act.Stage != q.Asked.Stage:
 		return WhyStage
+	case act.Found.Answers && slices.ContainsFunc(st.Stages, func(s StageState) bool {
+		return st.who.stamped(&s, &act.Hand)
+	}):
+		return WhyFound
 	case st.joined || st.lacks(g, act, &st.Stages[act.Stage-1]) != "":
 		return WhyFound
 	}
@@ -68,10 +75,16 @@ func (st *State) question(g *Gate, act *Act) {
 	st.Questions = append(st.Questions, Question{Asked: act})
 }
 
-// answers closes the open question. The clock of its stage, if that is still asked since then, goes on.
+// answers closes the open question, and makes who answers for a key one of the askers. The clock of its stage, if that is still asked since then, goes on.
 func (st *State) answers(g *Gate, act *Act) {
 	q := st.Open()
 	q.Answered = act
+	if act.Found.Answers && !st.asks(g, &act.Hand) {
+		st.answerers = append(slices.Clip(st.answerers), act.Hand)
+		for i := range st.Stages {
+			st.Stages[i].leave(st.who, &act.Hand)
+		}
+	}
 	if s := &st.Stages[act.Stage-1]; s.stopped == q.Asked {
 		s.rest = max(0, min(MostWait, act.At.Sub(q.Asked.At)))
 		s.due(g)

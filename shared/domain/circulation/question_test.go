@@ -73,6 +73,8 @@ func TestOnlyAskersAnswer(t *testing.T) {
 	for range circulation.MaxQuestions {
 		many = after(many, of(ask, "A", 1), of(answer, "Q", 1))
 	}
+	wide := after(gateOf(1, desk("one", 2, "A", "B", "C")), of(ask, "A", 1))
+	answeredFor := after(wide, changed(of(answer, "A", 1), answers)) // whoever answers for the key by now
 	wordless := of(answer, "Q", 1)
 	wordless.Text = ""
 	long := of(ask, "B", 1)
@@ -88,7 +90,12 @@ func TestOnlyAskersAnswer(t *testing.T) {
 		"at the stage that is asked":  {on, of(answer, "Q", 2), circulation.WhyStage},
 		"by who asked":                {asked, of(answer, "A", 1), circulation.WhyNotAsker},
 		"by who answers now":          {asked, changed(of(answer, "X", 1), answers), ""},
-		"by who answers now and asks": {asked, changed(of(answer, "A", 1), answers), ""},
+		"by who answers now and asks": {wide, changed(of(answer, "A", 1), answers), ""},
+		"who is needed":               {asked, changed(of(answer, "A", 1), answers), circulation.WhyHands},
+		"who has stamped":             {after(wide, of(stamp, "B", 1)), changed(of(answer, "B", 1), answers), circulation.WhyFound},
+		"a stamp of who answered":     {answeredFor, of(stamp, "A", 1), circulation.WhySelf},
+		"or for them":                 {answeredFor, instead(stamp, "X", "A", 1), circulation.WhySelf},
+		"their addition":              {answeredFor, addition("B", "A", circulation.AsApprove, 1), circulation.WhySelf},
 		"by who answers now, for one": {asked, changed(instead(answer, "X", "Q", 1), answers), circulation.WhyNotAsker},
 		"by who answers now, again":   {after(asked, changed(of(answer, "X", 1), answers)), of(answer, "Q", 1), circulation.WhyNoQuestion},
 		"a stamp of who answers now":  {asked, changed(of(stamp, "A", 1), answers), circulation.WhyUnknown},

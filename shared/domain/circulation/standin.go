@@ -302,6 +302,11 @@ func (ps persons) distinct(people []Person) (out []Person) {
 // asks reports whether somebody is one of a gate's askers.
 func (ps persons) asks(g *Gate, p *Person) bool { return ps.position(g.Askers, p) >= 0 }
 
+// asks reports whether somebody is one of a gate's askers, or has answered for them.
+func (st *State) asks(g *Gate, p *Person) bool {
+	return st.who.asks(g, p) || st.who.position(st.answerers, p) >= 0
+}
+
 // meetAll adds everybody whom a gate names before its first act.
 func (ps persons) meetAll(g *Gate) {
 	for i := range g.Askers {

@@ -21,6 +21,7 @@ type State struct {
 
 	who         persons
 	keyed       Person    // see Gate.Answers
+	answerers   []Person  // who answered as the key's person, and is an asker from then on, whoever answers for it now
 	need        int       // different hands that the route asks for
 	order       []int     // numbers of all stages, as they are asked
 	added       int       // people who were
