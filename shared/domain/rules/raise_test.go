@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"ringi/shared/domain/circulation"
@@ -25,6 +26,8 @@ func TestAStageOffersWhomItsPeopleMayAdd(t *testing.T) {
 	manager := rules.Who{Kind: rules.WhoManager, Level: 2}
 	one, far := people(1, refuse, "X"), rules.Who{Kind: rules.WhoManager, Level: 9}
 	renamed, twice := with(heads(), unnamed("次長 of sales")), mayRaise(people(1, skip, "X"), post("部長"))
+	crowd := func(c *company, _ *rules.Facts) { c.group = strings.Split("abcdefghijkl", "") }
+	crowded := "[case 1: a case 1: b case 1: c case 1: d case 1: e case 1: f case 1: g case 1: h case 1: -many case 2: Y]"
 	for name, c := range map[string]struct {
 		policy *rules.Policy
 		change change
@@ -40,6 +43,7 @@ func TestAStageOffersWhomItsPeopleMayAdd(t *testing.T) {
 		"a post of another name":      {policy(0, mayRaise(one, post("次長"))), renamed, "[case 1: -unknown]"},
 		"the requester's own":         {policy(0, mayRaise(one, post("部長"))), heads("R"), "[case 1: -own]"},
 		"another asker's":             {policy(0, mayRaise(one, post("部長"))), alsoAsk("D"), "[case 1: -askers]"},
+		"more than fit":               {policy(0, mayRaise(one, group(1, refuse).Who, ofUsers("Y"))), crowd, crowded},
 		"who has left":                {policy(0, mayRaise(one, post("部長"))), gone("D"), "[case 1: -standing]"},
 		"who is asked later anyway":   {policy(0, mayRaise(one, post("部長")), people(1, refuse, "D")), nil, "[]"},
 		"at a stage that is left out": {policy(1, people(1, refuse, "X"), twice), nil, "[]"},
@@ -93,8 +97,10 @@ func TestWhomAStageMayOffer(t *testing.T) {
 		stages []rules.Stage
 		wrong  []string
 	}{
-		"people":       {[]rules.Stage{mayRaise(one, x)}, nil},
-		"most":         {[]rules.Stage{mayRaise(one, x, x, x, x, x)}, []string{at}},
+		"people": {[]rules.Stage{mayRaise(one, x)}, nil},
+		"most":   {[]rules.Stage{mayRaise(one, x, x, x, x, x)}, []string{at}},
+		"too many": {[]rules.Stage{mayRaise(one, x, ofUsers("U1", "U2", "U3", "U4", "U5", "U6", "U7", "U8", "U9"))},
+			[]string{at}},
 		"without when": {[]rules.Stage{nameless}, []string{at + "[0].when"}},
 		"the channel":  {[]rules.Stage{mayRaise(one, rules.Who{Kind: rules.WhoChannel})}, []string{at + "[0].who.kind"}},
 		"an order":     {[]rules.Stage{mayRaise(one, deep)}, []string{at + "[0].who.instead"}},
