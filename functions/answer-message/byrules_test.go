@@ -386,6 +386,7 @@ func (group) Manager(circulation.Person, string) (circulation.Person, bool) {
 }
 func (group) Topmost(circulation.Person, string) bool             { return false }
 func (group) Knows(string, string) bool                           { return true }
+func (group) OnlyIn([]string, string) string                      { return "" }
 func (group) Holders(string, string, string) []circulation.Person { return nil }
 func (group) OnLeave(string, string, string) []circulation.Person { return nil }
 func (group) Over(string, string, string) (circulation.Person, bool) {

@@ -286,6 +286,7 @@ func (keiri) Empty(string, []circulation.Person, string) bool        { return fa
 func (keiri) Manager(circulation.Person, string) (p circulation.Person, found bool) { return p, false }
 func (keiri) Topmost(circulation.Person, string) bool                               { return false }
 func (keiri) Over(string, string, string) (p circulation.Person, found bool)        { return p, false }
+func (keiri) OnlyIn([]string, string) string                                        { return "" }
 func (keiri) Holders(string, string, string) []circulation.Person                   { return nil }
 func (keiri) OnLeave(string, string, string) []circulation.Person                   { return nil }
 func (keiri) LeaveAbove(circulation.Person, string) []circulation.Person            { return nil }

@@ -293,6 +293,15 @@ func (d *Directory) Holders(department, position, on string) (all []circulation.
 	return all
 }
 
+// OnlyIn returns the code of the department in which alone these positions are held on a day, or "": also where
+// everybody is in it, or in one below it.
+func (d *Directory) OnlyIn(positions []string, on string) string {
+	if d.org == nil {
+		return ""
+	}
+	return d.chart(on).OnlyIn(positions)
+}
+
 // OnLeave returns who would hold a position of a department on a day but is away from it; without a position, everybody
 // who is away.
 func (d *Directory) OnLeave(department, position, on string) (all []circulation.Person) {

@@ -375,6 +375,7 @@ func (ids) Absences(circulation.Person, string) []circulation.StandIn {
 func (ids) CodeOf(string, string) string                               { return "" }
 func (ids) NameOf(department string) string                            { return department }
 func (ids) Knows(string, string) bool                                  { return true }
+func (ids) OnlyIn([]string, string) string                             { return "" }
 func (ids) Holders(string, string, string) []circulation.Person        { return nil }
 func (ids) OnLeave(string, string, string) []circulation.Person        { return nil }
 func (ids) LeaveAbove(circulation.Person, string) []circulation.Person { return nil }

@@ -149,6 +149,33 @@ func spending(d *Directory, kind, amount string) *rules.Facts {
 	return f
 }
 
+// A post that one department has, named without it: everybody elsewhere gets who stands above them, and the stage says
+// why, also of who is asked instead. The post isn't vacant. Whoever saves such a rule is told.
+func TestAPostOfOneDepartmentNamedWithoutIt(t *testing.T) {
+	d := cityHall(t)
+	s := rules.Stage{Name: "室長", Need: 1, Empty: rules.EmptyUp, Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"室長"}}}
+	resolved := func(by string, s rules.Stage) circulation.Stage {
+		f := spending(d, "消耗品費", "1")
+		f.Askers = []circulation.Person{d.Person(by)}
+		AskedBy(f, &rules.Rules{}, d, by)
+		return expect.Value((&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, rules.Floor{}, d))(t).Stages[0]
+	}
+	inside, outside := resolved("J", s), resolved("R", s)
+	expect.Same(t, []string{inside.People[0].User, inside.Filled}, []string{"I", ""})
+	expect.That(t, outside.People[0].User != "I", "%+v", outside)
+	expect.Is(t, outside.Filled, rules.LeftElsewhere)
+	instead := s
+	instead.Who.Instead = []rules.Who{{Kind: rules.WhoPeople, People: []string{"M"}}}
+	of, _, _ := rules.InsteadOf(resolved("R", instead).People[0])
+	expect.That(t, of.Elsewhere && !of.Vacant, "%+v", of)
+	left := s
+	left.Empty.Vacant = rules.ThenSkip
+	held := rules.Stage{Name: "市長", Need: 1, Empty: rules.EmptyUp, Who: who("市長")}
+	f := spending(d, "消耗品費", "1")
+	route := expect.Value((&rules.Policy{Stages: []rules.Stage{left, held}, Hands: 1}).Resolve(f, rules.Floor{}, d))(t)
+	expect.Is(t, route.Stages[0].LeftOut, rules.LeftElsewhere)
+}
+
 // plus adds a number to a bound.
 func plus(bound, n string) string {
 	a, _ := new(big.Rat).SetString(bound)
@@ -165,9 +192,12 @@ func TestTablesOfWhoDecides(t *testing.T) {
 		r.Rules = append(r.Rules, l.rule(n))
 	}
 	expect.Is(t, len(r.Problems(nil)), 0)
+	var only []string
 	for _, f := range r.Findings(nil, d, day, "") {
-		t.Errorf("%v", f)
+		expect.Is(t, f.Kind, rules.FindingElsewhere, f.String())
+		only = append(only, f.Who)
 	}
+	expect.Same(t, only, []string{"部長 (GA)", "係長 (GA11)"}) // of 課長 there are several; who is at the top is over all
 	taken := func(kind, amount string) string { return r.Match(spending(d, kind, amount)).Rule.Name }
 	for _, l := range tables {
 		least := "1"

@@ -28,7 +28,7 @@ func TestWhyNobodyIsFoundIsSaidWithWhatToDo(t *testing.T) {
 			expect.Is(t, strings.Contains(said, "@U1"), strings.Contains(detail, "U1"), said)
 			expect.Is(t, strings.Contains(said, "課長"), strings.HasPrefix(detail, "課長"), said)
 		}
-		for _, code := range []string{rules.LeftVacant, rules.LeftStanding, rules.LeftOwn, rules.LeftTwice, rules.LeftNone,
+		for _, code := range []string{rules.LeftVacant, rules.LeftElsewhere, rules.LeftStanding, rules.LeftOwn, rules.LeftTwice, rules.LeftNone,
 			rules.LeftHands, rules.LeftMany, rules.LeftChannel, rules.LeftFloor, rules.LeftBounds, rules.LeftAbove + "_of"} {
 			expect.That(t, endWordsOf.In(locale).Lacks[code] != "", "%s has no words for %s", locale, code)
 		}

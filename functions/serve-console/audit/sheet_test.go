@@ -123,17 +123,18 @@ func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
 		{User: "U1"}}}
 	filled, out := desk, circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: rules.LeftVacant}
 	filled.Filled = rules.LeftVacant
-	renamed := desk
-	renamed.Filled = rules.LeftUnknown
+	renamed, elsewhere := desk, desk
+	renamed.Filled, elsewhere.Filled = rules.LeftUnknown, rules.LeftElsewhere
 	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	g := &aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
 		Rule: &circulation.Rule{ID: "r"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
-		Stages: []circulation.Stage{desk, filled, out, renamed}}}
+		Stages: []circulation.Stage{desk, filled, out, renamed, elsewhere}}}
 	for locale, want := range map[string][]string{
 		"ja": {"", "空席のため、その上の人", "該当者なしのため省略",
-			"組織表にない役職のため、その上の人"},
+			"組織表にない役職のため、その上の人", "依頼した人の上にこの役職がないため、その上の人"},
 		"en": {"", "vacant, so who stands above", web.TextsOf("route", "en").In("why", rules.LeftVacant),
-			"the organisation’s table doesn’t have the post, so who stands above"},
+			"the organisation’s table doesn’t have the post, so who stands above",
+			"no such post stands above the requester, so who does"},
 	} {
 		by := subject.Reader{Locale: locale, Person: func(id string) string { return id }}
 		for i, b := range by.Route(g, true).Stages {

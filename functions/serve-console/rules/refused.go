@@ -110,7 +110,7 @@ func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, all []asker, d *decide.
 // byAsker reports whether a refusal hangs on who asks.
 func byAsker(p *rules.Policy, no *rules.Unresolved) bool {
 	switch no.Why {
-	case rules.LeftOwn, rules.LeftAbove, rules.LeftHands:
+	case rules.LeftOwn, rules.LeftAbove, rules.LeftElsewhere, rules.LeftHands:
 		return true
 	case rules.LeftVacant, rules.LeftStanding, rules.LeftTwice, rules.LeftAway:
 		return no.Stage > 0 && slices.ContainsFunc(p.Stages[no.Stage-1].Sources(), func(s rules.Stage) bool {

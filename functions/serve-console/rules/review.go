@@ -255,7 +255,7 @@ func (s speaker) finding(x *rules.Rules, f rules.Finding, today string) string {
 	}
 	switch f.Kind {
 	case rules.FindingUnknown, rules.FindingUnnamed, rules.FindingPassed, rules.FindingUnorganised, rules.FindingUntold,
-		rules.FindingUnraised:
+		rules.FindingUnraised, rules.FindingElsewhere:
 		if who = legible.OneLine(f.Who); f.Stage == 0 && f.Kind != rules.FindingUntold {
 			kind += "_condition"
 		}

@@ -225,6 +225,30 @@ func (o *Organisation) AwayFrom(position, department string, day Date) (numbers 
 	return numbers
 }
 
+// OnlyIn returns the code of the department in which alone people hold these positions, or "": also where everybody's
+// department is it, or below it.
+func (c *Chart) OnlyIn(positions []string) (only string) {
+	for department, posts := range c.members {
+		for _, p := range posts {
+			held := func(position string) bool { return Posted(position) == p.Position }
+			switch {
+			case !slices.ContainsFunc(positions, held):
+			case only != "" && only != department:
+				return ""
+			default:
+				only = department
+			}
+		}
+	}
+	for department := range c.members {
+		of := func(d Department) bool { return d.Code == only }
+		if only != "" && !slices.ContainsFunc(c.Path(department), of) {
+			return only
+		}
+	}
+	return ""
+}
+
 // AwayAbove returns who would stand directly above a person on a day but is away, by number: the manager whom the file
 // names, else who would lead the department whose head does so now, or one that is nearer.
 func (c *Chart) AwayAbove(number string) (numbers []string) {

@@ -38,6 +38,9 @@ type Directory interface {
 	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it:
 	// without a department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
+	// OnlyIn returns the code of the department in which alone these positions are held, or "": also where everybody is
+	// in it, or in one below it.
+	OnlyIn(positions []string, on string) string
 	// StandsOver reports whether a position has a higher rank than whoever leads a department, unless that isn't known.
 	StandsOver(position, department, on string) bool
 	// Outranks reports whether somebody's main post has a higher rank than a position.
@@ -125,6 +128,17 @@ func (w Who) unnamed(d Directory) string {
 		}
 	}
 	return ""
+}
+
+// noneFound returns why nobody is found: a post is vacant, or the requester's department and those above have none.
+func (w Who) noneFound(d Directory) string {
+	if slices.ContainsFunc(w.Each(), func(w Who) bool {
+		has := func(position string) bool { return d.Knows(w.Department, position) }
+		return !w.Placed || slices.ContainsFunc(w.Positions, has)
+	}) {
+		return LeftVacant
+	}
+	return LeftElsewhere
 }
 
 // Above reports whether whom it names depends on the requester.

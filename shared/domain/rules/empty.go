@@ -25,7 +25,7 @@ func (r *resolving) whyFew(s *Stage, found []circulation.Person, need int) strin
 	case len(found) == 0 && s.Who.unnamed(r.d) != "":
 		return LeftUnknown
 	case len(found) == 0:
-		return LeftVacant
+		return s.Who.noneFound(r.d)
 	case len(named) >= need:
 		return LeftAskers
 	case own && len(named)+1 >= need && r.facts.Spoken:

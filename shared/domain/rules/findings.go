@@ -36,6 +36,9 @@ const (
 	FindingPassed FindingKind = "passed"
 	// FindingUnraised: such a post is one to which a stage's people may raise a matter. Nobody is offered.
 	FindingUnraised FindingKind = "unraised"
+	// FindingElsewhere: a stage asks for the nearest such post above the requester, and one department alone has it. For
+	// everybody outside of it, who stands above is asked. It is found once for each post.
+	FindingElsewhere FindingKind = "elsewhere"
 	// FindingVacant: a stage finds fewer people than must stamp, whoever asks.
 	FindingVacant FindingKind = "vacant"
 	// FindingMany: a stage finds more people than it may have.
@@ -78,7 +81,13 @@ func (r *Rules) Findings(known []Known, d Directory, today, next string) (all []
 		all = append(all, of...)
 	}
 	all = append(all, r.Last.reads().Route.findings(LastID, d, today, next)...)
-	return append(all, r.Last.Writes.Route.findings(LastID, d, today, next)...)
+	all = append(all, r.Last.Writes.Route.findings(LastID, d, today, next)...)
+	posts := map[string]bool{}
+	return slices.DeleteFunc(all, func(f Finding) bool {
+		again := f.Kind == FindingElsewhere && posts[f.Who]
+		posts[f.Who] = posts[f.Who] || f.Kind == FindingElsewhere
+		return again
+	})
 }
 
 // Emptied returns what an organisation, or its removal, makes vacant or unknown on some days: each condition and each
@@ -145,6 +154,15 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 			at.Kind = FindingUnnamed
 			all = append(all, at)
 			continue
+		}
+		for _, w := range s.Who.Each() {
+			if w.Kind != WhoPosition || w.Department != "" || w.Label != "" {
+				continue
+			}
+			if only := d.OnlyIn(w.Positions, today); only != "" {
+				at.Kind, at.Who = FindingElsewhere, w.Positions[0]+" ("+d.NameOf(only)+")"
+				all = append(all, at)
+			}
 		}
 		for _, w := range s.Who.Instead {
 			if what := w.unnamed(d); what != "" {

@@ -68,6 +68,14 @@ func TestVacantStagesAreFound(t *testing.T) {
 		"as many as can be": {
 			staffed(func(c *company) { c.group = many("U%d", 50) }), rule(2, writing(), group(1, rules.EmptyUp)), nil,
 		},
+		"a post of one department": {
+			staffed(func(c *company) { c.only = map[string]string{"部長": "sales"} }),
+			rule(2, writing(), stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}}, 1, rules.EmptyUp)),
+			[]rules.Finding{{Kind: rules.FindingElsewhere, Rule: id(2), Stage: 1, Who: "部長 (営業部)"}},
+		},
+		"and with its name": {
+			staffed(func(c *company) { c.only = map[string]string{"部長": "sales"} }), rule(2, writing(), head(rules.EmptyUp)), nil,
+		},
 		"too many": {
 			staffed(func(c *company) { c.group = many("U%d", 51) }), rule(2, writing(), group(1, rules.EmptyUp)),
 			[]rules.Finding{found(rules.FindingMany, 1, today)},

@@ -138,13 +138,14 @@ type Absent struct {
 	Away    []string // accounts of who is away for some days
 	OnLeave []string // of who is on leave or seconded; "" is somebody without one
 	Vacant  bool     // nobody is found
+	// Elsewhere: nobody is found, since no department of the requester's has such a post.
+	Elsewhere bool
 }
 
 // How it is said within how somebody was found.
 const (
 	insteadOf = "instead of "
 	onLeave   = "leave "
-	vacant    = "vacant"
 )
 
 // absent returns in whose place others are asked for a source.
@@ -174,7 +175,10 @@ func (r *resolving) absent(i int) (of Absent) {
 			add(p)
 		}
 	}
-	of.Vacant = len(r.found[i]) == 0 && len(of.OnLeave) == 0
+	if len(r.found[i]) == 0 && len(of.OnLeave) == 0 {
+		of.Elsewhere = r.sources[i].Who.noneFound(r.d) == LeftElsewhere
+		of.Vacant = !of.Elsewhere
+	}
 	return of
 }
 
@@ -216,7 +220,10 @@ func (of Absent) via(how string) string {
 		parts = append(parts, onLeave+user)
 	}
 	if of.Vacant {
-		parts = append(parts, vacant)
+		parts = append(parts, LeftVacant)
+	}
+	if of.Elsewhere {
+		parts = append(parts, LeftElsewhere)
 	}
 	return insteadOf + strings.Join(parts, ",") + ": " + how
 }
@@ -233,8 +240,10 @@ func InsteadOf(p circulation.Person) (of Absent, how string, is bool) {
 		switch {
 		case leave:
 			of.OnLeave = append(of.OnLeave, user)
-		case part == vacant:
+		case part == LeftVacant:
 			of.Vacant = true
+		case part == LeftElsewhere:
+			of.Elsewhere = true
 		case part != "":
 			of.Away = append(of.Away, part)
 		}

@@ -35,6 +35,7 @@ func (r *resolving) raises(i int) (offers []circulation.Raise) {
 		for _, who := range x.Who.placed(r.facts, r.d) {
 			found := who.find(r.facts, r.d)
 			over, known := who.over(r.d, r.facts.On)
+			none.LeftOut = who.noneFound(r.d)
 			switch what := who.unnamed(r.d); {
 			case len(found) > 0:
 			case what != "":

@@ -8,22 +8,23 @@ import (
 
 // Reasons for which a stage is left out of a route, who stands above takes places in it, or a request is refused.
 const (
-	LeftVacant   = "vacant"   // nobody is found
-	LeftUnknown  = "unknown"  // the organisation has the post or department on no day: never left out
-	LeftAbove    = "above"    // the organisation doesn't say who is above the requester: never left out
-	LeftStanding = "standing" // too few of those who are found may stamp
-	LeftAway     = "away"     // too few of those who are found are there, and nobody who is asked instead
-	LeftOwn      = "own"      // without the requester, too few are found
-	LeftAskers   = "askers"   // without the other askers, too few are found: never left out
-	LeftTwice    = "twice"    // all who are found have to stamp at earlier stages
-	LeftNone     = "none"     // a label says that no department is concerned
-	LeftLater    = "later"    // the requester's own, and who stands above is asked at a later stage anyway
-	LeftHands    = "hands"    // too few different people are found for those that the route needs: never left out
-	LeftMany     = "many"     // more people are found than a stage may have
-	LeftChannel  = "channel"  // only the channel would be asked about a write outside
-	LeftHome     = "home"     // nobody else is in the channel, and there is no Home
-	LeftFloor    = "floor"    // without stages that are left out, less is asked than the floor
-	LeftBounds   = "bounds"   // the route is longer than a gate may be
+	LeftVacant    = "vacant"    // nobody is found
+	LeftElsewhere = "elsewhere" // no post of whoever asks for, or above them, has the name
+	LeftUnknown   = "unknown"   // the organisation has the post or department on no day: never left out
+	LeftAbove     = "above"     // the organisation doesn't say who is above the requester: never left out
+	LeftStanding  = "standing"  // too few of those who are found may stamp
+	LeftAway      = "away"      // too few of those who are found are there, and nobody who is asked instead
+	LeftOwn       = "own"       // without the requester, too few are found
+	LeftAskers    = "askers"    // without the other askers, too few are found: never left out
+	LeftTwice     = "twice"     // all who are found have to stamp at earlier stages
+	LeftNone      = "none"      // a label says that no department is concerned
+	LeftLater     = "later"     // the requester's own, and who stands above is asked at a later stage anyway
+	LeftHands     = "hands"     // too few different people are found for those that the route needs: never left out
+	LeftMany      = "many"      // more people are found than a stage may have
+	LeftChannel   = "channel"   // only the channel would be asked about a write outside
+	LeftHome      = "home"      // nobody else is in the channel, and there is no Home
+	LeftFloor     = "floor"     // without stages that are left out, less is asked than the floor
+	LeftBounds    = "bounds"    // the route is longer than a gate may be
 )
 
 // Unresolved says that a policy finds no route for a request, which is then refused.
@@ -220,7 +221,7 @@ func (r *resolving) enough(i int, named []circulation.Person) error {
 		why = LeftTwice
 	}
 	out.People = here
-	if why == LeftAway || why == LeftVacant || why == LeftStanding {
+	if why == LeftAway || why == LeftVacant || why == LeftElsewhere || why == LeftStanding {
 		if enough, err := r.instead(i, here); enough || err != nil {
 			return err
 		}

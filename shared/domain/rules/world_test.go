@@ -125,6 +125,7 @@ type company struct {
 	level    []string                    // positions that don't stand over departments
 	absences map[string][]circulation.StandIn
 	leave    map[string][]string // who is on leave, by position
+	only     map[string]string   // departments, by a position that they alone have
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -193,6 +194,8 @@ func (c *company) Knows(department, position string) bool {
 	post := position + " of " + department
 	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
 }
+
+func (c *company) OnlyIn(positions []string, _ string) string { return c.only[positions[0]] }
 
 func (c *company) Absences(p circulation.Person, _ string) []circulation.StandIn {
 	return c.absences[p.User]

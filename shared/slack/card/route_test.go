@@ -194,6 +194,8 @@ func TestWhoeverDecidesInsteadIsTold(t *testing.T) {
 		"leave " + suzuki: {"<@U0SUZUKI> さん(休職・出向中)が不在のため、代決です",
 			"You decide in the place of <@U0SUZUKI> (on leave or seconded)", "<@U0SUZUKI> さん(休職・出向中)が不在のため代決",
 			"in the place of <@U0SUZUKI> (on leave or seconded)"},
+		"elsewhere": {"依頼した方の上にこの役職がないため、代決です", "You decide as no such post stands above whoever asked",
+			"依頼した方の上にこの役職がないため代決", "as no such post stands above whoever asked"},
 		"vacant": {"空席のため、代決です", "You decide as the post is vacant", "空席のため代決", "as the post is vacant"},
 	} {
 		stage := desk("部長", 1, yamada, takada)

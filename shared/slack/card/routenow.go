@@ -390,6 +390,8 @@ func (w *routeWords) instead(s *circulation.StageState, user string, called func
 		why = w.Because["leave"]
 	case of.Vacant:
 		why = w.Because["vacant"]
+	case of.Elsewhere:
+		why = w.Because["elsewhere"]
 	default:
 		why = w.Because["nobody"]
 	}
