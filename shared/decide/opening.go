@@ -40,13 +40,11 @@ import (
 // Found is what the rules say about a gate.
 type Found = task.Found
 
-// Seats is a rules.Directory that also knows departments.
+// Seats is a rules.Directory that also knows where somebody works.
 type Seats interface {
 	rules.Directory
 	// Here reports whether somebody works for the tenant on a day; true while no organisation stands.
 	Here(p circulation.Person, on string) bool
-	// Departments returns the codes of somebody's department and of those above it; none while no organisation stands.
-	Departments(p circulation.Person, on string) []string
 	// Position returns the position of somebody's main post; "" if it has none, and while no organisation stands.
 	Position(p circulation.Person, on string) string
 	// Department returns what somebody's department is called; "" while no organisation stands.

@@ -176,6 +176,24 @@ func TestAPostOfOneDepartmentNamedWithoutIt(t *testing.T) {
 	expect.Is(t, route.Stages[0].LeftOut, rules.LeftElsewhere)
 }
 
+// 重要なものは部長: whom a stage's people may add stands above them, also where whoever asks stands elsewhere. Nobody is
+// offered who stands below whoever asks.
+func TestWhomAStageMayAddStandsAboveItsPeople(t *testing.T) {
+	d := cityHall(t)
+	chief := who("室長")
+	chief.Department = "GA3"
+	s := rules.Stage{Name: "室長", Need: 1, Empty: rules.EmptyUp, Who: chief,
+		Raises: []rules.Raise{{When: "重要なもの", Who: who("部長")}}}
+	for by, want := range map[string]string{"J": "B", "Z": "B", "M": rules.LeftBelow} {
+		f := spending(d, "消耗品費", "1")
+		f.Askers = []circulation.Person{d.Person(by)}
+		AskedBy(f, &rules.Rules{}, d, by)
+		route := expect.Value((&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, rules.Floor{}, d))(t)
+		to := route.Stages[0].Raises[0]
+		expect.Is(t, to.To.User+to.LeftOut, want, by)
+	}
+}
+
 // plus adds a number to a bound.
 func plus(bound, n string) string {
 	a, _ := new(big.Rat).SetString(bound)

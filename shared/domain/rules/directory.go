@@ -38,6 +38,9 @@ type Directory interface {
 	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it:
 	// without a department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
+	// Departments returns the codes of somebody's department and of those above it; none while no organisation
+	// stands.
+	Departments(p circulation.Person, on string) []string
 	// OnlyIn returns the code of the department in which alone these positions are held, or "": also where everybody is
 	// in it, or in one below it.
 	OnlyIn(positions []string, on string) string

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"ringi/shared/domain/circulation"
 )
@@ -32,27 +34,24 @@ func (r *resolving) raises(i int) (offers []circulation.Raise) {
 	cases := make([][]circulation.Raise, len(s.Raises))
 	for n, x := range s.Raises {
 		none := circulation.Raise{When: x.When, LeftOut: LeftVacant}
-		for _, who := range x.Who.placed(r.facts, r.d) {
-			found := who.find(r.facts, r.d)
-			over, known := who.over(r.d, r.facts.On)
-			none.LeftOut = who.noneFound(r.d)
-			switch what := who.unnamed(r.d); {
-			case len(found) > 0:
-			case what != "":
-				none.LeftOut = LeftUnknown
-			case known && who.Kind == WhoPosition:
-				found = append(found, over)
-			}
-			for _, p := range found {
-				switch {
-				case r.asks(p):
-					none.LeftOut = r.whoseOwn()
-				case !r.able(s, p):
-					none.LeftOut = LeftStanding
-				case r.onRoute(p):
-					none.When = "" // its stage says so
-				default:
-					cases[n] = append(cases[n], circulation.Raise{When: x.When, To: p})
+		for _, f := range r.raising(i, x.Who) {
+			for _, who := range x.Who.placed(f, r.d) {
+				found, why := r.raisedTo(i, who, f)
+				none.LeftOut = cmp.Or(why, none.LeftOut)
+				for _, p := range found {
+					already := func(x circulation.Raise) bool { return x.To.Is(p) }
+					switch {
+					case r.asks(p):
+						none.LeftOut = r.whoseOwn()
+					case f != r.facts && r.below(p):
+						none.LeftOut = LeftBelow
+					case !r.able(s, p):
+						none.LeftOut = LeftStanding
+					case r.onRoute(p):
+						none.When = "" // its stage says so
+					case !slices.ContainsFunc(cases[n], already):
+						cases[n] = append(cases[n], circulation.Raise{When: x.When, To: p})
+					}
 				}
 			}
 		}
@@ -79,6 +78,61 @@ func offered(cases [][]circulation.Raise) (offers []circulation.Raise) {
 		}
 	}
 	return offers
+}
+
+// raisedTo returns whom a stage's people may add, or why nobody. Of a manager it is the nearest who isn't one of them.
+func (r *resolving) raisedTo(i int, w Who, f *Facts) (found []circulation.Person, why string) {
+	found = w.find(f, r.d)
+	for f != r.facts && w.Kind == WhoManager && len(found) > 0 && position(r.stages[i].People, found[0]) >= 0 {
+		w.Level++
+		found = w.find(f, r.d)
+	}
+	what := w.unnamed(r.d)
+	over, known := w.over(r.d, f.On)
+	switch {
+	case len(found) > 0:
+	case what != "":
+		return nil, LeftUnknown
+	case known && w.Kind == WhoPosition:
+		return []circulation.Person{over}, ""
+	default:
+		why = w.noneFound(r.d)
+	}
+	return found, why
+}
+
+// relative reports whether it depends on above whom it is looked for.
+func (w Who) relative() bool {
+	return w.Kind == WhoManager || w.Kind == WhoPosition && w.Label == "" && (w.Placed || w.Department == "")
+}
+
+// raising returns the facts by which it is looked for whom a stage's people may add: those of the request, but where
+// one is looked for above somebody and the stage's people don't stand above the requester, as if they asked.
+func (r *resolving) raising(i int, w Who) (all []*Facts) {
+	if !w.relative() {
+		return []*Facts{r.facts}
+	}
+	line := false
+	for _, p := range r.stamping(r.stages[i].People) {
+		f := r.facts
+		if !r.inLine(p, r.facts.Requester) {
+			theirs := *f
+			theirs.Requester, theirs.Departments = p, r.d.Departments(p, f.On)
+			f = &theirs
+		} else if line {
+			continue
+		} else {
+			line = true
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// inLine reports whether somebody stands above another.
+func (r *resolving) inLine(p, of circulation.Person) (is bool) {
+	above(r.d, of, r.facts.On, func(_ int, over circulation.Person) bool { is = over.Is(p); return !is })
+	return is
 }
 
 // onRoute reports whether a stage asks somebody.

@@ -25,6 +25,14 @@ func TestAStageOffersWhomItsPeopleMayAdd(t *testing.T) {
 	}
 	manager := rules.Who{Kind: rules.WhoManager, Level: 2}
 	one, far := people(1, refuse, "X"), rules.Who{Kind: rules.WhoManager, Level: 9}
+	first, line := rules.Who{Kind: rules.WhoManager, Level: 1}, people(1, refuse, "A")
+	reports := func(users ...string) change { // each to the next
+		return func(c *company, _ *rules.Facts) {
+			for i := 1; i < len(users); i++ {
+				c.managers[users[i-1]] = users[i]
+			}
+		}
+	}
 	renamed, twice := with(heads(), unnamed("次長 of sales")), mayRaise(people(1, skip, "X"), post("部長"))
 	crowd := func(c *company, _ *rules.Facts) { c.group = strings.Split("abcdefghijkl", "") }
 	crowded := "[case 1: a case 1: b case 1: c case 1: d case 1: e case 1: f case 1: g case 1: h case 1: -many case 2: Y]"
@@ -36,7 +44,11 @@ func TestAStageOffersWhomItsPeopleMayAdd(t *testing.T) {
 		"a post":                      {policy(0, mayRaise(one, post("部長"))), nil, "[case 1: D]"},
 		"of two cases":                {policy(0, mayRaise(one, post("部長"), ofUsers("Y"))), nil, "[case 1: D case 2: Y]"},
 		"each of several":             {policy(0, mayRaise(one, ofUsers("Y", "Z"))), nil, "[case 1: Y case 1: Z]"},
-		"who is above the requester":  {policy(0, mayRaise(one, manager)), nil, "[case 1: B]"},
+		"who is above the requester":  {policy(0, mayRaise(line, manager)), nil, "[case 1: B]"},
+		"who is above its people":     {policy(0, mayRaise(one, manager)), reports("X", "P", "Q"), "[case 1: Q]"},
+		"above each of several, once": {policy(0, mayRaise(people(1, refuse, "X", "Y"), first)), reports("X", "Y", "Q"), "[case 1: Q]"},
+		"the requester above them":    {policy(0, mayRaise(one, first)), reports("X", "R"), "[case 1: -own]"},
+		"who is below the requester":  {policy(0, mayRaise(one, first)), reports("X", "Y", "R"), "[case 1: -below]"},
 		"nobody above":                {policy(0, mayRaise(one, far)), nil, "[case 1: -vacant]"},
 		"who stands over a vacant":    {policy(0, mayRaise(one, post("部長"))), heads(), "[case 1: P]"},
 		"nobody over a vacant one":    {policy(0, mayRaise(one, post("次長"))), heads(), "[case 1: -vacant]"},

@@ -13,6 +13,7 @@ const (
 	LeftUnknown   = "unknown"   // the organisation has the post or department on no day: never left out
 	LeftAbove     = "above"     // the organisation doesn't say who is above the requester: never left out
 	LeftStanding  = "standing"  // too few of those who are found may stamp
+	LeftBelow     = "below"     // whoever is found stands below whoever asks: only of whom a stage may add
 	LeftAway      = "away"      // too few of those who are found are there, and nobody who is asked instead
 	LeftOwn       = "own"       // without the requester, too few are found
 	LeftAskers    = "askers"    // without the other askers, too few are found: never left out

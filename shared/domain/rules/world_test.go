@@ -111,21 +111,22 @@ func under(c rules.Conditions, n string) rules.Conditions {
 
 // company is a directory. Without org it knows accounts and groups only.
 type company struct {
-	org      string
-	managers map[string]string
-	holders  map[string][]string // by post, department or day, else for each
-	over     map[string]string   // who stands over posts
-	group    []string
-	standing map[string]rules.Employment // employees have none
-	accounts map[string]string           // persons by account; others have the key of their account
-	empty    []string                    // channels that have nobody but askers
-	unknown  []string                    // posts and departments that the organisation has on no day
-	lost     []string                    // of whom it doesn't say who is above
-	high     []string                    // who outranks every position
-	level    []string                    // positions that don't stand over departments
-	absences map[string][]circulation.StandIn
-	leave    map[string][]string // who is on leave, by position
-	only     map[string]string   // departments, by a position that they alone have
+	org         string
+	managers    map[string]string
+	holders     map[string][]string // by post, department or day, else for each
+	over        map[string]string   // who stands over posts
+	group       []string
+	standing    map[string]rules.Employment // employees have none
+	accounts    map[string]string           // persons by account; others have the key of their account
+	empty       []string                    // channels that have nobody but askers
+	unknown     []string                    // posts and departments that the organisation has on no day
+	lost        []string                    // of whom it doesn't say who is above
+	high        []string                    // who outranks every position
+	level       []string                    // positions that don't stand over departments
+	absences    map[string][]circulation.StandIn
+	leave       map[string][]string // who is on leave, by position
+	only        map[string]string   // departments, by a position that they alone have
+	departments map[string][]string // of an account, its own first
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -194,6 +195,8 @@ func (c *company) Knows(department, position string) bool {
 	post := position + " of " + department
 	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
 }
+
+func (c *company) Departments(p circulation.Person, _ string) []string { return c.departments[p.User] }
 
 func (c *company) OnlyIn(positions []string, _ string) string { return c.only[positions[0]] }
 
