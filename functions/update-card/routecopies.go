@@ -172,7 +172,7 @@ func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
 	return since, (since == nil) != (c.OwedSince == nil) || since != nil && !since.Equal(*c.OwedSince)
 }
 
-// unread returns since when a copy's person is to read what was stamped for them at its stage, nil: nothing is. Agents'
+// unread returns since when a copy's person is to read what was stamped for them, or in their place, at its stage, nil: nothing is. Agents'
 // actions are read while they are open, since their copies leave with them.
 func (d *drawing) unread(g *aggregate.Gate, c *aggregate.Card) *time.Time {
 	_, is := d.a.(*task.Aggregate)
@@ -185,6 +185,7 @@ func (d *drawing) unread(g *aggregate.Gate, c *aggregate.Card) *time.Time {
 }
 
 // beginReading makes the rows of those who are to read what was stamped for them before they had a row at the stage.
+// Whoever was away when others were asked in their place wasn't asked themselves, and gets a message.
 func (d *drawing) beginReading(ctx context.Context) error {
 	var rows []*aggregate.Card
 	for _, of := range d.a.Common().Cards {
@@ -193,10 +194,13 @@ func (d *drawing) beginReading(ctx context.Context) error {
 			continue
 		}
 		for _, act := range r.st.ReadAfter() {
-			c := &aggregate.Card{CardType: of.CardType, Subject: of.Subject, User: act.Principal.User, Stage: act.Stage}
+			c := &aggregate.Card{CardType: of.CardType, Subject: of.Subject, User: act.Reader.User, Stage: act.Stage}
 			if c.OwedSince = d.unread(r.gate, c); c.OwedSince != nil && aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
 				d.begin(c)
-				c.State, c.OwedRev = aggregate.CardUnsent, d.head.Rev
+				c.OwedRev = d.head.Rev
+				if act.Reader == act.Principal || d.settings.ApprovalCopies == tenancy.CopiesNone {
+					c.State = aggregate.CardUnsent
+				}
 				rows = append(rows, c)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -21,7 +22,8 @@ import (
 func TestTheCardSaysWhoStandsIn(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){"of a route": testStandInOnCard, "and tells them": testStandInTold,
 		"and tells them once it begins": testStandInBegins,
-		"and nobody who may not":        testStandInUnfit})
+		"and nobody who may not":        testStandInUnfit,
+		"and who was away reads it":     testReadInstead})
 }
 
 // Of two who stand in for somebody the card names the employee; the contractor gets no copy, and sees it on no tab.
@@ -91,6 +93,23 @@ func testStandInTold(t *testing.T, w *world) {
 	expect.Value(store.EndDelegation(t.Context(), d, ends, w.Now(), nil))(t)
 	w.drawn()
 	expect.That(t, !strings.Contains(w.newest(webapi.Suzuki, 1), "approve_process"), "they may not stamp any more")
+}
+
+// Who was away gets a message and an entry of what they are to read, once somebody stamped in their place.
+func testReadInstead(t *testing.T, w *world) {
+	first := desk("経理", 1, webapi.Tanaka)
+	first.ReadAfter, first.Filled = true, rules.FilledInstead
+	first.People[0].Via = circulation.Absent{Away: []string{webapi.Alex}}.Via("named by the rule")
+	w.onRoute(first, desk("部長", 1, webapi.Suzuki))
+	w.drawn()
+	expect.Is(t, len(w.direct(webapi.Alex)), 0, "messages before the stamp")
+	w.acts(circulation.Stamp, 1, webapi.Tanaka)
+	w.drawn()
+	w.drawn()
+	expect.Has(t, w.newest(webapi.Alex, 1), "read_after")
+	c := aggregate.Find(w.Load().Copies, (&aggregate.Card{CardType: task.CardProcess, Subject: w.Load().Process().Key(),
+		User: webapi.Alex, Stage: 1}).Key())
+	expect.That(t, c != nil && c.OwedSince != nil, "not listed: %+v", c)
 }
 
 // Of what waits already, who stands in from a later day is told on that day, once.

@@ -175,7 +175,7 @@ func (k *walking) asks(number int, s *circulation.Stage) {
 		above += ", nobody stands in for them"
 	}
 	if s.ReadAfter {
-		above += ", read afterwards by whom somebody stands in for"
+		above += ", read afterwards by whom it is stamped for"
 	}
 	if s.Once {
 		above += ", nobody again who was asked after an objection"

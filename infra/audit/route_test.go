@@ -203,7 +203,7 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 				"for U0TAKADA (manager of @sato as of 2026-04-18), " +
 				"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4, for the rules r0, r1",
 			"stage 2: successor named by U0ADMIN", ", by the row TENANT of the administrator, revision 7: U0KATO",
-			"stage 2, 経理: stamps of 2 of these 2 people, read afterwards by whom somebody stands in for, with minutes of part 2",
+			"stage 2, 経理: stamps of 2 of these 2 people, read afterwards by whom it is stamped for, with minutes of part 2",
 			", with minutes of 2026-04-02, carried, present U0KATO, U0ITO, minutes: 全員が賛成した, kept at: 総務の書庫 12",
 			"      of people 2 to 2: 1",
 			"stage 5, 法務: stamps of 1 of these 1 people, consulted, who stands over them is asked after an objection",

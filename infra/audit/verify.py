@@ -358,7 +358,7 @@ class Claims:
                 above += ", consulted" if stage.get("as") == "consult" else ""
                 above += ", who stands over them is asked after an objection" if stage.get("dissent") == "up" else ""
                 above += ", nobody stands in for them" if stage.get("no_stand_ins") else ""
-                above += ", read afterwards by whom somebody stands in for" if stage.get("read_after") else ""
+                above += ", read afterwards by whom it is stamped for" if stage.get("read_after") else ""
                 above += ", nobody again who was asked after an objection" if stage.get("once") else ""
                 above += ", with minutes" if stage.get("minutes") else ""
                 above += " of part %d" % stage["secretary"] if stage.get("secretary") else ""

@@ -166,7 +166,7 @@ func TestAPostOfOneDepartmentNamedWithoutIt(t *testing.T) {
 	expect.Is(t, outside.Filled, rules.LeftElsewhere)
 	instead := s
 	instead.Who.Instead = []rules.Who{{Kind: rules.WhoPeople, People: []string{"M"}}}
-	of, _, _ := rules.InsteadOf(resolved("R", instead).People[0])
+	of, _, _ := circulation.InsteadOf(resolved("R", instead).People[0])
 	expect.That(t, of.Elsewhere && !of.Vacant, "%+v", of)
 	left := s
 	left.Empty.Vacant = rules.ThenSkip

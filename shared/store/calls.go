@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
@@ -124,7 +123,7 @@ func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call, no
 	}
 	for _, s := range x.Gate.Route.Stages {
 		for _, p := range s.People {
-			if of, _, is := rules.InsteadOf(p); is && len(of.Away) > 0 { // nobody knows any more who said so
+			if of, _, is := circulation.InsteadOf(p); is && len(of.Away) > 0 { // nobody knows any more who said so
 				a.Instead = append(a.Instead, p)
 			}
 		}

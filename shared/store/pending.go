@@ -85,9 +85,9 @@ func (s *Store) Owed(
 func (s *Store) Unread(
 	ctx context.Context, tenant, user, cursor string, limit int,
 ) (out table.Page[WaitingItem], err error) {
-	acts := func(g *aggregate.Gate) []*circulation.Act {
+	acts := func(g *aggregate.Gate) []circulation.ToRead {
 		st := circulation.Walk(g.Circulating())
-		return slices.DeleteFunc(st.ReadAfter(), func(act *circulation.Act) bool { return act.Principal.User != user })
+		return slices.DeleteFunc(st.ReadAfter(), func(act circulation.ToRead) bool { return act.Reader.User != user })
 	}
 	out, err = s.named(ctx, tenant, user, cursor, limit,
 		func(g *aggregate.Gate, _ int) bool { return len(acts(g)) > 0 })
@@ -104,7 +104,7 @@ func (s *Store) Unread(
 	reads, err := RowsAt[aggregate.Reading](ctx, s, places)
 	out.Items = slices.DeleteFunc(out.Items, func(x WaitingItem) bool {
 		g, read := aggregate.GateOf(x.Row), reads[row(x)]
-		return !slices.ContainsFunc(acts(g), func(act *circulation.Act) bool { return !read.Of(g, act) })
+		return !slices.ContainsFunc(acts(g), func(act circulation.ToRead) bool { return !read.Of(g, act) })
 	})
 	return out, err
 }

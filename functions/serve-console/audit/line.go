@@ -109,9 +109,9 @@ func readings(tenant string, rows []store.RegisteredTask) (places []store.Place)
 	return places
 }
 
-func readingOf(tenant string, x *store.RegisteredTask, act *circulation.Act) store.Place {
+func readingOf(tenant string, x *store.RegisteredTask, act circulation.ToRead) store.Place {
 	ref := domain.RefOf(tenant, cmp.Or(x.Request.TaskID, x.Decision.TaskID))
-	return store.Place{Ref: ref, Key: (&aggregate.Reading{Asked: x.Gate.AskedSum, User: act.Principal.User}).Key()}
+	return store.Place{Ref: ref, Key: (&aggregate.Reading{Asked: x.Gate.AskedSum, User: act.Reader.User}).Key()}
 }
 
 // requester returns whose request it is; of an action the latest asker.

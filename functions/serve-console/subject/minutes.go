@@ -97,12 +97,20 @@ func (b *Button) again(m *circulation.Meeting, reason string) {
 	}
 }
 
-// read says when a stand-in's stamp was read by whom it was given for, or that it is to be.
+// read says when a stamp was read by those for whom it was given, or that it is to be; "" if by nobody.
 func (d *drawing) read(act *circulation.Act) string {
-	for _, x := range d.Reads {
-		if x.Of(d.gate, act) {
-			return d.words.Say("read_at", "when", x.ReadAt.In(tenancy.Zone()).Format(time.DateOnly))
+	var all []string
+	for _, of := range d.st.ReadAfter() {
+		if of.Act != act {
+			continue
 		}
+		said := d.words.Say("read_not")
+		for _, x := range d.Reads {
+			if x.Of(d.gate, of) {
+				said = d.words.Say("read_at", "when", x.ReadAt.In(tenancy.Zone()).Format(time.DateOnly))
+			}
+		}
+		all = append(all, said)
 	}
-	return d.words.Say("read_not")
+	return strings.Join(all, d.words.Say("middot"))
 }

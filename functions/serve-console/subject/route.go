@@ -9,7 +9,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -277,7 +276,7 @@ func (d *drawing) named(id string) string {
 // Via says by what a route found somebody. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
 	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
-	if _, via, is := rules.InsteadOf(circulation.Person{Via: how}); is {
+	if _, via, is := circulation.InsteadOf(circulation.Person{Via: how}); is {
 		short, _ := d.instead(&circulation.StageState{Stage: circulation.Stage{People: []circulation.Person{{Via: how}}}}, "")
 		return d.words.Say("via_instead", "instead", short, "via", r.Via(via))
 	}

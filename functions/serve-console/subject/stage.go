@@ -105,9 +105,7 @@ func (d *drawing) stamps(i int) []RouteAct {
 		if short, _ := d.instead(s, act.Principal.User); short != "" {
 			out[j].By = d.words.Say("decided_instead", "by", out[j].By, "instead", short)
 		}
-		if s.ReadAfter && act.Principal.User != act.Hand.User {
-			out[j].Read = d.read(act)
-		}
+		out[j].Read = d.read(act)
 		if act.Stage != i+1 {
 			out[j].By = d.words.Say("after_objection", "who", out[j].By)
 		}

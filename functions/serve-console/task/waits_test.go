@@ -180,6 +180,7 @@ func TestWhatWaitsForStandIns(t *testing.T) {
 		"is stamped for whom they say, if they stand in for several": testStandInAs,
 		"isn't listed for who may not stamp it":                      testStandInUnfit,
 		"is read afterwards by whom it was stamped for":              testReadAfterwards,
+		"is read afterwards by who was away":                         testReadInstead,
 	})
 }
 
@@ -280,7 +281,18 @@ func testStandInAs(t *testing.T, w *consoletest.World) {
 }
 
 func testReadAfterwards(t *testing.T, w *consoletest.World) {
-	first := consoletest.Desk("課長", 1, webapi.Suzuki)
+	readAfterwards(t, w, consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.For(webapi.Suzuki))
+}
+
+func testReadInstead(t *testing.T, w *consoletest.World) {
+	first := consoletest.Desk("課長", 1, webapi.Tanaka)
+	first.Filled = rules.FilledInstead
+	first.People[0].Via = circulation.Absent{Away: []string{webapi.Suzuki}}.Via("named by the rule")
+	readAfterwards(t, w, first, func(*circulation.Act) {})
+}
+
+// readAfterwards has Tanaka stamp in the place of Suzuki, who reads it.
+func readAfterwards(t *testing.T, w *consoletest.World, first circulation.Stage, as func(act *circulation.Act)) {
 	first.ReadAfter = true
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{ID: aggregate.NewID(),
 		Name: "すべて", Outcome: rules.Outcome{Refuse: "-"}}}}
@@ -290,10 +302,10 @@ func testReadAfterwards(t *testing.T, w *consoletest.World) {
 	w.Owe(1, webapi.Suzuki)
 	suzuki, page := w.As(webapi.Suzuki), "/console/tasks/"+w.Ref.ID
 	suzuki.Get("/console/approvals").Lacks(t, "後閲")
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, consoletest.For(webapi.Suzuki)))
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, as))
 	suzuki.Get(page).Says(t, 200, "後閲待ち")
 	got := suzuki.Get("/console/approvals")
-	got.Says(t, 200, "後閲待ち(代理で承認されたもの)", "勤怠集計", "後閲しました")
+	got.Says(t, 200, "後閲待ち(代理や代決で承認されたもの)", "勤怠集計", "後閲しました")
 	w.As(webapi.Tanaka).Get("/console/approvals").Lacks(t, "後閲しました")
 	form := url.Values{"form": {suzuki.Form}, "act": {"read_after"}, "id": {w.Load().Process().ID}, "kind": {"process"}}
 	tanaka := w.As(webapi.Tanaka)

@@ -196,7 +196,7 @@ func open(g *Gate) (st State, ok bool) {
 		return State{}, false
 	}
 	stamps, carries := 0, true
-	st.who, st.need = persons{}, r.Hands
+	st.who, st.need, st.askers = persons{}, r.Hands, g.Askers
 	st.who.meetAll(g)
 	st.Stages = make([]StageState, len(r.Stages))
 	for i := range r.Stages {

@@ -154,17 +154,6 @@ func (st *State) StoodFor(g *Gate, all []StandIn) (out []StandIn) {
 	return out
 }
 
-// ReadAfter returns the stamps that stand of stand-ins, stage by stage, where the stage says that their principals read
-// afterwards what was stamped for them.
-func (st *State) ReadAfter() (acts []*Act) {
-	for _, act := range st.given(func(s *StageState) bool { return s.ReadAfter }) {
-		if !st.who.same(&act.Hand, &act.Principal) {
-			acts = append(acts, act)
-		}
-	}
-	return acts
-}
-
 // Owes reports whether the principal has a seat at the present stage that the hand may stamp for now.
 func (f *For) Owes() bool { return f != nil && f.rank == owes }
 

@@ -20,6 +20,7 @@ type State struct {
 	Questions []Question
 
 	who         persons
+	askers      []Person
 	keyed       Person    // see Gate.Answers
 	answerers   []Person  // who answered as the key's person, and is an asker from then on, whoever answers for it now
 	need        int       // different hands that the route asks for

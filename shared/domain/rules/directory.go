@@ -222,7 +222,7 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 			if level == w.Level {
 				p = asManager(p, f.Requester, level, f.On)
 				if of := passed(d, below, f.On); of.OnLeave != nil {
-					p.Via = of.via(p.Via)
+					p.Via = of.Via(p.Via)
 				}
 				found = append(found, p)
 			}

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ringi/shared/domain/circulation"
 )
@@ -102,7 +101,7 @@ func (r *resolving) instead(i int, here []circulation.Person) (enough bool, err 
 		for _, p := range found[:min(len(found), mostFound)] {
 			past = past || r.spoken(p)
 			if r.mayStamp(s, p) && len(r.away(s, []circulation.Person{p})) == 0 && !r.below(p) && position(asked, p) < 0 {
-				p.Via = of.via(p.Via)
+				p.Via = of.Via(p.Via)
 				if people, asked = append(people, p), append(asked, p); past {
 					r.past = append(r.past, p)
 				}
@@ -133,23 +132,8 @@ func (r *resolving) others(s *Stage, people []circulation.Person) (n int) {
 	return n
 }
 
-// Absent are those in whose place somebody is asked. Nobody is named where none of them may stamp for another reason.
-type Absent struct {
-	Away    []string // accounts of who is away for some days
-	OnLeave []string // of who is on leave or seconded; "" is somebody without one
-	Vacant  bool     // nobody is found
-	// Elsewhere: nobody is found, since no department of the requester's has such a post.
-	Elsewhere bool
-}
-
-// How it is said within how somebody was found.
-const (
-	insteadOf = "instead of "
-	onLeave   = "leave "
-)
-
 // absent returns in whose place others are asked for a source.
-func (r *resolving) absent(i int) (of Absent) {
+func (r *resolving) absent(i int) (of circulation.Absent) {
 	for _, p := range r.gone[i] {
 		of.Away = append(of.Away, p.User)
 	}
@@ -196,7 +180,7 @@ func highest(f *Facts, d Directory) circulation.Person {
 }
 
 // passed returns who is on leave, so that another stands above somebody.
-func passed(d Directory, below circulation.Person, on string) (of Absent) {
+func passed(d Directory, below circulation.Person, on string) (of circulation.Absent) {
 	for _, p := range d.LeaveAbove(below, on) {
 		if len(of.OnLeave) < MaxInstead {
 			of.OnLeave = append(of.OnLeave, p.User)
@@ -207,46 +191,8 @@ func passed(d Directory, below circulation.Person, on string) (of Absent) {
 
 // filledBy says of the people whom a stage finds itself whether one stands over a manager who is on leave.
 func filledBy(people []circulation.Person) string {
-	if slices.ContainsFunc(people, func(p circulation.Person) bool { _, _, is := InsteadOf(p); return is }) {
+	if slices.ContainsFunc(people, func(p circulation.Person) bool { _, _, is := circulation.InsteadOf(p); return is }) {
 		return FilledInstead
 	}
 	return ""
-}
-
-// via says how somebody was found in their place.
-func (of Absent) via(how string) string {
-	parts := slices.Clone(of.Away)
-	for _, user := range of.OnLeave {
-		parts = append(parts, onLeave+user)
-	}
-	if of.Vacant {
-		parts = append(parts, LeftVacant)
-	}
-	if of.Elsewhere {
-		parts = append(parts, LeftElsewhere)
-	}
-	return insteadOf + strings.Join(parts, ",") + ": " + how
-}
-
-// InsteadOf reads how somebody was found: in whose place, and how else; false: not in another's.
-func InsteadOf(p circulation.Person) (of Absent, how string, is bool) {
-	rest, is := strings.CutPrefix(p.Via, insteadOf)
-	parts, how, found := strings.Cut(rest, ": ")
-	if !is || !found {
-		return Absent{}, p.Via, false
-	}
-	for part := range strings.SplitSeq(parts, ",") {
-		user, leave := strings.CutPrefix(part, onLeave)
-		switch {
-		case leave:
-			of.OnLeave = append(of.OnLeave, user)
-		case part == LeftVacant:
-			of.Vacant = true
-		case part == LeftElsewhere:
-			of.Elsewhere = true
-		case part != "":
-			of.Away = append(of.Away, part)
-		}
-	}
-	return of, how, true
 }

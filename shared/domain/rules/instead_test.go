@@ -130,28 +130,28 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 	d, f := staff(), asked(writes(pay, yen("1")))
 	away("X")(d, f)
 	s := expect.Value(one.Resolve(f, rules.Floor{}, d))(t).Stages[0]
-	of, how, is := rules.InsteadOf(s.People[0])
+	of, how, is := circulation.InsteadOf(s.People[0])
 	expect.That(t, is && how == "named by the rule", "%+v", s)
-	expect.Same(t, of, rules.Absent{Away: []string{"X"}})
+	expect.Same(t, of, circulation.Absent{Away: []string{"X"}})
 	expect.Is(t, s.Filled, rules.FilledInstead)
 	vacant(d, f)
 	s = expect.Value(post(refuse).Resolve(f, rules.Floor{}, d))(t).Stages[0]
-	of, _, _ = rules.InsteadOf(s.People[0])
-	expect.Same(t, of, rules.Absent{Vacant: true})
+	of, _, _ = circulation.InsteadOf(s.People[0])
+	expect.Same(t, of, circulation.Absent{Vacant: true})
 	d.leave = map[string][]string{"部長": {"L"}}
 	s = expect.Value(post(refuse).Resolve(f, rules.Floor{}, d))(t).Stages[0]
-	of, _, _ = rules.InsteadOf(s.People[0])
-	expect.Same(t, of, rules.Absent{OnLeave: []string{"L"}})
+	of, _, _ = circulation.InsteadOf(s.People[0])
+	expect.Same(t, of, circulation.Absent{OnLeave: []string{"L"}})
 	d.leave, d.standing = map[string][]string{"": {"X"}}, map[string]rules.Employment{"X": rules.EmploymentNone}
 	d.absences = nil
 	s = expect.Value(one.Resolve(f, rules.Floor{}, d))(t).Stages[0]
-	of, _, _ = rules.InsteadOf(s.People[0])
-	expect.Same(t, of, rules.Absent{OnLeave: []string{"X"}})
+	of, _, _ = circulation.InsteadOf(s.People[0])
+	expect.Same(t, of, circulation.Absent{OnLeave: []string{"X"}})
 	d.leave = nil
 	s = expect.Value(one.Resolve(f, rules.Floor{}, d))(t).Stages[0]
-	of, _, _ = rules.InsteadOf(s.People[0])
-	expect.Same(t, of, rules.Absent{})
-	_, _, is = rules.InsteadOf(circulation.Person{Via: "named by the rule"})
+	of, _, _ = circulation.InsteadOf(s.People[0])
+	expect.Same(t, of, circulation.Absent{})
+	_, _, is = circulation.InsteadOf(circulation.Person{Via: "named by the rule"})
 	expect.That(t, !is && !one.OfIDs(), "who is away must be looked up")
 }
 
@@ -179,7 +179,7 @@ func TestWhoIsAskedInsteadIsThere(t *testing.T) {
 		expect.Is(t, is.Need, before.Stages[0].Need)
 		for i, p := range is.People {
 			expect.That(t, p.User != "R" && !slices.ContainsFunc(is.People[:i], p.Is), "%+v", is.People)
-			_, _, instead := rules.InsteadOf(p)
+			_, _, instead := circulation.InsteadOf(p)
 			expect.That(t, !slices.Contains(absent, p.User) || !instead && is.Filled == "", "%s is away: %+v", p.User, is)
 			expect.That(t, instead || slices.Contains(s.Who.People, p.User), "%+v", p)
 		}

@@ -189,8 +189,8 @@ func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, 
 		}
 		expect.That(t, (s.LeftOut != "") == (s.Need == 0), "%+v", s)
 		e := p.Stages[i].Empty
-		then := map[string]rules.Then{rules.LeftVacant: e.Vacant, rules.LeftStanding: e.Vacant, rules.LeftOwn: e.Own,
-			rules.LeftTwice: e.Twice, "": rules.ThenSkip}[s.LeftOut]
+		then := map[string]rules.Then{rules.LeftVacant: e.Vacant, rules.LeftElsewhere: e.Vacant,
+			rules.LeftStanding: e.Vacant, rules.LeftOwn: e.Own, rules.LeftTwice: e.Twice, "": rules.ThenSkip}[s.LeftOut]
 		later := s.LeftOut == rules.LeftLater && e.Own == rules.ThenUp
 		expect.That(t, then == rules.ThenSkip || later, "left out without the policy's word: %+v", s)
 		if s.LeftOut == "" && s.Mode == circulation.ModePeople {

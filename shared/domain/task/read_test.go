@@ -1,6 +1,7 @@
 package task
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,42 @@ func TestAStampGivenAgainIsReadAgain(t *testing.T) {
 	other.do(other.does(circulation.Stamp, suzuki), other.does(circulation.Stamp, "U_KATO", forIto))
 	_, err := other.try(other.reads(ito))
 	expect.Is(t, err, aggregate.ErrNotFound, "a stage that doesn't ask it")
+}
+
+// Whoever was away or on leave reads what was stamped by whom the rule asked in their place, each for themselves. Of a
+// vacant post nobody reads, nor does who stamped or who asks.
+func TestWhoWasAwayReadsWhatOthersStampedInTheirPlace(t *testing.T) {
+	instead := func(of circulation.Absent, reads bool) *story {
+		s := waitingPrompt(t)
+		first := desk(1, ito)
+		first.ReadAfter = reads
+		first.People[0].Via = of.Via("named by the rule")
+		s.do(s.approvePrompt, s.finishOn(along(1, first)))
+		_, err := s.try(s.reads(suzuki))
+		expect.Is(t, err, aggregate.ErrNotFound, "before the stamp")
+		expect.That(t, !s.ruled().gate().OnRoute(suzuki, nil), "they see what they needn't read")
+		s.do(s.does(circulation.Stamp, ito))
+		return s
+	}
+	s := instead(circulation.Absent{Away: []string{suzuki}, OnLeave: []string{tanaka, "", requester}}, true)
+	for _, user := range []string{suzuki, tanaka} {
+		g := s.ruled().gate()
+		expect.That(t, g.Status == aggregate.Approved && len(s.load().ToRead(g, circulation.Person{User: user})) == 1 &&
+			g.OnRoute(user, nil), "%s: %+v", user, g)
+		s.do(s.reads(user))
+		last := s.audit[len(s.audit)-1]
+		expect.That(t, last.Action == AuditProcessReadAfter && last.ActorID == user && strings.Contains(string(last.Details), `"principal":"`+user+`"`) &&
+			len(s.load().ToRead(g, circulation.Person{User: user})) == 0, "%+v", last)
+	}
+	for _, user := range []string{ito, requester} {
+		_, err := s.try(s.reads(user))
+		expect.Is(t, err, aggregate.ErrNotFound, user)
+	}
+	for _, s := range []*story{instead(circulation.Absent{Vacant: true}, true),
+		instead(circulation.Absent{Away: []string{suzuki}}, false)} {
+		_, err := s.try(s.reads(suzuki))
+		expect.Is(t, err, aggregate.ErrNotFound, "nothing to read")
+	}
 }
 
 // The last stage lets nobody act for its people: nor does a step's own gate under the same rule.

@@ -321,7 +321,7 @@ func TestAConsultedStageIsShownWhole(t *testing.T) {
 func TestTheTabListsWhatIsToBeRead(t *testing.T) {
 	s := toRead(received(t))
 	to := []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}
-	for locale, want := range map[string]string{"ja": "後閲待ち(代理で承認されたもの)", "en": "To read (approved for you)"} {
+	for locale, want := range map[string]string{"ja": "後閲待ち(代理や代決で承認されたもの)", "en": "To read (approved for you)"} {
 		tab := card.HomeView(card.Summary{User: takada, Unread: to}, defaults, locale, s.now)
 		said := jsonOf(tab.Blocks)
 		expect.That(t, strings.Contains(said, want) && strings.Contains(said, `"action_id":"read_after"`), "%s", said)

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -369,7 +368,7 @@ func (w *routeWords) instead(s *circulation.StageState, user string, called func
 	if at < 0 {
 		return "", ""
 	}
-	of, _, is := rules.InsteadOf(s.People[at])
+	of, _, is := circulation.InsteadOf(s.People[at])
 	if !is {
 		return "", ""
 	}

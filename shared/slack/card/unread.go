@@ -24,7 +24,7 @@ func (r routed) readsAfter(value, id string) []slack.Block {
 	}
 	for _, act := range r.st.ReadAfter() {
 		for _, x := range r.a.Reads {
-			if act.Principal.User == r.copy.User && act.Stage == r.copy.Stage && x.Of(r.gate, act) {
+			if act.Reader.User == r.copy.User && act.Stage == r.copy.Stage && x.Of(r.gate, act) {
 				return []slack.Block{contextLine(r.readAt(act, x))}
 			}
 		}
@@ -32,8 +32,8 @@ func (r routed) readsAfter(value, id string) []slack.Block {
 	return nil
 }
 
-func (r routed) readAt(act *circulation.Act, x *aggregate.Reading) string {
-	return fill(r.texts.ReadAt, "who", r.w.mention(act.Principal.User), "when", when(x.ReadAt))
+func (r routed) readAt(act circulation.ToRead, x *aggregate.Reading) string {
+	return fill(r.texts.ReadAt, "who", r.w.mention(act.Reader.User), "when", when(x.ReadAt))
 }
 
 // unread lists on somebody's tab what they are to read: nothing waits for it, so it comes after what does.
@@ -58,7 +58,7 @@ func (r routed) readings() (text string) {
 		return ""
 	}
 	for _, act := range r.st.ReadAfter() {
-		said := fill(r.texts.ReadNot, "who", r.w.mention(act.Principal.User))
+		said := fill(r.texts.ReadNot, "who", r.w.mention(act.Reader.User))
 		for _, x := range r.a.Reads {
 			if x.Of(r.gate, act) {
 				said = r.readAt(act, x)

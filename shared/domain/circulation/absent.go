@@ -1,0 +1,95 @@
+package circulation
+
+import (
+	"slices"
+	"strings"
+)
+
+// Absent are those in whose place somebody is asked. Nobody is named where none of them may stamp for another reason.
+type Absent struct {
+	Away      []string // accounts of who is away for some days
+	OnLeave   []string // of who is on leave or seconded; "" is somebody without one
+	Vacant    bool     // nobody is found
+	Elsewhere bool     // nobody is found, since no department of the requester's has such a post
+}
+
+// How it is said within how somebody was found.
+const (
+	insteadOf     = "instead of "
+	partLeave     = "leave "
+	partVacant    = "vacant"
+	partElsewhere = "elsewhere"
+)
+
+// Via says how somebody was found in their place.
+func (of Absent) Via(how string) string {
+	parts := slices.Clone(of.Away)
+	for _, user := range of.OnLeave {
+		parts = append(parts, partLeave+user)
+	}
+	if of.Vacant {
+		parts = append(parts, partVacant)
+	}
+	if of.Elsewhere {
+		parts = append(parts, partElsewhere)
+	}
+	return insteadOf + strings.Join(parts, ",") + ": " + how
+}
+
+// InsteadOf reads how somebody was found: in whose place, and how else; false: not in another's.
+func InsteadOf(p Person) (of Absent, how string, is bool) {
+	rest, is := strings.CutPrefix(p.Via, insteadOf)
+	parts, how, found := strings.Cut(rest, ": ")
+	if !is || !found {
+		return Absent{}, p.Via, false
+	}
+	for part := range strings.SplitSeq(parts, ",") {
+		user, leave := strings.CutPrefix(part, partLeave)
+		switch {
+		case leave:
+			of.OnLeave = append(of.OnLeave, user)
+		case part == partVacant:
+			of.Vacant = true
+		case part == partElsewhere:
+			of.Elsewhere = true
+		case part != "":
+			of.Away = append(of.Away, part)
+		}
+	}
+	return of, how, true
+}
+
+// ToRead is a stamp that somebody reads afterwards (後閲).
+type ToRead struct {
+	*Act
+	Reader Person
+}
+
+// ReadAfter returns the stamps that stand, stage by stage, where the stage says that they are read afterwards by those
+// for whom they were given: a stand-in's principal, and whoever was away or on leave where others were asked in their
+// place, unless it is whose request it is. Nobody reads their own.
+func (st *State) ReadAfter() (all []ToRead) {
+	for _, n := range st.order {
+		s := &st.Stages[n-1]
+		if !s.ReadAfter {
+			continue
+		}
+		for _, act := range s.Stamps {
+			if !st.who.same(&act.Hand, &act.Principal) {
+				all = append(all, ToRead{act, act.Principal})
+			}
+			at := st.who.position(s.People, &act.Principal)
+			if at < 0 {
+				continue
+			}
+			of, _, _ := InsteadOf(s.People[at])
+			for _, user := range slices.Concat(of.Away, of.OnLeave) {
+				p := Person{User: user}
+				if user != "" && !act.By(p) && !slices.ContainsFunc(st.askers, p.Is) {
+					all = append(all, ToRead{act, p})
+				}
+			}
+		}
+	}
+	return all
+}
