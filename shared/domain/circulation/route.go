@@ -77,7 +77,7 @@ type Stage struct {
 	NoStandIns bool      `json:"no_stand_ins,omitempty"` // nobody acts for its people
 	Minutes    bool      `json:"minutes,omitempty"`      // the stamp that completes it has minutes, or one before it
 	Secretary  int       `json:"secretary,omitempty"`    // number of the part that records them; 0: any of its people
-	ReadAfter  bool      `json:"read_after,omitempty"`   // for whom somebody stands in reads it afterwards
+	ReadAfter  bool      `json:"read_after,omitempty"`   // see State.ReadAfter
 	Dissent    Objection `json:"dissent,omitempty"`      // of who is consulted: what follows
 	Over       []Person  `json:"over,omitempty"`         // who is asked next after an objection that goes up
 	// Once: all its people are needed, and who stamped before it with their own hand, asked after an objection, has

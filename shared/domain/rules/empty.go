@@ -193,17 +193,18 @@ func (r *resolving) ordered(route circulation.Route) circulation.Route {
 // is asked between, and the requester's own stages until there that asked, or would ask, the same. Else it returns -1.
 func (r *resolving) moving(i int) (to int, moved []int) {
 	between := false
-	if r.stages[i].Filled != LeftOwn || len(r.stages[i].People) != r.stages[i].Need {
+	switch {
+	case r.stages[i].Filled != LeftOwn || len(r.stages[i].People) != r.stages[i].Need:
 		return -1, nil
+	case !r.sources[i].approves():
+		return r.deciding(i)
 	}
 	for j := i; j < len(r.sources); j++ {
 		s, is := &r.sources[j], &r.stages[j]
-		alone := s.approves() && len(r.policy.Stages[r.of[j]].Beside) == 0 &&
-			(j+1 == len(r.of) || r.of[j+1] != r.of[j]) && (j == 0 || r.of[j-1] != r.of[j])
 		switch left := is.LeftOut == LeftTwice; {
 		case j > i && !left:
 			between = between || is.LeftOut == ""
-		case !alone:
+		case !s.approves() || !r.single(j):
 		case slices.Contains(r.climbed, j):
 			moved = append(moved, j)
 		case between:
@@ -214,6 +215,28 @@ func (r *resolving) moving(i int) (to int, moved []int) {
 		}
 	}
 	return -1, nil
+}
+
+// deciding returns the next stage that asks somebody, if whoever is consulted only because the requester holds the
+// post decides there; else -1.
+func (r *resolving) deciding(i int) (to int, moved []int) {
+	for j := i + 1; j < len(r.stages); j++ {
+		s := &r.sources[j]
+		switch {
+		case r.stages[j].LeftOut != "":
+		case s.approves() && !s.lighter(&r.sources[i]) && r.single(i) && r.single(j) && asksOnly(&r.stages[j], r.stages[i].People):
+			return j, []int{i}
+		default:
+			return -1, nil
+		}
+	}
+	return -1, nil
+}
+
+// single reports whether a source is the only one of its stage.
+func (r *resolving) single(j int) bool {
+	return len(r.policy.Stages[r.of[j]].Beside) == 0 &&
+		(j+1 == len(r.of) || r.of[j+1] != r.of[j]) && (j == 0 || r.of[j-1] != r.of[j])
 }
 
 // asksOnly reports whether a stage asks all of these people, and nobody else.

@@ -186,7 +186,8 @@ type Stage struct {
 	NoStandIns bool                  `json:"no_stand_ins,omitempty"` // nobody acts for its people
 	// Minutes says that the last of its stamps needs the minutes of a meeting, or one before it.
 	Minutes bool `json:"minutes,omitempty"`
-	// ReadAfter says that for whom somebody stood in confirms afterwards that they have read it.
+	// ReadAfter says that for whom somebody stood in, or in whose place another was asked, confirms afterwards that they
+	// have read it.
 	ReadAfter bool `json:"read_after,omitempty"`
 	Records   bool `json:"-"` // of a source of a stage with minutes: it records them
 	// Raises are whom its people may add after themselves, in cases that they judge, such as important ones.
