@@ -169,7 +169,7 @@ func (s *Stage) lighter(than *Stage) bool {
 // person is asked at a later stage anyway: so whoever is asked between comes before them, as the rule says. Nothing
 // else of the route changes, else it stays as it is.
 func (r *resolving) ordered(route circulation.Route) circulation.Route {
-	for i := range r.stages {
+	for i := 0; i < len(r.stages); i++ {
 		j, moved := r.moving(i)
 		if j < 0 {
 			continue
@@ -183,7 +183,7 @@ func (r *resolving) ordered(route circulation.Route) circulation.Route {
 			same = same && (k == j || slices.Contains(moved, k) || reflect.DeepEqual(r.stages[k], is.stages[k]))
 		}
 		if same {
-			*r, route = *is, other
+			*r, route, i = *is, other, -1 // others may follow
 		}
 	}
 	return route
@@ -218,14 +218,18 @@ func (r *resolving) moving(i int) (to int, moved []int) {
 }
 
 // deciding returns the next stage that asks somebody, if whoever is consulted only because the requester holds the
-// post decides there; else -1.
+// post decides there, with the requester's own consultations until there; else -1.
 func (r *resolving) deciding(i int) (to int, moved []int) {
+	moved = []int{i}
 	for j := i + 1; j < len(r.stages); j++ {
 		s := &r.sources[j]
+		heavier := slices.ContainsFunc(moved, func(k int) bool { return s.lighter(&r.sources[k]) })
 		switch {
+		case r.stages[j].LeftOut == LeftTwice && slices.Contains(r.climbed, j) && !s.approves():
+			moved = append(moved, j)
 		case r.stages[j].LeftOut != "":
-		case s.approves() && !s.lighter(&r.sources[i]) && r.single(i) && r.single(j) && asksOnly(&r.stages[j], r.stages[i].People):
-			return j, []int{i}
+		case s.approves() && !heavier && r.single(i) && r.single(j) && asksOnly(&r.stages[j], r.stages[i].People):
+			return j, moved
 		default:
 			return -1, nil
 		}

@@ -40,6 +40,7 @@ func TestOnesOwnStageIsLeftToALaterOne(t *testing.T) {
 		"as an opinion":                {policy(0, consulted(own, note), between, above), nil, "A/1 X/1 A/1 hands 1"},
 		"consulted, who decides next":  {policy(0, consulted(own, note), above), nil, "-later A/1 hands 1"},
 		"consulted, who decides later": {policy(0, consulted(own, note), people(1, skip, "X"), above), nil, "A/1 X/1 A/1 hands 2"},
+		"consulted twice":              {policy(0, consulted(own, note), consulted(own, note), above), nil, "-later -later A/1 hands 1"},
 		"consulted without stand-ins":  {policy(0, consulted(strict, note), above), nil, "A/1 A/1 hands 1"},
 		"of one beside":                {policy(0, beside(own, rules.Source{Who: ofUsers("Y"), Need: 1}), between, above), nil, "A,Y/2 X/1 -twice hands 1"},
 		"others' words":                {policy(0, own, between, above), alsoAsk("Z"), "-later X/1 A/1 hands 1"},
@@ -102,7 +103,7 @@ func TestAStageLeftToALaterOneChangesOnlyTheOrder(t *testing.T) {
 			}
 			expect.Must(t, at > i, "%s asks %v nowhere", drawn(route), usersOf(whom.People))
 			expect.That(t, route.Stages[at].NoStandIns || !p.Stages[i].NoStandIns, "%s is lighter at %d", drawn(route), at)
-			asked := func(s circulation.Stage) bool { return s.LeftOut == "" }
+			asked := func(s circulation.Stage) bool { return s.LeftOut == "" || s.As != "" && s.LeftOut == rules.LeftLater }
 			expect.That(t, consults || first >= 0 || slices.ContainsFunc(route.Stages[i+1:at], asked), "%s: nobody is between", drawn(route))
 			first = max(first, i)
 		}
