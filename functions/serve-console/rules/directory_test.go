@@ -155,6 +155,18 @@ func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
 	b.In("en").Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "佐藤", "try.on",
 		"2027-01-01")).
 		Says(t, http.StatusOK, "If 佐藤 花子 asked on 2027-01-01: 田中 恵 上長")
+	// Whoever stands below the requester is said to.
+	x, rev, err := w.Store.KindStore.Rules(t.Context(), w.Tenant.ID)
+	expect.NoError(t, err)
+	x.Rules[0].When.Requester, x.Rules[0].Route = nil, &rules.Policy{Stages: []rules.Stage{{Name: "佐藤", Need: 1,
+		Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Sato}}, Empty: rules.EmptyRefuse}}}
+	_, _, err = w.Console.Store.SaveRules(t.Context(), w.Tenant.ID, x, rev, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	try := func(who string) consoletest.Answer {
+		return b.In("ja").Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", who))
+	}
+	try("Alex").Says(t, http.StatusOK, "依頼した人の部下です")
+	try("田中").Says(t, http.StatusOK, "佐藤 花子").Lacks(t, "依頼した人の部下です")
 }
 
 func testTheNextDayIsLookedAt(t *testing.T, w *consoletest.World) {

@@ -107,6 +107,20 @@ func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, all []asker, d *decide.
 	return out
 }
 
+// below says of somebody who stands below the requester of a trial that they do: a post named with its department may.
+func (a *asked) below(f *rules.Facts, dir *decide.Directory) func(p circulation.Person) string {
+	return func(p circulation.Person) string {
+		seen := []circulation.Person{p}
+		for over, ok := dir.Manager(p, f.On); ok && !slices.ContainsFunc(seen, over.Is); over, ok = dir.Manager(over, f.On) {
+			if over.Is(f.Requester) {
+				return a.Say("middot") + a.In("whys", rules.LeftBelow)
+			}
+			seen = append(seen, over)
+		}
+		return ""
+	}
+}
+
 // byAsker reports whether a refusal hangs on who asks.
 func byAsker(p *rules.Policy, no *rules.Unresolved) bool {
 	switch no.Why {

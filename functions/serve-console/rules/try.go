@@ -193,9 +193,11 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	if a.members == nil {
 		return fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
 	}
-	var route circulation.Route
-	err := a.looked(func(dir *decide.Directory) (err error) {
-		route, err = found.Route.Resolve(facts, x.Floor, dir)
+	err := a.looked(func(dir *decide.Directory) error {
+		route, err := found.Route.Resolve(facts, x.Floor, dir)
+		if err == nil {
+			d.Stages = a.tried(&route, a.below(facts, dir))
+		}
 		return err
 	})
 	d.Asks = a.Say("today", "who", a.person(who))
@@ -206,9 +208,6 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		d.Fail = a.Say("try_refused", "asked", d.Asks, "stage", cmp.Or(legible.OneLine(none.Name), d.Rule),
 			"why", a.In("whys", none.Why, "what", legible.OneLine(none.What)))
 		return nil
-	}
-	if err == nil {
-		d.Stages = a.tried(&route)
 	}
 	return err
 }
@@ -232,8 +231,9 @@ func (a *asked) answerSaid(found *rules.Answer, who, on string) string {
 	return legible.Capital(a.outcome(&found.Outcome))
 }
 
-// tried says of each stage of a resolved route whom it asks, and how they were found. The first that asks is marked.
-func (a *asked) tried(route *circulation.Route) (all []triedStage) {
+// tried says of each stage of a resolved route whom it asks, how they were found, and that they are below the requester.
+// The first that asks is marked.
+func (a *asked) tried(route *circulation.Route, below func(p circulation.Person) string) (all []triedStage) {
 	reader := subject.Reader{Locale: a.Locale(), Person: a.person, Unit: func(id string) string {
 		return cmp.Or(a.names[id], a.departments[id], id)
 	}}
@@ -255,7 +255,7 @@ func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 			now = ""
 		}
 		x.People = web.Each(s.People, func(p circulation.Person) triedPerson {
-			return triedPerson{a.person(p.User), reader.Via(p.Via)}
+			return triedPerson{a.person(p.User), reader.Via(p.Via) + below(p)}
 		})
 		for _, o := range s.Raises {
 			x.People = append(x.People, a.raised(o, reader.Via(o.To.Via)))
