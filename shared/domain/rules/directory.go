@@ -133,17 +133,6 @@ func (w Who) unnamed(d Directory) string {
 	return ""
 }
 
-// noneFound returns why nobody is found: a post is vacant, or the requester's department and those above have none.
-func (w Who) noneFound(d Directory) string {
-	if slices.ContainsFunc(w.Each(), func(w Who) bool {
-		has := func(position string) bool { return d.Knows(w.Department, position) }
-		return !w.Placed || slices.ContainsFunc(w.Positions, has)
-	}) {
-		return LeftVacant
-	}
-	return LeftElsewhere
-}
-
 // Above reports whether whom it names depends on the requester.
 func (w Who) Above() bool {
 	return slices.ContainsFunc(w.Each(), func(w Who) bool {

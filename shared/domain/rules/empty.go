@@ -36,6 +36,17 @@ func (r *resolving) whyFew(s *Stage, found []circulation.Person, need int) strin
 	return LeftStanding
 }
 
+// noneFound returns why nobody is found: a post is vacant, or the requester's department and those above have none.
+func (w Who) noneFound(d Directory) string {
+	if slices.ContainsFunc(w.Each(), func(w Who) bool {
+		has := func(position string) bool { return d.Knows(w.Department, position) }
+		return !w.Placed || slices.ContainsFunc(w.Positions, has)
+	}) {
+		return LeftVacant
+	}
+	return LeftElsewhere
+}
+
 // empty does with a stage that has too few people what the policy says.
 func (r *resolving) empty(i int, why string) error {
 	out, of := &r.stages[i], r.sources[i].Empty
