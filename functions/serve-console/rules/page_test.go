@@ -70,6 +70,7 @@ func TestRules(t *testing.T) {
 		"the kind of a request is tried":                    testTheKindOfARequest,
 		"a decision is tried by its form":                   testADecisionIsTriedByItsForm,
 		"whom a rule refuses is said before saving":         testWhomARuleRefuses,
+		"a rule of labels is looked at as far as it goes":   testWhomARuleOfLabelsRefuses,
 		"more people than were chosen can't approve":        testMoreThanWereChosen,
 		"rules for the actions of agents":                   testRulesForActions,
 		"people and channels are found by name":             testPeopleAndChannelsAreFoundByName,

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -32,7 +33,7 @@ func (a *asked) refusals(x *rules.Rules) (out []string) {
 	for _, at := range []string{reads, writes} {
 		routes = append(routes, rules.Rule{ID: rules.LastID, Outcome: *lastOf(x, at)})
 	}
-	routes = slices.DeleteFunc(routes, func(r rules.Rule) bool { return r.Route == nil || len(r.Route.Labels()) > 0 })
+	routes = slices.DeleteFunc(routes, func(r rules.Rule) bool { return r.Route == nil })
 	all := a.askers()
 	if len(routes) == 0 || len(all) == 0 {
 		return nil
@@ -41,7 +42,14 @@ func (a *asked) refusals(x *rules.Rules) (out []string) {
 	err := a.looked(func(d *decide.Directory) error {
 		out = nil
 		for i := range routes {
-			out = append(out, a.refusedBy(x, &routes[i], looked, d)...)
+			r := &routes[i]
+			p, none := untold(r.Route)
+			out = append(out, a.refusedBy(x, r, p, none, looked, d)...)
+			if names := r.Route.Labels(); len(names) > 0 {
+				slices.Sort(names)
+				out = append(out, a.Say("untried", "rule", a.ruleNamed(x, r.ID), "labels",
+					web.Joined(slices.Compact(names), legible.OneLine, a.Say("middot"))))
+			}
 		}
 		return nil
 	})
@@ -70,24 +78,56 @@ func (a *asked) askers() (all []asker) {
 	return all
 }
 
-// refusedBy says whom one rule refuses.
-func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, all []asker, d *decide.Directory) (out []string) {
+// untold returns what of a route can be looked at without knowing which departments labels say: all of it if they say
+// none, by these values, but for the stages and readers whose label has no value for that.
+func untold(p *rules.Policy) (*rules.Policy, map[string][]string) {
+	is, none := *p, map[string][]string{}
+	lacks := func(all []rules.Who) (lacks bool) {
+		for _, w := range all {
+			if lacks = lacks || w.Label != "" && w.None == ""; w.Label != "" && w.None != "" {
+				none[w.Label] = append(none[w.Label], w.None)
+			}
+		}
+		return lacks
+	}
+	is.Stages = slices.DeleteFunc(slices.Clone(p.Stages), func(s rules.Stage) bool {
+		var all []rules.Who
+		for _, x := range s.Sources() {
+			all = append(all, x.Who.All()...)
+		}
+		return lacks(all)
+	})
+	if p.Readers != nil {
+		told := *p.Readers
+		told.Posts = slices.DeleteFunc(slices.Clone(told.Posts), func(w rules.Who) bool { return lacks([]rules.Who{w}) })
+		is.Readers = &told
+	}
+	return &is, none
+}
+
+// refusedBy says whom one rule refuses by its route, or what of it can be looked at if labels have these values.
+func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, p *rules.Policy, labels map[string][]string, all []asker,
+	d *decide.Directory) (out []string) {
+	part := len(p.Stages) < len(r.Route.Stages)
+	if part && len(p.Stages) == 0 {
+		return nil
+	}
 	alone := &rules.Rules{Form: x.Form, Rules: []rules.Rule{{ID: r.ID, Outcome: rules.Outcome{Route: r.Route},
 		When: rules.Conditions{Requester: r.When.Requester}}}}
 	var takes []asker
 	var refused []refusedFor
 	for _, who := range all {
 		f := &rules.Facts{Kind: rules.KindSteps, Rule: r.ID, On: a.today(), Calls: []rules.Call{{Access: aggregate.Read,
-			Amount: rules.Nothing()}}}
+			Amount: rules.Nothing(), Labels: labels}}}
 		decide.AskedBy(f, alone, d, who.user)
 		f.Askers = []circulation.Person{f.Requester}
 		if found := alone.Match(f); found.Rule.ID != r.ID || found.Last || found.Refused {
 			continue
 		}
 		takes = append(takes, who)
-		_, err := r.Route.Resolve(f, rules.Floor{}, d)
+		_, err := p.Resolve(f, rules.Floor{}, d)
 		no, is := errors.AsType[*rules.Unresolved](err)
-		if !is || !byAsker(r.Route, no) {
+		if !is || !byAsker(p, no) || part && no.Why == rules.LeftHands { // more hands may be in the rest
 			continue
 		}
 		why := rules.Unresolved{Stage: no.Stage, Name: no.Name, Why: no.Why}
@@ -102,7 +142,11 @@ func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, all []asker, d *decide.
 		if name := legible.OneLine(by.why.Name); name != "" {
 			why = name + ": " + why
 		}
-		out = append(out, a.Say("refused_today", "rule", a.ruleNamed(x, r.ID), "who", a.whom(by.whom, takes), "why", why))
+		said := a.Say("refused_today", "rule", a.ruleNamed(x, r.ID), "who", a.whom(by.whom, takes), "why", why)
+		if len(labels) > 0 {
+			said += a.Say("refused_none")
+		}
+		out = append(out, said)
 	}
 	return out
 }

@@ -83,7 +83,7 @@ func (a *asked) review(edited bool) error {
 		}
 		d.Ways, d.Actions = a.ways(x), x.Actions()
 		found, err := a.found(x)
-		d.Findings = slices.Concat(a.findings(x, found), a.refusals(x), a.unlabelled(x), a.unmarked(x))
+		d.Findings = slices.Concat(a.findings(x, found), a.refusals(x), a.unlabelled(x), a.untooled(x), a.unmarked(x))
 		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {
 			d.Findings = append(d.Findings, a.Say("actions_begin"))
 		}
@@ -280,6 +280,29 @@ func (a *asked) unlabelled(x *rules.Rules) (out []string) {
 		}
 		for _, name := range lacking(r.Route.Labels()) {
 			out = append(out, a.Say("unlabelled_stage", "rule", a.numbered(i, r), "label", legible.OneLine(name)))
+		}
+	}
+	return out
+}
+
+// untooled names the rules that ask for a tool which nobody has, so that no call of it meets their conditions.
+func (a *asked) untooled(x *rules.Rules) (out []string) {
+	for i := range x.Rules {
+		r := &x.Rules[i]
+		if r.When.Tools == nil {
+			continue
+		}
+		unknown := slices.DeleteFunc(slices.Clone(r.When.Tools.List), func(t rules.Tool) bool {
+			_, known := find(a.tools, t)
+			return known
+		})
+		named, tools := a.numbered(i, r), list(a.speaker, unknown, a.tool, a.Say("middot"))
+		switch {
+		case len(unknown) == 0:
+		case len(unknown) == len(r.When.Tools.List):
+			out = append(out, a.Say("untooled", "rule", named, "tools", tools))
+		default:
+			out = append(out, a.Say("untooled_some", "rule", named, "tools", tools))
 		}
 	}
 	return out

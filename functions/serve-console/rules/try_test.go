@@ -142,6 +142,42 @@ func testWhomARuleRefuses(t *testing.T, w *consoletest.World) {
 	b.In("en").Post(path, b.Get(path).Hidden(ways...)).Says(t, 200, "is on leave or seconded that day")
 }
 
+// Of a rule whose label says a department it is looked at whom it refuses if the label says none, and said that the
+// departments weren't tried; of stages that only a department opens, what is left is looked at.
+func testWhomARuleOfLabelsRefuses(t *testing.T, w *consoletest.World) {
+	organised(w, onLeave)
+	b := w.As(webapi.Suzuki)
+	concerned := rules.Stage{Name: "合議", Need: 1, Empty: rules.EmptyUp,
+		Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"社長"}, Label: "関係部門", None: "なし"}}
+	head := rules.Stage{Name: "決裁", Need: 1, Empty: rules.EmptyRefuse,
+		Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}}}
+	r := rules.Rule{ID: aggregate.NewID(), Name: "契約", Outcome: rules.Outcome{Route: &rules.Policy{Hands: 1,
+		Stages: []rules.Stage{concerned, head}}}}
+	check := func() consoletest.Answer {
+		saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{r}})
+		return b.Post(path, b.Get(path).Hidden("act", "check"))
+	}
+	const untried, none = "ルール 1「契約」: 「関係部門」の値で決まる部署が承認する場合は、断られるかどうかを部署ごとには確かめていません。",
+		"ルール 1「契約」: 鈴木 一郎 さんが今日依頼すると、断られます (決裁: 依頼した人のほかに、承認できる人が足りません)。"
+	const where = "(事案で決まる部署が「関係なし」の場合)"
+	check().Says(t, 200, none+where, untried)
+	b.In("en").Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200,
+		"(where the request says that no department is concerned)", "wasn’t looked at for each department")
+	b.In("ja")
+	r.Route.Stages[0].Who.None = ""
+	check().Says(t, 200, none, untried).Lacks(t, where)
+	r.Route.Hands, r.Route.Stages[1].Empty = 2, rules.EmptyUp // another hand may be that of the department
+	r.Route.Stages[1].Who.People = []string{webapi.Tanaka}
+	check().Says(t, 200, untried).Lacks(t, "断られます (")
+	r.Route.Stages, r.Route.Hands = r.Route.Stages[:1], 1
+	check().Says(t, 200, untried).Lacks(t, "断られます (")
+	r.When.Tools = &rules.Tools{Use: rules.UseSome, List: []rules.Tool{{Name: "rooms.place_order"}}}
+	check().Says(t, 200, "ルール 1「契約」は使われません: 「rooms.place_order」というツールはありません")
+	r.When.Tools.List = append(r.When.Tools.List, rules.Tool{Name: "send_slack_dm"})
+	check().Says(t, 200, "ルール 1「契約」: 「rooms.place_order」というツールはありません。その条件に").Lacks(t, "は使われません: 「")
+	b.In("en").Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200, "there is no tool “rooms.place_order”")
+}
+
 // A number of approvals above that of the people who were chosen is said at its field, when the rule is looked at and
 // when it is kept.
 func testMoreThanWereChosen(t *testing.T, w *consoletest.World) {
