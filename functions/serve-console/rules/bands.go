@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"cmp"
+
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
@@ -113,22 +115,36 @@ func (s speaker) chip(x *rules.Stage) chip {
 	return c
 }
 
-// least says how many different people an outcome needs, "" if it asks nobody. Of several stages it says how many there
-// are, and the people only where the rule does: one of them may stamp at several.
+// least says how many different people an outcome needs, "" if it asks nobody. Of several stages it says how many
+// approve, and the people only where the rule does: one of them may stamp at several.
 func (s speaker) least(o *rules.Outcome) string {
 	if o.Route == nil {
 		return ""
 	}
-	n := max(1, o.Route.LeastHands())
+	stages, n := o.Route.Approving()
+	if len(stages) == 1 && n == 0 {
+		return cmp.Or(s.In("shares", stages[0].Share), s.Say("stage_all_of"))
+	}
+	n = max(n, o.Route.LeastHands())
 	people := s.In("people", map[bool]string{true: "one", false: "many"}[n == 1], "n", n)
-	switch stages := len(o.Route.Stages); {
-	case stages < 2:
+	switch n := len(stages); {
+	case n < 2:
 		return people
 	case o.Route.Hands == 0:
-		return s.Say("stages_of", "n", stages)
+		return s.Say("stages_of", "n", n)
 	default:
-		return s.Say("stages_of", "n", stages) + s.Say("middot") + people
+		return s.Say("stages_of", "n", n) + s.Say("middot") + people
 	}
+}
+
+// routeTo returns the route of a way's rule.
+func routeTo(x *rules.Rules, way rules.Way) *rules.Policy {
+	for i := range x.Rules {
+		if x.Rules[i].ID == way.Rule {
+			return x.Rules[i].Route
+		}
+	}
+	return x.Last.Writes.Route
 }
 
 // called makes a name of what a rule is for.

@@ -6,6 +6,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -90,4 +91,19 @@ func TestTheListSaysHowManyStagesApprove(t *testing.T) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/rules").Says(t, 200, "鈴木 一郎 確認 田中 恵 2 段階 編集", "鈴木 一郎 確認 田中 恵 2 段階・2 人 編集")
 	b.In("en").Get("/console/rules").Says(t, 200, "2 stages Edit", "2 stages, 2 people Edit")
+
+	consult, body := x, stage(webapi.Suzuki)
+	body.Need, body.Share, body.Who.People = 0, rules.ShareMajority, []string{webapi.Suzuki, webapi.Tanaka, webapi.Sato}
+	for i, s := range []rules.Stage{stage(webapi.Sato), body} {
+		if i == 0 {
+			s.As, s.Dissent = circulation.AsConsult, circulation.ObjectionNoted
+		}
+		consult.Rules[i].Route = &rules.Policy{Stages: []rules.Stage{s, stage(webapi.Suzuki)}}
+	}
+	consult.Rules[1].Route.Stages = []rules.Stage{body}
+	saved(w, &consult)
+	b.In("ja").Get("/console/rules").Says(t, 200, "確認 鈴木 一郎 1 人 編集", "3人の過半数 2 人 編集")
+	consult.Rules = consult.Rules[1:]
+	saved(w, &consult)
+	b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "check")).Says(t, 200, "承認 2 つ・最低 2 人")
 }

@@ -284,8 +284,9 @@ func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, ti
 		version = p.Mark.Version
 	}
 	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
+	names := web.Each(labels, func(l rules.Label) string { return l.Name })
 	return knownTool{rules.Known{Tool: t, Access: access, Unmarked: unmarked,
-		Alone: t == rules.Tool{Name: catalog.Decide}}, title, allowed,
+		Alone: t == rules.Tool{Name: catalog.Decide}, Labels: names}, title, allowed,
 		m != nil && len(m.Destinations) > 0, labels, free}
 }
 

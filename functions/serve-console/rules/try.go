@@ -349,7 +349,7 @@ func (a *asked) ways(x *rules.Rules) explain.Table {
 	for _, way := range x.Opening().Ways(knownOf(a.tools, true)) {
 		row := []string{a.tool(way.Tool), a.Say("way_refused"), "–", "–"}
 		if !way.Refused {
-			least := a.Say("least", "stamps", way.Stamps, "hands", max(way.Hands, 1))
+			least := a.Say("least", "stamps", way.Stamps, "hands", max(way.Hands, routeTo(x, way).AtOnce(), 1))
 			if way.With != nil {
 				least += a.Say("with", "tool", a.tool(*way.With))
 			}

@@ -158,13 +158,18 @@ type Where struct {
 // requests that would reach it, so a way may turn out to be closed by several rules together, but none is missing.
 func (r *Rules) Ways(known []Known) (ways []Way) {
 	var apart []Tool
+	labelled := map[string]*Tool{}
 	for _, k := range known {
 		if k.Alone {
 			apart = append(apart, k.Tool)
+			continue
+		}
+		for _, name := range k.Labels {
+			labelled[name] = cmp.Or(labelled[name], &k.Tool)
 		}
 	}
 	for _, k := range known {
-		if k.apart = apart; !(Call{Access: k.Access}).Writes() {
+		if k.apart, k.labelled = apart, labelled; !(Call{Access: k.Access}).Writes() {
 			continue
 		}
 		weakest := Way{Tool: k.Tool, Refused: true}
@@ -236,8 +241,16 @@ func (c *Conditions) reached(k Known, where Where) (with *Tool, may bool) {
 	if k.Unmarked && c.Amount != nil && !c.Amount.hold(Unknown(WhyUnmarked)) {
 		return nil, false
 	}
+	for _, name := range c.Names() {
+		if slices.Contains(k.Labels, name) {
+			continue
+		}
+		if with = k.labelled[name]; with == nil || k.Alone || c.Tools != nil && c.Tools.Use == UseOnly && !c.Tools.lists(*with) {
+			return nil, false
+		}
+	}
 	if c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.lists(k.Tool) {
-		return nil, true
+		return with, true
 	}
 	if c.Tools.Use != UseSome || len(c.Tools.List) == 0 {
 		return nil, false

@@ -1,12 +1,14 @@
 package rules_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -169,6 +171,24 @@ func TestAToolThatIsCalledAloneOpensNoOtherWay(t *testing.T) {
 	}
 }
 
+// A rule for a label is no way to a tool whose calls have none, but with one that has it; a body's share is counted.
+func TestAWayNeedsTheLabelsOfItsRule(t *testing.T) {
+	labelled := rule(1, rules.Conditions{Labels: []rules.Labelled{{Name: "区分", Is: rules.UseOnly, List: []string{"契約"}}}},
+		people(1, refuse, "A"))
+	board := rule(2, writing(), share(people(0, refuse, "A", "B", "D"), rules.ShareMajority))
+	r := of(labelled, board)
+	decide := rules.Known{Tool: pay, Access: aggregate.Write, Labels: []string{"区分"}, Alone: true}
+	plain := rules.Known{Tool: sheet, Access: aggregate.Write}
+	ways := r.Ways([]rules.Known{decide, plain})
+	expect.Is(t, ways[0].Rule, id(1))
+	expect.That(t, ways[1].Rule == id(2) && ways[1].Stamps == 2 && r.Rules[1].Route.AtOnce() == 2, "%+v", ways[1])
+	decide.Alone = false
+	ways = r.Ways([]rules.Known{decide, plain})
+	expect.That(t, ways[1].Rule == id(1) && ways[1].With != nil && *ways[1].With == pay, "%+v", ways[1])
+	r.Rules[0].When.Tools = &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{sheet}}
+	expect.Is(t, r.Ways([]rules.Known{decide, plain})[1].Rule, id(2))
+}
+
 // No request reaches a tool by less than its weakest way says.
 func TestNothingIsWeakerThanTheWeakestWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -179,7 +199,7 @@ func TestNothingIsWeakerThanTheWeakestWay(t *testing.T) {
 			marked[i].Unmarked = rapid.Bool().Draw(t, "unmarked")
 			unmarked[marked[i].Tool] = marked[i].Unmarked
 		}
-		for _, w := range r.Ways(marked) {
+		for _, w := range byPerson(r, d).Ways(marked) {
 			weakest[w.Tool] = w
 		}
 		for range 20 {
@@ -211,6 +231,36 @@ func TestNothingIsWeakerThanTheWeakestWay(t *testing.T) {
 			}
 		}
 	})
+}
+
+// byPerson returns rules that name each person of a body by one account.
+func byPerson(r *rules.Rules, d rules.Directory) *rules.Rules {
+	text, _ := json.Marshal(r)
+	var is rules.Rules
+	if err := json.Unmarshal(text, &is); err != nil {
+		panic(err)
+	}
+	once := func(w *rules.Who) {
+		var all []circulation.Person
+		w.People = slices.DeleteFunc(w.People, func(user string) bool {
+			p := d.Person(user)
+			twice := slices.ContainsFunc(all, p.Is)
+			all = append(all, p)
+			return twice
+		})
+	}
+	for _, x := range is.Rules {
+		if x.Route == nil {
+			continue
+		}
+		for i := range x.Route.Stages {
+			once(&x.Route.Stages[i].Who)
+			for j := range x.Route.Stages[i].Beside {
+				once(&x.Route.Stages[i].Beside[j].Who)
+			}
+		}
+	}
+	return &is
 }
 
 // What rules leave to a later one of the same requests is a range, and who asks within it gets that rule.

@@ -288,8 +288,10 @@ type Known struct {
 	Access   aggregate.Access
 	Unmarked bool // nobody has marked where its arguments have an amount: that of its calls is always unknown
 	Alone    bool // no request calls another tool beside it
+	Labels   []string // that its calls have
 
-	apart []Tool // which no request calls beside it
+	apart    []Tool           // which no request calls beside it
+	labelled map[string]*Tool // of each label, one that has it and may be called beside it
 }
 
 // mayWrite reports whether a request that meets the conditions may write outside. It may not if it uses only tools that
@@ -339,6 +341,36 @@ func (p *Policy) LeastHands() int {
 		}
 	}
 	return p.hands(n)
+}
+
+// AtOnce returns the most different people whom one source of a stage asks, of stages that are never left out.
+func (p *Policy) AtOnce() (n int) {
+	for i, s := range p.Stages {
+		if s.approves() && !s.Empty.mayGo() && !p.mayRepeat(i) {
+			for _, x := range s.Sources() {
+				n = max(n, x.ofBody())
+			}
+		}
+	}
+	return n
+}
+
+// Approving returns the stages whose stamps count, and how many people a single one asks: 0 if it must find them first.
+func (p *Policy) Approving() (all []Stage, people int) {
+	if all = approving(p.Stages); len(all) != 1 {
+		return all, 0
+	}
+	for _, x := range all[0].Sources() {
+		switch {
+		case x.Who.Kind == WhoPeople && x.Need == 0:
+			people += max(1, x.Share.of(len(x.Who.People)))
+		case x.Need == 0:
+			return all, 0
+		default:
+			people += x.Need
+		}
+	}
+	return all, people
 }
 
 // mayRepeat reports whether a stage may be left out because all of its people have to stamp at earlier ones. Named
