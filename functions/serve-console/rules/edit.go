@@ -193,7 +193,7 @@ type stageData struct {
 	Others      bool
 	Joins       []web.Choice
 	Beside      bool // it is asked together with the one before it
-	Any         bool // any of them is asked, or these instead: the number is that of the first
+	Any         bool // any of them is asked, or these instead, or they may be added: the number is that of the first
 	Instead     bool
 	Raise       bool // its name says in which case the stage's people may add it
 	Roles       []web.Choice

@@ -146,6 +146,9 @@ func typedStage(form url.Values, at string) rules.Stage {
 			Twice: rules.Then(field("twice"))},
 		NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes"), Records: ticked(form, at+"secretary"),
 		ReadAfter: ticked(form, at+"read_after"), Share: rules.Share(field("share"))}
+	if !form.Has(at + "vacant") { // it was joined to the one before it
+		is.Empty = newEmpty
+	}
 	if role := field("role"); role != "" {
 		is.As, is.Dissent = circulation.AsConsult, circulation.Objection(role)
 	}

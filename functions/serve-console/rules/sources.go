@@ -22,6 +22,9 @@ const (
 	joinInstead = "instead"
 )
 
+// Joined reports whether it is a part of the stage before it, which says what happens without its people.
+func (s stageData) Joined() bool { return s.Beside || s.Any }
+
 // staged returns the stages of sources.
 func staged(all []source) []rules.Stage {
 	stages := []rules.Stage{}

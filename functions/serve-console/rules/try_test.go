@@ -195,3 +195,27 @@ func testMoreThanWereChosen(t *testing.T, w *consoletest.World) {
 	b.In("en")
 	of("9", "keep").Says(t, 422, "at most 1, the number of people chosen")
 }
+
+// A source that is joined to the one before it has no choice of its own for a vacant stage, and made a stage again it
+// has them; what a post rarely needs is folded.
+func testWhatIsJoinedHasNoChoices(t *testing.T, w *consoletest.World) {
+	organised(w, onLeave)
+	b, who := w.As(webapi.Suzuki), func(user string) rules.Who {
+		return rules.Who{Kind: rules.WhoPeople, People: []string{user}}
+	}
+	head := rules.Stage{Name: "決裁", Need: 1, Empty: rules.EmptyUp, Beside: []rules.Source{{Who: who(webapi.Alex), Need: 1}},
+		Who:    rules.Who{Kind: rules.WhoPosition, Positions: []string{"社長"}, Instead: []rules.Who{who(webapi.Tanaka)}},
+		Raises: []rules.Raise{{When: "重要", Who: who(webapi.Sato)}}}
+	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{ID: aggregate.NewID(),
+		Name: "契約", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{head}}}}}})
+	form := b.Post(path, b.Get(path).Hidden("act", "edit.0"))
+	form.Says(t, 200, "ほかの役職、事案で決まる部署").Holds(t, `id="vacant-0"`, `id="share-2"`, `id="need-2"`).
+		Lacks(t, `id="vacant-1"`, `id="own-1"`, `id="vacant-2"`, `id="vacant-3"`, `id="share-1"`, `id="share-3"`,
+			`name="stages.3.others"`)
+	b.Post(path+"/rule", form.Hidden("act", "keep", "name", "契約", "outcome", "route", "stages.0.name", "決裁",
+		"stages.0.kind", "position", "stages.0.position", "|"+"\t社長", "stages.0.need", "1", "stages.0.vacant", "up",
+		"stages.0.own", "up", "stages.0.twice", "up", "stages.1.join", "", "stages.1.kind", "people", "stages.1.people",
+		"|"+webapi.Tanaka, "stages.1.need", "1", "stages.2.join", "beside", "stages.2.kind", "people", "stages.2.people",
+		"|"+webapi.Alex, "stages.2.need", "1", "stages.3.join", "raise", "stages.3.name", "重要", "stages.3.kind", "people",
+		"stages.3.people", "|"+webapi.Sato, "stages.3.need", "1")).Says(t, 422, "段階 ② 段階の名前").Holds(t, `id="vacant-1"`)
+}

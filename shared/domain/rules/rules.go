@@ -286,8 +286,8 @@ func (m Money) String() string { return string(m.Value) + " " + m.Currency }
 type Known struct {
 	Tool     Tool
 	Access   aggregate.Access
-	Unmarked bool // nobody has marked where its arguments have an amount: that of its calls is always unknown
-	Alone    bool // no request calls another tool beside it
+	Unmarked bool     // nobody has marked where its arguments have an amount: that of its calls is always unknown
+	Alone    bool     // no request calls another tool beside it
 	Labels   []string // that its calls have
 
 	apart    []Tool           // which no request calls beside it
