@@ -97,19 +97,39 @@ func (s *Store) RevokeKey(ctx context.Context, tenant, id string, by aggregate.A
 // a call that is left isn't made, since whoever makes one asks the key again.
 func (s *Store) FollowKey(ctx context.Context, tenant, id string, now time.Time) error {
 	k, err := s.Key(ctx, tenant, id)
-	for cursor, more := "", err == nil; more; more = err == nil && cursor != "" {
+	if err != nil {
+		return err
+	}
+	return s.waitingOf(ctx, k, func(ref aggregate.Ref, x *call.Call) error {
+		answers, err := CallsOf(s).Answerer(ctx, k, x, now)
+		if err == nil {
+			_, err = CallsOf(s).Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
+				return a.Follow(k, answers, now)
+			})
+		}
+		return err
+	})
+}
+
+// KeyFates counts what becomes of a key's calls that wait once its row is this one.
+func (s *Store) KeyFates(ctx context.Context, k tenancy.Key, now time.Time) (n map[call.Fate]int, err error) {
+	n = map[call.Fate]int{}
+	return n, s.waitingOf(ctx, k, func(_ aggregate.Ref, x *call.Call) error {
+		answers, err := CallsOf(s).Answerer(ctx, k, x, now)
+		n[x.Fate(k, answers, now)]++
+		return err
+	})
+}
+
+// waitingOf goes through a key's calls that wait, also after an error.
+func (s *Store) waitingOf(ctx context.Context, k tenancy.Key, do func(aggregate.Ref, *call.Call) error) (err error) {
+	for cursor, more := "", true; more; more = err == nil && cursor != "" {
 		var page table.Page[WaitingItem]
-		page, err = s.Waiting(ctx, tenant, cursor, table.MaxPage)
+		page, err = s.Waiting(ctx, k.TenantID, cursor, table.MaxPage)
 		cursor = page.Next
 		for _, w := range page.Items {
 			if x, is := w.Row.(*call.Call); is && x.KeyID == k.ID {
-				answers, failed := CallsOf(s).Answerer(ctx, k, x, now)
-				if failed == nil {
-					_, failed = CallsOf(s).Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) {
-						return a.Follow(k, answers, now)
-					})
-				}
-				err = errors.Join(err, failed)
+				err = errors.Join(err, do(w.Ref, x))
 			}
 		}
 	}

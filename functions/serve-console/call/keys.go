@@ -48,6 +48,9 @@ type keysPage struct {
 	Secret  string      // of the key that was made just now: it is never shown again
 	Door    string      // the address below which agents with a key ask
 
+	Handed string // what becomes of the calls of a key that was handed over
+
+	fates        map[call.Fate]int
 	quota, until string // as they were typed
 	wrong        string // the field with a problem
 }
@@ -70,6 +73,7 @@ func lastDay(k tenancy.Key) string { return tenancy.DayOf(k.ExpiresAt.Add(-1)) }
 
 func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	p := c.blank(v)
+	p.Handed = handedSaid(v.Texts("keys"), r.URL.Query())
 	if id := r.URL.Query().Get("key"); id != "" {
 		k, err := c.Store.Key(r.Context(), v.Tenant, id)
 		if err != nil {
@@ -224,7 +228,7 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	case err != nil:
 	case known:
 		var told []store.Notice
-		if told, err = c.telling(ctx, v, p.Of, was.Answers); err == nil {
+		if told, p.fates, err = c.telling(ctx, v, p.Of, was.Answers); err == nil {
 			_, err = c.Store.SaveKey(ctx, p.Of, v.Actor(), c.Now(), told...)
 		}
 	default:
@@ -236,16 +240,22 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	return c.keySaved(w, r, v, p, err)
 }
 
-// telling returns what tells both people that a key is handed over by who answered for it, nothing if it isn't. Who left isn't told. It returns
-// explain.ErrUnverified when Slack doesn't open their direct messages.
-func (c *Pages) telling(ctx context.Context, v *web.Viewer, k tenancy.Key, was string) (out []store.Notice, err error) {
+// telling returns what tells both people that a key is handed over by who answered for it, nothing if it isn't, and
+// what becomes of its calls that wait. Who left isn't told. It returns explain.ErrUnverified when Slack doesn't open
+// their direct messages.
+func (c *Pages) telling(ctx context.Context, v *web.Viewer, k tenancy.Key, was string) (out []store.Notice,
+	fates map[call.Fate]int, err error) {
 	if k.Answers == was {
-		return nil, nil
+		return nil, nil, nil
 	}
 	told := task.KeyTold{Name: k.Name, Was: was, Is: k.Answers, By: v.User}
 	if told.Open, err = c.Store.Quota(ctx, k.TenantID, call.OpenOf(k.ID)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if fates, err = c.Store.KeyFates(ctx, k, c.Now()); err != nil {
+		return nil, nil, err
+	}
+	told.Open = max(0, told.Open-fates[call.FateEnds])
 	ctx, cancel := context.WithTimeout(ctx, subject.Within)
 	defer cancel()
 	for _, user := range []string{told.Was, told.Is} {
@@ -255,12 +265,36 @@ func (c *Pages) telling(ctx context.Context, v *web.Viewer, k tenancy.Key, was s
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: open the direct messages of %s: %w", explain.ErrUnverified, user, err)
+			return nil, nil, fmt.Errorf("%w: open the direct messages of %s: %w", explain.ErrUnverified, user, err)
 		}
 		change, ref := task.TellKey(k, told, user, channel, c.Now())
 		out = append(out, store.Notice{Ref: ref, Change: change})
 	}
-	return out, nil
+	return out, fates, nil
+}
+
+// handed are the numbers of an address by which a page says what becomes of the calls of a key that is handed over.
+func handed(fates map[call.Fate]int) string {
+	if len(fates) == 0 {
+		return keysPath
+	}
+	q := url.Values{}
+	for fate, n := range fates {
+		q.Set(string(fate), strconv.Itoa(n))
+	}
+	return keysPath + "?" + q.Encode()
+}
+
+// handedSaid says these numbers, "" if there are none.
+func handedSaid(words web.Texts, q url.Values) string {
+	n := map[call.Fate]int{}
+	for _, fate := range []call.Fate{call.FateEnds, call.FateStuck, call.FateOn} {
+		n[fate], _ = strconv.Atoi(q.Get(string(fate))) // 0 is none
+	}
+	if n[call.FateEnds]+n[call.FateStuck]+n[call.FateOn] <= 0 {
+		return ""
+	}
+	return words.Say("handed", "ends", n[call.FateEnds], "waits", n[call.FateStuck], "on", n[call.FateOn])
 }
 
 // keySaved answers a form: it leads to the list, or shows what is wrong.
@@ -270,7 +304,7 @@ func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	_, revoked := errors.AsType[tenancy.ErrKey](err)
 	switch {
 	case err == nil:
-		return c.Done(w, r, keysPath, "saved")
+		return c.Done(w, r, handed(p.fates), "saved")
 	case bad:
 		p.wrong, _, _ = strings.Cut(wrong.Field, "[")
 		p.Came.Wrong = true

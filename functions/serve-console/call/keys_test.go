@@ -10,7 +10,9 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -34,6 +36,7 @@ func TestKeys(t *testing.T) {
 		"a secret is shown once, and the key is changed, muted and revoked": testKeyOfItsLife,
 		"what is wrong is said at its field":                                testWrongKey,
 		"both people are told, once, that one is handed over":               testKeyHandedOver,
+		"what becomes of its calls is said":                                 testFatesOfCalls,
 		"only administrators have them":                                     testRightsOnKeys,
 	})
 }
@@ -112,7 +115,7 @@ func testKeyHandedOver(t *testing.T, w *consoletest.World) {
 	_, is := told(webapi.Sato, 1)
 	expect.That(t, !is, "told of another name")
 	over := form(w, "id", o.Key.ID, "rev", "2", "name", "四半期の締め", "answers", webapi.Alex)
-	b.Post(keys, over).Leads(t, keys+"?done=saved")
+	b.Post(keys, over).Leads(t, keys+"?done=saved&on=1")
 	b.Post(keys, over).Says(t, http.StatusConflict)
 	for _, user := range []string{webapi.Sato, webapi.Alex} {
 		is, _ := told(user, 2)
@@ -124,6 +127,33 @@ func testKeyHandedOver(t *testing.T, w *consoletest.World) {
 		_, is := told(user, 1)
 		expect.Is(t, is, want, user)
 	}
+}
+
+// Whoever hands a key over reads what becomes of its calls that wait, and who is told of open ones isn't told of those
+// that end.
+func testFatesOfCalls(t *testing.T, w *consoletest.World) {
+	o, b, alex := w.KeyOf(webapi.Sato, tool), w.As(webapi.Suzuki), w.As(webapi.Alex)
+	asks := func(text string, stages ...circulation.Stage) *call.Aggregate {
+		return o.Asks(tool, `{"recipient":"C0HR","text":"`+text+`"}`, "", func(x *call.Proposal) {
+			by := consoletest.Along(stages...)
+			x.Opening = &by
+		})
+	}
+	head, boss := consoletest.Desk("課長", 1, webapi.Alex), consoletest.Desk("部長", 1, webapi.Suzuki)
+	stamped := asks("一", head, boss)
+	alex.Post(page(stamped)+"/act", alex.Get(page(stamped)).FormOf(t, aggregate.ActApprove, "")).Says(t, 303)
+	asks("二", head)
+	asks("三", boss)
+	b.Post(keys, form(w, "id", o.Key.ID, "rev", "1", "answers", webapi.Alex, "tools", tool)).Leads(t,
+		keys+"?done=saved&ends=1&on=1&waits=1")
+	b.Get(keys+"?done=saved&ends=1&on=1&waits=1").Says(t, 200, "このまま進む 1 件、後任の指名が必要 1 件", "終了 1 件")
+	b.In("en").Get(keys+"?done=saved&ends=1&on=1&waits=1").Says(t, 200, "1 go on, 1 need a successor", "1 ended")
+	b.Get(keys+"?done=saved&ends=x").Lacks(t, "go on,")
+	k := o.Key
+	_, ref := task.TellKey(k, task.KeyTold{Is: webapi.Alex}, webapi.Alex, "", w.Now())
+	a := expect.Value(store.TasksOf(w.Store.KindStore.Store).Load(t.Context(), ref))(t)
+	told, _ := task.ReadKey(a.Head.Ended.Reason, a.Head.Ended.Detail)
+	expect.Is(t, told.Open, 2)
 }
 
 func testRightsOnKeys(t *testing.T, w *consoletest.World) {

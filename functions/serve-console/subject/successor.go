@@ -163,6 +163,8 @@ func (c *SuccessorPages) show(w http.ResponseWriter, r *http.Request, v *web.Vie
 			d.Problem = words.Say("own_place")
 		case r != nil && r.Why == circulation.WhyParty && x.To == v.User:
 			d.Problem = words.Say("to_self")
+		case r != nil && r.Why == circulation.WhyParty && !tried: // nobody but the viewer could be chosen
+			d.Problem = words.Say("only_self")
 		}
 	}
 	doc := web.Document{Title: words.Say("name_successor"), Here: "approvals", Data: d, Status: status}

@@ -35,6 +35,7 @@ func TestSuccessors(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"one is chosen":                                  testOneIsChosen,
 		"only administrators may":                        testOnlyAdministrators,
+		"only the administrator could be chosen":         testOnlyTheAdministrator,
 		"each refusal is said":                           testRefusals,
 		"the same twice changes nothing":                 testSuccessorTwice,
 		"who stamped meanwhile is not replaced":          testStampedMeanwhile,
@@ -127,7 +128,16 @@ func testOneIsChosen(t *testing.T, w *consoletest.World) {
 	log := w.Audited(store.AuditFilter{Resource: w.Ref.ID})
 	expect.Is(t, string(log[0].Action), "process.reassigned", "the newest entry")
 	b.In("en").Get(page(w, "2", webapi.Alex)).Says(t, 200, "Name a successor", "They inherit no approval",
-		"or name yourself")
+		"you can’t name yourself")
+}
+
+// Where nobody but the administrator could be chosen, the page says so, and what to do.
+func testOnlyTheAdministrator(t *testing.T, w *consoletest.World) {
+	ruled(w, webapi.Suzuki)
+	waits(w)
+	b := w.As(webapi.Suzuki)
+	b.Get(page(w, "2", gone)).Says(t, 200, "後任に選べるのはあなただけで").Lacks(t, "自分の担当の変更")
+	b.In("en").Get(page(w, "2", gone)).Says(t, 200, "you are the only one who may be chosen")
 }
 
 func testOnlyAdministrators(t *testing.T, w *consoletest.World) {

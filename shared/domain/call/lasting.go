@@ -38,6 +38,30 @@ func (a *Aggregate) Follow(k tenancy.Key, answers aggregate.Answerer, now time.T
 	return c.done()
 }
 
+// Fate is what becomes of a call that waits once its key is changed.
+type Fate string
+
+const (
+	FateEnds  Fate = "ends"
+	FateStuck Fate = "waits" // until an administrator puts somebody in the place of who answers for the key now
+	FateOn    Fate = "on"
+)
+
+// Fate says what becomes of the call by Follow.
+func (x *Call) Fate(k tenancy.Key, answers aggregate.Answerer, now time.Time) Fate {
+	g := x.Gate
+	if g.Answers = nil; k.Answers != x.Answers {
+		g.Answers = &answers.Person
+	}
+	switch {
+	case k.Holds(x.Tool, now) != nil || g.StampedBy(answers):
+		return FateEnds
+	case len(g.Stuck(func(string) bool { return false })) > 0:
+		return FateStuck
+	}
+	return FateOn
+}
+
 // keyEnds is Follow for a key that has ended. It returns ErrNotDue before.
 func (a *Aggregate) keyEnds(now time.Time) (aggregate.Change, error) {
 	x := a.Call
