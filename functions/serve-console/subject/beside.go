@@ -104,12 +104,13 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 // offered are whom the viewer may add: first whom the rule names for that.
 func (x Asking) offered(t *Turn) (out []web.Choice) {
 	rest := slices.Clone(t.choices)
-	for _, o := range t.st.Offers() {
+	for _, o := range t.st.Offered() {
 		i := slices.IndexFunc(rest, func(c web.Choice) bool { return c.Value == o.To.User })
 		if i < 0 {
 			continue
 		}
-		rest[i].Text = t.words.Say("offered", "who", rest[i].Text, "when", card.OneLine(o.When))
+		rest[i].Text = t.words.Say("offered", "who", rest[i].Text, "when",
+			web.Joined(o.When, card.OneLine, t.words.Say("and")))
 		out, rest = append(out, rest[i]), slices.Delete(rest, i, i+1)
 	}
 	return append(out, rest...)

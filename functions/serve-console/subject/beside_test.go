@@ -109,11 +109,11 @@ func testAddedOnPage(t *testing.T, w *consoletest.World) {
 func testOfferedOnPage(t *testing.T, w *consoletest.World) {
 	desk := consoletest.Desk("課長", 1, webapi.Suzuki)
 	desk.Raises = []circulation.Raise{{When: "特に重要と認めるとき", To: circulation.Person{User: webapi.Tanaka}},
-		{When: "異例のとき", LeftOut: rules.LeftVacant}}
+		{When: "異例のとき", LeftOut: rules.LeftVacant}, {When: "緊急", To: circulation.Person{User: webapi.Tanaka}}}
 	w.Opened(desk, consoletest.Desk("部長", 1, webapi.Alex))
 	suzuki := w.As(webapi.Suzuki)
 	page := suzuki.Get(w.TaskPage()).Says(t, 200, "必要なら上げる先: 田中 恵 (特に重要と認めるとき)",
-		"必要なら上げる先: 異例のとき (該当者なしのため省略)", "選んでください 田中 恵 (特に重要と認めるとき)")
+		"必要なら上げる先: 異例のとき (該当者なしのため省略)", "選んでください 田中 恵 (特に重要と認めるとき、緊急)")
 	form := consoletest.With(page.FormOf(t, aggregate.ActAdd, "重要です"), "to", webapi.Tanaka)
 	form = consoletest.With(form, "role", "approve")
 	suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_add")

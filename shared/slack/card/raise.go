@@ -14,12 +14,10 @@ const notRaised = "-"
 // offers are whom the form for adding somebody offers by the rule, and last nobody of them. An option's text may have a
 // mention, and what is below it none.
 func (r routed) offers() (all []*slack.OptionBlockObject) {
-	for _, x := range r.st.Offers() {
-		if x.LeftOut == "" {
-			all = append(all, slack.NewOptionBlockObject(ident(x.To.User),
-				slack.NewTextBlockObject(slack.MarkdownType, r.w.mention(x.To.User), false, false),
-				label(legible.Clip(x.When, maxOption))))
-		}
+	for _, x := range r.st.Offered() {
+		all = append(all, slack.NewOptionBlockObject(ident(x.To.User),
+			slack.NewTextBlockObject(slack.MarkdownType, r.w.mention(x.To.User), false, false),
+			label(legible.Clip(strings.Join(x.When, r.texts.And), maxOption))))
 	}
 	return append(all, slack.NewOptionBlockObject(notRaised, label(r.texts.RaiseNobody), nil))
 }

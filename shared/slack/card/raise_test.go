@@ -59,3 +59,16 @@ func TestTheFormOffersWhomTheRuleNames(t *testing.T) {
 		expect.Is(t, at == card.RaisedBlock, len(c.fields[card.RaisedBlock]) > 1, name)
 	}
 }
+
+// One person for two cases is one choice, with both.
+func TestTheFormOffersAPersonOnce(t *testing.T) {
+	stages := threeStages()
+	for _, when := range []string{"特に重要", "異例"} {
+		stages[0].Raises = append(stages[0].Raises, circulation.Raise{When: when, To: circulation.Person{User: "U0MAYOR"}})
+	}
+	s := onRoute(received(t), stages...)
+	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Hash: "hash", Stage: 1}
+	view := card.DialogsOf(s.Aggregate).RouteAct(card.RouteAct{Review: of, Kind: circulation.Add}, "ja")
+	text := string(expect.Value(json.Marshal(view.Blocks))(t))
+	expect.That(t, strings.Count(text, `"value":"U0MAYOR"`) == 1 && strings.Contains(text, "特に重要・異例"), "%s", text)
+}
