@@ -1,9 +1,14 @@
 package rules_test
 
 import (
+	"net/url"
+	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"ringi/functions/serve-console/consoletest"
+	console "ringi/functions/serve-console/rules"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -106,4 +111,67 @@ func TestTheListSaysHowManyStagesApprove(t *testing.T) {
 	consult.Rules = consult.Rules[1:]
 	saved(w, &consult)
 	b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "check")).Says(t, 200, "承認 2 つ・最低 2 人")
+}
+
+// A rule with one condition is the same after its form is sent as it is shown.
+func TestTheFormGivesBackEachCondition(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(webapi.Suzuki)
+	for _, when := range console.OneCondition {
+		was := rules.Rule{ID: aggregate.NewID(), Name: "x", When: when, Outcome: rules.Outcome{Refuse: "-"}}
+		saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{was}})
+		form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, 200)
+		sent := asShown(t, form)
+		sent.Set("act", "keep")
+		check := b.Post(path, b.Post(path+"/rule", sent).Says(t, 200).Hidden("act", "check")).Says(t, 200)
+		b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
+		expect.Same(t, was, stored(w).Rules[0])
+	}
+}
+
+// asShown returns what a browser sends of the page's form of a rule.
+func asShown(t *testing.T, a consoletest.Answer) url.Values {
+	f := url.Values{}
+	var in *html.Node
+	for n := range expect.Value(html.Parse(strings.NewReader(a.Body)))(t).Descendants() {
+		if n.Data == "form" && attr(n, "id") == "rule" {
+			in = n
+		}
+	}
+	expect.Must(t, in != nil, "no form: %v", a)
+	for n := range in.Descendants() {
+		_, checked := attrOf(n, "checked")
+		kind := attr(n, "type")
+		switch name := attr(n, "name"); {
+		case name == "" || n.Data == "button" || (kind == "checkbox" || kind == "radio") && !checked:
+		case n.Data == "input":
+			f.Add(name, attr(n, "value"))
+		case n.Data == "textarea" && n.FirstChild != nil:
+			f.Add(name, n.FirstChild.Data)
+		case n.Data == "select":
+			f.Add(name, selected(n))
+		}
+	}
+	return f
+}
+
+func selected(of *html.Node) (value string) {
+	first := true
+	for n := range of.Descendants() {
+		if _, is := attrOf(n, "selected"); n.Data == "option" && (first || is) {
+			value, first = attr(n, "value"), false
+		}
+	}
+	return value
+}
+
+func attr(n *html.Node, name string) string { value, _ := attrOf(n, name); return value }
+
+func attrOf(n *html.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
 }

@@ -172,6 +172,38 @@ func TestEveryFieldOfRulesTravels(t *testing.T) {
 	}
 }
 
+// OneCondition has a sample of each condition, alone, by its field's name.
+var OneCondition = map[string]rules.Conditions{
+	"Kinds":        {Kinds: []rules.Kind{rules.KindCall}},
+	"Places":       {Places: &rules.Places{Direct: true}},
+	"Requester":    {Requester: &rules.Requester{Positions: []string{"課長"}}},
+	"Tools":        {Tools: &rules.Tools{Use: rules.UseSome, List: []rules.Tool{{Name: "send_slack_dm"}}}},
+	"Destinations": {Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"a"}}},
+	"Amount":       {Amount: &rules.Between{AtMost: "100000", Currency: yen}},
+	"Labels":       {Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"旅費"}}}},
+	"ValidFrom":    {ValidFrom: "2026-04-01"},
+	"ValidTo":      {ValidTo: "2027-03-31"},
+}
+
+// Each condition is said, and a rule that has it takes less than one that has none. The form gives it back, too: see
+// TestTheFormGivesBackEachCondition.
+func TestEachConditionIsSaidAndTakesLess(t *testing.T) {
+	all := reflect.TypeFor[rules.Conditions]()
+	for i := range all.NumField() {
+		name := all.Field(i).Name
+		when, has := OneCondition[name]
+		expect.That(t, has && !reflect.ValueOf(when).Field(i).IsZero(), "OneCondition has no sample of %s", name)
+		route := rules.Outcome{Refuse: "-"}
+		one, none := rules.Rule{ID: "1", Outcome: route, When: when}, rules.Rule{ID: "2", Outcome: route}
+		for _, locale := range language.All {
+			s := speaker{Texts: web.TextsOf("rules", locale)}
+			expect.That(t, s.rule(&one) != s.rule(&none), "%s: no sentence says %s: %s", locale, name, s.rule(&one))
+		}
+		covered := (&rules.Rules{Rules: []rules.Rule{one, none}}).CoveredBy(1, nil)
+		expect.That(t, covered == nil, "a rule that asks for %s is said to take all that one without it does", name)
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	f.Add([]byte("rules:\n- name: x\n  route: {stages: [{name: y, who: {kind: people, people: [U1]}}]}\n"))
 	f.Add([]byte("last: {reads: {route: null}}\nfloor: {hands_from: {value: 1}}"))
