@@ -31,6 +31,7 @@ type matterForm struct {
 	Fields                     []web.Field       // the settings' further ones
 	Wrong                      map[string]string // by field; "": the whole form
 	Accept, FilesHint          string            // which files the form takes
+	Before                     string            // of an earlier request that it repeats, why it was rejected
 	at                         string            // the channel that was chosen
 	Refill                     *refill           // it was given back; nil: it asks anew
 }
@@ -128,7 +129,7 @@ func (c *Pages) openMatter(w http.ResponseWriter, r *http.Request, v *web.Viewer
 			return err
 		}
 		if m := a.Matter(); m != nil {
-			f.Typed = *m
+			f.Typed, f.at, f.Before = *m, card.MatterPlace(a), card.MatterBefore(v.Locale, a)
 		}
 	}
 	return c.showMatter(w, r, v, f)

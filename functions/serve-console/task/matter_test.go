@@ -80,7 +80,7 @@ func testMatterFields(t *testing.T, w *consoletest.World) {
 	r := expect.Value(w.Store.Load(t.Context(), task.RefOf(w.Tenant.ID, id)))(t).Request
 	expect.Same(t, []task.MatterValue{{Name: "行先 A&B", Value: "市外"}, {Name: "日数", Value: "8", Number: true},
 		{Name: "関係部", Value: "総務部、営業部", Several: true}}, r.Matter.Fields)
-	b.Get("/console/decisions/new?like="+id).Holds(t, `<option value="市外" selected>`, `name="field:日数" value="8"`,
+	b.Get("/console/decisions/new?like="+id).Holds(t, `<option value="`+webapi.HR+`" selected>`, `<option value="市外" selected>`, `name="field:日数" value="8"`,
 		`<option value="総務部" selected>`, `<option value="経理部">`, `<option value="営業部" selected>`)
 	form.Set("key", b.MatterForm("").Get("key"))
 	w.MatterAskedBy(form, nil)

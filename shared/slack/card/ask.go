@@ -39,9 +39,12 @@ func RequestModal(locale string) slack.ModalViewRequest {
 }
 
 // place is the field for the place of the cards.
-func (w *askWords) place() slack.Block {
+func (w *askWords) place() slack.Block { return w.placeAt("") }
+
+// placeAt is place with a channel chosen; "" is where the form was opened.
+func (w *askWords) placeAt(channel string) slack.Block {
 	at := slack.NewOptionsSelectBlockElement(slack.OptTypeConversations, label(w.AtPlaceholder), RequestAt)
-	at.DefaultToCurrentConversation = true
+	at.InitialConversation, at.DefaultToCurrentConversation = channel, channel == ""
 	at.Filter = &slack.SelectBlockElementFilter{Include: []string{"public", "private"}}
 	where := slack.NewInputBlock(RequestAtBlock, label(w.At), label(w.AtHint), at)
 	where.Optional = true

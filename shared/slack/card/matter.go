@@ -41,13 +41,40 @@ const (
 // request asked for, unless that is nil, but not its files.
 func MatterModal(locale string, s tenancy.Settings, like *task.Aggregate) slack.ModalViewRequest {
 	w, was, files := askWordsOf.In(locale), task.Matter{}, askWordsOf.In(locale).files()
+	place, before := w.place(), []slack.Block(nil)
 	if like != nil && like.Matter() != nil {
 		was = *like.Matter()
 		if attached, others := like.Attached(); len(attached)+len(others) > 0 {
 			files.Hint.Text = w.MatterAnewFiles + files.Hint.Text
 		}
+		if text := MatterBefore(locale, like); text != "" {
+			before = append(before, slack.NewContextBlock("", label(text)))
+		}
+		place = w.placeAt(MatterPlace(like))
 	}
-	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "", append(w.matter(s, was), files, w.place())...)
+	blocks := slices.Concat(before, w.matter(s, was), []slack.Block{files, place})
+	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "", blocks...)
+}
+
+// mostBefore is how much of the reason for which an earlier request was rejected a form for a new one has, in units.
+const mostBefore = 200
+
+// MatterBefore says on a form for a new request that the earlier one was rejected and why, "" if it wasn't.
+func MatterBefore(locale string, like *task.Aggregate) string {
+	last := like.RejectedLast()
+	if last == nil {
+		return ""
+	}
+	why := legible.Clip(legible.OneLine(last.RejectionReason), mostBefore)
+	return language.Fill(askWordsOf.In(locale).MatterBefore, "why", why)
+}
+
+// MatterPlace is the channel where an earlier request was made, "" if it was a conversation of few.
+func MatterPlace(like *task.Aggregate) string {
+	if r := like.Request; r != nil && (r.ChannelType == "channel" || r.ChannelType == "group") {
+		return r.Channel
+	}
+	return ""
 }
 
 // asksAnew returns the button that opens the form of a request that ended without its decision, for a new one; copies

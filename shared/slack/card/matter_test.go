@@ -96,6 +96,17 @@ func TestAFormThatEndedIsAskedAnew(t *testing.T) {
 	expect.That(t, strings.Contains(hint(refusedForm(received(t))), laptops.Title), "it is empty")
 	expect.That(t, !strings.Contains(hint(refusedForm(received(t))), "前の依頼の添付ファイル"), "it has no files")
 	expect.Has(t, hint(withFiles(received(t))), "前の依頼の添付ファイルは付きません")
+	rejected := denied(t)
+	expect.Is(t, card.MatterBefore("ja", refusedForm(received(t)).Aggregate), "")
+	why := rejected.RejectedLast().RejectionReason
+	expect.Is(t, card.MatterBefore("ja", rejected.Aggregate), "前の依頼は却下されました。理由: "+why)
+	rejected.Request.ChannelType, rejected.Request.Channel = "channel", "C0HR"
+	rejected.Request.Matter = &laptops
+	for _, want := range []string{`"initial_conversation":"C0HR"`, why} {
+		expect.Has(t, hint(rejected), want)
+	}
+	rejected.Request.ChannelType = "mpim"
+	expect.Has(t, hint(rejected), `"default_to_current_conversation":true`)
 }
 
 // withFiles is byForm with files, of which two are not attached.

@@ -154,7 +154,7 @@ type askWords struct {
 	// The form for a decision.
 	MatterTitle, MatterAmountHint, MatterSeveral, MatterAsked, MatterLine, HomeMatter string
 	MatterFilesHint, MatterFilesFault, MatterAttached, MatterKept, MatterKeptHint     string
-	MatterAnew, MatterAnewFiles                                                       string
+	MatterAnew, MatterAnewFiles, MatterBefore                                         string
 	Matter, MatterFaults, Currencies                                                  map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
