@@ -173,9 +173,9 @@ func TestWhoIsOnLeaveIsNamed(t *testing.T) {
 		return rules.Who{Kind: rules.WhoPosition, Department: "SALES", Positions: []string{position}, Instead: instead}
 	}
 	for want, who := range map[string]rules.Who{
-		"A1 (instead of leave B: named by the rule)":                post(" 部長"),
-		"A1 (instead of leave B: named by the rule) ":               {Kind: rules.WhoPeople, People: []string{"B"}, Instead: instead},
-		"A1 (instead of leave B: manager 1 of R as of " + day + ")": {Kind: rules.WhoManager, Level: 1},
+		"A1 (instead of leave B: named by the rule)":           post(" 部長"),
+		"A1 (instead of leave B: named by the rule) ":          {Kind: rules.WhoPeople, People: []string{"B"}, Instead: instead},
+		"A1 (above leave B: manager 1 of R as of " + day + ")": {Kind: rules.WhoManager, Level: 1},
 	} {
 		expect.Is(t, found(t, d, day, rules.Stage{Who: who}), strings.TrimSpace(want))
 	}

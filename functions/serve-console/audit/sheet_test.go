@@ -62,6 +62,8 @@ func TestAPathSaysInWhosePlaceSomebodyDecided(t *testing.T) {
 			"部長 田中 恵 (in the place of 山田 太郎 (on leave or seconded))"},
 		"instead of leave : x": {"部長 田中 恵(担当が休職・出向中のため代決)",
 			"部長 田中 恵 (in the place of somebody on leave or seconded)"},
+		"above leave U1: x": {"部長 田中 恵(山田 太郎 さん(休職・出向中)が不在のため、その上の人)",
+			"部長 田中 恵 (in the place of 山田 太郎 (on leave or seconded))"},
 		"instead of vacant: x": {"部長 田中 恵(空席のため代決)", "部長 田中 恵 (as the post is vacant)"},
 		"instead of : x":       {"部長 田中 恵(担当不在のため代決)", "部長 田中 恵 (as nobody before in the order is there)"},
 	} {

@@ -222,6 +222,9 @@ func TestHowSomebodyWasFound(t *testing.T) {
 			"named by the rule, in the place of @U1 (away), @U2 (away)"},
 		"instead of leave U1: named by the rule": {"@U1 さん(休職・出向中)が不在のため代決 (ルールで指定)",
 			"named by the rule, in the place of @U1 (on leave or seconded)"},
+		"above leave U1: over 課長 of sales as of 2026-11-22": {
+			"@U1 さん(休職・出向中)が不在のため、その上の人 (sales の 課長 の上に立つ人(2026-11-22 時点))",
+			"over 課長 of sales, as of 2026-11-22, in the place of @U1 (on leave or seconded)"},
 		"instead of vacant: group S0KEIRI": {"空席のため代決 (グループ S0KEIRI)",
 			"group S0KEIRI, as the post is vacant"},
 		"instead of : group S0KEIRI": {"担当不在のため代決 (グループ S0KEIRI)",

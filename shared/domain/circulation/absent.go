@@ -10,12 +10,14 @@ type Absent struct {
 	Away      []string // accounts of who is away for some days
 	OnLeave   []string // of who is on leave or seconded; "" is somebody without one
 	Vacant    bool     // nobody is found
+	Over      bool     // who stands above is asked, which no order says
 	Elsewhere bool     // nobody is found, since no department of the requester's has such a post
 }
 
 // How it is said within how somebody was found.
 const (
 	insteadOf     = "instead of "
+	aboveOf       = "above "
 	partLeave     = "leave "
 	partVacant    = "vacant"
 	partElsewhere = "elsewhere"
@@ -33,12 +35,19 @@ func (of Absent) Via(how string) string {
 	if of.Elsewhere {
 		parts = append(parts, partElsewhere)
 	}
+	if of.Over {
+		return aboveOf + strings.Join(parts, ",") + ": " + how
+	}
 	return insteadOf + strings.Join(parts, ",") + ": " + how
 }
 
 // InsteadOf reads how somebody was found: in whose place, and how else; false: not in another's.
 func InsteadOf(p Person) (of Absent, how string, is bool) {
 	rest, is := strings.CutPrefix(p.Via, insteadOf)
+	if !is {
+		rest, is = strings.CutPrefix(p.Via, aboveOf)
+		of.Over = is
+	}
 	parts, how, found := strings.Cut(rest, ": ")
 	if !is || !found {
 		return Absent{}, p.Via, false
@@ -66,8 +75,8 @@ type ToRead struct {
 }
 
 // ReadAfter returns the stamps that stand, stage by stage, where the stage says that they are read afterwards by those
-// for whom they were given: a stand-in's principal, and whoever was away or on leave where others were asked in their
-// place, unless it is whose request it is. Nobody reads their own.
+// for whom they were given: a stand-in's principal, and whoever was away or on leave where an order says who is
+// asked in their place, unless it is whose request it is. Nobody reads their own.
 func (st *State) ReadAfter() (all []ToRead) {
 	for _, n := range st.order {
 		s := &st.Stages[n-1]
@@ -83,6 +92,9 @@ func (st *State) ReadAfter() (all []ToRead) {
 				continue
 			}
 			of, _, _ := InsteadOf(s.People[at])
+			if of.Over {
+				continue
+			}
 			for _, user := range slices.Concat(of.Away, of.OnLeave) {
 				p := Person{User: user}
 				if user != "" && !act.By(p) && !slices.ContainsFunc(st.askers, p.Is) {

@@ -76,7 +76,9 @@ func (r *resolving) empty(i int, why string) error {
 				return r.refuse(i, why)
 			}
 		}
-		out.Filled = why
+		if out.Filled = why; why == LeftVacant {
+			r.overLeave(i)
+		}
 		return nil
 	}
 	return r.refuse(i, why)

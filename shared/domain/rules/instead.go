@@ -181,6 +181,7 @@ func highest(f *Facts, d Directory) circulation.Person {
 
 // passed returns who is on leave, so that another stands above somebody.
 func passed(d Directory, below circulation.Person, on string) (of circulation.Absent) {
+	of.Over = true
 	for _, p := range d.LeaveAbove(below, on) {
 		if len(of.OnLeave) < MaxInstead {
 			of.OnLeave = append(of.OnLeave, p.User)
@@ -191,8 +192,19 @@ func passed(d Directory, below circulation.Person, on string) (of circulation.Ab
 
 // filledBy says of the people whom a stage finds itself whether one stands over a manager who is on leave.
 func filledBy(people []circulation.Person) string {
-	if slices.ContainsFunc(people, func(p circulation.Person) bool { _, _, is := circulation.InsteadOf(p); return is }) {
-		return FilledInstead
+	if slices.ContainsFunc(people, func(p circulation.Person) bool { of, _, _ := circulation.InsteadOf(p); return of.Over }) {
+		return LeftAway
 	}
 	return ""
+}
+
+// overLeave says of whoever stands above a stage's vacant post who is on leave from it, if anybody is.
+func (r *resolving) overLeave(i int) {
+	if of := r.absent(i); of.OnLeave != nil {
+		out := &r.stages[i]
+		of.Over, out.Filled = true, LeftAway
+		for j := range out.People {
+			out.People[j].Via = of.Via(out.People[j].Via)
+		}
+	}
 }

@@ -155,6 +155,28 @@ func TestAnOrderOfWhoIsAskedInstead(t *testing.T) {
 	expect.That(t, !is && !one.OfIDs(), "who is away must be looked up")
 }
 
+// Who stands above whoever is on leave is asked in their place, which is named, but by no order.
+func TestWhoStandsAboveSomebodyOnLeave(t *testing.T) {
+	for name, c := range map[string]struct {
+		stage rules.Stage
+		leave string
+	}{"a post": {head(up), "部長"}, "a manager": {manager(1, refuse), "above R"}} {
+		d, f := staff(), asked(writes(pay, yen("1")))
+		if name == "a post" {
+			d.holders = nil
+		}
+		d.leave = map[string][]string{c.leave: {"L"}}
+		s := expect.Value(policy(0, c.stage).Resolve(f, rules.Floor{}, d))(t).Stages[0]
+		of, how, _ := circulation.InsteadOf(s.People[0])
+		expect.Same(t, of, circulation.Absent{OnLeave: []string{"L"}, Over: true})
+		expect.Is(t, s.Filled, rules.LeftAway, name)
+		d.leave = nil
+		s = expect.Value(policy(0, c.stage).Resolve(f, rules.Floor{}, d))(t).Stages[0]
+		expect.Is(t, s.People[0].Via, how, name)
+		expect.That(t, s.Filled != rules.LeftAway, "%s: nobody is on leave: %+v", name, s)
+	}
+}
+
 // Nobody is asked instead who is away, asks, or is asked already, and as many stamps are asked as without absences.
 func TestWhoIsAskedInsteadIsThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -246,18 +246,6 @@ func (r routed) stages() []string {
 	return parts
 }
 
-func (r routed) nameOf(s *circulation.StageState) string {
-	short := ""
-	for i := 0; i < len(s.People) && short == ""; i++ {
-		short, _ = r.texts.instead(s, s.People[i].User, r.w.mention)
-	}
-	name := fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", r.called(s), "why", short)
-	if s.By != nil && (s.Owed > 0 || s.LeftOut != "") {
-		name += " " + r.people(s)
-	}
-	return name
-}
-
 // last names the last stage if people are asked at it after the one that is asked now, else it returns "".
 func (r routed) last() string {
 	for _, n := range slices.Backward(r.st.InOrder()) {

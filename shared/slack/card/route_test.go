@@ -196,10 +196,16 @@ func TestWhoeverDecidesInsteadIsTold(t *testing.T) {
 			"in the place of <@U0SUZUKI> (on leave or seconded)"},
 		"elsewhere": {"依頼した方の上にこの役職がないため、代決です", "You decide as no such post stands above whoever asked",
 			"依頼した方の上にこの役職がないため代決", "as no such post stands above whoever asked"},
+		"above leave " + suzuki: {"<@U0SUZUKI> さん(休職・出向中)が不在のため、その上の方にお願いしています",
+			"You decide in the place of <@U0SUZUKI> (on leave or seconded)",
+			"<@U0SUZUKI> さん(休職・出向中)が不在のため、その上の人", "in the place of <@U0SUZUKI> (on leave or seconded)"},
 		"vacant": {"空席のため、代決です", "You decide as the post is vacant", "空席のため代決", "as the post is vacant"},
 	} {
 		stage := desk("部長", 1, yamada, takada)
 		stage.People[0].Via, stage.Filled = "instead of "+via+": named by the rule", rules.FilledInstead
+		if above := strings.HasPrefix(via, "above "); above {
+			stage.People[0].Via, stage.Filled = via+": manager 1 of U0X as of 2026-04-01", rules.LeftAway
+		}
 		s := onRoute(received(t), stage)
 		for i, locale := range language.All {
 			copyOf := func(user string) string {

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -362,43 +363,18 @@ func Owes(st circulation.State, c *aggregate.Card) bool {
 	})
 }
 
-// instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's.
-func (w *routeWords) instead(s *circulation.StageState, user string, called func(string) string) (short, line string) {
-	at := slices.IndexFunc(s.People, func(p circulation.Person) bool { return p.User == user })
-	if at < 0 {
-		return "", ""
+func (r routed) nameOf(s *circulation.StageState) string {
+	short := ""
+	for i := 0; i < len(s.People) && short == ""; i++ {
+		short, _ = r.texts.instead(s, s.People[i].User, r.w.mention)
 	}
-	of, _, is := circulation.InsteadOf(s.People[at])
-	if !is {
-		return "", ""
+	form := s.Filled
+	if short != "" {
+		form = rules.FilledInstead
 	}
-	var names []string
-	for _, user := range of.Away {
-		names = append(names, fill(w.Absent["away"], "who", called(user)))
+	name := fill(or(r.texts.Filled[form], "{stage}"), "stage", r.called(s), "why", short)
+	if s.By != nil && (s.Owed > 0 || s.LeftOut != "") {
+		name += " " + r.people(s)
 	}
-	for _, user := range of.OnLeave {
-		if user != "" {
-			names = append(names, fill(w.Absent["leave"], "who", called(user)))
-		}
-	}
-	why := fill(w.Because["named"], "who", w.others(strings.Join(names[:min(len(names), maxStamps)], w.And),
-		len(names)-maxStamps))
-	switch {
-	case len(names) > 0:
-	case len(of.OnLeave) > 0:
-		why = w.Because["leave"]
-	case of.Vacant:
-		why = w.Because["vacant"]
-	case of.Elsewhere:
-		why = w.Because["elsewhere"]
-	default:
-		why = w.Because["nobody"]
-	}
-	return fill(w.Instead, "why", why), fill(w.InsteadLine, "why", why)
-}
-
-// Instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's. called names
-// an account.
-func Instead(locale string, s *circulation.StageState, user string, called func(string) string) (short, line string) {
-	return routeWordsOf.In(locale).instead(s, user, called)
+	return name
 }

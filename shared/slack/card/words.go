@@ -255,7 +255,7 @@ type routeWords struct {
 	Needs, NeedsAll, NeedsWords, NeedsAllWords         string
 	Given, StandIn, StandsIn, And, Others              string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
-	Instead, InsteadLine                               string // in whose place somebody is asked: Because of whom
+	Instead, InsteadLine, Above, AboveLine             string // in whose place somebody is asked: Because of whom
 	Because, Absent                                    map[string]string
 	Yours, YoursFor, SoFar, Next                       string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops, NobodyDenies, Raises    string
