@@ -172,9 +172,10 @@ func TestARuleMayRefuseAnActionAndSaysWhy(t *testing.T) {
 }
 
 // staff is an organisation of which U2 has left.
-const staff = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to
-1,U1,u1@example.com,HQ,,,,employee,
-2,U2,u2@example.com,HQ,,,,employee,2020-01-31
+const staff = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to,status
+1,U1,u1@example.com,HQ,,,,employee,,
+2,U2,u2@example.com,HQ,,,,employee,2020-01-31,
+3,U4,u4@example.com,HQ,,,,employee,,leave
 `
 
 // Who asks without a row of that day gets a sentence, before a model is paid; others are answered as ever.
@@ -187,6 +188,7 @@ func TestWhoHasNoRowIsToldBeforeAModelIsPaid(t *testing.T) {
 	}{
 		"has a row": {map[string]string{"1": "U1"}, "", ""},
 		"has none":  {nil, "", "Who asks isn't in today's organisation table (not in it, left, or not begun yet)"},
+		"on leave":  {map[string]string{"3": "U1"}, "", "Who asks is on leave or seconded"},
 		"left":      {map[string]string{"2": "U1"}, "", "Who asks isn't in today's organisation table"},
 		"another, who left, writes before it is answered": {map[string]string{"1": "U1", "2": "U2"}, "and me too",
 			"Who asks isn't in today's organisation table"},

@@ -13,7 +13,9 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -122,14 +124,18 @@ func (t *answering) stranger(ctx context.Context) (*conversation.Refusal, error)
 		return nil, err
 	}
 	people := decide.NewDirectory(r.standing.Organisation, nil)
+	why := func(user string, own bool) aggregate.Reason {
+		on := organisation.DateOf(t.Now().In(tenancy.Zone())).String()
+		return decide.NoRow(people, on, people.Person(user), own)
+	}
 	for _, i := range t.seen {
 		if i.User != "" && decide.Stranger(people, t.Now(), i.User) != "" {
 			t.seen = only(t.seen, i.User)
-			return t.unknown(ctx, task.ReasonNoRow, ""), nil
+			return t.unknown(ctx, why(i.User, true), ""), nil
 		}
 	}
 	if user := decide.Stranger(people, t.Now(), t.a.RouteAskersAfter(t.seen, "")...); user != "" {
-		return t.unknown(ctx, task.ReasonNoRowWords, user), nil
+		return t.unknown(ctx, why(user, false), user), nil
 	}
 	return nil, nil
 }

@@ -267,6 +267,9 @@ func testAddedUnknown(t *testing.T, w *world) {
 	w.quiet(w.sendView(webapi.Sato, w.opens(webapi.Sato, circulation.Answer, p.ID, "/1"), reason("2 社")), webapi.Sato)
 	answered := w.questions()[0].Answered
 	expect.That(t, answered.Hand.Person == "E9" && answered.Found.Org == "v1", "%+v", answered)
+	w.organise(map[string]string{webapi.Suzuki: "1", webapi.Sato: "2", webapi.Tanaka: "10"})
+	w.staysAt(w.sendView(webapi.Suzuki, form, adding(webapi.Tanaka, circulation.AsConsult, "x")), card.AddedBlock,
+		"今日は休職・出向中")
 }
 
 func testPostAdded(t *testing.T, w *world) {

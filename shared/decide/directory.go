@@ -333,7 +333,7 @@ func (d *Directory) account(number string) circulation.Person {
 		if p.User == "" {
 			p.User = x.ID
 		}
-		if d.Full(x.ID) {
+		if d.Slack != nil && d.Full(x.ID) {
 			p.User = x.ID
 			break
 		}

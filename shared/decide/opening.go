@@ -93,34 +93,6 @@ func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
 	}
 }
 
-// People says who somebody is in the organisation, and whether they are there on a day.
-type People interface {
-	Person(user string) circulation.Person
-	Here(p circulation.Person, on string) bool
-}
-
-func absent(d People, on string, of []circulation.Person) (all []circulation.Person) {
-	for _, p := range of {
-		if !d.Here(p, on) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// Stranger returns the first of these people whom the organisation that stands doesn't have on a day, or "". Whatever
-// the rules say, they refuse what such a person asks.
-func Stranger(d People, now time.Time, users ...string) string {
-	var all []circulation.Person
-	for _, user := range users {
-		all = append(all, d.Person(user))
-	}
-	for _, p := range absent(d, organisation.DateOf(now.In(tenancy.Zone())).String(), all) {
-		return p.User
-	}
-	return ""
-}
-
 // unknown returns the departments and positions of the rules' conditions that the organisation has on no day.
 func unknown(r *rules.Rules, d Seats) (names []string) {
 	for i := range r.Rules {
@@ -243,7 +215,7 @@ func shownTo(r *rules.Rules, f *rules.Facts, d Seats) []string {
 
 func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
 	if answer.Refused {
-		return Found{Refused: refused(answer, f)}, nil
+		return Found{Refused: refused(answer, f, d)}, nil
 	}
 	if len(f.Askers) > rules.MaxAskers {
 		return Found{Refused: &task.Refusal{Why: task.ReasonManyAskers, Rule: answer.Rule}}, nil
@@ -287,16 +259,16 @@ func seenBy(r *rules.Rules, answer rules.Answer, f *rules.Facts) *aggregate.Seen
 	return is
 }
 
-func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
+func refused(answer rules.Answer, f *rules.Facts, d rules.Directory) *task.Refusal {
 	switch no := answer.Stranger; {
 	case answer.Unknown != "":
 		return &task.Refusal{Why: task.ReasonUnknownPost, Rule: answer.Rule, Detail: answer.Rule.Name + ": " + answer.Unknown}
 	case answer.Unsure:
 		return &task.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
 	case no.User != "" && no.Is(f.Requester):
-		return &task.Refusal{Why: task.ReasonNoRow, Rule: answer.Rule}
+		return &task.Refusal{Why: NoRow(d, f.On, no, true), Rule: answer.Rule}
 	case no.User != "":
-		return &task.Refusal{Why: task.ReasonNoRowWords, Rule: answer.Rule, Detail: no.User}
+		return &task.Refusal{Why: NoRow(d, f.On, no, false), Rule: answer.Rule, Detail: no.User}
 	}
 	return &task.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
 }

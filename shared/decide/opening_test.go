@@ -334,6 +334,8 @@ func TestAStrangerToTheOrganisationOpensNoRoute(t *testing.T) {
 		"somebody's words":      {"SATO", []string{"ITO", "X"}, "no_row_words X"},
 		"the requester left":    {"LEFT", nil, "no_row"},
 		"somebody who left":     {"SATO", []string{"ITO", "LEFT"}, "no_row_words LEFT"},
+		"the requester's away":  {"AWAY", nil, "on_leave"},
+		"somebody who's away":   {"SATO", []string{"AWAY"}, "on_leave_words AWAY"},
 		"neither":               {"X", []string{"X"}, "no_row"},
 		"without organisations": {"X", []string{"X"}, ""},
 	} {
@@ -368,6 +370,14 @@ func (s strangers) Person(user string) circulation.Person {
 		p.Person = ""
 	}
 	return p
+}
+
+func (s strangers) Here(p circulation.Person, on string) bool {
+	return p.User != "AWAY" && s.office.Here(p, on)
+}
+
+func (s strangers) OnLeave(string, string, string) []circulation.Person {
+	return []circulation.Person{{User: "AWAY"}}
 }
 
 // Who asks is told what isn't known, in their language.

@@ -220,7 +220,9 @@ func (m Maker) adds(ctx context.Context, of Subject, gate, hand string, x card.R
 		if g := of.GateWith(gate); here || err != nil || g == nil || !g.Organised() {
 			return add(x, circulation.Person{User: x.To, Person: member.Person}, member.Version), err
 		}
-		why = circulation.WhyNoRow
+		if why = circulation.WhyNoRow; m.away(member) {
+			why = circulation.WhyOnLeave
+		}
 	}
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		_, err := mayAdd(a, id, by, p, now)

@@ -329,6 +329,12 @@ func (m Maker) chart(in tenancy.Employed) *organisation.Chart {
 	return in.Staff(m.Now()).Chart
 }
 
+// away reports whether the organisation of the day says that somebody is on leave or seconded.
+func (m Maker) away(in tenancy.Employed) bool {
+	today := organisation.DateOf(m.Now().In(tenancy.Zone()))
+	return in.Organisation != nil && in.Organisation.Presence(in.Person, today) == organisation.Away
+}
+
 // unfit returns what the organisation of the day has against what a hand does in its own name on the gate with this id:
 // it is on leave, isn't there any more, or is no employee where a channel is asked. Of people whom a stage names the
 // rule has said whether they may be none.

@@ -243,7 +243,7 @@ func person(in tenancy.Employed, user string) circulation.Person {
 }
 
 // forbidden returns a problem that the delegation's own row doesn't show: where an organisation stands, a hand who is
-// no employee on the first day, or a principal who isn't in it; and a principal who owes something on the own request
+// no employee on the first day, or a principal who isn't in it or is on leave; and a principal who owes something on the own request
 // of the administrator who sets it.
 func (c *StandInPages) forbidden(ctx context.Context, in tenancy.Employed, d tenancy.Delegation,
 	by tenancy.Setter) error {
@@ -253,7 +253,11 @@ func (c *StandInPages) forbidden(ctx context.Context, in tenancy.Employed, d ten
 		if !d.Absence() && (!here || hand.Kind != organisation.Employee) {
 			return tenancy.Problem{Field: "hand", Rule: tenancy.RuleNoEmployee}.Err()
 		}
-		if _, here := first.Person(d.Principal.Person); !here {
+		switch in.Organisation.Presence(d.Principal.Person, max(d.From, c.Today())) {
+		case organisation.Here:
+		case organisation.Away:
+			return tenancy.Problem{Field: "principal", Rule: tenancy.RuleOnLeave}.Err()
+		default:
 			return tenancy.Problem{Field: "principal", Rule: tenancy.RuleNoRow}.Err()
 		}
 	}

@@ -244,11 +244,12 @@ func TestStandInsInAnOrganisation(t *testing.T) {
 }
 
 // company is the sandbox's workspace as a company. Tanaka has left.
-const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to
+const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to,status
 1,鈴木 一郎,suzuki@example.com,HQ,,社長,1,employee,
 2,田中 恵,tanaka@example.com,SALES,HQ,部長,2,employee,2026-01-31
 3,佐藤 花子,sato@example.com,SALES,HQ,,,employee,
 4,Alex Kim,alex.kim@example.com,SALES,HQ,,,contractor,
+5,高田 遥,takada@example.com,SALES,HQ,,,employee,,leave
 `
 
 // organise has an organisation stand, whose people have these accounts.
@@ -289,6 +290,10 @@ func testOrganised(t *testing.T, w *consoletest.World) {
 	sato.Post(address, form(w, "", webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "不在の本人")
 	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
 	w.As(webapi.Alex).Get(address).Says(t, http.StatusOK, "終える") // with another account
+	w.Later(time.Second)
+	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Tanaka: "5", webapi.Sato: "3"})
+	admin.Post(address, form(w, webapi.Tanaka, webapi.Sato)).Says(t, http.StatusUnprocessableEntity,
+		"この日は休職・出向中のため")
 }
 
 func testVoid(t *testing.T, w *consoletest.World) {

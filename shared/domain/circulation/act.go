@@ -196,11 +196,12 @@ const (
 	WhyWhom Why = "as_whom"
 	// WhyNoVersion is never Walk's: a decision refuses to send back what has no next version.
 	WhyNoVersion Why = "no_next_version"
-	// WhyAnswered, WhyNotFull and WhyNoRow are never Walk's: a decision refuses a late answer with another text, and who
-	// is to be added and is no full member of the workspace, or not in the organisation today.
+	// WhyAnswered, WhyNotFull, WhyNoRow and WhyOnLeave are never Walk's: a decision refuses a late answer with another
+	// text, and who is to be added and is no full member of the workspace, or not in the organisation or on leave today.
 	WhyAnswered Why = "answered"
 	WhyNotFull  Why = "not_full"
 	WhyNoRow    Why = "no_row"
+	WhyOnLeave  Why = "on_leave"
 
 	// These are never Walk's: a decision refuses minutes by the field that makes no sense (minutes_ and its name), or of a
 	// hand that has stamped without any, and a post that names nobody who can be added.

@@ -130,7 +130,7 @@ func (a *Aggregate) relyOnAgain(c *change, e *Execution) {
 const AskAgainFor = 24 * time.Hour
 
 // becauseOfOthers are reasons for which a request is refused because of whose words it was made of.
-var becauseOfOthers = []aggregate.Reason{ReasonNoRowWords, ReasonAskersRoute, ReasonManyAskers}
+var becauseOfOthers = []aggregate.Reason{ReasonNoRowWords, ReasonOnLeaveWords, ReasonAskersRoute, ReasonManyAskers}
 
 // Alone returns the request as a message of its own, as its message says it by now: without the thread's words, what it
 // forwards, and others' files. Who wrote the text, if the requester didn't, still asks. others reports whether

@@ -146,7 +146,8 @@ func FactOfEntry(x aggregate.AuditEntry) (f DailyFact, ok bool) {
 // rejections maps reasons of a request's end to what it is counted as: nobody withdrew it.
 var rejections = map[string]string{"denied": "denied", "max_versions": "denied", "rule_refuses": "unrouted",
 	"no_route": "unrouted", "rule_refuses_step": "unrouted", "no_route_step": "unrouted", "no_home": "unrouted",
-	"no_department": "unrouted", "no_row": "unrouted", "no_row_words": "unrouted", "askers_route": "unrouted",
+	"no_department": "unrouted", "no_row": "unrouted", "no_row_words": "unrouted", "on_leave": "unrouted",
+	"on_leave_words": "unrouted", "askers_route": "unrouted",
 	"unknown_post": "unrouted", "many_askers": "unrouted"}
 
 // became returns the status in which a request rests since the change that the entry records, or "". A change that

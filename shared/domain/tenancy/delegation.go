@@ -48,6 +48,7 @@ const (
 	// What callers find out.
 	RuleNoEmployee Rule = "no_employee" // the hand is no employee in the organisation
 	RuleNoRow      Rule = "no_row"      // the principal is not in the organisation
+	RuleOnLeave    Rule = "on_leave"    // the principal is on leave or seconded
 	RuleParty      Rule = "party"       // the principal owes something on the administrator's own request
 )
 
@@ -62,7 +63,7 @@ func (d Delegation) Before(absence Delegation) bool {
 // DelegationRules lists them.
 var DelegationRules = []Rule{
 	RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleBackwards, RuleMost, RuleMostHand, RuleMostOfTwo, RuleSet,
-	RuleNoAccount, RuleMostRules, RuleNoEmployee, RuleNoRow, RuleParty,
+	RuleNoAccount, RuleMostRules, RuleNoEmployee, RuleNoRow, RuleOnLeave, RuleParty,
 }
 
 // Delegation is the row by which a hand stands in for a principal, on the days From to Until of the tenant's zone. It

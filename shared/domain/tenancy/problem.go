@@ -123,6 +123,7 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleMostRules:   fmt.Sprintf("must be at most %d", MaxDelegationRules),
 		RuleNoEmployee:  "must be an employee in the organisation",
 		RuleNoRow:       "must be in the organisation",
+		RuleOnLeave:     "must not be on leave or seconded",
 		RuleParty:       "must not be asked for the administrator's own request",
 		RulePrice:       "must be US dollars for a million tokens, from 0 to 999.999999 with at most 6 decimals, such as 0.25",
 		RuleMatter:      fmt.Sprintf("must have 1 to %d characters on one line", MaxMatterName),

@@ -49,7 +49,8 @@ func (x RouteAct) FaultBlock(err error) string {
 		whom = AddedPostBlock
 	}
 	switch no.Why {
-	case circulation.WhyNobody, circulation.WhyNotFull, circulation.WhyNoRow, circulation.WhyParty, circulation.WhyTo:
+	case circulation.WhyNobody, circulation.WhyNotFull, circulation.WhyNoRow, circulation.WhyOnLeave,
+		circulation.WhyParty, circulation.WhyTo:
 		return whom
 	case circulation.WhyNoPost, circulation.WhyManyHolders, circulation.WhyNobodyHolds, circulation.WhyOneOfThem:
 		return both
