@@ -3,6 +3,7 @@ package decide
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -227,6 +228,8 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
 			Of: none.Of.User}
 		switch none.Why {
+		case rules.LeftHands:
+			no.Lacks = fmt.Sprintf("%s %d %d", none.Why, none.Need, none.Few)
 		case rules.LeftHome:
 			no.Why, no.Detail, no.Lacks = task.ReasonNoHome, "", ""
 		case rules.LeftAskers:

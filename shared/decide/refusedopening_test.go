@@ -42,6 +42,20 @@ func TestARefusalNamesWhoHasNoManager(t *testing.T) {
 	expect.That(t, no.Why == task.ReasonNoRoute && no.Lacks == rules.LeftVacant && no.Of == "SATO", "%+v", no)
 }
 
+// How many different people are needed, and how many can approve, is told with the refusal.
+func TestARefusalSaysHowManyPeopleAreNeeded(t *testing.T) {
+	stage := func(name string) rules.Stage {
+		return rules.Stage{Name: name, Need: 1, Empty: rules.EmptyRefuse,
+			Who: rules.Who{Kind: rules.WhoPeople, People: []string{"SUZUKI"}}}
+	}
+	for hands, want := range map[int]string{0: "hands 2 1", 3: "hands 3 1"} {
+		twice := rules.Outcome{Route: &rules.Policy{Hands: hands, Stages: []rules.Stage{stage("課長"), stage("部長")}}}
+		no := expect.Value(askersOf().By(of(in(twice)), ids{}))(t).Refused
+		expect.Must(t, no != nil, "a route is found")
+		expect.That(t, no.Why == task.ReasonNoRoute && no.Detail == "部長" && no.Lacks == want, "%+v", no)
+	}
+}
+
 // knowsNothing is a directory without departments and posts.
 type knowsNothing struct{ ids }
 

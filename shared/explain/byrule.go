@@ -2,9 +2,11 @@ package explain
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
@@ -62,5 +64,20 @@ func (w endWords) lacks(lines []string) string {
 	if of != "" {
 		why += "_of"
 	}
-	return language.Fill(cmp.Or(w.Lacks[why], w.Lacks[""]), "who", of, "rule", rule)
+	code, people, _ := strings.Cut(why, " ")
+	need, few, _ := strings.Cut(people, " ")
+	return language.Fill(cmp.Or(w.Lacks[code], w.Lacks[""]), "who", of, "rule", rule, "need", need, "few", few)
+}
+
+// unrouted returns what happened where a stage with these lines has no route: of one that finds people, who aren't
+// those that the rule needs, it isn't said that nobody is found.
+func (w endWords) unrouted(r aggregate.Reason, lines []string) string {
+	if len(lines) > 1 {
+		code, _, _ := strings.Cut(lines[1], " ")
+		if text := w.Unmet[r]; text != "" && slices.Contains([]string{rules.LeftHands, rules.LeftFloor, rules.LeftBounds,
+			rules.LeftMany, rules.LeftChannel}, code) {
+			return text
+		}
+	}
+	return w.Sentences[r]
 }

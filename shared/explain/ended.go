@@ -47,7 +47,7 @@ type endWords struct {
 	Lacks                map[string]string // why a stage finds nobody, and what to do; without a code: nobody knows why
 	Aged                 string            // for how many days an approval was good
 	Task, Run, Talk, Log goOn
-	Sentences            map[aggregate.Reason]string
+	Sentences, Unmet     map[aggregate.Reason]string // Unmet: where people are found, not those that the rule needs
 	StandIns             map[aggregate.Reason]string // notices of delegations
 	Keys                 map[aggregate.Reason]string // notices of keys that are handed over
 	OnlyByRules          string                      // the notice names the rules for which alone somebody stands in
@@ -137,7 +137,7 @@ func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {
 		return text
 	}
 	if x, is := lackOf(r, detail); is {
-		return language.Fill(how.put(text, w.inBrackets(r, x[0])), "why", w.lacks(x))
+		return language.Fill(how.put(w.unrouted(r, x), w.inBrackets(r, x[0])), "why", w.lacks(x))
 	}
 	if r == task.ReasonApprovalAged && detail != "" {
 		return language.Fill(w.Aged, "days", detail)

@@ -130,7 +130,7 @@ func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, p *rules.Policy, labels
 		if !is || !byAsker(p, no) || part && no.Why == rules.LeftHands { // more hands may be in the rest
 			continue
 		}
-		why := rules.Unresolved{Stage: no.Stage, Name: no.Name, Why: no.Why}
+		why := rules.Unresolved{Stage: no.Stage, Name: no.Name, Why: no.Why, Need: no.Need, Few: no.Few}
 		i := slices.IndexFunc(refused, func(x refusedFor) bool { return x.why == why })
 		if i < 0 {
 			i, refused = len(refused), append(refused, refusedFor{why: why})
@@ -138,7 +138,7 @@ func (a *asked) refusedBy(x *rules.Rules, r *rules.Rule, p *rules.Policy, labels
 		refused[i].whom = append(refused[i].whom, who)
 	}
 	for _, by := range refused {
-		why := a.In("whys", by.why.Why)
+		why := a.unresolved(&by.why)
 		if name := legible.OneLine(by.why.Name); name != "" {
 			why = name + ": " + why
 		}
@@ -163,6 +163,11 @@ func (a *asked) below(f *rules.Facts, dir *decide.Directory) func(p circulation.
 		}
 		return ""
 	}
+}
+
+// unresolved says why a policy finds no route.
+func (a *asked) unresolved(no *rules.Unresolved) string {
+	return a.In("whys", no.Why, "what", legible.OneLine(no.What), "need", no.Need, "few", no.Few)
 }
 
 // byAsker reports whether a refusal hangs on who asks.

@@ -206,7 +206,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
 		d.Fail = a.Say("try_refused", "asked", d.Asks, "stage", cmp.Or(legible.OneLine(none.Name), d.Rule),
-			"why", a.In("whys", none.Why, "what", legible.OneLine(none.What)))
+			"why", a.unresolved(none))
 		return nil
 	}
 	return err

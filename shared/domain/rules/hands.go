@@ -49,7 +49,11 @@ func (r *resolving) enoughHands() error {
 		case len(r.stamping(all)) < len(all): // with the askers' stamps it might be enough
 			return r.refuse(i, LeftAskers)
 		default:
-			return r.refuse(i, LeftHands)
+			no := r.refuse(i, LeftHands)
+			for no.Need = r.hands(); walkable(r.route(len(r.stages), no.Few+1), r.facts); {
+				no.Few++
+			}
+			return no
 		}
 	}
 }

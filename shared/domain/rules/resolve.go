@@ -34,6 +34,8 @@ type Unresolved struct {
 	Name  string // of that stage
 	Why   string // one of the reasons above
 	What  string // of LeftUnknown, what the stage names
+	// Need and Few are how many different people have to approve and how many can, of LeftHands.
+	Need, Few int
 	// Of is above whom nobody is found: of LeftAbove, and of LeftVacant where the stage asks a manager.
 	Of circulation.Person
 }

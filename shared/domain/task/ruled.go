@@ -15,7 +15,7 @@ type Refusal struct {
 	Why    aggregate.Reason // one of byRule
 	Rule   circulation.Rule
 	Detail string // what the rule says, or the name of the stage that finds nobody
-	Lacks  string // of ReasonNoRoute, a code
+	Lacks  string // of ReasonNoRoute, a code; of too few hands also how many are needed and found
 	Of     string // the account of whom nobody is found above
 }
 
