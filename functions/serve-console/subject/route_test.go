@@ -152,6 +152,19 @@ func TestWhoWasAddedBeforeIsAStage(t *testing.T) {
 	expect.That(t, slices.Contains(subject.NamedOf(&g), "Y"), "who is left out has no name")
 }
 
+// Who is only consulted approves nothing.
+func TestAConsultedStageNeedsOpinions(t *testing.T) {
+	for need, want := range map[int][2]string{2: {"2 人全員の意見が必要", "all 2 must say what they think"},
+		1: {"2 人のうち 1 人の意見が必要", "1 of 2 must say what they think"}} {
+		consulted := desk("合議", need, "A", "B")
+		consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionNoted
+		g := gateOf(consulted, desk("部長", 1, "E"))
+		for i, locale := range language.All {
+			expect.Is(t, reader(locale).Route(&g, false).Stages[0].Need, want[i], locale)
+		}
+	}
+}
+
 func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	g := actedOn(t, three(), circulation.Stamp, 1, "A")
 	g.Route.Readers, g.Route.Hands = []circulation.Person{{User: "R"}}, 2

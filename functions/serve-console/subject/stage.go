@@ -53,20 +53,13 @@ func (d *drawing) stage(i int) Stage {
 		d.consulted(s, &out)
 	}
 	out.Questions = d.questions(i + 1)
-	out.Raises = web.Each(s.Raises, func(x circulation.Raise) string {
+	out.Raises = web.Each(d.st.OffersOf(s), func(x circulation.Raise) string {
 		if x.LeftOut != "" {
 			return d.words.Say("may_not_raise", "when", legible.OneLine(x.When), "why", d.why(x.LeftOut))
 		}
 		return d.words.Say("may_raise", "when", legible.OneLine(x.When), "who", d.Person(x.To.User))
 	})
-	switch out.Why = d.words.In("filled", s.Filled); {
-	case s.Mode == circulation.ModeChannel:
-		out.Need = d.words.Say("of_channel", "channel", d.channel())
-	case len(s.People) > 1 && s.Need == len(s.People): // of one person it goes without saying
-		out.Need = d.words.Say("need_all", "people", len(s.People))
-	case len(s.People) > 1:
-		out.Need = d.words.Say("need", "need", s.Need, "people", len(s.People))
-	}
+	out.Why, out.Need = d.words.In("filled", s.Filled), d.needs(s)
 	if s.Once {
 		out.Need = strings.TrimSpace(out.Need + " " + d.words.Say("once"))
 	}
@@ -95,6 +88,24 @@ func (d *drawing) stage(i int) Stage {
 		out.DecideBy = web.TimeOf(s.DecideBy)
 	}
 	return out
+}
+
+// needs says how many of a stage's people have to approve, or are consulted; of one person it goes without saying.
+func (d *drawing) needs(s *circulation.StageState) string {
+	all, consulted := s.Need == len(s.People), s.As == circulation.AsConsult
+	switch {
+	case s.Mode == circulation.ModeChannel:
+		return d.words.Say("of_channel", "channel", d.channel())
+	case len(s.People) < 2:
+		return ""
+	case consulted && all:
+		return d.words.Say("need_all_words", "people", len(s.People))
+	case consulted:
+		return d.words.Say("need_words", "need", s.Need, "people", len(s.People))
+	case all:
+		return d.words.Say("need_all", "people", len(s.People))
+	}
+	return d.words.Say("need", "need", s.Need, "people", len(s.People))
 }
 
 // stamps draws a stage's stamps: also those that were given after an objection before.

@@ -233,10 +233,14 @@ func (st *State) lower(stage int) {
 
 // Offers returns whom the rule names for the people of the stage that is asked to add, unless they are asked by now.
 func (st *State) Offers() (all []Raise) {
-	s := st.CurrentStage()
-	if s == nil {
-		return nil
+	if s := st.CurrentStage(); s != nil {
+		all = st.OffersOf(s)
 	}
+	return all
+}
+
+// OffersOf is Offers of a stage, whether or not it is asked now.
+func (st *State) OffersOf(s *StageState) (all []Raise) {
 	for _, x := range s.Raises {
 		asked := func(s StageState) bool { return x.LeftOut == "" && slices.ContainsFunc(s.People, x.To.Is) }
 		if !slices.ContainsFunc(st.Stages, asked) {
