@@ -41,10 +41,16 @@ func TestTheSheetOfADecisionFitsA4(t *testing.T) {
 	short := fmt.Sprintf("%d-000001", w.MatterRecorded())
 	ordinary, long, order := ordinaryDecision(w), longDecision(w), orderDecision(w)
 	address := served(t, func(r *http.Request) consoletest.Answer { return user.Get(r.URL.RequestURI()) })
+	for _, reader := range []string{webapi.Tanaka, webapi.Alex, webapi.Suzuki} { // each has a line from then on
+		w.As(reader).Get("/console/register/" + order)
+	}
 	tab := b.Open(t, address+"/console/assets/console.css", browser.Window{Width: 1440, Height: 900, Calm: true})
 	for number, pages := range map[string][2]int{short: {1, 1}, ordinary: {1, 1}, order: {1, 1}, long: {2, 5}} {
 		tab.Visit(address + "/console/register/" + number)
 		tab.Until(`document.querySelector(".sheet .proof")`)
+		if number == order {
+			tab.Until(`document.querySelector(".sheet").textContent.includes("閲覧: ")`)
+		}
 		pdf := tab.For(t).OnPaper(textOfA4)
 		if to := os.Getenv("RINGI_SCREENSHOTS"); to != "" {
 			expect.NoError(t, os.WriteFile(filepath.Join(to, "sheet-"+number+".pdf"), pdf, 0o644))
@@ -101,7 +107,8 @@ func orderDecision(w *consoletest.World) (number string) {
 	order.Mark = &rules.Mark{Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
 		Currency: "JPY", Act: rules.ActOrder, Party: "/supplier", Item: "/items/*/name"}
 	text := "オフィスコムに 1 台 78,000 円のモニターを 4 台発注して。見積書を付けます。\n\n品目: モニター\n数量: 4\n単価: ¥78,000\n" +
-		"合計: ¥312,000\n通貨: JPY\n\n進め方:\n1. 取引先に発注します。\n2. 完了したら、依頼者に知らせます。"
+		"合計: ¥312,000\n通貨: JPY\n\n進め方:\n1. 取引先に発注します。\n2. 完了したら、依頼者に知らせます。" +
+		strings.Repeat("\n納品の日時は、総務課の担当の方と相談して決めます。", 12)
 	return decided(w, 3, text, map[string][]byte{"見積書_モニター4台.pdf": []byte("%PDF-1.7")}, o,
 		[]string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}, order, consoletest.Message(2, "発注が完了しました。"))
 }
