@@ -72,7 +72,6 @@ func (a *asked) read() error {
 	x := blank()
 	a.file = true
 	lines, faults := file.Read(text, x)
-	x.Renew()
 	for i := range x.Rules {
 		if x.Rules[i].ID == "" {
 			x.Rules[i].ID = aggregate.NewID()

@@ -34,7 +34,8 @@
 // Managers are counted by who leads: a department that nobody leads is no step.
 //
 // A stage may ask several sources side by side, each for stamps of its own, and is then never left out, unless its
-// labels say that no department is concerned. One that is consulted counts for no hand, no stamp of the floor and no second time of a stage that approves.
+// labels say that no department is concerned. One that is consulted counts for no hand, no stamp of the floor and no
+// second time of a stage that approves.
 //
 // Where nobody but the askers is in a place, a channel's stage asks the tenant's Home instead. A route has two
 // different hands from two stages on, unless it says otherwise, and they don't fall when stages are left out.
@@ -48,12 +49,8 @@ import (
 )
 
 // Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
-// it, because a condition that isn't known here would let the wrong rule decide. Rules of formBefore mean the same in
-// this one, which only has more fields and kinds.
-const (
-	Form       = 3
-	formBefore = 2
-)
+// it, because a condition that isn't known here would let the wrong rule decide.
+const Form = 3
 
 // Rules are a tenant's rules. The first rule whose conditions all hold decides; Last decides where none does.
 type Rules struct {
@@ -64,13 +61,6 @@ type Rules struct {
 	Last  Last   `json:"last"`
 	// Moved has what Slack calls channels by now, by their former ids. It isn't saved: see Call.
 	Moved map[string]string `json:"-"`
-}
-
-// Renew has rules of the form before be of this one.
-func (r *Rules) Renew() {
-	if r.Form == formBefore {
-		r.Form = Form
-	}
 }
 
 // Actions reports whether the rules decide about agents' actions. They do as soon as one of them names this kind: rules

@@ -27,13 +27,12 @@ func (r RulesRow) Place() (partition, key, typ string) {
 	return "TENANT#" + r.TenantID, RulesKey, "rules"
 }
 
-// Config returns the rules with their revision, in the form of this release where they are of one before, or nil.
+// Config returns the rules with their revision, or nil.
 func (r RulesRow) Config() *rules.Rules {
 	if r.Rules == nil {
 		return nil
 	}
 	x := *r.Rules
-	x.Renew()
 	x.Rev = r.Rev
 	return &x
 }

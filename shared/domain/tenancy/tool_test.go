@@ -198,10 +198,6 @@ func TestRulesAreSavedWithTheSettingsThatNoteThem(t *testing.T) {
 		"ended: %+v, %+v", is, noted)
 	expect.That(t, slices.Equal(details(c), []string{
 		`rules.updated {"floor":null,"last":null,"removed":["すべて"],"revision":2}`}), "ended: %s", details(c))
-	for form, read := range map[int]int{1: 1, 2: rules.Form, rules.Form: rules.Form, rules.Form + 1: rules.Form + 1} {
-		kept := RulesRow{Rules: &rules.Rules{Form: form}}
-		expect.That(t, kept.Config().Form == read && kept.Rules.Form == form, "form %d is read as %d", form, kept.Config().Form)
-	}
 }
 
 func TestSavingSettingsKeepsWhatTheyNoteOfRules(t *testing.T) {
