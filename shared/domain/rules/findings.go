@@ -136,47 +136,8 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 	all = p.untold(rule, d)
 	sources, of := p.Sources()
 	for i, s := range sources {
-		at := Finding{Rule: rule, Stage: of[i] + 1}
-		if s.Who.Kind == WhoChannel {
-			continue
-		}
-		if s.Who.of(WhoManager, WhoPosition) && d.Org() == "" {
-			at.Kind = FindingUnorganised
-			all = append(all, at)
-			continue
-		}
-		if at.Who = s.unknown(d); at.Who != "" {
-			at.Kind = FindingUnknown
-			all = append(all, at)
-			continue
-		}
-		if at.Who = s.Who.unnamed(d); at.Who != "" {
-			at.Kind = FindingUnnamed
-			all = append(all, at)
-			continue
-		}
-		for _, w := range s.Who.Each() {
-			if w.Kind != WhoPosition || w.Department != "" || w.Label != "" {
-				continue
-			}
-			if only := d.OnlyIn(w.Positions, today); only != "" {
-				at.Kind, at.Who = FindingElsewhere, w.Positions[0]+" ("+d.NameOf(only)+")"
-				all = append(all, at)
-			}
-		}
-		for _, w := range s.Who.Instead {
-			if what := w.unnamed(d); what != "" {
-				all = append(all, Finding{Kind: FindingPassed, Rule: rule, Stage: at.Stage, Who: what})
-			}
-		}
-		for _, x := range s.Raises {
-			if what := x.Who.unnamed(d); what != "" && (i == 0 || of[i-1] != of[i]) {
-				all = append(all, Finding{Kind: FindingUnraised, Rule: rule, Stage: at.Stage, Who: what})
-			}
-		}
-		if !s.Who.Above() {
-			all = append(all, s.findings(at, d, today, next)...)
-		}
+		first := i == 0 || of[i-1] != of[i]
+		all = append(all, s.ofSource(Finding{Rule: rule, Stage: of[i] + 1}, first, d, today, next)...)
 	}
 	switch {
 	case skipped == 0 || skipped == len(asked):
@@ -189,6 +150,48 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 		if day != "" && !p.reaches(p.Stages, p.LeastHands(), foundOn(d, day)) {
 			return append(all, Finding{Kind: FindingOverlap, Rule: rule, From: day})
 		}
+	}
+	return all
+}
+
+// ofSource returns what should be known about a source, which is the first of its stage or not.
+func (s Stage) ofSource(at Finding, first bool, d Directory, today, next string) (all []Finding) {
+	found := func(kind FindingKind, who string) {
+		all = append(all, Finding{Kind: kind, Rule: at.Rule, Stage: at.Stage, Who: who})
+	}
+	switch unknown, unnamed := s.unknown(d), s.Who.unnamed(d); {
+	case s.Who.Kind == WhoChannel:
+		return nil
+	case s.Who.of(WhoManager, WhoPosition) && d.Org() == "":
+		found(FindingUnorganised, "")
+		return all
+	case unknown != "":
+		found(FindingUnknown, unknown)
+		return all
+	case unnamed != "":
+		found(FindingUnnamed, unnamed)
+		return all
+	}
+	for _, w := range s.Who.Each() {
+		if w.Kind != WhoPosition || w.Department != "" || w.Label != "" {
+			continue
+		}
+		if only := d.OnlyIn(w.Positions, today); only != "" {
+			found(FindingElsewhere, w.Positions[0]+" ("+d.NameOf(only)+")")
+		}
+	}
+	for _, w := range s.Who.Instead {
+		if what := w.unnamed(d); what != "" {
+			found(FindingPassed, what)
+		}
+	}
+	for _, x := range s.Raises {
+		if what := x.Who.unnamed(d); what != "" && first {
+			found(FindingUnraised, what)
+		}
+	}
+	if !s.Who.Above() {
+		all = append(all, s.findings(at, d, today, next)...)
 	}
 	return all
 }
