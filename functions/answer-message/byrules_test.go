@@ -138,7 +138,7 @@ func TestARuleSaysWhoIsAskedAboutAnAction(t *testing.T) {
 		x := w.proposes()
 		if c.want == "" {
 			expect.That(t, x == nil, "%s: %+v", name, x)
-			expect.Has(t, w.Newest().Content, "ルール「操作」の段階「経理」を担当する人が見つからない")
+			expect.Has(t, w.Newest().Content, "ルール「操作」の段階「経理」に必要な人がいないため")
 			continue
 		}
 		expect.Must(t, x != nil && x.Gate.Ruled() && x.Status == conversation.ActionPending, "%s: %+v", name, x)

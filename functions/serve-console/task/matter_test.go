@@ -85,9 +85,6 @@ func testMatterFields(t *testing.T, w *consoletest.World) {
 	form.Set("key", b.MatterForm("").Get("key"))
 	w.MatterAskedBy(form, nil)
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "「 行先 A&amp;B 」 市外 · 日数 8", "関係部 総務部 、 営業部")
-	suzuki := w.As(webapi.Suzuki)
-	suzuki.Post(w.TaskPage()+"/act", suzuki.Get(w.TaskPage()).FormOf(t, aggregate.ActReject, "高すぎます"))
-	b.Get("/console/decisions/new?like="+w.Ref.ID).Says(t, 200, "前の依頼は却下されました。理由: 高すぎます")
 }
 
 func testMatterRegistered(t *testing.T, w *consoletest.World) {

@@ -308,7 +308,7 @@ func TestWhoTurnsOutToBeOneAsTheOracleSays(t *testing.T) {
 		"who consented objected": {after(raised, stamps, objects, ends("U", 3)), []int{1, 3, 2}, nil},
 		"and doesn't any more": {after(raised, stamps, objects, k.act(of(back, "A", 1)), k.act(of(stamp, "V", 1)),
 			ends("C", 2)), []int{1, 2}, nil},
-		"a new account answers":          {then(asked, answered), []int{1}, k.people(people("A", "C"))},
+		"a new account answers":          {then(asked, answered), []int{1}, k.people(people("A"))},
 		"who is replaced had no row too": {after(parts, k.act(of(stamp, "C", 1)), replaces), []int{1}, k.people(people("A"))},
 	} {
 		st := circulation.Walk(c.gate)
