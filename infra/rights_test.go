@@ -112,7 +112,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) &&
 		(action == "dynamodb:PutItem" || action == "dynamodb:UpdateItem"):
-	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*") && action == "dynamodb:PutItem":
+	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*", "KEY#*") && action == "dynamodb:PutItem":
 	case id == "ReceiveInteractionFunction" && limited && beside(st, "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "ServeGateFunction" && limited && slices.Equal(st.rows, []string{"KEY#*"}) && uses(st) &&
 		action == "dynamodb:UpdateItem":
