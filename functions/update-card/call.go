@@ -45,8 +45,8 @@ func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.C
 	return a, nil
 }
 
-// Outcome tells who answers for the key now that the call was refused, or somebody else cancelled it. Otherwise the card
-// says how it ended, and the agent is told.
+// Outcome tells who answers for the key now that the call was refused, or somebody else cancelled it. Otherwise the
+// card says how it ended, and the agent is told.
 func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	x := a.(*call.Aggregate).Call
 	if x == nil {

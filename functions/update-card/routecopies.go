@@ -172,8 +172,8 @@ func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
 	return since, (since == nil) != (c.OwedSince == nil) || since != nil && !since.Equal(*c.OwedSince)
 }
 
-// unread returns since when a copy's person is to read what was stamped for them, or in their place, at its stage, nil: nothing is. Agents'
-// actions are read while they are open, since their copies leave with them.
+// unread returns since when a copy's person is to read what was stamped for them, or in their place, at its stage, nil:
+// nothing is. Agents' actions are read while they are open, since their copies leave with them.
 func (d *drawing) unread(g *aggregate.Gate, c *aggregate.Card) *time.Time {
 	_, is := d.a.(*task.Aggregate)
 	for _, act := range d.a.Common().ToRead(g, circulation.Person{User: c.User}) {

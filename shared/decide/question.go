@@ -64,7 +64,8 @@ func walked(g *aggregate.Gate) circulation.State {
 }
 
 // Answer answers the gate's question with this number, counted from 1, in the name of one of those whose request it is,
-// or of who answers now for the key by which an outside agent asked. An answer to one that was answered otherwise changes nothing and returns WhyAnswered with who did.
+// or of who answers now for the key by which an outside agent asked. An answer to one that was answered otherwise
+// changes nothing and returns WhyAnswered with who did.
 func Answer(n int, text string) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		g, text := a.GateWith(id), aggregate.SeenReason(text)

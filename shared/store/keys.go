@@ -67,7 +67,8 @@ func (s *Store) CreateKey(ctx context.Context, k tenancy.Key, by aggregate.Actor
 	return k, secret, nil
 }
 
-// SaveKey commits Key.Save with the notices that tell of it. It returns aggregate.ErrConflict if the key isn't at the revision k.Rev any more.
+// SaveKey commits Key.Save with the notices that tell of it. It returns aggregate.ErrConflict if the key isn't at the
+// revision k.Rev any more.
 func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, now time.Time, told ...Notice) (
 	tenancy.Key, error) {
 	was, err := s.Key(ctx, k.TenantID, k.ID)
@@ -121,7 +122,7 @@ func (s *Store) KeyFates(ctx context.Context, k tenancy.Key, now time.Time) (n m
 	})
 }
 
-// waitingOf goes through a key's calls that wait, also after an error.
+// waitingOf goes through a key's calls that wait, until a page of all that waits had an error.
 func (s *Store) waitingOf(ctx context.Context, k tenancy.Key, do func(aggregate.Ref, *call.Call) error) (err error) {
 	for cursor, more := "", true; more; more = err == nil && cursor != "" {
 		var page table.Page[WaitingItem]

@@ -243,8 +243,8 @@ func person(in tenancy.Employed, user string) circulation.Person {
 }
 
 // forbidden returns a problem that the delegation's own row doesn't show: where an organisation stands, a hand who is
-// no employee on the first day, or a principal who isn't in it or is on leave; and a principal who owes something on the own request
-// of the administrator who sets it.
+// no employee on the first day, or a principal who isn't in it or is on leave; and a principal who owes something on
+// the own request of the administrator who sets it.
 func (c *StandInPages) forbidden(ctx context.Context, in tenancy.Employed, d tenancy.Delegation,
 	by tenancy.Setter) error {
 	if in.Organisation != nil {

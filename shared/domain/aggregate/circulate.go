@@ -161,8 +161,8 @@ func (g *Gate) TooOld(now time.Time) bool {
 }
 
 // OnRoute reports whether somebody is at one of the gate's stages, was put or added there, or is asked because others
-// object, acted for somebody else, is told afterwards, or reads what was stamped for them. by is by what somebody stands in for them, who may then
-// act on the gate, or come to; nil: nobody stands in.
+// object, acted for somebody else, is told afterwards, or reads what was stamped for them. by is by what somebody
+// stands in for them, who may then act on the gate, or come to; nil: nobody stands in.
 func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	is := isUser(user)
 	if g.Route == nil || user == "" ||

@@ -211,10 +211,7 @@ func (x *Call) ByRules() *conversation.ErrByRules {
 	if x.Gate.Status != aggregate.Generating {
 		return nil
 	}
-	no := conversation.ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
-	if rule := x.Gate.Terms.Rule; rule != nil {
-		no.Rule = *rule
-	}
+	no := conversation.RefusedByRules(&x.Gate, x.CancelReason, x.ErrorDetail)
 	return &no
 }
 

@@ -140,8 +140,8 @@ func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
 
 // TakesBack returns the act, still without a time, by which an account takes back the stamp of its hand. ok is false if
 // there is none, or it may not be taken back in this state: then act is the last that Admit refuses. What somebody who
-// is consulted said is taken back as a stamp is, but for an objection of who Answers. There is at most one: a stage that has stamps keeps the earlier ones
-// from being taken back, and a hand stamps once a stage.
+// is consulted said is taken back as a stamp is, but for an objection of who Answers. There is at most one: a stage
+// that has stamps keeps the earlier ones from being taken back, and a hand stamps once a stage.
 func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
 	for _, given := range st.given(func(*StageState) bool { return true }) {
 		if given.Hand.User != user || given.Kind == Dissent && given.By(g.Answers) {
@@ -197,14 +197,15 @@ const (
 	// WhyNoVersion is never Walk's: a decision refuses to send back what has no next version.
 	WhyNoVersion Why = "no_next_version"
 	// WhyAnswered, WhyNotFull, WhyNoRow and WhyOnLeave are never Walk's: a decision refuses a late answer with another
-	// text, and who is to be added and is no full member of the workspace, or not in the organisation or on leave today.
+	// text, and who is to be added and is no full member of the workspace, or not in the organisation or on leave
+	// today.
 	WhyAnswered Why = "answered"
 	WhyNotFull  Why = "not_full"
 	WhyNoRow    Why = "no_row"
 	WhyOnLeave  Why = "on_leave"
 
-	// These are never Walk's: a decision refuses minutes by the field that makes no sense (minutes_ and its name), or of a
-	// hand that has stamped without any, and a post that names nobody who can be added.
+	// These are never Walk's: a decision refuses minutes by the field that makes no sense (minutes_ and its name), or
+	// of a hand that has stamped without any, and a post that names nobody who can be added.
 	WhyStamped     Why = "minutes_stamped"
 	WhyNoPost      Why = "no_post"      // the organisation has none of that name, or several
 	WhyManyHolders Why = "many_holders" // several people hold it

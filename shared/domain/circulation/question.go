@@ -75,7 +75,8 @@ func (st *State) question(g *Gate, act *Act) {
 	st.Questions = append(st.Questions, Question{Asked: act})
 }
 
-// answers closes the open question, and makes who answers for a key one of the askers. The clock of its stage, if that is still asked since then, goes on.
+// answers closes the open question, and makes who answers for a key one of the askers. The clock of its stage, if that
+// is still asked since then, goes on.
 func (st *State) answers(g *Gate, act *Act) {
 	q := st.Open()
 	q.Answered = act

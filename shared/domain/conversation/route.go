@@ -263,6 +263,15 @@ type ErrByRules struct {
 	Detail string // what the rule says, or the name of the stage that finds nobody
 }
 
+// RefusedByRules returns why the rules let nobody be asked about a gate that ended for this reason, with its detail.
+func RefusedByRules(g *aggregate.Gate, why aggregate.Reason, detail string) ErrByRules {
+	no := ErrByRules{Why: why, Detail: detail}
+	if g.Terms.Rule != nil {
+		no.Rule = *g.Terms.Rule
+	}
+	return no
+}
+
 func (e ErrByRules) Error() string { return "by the rules: " + string(e.Why) }
 
 // ErrAged says that an action was settled along its route too long ago to begin.

@@ -60,7 +60,7 @@ func (r *resolving) heads(i int) bool {
 	named, sure := r.stamping(r.named(&r.sources[i], r.found[i])), 0
 	for j := i - 1; j >= 0 && r.at[j] == r.at[i]; j-- {
 		s := &r.stages[j]
-		both := slices.DeleteFunc(slices.Clone(s.People), func(p circulation.Person) bool { return position(named, p) < 0 })
+		both := but(s.People, but(s.People, named))
 		if len(both) == len(s.People) && s.Need >= r.stages[i].Need && s.LeftOut == "" {
 			return true
 		}

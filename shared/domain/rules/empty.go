@@ -103,11 +103,10 @@ func (r *resolving) twice(i int) error {
 		said := s.As != "" && out.As == "" // a consent is no stamp
 		lighter := r.sources[j].lighter(&r.sources[i])
 		if asked = append(asked, s.People...); s.Need == len(s.People) && s.Filled != LeftUnknown && !said && !lighter {
-			sure = append(sure, slices.DeleteFunc(slices.Clone(s.People),
-				func(p circulation.Person) bool { return position(r.past, p) >= 0 })...)
+			sure = append(sure, but(s.People, r.past)...)
 		}
 	}
-	if slices.ContainsFunc(out.People, func(p circulation.Person) bool { return position(sure, p) < 0 }) {
+	if len(but(out.People, sure)) > 0 {
 		return nil
 	}
 	if then == ThenSkip {
@@ -258,6 +257,5 @@ func (r *resolving) single(j int) bool {
 
 // asksOnly reports whether a stage asks all of these people, and nobody else.
 func asksOnly(s *circulation.Stage, people []circulation.Person) bool {
-	other := func(p circulation.Person) bool { return position(people, p) < 0 }
-	return s.Need == len(s.People) && len(s.People) == len(people) && !slices.ContainsFunc(s.People, other)
+	return s.Need == len(s.People) && len(s.People) == len(people) && len(but(s.People, people)) == 0
 }

@@ -229,10 +229,7 @@ func RefusedByRule(x *conversation.Action, on explain.Surface) string {
 	if !x.RefusedByRule() {
 		return ""
 	}
-	e := conversation.ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
-	if x.Gate.Terms.Rule != nil {
-		e.Rule = *x.Gate.Terms.Rule
-	}
+	e := conversation.RefusedByRules(&x.Gate, x.CancelReason, x.ErrorDetail)
 	return explain.RefusedByRules(on.Locale, e, on.Marks.Text, on.Marks.Person)
 }
 
