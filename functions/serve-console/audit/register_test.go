@@ -36,7 +36,6 @@ func TestTheRegister(t *testing.T) {
 		"remarks on what its rows say":                           remarks,
 		"has documents by the numbers of their departments":      documents,
 		"says what was carried out, when and by whom":            carriedOut,
-		"says who opened a sheet or a page, each once":           views,
 		"lists what agents' actions were decided by":             listsActions,
 		"lists a thousand requests by pages":                     listsAThousand,
 	})
@@ -148,22 +147,6 @@ func carriedOut(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register").Says(t, 200, "施行", by, "message id M-77")
 	b.Get("/console/register/"+number).Says(t, 200, "施行", by, "田中 恵 さんに DM を送りました", "message id M-77")
 	b.Get("/console/register/file.csv").Says(t, 200).Holds(t, "施行日", `"Ringi"`, "田中 恵 さんに DM を送りました", "M-77")
-}
-
-func views(t *testing.T, w *consoletest.World) {
-	number := decided(w, 1)
-	sheet := "/console/register/" + number
-	b := w.As(webapi.Suzuki)
-	b.Get("/console/register").Says(t, 200, number)
-	expect.Is(t, len(w.Load().Views), 0, "a list records a view")
-	b.Get(sheet).Says(t, 200).Lacks(t, "閲覧: ")
-	b.Get(sheet).Says(t, 200, "閲覧: 鈴木 一郎")
-	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200)
-	w.Later(time.Minute)
-	for range 2 {
-		b.Get(w.TaskPage()).Says(t, 200, "閲覧した人 (2 人)")
-	}
-	expect.Is(t, len(w.Load().Views), 2)
 }
 
 func isEmpty(t *testing.T, w *consoletest.World) {

@@ -25,13 +25,12 @@ type sheetData struct {
 	Does            subject.Sum
 	Action, Payload string // of an agent's action: what it is, and the hash of all that it does
 	Route           *subject.Route
-	Before          []earlier          // versions of the steps that people didn't settle
-	Checks          []check            // of steps before they ran
-	Approved        *approved          // how the policy was settled; nil: it wasn't
-	Corrected       string             // who corrected the steps that were made of the policy
-	Outcome         *outcome           // of a request that was not carried out
-	Digests         [2]string          // SHA-256 of the policy and of the steps, as they were stamped; empty: none
-	Views           []subject.RouteAct // who opened the page or this sheet before
+	Before          []earlier // versions of the steps that people didn't settle
+	Checks          []check   // of steps before they ran
+	Approved        *approved // how the policy was settled; nil: it wasn't
+	Corrected       string    // who corrected the steps that were made of the policy
+	Outcome         *outcome  // of a request that was not carried out
+	Digests         [2]string // SHA-256 of the policy and of the steps, as they were stamped; empty: none
 	Prove           string
 	Printed         time.Time
 	PrintedBy       string
@@ -192,7 +191,6 @@ func (c *Pages) fillRequest(r *http.Request, d *sheetData, x *store.RegisteredTa
 		d.process = aggregate.Find(a.Processes, domain.ProcessKey(x.Decision.ProcessVersion))
 	}
 	if p := d.process; p != nil {
-		c.Viewed(r.Context(), v, a, p.Key(), &p.Gate)
 		d.reads, d.steps, d.Digests[1] = a.Reads, p.Steps, p.ApprovedHash
 		if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
 			d.prompt = a.Prompts[i]
@@ -227,7 +225,7 @@ func (d *sheetData) draw(x *store.RegisteredTask, s speaker) {
 	if p == nil {
 		return
 	}
-	d.Views, d.Before, d.Corrected = s.Views(a.ViewsOf(p.Key())), nil, ""
+	d.Before, d.Corrected = nil, ""
 	var edits []string
 	for i, of := range a.Processes[:slices.Index(a.Processes, p)+1] {
 		if of != p {

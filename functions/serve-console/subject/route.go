@@ -44,11 +44,10 @@ type Route struct {
 	Stages   []Stage
 	Hands    int // how many different people have to stamp; 0: the stages say it
 	Readers  []string
-	Views    []RouteAct // who opened the page or the sheet first, and when
-	Asked    string     // hash that the stamps are on, of what is asked, the rule and the route
-	Opened   string     // hash of whom it asks, whose request it is, since when and for how long
-	Acts     string     // hash of what people did
-	Now      *Stage     // the stage that is asked; nil: none is
+	Asked    string // hash that the stamps are on, of what is asked, the rule and the route
+	Opened   string // hash of whom it asks, whose request it is, since when and for how long
+	Acts     string // hash of what people did
+	Now      *Stage // the stage that is asked; nil: none is
 }
 
 // Stage is one stage of a route.

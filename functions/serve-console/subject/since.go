@@ -48,13 +48,3 @@ func Became(r *http.Request, undecided func(id string) error) error {
 func Instead(r *http.Request, refused, offered, waits bool) bool {
 	return refused && !offered || waits && r.URL.Query().Has("done")
 }
-
-// Views returns who viewed a version, the first one first.
-func (r Reader) Views(all []*aggregate.Viewing) (out []RouteAct) {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *aggregate.Viewing) int { return a.ViewedAt.Compare(b.ViewedAt) })
-	for _, x := range all {
-		out = append(out, RouteAct{By: r.Person(x.User), At: x.ViewedAt})
-	}
-	return out
-}

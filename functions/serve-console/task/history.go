@@ -349,7 +349,7 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	round, before := 1, (*aggregate.Gate)(nil)
 	for _, p := range a.Processes {
 		if &p.Gate == g {
-			out.Number, out.Views = a.NumberOf(p.Version), by.Views(a.ViewsOf(p.Key()))
+			out.Number = a.NumberOf(p.Version)
 			by.After(out, round, before)
 		}
 		if subject.SentBack(&p.Gate) {

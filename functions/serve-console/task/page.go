@@ -201,9 +201,6 @@ type taskPage struct {
 }
 
 func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
-	if p := t.task.Process(); p != nil {
-		c.Viewed(r.Context(), v, t.task, p.Key(), &p.Gate)
-	}
 	return c.showPage(w, r, v, t, taskPage{}, 0)
 }
 

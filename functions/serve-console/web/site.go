@@ -162,18 +162,6 @@ func (c *Site) Called(ctx context.Context, v *Viewer, ids ...string) func(id str
 	return Named(c.Names(ctx, v, ids...))
 }
 
-// Viewed records that the viewer opened what a gate along a route asks about, if that is not recorded yet. A failure is
-// only logged: the page is shown all the same.
-func (c *Site) Viewed(ctx context.Context, v *Viewer, a aggregate.Aggregate, key string, g *aggregate.Gate) {
-	row := a.Common().View(key, g, v.User, c.Now())
-	if row == nil {
-		return
-	}
-	if err := c.Store.PutNote(ctx, a.Ref(), row, "", true); err != nil && !errors.Is(err, store.ErrClaimed) {
-		slog.WarnContext(ctx, "a view is not recorded", "task_id", a.Ref().ID, "err", err)
-	}
-}
-
 // Refused returns who of these people and user groups may not be chosen, by the rules that they break, and the
 // workspace's members. It returns explain.ErrUnverified when Slack can't be asked.
 func (c *Site) Refused(ctx context.Context, v *Viewer, users, groups []string) (map[string]tenancy.Rule, people.Members,

@@ -202,7 +202,6 @@ type Shared struct {
 	Copies []*Card // copies of cards in people's direct messages
 	Uses   []*Use
 	Leases []*Lease
-	Views  []*Viewing
 	Reads  []*Reading
 }
 
@@ -231,8 +230,6 @@ func (s *Shared) Add(r Row) {
 		s.Uses = Insert(s.Uses, r)
 	case *Lease:
 		s.Leases = Insert(s.Leases, r)
-	case *Viewing:
-		s.Views = Insert(s.Views, r)
 	case *Reading:
 		s.Reads = Insert(s.Reads, r)
 	}
@@ -280,8 +277,8 @@ type Kind struct {
 // shared creates an empty row of each type that all kinds have.
 var shared = map[string]func() Row{
 	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "copy": func() Row { return &Card{} },
-	"usage": func() Row { return &Use{} },
-	"lease": func() Row { return &Lease{} }, "viewing": func() Row { return &Viewing{} },
+	"usage":   func() Row { return &Use{} },
+	"lease":   func() Row { return &Lease{} },
 	"reading": func() Row { return &Reading{} },
 }
 
