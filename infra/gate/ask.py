@@ -3,6 +3,7 @@ import http.client, json, os, re, sys, threading, time, urllib.error, urllib.req
 
 NOTHING = "Nothing was run. Repeat exactly this call later."
 ANOTHER = "Ringi's answer is for another call. " + NOTHING
+OTHER_BYTES = "This call isn't text in UTF-8: people would read another one than runs. Nothing was run."
 
 
 def ask(tool, arguments, wait=25, reason=None, again=None):
@@ -11,9 +12,8 @@ def ask(tool, arguments, wait=25, reason=None, again=None):
     It waits for people for `wait` seconds, and answers within `wait` + 5, whatever happens. `reason` is shown to people
     as the agent's words; `again` is the id of the same call, which has ended and is meant to run once more.
     """
-    said = []
-    thread = threading.Thread(target=lambda: said.append(_ask(
-        {"tool": tool, "arguments": arguments, "reason": reason, "again": again}, wait)), daemon=True)
+    said, wanted = [], {"tool": tool, "arguments": arguments, "reason": reason, "again": again}
+    thread = threading.Thread(target=lambda: said.append(_ask(wanted, wait)), daemon=True)
     thread.start()
     thread.join(wait + 5)
     return said[0] if said else "Ringi did not answer in time. " + NOTHING
@@ -22,6 +22,10 @@ def ask(tool, arguments, wait=25, reason=None, again=None):
 def _ask(wanted, wait):
     until = time.monotonic() + wait + 5
     try:
+        try:
+            json.dumps(wanted, ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # half a character, or bytes that Python couldn't read
+            return OTHER_BYTES
         a, no = _post("/calls?wait=%d" % wait, {k: v for k, v in wanted.items() if v is not None}, until)
         if no:
             return no
@@ -54,14 +58,14 @@ def _post(path, body, until):
             if left <= 0:
                 raise TimeoutError
             with urllib.request.build_opener(_Stay).open(request, timeout=left) as r:
-                answer = json.loads(r.read(1 << 20))
+                answer = json.loads(r.read(1 << 20).decode())
             if r.status != 200:
                 raise ValueError("HTTP %d" % r.status)
             return answer, None
         except (OSError, ValueError, http.client.HTTPException) as e:
             code = getattr(e, "code", 500)
             if code < 500:
-                no = json.loads(e.read(1 << 20))  # the gateway before it says message
+                no = json.loads(e.read(1 << 20).decode())  # the gateway before it says message
                 return None, "Ringi refused this: %s. %s" % (
                     no.get("error") or no["message"], NOTHING if code == 429 else "Nothing was run.")
             if last:
@@ -69,22 +73,34 @@ def _post(path, body, until):
 
 
 def _hook():
-    """Ends with code 0 for a yes. For a no, 2 alone stops the tool, and Codex wants a reason beside it."""
+    """Ends with code 0 for a yes. For a no, 2 alone stops the tool, and Codex wants a reason beside it.
+
+    Clients speak UTF-8. Python's own streams would take the machine's encoding, on a Japanese Windows cp932.
+    """
     no, call = "Ringi's hook failed. " + NOTHING, {}
     try:
-        call = json.load(sys.stdin)
+        call = json.loads(sys.stdin.buffer.read().decode())
         here = {"cwd": call["cwd"]} if "cwd" in call else {}
         if "cwd" in call["tool_input"]:
             no = "Ringi's hook takes no argument cwd: people would read it as the folder. Nothing was run."
         else:
             no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20)
         if no is None and "turn_id" not in call:  # Codex has it, and takes what is printed for a failure
-            print('{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}', flush=True)
+            _say(sys.stdout, '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}')
+    except UnicodeDecodeError:
+        no = OTHER_BYTES
     except BaseException as e:
         no = no or "Ringi's hook failed (%s). %s" % (type(e).__name__, NOTHING)
-    if no is not None:
-        print(no, file=sys.stderr, flush=True)
-    os._exit(0 if no is None else 2)
+    try:
+        if no is not None:
+            _say(sys.stderr, no)
+    finally:  # any other code lets the tool run
+        os._exit(0 if no is None else 2)
+
+
+def _say(stream, text):
+    stream.buffer.write(text.encode(errors="backslashreplace") + b"\n")
+    stream.buffer.flush()
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--hook"]:

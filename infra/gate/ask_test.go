@@ -167,7 +167,7 @@ func checkSaid(t *testing.T, d *door, way string, no *string) {
 	}
 	switch what {
 	case "refused":
-		expect.Has(t, *no, "refused by Sato: over the budget")
+		expect.Has(t, *no, "refused by 佐藤: over the budget")
 	case "pending", "late":
 		expect.Has(t, *no, "Repeat exactly this call later")
 		expect.Is(t, d.taken(way), 0, way)

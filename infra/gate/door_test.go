@@ -246,6 +246,18 @@ func (d *door) ask(way string, content []byte) *asked {
 	return x
 }
 
+// askedBy are the effects that a way was asked about.
+func (d *door) askedBy(way string) (all []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, x := range d.calls {
+		if x.way == way {
+			all = append(all, x.effect)
+		}
+	}
+	return all
+}
+
 // effectOf leaves out what is for people alone.
 func effectOf(arguments map[string]any) string {
 	of := maps.Clone(arguments)
@@ -279,7 +291,7 @@ func (d *door) says(x *asked) string {
 	say := map[string]string{
 		"approved": "It is stamped. Take it.", "granted": "It was granted to an attempt already.",
 		"pending": x.id + " waits for people's stamp. Nothing was run. Repeat exactly this call later.",
-		"refused": x.id + " was refused by Sato: over the budget. Nothing was run.",
+		"refused": x.id + " was refused by 佐藤: over the budget. Nothing was run.",
 	}[x.status]
 	out, err := json.Marshal(map[string]any{"id": x.id, "status": x.status, "tool": x.tool, "sha256": x.sum, "say": say,
 		"decide_by": "2026-12-01T00:00:00.000Z", "page": "https://ringi.example/console/calls/" + x.id})

@@ -14,10 +14,10 @@ import (
 )
 
 // hooked starts the hook for a call, as a client does, and returns what the client sees: code, standard output, error.
-func hooked(t *testing.T, url, stdin string) func() (code int, out, say string) {
+func hooked(t *testing.T, url, stdin string, env ...string) func() (code int, out, say string) {
 	t.Helper()
 	cmd := exec.Command(python(t), "ask.py", "--hook")
-	cmd.Env = append(os.Environ(), "RINGI_KEY="+key)
+	cmd.Env = append(append(os.Environ(), "RINGI_KEY="+key), env...)
 	if url != "" {
 		cmd.Env = append(cmd.Env, "RINGI_URL="+url)
 	}
@@ -49,7 +49,7 @@ func TestTheHookStopsTheToolUnlessItIsStamped(t *testing.T) {
 	expect.Is(t, fmt.Sprint(code, out, say), "0")
 	for _, tt := range []struct{ name, url, stdin, says string }{
 		{"the same once more", d.URL + "/hook/stamped", bash, "granted to an attempt already"},
-		{"refused", d.URL + "/hook/refused", bash, "refused by Sato: over the budget"},
+		{"refused", d.URL + "/hook/refused", bash, "refused by 佐藤: over the budget"},
 		{"pending", d.URL + "/hook/pending", bash, "Repeat exactly this call later"},
 		{"half an answer", d.URL + "/hook/take-half", bash, "Nothing was run"},
 		{"a page", d.URL + "/hook/ask-html", bash, "Nothing was run"},
@@ -91,4 +91,47 @@ func TestTheHookTellsARepeatFromASecondCall(t *testing.T) {
 	elsewhere := strings.Replace(bash, "/repo", "/other", 1)
 	code, _, _ := hooked(t, d.URL+"/hook/stamped", elsewhere)()
 	expect.Is(t, code, 0, "in another folder it is another call")
+}
+
+// elsewhereEncoded are machines whose Python reads and writes something else than UTF-8, the first a Japanese Windows.
+var elsewhereEncoded = [][]string{
+	{"PYTHONIOENCODING=cp932:surrogateescape"}, {"PYTHONIOENCODING=latin-1"}, {"PYTHONIOENCODING=utf-16"},
+	{"PYTHONIOENCODING=ascii:surrogateescape"},
+	{"PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0", "LC_ALL=C"}, {"PYTHONUTF8=0", "LC_ALL=POSIX", "LANG=ja_JP.SJIS"},
+}
+
+// People are asked about the bytes that run, whatever the machine's encoding is, and read its words as they were said.
+func TestTheHookReadsAndWritesUTF8Everywhere(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	for i, env := range elsewhereEncoded {
+		for j, command := range []string{"rm -r 報告書/2025", "# 全力\nrm -rf build", "git commit -m '集計' é 🚀 \u2028"} {
+			way := fmt.Sprintf("utf8-%d-%d", i, j)
+			call := written(map[string]any{"cwd": "C:/作業", "tool_name": "Bash", "tool_input": map[string]any{"command": command}})
+			code, out, say := hooked(t, d.URL+"/"+way+"/stamped", call, env...)()
+			expect.Is(t, code, 0, "%v: %s", env, say)
+			expect.Is(t, out, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`+"\n", env)
+			all := d.askedBy(way + "/stamped")
+			expect.Same(t, all, []string{written(map[string]any{"command": command, "cwd": "C:/作業"})})
+		}
+		code, _, say := hooked(t, fmt.Sprintf("%s/no-%d/refused", d.URL, i), bash, env...)()
+		expect.Is(t, code, 2, env)
+		expect.Has(t, say, "refused by 佐藤: over the budget", env)
+	}
+}
+
+// What isn't UTF-8 is refused in words, and nobody is asked.
+func TestTheHookRefusesWhatIsNotUTF8(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	for i, command := range []string{"rm -r \x95\xf1\x8d\x90\x8f\x91", "caf\xe9", `half \ud83d`, "\xed\xa0\xbd", "\xc0\xaf"} {
+		for j, env := range append(elsewhereEncoded, []string{"PYTHONUTF8=1"}) {
+			way := fmt.Sprintf("bytes-%d-%d", i, j)
+			code, out, say := hooked(t, d.URL+"/"+way+"/stamped", strings.Replace(bash, "make deploy", command, 1), env...)()
+			expect.Is(t, code, 2, "%q, %v", command, env)
+			expect.Is(t, out, "", "%q, %v", command, env)
+			expect.Has(t, say, "This call isn't text in UTF-8", "%q, %v", command, env)
+			expect.Is(t, len(d.askedBy(way+"/stamped")), 0, "%q, %v", command, env)
+		}
+	}
 }
