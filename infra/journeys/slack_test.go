@@ -183,7 +183,7 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 
 	o := stack.Options{
 		SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
-		Model: "demo", ByHand: true, Artifacts: driver.Options().Artifacts, DynamoDBLocal: driver.Options().DynamoDBLocal,
+		Model: "demo", ByHand: true, Artifacts: driver.Options().Artifacts,
 	}
 	driver.Configure(&o)
 	s := expect.Value(stack.Start(t.Context(), o))(t)

@@ -231,8 +231,6 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "the `address` of the listener for containers")
 	locale := f.String("locale", "", "the `language` of cards and names, ja or en; by default, that of the first page")
 	iam := f.String("iam", "on", "`off` skips the check of functions' roles")
-	database := f.String("dynamodb", "moto",
-		"`local` uses Amazon's DynamoDB Local for tables and streams; Maven fetches it, and it needs a Java 17 JDK")
 	f.Func("repository", "a `folder` with a git repository of yours that agents may work on; may be given several "+
 		"times. What is committed there is cloned below .ringi-local, and pull requests come into the clone: nothing is "+
 		"written to yours", func(path string) error {
@@ -253,9 +251,6 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	}
 	if err := populate(&o, *locale); err != nil {
 		return o, "", err
-	}
-	if o.DynamoDBLocal = *database == "local"; !o.DynamoDBLocal && *database != "moto" {
-		return o, "", fmt.Errorf("-dynamodb %s: must be moto or local", *database)
 	}
 	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
 	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {

@@ -40,8 +40,6 @@ func TestParse(t *testing.T) {
 		{name: "containers", args: []string{"-container-host", "host.docker.internal"}},
 		{name: "another Slack without its secrets", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"},
 			want: "SLACK_SIGNING_SECRET"},
-		{name: "another engine", args: []string{"-dynamodb", "local"}},
-		{name: "an unknown engine", args: []string{"-dynamodb", "mysql"}, want: "must be moto or local"},
 		{name: "a language", args: []string{"-locale", "en"}},
 		{name: "an unknown language", args: []string{"-locale", "fr"}, want: "-locale fr: must be ja or en"},
 		{name: "an unknown command", args: []string{"start"}, want: `unknown flag or command "start"`},

@@ -28,25 +28,12 @@ import (
 	"ringi/shared/store/table"
 )
 
-// TestStore runs the compliance suite against the emulator that the local stack uses and against Amazon's DynamoDB
-// Local. Each part has its own table.
+// TestStore runs the compliance suite against the emulator that the local stack uses. Each part has its own table.
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
 	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names,
 		map[string]string{"Stage": "dev"}))(t)
-	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest,
-		"DynamoDB Local": moto.LocalForTest} {
-		t.Run(name, func(t *testing.T) {
-			if name != "moto" {
-				expect.AtNight(t) // infra/local/moto holds both engines against each other
-			}
-			t.Parallel()
-			(&suite{endpoint: start(t), described: described.Tables[0]}).run(t)
-		})
-	}
-}
-
-func (s *suite) run(t *testing.T) {
+	s := &suite{endpoint: moto.StartForTest(t), described: described.Tables[0]}
 	for _, part := range []part{
 		{"create", testCreate},
 		{"load", testLoad},

@@ -196,12 +196,10 @@ func (a attempt) Fatalf(format string, args ...any) {
 
 // Options returns the options of `go run ./infra/local`, but with free ports, with the settings that a workspace begins
 // with in production, by which requesters approve too (driver.SetTitles changes that), and with a sweeper that only
-// runs when a test calls it. Functions are compiled unless RINGI_ARTIFACTS names a folder of compiled ones. With
-// RINGI_DYNAMODB=local the tables are in DynamoDB Local.
+// runs when a test calls it. Functions are compiled unless RINGI_ARTIFACTS names a folder of compiled ones.
 func Options() stack.Options {
 	o := stack.Options{
 		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"),
-		DynamoDBLocal: os.Getenv("RINGI_DYNAMODB") == "local",
 	}
 	Configure(&o)
 	return o

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,24 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/template"
 )
 
 // awsHandler serves the stack's AWS endpoint. It invokes functions itself and forwards all other calls to the
-// stand-ins. Calls on tables and streams go to tables, all others to standIns. bucket is the one from which people
-// download files by signed links.
-func awsHandler(functions, info, told http.Handler, standIns, tables, bucket string,
-	log *slog.Logger) (http.Handler, error) {
+// stand-ins. bucket is the one from which people download files by signed links.
+func awsHandler(functions, info, told http.Handler, standIns, bucket string, log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
-	if err != nil {
-		return nil, err
-	}
-	database, err := url.Parse(tables)
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +28,6 @@ func awsHandler(functions, info, told http.Handler, standIns, tables, bucket str
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
-			if strings.HasPrefix(r.In.Header.Get("X-Amz-Target"), "DynamoDB") { // also matches calls on streams
-				r.SetURL(database)
-				return
-			}
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // queue URLs contain it
 			if linked(r.In, bucket) {
@@ -163,45 +148,4 @@ func called(v any) (arns []string) {
 		}
 	}
 	return arns
-}
-
-// streamNames maps a stream's ARN in the stack's region and account to the engine's own name. DynamoDB Local uses a
-// region and account of its own, which no role mentions.
-type streamNames map[string]string
-
-// add returns the stack's ARN for a stream of the engine.
-func (n streamNames) add(of string) (string, error) {
-	is, err := arn.Parse(of)
-	if err != nil {
-		return "", fmt.Errorf("the stream %q: %w", of, err)
-	}
-	is.Region, is.AccountID = Region, Account
-	n[is.String()] = of
-	return is.String(), nil
-}
-
-// streamReader reads streams by the stack's ARNs.
-type streamReader struct {
-	*dynamodbstreams.Client
-	names streamNames
-}
-
-func (s *Stack) streamReader() streamReader {
-	return streamReader{dynamodbstreams.NewFromConfig(config(s.tables.URL)), s.streams}
-}
-
-func (r streamReader) DescribeStream(
-	ctx context.Context, in *dynamodbstreams.DescribeStreamInput, o ...func(*dynamodbstreams.Options),
-) (*dynamodbstreams.DescribeStreamOutput, error) {
-	of := *in
-	of.StreamArn = aws.String(r.names[aws.ToString(in.StreamArn)])
-	return r.Client.DescribeStream(ctx, &of, o...)
-}
-
-func (r streamReader) GetShardIterator(
-	ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, o ...func(*dynamodbstreams.Options),
-) (*dynamodbstreams.GetShardIteratorOutput, error) {
-	of := *in
-	of.StreamArn = aws.String(r.names[aws.ToString(in.StreamArn)])
-	return r.Client.GetShardIterator(ctx, &of, o...)
 }

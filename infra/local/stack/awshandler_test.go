@@ -51,7 +51,7 @@ func atOnce(t *testing.T, answer string) string {
 func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
 	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(), http.NotFoundHandler(),
-		atOnce(t, answer), "", "", slog.New(slog.DiscardHandler)))(t)
+		atOnce(t, answer), "", slog.New(slog.DiscardHandler)))(t)
 	front := httptest.NewServer(h)
 	defer front.Close()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
@@ -74,44 +74,6 @@ func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-// Calls on tables and streams go to the tables' engine, and all other calls to the other stand-ins.
-func TestCallsOnTablesGoToTheirEngine(t *testing.T) {
-	answering := func(name string) string {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, name) }))
-		t.Cleanup(s.Close)
-		return s.URL
-	}
-	none := http.NotFoundHandler()
-	h := expect.Value(awsHandler(none, none, none, answering("stand-ins"), answering("tables"), "",
-		slog.New(slog.DiscardHandler)))(t)
-	for target, want := range map[string]string{
-		"DynamoDB_20120810.PutItem": "tables", "DynamoDBStreams_20120810.GetRecords": "tables",
-		"AmazonSQS.SendMessage": "stand-ins", "AWSStepFunctions.StartExecution": "stand-ins", "": "stand-ins",
-	} {
-		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}"))
-		r.Header.Set("X-Amz-Target", target)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		got := w.Body.String()
-		expect.That(t, got == want, "%q is answered by the %s, want the %s", target, got, want)
-	}
-}
-
-func TestStreamsHaveNamesOfTheStacksAccount(t *testing.T) {
-	const rest = ":table/ringi-Table/stream/2026-11-22T09:33:47.119"
-	names := streamNames{}
-	is, err := names.add("arn:aws:dynamodb:ddblocal:000000000000" + rest)
-	if want := "arn:aws:dynamodb:" + Region + ":" + Account + rest; err != nil || is != want {
-		t.Errorf("%s, %v, want %s", is, err, want)
-	}
-	if names[is] != "arn:aws:dynamodb:ddblocal:000000000000"+rest {
-		t.Errorf("its engine calls it %s", names[is])
-	}
-	if _, err := names.add("rows"); err == nil {
-		t.Error("a name that is no ARN is taken")
-	}
 }
 
 // The stack must not start if the roles don't let AWS read the event sources and call the states' functions.

@@ -75,7 +75,7 @@ func (s *Stack) Row(ctx context.Context, taskID, key string) (any, error) {
 	if !known {
 		return nil, ErrNoTask
 	}
-	out, err := dynamodb.NewFromConfig(config(s.tables.URL)).GetItem(ctx, &dynamodb.GetItemInput{
+	out, err := dynamodb.NewFromConfig(config(s.moto.URL)).GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.TableName, ConsistentRead: aws.Bool(true),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: partition},
 			"SK": &types.AttributeValueMemberS{Value: key}},
@@ -140,7 +140,7 @@ const (
 // rows reads a partition in the order of writing, and sums up the usage of models.
 func (s *Stack) rows(ctx context.Context, partition string) (rows []RowView, used UsageView, err error) {
 	rows, now := []RowView{}, time.Now().UTC().Format("2006-01-02T15:04:05.999Z")
-	pages := dynamodb.NewQueryPaginator(dynamodb.NewFromConfig(config(s.tables.URL)), &dynamodb.QueryInput{
+	pages := dynamodb.NewQueryPaginator(dynamodb.NewFromConfig(config(s.moto.URL)), &dynamodb.QueryInput{
 		TableName: &s.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :p"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: partition}},
 	})

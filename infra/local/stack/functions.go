@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/lambda"
@@ -82,7 +83,7 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
 	h, err := awsHandler(s.Lambda.Handler(), s.serveFunctions(func() []functionInfo { return s.functions }),
-		s.containerHandler(), s.moto.URL, s.tables.URL, s.BucketName, s.log)
+		s.containerHandler(), s.moto.URL, s.BucketName, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
@@ -96,7 +97,6 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	s.background.Go(func() {
 		select {
 		case <-s.moto.Done():
-		case <-s.tables.Done():
 		case <-s.ctx.Done():
 		}
 		if s.ctx.Err() == nil {
@@ -140,8 +140,8 @@ func (s *Stack) startMappings() error {
 				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
 			}
 			stream := &lambda.Stream{
-				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: s.streamReader(), Invoker: invoker,
-				Log: s.log, Now: time.Now, OnFailure: s.destination(m.OnFailure), SplitEvery: splitEvery,
+				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct),
+				Invoker: invoker, Log: s.log, Now: time.Now, OnFailure: s.destination(m.OnFailure), SplitEvery: splitEvery,
 			}
 			runs = append(runs, stream.Run)
 		}

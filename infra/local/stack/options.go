@@ -70,9 +70,6 @@ type Options struct {
 	// Between wraps the invoker of the event sources, to repeat, delay or reorder deliveries; may be nil.
 	Between func(lambda.Invoker) lambda.Invoker
 
-	// DynamoDBLocal uses Amazon's DynamoDB Local instead of moto for tables and streams.
-	DynamoDBLocal bool
-
 	// IAMOff turns off the checks of roles.
 	IAMOff bool
 

@@ -31,10 +31,7 @@ import (
 )
 
 // creator creates the template's resources in the AWS stand-ins.
-type creator struct {
-	cfg, tables aws.Config
-	streams     streamNames
-}
+type creator struct{ cfg aws.Config }
 
 // storage creates the resources that others refer to, and returns the names that the services gave them.
 func (m creator) storage(ctx context.Context, t *template.Template) (known map[string]string, err error) {
@@ -93,7 +90,7 @@ func (m creator) bucket(ctx context.Context, b template.Bucket) error {
 }
 
 func (m creator) table(ctx context.Context, t template.Table) (streamARN string, err error) {
-	db := dynamodb.NewFromConfig(m.tables)
+	db := dynamodb.NewFromConfig(m.cfg)
 	in := t.Input(t.Name)
 	if t.Stream != "" {
 		in.StreamSpecification = &dynamodbtypes.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: t.Stream}
@@ -111,7 +108,7 @@ func (m creator) table(ctx context.Context, t template.Table) (streamARN string,
 	if err != nil || t.Stream == "" {
 		return "", err
 	}
-	return m.streams.add(aws.ToString(out.TableDescription.LatestStreamArn))
+	return aws.ToString(out.TableDescription.LatestStreamArn), nil
 }
 
 // secret stores a value in the form in which people paste it in AWS.

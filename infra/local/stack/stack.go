@@ -55,8 +55,6 @@ type Stack struct {
 	known     map[string]string // names that the AWS stand-ins gave
 	log       *slog.Logger
 	moto      *process.Server
-	tables    *process.Server // server of the tables and streams: moto or DynamoDB Local
-	streams   streamNames
 	functions []functionInfo
 
 	containers *containers // nil if none are served
@@ -73,15 +71,15 @@ type Stack struct {
 
 // Start starts a stack and returns when everything answers. ctx bounds the start; the stack runs until Close.
 //
-// It returns an error wrapping ErrInUse if a port is taken, moto.ErrPython if Python is missing, moto.ErrJava
-// if DynamoDB Local is requested and can't run, and the compiler's message if a function doesn't build.
+// It returns an error wrapping ErrInUse if a port is taken, moto.ErrPython if Python is missing, and the
+// compiler's message if a function doesn't build.
 func Start(ctx context.Context, o Options) (*Stack, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
 	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, ClientSecret: rand.Text(),
-		BotToken: o.BotToken, streams: streamNames{}, schedules: map[string][]*lambda.Schedule{},
+		BotToken: o.BotToken, schedules: map[string][]*lambda.Schedule{},
 		failed: make(chan error, 1), prepared: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
@@ -170,48 +168,27 @@ func (s *Stack) listen() (net.Listener, net.Listener, error) {
 func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	started := make(chan error, 2)
+	started := make(chan error, 1)
 	go func() {
 		var err error
 		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.namesOfAWS(), Logger: s.log,
 			Notify: func(what string) { s.options.Progress(1, steps, what) }})
 		started <- err
 	}()
-	go func() {
-		var err error
-		if s.options.DynamoDBLocal {
-			s.tables, err = moto.StartLocal(ctx, s.log)
-		}
-		started <- err
-	}()
 	binaries, err := s.binaries(ctx)
 	if err != nil {
 		cancel()
 	}
-	err = errors.Join(err, <-started, <-started)
-	for _, running := range s.standIns() {
-		s.onClose(running.Stop)
-	}
-	if s.tables == nil {
-		s.tables = s.moto
+	err = errors.Join(err, <-started)
+	if s.moto != nil {
+		s.onClose(s.moto.Stop)
 	}
 	return binaries, err
 }
 
-// standIns returns the running servers that stand in for AWS.
-func (s *Stack) standIns() []*process.Server {
-	var list []*process.Server
-	for _, running := range []*process.Server{s.moto, s.tables} {
-		if running != nil && !slices.Contains(list, running) {
-			list = append(list, running)
-		}
-	}
-	return list
-}
-
 // create creates the template's storage, reads the template again with the resulting names, and creates the rest.
 func (s *Stack) create(ctx context.Context, names template.Names, parameters map[string]string) error {
-	m := creator{config(s.moto.URL), config(s.tables.URL), s.streams}
+	m := creator{config(s.moto.URL)}
 	var err error
 	if s.known, err = m.storage(ctx, s.Template); err != nil {
 		return err
@@ -339,10 +316,7 @@ func (s *Stack) StateMachineARN(id string) string {
 
 // PIDs returns the running processes that the stack started.
 func (s *Stack) PIDs() []int {
-	var list []int
-	for _, running := range s.standIns() {
-		list = append(list, running.PID())
-	}
+	list := []int{s.moto.PID()}
 	for _, f := range s.functions {
 		list = append(list, s.Lambda.PIDs(f.Name)...)
 	}
