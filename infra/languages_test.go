@@ -29,7 +29,7 @@ var byLetters = []string{
 // If a text is in a map by locale, or behind a comparison with one, nobody notices that a new language lacks it. Calls
 // of language.InEach don't compile until they have the new language.
 func TestNothingAsksForOneLanguage(t *testing.T) {
-	files := textsBelow(t, []string{".go"}, "../shared", "../functions", "connect", "contest")
+	files := textsBelow(t, []string{".go"}, "../shared", "../functions", "contest")
 	expect.Must(t, len(files) >= 500, "only %d files", len(files))
 	for path, text := range files {
 		name := filepath.Join("infra", path)
@@ -169,7 +169,7 @@ var notForPeople = []string{
 	"../shared/domain/organisation/layouts.go", "../shared/domain/organisation/usual.go", "../shared/domain/rules/unit.go",
 	"../shared/domain/rules/currency.go",
 	"../functions/serve-console/consoletest/", "../functions/serve-console/settings/rows.go",
-	"bench/", "contest/", "local/driver/", "events/", "faults/", "smoke/", "witness/", "local/vendors/",
+	"bench/", "contest/", "local/driver/", "events/", "faults/", "smoke/", "local/vendors/",
 	"local/sandbox/workspace/",
 }
 

@@ -14,7 +14,7 @@
 // sealed as late, in windows of six hours, whoever waited longest first.
 //
 // A fact is counted once: its row names the sources that it was counted from, and it is written in one transaction with
-// the day's sum. What the stream forgot is counted by infra/rescue.
+// the day's sum.
 package main
 
 import (
