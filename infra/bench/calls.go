@@ -2,185 +2,98 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
-	"ringi/infra/local/template"
-	"ringi/shared/domain/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/slack/card"
+	"ringi/shared/store"
 )
 
 const (
 	sweeper = "SweepTasksFunction"
-	relay   = "RelayChangesFunction"
-	updater = "UpdateCardFunction"
-	// faultOdds is the share of calls to AWS and Slack that fail in the second measurement.
-	faultOdds = 0.01
 	// rest is the time before each request, longer than a minute of Slack's at the local stack's pace: so the calls of
 	// one request take nothing of what Slack leaves to the next.
 	rest = time.Second
 )
 
-// Usage is a function's invocations, its calls and the units of DynamoDB's capacity that they took, per pipeline.
-type Usage struct {
-	Invocations        float64
-	AWS, Slack, Vendor float64 `json:",omitzero"`
-	Read, Write, Index float64 `json:",omitzero"`
+// usage is what a request makes functions do, on average.
+type usage struct {
+	invocations map[string]float64 // by function
+	calls       map[string]float64 // by service: AWS, Slack, vendors
+	rows        map[string]float64 // written, by kind
+	transitions float64            // of state machines
 }
 
-// plus adds another usage times a factor.
-func (u Usage) plus(o Usage, times float64) Usage {
-	return Usage{
-		u.Invocations + o.Invocations*times, u.AWS + o.AWS*times, u.Slack + o.Slack*times, u.Vendor + o.Vendor*times,
-		u.Read + o.Read*times, u.Write + o.Write*times, u.Index + o.Index*times,
+func (u usage) String() string {
+	return fmt.Sprintf("%s invocations (%s); calls of %s; %s rows (%s); %s state transitions", num(sum(u.invocations)),
+		amounts(u.invocations), amounts(u.calls), num(sum(u.rows)), amounts(u.rows), num(u.transitions))
+}
+
+func sum(amounts map[string]float64) (all float64) {
+	for _, n := range amounts {
+		all += n
 	}
+	return round(all)
 }
 
-func (u Usage) rounded() Usage {
-	return Usage{round(u.Invocations), round(u.AWS), round(u.Slack), round(u.Vendor), round(u.Read), round(u.Write),
-		round(u.Index)}
-}
-
-// Pipeline is what one request costs from the message to the finished work: five steps, two stamps.
-type Pipeline struct {
-	Functions map[string]Usage   // by folder
-	Actions   map[string]float64 `json:",omitempty"` // calls of AWS, by service and action
-	// Rows are rows written, by kind and by the function that writes.
-	Rows        map[string]map[string]float64 `json:",omitempty"`
-	Transitions float64                       `json:",omitzero"` // of the state machine
-}
-
-func (p Pipeline) total() (t Usage) {
-	for _, u := range p.Functions {
-		t = t.plus(u, 1)
+func amounts(of map[string]float64) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		list = append(list, name+" "+num(of[name]))
 	}
-	return t
+	return strings.Join(list, ", ")
 }
 
-// Calls has the usage of undisturbed pipelines, of pipelines with faults, and of one run of the idle sweeper.
-type Calls struct{ Quiet, Faulty, Sweep Pipeline }
+func round(x float64) float64 { return math.Round(x*100) / 100 }
 
-// metered calls do with a stack whose calls are recorded with their cost.
-func meteredStack(ctx context.Context, seed uint64, do func(*stack.Stack, *Recorder) error) error {
-	rec := New(seed)
-	s, err := open(ctx, rec, webapi.Rates{})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	indexes := map[string]Index{}
-	for _, x := range s.Template.Tables[0].Indexes { // as the template has them: HASH, then RANGE
-		indexes[*x.IndexName] = Index{PK: *x.KeySchema[0].AttributeName, SK: *x.KeySchema[1].AttributeName}
-	}
-	rec.Attach(&Meter{Endpoint: s.AWSEndpoint, Indexes: indexes})
-	return do(s, rec)
+// recorder notes every moment of every function. It never disturbs one.
+type recorder struct {
+	mu    sync.Mutex
+	calls []lambda.Call
 }
 
-// repeated measures n times of do, after one more that starts the processes.
-func repeated(ctx context.Context, n int, do func(driver.T, *stack.Stack)) (p Pipeline, err error) {
-	err = meteredStack(ctx, 1, func(s *stack.Stack, rec *Recorder) error {
-		for _, many := range []int{1, n} {
-			if err := crowd(ctx, many, 1, func(t driver.T, _ int) { do(t, s) }); err != nil {
-				return err
-			}
-			calls, err := whenQuiet(ctx, rec)
-			if err != nil {
-				return err
-			}
-			p = usage(calls, many)
-		}
-		return nil
-	})
-	return p, err
+func (r *recorder) Meet(c lambda.Call) lambda.Fault {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, c)
+	return lambda.Fault{}
 }
 
-// measureCalls measures undisturbed pipelines one after another, then one run of the idle sweeper and, unless disturbed
-// is 0, concurrent pipelines with faults.
-func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) (*Calls, error) {
-	c := &Calls{}
-	err := meteredStack(ctx, seed, func(s *stack.Stack, rec *Recorder) (err error) {
-		// The first pipeline starts processes and makes the tenant.
-		if _, err = pipelines(ctx, s, rec, 1, 1); err != nil {
-			return fmt.Errorf("warm up: %w", err)
-		}
-		if c.Quiet, err = pipelines(ctx, s, rec, undisturbed, 1); err != nil {
-			return fmt.Errorf("undisturbed: %w", err)
-		}
-		for range 2 { // the first run has work left over from the pipelines
-			if _, err = s.Fire(ctx, sweeper); err != nil {
-				return err
-			}
-			idle, err := rec.Take()
-			if err != nil {
-				return err
-			}
-			c.Sweep = added(idle, 1, func(function string) bool { return function == sweeper })
-		}
-		if disturbed == 0 {
-			return nil
-		}
-		rec.Fail(faultOdds)
-		if c.Faulty, err = pipelines(ctx, s, rec, disturbed, 4); err != nil {
-			return fmt.Errorf("with faults: %w", err)
-		}
-		return nil
-	})
-	return c, err
+func (r *recorder) Busy(string, []byte) bool { return false }
+
+func (r *recorder) Cold(string, []byte) bool { return false }
+
+func (r *recorder) Dying(lambda.Call) {}
+
+func (r *recorder) take() []lambda.Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	calls := r.calls
+	r.calls = nil
+	return calls
 }
 
-// pipelines runs n requests from end to end, atOnce of them concurrently.
-func pipelines(ctx context.Context, s *stack.Stack, rec *Recorder, n, atOnce int) (Pipeline, error) {
-	var p Pipeline
-	asked := make([]*driver.Request, n)
-	err := crowd(ctx, n, atOnce, func(t driver.T, i int) {
-		if err := clock.Sleep(ctx, rest); err != nil {
-			t.Fatalf("rest: %v", err)
-		}
-		asked[i] = ask(t, s, 25*time.Millisecond)
-		finish(asked[i])
-		allShown(asked[i])
-	})
-	if err != nil {
-		return p, err
-	}
-	// Some rows are written after people have seen the end.
-	calls, err := whenQuiet(ctx, rec)
-	if err != nil {
-		return p, err
-	}
-	for _, r := range asked {
-		v, err := s.Task(ctx, r.Ref.ID)
-		if err != nil {
-			return p, err
-		}
-		for _, run := range v.Runs {
-			if run.Stopped == nil {
-				return p, fmt.Errorf("run %s has not ended", run.Name)
-			}
-			p.Transitions += float64(len(run.States)) / float64(n)
-		}
-	}
-	out := usage(calls, n)
-	out.Transitions = round(p.Transitions)
-	return out, nil
-}
-
-// whenQuiet returns the recorded calls after 1.5 seconds without a call.
-func whenQuiet(ctx context.Context, rec *Recorder) (all []Call, err error) {
+// quiet returns what was recorded after 1.5 seconds without a call: some rows are written after people have seen the
+// end.
+func (r *recorder) quiet(ctx context.Context) (all []lambda.Call, err error) {
 	for {
-		calls, err := rec.Take()
-		if err != nil {
-			return nil, err
-		}
+		calls := r.take()
 		if all = append(all, calls...); len(calls) == 0 {
 			return all, nil
 		}
@@ -190,96 +103,170 @@ func whenQuiet(ctx context.Context, rec *Recorder) (all []Call, err error) {
 	}
 }
 
-// usage adds up the calls of all functions except the sweeper, which runs each minute anyway.
-func usage(calls []Call, n int) Pipeline {
-	return added(calls, n, func(function string) bool { return function != sweeper })
-}
+// kind is what is measured, from its first message to its end. It returns the state transitions of its run.
+type kind func(t driver.T, s *stack.Stack) int
 
-// added adds up calls by function, without those that a process makes at its start.
-func added(calls []Call, n int, counts func(function string) bool) Pipeline {
-	p := Pipeline{Functions: map[string]Usage{}, Actions: map[string]float64{}, Rows: map[string]map[string]float64{}}
-	each := 1 / float64(n)
-	for _, c := range calls {
-		folder := template.Folder(c.Function)
-		switch {
-		case !counts(c.Function):
-		case c.Name == lambda.KindStart:
-			p.Functions[folder] = p.Functions[folder].plus(Usage{Invocations: 1}, each)
-		case c.Name == lambda.KindAnswer, c.Request == "":
-		default:
-			one := Usage{Read: c.Units.Read, Write: c.Units.Write, Index: c.Units.Index}
-			switch service, _, _ := strings.Cut(c.Name, " "); service {
-			case "slack":
-				one.Slack = 1
-			case "freee", "sheets":
-				one.Vendor = 1
-			default:
-				one.AWS = 1
-				p.Actions[c.Name] += each
-			}
-			p.Functions[folder] = p.Functions[folder].plus(one, each)
-			for kind, rows := range c.Rows {
-				if p.Rows[kind] == nil {
-					p.Rows[kind] = map[string]float64{}
-				}
-				p.Rows[kind][folder] += float64(rows) * each
-			}
-		}
-	}
-	for name, u := range p.Functions {
-		p.Functions[name] = u.rounded()
-	}
-	for _, amounts := range append(slices.Collect(maps.Values(p.Rows)), p.Actions) {
-		for name, n := range amounts {
-			amounts[name] = round(n)
-		}
-	}
-	return p
-}
-
-func round(x float64) float64 { return math.Round(x*100) / 100 }
-
-// Contests is the cost of a contest whose teams all play every round.
-type Contests struct {
-	Teams, Rounds int
-	Pipeline
-}
-
-// measureContests plays contests one after another, each from its start to its summary.
-func measureContests(ctx context.Context, n int) (*Contests, error) {
-	c := &Contests{Teams: 3, Rounds: 2}
-	var err error
-	c.Pipeline, err = repeated(ctx, n, func(t driver.T, s *stack.Stack) {
-		all, ref := driver.Compete(t, s, "経費精算の手順を決めて", c.Teams, c.Rounds)
-		if a := driver.SummedUp(t, all, ref); a.Summary.Status != contest.SummaryCompleted {
-			t.Fatalf("the contest ended as %+v", a.Summary)
-		}
-	})
-	// A Choice state follows each call of RunRound, each team has a final state, and three more states follow the
-	// teams.
-	c.Transitions = round(2*c.Functions["run-round"].Invocations + float64(c.Teams) + 3)
-	return c, err
-}
-
-// measureConversations measures conversations one after another: a message, a proposal of two files, a stamp, and the
-// agent's answer to the result.
-func measureConversations(ctx context.Context, n int) (Pipeline, error) {
-	return repeated(ctx, n, func(t driver.T, s *stack.Stack) {
-		d := driver.Talk(t, s, webapi.Sato, "codex: ファイルを作って")
-		d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
-		d.Shows("完了しました: ファイル 2 件を変更")
-		d.Status("active")
-	})
-}
-
-func (m *Measured) measureOthers(ctx context.Context, n int) (err error) {
-	if m.Contest, err = measureContests(ctx, n); err != nil {
-		return fmt.Errorf("contests: %w", err)
-	}
-	conversations, err := measureConversations(ctx, n)
+// measureCalls measures n times of do one after another, after one more that starts the processes.
+func measureCalls(ctx context.Context, n int, do kind) (u usage, err error) {
+	r := &recorder{}
+	s, err := open(ctx, r, webapi.Rates{})
 	if err != nil {
-		return fmt.Errorf("conversations: %w", err)
+		return u, err
 	}
-	m.Conversation = &conversations
-	return nil
+	defer s.Close()
+	for _, times := range []int{1, n} {
+		transitions := 0
+		for range times {
+			if err := clock.Sleep(ctx, rest); err != nil {
+				return u, err
+			}
+			if err := driver.Try(ctx, func(t driver.T) { transitions += do(t, s) }); err != nil {
+				return u, err
+			}
+		}
+		calls, err := r.quiet(ctx)
+		if err != nil {
+			return u, err
+		}
+		u = added(calls, times)
+		u.transitions = round(float64(transitions) / float64(times))
+	}
+	return u, nil
+}
+
+// added adds up the calls of all functions but the sweeper, which runs each minute anyway, and but those that a process
+// makes at its start.
+func added(calls []lambda.Call, n int) usage {
+	u := usage{invocations: map[string]float64{}, calls: map[string]float64{}, rows: map[string]float64{}}
+	for _, c := range calls {
+		switch {
+		case c.Function == sweeper:
+		case c.Kind == lambda.KindStart:
+			u.invocations[c.Function]++
+		case c.Kind == lambda.KindAnswer, c.RequestID == "":
+		default:
+			u.calls[service(c.Kind)]++
+			for kind, rows := range rowsOf(c) {
+				u.rows[kind] += float64(rows)
+			}
+		}
+	}
+	for _, all := range []map[string]float64{u.invocations, u.calls, u.rows} {
+		for name, times := range all {
+			all[name] = round(times / float64(n))
+		}
+	}
+	return u
+}
+
+// service returns whose service a call is of, by its kind.
+func service(kind string) string {
+	_, path, _ := strings.Cut(kind, " /")
+	switch first, _, _ := strings.Cut(path, "/"); first {
+	case "api":
+		return "Slack"
+	case "freee", "sheets":
+		return "vendors"
+	}
+	return "AWS"
+}
+
+// row is a row's keys as DynamoDB's JSON has them.
+type row struct {
+	PK, SK struct{ S string }
+}
+
+// kind is the start of the sort key, or of the partition key if each row has its own partition.
+func (r row) kind() string {
+	kind, _, _ := strings.Cut(r.SK.S, "#")
+	if first, _, _ := strings.Cut(r.PK.S, "#"); first != "TASK" && first != "TENANT" {
+		kind = first
+	}
+	return kind
+}
+
+// rowsOf counts the rows that a call writes, by kind. A check writes none.
+func rowsOf(c lambda.Call) map[string]int {
+	type write struct{ Key, Item *row }
+	var in struct {
+		write
+		TransactItems []map[string]write
+	}
+	operation, is := strings.CutPrefix(c.Kind, "DynamoDB.")
+	if !is || !slices.Contains([]string{"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}, operation) ||
+		json.Unmarshal(c.Body, &in) != nil {
+		return nil
+	}
+	out := map[string]int{}
+	if in.TransactItems == nil {
+		in.TransactItems = []map[string]write{{operation: in.write}}
+	}
+	for _, actions := range in.TransactItems {
+		for action, w := range actions {
+			for _, r := range []*row{w.Key, w.Item} {
+				if r != nil && action != "ConditionCheck" {
+					out[r.kind()]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+func request(t driver.T, s *stack.Stack) (transitions int) {
+	r := ask(t, s, 25*time.Millisecond)
+	finish(r)
+	allShown(r)
+	v, err := s.Task(t.Context(), r.Ref.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range v.Runs {
+		transitions += len(run.States)
+	}
+	return transitions
+}
+
+type bearing string
+
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// outside has an agent with a key of its own ask for a message, a person stamp it, and the agent learn that it was sent.
+func outside(t driver.T, s *stack.Stack) int {
+	team, text := s.Sandbox.TeamID(), "Closed: "+time.Now().String()
+	_, secret, err := store.OpenAll(s.AWS, boot.Table{TableName: s.TableName}).CreateKey(t.Context(),
+		tenancy.Key{TenantID: aggregate.TenantID(team), Team: team, Name: "bench", Answers: webapi.Sato,
+			Tools: []string{"send_slack_dm"}, Channel: webapi.HR, QuotaDay: 1000,
+			ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
+	if err != nil {
+		t.Fatalf("make a key: %v", err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: s.URL + "/mcp", HTTPClient: &http.Client{Transport: bearing(secret)}}, nil)
+	if err != nil {
+		t.Fatalf("reach the door: %v", err)
+	}
+	asks := func() (status string) {
+		out, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "send_slack_dm", Arguments: map[string]any{
+			"recipient": webapi.Tanaka, "text": text, "details": []any{}}})
+		if err != nil || out.IsError {
+			t.Fatalf("ask: %v %+v", err, out)
+		}
+		var is struct{ Status string }
+		if err := json.Unmarshal([]byte(out.Content[0].(*mcp.TextContent).Text), &is); err != nil {
+			return ""
+		}
+		return is.Status
+	}
+	asks()
+	d := &driver.Dialogue{T: t, S: s, User: webapi.Sato, Channel: webapi.HR, Timeout: patience}
+	d.Press(webapi.Suzuki, d.Shows(text), "approve_call")
+	d.Eventually("the message is sent", func() bool {
+		return strings.Contains(fmt.Sprint(s.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), "")), text)
+	})
+	d.Eventually("the agent learns the end", func() bool { return asks() == "succeeded" })
+	return 0
 }

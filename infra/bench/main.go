@@ -1,14 +1,5 @@
-// Command bench measures what a request costs: calls, capacity, time and size. All figures come from the local stack,
-// so its times are only meaningful as ratios.
-//
-// A Recorder notes every call that the functions of a local stack make, with its cost, and can make some calls fail.
-// The Meter computes what DynamoDB charges for a call by its published rules, because emulators return a constant.
-// Measure says how long a function's process takes until it asks for its first event, and its size.
-//
-// Run reckons what an open load does to a deployment in AWS: requests arrive by the clock, whether or not earlier ones
-// are done. It is a simulation, because a machine of two cores can't run a hundred requests a minute with AWS's times.
-// What a request does comes from the measurement of real ones: invocations, calls and rows. How long that takes is
-// assumed, and so are the people, who decide within a minute or two.
+// Command bench measures a request on the local stack: what it calls and writes, how long people wait, and how long
+// functions take to start. Times are of this machine, and good as ratios to another measurement of the same hour.
 package main
 
 import (
@@ -16,140 +7,130 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/signal"
-	"ringi/infra/local/lambda"
-	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"ringi/infra/local/lambda"
 )
 
-// Measured has all measurements; parts that were not measured are nil.
-type Measured struct {
-	At, On       string // the day and the machine
-	Calls        *Calls
-	Contest      *Contests
-	Conversation *Pipeline // with an agent
-	Outside      *Outside
-	Cold         *Report
-	Latency      *Latency
-	Throughput   *Throughput
-	Load         *LoadReport // reckoned from Calls
-}
-
-// effort says how often each measurement is repeated.
-type effort struct {
-	pipelines, disturbed, spawns, requests int
-	arrivals                               time.Duration // of the open load
-	seed                                   uint64
-}
+// effort is how often each thing is measured.
+type effort struct{ requests, waits, spawns, atOnce int }
 
 var (
-	fullEffort = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, arrivals: time.Hour}
-	brief      = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, arrivals: 10 * time.Minute}
+	fullEffort = effort{requests: 5, waits: 100, spawns: 21, atOnce: 40}
+	brief      = effort{requests: 1, waits: 10, spawns: 5, atOnce: 10}
 )
 
-// parts are the measurements that can be run separately, in order.
-var parts = []string{"calls", "others", "outside", "cold", "latency", "throughput", "load"}
-
-func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Writer) (err error) {
-	switch part {
-	case "calls":
-		m.Calls, err = measureCalls(ctx, e.pipelines, e.disturbed, e.seed)
-		if err == nil && m.Load != nil { // it follows from the calls
-			err = m.reckonLoad(".", m.Load.Arrivals)
-		}
-	case "others":
-		err = m.measureOthers(ctx, min(3, e.pipelines))
-	case "outside":
-		m.Outside, err = measureOutside(ctx, min(3, e.pipelines), e.requests)
-	case "cold":
-		m.Cold, err = Measure(ctx, Options{Spawns: e.spawns, Flags: lambda.LikeAWS, Log: log})
-	case "latency":
-		m.Latency, err = measureLatency(ctx, e.requests)
-	case "throughput":
-		m.Throughput, err = measureThroughput(ctx, e.requests)
-	case "load":
-		err = m.reckonLoad(".", e.arrivals)
-	}
-	return err
+// parts are the measurements, in order.
+var parts = []struct {
+	name    string
+	measure func(context.Context, effort, io.Writer) error
+}{
+	{"calls", printCalls}, {"starts", printStarts}, {"waits", printWaits}, {"crowd", printCrowd},
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string, out, log io.Writer) error {
+func run(ctx context.Context, args []string, out io.Writer) error {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("only", strings.Join(parts, ","), "which parts to measure")
+	only := flags.String("only", strings.Join(names, ","), "which `parts` to measure")
 	short := flags.Bool("short", false, "measure each thing a few times only")
-	seed := flags.Uint64("seed", rand.Uint64(), "which calls fail")
-	write := flags.Bool("write", false, "keep each part, once it is measured, in "+baseline+" and in the pages that are made of it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	chosen := strings.FieldsFunc(*only, func(r rune) bool { return r == ',' })
+	chosen := strings.Split(*only, ",")
 	for _, name := range chosen {
-		if !slices.Contains(parts, name) {
-			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(parts, ", "))
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(names, ", "))
 		}
 	}
 	e := fullEffort
 	if *short {
 		e = brief
 	}
-	e.seed = *seed
-	m := &Measured{}
-	if *write || len(chosen) == 0 {
-		var err error
-		if m, err = load("."); err != nil {
-			return err
-		}
-	}
-	if *write {
-		if err := m.keep("."); err != nil { // the pages follow the program even if nothing is measured
-			return err
-		}
-	}
-	for _, part := range parts {
-		if !slices.Contains(chosen, part) {
+	for _, p := range parts {
+		if !slices.Contains(chosen, p.name) {
 			continue
 		}
-		began := time.Now()
-		fmt.Fprintf(log, "measuring %s\n", part)
-		if err := m.measure(ctx, part, e, log); err != nil {
-			return fmt.Errorf("measure %s with seed %d: %w", part, e.seed, err)
-		}
-		if part != "load" { // which measures nothing
-			m.At, m.On = began.UTC().Format(time.DateOnly),
-				fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-		}
-		fmt.Fprintf(log, "measured %s in %s\n", part, time.Since(began).Round(time.Second))
-		if *write {
-			if err := m.keep("."); err != nil {
-				return err
-			}
+		if err := p.measure(ctx, e, out); err != nil {
+			return fmt.Errorf("measure %s: %w", p.name, err)
 		}
 	}
-	_, err := fmt.Fprint(out, m.printed(chosen))
+	return nil
+}
+
+func printCalls(ctx context.Context, e effort, out io.Writer) error {
+	for _, x := range []struct {
+		name string
+		do   kind
+	}{{"one request, 5 steps, 2 stamps", request}, {"one write of an outside agent, one stamp", outside}} {
+		u, err := measureCalls(ctx, e.requests, x.do)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "- %s: %s\n", x.name, u)
+	}
+	return nil
+}
+
+func printStarts(ctx context.Context, e effort, out io.Writer) error {
+	all, err := measureStarts(ctx, e.spawns, lambda.LikeAWS, "")
+	for _, s := range all {
+		fmt.Fprintf(out, "- %s starts in %s, %s× a bare handler; %.1f MiB\n", s.name, millis(s.median), num(s.ratio),
+			float64(s.size)/(1<<20))
+	}
 	return err
 }
 
-// printed returns the measurements; after the loads alone, those; if nothing was measured, all of the baseline.
-func (m *Measured) printed(chosen []string) string {
-	switch {
-	case len(chosen) == 0:
-		return m.markdown() + "\n" + m.Load.markdown(m.Calls) + "\n" + m.breaks(len(m.bounds()))
-	case slices.Equal(chosen, []string{"load"}):
-		return m.Load.markdown(m.Load.of)
+func printWaits(ctx context.Context, e effort, out io.Writer) error {
+	w, err := measureWaits(ctx, e.waits)
+	if err != nil {
+		return err
 	}
-	return m.markdown()
+	for _, x := range []struct {
+		name string
+		took []time.Duration
+	}{{"message → first card", w.first}, {"click → card changed", w.changed}, {"click → run goes on", w.resumed}} {
+		fmt.Fprintf(out, "- %s, p50, p90, p99 of %d: %s, %s, %s\n", x.name, len(x.took), millis(percentile(x.took, 0.5)),
+			millis(percentile(x.took, 0.9)), millis(percentile(x.took, 0.99)))
+	}
+	return nil
+}
+
+func printCrowd(ctx context.Context, e effort, out io.Writer) error {
+	c, err := measureCrowd(ctx, e.atOnce)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "- %d requests at once in one channel: %s; %d clicks and %d executions again, %d events delivered again\n",
+		e.atOnce, c.wall.Round(time.Second), c.unsaved, c.retried, c.redelivered)
+	return nil
+}
+
+func num(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+func millis(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+}
+
+// percentile returns the smallest value that at least the share p of all values does not exceed.
+func percentile(values []time.Duration, p float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(len(sorted)-1, int(float64(len(sorted))*p))]
 }

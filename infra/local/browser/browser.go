@@ -30,12 +30,11 @@ const (
 // Window describes the window's size and the person's preferences.
 type Window struct {
 	Width, Height int64
-	Phone         bool    // touch input on a high-density screen
-	Dark          bool    // the person prefers dark colors
-	Calm          bool    // the person prefers reduced motion
-	Language      string  // the browser's language; "" is "ja"
-	Scale         float64 // pixels of a picture to one of the page; 0 is 1
-	Hasty         bool    // the page's intervals are five times shorter
+	Phone         bool   // touch input on a high-density screen
+	Dark          bool   // the person prefers dark colors
+	Calm          bool   // the person prefers reduced motion
+	Language      string // the browser's language; "" is "ja"
+	Hasty         bool   // the page's intervals are five times shorter
 }
 
 // Browser is a running Chromium. Each page that Open returns has its own cookies and storage.
@@ -148,7 +147,7 @@ func (p *Tab) Resize(w Window) {
 			chromedp.EmulatePortrait, chromedp.EmulateScale(2)))
 		return
 	}
-	p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateScale(cmp.Or(w.Scale, 1))))
+	p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateScale(1)))
 }
 
 func (p *Tab) hurry() {

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/process"
+	"ringi/infra/local/template"
+)
+
+// bareOf names the clients, which are build tags, of the bare handler that each function is paired with, by the
+// function's folder. The function has all of them, and may have more; only read-file has none.
+var bareOf = map[string]string{
+	"resume-task": "dynamodb-secret-slack", "close-task": "dynamodb",
+	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
+	"request-approval": "dynamodb-sfn", "relay-changes": "dynamodb-sfn-sqs", "sweep-tasks": "dynamodb-sfn-sqs",
+	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",
+	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-models-mcp",
+	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb",
+	"expire-results": "dynamodb",
+	"answer-message": "dynamodb-models", "fetch-source": "dynamodb", "run-action": "dynamodb", "give-up": "dynamodb",
+	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
+	"call-tool": "dynamodb-secret-slack", "serve-gate": "dynamodb-mcp", "read-file": "dynamodb",
+}
+
+// start compares how long a function's process and a bare handler's take until they ask for their first event.
+type start struct {
+	name          string // the function's folder
+	size          int64  // bytes of its binary
+	median        time.Duration
+	fastest, bare time.Duration // the fastest start of each
+	ratio         float64       // the median of the ratios of all pairs
+}
+
+// measureStarts builds functions and bare handlers and starts them alternately: the functions of these folders, or all.
+// artifacts is a folder of `sam build`; if it is empty the functions are compiled.
+func measureStarts(ctx context.Context, spawns int, like lambda.Flags, artifacts string, folders ...string) ([]start, error) {
+	root, err := process.ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	bare, err := os.MkdirTemp("", "ringi-bare-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(bare)
+	if err := build(ctx, root, bare, like); err != nil {
+		return nil, err
+	}
+	secret := httptest.NewServer(http.HandlerFunc(slackSecret))
+	defer secret.Close()
+	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1",
+		Account: "123456789012", Stack: "bench", Endpoint: secret.URL}, map[string]string{"Stage": "dev"})
+	if err != nil {
+		return nil, err
+	}
+	binaries, release, err := lambda.Binaries(ctx, root, artifacts, like, described.Functions, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var all []start
+	for _, f := range described.Functions {
+		// A managed runtime starts before the function's own code does.
+		if f.Managed || len(folders) > 0 && !slices.Contains(folders, f.Folder) {
+			continue
+		}
+		env := environment(secret.URL, f.Environment)
+		binary := binaries[f.ID]
+		info, err := os.Stat(binary)
+		if err != nil {
+			return nil, err
+		}
+		x, err := pairs(ctx, spawns, env, binary, filepath.Join(bare, bareOf[f.Folder]))
+		if err != nil {
+			return nil, err
+		}
+		x.name, x.size = f.Folder, info.Size()
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+// slackSecret answers the only call that functions make at their start.
+func slackSecret(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" {
+		http.Error(w, "only the secret is here", http.StatusNotImplemented)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	fmt.Fprintf(w, `{"SecretString":"{\"signing_secret\":\"8f742231b10e8888abcd99yyyzzz85a5\",`+
+		`\"bot_token\":\"xoxb-bench\",\"api_url\":\"http://%s/api/\"}"}`, r.Host)
+}
+
+// environment adds the variables that Lambda sets to a function's own.
+func environment(endpoint string, own map[string]string) (list []string) {
+	all := map[string]string{
+		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local",
+		"AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_LAMBDA_FUNCTION_NAME": "bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "AWS_LAMBDA_LOG_FORMAT": "JSON",
+		"AWS_LAMBDA_LOG_LEVEL": "INFO", "TZ": ":UTC",
+		"PATH": "/usr/local/bin:/usr/bin:/bin",
+	}
+	maps.Copy(all, own)
+	for name, value := range all {
+		list = append(list, name+"="+value)
+	}
+	return list
+}
+
+// build compiles the bare handlers like the functions, each with the clients of its name.
+func build(ctx context.Context, root, into string, like lambda.Flags) error {
+	for _, clients := range slices.Compact(slices.Sorted(maps.Values(bareOf))) {
+		tags := strings.ReplaceAll(clients, "-", ",")
+		cmd := like.Build(ctx, root, filepath.Join(into, clients), tags, "./infra/bench/bare")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build the bare handler with %s: %w\n%s", clients, err, out)
+		}
+	}
+	return nil
+}
+
+// pairs starts both binaries n times, alternately, after a first start that loads their files into memory.
+func pairs(ctx context.Context, n int, env []string, one, other string) (start, error) {
+	var a, b []time.Duration
+	var ratios []float64
+	for i := range n + 1 {
+		x, err := spawn(ctx, one, env)
+		if err != nil {
+			return start{}, err
+		}
+		y, err := spawn(ctx, other, env)
+		if err != nil {
+			return start{}, err
+		}
+		if i > 0 {
+			a, b, ratios = append(a, x), append(b, y), append(ratios, float64(x)/float64(y))
+		}
+	}
+	slices.Sort(ratios)
+	return start{median: percentile(a, 0.5), fastest: slices.Min(a), bare: slices.Min(b),
+		ratio: math.Round(ratios[n/2]*100) / 100}, nil
+}
+
+// startWithin is Lambda's own limit on a start.
+const startWithin = 10 * time.Second
+
+// spawn starts a process, kills it when it asks for its first event, and returns how long that took.
+func spawn(ctx context.Context, binary string, env []string) (time.Duration, error) {
+	asked := make(chan time.Time, 1)
+	said := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/invocation/next") {
+			select {
+			case asked <- time.Now():
+			default:
+			}
+			<-r.Context().Done()
+			return
+		}
+		var body bytes.Buffer
+		body.ReadFrom(http.MaxBytesReader(w, r.Body, 1<<16))
+		select {
+		case said <- body.String():
+		default:
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	defer server.Close()
+
+	var output bytes.Buffer
+	cmd := exec.Command(binary)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Dir(binary), &output, &output
+	cmd.Env = append([]string{"AWS_LAMBDA_RUNTIME_API=" + server.Listener.Addr().String()}, env...)
+	began := time.Now()
+	p, err := process.Start(cmd)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Kill()
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	select {
+	case at := <-asked:
+		return at.Sub(began), nil
+	case text := <-said:
+		return 0, fmt.Errorf("start %s: it said %s", binary, text)
+	case <-p.Done():
+		return 0, fmt.Errorf("start %s: it ended: %s", binary, &output)
+	case <-ctx.Done():
+		return 0, fmt.Errorf("start %s: %w", binary, errors.Join(ctx.Err(), p.Err()))
+	}
+}
