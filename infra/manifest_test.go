@@ -141,6 +141,7 @@ var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message
 // (https://docs.slack.dev/reference/methods).
 var methodScopes = map[string][]string{
 	"agents.sessions.setStatus":             {"chat:write"},
+	"assistant.threads.setStatus":           {"chat:write"},
 	"assistant.threads.setSuggestedPrompts": {"assistant:write"},
 	"auth.test":                             nil,
 	"chat.delete":                           {"chat:write"},
@@ -148,9 +149,6 @@ var methodScopes = map[string][]string{
 	"chat.postEphemeral":                    {"chat:write"},
 	"chat.postMessage":                      {"chat:write"},
 	"chat.update":                           {"chat:write"},
-	"chat.startStream":                      {"chat:write"},
-	"chat.appendStream":                     {"chat:write"},
-	"chat.stopStream":                       {"chat:write"},
 	"conversations.history":                 {"channels:history", "groups:history", "im:history"},
 	"conversations.info":                    {"channels:read", "groups:read"}, // of direct messages, conversations.open has the same
 	"conversations.members":                 {"channels:read", "groups:read"},

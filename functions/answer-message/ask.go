@@ -38,9 +38,7 @@ func (t *answering) ask(ctx context.Context, wire model.Wire, of turn.Turn) (con
 		x.Usage = together(paid, x.Usage)
 		of.Paid = t.paidFor(&x)
 		of.Fit(room)
-		onText, end := t.grow(ctx)
-		reply, err := turn.Answer(ctx, wire, of, onText)
-		end(err != nil)
+		reply, err := turn.Answer(ctx, wire, of)
 		x.Usage = together(x.Usage, reply.Usage)
 		if err != nil && bySummary.Free() { // the model made no summary; another try will
 			x.Summary, x.Through, x.Folded = "", "", nil

@@ -96,17 +96,14 @@ type Handler struct {
 	LookUp func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error
 	// File reads a file from Slack; if it is nil, no file is read.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
-	// Streamer shows an answer in Slack while it is made; if it is nil, only finished answers are shown.
-	Streamer Streamer
 	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
 	Thread  func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error)
 	Rest    time.Duration // between tries to read a thread
+	Every   time.Duration // between looks for what Slack shared
 	Uploads Uploads
 	Written Written
-	Notes   Notes
-	Every   time.Duration // time between two calls that show more of an answer
-	Allow   []string      // non-public endpoints that agents may use
-	Sandbox bool          // whether commands can be executed here
+	Allow   []string // non-public endpoints that agents may use
+	Sandbox bool     // whether commands can be executed here
 	// Programs are those that commands find, if not those of Lambda's runtime; see isolated.Installed.
 	Programs string
 	Now      func() time.Time
@@ -177,11 +174,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if of := a.WaitingTyped(); of != nil {
 		return t.typed(ctx, of)
 	}
-	next, err := t.answer(ctx)
-	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
-		t.orphaned(ctx)
-	}
-	return next, err
+	return t.answer(ctx)
 }
 
 // rest ends the run. If more messages have come meanwhile, they are answered instead.
@@ -310,9 +303,6 @@ func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
 	}
 	t.a = a
-	if row := a.Leftover(); row != nil && t.Streamer != nil {
-		t.discard(ctx, row)
-	}
 	if a.Head.Run != t.in.Run {
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	}

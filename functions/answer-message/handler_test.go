@@ -36,7 +36,6 @@ type vendor struct {
 	err      error
 	sends    string // the vendor's request
 	asked    func() // called during the vendor's answer
-	writes   func(onText func(string))
 }
 
 func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
@@ -44,9 +43,6 @@ func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) 
 		model.Sent(ctx, []byte(v.sends))
 	}
 	v.requests = append(v.requests, r)
-	if v.writes != nil {
-		v.writes(onText)
-	}
 	if v.asked != nil {
 		v.asked()
 	}

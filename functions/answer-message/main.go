@@ -15,9 +15,6 @@
 // (unseen). What can't be made, or is over what people can read, goes back to the model in the same turn, by field and
 // limit. Under rules the people are looked up here, and the action is proposed along its route in the answer's commit.
 //
-// An answer grows in Slack while it is made: the message (STREAM) is noted before Slack is told, and the commit gives
-// it to the answer's first card. A message of which nothing came is deleted by whoever sees it.
-//
 // What is sent is counted from above in tokens, against what the agent's model takes. What alone is too large is left
 // out and said; older messages are folded into a summary. A refusal for length is folded to half, and tried once more.
 //
@@ -94,8 +91,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
 			return models.Answers(ctx, d, env.Model, s)
 		},
-		File: reader(slack), Thread: threads(slack), Rest: time.Second, Streamer: slack, Notes: rows.KindStore.Store,
-		Every: streamEvery,
+		File: reader(slack), Thread: threads(slack), Rest: time.Second, Every: time.Second,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
 		},

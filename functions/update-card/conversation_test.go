@@ -113,6 +113,12 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 func TestAConversationIsDrawn(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
 	k.drawn("processing")
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.ReadOn(a.Head.Run, a.Waiting(), conversation.Reading{Of: a.Waiting()[0].Message,
+			Read: []conversation.Read{{Tool: "read_file", Path: "src/main.go", At: k.Now()}}}, conversation.Answer{}, k.Now())
+	})
+	k.drawn("processing")
+	expect.Has(t, k.slack.Sessions(k.channel)[0].Waiting, "src/main.go", "what the agent reads is not said")
 	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
 	x := k.Answer("**まず** 試します。", &conversation.Proposal{
 		Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
@@ -151,74 +157,4 @@ func TestAConversationIsDrawn(t *testing.T) {
 
 	k.End()
 	k.drawn("closed", append(want, "reopen_session")...)
-}
-
-// grows streams the beginning of an answer, as answer-message does.
-func (k *inConversation) grows() *conversation.Stream {
-	k.T.Helper()
-	a := k.Load()
-	row := conversation.NewStream(a.Waiting()[0], k.Now())
-	row.TS = expect.Value(k.slack.Client.StartStream(k.T.Context(), k.channel, k.thread, slacktest.Team, webapi.Sato,
-		"The beginning"))(k.T)
-	expect.NoError(k.T, k.Rows.KindStore.PutNote(k.T.Context(), k.Ref, row, row.Of, true))
-	return row
-}
-
-func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
-	db := storetest.Start(t)
-	run := func(name string, test func(t *testing.T, k *inConversation)) {
-		t.Run(name, func(t *testing.T) { test(t, newConversation(t, db)) })
-	}
-	run("whoever answered crashed before its end", func(t *testing.T, k *inConversation) {
-		row := k.grows()
-		k.Answer("**The beginning**, and the end.", nil)
-		k.drawn("active", "*The beginning*, and the end.")
-		m := k.slack.Thread(t, k.channel, k.thread)[0]
-		expect.That(t, m.TS == row.TS && m.Metadata != nil, "%+v", m)
-		expect.Same(t, 0, len(k.slack.Calls("chat.postMessage")))
-	})
-	run("while its answer is made it stays", func(t *testing.T, k *inConversation) {
-		k.grows()
-		k.drawn("processing", "The beginning")
-	})
-	run("its answer never came", func(t *testing.T, k *inConversation) {
-		k.grows()
-		k.End()
-		k.drawn("closed", "reopen_session")
-		if a := k.Load(); a.Stream != nil {
-			t.Errorf("%+v", a.Stream)
-		}
-	})
-	run("nobody knows whether there is one", func(t *testing.T, k *inConversation) {
-		row := k.grows()
-		row.TS = ""
-		expect.NoError(t, k.Rows.KindStore.PutNote(t.Context(), k.Ref, row, row.Of, false))
-		k.Answer(strings.Repeat("The end. ", 9), nil)
-		k.drawn("active", "The end.")
-	})
-	run("Slack can't put the card in its place", func(t *testing.T, k *inConversation) {
-		row := k.grows()
-		k.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "block_mismatch"})
-		expect.NoError(t, k.slack.Client.StopStream(t.Context(), k.channel, row.TS))
-		k.Answer("The end.", nil)
-		k.drawn("active", "The end.")
-	})
-}
-
-// A stream's row is not deleted if it now belongs to another message, and a deleted row is not written again.
-func TestTheRowOfAMessageThatGrows(t *testing.T) {
-	k := newConversation(t, storetest.Start(t))
-	row := k.grows()
-	other := conversation.NewStream(&conversation.Inbox{Message: "another"}, time.Now())
-	expect.NoError(t, k.Rows.KindStore.DropNote(t.Context(), k.Ref, other, other.Of))
-	if err := k.Rows.KindStore.PutNote(t.Context(), k.Ref, other, other.Of, true); !isOther(err) {
-		t.Errorf("a second one: %v", err)
-	}
-	a := k.Load()
-	expect.Must(t, a.Stream != nil && a.Stream.TS == row.TS, "%+v", a.Stream)
-	expect.NoError(t, k.Rows.KindStore.DropNote(t.Context(), k.Ref, row, row.Of))
-	expect.NoError(t, k.Rows.KindStore.DropNote(t.Context(), k.Ref, row, row.Of))
-	if err := k.Rows.KindStore.PutNote(t.Context(), k.Ref, row, row.Of, false); err == nil {
-		t.Error("it came back")
-	}
 }

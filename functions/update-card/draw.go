@@ -37,7 +37,6 @@ type Rows interface {
 	ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head) error
 	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) (aggregate.Card, error)
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
-	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
 	AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error
 	OwedCopy(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, since *time.Time, rev int) error
 	UnreachableCard(
@@ -70,12 +69,11 @@ type Slack interface {
 	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
 	Update(ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata) error
 	Delete(ctx context.Context, channel, ts string) error
-	StopStream(ctx context.Context, channel, ts string) error
-	FindStreams(ctx context.Context, channel, thread string, since time.Time) ([]string, error)
 	FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error)
 	Direct(ctx context.Context, user, text string) error
 	Suggest(ctx context.Context, channel string, suggestions []card.Suggestion) error
 	SetAgentStatus(ctx context.Context, channel, thread string, status slackapi.AgentStatus, title string) error
+	SetWaiting(ctx context.Context, channel, thread, text string) error
 	directory
 }
 
@@ -165,9 +163,6 @@ func (d *drawing) show(ctx context.Context) error {
 		return err
 	}
 	d.told = slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
-	if err := d.leftover(ctx); err != nil {
-		return err
-	}
 	d.announcement = d.toAnnounce(ctx)
 	behind, err := d.cards(ctx)
 	if err == nil {

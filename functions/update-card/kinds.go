@@ -352,6 +352,11 @@ func (conversationCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgen
 	return settled
 }
 
+// Waits says what the agent reads for the answer that people wait for; "": nothing.
+func (conversationCards) Waits(a aggregate.Aggregate, s tenancy.Settings) string {
+	return card.AgentReads(conversationOf(a), s)
+}
+
 // Status returns the agent's state for the thread.
 func (conversationCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string) {
 	t := conversationOf(a)
@@ -370,6 +375,7 @@ func (conversationCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus,
 // withStatus is a kind whose threads show an agent's state.
 type withStatus interface {
 	Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string)
+	Waits(a aggregate.Aggregate, s tenancy.Settings) string
 }
 
 // status sends Slack the agent's state, each time, since another process may have sent another one. If it fails, cards
@@ -383,7 +389,11 @@ func (d *drawing) status(ctx context.Context) {
 		return
 	}
 	st, title := k.Status(d.a)
-	err := d.Slack.SetAgentStatus(ctx, conversationOf(d.a).Conversation.Channel, d.place.Thread, st, title)
+	channel := conversationOf(d.a).Conversation.Channel
+	err := d.Slack.SetAgentStatus(ctx, channel, d.place.Thread, st, title)
+	if waits := k.Waits(d.a, d.settings); err == nil && waits != "" {
+		err = d.Slack.SetWaiting(ctx, channel, d.place.Thread, waits)
+	}
 	if d.heard(ctx, err); err != nil {
 		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)
 	}

@@ -260,7 +260,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		}
 	}
 	d.receipt.open = d.receipt.open || by == ""
-	err := d.replace(ctx, c, m)
+	err := d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
 	switch slackapi.Code(err) {
 	case slackapi.CodeBlockMismatch:
 		if err := d.Slack.Delete(ctx, c.Channel, c.MessageTS); err != nil {

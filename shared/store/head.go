@@ -279,11 +279,6 @@ func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row,
 	return table.Wrapped(err, "note %s of %s", r.Key(), ref)
 }
 
-// DropNote deletes a row that PutNote put, unless its attribute "of" has changed.
-func (s *Store) DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error {
-	return table.Wrapped(s.dropIf(ctx, ref, r.Key(), "of", of), "drop note %s of %s", r.Key(), ref)
-}
-
 // owned reads all of a tenant's rows of one type, by key: those in the partition of none whose sort keys begin with
 // prefix; if that is empty, all of the partition.
 func owned[T tenancy.Row](ctx context.Context, s *Store, tenant string, none T, prefix string) ([]T, error) {

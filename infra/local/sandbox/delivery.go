@@ -315,7 +315,7 @@ func (s *Sandbox) StopAgent(user, channel, thread string) error {
 		if x.ThreadTS == thread && x.Status == "processing" {
 			s.emit(user, channel, "", map[string]any{
 				"type": "agent_session_stopped", "channel": channel, "thread_ts": thread, "user": user,
-				"streaming_message_ts": s.ws.StopStreams(channel, thread), "event_ts": s.now(),
+				"streaming_message_ts": []string{}, "event_ts": s.now(),
 			})
 			return nil
 		}

@@ -28,7 +28,6 @@
 package aggregate
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -203,13 +202,6 @@ type Shared struct {
 	Uses   []*Use
 	Leases []*Lease
 	Reads  []*Reading
-}
-
-// Uncarded returns those of the messages that show no card.
-func (s *Shared) Uncarded(messages []string) []string {
-	return slices.DeleteFunc(slices.Clone(messages), func(ts string) bool {
-		return slices.ContainsFunc(s.Cards, func(c *Card) bool { return c.MessageTS == ts })
-	})
 }
 
 // Common returns the rows that all kinds have.

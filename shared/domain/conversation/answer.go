@@ -252,7 +252,6 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 		}
 	}
 	c.Conversation.TriedError, c.Conversation.Reading = "", nil
-	c.takeOver(seen)
 	a.takeBack(c, seen)
 	c.progress()
 	c.active()

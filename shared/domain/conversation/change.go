@@ -150,9 +150,6 @@ func (c *change) card(typ aggregate.CardType, subject string) {
 	}
 	c.drawn++
 	if c.of.Card(card.Key()) == nil {
-		if c.shows != "" && typ == CardMessage { // the message already shows a part of it, so it is redrawn
-			card.State, card.MessageTS, c.shows = aggregate.CardPosted, c.shows, ""
-		}
 		c.Put(card)
 	}
 }

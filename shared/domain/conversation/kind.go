@@ -59,7 +59,6 @@ var Kind = aggregate.Kind{
 		"handover": func() aggregate.Row { return &HandOver{} },
 		"offered":  func() aggregate.Row { return &Offered{} },
 		"typed":    func() aggregate.Row { return &Typed{} },
-		"stream":   func() aggregate.Row { return &Stream{} },
 	},
 }
 
@@ -109,7 +108,6 @@ type Aggregate struct {
 	Handed       []*HandOver
 	Offered      []*Offered
 	Typed        []*Typed
-	Stream       *Stream     // nil while no answer is streamed to Slack
 	Last         task.Series `json:"-"` // no row; see Numbering
 	// Said is the message for a card that shows a message, if it was loaded. It is not part of the conversation's
 	// partition.
@@ -135,8 +133,6 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Offered = aggregate.Insert(a.Offered, r)
 	case *Typed:
 		a.Typed = aggregate.Insert(a.Typed, r)
-	case *Stream:
-		a.Stream = r
 	default:
 		a.Shared.Add(r)
 	}
@@ -148,9 +144,6 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards,
 		gone), without(a.Handed, gone)
 	n.Copies, n.Offered, n.Typed = without(a.Copies, gone), without(a.Offered, gone), without(a.Typed, gone)
-	if gone[StreamKey] != nil {
-		n.Stream = nil
-	}
 	return aggregate.Committed(&n, c)
 }
 

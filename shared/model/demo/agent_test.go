@@ -265,7 +265,7 @@ func TestTheDemoReadsFiles(t *testing.T) {
 	} {
 		asked := turn.Turn{Agent: agent.BuiltIn()[0], History: []turn.Message{{Sender: turn.FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
 			Files: &turn.Files{Version: "v", Open: func(context.Context) (*files.Tree, error) { return tree, nil }}}
-		reply, err := turn.Answer(t.Context(), Agent{}, asked, nil)
+		reply, err := turn.Answer(t.Context(), Agent{}, asked)
 		expect.NoError(t, err)
 		expect.Has(t, reply.Text, want, text)
 		expect.Is(t, len(reply.Rounds), 1, text)

@@ -40,11 +40,9 @@ var words = language.InEach(
 
 // Answer makes one turn and returns the usable parts of the model's answer. If a proposal can't be used, the model is
 // asked again up to mostAgain times. A model that reads files is answered and asked to go on, up to MaxRounds times.
-// onText is called with all of the answer's text so far, which starts over when the model is asked again: with "" first
-// if what was said no longer counts. An error is
-// a *model.Error or a *PaidError. The Reply, also one with an error, has the usage that Turn.Paid was not called with,
-// and the rounds.
-func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Reply, error) {
+// An error is a *model.Error or a *PaidError. The Reply, also one with an error, has the usage that Turn.Paid was not
+// called with, and the rounds.
+func Answer(ctx context.Context, w model.Wire, t Turn) (Reply, error) {
 	r, err := t.request()
 	if err != nil {
 		return Reply{}, err
@@ -53,20 +51,12 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	if err != nil {
 		return Reply{}, err
 	}
-	if onText == nil {
-		onText = func(string) {}
-	}
 	ctx, cancel := model.WithSpare(ctx)
 	defer cancel()
 	var reply Reply
 	reading := t.begin(ctx, &r)
 	for again, strayed := 0, false; ; {
-		got, err := model.SayWhole(ctx, w, r, p.Name(), func(text string) {
-			if text != "" { // else what was said so far no longer counts
-				text = reading.said(text)
-			}
-			onText(text)
-		})
+		got, err := model.SayWhole(ctx, w, r, p.Name(), func(string) {})
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {
@@ -86,9 +76,6 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 			}
 			t.finish(&reply)
 			return reply, nil
-		}
-		if got.Stop == model.StopLength {
-			onText("")
 		}
 		again++
 		strayed = strayed || stray

@@ -135,7 +135,7 @@ func TestASmallWindowHasRoomForAnAnswer(t *testing.T) {
 			}
 			w.Strictly(models.Rules{Window: window})
 			w.Scripted(models.Script{Texts: []string{"はい"}})
-			reply, _, err := w.answer(t, turnOf(user("こんにちは")))
+			reply, err := w.answer(t, turnOf(user("こんにちは")))
 			e, is := errors.AsType[*model.Error](err)
 			expect.That(t, fits && err == nil && reply.Text == "はい" || !fits && is && e.Kind == model.TooLong, "%d: %+v, %v",
 				window, reply, err)
@@ -169,7 +169,7 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 				`{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}, // can't be used
 			models.Script{Texts: []string{"1 と 2 です。"}},
 		)
-		reply, _, err := w.answer(t, asked)
+		reply, err := w.answer(t, asked)
 		expect.Must(t, err == nil && strings.HasSuffix(reply.Text, "1 と 2 です。") && len(reply.Rounds) == 2 &&
 			reply.Calls == 4, "%+v, %v", reply, err)
 		kept := expect.Value(turn.ReadKept(expect.Value(turn.Kept(reply.Rounds))(t)))(t)
@@ -179,7 +179,7 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 		// Another try goes on from the rounds that are paid for.
 		asked.Earlier = kept
 		w.Scripted(models.Script{Texts: []string{"続きです。"}})
-		again, _, err := w.answer(t, asked)
+		again, err := w.answer(t, asked)
 		expect.Must(t, err == nil && again.Calls == 1, "%+v, %v", again, err)
 		sent := w.Asked()
 		expect.That(t, strings.Count(sent[len(sent)-1], "sig+") == 2, "%s", sent[len(sent)-1])
@@ -189,14 +189,14 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 			user("本当に?"))
 		later.Files = f
 		w.Scripted(models.Script{Calls: []models.ScriptedCall{read("c5", "a.txt")}}, models.Script{Texts: []string{"はい。"}})
-		next, _, err := w.answer(t, later)
+		next, err := w.answer(t, later)
 		expect.Must(t, err == nil && next.Calls == 2, "%+v, %v", next, err)
 
 		// No other model is sent any of that.
 		other := llmOf(t)
 		other.Scripted(models.Script{Texts: []string{"はい。"}})
 		for _, history := range []turn.Turn{asked, later} {
-			_, _, err = other.answer(t, history)
+			_, err = other.answer(t, history)
 			expect.NoError(t, err)
 		}
 		expect.That(t, !strings.Contains(strings.Join(other.Asked(), ""), "sig+"), "another model is sent a signature")
@@ -228,7 +228,7 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 			half := models.Script{Texts: []string{"Never pay ", "more than 1"},
 				Calls: []models.ScriptedCall{call("c1", "test_run", testRun)}, Stop: reason}
 			w.Scripted(half, half)
-			reply, _, err := w.answer(t, turnOf(user("x")))
+			reply, err := w.answer(t, turnOf(user("x")))
 			e, is := errors.AsType[*model.Error](err)
 			expect.That(t, is && e.Kind == model.BrokenOff && !e.Retryable && reply.Text == "" && reply.Action == nil &&
 				reply.Usage.Calls == 2 && reply.Usage.Output == 60, "%s: %+v, %v", reason, reply, err)
@@ -236,7 +236,7 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 				t.Errorf("%s: people are told %+v", reason, f)
 			}
 			w.Scripted(half, models.Script{Texts: []string{"はい"}})
-			reply, _, err = w.answer(t, turnOf(user("x")))
+			reply, err = w.answer(t, turnOf(user("x")))
 			expect.That(t, err == nil && reply.Text == "はい" && reply.Action == nil && reply.Usage.Calls == 2,
 				"%s, then whole: %+v, %v", reason, reply, err)
 		}
@@ -250,18 +250,18 @@ func TestACallOfNoToolIsLeftOut(t *testing.T) {
 			"shell.command"} {
 			stray := models.Script{Texts: []string{"実行します。"}, Calls: []models.ScriptedCall{call("c1", name, testRun)}}
 			w.Scripted(stray, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
-			reply, _, err := w.answer(t, turnOf(user("テストして")))
+			reply, err := w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Action != nil && reply.Calls == 2 && reply.Code == "", "%q: %+v, %v", name,
 				reply, err)
 			stray.Texts = nil
 			w.Scripted(stray, stray)
-			reply, _, err = w.answer(t, turnOf(user("テストして")))
+			reply, err = w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Action == nil && reply.Calls == 2 && reply.Code == turn.NotSupported &&
 				reply.Text != "", "%q, twice: %+v, %v", name, reply, err)
 			both := models.Script{Calls: []models.ScriptedCall{call("c1", name, testRun),
 				call("c2", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}
 			w.Scripted(both, models.Script{Texts: []string{"やめます。"}})
-			reply, _, err = w.answer(t, turnOf(user("テストして")))
+			reply, err = w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Text == "やめます。" && reply.Calls == 2, "%q beside another: %+v, %v", name, reply,
 				err)
 		}
@@ -279,22 +279,21 @@ func TestThoughtsInATextAreNotSaid(t *testing.T) {
 				want = "Hello"
 			}
 			w.Scripted(models.Script{Texts: split(text)})
-			reply, heard, err := w.answer(t, turnOf(user("x")))
-			expect.That(t, err == nil && reply.Text == want && (want == text || !strings.Contains(strings.Join(heard, ""),
-				"annoying")), "%q: %+v, heard %q, %v", text, reply, heard, err)
+			reply, err := w.answer(t, turnOf(user("x")))
+			expect.That(t, err == nil && reply.Text == want, "%q: %+v, %v", text, reply, err)
 		}
 		const warned = "Warning: this script deletes the production table.\nIts last line reads: # end of notes " +
 			"</think>\nI recommend approving it."
 		w.Scripted(models.Script{Texts: split(warned)}, models.Script{Texts: split(warned)})
-		reply, _, err := w.answer(t, turnOf(user("このスクリプトを見て")))
+		reply, err := w.answer(t, turnOf(user("このスクリプトを見て")))
 		expect.That(t, err == nil && reply.Text == warned, "people read %q, %v", reply.Text, err)
 		sum, _ := turn.Summarize(t.Context(), w.wire, messages(2, 10), 10_000, "ja")
 		expect.Is(t, sum, warned)
 		if w.name == "compatible" {
 			w.Scripted(models.Script{Texts: []string{"<think>The user is ann"}},
 				models.Script{Texts: []string{"<think>The user is ann"}})
-			_, heard, err := w.answer(t, turnOf(user("x")))
-			expect.That(t, model.Broke(err) && strings.Join(heard, "") == "", "a thought without an end: %q, %v", heard, err)
+			_, err := w.answer(t, turnOf(user("x")))
+			expect.That(t, model.Broke(err), "a thought without an end: %v", err)
 		}
 	})
 }
@@ -304,18 +303,18 @@ func TestAnAnswerThatIsCutOffProposesNothing(t *testing.T) {
 		// Each answer that is cut off is asked for again with more room first.
 		long := models.Script{Texts: []string{"長い"}, Stop: "length"}
 		w.Scripted(long, long)
-		reply, _, err := w.answer(t, turnOf(user("x")))
+		reply, err := w.answer(t, turnOf(user("x")))
 		expect.That(t, err == nil && reply.Code == turn.CutOff && !strings.Contains(reply.Text, "長い") &&
 			strings.Contains(reply.Text, "途中で切れた") &&
 			reply.Usage.Calls == 2 && reply.Usage.CutOff == 1, "%+v, %v", reply, err)
 		half := models.Script{Texts: []string{"書きます"}, Calls: []models.ScriptedCall{{ID: "c1", Name: "test_run",
 			Input: []string{`{"argv":["a"`}}}, Stop: "length"}
 		w.Scripted(half, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
-		if reply, _, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action == nil || reply.Code != "" {
+		if reply, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action == nil || reply.Code != "" {
 			t.Errorf("asked again: %+v, %v", reply, err)
 		}
 		w.Scripted(half, half, half, half, half, half)
-		if reply, _, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action != nil || reply.Code != turn.CutOff {
+		if reply, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action != nil || reply.Code != turn.CutOff {
 			t.Errorf("cut off for good: %+v, %v", reply, err)
 		}
 	})

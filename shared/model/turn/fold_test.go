@@ -195,7 +195,7 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 		shown[0].Size != 60_000 {
 		t.Errorf("%d are shown: %+v", len(shown), shown[0])
 	}
-	expect.Value(turn.Answer(t.Context(), w, turnOf(history...), nil))(t)
+	expect.Value(turn.Answer(t.Context(), w, turnOf(history...)))(t)
 	said := asked.Messages[0].Parts
 	images := 0
 	for _, p := range said {
@@ -216,7 +216,7 @@ func TestAWireOfAnyErrorIsAModelsError(t *testing.T) {
 	_, err := turn.Answer(t.Context(), wireOf(func(model.Request) (model.Response, error) {
 		return model.Response{},
 			errors.New("secret words")
-	}), turnOf(user("x")), nil)
+	}), turnOf(user("x")))
 	var e *model.Error
 	expect.That(t, errors.As(err, &e) && e.Retryable && !strings.Contains(err.Error(), "secret words"), "%v", err)
 }
@@ -311,7 +311,7 @@ func TestTheRoomIsWhatTheAgentsOwnModelLeaves(t *testing.T) {
 	w := &sees{}
 	small := of(16_000)
 	small.History = []turn.Message{{Sender: turn.FromUser, Text: "x"}}
-	expect.Value(turn.Answer(t.Context(), w, small, nil))(t)
+	expect.Value(turn.Answer(t.Context(), w, small))(t)
 	expect.Is(t, w.request.MaxTokens, 4_000)
 }
 

@@ -21,7 +21,7 @@ var noon = time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC) // in Japan
 func sentBy(t *testing.T, v vendor, asked turn.Turn) string {
 	t.Helper()
 	sent := &tap{}
-	_, err := turn.Answer(t.Context(), v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}), asked, nil)
+	_, err := turn.Answer(t.Context(), v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}), asked)
 	expect.That(t, err != nil && len(sent.body) > 0, "nothing was sent: %v", err)
 	return string(sent.body)
 }
@@ -152,7 +152,7 @@ func rulesOf(t *testing.T, of turn.Turn) (rules, all string) {
 		rules, all = r.System, string(expect.Value(json.Marshal(r))(t))
 		return model.Response{Text: "ok", Stop: model.StopEnd}, nil
 	})
-	expect.Value(turn.Answer(t.Context(), w, of, nil))(t)
+	expect.Value(turn.Answer(t.Context(), w, of))(t)
 	return rules, all
 }
 

@@ -317,11 +317,11 @@ func TestWhatCanBeNoRequestsIDIsNotKept(t *testing.T) {
 		client.Transport = renamed{client.Transport}
 		w.wire = w.of(s.URL, w.Key, client)
 		w.Scripted(models.Script{Texts: []string{"こんにちは"}})
-		if reply, _, err := w.answer(t, turnOf(user("やあ"))); err != nil || reply.Usage.RequestID != "" {
+		if reply, err := w.answer(t, turnOf(user("やあ"))); err != nil || reply.Usage.RequestID != "" {
 			t.Errorf("%+v, %v", reply.Usage, err)
 		}
 		w.Fail(models.Failure{Status: http.StatusServiceUnavailable})
-		reply, _, err := w.answer(t, turnOf(user("やあ")))
+		reply, err := w.answer(t, turnOf(user("やあ")))
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.RequestID == "" && reply.Usage.RequestID == "", "%+v, %v", reply.Usage, err)
 	})

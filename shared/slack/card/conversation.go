@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,29 @@ type conversationDrawing struct {
 func drawingOf(t Conversation, s tenancy.Settings, locale string, now time.Time) conversationDrawing {
 	of := drawing{a: &task.Aggregate{}, settings: s, w: wordsOf.In(locale), now: now, Around: t.Around}
 	return conversationDrawing{drawing: of, t: t, texts: conversationWordsOf.In(locale)}
+}
+
+// The waiting line names the newest files, each by so many characters at most.
+const mostReading, maxReading = 3, 60
+
+// AgentReads says, after the app's name, which files the agent reads for the answer that it makes; "": none.
+func AgentReads(t Conversation, s tenancy.Settings) string {
+	r := t.Conversation.Reading
+	if r == nil || len(t.Inbox) == 0 || t.Conversation.Status == conversation.Closed {
+		return ""
+	}
+	var names []string
+	for _, x := range slices.Backward(r.Read) {
+		if name := legible.OneLine(x.Path); name != "" && len(names) < mostReading && !slices.Contains(names, name) {
+			names = append(names, legible.First(name, maxReading))
+		}
+	}
+	slices.Reverse(names)
+	w := conversationWordsOf.In(t.locale(s))
+	if names == nil {
+		return w.Reads
+	}
+	return fill(w.ReadsFiles, "files", strings.Join(names, ", "))
 }
 
 func (d conversationDrawing) actions(buttons ...slack.BlockElement) slack.Block {

@@ -216,6 +216,7 @@ type conversationWords struct {
 
 	// Conversations.
 	System, Closed, ClosedBy, ClosedIdle, Begin, Reopened, Gone, ReadDirect, ReadHere string
+	Reads, ReadsFiles                                                                 string
 	Forgets, WillGo, BeginEmpty, EmptyTitle, EmptyText, EmptyYes, EmptyNo             string
 	EndTitle, EndText, EndYes, RejectText, RejectSubmit, RejectPlaceholder            string
 	Offer, OfferWho, OfferMake, OfferMade, OfferMadeBy, OfferGone, OfferClosed        string // a request by the agent

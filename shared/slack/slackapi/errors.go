@@ -68,9 +68,7 @@ const (
 	CodeThreadNotFound  = "thread_not_found"
 	CodeMissingScope    = "missing_scope"
 	codeTokenType       = "not_allowed_token_type"
-	CodeStreaming       = "streaming_state_conflict"       // a message that is being streamed can't be updated
-	CodeNotStreaming    = "message_not_in_streaming_state" // the message's stream has ended
-	CodeBlockMismatch   = "block_mismatch"                 // the new content can't replace the message's present content
+	CodeBlockMismatch   = "block_mismatch" // the new content can't replace the message's present content
 	CodeUserNotFound    = "user_not_found"
 	CodeUserNotVisible  = "user_not_visible"
 	codeUnreached       = "unreached" // our own: no connection was made
@@ -186,7 +184,7 @@ func ordinary() []string {
 		CodeMessageNotFound, CodeCantUpdate, CodeEditWindow, CodeThreadNotFound, "cant_delete_message",
 		"channel_not_found", "not_in_channel", "is_archived", "restricted_action", "user_not_in_channel",
 		"user_not_found", "users_not_found", "user_not_visible", "user_disabled", "cannot_dm_bot", CodeNoSuchGroup,
-		CodeStreaming, CodeNotStreaming, CodeBlockMismatch, "channel_type_not_supported", "stopped_by_user",
+		CodeBlockMismatch,
 		"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id",
 	}
 }

@@ -40,7 +40,7 @@ function foldRow(root, replies, folded) {
 
 function session(root) {
   const s = state.sessions.get(ui.channel + root.ts);
-  const text = s && { processing: t("processing"), suspended: t("suspended") }[s.status];
+  const text = s && { processing: s.waiting ? "Ringi " + s.waiting : t("processing"), suspended: t("suspended") }[s.status];
   if (!text) return [];
   const stop = s.status === "processing" && h("button.link", { type: "button", dataset: { focus: "stop" }, onclick: () => post("stop", { user: state.me, channel: ui.channel, thread_ts: root.ts }) }, t("stop"));
   return [{ key: "s" + root.ts, sig: text, render: () => h("p.session.in-thread", {}, h("span.pulse"), text, stop) }];

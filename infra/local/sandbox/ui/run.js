@@ -84,7 +84,6 @@ export function subject(key) {
     case "TEAM": return t("rowTeam");
     case "ROUND": case "ROUND_HISTORY": return t("rowRound", { n });
     case "BOARD": case "LEADER_BOARD": return t("rowBoard", { n });
-    case "STREAM": return t("rowStream");
   }
   return key;
 }

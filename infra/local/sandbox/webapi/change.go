@@ -3,11 +3,10 @@ package webapi
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Update changes a message of user. A text without blocks removes the old blocks; attachments that are not given
-// remain. It returns MessageNotFound, CantUpdate or IsStreaming.
+// remain. It returns MessageNotFound or CantUpdate.
 func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error) {
 	refused := func(m Message) error {
 		switch {
@@ -15,8 +14,6 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 			return MessageNotFound
 		case m.User != user:
 			return CantUpdate
-		case m.Streaming:
-			return IsStreaming
 		}
 		return nil
 	}
@@ -71,7 +68,7 @@ func (w *Workspace) edit(
 }
 
 // Delete removes a message of user. If the message has replies, a tombstone replaces it. Delete returns
-// MessageNotFound, or CantDelete, which also applies to a message that is still streaming.
+// MessageNotFound or CantDelete.
 func (w *Workspace) Delete(channelID, ts, user string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,7 +81,7 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 		return MessageNotFound
 	}
 	before := c.messages[i]
-	if before.User != user || before.Streaming {
+	if before.User != user {
 		return CantDelete
 	}
 	if before.ReplyCount > 0 {
@@ -157,126 +154,4 @@ func (w *Workspace) Ephemerals(to string) []Message {
 // shown matches an ephemeral message by its person and timestamp.
 func shown(to, ts string) func(Message) bool {
 	return func(m Message) bool { return m.To == to && m.TS == ts }
-}
-
-// maxMarkdown is the maximum length of the text in one streaming call.
-const maxMarkdown = 12000
-
-// streamed returns the Markdown of a streaming call. It refuses chunks, which the product does not use.
-func streamed(p params) (string, error) {
-	if p.has("chunks") {
-		return "", refuse("invalid_chunks")
-	}
-	text := p.str("markdown_text")
-	if utf8.RuneCountInString(text) > maxMarkdown {
-		return "", refuse("msg_too_long")
-	}
-	return text, nil
-}
-
-func startStream(a *API, p params) (reply, error) {
-	for _, field := range []string{"channel", "thread_ts"} {
-		if p.str(field) == "" {
-			return nil, missing(field)
-		}
-	}
-	for _, field := range []string{"recipient_team_id", "recipient_user_id"} {
-		if p.str(field) == "" {
-			return nil, refuse("missing_" + field)
-		}
-	}
-	text, err := streamed(p)
-	if err != nil {
-		return nil, err
-	}
-	m, err := a.ws.Post(Draft{Channel: p.str("channel"), User: Bot, ThreadTS: p.str("thread_ts"),
-		Text: text, Streaming: true})
-	return reply{"channel": m.Channel, "ts": m.TS}, err
-}
-
-func appendStream(a *API, p params) (reply, error) {
-	text, err := streamed(p)
-	switch {
-	case err != nil:
-		return nil, err
-	case text == "":
-		return nil, refuse("no_text")
-	}
-	m, err := a.ws.AppendStream(p.str("channel"), p.str("ts"), Bot, text)
-	return reply{"channel": m.Channel, "ts": m.TS}, err
-}
-
-func stopStream(a *API, p params) (reply, error) {
-	text, err := streamed(p)
-	if err != nil {
-		return nil, err
-	}
-	patch := Patch{Text: &text}
-	if patch.Blocks, err = p.list("blocks", "invalid_blocks"); err != nil {
-		return nil, err
-	}
-	if found := Blocks(patch.Blocks, "/blocks", MaxMessageBlocks); len(found) > 0 {
-		return nil, invalid("invalid_blocks", found)
-	}
-	if patch.Metadata, err = p.object("metadata", "invalid_metadata_format"); err != nil {
-		return nil, err
-	}
-	if err := checkMetadata(patch.Metadata); err != nil {
-		return nil, err
-	}
-	m, err := a.ws.StopStream(p.str("channel"), p.str("ts"), Bot, patch)
-	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, err
-}
-
-// AppendStream adds text to a streaming message of user. It returns MessageNotFound or NotStreaming.
-func (w *Workspace) AppendStream(channelID, ts, user, text string) (Message, error) {
-	return w.stream(channelID, ts, user, func(m *Message) { m.Text += text })
-}
-
-// StopStream ends a streaming message. It appends the patch's text and sets its blocks and metadata unless they are
-// nil.
-func (w *Workspace) StopStream(channelID, ts, user string, p Patch) (Message, error) {
-	return w.stream(channelID, ts, user, func(m *Message) {
-		m.Streaming = false
-		if p.Text != nil {
-			m.Text += *p.Text
-		}
-		if p.Blocks != nil {
-			m.Blocks = w.fill(p.Blocks)
-		}
-		if len(p.Metadata) > 0 {
-			m.Metadata = p.Metadata
-		}
-	})
-}
-
-func (w *Workspace) stream(channelID, ts, user string, change func(m *Message)) (Message, error) {
-	return w.edit(channelID, ts, user, func(m Message) error {
-		switch {
-		case m.User != user:
-			return MessageNotFound
-		case !m.Streaming:
-			return NotStreaming
-		}
-		return nil
-	}, change)
-}
-
-// StopStreams ends the streaming messages of a thread, as Slack does when a person presses stop, and returns their
-// timestamps.
-func (w *Workspace) StopStreams(channelID, thread string) []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	stopped := []string{}
-	c, err := w.channel(channelID)
-	if err != nil {
-		return stopped
-	}
-	for i, m := range c.messages {
-		if m.Streaming && m.ThreadTS == thread {
-			c.messages[i].Streaming = false
-			stopped = append(stopped, m.TS)
-		}
-	}
-	return stopped
 }

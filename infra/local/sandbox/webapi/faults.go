@@ -70,7 +70,7 @@ func (f *Faults) SetRates(r Rates) {
 // writes reports whether a method writes.
 func writes(method string) bool {
 	return slices.Contains([]string{"chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open",
-		"views.update", "views.push", "chat.startStream", "chat.appendStream", "chat.stopStream"}, method)
+		"views.update", "views.push"}, method)
 }
 
 // next returns the fault for a call that begins now; Kind is empty if the call is to succeed.
@@ -125,11 +125,9 @@ func pace(method, channel string) (int, time.Duration, string) {
 	switch method {
 	case "chat.postMessage":
 		return 3, 3 * time.Second, method + channel
-	case "chat.startStream", "chat.stopStream":
-		return 20, time.Minute, method
 	case "chat.update", "chat.delete", "conversations.history", "conversations.replies", "users.conversations":
 		return 50, time.Minute, method
-	case "chat.postEphemeral", "views.open", "views.update", "views.push", "users.info", "conversations.members", "chat.appendStream":
+	case "chat.postEphemeral", "views.open", "views.update", "views.push", "users.info", "conversations.members":
 		return 100, time.Minute, method
 	}
 	return 0, 0, ""

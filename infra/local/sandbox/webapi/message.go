@@ -38,11 +38,10 @@ type Message struct {
 	Hidden          bool           `json:"hidden,omitempty"`
 	IsEphemeral     bool           `json:"is_ephemeral,omitempty"`
 
-	// Channel, To and Streaming are internal: Slack's messages don't have them. To is the person who sees an ephemeral
+	// Channel and To are internal: Slack's messages don't have them. To is the person who sees an ephemeral
 	// message.
-	Channel   string `json:"-"`
-	To        string `json:"-"`
-	Streaming bool   `json:"-"`
+	Channel string `json:"-"`
+	To      string `json:"-"`
 }
 
 // Link is the address of a message in the workspace at this address.
@@ -81,7 +80,6 @@ type Draft struct {
 	Metadata    map[string]any
 	Subtype     string
 	ByApp       bool // an app sends it with the person's token: the message has both ids
-	Streaming   bool // the message can be appended to until it is stopped
 }
 
 // Patch changes a message as chat.update does: nil fields are not changed.
@@ -142,8 +140,8 @@ func (w *Workspace) open(channelID, user string) (*channel, error) {
 func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
 		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
-		ThreadTS: d.ThreadTS, Streaming: d.Streaming,
-		Mrkdwn: d.Mrkdwn, Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata,
+		ThreadTS: d.ThreadTS,
+		Mrkdwn:   d.Mrkdwn, Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata,
 		Channel: c.ID, Files: w.keep(d.Files),
 	}
 	if u, err := w.user(d.User); err == nil {

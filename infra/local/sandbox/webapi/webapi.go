@@ -113,8 +113,6 @@ var methods = map[string]method{
 	"chat.postMessage": {postMessage, "channel"}, "chat.update": {updateMessage,
 		"channel ts"}, "chat.delete": {deleteMessage, "channel ts"},
 	"chat.postEphemeral": {postEphemeral, "channel user"}, "chat.getPermalink": {getPermalink, ""},
-	"chat.startStream": {startStream, ""}, "chat.appendStream": {appendStream,
-		"channel ts"}, "chat.stopStream": {stopStream, "channel ts"},
 	"conversations.open": {openConversation, ""}, "conversations.info": {infoConversation, ""},
 	"conversations.members": {conversationMembers, ""}, "conversations.history": {history,
 		""}, "conversations.replies": {replies, ""},
@@ -126,8 +124,8 @@ var methods = map[string]method{
 		""}, "views.publish": {publishView, "user_id"},
 	"files.getUploadURLExternal":            {getUploadURL, "filename length"},
 	"files.completeUploadExternal":          {completeUpload, "files"},
-	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "agents.sessions.setStatus": {setSession,
-		"channel_id"},
+	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "assistant.threads.setStatus": {setWaiting,
+		"channel_id thread_ts"}, "agents.sessions.setStatus": {setSession, "channel_id"},
 }
 
 // ServeHTTP answers one call. As in Slack, a refusal is HTTP 200 with "ok": false. Only rate limits (429) and faults

@@ -26,8 +26,6 @@ const (
 	UserNotInChannel Code = "user_not_in_channel"
 	CantUpdate       Code = "cant_update_message"
 	CantDelete       Code = "cant_delete_message"
-	IsStreaming      Code = "streaming_state_conflict"
-	NotStreaming     Code = "message_not_in_streaming_state"
 	ViewNotFound     Code = "not_found"
 	HashConflict     Code = "hash_conflict"
 	PushLimit        Code = "push_limit_reached"
@@ -206,6 +204,7 @@ type Session struct {
 	ThreadTS string `json:"thread_ts"`
 	Status   string `json:"status"`
 	Title    string `json:"title,omitempty"`
+	Waiting  string `json:"waiting,omitempty"` // what is said after the app's name until the state is set anew
 }
 
 // NewTrigger makes a trigger id for an action of a person.
@@ -291,6 +290,18 @@ func (w *Workspace) SetSession(s Session) (Session, error) {
 	})
 }
 
+// SetWaiting saves what is said after the app's name in an agent's thread.
+func (w *Workspace) SetWaiting(channelID, thread, text string) error {
+	_, err := inChannel(w, channelID, func(c *channel) (Session, error) {
+		s := w.sessions[c.ID+thread]
+		s.Channel, s.ThreadTS, s.Waiting = c.ID, thread, text
+		w.sessions[c.ID+thread] = s
+		w.tell(Change{Kind: "session", Channel: c.ID, TS: thread, Data: s})
+		return s, nil
+	})
+	return err
+}
+
 // Sessions returns the agents' threads of a channel.
 func (w *Workspace) Sessions(channelID string) []Session {
 	w.mu.Lock()
@@ -348,4 +359,8 @@ func setSession(a *API, p params) (reply, error) {
 		return nil, err
 	}
 	return reply{"status": s.Status, "agent_status": s.Status, "title": s.Title}, nil
+}
+
+func setWaiting(a *API, p params) (reply, error) {
+	return reply{}, a.ws.SetWaiting(p.str("channel_id"), p.str("thread_ts"), p.str("status"))
 }
