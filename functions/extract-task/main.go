@@ -69,7 +69,6 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	pipeline.SpentReader
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
@@ -148,7 +147,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggregate, s tenancy.Settings,
 	usage model.Usage, extract task.Extract) (aggregate.Next, error) {
 	if extract.Title != "" {
-		extract.Alike = h.alike(ctx, a, extract.Title)
 		attached, _ := a.Attached() // as long as the audit log, before there is a task
 		for _, f := range attached {
 			if err := h.attach(ctx, a.Ref(), f); err != nil {

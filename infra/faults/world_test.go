@@ -192,7 +192,7 @@ var (
 		"newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true,
 		"due_at": true, "entered": true,
 		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true,
-		"claimed_by": true, "alike": true, "rows_below": true,
+		"claimed_by": true, "rows_below": true,
 		"crashes": true, "event_id": true, "s3_key": true, "ms": true,
 		"asked": true, "revision": true, "route_hash": true, "acts_hash": true, "owed_rev": true,
 	}

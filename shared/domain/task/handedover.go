@@ -234,7 +234,6 @@ type Extract struct {
 	Shown       []string          // whose messages of the thread the first layer was shown, apps among them
 	Thread      *aggregate.Thread // what it was shown of the thread
 	Last        bool              // the task has cost what it may, so no policy begins
-	Alike       *Alike            // an earlier request like it, if one is known
 }
 
 // Extracted creates the task's row from the first layer's output and begins its first policy, or ends the task with a
@@ -259,7 +258,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 		ID: a.Head.TaskID, TenantID: a.Head.TenantID, Title: e.Title, Description: e.Description, Priority: e.Priority,
 		TaskType: e.TaskType,
 		Status:   TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
-		CreatedAt: c.Now, UpdatedAt: c.Now, Alike: e.Alike,
+		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.Put(t)
 	if !e.Last {

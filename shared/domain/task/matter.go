@@ -239,9 +239,6 @@ func (c *change) fillIn(a *Aggregate, was *Process, e Edit, by aggregate.Actor) 
 	before := a.Prompt()
 	c.RelyOn(was, before)
 	t := *a.Task
-	if t.Title != e.Matter.Title {
-		t.Alike = nil // of the title before
-	}
 	t.Title, t.Description, t.UpdatedAt = e.Matter.Title, e.Matter.Description, c.Now
 	c.Put(&t)
 	n := c.writePrompt(before.Version, e.Content, by)

@@ -335,18 +335,6 @@ func TestTheLastFormIsNotGivenBack(t *testing.T) {
 	expect.Is(t, s.head.Ended.Reason, ReasonMaxVersions)
 }
 
-// What is said of an earlier request like it was found by the title, and goes with it.
-func TestAFormOfAnotherTitleIsLikeNoEarlierRequest(t *testing.T) {
-	s := byForm(t)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Extracted(s.head.Run, Extract{Title: pens.Title, Description: pens.Description, Priority: Medium,
-			TaskType: TypeStandard, Alike: &Alike{TaskID: "01KPGG5320ZBWH9ZGPYASHS0V6", At: now}}, now)
-	}, s.finishPrompt, s.approveAsSystem, s.finishProcess)
-	s.do(s.giveBack(s.load().Process().ID, suzuki)).refilled(betterPens)
-	a := s.load()
-	expect.That(t, a.Task.Title == betterPens.Title && a.Task.Alike == nil, "%+v", a.Task)
-}
-
 // filed is a file of a form, and what was read of it.
 func filed(id, name, content string) ReadFile {
 	f := ReadFile{SharedFile: aggregate.SharedFile{ID: id, Name: name}}

@@ -198,7 +198,6 @@ type Task struct {
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`
-	Alike         *Alike           `json:"alike,omitempty"`
 	Usage         *aggregate.Usage `json:"usage,omitempty"` // of the calls that made this row, as in the types below
 	CreatedAt     time.Time        `json:"created_at"`
 	UpdatedAt     time.Time        `json:"updated_at"`

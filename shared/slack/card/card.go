@@ -240,19 +240,7 @@ func (d drawing) extracted(t *task.Task) face {
 		divider(),
 		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
 			d.following()...)...),
-	).with(contextOf(d.alike(t))...).with(d.enclosed()...).with(d.shownTo()...)
-}
-
-// alike names an earlier request like this one. Its page is opened by whoever may read it.
-func (d drawing) alike(t *task.Task) []string {
-	page := ""
-	if t.Alike != nil {
-		page = Page(d.Console, aggregate.Ref{Kind: task.Kind.Name, ID: t.Alike.TaskID})
-	}
-	if page == "" {
-		return nil
-	}
-	return []string{fill(d.w.Alike, "when", when(t.Alike.At)) + opens(page, askWordsOf.In(d.w.Locale))}
+	).with(d.enclosed()...).with(d.shownTo()...)
 }
 
 // following says what comes below an open request's card. Once people can read a corrected policy there, it says that

@@ -53,7 +53,7 @@ type words struct {
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
-	TaskID, Alike, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto string
+	TaskID, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto string
 	RejectedBy, NextVersion, NextGenerating, LastVersion                    string
 	PausedUntil, PausedForSlack, PausedForRoom                              string
 	Ended                                                                   map[aggregate.Reason]string
