@@ -101,45 +101,6 @@ func (h *Handler) loaded(ctx context.Context, ref aggregate.Ref) error {
 	return err
 }
 
-// askAgain withdraws a request for its requester, and makes a new one of its text alone, without the words of others.
-// What waits is withdrawn first, so that not both are carried out. If no new request is made, another click tries
-// again.
-func (h *Handler) askAgain(ctx context.Context, c click) {
-	c.Withdraws = true
-	v := h.decide(ctx, c, decide.AskAgain())
-	a, is := v.Task()
-	if v.Err != nil || !is {
-		h.tell(ctx, c, v)
-		return
-	}
-	r, _ := a.Alone()
-	out := told(card.NoteRepeated)
-	if e := a.Head.Ended; e != nil && e.Again != nil {
-		out.Place = *e.Again
-	} else {
-		out = h.request(ctx, decide.Wanted{Team: r.TeamID, User: r.User, Text: r.Text, Channel: r.Channel, Elsewhere: true,
-			Once: "again " + c.Ref.ID, Like: r}, v.Settings.Locale)
-	}
-	if out.TS != "" {
-		_, err := h.Rows.Decide(ctx, c.Ref, func(a aggregate.Aggregate) (aggregate.Change, error) {
-			return a.(*task.Aggregate).AskedAgainAt(out.Place, h.Now())
-		})
-		if err != nil {
-			slog.WarnContext(ctx, "a later click may ask again once more", "task_id", c.Ref.ID, "err", err)
-		}
-	}
-	slog.InfoContext(ctx, "asked again", "task_id", c.Ref.ID, "user", c.User, "note", string(out.Note))
-	link := ""
-	if out.TS != "" {
-		link = h.Slack.Link(ctx, out.Channel, out.TS, "")
-	}
-	text := out.Note.Told(v.Settings.Locale, link)
-	if len(r.Files)+r.MoreFiles < len(a.Request.Files)+a.Request.MoreFiles {
-		text += "\n" + card.NoteWithoutFiles.Told(v.Settings.Locale, "")
-	}
-	h.sendEphemeral(ctx, c, v, text)
-}
-
 // locale returns the language for the person, which is their own choice in Slack if Ringi speaks it, and the
 // workspace's language for messages that others read, too.
 func (h *Handler) locale(ctx context.Context, team, user string) (person, workspace string) {

@@ -84,9 +84,6 @@ func Redraft(shown string) Button {
 	}), Withdraws: true}
 }
 
-// AskAgain withdraws what waits, because its requester asks again without the words of others.
-func AskAgain() Act { return onWhole((*task.Aggregate).AskAgain) }
-
 // on makes an act on one kind of subject. For other kinds it returns ErrNotFound.
 func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	aggregate.Change, error)) Act {

@@ -280,51 +280,6 @@ func TestAMessageThatIsGoneMakesNoRequest(t *testing.T) {
 	expect.That(t, err != nil, "a message without a time is kept")
 }
 
-// Who asks again without the words of others asks for the text as the message says it by now. Who wrote it still asks.
-func TestWhatIsAskedAgainAlone(t *testing.T) {
-	s := begin(t)
-	r := *s.load().Request
-	r.RouteAskers, r.Authors = []string{suzuki}, []string{suzuki}
-	s.rows[r.Key()] = &r
-	s.do(s.extract, s.finishPrompt)
-	is := Request{Text: newText, Forwarded: []aggregate.Quoted{{User: tanaka, Text: "了解"}}}
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Correct(is, editedAt, false, person(suzuki), now)
-	})
-	alone, others := s.load().Alone()
-	expect.That(t, !others && alone.Text != newText, "what another edited counts before it is drafted: %+v", alone)
-	s.do(s.redraft)
-	alone, others = s.load().Alone()
-	expect.That(t, others && alone.Text == newText && slices.Equal(alone.RouteAskers, []string{suzuki}), "%+v", alone)
-
-	s = begin(t)
-	s.do(extracts(Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard, Shown: []string{suzuki}}),
-		s.finishPrompt, corrects(newText, editedAt, false, requester))
-	alone, others = s.load().Alone()
-	expect.That(t, others && alone.Text == newText && alone.RouteAskers == nil, "%+v", alone)
-
-	for name, tt := range map[string]struct {
-		r      Request
-		files  int
-		others bool
-	}{
-		"another's file": {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1", User: tanaka},
-			{ID: "F2", User: requester}}}, 1, true},
-		"a forward's file": {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1"}},
-			Forwarded: []aggregate.Quoted{{User: tanaka}}}, 0, true},
-		"the author's file": {Request{Text: "x", Files: []aggregate.SharedFile{{ID: "F1", User: suzuki}},
-			Authors: []string{suzuki}}, 1, false},
-		"nothing but what is left out": {Request{Files: []aggregate.SharedFile{{ID: "F1", User: tanaka}}}, 0, false},
-	} {
-		s := begin(t)
-		tt.r.User, tt.r.MessageTS = requester, s.load().Request.MessageTS
-		tt.r.AddRouteAskers()
-		s.rows[tt.r.Key()] = &tt.r
-		alone, others := s.load().Alone()
-		expect.That(t, len(alone.Files) == tt.files && others == tt.others, "%s: %v, %+v", name, others, alone)
-	}
-}
-
 // A first layer that declines the new text leaves the request as it was: what waited waits again as the next version,
 // without its stamps, and the correction is not drafted. The requester may correct it again, or withdraw it.
 func TestANewTextThatIsDeclined(t *testing.T) {

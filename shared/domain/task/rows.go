@@ -85,7 +85,6 @@ type Ended struct {
 	Detail string           `json:"detail,omitempty"`
 	Until  *time.Time       `json:"until,omitempty"` // for a refused request: when a new request may succeed
 	Told   bool             `json:"told,omitempty"`  // the conversation that handed the task over knows
-	Again  *Place           `json:"again,omitempty"` // where the requester asked again
 }
 
 // Place is where a message is in Slack.

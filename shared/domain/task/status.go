@@ -74,7 +74,6 @@ const (
 	ReasonDone         aggregate.Reason = "done"
 	ReasonByPerson     aggregate.Reason = "cancelled_by_person"
 	ReasonDeleted      aggregate.Reason = "message_deleted" // before the steps began; Slack doesn't say by whom
-	ReasonAskedAgain   aggregate.Reason = "asked_again"     // by the requester, without the words of others
 	ReasonNewerMessage aggregate.Reason = "newer_message"   // of the same person, before anybody decided what this one is
 	ReasonMaxVersions  aggregate.Reason = "max_versions"
 	ReasonExpired      aggregate.Reason = "approval_expired"
@@ -205,7 +204,7 @@ const (
 
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
-	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonAskedAgain, ReasonNewerMessage,
+	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonNewerMessage,
 	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonBecameAnswer, ReasonGreeting,

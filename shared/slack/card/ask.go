@@ -214,14 +214,13 @@ const (
 	NoteSlow        AskNote = "slow" // Slack took too long, so that nothing was made
 	NoteTooLong     AskNote = "too_long"
 
-	NoteWithoutFiles AskNote = "without_files" // asked again: files stayed behind with the forwards
-	NoteCancelled    AskNote = "cancelled"
-	NoteNoSuchTask   AskNote = "no_such_task"
-	NoteNoNumber     AskNote = "no_such_number" // that this person may read
-	NoteForeign      AskNote = "foreign"        // a workspace that this deployment doesn't serve
-	NoteOrgInstall   AskNote = "organization"   // installed for a whole organization
-	NoteHelp         AskNote = "help"
-	NoteUnknown      AskNote = "unknown" // above the help
+	NoteCancelled  AskNote = "cancelled"
+	NoteNoSuchTask AskNote = "no_such_task"
+	NoteNoNumber   AskNote = "no_such_number" // that this person may read
+	NoteForeign    AskNote = "foreign"        // a workspace that this deployment doesn't serve
+	NoteOrgInstall AskNote = "organization"   // installed for a whole organization
+	NoteHelp       AskNote = "help"
+	NoteUnknown    AskNote = "unknown" // above the help
 )
 
 // Told returns the note's sentence, followed by link unless that is empty.

@@ -85,7 +85,6 @@ func click(s *scenario, b pressed) error {
 		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
 		card.Redraft:       func() (aggregate.Change, error) { return s.Redraft(shown, requester, s.now) },
 		card.Withdraw:      func() (aggregate.Change, error) { return s.End(requester, policy, s.now) },
-		card.AskAgain:      func() (aggregate.Change, error) { return s.AskAgain(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
 	return err
@@ -113,7 +112,7 @@ func buttons(m card.Message) (out []pressed) {
 
 // TestEveryButtonWorks: every action that a card offers succeeds, on every card of the task in every state.
 func TestEveryButtonWorks(t *testing.T) {
-	for _, st := range slices.Concat(states, againStates[1:]) { // a stamp under a rule names its stage
+	for _, st := range states { // a stamp under a rule names its stage
 		t.Run(st.name, func(t *testing.T) {
 			s := st.scenario(t)
 			for _, c := range s.Cards {
@@ -129,7 +128,7 @@ func TestEveryButtonWorks(t *testing.T) {
 
 // TestWhatCanBeDoneIsOffered: every action that waits for a person has its button on exactly one card.
 func TestWhatCanBeDoneIsOffered(t *testing.T) {
-	for _, st := range slices.Concat(states, againStates) {
+	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
 			s := st.scenario(t)
 			offered := map[string]int{}
@@ -175,9 +174,6 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 				for _, act := range []aggregate.Act{aggregate.ActAsk, aggregate.ActAdd} {
 					want[string(act)+"_"+string(open.Kind)+" "+open.ID] = 1
 				}
-			}
-			if e := s.Head.Ended; s.AsksAgain() && (e == nil || e.Again == nil) {
-				want[card.AskAgain+" "+s.Head.TaskID] = 1
 			}
 			if p := s.Contesting(); p != nil && p.Contest.TakenAt == nil {
 				want[card.TakeBest+" "+p.ID] = 1

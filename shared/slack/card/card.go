@@ -73,9 +73,8 @@ func (d drawing) render(c *aggregate.Card) Message {
 	default:
 		f = d.task()
 	}
-	if again := append(d.asksAgain(), d.asksAnew()...); d.a.Head.Ended != nil && d.a.Newest(c.CardType, c.Subject) &&
-		len(again) > 0 {
-		f = f.with(d.actions(again...))
+	if anew := d.asksAnew(); d.a.Head.Ended != nil && d.a.Newest(c.CardType, c.Subject) && len(anew) > 0 {
+		f = f.with(d.actions(anew...))
 	}
 	return f.message()
 }

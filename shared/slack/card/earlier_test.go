@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 )
 
 // The card of an execution has the number of its document, whose department may be called anything.

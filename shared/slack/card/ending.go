@@ -1,8 +1,6 @@
 package card
 
 import (
-	"strings"
-
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
@@ -92,22 +90,8 @@ func (d drawing) ended() string {
 	case e.As == task.TaskCompleted:
 		text = w.EndedDone
 	}
-	again := w.AskedUnsent
-	if e.Again != nil {
-		again = fill(w.AskedIn, "channel", w.place(e.Again.Channel))
-	}
 	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(), "step", d.undecided(),
-		"again", again, "detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))
-}
-
-// place names a channel. Slack names no other conversation: people get a link there
-// (https://docs.slack.dev/interactivity/deep-linking).
-func (w *words) place(id string) string {
-	name := slackMarks{w}.Channel(id)
-	if name == "" || strings.HasPrefix(id, "C") {
-		return or(name, w.None)
-	}
-	return "<https://slack.com/app_redirect?channel=" + id + "|" + askWordsOf.In(w.Locale).Open + ">"
+		"detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))
 }
 
 // rejection says who rejected what ended the task, and why. It says nothing of another end.

@@ -290,7 +290,7 @@ func (d drawing) pending(v version, r routed) face {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
 	buttons := slices.Concat(first, r.rejects(v, no), more, r.beside(v.kind, v.id), r.opensRoute(v.kind, v.id),
-		d.redrafts(), d.asksAgain())
+		d.redrafts())
 	f := d.showing(v, blue, "").with(r.parts()).with(d.changed()...).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
 		with(d.version(v.version, r.hints()...))

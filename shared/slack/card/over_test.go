@@ -40,14 +40,6 @@ func TestACopySpeaksOfTheVersionThatItShows(t *testing.T) {
 	expect.That(t, !strings.Contains(head(task.CardPrompt, s.Prompt().Key()), "¥"), "the policy knows the money")
 }
 
-// Who asks again in a conversation that Slack doesn't name gets a link there.
-func TestARequestAskedAgainInADirectMessageIsLinked(t *testing.T) {
-	s := shownTanaka(received(t))
-	s.do(s.AskAgain(requester, policy, s.now))
-	s.do(s.AskedAgainAt(task.Place{Channel: "D0REQUESTER", TS: "1776522799.000100"}, s.now))
-	expect.Has(t, s.drawn(processCard), "新しい依頼: <https://slack.com/app_redirect?channel=D0REQUESTER|開く>")
-}
-
 const nothingWritten = "何も書き込まれず、送られていません。"
 
 // A run that stopped or failed before its first write says that nothing was written, and only then: the outcome of a

@@ -299,18 +299,6 @@ func (d drawing) redrafts() []slack.BlockElement {
 	return []slack.BlockElement{button(d.w.Redraft, Redraft, d.taskID()+"/"+d.a.Correction.Saying(), "")}
 }
 
-// AskAgain is the action_id of the button by which the requester asks again without the words of others.
-const AskAgain = "ask_again" // its value is the task's id
-
-// asksAgain returns that button until the new request is there; copies for others have none.
-func (d drawing) asksAgain() []slack.BlockElement {
-	e, others := d.a.Head.Ended, d.copy != nil && d.copy.User != d.a.Head.Requester
-	if others || !d.a.AsksAgain() || e != nil && e.Again != nil {
-		return nil
-	}
-	return []slack.BlockElement{button(d.w.AskAgain, AskAgain, d.taskID(), "")}
-}
-
 func (d drawing) redrafted(v version) face {
 	ending, said := d.w.IsRedrafted, d.w.Redrafted
 	if v.repeated {

@@ -20,41 +20,6 @@ import (
 	"ringi/shared/words/language"
 )
 
-// againStates are cards of requests that their requester may ask again without the words of others.
-var againStates = []state{
-	{"again_waits", processCard, shownTanaka},
-	{"again_asked", processCard, func(s *scenario) *scenario {
-		s = shownTanaka(s)
-		s.do(s.AskAgain(requester, policy, s.now))
-		return s.do(s.AskedAgainAt(task.Place{Channel: "C0HR", TS: "1776522799.000100"}, s.now))
-	}},
-	{"again_asked_unsent", processCard, func(s *scenario) *scenario {
-		s = shownTanaka(s)
-		return s.do(s.AskAgain(requester, policy, s.now))
-	}},
-	{"again_refused", processCard, func(s *scenario) *scenario {
-		s = shownTanaka(s)
-		s.Process().Gate = aggregate.Gate{Status: aggregate.Generating, Terms: s.Process().Terms}
-		no := task.Refusal{Why: task.ReasonAskersRoute, Rule: circulation.Rule{ID: "r2", Name: "社外"}, Detail: "部長"}
-		return s.do(s.RefuseByRule(s.Head.Run, no, defaults, s.now))
-	}},
-	{"again_refused_at_once", taskCard, func(s *scenario) *scenario {
-		s.Request.Forwarded, s.Request.RouteAskers = []aggregate.Quoted{{User: tanaka, Text: "x"}}, []string{tanaka}
-		no := task.Refusal{Why: task.ReasonNoRowWords, Detail: tanaka}
-		return s.do(s.RefuseByRule(s.Head.Run, no, defaults, s.now))
-	}},
-}
-
-// shownTanaka is a process that waits under a rule, of a request that was made of Tanaka's words in the thread.
-func shownTanaka(s *scenario) *scenario {
-	s = onRoute(s, desk("部長", 1, yamada))
-	s.Request.RouteAskers = []string{tanaka}
-	g := &s.Process().Gate
-	g.Askers = append(g.Askers, circulation.Person{User: tanaka})
-	s.Head.Opens(s.Process().Key(), g)
-	return s
-}
-
 // routeStates are the screens L1 to L7 of cards of gates under a rule.
 var routeStates = []state{
 	{"route_looked_up", processCard, func(s *scenario) *scenario {

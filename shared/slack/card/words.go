@@ -21,9 +21,9 @@ type words struct {
 	System   string // stands for a person where nobody decided
 
 	// Buttons.
-	Approve, Reject, Cancel, Retry, RetryGeneration, Redraft   string
-	AskAgain, ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
-	RetryTitle, RetryText, RetryYes                            string // where a step may run twice
+	Approve, Reject, Cancel, Retry, RetryGeneration, Redraft string
+	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo         string
+	RetryTitle, RetryText, RetryYes                          string // where a step may run twice
 
 	// Content that its card can't show completely is approved in a dialog with pages.
 	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewPage         string
@@ -53,22 +53,22 @@ type words struct {
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
-	TaskID, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto string
-	RejectedBy, NextVersion, NextGenerating, LastVersion                    string
-	PausedUntil, PausedForSlack, PausedForRoom                              string
-	Ended                                                                   map[aggregate.Reason]string
-	EndedBy, EndedCost, EndedFailed, EndedDone, EndedOtherwise              string
-	EndedByRules, OfCheck, Hours, Days, Progress, WaitsForCheck, Completed  string
-	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight           string
-	StoppedUnknown, Kept, Untouched, FailedStep                             string
+	TaskID, TaskVersion, AsAsked, ApprovedBy, AutoApproved, WillAuto       string
+	RejectedBy, NextVersion, NextGenerating, LastVersion                   string
+	PausedUntil, PausedForSlack, PausedForRoom                             string
+	Ended                                                                  map[aggregate.Reason]string
+	EndedBy, EndedCost, EndedFailed, EndedDone, EndedOtherwise             string
+	EndedByRules, OfCheck, Hours, Days, Progress, WaitsForCheck, Completed string
+	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight          string
+	StoppedUnknown, Kept, Untouched, FailedStep                            string
 
 	// Of a request whose message its author changed.
-	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                                                    string
-	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason                                             string
-	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank                                                          string
-	RedraftDeclined, RedraftEdit, NowSays, AskedIn, AskedUnsent, Repeated, IsRepeated, DeclinedText, NowForwards string
-	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced                                             string
-	RemarkWithdrawn                                                                                              string
+	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                              string
+	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason                       string
+	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank                                    string
+	RedraftDeclined, RedraftEdit, NowSays, Repeated, IsRepeated, DeclinedText, NowForwards string
+	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced                       string
+	RemarkWithdrawn                                                                        string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied       string
