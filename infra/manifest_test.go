@@ -135,7 +135,7 @@ func source(t *testing.T, pattern string) string {
 }
 
 // eventScopes are the events that the code accepts, with the scope that Slack requires for each.
-var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.channels": "channels:history", "message.groups": "groups:history", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "channel_id_changed": "groups:read", "tokens_revoked": "", "agent_session_stopped": "", "user_change": "users:read"}
+var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.channels": "channels:history", "message.groups": "groups:history", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": "", "agent_session_stopped": "", "user_change": "users:read"}
 
 // methodScopes are the scopes, by Slack's reference, of each method that the code calls
 // (https://docs.slack.dev/reference/methods).

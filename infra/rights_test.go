@@ -70,7 +70,7 @@ func hears(st statement, action string) bool {
 	}
 	switch action {
 	case "dynamodb:GetItem":
-		return slices.Equal(st.rows, []string{"CHANNELS#*", "TENANT#*", "SESSION#*"})
+		return slices.Equal(st.rows, []string{"TENANT#*", "SESSION#*"})
 	case "dynamodb:ConditionCheckItem":
 		return slices.Equal(st.rows, []string{"TENANT#*"}) || slices.Equal(st.rows, []string{"TASK#*", "TENANT#*"})
 	case "dynamodb:PutItem", "dynamodb:UpdateItem":
@@ -131,7 +131,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):
 		wrong("%s: %s on %v; it seals and counts, and writes nothing else", id, action, st.rows)
 	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" &&
-		limited && slices.Equal(st.rows, []string{"HOME#*", "CHANNELS#*"}):
+		limited && slices.Equal(st.rows, []string{"HOME#*"}):
 	case id == "ReceiveEventFunction" && limited && hears(st, action):
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
 	case slices.Contains(numbering, id) && limited && beside(st, "NUMBER#*") && action == "dynamodb:PutItem":

@@ -29,7 +29,6 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
 	Quota(ctx context.Context, tenant, counter string) (int, error)
 	Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error)
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)

@@ -116,13 +116,6 @@ func (t *answering) approvedBySettings(ctx context.Context, p *turn.Proposal) (s
 	}
 	where := t.a.Conversation.Where(t.settings.Sources)
 	where.Attached = p.Decoded.AttachmentsVersion != ""
-	if len(t.settings.AutoActions) > 0 {
-		moved, err := t.Store.Channels(ctx, t.in.Tenant)
-		if err != nil {
-			return "", err
-		}
-		where.Also = moved.Names(where.Place)
-	}
 	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, where); i >= 0 && t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {

@@ -29,7 +29,6 @@ type Conversations interface {
 	Begin(ctx context.Context, c aggregate.Change) error
 	Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
-	InThread(ctx context.Context, tenant, thread string, openers ...string) ([]conversation.Conversation, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
@@ -40,11 +39,10 @@ const mostKnown = 100
 
 // toAgent saves a message to an agent: one that begins with an agent's name, any other direct message if the settings
 // say so, and what is written in the thread of a conversation; in a channel what mentions Ringi. There a name needs its
-// colon, and opens a conversation within a thread, too: the channel's people are its people. A name that is almost an
-// agent's gets a question, and another agent's name in a conversation's thread an answer. taken is false for any other
-// message. at is the channel as Slack calls it.
+// colon, and opens a conversation within a thread, too: the channel's people are its people. taken is false for any
+// other message.
 func (h *Handler) toAgent(
-	ctx context.Context, e envelope, m message, r task.Request, at string,
+	ctx context.Context, e envelope, m message, r task.Request,
 ) (out inbound.Response, taken bool, err error) {
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
@@ -55,24 +53,16 @@ func (h *Handler) toAgent(
 		Text: r.Text, Forwarded: r.Forwarded, Attachments: attachments(r),
 	}
 	if r.Threaded() {
-		if out, taken, err := h.inThread(ctx, m, r, s, in); taken || m.channelType() == "im" {
+		if out, taken, err := h.inThread(ctx, r, s, in); taken || m.channelType() == "im" {
 			return out, taken, err
-		}
-		if err := h.elsewhere(ctx, e, r, at, m.Parent); err != nil {
-			return out, true, err
 		}
 	}
 	opening := openingOf(s)
 	to, ok := addressee(s, in.Text)
-	called := calls.MatchString(in.Text)
-	if near := agent.Near(agent.Named(s.Agents), nameOf(in.Text)); called && !to.named && near != nil {
-		out, err = h.meant(ctx, r, near)
-		return out, true, err
-	}
-	if !ok || m.channelType() != "im" && !(to.named && called) {
+	if !ok || m.channelType() != "im" && !(to.named && calls.MatchString(in.Text)) {
 		return out, false, nil
 	}
-	if gone, err := h.kept(ctx, e, r, at, false); gone || err != nil {
+	if gone, err := h.gone(ctx, r); gone || err != nil {
 		return inbound.OK(), true, err
 	}
 	if to.asksSource {
@@ -110,18 +100,8 @@ func (h *Handler) toAgent(
 
 // inThread saves a message to the conversation of its thread. taken is false if the thread has none.
 func (h *Handler) inThread(
-	ctx context.Context, m message, r task.Request, s tenancy.Settings, in conversation.Inbound,
+	ctx context.Context, r task.Request, s tenancy.Settings, in conversation.Inbound,
 ) (out inbound.Response, taken bool, err error) {
-	if to, _ := addressee(s, in.Text); to.named && calls.MatchString(in.Text) {
-		is, err := h.agentOf(ctx, in.Ref())
-		switch {
-		case err != nil:
-			return out, true, unkept(ctx, r.EventID, err)
-		case is != "" && is != to.agent:
-			out, err := h.otherAgent(ctx, r, is, to.agent)
-			return out, true, err
-		}
-	}
 	in.Blank = silent(in.Text) && in.Wordless()
 	c, err := conversation.Tell(in, openingOf(s), h.Now())
 	if err == nil {
@@ -151,23 +131,6 @@ func (h *Handler) source(
 		return nil, listed, nil
 	}
 	return &from, listed, nil
-}
-
-// agentOf returns the agent of a thread's conversation; "" if there is none, if it has ended, or if it began without an
-// agent's name.
-func (h *Handler) agentOf(ctx context.Context, ref aggregate.Ref) (id string, err error) {
-	a, err := h.Conversations.Load(ctx, ref)
-	switch {
-	case errors.Is(err, aggregate.ErrNotFound):
-		return "", nil
-	case err != nil:
-		return "", err
-	case a.Conversation == nil:
-		return "", aggregate.ErrConflict // a torn read
-	case a.Conversation.Status == conversation.Closed || a.Conversation.Unnamed:
-		return "", nil
-	}
-	return a.Conversation.AgentID, nil
 }
 
 // settings returns the tenant's settings, cached for settingsFor.
@@ -213,14 +176,6 @@ var named = regexp.MustCompile(
 
 // calls matches a text that begins with a name and a colon or a comma, as one that calls somebody does.
 var calls = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}([@＠][^\s:：、,.@＠]{0,64})?\s*[:：、,]`)
-
-// nameOf returns the name with which a text begins, or "".
-func nameOf(text string) string {
-	if begin := named.FindStringSubmatch(text); begin != nil {
-		return begin[1]
-	}
-	return ""
-}
 
 // mention matches Slack's mentions of people and groups.
 var mention = regexp.MustCompile(`<(?:@|!(?:here|channel|everyone|subteam))[^<>]*>`)
@@ -288,16 +243,9 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	if err := inbound.CheckTS("event.thread_ts", stop.ThreadTS); err != nil {
 		return inbound.Response{}, err
 	}
-	if err := h.unchanged(ctx, e, stop.Channel); err != nil && !errors.Is(err, errRenamed) {
-		return inbound.Response{}, err
-	}
-	channel, err := h.place(ctx, e, stop.Channel, stop.ThreadTS)
-	if err != nil {
-		return inbound.Response{}, err
-	}
-	ref := conversation.Inbound{Team: e.team(), Channel: channel, Thread: stop.ThreadTS}.Ref()
+	ref := conversation.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: stop.User, Team: e.team()}
-	_, err = h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	_, err := h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Stop(by, aggregate.Policy{Team: e.team(), Mode: aggregate.ApproversList}, h.Now())
 	})
 	switch class := explain.ClassOf(err); {

@@ -61,8 +61,6 @@ type Store interface {
 	HomeOpened(ctx context.Context, tenant string, h records.OpenHome) error
 	OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error]
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
-	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
-	MoveChannel(ctx context.Context, tenant, was string, m tenancy.Moved) error
 	RevokeKeysOf(ctx context.Context, tenant, user string, now time.Time) (int, error)
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
@@ -81,7 +79,6 @@ type Handler struct {
 
 	known clock.Answers[string, tenancy.Settings] // by tenant
 	bots  clock.Answers[string, string]           // the bots' own ids, by tenant
-	calls clock.Answers[channel, called]          // what channels were called
 }
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it
@@ -132,8 +129,6 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 		return foreign(ctx, e)
 	case k.Type == "app_home_opened":
 		return h.opened(ctx, e)
-	case k.Type == "channel_id_changed":
-		return h.moved(ctx, e)
 	case k.Type == "user_change":
 		return h.changed(ctx, e)
 	case k.Type == "agent_session_stopped":
@@ -152,27 +147,14 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	return h.message(ctx, e, m)
 }
 
-// message handles what a person wrote, again if the channel is called otherwise than was remembered.
+// message handles what a person wrote. What it only shows is no request: a hint says so to those who wrote to Ringi.
 func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.Response, error) {
-	out, err := h.wrote(ctx, e, m)
-	if errors.Is(err, errRenamed) {
-		return h.wrote(ctx, e, m)
-	}
-	return out, err
-}
-
-// wrote handles what a person wrote. What it only shows is no request: a hint says so to those who wrote to Ringi.
-func (h *Handler) wrote(ctx context.Context, e envelope, m message) (inbound.Response, error) {
-	at := m.Channel
 	us, err := h.us(ctx, e, m)
 	if err != nil {
 		return inbound.Response{}, unkept(ctx, e.EventID, err)
 	}
 	if why := m.ignored(e, us); why != "" {
 		return ignore(ctx, e, why)
-	}
-	if m.Channel, err = h.place(ctx, e, m.Channel, m.ThreadTS); err != nil {
-		return inbound.Response{}, err
 	}
 	request, err := m.request(e, us)
 	if err != nil {
@@ -190,7 +172,7 @@ func (h *Handler) wrote(ctx context.Context, e envelope, m message) (inbound.Res
 	case given.shown && !request.Threaded():
 		return h.shown(ctx, request)
 	case direct || request.Threaded() || calls.MatchString(request.Text):
-		if out, taken, err := h.toAgent(ctx, e, m, request, at); taken {
+		if out, taken, err := h.toAgent(ctx, e, m, request); taken {
 			return out, err
 		}
 	}
@@ -199,9 +181,6 @@ func (h *Handler) wrote(ctx context.Context, e envelope, m message) (inbound.Res
 		return h.hint(ctx, request)
 	case given.shown:
 		return h.shown(ctx, request)
-	}
-	if again, err := h.kept(ctx, e, request, at, true); again || err != nil {
-		return inbound.OK(), err
 	}
 	return h.keep(ctx, request)
 }

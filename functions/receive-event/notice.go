@@ -86,32 +86,6 @@ func (h *Handler) noSource(
 
 var typedSource = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
-// meant asks, once for each message, which agent was meant by almost its id. No model is asked, and the text is not
-// saved.
-func (h *Handler) meant(ctx context.Context, r task.Request, near []agent.Definition) (inbound.Response, error) {
-	var ids []string
-	for _, d := range near[:min(len(near), mostNear)] {
-		ids = append(ids, d.ID)
-	}
-	detail := nameOf(r.Text) + "/" + strings.Join(ids, ", ")
-	r = r.Unsaid()
-	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonAgentMeant, r.Channel+" "+r.MessageTS,
-		detail, h.Now())
-	return h.create(ctx, change, ref, r)
-}
-
-// otherAgent tells a person that the thread is another agent's than the one that their message names, and how to begin
-// with that. The text is not saved, and nobody answers it.
-func (h *Handler) otherAgent(ctx context.Context, r task.Request, is, named string) (inbound.Response, error) {
-	r = r.Unsaid()
-	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonOtherAgent, r.Channel+" "+r.MessageTS,
-		is+"/"+named, h.Now())
-	return h.create(ctx, change, ref, r)
-}
-
-// mostNear is how many agents are named that somebody may have meant.
-const mostNear = 5
-
 // changed revokes the keys for which somebody answers who has left, or is a guest now. Other changes of a person are
 // ignored (https://docs.slack.dev/reference/events/user_change).
 func (h *Handler) changed(ctx context.Context, e envelope) (inbound.Response, error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +25,6 @@ var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 
 // kept records the rows that would be written.
 type kept struct {
-	read     int // how often it was read which channels moved
 	changes  []aggregate.Change
 	settings tenancy.Settings // the zero value means the defaults
 	opened   map[string]*conversation.Aggregate
@@ -35,8 +33,7 @@ type kept struct {
 	ended    []ending
 	left     []string                    // whose keys were revoked
 	of       map[string][]tenancy.Tenant // by organization
-	moved    tenancy.Channels
-	bot      string // the id that the tenant's row has
+	bot      string                      // the id that the tenant's row has
 	err      error
 }
 
@@ -69,21 +66,6 @@ func (k *kept) Tenant(context.Context, string) (tenancy.Tenant, error) {
 		return tenancy.Tenant{}, aggregate.ErrNotFound
 	}
 	return tenancy.Tenant{BotID: k.bot}, k.err
-}
-
-func (k *kept) Channels(context.Context, string) (tenancy.Channels, error) {
-	k.read++
-	return k.moved, nil
-}
-
-func (k *kept) MoveChannel(_ context.Context, _, was string, m tenancy.Moved) error {
-	if k.moved == nil {
-		k.moved = tenancy.Channels{}
-	}
-	if k.err == nil && k.moved[was].At < m.At {
-		k.moved[was] = m
-	}
-	return k.err
 }
 
 func (k *kept) RevokeKeysOf(_ context.Context, tenant, user string, _ time.Time) (int, error) {
@@ -135,17 +117,6 @@ func (k *kept) Load(_ context.Context, ref aggregate.Ref) (*conversation.Aggrega
 		return nil, aggregate.ErrNotFound
 	}
 	return k.opened[ref.ID], k.err
-}
-
-func (k *kept) InThread(
-	_ context.Context, _, thread string, openers ...string,
-) (out []conversation.Conversation, err error) {
-	for _, a := range k.opened {
-		if x := a.Conversation; x.ThreadTS == thread && slices.Contains(openers, x.Opener) {
-			out = append(out, *x)
-		}
-	}
-	return out, k.err
 }
 
 func (k *kept) Decide(

@@ -39,12 +39,6 @@ func (h *Handler) request(ctx context.Context, w decide.Wanted, locale string) o
 func (h *Handler) fromMessage(
 	ctx, said context.Context, p payload, of card.RequestOf, text, typed, person, locale string,
 ) outcome {
-	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, of.Channel)
-	if err != nil {
-		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
-		return told(card.NoteFailed)
-	}
-	of.Channel = names[0]
 	reaches, err := h.Slack.Reaches(said, of.Channel, p.User.ID)
 	if err != nil {
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
@@ -78,12 +72,7 @@ func (h *Handler) fromMessage(
 		RouteAskers: w.Like.RouteAskers, Authors: w.Like.Authors, Files: w.Like.Files, MoreFiles: w.Like.MoreFiles,
 	}
 	r.AddRouteAskers()
-	kept, err := inbound.Kept(ctx, h.loaded, p.Team.ID, of.TS, names[1:])
-	var ref aggregate.Ref
-	repeated := kept
-	if err == nil && !kept {
-		ref, repeated, err = inbound.Keep(ctx, h.Store, r, h.Now())
-	}
+	ref, repeated, err := inbound.Keep(ctx, h.Store, r, h.Now())
 	switch {
 	case repeated:
 		return outcome{Asked: decide.Asked{Place: task.Place{Channel: r.Channel, TS: of.TS}, Note: card.NoteRepeated}}
@@ -94,11 +83,6 @@ func (h *Handler) fromMessage(
 	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source,
 		"characters", len([]rune(text)))
 	return outcome{Asked: decide.Asked{Place: task.Place{Channel: r.Channel, TS: of.TS}, Note: card.NoteAccepted}}
-}
-
-func (h *Handler) loaded(ctx context.Context, ref aggregate.Ref) error {
-	_, err := h.Rows.Load(ctx, ref)
-	return err
 }
 
 // locale returns the language for the person, which is their own choice in Slack if Ringi speaks it, and the

@@ -92,12 +92,7 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		// An unknown subcommand with an id, such as "approve": a request has more words.
 		return ephemeral(card.NoteUnknown.Told(person, "") + "\n" + card.NoteHelp.Told(person, "")), nil
 	}
-	names, err := inbound.ChannelIDs(ctx, h.Store, c.team, c.channel)
-	if err != nil {
-		slog.ErrorContext(ctx, "not kept", "user", c.user, "err", err)
-		return ephemeral(card.NoteFailed.Told(person, "")), nil
-	}
-	out := h.request(ctx, decide.Wanted{Team: c.team, User: c.user, Text: c.text, Channel: names[0], Elsewhere: true,
+	out := h.request(ctx, decide.Wanted{Team: c.team, User: c.user, Text: c.text, Channel: c.channel, Elsewhere: true,
 		Once: "command " + c.trigger}, workspace)
 	return ephemeral(out.Note.Told(person, h.Slack.Link(ctx, out.Channel, out.TS, ""))), nil
 }

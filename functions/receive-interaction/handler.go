@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -55,8 +54,6 @@ type Store interface {
 	RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Requested, error)
 	HomeChanged(ctx context.Context, tenant string, h records.OpenHome) error
 	Again(ctx context.Context, tenant, what string) error
-	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
-	MoveChannel(ctx context.Context, tenant, was string, m tenancy.Moved) error
 	decide.InboxStore
 }
 
@@ -96,8 +93,7 @@ type Handler struct {
 	Organised     func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
 	Staff         decide.StaffReader
 
-	early atomic.Pointer[early]         // the last that this instance noted
-	calls clock.Answers[call, struct{}] // what is recorded of how channels are called
+	early atomic.Pointer[early] // the last that this instance noted
 }
 
 // click is one act of one person: what they clicked, and where.

@@ -2,15 +2,11 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"log/slog"
 	"net/url"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
@@ -197,9 +193,8 @@ func (p payload) thread() string {
 }
 
 // tasks returns the ids of tasks that a message shortcut may mean, the likeliest first: from a card's metadata or its
-// buttons' block_id, else the id that a request with the message's timestamp would have under one of its channel's
-// names.
-func (p payload) tasks(names []string) []string {
+// buttons' block_id, else the id that a request with the message's timestamp would have.
+func (p payload) tasks() []string {
 	var ids []string
 	add := func(id string) {
 		if aggregate.ValidID(id) {
@@ -217,32 +212,10 @@ func (p payload) tasks(names []string) []string {
 		id, _, _, _ := card.Subject(block)
 		add(id)
 	}
-	for _, name := range names {
-		for _, ts := range []string{p.Message.TS, p.MessageTS, p.Message.ThreadTS} {
-			if id, err := task.ID(p.Team.ID, name, ts); err == nil {
-				add(id)
-			}
+	for _, ts := range []string{p.Message.TS, p.MessageTS, p.Message.ThreadTS} {
+		if id, err := task.ID(p.Team.ID, p.channel(), ts); err == nil {
+			add(id)
 		}
 	}
 	return ids
-}
-
-// call is a channel of a tenant that rows call otherwise than Slack does.
-type call struct{ tenant, was, is string }
-
-// learn records what a click says: that Slack calls a card's channel otherwise by now. Slack also sends an event of it,
-// which may have been lost (https://docs.slack.dev/reference/events/channel_id_changed). Whatever else the channel is
-// called later, it is called so after the click. What a process knows to be recorded it doesn't read again.
-func (h *Handler) learn(ctx context.Context, tenant, was, is string) {
-	_, err := h.calls.Ask(call{tenant, was, is}, h.Now(), time.Hour, func() (struct{}, error) {
-		moved, err := h.Store.Channels(ctx, tenant)
-		if former := moved.Now(was); err == nil && former != is {
-			err = h.Store.MoveChannel(ctx, tenant, former, tenancy.MovedNow(is, h.Now()))
-			slog.InfoContext(ctx, "a channel has another id", "was", former, "is", is)
-		}
-		return struct{}{}, err
-	})
-	if err != nil { // the decision counts; the next click tells again
-		slog.WarnContext(ctx, "not known what a channel is called", "was", was, "is", is, "err", err)
-	}
 }

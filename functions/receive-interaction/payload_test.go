@@ -47,7 +47,6 @@ func (nobody) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Ch
 type nothing struct{ nobody }
 
 // Channels says that none got another id.
-func (nothing) Channels(context.Context, string) (tenancy.Channels, error) { return nil, nil }
 
 // Team fails as in a Slack that has only one workspace.
 func (nobody) Team(context.Context) (string, error) {

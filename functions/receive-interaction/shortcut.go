@@ -161,12 +161,7 @@ func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wante
 	if at != "" && inbound.CheckID("channel", at) != nil {
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
-	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, at)
-	if err != nil {
-		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
-		return problem(card.RequestAtBlock, card.NoteFailed)
-	}
-	w.Team, w.User, w.Channel = p.Team.ID, p.User.ID, names[0]
+	w.Team, w.User, w.Channel = p.Team.ID, p.User.ID, at
 	if no := h.outside(said, p, w.Channel); no != "" {
 		return problem(card.RequestAtBlock, no)
 	}
@@ -261,22 +256,10 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 		return inbound.Response{}, err
 	}
 	thread := cmp.Or(p.thread(), p.Message.TS, p.MessageTS)
-	var id string
-	var c click
-	var v verdict
-	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, p.channel())
-	v.Err = err
-	for _, name := range names {
-		id = conversation.ID(p.Team.ID, name, thread)
-		c = p.click(id, id)
-		c.thread = thread
-		if err != nil {
-			break
-		}
-		if v = h.check(ctx, c, decide.MayPropose); explain.ClassOf(v.Err) != explain.NotFound {
-			break
-		}
-	}
+	id := conversation.ID(p.Team.ID, p.channel(), thread)
+	c := p.click(id, id)
+	c.thread = thread
+	v := h.check(ctx, c, decide.MayPropose)
 	v.Empty = false // nothing was to be decided
 	if explain.ClassOf(v.Err) == explain.NotFound {
 		c.thread = p.thread()

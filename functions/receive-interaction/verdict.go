@@ -29,8 +29,7 @@ import (
 type verdict struct{ decide.Verdict }
 
 func (h *Handler) maker() decide.Maker {
-	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Organised: h.Organised,
-		Moved: h.learn, Scanned: h.Results.Scanned}
+	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Organised: h.Organised, Scanned: h.Results.Scanned}
 }
 
 // decide makes a decision with decide.Maker.
@@ -253,18 +252,9 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	thread := cmp.Or(p.thread(), p.Message.TS)
 	var c click
 	var v verdict
-	names, err := inbound.ChannelIDs(ctx, h.Store, p.Team.ID, p.channel())
-	v.Err = err
-	ids := p.tasks(names)
-	for _, name := range names {
-		ids = append(ids, conversation.ID(p.Team.ID, name, thread))
-	}
-	for _, id := range ids {
+	for _, id := range append(p.tasks(), conversation.ID(p.Team.ID, p.channel(), thread)) {
 		c = p.click(id, id)
 		c.Withdraws = true
-		if err != nil {
-			break
-		}
 		if v = h.check(ctx, c, decide.End().Act); explain.ClassOf(v.Err) != explain.NotFound {
 			break
 		}

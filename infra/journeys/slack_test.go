@@ -137,41 +137,6 @@ func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 	}
 }
 
-// Slack gives a channel another id while a policy waits in it, and tells of that or its event is lost: the click from
-// the new channel counts, cards are updated and posted there, and what is asked there later is a request, too.
-func TestARequestGoesOnWhereItsChannelHasAnotherID(t *testing.T) {
-	for name, lost := range map[string]bool{"Slack tells of it": false, "the event is lost": true} {
-		t.Run(name, func(t *testing.T) {
-			if !lost {
-				expect.AtNight(t)
-			}
-			s := start(t)
-			was := s.Sandbox.Workspace().AddChannel("出張", webapi.Sato, webapi.Suzuki)
-			other := driver.AskIn(t, s, webapi.Sato, was, sandbox.Mention("部署一覧を取得して"))
-			other.Card(driver.PromptCard, "approve_prompt")
-			d := driver.AskIn(t, s, webapi.Sato, was, sandbox.Mention("従業員一覧を取得して"))
-			d.Card(driver.PromptCard, "approve_prompt")
-			d.ChangeChannelID(lost)
-			other.Channel = d.Channel
-			other.Cancel(webapi.Sato, other.Card(driver.PromptCard, "approve_prompt").TS)
-			other.Card(driver.PromptCard, "キャンセル")
-			d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-			d.Card(driver.PromptCard, "✅ 承認: <@"+webapi.Suzuki+">")
-			d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
-			d.Card(driver.ExecutionCard, "✅ 実行完了")
-			d.RanOnce()
-			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
-				t.Errorf("the thread has %d messages, not the request and four cards", n)
-			}
-			later := expect.Value(s.Sandbox.Say(webapi.Sato, d.Channel, sandbox.Mention("従業員一覧を取得して")))(t)
-			next := driver.At(t, s, was, later)
-			next.Channel = d.Channel
-			next.Card(driver.PromptCard, "approve_prompt")
-			next.Cancel(webapi.Sato, later)
-		})
-	}
-}
-
 // Another Slack: a second sandbox plays it, at its own address, with a team that the stack doesn't know.
 func TestAnotherSlackThanTheSandbox(t *testing.T) {
 	expect.AtNight(t)

@@ -23,9 +23,6 @@
 // Who stands in for others is looked up only if the hand owes nothing itself. Of several principals people are asked as
 // whom; nothing is asked where one is possible. A successor is found by the rule of the stage as it stands now, or
 // stands above in the organisation, and Slack is asked once more whether they are a full member.
-//
-// A channel may get another id. The message that was clicked is still the row's card, and only Ringi's bot writes it:
-// the click tells the new id, which is noted before the click counts.
 package decide
 
 import (

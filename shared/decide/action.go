@@ -45,7 +45,7 @@ type FoundFor struct {
 // facts returns what the rules may know of it.
 func (x *Action) facts(r *rules.Rules, d Seats) *rules.Facts {
 	f := &rules.Facts{
-		Kind: rules.KindAction, Place: x.Conversation.RulesPlace(r), Calls: x.Calls,
+		Kind: rules.KindAction, Place: x.Conversation.RulesPlace(), Calls: x.Calls,
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Inside: x.Type.Inside(),
 		Home: x.Home, Spoken: true,
 	}

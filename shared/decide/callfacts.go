@@ -24,7 +24,7 @@ type CallFacts struct {
 
 // facts returns what the rules may know of it. Of a call that runs elsewhere they know that it may do anything.
 func (x *CallFacts) facts(r *rules.Rules, d Seats) *rules.Facts {
-	f := &rules.Facts{Kind: rules.KindCall, Place: r.At(x.Channel, false), Home: x.Home,
+	f := &rules.Facts{Kind: rules.KindCall, Place: rules.Place{Channel: x.Channel}, Home: x.Home,
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Askers: []circulation.Person{d.Person(x.Answers)}}
 	if c := x.Content; !c.Elsewhere {
 		f.Calls = []rules.Call{x.Permission.Call(c.ToolVersion, c.Access, aggregate.JSON(c.Arguments), c.Mark)}

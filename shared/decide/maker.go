@@ -97,8 +97,6 @@ type Maker struct {
 	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
 	// Scanned returns task.ErrThreat for a request's file in which a scanner found a threat; nil: nobody is asked.
 	Scanned func(ctx context.Context, ref aggregate.Ref, sum string) error
-	// Moved is told, before a click counts, that Slack calls a channel otherwise than rows do; nil: nobody is.
-	Moved func(ctx context.Context, tenant, was, is string)
 }
 
 // Click is one act of one person on a subject.
@@ -275,11 +273,7 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 	s = was
 	if c.Want.Asked = askedMode(a, c.ID); was.by.ID == "" || was.mode != c.Want.Asked || was.place != placeOf(a, c.ID) {
 		s.mode, s.place = c.Want.Asked, placeOf(a, c.ID)
-		where := c.where(a, s.place)
-		if where.Channel != s.place.Channel && m.Moved != nil {
-			m.Moved(ctx, c.Ref.Tenant, s.place.Channel, where.Channel)
-		}
-		if s.by, s.policy, err = m.People.Who(ctx, c.Want, where, set); err != nil {
+		if s.by, s.policy, err = m.People.Who(ctx, c.Want, s.place, set); err != nil {
 			return s, err
 		}
 		s.by.Stage, s.by.Channel, s.by.As = c.Stage, s.place.Channel, c.As
@@ -323,20 +317,6 @@ func (s seat) holds(a Subject, c Click) bool {
 func (s seat) needsStandIn(a Subject, c Click) bool {
 	g := a.GateWith(c.ID)
 	return g != nil && g.NeedsStandIn(g.Hand(c.User, s.by.Person))
-}
-
-// where returns the place of a gate as it is called by now. Slack gives a channel that becomes shared another id. The
-// message that was clicked, which Slack names and only Ringi's bot writes, is still the card's.
-func (c Click) where(a Subject, place aggregate.Origin) aggregate.Origin {
-	if c.Channel == "" || c.Message == "" || place.ChannelType == "im" {
-		return place
-	}
-	for _, x := range a.Common().Cards {
-		if x.User == "" && x.Channel == place.Channel && x.MessageTS == c.Message {
-			place.Channel = c.Channel
-		}
-	}
-	return place
 }
 
 // administers reports whether a person who cancels what waits under a rule is one of the tenant's administrators.

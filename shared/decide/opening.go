@@ -71,7 +71,7 @@ func (x *Steps) locale() string { return x.Task.Language(x.Settings.Locale) }
 func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
-		Kind: rules.KindSteps, Place: r.At(o.Channel, o.ChannelType == "im"),
+		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Home: x.Settings.DirectApprovers, Calls: x.Calls,
 		Files: x.Task.Enclosing(),
 	}

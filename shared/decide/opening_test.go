@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -95,27 +94,6 @@ func strict(all ...rules.Rule) *rules.Rules {
 	x := of(all...)
 	x.Last = rules.Last{Reads: refuses("last"), Writes: refuses("last")}
 	return x
-}
-
-// A rule takes what is asked in its channel by whichever of the channel's ids the rule was written, and the request or
-// the conversation began.
-func TestARuleKnowsItsChannelByAllIDs(t *testing.T) {
-	for name, c := range map[string]struct{ rule, began string }{
-		"rule and request from before": {"C1", "C1"},
-		"a rule from after the change": {"C9", "C1"},
-		"a request from after it":      {"C1", "C9"},
-		"both from after it":           {"C9", "C9"},
-	} {
-		r := of(in(refuses("no"), c.rule))
-		r.Call(map[string]string{"C1": "C9"})
-		x := askersOf()
-		x.Task.Request.Channel = c.began
-		expect.Is(t, r.Match(x.facts(r, ids{})).Refuse, "no", name)
-		x.Task.Request.Channel = "C2"
-		expect.Is(t, r.Match(x.facts(r, ids{})).Refuse, "", name)
-		act := Action{Conversation: &conversation.Conversation{Channel: c.began, ChannelType: "channel"}}
-		expect.Is(t, r.Match(act.facts(r, ids{})).Refuse, "no", name)
-	}
 }
 
 // A request is refused before a model is paid if no steps whatever could be asked about.

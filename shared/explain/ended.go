@@ -37,9 +37,6 @@ type endWords struct {
 	NoSources            string
 	SourceUnnamed        string
 	NoneUnnamed          string // the same where there is no source
-	Meant                string // the agents that may be meant
-	MeantID, MeantOr     string
-	OtherAgent           string
 	Step                 string
 	Decided              string            // what a decision alone was on, with its number
 	RuleRefuses          string            // names the rule and has what it says
@@ -211,14 +208,6 @@ func (w endWords) inBrackets(r aggregate.Reason, detail string) string {
 			text = w.NoneUnnamed
 		}
 		return language.Fill(text, "names", limit)
-	case r == task.ReasonAgentMeant && sums:
-		ids := strings.Split(limit, ", ")
-		for i, id := range ids {
-			ids[i] = language.Fill(w.MeantID, "id", id)
-		}
-		return language.Fill(w.Meant, "name", spent, "ids", strings.Join(ids, w.MeantOr))
-	case r == task.ReasonOtherAgent && sums:
-		return language.Fill(w.OtherAgent, "is", spent, "named", limit)
 	case r == task.ReasonNoSource && sums && limit == "":
 		return language.Fill(w.NoSources, "name", spent)
 	case r == task.ReasonNoSource && sums:

@@ -92,28 +92,6 @@ func (s *ConversationStore) Listed(ctx context.Context, tenant string, f Convers
 	})
 }
 
-// InThread returns the conversations that one of these people opened in a thread, by its timestamp alone: whatever the
-// channel was called. Those that an earlier message opened are left out.
-func (s *ConversationStore) InThread(
-	ctx context.Context, tenant, thread string, openers ...string,
-) ([]conversation.Conversation, error) {
-	sent, err := aggregate.ParseTS(thread)
-	if err != nil {
-		return nil, err
-	}
-	l := table.List{Name: "thread", Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix}, Index: "GSI3",
-		Sparse: true, OldestFirst: true,
-		From:  aggregate.TimeText(sent.Add(-time.Minute)), // clocks differ
-		Until: aggregate.TimeText(sent.AddDate(100, 0, 0))}
-	for _, user := range openers {
-		l.Partitions = append(l.Partitions, conversation.By(tenant, user))
-	}
-	page, err := table.Rows(ctx, s.Table(), l, "", 10, func(x conversation.Conversation) bool {
-		return x.ThreadTS == thread
-	})
-	return page.Items, err
-}
-
 // Titled returns the rows of these conversations by id, for display only. It reads at most a hundred and leaves out
 // those that don't exist.
 func (s *ConversationStore) Titled(ctx context.Context, tenant string,

@@ -192,26 +192,6 @@ func testRules(t *testing.T, st *taskStore) {
 	kept := expect.Value(st.RulesHistory(t.Context(), owner.ID, 5))(t)
 	expect.That(t, len(kept) == 2 && kept[0].Rev == 2 && kept[1].Rules.Floor.Stamps == 1, "kept %+v", kept)
 	expect.That(t, len(auditOfTenant(t, st, owner.ID)) == 3, "entries")
-
-	placed := func(channels ...string) *rules.Rules {
-		return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
-			ID: "01KS00000000000000000000AA", Name: "there", When: rules.Conditions{Places: &rules.Places{Channels: channels}},
-			Outcome: rules.Outcome{Refuse: "no"},
-		}}}
-	}
-	_, _, err = st.SaveRules(t.Context(), owner.ID, placed("C1"), 2, nil, approver(), at())
-	expect.NoError(t, err)
-	expect.NoError(t, st.MoveChannel(t.Context(), owner.ID, "C1", tenancy.Moved{To: "C2", At: "1612206778.000000"}))
-	for former, saved := range [][]string{{"C2"}, {"C1"}, {"C1", "C2"}} {
-		x, rev, err = st.Rules(t.Context(), owner.ID)
-		expect.NoError(t, err)
-		expect.Same(t, x.Rules[0].When.Places.Channels, []string{"C2"})
-		for _, id := range []string{"C1", "C2"} {
-			expect.Is(t, x.At(id, false).Channel, "C2", id)
-		}
-		_, rev, err = st.SaveRules(t.Context(), owner.ID, placed(saved...), rev, nil, approver(), at())
-		expect.That(t, err == nil && rev == 3, "%d: the same channels are saved as %d, %v", former, rev, err)
-	}
 }
 
 func testTools(t *testing.T, st *taskStore) {

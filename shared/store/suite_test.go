@@ -73,7 +73,6 @@ func TestStore(t *testing.T) {
 		{"keys", testKeys},
 		{"calls", testCalls},
 		{"who answers for a key", testAnswerer},
-		{"channels that moved", testChannelsThatMoved},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},
 		{"delegations that are over", testDelegationsOver},

@@ -68,20 +68,7 @@ func (s *Store) rules(ctx context.Context, tenant string) (tenancy.RulesRow, err
 	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
 		err = nil
 	}
-	if err == nil {
-		err = s.callChannels(ctx, tenant, row.Rules)
-	}
 	return row, err
-}
-
-// callChannels makes rules name channels as Slack calls them by now.
-func (s *Store) callChannels(ctx context.Context, tenant string, x *rules.Rules) error {
-	if x == nil || !x.NameChannels() {
-		return nil
-	}
-	moved, err := s.Channels(ctx, tenant)
-	x.Call(moved.All())
-	return err
 }
 
 // RulesHistory returns the newest revisions of a tenant's rules, at most this many, the newest first.
@@ -112,9 +99,6 @@ func (s *Store) SaveRules(ctx context.Context, tenant string, x *rules.Rules, re
 	}
 	over, err := s.settings(ctx, tenant)
 	if err != nil {
-		return nil, rev, err
-	}
-	if err := s.callChannels(ctx, tenant, x); err != nil {
 		return nil, rev, err
 	}
 	row, c, err := was.Save(x, rev, over, known, s.newID(), by, now)

@@ -100,9 +100,7 @@ func (a *asked) channelChooser(ids []string, query string) web.Chooser {
 
 func (a *asked) sortedChannels() (ids []string) {
 	for id := range a.channels {
-		if a.moved[id] == "" {
-			ids = append(ids, id)
-		}
+		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, func(x, y string) int {
 		return cmp.Or(strings.Compare(a.channels[x], a.channels[y]), strings.Compare(x, y))

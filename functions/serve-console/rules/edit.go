@@ -101,7 +101,6 @@ func (a *asked) keep(e edited) error {
 	if len(own) > 0 {
 		return a.form(e, a.r.PostForm, own)
 	}
-	x.Call(a.moved)
 	a.draft.Rules = x
 	return a.list(listState{})
 }

@@ -93,7 +93,6 @@ func (a *asked) read() error {
 		return a.show("rules/import", a.Say("import_title"), d, http.StatusUnprocessableEntity)
 	}
 	a.draft = draft{Rev: now.Rev, Rules: x}
-	x.Call(a.moved)
 	return a.list(listState{})
 }
 

@@ -58,7 +58,6 @@ type asked struct {
 	unread  bool                 // one stands, and can't be read
 	day     organisation.Date    // today
 	draft   draft
-	moved   map[string]string // what Slack calls channels by now, by their former ids
 }
 
 // of makes a page of one that asks first.
@@ -94,11 +93,6 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 		slog.WarnContext(r.Context(), "rules are shown without the names of channels", "err", err)
 	}
 	a.channels = reach.Channels()
-	moved, err := c.Store.Channels(r.Context(), v.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	a.moved = moved.All()
 	if a.tools, err = c.knownTools(r.Context(), v); err != nil {
 		return nil, err
 	}
@@ -133,7 +127,6 @@ func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*a
 	}
 	if a.draft = d; d.Rules != nil {
 		a.draft.Rules.Floor = typedFloor(r.PostForm, d.Rules.Floor)
-		a.draft.Rules.Call(a.moved)
 	}
 	return a, nil
 }

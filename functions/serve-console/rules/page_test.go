@@ -75,7 +75,6 @@ func TestRules(t *testing.T) {
 		"more people than were chosen can't approve":          testMoreThanWereChosen,
 		"rules for the actions of agents":                     testRulesForActions,
 		"people and channels are found by name":               testPeopleAndChannelsAreFoundByName,
-		"a channel that got another id":                       testAChannelThatGotAnotherID,
 		"rules travel as a file":                              testRulesTravelAsAFile,
 		"a files mistakes are named with their lines":         testAFilesMistakesAreNamed,
 		"no draft is believed":                                testNoDraftIsBelieved,
@@ -326,31 +325,6 @@ func testPeopleAndChannelsAreFoundByName(t *testing.T, w *consoletest.World) {
 	for _, locale := range language.All {
 		b.In(locale).Post(path+"/rule", form.Hidden("act", "search", "find.channels", "zzz")).Says(t, http.StatusOK)
 	}
-}
-
-// A rule from before its channel got another id is shown, tried and saved with the id that the channel has by now.
-func testAChannelThatGotAnotherID(t *testing.T, w *consoletest.World) {
-	written(t, w)
-	b, former := w.As(webapi.Suzuki), "C0FORMER"
-	x := stored(w)
-	x.Rules[0].When.Places.Channels = []string{former}
-	saved(w, x)
-	b.Get(path).Says(t, http.StatusOK, former).Lacks(t, "#人事 で")
-	priced(w)
-	draft := b.Get(path)
-	move := tenancy.Moved{To: webapi.HR, At: "1612206778.000000"}
-	expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Tenant.ID, former, move))
-	b.Get(path).Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
-	for _, place := range []string{former, webapi.HR} {
-		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "")).
-			Says(t, http.StatusOK, "金額が空のため、金額不明として試しました")
-		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "200000")).
-			Says(t, http.StatusOK, "ルール 1「10万円以上の外部書き込み」:")
-	}
-	b.Post(path, draft.Hidden("act", "check")).Lacks(t, former)
-	form := b.Post(path, draft.Hidden("act", "edit.0"))
-	b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "channels", "|"+former, "act", "keep")...)).
-		Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
 }
 
 // listing is a workspace in which somebody is missing, everybody has the same address, or nobody has one.

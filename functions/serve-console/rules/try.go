@@ -89,7 +89,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		d.Fail = a.Say("try_day")
 		return d, nil
 	}
-	facts := &rules.Facts{Kind: kind, Place: a.draft.Rules.At(f.Get("try.place"), false), On: day.String(),
+	facts := &rules.Facts{Kind: kind, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
 		Home: settings.DirectApprovers, Calls: []rules.Call{call}, Files: wholeTyped(f.Get("try.files"))}
 	if facts.Place.Channel == tryDirect {
 		facts.Place = rules.Place{Direct: true}

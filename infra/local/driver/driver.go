@@ -92,17 +92,6 @@ func Forward(t T, s *stack.Stack, user, ts, text string) *Request {
 	return r
 }
 
-// ChangeChannelID has Slack give the request's channel another id, and tell of it or lose the event.
-func (r *Request) ChangeChannelID(lost bool) {
-	r.T.Helper()
-	before := r.S.Sandbox.Toggles()
-	toggles := before
-	toggles.LoseEvents = lost
-	expect.NoError(r.T, r.S.Sandbox.SetToggles(toggles))
-	r.Channel = expect.Value(r.S.Sandbox.ChangeChannelID(r.Channel))(r.T)
-	expect.NoError(r.T, r.S.Sandbox.SetToggles(before))
-}
-
 // At returns the request for a message that was already posted.
 func At(t T, s *stack.Stack, channel, ts string) *Request {
 	t.Helper()

@@ -198,36 +198,6 @@ func (s *Sandbox) external(channel string) bool {
 	return channel == s.shares
 }
 
-// ChangeChannelID gives a channel another id, and returns it. Slack tells apps of that
-// (https://docs.slack.dev/reference/events/channel_id_changed). It returns ChannelNotFound for a direct message.
-func (s *Sandbox) ChangeChannelID(channel string) (string, error) {
-	is, err := s.ws.ChangeID(channel)
-	if err != nil {
-		return "", fmt.Errorf("give %s another id: %w", channel, err)
-	}
-	s.mu.Lock()
-	if s.shares == channel {
-		s.shares = is
-	}
-	for key, e := range s.sent {
-		if e.Channel == channel {
-			s.sent[is+strings.TrimPrefix(key, channel)] = e
-		}
-	}
-	for key, a := range s.marks {
-		if a.Channel == channel {
-			delete(s.marks, key)
-			a.Channel = is
-			s.marks[is+a.TS] = a
-		}
-	}
-	s.mu.Unlock()
-	s.emit("", is, "", map[string]any{
-		"type": "channel_id_changed", "old_channel_id": channel, "new_channel_id": is, "event_ts": s.now(),
-	})
-	return is, nil
-}
-
 // echo sends the events that Slack sends about messages where the app is: every message and its changes, and
 // app_mention
 // for those that mention the app's bot user, again after each edit. The app's own come in direct messages alone, so

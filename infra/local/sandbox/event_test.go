@@ -311,37 +311,3 @@ func TestAForwardedMessageReachesTheApp(t *testing.T) {
 		last.Blocks == nil, "%+v", last)
 	expect.Fails(t, w.Click(webapi.Sato, webapi.HR, last.TS, "approve_prompt"), sandbox.ErrNoButton)
 }
-
-// What a channel has goes with its id, by which alone it can be reached from then on. The app is told, unless that is
-// lost.
-func TestAChannelsIDChanges(t *testing.T) {
-	w := newWorld(t)
-	ts := expect.Value(w.Say(webapi.Sato, webapi.General, sandbox.Mention("x")))(t)
-	expect.Eventually(t, "the mention", func() bool { return len(w.app.events()) == 1 })
-	status, answer := w.send(t, http.MethodPost, "channel-id", "application/json", `{"channel":"`+webapi.General+`"}`)
-	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
-	is := answer["id"].(string)
-	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 2 })
-	e := w.app.events()[1].body["event"]
-	_, dated := at(e, "event_ts").(string)
-	expect.That(t, at(e, "type") == "channel_id_changed" && at(e, "old_channel_id") == webapi.General &&
-		at(e, "new_channel_id") == is && dated, "%v", e)
-	_, _, err := w.slack.PostMessage(webapi.General, slack.MsgOptionText("x", false))
-	expect.That(t, err != nil && err.Error() == "channel_not_found", "the old id: %v", err)
-	w.post(t, is, slack.MsgOptionText("x", false), slack.MsgOptionTS(ts))
-	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: is})
-	expect.That(t, err == nil && len(members) == 6, "%v %v", members, err)
-	expect.That(t, len(w.Messages(is, ts)) == 2 && len(w.Messages(webapi.General, "")) == 0, "%v", w.Messages(is, ts))
-	expect.Value(w.Redeliver(is, ts, 1))(t)
-	expect.Value(w.Say(webapi.Stranger, is, sandbox.Mention("y")))(t)
-	expect.Eventually(t, "its mention", func() bool { return len(w.app.events()) == 4 })
-	expect.Is(t, w.app.events()[3].body["is_ext_shared_channel"], any(true))
-	expect.NoError(t, w.SetToggles(sandbox.Toggles{LoseEvents: true}))
-	next := expect.Value(w.ChangeChannelID(is))(t)
-	expect.NoError(t, w.SetToggles(sandbox.Toggles{}))
-	expect.Value(w.Say(webapi.Sato, next, sandbox.Mention("z")))(t)
-	expect.Eventually(t, "the last mention", func() bool { return len(w.app.events()) == 5 })
-	expect.Is(t, at(w.app.events()[4].body, "event", "channel"), any(next))
-	_, err = w.ChangeChannelID(webapi.DirectMessage(webapi.Sato))
-	expect.Fails(t, err, webapi.ChannelNotFound)
-}

@@ -257,17 +257,13 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 		"edit":     s.postEdit,
 		"delete":   func(in target) (any, error) { return nil, s.Remove(in.User, in.Channel, in.TS) },
 		"shortcut": func(in target) (any, error) { return nil, s.shortcut(in.hand(), in.Channel, in.TS, in.CallbackID) },
-		"channel-id": func(in target) (any, error) {
-			is, err := s.ChangeChannelID(in.Channel)
-			return map[string]string{"id": is}, err
-		},
-		"command": func(in target) (any, error) { return nil, s.command(in.hand(), in.Channel, in.Text) },
-		"global":  func(in target) (any, error) { return nil, s.global(in.hand(), in.CallbackID) },
-		"home":    func(in target) (any, error) { return nil, s.OpenHome(in.User) },
-		"close":   func(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) },
-		"open":    func(in target) (any, error) { return nil, s.OpenMessages(in.User) },
-		"dismiss": func(in target) (any, error) { s.ws.Dismiss(in.User, in.TS); return nil, nil },
-		"stop":    func(in target) (any, error) { return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS) },
+		"command":  func(in target) (any, error) { return nil, s.command(in.hand(), in.Channel, in.Text) },
+		"global":   func(in target) (any, error) { return nil, s.global(in.hand(), in.CallbackID) },
+		"home":     func(in target) (any, error) { return nil, s.OpenHome(in.User) },
+		"close":    func(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) },
+		"open":     func(in target) (any, error) { return nil, s.OpenMessages(in.User) },
+		"dismiss":  func(in target) (any, error) { s.ws.Dismiss(in.User, in.TS); return nil, nil },
+		"stop":     func(in target) (any, error) { return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS) },
 		"act": func(in target) (any, error) {
 			if in.ViewID != "" {
 				return nil, s.ClickView(in.User, in.ViewID, in.ActionID, in.Value)

@@ -24,12 +24,11 @@ type AutoRule struct {
 
 // Where is what rules know of a conversation.
 type Where struct {
-	Source   string   // name of its source, if the settings still list that for it; empty: it has none
-	Sourced  bool     // it began from a source, also if that is not listed any more
-	Place    string   // Slack's id of the channel
-	Also     []string // other ids that Slack has called it by
-	Changed  bool     // its files are not the source's any more
-	Attached bool     // what people attached lies beside its files, and nobody has approved that
+	Source   string // name of its source, if the settings still list that for it; empty: it has none
+	Sourced  bool   // it began from a source, also if that is not listed any more
+	Place    string // Slack's id of the channel
+	Changed  bool   // its files are not the source's any more
+	Attached bool   // what people attached lies beside its files, and nobody has approved that
 }
 
 // Where names where a rule holds, for people.
@@ -43,13 +42,10 @@ func (r AutoRule) holds(w Where) bool {
 	case w.Attached && !r.Changed:
 		return false
 	case r.Source == "":
-		return r.at(w) && !w.Sourced
+		return r.Place == w.Place && !w.Sourced
 	}
-	return r.Source == w.Source && r.at(w) && (r.Changed || !w.Changed)
+	return r.Source == w.Source && r.Place == w.Place && (r.Changed || !w.Changed)
 }
-
-// at reports whether the rule names the channel by one of its ids.
-func (r AutoRule) at(w Where) bool { return r.Place == w.Place || slices.Contains(w.Also, r.Place) }
 
 var placeForm = language.Regexp{Text: `^[CDG][A-Z0-9]{1,40}$`}
 

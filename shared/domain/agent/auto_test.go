@@ -28,9 +28,7 @@ func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
 		where agent.Where
 		want  bool
 	}{
-		"by a former id":    {agent.AutoRule{Place: "C1"}, agent.Where{Place: "C2", Also: []string{"C1", "C2"}}, false},
-		"by the present id": {agent.AutoRule{Place: "C2"}, agent.Where{Place: "C1", Also: []string{"C1", "C2"}}, false},
-		"by a place":        {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
+		"by a place": {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
 		"by a source": {agent.AutoRule{Source: "shop", Place: "D1"},
 			agent.Where{Source: "shop", Sourced: true, Place: "D1"}, false},
 		"by a source, and says": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},

@@ -283,9 +283,9 @@ func (s *Conversation) ByRules(of tenancy.Settings) bool {
 	return of.RulesRev > 0
 }
 
-// RulesPlace is where the conversation is, as the rules name it.
-func (s *Conversation) RulesPlace(r *rules.Rules) rules.Place {
-	return r.At(s.Channel, s.ChannelType == "im")
+// RulesPlace is where the conversation is, as rules name it.
+func (s *Conversation) RulesPlace() rules.Place {
+	return rules.Place{Channel: s.Channel, Direct: s.ChannelType == "im"}
 }
 
 // AsksAfter reports whether people are asked about what the agent proposes in answer to seen, even if the settings

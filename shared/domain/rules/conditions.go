@@ -117,42 +117,6 @@ func (c *Conditions) mightBut(f *Facts) bool {
 		c.ValidFrom <= f.On && (c.ValidTo == "" || f.On <= c.ValidTo)
 }
 
-// NameChannels reports whether a rule names a channel.
-func (r *Rules) NameChannels() bool {
-	return slices.ContainsFunc(r.Rules, func(x Rule) bool {
-		return x.When.Places != nil && len(x.When.Places.Channels) > 0
-	})
-}
-
-// Call makes the rules name channels as Slack calls them by now: moved has these ids by former ones. Slack gives a
-// channel that becomes shared another id, and rules may be older than that, or requests.
-func (r *Rules) Call(moved map[string]string) {
-	if r.Moved = moved; len(moved) == 0 {
-		return
-	}
-	for i := range r.Rules {
-		p := r.Rules[i].When.Places
-		if p == nil {
-			continue
-		}
-		var channels []string
-		for _, id := range p.Channels {
-			if id = r.At(id, false).Channel; !slices.Contains(channels, id) {
-				channels = append(channels, id)
-			}
-		}
-		r.Rules[i].When.Places = &Places{channels, p.Direct}
-	}
-}
-
-// At is a place as the rules name it.
-func (r *Rules) At(channel string, direct bool) Place {
-	if now := r.Moved[channel]; now != "" {
-		channel = now
-	}
-	return Place{channel, direct}
-}
-
 func (p *Places) hold(at Place) bool {
 	if at.Direct {
 		return p.Direct

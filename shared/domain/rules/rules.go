@@ -59,8 +59,6 @@ type Rules struct {
 	Floor Floor  `json:"floor"`
 	Rules []Rule `json:"rules"`
 	Last  Last   `json:"last"`
-	// Moved has what Slack calls channels by now, by their former ids. It isn't saved: see Call.
-	Moved map[string]string `json:"-"`
 }
 
 // Actions reports whether the rules decide about agents' actions. They do as soon as one of them names this kind: rules

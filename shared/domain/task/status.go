@@ -92,12 +92,7 @@ const (
 	ReasonGreeting   aggregate.Reason = "greeting"
 	ReasonThreadHint aggregate.Reason = "reply_in_thread"
 	// ReasonShown: the message has its request only in code, in a quote or struck through.
-	ReasonShown aggregate.Reason = "shown"
-	// ReasonAgentMeant: the message begins with almost the id of an agent; the detail has it, "/" and the ids.
-	ReasonAgentMeant aggregate.Reason = "agent_meant"
-	// ReasonOtherAgent: a message in the thread of one agent's conversation begins with another agent's id. The detail
-	// has both, with "/" between them.
-	ReasonOtherAgent   aggregate.Reason = "thread_of_other_agent"
+	ReasonShown        aggregate.Reason = "shown"
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
 	ReasonBecameAnswer aggregate.Reason = "became_answer"
 	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name,
@@ -209,7 +204,7 @@ var Reasons = []aggregate.Reason{
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonBecameAnswer, ReasonGreeting,
 	ReasonThreadHint,
-	ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
+	ReasonShown, ReasonNoSource, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList, ReasonKeyTaken, ReasonKeyGiven,
 	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,

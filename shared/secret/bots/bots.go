@@ -12,7 +12,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
@@ -47,26 +46,19 @@ type kept struct {
 	read  time.Time
 }
 
-// Rows have the workspaces' tokens, and their channels that got other ids.
-type Rows interface {
-	vault.Rows
-	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
-}
-
 // Open makes a client that calls Slack as the bot of the context's workspace.
-func Open(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
+func Open(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows vault.Rows,
 	timeout time.Duration) *slackapi.Client {
 	_, c := New(cfg, slack, key, rows, timeout)
 	return c
 }
 
 // New is Open, but also returns the keys.
-func New(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
+func New(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows vault.Rows,
 	timeout time.Duration) (*Keys, *slackapi.Client) {
 	sealed := vault.New(rows, vault.EnvelopeAt(cfg, key.CredentialsKeyID))
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
-	c.Follow(rows.Channels)
 	k.Own = slackapi.HomeWorkspaces{Slack: c}.Own
 	return k, c
 }

@@ -171,8 +171,6 @@ var taskStates = []state{
 	}},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
 	{"task_shown", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonShown) }},
-	{"task_agent_meant", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "code/codex, codec") }},
-	{"task_other_agent", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonOtherAgent, "claude/codex") }},
 	{"task_source_unnamed", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "/shop, hr") }},
 	{"task_source_unnamed_none", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "/") }},
 	{"task_choosing", taskCard, func(s *scenario) *scenario { return beside(s, task.CardPrompt) }},

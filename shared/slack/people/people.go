@@ -223,7 +223,7 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 		if err != nil {
 			return false, err
 		}
-		if ch.ID == o.Channel || slices.Contains(ch.Also, o.Channel) {
+		if ch.ID == o.Channel {
 			p.member.Keep(m, true, p.Now(), remembered)
 			return true, nil
 		}
@@ -263,9 +263,7 @@ func (k *Channels) Of(
 			if err != nil {
 				return nil, err
 			}
-			for _, id := range append([]string{ch.ID}, ch.Also...) {
-				names[id] = ch.Name
-			}
+			names[ch.ID] = ch.Name
 		}
 		return names, nil
 	})

@@ -28,7 +28,6 @@ type Client struct {
 	api   *slack.Client
 	keys  Keys
 	files *http.Client
-	moved *moved
 	apps  clock.Answers[string, bool] // whether a tenant's user is an app's
 
 	mu   sync.Mutex
@@ -121,14 +120,13 @@ const maxRefusal = 4 << 10
 func With(keys Keys, timeout time.Duration) *Client {
 	b := &bearer{keys: keys, http: httpClient(timeout)}
 	return &Client{
-		api: slack.New("", slack.OptionHTTPClient(Heeding(b))), keys: keys, files: httpClient(timeout), moved: &b.moved}
+		api: slack.New("", slack.OptionHTTPClient(Heeding(b))), keys: keys, files: httpClient(timeout)}
 }
 
 // bearer adds the token and the address to slack-go's requests.
 type bearer struct {
-	keys  Keys
-	http  *http.Client
-	moved moved
+	keys Keys
+	http *http.Client
 }
 
 // Do implements slack-go's HTTP client.
@@ -140,17 +138,10 @@ func (b *bearer) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		r.Body.Close()
-		body = b.moved.named(r.Context(), body)
 	}
 	response, code, err := b.send(r, body)
 	if slices.Contains(staleToken, code) && b.keys.Refused(r.Context()) {
-		response, code, err = b.send(r, body)
-	}
-	if slices.Contains(noChannel, code) {
-		if now, with := b.moved.follow(r, body); now != nil {
-			response.Body.Close()
-			response, _, err = b.send(now, with)
-		}
+		response, _, err = b.send(r, body)
 	}
 	if see, ok := r.Context().Value(asSent{}).(func(answer []byte)); ok && err == nil {
 		answer, failed := io.ReadAll(response.Body)

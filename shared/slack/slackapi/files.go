@@ -168,9 +168,6 @@ func (c *Client) Shared(ctx context.Context, id, channel, thread string) (bool, 
 	if err := outcome("files.info", err); err != nil {
 		return false, err
 	}
-	moved, err := c.moved.all(ctx)
-	return slices.ContainsFunc(moved.Names(channel), func(id string) bool {
-		return slices.ContainsFunc(slices.Concat(f.Shares.Public[id], f.Shares.Private[id]),
-			func(s slack.ShareFileInfo) bool { return s.ThreadTs == thread || s.Ts == thread })
-	}), err
+	return slices.ContainsFunc(slices.Concat(f.Shares.Public[channel], f.Shares.Private[channel]),
+		func(s slack.ShareFileInfo) bool { return s.ThreadTs == thread || s.Ts == thread }), nil
 }

@@ -110,14 +110,12 @@ const pageOfChannels = 999
 // Channel is a channel that a person is in.
 type Channel struct {
 	ID   string
-	Name string   // without #
-	Also []string // other ids that it had
+	Name string // without #
 }
 
 // Channels lists the channels of these types that a person is in. For types other than public channels, it lists only
-// those that the bot is in, too. A channel that got another id has the one by which rows know it. It fetches each page
-// when it is needed. An error ends the list. Slack has no call for
-// a single membership; a person's channels are searched, since they are fewer than a channel's members.
+// those that the bot is in, too. It fetches each page when it is needed. An error ends the list. Slack has no call for a
+// single membership; a person's channels are searched, since they are fewer than a channel's members.
 func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[Channel, error] {
 	params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels,
 		ExcludeArchived: true}
@@ -127,12 +125,10 @@ func (c *Client) Channels(ctx context.Context, user string, types ...string) ite
 		if err := outcome("users.conversations", err); err != nil {
 			return nil, after, err
 		}
-		moved, err := c.moved.all(ctx)
 		for _, ch := range channels {
-			names := moved.Names(ch.ID)
-			page = append(page, Channel{names[0], shown(ch.Name), names[1:]})
+			page = append(page, Channel{ch.ID, shown(ch.Name)})
 		}
-		return page, after, err
+		return page, after, nil
 	})
 }
 
@@ -198,14 +194,12 @@ func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
 }
 
 // Link returns the address at which people open a message in Slack, within its thread unless that is empty. It returns
-// "" when the workspace's address is unknown. It asks Slack once for each token. A channel that got another id is
-// linked by this one.
+// "" when the workspace's address is unknown. It asks Slack once for each token.
 func (c *Client) Link(ctx context.Context, channel, ts, thread string) string {
 	self, err := c.whoami(ctx)
 	if err != nil || self.URL == "" || channel == "" || ts == "" {
 		return ""
 	}
-	channel = c.moved.recently(ctx).Now(channel)
 	link := strings.TrimSuffix(self.URL, "/") + "/archives/" + channel + "/p" + strings.ReplaceAll(ts, ".", "")
 	if thread != "" && thread != ts {
 		link += "?thread_ts=" + thread + "&cid=" + channel

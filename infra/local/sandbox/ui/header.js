@@ -144,22 +144,6 @@ function slackSwitches() {
     one("enforce_rates", t("tgPace"), t("tgPaceText")));
 }
 
-// channelIDs gives a channel another id, as Slack does when it becomes shared with another organization.
-function channelIDs() {
-  const row = (c) => {
-    const id = h("code", {}, c.id);
-    const change = async () => {
-      try {
-        id.textContent = (await post("channel-id", { channel: id.textContent })).id;
-      } catch (err) {
-        toast(err.message, "error");
-      }
-    };
-    return h("div.number", { dataset: { field: `channel-${c.id}` } }, h("span", {}, `${placeName(c)} `, id), h("button.btn", { type: "button", "aria-label": t("setIDOf", { name: channelName(c) }), onclick: change }, t("setID")));
-  };
-  return section(t("setIDs"), t("setIDsText"), state.channels.filter((c) => !c.im).map(row));
-}
-
 /** openSettings shows the panel as a dialog. */
 export async function openSettings() {
   if (document.querySelector("dialog.settings")) return;
@@ -186,6 +170,5 @@ export async function openSettings() {
     state.admin && consoleLink(),
     tools && (tools.error ? h("p.field-error", {}, icon("warn"), tools.error) : toolSwitches(tools)),
     slackSwitches(),
-    channelIDs(),
   ].filter(Boolean));
 }

@@ -162,9 +162,6 @@ function apply(c) {
     case "cards":
       state.cards = c.data;
       break;
-    case "moved":
-      if (ui.channel === c.data) remember("channel", c.channel);
-    // falls through
     case "channel":
       become(ui.person);
       break;

@@ -95,42 +95,6 @@ func (w *Workspace) SetArchived(channelID string, archived bool) error {
 	return w.change(channelID, func(c *channel) error { c.Archived = archived; return nil })
 }
 
-// ChangeID gives a channel another id, as Slack may when it becomes shared with another organization, and returns it.
-// What the channel has goes with it, and the old id is unknown from then on. Direct messages keep theirs: ChangeID
-// returns ChannelNotFound for them, too.
-func (w *Workspace) ChangeID(channelID string) (string, error) {
-	return inChannel(w, channelID, func(c *channel) (string, error) {
-		if c.IM != "" {
-			return "", ChannelNotFound
-		}
-		was := c.ID
-		c.ID = fmt.Sprintf("C%09d", w.next())
-		for _, list := range [][]Message{c.messages, w.ephemerals} {
-			for i := range list {
-				if list[i].Channel == was {
-					list[i].Channel = c.ID
-				}
-			}
-		}
-		for _, h := range w.hooks {
-			if h.target.Channel == was {
-				h.target.Channel = c.ID
-			}
-		}
-		for key, s := range w.sessions {
-			if s.Channel == was {
-				delete(w.sessions, key)
-				s.Channel = c.ID
-				w.sessions[c.ID+s.ThreadTS] = s
-			}
-		}
-		w.prompts[c.ID] = w.prompts[was]
-		delete(w.prompts, was)
-		w.tell(Change{Kind: "moved", Channel: c.ID, Data: was})
-		return c.ID, nil
-	})
-}
-
 func (w *Workspace) change(channelID string, do func(*channel) error) error {
 	_, err := inChannel(w, channelID, func(c *channel) (any, error) {
 		err := do(c)

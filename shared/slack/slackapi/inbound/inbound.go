@@ -24,7 +24,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/store"
@@ -291,33 +290,6 @@ func Keep(ctx context.Context, s Store, r task.Request, now time.Time) (ref aggr
 	}
 	repeated, err = Create(ctx, s, change)
 	return ref, repeated, err
-}
-
-// Names returns all ids of a channel, the one first by which rows know it. Direct messages keep theirs.
-func ChannelIDs(ctx context.Context, from interface {
-	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
-}, team, channel string) ([]string, error) {
-	if channel == "" || strings.HasPrefix(channel, "D") {
-		return []string{channel}, nil
-	}
-	moved, err := from.Channels(ctx, aggregate.TenantID(team))
-	return moved.Names(channel), err
-}
-
-// Kept reports whether a message is a request already under one of these ids of its channel, or was deleted before it
-// came. load returns aggregate.ErrNotFound for rows that don't exist; with another error it isn't known.
-func Kept(ctx context.Context, load func(ctx context.Context, ref aggregate.Ref) error, team, ts string,
-	names []string) (bool, error) {
-	for _, name := range names {
-		id, odd := task.ID(team, name, ts)
-		if odd != nil {
-			continue
-		}
-		if err := load(ctx, task.RefOf(aggregate.TenantID(team), id)); !errors.Is(err, aggregate.ErrNotFound) {
-			return err == nil, err
-		}
-	}
-	return false, nil
 }
 
 // ErrTimestamp means that a message's timestamp is not in Slack's format.
