@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,9 +41,7 @@ func held(t *testing.T, folder string, args ...string) (printed, ran) {
 }
 
 func TestAContestRunsOnThisMachine(t *testing.T) {
-	folder := sampled(t)
-	trace := filepath.Join(t.TempDir(), "trace.jsonl")
-	got, r := held(t, folder, "--trace", trace, "経費精算の差し戻しを減らす方針を書いて")
+	got, r := held(t, sampled(t), "経費精算の差し戻しを減らす方針を書いて")
 	if r.code != 0 || got.Status != "completed" || got.TotalTeams != 3 || len(got.TeamResults) != 3 ||
 		len(got.FailedTeams) != 0 || *got.BestTeamID != got.Teams[0].TeamID {
 		t.Fatalf("%+v", r)
@@ -58,22 +55,6 @@ func TestAContestRunsOnThisMachine(t *testing.T) {
 	for _, kind := range []string{"LEADER", "DELEGATE", "MEMBER", "JUDGE", "EVALUATE  守りやすさ"} {
 		expect.Has(t, r.problem, kind, "no line says")
 	}
-	b, err := os.ReadFile(trace)
-	expect.NoError(t, err)
-	calls := 0
-	for line := range bytes.Lines(b) {
-		var e struct {
-			Kind string
-			Team string `json:"team_id"`
-		}
-		if err := json.Unmarshal(line, &e); err != nil || e.Kind == "" || e.Team == "" {
-			t.Fatalf("%s: %v", line, err)
-		}
-		if e.Kind == "LEADER" {
-			calls++
-		}
-	}
-	expect.That(t, calls >= 9, "%d calls of leaders are in the trace", calls)
 }
 
 func TestTheTableShowsScoresOutOfHundred(t *testing.T) {
@@ -152,15 +133,9 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 	}
 	err := os.Rename(filepath.Join(folder, "configs/contest.toml"), filepath.Join(folder, "configs/orchestrator.toml"))
 	expect.NoError(t, err)
-	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 9 ||
+	if r := run(t, folder, "exec", "x"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 9 ||
 		!strings.Contains(r.problem, "configs/agents/checker.toml: teams[0].members[0].model: ") {
-		t.Errorf("a dry run without keys: %+v", r)
-	}
-	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 ||
-		!strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") ||
-		!strings.Contains(r.out, "careful: 3 members\n") || !strings.Contains(r.out, "swift: 1 member\n") ||
-		!strings.Contains(r.out, "models: demo") {
-		t.Errorf("a dry run: %+v", r)
+		t.Errorf("without keys: %+v", r)
 	}
 }
 
@@ -172,7 +147,7 @@ func TestAMemberThatHasNoToolsIsAnErrorItsLeaderReads(t *testing.T) {
 			"'d'\nmodel = 'demo'\n")
 	got, r := held(t, folder, "-c", "contest.toml", "Write a policy")
 	if r.code != 0 || got.Status != "completed" || !strings.Contains(r.problem,
-		"warning: a: search can't read anything: configs/servers.toml lists no tool of an MCP server") ||
+		"warning: a: search can't read anything on this machine. Its team is told.") ||
 		!strings.Contains(r.problem, "failed: ") {
 		t.Errorf("%+v", r)
 	}
@@ -188,10 +163,6 @@ func TestWhatCantBeWrittenIsSaid(t *testing.T) {
 	p := program{func(string) string { return folder }, full{}, &problem}
 	code := p.run(t.Context(), []string{"exec", "-model", "demo", "--json", "Write a policy"})
 	expect.That(t, code == 2 && strings.Contains(problem.String(), "no room"), "a result that nobody has: %d", code)
-	trace := &tracing{to: full{}}
-	if watching(io.Discard, trace, nil)(round.Event{Kind: round.LeaderSaid}); trace.err == nil {
-		t.Error("a trace that nobody has")
-	}
 }
 
 func TestALineMovesNoCursor(t *testing.T) {
@@ -207,16 +178,11 @@ func TestJSONSaysNothingToATerminal(t *testing.T) {
 	const value = "a\u009b2J\u009d0;t\u009c\u202e\u2066\u200b\x7f\x1b\U000e0041\U000f0000\n\tb<稟議>\u2028😀"
 	var out, problem bytes.Buffer
 	expect.Is(t, (program{out: &out, problem: &problem}).json(map[string]string{"submission_content": value}, 7), 7)
-	line := expect.Value(traced{Event: round.Event{Text: value}}.line())(t)
 	var is map[string]string
 	expect.NoError(t, json.Unmarshal(out.Bytes(), &is))
-	var event struct{ Text string }
-	expect.NoError(t, json.Unmarshal(line, &event))
-	expect.That(t, is["submission_content"] == value && event.Text == value, "%q and %q are read", is, event.Text)
-	for _, text := range []string{out.String(), string(line)} {
-		i := strings.IndexFunc(text, legible.Ignorable)
-		expect.That(t, i < 0 && strings.Contains(text, "稟議") && strings.Contains(text, "😀"), "at %d: %q", i, text)
-	}
+	expect.Is(t, is["submission_content"], value)
+	i := strings.IndexFunc(out.String(), legible.Ignorable)
+	expect.That(t, i < 0 && strings.Contains(out.String(), "稟議") && strings.Contains(out.String(), "😀"), "at %d: %q", i, out.String())
 }
 
 func TestNamesInFilesSayNothingToATerminal(t *testing.T) {
@@ -233,7 +199,7 @@ func TestNamesInFilesSayNothingToATerminal(t *testing.T) {
 	write(t, folder, "run.toml",
 		"[orchestrator]\nmax_rounds = 1\nevaluator_config = 'judge.toml'\n[[orchestrator.teams]]\nconfig = 'a.toml'\n")
 	for _, args := range [][]string{{"exec", "-model", "demo", "-c", "run.toml", "方針を書いて"},
-		{"exec", "-model", "demo", "-c", "run.toml", "--dry-run"}, {"exec", "-c", "bad.toml", "x"}, {"check", "bad.toml"}} {
+		{"exec", "-c", "bad.toml", "x"}, {"check", "bad.toml"}} {
 		r := run(t, folder, args...)
 		expect.That(t, !strings.ContainsAny(r.out+r.problem, "\x1b\x07\u009b") && r.out+r.problem != "",
 			"%v: %q", args, r.out+r.problem)
@@ -290,10 +256,9 @@ func TestWhatAContestCostIsShown(t *testing.T) {
 	expect.Has(t, out.String(), "7       unknown")
 	expect.Has(t, out.String(), "The prices of 2 calls are not known, so USD leaves them out.\n")
 	env := map[string]string{"MIXSEEK_WORKSPACE": sampled(t), "BOX_BASE_URL": "http://127.0.0.1:1", "GEMINI_API_KEY": "k"}
-	r := runIn(t, env, "exec", "--dry-run", "-model", "compatible:box/x")
+	r := runIn(t, env, "exec", "--timeout", "1", "-model", "compatible:box/x", "x")
 	expect.Has(t, r.problem, "warning: compatible:box/x: its price is not known, so USD leaves it out\n")
-	r = runIn(t, env, "exec", "--dry-run", "-model", "google-gla:gemini-2.5-flash")
-	expect.That(t, !strings.Contains(r.problem, "price"), "%s", r.problem)
+	expect.Is(t, len(unpriced([]string{"google-gla:gemini-2.5-flash"})), 0)
 }
 
 func TestALineSaysWhyACallFailed(t *testing.T) {

@@ -3,21 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/words/language"
 )
 
 // game is a contest on this machine.
@@ -25,9 +20,6 @@ type game struct {
 	config  teamconfig.Contest
 	names   []string // models that are called
 	models  round.Models
-	listed  *listed     // nil: no member reads
-	reads   round.Reads // the listed tools
-	search  round.Search
 	sandbox round.Sandbox // nil: not needed, or not available on this machine
 	prompt  string
 	locale  string
@@ -35,10 +27,8 @@ type game struct {
 	id      string
 	watch   func(round.Event)
 
-	mu     sync.Mutex
-	found  map[string]int64 // searches of the web, by provider
-	teams  []*outcome
-	scored []contest.ScoredRound // of all teams, in the order in which they ended
+	mu    sync.Mutex
+	teams []*outcome
 }
 
 // outcome is a team's result so far.
@@ -84,18 +74,7 @@ type summary struct {
 	CreatedAt                 time.Time             `json:"created_at"`
 	FailedTeams               []*outcome            `json:"failed_teams"`
 	Teams                     []*outcome            `json:"teams"`
-	Searches                  []searches            `json:"web_searches,omitempty"`
 	CostUSD                   string                `json:"cost_usd"`
-}
-
-// searches are those of one vendor, with their price, which the teams' costs include.
-type searches struct {
-	Provider    string `json:"provider"`
-	Searches    int64  `json:"searches"`
-	CostUSD     string `json:"cost_usd"`
-	ThousandUSD string `json:"usd_per_thousand"`
-	Source      string `json:"source"`
-	Read        string `json:"read"` // the day
 }
 
 // play lets all teams play concurrently.
@@ -131,8 +110,7 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until,
 			Locale: g.locale,
 		}
-		out, err := round.Runner{Models: g.models, Reads: g.reads, Search: g.search, Sandbox: g.sandbox,
-			Watch: g.saw}.Round(ctx, play)
+		out, err := round.Runner{Models: g.models, Sandbox: g.sandbox, Watch: g.watch}.Round(ctx, play)
 		g.mu.Lock()
 		o.spend(out.Usage)
 		var ended *round.Error
@@ -145,34 +123,10 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 			o.ExitReason, o.Detail = contest.PartialFailure, err.Error()
 		default:
 			o.Rounds, o.Played, o.ExitReason = append(o.Rounds, out.Result), play.Number, out.Exit
-			g.scored = append(g.scored, out.ScoredRound)
 			o.judged(out.JudgeFailed)
 		}
 		g.mu.Unlock()
 	}
-}
-
-// saw counts searches, and passes every event on.
-func (g *game) saw(e round.Event) {
-	if e.Kind == round.Searched && e.Usage != nil && e.Usage.Searches > 0 {
-		g.mu.Lock()
-		if g.found == nil {
-			g.found = map[string]int64{}
-		}
-		g.found[e.Usage.Provider] += e.Usage.Searches
-		g.mu.Unlock()
-	}
-	g.watch(e)
-}
-
-// searched returns the searches of each vendor.
-func (g *game) searched() (all []searches) {
-	for _, provider := range slices.Sorted(maps.Keys(g.found)) {
-		p, _ := tenancy.SearchPriceOf(provider)
-		cost, _ := tenancy.SearchCost(provider, g.found[provider])
-		all = append(all, searches{provider, g.found[provider], cost.String(), p.Thousand.String(), p.Page, p.Read})
-	}
-	return all
 }
 
 // judged notes why the judge gave no judgment of a round.
@@ -219,7 +173,7 @@ func (g *game) summary(began, ended time.Time) summary {
 	s := summary{
 		ExecutionID: g.id, UserPrompt: g.prompt, TotalTeams: len(g.teams), TeamResults: []contest.RoundResult{},
 		TotalExecutionTimeSeconds: ended.Sub(began).Seconds(), CompletedAt: ended.UTC(), CreatedAt: ended.UTC(),
-		FailedTeams: []*outcome{}, Teams: ranked(g.teams), Searches: g.searched(),
+		FailedTeams: []*outcome{}, Teams: ranked(g.teams),
 	}
 	for _, o := range g.teams {
 		if b := o.best(); b != nil {
@@ -236,48 +190,4 @@ func (g *game) summary(began, ended time.Time) summary {
 		s.BestTeamID, s.BestScore = &first.TeamID, &first.best().EvaluationScore
 	}
 	return s
-}
-
-// changed says that a tool has changed since the contest began.
-var changed = language.InEach(
-	"ツール %s は、コンテストを始めた後にサーバーで変更または削除されたため、呼び出しませんでした。",
-	"The server has changed or removed the tool %s since the contest began, so it was not called.",
-)
-
-// reads returns the listed tools with the same limits for members as in a deployment.
-func (p program) reads(ctx context.Context, l *listed, locale string) (round.Reads, error) {
-	tools, err := round.Source{Rows: l, Credentials: l, Client: p.caller(), Now: time.Now}.Open(ctx, ownTenant, locale)
-	if err != nil {
-		return nil, err
-	}
-	return kept{tools, locale}, nil
-}
-
-// kept has the tools as they were when the contest began.
-type kept struct {
-	round.Reads
-	locale string
-}
-
-// Read calls a tool. It refuses a listed tool only if its server has changed it.
-func (k kept) Read(ctx context.Context, tool string, input json.RawMessage) (string, error) {
-	text, err := k.Reads.Read(ctx, tool, input)
-	if refused := round.Refused(""); errors.As(err, &refused) {
-		err = round.Refused(fmt.Sprintf(changed.In(k.locale), tool))
-	}
-	return text, err
-}
-
-// searching names the models whose members may use their vendor's own web search.
-func (g *game) searching() (names []string) {
-	for _, t := range g.config.Teams {
-		for _, m := range t.Members {
-			called := cmp.Or(g.search.Instead, m.Model)
-			name := "web_search of " + called
-			if m.AgentType == string(contest.WebSearch) && aggregate.ModelSearches(called) && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }

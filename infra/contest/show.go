@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -15,7 +14,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -25,15 +23,14 @@ import (
 // How many characters of a text, and of why something failed, are shown in a line.
 const maxLine, maxFailed = 60, 200
 
-// watching prints and traces events, one line each. It shows an evaluator by its metric.
-func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func(round.Event) {
+// watching prints events, one line each. It shows an evaluator by its metric.
+func watching(lines io.Writer, metrics []teamconfig.Metric) func(round.Event) {
 	began := time.Now()
 	var mu sync.Mutex
 	return func(e round.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		at := e.At.Sub(began).Seconds()
-		trace.add(traced{e, at})
 		if i := metricOf(e); i > 0 && i <= len(metrics) {
 			e.Agent = metrics[i-1].Name
 		}
@@ -76,9 +73,6 @@ func detail(e round.Event) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s%d+%d tokens", about, e.Usage.Input+e.Usage.Cached, e.Usage.Output))
 	}
-	if e.Kind == round.Searched {
-		parts = append(parts, searched(e))
-	}
 	if e.CutOff {
 		parts = append(parts, fmt.Sprintf("cut off after %d tokens, asked again with more room", e.Tokens))
 	}
@@ -91,26 +85,6 @@ func detail(e round.Event) string {
 		parts = append(parts, oneLine(e.Text))
 	}
 	return strings.Join(parts, "  ")
-}
-
-// searched is what a vendor's search was for, how often it searched, and what that costs.
-func searched(e round.Event) string {
-	var asked struct{ Query string }
-	_ = json.Unmarshal(e.Input, &asked) // a search has a query
-	s := fmt.Sprintf("%q", oneLine(asked.Query))
-	if e.Usage == nil {
-		return s
-	}
-	cost, _ := tenancy.SearchCost(e.Usage.Provider, e.Usage.Searches)
-	return fmt.Sprintf("%s, searched %s for %s USD", s, timesOf(e.Usage.Searches), cost)
-}
-
-// timesOf formats how often something happened.
-func timesOf(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }
 
 // oneLine returns the start of a text in one line.
@@ -144,6 +118,14 @@ func quietJSON(b []byte) []byte {
 		}
 	}
 	return out
+}
+
+// counted formats a number with its noun.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // points formats a score of 0.0 to 1.0 as percent.
@@ -188,10 +170,6 @@ func show(out io.Writer, s summary) {
 			fmt.Fprintf(out, "%s: the judge gave no answer %s, so the team played on: %s\n", still(o.TeamID),
 				counted(u.Rounds, "time"), still(u.Detail))
 		}
-	}
-	for _, x := range s.Searches {
-		fmt.Fprintf(out, "web search of %s: %s for %s USD, in the costs above, at %s USD for a thousand (%s, read %s)\n", x.Provider,
-			timesOf(x.Searches), x.CostUSD, x.ThousandUSD, x.Source, x.Read)
 	}
 	if s.BestTeamID == nil {
 		return

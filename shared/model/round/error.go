@@ -20,10 +20,6 @@ import (
 var (
 	// ErrBlankPrompt says that the prompt is empty.
 	ErrBlankPrompt = errors.New("the prompt must not be empty")
-	// ErrBlankSubmission says that there is no text to evaluate.
-	ErrBlankSubmission = errors.New("the submission must not be empty")
-	// ErrLongSubmission says that a text is longer than a team's may be.
-	ErrLongSubmission = fmt.Errorf("the submission must be at most %d bytes", maxSubmission)
 	// ErrAgain says that the caller's time is up. The next call of Round continues where this one stopped.
 	ErrAgain = errors.New("the time of this invocation is up")
 	// ErrStopped says that the contest has ended.

@@ -219,29 +219,6 @@ func (p *playing) decide(ctx context.Context, out *Outcome) (err error) {
 	return err
 }
 
-// Evaluate scores a submission as a round does, but without a team: Play needs an evaluator and a prompt. The outcome
-// has the score, the feedback, the metrics and the usage. Evaluate returns the errors of Round, ErrBlankSubmission, and
-// ErrLongSubmission.
-func (r Runner) Evaluate(ctx context.Context, play Play, submission string) (out Outcome, err error) {
-	switch {
-	case !legible.Text(play.Prompt):
-		return out, ErrBlankPrompt
-	case !legible.Text(submission):
-		return out, ErrBlankSubmission
-	case len(submission) > maxSubmission:
-		return out, ErrLongSubmission
-	}
-	play.Number = 1
-	p := r.of(play)
-	out.Metrics, err = p.evaluate(ctx, submission)
-	out.Usage = p.spent
-	if err == nil {
-		out.Result.EvaluationScore = contest.Scaled(overall(p.Evaluator.Metrics, out.Metrics))
-		out.Result.EvaluationFeedback = contest.Feedback(out.Metrics)
-	}
-	return out, err
-}
-
 func (r Runner) of(play Play) *playing {
 	p := &playing{Runner: r, Play: play, fresh: true}
 	if p.Now == nil {

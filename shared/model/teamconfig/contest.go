@@ -87,7 +87,6 @@ func (s *section) teamTimeout() int {
 		return seconds
 	}
 	other := s.wholeOr(seconds, MinTeamTimeout, MaxTeamTimeout, before)
-	s.r.assign(s.path+now, s.file)
 	if _, both := s.keys[now]; both && other != seconds {
 		s.refuse(before, "disagrees with %s: keep only one of them", now)
 	}
@@ -197,24 +196,6 @@ func (m Metric) BuiltIn() bool {
 	return slices.ContainsFunc(BuiltIn, func(b Metric) bool { return b.Name == m.Name })
 }
 
-// Evaluator reads an evaluator's file or that of a contest, which names one. For no file Evaluator reads
-// configs/evaluator.toml if it exists.
-func (w Workspace) Evaluator(file string) (Evaluator, []Finding) {
-	r := &reading{w: w}
-	if file == "" {
-		return r.evaluatorOf(r.section(evaluatorFile, "", map[string]any{})), r.found
-	}
-	tables := r.file(file, "")
-	if tables == nil {
-		return Evaluator{}, r.found
-	}
-	if _, ok := tables["orchestrator"]; ok {
-		c, found := w.Contest(file)
-		return c.Evaluator, found
-	}
-	return r.evaluator(file, "", tables), r.found
-}
-
 func (r *reading) evaluatorOf(s *section) Evaluator {
 	file, tables := s.fileOr("evaluator_config", evaluatorFile)
 	if tables == nil {
@@ -289,12 +270,6 @@ func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator 
 		d := r.section(file, path+"llm_default.", keys)
 		model, call = d.model("model", model), d.call().Over(call)
 		d.end()
-		for key := range keys {
-			r.assign(path+key, file)
-		}
-		if _, ok := keys["model"]; ok {
-			r.assign(path+"default_model", file)
-		}
 	}
 	e := Evaluator{DefaultModel: model, Metrics: []Metric{}, Call: called(call, defaultEvaluatorTimeout)}
 	entries := s.list("metrics", "[[metrics]]")

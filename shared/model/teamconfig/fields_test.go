@@ -149,25 +149,11 @@ var kinds = []struct {
 		"max_tokens": maxTokens, "timeout_seconds": {"60", timeout.taken,
 			timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
-	{Server{}, "servers.toml", "[servers.wiki]\n%s\n", "", map[string]field{
-		"name": {}, // the table's
-		"url": {"", []string{"'https://a.example/mcp'", "'http://127.0.0.1:3000/mcp'"}, map[string]string{
-			"''": "must not be empty", "1": "must be a string", "'http://a.example/mcp'": "must begin with https://",
-			"'a.example'":                   "must be an address of at most 500 bytes",
-			"'https://a.example/mcp?key=1'": "must have no name, password, query",
-		}},
-		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be MCP_WIKI_TOKEN",
-			"'MCP_WIKI_PRIVATE_TOKEN'": "must be MCP_WIKI_TOKEN", "''": "must be MCP_WIKI_TOKEN", "1": "must be a string"}},
-		"tools": {"[]", []string{"[]", "['search', 'pages/read']"},
-			map[string]string{"'search'": "must be a list of strings", "['']": "must not have an empty name: tools[0]",
-				"['a', 'b', 'a']": "Duplicate tool detected: ['a', 'a']"}},
-	}},
 }
 
 // needed maps a table to its required fields with a value.
 var needed = map[string][]string{
-	"Server": {"url = 'https://a.example/mcp'"},
-	"Team":   {"team_id = 'a'", "team_name = 'A'"}, "Metric": {"name = 'Coverage'"},
+	"Team": {"team_id = 'a'", "team_name = 'A'"}, "Metric": {"name = 'Coverage'"},
 	"Member": {"agent_name = 'x'", "agent_type = 'plain'", "model = 'gpt-5'"},
 }
 

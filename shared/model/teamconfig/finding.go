@@ -159,18 +159,14 @@ var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件
 	{"isn't a model name", "モデルの名前ではありません"},
 	{"has no effect: %s", "効果がありません (%s)"},
 	{"isn't a known field here", "ここでは使えない項目です"},
-	{"must be at most %d servers, but there are %d", "サーバーは %s 個までです。今は %s 個です"},
-	{"must list at most %d tools in total, but there are %d", "ツールは合わせて %s 個までです。今は %s 個です"},
-	{"must be %s, the environment variable for this server's name", "このサーバー名に対応する環境変数 %s にしてください"},
-	{"must not have an empty name: tools[%d]", "名前を空にできません: tools[%s]"},
 	{"Too many members: %d > %d. Adjust max_concurrent_members or reduce member count.",
 		"メンバーが多すぎます (%s > %s)。max_concurrent_members を変えるか、メンバーを減らしてください"},
 	{"must be at most %d characters", "%s 文字までです"},
 	{"system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
 		"空にできません。標準のものを使うときは項目ごと消してください"},
-	{"isn't a configuration file: it must have [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], " +
+	{"isn't a configuration file: it must have [team], [orchestrator], [agent] or [prompt_builder], " +
 		"[[metrics]] for an evaluator, or model for a judge",
-		"設定ファイルではありません。[team]、[orchestrator]、[agent]、[prompt_builder]、[servers.<名前>] のいずれかで始めるか、評価者なら [[metrics]]、判定者なら " +
+		"設定ファイルではありません。[team]、[orchestrator]、[agent]、[prompt_builder] のいずれかで始めるか、評価者なら [[metrics]]、判定者なら " +
 			"model を書いてください"},
 	{"there is no such file in the workspace: file does not exist", "このファイルはありません"},
 	{"must be a relative path inside the workspace", "設定ファイルのフォルダー内の相対パスにしてください"},

@@ -158,12 +158,9 @@ type Report struct {
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment, Member, Unused or list of Server, as configured by the files. A
-	// field
-	// that is neither set nor has a default is null. If there are errors, all of Config is null.
+	// Config is a Team, Contest, Evaluator, Judgment, Member or Unused, as configured by the files. A field that is neither
+	// set nor has a default is null. If there are errors, all of Config is null.
 	Config any `json:"config"`
-	// Set has the file of each field of Config that a file sets: leader.model. The others have their defaults.
-	Set map[string]string `json:"-"`
 }
 
 // Said is one error or warning of a report.
@@ -177,7 +174,7 @@ func Check(w Workspace, file string) Report {
 	r := &reading{w: w}
 	config := r.any(file)
 	found := r.found
-	report := Report{File: file, Valid: Valid(found), Errors: []Said{}, Warnings: []Said{}, Set: r.set}
+	report := Report{File: file, Valid: Valid(found), Errors: []Said{}, Warnings: []Said{}}
 	for _, f := range found {
 		said := Said{Field: f.Field, Message: f.Message}
 		if f.Value != "" {
@@ -198,8 +195,8 @@ func Check(w Workspace, file string) Report {
 	return report
 }
 
-var errKind = errors.New("isn't a configuration file: it must have [team], [orchestrator], [agent], " +
-	"[prompt_builder] or [servers.<name>], [[metrics]] for an evaluator, or model for a judge")
+var errKind = errors.New("isn't a configuration file: it must have [team], [orchestrator], [agent] or " +
+	"[prompt_builder], [[metrics]] for an evaluator, or model for a judge")
 
 func (r *reading) any(file string) (config any) {
 	tables := r.file(file, "")
@@ -217,8 +214,6 @@ func (r *reading) any(file string) (config any) {
 		s.ignored(ownPrompts, "prompt_builder")
 		s.end()
 		config = Unused{}
-	case has("servers"):
-		config = r.servers(file, tables)
 	case has("agent"):
 		config = r.agentFile(file, "", tables).orNone()
 	case has("metrics"), has("default_model"), has("llm_default"):

@@ -19,16 +19,6 @@ type reading struct {
 	found  []Finding
 	models []Named
 	bytes  int // read so far
-	// set has the file of each field that a file sets, under the field's path in the configuration.
-	set map[string]string
-}
-
-// assign notes the file that sets a field.
-func (r *reading) assign(field, file string) {
-	if r.set == nil {
-		r.set = map[string]string{}
-	}
-	r.set[field] = file
 }
 
 // section is a table of a file. end reports every key that nothing has read.
@@ -97,9 +87,6 @@ func (s *section) record(key string, warning bool, message string) {
 func (s *section) take(key string) (any, bool) {
 	s.taken[key] = true
 	v, ok := s.keys[key]
-	if ok {
-		s.r.assign(s.path+key, s.fileOf(key))
-	}
 	return v, ok
 }
 
