@@ -98,11 +98,8 @@ type Handler struct {
 	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
 	Thread  func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error)
 	Rest    time.Duration // between tries to read a thread
-	Every   time.Duration // between looks for what Slack shared
-	Uploads Uploads
-	Written Written
-	Allow   []string // non-public endpoints that agents may use
-	Sandbox bool     // whether commands can be executed here
+	Allow   []string      // non-public endpoints that agents may use
+	Sandbox bool          // whether commands can be executed here
 	// Programs are those that commands find, if not those of Lambda's runtime; see isolated.Installed.
 	Programs string
 	Now      func() time.Time
@@ -150,8 +147,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return h.rest(ctx, in)
 	case next.State != conversation.StateAnswer && next.State != conversation.StateFetch:
 		return next, nil
-	case a.LooksUp(h.Now()) == nil && a.Sending() != nil:
-		return h.send(ctx, in, a)
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {

@@ -17,9 +17,6 @@
 //
 // What is sent is counted from above in tokens, against what the agent's model takes. What alone is too large is left
 // out and said; older messages are folded into a summary. A refusal for length is folded to half, and tried once more.
-//
-// It has the bot's token and may read files, so it also sends an action's files to Slack when a person presses for
-// that.
 package main
 
 import (
@@ -79,7 +76,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	files := large.OpenVersions(cfg, env.ResultsBucket)
 	payloads.Living, files.Living = rows.Living, rows.Living
 	return &Handler{
-		Store: rows, Payloads: payloads, Files: files, Attachments: files.Attached(), Written: files, Uploads: slack,
+		Store: rows, Payloads: payloads, Files: files, Attachments: files.Attached(),
 		Text:    payloads.Texts(cfg, env.ReadFileFunction),
 		Prompts: func(ref aggregate.Ref) model.Keep { return payloads.Prompts(ref) },
 		Catalog: sync.OnceValues(tool.Builtin),
@@ -91,7 +88,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
 			return models.Answers(ctx, d, env.Model, s)
 		},
-		File: reader(slack), Thread: threads(slack), Rest: time.Second, Every: time.Second,
+		File: reader(slack), Thread: threads(slack), Rest: time.Second,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
 		},

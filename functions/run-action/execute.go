@@ -56,7 +56,7 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 	within := min(compareWithin, j.action.Claim.LeaseUntil.Sub(j.Now())-resultSpare)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	changes, is, err := j.Files.Compare(ctx, j.files(), j.action.BaseVersion, version)
+	changes, err := j.Files.Compare(ctx, j.files(), j.action.BaseVersion, version)
 	if err != nil {
 		j.noted = append(j.noted, "not_compared", err.Error())
 		return nil
@@ -64,7 +64,7 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 	if err := j.made(ctx, version, changes); err != nil {
 		j.noted = append(j.noted, "not_known_who_made", err.Error())
 	}
-	return conversation.SumOf(changes, is)
+	return conversation.SumOf(changes)
 }
 
 // made stores which actions made the version that this one leaves, and adds to its changes which did before.

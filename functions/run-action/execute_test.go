@@ -32,7 +32,7 @@ func TestWhatIsApprovedIsMadeOfTheFilesThatWereShown(t *testing.T) {
 	content, _ := w.archives.trees[a.Conversation.WorkspaceVersion].Content("a.txt")
 	expect.Is(t, string(content), "1\ntwo\n", "the file")
 	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"},
-		Written: 1, Makers: [][]files.Maker{nil, {{Action: 1, Seen: true}}}}, x.Changed)
+		Makers: [][]files.Maker{nil, {{Action: 1, Seen: true}}}}, x.Changed)
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a.txt"}})
 	paths := w.archives.trees[a.Conversation.WorkspaceVersion].Paths()
 	expect.That(t, len(paths) == 1 && paths[0] == "b.txt", "%v", paths)

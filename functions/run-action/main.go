@@ -90,8 +90,7 @@ type Files interface {
 	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
 	Take(ctx context.Context, of large.VersionsOf, action string) (version string, err error)
 	Cancel(ctx context.Context, of large.VersionsOf, action string) error
-	Compare(ctx context.Context, of large.VersionsOf, base, version string) (
-		[]files.Change, *files.Tree, error)
+	Compare(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
 	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
 	KeepMade(ctx context.Context, of large.VersionsOf, version string, action int, m files.Made) error
 	Lend(ctx context.Context, of large.VersionsOf, on conversation.On, until time.Time, o *isolated.Order) error

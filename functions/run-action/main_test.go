@@ -97,20 +97,19 @@ func (s *archives) Take(ctx context.Context, of large.VersionsOf, _ string) (str
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *archives) Compare(ctx context.Context, of large.VersionsOf, base, version string) (
-	[]files.Change, *files.Tree, error) {
+func (s *archives) Compare(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error) {
 	if s.uncompared != nil {
-		return nil, nil, s.uncompared
+		return nil, s.uncompared
 	}
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	is, err := s.Get(ctx, of, version)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return files.Difference(was, is), is, ctx.Err()
+	return files.Difference(was, is), ctx.Err()
 }
 
 func (s *archives) Made(_ context.Context, _ large.VersionsOf, version string, action int) (files.Made, error) {
@@ -261,7 +260,7 @@ func testRuns(t *testing.T, w *world) {
 	told := w.Newest().Content
 	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)
 	o := w.box.orders[0]
-	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}, Written: 1}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}}, x.Changed)
 	expect.That(t, strings.Contains(told, "Files changed: 1, +1 −0 lines"), "the agent is told %q", told)
 	expect.That(t, o.Script == "make" && o.Action == x.ActionID && o.Deadline.Before(x.Claim.LeaseUntil), "%+v", o)
 }
@@ -362,7 +361,7 @@ func testWrites(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionSucceeded && len(w.box.orders) == 0, "%+v", x)
-	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}, Written: 1}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}}, x.Changed)
 	content, ok := w.archives.trees[x.Version].Content("a/b.txt")
 	expect.That(t, ok && string(content) == "hi", "%q", content)
 }

@@ -327,7 +327,7 @@ func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
 			return err
 		},
 		"a difference": func() error {
-			_, _, err := versions.Compare(t.Context(), large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
+			_, err := versions.Compare(t.Context(), large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
 			return err
 		},
 		"output": func() error {

@@ -41,7 +41,7 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s
 	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{said: rows, results: w.bucket,
-		scopes: w.slack.Client, console: "https://ringi.example/console"}}
+		console: "https://ringi.example/console"}}
 	k := &inConversation{world: w}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), webapi.Sato))(t)
 	k.thread = w.slack.Say(t, webapi.Sato, k.channel, "claude: テストを直して")

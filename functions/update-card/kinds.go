@@ -211,13 +211,7 @@ type Payloads interface {
 type conversationCards struct {
 	said    Said
 	results Payloads
-	scopes  Scopes
 	console string // its address
-}
-
-// Scopes says what the app may do in the context's workspace. *slackapi.Client implements it.
-type Scopes interface {
-	May(ctx context.Context, scope string) (bool, error)
 }
 
 func (conversationCards) Place(a aggregate.Aggregate) (Place, bool) {
@@ -243,18 +237,10 @@ func (conversationCards) Render(
 	return card.RenderConversation(t, c, s, now)
 }
 
-// Live adds the last lines of a running action's output, which grows without a commit, and whether files can be sent.
+// Live adds the last lines of a running action's output, which grows without a commit.
 func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	t := conversationOf(a)
 	t.Console = k.console
-	if k.scopes != nil && slices.ContainsFunc(t.Actions,
-		func(x *conversation.Action) bool { return x.Changed != nil && x.Changed.Written > 0 }) {
-		may, err := k.scopes.May(slackapi.For(ctx, t.Ref().Tenant), slackapi.ScopeFiles)
-		if err != nil { // there is no button until the card is drawn again
-			slog.WarnContext(ctx, "whether files can be sent is not known", "session_id", t.Ref().ID, "err", err)
-		}
-		t.MaySend = may
-	}
 	x := t.Current()
 	if x == nil || x.Status != conversation.ActionExecuting {
 		return t, nil

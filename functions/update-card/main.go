@@ -73,7 +73,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console, bot},
-			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results, bot, env.Console},
+			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results, env.Console},
 			call.Kind.Name:         callCards{env.Console, store.CallsOf(s)}},
 		Slack: bot, Homes: &Homes{Rows: records.NotesOf(s.Table()), Slack: bot,
 			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: store.ConversationsOf(s),

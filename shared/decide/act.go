@@ -60,7 +60,6 @@ func Buttons() map[string]Button {
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
 		card.CancelCall:         End(),
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
-		card.SendFiles:          {Act: on((*conversation.Aggregate).SendFiles)},
 		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},
 		card.MakeRequest:        {Act: on((*conversation.Aggregate).MakeRequest), Withdraws: true},
 		card.ReopenConversation: {Act: onWhole((*conversation.Aggregate).Reopen)},

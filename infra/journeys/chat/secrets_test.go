@@ -35,7 +35,7 @@ const printsAll = `{ env; id; for f in /proc/self/environ /proc/[0-9]*/environ /
 const mark = "MARK-42"
 
 // A3: secrets lie in Secrets Manager, in sealed rows, in the functions' environments, at vendors and in runs' task
-// tokens. A conversation reads files, runs a command that prints all it can, calls a tool, pushes and sends files: none
+// tokens. A conversation reads files, runs a command that prints all it can, calls a tool and pushes: none
 // of the secrets stands in what models, commands, GitHub, Slack, the console, rows or the bucket got.
 func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 	driver.Leave(t, running)
@@ -45,10 +45,8 @@ func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 	d.Shows("ファイルを読みました")
 	d.Reply("コマンド: " + printsAll)
 	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "169.254.169.254"), card.ApproveAction)
-	done := d.Shows("操作 #1 完了", mark)
+	d.Shows("操作 #1 完了", mark)
 	d.Rests()
-	d.Press(webapi.Sato, done, card.SendFiles)
-	d.Eventually("the file is in Slack", func() bool { return strings.Contains(inSlack(t), "found.txt") })
 	d.Reply("従業員の一覧")
 	d.Press(webapi.Sato, d.Shows("操作 #2 の確認", "list_employees"), card.ApproveAction)
 	d.Shows("操作 #2 完了")

@@ -163,11 +163,6 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	for _, i := range a.Inbox[:min(len(a.Inbox), mostTogether)] {
 		c.Remove(i)
 	}
-	if x := a.Sending(); x != nil {
-		s := *x.Sending
-		s.fail(ReasonNotShared, c.Now)
-		c.sending(x, s)
-	}
 	c.refuseTyped()
 	c.to(Closed)
 	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason = by.ID, &c.Now, why

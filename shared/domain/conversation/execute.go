@@ -41,9 +41,6 @@ type FilesChanged struct {
 	// Deleted counts those of Files that are deleted, and DeletedNames has the first few of their paths.
 	Deleted      int      `json:"deleted,omitempty"`
 	DeletedNames []string `json:"deleted_names,omitempty"`
-	// Written counts the files with content that it wrote; Large says that one has more than MaxSentBytes.
-	Written int  `json:"written,omitempty"`
-	Large   bool `json:"large,omitempty"`
 	// Makers are the actions that changed each of these paths before.
 	Makers [][]files.Maker `json:"makers,omitempty"`
 }
@@ -51,8 +48,8 @@ type FilesChanged struct {
 // mostNames is how many paths a FilesChanged names.
 const mostNames = 5
 
-// SumOf sums up a difference; is are the files that it leads to.
-func SumOf(changes []files.Change, is *files.Tree) *FilesChanged {
+// SumOf sums up a difference.
+func SumOf(changes []files.Change) *FilesChanged {
 	out := &FilesChanged{Files: len(changes)}
 	for i, c := range changes {
 		added, removed := c.Count()
@@ -61,11 +58,6 @@ func SumOf(changes []files.Change, is *files.Tree) *FilesChanged {
 			if out.Deleted++; out.Deleted <= mostNames {
 				out.DeletedNames = append(out.DeletedNames, c.Path)
 			}
-		}
-		if c.Wrote() {
-			out.Written++
-			content, _ := is.Content(c.Path)
-			out.Large = out.Large || len(content) > MaxSentBytes
 		}
 		if i < mostNames {
 			out.Names, out.Makers = append(out.Names, c.Path), append(out.Makers, c.By)
@@ -323,7 +315,7 @@ const (
 
 // stays reports whether the action has not ended or its outcome may still become known.
 func (x *Action) stays(now time.Time) bool {
-	return !x.Status.Over() || x.Sending.open() || x.unheard() || x.Pushed != nil && x.Pushed.Look != nil ||
+	return !x.Status.Over() || x.unheard() || x.Pushed != nil && x.Pushed.Look != nil ||
 		x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
 }
 

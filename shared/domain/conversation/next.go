@@ -37,7 +37,7 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	if a.Looking() != nil {
 		return aggregate.Next{State: StateCall}
 	}
-	if a.LooksUp(now) != nil || a.Sending() != nil {
+	if a.LooksUp(now) != nil {
 		return aggregate.Next{State: StateAnswer}
 	}
 	waits := len(a.Inbox) > 0 || a.WaitingTyped() != nil
@@ -248,9 +248,6 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		c.refuseUnrouted(x, no, saidOfTyped.In(a.Conversation.Locale).failed)
 		c.rest()
 		return c.done()
-	}
-	if x := a.Sending(); x != nil {
-		return a.NotSent(run, x.ActionID, ReasonNotShared, now)
 	}
 	if a.Conversation.wants() && a.Conversation.Source.Tries > 0 {
 		return a.FailSource(run, ReasonSourceUnfetched, now)

@@ -267,7 +267,6 @@ type Action struct {
 	Version            string           `json:"version,omitempty"`       // of the files that it left
 	NotTaken           bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
 	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
-	Sending            *Sending         `json:"sending,omitempty"`       // its files to Slack; nil: nobody asked
 	Claim              *Claim           `json:"claim,omitempty"`
 	DecisionNumber     string           `json:"decision_number,omitempty"` // that it got when it was claimed
 	Document           string           `json:"document,omitempty"`        // number of the document, as DecisionNumber

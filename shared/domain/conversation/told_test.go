@@ -63,12 +63,12 @@ func TestADetailOfRingisIsNotQuoted(t *testing.T) {
 func TestDeletedFilesAreSaid(t *testing.T) {
 	is := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "new", Content: "x\n"}}))(t)
 	was := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: "1\n"}, {Path: "b", Content: "2\n"}}))(t)
-	sum := SumOf(files.Difference(was, is), is)
+	sum := SumOf(files.Difference(was, is))
 	expect.That(t, sum.Deleted == 2 && fmt.Sprint(sum.DeletedNames) == "[a b]", "%+v", sum)
 	done := Action{Number: 1, Status: ActionSucceeded, Changed: sum}
 	expect.Same(t, []Piece{{"Action #1 is done.\nFiles changed: 3, +1 −2 lines\nChanged or new: 1", false}, {"new", true},
 		{"Deleted: 2", false}, {"a\nb", true}}, done.told("en").Pieces())
-	done.Changed = SumOf(files.Difference(was, &files.Tree{}), &files.Tree{})
+	done.Changed = SumOf(files.Difference(was, &files.Tree{}))
 	expect.Is(t, done.told("ja").Content,
 		"操作 #1 が完了しました。\n変更されたファイル: 2 件、+0 行 −2 行\n削除されたファイル: 2 件\na\nb", "of deletions alone")
 	done.Changed = &FilesChanged{Files: 9, Names: []string{"n"}, Deleted: 7, DeletedNames: []string{"d"}}

@@ -25,7 +25,6 @@ type Conversation struct {
 	Message *conversation.Message   // the card's message; nil until it is read
 	Payload json.RawMessage         // the action's payload, if it is too large for its row
 	Log     []conversation.LogEntry // the last lines of the action's output
-	MaySend bool                    // the app may send files to Slack
 	Around
 }
 
@@ -42,7 +41,6 @@ const (
 	FetchAgain         = "fetch_again"
 	TakeFiles          = "take_files" // on the console's page alone
 	MakeRequest        = "make_request"
-	SendFiles          = "send_files"
 )
 
 const TailLines = 10
@@ -304,39 +302,14 @@ func ProposalModal(session, text string, authors []string, locale string) slack.
 // ProposeNote says why there is no dialog to propose an action: the message is in no conversation.
 func ProposeNote(locale string) string { return conversationWordsOf.In(locale).ProposeNowhere }
 
-// files adds where people see an action's files, a button that sends them into the thread, and what became of that.
+// files adds where people see an action's files.
 func (d conversationDrawing) files(x *conversation.Action, f face) face {
-	w := d.texts
-	if x.Changed == nil || x.Changed.Files == 0 {
+	if x.Changed == nil || x.Changed.Files == 0 || d.t.Console == "" {
 		return f
 	}
-	var lines []string
-	if d.t.Console != "" {
-		page := d.t.Console + "/sessions/" + d.t.Head.SessionID + "/files"
-		if x.Version != "" {
-			page += "?version=" + x.Version
-		}
-		lines = append(lines, fill(w.FilesPage, "url", page))
+	page := d.t.Console + "/sessions/" + d.t.Head.SessionID + "/files"
+	if x.Version != "" {
+		page += "?version=" + x.Version
 	}
-	s := x.Sending
-	switch {
-	case s != nil && s.State == conversation.SendingDone:
-		lines = append(lines, fill(w.Sent, "who", d.w.mention(s.By), "when", whenSet(s.Ended)))
-	case s != nil && s.State != conversation.SendingFailed:
-		lines = append(lines, w.Sending)
-	case s != nil && s.Error == conversation.ReasonNotShared: // nobody knows that they were not sent
-		lines = append(lines, w.reason(s.Error, ""))
-	case s != nil:
-		lines = append(lines, fill(w.NotSent, "why", w.reason(s.Error, "")))
-	}
-	wrote, open := x.Changed.Written > 0, d.t.Conversation.Status != conversation.Closed
-	if d.t.MaySend && wrote && !x.Sends() {
-		lines = append(lines, fill(w.Unsendable, "n", conversation.MaxSent))
-	}
-	f = f.with(contextOf(lines)...)
-	if d.t.MaySend && open && x.Sends() && (s == nil || s.State == conversation.SendingFailed) {
-		send := button(w.Send, SendFiles, x.ActionID, "")
-		f = f.with(d.actions(confirmed(send, w.SendTitle, fill(w.SendText, "n", x.Changed.Written), w.SendYes, w.SendNo)))
-	}
-	return f
+	return f.with(contextLine(fill(d.texts.FilesPage, "url", page)))
 }

@@ -137,11 +137,11 @@ func (c *onThread) approved() *onThread {
 	return c.do(decide.Approve(c, c.last().ActionID, member("U_SUZUKI"), anyMember, c.now))
 }
 
-// wrote ends an action that wrote some files, which somebody wants in Slack unless s is nil.
-func (c *onThread) wrote(n int, s *conversation.Sending) {
+// wrote ends an action that wrote some files.
+func (c *onThread) wrote(n int) {
 	c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
-		Changed: &conversation.FilesChanged{Files: n, Written: n, Added: 20, Names: []string{"a.go"}}})
-	c.last().Sending, c.MaySend, c.Console = s, true, "https://ringi.example/console"
+		Changed: &conversation.FilesChanged{Files: n, Added: 20, Names: []string{"a.go"}}})
+	c.Console = "https://ringi.example/console"
 }
 
 func (c *onThread) executing() *onThread {

@@ -191,22 +191,7 @@ var conversationStates = []struct {
 			Changed: &conversation.FilesChanged{Files: 4, Removed: 3, Names: []string{"a.go", "out/a.o", "out/b.o"},
 				Deleted: 3, DeletedNames: []string{"out/a.o", "out/b.o"}}})
 	}},
-	{"files_offered", conversation.CardAction, func(c *onThread) { c.wrote(2, nil) }},
-	{"files_too_many", conversation.CardAction, func(c *onThread) { c.wrote(11, nil) }},
-	{"files_wanted", conversation.CardAction, func(c *onThread) {
-		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingUploaded})
-	}},
-	{"files_sent", conversation.CardAction, func(c *onThread) {
-		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingDone, Ended: &c.now})
-	}},
-	{"files_not_sent", conversation.CardAction, func(c *onThread) {
-		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingFailed,
-			Error: conversation.ReasonNotShared, Ended: &c.now})
-	}},
-	{"files_no_scope", conversation.CardAction, func(c *onThread) {
-		c.wrote(2, nil)
-		c.MaySend = false
-	}},
+	{"files_written", conversation.CardAction, func(c *onThread) { c.wrote(2) }},
 	{"action_not_taken", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Crashed(c.now.Add(time.Hour)))

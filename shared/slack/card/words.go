@@ -190,14 +190,13 @@ type conversationWords struct {
 	ConfirmNo                                                                    string // unlike the button that asks
 
 	// The files that it changes, and who changed a path before; whether people saw the text.
-	MadeBefore, MadeSeen, MadeUnseen, MadeUnknown, MadeAnd, Seen, Unseen  string
-	Difference, Count, NoLineEnd                                          string
-	Changes                                                               map[files.ChangeKind]string
-	Entries                                                               map[files.Kind]string
-	Modes                                                                 map[string]string // by the later mode
-	Unshown                                                               map[files.Unshown]string
-	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage, NotSent   string
-	Send, SendTitle, SendText, SendYes, SendNo, Sending, Sent, Unsendable string
+	MadeBefore, MadeSeen, MadeUnseen, MadeUnknown, MadeAnd, Seen, Unseen string
+	Difference, Count, NoLineEnd                                         string
+	Changes                                                              map[files.ChangeKind]string
+	Entries                                                              map[files.Kind]string
+	Modes                                                                map[string]string // by the later mode
+	Unshown                                                              map[files.Unshown]string
+	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage           string
 
 	// A call of a tool.
 	Call, CallReads, CallWrites, CallUnseen, CallGoes, CallReturned, CallData, CallVendor string

@@ -17,7 +17,6 @@ import (
 // BotScopes are the bot scopes of the app's manifest.
 var BotScopes = []string{
 	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "files:read",
-	"files:write",
 	"groups:history", "groups:read",
 	"im:history", "im:write", "team:read", "usergroups:read", "users:read", "users:read.email",
 }

@@ -99,7 +99,7 @@ func TestADifferenceStandsBesideItsVersion(t *testing.T) {
 	expect.Fails(t, err, large.ErrGone, "before it is computed")
 	for from, was := range map[string]*files.Tree{"": {}, base: one} {
 		want := files.Difference(was, two)
-		got, _, err := s.Compare(t.Context(), session, from, version)
+		got, err := s.Compare(t.Context(), session, from, version)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -113,7 +113,7 @@ func TestADifferenceStandsBesideItsVersion(t *testing.T) {
 	if diff := cmp.Diff(files.Difference(one, two), got); diff != "" {
 		t.Error(diff)
 	}
-	_, _, err = s.Compare(t.Context(), session, version, base)
+	_, err = s.Compare(t.Context(), session, version, base)
 	expect.Fails(t, err, large.ErrGone, "archives that are gone")
 	_, err = s.Difference(t.Context(), session, "../x", version)
 	expect.That(t, err != nil, "a version is a path")

@@ -242,20 +242,19 @@ func (s *Versions) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Compare stores what became of a base in a version, bounded as files.Bounded does, and returns all of it and
-// the version's files. It returns ErrGone if one of the two doesn't exist.
-func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version string) (
-	[]files.Change, *files.Tree, error) {
+// Compare stores what became of a base in a version, bounded as files.Bounded does, and returns all of it. It returns
+// ErrGone if one of the two doesn't exist.
+func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version string) ([]files.Change, error) {
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	is, err := s.Get(ctx, of, version)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	changes := files.Difference(was, is)
-	return changes, is, s.putJSON(ctx, of, of.difference(base, version), files.Bounded(changes))
+	return changes, s.putJSON(ctx, of, of.difference(base, version), files.Bounded(changes))
 }
 
 // maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.

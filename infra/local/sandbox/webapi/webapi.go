@@ -51,9 +51,8 @@ type Call struct {
 
 // API serves /api/<method>.
 type API struct {
-	opts  Options
-	ws    *Workspace
-	files uploads
+	opts Options
+	ws   *Workspace
 }
 
 func New(opts Options) *API {
@@ -122,8 +121,6 @@ var methods = map[string]method{
 		""},
 	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView,
 		""}, "views.publish": {publishView, "user_id"},
-	"files.getUploadURLExternal":            {getUploadURL, "filename length"},
-	"files.completeUploadExternal":          {completeUpload, "files"},
 	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "assistant.threads.setStatus": {setWaiting,
 		"channel_id thread_ts"}, "agents.sessions.setStatus": {setSession, "channel_id"},
 }
@@ -132,10 +129,6 @@ var methods = map[string]method{
 // (5xx) have other statuses.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
-	if id, is := strings.CutPrefix(name, uploadPath); is {
-		a.takeUpload(w, r, id)
-		return
-	}
 	w.Header().Set("X-OAuth-Scopes", scopes)
 	p, err := readParams(w, r)
 	call := Call{Method: name, Channel: cmp.Or(p.str("channel"), p.str("channel_id")), TS: p.str("ts"), At: a.opts.Now()}
