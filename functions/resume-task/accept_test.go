@@ -238,48 +238,6 @@ func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
 	}
 }
 
-// What the rules refuse whatever its steps will be is refused before a model is called.
-func TestRulesRefuseARequestBeforeItIsAccepted(t *testing.T) {
-	server := pipelinetest.Start(t)
-	mine := asks(desk("課長", ofPeople(pipelinetest.Requester)))
-	here := asks(rules.Stage{Name: "みんな", Who: rules.Who{Kind: rules.WhoChannel}, Need: 1},
-		desk("部長", ofPeople("U0BUCHO")))
-	for name, c := range map[string]struct {
-		kind   string
-		o      *rules.Outcome
-		reason aggregate.Reason
-		detail string
-	}{
-		"a rule refuses":             {"channel", &rules.Outcome{Refuse: "購買部へ"}, task.ReasonRuleRefuses, "すべて\n購買部へ"},
-		"a route of the asker":       {"channel", mine, task.ReasonNoRoute, "課長\nown\n\nすべて"},
-		"a route of others":          {"channel", asks(desk("課長", ofPeople("U0BUCHO"))), "", ""},
-		"a channel without a home":   {"im", here, task.ReasonNoHome, ""},
-		"no rules, after there were": {"channel", nil, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newRuled(t, server)
-			if c.kind == "im" {
-				w.Receive(task.Request{User: pipelinetest.Requester, Channel: "D0", ChannelType: "im",
-					MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
-				w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = true })
-			}
-			if c.o == nil {
-				w.rules(mine)
-			}
-			w.rules(c.o)
-			next := w.resume()
-			a := w.Load()
-			if e := a.Head.Ended; c.reason != "" {
-				expect.That(t, next.State == task.StateFinish && next.Outcome == "refused" && a.Head.AcceptedAt == nil &&
-					e != nil && e.As == task.TaskRefused && e.Reason == c.reason && e.Detail == c.detail, "%+v, %+v", next, e)
-				expect.Same(t, w.resume(), next)
-				return
-			}
-			expect.That(t, next.State == task.StateExtractTask && a.Head.AcceptedAt != nil, "%+v, %+v", next, a.Head.Ended)
-		})
-	}
-}
-
 // A request in direct messages is accepted if there is a home, and says before a model is called where it is shown. Its
 // gate asks that home.
 func TestARequestInDirectMessagesAsksTheHome(t *testing.T) {
@@ -312,16 +270,6 @@ func TestARequestInDirectMessagesAsksTheHome(t *testing.T) {
 				stage)
 		})
 	}
-}
-
-// Rules that are saved while a request is turned away by others are read anew.
-func TestARefusalReliesOnTheRules(t *testing.T) {
-	w := newRuled(t, pipelinetest.Start(t))
-	w.rules(&rules.Outcome{Refuse: "購買部へ"})
-	w.store = func(s Store) Store {
-		return &reading{Store: s, then: func() { w.rules(asks(desk("課長", ofPeople("U0BUCHO")))) }}
-	}
-	expect.Is(t, w.resume().State, task.StateExtractTask, "state")
 }
 
 // reading is a table in which something changes just after the rules were read once.

@@ -195,9 +195,9 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	if a, err = h.leaveOut(ctx, a, s); err != nil {
 		return nil, err
 	}
-	a, shownTo, err := h.refuseByRules(ctx, a, s)
-	if err != nil || !a.Waiting() {
-		return a, err
+	shownTo, err := h.shownTo(ctx, a, s)
+	if err != nil {
+		return nil, err
 	}
 	return h.accept(ctx, a, by, shownTo)
 }

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -259,10 +258,6 @@ func TestRequestsAreNumberedAsTheyAreTakenOn(t *testing.T) {
 	}{
 		"accepted":  {nil, func(w *ruledWorld) { w.resume() }, false},
 		"a guest's": {nil, guest, true},
-		"by a rule": {nil, func(w *ruledWorld) {
-			w.rules(&rules.Outcome{Refuse: "受け付けません"})
-			w.resume()
-		}, true},
 		"one too many": {full, func(w *ruledWorld) {
 			x := w.Another()
 			expect.Value(handler(x).Handle(x.T.Context(), x.In()))(x.T)

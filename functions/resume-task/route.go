@@ -15,31 +15,20 @@ import (
 	"ringi/shared/explain"
 )
 
-// refuseByRules ends a request that the tenant's rules refuse whatever its steps will be: no model is paid for it.
-// Without rules, s alone says that there is nothing to read. shownTo is to whom it may be shown because nobody else is
-// where it was made.
-func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (after *task.Aggregate,
-	shownTo []string, err error) {
-	after, err = pipeline.Under(ctx, h.Store, a.Head.TenantID, s, func(s tenancy.Settings) (*task.Aggregate, error) {
-		if !a.UnderRules(s) {
-			return a, nil
-		}
-		var no *task.Refusal
-		on, err := h.byRules(ctx, a, nil, s, func(x *decide.Steps, r *rules.Rules, d decide.Seats) (err error) {
-			no, err = x.Early(r, d)
-			shownTo = x.ShownTo(r, d)
-			return err
-		})
-		if err != nil || no == nil {
-			return a, err
-		}
-		return h.refuse(ctx, a, *no, s, on)
+// shownTo returns to whom a request may be shown because nobody else is where it was made.
+func (h *Handler) shownTo(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (shownTo []string, err error) {
+	if !a.UnderRules(s) {
+		return nil, nil
+	}
+	_, err = h.byRules(ctx, a, nil, s, func(x *decide.Steps, r *rules.Rules, d decide.Seats) error {
+		shownTo = x.ShownTo(r, d)
+		return nil
 	})
-	return after, shownTo, err
+	return shownTo, err
 }
 
-// askAnew asks the rules again about a request that was accepted, since more people ask than then: the first layer is
-// about to be shown words of theirs.
+// askAnew sees who of a request that was accepted asks, since more people ask than then: the first layer is about to
+// be shown words of theirs.
 func (h *Handler) askAnew(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	s, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
@@ -47,9 +36,6 @@ func (h *Handler) askAnew(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	}
 	if a, err = h.leaveOut(ctx, a, s); err != nil {
 		return nil, err
-	}
-	if a, _, err = h.refuseByRules(ctx, a, s); err != nil || a.Head.Ended != nil {
-		return a, err
 	}
 	return h.commit(ctx, a, "note that the rules were asked", (*task.Aggregate).RulesAsked)
 }

@@ -36,7 +36,6 @@ type authorityLine struct {
 	Rule           struct {
 		When  rules.Conditions
 		Route *rules.Policy
-		Files int
 	}
 	Ask, Not authorityAsk
 	Asks     string
@@ -47,7 +46,6 @@ type authorityAsk struct {
 	Is     map[string]string // by label
 	Amount rules.Decimal     // empty: the asker types 0
 	Blank  bool              // the asker leaves the amount empty
-	Files  int               // that the asker attaches
 	Away   []string          // who is away on the day, by name
 }
 
@@ -71,7 +69,7 @@ func TestAuthorityTables(t *testing.T) {
 				"%s: %s is %q", table.Of, l.Says, l.How)
 			if l.How != notAtAll {
 				r.Rules = append(r.Rules, rules.Rule{ID: fmt.Sprintf("01JD0000000000000000000%03d", len(r.Rules)),
-					Name: l.Says, When: l.Rule.When, Outcome: rules.Outcome{Route: l.Rule.Route, Files: l.Rule.Files}})
+					Name: l.Says, When: l.Rule.When, Outcome: rules.Outcome{Route: l.Rule.Route}})
 			}
 		}
 		for _, problem := range r.Problems(nil) {
@@ -92,10 +90,6 @@ func TestAuthorityTables(t *testing.T) {
 			}
 			expect.Is(t, table.names(route, user), l.Asks, "%s: %s", table.Of, l.Says)
 			table.fromBelow(t, d, r, user, &l, route)
-			if l.Rule.Files > 0 {
-				f.Files = l.Rule.Files - 1
-				expect.That(t, r.Match(f).Unattached, "%s: %s takes %d files", table.Of, l.Says, f.Files)
-			}
 			in, out := table.near(&l)
 			for _, ask := range in {
 				table.takes(t, d, r, user, &l, ask)
@@ -162,7 +156,7 @@ func (x *authority) near(l *authorityLine) (in, out []authorityAsk) {
 	}
 	if when.Requester != nil {
 		for _, position := range when.Requester.Positions {
-			in = append(in, authorityAsk{By: position, Is: l.Ask.Is, Amount: l.Ask.Amount, Files: l.Ask.Files})
+			in = append(in, authorityAsk{By: position, Is: l.Ask.Is, Amount: l.Ask.Amount})
 		}
 		out = append(out, authorityAsk{Is: l.Ask.Is, Amount: l.Ask.Amount})
 	}
@@ -351,7 +345,7 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 		p, on := d.Person(user[name]), expect.Value(organisation.ParseDate(day))(t)
 		d.delegations[p.Person] = []tenancy.Delegation{{Principal: p, From: on, Until: on}}
 	}
-	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, On: day, Files: ask.Files,
+	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, On: day,
 		Askers: []circulation.Person{d.Person(by)}}
 	s := x.form(t)
 	typed := task.Matter{Kind: cmp.Or(ask.Is[catalog.MatterLabel], none), Title: "件名", Description: "理由",

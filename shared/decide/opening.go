@@ -16,8 +16,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Whom a gate asks is found by the tenant's rules, as early as the answer is settled. Place and askers may settle it
-// whatever the steps will be: then resume-task refuses the request before a model is paid. plan-process opens the gate
+// Whom a gate asks is found by the tenant's rules once its content is known. plan-process opens the gate
 // of steps at once where the rule names everybody by id and no organisation stands. Otherwise the version is saved with
 // its rule as generating, without deadline, index entry or copy, and resume-task looks people up and opens it, or
 // refuses. execute-process does the same with a step's gate, answer-message and whoever proposes an action with that,
@@ -73,7 +72,6 @@ func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Home: x.Settings.DirectApprovers, Calls: x.Calls,
-		Files: x.Task.Enclosing(),
 	}
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
@@ -163,38 +161,6 @@ func (x *Steps) resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d r
 	return found, nil
 }
 
-// Early returns why the rules refuse a request whatever its steps will be, or nil: each answer that it may get refuses
-// it, names nobody but its askers, or asks a home where there is none.
-func (x *Steps) Early(r *rules.Rules, d Seats) (*task.Refusal, error) {
-	var first *task.Refusal
-	f := x.facts(r, d)
-	for _, answer := range r.Possible(f) {
-		no, err := never(r, namedIn(answer, x.locale()), f, d)
-		if err != nil || no == nil {
-			return nil, err
-		}
-		if first == nil || first.Rule.ID == rules.LastID && first.Why != task.ReasonNoHome {
-			first = no
-		}
-	}
-	return first, nil
-}
-
-// never returns why an answer asks nobody, whatever the steps will be, or nil.
-func never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (*task.Refusal, error) {
-	switch {
-	case answer.Route != nil && f.Home.None() && answer.Route.AsksHome(f, d):
-		return &task.Refusal{Why: task.ReasonNoHome, Rule: answer.Rule}, nil
-	case answer.Route != nil && !answer.Route.OfIDs() && (d.Org() == "" || answer.Route.Unknown(d) == nil):
-		return nil, nil
-	}
-	found, err := resolve(r, answer, f, anybody{d})
-	if no := found.Refused; no != nil && (no.Why != task.ReasonNoRoute || no.Lacks == rules.LeftOwn) {
-		return no, err
-	}
-	return nil, err
-}
-
 // ShownTo returns the channel, or else the people, to whom the rules may show a request because nobody else is where it
 // was made.
 func (x *Steps) ShownTo(r *rules.Rules, d Seats) []string {
@@ -278,18 +244,16 @@ func refused(answer rules.Answer, f *rules.Facts, d rules.Directory) *task.Refus
 
 // own are the names of what nobody has named: the rule that answers where none of an administrator's does, and the
 // stage that it asks.
-type own struct{ last, channel, unlabelled, unattached, unruled, silent string }
+type own struct{ last, channel, unlabelled, unruled, silent string }
 
 var owns = language.InEach(
 	own{"そのほか", "チャンネルの1人",
 		"「{label}」が分からないため、承認する人を決められません。「{label}」を書いて、もう一度依頼してください。",
-		"このルールには、添付ファイルが {n} つ以上必要です。見積書などを添付して、もう一度依頼してください。",
 		"ほかのどのルールにも当てはまりません。管理者に、コンソールの「回覧ルール」で、この内容を受け付けるルールを加えるよう頼み、" +
 			"その後に、もう一度依頼してください。",
 		"必要な場合は、管理者に、コンソールの「回覧ルール」でこのルールを見直すよう頼んでください。"},
 	own{"Everything else", "One of the channel",
 		"“{label}” isn’t known, so it can’t be said who has to approve. Say what it is, and ask again.",
-		"This rule asks for at least {n} attached files. Attach them, such as quotations, and ask again.",
 		"No other rule fits. Ask an administrator to add a rule for it in the console under “Routing rules”, " +
 			"then ask again.",
 		"If you need it, ask an administrator to change this rule in the console under “Routing rules”."})
@@ -301,8 +265,6 @@ func namedIn(a rules.Answer, locale string) rules.Answer {
 	switch {
 	case a.Unlabelled != "":
 		a.Refuse = language.Fill(w.unlabelled, "label", a.Unlabelled)
-	case a.Unattached:
-		a.Refuse = language.Fill(w.unattached, "n", a.Files)
 	case a.Last && a.Refused:
 		a.Refuse = cmp.Or(a.Refuse, w.unruled)
 	case a.Refused && a.Rule.Name != "":
@@ -357,10 +319,3 @@ func (ids) Department(circulation.Person, string) string               { return 
 func (ids) Position(circulation.Person, string) string                 { return "" }
 func (ids) StandsOver(string, string, string) bool                     { return false }
 func (ids) Outranks(circulation.Person, string, string) bool           { return false }
-
-// anybody is a directory of which nobody has to be asked who may stamp.
-type anybody struct{ rules.Directory }
-
-func (anybody) Employment(circulation.Person, string) rules.Employment {
-	return rules.EmploymentEmployee
-}

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -96,60 +95,6 @@ func strict(all ...rules.Rule) *rules.Rules {
 	return x
 }
 
-// A request is refused before a model is paid if no steps whatever could be asked about.
-func TestARequestMayBeRefusedBeforeItsStepsAreKnown(t *testing.T) {
-	sales := office{
-		departments: map[string][]string{"SATO": {"sales", "hq"}}, groups: map[string][]string{"S1": {"SATO2"}},
-		persons: map[string]string{"SATO2": "SATO", "ITO2": "ITO"},
-	}
-	refuse, skip := rules.EmptyRefuse, rules.EmptySkip
-	tanaka := in(asks(refuse, "TANAKA"))
-	group := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-		{Name: "g", Who: rules.Who{Kind: rules.WhoGroup, Group: "S1"}, Need: 1, Empty: refuse}}}}
-	for name, c := range map[string]struct {
-		rules *rules.Rules
-		d     Seats
-		want  string
-	}{
-		"by the place":                    {of(in(refuses("no"), "C1")), ids{}, "rule_refuses no"},
-		"by another place":                {of(in(refuses("no"), "C2")), ids{}, ""},
-		"only if it writes":               {of(writing(in(refuses("no")))), ids{}, ""},
-		"if it writes, and if it doesn't": {strict(writing(in(refuses("no")))), ids{}, "rule_refuses no"},
-		"by the last rule":                {strict(), ids{}, "rule_refuses last"},
-		"asks its askers":                 {of(in(asks(refuse, "SATO", "ITO"))), ids{}, "askers_route askers desk"},
-		"asks its askers, or refuses": {strict(writing(in(asks(refuse, "ITO")))), ids{},
-			"askers_route askers desk"},
-		"leaves its askers out":                 {of(in(asks(skip, "SATO"))), ids{}, "no_route own desk"},
-		"asks somebody else, too":               {of(in(asks(refuse, "SATO", "TANAKA"))), ids{}, ""},
-		"asks whom only Slack knows":            {of(in(group)), ids{}, ""},
-		"asks somebody else if it writes":       {strict(writing(tanaka)), ids{}, ""},
-		"rules of another form":                 {&rules.Rules{Form: rules.Form + 1}, ids{}, "rule_refuses "},
-		"a department where none stands":        {strict(by(tanaka, []string{"sales"})), ids{}, "no_department rule"},
-		"the requester's department":            {strict(by(tanaka, []string{"hq"})), sales, ""},
-		"another department":                    {strict(by(tanaka, []string{"it"})), sales, "rule_refuses last"},
-		"the requester's group, by person":      {strict(by(tanaka, nil, "S1")), sales, ""},
-		"another group":                         {strict(by(tanaka, nil, "S2")), sales, "rule_refuses last"},
-		"an asker's second account":             {of(in(asks(refuse, "ITO2"))), sales, "askers_route askers desk"},
-		"a second account where none is known":  {of(in(asks(refuse, "ITO2"))), ids{}, ""},
-		"the channel in direct messages":        {of(in(byChannel())), ids{}, "no_home"},
-		"a named person in direct messages":     {of(in(asks(refuse, "TANAKA"))), ids{}, ""},
-		"the channel, where others are":         {of(in(byChannel())), ids{}, ""},
-		"the channel, where nobody else is":     {of(in(byChannel())), lonely{}, "no_home"},
-		"nobody stamps, though not as an asker": {of(in(asks(refuse))), ids{}, ""},
-	} {
-		x := askersOf()
-		if name == "the channel in direct messages" || name == "a named person in direct messages" {
-			x.Task.Request.ChannelType = "im"
-		}
-		no, err := x.Early(c.rules, c.d)
-		got := ""
-		if no != nil {
-			got = strings.Join(strings.Fields(string(no.Why)+" "+no.Lacks+" "+no.Detail), " ")
-		}
-		expect.That(t, err == nil && got == strings.TrimSpace(c.want), "%s: %q, %v, want %q", name, got, err, c.want)
-	}
-}
-
 // Where an organisation stands, accounts don't say who somebody is: nobody is found by ids alone.
 func TestAnOrganisationIsAskedAboutEverybody(t *testing.T) {
 	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
@@ -192,13 +137,11 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 	}
 }
 
-// Where a home is asked, a request is not refused early, and its gate opens with the home's channel.
+// Where a home is asked, the gate opens with the home's channel.
 func TestAGateInDirectMessagesAsksTheHome(t *testing.T) {
 	r := of(in(byChannel()))
 	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
 	x.Task.Request.ChannelType, x.Settings.DirectApprovers = "im", rules.Home{Channel: "CHOME"}
-	no, err := x.Early(r, ids{})
-	expect.That(t, err == nil && no == nil, "%+v, %v", no, err)
 	expect.Same(t, x.ShownTo(r, ids{}), []string{"CHOME"})
 	found := expect.Value(x.ByIDs(r))(t)
 	expect.That(t, found.LookUp != nil && found.Opening == nil, "who is in a channel only Slack knows: %+v", found)
@@ -331,10 +274,6 @@ func TestAStrangerToTheOrganisationOpensNoRoute(t *testing.T) {
 		}
 		expect.Is(t, got, c.want, name)
 	}
-	x := askersOf()
-	x.Task.Head.Requester = "X"
-	no := expect.Value(x.Early(of(desk), strangers{d}))(t)
-	expect.That(t, no != nil && no.Why == task.ReasonNoRow, "before a model is paid: %+v", no)
 	expect.Is(t, Stranger(strangers{d}, time.Unix(0, 0), "SATO", "LEFT"), "LEFT")
 	expect.Is(t, Stranger(strangers{d}, time.Unix(0, 0), "SATO", "ITO"), "")
 }
@@ -356,25 +295,6 @@ func (s strangers) Here(p circulation.Person, on string) bool {
 
 func (s strangers) OnLeave(string, string, string) []circulation.Person {
 	return []circulation.Person{{User: "AWAY"}}
-}
-
-// Who asks is told what isn't known, in their language.
-func TestARequestWithoutFilesIsToldSo(t *testing.T) {
-	quoted := in(asks(rules.EmptyRefuse, "TANAKA"), "C1")
-	quoted.Files = 2
-	for locale, want := range map[string]string{
-		"ja": "このルールには、添付ファイルが 2 つ以上必要です。見積書などを添付して、もう一度依頼してください。",
-		"en": "This rule asks for at least 2 attached files. Attach them, such as quotations, and ask again.",
-	} {
-		x := askersOf()
-		x.Settings.Locale = locale
-		x.Task.Request.Files = []aggregate.SharedFile{{ID: "F1"}}
-		found := expect.Value(x.ByIDs(of(quoted)))(t)
-		expect.Must(t, found.Refused != nil, "%+v", found)
-		expect.That(t, found.Refused.Why == task.ReasonRuleRefuses && found.Refused.Detail == want, "%+v", found.Refused)
-		x.Task.Request.Files = append(x.Task.Request.Files, aggregate.SharedFile{ID: "F2"})
-		expect.That(t, expect.Value(x.ByIDs(of(quoted)))(t).Opening != nil, "two files are too few")
-	}
 }
 
 func TestARequestOfAnUnknownKindIsToldSo(t *testing.T) {

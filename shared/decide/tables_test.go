@@ -211,7 +211,7 @@ func TestTablesOfWhoDecides(t *testing.T) {
 	}
 	expect.Is(t, len(r.Problems(nil)), 0)
 	var only []string
-	for _, f := range r.Findings(nil, d, day, "") {
+	for _, f := range r.Findings(d, day, "") {
 		expect.Is(t, f.Kind, rules.FindingElsewhere, f.String())
 		only = append(only, f.Who)
 	}

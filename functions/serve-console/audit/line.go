@@ -36,9 +36,7 @@ type line struct {
 	Amount, Currency    string
 	Money               string // the amount for people
 	Rule                string
-	Retention           string // how long it is kept
-	Years               int    // that its rules say; 0: none
-	Round               int    // 0: not counted
+	Round               int // 0: not counted
 	Asked, Settled      time.Time
 	Path, State, Remark string
 	Stamped             string   // what was decided, with its arguments; empty: no steps
@@ -127,14 +125,11 @@ func requester(x *store.RegisteredTask) string {
 
 func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	g := &x.Gate
-	decision, document, years := x.Head.Number, x.Head.Document, x.Head.Retain
+	decision, document := x.Head.Number, x.Head.Document
 	if x.Action != nil {
 		decision, document = x.Action.DecisionNumber, x.Action.Document
 	}
-	if x.Call != nil { // what an action returned is kept with its conversation
-		years = x.Gate.Terms.Retain()
-	}
-	out := line{Request: x.Head.RequestNumber, Number: decision, Document: document, Years: years,
+	out := line{Request: x.Head.RequestNumber, Number: decision, Document: document,
 		By: s.Person(requester(x)), Round: x.Decision.Round,
 		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(x), Department: x.Request.Department}
 	if x.Decision.N > 0 && x.Decision.Series == "" {
@@ -160,11 +155,6 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	}
 	if rule := g.Terms.Rule; rule != nil {
 		out.Rule = card.OneLine(rule.Name) + " (" + strconv.Itoa(rule.Revision) + ")"
-	}
-	if years > 0 {
-		out.Retention = s.words.Say("retained", "n", out.Years)
-	} else {
-		out.Retention = s.words.Say("retained_always")
 	}
 	seen := g.Seen
 	if of := x.Head.Glance.Amount; seen == nil && of.Known() { // without a rule, or none of it asks anybody

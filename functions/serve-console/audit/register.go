@@ -304,7 +304,7 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	words := v.Texts("register")
 	t := card.Table{Columns: web.Each([]string{"number", "request_number", "document", "does", "title", "by", "department",
-		"steps", "amount", "currency", "asked", "settled", "rule", "retention", "path", "round", "state",
+		"steps", "amount", "currency", "asked", "settled", "rule", "path", "round", "state",
 		"executed_on", "executed_by", "executed_what", "remark", "files", "id"},
 		func(key string) string { return words.Say(key) })}
 	for i := range lines {
@@ -316,7 +316,7 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 			by = "Ringi"
 		}
 		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Document, x.Kind, x.Title, x.By, x.Department, x.Stamped,
-			x.Amount, x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Retention, x.Path, round, x.State,
+			x.Amount, x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Path, round, x.State,
 			day(x.Executed.At), by, x.Executed.Text(), x.Remark, named(words, x.Files), x.ID})
 	}
 	if next != "" {

@@ -209,7 +209,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "Bash")
 	a := o.Asks(tool, says, "", func(x *call.Proposal) {
 		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
-		by.Rule.Numbered, by.Rule.Retain = true, 7
+		by.Rule.Numbered = true
 		x.Opening = &by
 	})
 	b := w.As(webapi.Suzuki)

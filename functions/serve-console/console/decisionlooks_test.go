@@ -47,7 +47,7 @@ func decisionLooks(w *consoletest.World) []look {
 	}...)
 }
 
-// kindsOfRules are rules by kinds of spending, on days, for positions, that ask several sources side by side and
+// kindsOfRules are rules by kinds of spending, for positions, that ask several sources side by side and
 // consult.
 func kindsOfRules() *rules.Rules {
 	people := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka, webapi.Alex}}
@@ -63,7 +63,7 @@ func kindsOfRules() *rules.Rules {
 			Outcome: rules.Outcome{Route: &rules.Policy{Stages: stages}}}
 	}
 	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
-		of("旅費", rules.Conditions{ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
+		of("旅費", rules.Conditions{
 			Requester: &rules.Requester{Positions: []string{"課長", "係長"}},
 			Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}},
 				{Name: "契約方法", Is: rules.UseSome, List: []string{"随意契約"}}}}, asked, above),

@@ -10,16 +10,14 @@ import (
 // chip is a stage at a glance.
 type chip struct{ Text, Note, Class string }
 
-// asking says for which requests a rule is: what they do, which of them the rules above leave, and what else must hold.
-func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []string) {
-	r := &x.Rules[i]
+// asking says for which requests a rule is: what they do, of which amount, and what else must hold.
+func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
 	c := &r.When
 	use, tools := s.uses(c)
 	group = s.In("groups", use, "list", tools)
 	group += s.In("kinds_said", kindsValue(c.Kinds))
-	if b, unread := x.Left(i); b.Bounded() {
-		band = s.amount(b, "band_")
-		if unread {
+	if b := c.Amount; b != nil && b.Bounded() {
+		if band = s.amount(*b, "band_"); b.AtMost+b.Below == "" {
 			more = append(more, s.Say("band_unread"))
 		}
 	}
@@ -35,17 +33,11 @@ func (s speaker) asking(x *rules.Rules, i int) (group, band string, more []strin
 	for _, l := range c.Labels {
 		more = append(more, s.In("band_labels", l.Is, s.labelled(l)...))
 	}
-	if key, days := daysOf(c); key != "" {
-		more = append(more, s.In("band_days", key, days...))
-	}
 	if band == "" && len(more) > 0 {
 		band, more = more[0], more[1:]
 	}
 	if band == "" {
 		band = s.Say("all")
-	}
-	if r.Files > 0 {
-		more = append(more, s.Say("band_files", "n", r.Files))
 	}
 	if r.Numbered {
 		more = append(more, s.Say("band_numbered"))
@@ -135,16 +127,6 @@ func (s speaker) least(o *rules.Outcome) string {
 	default:
 		return s.Say("stages_of", "n", n) + s.Say("middot") + people
 	}
-}
-
-// routeTo returns the route of a way's rule.
-func routeTo(x *rules.Rules, way rules.Way) *rules.Policy {
-	for i := range x.Rules {
-		if x.Rules[i].ID == way.Rule {
-			return x.Rules[i].Route
-		}
-	}
-	return x.Last.Writes.Route
 }
 
 // called makes a name of what a rule is for.

@@ -87,7 +87,7 @@ func (a *asked) edit() error {
 func (a *asked) keep(e edited) error {
 	x, at := a.put(e)
 	own := a.beyond(e.Rule.Route)
-	for _, p := range a.problems(x, x.Problems(knownOf(a.tools, false))) {
+	for _, p := range a.problems(x, x.Problems(knownOf(a.tools))) {
 		if p.Rule == at || p.Rule == "" && p.Field == "rules" {
 			p.Label = a.label(p.Field) // the page is about one rule
 			own = append(own, p)
@@ -129,13 +129,10 @@ type ruleData struct {
 	Destinations string
 	Labels       []labelData
 	Positions    string
-	Days         []web.Field
 	Amount       boundData
 	Currency     string
 	Outcome      string
 	Numbered     bool
-	Retain       []web.Choice
-	Files        string
 	Refuse       string
 	Stages       []stageData
 	More         bool // another stage may be added
@@ -221,11 +218,6 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	d := ruleData{Draft: packed(a.draft), ID: r.ID, At: e.At, New: e.At == "new", Last: e.last(),
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse,
 		Outcome: "default", Numbered: r.Numbered}
-	if d.Files = wholeShown(r.Files); r.Files < 0 {
-		d.Files = sent.Get("files")
-	}
-	d.Retain = a.options("retentions", strconv.Itoa(r.Retain), append([]string{"0"}, web.Each(rules.Retentions,
-		strconv.Itoa)...)...)
 	if d.Last {
 		d.Default, d.What = a.In("default_choices", e.At), a.Say("last_group")
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
@@ -278,16 +270,15 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	d.Tools = a.toolBoxes(listed)
 	a.newer(d, c)
 	d.Further = len(c.Kinds) > 0 && kindsValue(c.Kinds) != steps || c.Places != nil || c.Requester != nil ||
-		c.Destinations != nil || len(c.Labels) > 0 || c.ValidFrom+c.ValidTo != "" ||
+		c.Destinations != nil || len(c.Labels) > 0 ||
 		sent.Get("find.channels")+sent.Get("find.departments") != "" ||
-		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester", "when.labels",
-			"when.valid_from", "when.valid_to"},
+		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester", "when.labels"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })
 	b := cmp.Or(c.Amount, &rules.Between{Currency: yen})
 	d.Amount, d.Currency = a.bounds("", "when.amount", b.AtLeast, b.Above, b.AtMost, b.Below), b.Currency
 }
 
-// newer fills in the conditions on kinds, positions and days.
+// newer fills in the conditions on kinds and positions.
 func (a *asked) newer(d *ruleData, c *rules.Conditions) {
 	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
 		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
@@ -298,8 +289,6 @@ func (a *asked) newer(d *ruleData, c *rules.Conditions) {
 	if c.Requester != nil {
 		d.Positions = strings.Join(c.Requester.Positions, "\n")
 	}
-	d.Days = []web.Field{web.Day("valid_from", a.In("fields", "when.valid_from"), c.ValidFrom),
-		web.Day("valid_to", a.In("fields", "when.valid_to"), c.ValidTo)}
 }
 
 // options returns a select's options, named by a table; a value that the form doesn't offer stays chosen.

@@ -83,7 +83,7 @@ func (a *asked) read() error {
 			a.In("yaml_faults", f.Rule, "max", web.Count(web.MaxBytes))))
 	}
 	if len(faults) == 0 {
-		for _, p := range x.Problems(knownOf(a.tools, false)) {
+		for _, p := range x.Problems(knownOf(a.tools)) {
 			one := a.problems(x, []rules.Problem{p})[0]
 			all = append(all, a.fault(lines.Line(p.Field), one.Label, one.Text))
 		}

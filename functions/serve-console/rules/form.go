@@ -25,8 +25,6 @@ func typed(form url.Values) (is rules.Rule) {
 	switch form.Get("outcome") {
 	case "route":
 		is.Route, is.Numbered = typedRoute(form), ticked(form, "numbered")
-		is.Retain, _ = strconv.Atoi(form.Get("retain"))
-		is.Files = wholeTyped(form.Get("files"))
 	case "refuse":
 		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
 	}
@@ -48,7 +46,6 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 		Positions: web.Lines(form.Get("positions"))}); len(x.Departments)+len(x.Groups)+len(x.Positions) > 0 {
 		is.Requester = &x
 	}
-	is.ValidFrom, is.ValidTo = strings.TrimSpace(form.Get("valid_from")), strings.TrimSpace(form.Get("valid_to"))
 	for i := range rules.MaxPointers + 1 { // one more than may be, to say that it is too many
 		at := labelField(i)
 		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), Is: rules.Use(form.Get(at + "is")),
@@ -224,10 +221,12 @@ func arranged[T any](list []T, act string, i int) []T {
 
 type knownTool struct {
 	rules.Known
-	Title   string
-	Allowed bool // now; Ringi's own tools are known even if they are off
-	To      bool // it is known where its arguments have destinations
-	Labels  []rules.Label
+	Title    string
+	Allowed  bool // now; Ringi's own tools are known even if they are off
+	Unmarked bool // nobody has marked where its arguments have an amount: that of its calls is always unknown
+	Alone    bool // no request calls another tool beside it
+	To       bool // it is known where its arguments have destinations
+	Labels   []rules.Label
 	// Free: its calls move no money, as rules see them whatever the arguments are.
 	Free bool
 }
@@ -287,20 +286,13 @@ func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, ti
 		version = p.Mark.Version
 	}
 	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
-	names := web.Each(labels, func(l rules.Label) string { return l.Name })
-	return knownTool{rules.Known{Tool: t, Access: access, Unmarked: unmarked,
-		Alone: t == rules.Tool{Name: catalog.Decide}, Labels: names}, title, allowed,
+	return knownTool{rules.Known{Tool: t, Access: access}, title, allowed, unmarked, t == rules.Tool{Name: catalog.Decide},
 		m != nil && len(m.Destinations) > 0, labels, free}
 }
 
-// knownOf returns the tools as rules need them; now leaves out those that are off.
-func knownOf(all []knownTool, now bool) (out []rules.Known) {
-	for _, x := range all {
-		if x.Allowed || !now {
-			out = append(out, x.Known)
-		}
-	}
-	return out
+// knownOf returns the tools as rules need them.
+func knownOf(all []knownTool) []rules.Known {
+	return web.Each(all, func(x knownTool) rules.Known { return x.Known })
 }
 
 // toolValue is a tool as the value of an input; toolOf reads it.

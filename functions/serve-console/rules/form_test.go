@@ -14,8 +14,8 @@ import (
 
 // sentForm is what the form of a rule with everything sends.
 func sentForm(changes ...string) url.Values {
-	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "files": {"２"}, "positions": {"課長\n係長\n"},
-		"departments": {"", "sales"}, "valid_from": {"2026-04-01"}, "valid_to": {"2027-03-31"},
+	form := url.Values{"id": {"R1"}, "name": {"旅費"}, "outcome": {"route"}, "positions": {"課長\n係長\n"},
+		"departments":   {"", "sales"},
 		"labels.0.name": {"費目"}, "labels.0.is": {"only"}, "labels.0.list": {"国内旅費\n海外旅費"}, "labels.1.is": {"only"},
 		"labels.2.name": {"日数"}, "labels.2.is": {"some"}, "labels.2.low": {"８"}, "labels.2.high": {"11"},
 		"stages.0.was": {"0"}, "stages.0.name": {"所属"}, "stages.0.kind": {"position"},
@@ -41,8 +41,7 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 		Requester: &rules.Requester{Departments: []string{"sales"}, Positions: []string{"課長", "係長"}},
 		Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}},
 			{Name: "日数", Is: rules.UseSome, AtLeast: "8", Below: "11"}},
-		ValidFrom: "2026-04-01", ValidTo: "2027-03-31",
-	}, Outcome: rules.Outcome{Files: 2, Route: &rules.Policy{Stages: []rules.Stage{
+	}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}, Label: "関係課", None: "なし"}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
 			Beside: []rules.Source{{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}}, Need: 2}}},
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
@@ -69,11 +68,11 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	r := typed(sentForm())
 	for locale, says := range map[string][]string{
-		"ja": {"2026-04-01 から 2027-03-31 まで、salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけの、日数に 8〜11未満 を含むものを依頼したら",
+		"ja": {"salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけの、日数に 8〜11未満 を含むものを依頼したら",
 			"種別「関係課」の部署の課長か室長 (「なし」なら省略)",
 			"決まったあとに U4と依頼した人の上の局長とHQの社長か会長と種別「関係課」の部署の課長か室長 (「なし」なら省略) に知らせます。",
 			"、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
-		"en": {"From 2026-04-01 until 2027-03-31: ", "whose position is 課長 or 係長", "where 費目 is 国内旅費",
+		"en": {"whose position is 課長 or 係長", "where 費目 is 国内旅費",
 			"and where 日数 has 8 to below 11",
 			"課長 or 室長 of the department that 関係課 says (nobody if it says なし)",
 			"and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted",
@@ -84,14 +83,14 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 		for _, want := range says {
 			expect.That(t, strings.Contains(text, want), "%s lacks %q: %s", locale, want, text)
 		}
-		_, _, more := s.asking(&rules.Rules{Rules: []rules.Rule{r}}, 0)
+		_, _, more := s.asking(&r)
 		expect.That(t, strings.Contains(strings.Join(more, "|"), "費目"), "%v", more)
 	}
 	expect.Is(t, len(language.All), 2)
 	before := speaker{Texts: web.TextsOf("rules", "ja")}.rule(&r)
 	for name, change := range map[string][]string{
-		"days": {"valid_to", "2027-04-01"}, "first day": {"valid_from", ""}, "files": {"files", "3"}, "position": {"positions", "課長"},
-		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"}, "all but": {"labels.0.is", "not"},
+		"position": {"positions", "課長"},
+		"label":    {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "how": {"labels.0.is", "some"}, "all but": {"labels.0.is", "not"},
 		"from": {"labels.2.low", "9"}, "below": {"labels.2.high", "12"},
 		"above": {"labels.2.low_is", "above"}, "at most": {"labels.2.high_is", "at_most"},
 		"readers":     {"reader_posts", positionValue("HQ", "社長")},
@@ -120,7 +119,7 @@ func TestABoundIsSaidAsItIs(t *testing.T) {
 		expect.Is(t, band("", "high", "500,000", "high_is", "at_most", "low_is", "above"), says[1])
 		expect.Is(t, band("band_", "high", "500,000", "high_is", "below"), says[2])
 		days := typed(sentForm("labels.2.is", "only", "labels.2.low_is", "above", "labels.2.high_is", "at_most"))
-		_, _, more := s.asking(&rules.Rules{Rules: []rules.Rule{days}}, 0)
+		_, _, more := s.asking(&days)
 		expect.That(t, strings.Contains(strings.Join(more, "|"), says[3]), "%q", more)
 	}
 }

@@ -239,7 +239,6 @@ type ruleRow struct {
 	Chips       []chip
 	Least       string
 	Says        string
-	Covered     string   // why it takes no request
 	Barred      []string // whom it asks who can't approve, and why
 	Wrong       []problem
 	First, Last bool
@@ -316,13 +315,10 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		row := ruleRow{N: i + 1, At: strconv.Itoa(i), Says: a.rule(r), Chips: a.chips(&r.Outcome),
 			Least: a.least(&r.Outcome), Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1}
 		group := ""
-		if group, row.Band, row.More = a.asking(x, i); group != above {
+		if group, row.Band, row.More = a.asking(r); group != above {
 			row.Group, above = group, group
 		}
 		row.Barred = a.barred(&r.Outcome)
-		if by := x.CoveredBy(i, knownOf(a.tools, false)); by != nil {
-			row.Covered = a.Say("covered", "by", legible.OneLine(by.Name))
-		}
 		if r.Name != row.Band {
 			row.More = append([]string{a.Say("quoted", "text", r.Name)}, row.More...)
 		}

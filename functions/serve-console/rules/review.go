@@ -29,7 +29,6 @@ type reviewData struct {
 	Changes     []change
 	Before      bool // something of it stood before
 	Findings    []string
-	Ways        explain.Table
 }
 
 // change is a difference between two versions of the rules.
@@ -63,8 +62,7 @@ func changed(label string, was, is side) change {
 	return change{"changed", label, was, is}
 }
 
-// review shows what saving the draft would change, what should be known about it, and the weakest way to each tool that
-// writes. What can't be saved goes back to the list. edited: the draft isn't the one that was looked at.
+// review shows what saving the draft would change, and what should be known about it. What can't be saved goes back to the list. edited: the draft isn't the one that was looked at.
 func (a *asked) review(edited bool) error {
 	now, err := a.saved()
 	if err != nil {
@@ -78,10 +76,10 @@ func (a *asked) review(edited bool) error {
 		Edited: edited, Changes: a.changes(now.Rules, x)}
 	d.Before = slices.ContainsFunc(d.Changes, func(c change) bool { return c.Was.Says != "" })
 	if x != nil {
-		if wrong := a.problems(x, x.Problems(knownOf(a.tools, false))); len(wrong) > 0 {
+		if wrong := a.problems(x, x.Problems(knownOf(a.tools))); len(wrong) > 0 {
 			return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
 		}
-		d.Ways, d.Actions = a.ways(x), x.Actions()
+		d.Actions = x.Actions()
 		found, err := a.found(x)
 		d.Findings = slices.Concat(a.findings(x, found), a.refusals(x), a.unlabelled(x), a.untooled(x), a.unmarked(x))
 		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {
@@ -111,7 +109,7 @@ func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 		for _, id := range x.Readers() {
 			d.Full(id)
 		}
-		all = x.Findings(knownOf(a.tools, false), d, a.today(), a.next())
+		all = x.Findings(d, a.today(), a.next())
 		return nil
 	})
 	return all, err
@@ -130,7 +128,7 @@ func (a *asked) save() error {
 			return err
 		}
 	}
-	_, _, err := a.Store.SaveRules(a.r.Context(), a.v.Tenant, a.draft.Rules, a.draft.Rev, knownOf(a.tools, false),
+	_, _, err := a.Store.SaveRules(a.r.Context(), a.v.Tenant, a.draft.Rules, a.draft.Rev, knownOf(a.tools),
 		a.v.Actor(), a.Now())
 	switch {
 	case errors.Is(err, aggregate.ErrConflict):
@@ -153,7 +151,7 @@ func (a *asked) save() error {
 // side says what a rule is.
 func (s speaker) side(x *rules.Rules, i int) side {
 	r := &x.Rules[i]
-	group, band, more := s.asking(x, i)
+	group, band, more := s.asking(r)
 	return side{strings.Join(append([]string{group, band}, more...), " · "), s.rule(r), s.chips(&r.Outcome)}
 }
 

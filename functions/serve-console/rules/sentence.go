@@ -58,8 +58,7 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 }
 
 func (s speaker) rule(r *rules.Rule) string {
-	key, days := daysOf(&r.When)
-	text := s.In("days", key, days...) + s.Say("sentence", "who", s.who(r.When.Requester),
+	text := s.Say("sentence", "who", s.who(r.When.Requester),
 		"where", s.where(r.When.Places), "what", s.what(&r.When, false), "route", s.outcome(&r.Outcome))
 	return text + s.In("kinds_said", kindsValue(r.When.Kinds))
 }
@@ -78,13 +77,6 @@ func (s speaker) who(r *rules.Requester) string {
 		return s.Say("somebody_who_is", "position", position)
 	}
 	return s.Say("somebody_of_who_is", "list", list(s, of, legible.OneLine, s.Say("or")), "position", position)
-}
-
-// daysOf returns on which days a rule takes requests, for a table of texts.
-func daysOf(c *rules.Conditions) (key string, values []any) {
-	key = map[[2]bool]string{{true, false}: "from", {false, true}: "to", {true, true}: "both"}[[2]bool{
-		c.ValidFrom != "", c.ValidTo != ""}]
-	return key, []any{"from", legible.OneLine(c.ValidFrom), "to", legible.OneLine(c.ValidTo)}
 }
 
 // labelled returns what a condition on a kind says, for a table of texts.
@@ -222,12 +214,6 @@ func (s speaker) outcome(o *rules.Outcome) string {
 	text := s.route(o.Route)
 	if o.Numbered {
 		text += s.Say("numbered")
-	}
-	if o.Files > 0 {
-		text += s.Say("files", "n", o.Files)
-	}
-	if o.Retain > 0 {
-		text += s.Say("retained", "n", o.Retain)
 	}
 	return text
 }

@@ -25,14 +25,13 @@ import (
 // tryData asks which rule would take a request, and has the answer.
 type tryData struct {
 	People, Tools          []web.Choice // no people: there are too many to choose among
-	Fields                 []web.Field  // more that may be asked: the place, the day, files
+	Fields                 []web.Field  // more that may be asked: the place, the day
 	Labels, Form           []web.Field  // by what rules tell the requests of tools apart, and of the form for a decision
 	Amount, Currency, Who  string
 	Rule, Says, Asks, Fail string
 	Stages                 []triedStage
-	Missed                 []string // rules before that one, and by which condition alone they don't take it
-	Further                bool     // more is asked than by whom, for which tool and how much
-	Priced                 string   // that there is no amount, or that it isn't known
+	Further                bool   // more is asked than by whom, for which tool and how much
+	Priced                 string // that there is no amount, or that it isn't known
 }
 
 // triedStage is a stage of the answer, with whom it would ask.
@@ -74,11 +73,6 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if err != nil {
 		return d, err
 	}
-	demands := func(x rules.Rule) bool { return x.Files > 0 }
-	if slices.ContainsFunc(a.draft.Rules.Rules, demands) && kind == rules.KindSteps {
-		d.Fields = append(d.Fields, web.Field{Name: "try.files", Label: a.Say("try_files"), Value: f.Get("try.files"),
-			Class: "number", Mode: "numeric"})
-	}
 	call, fail := a.callToTry(&d, of, settings)
 	d.Further = d.Further || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
 	if !answer || of.Tool.Name == "" {
@@ -90,7 +84,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		return d, nil
 	}
 	facts := &rules.Facts{Kind: kind, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
-		Home: settings.DirectApprovers, Calls: []rules.Call{call}, Files: wholeTyped(f.Get("try.files"))}
+		Home: settings.DirectApprovers, Calls: []rules.Call{call}}
 	if facts.Place.Channel == tryDirect {
 		facts.Place = rules.Place{Direct: true}
 	}
@@ -182,10 +176,6 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	}
 	facts.Rule, facts.Askers = found.Rule.ID, []circulation.Person{facts.Requester}
-	for _, m := range x.Missed(facts) {
-		d.Missed = append(d.Missed, a.Say("try_missed", "rule", a.numbered(m.Rule, &x.Rules[m.Rule]),
-			"field", a.In("fields", "when."+m.Field)))
-	}
 	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who, facts.On)
 	if found.Refused {
 		return nil
@@ -217,8 +207,6 @@ func (a *asked) answerSaid(found *rules.Answer, who, on string) string {
 	switch {
 	case found.Unknown != "":
 		return a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
-	case found.Unattached:
-		return a.Say("try_unattached", "n", found.Files)
 	case found.Unlabelled != "":
 		return a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
 	case found.Unsure:
@@ -340,61 +328,4 @@ func (a *asked) labelsToTry(d *tryData, of knownTool) map[string][]string {
 		}
 	}
 	return labels
-}
-
-// ways returns the weakest way to each tool that writes.
-func (a *asked) ways(x *rules.Rules) explain.Table {
-	out := explain.Table{Long: true, Columns: a.Columns("tool", "way_from", "way_least", "rule")}
-	several := slices.ContainsFunc(x.Rules, func(r rules.Rule) bool { return r.When.Places != nil })
-	for _, way := range x.Opening().Ways(knownOf(a.tools, true)) {
-		row := []string{a.tool(way.Tool), a.Say("way_refused"), "–", "–"}
-		if !way.Refused {
-			least := a.Say("least", "stamps", way.Stamps, "hands", max(way.Hands, routeTo(x, way).AtOnce(), 1))
-			if way.With != nil {
-				least += a.Say("with", "tool", a.tool(*way.With))
-			}
-			row = []string{row[0], a.from(x, way, several), least, a.ruleNamed(x, way.Rule)}
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	return out
-}
-
-// from says for what and in which channels a way is open. several says that rules tell channels apart.
-func (a *asked) from(x *rules.Rules, way rules.Way, several bool) string {
-	of := a.places(way, rules.KindSteps, several)
-	if !x.Actions() && !x.Calls() && of != "" { // calls of outside agents go the same way
-		return of
-	}
-	var all []string
-	for _, kind := range []rules.Kind{rules.KindSteps, rules.KindAction, rules.KindCall} {
-		if kind == rules.KindCall && !x.Calls() && len(all) > 0 {
-			break
-		}
-		if places := a.places(way, kind, several); places != "" {
-			all = append(all, a.In("way_kinds", kind)+": "+places)
-		}
-	}
-	return strings.Join(all, " / ")
-}
-
-// places says in which channels a way is open for a kind.
-func (a *asked) places(way rules.Way, kind rules.Kind, several bool) string {
-	var places []string
-	for _, w := range way.From {
-		if w.Kind != kind {
-			continue
-		}
-		switch {
-		case w.Place.Direct:
-			places = append(places, a.Say("direct"))
-		case w.Place.Channel != "":
-			places = append(places, a.channel(w.Place.Channel))
-		case !several:
-			return a.Say("everywhere")
-		default:
-			places = append(places, a.Say("elsewhere"))
-		}
-	}
-	return strings.Join(places, a.Say("middot"))
 }

@@ -307,11 +307,3 @@ type Terms struct {
 	// Rule chose the gate's route; nil: no rule did.
 	Rule *circulation.Rule `json:"rule,omitempty"`
 }
-
-// Retain is for how many years what the gate settles is kept at least, as its rule says; 0: as the settings say.
-func (t *Terms) Retain() int {
-	if t.Rule == nil {
-		return 0
-	}
-	return t.Rule.Retain
-}

@@ -91,11 +91,6 @@ func KeyReason(e tenancy.ErrKey) aggregate.Reason {
 	return ReasonKey
 }
 
-// Keeps reports whether what the call returned is kept at now, whatever the settings say.
-func (x *Call) Keeps(now time.Time) bool {
-	return !x.Over() || now.Before(x.CompletedAt.AddDate(x.Gate.Terms.Retain(), 0, 0))
-}
-
 // forgottenAt returns when nothing is left of a call that ended without anybody's act, nil for any other.
 func (x *Call) forgottenAt() *time.Time {
 	if !x.Over() || len(x.Gate.Acts) > 0 || x.KeepDays == 0 {

@@ -35,8 +35,6 @@ type Rule struct {
 	Name     string `json:"name"`
 	Revision int    `json:"revision"`
 	Numbered bool   `json:"numbered,omitempty"` // what is settled gets a number when it begins to run
-	// Retain is for how many years what it settles is kept at least; 0: as the settings say.
-	Retain int `json:"retain_years,omitempty"`
 }
 
 // Details are the rule's members that audit entries name.
@@ -44,9 +42,6 @@ func (r Rule) Details() map[string]any {
 	details := map[string]any{"id": r.ID, "name": r.Name, "revision": r.Revision}
 	if r.Numbered {
 		details["numbered"] = true
-	}
-	if r.Retain > 0 {
-		details["retain_years"] = r.Retain
 	}
 	return details
 }

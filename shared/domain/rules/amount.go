@@ -171,11 +171,6 @@ func (s span) has(d Decimal) bool {
 	return d.Valid() && (s.low.none() || s.low.upTo(cut{d, false})) && (s.high.none() || cut{d, true}.upTo(s.high))
 }
 
-// covers reports whether it has all numbers of another one.
-func (s span) covers(other span) bool {
-	return (s.low.none() || s.low.upTo(other.low)) && (s.high.none() || other.high.upTo(s.high))
-}
-
 // empty reports whether no number is between its cuts.
 func (s span) empty() bool { return !s.low.none() && !s.high.none() && s.high.upTo(s.low) }
 

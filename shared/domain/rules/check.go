@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -44,17 +43,6 @@ func (c *Conditions) check(p *problems, at string) {
 		c.Amount.check(p, at+".amount")
 	}
 	c.checkLabels(p, at+".labels")
-	c.checkDays(p, at)
-}
-
-func (c *Conditions) checkDays(p *problems, at string) {
-	day := func(value, field string) {
-		_, err := time.Parse(time.DateOnly, value)
-		p.unless(value == "" || err == nil, at+field, "day")
-	}
-	day(c.ValidFrom, ".valid_from")
-	day(c.ValidTo, ".valid_to")
-	p.unless(c.ValidTo == "" || c.ValidFrom <= c.ValidTo, at+".valid_to", "later")
 }
 
 func (t *Tools) check(p *problems, at string) {
@@ -361,8 +349,6 @@ func (f Floor) check(p *problems, when *Conditions, route *Policy, at string) {
 }
 
 func (o *Outcome) check(p *problems, at string) {
-	p.unless(o.Retain == 0 || slices.Contains(Retentions, o.Retain), at+".retain_years", "choice", "1, 3, 5, 7 or 10")
-	p.between(o.Files, 0, MaxFiles, at+".files")
 	if o.Route == nil {
 		text := strings.NewReplacer("\n", " ", "\t", " ").Replace(o.Refuse)
 		p.words(text, at+".refuse", MaxRefuse)

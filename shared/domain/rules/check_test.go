@@ -84,11 +84,7 @@ func TestProblems(t *testing.T) {
 			func(r *rules.Rules) { r.Rules[1].Refuse = "" },
 			func(r *rules.Rules) { r.Rules[1].Refuse = strings.Repeat("あ", 1001) },
 		},
-		"rules[0].refuse": {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
-		"rules[0].files": {func(r *rules.Rules) { r.Rules[0].Files = -1 },
-			func(r *rules.Rules) { r.Rules[0].Files = rules.MaxFiles + 1 }},
-		"rules[0].retain_years": {func(r *rules.Rules) { r.Rules[0].Retain = 2 },
-			func(r *rules.Rules) { r.Rules[0].Retain = -1 }},
+		"rules[0].refuse":         {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
 		"last.writes.route.hands": {func(r *rules.Rules) { r.Last.Writes.Route.Hands = 1 }},
 		"last.reads.refuse":       {func(r *rules.Rules) { r.Last.Reads.Refuse = " " }},
 		"last.writes.refuse": {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"reflect"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
@@ -17,9 +18,6 @@ type Conditions struct {
 	Destinations *Destinations `json:"destinations,omitempty"`
 	Amount       *Between      `json:"amount,omitempty"`
 	Labels       []Labelled    `json:"labels,omitempty"`
-	// The first and the last day of the tenant's calendar on which a rule takes requests, such as 2027-03-31.
-	ValidFrom string `json:"valid_from,omitempty"`
-	ValidTo   string `json:"valid_to,omitempty"`
 }
 
 // Places are where a request is made: in one of the channels, or in direct messages if Direct.
@@ -113,8 +111,18 @@ func (c *Conditions) mightBut(f *Facts) bool {
 		(c.Places == nil || c.Places.hold(f.Place)) &&
 		(c.Tools == nil || c.Tools.hold(f)) &&
 		(c.Destinations == nil || c.Destinations.hold(f)) &&
-		(c.Amount == nil || c.Amount.hold(f.Amount())) &&
-		c.ValidFrom <= f.On && (c.ValidTo == "" || f.On <= c.ValidTo)
+		(c.Amount == nil || c.Amount.hold(f.Amount()))
+}
+
+// covers reports whether all requests that meet the other conditions meet these, since each of these is among them.
+func (c *Conditions) covers(other *Conditions) bool {
+	is, of := reflect.ValueOf(*c), reflect.ValueOf(*other)
+	for i := range is.NumField() {
+		if x := is.Field(i); !x.IsZero() && !reflect.DeepEqual(x.Interface(), of.Field(i).Interface()) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *Places) hold(at Place) bool {
@@ -198,18 +206,6 @@ func (b *Between) span() span { return spanOf(b.AtLeast, b.Above, b.AtMost, b.Be
 
 // Bounded reports whether it has a bound.
 func (b *Between) Bounded() bool { return *b != (Between{Currency: b.Currency}) }
-
-// between returns the amounts of a span.
-func between(s span, currency string) Between {
-	b := Between{AtLeast: s.low.at, Below: s.high.at, Currency: currency}
-	if s.low.after {
-		b.AtLeast, b.Above = "", s.low.at
-	}
-	if s.high.after {
-		b.AtMost, b.Below = s.high.at, ""
-	}
-	return b
-}
 
 // To returns where a call of one version of the tool goes: the texts at the marked pointers, and each text of a list
 // there. It returns none, which means anywhere, if one of them isn't known: without a mark, or where something else

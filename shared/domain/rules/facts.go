@@ -46,7 +46,6 @@ type Facts struct {
 	// Absent are askers who have left by that day, or haven't begun. They are strangers to the organisation, too.
 	Absent []circulation.Person
 	Calls  []Call
-	Files  int // that are attached to the request
 	// Inside says of an action without a call that it can change nothing but its conversation's files.
 	Inside bool
 }
@@ -143,8 +142,6 @@ type Answer struct {
 	// Unlabelled is a label by which the rule might take the request, and nobody knows its value. Then the rule
 	// refuses, since what takes the request otherwise asks less.
 	Unlabelled string
-	// Unattached: the rule demands more files than the request has. Then it refuses.
-	Unattached bool
 	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
 	// or they work there no more, or not yet. Whatever the rules say is refused.
 	Stranger circulation.Person
@@ -155,17 +152,17 @@ type Answer struct {
 // everything.
 func (r *Rules) Match(f *Facts) Answer {
 	if r.Form != Form {
-		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{}, f)
+		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
 	}
 	if p, is := f.stranger(); is {
-		a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{}, f)
+		a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
 		a.Stranger = p
 		return a
 	}
 	a, might := r.first(f)
 	if rule := a.asksLess(might); rule != nil {
-		a = r.by(rule, f)
-		a.Outcome, a.Refused, a.Unattached = Outcome{}, true, false
+		a = r.by(rule)
+		a.Outcome, a.Refused = Outcome{}, true
 		a.Unlabelled, _ = rule.When.unlabelled(f)
 	}
 	return a
@@ -176,7 +173,7 @@ func (r *Rules) first(f *Facts) (a Answer, might []*Rule) {
 	for i := range r.Rules {
 		switch rule := &r.Rules[i]; {
 		case rule.When.hold(f):
-			return r.by(rule, f), might
+			return r.by(rule), might
 		case rule.When.unsure(f):
 			return r.unsure(rule, f), might
 		case rule.When.might(f):
@@ -184,9 +181,9 @@ func (r *Rules) first(f *Facts) (a Answer, might []*Rule) {
 		}
 	}
 	if f.Writes() {
-		return r.last(r.Last.Writes, f), might
+		return r.last(r.Last.Writes), might
 	}
-	return r.last(r.Last.reads(), f), might
+	return r.last(r.Last.reads()), might
 }
 
 // Possible returns the answers that a request may get as long as only who asks is known, and where. If none of them is
@@ -201,7 +198,7 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 		early.Tools, early.Destinations, early.Amount, early.Labels = nil, nil, nil, nil
 		switch {
 		case early.hold(f):
-			all = append(all, r.by(rule, f))
+			all = append(all, r.by(rule))
 		case early.unsure(f):
 			all = append(all, r.unsure(rule, f))
 		default:
@@ -211,35 +208,32 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 			return all
 		}
 	}
-	return append(all, r.last(r.Last.reads(), f), r.last(r.Last.Writes, f))
+	return append(all, r.last(r.Last.reads()), r.last(r.Last.Writes))
 }
 
-func (r *Rules) by(rule *Rule, f *Facts) Answer {
-	return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome, f)
+func (r *Rules) by(rule *Rule) Answer {
+	return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome)
 }
 
 // unsure is the answer of a rule that hangs on what nobody knows of the requester.
 func (r *Rules) unsure(rule *Rule, f *Facts) Answer {
-	a := r.by(rule, f)
-	a.Outcome, a.Refused, a.Unattached, a.Unsure = Outcome{}, true, false, true
+	a := r.by(rule)
+	a.Outcome, a.Refused, a.Unsure = Outcome{}, true, true
 	if f.placed() {
 		a.Unknown = rule.When.unknown(f)
 	}
 	return a
 }
 
-func (r *Rules) last(o Outcome, f *Facts) Answer {
-	a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, o, f)
+func (r *Rules) last(o Outcome) Answer {
+	a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, o)
 	a.Last = true
 	return a
 }
 
-func answer(rule circulation.Rule, o Outcome, f *Facts) Answer {
-	if o.Route != nil && o.Files > f.Files {
-		return Answer{Rule: rule, Outcome: Outcome{Files: o.Files}, Refused: true, Unattached: true}
-	}
+func answer(rule circulation.Rule, o Outcome) Answer {
 	if o.Route != nil {
-		rule.Numbered, rule.Retain = o.Numbered, o.Retain
+		rule.Numbered = o.Numbered
 	}
 	return Answer{Rule: rule, Outcome: o, Refused: o.Route == nil}
 }
@@ -249,6 +243,5 @@ func (l Last) reads() Outcome {
 	if l.Reads.Route != nil || l.Reads.Refuse != "" {
 		return l.Reads
 	}
-	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered,
-		Retain: l.Reads.Retain, Files: l.Reads.Files}
+	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered}
 }

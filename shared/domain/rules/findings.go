@@ -11,7 +11,7 @@ import (
 type Finding struct {
 	Kind  FindingKind `json:"kind"`
 	Rule  string      `json:"rule"`            // id
-	By    string      `json:"by,omitempty"`    // of FindingCovered, id of the rule that takes its requests
+	By    string      `json:"by,omitempty"`    // of FindingNever, id of the rule that takes its requests
 	Stage int         `json:"stage,omitempty"` // number of the stage, from 1
 	From  string      `json:"from,omitempty"`  // since which day; of FindingVacant, FindingMany and FindingOverlap
 	Who   string      `json:"who,omitempty"`   // of FindingGone, the account; else what the rule names
@@ -21,8 +21,8 @@ type Finding struct {
 type FindingKind string
 
 const (
-	// FindingCovered: an earlier rule takes all requests that this one would.
-	FindingCovered FindingKind = "covered"
+	// FindingNever: an earlier rule takes all requests that this one would.
+	FindingNever FindingKind = "never"
 	// FindingUnorganised: it asks for something that only an organisation has, and none stands. Its condition is never
 	// met, or its stage finds nobody.
 	FindingUnorganised FindingKind = "unorganised"
@@ -58,12 +58,13 @@ const (
 )
 
 // Findings returns what should be known about the rules today and, if next isn't empty, on that day: the next one on
-// which the organisation changes. Days are as in Facts.On. known says which tools write.
-func (r *Rules) Findings(known []Known, d Directory, today, next string) (all []Finding) {
+// which the organisation changes. Days are as in Facts.On.
+func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		if by := r.CoveredBy(i, known); by != nil {
-			all = append(all, Finding{Kind: FindingCovered, Rule: rule.ID, By: by.ID})
+		never := slices.IndexFunc(r.Rules[:i], func(x Rule) bool { return x.When.covers(&rule.When) })
+		if never >= 0 {
+			all = append(all, Finding{Kind: FindingNever, Rule: rule.ID, By: r.Rules[never].ID})
 		}
 		if rule.When.Requester != nil && d.Org() == "" {
 			all = append(all, Finding{Kind: FindingUnorganised, Rule: rule.ID})
@@ -73,7 +74,7 @@ func (r *Rules) Findings(known []Known, d Directory, today, next string) (all []
 			}
 		}
 		of := rule.Route.findings(rule.ID, d, today, next)
-		if r.CoveredBy(i, known) != nil { // nothing is refused that it doesn't get
+		if never >= 0 { // nothing is refused that it doesn't get
 			of = slices.DeleteFunc(of, func(f Finding) bool {
 				return f.Kind == FindingUnorganised || f.Kind == FindingUnknown || f.Kind == FindingHands
 			})
@@ -95,7 +96,7 @@ func (r *Rules) Findings(known []Known, d Directory, today, next string) (all []
 func (r *Rules) Emptied(d Directory, days ...string) (all []Finding) {
 	seen := map[Finding]bool{}
 	for _, day := range days {
-		for _, f := range r.Findings(nil, d, day, "") {
+		for _, f := range r.Findings(d, day, "") {
 			once := f
 			once.From = ""
 			ofGroup := !slices.ContainsFunc(r.policies(f.Rule), func(p *Policy) bool {

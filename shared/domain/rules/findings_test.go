@@ -22,7 +22,7 @@ func findEach(t *testing.T, table map[string]finding) {
 	t.Helper()
 	for name, c := range table {
 		t.Run(name, func(t *testing.T) {
-			all := of(c.rule).Findings(nil, c.d, today, next)
+			all := of(c.rule).Findings(c.d, today, next)
 			about := slices.DeleteFunc(all, func(f rules.Finding) bool { return f.Rule != c.rule.ID })
 			expect.Same(t, about, c.want, cmpopts.EquateEmpty())
 		})
@@ -135,10 +135,10 @@ func TestSomebodyWhoMayNotStampIsFound(t *testing.T) {
 	d := &company{standing: map[string]rules.Employment{"U2": rules.EmploymentNone}}
 	r := of(rule(1, writing(), people(1, rules.EmptyUp, "U1", "U2")))
 	gone := rules.Finding{Kind: rules.FindingGone, Rule: id(1), Stage: 1, From: today, Who: "U2"}
-	expect.Same(t, r.Findings(nil, d, today, ""), []rules.Finding{gone})
+	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{gone})
 	r.Last.Writes.Route = policy(0, people(2, rules.EmptyUp, "U1", "U2"))
 	vacant := rules.Finding{Kind: rules.FindingVacant, Rule: rules.LastID, Stage: 1, From: today}
-	expect.Same(t, r.Findings(nil, d, today, "")[2], vacant)
+	expect.Same(t, r.Findings(d, today, "")[2], vacant)
 }
 
 // A post or department that the organisation has on no day is named once, whatever the day, by the stage or the
@@ -149,12 +149,12 @@ func TestWhatTheOrganisationHasOnNoDayIsFound(t *testing.T) {
 	r := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptySkip)))
 	want := []rules.Finding{{Kind: rules.FindingUnknown, Rule: id(1), Who: "0010"},
 		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "部長 (営業部)"}}
-	expect.Same(t, r.Findings(nil, d, today, next)[:2], want)
+	expect.Same(t, r.Findings(d, today, next)[:2], want)
 	filled := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptyUp)))
 	want[1].Kind = rules.FindingUnnamed
 	expect.Same(t, filled.Emptied(d, today, next), want)
 	d.unknown = []string{"sales"}
-	expect.Is(t, r.Findings(nil, d, today, "")[1].Who, "sales")
+	expect.Is(t, r.Findings(d, today, "")[1].Who, "sales")
 }
 
 // Without an organisation, what asks for it finds nobody, or is never met: whoever removes it is told.
@@ -168,96 +168,26 @@ func TestWhatARemovedOrganisationEmptiesIsFound(t *testing.T) {
 // Of a rule that takes no request it isn't said that its requests are refused.
 func TestNothingIsRefusedThatARuleDoesNotTake(t *testing.T) {
 	r := of(rule(1, writing(), people(1, refuse, "A")), rule(2, writing(), manager(1, up)))
-	covered := rules.Finding{Kind: rules.FindingCovered, Rule: id(2), By: id(1)}
-	expect.Same(t, r.Findings(nil, &company{}, today, ""), []rules.Finding{covered})
+	covered := rules.Finding{Kind: rules.FindingNever, Rule: id(2), By: id(1)}
+	expect.Same(t, r.Findings(&company{}, today, ""), []rules.Finding{covered})
 }
 
-// covering are the conditions of two rules, and whether the first is called wider.
-type covering struct {
-	wide, narrow rules.Conditions
-	want         bool
-}
-
-func coverEach(t *testing.T, table map[string]covering) {
-	t.Helper()
-	for name, c := range table {
-		t.Run(name, func(t *testing.T) {
-			d := &company{org: "v1"}
-			stage := people(1, rules.EmptyRefuse, "A")
-			covered := of(rule(1, c.wide, stage), rule(2, c.narrow, stage)).Findings(nil, d, today, "")
-			expect.Is(t, len(covered) == 1 && covered[0].Kind == rules.FindingCovered, c.want, "%v", covered)
-		})
+func TestRulesThatTakeNothing(t *testing.T) {
+	any, stage := rules.Conditions{}, people(1, rules.EmptyRefuse, "A")
+	for name, c := range map[string]struct {
+		first, then rules.Conditions
+		want        bool
+	}{
+		"after everything":       {any, some(pay), true},
+		"after itself":           {from(some(pay), "5"), from(some(pay), "5"), true},
+		"after one that is less": {some(pay), from(some(pay), "5"), true},
+		"nothing said is wider":  {some(pay), any, false},
+		"another tool":           {some(pay), some(dm), false},
+		"another amount":         {from(some(pay), "5"), from(some(pay), "4"), false},
+	} {
+		found := of(rule(1, c.first, stage), rule(2, c.then, stage)).Findings(&company{org: "v1"}, today, "")
+		expect.Is(t, len(found) == 1 && found[0].Kind == rules.FindingNever, c.want, "%s: %v", name, found)
 	}
-}
-
-func TestRulesThatOthersCover(t *testing.T) {
-	channels := func(list ...string) rules.Conditions { return rules.Conditions{Places: &rules.Places{Channels: list}} }
-	direct := rules.Conditions{Places: &rules.Places{Direct: true}}
-	in := func(list ...string) rules.Conditions {
-		return rules.Conditions{Requester: &rules.Requester{Departments: list}}
-	}
-	ofGroups := func(list ...string) rules.Conditions {
-		return rules.Conditions{Requester: &rules.Requester{Groups: list}}
-	}
-	kind := func(k ...rules.Kind) rules.Conditions { return rules.Conditions{Kinds: k} }
-	any := rules.Conditions{}
-	coverEach(t, map[string]covering{
-		"everything":            {any, some(pay), true},
-		"itself":                {from(some(pay), "5"), from(some(pay), "5"), true},
-		"nothing said is wider": {some(pay), any, false},
-		"no kind said":          {kind(rules.KindSteps), any, false},
-		"direct messages, too":  {rules.Conditions{Places: &rules.Places{Direct: true}}, direct, true},
-		"some of writes":        {some(pay), writing(), false},
-		"an unknown use": {
-			rules.Conditions{Tools: &rules.Tools{Use: "all"}}, rules.Conditions{Tools: &rules.Tools{Use: "all"}}, false,
-		},
-		"below something":   {under(any, "5"), from(any, "1"), false},
-		"fewer kinds":       {kind(rules.KindSteps, rules.KindAction), kind(rules.KindSteps), true},
-		"more kinds":        {kind(rules.KindSteps), kind(rules.KindSteps, rules.KindAction), false},
-		"fewer channels":    {channels("C1", "C2"), channels("C2"), true},
-		"more channels":     {channels("C2"), channels("C1", "C2"), false},
-		"direct messages":   {channels("C1"), direct, false},
-		"more groups":       {ofGroups("S1"), ofGroups("S1", "S2"), false},
-		"fewer groups":      {ofGroups("S1", "S2"), ofGroups("S1"), true},
-		"fewer departments": {in("a", "b"), in("a"), true},
-		"more departments":  {in("a"), in("a", "b"), false},
-	})
-}
-
-func TestRulesThatOthersCoverByCalls(t *testing.T) {
-	to := func(g rules.Go, list ...string) rules.Conditions {
-		return rules.Conditions{Destinations: &rules.Destinations{Go: g, List: list}}
-	}
-	any := rules.Conditions{}
-	coverEach(t, map[string]covering{
-		"an unknown destination": {to("to", "a"), to("to", "a"), false},
-		"some of fewer":          {some(pay, dm), some(pay), true},
-		"some of more":           {some(pay), some(pay, dm), false},
-		"only of some":           {some(pay), only(pay), true},
-		"some of only":           {only(pay), some(pay), false},
-		"only of fewer":          {only(pay, dm), only(dm), true},
-		"only of more":           {only(dm), only(pay, dm), false},
-		"writes of a tool":       {writing(), some(pay), false}, // who knows whether it writes
-		"writes":                 {writing(), writing(), true},
-		"within fewer":           {to(rules.GoWithin, "a", "b"), to(rules.GoWithin, "a"), true},
-		"within more":            {to(rules.GoWithin, "a"), to(rules.GoWithin, "a", "b"), false},
-		"outside of more":        {to(rules.GoOutside, "a"), to(rules.GoOutside, "a", "b"), true},
-		"outside of fewer":       {to(rules.GoOutside, "a", "b"), to(rules.GoOutside, "a"), false},
-		"within, not outside":    {to(rules.GoWithin, "a"), to(rules.GoOutside, "a"), false},
-		"from more":              {from(any, "5"), from(any, "10"), true},
-		"from less":              {from(any, "10"), from(any, "5"), false},
-		"below less":             {under(any, "10"), under(any, "5"), true},
-		"below more":             {under(any, "5"), under(any, "10"), false},
-		"a range in what is from": {
-			from(any, "5"), rules.Conditions{Amount: &rules.Between{AtLeast: "5", Below: "9", Currency: "JPY"}}, true,
-		},
-		"another currency": {
-			from(any, "5"), rules.Conditions{Amount: &rules.Between{AtLeast: "5", Currency: "USD"}}, false,
-		},
-		"all but one are as wide":   {from(some(pay), "5"), from(some(dm), "5"), false},
-		"more said is narrower":     {some(pay), from(some(pay), "5"), true},
-		"without amount it's wider": {from(some(pay), "5"), some(pay), false},
-	})
 }
 
 // A rule that is called covered takes no request, whatever is asked.
@@ -274,8 +204,8 @@ func TestACoveredRuleNeverDecides(t *testing.T) {
 			}
 		}
 		covered := map[string]bool{}
-		for _, f := range r.Findings(nil, &company{org: "v1"}, today, "") {
-			covered[f.Rule] = covered[f.Rule] || f.Kind == rules.FindingCovered
+		for _, f := range r.Findings(&company{org: "v1"}, today, "") {
+			covered[f.Rule] = covered[f.Rule] || f.Kind == rules.FindingNever
 		}
 		for range 20 {
 			f := drawnFacts(t)

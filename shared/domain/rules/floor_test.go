@@ -321,6 +321,6 @@ func TestALargeGroupIsNotLookedAtOneByOne(t *testing.T) {
 	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "U0/1 hands 1")
 	d.group = append(d.group, "U100")
 	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "refused 1 many")
-	all := of(rule(2, rules.Conditions{}, p.Stages...)).Findings(nil, d, today, "")
+	all := of(rule(2, rules.Conditions{}, p.Stages...)).Findings(d, today, "")
 	expect.That(t, len(all) > 0 && all[0] == found(rules.FindingMany, 1, today), "%v", all)
 }

@@ -133,11 +133,10 @@ func (c *Conditions) unlabelled(f *Facts) (name string, never bool) {
 }
 
 // asksLess returns the first of the rules, which might take a request, whose outcome is stricter than a decision: by
-// its route, a number, more years or more files.
+// its route or a number.
 func (a *Answer) asksLess(might []*Rule) *Rule {
 	i := slices.IndexFunc(might, func(r *Rule) bool {
-		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered ||
-			r.Retain > a.Retain || r.Files > a.Files)
+		return !a.Refused && (r.Route == nil || !a.Route.asksAll(r.Route) || r.Numbered && !a.Numbered)
 	})
 	if i < 0 {
 		return nil
@@ -165,30 +164,6 @@ func (r *Readers) tellAll(other *Readers) bool {
 		!slices.ContainsFunc(other.Posts, func(post Who) bool {
 			return !slices.ContainsFunc(r.Posts, func(x Who) bool { return reflect.DeepEqual(x, post) })
 		})
-}
-
-// covers reports whether what meets the other condition meets this one.
-func (l *Labelled) covers(other Labelled) bool {
-	switch {
-	case l.Name != other.Name:
-		return false
-	case l.Is == UseNot || other.Is == UseNot:
-		return l.Is == other.Is && other.takesAll(l)
-	}
-	return (l.Is == UseSome || other.Is == UseOnly) && l.takesAll(&other)
-}
-
-// takesAll reports whether it surely takes each value that another condition does.
-func (l *Labelled) takesAll(other *Labelled) bool {
-	if other.Bounded() {
-		return l.Bounded() && l.span().covers(other.span())
-	}
-	return !slices.ContainsFunc(other.List, func(value string) bool { sure, _ := l.takes(value); return !sure })
-}
-
-// coversLabels reports whether each condition on a label is met by all that meets the other ones.
-func (c *Conditions) coversLabels(other *Conditions) bool {
-	return !slices.ContainsFunc(c.Labels, func(l Labelled) bool { return !slices.ContainsFunc(other.Labels, l.covers) })
 }
 
 func (l *Labelled) check(p *problems, at string) {
@@ -315,31 +290,7 @@ func (p *Policy) Labels() (names []string) {
 	return names
 }
 
-// Missed is a rule that takes a request but for one of its conditions.
-type Missed struct {
-	Rule  int    // from 0
-	Field string // of Conditions, as problems name it
-}
-
-// Missed returns the rules before the one that decides which miss a request by one condition alone.
-func (r *Rules) Missed(f *Facts) (all []Missed) {
-	for i := range r.Rules {
-		when := &r.Rules[i].When
-		if when.hold(f) || when.unsure(f) {
-			return all
-		}
-		for field, drop := range map[string]func(c *Conditions){
-			"kinds": func(c *Conditions) { c.Kinds = nil }, "places": func(c *Conditions) { c.Places = nil },
-			"requester": func(c *Conditions) { c.Requester = nil }, "tools": func(c *Conditions) { c.Tools = nil },
-			"destinations": func(c *Conditions) { c.Destinations = nil }, "amount": func(c *Conditions) { c.Amount = nil },
-			"labels":     func(c *Conditions) { c.Labels = nil },
-			"valid_from": func(c *Conditions) { c.ValidFrom = "" }, "valid_to": func(c *Conditions) { c.ValidTo = "" },
-		} {
-			rest := *when
-			if drop(&rest); rest.hold(f) {
-				all = append(all, Missed{i, field})
-			}
-		}
-	}
-	return all
+// all reports whether all values are in a list.
+func all[T comparable](values, list []T) bool {
+	return !slices.ContainsFunc(values, func(v T) bool { return !slices.Contains(list, v) })
 }

@@ -17,7 +17,6 @@ const (
 	MaxTool     = 100 // bytes of a tool's name
 	MaxStages   = 8
 	MaxBeside   = 4  // sources of one stage beside the first
-	MaxFiles    = 10 // that a rule demands, as many as a request may have
 	MaxAny      = 4  // of which any is asked
 	MaxInstead  = 4  // who are asked in the place of a source's people
 	MaxRaises   = 4  // whom the people of one stage may add, by case
@@ -65,8 +64,6 @@ var Limits = map[string]string{
 	"channel":      "must be a Slack channel's id such as C012ABCDEF",
 	"place":        "must name a channel or direct messages, or be absent",
 	"requester":    "must name a department, group or position, or be absent",
-	"day":          "must be a day such as 2027-03-31, or absent",
-	"later":        "must not be before valid_from",
 	"no_list":      "must be empty of writes outside",
 	"address":      "must be an address of at most %d bytes, or empty of Ringi's own tool",
 	"number_or_0":  "must be a number of 0 or more with at most %d digits and %d decimals, such as 100000",

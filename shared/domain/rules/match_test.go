@@ -379,20 +379,3 @@ func TestWhatAMarkCovers(t *testing.T) {
 	expect.That(t, m.Covers("v1", []string{"to"}) && !m.Covers("v1", []string{"items"}), "what moves no money")
 	expect.That(t, !(*rules.Mark)(nil).Covers("v1", []string{"to"}), "without a mark")
 }
-
-// A rule refuses what comes with fewer files than it demands, and no later one takes it.
-func TestARuleMayDemandFiles(t *testing.T) {
-	demands := rule(1, under(rules.Conditions{}, "50000"), people(1, refuse, "U1"))
-	demands.Files = 2
-	r := saved(t, of(demands, rule(2, rules.Conditions{}, people(1, refuse, "U2"))))
-	for files, refused := range []bool{true, true, false, false} {
-		f := asked(writes(pay, yen("49999")))
-		f.Files = files
-		a := r.Match(f)
-		expect.That(t, a.Rule.ID == id(1) && a.Refused == refused && a.Unattached == refused && (a.Route == nil) == refused &&
-			a.Files == 2, "%d files: %+v", files, a)
-		early := r.Possible(f)
-		expect.That(t, early[0].Refused == refused && !early[1].Refused, "%d files: %+v", files, early)
-	}
-	expect.Is(t, r.Match(asked(writes(pay, yen("50000")))).Rule.ID, id(2))
-}

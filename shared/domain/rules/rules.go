@@ -4,8 +4,8 @@
 // organisation say comes in through Facts and Directory.
 //
 // No condition reads words that people or models write, since words are what whoever asks can choose. Conditions are
-// on who asks, the place, departments, positions and groups, tools by address and name, destinations, amounts, days,
-// and labels: values of arguments that an administrator marked, such as 費目. The first rule counts whose conditions all
+// on who asks, the place, departments, positions and groups, tools by address and name, destinations, amounts and
+// labels: values of arguments that an administrator marked, such as 費目. The first rule counts whose conditions all
 // hold. Where none does, the last rule answers: one person of the channel for what only reads, and a refusal for what
 // writes, until an administrator chooses otherwise. A rule that hangs on something unknown refuses, because a later
 // one might ask less.
@@ -24,8 +24,7 @@
 // anybody's second account; everything is refused.
 //
 // The floor is the least that a write outside asks, whatever the rules say, and from an amount on two different people.
-// A rule below it isn't saved, a route below it not opened. Ways gives the weakest way to each tool before rules are
-// saved: it may name one that several rules together close, and misses none.
+// A rule below it isn't saved, a route below it not opened.
 //
 // A position without a department is the nearest above whoever asks, of the department of their main post or one
 // above: the first that has such a post on any day, also where it is vacant. Of a department above, a post counts only
@@ -113,15 +112,7 @@ type Outcome struct {
 	Route    *Policy `json:"route,omitempty"`
 	Refuse   string  `json:"refuse,omitempty"`   // what the requester is told; only without Route
 	Numbered bool    `json:"numbered,omitempty"` // what is settled by the route gets a number
-	// Retain is for how many years files and results of what goes round are kept at least, one of Retentions. 0: as
-	// long as the settings say. What was stamped and the audit log are always kept.
-	Retain int `json:"retain_years,omitempty"`
-	// Files is how many files must be attached to a request; with fewer the rule refuses it. Agents attach none.
-	Files int `json:"files,omitempty"`
 }
-
-// Retentions are the years for which a rule may have files and results kept.
-var Retentions = []int{1, 3, 5, 7, 10}
 
 // Last decides about requests that meet no rule. Its zero value is what a tenant has until an administrator chooses:
 // somebody in the channel approves what only reads, and what writes outside is refused.
@@ -272,14 +263,8 @@ func (m Money) String() string { return string(m.Value) + " " + m.Currency }
 
 // Known is a tool that requests of a tenant may call.
 type Known struct {
-	Tool     Tool
-	Access   aggregate.Access
-	Unmarked bool     // nobody has marked where its arguments have an amount: that of its calls is always unknown
-	Alone    bool     // no request calls another tool beside it
-	Labels   []string // that its calls have
-
-	apart    []Tool           // which no request calls beside it
-	labelled map[string]*Tool // of each label, one that has it and may be called beside it
+	Tool   Tool
+	Access aggregate.Access
 }
 
 // mayWrite reports whether a request that meets the conditions may write outside. It may not if it uses only tools that
@@ -329,18 +314,6 @@ func (p *Policy) LeastHands() int {
 		}
 	}
 	return p.hands(n)
-}
-
-// AtOnce returns the most different people whom one source of a stage asks, of stages that are never left out.
-func (p *Policy) AtOnce() (n int) {
-	for i, s := range p.Stages {
-		if s.approves() && !s.Empty.mayGo() && !p.mayRepeat(i) {
-			for _, x := range s.Sources() {
-				n = max(n, x.ofBody())
-			}
-		}
-	}
-	return n
 }
 
 // Approving returns the stages whose stamps count, and how many people a single one asks: 0 if it must find them first.

@@ -207,25 +207,6 @@ func leastStamps(stages []Stage) (n int) {
 	return n
 }
 
-// fewest returns the fewest stamps of a stage, whatever labels say.
-func (s *Stage) fewest() (n int) {
-	for _, x := range s.Sources() {
-		n += x.ofBody()
-	}
-	return n
-}
-
-// ofBody is least of one source, with its share where its people are named; none if a label may say none.
-func (s *Stage) ofBody() int {
-	switch {
-	case s.Who.None != "":
-		return 0
-	case s.Share != "" && s.Who.Kind == WhoPeople:
-		return max(1, s.Share.of(len(s.Who.People)))
-	}
-	return s.least()
-}
-
 // mayConcernNone reports whether labels may say of all its sources that no department is concerned.
 func (s *Stage) mayConcernNone() bool {
 	return !slices.ContainsFunc(s.Sources(), func(x Stage) bool { return x.Who.None == "" })

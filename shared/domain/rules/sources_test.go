@@ -302,7 +302,7 @@ func TestFindingsOfSources(t *testing.T) {
 	r := of(rule(1, rules.Conditions{}, beside(people(1, up, "A"), rules.Source{Who: group(2, up).Who, Need: 2}),
 		stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}}, 1, refuse),
 		stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"係長"}}, 1, refuse)))
-	expect.Is(t, fmt.Sprint(r.Findings(nil, d, today, "")), fmt.Sprint([]rules.Finding{
+	expect.Is(t, fmt.Sprint(r.Findings(d, today, "")), fmt.Sprint([]rules.Finding{
 		{Kind: rules.FindingVacant, Rule: id(1), Stage: 1, From: today},
 		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "課長"}}))
 }
@@ -367,5 +367,5 @@ func TestReadersByPost(t *testing.T) {
 	p.Readers = &rules.Readers{Posts: []rules.Who{head(up).Who, nearest}}
 	r := of(rule(1, rules.Conditions{}))
 	r.Rules[0].Route = p
-	expect.Same(t, r.Findings(nil, d, today, ""), []rules.Finding{{Kind: rules.FindingUntold, Rule: id(1), Who: "部長 (営業部)"}})
+	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{{Kind: rules.FindingUntold, Rule: id(1), Who: "部長 (営業部)"}})
 }

@@ -379,7 +379,6 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 		*g, opened = under, n
 	})
 	if on, typ, id, about := a.onRoute(opened); opened.gate().Ruled() {
-		c.Head.Retain = max(c.Head.Retain, opened.gate().Terms.Rule.Retain)
 		c.audit(aggregate.System(), on.Routed, typ, id, opened.gate().OpenedDetails(about))
 	}
 	return opened

@@ -308,23 +308,3 @@ func TestTheEntryOfATaskHasItsNumber(t *testing.T) {
 	c := expect.Value(s.extract(s.load(), s.now))(t)
 	expect.Is(t, saying(t, c, AuditTaskCreated)["request_number"], any((&Requested{Year: s.ofDay(), N: 123}).String()))
 }
-
-// The longest time that a rule has the request's files and results kept counts, and from the request's end on.
-func TestARuleSaysForHowManyYearsARequestIsKept(t *testing.T) {
-	o := along(1, desk(1, suzuki))
-	o.Rule.Retain = 5
-	s := waitingPrompt(t)
-	c := expect.Value(s.do(s.approvePrompt).finishOn(o)(s.load(), s.now))(t)
-	expect.Is(t, saying(t, c, "process.routed")["rule"].(map[string]any)["retain_years"], any(5.0))
-	s.do(s.finishOn(o))
-	h := s.load().Head
-	expect.That(t, h.Retain == 5 && !h.Keeps(s.now), "%+v", h)
-	s.do(s.cancel)
-	h = s.load().Head
-	for days, keeps := range map[int]bool{0: true, 5*365 - 1: true, 5*366 + 1: false} {
-		expect.Is(t, h.Keeps(h.Ended.At.AddDate(0, 0, days)), keeps)
-	}
-	s = documented(t, false)
-	s.do(s.cancel)
-	expect.That(t, !s.load().Head.Keeps(s.now), "a rule without years keeps it")
-}

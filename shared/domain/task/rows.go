@@ -27,9 +27,6 @@ type Head struct {
 	Series   string `json:"series,omitempty"`
 	Document string `json:"document,omitempty"`
 	Executed string `json:"executed,omitempty"` // key of the execution that completed
-	// Retain is for how many years after its end its files and results are kept at least, as the rules said by which
-	// its gates opened; 0: as long as the settings say.
-	Retain int `json:"retain_years,omitempty"`
 
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
@@ -53,11 +50,6 @@ type Head struct {
 	Files int `json:"files,omitempty"`
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
-}
-
-// Keeps reports whether the files and results of a request that has ended are kept at now, whatever the settings say.
-func (h *Head) Keeps(now time.Time) bool {
-	return h.Ended != nil && now.Before(h.Ended.At.AddDate(h.Retain, 0, 0))
 }
 
 func (h *Head) ID() string              { return h.TaskID }

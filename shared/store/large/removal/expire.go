@@ -232,8 +232,8 @@ func (r Retention) old(ctx context.Context, p place, page []stored,
 }
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results and files once it has
-// ended, since until then it may need them, unless a rule has them kept for more years. Of what belongs to
-// conversations only what was read may be deleted, and what a call returned by its rule, too.
+// ended, since until then it may need them. Of what belongs to conversations only what was read may be deleted, and
+// what a call returned, too.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	switch {
 	case strings.HasPrefix(p.prefix, conversation.PromptsPrefix): // nothing reads old ones
@@ -252,7 +252,7 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return nil, err
 	}
-	over := err != nil || head.Ended != nil && !head.Keeps(r.Now())
+	over := err != nil || head.Ended != nil
 	return func(string) bool { return over }, nil
 }
 
@@ -262,7 +262,7 @@ func (r Retention) ofCall(ctx context.Context, ref aggregate.Ref) (func(key stri
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return nil, fmt.Errorf("how long the result of %s is kept: %w", ref.ID, err)
 	}
-	kept := err == nil && (a.Call == nil || a.Call.Keeps(r.Now()))
+	kept := err == nil && (a.Call == nil || !a.Call.Over())
 	return func(string) bool { return !kept }, nil
 }
 

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
@@ -37,7 +36,6 @@ type world struct {
 	*pipelinetest.World
 	days  int
 	down  bool
-	kept  int // years for which the task's rule has its files and results kept
 	calls calls
 }
 
@@ -64,7 +62,6 @@ func (k *world) Settings(context.Context, string) (tenancy.Settings, error) {
 
 func (k *world) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
 	h, err := k.Store.Head(ctx, ref)
-	h.Retain = k.kept
 	return h, err
 }
 
@@ -122,30 +119,15 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	}
 }
 
-// What a rule has kept for years doesn't expire by the settings before, but by the later of both.
-func TestWhatARuleHasKeptExpiresNoSooner(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 400, kept: 3}
-	k.keep(t, k.Ref, large.MaxInline+1)
-	k.Cancel()
-	for _, tt := range []struct {
-		days  int
-		after time.Duration
-		want  int
-	}{{400, 401 * day, 0}, {400, 3*365*day - day, 0}, {3650, 3*366*day + day, 0}, {400, 3*366*day + day, 1}} {
-		k.days = tt.days
-		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
-	}
-}
-
-// What a call of an outside agent returned expires by the settings, and no sooner than its rule says.
+// What a call of an outside agent returned expires by the settings, once it is over.
 func TestWhatCallsReturnedExpires(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
-	for _, name := range []string{"ruled", "plain", "forgotten"} {
+	for _, name := range []string{"waits", "plain", "forgotten"} {
 		ref := call.RefOf(k.Ref.Tenant, call.ID(k.Ref.Tenant, "k1", "t", name, ""))
 		expect.Value(k.Results().KeepCallResult(t.Context(), ref, text(10)))(t)
 		x, now := call.Call{Status: conversation.ActionSucceeded}, time.Now()
-		if x.CompletedAt = &now; name == "ruled" {
-			x.Gate.Terms.Rule = &circulation.Rule{Retain: 3}
+		if x.CompletedAt = &now; name == "waits" {
+			x.Status = conversation.ActionPending
 		}
 		if name != "forgotten" {
 			k.calls = append(k.calls, &call.Aggregate{Head: call.Head{CallID: ref.ID}, Call: &x})
@@ -154,7 +136,7 @@ func TestWhatCallsReturnedExpires(t *testing.T) {
 	for _, tt := range []struct {
 		after time.Duration
 		want  int
-	}{{399 * day, 0}, {401 * day, 2}, {3*366*day + day, 1}} {
+	}{{399 * day, 0}, {401 * day, 2}, {3 * 366 * day, 0}} {
 		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
 	}
 }
