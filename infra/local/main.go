@@ -4,7 +4,6 @@
 //	go run ./infra/local invoke …   one function, as `sam local invoke` does
 //	go run ./infra/local event …    a sample event, signed as of now, for `sam local invoke` itself
 //	go run ./infra/local container  a template for it
-//	go run ./infra/local rights …   what roles grant, against what tests used
 //
 // It needs Go and Python 3, and talks to nobody but itself, unless -model names a vendor's model.
 package main
@@ -47,7 +46,6 @@ const usage = `usage: go run ./infra/local [flags]            run the Slack sand
        go run ./infra/local invoke <function>  run one function, on the running stack if there is one
        go run ./infra/local event <file>       a sample event, signed as of now
        go run ./infra/local container          print a template for functions in containers
-       go run ./infra/local rights <folder>    what roles grant, against what tests used
        add -h to a command to list its flags
 
 flags:
@@ -68,7 +66,7 @@ func main() {
 	defer forget()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout)}
 	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent,
-		"container": containerTemplate, "rights": rights}
+		"container": containerTemplate}
 	args, run := os.Args[1:], serve
 	if len(args) > 0 && commands[args[0]] != nil {
 		run, args = commands[args[0]], args[1:]
@@ -243,7 +241,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 		return o, "", err
 	}
 	if f.NArg() > 0 {
-		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, container, rights; -h lists "+
+		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, container; -h lists "+
 			"the flags", f.Arg(0))
 	}
 	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {

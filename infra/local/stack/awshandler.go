@@ -85,13 +85,7 @@ func (s *Stack) bench(names template.Names, parameters map[string]string) (*temp
 	if err != nil {
 		return nil, err
 	}
-	var notes *template.Notes
-	if s.options.ownTemplate {
-		if notes, err = template.TakeNotes(); err != nil {
-			return nil, err
-		}
-	}
-	return &template.Bench{Account: s.Template.Account(names), Roles: roles, Notes: notes, Log: s.log}, nil
+	return &template.Bench{Account: s.Template.Account(names), Roles: roles, Log: s.log}, nil
 }
 
 // connect checks the rights that AWS itself needs from roles: to read event sources, to send failed batches to their

@@ -76,8 +76,7 @@ type Options struct {
 	// Running makes InvokeOnce fail if no stack answers at AWSAddr, instead of starting one.
 	Running bool
 
-	quiet       bool // event sources invoke nothing
-	ownTemplate bool // Template was ""
+	quiet bool // event sources invoke nothing
 
 	// Progress is called when the n-th of all steps of a start begins, with what it does; may be nil.
 	Progress func(n, of int, what string)
@@ -93,7 +92,7 @@ func (o Options) complete() (Options, error) {
 		if err != nil {
 			return o, err
 		}
-		o.Template, o.ownTemplate = filepath.Join(root, "template.yaml"), true
+		o.Template = filepath.Join(root, "template.yaml")
 	}
 	o.Addr = cmp.Or(o.Addr, anyPort)
 	o.AWSAddr = cmp.Or(o.AWSAddr, anyPort)

@@ -229,7 +229,8 @@ func TestWhatCallsAskFor(t *testing.T) {
 }
 
 func (q Request) text() string {
-	words := []string{q.Action, plainName(q.Resource)}
+	arn := strings.SplitN(q.Resource, ":", 6)
+	words := []string{q.Action, arn[len(arn)-1]}
 	for _, key := range slices.Sorted(maps.Keys(q.Context)) {
 		if _, short, _ := strings.Cut(key, ":"); key != sourceFunction {
 			words = append(words, short+"="+strings.Join(q.Context[key], ","))

@@ -16,7 +16,6 @@ type Role struct {
 // Policy is a list of statements. Several roles may have the same managed policy.
 type Policy struct {
 	Name       string
-	Managed    bool
 	Statements []Statement
 }
 
@@ -25,12 +24,9 @@ type Statement struct {
 	Sid        string
 	Deny       bool
 	Actions    []string
-	Resources  []PolicyResource
+	Resources  []string // patterns of ARNs
 	conditions []condition
 }
-
-// PolicyResource is a pattern of ARNs. Name is the pattern's name, which is the same in every stack.
-type PolicyResource struct{ Pattern, Name string }
 
 // condition compares a condition key of the call with the policy's values.
 type condition struct {
@@ -57,9 +53,9 @@ var (
 	contextPrefix = encryptionContext // prefix of the keys that a call names itself
 )
 
-// ReadPolicy reads a policy document whose intrinsics are resolved. named is the same document with names that are
-// equal in every stack. ReadPolicy returns an error for anything that it does not know.
-func ReadPolicy(name string, document, named any) (Policy, error) {
+// ReadPolicy reads a policy document whose intrinsics are resolved. It returns an error for anything that it does not
+// know.
+func ReadPolicy(name string, document any) (Policy, error) {
 	p := Policy{Name: name}
 	d, err := fields(document, "Version", "Statement")
 	if err != nil {
@@ -68,10 +64,8 @@ func ReadPolicy(name string, document, named any) (Policy, error) {
 	if d["Version"] != "2012-10-17" {
 		return p, fmt.Errorf("policy %s: Version %v is not known", name, d["Version"])
 	}
-	n, _ := named.(map[string]any)
-	names := list(n["Statement"])
 	for i, v := range list(d["Statement"]) {
-		s, err := readStatement(v, names[i])
+		s, err := readStatement(v)
 		if err != nil {
 			return p, fmt.Errorf("policy %s: statement %d: %w", name, i+1, err)
 		}
@@ -80,7 +74,7 @@ func ReadPolicy(name string, document, named any) (Policy, error) {
 	return p, nil
 }
 
-func readStatement(v, named any) (s Statement, err error) {
+func readStatement(v any) (s Statement, err error) {
 	m, err := fields(v, "Sid", "Effect", "Action", "Resource", "Condition")
 	if err != nil {
 		return s, err
@@ -96,17 +90,8 @@ func readStatement(v, named any) (s Statement, err error) {
 	if s.Actions, err = texts(m["Action"]); err != nil {
 		return s, fmt.Errorf("%s: Action: %w", s.Sid, err)
 	}
-	patterns, err := texts(m["Resource"])
-	if err != nil {
+	if s.Resources, err = texts(m["Resource"]); err != nil {
 		return s, fmt.Errorf("%s: Resource: %w", s.Sid, err)
-	}
-	n, _ := named.(map[string]any)
-	names, err := texts(n["Resource"])
-	if err != nil || len(names) != len(patterns) {
-		return s, fmt.Errorf("%s: Resource: it has not one name for each pattern", s.Sid)
-	}
-	for i := range patterns {
-		s.Resources = append(s.Resources, PolicyResource{patterns[i], plainName(names[i])})
 	}
 	if s.Sid == "" || len(s.Actions) == 0 || len(s.Resources) == 0 {
 		return s, fmt.Errorf("%s: a statement has a Sid, an Action and a Resource", s.Sid)
@@ -115,12 +100,6 @@ func readStatement(v, named any) (s Statement, err error) {
 		return s, fmt.Errorf("%s: %w", s.Sid, err)
 	}
 	return s, nil
-}
-
-// plainName returns the last part of an ARN, such as table/ringi-Table/index/GSI1.
-func plainName(arn string) string {
-	parts := strings.SplitN(arn, ":", 6)
-	return parts[len(parts)-1]
 }
 
 func readConditions(v any) (out []condition, err error) {
@@ -222,80 +201,32 @@ type Request struct {
 	Context          map[string][]string
 }
 
-// Right is one action on one resource that a statement allows. A Right may also represent one value of a statement's
-// condition (see value), or one statement of a function's managed policy (see carries).
-type Right struct{ Policy, Sid, Action, Resource string }
-
-// value represents one value of a condition, such as a row or an attribute, as a Right.
-func value(policy, sid, key, value string) Right { return Right{policy, sid, key + "=" + value, "-"} }
-
-// carries represents one statement of a function's managed policy as a Right.
-func carries(function, policy, sid string) Right {
-	return Right{function, "carries", policy + "/" + sid, "-"}
-}
-
-func (r Right) String() string {
-	return fmt.Sprintf("%s\t%s\t%s\t%s", r.Policy, r.Sid, r.Action, r.Resource)
-}
-
 type Verdict struct {
 	Allowed bool
-	Denied  string  // the Sid of the statement that denies it
-	By      []Right // the rights that allow it, and the condition values that match
+	By      string // the Sid of the statement that allows or denies it
 }
 
 // Judge decides whether the role allows a request. An explicit Deny wins; without an Allow the request is refused.
-func (r Role) Judge(q Request) Verdict {
-	var v Verdict
+func (r Role) Judge(q Request) (v Verdict) {
 	for _, p := range r.Policies {
 		for _, s := range p.Statements {
-			if s.Deny && len(s.matches(p.Name, q)) > 0 {
-				return Verdict{Denied: s.Sid}
-			}
-			if !s.Deny {
-				v.By = append(v.By, s.matches(p.Name, q)...)
+			switch {
+			case !s.matches(q):
+			case s.Deny:
+				return Verdict{By: s.Sid}
+			case !v.Allowed:
+				v = Verdict{true, s.Sid}
 			}
 		}
 	}
-	v.Allowed = len(v.By) > 0
 	return v
 }
 
-// matches returns the rights of a statement that fit a request, or none if one of its conditions fails.
-func (s Statement) matches(policy string, q Request) (out []Right) {
-	for _, a := range s.Actions {
-		if !like(strings.ToLower(a), strings.ToLower(q.Action)) {
-			continue
-		}
-		for _, r := range s.Resources {
-			if like(r.Pattern, q.Resource) {
-				out = append(out, Right{policy, s.Sid, a, r.Name})
-			}
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	for _, c := range s.conditions {
-		if !c.holds(q.Context[c.key]) {
-			return nil
-		}
-		for _, v := range c.named() {
-			if slices.ContainsFunc(q.Context[c.key], func(have string) bool { return c.is(v, have) }) {
-				out = append(out, value(policy, s.Sid, c.key, v))
-			}
-		}
-	}
-	return out
-}
-
-// named returns the values that allow something. Values of Null and StringNotEquals only restrict, so they are left
-// out.
-func (c condition) named() []string {
-	if c.operator == null || c.operator == stringNotEquals {
-		return nil
-	}
-	return c.values
+// matches reports whether a statement is about a request and all its conditions hold.
+func (s Statement) matches(q Request) bool {
+	return s.About(q.Action) &&
+		slices.ContainsFunc(s.Resources, func(pattern string) bool { return like(pattern, q.Resource) }) &&
+		!slices.ContainsFunc(s.conditions, func(c condition) bool { return !c.holds(q.Context[c.key]) })
 }
 
 // is compares one value of the condition with one value of the call.

@@ -41,9 +41,7 @@ func Roles(path string, names Names, parameters map[string]string) (map[string]R
 			r.names.Known[id] = names.arn("secretsmanager", "secret:"+names.Name(id, kind))
 		}
 	}
-	plain := *r
-	plain.names.Known = nil
-	out, err := (&roles{document: d, resolver: r, plain: &plain, byName: map[string]Role{}}).all()
+	out, err := (&roles{document: d, resolver: r, byName: map[string]Role{}}).all()
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
@@ -52,9 +50,9 @@ func Roles(path string, names Names, parameters map[string]string) (map[string]R
 
 // roles reads the template's IAM resources.
 type roles struct {
-	document        document
-	resolver, plain *resolver // plain resolves to names that are the same in every stack
-	byName          map[string]Role
+	document document
+	resolver *resolver
+	byName   map[string]Role
 }
 
 func (x *roles) all() (map[string]Role, error) {
@@ -119,20 +117,19 @@ func (x *roles) owners(present []string) (map[string]Role, error) {
 }
 
 func (x *roles) managed(id string) (p Policy, of []string, err error) {
-	properties, named, err := x.both(id, "Description", "Roles", "PolicyDocument")
+	properties, err := x.properties(id, "Description", "Roles", "PolicyDocument")
 	if err != nil {
 		return p, nil, err
 	}
 	for _, v := range listOf(properties["Roles"]) {
 		of = append(of, fmt.Sprint(v))
 	}
-	p, err = ReadPolicy(id, properties["PolicyDocument"], named["PolicyDocument"])
-	p.Managed = true
+	p, err = ReadPolicy(id, properties["PolicyDocument"])
 	return p, of, err
 }
 
 func (x *roles) role(id string, managed map[string]Policy, carried map[string][]any) error {
-	p, named, err := x.both(id, "AssumeRolePolicyDocument", "ManagedPolicyArns", "Policies")
+	p, err := x.properties(id, "AssumeRolePolicyDocument", "ManagedPolicyArns", "Policies")
 	if err != nil {
 		return err
 	}
@@ -145,11 +142,9 @@ func (x *roles) role(id string, managed map[string]Policy, carried map[string][]
 		}
 		role.Policies = append(role.Policies, policy)
 	}
-	plain := listOf(named["Policies"])
-	for i, v := range listOf(p["Policies"]) {
+	for _, v := range listOf(p["Policies"]) {
 		own, _ := v.(map[string]any)
-		ownNamed, _ := plain[i].(map[string]any)
-		policy, err := ReadPolicy(fmt.Sprint(own["PolicyName"]), own["PolicyDocument"], ownNamed["PolicyDocument"])
+		policy, err := ReadPolicy(fmt.Sprint(own["PolicyName"]), own["PolicyDocument"])
 		if err != nil {
 			return err
 		}
@@ -159,22 +154,19 @@ func (x *roles) role(id string, managed map[string]Policy, carried map[string][]
 	return nil
 }
 
-// both resolves a resource's properties twice: with this stack's names, and with names that all stacks share. It
-// returns an error for a property that is not in known.
-func (x *roles) both(id string, known ...string) (here, everywhere map[string]any, err error) {
+// properties resolves a resource's properties. It returns an error for a property that is not in known.
+func (x *roles) properties(id string, known ...string) (map[string]any, error) {
 	properties := x.document.Resources[id].Properties
-	if here, err = x.resolver.object(&properties); err != nil {
-		return nil, nil, err
+	out, err := x.resolver.object(&properties)
+	if err != nil {
+		return nil, err
 	}
-	if everywhere, err = x.plain.object(&properties); err != nil {
-		return nil, nil, err
-	}
-	for name := range here {
+	for name := range out {
 		if !slices.Contains(known, name) {
-			return nil, nil, fmt.Errorf("%s is not known here", name)
+			return nil, fmt.Errorf("%s is not known here", name)
 		}
 	}
-	return here, everywhere, nil
+	return out, nil
 }
 
 // listOf returns a list, or nil for a missing value.

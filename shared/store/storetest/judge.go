@@ -85,13 +85,9 @@ var ofTemplate = sync.OnceValues(func() (*template.Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	notes, err := template.TakeNotes()
-	if err != nil {
-		return nil, err
-	}
 	account := described.Account(names)
 	account.Same = same
-	return &template.Bench{Account: account, Roles: roles, Notes: notes, Log: slog.New(slog.DiscardHandler)}, nil
+	return &template.Bench{Account: account, Roles: roles, Log: slog.New(slog.DiscardHandler)}, nil
 })
 
 func (j *judging) RoundTrip(r *http.Request) (answer *http.Response, err error) {
@@ -149,12 +145,12 @@ func same(role template.Role, q template.Request) []string {
 	for _, p := range role.Policies {
 		for _, s := range p.Statements {
 			for _, to := range s.Resources {
-				if bucket, _, _ := strings.Cut(to.Pattern, "/"); s.Deny || !s.About(q.Action) {
+				if bucket, _, _ := strings.Cut(to, "/"); s.Deny || !s.About(q.Action) {
 					continue
 				} else if isObject && strings.HasPrefix(q.Action, "s3:") {
 					all = append(all, bucket+"/"+key)
 				} else {
-					all = append(all, to.Pattern)
+					all = append(all, to)
 				}
 			}
 		}

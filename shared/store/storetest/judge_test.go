@@ -13,7 +13,6 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/infra/local/process"
-	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
 )
 
@@ -31,7 +30,6 @@ func (o *observed) Cleanup(end func()) { o.ends = append(o.ends, end) }
 
 // TestWhatARoleRefusesFailsTheTest acts as a test of close-task, whose role may write tasks but no settings.
 func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
-	t.Setenv(template.NotesVariable, "") // what is refused here is no finding
 	t.Chdir(filepath.Join(expect.Value(process.ModuleRoot())(t), "functions", "close-task"))
 	for name, tt := range map[string]struct {
 		put    func(ctx context.Context, db *dynamodb.Client, table, key string) error
