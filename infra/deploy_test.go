@@ -206,10 +206,10 @@ func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 		args   []string
 		want   map[string]string
 	}{
-		{"a stack with a real model", map[string]string{"Stage": "staging", "Model": "bedrock:x", "AlarmEmail": "a@example.com"}, nil,
-			map[string]string{"Stage": "staging", "Model": "bedrock:x", "AlarmEmail": "a@example.com"}},
-		{"another parameter", map[string]string{"Stage": "staging", "Model": "bedrock:x"}, []string{"--parameter-overrides", "AlarmEmail=a@example.com"},
-			map[string]string{"Stage": "staging", "Model": "bedrock:x", "AlarmEmail": "a@example.com"}},
+		{"a stack with a real model", map[string]string{"Stage": "staging", "Model": "bedrock:anthropic.x", "AlarmEmail": "a@example.com"}, nil,
+			map[string]string{"Stage": "staging", "Model": "bedrock:anthropic.x", "AlarmEmail": "a@example.com"}},
+		{"another parameter", map[string]string{"Stage": "staging", "Model": "bedrock:anthropic.x"}, []string{"--parameter-overrides", "AlarmEmail=a@example.com"},
+			map[string]string{"Stage": "staging", "Model": "bedrock:anthropic.x", "AlarmEmail": "a@example.com"}},
 		{"production", map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}, []string{"--config-env", "prod"},
 			map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}},
 		{"another parameter of production", map[string]string{"Stage": "prod"}, []string{"--config-env", "prod", "--parameter-overrides", "AlarmEmail=a@example.com"},

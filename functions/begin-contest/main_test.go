@@ -156,9 +156,9 @@ func TestOneFileIsDescribedWithItsMistakes(t *testing.T) {
 func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
 	h, k := handler(sample(t, map[string]string{
 		"bedrock.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'nova.toml'\n",
-		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n",
+		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:anthropic.claude-9-v1:0'\n",
 	}))
-	price := []tenancy.ModelPrice{{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
+	price := []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
 	for name, tt := range map[string]struct {
 		saved, becomes []tenancy.ModelPrice
 		further        aggregate.MicroUSD
@@ -271,9 +271,9 @@ func TestMembersThatCantReadAreNamedBeforeAContestBegins(t *testing.T) {
 		"a tool that changed": {false, []tenancy.ToolPermission{changed}, "", gone},
 		"a wire without a search": {true, nil, "compatible:gemini/gemini-3",
 			"compatible:gemini/gemini-3 has no vendor web search"},
-		"such a wire, and a listed tool": {true, []tenancy.ToolPermission{read}, "bedrock:x",
-			"researcher can use only the listed tools: bedrock:x has no vendor web search"},
-		"such a wire, nobody is to search": {false, []tenancy.ToolPermission{read}, "bedrock:x", ""},
+		"such a wire, and a listed tool": {true, []tenancy.ToolPermission{read}, "bedrock:anthropic.x",
+			"researcher can use only the listed tools: bedrock:anthropic.x has no vendor web search"},
+		"such a wire, nobody is to search": {false, []tenancy.ToolPermission{read}, "bedrock:anthropic.x", ""},
 	} {
 		h, k := handler(sample(t, nil))
 		k.settings.ContestSearch, k.tools, h.Models.Instead = tt.search, tt.tools, tt.instead
@@ -311,7 +311,7 @@ func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
 func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 	h, k := handler(sample(t, map[string]string{
 		"bedrock.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'nova.toml'\n",
-		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n",
+		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:anthropic.claude-9-v1:0'\n",
 	}))
 	h.Models.Keys = keys(`{"anthropic":"sk-ant"}`) // of evaluator and judge
 	x := alone()
@@ -319,11 +319,11 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 	got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
 	expect.That(t, !got.Begun && len(k.orders) == 0 && len(got.Contests[0].Wrong) == 1 &&
 		strings.HasPrefix(got.Contests[0].Wrong[0], "nova.toml: teams[0].leader.model: has no known price"), "%+v", got)
-	k.settings.Prices = []tenancy.ModelPrice{{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2",
+	k.settings.Prices = []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2",
 		Date: "2026-11-20"}}
 	got = expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
 	expect.That(t, got.Begun && len(k.orders) == 1 && strings.Contains(k.config,
-		`"prices":[{"model":"bedrock:amazon.nova-pro-v1:0"`),
+		`"prices":[{"model":"bedrock:anthropic.claude-9-v1:0"`),
 		"%+v", got)
 }
 

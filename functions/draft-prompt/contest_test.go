@@ -328,7 +328,7 @@ func TestAContestOfOneRoundOpensNoJudge(t *testing.T) {
 		models.SampleFile:       {Data: []byte("[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
 		"t.toml":                {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'demo'\n")},
 		"e.toml":                {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")},
-		"configs/judgment.toml": {Data: []byte("model = 'bedrock:nobody.knows-its-price'\n")},
+		"configs/judgment.toml": {Data: []byte("model = 'bedrock:anthropic.unpriced'\n")},
 	}
 	for most, want := range map[int]string{1: task.StateAwaitContest, 3: task.StateAwaitPromptApproval} {
 		w := server.World(t)

@@ -85,7 +85,7 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 }
 
 func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
-	const bedrock = "bedrock:amazon.nova-pro-v1:0"
+	const bedrock = "bedrock:anthropic.claude-9-v1:0"
 	prices := []tenancy.ModelPrice{{Model: bedrock, Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
 	for about, models := range map[string][4]string{
 		"a leader": {bedrock, "demo", "demo", "demo"}, "a member": {"demo", bedrock, "demo",
@@ -304,7 +304,7 @@ func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
 func TestATeamWhoseModelsAreGoneMakesNoDraftAnew(t *testing.T) {
 	w, h := scored(t)
 	reject(w)
-	h.Models = teamconfig.Models{Instead: "bedrock:nobody.knows-its-price"}
+	h.Models = teamconfig.Models{Instead: "bedrock:anthropic.unpriced"}
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 	x := w.Load().Prompt().Contest
 	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)

@@ -258,7 +258,7 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 	}{
 		"allowed":                      {true, "", 1, 30_000, contest.BudgetExhausted, ""},
 		"not allowed":                  {false, "", 0, 0, "", "コンテストに許可された読み取りツールがありません。"},
-		"a deployment's model without": {true, "bedrock:x", 0, 0, "", "AI モデル bedrock:x では Web 検索を使えず"},
+		"a deployment's model without": {true, "bedrock:anthropic.x", 0, 0, "", "AI モデル bedrock:anthropic.x では Web 検索を使えず"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := storetest.Order("a")

@@ -101,7 +101,7 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 	write(t, folder, "none.toml", "[orchestrator]\nteams = []\n")
 	write(t, folder, "bedrock.toml", "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'team.toml'\n")
 	write(t, folder, "team.toml",
-		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n")
+		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:anthropic.claude-9-v1:0'\n")
 	for name, c := range map[string]struct {
 		folder, says string
 		args         []string
@@ -116,10 +116,10 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 		"no file":          {folder, "there is no such file", []string{"-c", "no.toml", "-model", "demo", "x"}},
 		"no key":           {folder, "anthropic:claude-haiku-4-5 needs ANTHROPIC_API_KEY in the environment", []string{"x"}},
 		"a model's absent": {folder, "must be anthropic:", []string{"-model", "grok", "x"}},
-		"bedrock": {folder, "bedrock:amazon.nova-pro-v1:0 needs AWS_BEARER_TOKEN_BEDROCK in the environment",
+		"bedrock": {folder, "bedrock:anthropic.claude-9-v1:0 needs AWS_BEARER_TOKEN_BEDROCK in the environment",
 			[]string{"-c", "bedrock.toml", "x"}},
-		"bedrock for all": {folder, "bedrock:x needs AWS_BEARER_TOKEN_BEDROCK in the environment",
-			[]string{"-model", "bedrock:x", "x"}},
+		"bedrock for all": {folder, "bedrock:anthropic.x needs AWS_BEARER_TOKEN_BEDROCK in the environment",
+			[]string{"-model", "bedrock:anthropic.x", "x"}},
 		"no time":          {folder, "must be more than 0", []string{"--timeout", "0", "x"}},
 		"another language": {folder, "-locale must be ja or en", []string{"-locale", "fr", "x"}},
 		"no workspace":     {"", "MIXSEEK_WORKSPACE environment variable is not set.", []string{"-model", "demo", "x"}},

@@ -235,8 +235,7 @@ type family struct {
 //     https://platform.claude.com/docs/en/about-claude/models/overview;
 //   - https://developers.openai.com/api/docs/models and its models' pages, as github.com/anomalyco/models.dev repeats
 //     them, and in the sentences with which OpenAI refuses more;
-//   - https://ai.google.dev/gemini-api/docs/models: 65,536, of which Vertex refuses the last one;
-//   - https://docs.aws.amazon.com/nova/latest/userguide/what-is-nova.html.
+//   - https://ai.google.dev/gemini-api/docs/models: 65,536, of which Vertex refuses the last one.
 //
 // A model that is not here is asked without a limit, and obeys the one that its server's refusal names.
 var families = []family{
@@ -254,16 +253,13 @@ var families = []family{
 	{[]string{"o1", "o3", "o4-mini"}, 100_000, false},
 	{[]string{"gemini-2.5", "gemini-3"}, 65_535, false},
 	{[]string{"gemini-2.0", "gemini-1.5"}, 8_192, true},
-	{[]string{"nova-micro", "nova-lite", "nova-pro"}, 10_000, true},
 }
 
 // familyOf finds a model's family by its name with any vendor, endpoint or region before it.
 func familyOf(model string) (found family) {
 	model = model[strings.LastIndex(model, "/")+1:]
-	for _, before := range []string{"anthropic.", "amazon."} { // Bedrock's: us.anthropic.claude-…
-		if _, name, ok := strings.Cut(model, before); ok {
-			model = name
-		}
+	if _, name, ok := strings.Cut(model, "anthropic."); ok { // Bedrock's: us.anthropic.claude-…
+		model = name
 	}
 	longest := 0
 	for _, f := range families {
@@ -298,52 +294,22 @@ func (r Request) Output(model string, room bool) (tokens int, full bool) {
 // Cut reports whether the answer was cut off and the same request may get a whole one with More.
 func (r Response) Cut(of Request) bool { return r.Stop == StopLength && !r.Full && !of.More }
 
-var (
-	// outputNamed finds the name of the limit of answers in a refusal.
-	outputNamed = language.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|output tokens`}
-	// answerCounted finds a refusal of the length of a request together with its answer.
-	answerCounted = language.Regexp{Text: outputNamed.Text + `|requested|completion`}
-	// outputBelow finds the first number that is too much.
-	outputBelow = language.Regexp{Text: `(?i)to (\d+) \(exclusive\)`}
-	// windowNamed finds how long a request may be with its answer: most servers', vLLM's, Moonshot's, TGI's, Anthropic's.
-	windowNamed = language.Regexp{Text: `(?i)context (?:length|window|size)\D{0,16}(\d+)|max_model_len\D{0,24}(\d+)|` +
-		"token limit: (\\d+)|max_new_tokens\\W+must be <= (\\d+)|context limit: \\d+ \\+ \\d+ > (\\d+)"}
-	// inputNamed finds what the request has of it, and totalNamed what it has with the answer.
-	inputNamed = language.Regexp{Text: "(?i)(\\d+) (?:`?inputs?`? tokens|tokens from the input|of text input|" +
-		`(?:tokens )?in (?:the messages|your prompt))|context limit: (\d+) \+`}
-	totalNamed = language.Regexp{Text: `(?i)requested(?: about| a total of|:)? (\d+)(?: tokens|\))`}
-)
+// outputNamed finds the limit of answers in a refusal, or the request together with its answer.
+var outputNamed = language.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|output tokens|` +
+	`requested|completion`}
 
-// An answer of fewer tokens than these is no use. least is of one beside a long request, which is too long then.
-const fewest, least = 256, 1024
+// fewest is the least number that is taken for a limit of answers.
+const fewest = 256
 
 // outputLeft returns how many tokens of an answer a refusal leaves, 0 if it leaves none. named is false if its cause
 // may be their number, and it doesn't say how many there may be.
-func (r Request) outputLeft(said string, asked int) (most int, named bool) {
+func outputLeft(said string, asked int) (most int, named bool) {
 	said = sentence(said)
-	if !answerCounted.Get().MatchString(said) {
+	switch {
+	case !outputNamed.Get().MatchString(said):
 		return 0, true
-	}
-	if window := numberIn(windowNamed.Get().FindStringSubmatch(said)); window > 0 {
-		input := numberIn(inputNamed.Get().FindStringSubmatch(said))
-		if input == 0 {
-			input = max(0, numberIn(totalNamed.Get().FindStringSubmatch(said))-asked)
-		}
-		if input > 0 && input != window-asked+1 {
-			most = window - input
-		} else { // not counted, or by vLLM only as far as it fits: then it is estimated, with what templates add to it
-			most = (window - max(input, r.tokens()*5/4)) * 7 / 8
-		}
-		if most < min(least, r.MaxTokens) {
-			return 0, true
-		}
-		return most, true
-	}
-	if !outputNamed.Get().MatchString(said) {
-		return 0, !LengthRefused(said)
-	}
-	if most = numberIn(outputBelow.Get().FindStringSubmatch(said)); most > 0 {
-		return most - 1, true
+	case LengthRefused(said): // of the request together with its answer
+		return 0, false
 	}
 	for _, word := range strings.FieldsFunc(said, func(r rune) bool { // a model's name is one
 		return r >= utf8.RuneSelf || !strings.ContainsRune("_.-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -358,7 +324,7 @@ func (r Request) outputLeft(said string, asked int) (most int, named bool) {
 // Lower obeys a refusal of as many tokens as were asked for, once. blindly says to do without the room for thoughts if
 // it doesn't say how many there may be. It reports whether to ask again, for fewer Tokens.
 func (r *Response) Lower(of Request, said string, blindly bool) bool {
-	most, named := of.outputLeft(said, r.Tokens)
+	most, named := outputLeft(said, r.Tokens)
 	if !named && blindly {
 		most = of.MaxTokens
 	}
@@ -367,14 +333,4 @@ func (r *Response) Lower(of Request, said string, blindly bool) bool {
 	}
 	r.Tokens, r.Full, r.Lowered = most, true, true
 	return true
-}
-
-// numberIn returns the last number of a match, 0 if there is none. A match begins with words.
-func numberIn(match []string) (n int) {
-	for _, s := range match {
-		if x, err := strconv.Atoi(s); err == nil {
-			n = x
-		}
-	}
-	return n
 }

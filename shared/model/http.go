@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ func FromStatus(provider string, status int, header http.Header, said string, co
 		e.Kind = NoCredit // some vendors use 429 for this, but waiting does not help
 	case status == http.StatusRequestEntityTooLarge || has(codes, tooLongCodes) ||
 		aboutRequest(status) && LengthRefused(said):
-		e.Kind = TooLong // it also comes in a stream, without a status of its own
+		e.Kind = TooLong
 	case status == http.StatusUnauthorized:
 		e.Kind = Unauthorized
 	case status == http.StatusForbidden:
@@ -78,74 +77,18 @@ func aboutRequest(status int) bool {
 		status == http.StatusInternalServerError
 }
 
-// statuses are the HTTP statuses that errors stand for which come in an answer of status 200, by their code without
-// "error" and marks between words. A code that is not here is the request's fault, which would fail again.
-var statuses = map[string]int{
-	"authentication": 401, "invalidapikey": 401, "unauthenticated": 401, "unauthorized": 401,
-	"billing": 402, "permission": 403, "permissiondenied": 403, "forbidden": 403, "notfound": 404, "modelnotfound": 404,
-	"timeout": 504, "deadlineexceeded": 504, "requesttimeout": 408, "requesttoolarge": 413,
-	"ratelimit": 429, "ratelimitexceeded": 429, "resourceexhausted": 429, "toomanyrequests": 429,
-	"api": 500, "server": 500, "internal": 500, "internalserver": 500, "vectorstoretimeout": 500, "badgateway": 502,
-	"overloaded": 503, "unavailable": 503, "serviceunavailable": 503, "serveroverloaded": 503, "engineoverloaded": 503,
-	"modeloverloaded": 503,
-}
+// unpaid are the error codes for an account without money or quota.
+var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active"}
 
-// passing are words of sentences about faults that pass, for errors without a code.
-var passing = []string{"overloaded", "rate limit", "try again", "temporarily", "timed out", "timeout", "unavailable",
-	"internal server error", "bad gateway", "over capacity"}
+// unpaidSaid finds the same in a sentence, for Anthropic has no code for it.
+var unpaidSaid = language.Regexp{Text: `(?i)credit balance is too low|insufficient (?:account )?(?:balance|credits?|funds)`}
 
-// statusOf returns the HTTP status that a code stands for, 0 if it is not known. The code may be a status itself.
-func statusOf(code string) int {
-	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
-		return n
-	}
-	code = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(code))
-	return cmp.Or(statuses[code], statuses[strings.TrimSuffix(code, "error")])
-}
-
-// FromCode makes the *Error that a vendor reports in an answer of status 200. The codes are the error's, the most exact
-// first, and said is its sentence, of which nothing is kept.
-func FromCode(provider, said string, codes ...string) *Error {
-	codes = slices.DeleteFunc(codes, func(code string) bool { return word(code) == "" })
-	status := 0
-	for _, code := range codes {
-		status = cmp.Or(status, statusOf(code))
-	}
-	if status == 0 && len(codes) == 0 && slices.ContainsFunc(passing, func(s string) bool {
-		return strings.Contains(strings.ToLower(said), s)
-	}) {
-		status = http.StatusServiceUnavailable
-	}
-	e := FromStatus(provider, cmp.Or(status, http.StatusBadRequest), nil, said, codes...)
-	e.Status = status
-	if e.Kind == BadRequest && len(codes) == 0 {
-		e.Kind, e.Err = Unreadable, &UnreadableError{"an error without a code"}
-	}
-	return e
-}
-
-// unpaid are the error codes for an account without money or quota: OpenAI's, Anthropic's, Moonshot's, DashScope's,
-// Volcengine's.
-var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
-	"credit_balance_too_low", "insufficient_balance_error", "exceeded_current_quota_error", "Arrearage",
-	"AccountOverdueError"}
-
-// unpaidSaid finds the same in a sentence. Gemini's "You exceeded your current quota" is a rate limit.
-var unpaidSaid = language.Regexp{Text: `(?i)insufficient (?:account )?(?:balance|credits?|funds)|` +
-	`balance is (?:too low|insufficient|not enough)|(?:any|available|more|out of|no) credits|spending (?:limit|cap)|` +
-	`overdue balance|余额不足|欠费`}
-
-// tooLongCodes are the codes for a request that is longer than the model takes at once: OpenAI's and what imitates it,
-// llama.cpp's, Anthropic's, Copilot's.
-var tooLongCodes = []string{"context_length_exceeded", "exceed_context_size_error", "request_too_large",
-	"model_max_prompt_tokens_exceeded"}
+// tooLongCodes are the codes for a request that is longer than the model takes at once.
+var tooLongCodes = []string{"context_length_exceeded", "request_too_large"}
 
 // lengthy finds a sentence about it: one that names the context, or the request with a word of excess.
-var lengthy = language.Regexp{Text: `(?i)context (?:length|window|size|limit)|context_length|` +
-	`\b(?:prompt|inputs?)\b[^.]{0,80}(?:too l(?:ong|arge)|exceed|longer than|larger than|超长)|` +
-	`(?:maximum|max|range of)(?: allowed)? (?:prompt|input|model) (?:length|tokens?)|` +
-	`too many (?:input )?tokens|reduce the length of|token limit: \d|token limit exceeded|max_model_len|` +
-	"inputs`? (?:tokens \\+|must have less)"}
+var lengthy = language.Regexp{Text: `(?i)context (?:length|window|size|limit)|` +
+	`\b(?:prompt|inputs?)\b[^.]{0,80}(?:too l(?:ong|arge)|exceed)|too many (?:input )?tokens|token limit: \d`}
 
 // LengthRefused reports whether a vendor's refusal is about the request's length. Its text is not kept.
 func LengthRefused(said string) bool { return lengthy.Get().MatchString(sentence(said)) }
@@ -170,8 +113,9 @@ func FromTransport(provider string, err error) *Error {
 		return &Error{Provider: provider, Kind: Unreadable, Err: unreadable}
 	case errors.Is(err, outbound.ErrRefused):
 		return &Error{Provider: provider, Kind: Misplaced, Err: outbound.ErrRefused}
-	case errors.Is(err, outbound.ErrTooLarge), errors.As(err, new(*http.MaxBytesError)):
-		return &Error{Provider: provider, Kind: Unreadable, Err: tooMuch} // it would be the next time, too
+	case errors.Is(err, outbound.ErrTooLarge), errors.As(err, new(*http.MaxBytesError)): // as it would be again
+		return &Error{Provider: provider, Kind: Unreadable,
+			Err: &UnreadableError{fmt.Sprintf("more than %d MiB", outbound.MaxBody>>20)}}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) &&
 		timeout.Timeout():
 		return &Error{Provider: provider, Kind: Timeout, Retryable: true, Err: context.DeadlineExceeded}
@@ -184,9 +128,6 @@ func FromTransport(provider string, err error) *Error {
 	// The error's text may quote the answer.
 	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)}
 }
-
-// tooMuch is the error of an answer that is too large.
-var tooMuch = &UnreadableError{fmt.Sprintf("more than %d MiB", outbound.MaxBody>>20)}
 
 // waitSaid finds a wait in a vendor's sentence: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s".
 var waitSaid = language.Regexp{Text: `(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}

@@ -4,16 +4,16 @@
 //
 // It imports tool and the areas under it. Begin with provider.
 //
-// All wires share one reader (hear.go). An answer counts only if its reason to stop is known to mean that it is whole;
-// anything else broke off, is asked for once more, and is paid for both times. Half an answer is never shown, judged or
-// made a proposal. A call whose arguments, put together as servers send them, are not one JSON object broke off too. A
-// call of no tool never goes back to a vendor.
+// Whole answers are asked for, and all wires share one reader (hear.go). An answer counts only if its reason to stop is
+// known to mean that it is whole; anything else broke off, is asked for once more, and is paid for both times. What can't
+// be read is an error that says what came. A call whose arguments are not one JSON object broke off too. A call of no
+// tool never goes back to a vendor.
 //
 // Thoughts count as a part of the answer, so up to 16,384 tokens more are asked for, within the model's limit
 // (ask.go); an answer that was cut off is asked for once more with twice as many. What a vendor hangs on a call or
 // thinks before it (Opaque) is kept as it is and goes back to the wire and model that it came from, to no other, and of
-// Claude only where everything before it is as it was. A thought between tags is one only at the beginning of a text: a
-// quoted tag hides nothing (think.go).
+// Claude only where everything before it is as it was. A thought between tags (<think>) is one only at the beginning of
+// a text: a quoted tag hides nothing.
 //
 // The vendor is asked to hold to a schema. One that refuses is asked in words, and what comes is checked all the same.
 // Schemas that a vendor would refuse go to it as text (schema.TakenBy).
@@ -63,8 +63,7 @@ type Request struct {
 	Messages  []Message `json:"messages"`
 	Tools     []Tool    `json:"tools,omitempty"`
 	MaxTokens int       `json:"max_tokens"`
-	// Once says that no later call continues this one. Then only Standing and the rules are cached, and the answer is
-	// not streamed.
+	// Once says that no later call continues this one. Then only Standing and the rules are cached.
 	Once bool `json:"once,omitempty"`
 	// More asks for twice the tokens, within the model's limit: the answer to the same request was cut off.
 	More bool `json:"more,omitempty"`
@@ -81,8 +80,8 @@ type Request struct {
 }
 
 // Sampling controls how a model chooses its words. Fields that are nil or empty are left to the model. Each wire sends
-// the fields that its vendor supports: Anthropic has no seed and no temperature above 1, OpenAI's Responses have
-// neither seed nor stop sequences. If a model refuses such fields, the request is sent again without them.
+// the fields that its vendor supports: Anthropic has no seed and no temperature above 1. If a model refuses such fields,
+// the request is sent again without them.
 type Sampling struct {
 	Temperature   *float64
 	TopP          *float64
@@ -319,8 +318,8 @@ func (t Tool) wraps(vendor string) bool { return t.Foreign && !schema.TakenBy(ve
 func (h *Hearing) unwrap(c *Call) {
 	var in map[string]string
 	for _, t := range h.asked.Tools {
-		if t.Name == c.Name && t.wraps(h.Vendor) && json.Unmarshal(c.Input, &in) == nil && len(in) == 1 && in[wrapped] != "" {
-			c.Input = unquoted(json.RawMessage(in[wrapped]))
+		if t.Name == c.Name && t.wraps(h.vendor) && json.Unmarshal(c.Input, &in) == nil && len(in) == 1 && in[wrapped] != "" {
+			c.Input = json.RawMessage(in[wrapped])
 		}
 	}
 }

@@ -345,9 +345,9 @@ func TestTheListSaysWhichAgentsCanAnswer(t *testing.T) {
 		}
 	}
 	answer(nil, agent.Answering{ID: "codex", Lacks: agent.LacksKey, Detail: "named-key"},
-		agent.Answering{ID: "claude", Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Default: true})
+		agent.Answering{ID: "claude", Model: "bedrock:anthropic.claude-9-v1:0", Follows: true, Default: true})
 	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
-	admin.Get("/console/agents").Holds(t, "答えられません", "API キーがありません", "named-key", "bedrock:amazon.nova-pro-v1:0",
+	admin.Get("/console/agents").Holds(t, "答えられません", "API キーがありません", "named-key", "bedrock:anthropic.claude-9-v1:0",
 		"例: claude:")
 	member.Get("/console/agents").Holds(t, "答えられません", "API キーがありません").Lacks(t, "named-key")
 	for _, lack := range agent.Lacks {

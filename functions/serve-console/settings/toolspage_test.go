@@ -357,7 +357,6 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 	for schema, vendors := range map[string][]string{
 		`{"type":"object","properties":{"key":{"type":"string","pattern":"^(?!null$)"}}}`: {"OpenAI", "Gemini"},
 		`{"type":"object","properties":{"$top":{"type":"integer"}}}`:                      {"Anthropic"},
-		`{"type":"object","definitions":{"place":{"type":"string"}}}`:                     {"Amazon Nova"},
 		`{"type":"object","properties":{"tags":{"type":"array"}}}`:                        {"OpenAI", "Gemini"},
 		`{"type":"object","properties":{"top":{"type":"integer","enum":[1,2]}}}`:          {"Gemini"},
 		`{"type":"object","properties":{"top":{"type":"integer"}}}`:                       nil,

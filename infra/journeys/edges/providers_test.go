@@ -48,11 +48,11 @@ func run(m *testing.M) int {
 	o.Model, o.Allow, o.FunctionLog = "", []string{at.Host}, &logged
 	o.Parameters = map[string]string{
 		"Model": "", "AnthropicBaseUrl": server.URL + "/anthropic", "OpenAiBaseUrl": server.URL + "/openai/v1",
-		"BedrockBaseUrl": server.URL + "/bedrock",
+		"BedrockBaseUrl": server.URL,
 	}
-	endpoint := map[string]string{"url": server.URL + "/compatible/v1", "key": vendors.Key}
-	keys = map[string]any{"anthropic": "", "openai": vendors.Key, "compatible": map[string]any{"box": endpoint,
-		"gemini": endpoint}}
+	keys = map[string]any{"anthropic": "", "openai": vendors.Key, "compatible": map[string]any{
+		"box":    map[string]string{"url": server.URL + "/compatible/v1", "key": vendors.Key},
+		"gemini": map[string]string{"url": server.URL + "/gemini", "key": vendors.Key}}}
 	o.ModelKeys = keys
 	return driver.Run(m, o, func(s *stack.Stack) { running = s })
 }
@@ -72,7 +72,7 @@ func TestTheHappyPathOnEveryProvider(t *testing.T) {
 	})
 	for name, model := range map[string]struct{ vendor, name string }{
 		"openai": {"openai", "gpt-5.4"}, "compatible": {"compatible", "compatible:box/llama3.2:3b"},
-		"gemini": {"compatible", "gemini-2.5-flash"}, "bedrock": {"bedrock", "bedrock:global.anthropic.claude-sonnet-4-6"},
+		"gemini": {"gemini", "gemini-2.5-flash"}, "bedrock": {"bedrock", "bedrock:global.anthropic.claude-sonnet-4-6"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "openai" && name != "bedrock" {

@@ -108,15 +108,15 @@ func TestAThousandMessagesStayBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			driver.Leave(t, running)
 			putKey(t)
-			vendors.Scripted(models.Script{Texts: []string{"始めましょう"}})
+			vendors.Scripted(models.Script{Text: "始めましょう"})
 			d := begin(t, "claude", "長い相談をします")
 			d.Shows("始めましょう")
 			d.Rests()
 			longAgo(t, d, size.messages, size.bytes)
 
 			before := len(vendors.Asked())
-			vendors.Scripted(models.Script{Texts: []string{"ここまでの要約です"}}, models.Script{Texts: []string{"一つ目の答え"}},
-				models.Script{Texts: []string{"二つ目の答え"}}, models.Script{Texts: []string{"三つ目の答え"}})
+			vendors.Scripted(models.Script{Text: "ここまでの要約です"}, models.Script{Text: "一つ目の答え"},
+				models.Script{Text: "二つ目の答え"}, models.Script{Text: "三つ目の答え"})
 			for i, answer := range []string{"一つ目の答え", "二つ目の答え", "三つ目の答え"} {
 				cost, began := d.Load().Conversation.Usage.Cost, time.Now()
 				d.Reply(fmt.Sprintf("質問 %d", i+1))
@@ -163,13 +163,8 @@ func begin(t *testing.T, agent, text string) *driver.Dialogue {
 	return driver.Talk(t, running, webapi.Sato, agent+": "+text)
 }
 
-// call returns a tool call split into pieces, one of which ends inside an escaped character.
 func call(id, name, input string) models.ScriptedCall {
-	half := len(input) / 2
-	for input[half]&0xc0 == 0x80 {
-		half--
-	}
-	return models.ScriptedCall{ID: id, Name: name, Input: []string{input[:half], input[half:]}}
+	return models.ScriptedCall{ID: id, Name: name, Input: input}
 }
 
 // heard returns the requests after the first since.
@@ -181,12 +176,12 @@ func TestAConversationOnEachWire(t *testing.T) {
 		before := len(vendors.Asked())
 		script := "echo '出力 <b>' && echo $((6*7)) # \\\"\\n"
 		vendors.Scripted(
-			models.Script{Odd: true, Texts: []string{"コマンドを", "提案します。"}, Calls: []models.ScriptedCall{
+			models.Script{Text: "コマンドを提案します。", Calls: []models.ScriptedCall{
 				call("first", "shell_command", `{"script":"`+script+`","timeout_seconds":30,"summary":"計算します"}`),
 				call("second", "code_generate", `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],`+
 					`"summary":"書きます"}`),
 			}},
-			models.Script{Texts: []string{"答えは 42 でした。"}},
+			models.Script{Text: "答えは 42 でした。"},
 		)
 		d := begin(t, agent, "6×7 を計算して")
 		asks := d.Shows("操作 #1 の確認", "echo '出力 &lt;b&gt;' &amp;&amp; echo $((6*7))")
@@ -226,7 +221,6 @@ func TestAConversationOnEachWire(t *testing.T) {
 
 // A broken answer is explained in words, and repeated if that can help.
 func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
-	overloaded := map[string]string{"anthropic": "overloaded_error", "openai": "server_error"}
 	eachWire(t, func(t *testing.T, agent, vendor string) {
 		long := call("x", "shell_command", `{"script":"echo this is not all of `)
 		for name, test := range map[string]struct {
@@ -236,28 +230,26 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 			calls   int
 		}{
 			"refused": {scripts: []models.Script{{Stop: "refused"}}, shows: "この内容には回答できません", calls: 1},
-			"cut off": {scripts: slices.Repeat([]models.Script{{Texts: []string{"未完の話"}, Stop: "length"}}, 2),
+			"cut off": {scripts: slices.Repeat([]models.Script{{Text: "未完の話", Stop: "length"}}, 2),
 				shows: "回答が長すぎて途中で切れたため、使っていません。", calls: 2},
-			"whole with room": {scripts: []models.Script{{Texts: []string{"長い話の"}, Stop: "length"},
-				{Texts: []string{"長い話のすべて"}}}, shows: "長い話のすべて", calls: 2},
+			"whole with room": {scripts: []models.Script{{Text: "長い話の", Stop: "length"},
+				{Text: "長い話のすべて"}}, shows: "長い話のすべて", calls: 2},
 			"cut off in a call": {scripts: []models.Script{{Calls: []models.ScriptedCall{long}, Stop: "length"},
-				{Texts: []string{"短くしました"}}}, shows: "短くしました", calls: 2},
+				{Text: "短くしました"}}, shows: "短くしました", calls: 2},
 			"an unknown tool": {scripts: []models.Script{{Calls: []models.ScriptedCall{call("x", "launch", "{}")}},
-				{Texts: []string{"それはできません"}}}, shows: "それはできません", calls: 2},
-			"an error in it": {scripts: []models.Script{{Texts: []string{"未完の答え"}, Error: overloaded[vendor]},
-				{Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
-			"a broken stream": {scripts: []models.Script{{Texts: []string{"未完", "の答え"}, Cut: 4}, {Texts: []string{"最後まで"}}},
+				{Text: "それはできません"}}, shows: "それはできません", calls: 2},
+			"a broken connection": {scripts: []models.Script{{Text: "未完の答え", Cut: true}, {Text: "最後まで"}},
 				shows: "最後まで", calls: 2},
 			"a limit": {fails: []models.Failure{{Status: 429, RetryAfter: "1"}},
-				scripts: []models.Script{{Texts: []string{"待ちました"}}}, shows: "待ちました", calls: 1},
+				scripts: []models.Script{{Text: "待ちました"}}, shows: "待ちました", calls: 1},
 			"overloaded": {fails: []models.Failure{{Status: 529}, {Status: 503}},
-				scripts: []models.Script{{Texts: []string{"動きました"}}}, shows: "動きました", calls: 1},
+				scripts: []models.Script{{Text: "動きました"}}, shows: "動きました", calls: 1},
 			"no credit":          {fails: []models.Failure{{Status: 402}}, shows: "残高または利用枠がありません"},
 			"no such model":      {fails: []models.Failure{{Status: 404}}, shows: "設定されている AI モデルが使えません"},
 			"it does not accept": {fails: []models.Failure{{Status: 400}}, shows: "この内容を受け付けませんでした"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				byDay := []string{"a broken stream", "cut off in a call", "overloaded", "no credit"}
+				byDay := []string{"a broken connection", "cut off in a call", "overloaded", "no credit"}
 				if vendor == "openai" {
 					byDay = byDay[:1] // both wires go the same way from there
 				}
@@ -302,7 +294,7 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 		t.Errorf("the page is %d, and does not say that the model does not answer", status)
 	}
 	before := len(vendors.Asked())
-	vendors.Scripted(models.Script{Texts: []string{"戻りました"}})
+	vendors.Scripted(models.Script{Text: "戻りました"})
 	d.Reply("続けて")
 	d.Shows("戻りました")
 	if a := d.Rests(); a.Conversation.Status != conversation.Open || a.Conversation.Error != "" {
@@ -323,11 +315,11 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 		}
 		before := len(vendors.Asked())
 		propose := func(text, script string) models.Script {
-			return models.Script{Texts: []string{text}, Calls: []models.ScriptedCall{call("c", "shell_command",
+			return models.Script{Text: text, Calls: []models.ScriptedCall{call("c", "shell_command",
 				`{"script":"`+script+`","timeout_seconds":30,"summary":"確認します"}`)}}
 		}
 		vendors.Scripted(propose("全部消します。", "rm -rf ."), propose("一覧だけにします。", "ls -la"),
-			models.Script{Texts: []string{"分かりました。何もしません。"}})
+			models.Script{Text: "分かりました。何もしません。"})
 		d := begin(t, agent, "フォルダーを片付けて")
 		d.Reject(webapi.Sato, d.Shows("操作 #1 の確認", "rm -rf ."), "消さないでください")
 		d.Shows("操作 #1(却下)", "消さないでください")

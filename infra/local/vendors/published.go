@@ -29,7 +29,7 @@ type PublishedAPI struct {
 	Schemas map[string]Schema `json:"schemas"`
 }
 
-// Open reads the excerpt of a vendor: bedrock, freee, github, mcp, sheets or slack.
+// Open reads the excerpt of a vendor: freee, github, mcp, sheets or slack.
 func Published(vendor string) (PublishedAPI, error) {
 	var a PublishedAPI
 	text, err := files.ReadFile(vendor + ".json")

@@ -45,8 +45,8 @@ func TestParseModel(t *testing.T) {
 		"compatible:hub/meta-llama/Llama-3.3":        {"compatible", "hub", "meta-llama/Llama-3.3"},
 		"compatible:my_agent/my_agent":               {"compatible", "my_agent", "my_agent"},
 		"bedrock:global.anthropic.claude-sonnet-4-6": {"bedrock", "", "global.anthropic.claude-sonnet-4-6"},
-		"bedrock:arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0": {
-			"bedrock", "", "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0"},
+		"bedrock:arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-9-v1:0": {
+			"bedrock", "", "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-9-v1:0"},
 		"grok:grok-4":                {"compatible", "grok", "grok-4"},
 		"grok-responses:grok-4-fast": {"compatible", "grok", "grok-4-fast"},
 		"demo":                       {"demo", "", ""},
@@ -59,7 +59,7 @@ func TestParseModel(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:", "mistral:large", "Claude-sonnet", "oslo",
+		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:", "bedrock:amazon.nova-pro-v1:0", "mistral:large", "Claude-sonnet", "oslo",
 		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:_x/x", "compatible:a/", "google-gla:", "grok:", "grok", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
 		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
 	} {

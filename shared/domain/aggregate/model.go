@@ -62,6 +62,8 @@ var (
 	endpointForm = language.Regexp{Text: `^[a-z0-9][a-z0-9_-]{0,31}$`} // an agent's id, too
 	modelForm    = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`}
 	oForm        = language.Regexp{Text: `^o[0-9]`}
+	// bedrockForm finds Anthropic's models, and an account's own inference profiles, whose names don't say the model.
+	bedrockForm = language.Regexp{Text: `anthropic\.|:application-inference-profile/`}
 )
 
 // ParseModelName parses provider:model, compatible:endpoint/model, google-gla:model, grok:model, grok-responses:model,
@@ -88,7 +90,8 @@ func ParseModelName(name string) (ModelName, error) {
 		}
 	case provider == Demo && (model == "" || modelForm.Get().MatchString(model)):
 		return n, nil
-	case provider != Anthropic && provider != OpenAI && provider != Bedrock:
+	case provider == Bedrock && bedrockForm.Get().MatchString(model):
+	case provider != Anthropic && provider != OpenAI:
 		return ModelName{}, errModel
 	}
 	if !modelForm.Get().MatchString(n.Model) {
@@ -98,16 +101,14 @@ func ParseModelName(name string) (ModelName, error) {
 }
 
 var errModel = ErrField{Field: "model",
-	Limit: "must be anthropic:<model>, openai:<model>, compatible:<endpoint>/<model>, bedrock:<model id>, demo, or a " +
-		"name that begins with claude-, gpt-, o1, o3 and so on, or gemini-"}
+	Limit: "must be anthropic:<model>, openai:<model>, compatible:<endpoint>/<model>, bedrock:<id of a model of " +
+		"Anthropic's>, demo, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-"}
 
-// ModelSearches reports whether a model can be asked to search the web by its vendor: on Anthropic's Messages and
-// OpenAI's Responses (web_search). Chat Completions of compatible endpoints document none: Gemini searches on its
-// native API alone, and xAI removed its search from them. Bedrock's Converse has one for Amazon's Nova in the United
-// States alone (nova_grounding), which Ringi doesn't use, and none for Claude.
+// ModelSearches reports whether a model can be asked to search the web by its vendor: on Anthropic's own API alone, for
+// neither Bedrock nor Chat Completions have a search.
 func ModelSearches(name string) bool {
 	n, err := ParseModelName(name)
-	return err == nil && (n.Provider == Anthropic || n.Provider == OpenAI)
+	return err == nil && n.Provider == Anthropic
 }
 
 // MicroUSD is an amount in millionths of a US dollar, so that sums are exact.

@@ -293,7 +293,7 @@ func TestWhatCallsCost(t *testing.T) {
 		{"a model nobody knows", "anthropic", "claude-sonnet-9", million, 0, false},
 		{"another's model", "openai", "claude-sonnet-4-6", million, 0, false},
 		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 0, false},
-		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 0, false},
+		{"another of Bedrock's", "bedrock", "anthropic.claude-9-v1:0", million, 0, false},
 		{"nothing used", "anthropic", "claude-sonnet-9", aggregate.Usage{Calls: 1, MS: 60_000}, 0, true},
 		{"output below nothing", "anthropic",
 			"claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Output: -1e6}, 3_000_000, true},
@@ -311,7 +311,7 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 	prices := []ModelPrice{
 		{Model: "compatible:box/llama3.2:3b-q4", Input: "0.10", Output: "0.40", Cached: "0.01"},
 		{Model: "claude-sonnet-9", Input: "4", Output: "20"},
-		{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2"},
+		{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2"},
 		{Model: "gpt-5.4-mini", Input: "0", Output: "0"},
 		{Model: "gemini-9-flash", Input: "999.999999", Output: "999.999999"},
 		{Model: "compatible:box/torn", Input: "x", Output: "1"},
@@ -328,7 +328,7 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 		{"another server", "compatible.crate", "llama3.2:3b-q4", million, 0, false},
 		{"a new model, cached as other input", "anthropic", "claude-sonnet-9", million, 28_000_000, true},
 		{"with a snapshot's date", "anthropic", "claude-sonnet-9-20270101", million, 28_000_000, true},
-		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 4_800_000, true},
+		{"another of Bedrock's", "bedrock", "anthropic.claude-9-v1:0", million, 4_800_000, true},
 		{"in place of the table's", "openai", "gpt-5.4-mini-2026-03-05", million, 0, true},
 		{"as Gemini's endpoint answers", "compatible.gemini", "models/gemini-9-flash", million, 2_999_999_997, true},
 		{"the most that can be counted", "compatible.gemini", "gemini-9-flash",
@@ -352,7 +352,7 @@ func TestWhichNamesHaveAPrice(t *testing.T) {
 		"claude-sonnet-4-6": true, "anthropic:claude-opus-4-8": true, "gpt-5.4": true, "gemini-3.5-flash": true,
 		"demo": true, "demo:other": true,
 		"bedrock:anthropic.claude-haiku-4-5-20251001-v1:0": true, "compatible:gemini/gemini-3.5-flash": true,
-		"anthropic:claude-sonnet-9": false, "compatible:box/llama3.2": false, "bedrock:amazon.nova-pro-v1:0": false,
+		"anthropic:claude-sonnet-9": false, "compatible:box/llama3.2": false, "bedrock:anthropic.claude-9-v1:0": false,
 		"": false,
 	} {
 		expect.Is(t, PriceKnown(name, nil), want, "%q", name)
@@ -377,7 +377,7 @@ func TestNoKnownPriceIsAboveTheUnknown(t *testing.T) {
 // Administrators read what a search costs where they allow it. Every provider with a search has this price.
 func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
 	x, _ := SettingNamed("contest_search")
-	for _, provider := range []string{aggregate.Anthropic, aggregate.OpenAI} {
+	for _, provider := range []string{aggregate.Anthropic} {
 		p, known := SearchPriceOf(provider)
 		expect.That(t, known && strings.HasPrefix(p.Page, "https://") && p.Read != "", "%s: %+v", provider, p)
 		expect.Is(t, p.Thousand, aggregate.USD(10))
@@ -388,7 +388,7 @@ func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
 		cost, known := Cost(aggregate.Usage{Provider: provider, Model: "no such model", Searches: 3}, nil)
 		expect.That(t, known && cost == 30_000 && three == cost, "%s: three cost %s", provider, cost)
 	}
-	cost, known := Cost(aggregate.Usage{Provider: aggregate.OpenAI, Model: "no such model", Input: 10, Searches: 3}, nil)
+	cost, known := Cost(aggregate.Usage{Provider: aggregate.Anthropic, Model: "no such model", Input: 10, Searches: 3}, nil)
 	expect.That(t, !known && cost == 30_000, "searches by a model without a price cost %s", cost)
 	_, known = SearchCost("compatible.gemini", 1)
 	expect.That(t, !known, "a search that nobody has has a price")

@@ -11,6 +11,8 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/shared"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/model"
@@ -70,6 +72,65 @@ func message(content, stop, details, usage string) string {
 
 func TestContract(t *testing.T) { modeltest.Run(t, wire()) }
 
+// Bedrock has the model in the path and errors of its own. Requests are signed with the role's credentials, or bear a key.
+func TestTheContractOnBedrock(t *testing.T) {
+	const id = "global.anthropic.claude-sonnet-4-6"
+	role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
+	w := wire()
+	w.New = func(url string) model.Wire {
+		return anthropic.New(anthropic.Config{Bedrock: &role, BaseURL: url, Model: id, HTTP: provider.VendorClient()})
+	}
+	w.Key = func(h http.Header) string {
+		if !strings.HasPrefix(h.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=id/") {
+			return ""
+		}
+		return modeltest.Secret
+	}
+	w.ID, w.Path, w.Usage.Provider = "X-Amzn-Requestid", "/model/"+id+"/invoke", "bedrock"
+	w.Sent = strings.Replace(w.Sent, `"model": "claude-sonnet-4-6"`, `"anthropic_version": "bedrock-2023-05-31"`, 1)
+	w.Error, w.Header = `{"message":"himitsu no irai"}`, map[string]string{"X-Amzn-ErrorType": "%CODE%:http://amazon.com/"}
+	w.Codes = map[int]string{400: "ValidationException", 401: "UnrecognizedClientException", 403: "AccessDeniedException",
+		404: "ResourceNotFoundException", 429: "ThrottlingException", 500: "InternalServerException",
+		503: "ServiceUnavailableException"}
+	w.NoCredit, w.PublishedError = 0, func(string) []string { return nil } // AWS has no types for what is passed on
+	modeltest.Run(t, w)
+
+	for about, tt := range map[string]struct {
+		status     int
+		code, body string
+		kind       model.Kind
+		again      bool
+	}{
+		"no such model": {400, "ValidationException", `{"message":"The provided model identifier is invalid."}`,
+			model.UnknownModel, false},
+		"a role without rights": {403, "ExpiredTokenException", `{"message":"x"}`, model.Unauthorized, false},
+		"a used-up quota":       {400, "ServiceQuotaExceededException", `{"message":"x"}`, model.RateLimited, true},
+		"the model's failure":   {424, "ModelErrorException", `{"message":"x","originalStatusCode":500}`, model.Overloaded, true},
+		"too long":              {400, "ValidationException", `{"message":"Input is too long for requested model."}`, model.TooLong, false},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("X-Amzn-ErrorType", tt.code)
+			rw.WriteHeader(tt.status)
+			io.WriteString(rw, tt.body)
+		}))
+		_, err := w.New(s.URL).Say(t.Context(), modeltest.Request(), nil)
+		s.Close()
+		e, is := errors.AsType[*model.Error](err)
+		expect.That(t, is && e.Kind == tt.kind && e.Retryable == tt.again && e.Provider == "bedrock", "%s: %v", about, err)
+	}
+}
+
+func TestAKeyOfBedrocksIsSentInPlaceOfASignature(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		expect.Is(t, r.Header.Get("Authorization"), "Bearer "+modeltest.Secret)
+		io.WriteString(rw, strings.ReplaceAll(wire().Good, "%TEXT%", `"{}"`))
+	}))
+	defer s.Close()
+	w := anthropic.New(anthropic.Config{Bedrock: &aws.Config{Region: "us-east-1"}, BaseURL: s.URL, Model: "anthropic.m",
+		Key: modeltest.Secret, HTTP: http.DefaultClient})
+	expect.Value(w.Say(t.Context(), modeltest.Request(), nil))(t)
+}
+
 // Anthropic reports an account without money only in the message, with no code of its own.
 func TestTheCreditBalance(t *testing.T) {
 	w := wire()
@@ -92,8 +153,8 @@ func TestAModelThatTakesOneKindOfSamplingKeepsTheTemperature(t *testing.T) {
 				"\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}")
 			return
 		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, strings.ReplaceAll(wire().Good, "%TEXT%", `"{}"`))
 	}))
 	t.Cleanup(s.Close)
 	cold, top := 0.0, 0.9
@@ -224,109 +285,20 @@ func TestAPausedSearchGoesOn(t *testing.T) {
 	expect.That(t, err != nil && len(sent) == 2, "nothing was written, and there is no error: %v", err)
 }
 
-// events is a stream of an answer that has these events between its beginning and its end.
-func events(usage string, between ...string) string {
-	begin := `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant",` +
-		`"model":"claude-sonnet-4-6",` +
-		`"content":[],"usage":{"input_tokens":25,"cache_creation_input_tokens":100,"cache_read_input_tokens":50000,` +
-		`"output_tokens":1}}}`
-	end := `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{` + usage + `}}`
-	all := append(append([]string{begin}, between...), end, `{"type":"message_stop"}`)
-	return "data: " + strings.Join(all, "\n\ndata: ") + "\n\n"
-}
-
-func heard(t *testing.T, body string) (model.Response, error) {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, body)
-	}))
-	defer s.Close()
-	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")}}
-	return model.Say(t.Context(), wire().New(s.URL), r, "p", nil)
-}
-
-// A call goes on with its arguments, wherever they come, or not at all.
+// A call keeps the digits of its arguments.
 func TestACallKeepsItsArguments(t *testing.T) {
-	const (
-		one   = `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}`
-		stop  = `{"type":"content_block_stop","index":1}`
-		delta = `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}`
-	)
-	for about, x := range map[string]struct {
-		between []string
-		want    string // empty: the answer broke off
-	}{
-		"as published": {[]string{one, delta, stop}, `{"a":1}`},
-		"none":         {[]string{one, stop}, `{}`},
-		"at once": {[]string{strings.Replace(one, `{}`, `{"id":9007199254740993}`, 1), stop},
-			`{"id":9007199254740993}`},
-		"at once and in pieces": {[]string{strings.Replace(one, `{}`, `{"a":1}`, 1), delta, stop}, `{"a":1}`},
-		"of another index":      {[]string{one, strings.Replace(delta, `"index":1`, `"index":0`, 1), stop}, ""},
-		"without an end":        {[]string{one, delta}, ""},
-		"the vendor's own, beside": {[]string{strings.NewReplacer(`"tool_use"`, `"server_tool_use"`, `"index":1`,
-			`"index":0`).Replace(one), strings.Replace(delta, `"index":1`, `"index":0`, 1), one, delta, stop}, `{"a":1}`},
-	} {
-		got, err := heard(t, events(`"output_tokens":9`, x.between...))
-		whole := err == nil && len(got.Calls) == 1 && string(got.Calls[0].Input) == x.want
-		expect.That(t, whole || x.want == "" && model.Broke(err), "%s: %+v, %v", about, got.Calls, err)
+	for input, want := range map[string]string{`{}`: `{}`, `{"id":9007199254740993}`: `{"id":9007199254740993}`} {
+		got, _, err := searched(t, searchAnswer("tool_use", "0", `{"type":"tool_use","id":"a","name":"f","input":`+input+`}`))
+		expect.That(t, err == nil && len(got.Calls) == 1 && string(got.Calls[0].Input) == want, "%s: %+v, %v", input, got.Calls,
+			err)
 	}
 }
 
-// The last event counts anew what it names, and only that.
-func TestCountsThatTheLastEventLeavesOutStay(t *testing.T) {
-	text := `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Yes"}}`
-	for usage, want := range map[string][3]int64{
-		`"output_tokens":9`:                   {125, 50_000, 100},
-		`"input_tokens":30,"output_tokens":9`: {130, 50_000, 100},
-		`"input_tokens":30,"output_tokens":9,"cache_read_input_tokens":7,"cache_creation_input_tokens":0`: {30, 7, 0},
-	} {
-		got, err := heard(t, events(usage, text))
-		expect.That(t, err == nil, "%v", err)
-		expect.Is(t, [3]int64{got.Usage.Input, got.Usage.Cached, got.Usage.Written}, want, usage)
-		expect.Is(t, got.Usage.Output, 9, usage)
-	}
-}
-
-// stream is an answer with thoughts before and between two calls.
-const stream = `event: message_start
-data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-opus-5-5",` +
-	`"content":[],"usage":{"input_tokens":1,"output_tokens":1}}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
-
-event: content_block_delta
-data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"a <b> & "}}
-
-event: content_block_delta
-data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"c"}}
-
-event: content_block_delta
-data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"SIG=="}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"ENC=="}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":2,"content_block":{"type":"text","text":"so"}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"a","name":"t","input":{}}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":4,"content_block":{"type":"thinking","thinking":"","signature":"SIG2"}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":5,"content_block":{"type":"tool_use","id":"b","name":"t","input":{}}}
-
-event: message_delta
-data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}
-
-event: message_stop
-data: {"type":"message_stop"}
-
-`
+// thoughts is an answer with thoughts before and between two calls.
+var thoughts = message(`{"type":"thinking","thinking":"a <b> & c","signature":"SIG=="},`+
+	`{"type":"redacted_thinking","data":"ENC=="},{"type":"text","text":"so","citations":null},`+
+	`{"type":"tool_use","id":"a","name":"t","input":{}},{"type":"thinking","thinking":"","signature":"SIG2"},`+
+	`{"type":"tool_use","id":"b","name":"t","input":{}}`, `"tool_use"`, `null`, `"input_tokens":1,"output_tokens":9`)
 
 // Thoughts come back where they were and as they were, encrypted ones too. Where anything before them has changed, they
 // stay out, because the vendor refuses them then.
@@ -335,8 +307,8 @@ func TestThoughtsComeBackAsTheyWere(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		asked = append(asked, string(body))
-		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, stream)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, thoughts)
 	}))
 	defer s.Close()
 	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-opus-5-5", Key: "k", HTTP: http.DefaultClient})

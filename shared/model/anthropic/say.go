@@ -9,22 +9,20 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 )
 
-// Say makes one call, and streams its answer unless the request has Once. An answer that pauses, because the vendor
-// searched for long, goes back as it came, with its encrypted results, so that the vendor goes on with it.
-func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
-	out := model.Response{Usage: model.Usage{Provider: aggregate.Anthropic, Model: c.config.Model, Calls: 1}}
+// Say makes one call. An answer that pauses, because the vendor searched for long, goes back as it came, with its
+// encrypted results, so that the vendor goes on with it.
+func (c *Client) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
 	if err != nil {
 		return out, err
@@ -32,25 +30,24 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	p.MaxTokens = int64(out.Tokens)
-	h := &hearing{Hearing: model.Hear(&out, r, c.from(r, len(r.Messages)), onText), out: &out,
-		others: map[int64]bool{}}
-	h.Vendor = schema.Anthropic
+	h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages)), schema.Anthropic), &out}
 	asked, blocks := p.Messages, []sdk.ContentBlockParamUnion(nil)
 	for pauses := 0; ; pauses++ {
+		var m sdk.Message
 		res, err := c.open(ctx, &p, r, &out)
 		if err == nil {
-			err = h.read(res)
+			err = h.read(res, &m)
 		}
 		if err != nil {
-			err = h.End(c.problem(err, out.Usage.RequestID))
-			return out, err
+			h.End()
+			out.Stop, out.Why = "", ""
+			return out, c.problem(err, out.Usage.RequestID)
 		}
-		m := h.whole
-		if m == nil || m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses {
-			err = h.End(nil)
-			return out, err
+		if m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses {
+			h.End()
+			return out, nil
 		}
-		out.Stop, h.whole = "", nil
+		out.Stop = ""
 		for _, b := range m.Content {
 			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(b.RawJSON())))
 		}
@@ -63,13 +60,9 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 func (c *Client) open(ctx context.Context, p *sdk.MessageNewParams, r model.Request, out *model.Response) (
 	res *http.Response, err error) {
 	for {
-		options := []option.RequestOption{option.WithRequestTimeout(left(ctx)), option.WithResponseBodyInto(&res)}
-		if !r.Once {
-			options = append(options, option.WithJSONSet("stream", true))
-		}
-		_, err = c.messages.New(ctx, *p, options...)
+		_, err = c.messages.New(ctx, *p, option.WithRequestTimeout(left(ctx)), option.WithResponseBodyInto(&res))
 		if res != nil {
-			out.Usage.RequestID = model.RequestID(res.Header.Get("Request-Id"))
+			out.Usage.RequestID = model.RequestID(cmp.Or(res.Header.Get("Request-Id"), res.Header.Get("X-Amzn-Requestid")))
 		}
 		if !c.simpler(p, r, out, err) {
 			return res, err
@@ -77,122 +70,33 @@ func (c *Client) open(ctx context.Context, p *sdk.MessageNewParams, r model.Requ
 	}
 }
 
-// failed is an error that came in an answer of status 200.
-type failed struct{ code, said string }
-
-func (*failed) Error() string { return "the answer is an error" }
-
-// hearing is an answer as it arrives: in events, or as a whole.
+// hearing is an answer, of one or several messages.
 type hearing struct {
 	*model.Hearing
-	out   *model.Response
-	whole *sdk.Message
-	// others are the indices of calls of the vendor's own tools, whose arguments nobody needs.
-	others map[int64]bool
-	ended  bool
+	out *model.Response
 }
 
-func (h *hearing) read(res *http.Response) error {
+// read adds a message.
+func (h *hearing) read(res *http.Response, m *sdk.Message) error {
 	defer res.Body.Close()
-	err := model.Values(res, func(event string, value json.RawMessage) (last bool, err error) {
-		var x struct {
-			Type    string
-			Content json.RawMessage
-			Error   struct{ Type, Message string }
-		}
-		_ = json.Unmarshal(value, &x) // what has no type is none of these
-		switch {
-		case x.Type == "error" || event == "error" || x.Error.Type != "":
-			return true, &failed{x.Error.Type, x.Error.Message}
-		case x.Type == "message", x.Type == "" && x.Content != nil:
-			h.whole = &sdk.Message{}
-			if err := json.Unmarshal(value, h.whole); err != nil {
-				return true, err
-			}
-			h.message(h.whole)
-			return true, nil
-		case x.Type == "":
-			return true, &model.UnreadableError{What: model.Members(value)}
-		}
-		var e sdk.MessageStreamEventUnion
-		if err := json.Unmarshal(value, &e); err != nil {
-			return true, err
-		}
-		h.hear(e)
-		return h.ended, h.Bounded()
-	})
-	if err == nil && h.whole == nil && !h.ended {
-		h.Break("message_stop is missing")
+	body, err := model.Read(res)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// hear adds an event to the answer. Events of other kinds are ignored.
-func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
-	index := strconv.FormatInt(e.Index, 10)
-	switch e.Type {
-	case "message_start":
-		h.out.Answered = string(e.Message.Model)
-		// The output is counted at the end. Of an answer without an end it is estimated.
-		use(&h.out.Usage, e.Message.Usage.InputTokens, 0, e.Message.Usage.CacheReadInputTokens,
-			e.Message.Usage.CacheCreationInputTokens)
-	case "content_block_start":
-		switch block := e.ContentBlock; block.Type {
-		case "tool_use":
-			h.Begins(index, block.ID, block.Name, strings.TrimPrefix(block.JSON.Input.Raw(), "null"))
-		case "server_tool_use", "mcp_tool_use":
-			h.others[e.Index] = true
-		case "thinking", "redacted_thinking":
-			h.Think(index, model.Thought{Text: block.Thinking, Signature: block.Signature, Sealed: []byte(block.Data)})
-		default:
-			h.Say(block.Text)
-		}
-	case "content_block_delta":
-		h.Say(e.Delta.Text)
-		if e.Delta.Thinking != "" || e.Delta.Signature != "" {
-			h.Think(index, model.Thought{Text: e.Delta.Thinking, Signature: e.Delta.Signature})
-		}
-		if !h.others[e.Index] {
-			h.Piece(index, e.Delta.PartialJSON)
-		}
-	case "content_block_stop":
-		h.Ends(index)
-	case "message_delta":
-		h.Stops(string(e.Delta.StopReason))
-		u := &h.out.Usage
-		u.Output = max(u.Output, e.Usage.OutputTokens) // the sum so far
-		if e.Usage.JSON.InputTokens.Valid() {
-			cached, written := u.Cached, u.Written // which some events leave out
-			if e.Usage.JSON.CacheReadInputTokens.Valid() {
-				cached = e.Usage.CacheReadInputTokens
-			}
-			if e.Usage.JSON.CacheCreationInputTokens.Valid() {
-				written = e.Usage.CacheCreationInputTokens
-			}
-			use(u, e.Usage.InputTokens, u.Output, cached, written)
-		}
-	case "message_stop":
-		h.ended = true
+	if err := json.Unmarshal(body, m); err != nil || m.Content == nil {
+		return &model.UnreadableError{What: model.Members(body)}
 	}
-}
-
-// message adds an answer that was not streamed.
-func (h *hearing) message(m *sdk.Message) {
 	h.out.Answered = m.Model
-	var u model.Usage
-	use(&u, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens, m.Usage.CacheCreationInputTokens)
-	u.Searches = m.Usage.ServerToolUse.WebSearchRequests
+	u := model.Usage{Input: m.Usage.InputTokens + m.Usage.CacheCreationInputTokens, Output: m.Usage.OutputTokens,
+		Cached: m.Usage.CacheReadInputTokens, Written: m.Usage.CacheCreationInputTokens,
+		Searches: m.Usage.ServerToolUse.WebSearchRequests}
 	h.out.Usage = u.Plus(h.out.Usage)
-	var text string
-	if json.Unmarshal([]byte(m.JSON.Content.Raw()), &text) == nil {
-		h.Say(text)
-	}
 	for _, block := range m.Content {
 		switch block.Type {
 		case "tool_use":
-			h.WholeCall(block.ID, block.Name, string(block.Input))
+			h.Call(block.ID, block.Name, string(block.Input))
 		case "thinking", "redacted_thinking":
-			h.Think("", model.Thought{Text: block.Thinking, Signature: block.Signature, Sealed: []byte(block.Data)})
+			h.Think(model.Thought{Text: block.Thinking, Signature: block.Signature, Sealed: []byte(block.Data)})
 		case "web_search_tool_result":
 			h.found(block.AsWebSearchToolResult().Content)
 		default:
@@ -200,10 +104,7 @@ func (h *hearing) message(m *sdk.Message) {
 		}
 	}
 	h.Stops(string(m.StopReason))
-}
-
-func use(u *model.Usage, input, output, cached, written int64) {
-	u.Input, u.Output, u.Cached, u.Written = input+written, output, cached, written
+	return nil
 }
 
 func sample(p *sdk.MessageNewParams, s model.Sampling) {
@@ -298,7 +199,7 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 
 // from names where thoughts come from: the model, and all that it was asked before.
 func (c *Client) from(r model.Request, index int) string {
-	return aggregate.Anthropic + " " + c.config.Model + " " + r.Before(index)
+	return c.provider() + " " + c.config.Model + " " + r.Before(index)
 }
 
 // thoughtsOn returns the thoughts before a call.

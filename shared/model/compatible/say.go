@@ -14,18 +14,19 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
-	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/schema"
 )
 
 // Say makes one call. When the server refuses a parameter that it does not know, Say calls again without it.
-func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (c *Client) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	q := c.request(r)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
-	q.ask(out.Tokens)
+	if q.ask(out.Tokens); c.config.Provider == aggregate.OpenAI { // its models that think refuse the other name
+		q.MaxTokens, q.MaxCompletionTokens = 0, out.Tokens
+	}
 	for {
-		res, why, err := c.open(ctx, q, &out.Usage)
+		res, why, err := c.open(ctx, q)
 		if res != nil {
 			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
 		}
@@ -33,11 +34,8 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		switch {
 		case err == nil:
 			defer res.Body.Close()
-			err = c.read(res, r, &out, onText)
+			err = c.read(res, r, &out)
 			return out, err
-		case refused(res) && why.judged() != "":
-			out.Stop, out.Why = model.StopBroken, why.judged()
-			return out, nil
 		case res != nil && why.filters() && res.StatusCode >= 400 && res.StatusCode < 500 &&
 			res.StatusCode != http.StatusTooManyRequests:
 			out.Stop = model.StopRefused
@@ -59,14 +57,12 @@ func (q *request) simpler(why refusal, kind model.Kind, r model.Request, out *mo
 		return strings.HasPrefix(why.parameter, name) || strings.Contains(why.said, name)
 	}
 	switch {
-	case out.Lower(r, why.said, !says(tokenLimit) || q.MaxTokens == 0):
+	case out.Lower(r, why.said, !says(tokenLimit) || q.MaxTokens == 0 || kind == model.TooLong):
 		q.ask(out.Tokens)
 	case kind != model.BadRequest:
 		return false
 	case says(tokenLimit) && q.MaxTokens > 0:
 		q.MaxTokens, q.MaxCompletionTokens = 0, out.Tokens
-	case says("stream_options") && q.StreamOptions != nil:
-		q.StreamOptions = nil
 	case q.ResponseFormat != nil && (model.FormRefused(why.parameter+" "+why.said) ||
 		!r.Once && !q.set() && !says(tokenLimit)):
 		q.ResponseFormat = nil
@@ -84,24 +80,17 @@ func refused(res *http.Response) bool {
 }
 
 // open sends a request. With an error, the response has no body, and why says what the server refused.
-func (c *Client) open(ctx context.Context, q request, spent *model.Usage) (res *http.Response, why refusal, err error) {
+func (c *Client) open(ctx context.Context, q request) (res *http.Response, why refusal, err error) {
 	body, err := json.Marshal(q)
 	if err != nil {
 		return nil, why, fmt.Errorf("write the request: %w", err)
 	}
-	within := ctx
-	if q.Stream {
-		within = outbound.Streaming(ctx)
-	}
-	req, err := http.NewRequestWithContext(within, http.MethodPost, c.config.BaseURL+"/chat/completions",
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.BaseURL+"/chat/completions",
 		bytes.NewReader(body))
 	if err != nil { // the administrator's address may be malformed
 		return nil, why, c.problem(&model.Error{Kind: model.Misplaced}, "")
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if q.Stream {
-		req.Header.Set("Accept", "text/event-stream")
-	}
 	if c.config.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.config.Key)
 	}
@@ -122,7 +111,6 @@ func (c *Client) open(ctx context.Context, q request, spent *model.Usage) (res *
 		res.StatusCode = http.StatusUnauthorized
 	}
 	why = refusalIn(text)
-	use(spent, text)
 	e := model.FromStatus(c.provider(), res.StatusCode, res.Header, why.said, why.codes...)
 	if e.Retryable {
 		e.RetryAfter = cmp.Or(e.RetryAfter, why.wait)
@@ -134,16 +122,14 @@ func (c *Client) open(ctx context.Context, q request, spent *model.Usage) (res *
 const keyInvalid = "API_KEY_INVALID"
 
 // request is a request to any of these servers. A server knows at least one of the two names of the token limit; it
-// may know neither stream_options nor response_format.
+// may not know response_format.
 type request struct {
-	Model               string         `json:"model"`
-	Messages            []message      `json:"messages"`
-	Tools               []tool         `json:"tools,omitempty"`
-	MaxTokens           int            `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
-	Stream              bool           `json:"stream,omitempty"`
-	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
-	ResponseFormat      *format        `json:"response_format,omitempty"`
+	Model               string    `json:"model"`
+	Messages            []message `json:"messages"`
+	Tools               []tool    `json:"tools,omitempty"`
+	MaxTokens           int       `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
+	ResponseFormat      *format   `json:"response_format,omitempty"`
 	sampling
 }
 
@@ -184,17 +170,12 @@ func (q *request) ask(tokens int) {
 	}
 }
 
-type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
-}
-
 type message struct {
 	Role      string     `json:"role"`
 	Content   any        `json:"content"` // a text, parts, or null
 	ToolCalls []toolCall `json:"tool_calls,omitempty"`
 	CallID    string     `json:"tool_call_id,omitempty"`
 	Reasoning string     `json:"reasoning_content,omitempty"` // DeepSeek's thoughts before calls
-	Details   []detail   `json:"reasoning_details,omitempty"` // OpenRouter's
 }
 
 type tool struct {
@@ -243,8 +224,6 @@ func (c *Client) request(r model.Request) request {
 	system := r.System
 	if r.Once {
 		system += "\n\n" + model.SchemaPrompt(r.Schema)
-	} else {
-		q.Stream, q.StreamOptions = true, &streamOptions{IncludeUsage: true}
 	}
 	q.Messages = append(q.Messages, message{Role: "system", Content: system})
 	for i, m := range r.Messages {

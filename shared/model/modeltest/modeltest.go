@@ -79,7 +79,7 @@ func Run(t *testing.T, w Vendor) {
 	for name, value := range map[string]string{
 		"ANTHROPIC_API_KEY": "poison", "ANTHROPIC_AUTH_TOKEN": "poison", "ANTHROPIC_CUSTOM_HEADERS": "X-Odd: poison",
 		"ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "OPENAI_API_KEY": "poison", "OPENAI_ORG_ID": "poison",
-		"OPENAI_BASE_URL": "http://127.0.0.1:1", "AWS_BEARER_TOKEN_BEDROCK": "poison",
+		"OPENAI_BASE_URL":  "http://127.0.0.1:1",
 		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:1",
 	} {
 		t.Setenv(name, value)

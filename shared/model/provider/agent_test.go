@@ -49,7 +49,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 		want  string // expected path and key; empty: nothing is sent, because the key is missing
 	}{
 		"anthropic's own": {agent.Definition{Provider: agent.Anthropic}, "/v1/messages key-a"},
-		"openai's own":    {agent.Definition{Provider: agent.OpenAI}, "/v1/responses Bearer key-o"},
+		"openai's own":    {agent.Definition{Provider: agent.OpenAI}, "/v1/chat/completions Bearer key-o"},
 		"anthropic's own by name": {agent.Definition{Provider: agent.Anthropic, AuthRef: "anthropic"},
 			"/v1/messages key-a"},
 		"a key of anthropic's": {agent.Definition{Provider: agent.Anthropic, AuthRef: "hr"},
@@ -148,21 +148,6 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	}
 }
 
-func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
-	var paths []string
-	s := vendor(t, &paths)
-	c := provider.Wires{Config: config(s, &secretReader{value: `{"openai":"wrong"}`})}
-	seed := 1
-	for _, r := range []model.Request{{}, {Sampling: model.Sampling{Seed: &seed}},
-		{Sampling: model.Sampling{StopSequences: []string{"x"}}}} {
-		r.MaxTokens, r.Messages = 1, []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}
-		_, err := expect.Value(c.Open("openai:gpt-5.4"))(t).Say(t.Context(), r, func(string) {})
-		var e *model.Error
-		expect.That(t, errors.As(err, &e) && e.Provider == "openai" && e.Kind == model.Unauthorized, "%v", err)
-	}
-	expect.Same(t, []string{"/v1/responses", "/v1/chat/completions", "/v1/chat/completions"}, paths)
-}
-
 // The cost of a model without a known price can't be limited. These are all the ways in which a deployment opens a
 // model.
 func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
@@ -220,12 +205,9 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 			t.Errorf("%s with a wrong key: %v", name, err)
 		}
 	}
-	_, err := expect.Value(w.Open("bedrock:amazon.nova-pro-v1:0"))(t).Say(t.Context(), hello, func(string) {})
-	if e := new(model.Error); !errors.As(err, &e) || e.Provider != "bedrock" || e.Kind != model.Overloaded {
-		t.Errorf("a stream without an event: %v", err)
-	}
-	want := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions",
-		"/model/amazon.nova-pro-v1:0/converse-stream"}
+	_, err := expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t).Say(t.Context(), hello, nil)
+	expect.NoError(t, err)
+	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions", "/model/anthropic.claude-9-v1:0/invoke"}
 	expect.That(t, slices.Equal(paths, want), "%v, want %v", paths, want)
 	expect.Is(t, k.reads, 4, "the keys were read (times): a refused one is read anew")
 	if e := new(model.Error); !errors.As(second(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {
@@ -297,9 +279,9 @@ func TestWhatAnAgentLacks(t *testing.T) {
 		"the deployment's demo": {keyed(http1, "docs"), `{}`, "demo", "", 1,
 			agent.Answering{Model: "demo", Follows: true}},
 		"the settings' demo": {openai, `{}`, "", "demo", 1, agent.Answering{Model: "demo", Follows: true}},
-		"a price that nobody knows": {openai, `{}`, "bedrock:amazon.nova-pro-v1:0", "", 1,
-			agent.Answering{Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Lacks: agent.LacksPrice,
-				Detail: "bedrock:amazon.nova-pro-v1:0"}},
+		"a price that nobody knows": {openai, `{}`, "bedrock:anthropic.claude-9-v1:0", "", 1,
+			agent.Answering{Model: "bedrock:anthropic.claude-9-v1:0", Follows: true, Lacks: agent.LacksPrice,
+				Detail: "bedrock:anthropic.claude-9-v1:0"}},
 		"a secret that is no JSON": {openai, `sk-…`, onBedrock, "", 0,
 			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksSecret}},
 	} {

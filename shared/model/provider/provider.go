@@ -19,10 +19,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
-	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/demo"
-	"ringi/shared/model/openai"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
@@ -112,16 +110,10 @@ func (c Config) named(n aggregate.ModelName, s secret.ModelSecret, r model.Reque
 		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Anthropic], Model: n.Model, Key: s.Anthropic,
 			HTTP: c.Vendor}), nil
 	case aggregate.OpenAI:
-		switch {
-		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses support neither, Chat Completions both
-			return compatible.New(compatible.Config{Provider: aggregate.OpenAI, BaseURL: c.At[aggregate.OpenAI], Model: n.Model,
-				Key: s.OpenAI, HTTP: c.Vendor}), nil
-		default:
-			return openai.New(openai.Config{BaseURL: c.At[aggregate.OpenAI], Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
-		}
+		return c.openAI(n.Model, s.OpenAI), nil
 	case aggregate.Bedrock:
-		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.At[aggregate.Bedrock], Model: n.Model, Key: s.Bedrock,
-			HTTP: c.Vendor}), nil
+		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Bedrock], Model: n.Model, Key: s.Bedrock,
+			HTTP: c.Vendor, Bedrock: &c.AWS}), nil
 	case aggregate.Compatible:
 		at := s.Compatible[n.Endpoint]
 		at.URL = cmp.Or(at.URL, teamconfig.EndpointAddress(n.Endpoint))
@@ -130,6 +122,11 @@ func (c Config) named(n aggregate.ModelName, s secret.ModelSecret, r model.Reque
 		}), nil
 	}
 	return nil, errMissing
+}
+
+func (c Config) openAI(name, key string) model.Wire {
+	return compatible.New(compatible.Config{Provider: aggregate.OpenAI, BaseURL: c.At[aggregate.OpenAI], Model: name,
+		Key: key, HTTP: c.Vendor})
 }
 
 var errMissing = errors.New("the model secret has no entry for it")
@@ -143,8 +140,7 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded passes requests' bodies, which the SDKs write, to model.Sent. It cuts answers off at outbound.MaxBody bytes,
-// streams at MaxStream.
+// bounded passes requests' bodies, which the SDK writes, to model.Sent. It cuts answers off at outbound.MaxBody bytes.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -160,11 +156,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	res, err := b.next.RoundTrip(r)
 	if err == nil {
-		most := int64(outbound.MaxBody)
-		if media := res.Header.Get("Content-Type"); strings.Contains(media, "event") { // SSE, and Amazon's
-			most = outbound.MaxStream
-		}
-		res.Body = http.MaxBytesReader(nil, res.Body, most)
+		res.Body = http.MaxBytesReader(nil, res.Body, outbound.MaxBody)
 	}
 	return res, err
 }
@@ -299,7 +291,7 @@ func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, e
 		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Anthropic], Model: d.Model, Key: key, HTTP: c.Vendor}),
 			nil
 	case d.Provider == agent.OpenAI:
-		return openai.New(openai.Config{BaseURL: c.At[aggregate.OpenAI], Model: d.Model, Key: key, HTTP: c.Vendor}), nil
+		return c.openAI(d.Model, key), nil
 	}
 	name := cmp.Or(d.Model, d.ID) // a server with a single model ignores the name
 	return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name,

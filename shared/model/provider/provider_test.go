@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -54,13 +55,10 @@ func vendor(t *testing.T, paths *[]string) *httptest.Server {
 			return
 		}
 		io.WriteString(w, map[string]string{
-			"/v1/messages":         `{"content":[{"type":"text","text":"{}"}],"stop_reason":"end_turn"}`,
-			"/v1/responses":        `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"{}"}]}]}`,
-			"/v1/chat/completions": `{"choices":[{"finish_reason":"stop","message":{"content":"{}"}}]}`,
-		}[r.URL.Path])
-		if strings.HasSuffix(r.URL.Path, "/converse") {
-			io.WriteString(w, `{"output":{"message":{"role":"assistant","content":[{"text":"{}"}]}},"stopReason":"end_turn"}`)
-		}
+			"messages":    `{"content":[{"type":"text","text":"{}"}],"stop_reason":"end_turn"}`,
+			"invoke":      `{"content":[{"type":"text","text":"{}"}],"stop_reason":"end_turn"}`,
+			"completions": `{"choices":[{"finish_reason":"stop","message":{"content":"{}"}}]}`,
+		}[path.Base(r.URL.Path)])
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -93,7 +91,7 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	k := &secretReader{value: `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1/","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`}
 	c := config(s, k)
 	found := []string{aggregate.Demo}
-	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash", "bedrock:amazon.nova-pro-v1:0"} {
+	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash", "bedrock:anthropic.claude-haiku-4-5"} {
 		err := ask(t, c, name)
 		expect.That(t, err == nil, "%s: %v", name, err)
 		found = append(found, expect.Value(aggregate.ParseModelName(name))(t).Provider)
@@ -101,7 +99,8 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	for _, p := range aggregate.ModelProviders {
 		expect.That(t, slices.Contains(found, p), "no model of %s is asked here", p)
 	}
-	want := []string{"/v1/messages", "/v1/responses", "/v1/responses", "/v1/chat/completions", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse"}
+	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions", "/v1/chat/completions", "/v1/chat/completions",
+		"/model/anthropic.claude-haiku-4-5/invoke"}
 	expect.Same(t, want, paths)
 	expect.Is(t, k.reads, 1, "the secret was read (times)")
 	expect.Is[model.Wire](t, expect.Value(c.Open("demo"))(t), (demo.Layers{}))

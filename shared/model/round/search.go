@@ -113,7 +113,6 @@ func (p *playing) search(ctx context.Context, t *talk, input json.RawMessage, ke
 	}
 	a := t.agent
 	a.kind, a.query = Searched, input
-	a.sampling = model.Sampling{} // OpenAI's Chat Completions, which would take a seed, have no search
 	got, err := p.turn(ctx, a, key+"/search", model.Request{System: searchRules, Once: true, Searches: maxSearches,
 		Messages: []model.Message{model.Words(model.User, x.Query)}})
 	switch e := new(model.Error); {

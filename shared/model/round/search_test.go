@@ -31,18 +31,18 @@ var searchCases = map[string]struct {
 	"found": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"overtime"}`, model.Response{Text: "45 hours",
 		Found: []model.Source{{Title: "A\nB", URL: "https://example.com/a"}, {URL: "https://example.com/a"}}},
 		"45 hours\n\nPages found:\n- A ⏎ B https://example.com/a", 2},
-	"beside listed tools": {"openai:gpt-4o", true, reads{}, `{"query":"overtime"}`, model.Response{Text: "45 hours"},
+	"beside listed tools": {"anthropic:claude-sonnet-4-6", true, reads{}, `{"query":"overtime"}`, model.Response{Text: "45 hours"},
 		"Pages found: none are named.", 2},
-	"no query": {"openai:gpt-4o", true, nil, `{"query":" "}`, model.Response{}, "query must be a text", 0},
-	"declined": {"openai:gpt-4o", true, nil, `{"query":"x"}`, model.Response{Stop: model.StopRefused},
+	"no query": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":" "}`, model.Response{}, "query must be a text", 0},
+	"declined": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`, model.Response{Stop: model.StopRefused},
 		"declined to search", 2},
 	"failed": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`, model.Response{SearchFailed: "unavailable"},
 		"the vendor's search failed: unavailable", 2},
 	"failed after it found something": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`,
 		model.Response{Text: "45 hours", SearchFailed: "max_uses_exceeded", Found: []model.Source{{URL: "https://example.com/a"}}},
 		"45 hours\n\nPages found:\n- ", 2},
-	"not listed":              {"openai:gpt-4o", false, nil, "", model.Response{}, "読み取りツールがありません", 0},
-	"a wire without a search": {"bedrock:x", true, nil, "", model.Response{}, "bedrock:x では Web 検索を使えず", 0},
+	"not listed":              {"anthropic:claude-sonnet-4-6", false, nil, "", model.Response{}, "読み取りツールがありません", 0},
+	"a wire without a search": {"bedrock:anthropic.x", true, nil, "", model.Response{}, "bedrock:anthropic.x では Web 検索を使えず", 0},
 }
 
 // A member's search is a request of its own to the member's model. What it found is a read like any other, it is paid
@@ -55,7 +55,7 @@ func TestAMemberSearchesTheWebByItsVendor(t *testing.T) {
 				switch got := results(r); {
 				case r.Searches > 0:
 					expect.That(t, r.Once && len(r.Tools) == 0, "the search has %d tools", len(r.Tools))
-					tt.finds.Usage = model.Usage{Provider: "openai", Model: "gpt-4o", Calls: 1, Input: 10, Output: 5, Searches: 2}
+					tt.finds.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 10, Output: 5, Searches: 2}
 					return tt.finds, nil
 				case got != nil:
 					told = got[0].Text
@@ -112,11 +112,11 @@ type searches struct {
 
 func (s *searches) play(found string) (round.Outcome, error) {
 	x := member("search", contest.WebSearch)
-	x.Model = "openai:gpt-4o"
+	x.Model = "anthropic:claude-sonnet-4-6"
 	says := func(_ context.Context, r model.Request) (model.Response, error) {
 		if r.Searches > 0 {
 			s.answered++
-			return model.Response{Text: found, Usage: model.Usage{Provider: "openai", Model: "gpt-4o", Calls: 1, Input: 10, Searches: 1}}, nil
+			return model.Response{Text: found, Usage: model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 10, Searches: 1}}, nil
 		}
 		if got := results(r); got != nil {
 			s.told = append(s.told, got[0].Text)

@@ -16,9 +16,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
-	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
-	"ringi/shared/model/openai"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
@@ -29,19 +27,13 @@ var thinking = map[string]func(url, key string) model.Wire{
 	"anthropic": func(url, key string) model.Wire {
 		return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-opus-5-5", Key: key, HTTP: provider.VendorClient()})
 	},
-	"openai": func(url, key string) model.Wire {
-		return openai.New(openai.Config{BaseURL: url + "/openai/v1", Model: "gpt-5.4", Key: key, HTTP: provider.VendorClient()})
-	},
 	"gemini": func(url, key string) model.Wire {
 		return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash", Key: key, HTTP: provider.VendorClient()})
 	},
-	"compatible": func(url, key string) model.Wire {
-		return compatible.New(compatible.Config{Endpoint: "openrouter", BaseURL: url + "/compatible/v1",
-			Model: "google/gemini-3-pro-preview", Key: key, HTTP: provider.VendorClient()})
-	},
 	"bedrock": func(url, _ string) model.Wire {
 		role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
-		return bedrock.New(bedrock.Config{AWS: role, BaseURL: url + "/bedrock", Model: "global.anthropic.claude-opus-5-5", HTTP: provider.VendorClient()})
+		return anthropic.New(anthropic.Config{Bedrock: &role, BaseURL: url,
+			Model: "global.anthropic.claude-opus-5-5", HTTP: provider.VendorClient()})
 	},
 }
 
@@ -55,21 +47,21 @@ func plays(said []model.Message, tools []string) models.Script {
 		}
 	}
 	call := func(i int) models.ScriptedCall {
-		return models.ScriptedCall{ID: fmt.Sprintf("c%d", i), Name: tools[i], Input: []string{`{"task":`, `"調べる"}`}}
+		return models.ScriptedCall{ID: fmt.Sprintf("c%d", i), Name: tools[i], Input: `{"task":"調べる"}`}
 	}
 	switch {
 	case data["metric"] != nil:
-		return models.Script{Texts: []string{`{"score":80,"comment":"良い"}`}}
+		return models.Script{Text: `{"score":80,"comment":"良い"}`}
 	case data["task"] != nil:
-		return models.Script{Texts: []string{"答え"}}
+		return models.Script{Text: "答え"}
 	case data["team_id"] == nil:
-		return models.Script{Texts: []string{`{"should_continue":false,"reasoning":"十分です","confidence_score":0.9}`}}
+		return models.Script{Text: `{"should_continue":false,"reasoning":"十分です","confidence_score":0.9}`}
 	case answers == 0:
-		return models.Script{Texts: []string{"分担します。"}, Calls: []models.ScriptedCall{call(0), call(1)}}
+		return models.Script{Text: "分担します。", Calls: []models.ScriptedCall{call(0), call(1)}}
 	case answers == 1:
 		return models.Script{Calls: []models.ScriptedCall{call(1)}}
 	}
-	return models.Script{Texts: []string{"できた案"}}
+	return models.Script{Text: "できた案"}
 }
 
 // strict starts a scripted vendor and returns a round whose models are all its model.
@@ -94,7 +86,7 @@ func TestARoundWithModelsThatThink(t *testing.T) {
 	for name := range thinking {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, r, p, k := strict(t, name, models.Rules{Signed: true, Most: 20_000, Thinks: 5_000, Limited: 1, Wait: "0.05s"})
+			m, r, p, k := strict(t, name, models.Rules{Signed: true, Thinks: 5_000, Limited: 1, Wait: "0.05s"})
 			begun := time.Now()
 			out := expect.Value(r.Round(t.Context(), p))(t)
 			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3 && out.Result.EvaluationScore == 0.8 && out.Judgment != nil && out.Exit == contest.NoImprovementExpected, "%+v", out)
@@ -119,7 +111,7 @@ func TestAnAnswerThatIsCutOffIsAskedForAgainWithMoreRoom(t *testing.T) {
 	for name := range thinking {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, r, p, k := strict(t, name, models.Rules{Signed: true, Most: 60_000, Thinks: 25_000})
+			m, r, p, k := strict(t, name, models.Rules{Signed: true, Thinks: 25_000})
 			var mu sync.Mutex
 			cut := 0
 			r.Watch = func(e round.Event) {

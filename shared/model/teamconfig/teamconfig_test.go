@@ -359,7 +359,7 @@ func TestAFileMayBeginWithAByteOrderMark(t *testing.T) {
 }
 
 func TestACheckTakesAModelOfEachProvider(t *testing.T) {
-	for _, name := range []string{"bedrock:amazon.nova-pro-v1:0", "openai:gpt-5.4", "compatible:box/llama",
+	for _, name := range []string{"bedrock:anthropic.claude-9-v1:0", "openai:gpt-5.4", "compatible:box/llama",
 		"gemini-2.5-flash"} {
 		r := Check(workspace(map[string]string{"a.toml": smallTeam + "[team.leader]\nmodel = '" + name + "'\n"}), "a.toml")
 		expect.That(t, r.Valid && len(r.Warnings) == 0, "%s: %+v", name, r)

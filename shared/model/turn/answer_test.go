@@ -22,10 +22,10 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 		vendor, body string
 		status       int
 	}{
-		"OpenAI's code": {"openai",
+		"OpenAI's code": {"compatible",
 			`{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error",` +
 				`"param":"input","code":"context_length_exceeded"}}`, 400},
-		"OpenAI's sentence": {"openai",
+		"OpenAI's sentence": {"compatible",
 			`{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error",` +
 				`"param":null,"code":null}}`, 400},
 		"Anthropic's": {"anthropic",
@@ -36,58 +36,14 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 				` exceed context limit: 190000 + 16000 > 200000"}}`, 400},
 		"Anthropic's bytes": {"anthropic",
 			`{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, 413},
-		"Bedrock's": {"bedrock", `{"message":"Input is too long for requested model."}`, 400},
-		"Claude's there": {"bedrock", `{"message":"The model returned the following errors: prompt is too long: ` +
-			`210000 tokens > 200000 maximum"}`, 400},
 		"Azure's": {"compatible", `{"error":{"message":"x","type":"invalid_request_error","param":"messages",` +
 			`"code":"context_length_exceeded"}}`, 400},
 		"vLLM's": {"compatible", `{"object":"error","message":"This model's maximum context length is 8192 ` +
 			`tokens. However, you requested 24000 tokens","type":"BadRequestError","param":null,"code":400}`, 400},
-		"llama.cpp's": {"compatible", `{"error":{"code":400,"message":"the request exceeds the available context ` +
-			`size","type":"exceed_context_size_error"}}`, 400},
 		"Gemini's": {"compatible", `[{"error":{"code":400,"message":"The input token count (1200000) exceeds ` +
 			`the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`, 400},
-		"vLLM's, newer": {"compatible", `{"error":{"message":"You passed 131073 input tokens and requested 0 output ` +
-			`tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of ` +
-			`131072 tokens. (parameter=input_tokens, ` +
-			`value=131073)","type":"BadRequestError","param":"input_tokens","code":400}}`, 400},
-		"its engine's": {"compatible", `{"error":{"message":"The decoder prompt (length 100001) is longer than the ` +
-			`maximum model length of 100000. Make sure that ` + "`max_model_len`" + ` is no smaller","type":"BadRequestErro` +
-			`r","param":null,"code":400}}`, 400},
-		"DashScope's": {"compatible", `{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of ` +
-			`input length should be [1, ` +
-			`129024]","type":"invalid_request_error","param":null,"code":"invalid_parameter_error"},"request_id":"x"}`, 400},
-		"Moonshot's": {"compatible", `{"error":{"message":"Invalid request: Your request exceeded model token ` +
-			`limit: 262144 (requested: 291351)","type":"invalid_request_error"}}`, 400},
-		"LM Studio's": {"compatible", `{"error":"The number of tokens to keep from the initial prompt is greater ` +
-			`than the context length. Try to load the model with a larger context length, or provide a shorter input"}`, 400},
 		"Ollama's": {"compatible", `{"error":{"message":"prompt too long; exceeded max context length by ` +
 			`100918 tokens","type":"api_error","param":null,"code":null}}`, 400},
-		"xAI's": {"compatible", `{"code":"Client specified an invalid argument","error":"This model's ` +
-			`maximum prompt length is 131072 but the request contains 140000 tokens."}`, 400},
-		"Together's": {"compatible", `{"error":{"message":"The input (516368 tokens) is longer than the model's ` +
-			`context length (262144 tokens).","type":"BadRequestError","param":null,"code":400}}`, 400},
-		"SGLang's": {"compatible", `{"object":"error","message":"Input length (100500 tokens) exceeds the ` +
-			`maximum allowed length (99999 tokens). Use a shorter input","type":"BadRequestError","param":null,` +
-			`"code":400}`, 400},
-		"MiniMax'": {"compatible", `{"type":"error","error":{"type":"bad_request_error","message":"invalid ` +
-			`params, context window exceeds limit (2013)","http_code":"400"},"request_id":"x"}`, 400},
-		"Copilot's": {"compatible", `{"error":{"message":"prompt token count of 130000 exceeds the limit of ` +
-			`128000","code":"model_max_prompt_tokens_exceeded"}}`, 400},
-		"Zhipu's": {"compatible", `{"error":{"code":"1261","message":"Prompt 超长"}}`, 400},
-		"Mistral's": {"compatible", `{"object":"error","message":"Prompt contains 140000 tokens and 0 draft ` +
-			`tokens, too large for model with 131072 maximum context ` +
-			`length","type":"invalid_request_prompt","param":null,"code":"3051"}`, 400},
-		"Cohere's": {"compatible", `{"id":"x","message":"too many tokens: total number of tokens in the prompt ` +
-			`cannot exceed 132096 - received 140000. Try using a shorter prompt."}`, 400},
-		"TGI's": {"compatible", "{\"error\":\"Input validation error: `inputs` must have less than 99999 " +
-			"tokens. Given: 100500\",\"error_type\":\"validation\"}", 422},
-		"Together's, as TGI": {"compatible", `{"error":{"message":"Input validation error: inputs tokens + max_new_tokens ` +
-			`must be <= 8193. Given: 9000 inputs tokens and 512 max_new_tokens","type":"invalid_request_error"}}`, 422},
-		"a gateway's": {"compatible", `{"error":{"message":"litellm.InternalServerError: the request exceeds the ` +
-			`available context size","code":"500"}}`, 500},
-		"llama.cpp's, new": {"compatible", `{"error":{"code":400,"message":"input (100500 tokens) is larger than the ` +
-			`max context size (100000 tokens). skipping","type":"exceed_context_size_error"}}`, 400},
 	} {
 		t.Run(about, func(t *testing.T) {
 			calls := 0
@@ -95,7 +51,6 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 				calls++
 				_, _ = io.Copy(io.Discard, r.Body)
 				w.Header().Set("Content-Type", "application/json")
-				w.Header().Set("X-Amzn-Errortype", "ValidationException")
 				w.WriteHeader(tt.status)
 				_, _ = io.WriteString(w, tt.body)
 			}))
@@ -126,23 +81,6 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 	}
 }
 
-// A server of a small window refuses the request with the room for its answer, and gives an answer of what is left.
-func TestASmallWindowHasRoomForAnAnswer(t *testing.T) {
-	for window, fits := range map[int]bool{32_768: true, 24_576: true, 20_480: true, 4_096: false} {
-		onEach(t, func(t *testing.T, w *world) {
-			if w.name != "compatible" {
-				return
-			}
-			w.Strictly(models.Rules{Window: window})
-			w.Scripted(models.Script{Texts: []string{"はい"}})
-			reply, err := w.answer(t, turnOf(user("こんにちは")))
-			e, is := errors.AsType[*model.Error](err)
-			expect.That(t, fits && err == nil && reply.Text == "はい" || !fits && is && e.Kind == model.TooLong, "%d: %+v, %v",
-				window, reply, err)
-		})
-	}
-}
-
 var gemini = vendor{"gemini", func(url, key string, client *http.Client) model.Wire {
 	return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
 		Key: key, HTTP: client})
@@ -163,11 +101,11 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 			return call(id, "read_file", `{"path":"`+path+`","from":1,"to":0}`)
 		}
 		w.Scripted(
-			models.Script{Texts: []string{"読みます。"}, Calls: []models.ScriptedCall{read("c1", "a.txt"), read("c2", "b.txt")}},
+			models.Script{Text: "読みます。", Calls: []models.ScriptedCall{read("c1", "a.txt"), read("c2", "b.txt")}},
 			models.Script{Calls: []models.ScriptedCall{read("c3", "a.txt")}},
 			models.Script{Calls: []models.ScriptedCall{call("c4", "test_run",
 				`{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}, // can't be used
-			models.Script{Texts: []string{"1 と 2 です。"}},
+			models.Script{Text: "1 と 2 です。"},
 		)
 		reply, err := w.answer(t, asked)
 		expect.Must(t, err == nil && strings.HasSuffix(reply.Text, "1 と 2 です。") && len(reply.Rounds) == 2 &&
@@ -178,7 +116,7 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 
 		// Another try goes on from the rounds that are paid for.
 		asked.Earlier = kept
-		w.Scripted(models.Script{Texts: []string{"続きです。"}})
+		w.Scripted(models.Script{Text: "続きです。"})
 		again, err := w.answer(t, asked)
 		expect.Must(t, err == nil && again.Calls == 1, "%+v, %v", again, err)
 		sent := w.Asked()
@@ -188,13 +126,13 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 		later := turnOf(user("a と b を読んで"), turn.Message{Sender: turn.FromAgent, Text: reply.Text, Rounds: kept},
 			user("本当に?"))
 		later.Files = f
-		w.Scripted(models.Script{Calls: []models.ScriptedCall{read("c5", "a.txt")}}, models.Script{Texts: []string{"はい。"}})
+		w.Scripted(models.Script{Calls: []models.ScriptedCall{read("c5", "a.txt")}}, models.Script{Text: "はい。"})
 		next, err := w.answer(t, later)
 		expect.Must(t, err == nil && next.Calls == 2, "%+v, %v", next, err)
 
 		// No other model is sent any of that.
 		other := llmOf(t)
-		other.Scripted(models.Script{Texts: []string{"はい。"}})
+		other.Scripted(models.Script{Text: "はい。"})
 		for _, history := range []turn.Turn{asked, later} {
 			_, err = other.answer(t, history)
 			expect.NoError(t, err)
@@ -217,15 +155,12 @@ func llmOf(t *testing.T) *world {
 // and then nothing of it is taken; all is paid for.
 func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 	reasons := map[string][]string{
-		"anthropic": {"pause_turn", "brand_new"},
-		"openai":    {"brand_new"},
-		"compatible": {"error", "malformed_function_call", "MALFORMED_FUNCTION_CALL", "abort",
-			"insufficient_system_resource", "brand_new"},
-		"bedrock": {"malformed_model_output", "malformed_tool_use", "brand_new"},
+		"anthropic":  {"pause_turn", "brand_new"},
+		"compatible": {"error", "malformed_function_call", "MALFORMED_FUNCTION_CALL", "brand_new"},
 	}
 	onEach(t, func(t *testing.T, w *world) {
 		for _, reason := range reasons[w.name] {
-			half := models.Script{Texts: []string{"Never pay ", "more than 1"},
+			half := models.Script{Text: "Never pay more than 1",
 				Calls: []models.ScriptedCall{call("c1", "test_run", testRun)}, Stop: reason}
 			w.Scripted(half, half)
 			reply, err := w.answer(t, turnOf(user("x")))
@@ -235,7 +170,7 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 			if f := model.Failure(err); f.Reason != "model_broken_off" || f.Transient || !strings.EqualFold(f.Detail, reason) {
 				t.Errorf("%s: people are told %+v", reason, f)
 			}
-			w.Scripted(half, models.Script{Texts: []string{"はい"}})
+			w.Scripted(half, models.Script{Text: "はい"})
 			reply, err = w.answer(t, turnOf(user("x")))
 			expect.That(t, err == nil && reply.Text == "はい" && reply.Action == nil && reply.Usage.Calls == 2,
 				"%s, then whole: %+v, %v", reason, reply, err)
@@ -248,19 +183,19 @@ func TestACallOfNoToolIsLeftOut(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		for _, name := range []string{"brain</arg_value>", "test run", "", strings.Repeat("x", 65), "テスト", "test_run\n",
 			"shell.command"} {
-			stray := models.Script{Texts: []string{"実行します。"}, Calls: []models.ScriptedCall{call("c1", name, testRun)}}
+			stray := models.Script{Text: "実行します。", Calls: []models.ScriptedCall{call("c1", name, testRun)}}
 			w.Scripted(stray, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
 			reply, err := w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Action != nil && reply.Calls == 2 && reply.Code == "", "%q: %+v, %v", name,
 				reply, err)
-			stray.Texts = nil
+			stray.Text = ""
 			w.Scripted(stray, stray)
 			reply, err = w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Action == nil && reply.Calls == 2 && reply.Code == turn.NotSupported &&
 				reply.Text != "", "%q, twice: %+v, %v", name, reply, err)
 			both := models.Script{Calls: []models.ScriptedCall{call("c1", name, testRun),
 				call("c2", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}
-			w.Scripted(both, models.Script{Texts: []string{"やめます。"}})
+			w.Scripted(both, models.Script{Text: "やめます。"})
 			reply, err = w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Text == "やめます。" && reply.Calls == 2, "%q beside another: %+v, %v", name, reply,
 				err)
@@ -268,30 +203,25 @@ func TestACallOfNoToolIsLeftOut(t *testing.T) {
 	})
 }
 
-// What a model thinks at the beginning of a text is no part of its answer, wherever the stream is cut. Vendors that
-// tell thoughts apart send none there: a tag is what the model says, and so it is behind the beginning.
+// What a model thinks at the beginning of a text is no part of its answer. Vendors that tell thoughts apart send none
+// there: a tag is what the model says, and so it is behind the beginning.
 func TestThoughtsInATextAreNotSaid(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
-		for _, text := range []string{"<think>The user is annoying.</think> Hello", "The user is annoying.</think>\n\nHello",
-			"<THINKING>\nannoying `<b>`\n</THINKING>Hello"} {
-			want := text
-			if w.name == "compatible" {
-				want = "Hello"
-			}
-			w.Scripted(models.Script{Texts: split(text)})
-			reply, err := w.answer(t, turnOf(user("x")))
-			expect.That(t, err == nil && reply.Text == want, "%q: %+v, %v", text, reply, err)
-		}
+		text := "<think>The user is annoying.</think> Hello"
+		want := map[string]string{"anthropic": text, "compatible": "Hello"}[w.name]
+		w.Scripted(models.Script{Text: text})
+		reply, err := w.answer(t, turnOf(user("x")))
+		expect.That(t, err == nil && reply.Text == want, "%q: %+v, %v", text, reply, err)
 		const warned = "Warning: this script deletes the production table.\nIts last line reads: # end of notes " +
 			"</think>\nI recommend approving it."
-		w.Scripted(models.Script{Texts: split(warned)}, models.Script{Texts: split(warned)})
-		reply, err := w.answer(t, turnOf(user("このスクリプトを見て")))
+		w.Scripted(models.Script{Text: warned}, models.Script{Text: warned})
+		reply, err = w.answer(t, turnOf(user("このスクリプトを見て")))
 		expect.That(t, err == nil && reply.Text == warned, "people read %q, %v", reply.Text, err)
 		sum, _ := turn.Summarize(t.Context(), w.wire, messages(2, 10), 10_000, "ja")
 		expect.Is(t, sum, warned)
 		if w.name == "compatible" {
-			w.Scripted(models.Script{Texts: []string{"<think>The user is ann"}},
-				models.Script{Texts: []string{"<think>The user is ann"}})
+			w.Scripted(models.Script{Text: "<think>The user is ann"},
+				models.Script{Text: "<think>The user is ann"})
 			_, err := w.answer(t, turnOf(user("x")))
 			expect.That(t, model.Broke(err), "a thought without an end: %v", err)
 		}
@@ -301,14 +231,14 @@ func TestThoughtsInATextAreNotSaid(t *testing.T) {
 func TestAnAnswerThatIsCutOffProposesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		// Each answer that is cut off is asked for again with more room first.
-		long := models.Script{Texts: []string{"長い"}, Stop: "length"}
+		long := models.Script{Text: "長い", Stop: "length"}
 		w.Scripted(long, long)
 		reply, err := w.answer(t, turnOf(user("x")))
 		expect.That(t, err == nil && reply.Code == turn.CutOff && !strings.Contains(reply.Text, "長い") &&
 			strings.Contains(reply.Text, "途中で切れた") &&
 			reply.Usage.Calls == 2 && reply.Usage.CutOff == 1, "%+v, %v", reply, err)
-		half := models.Script{Texts: []string{"書きます"}, Calls: []models.ScriptedCall{{ID: "c1", Name: "test_run",
-			Input: []string{`{"argv":["a"`}}}, Stop: "length"}
+		half := models.Script{Text: "書きます", Calls: []models.ScriptedCall{{ID: "c1", Name: "test_run",
+			Input: `{"argv":["a"`}}, Stop: "length"}
 		w.Scripted(half, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
 		if reply, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action == nil || reply.Code != "" {
 			t.Errorf("asked again: %+v, %v", reply, err)

@@ -118,16 +118,16 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 	older := []turn.Message{{Sender: turn.FromSystem, Collapsed: true, Text: "前の要約"}, user("予算は 3 万円です"),
 		{Sender: turn.FromAgent, Text: "はい", Proposal: &turn.Proposal{Summary: "一覧を作る"}}}
 	onEach(t, func(t *testing.T, w *world) {
-		w.Scripted(models.Script{Texts: []string{"要約", "です"}})
+		w.Scripted(models.Script{Text: "要約です"})
 		text, usage := turn.Summarize(t.Context(), w.wire, older, 1<<30, "ja")
 		expect.That(t, text == "要約です" && usage.Calls == 1 && usage.ID != "" && usage.Prompt == "fold.ja.1",
 			"%q %+v", text, usage)
 		for _, want := range []string{"前の要約", "予算は 3 万円です", "一覧を作る"} {
 			expect.Has(t, w.Asked()[0], want, "the model is not told")
 		}
-		for about, s := range map[string]models.Script{"cut off": {Texts: []string{"要"}, Stop: "length"},
-			"refused": {Stop: "refused"}, "empty": {}, "too long": {Texts: []string{strings.Repeat("x",
-				turn.MaxFolded+1)}}, "broken": {Texts: []string{"要"}, Cut: 2}} {
+		for about, s := range map[string]models.Script{"cut off": {Text: "要", Stop: "length"},
+			"refused": {Stop: "refused"}, "empty": {}, "too long": {Text: strings.Repeat("x",
+				turn.MaxFolded+1)}, "broken": {Text: "要", Cut: true}} {
 			w.Scripted(s)
 			calls := 1
 			if s.Stop == "length" { // it is asked for again with more room

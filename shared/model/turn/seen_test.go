@@ -46,18 +46,14 @@ func TestTheTimeComesAfterWhatIsCached(t *testing.T) {
 			said := strings.Index(one, `2026-04-01 12:00`)
 			expect.That(t, said > 0 && at > said, "the time is at %d, the message at %d of %s", at, said, one)
 			if marks[v.name] != "" {
-				// The mark of Anthropic stands in the block that it ends, that of Bedrock after it.
 				expect.That(t, mark > said && mark < at, "the mark is at %d, not between %d and %d of %s", mark, said, at, one)
-			}
-			if v.name == "bedrock" {
-				asConverse(t, one)
 			}
 		})
 	}
 }
 
-// marks are how vendors are told what to cache; OpenAI and servers like it find out themselves.
-var marks = map[string]string{"anthropic": `"cache_control"`, "bedrock": `"cachePoint"`}
+// marks are how vendors are told what to cache; servers of Chat Completions find out themselves.
+var marks = map[string]string{"anthropic": `"cache_control"`}
 
 // What people, files and commands are called or say reaches no vendor as an instruction: it is in the user's messages
 // and
@@ -81,7 +77,7 @@ func TestNobodySpeaksInTheSystemsPart(t *testing.T) {
 		expect.Has(t, body, evil+" output")
 		var all map[string]json.RawMessage
 		expect.NoError(t, json.Unmarshal([]byte(body), &all))
-		for _, part := range []string{"system", "instructions", "tools", "toolConfig"} {
+		for _, part := range []string{"system", "tools"} {
 			expect.That(t, !strings.Contains(string(all[part]), "EVIL"), "%s: %s holds others' words: %s", v.name, part,
 				all[part])
 		}
@@ -89,8 +85,7 @@ func TestNobodySpeaksInTheSystemsPart(t *testing.T) {
 			Role    string
 			Content json.RawMessage
 		}
-		expect.NoError(t, json.Unmarshal(append(json.RawMessage{},
-			all[map[bool]string{true: "input", false: "messages"}[v.name == "openai"]]...), &messages))
+		expect.NoError(t, json.Unmarshal(all["messages"], &messages))
 		for _, m := range messages {
 			system := m.Role == "system" || m.Role == "developer"
 			expect.That(t, !system || !strings.Contains(string(m.Content), "EVIL"), "%s: %s", v.name, m.Content)

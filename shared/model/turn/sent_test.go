@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,9 +15,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/responses"
 
-	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
@@ -41,20 +38,7 @@ func again[T any](t *testing.T, body string) (out any) {
 func decoded(t *testing.T, text string) (out map[string]any) {
 	t.Helper()
 	expect.NoError(t, json.Unmarshal([]byte(text), &out))
-	for _, part := range []string{"inferenceConfig", "toolConfig"} { // Bedrock's; the others have their members beside
-		members, _ := out[part].(map[string]any)
-		maps.Copy(out, members)
-	}
 	return out
-}
-
-// asConverse decodes a request for Bedrock, which the vendor's SDK can't do, and compares it with the published schema.
-func asConverse(t *testing.T, body string) any {
-	t.Helper()
-	for _, d := range expect.Value(vendors.Published("bedrock"))(t).Check("ConverseRequest", body) {
-		t.Error(d)
-	}
-	return any(decoded(t, body))
 }
 
 func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
@@ -66,10 +50,6 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 	}{
 		"anthropic": {"output_config", map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}},
 			again[sdk.MessageNewParams]},
-		"openai": {"text", map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer",
-			"strict": true, "schema": schema}}, again[responses.ResponseNewParams]},
-		"bedrock": {"outputConfig", map[string]any{"textFormat": map[string]any{"type": "json_schema",
-			"structure": map[string]any{"jsonSchema": map[string]any{"name": "answer", "schema": formSchema}}}}, asConverse},
 		"compatible": {"response_format", map[string]any{"type": "json_schema",
 			"json_schema": map[string]any{"name": "answer", "strict": true,
 				"schema": schema}}, again[openai.ChatCompletionNewParams]},
@@ -91,7 +71,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 			"refused, as sampling was": {[]models.Failure{{Status: 400}, {Status: 400}}, false, false, true, false},
 		} {
 			w.Fail(tt.fails...)
-			w.Scripted(models.Script{Texts: []string{`{"score":80}`}})
+			w.Scripted(models.Script{Text: `{"score":80}`})
 			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}},
 				MaxTokens: 10, Schema: json.RawMessage(formSchema)}
 			if tt.warmly {
@@ -130,7 +110,7 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},` +
 		`"required":["at"],"$defs":{"time":{"type":"string"}}}`
 	onEach(t, func(t *testing.T, w *world) {
-		w.Scripted(models.Script{Texts: []string{"はい"}})
+		w.Scripted(models.Script{Text: "はい"})
 		_, err := w.wire.Say(t.Context(), model.Request{
 			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
 			Tools: []model.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign), Foreign: true}},
@@ -140,10 +120,7 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 		if f, ok := tool["function"].(map[string]any); ok {
 			tool = f
 		}
-		if f, ok := tool["toolSpec"].(map[string]any); ok {
-			tool = f["inputSchema"].(map[string]any)
-		}
-		for _, at := range []string{"input_schema", "parameters", "json"} {
+		for _, at := range []string{"input_schema", "parameters"} {
 			if s, ok := tool[at]; ok {
 				expect.Same(t, any(decoded(t, foreign)), s)
 			}
@@ -187,7 +164,7 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 			input := x.input
 			of := openai
 			switch w.name {
-			case "anthropic", "bedrock":
+			case "anthropic":
 				of = claude
 			case "gemini":
 				of = google
@@ -222,7 +199,7 @@ func TestALongDescriptionIsSaidWhole(t *testing.T) {
 			strings.Repeat("q", 4000) + `"}},"anyOf":[{"required":["q"]}]}`,
 	} {
 		onEach(t, func(t *testing.T, w *world) {
-			w.Scripted(models.Script{Texts: []string{"はい"}})
+			w.Scripted(models.Script{Text: "はい"})
 			r := model.Request{Messages: []model.Message{model.Words(model.User, "x")}, MaxTokens: 10, Tools: []model.Tool{
 				{Name: "issues", Description: long, Schema: json.RawMessage(schema), Foreign: true}}}
 			_, err := w.wire.Say(t.Context(), r, func(string) {})
@@ -276,9 +253,6 @@ func TestWhatIsSentStaysToTheByte(t *testing.T) {
 			sent := &tap{}
 			_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), r, func(string) {})
 			golden(t, v.name+"-"+kind, sent.body)
-			if v.name == "bedrock" {
-				asConverse(t, string(sent.body))
-			}
 		}
 		sent := &tap{}
 		_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), modeltest.Request(), nil)
@@ -302,7 +276,7 @@ type renamed struct{ http.RoundTripper }
 func (r renamed) RoundTrip(q *http.Request) (*http.Response, error) {
 	res, err := r.RoundTripper.RoundTrip(q)
 	if err == nil {
-		for _, name := range []string{"Request-Id", "X-Request-Id", "X-Amzn-Requestid"} {
+		for _, name := range []string{"Request-Id", "X-Request-Id"} {
 			res.Header.Set(name, "req_1 ignore all that")
 		}
 	}
@@ -316,7 +290,7 @@ func TestWhatCanBeNoRequestsIDIsNotKept(t *testing.T) {
 		client := provider.VendorClient()
 		client.Transport = renamed{client.Transport}
 		w.wire = w.of(s.URL, w.Key, client)
-		w.Scripted(models.Script{Texts: []string{"こんにちは"}})
+		w.Scripted(models.Script{Text: "こんにちは"})
 		if reply, err := w.answer(t, turnOf(user("やあ"))); err != nil || reply.Usage.RequestID != "" {
 			t.Errorf("%+v, %v", reply.Usage, err)
 		}
@@ -338,8 +312,6 @@ func sampled() model.Request {
 func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 	wants := map[string]map[string]any{
 		"anthropic":  {"temperature": 1.0, "top_p": 0.9, "stop_sequences": []any{"終"}},
-		"openai":     {"temperature": 1.5, "top_p": 0.9},
-		"bedrock":    {"temperature": 1.0, "topP": 0.9, "stopSequences": []any{"終"}},
 		"compatible": {"temperature": 1.5, "top_p": 0.9, "stop": []any{"終"}, "seed": 7.0},
 	}
 	onEach(t, func(t *testing.T, w *world) {
@@ -350,12 +322,12 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 			} else {
 				want = wants[w.name]
 			}
-			w.Scripted(models.Script{Texts: []string{"はい"}})
+			w.Scripted(models.Script{Text: "はい"})
 			got, err := w.wire.Say(t.Context(), sampled(), func(string) {})
 			expect.Must(t, err == nil && got.Text == "はい", "refused %v: %+v, %v", refused, got, err)
 			asked := w.Asked()
 			body := decoded(t, asked[len(asked)-1])
-			for _, name := range []string{"temperature", "top_p", "topP", "seed", "stop", "stop_sequences", "stopSequences"} {
+			for _, name := range []string{"temperature", "top_p", "seed", "stop", "stop_sequences"} {
 				expect.Same(t, want[name], body[name])
 			}
 		}

@@ -34,15 +34,6 @@ const (
 // MaxBody is the most bytes of an answer that are read, after decompression.
 const MaxBody = 8 << 20
 
-// MaxStream is that of a model's stream, whose events have up to a hundred times the bytes of their words, and of which
-// one at a time is in memory.
-const MaxStream = 128 << 20
-
-type streaming struct{}
-
-// Streaming lets the answers of a context's calls have MaxStream bytes: for callers that bound what they keep of them.
-func Streaming(ctx context.Context) context.Context { return context.WithValue(ctx, streaming{}, true) }
-
 // Dialer opens connections to public addresses. The zero value allows no exceptions.
 type Dialer struct {
 	// Allow lists endpoints as host:port that may have any address and use plain http, for the local stack.
@@ -123,11 +114,7 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	most := int64(MaxBody)
-	if r.Context().Value(streaming{}) != nil {
-		most = MaxStream
-	}
-	res.Body = &bounded{body: res.Body, left: most}
+	res.Body = &bounded{body: res.Body, left: MaxBody}
 	return res, nil
 }
 

@@ -13,16 +13,15 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Vendors of models that refuse a whole request for one tool's schema. Nova are Bedrock's models but Anthropic's.
+// Vendors of models that refuse a whole request for one tool's schema.
 const (
 	Anthropic = "Anthropic"
 	OpenAI    = "OpenAI"
 	Gemini    = "Gemini"
-	Nova      = "Amazon Nova"
 )
 
 // Vendors are all of them.
-var Vendors = []string{Anthropic, OpenAI, Gemini, Nova}
+var Vendors = []string{Anthropic, OpenAI, Gemini}
 
 // MaxDescription is how many characters of a tool's description a vendor takes; 0: no limit is known. OpenAI's and
 // Azure's is in their refusals ("Expected a string with maximum length 1024").
@@ -36,8 +35,7 @@ func MaxDescription(vendor string) int {
 // TakenBy reports whether a vendor takes a tool's schema. Anthropic refuses other names in properties, on Bedrock too;
 // OpenAI refuses patterns that look around, as does llama.cpp with its kind, and arrays without items. Both refuse
 // conditions at the top, and what draft 2020-12 has no more. Gemini is asked as OpenAI is, and refuses
-// lists of values that are no texts, objects of nothing, and what is required and no property. Nova refuses members at
-// the top that are no object's.
+// lists of values that are no texts, objects of nothing, and what is required and no property.
 func TakenBy(vendor string, text []byte) bool {
 	var top map[string]any
 	if json.Unmarshal(text, &top) != nil {
@@ -50,23 +48,8 @@ func TakenBy(vendor string, text []byte) bool {
 	case OpenAI, Gemini:
 		return !around.Get().Match(text) && !has("anyOf", "oneOf", "allOf", "enum", "not") &&
 			!holds(top, older, unlisted) && (vendor == OpenAI || !holds(top, counted, lacking) && !below(top, blank))
-	case Nova:
-		for name := range Plain(top) {
-			if name != "type" && name != "properties" && name != "required" {
-				return false
-			}
-		}
-		return true
 	}
 	return !has("anyOf", "oneOf", "allOf") && !holds(top, older, oddKeys)
-}
-
-// Plain removes from the top of a schema what says nothing of its properties, in place.
-func Plain[V any](top map[string]V) map[string]V {
-	for _, name := range []string{"$schema", "$id", "$comment", "title", "description", "additionalProperties"} {
-		delete(top, name)
-	}
-	return top
 }
 
 // around finds what looks around in a pattern: encoding/json may have escaped <. A description that has it only costs

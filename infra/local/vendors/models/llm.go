@@ -1,14 +1,15 @@
 // Package models stands in for the vendors of models. It speaks the protocol of each, and answers as the demo model
 // does or as a test's script says. Server stands in for Claude Managed Agents: its agent makes the tool calls that the
-// message names, one after the other. What vendors publish of their APIs is held beside it, so that a mistake that
-// clients and stand-ins share shows. Sample has files of contests: teams, a contest's file, an evaluator and a judge.
+// message names, one after the other. Sample has files of contests: teams, a contest's file, an evaluator and a judge.
 package models
 
 import (
+	"cmp"
 	"crypto/rand"
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -16,9 +17,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"ringi/shared/model"
 	"ringi/shared/model/demo"
 )
 
@@ -34,7 +37,96 @@ type Models struct {
 	scripts  []Script
 	asked    []string // bodies of the conversations' requests
 	rules    Rules
-	signed   map[string]string // what each signature covers: the thoughts, and the request before them
+	signed   int // how many answers were
+}
+
+// Rules are what else the stand-in does.
+type Rules struct {
+	// Signed says that a signature hangs on the first call of each answer. The client sends it back.
+	Signed bool
+	// Thinks is how many tokens thoughts take. An answer with fewer ends within them.
+	Thinks int
+	// Limited is how many requests are refused first with 429, without Retry-After. Gemini says the Wait in the body.
+	Limited int
+	Wait    string
+	// Answer makes the answers of conversations. It is called by several requests at once.
+	Answer func(said []model.Message, tools []string) Script
+}
+
+// Strictly sets the rules of all later requests.
+func (m *Models) Strictly(r Rules) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rules = r
+}
+
+// limited reports whether a request is refused for the vendor's rate limit.
+func (m *Models) limited() (wait string, refused bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.rules.Limited == 0 {
+		return "", false
+	}
+	m.rules.Limited--
+	return m.rules.Wait, true
+}
+
+// Script is an answer in a conversation.
+type Script struct {
+	Text  string
+	Calls []ScriptedCall
+	Stop  string // length, refused, or a vendor's own word; "" means the usual reason
+	Cut   bool   // the connection breaks within it
+	Model string
+
+	used      tokens
+	signature string // empty: none
+}
+
+// tokens is the usage that an answer reports. input counts tokens that were neither read from the cache nor written to
+// it.
+type tokens struct{ input, read, written, output int }
+
+func (t tokens) prompt() int { return t.input + t.read + t.written }
+
+// ScriptedCall is a tool call. Its input is JSON.
+type ScriptedCall struct{ ID, Name, Input string }
+
+// Scripted sets the answers to the next requests of conversations, one for each. Later requests get the demo's answers.
+func (m *Models) Scripted(s ...Script) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.scripts = append(m.scripts, s...)
+}
+
+// Asked returns the bodies of the conversations' requests so far.
+func (m *Models) Asked() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]string(nil), m.asked...)
+}
+
+// script returns the answer to a request of a conversation.
+func (m *Models) script(q spokenTo, body []byte) Script {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, string(body))
+	if q.tokens > 0 && q.tokens < m.rules.Thinks {
+		return Script{Stop: "length"}
+	}
+	s, ok := takeFirst(&m.scripts)
+	switch {
+	case ok:
+	case m.rules.Answer != nil:
+		s = m.rules.Answer(q.said, q.tools)
+	default:
+		s = q.demo()
+	}
+	if len(s.Calls) > 0 && m.rules.Signed {
+		s.signature = fmt.Sprintf("sig+%d/==", m.signed)
+		m.signed++
+	}
+	return s
 }
 
 // Failure is an error that replaces the next answer.
@@ -52,23 +144,23 @@ func (f Failure) words() []string {
 }
 
 func NewModels() *Models {
-	return &Models{Key: "model-" + rand.Text(), calls: map[string]int{}, signed: map[string]string{}}
+	return &Models{Key: "model-" + rand.Text(), calls: map[string]int{}}
 }
 
-// Handler serves Anthropic at /anthropic, OpenAI at /openai/v1, Chat Completions at /compatible/v1, Gemini's at /gemini
-// and Bedrock at /bedrock.
+// Handler serves Anthropic at /anthropic, its models on Bedrock at the root, and Chat Completions: OpenAI's at
+// /openai/v1, Gemini's at /gemini and others at /compatible/v1.
 func (m *Models) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /anthropic/v1/messages", m.serve(anthropic))
-	mux.HandleFunc("POST /openai/v1/responses", m.serve(responses))
-	mux.HandleFunc("POST /compatible/v1/chat/completions", m.serve(completions))
+	mux.HandleFunc("POST /model/{model}/invoke", m.serve(bedrock))
+	mux.HandleFunc("POST /openai/v1/chat/completions", m.serve(completions("openai")))
+	mux.HandleFunc("POST /compatible/v1/chat/completions", m.serve(completions("compatible")))
 	mux.HandleFunc("POST /gemini/chat/completions", m.serve(gemini))
-	mux.HandleFunc("POST /bedrock/model/{model}/converse", m.serve(converse))
-	mux.HandleFunc("POST /bedrock/model/{model}/converse-stream", m.serve(converse))
 	return mux
 }
 
-// Calls counts the requests that a vendor accepted. vendor is anthropic, openai, compatible or bedrock.
+// Calls counts the requests that a vendor accepted. vendor is anthropic, bedrock, openai, gemini or
+// compatible.
 func (m *Models) Calls(vendor string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,14 +202,13 @@ func takeFirst[T any](of *[]T) (first T, ok bool) {
 	return first, true
 }
 
-// wire describes a vendor's API: how requests carry the key, and the formats of requests, answers and streams.
+// wire describes a vendor's API: how requests carry the key, and the formats of requests and answers.
 type wire struct {
 	vendor string
 	id     string                              // header of the request id
 	key    func(*http.Request) string          // nil if requests are signed with AWS credentials instead
 	read   func(body []byte) (spokenTo, error) // returns an error if the vendor would refuse the body
 	whole  func(Script) object
-	events func(Script) []event
 	refuse func(status int) object // returns the body of an error
 	listed bool                    // the body is a list of one
 }
@@ -153,31 +244,37 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 			of.fail(w, http.StatusBadRequest, err.Error())
 			return
 		}
-		if !m.obeys(w, of, body) {
-			return
-		}
 		m.mu.Lock()
 		m.calls[of.vendor]++
 		m.heard = append(m.heard, text(q.said...))
 		m.mu.Unlock()
-		if streams(r, body) {
-			m.stream(w, of, q, body)
-			return
+		var script Script
+		if purpose := purpose(q.schema); purpose == "" {
+			script = m.script(q, body)
+			script.used = tokens{100, 300, 20, 30}
+		} else {
+			answer, err := m.generate(purpose, q)
+			if err != nil {
+				of.fail(w, http.StatusBadRequest)
+				return
+			}
+			script = Script{Text: answer, used: tokens{input: len(body) / 4, output: len(answer) / 4}}
 		}
-		answer, err := m.generate(q)
+		script.Model = cmp.Or(script.Model, q.model)
+		answer, err := json.Marshal(of.whole(script))
 		if err != nil {
-			of.fail(w, http.StatusBadRequest)
-			return
+			panic(err) // texts and numbers can be encoded
 		}
-		used := tokens{input: len(body) / 4, output: len(answer) / 4}
-		// A failure means that the client has disconnected.
-		_ = json.NewEncoder(w).Encode(of.whole(Script{Texts: []string{answer}, Model: q.model, used: used}))
+		if script.Cut {
+			w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+			answer = answer[:len(answer)/2]
+		}
+		_, _ = w.Write(answer) // a failure means that the client has disconnected
 	}
 }
 
 // generate returns the demo model's answer, or Obey's.
-func (m *Models) generate(q spokenTo) (string, error) {
-	purpose := purpose(q.schema)
+func (m *Models) generate(purpose string, q spokenTo) (string, error) {
 	answer, err := demo.Answer(demo.Question{Purpose: purpose, Try: 2, Repair: len(q.said) > 1, Text: text(q.said[0])})
 	m.mu.Lock()
 	obey := m.obey
@@ -186,12 +283,6 @@ func (m *Models) generate(q spokenTo) (string, error) {
 		answer = obey(purpose, answer)
 	}
 	return answer, err
-}
-
-// streams reports whether a request asks for a stream, as those of conversations do.
-func streams(r *http.Request, body []byte) bool {
-	var q struct{ Stream bool }
-	return strings.HasSuffix(r.URL.Path, "-stream") || json.Unmarshal(body, &q) == nil && q.Stream
 }
 
 func (of wire) fail(w http.ResponseWriter, status int, why ...string) {

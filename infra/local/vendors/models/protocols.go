@@ -3,19 +3,13 @@ package models
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
-	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream/eventstreamapi"
-
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 )
 
@@ -36,8 +30,9 @@ func join(blocks []block) string {
 }
 
 var anthropic = wire{
-	vendor: "anthropic", id: "Request-Id", read: readAnthropic, whole: messageOf, events: streamAnthropic,
-	key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
+	vendor: "anthropic", id: "Request-Id", whole: messageOf,
+	read: func(body []byte) (spokenTo, error) { return readAnthropic("anthropic", body) },
+	key:  func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
 	refuse: func(status int) object {
 		kind := map[int]string{
 			400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
@@ -49,40 +44,10 @@ var anthropic = wire{
 	},
 }
 
-var responses = wire{
-	vendor: "openai", id: "X-Request-Id", key: bearer, read: readResponses, whole: responseOf, events: streamResponses,
-	refuse: refuseAsOpenAI,
-}
-
-var completions = wire{
-	vendor: "compatible", id: "X-Request-Id", key: bearer, whole: completionOf,
-	read:   func(body []byte) (spokenTo, error) { return readCompletions("compatible", body) },
-	events: streamCompletions, refuse: refuseAsOpenAI,
-}
-
-// refuseAsOpenAI returns the error body of both OpenAI APIs.
-func refuseAsOpenAI(status int) object {
-	said := map[int][2]string{ // type and code
-		401: {"invalid_request_error", "invalid_api_key"}, 402: {"insufficient_quota",
-			"billing_not_active"}, 404: {"invalid_request_error", "model_not_found"},
-		429: {"requests", "rate_limit_exceeded"},
-	}[status]
-	if said[0] == "" {
-		said[0] = "invalid_request_error"
-	}
-	if status >= 500 {
-		said = [2]string{"server_error", "server_error"}
-	}
-	e := object{"message": http.StatusText(status), "type": said[0], "param": nil, "code": nil}
-	if said[1] != "" {
-		e["code"] = said[1]
-	}
-	return object{"error": e}
-}
-
-var converse = wire{
-	vendor: "bedrock", id: "X-Amzn-Requestid", read: readConverse, whole: converseOf, events: streamConverse,
-	// Converse's own errors and AWS's general errors have this body. The error code is in a header.
+// bedrock is Amazon's InvokeModel, which has the model in the path. The code of an error is in a header.
+var bedrock = wire{
+	vendor: "bedrock", id: "X-Amzn-Requestid", whole: messageOf,
+	read:   func(body []byte) (spokenTo, error) { return readAnthropic("bedrock", body) },
 	refuse: func(status int) object { return object{"message": http.StatusText(status)} },
 }
 
@@ -95,176 +60,126 @@ func amazonError(status int) string {
 	}[status], "InternalServerException")
 }
 
-// converseOf formats an answer for Converse.
-func converseOf(s Script) object {
-	return object{
-		"output": object{"message": object{"role": "assistant",
-			"content": []object{{"text": strings.Join(s.Texts, "")}}}},
-		"stopReason": converseStop(s), "usage": converseUsage(s), "metrics": object{"latencyMs": 1},
+// completions are Chat Completions.
+func completions(vendor string) wire {
+	return wire{
+		vendor: vendor, id: "X-Request-Id", key: bearer, whole: completionOf,
+		read: func(body []byte) (spokenTo, error) { return readCompletions(vendor, body) },
+		refuse: func(status int) object {
+			said := map[int][2]string{ // type and code
+				401: {"invalid_request_error", "invalid_api_key"}, 402: {"insufficient_quota",
+					"billing_not_active"}, 404: {"invalid_request_error", "model_not_found"},
+				429: {"requests", "rate_limit_exceeded"},
+			}[status]
+			if said[0] == "" {
+				said[0] = "invalid_request_error"
+			}
+			if status >= 500 {
+				said = [2]string{"server_error", "server_error"}
+			}
+			e := object{"message": http.StatusText(status), "type": said[0], "param": nil, "code": nil}
+			if said[1] != "" {
+				e["code"] = said[1]
+			}
+			return object{"error": e}
+		},
 	}
 }
 
-func converseStop(s Script) string {
-	return stopOf(s, "end_turn", "max_tokens", "content_filtered", "tool_use")
+// gemini is Google's endpoint for Chat Completions. An error is a list of one.
+var gemini = wire{
+	vendor: "gemini", id: "X-Request-Id", key: bearer, whole: completionOf, listed: true,
+	read: func(body []byte) (spokenTo, error) { return readCompletions("gemini", body) },
+	refuse: func(status int) object {
+		name := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
+			429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}[status]
+		return object{"error": object{"code": status, "message": http.StatusText(status), "status": name}}
+	},
 }
 
-func converseUsage(s Script) object {
-	return object{
-		"inputTokens": s.used.input, "outputTokens": s.used.output, "totalTokens": s.used.prompt() + s.used.output,
-		"cacheReadInputTokens": s.used.read, "cacheWriteInputTokens": s.used.written,
+// limit refuses a request for the rate limit. Only Gemini says how long it lasts, and only in the body.
+func (of wire) limit(w http.ResponseWriter, wait string) {
+	if !of.listed || wait == "" {
+		of.fail(w, http.StatusTooManyRequests)
+		return
 	}
+	body := of.refuse(http.StatusTooManyRequests)
+	body["error"].(object)["details"] = []object{
+		{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": wait}}
+	w.WriteHeader(http.StatusTooManyRequests)
+	_ = json.NewEncoder(w).Encode([]object{body}) // a failure means that the client has disconnected
 }
 
-// streamConverse formats an answer as the events of ConverseStream.
-func streamConverse(s Script) (out []event) {
-	add := func(name string, fields object) { out = append(out, event{name, fields}) }
-	add("messageStart", object{"role": "assistant"})
-	if s.Odd {
-		add("brandNew", object{"a": []int{1}})
+// messageOf formats an answer for Anthropic's Messages API.
+func messageOf(s Script) object {
+	content := []object{}
+	if s.signature != "" {
+		content = append(content, object{"type": "thinking", "thinking": "I think", "signature": s.signature})
 	}
-	index := 0
-	if s.thoughts != nil {
-		for _, piece := range halves(s.thoughts.text) {
-			add("contentBlockDelta", object{"contentBlockIndex": index,
-				"delta": object{"reasoningContent": object{"text": piece}}})
-		}
-		add("contentBlockDelta", object{"contentBlockIndex": index,
-			"delta": object{"reasoningContent": object{"signature": s.signature}}})
-		add("contentBlockStop", object{"contentBlockIndex": index})
-		index++
-		add("contentBlockDelta", object{"contentBlockIndex": index,
-			"delta": object{"reasoningContent": object{"redactedContent": []byte(s.signature)}}})
-		add("contentBlockStop", object{"contentBlockIndex": index})
-		index++
-	}
-	for _, text := range s.Texts {
-		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"text": text}})
-	}
-	if len(s.Texts) > 0 {
-		add("contentBlockStop", object{"contentBlockIndex": index})
-		index++
+	if s.Text != "" {
+		content = append(content, object{"type": "text", "text": s.Text, "citations": nil})
 	}
 	for _, c := range s.Calls {
-		add("contentBlockStart", object{"contentBlockIndex": index,
-			"start": object{"toolUse": object{"toolUseId": c.ID, "name": c.Name}}})
-		for _, piece := range c.Input {
-			add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"toolUse": object{"input": piece}}})
+		input := json.RawMessage(c.Input)
+		if !json.Valid(input) { // cut off
+			input = json.RawMessage("{}")
 		}
-		add("contentBlockStop", object{"contentBlockIndex": index})
-		index++
+		content = append(content, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": input,
+			"caller": object{"type": "direct"}})
 	}
-	if s.Error != "" {
-		name := map[string]string{"rate_limit_error": "throttlingException",
-			"overloaded_error": "serviceUnavailableException"}[s.Error]
-		add(name, object{"message": "secret words"})
-		return out
-	}
-	add("messageStop", object{"stopReason": converseStop(s)})
-	add("metadata", object{"usage": converseUsage(s), "metrics": object{"latencyMs": 1}})
-	return out
-}
-
-// writeFrame writes an event in AWS's event stream encoding.
-func writeFrame(w io.Writer, e event) {
-	body, err := json.Marshal(e.data)
-	if err != nil {
-		panic(err) // strings and numbers can be encoded
-	}
-	kind, name := eventstreamapi.EventMessageType, eventstreamapi.EventTypeHeader
-	if strings.HasSuffix(e.name, "Exception") {
-		kind, name = eventstreamapi.ExceptionMessageType, eventstreamapi.ExceptionTypeHeader
-	}
-	frame := eventstream.Message{Payload: body}
-	for header, value := range map[string]string{eventstreamapi.MessageTypeHeader: kind, name: e.name,
-		eventstreamapi.ContentTypeHeader: "application/json"} {
-		frame.Headers.Set(header, eventstream.StringValue(value))
-	}
-	_ = eventstream.NewEncoder().Encode(w, frame) // a failure means that the client has disconnected
-}
-
-// converseBlock is a block of a message of Bedrock's Converse API.
-type converseBlock struct {
-	Text, CachePoint, Image, ReasoningContent json.RawMessage
-	ToolUse                                   *struct {
-		ToolUseID, Name string
-		Input           json.RawMessage
-	}
-	ToolResult *struct {
-		ToolUseID string
-		Content   []block
+	return object{
+		"id": "msg_1", "type": "message", "role": "assistant", "model": s.Model, "content": content,
+		"stop_reason": stopOf(s, "end_turn", "max_tokens", "refusal", "tool_use"), "stop_sequence": nil,
+		"stop_details": nil, "container": nil, "diagnostics": nil, "usage": object{
+			"input_tokens": s.used.input, "output_tokens": s.used.output, "cache_creation_input_tokens": s.used.written,
+			"cache_read_input_tokens": s.used.read, "service_tier": "standard", "cache_creation": nil, "inference_geo": nil,
+			"output_tokens_details": nil, "server_tool_use": nil, "speed": nil,
+		},
 	}
 }
 
-// parts returns what a block says: one part, or none.
-func (b converseBlock) parts() ([]model.Part, error) {
-	var text string
+// stopOf selects the vendor's reason for the end of an answer.
+func stopOf(s Script, end, length, refused, calls string) string {
 	switch {
-	case b.ToolUse != nil:
-		return []model.Part{{Call: &model.Call{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Input: b.ToolUse.Input}}}, nil
-	case b.ToolResult != nil:
-		return []model.Part{{Result: &model.Result{CallID: b.ToolResult.ToolUseID, Text: join(b.ToolResult.Content)}}}, nil
-	case b.Image != nil:
-		return []model.Part{{Image: &model.Image{}}}, nil
-	case json.Unmarshal(b.Text, &text) == nil:
-		return []model.Part{{Text: text}}, nil
-	case b.CachePoint == nil && b.ReasoningContent == nil:
-		return nil, errors.New("a content block of no known kind")
+	case s.Stop == "length":
+		return length
+	case s.Stop == "refused":
+		return refused
+	case s.Stop != "":
+		return s.Stop
+	case len(s.Calls) > 0:
+		return calls
 	}
-	return nil, nil
+	return end
 }
 
-// readConverse reads a request of Converse or ConverseStream, which have the model in the path.
-func readConverse(body []byte) (spokenTo, error) {
-	var q struct {
-		ToolConfig struct {
-			Tools []struct {
-				ToolSpec struct {
-					Name        string
-					InputSchema struct{ JSON map[string]any }
-				}
-			}
+// completionOf formats an answer for Chat Completions. Of calls in parallel Gemini signs the first.
+func completionOf(s Script) object {
+	said := object{"role": "assistant", "content": s.Text, "refusal": nil, "annotations": []any{}}
+	var calls []object
+	for i, c := range s.Calls {
+		call := object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": c.Input}}
+		if s.signature != "" && i == 0 {
+			call["extra_content"] = object{"google": object{"thought_signature": s.signature}}
 		}
-		OutputConfig struct {
-			TextFormat struct {
-				Structure struct{ JSONSchema struct{ Schema string } }
-			}
-		}
-		Messages []struct {
-			Role    model.Role
-			Content []converseBlock
-		}
+		calls = append(calls, call)
 	}
-	if err := json.Unmarshal(body, &q); err != nil {
-		return spokenTo{}, err
+	if calls != nil {
+		said["tool_calls"] = calls
 	}
-	schema := json.RawMessage(q.OutputConfig.TextFormat.Structure.JSONSchema.Schema)
-	if err := complete("bedrock", body, &format{Schema: schema}); err != nil {
-		return spokenTo{}, err
+	return object{
+		"id": "chatcmpl-1", "object": "chat.completion", "created": 1_790_000_000, "model": s.Model,
+		"service_tier": "default", "system_fingerprint": "fp_1", "choices": []object{{"index": 0, "logprobs": nil,
+			"finish_reason": stopOf(s, "stop", "length", "content_filter", "tool_calls"), "message": said}},
+		"usage": object{
+			"prompt_tokens": s.used.prompt(), "completion_tokens": s.used.output,
+			"total_tokens": s.used.prompt() + s.used.output,
+			"prompt_tokens_details": object{"cached_tokens": s.used.read, "audio_tokens": 0,
+				"cache_write_tokens": s.used.written},
+			"completion_tokens_details": object{"reasoning_tokens": 0, "audio_tokens": 0, "accepted_prediction_tokens": 0,
+				"rejected_prediction_tokens": 0},
+		},
 	}
-	c := begun("bedrock", "", schema)
-	for _, t := range q.ToolConfig.Tools {
-		if err := cmp.Or(c.offer(t.ToolSpec.Name), c.takes(t.ToolSpec.InputSchema.JSON)); err != nil { // as Claude there
-			return c.spokenTo, err
-		}
-	}
-	for _, m := range q.Messages {
-		var parts []model.Part
-		for _, b := range m.Content {
-			said, err := b.parts()
-			if err != nil {
-				return c.spokenTo, err
-			}
-			parts = append(parts, said...)
-		}
-		if len(m.Content) == 0 {
-			return c.spokenTo, fmt.Errorf("The content field in the Message object at messages.%d is empty. Add a "+
-				"ContentBlock object to the content field and try again.", len(c.said))
-		}
-		if err := c.strictly(m.Role, parts); err != nil {
-			return c.spokenTo, err
-		}
-	}
-	return c.end()
 }
 
 // vendor has the environment variables that a model needs.

@@ -164,7 +164,7 @@ func TestEachProviderSaysWhatItNeedsOfTheEnvironment(t *testing.T) {
 		case aggregate.Compatible:
 			name, variable = "compatible:my-box/m", "MY_BOX_BASE_URL"
 		case aggregate.Bedrock:
-			variable = "AWS_BEARER_TOKEN_BEDROCK"
+			name, variable = "bedrock:anthropic.m", "AWS_BEARER_TOKEN_BEDROCK"
 		}
 		_, _, err := models.ModelOf(name, nothing)
 		expect.That(t, err != nil && strings.Contains(err.Error(), variable),

@@ -1,11 +1,12 @@
 package models
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"ringi/shared/model"
@@ -18,6 +19,7 @@ type spokenTo struct {
 	said   []model.Message
 	tools  []string
 	schema json.RawMessage // for the answer
+	tokens int             // the most that the answer may have
 }
 
 func text(said ...model.Message) string {
@@ -41,33 +43,41 @@ func (q spokenTo) demo() Script {
 	}
 	got, err := demo.Agent{}.Say(context.Background(), r, func(string) {})
 	if err != nil {
-		return Script{Texts: []string{err.Error()}}
+		return Script{Text: err.Error()}
 	}
-	s := Script{}
-	if half := len(got.Text) / 2; got.Text != "" {
-		s.Texts = []string{strings.ToValidUTF8(got.Text[:half], ""), got.Text[len(strings.ToValidUTF8(got.Text[:half], "")):]}
-	}
+	s := Script{Text: got.Text}
 	for _, c := range got.Calls {
-		half := len(c.Input) / 2
-		for half > 0 && c.Input[half]&0xc0 == 0x80 {
-			half--
-		}
-		s.Calls = append(s.Calls,
-			ScriptedCall{ID: c.ID, Name: c.Name, Input: []string{string(c.Input[:half]), string(c.Input[half:])}})
+		s.Calls = append(s.Calls, ScriptedCall{ID: c.ID, Name: c.Name, Input: string(c.Input)})
 	}
 	return s
+}
+
+// toolName is what all vendors accept as a tool's name, in definitions and in what was said before:
+//   - https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use
+//   - https://developers.openai.com/api/reference (FunctionObject.name)
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// offer adds a tool. Vendors refuse two of one name.
+func (c *conversation) offer(name string) error {
+	switch {
+	case !toolName.MatchString(name):
+		return fmt.Errorf("tools.%d.name: String should match pattern '%s'", len(c.tools), toolName)
+	case slices.Contains(c.tools, name):
+		return errors.New("tools: Tool names must be unique.")
+	}
+	c.tools = append(c.tools, name)
+	return nil
 }
 
 // conversation collects turns. Like all vendors, it requires that each tool call has a result.
 type conversation struct {
 	spokenTo
-	of   string          // the vendor
 	open map[string]bool // calls without a result
 	seen map[string]bool
 }
 
-func begun(of, model string, schema json.RawMessage) *conversation {
-	return &conversation{of: of, spokenTo: spokenTo{model: model, schema: schema}, open: map[string]bool{},
+func begun(model string, schema json.RawMessage, tokens int) *conversation {
+	return &conversation{spokenTo: spokenTo{model: model, schema: schema, tokens: tokens}, open: map[string]bool{},
 		seen: map[string]bool{}}
 }
 
@@ -75,8 +85,8 @@ func (c *conversation) add(role model.Role, parts ...model.Part) error {
 	for _, p := range parts {
 		switch {
 		case p.Call != nil:
-			if err := c.named(p.Call.Name, len(c.said)); err != nil {
-				return err
+			if !toolName.MatchString(p.Call.Name) {
+				return fmt.Errorf("messages.%d: a call's name should match pattern '%s'", len(c.said), toolName)
 			}
 			if p.Call.ID == "" || c.seen[p.Call.ID] {
 				return fmt.Errorf("tool_use ids must be unique: %q", p.Call.ID)
@@ -119,16 +129,15 @@ func (c *conversation) end() (spokenTo, error) {
 	return c.spokenTo, c.answered()
 }
 
-// readAnthropic reads a request of the Messages API.
-func readAnthropic(body []byte) (spokenTo, error) {
+// readAnthropic reads a request of the Messages API. On Bedrock the path has the model.
+func readAnthropic(vendor string, body []byte) (spokenTo, error) {
 	var q struct {
-		Model string
-		Tools []struct {
-			Name   string
-			Schema map[string]any `json:"input_schema"`
-		}
+		Model        string
+		Version      string `json:"anthropic_version"`
+		MaxTokens    int    `json:"max_tokens"`
+		Tools        []struct{ Name string }
 		OutputConfig struct {
-			Format format
+			Format struct{ Schema json.RawMessage }
 		} `json:"output_config"`
 		Messages []struct {
 			Role    model.Role
@@ -140,12 +149,17 @@ func readAnthropic(body []byte) (spokenTo, error) {
 			}
 		}
 	}
-	if err := errors.Join(json.Unmarshal(body, &q), complete("anthropic", body, &q.OutputConfig.Format)); err != nil {
+	switch err := json.Unmarshal(body, &q); {
+	case err != nil:
 		return spokenTo{}, err
+	case q.MaxTokens == 0:
+		return spokenTo{}, errors.New("max_tokens: Field required")
+	case (vendor == "bedrock") == (q.Version == ""):
+		return spokenTo{}, errors.New("anthropic_version: it is Bedrock's, which needs it")
 	}
-	c := begun("anthropic", q.Model, q.OutputConfig.Format.Schema)
+	c := begun(q.Model, q.OutputConfig.Format.Schema, q.MaxTokens)
 	for _, t := range q.Tools {
-		if err := cmp.Or(c.offer(t.Name), c.takes(t.Schema)); err != nil {
+		if err := c.offer(t.Name); err != nil {
 			return c.spokenTo, err
 		}
 	}
@@ -174,14 +188,10 @@ func readAnthropic(body []byte) (spokenTo, error) {
 	return c.end()
 }
 
-// strictly adds a message. Like Anthropic and Bedrock, it requires that results come directly after the message with
+// strictly adds a message. Like Anthropic, it requires that results come directly after the message with
 // their calls, and before other parts.
 func (c *conversation) strictly(role model.Role, parts []model.Part) error {
 	began := false // there was a part that is not a result
-	if n := len(c.said); c.of == "bedrock" && n > 0 && c.said[n-1].Role == role {
-		return errors.New("A conversation must alternate between user and assistant roles. Make sure the conversation " +
-			"alternates between user and assistant roles and try again.")
-	}
 	for _, p := range parts {
 		switch {
 		case p.Result != nil && began:
@@ -203,76 +213,15 @@ func (c *conversation) strictly(role model.Role, parts []model.Part) error {
 	return err
 }
 
-// readResponses reads a request of OpenAI's Responses API.
-func readResponses(body []byte) (spokenTo, error) {
+// readCompletions reads a request of Chat Completions.
+func readCompletions(vendor string, body []byte) (spokenTo, error) {
 	var q struct {
-		Model string
-		Tools []struct {
-			Name       string
-			Parameters any
-		}
-		Text struct {
-			Format format
-		}
-		Input []struct {
-			Type, Role, Name, Arguments string
-			CallID                      string `json:"call_id"`
-			Output                      string
-			Content                     json.RawMessage
-		}
-	}
-	if err := errors.Join(json.Unmarshal(body, &q), complete("openai", body, &q.Text.Format)); err != nil {
-		return spokenTo{}, err
-	}
-	c := begun("openai", q.Model, q.Text.Format.Schema)
-	for _, t := range q.Tools {
-		if err := c.function(t.Name, "", t.Parameters); err != nil {
-			return c.spokenTo, err
-		}
-	}
-	for _, item := range q.Input {
-		var err error
-		switch {
-		case item.Type == "reasoning":
-		case item.Type == "function_call":
-			err = c.add(model.Assistant,
-				model.Part{Call: &model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments)}})
-		case item.Type == "function_call_output":
-			err = c.add(model.User, model.Part{Result: &model.Result{CallID: item.CallID, Text: item.Output}})
-		default:
-			var text string
-			var blocks []struct{ Type, Text string }
-			if json.Unmarshal(item.Content, &text) != nil {
-				err = json.Unmarshal(item.Content, &blocks)
-			}
-			for _, b := range blocks {
-				if b.Type == "input_text" {
-					text += b.Text
-				}
-			}
-			if err == nil {
-				err = c.add(model.Role(item.Role), model.Part{Text: text})
-			}
-		}
-		if err != nil {
-			return c.spokenTo, err
-		}
-	}
-	return c.end()
-}
-
-// readCompletions reads a request of Chat Completions, of OpenAI's kind or Gemini's.
-func readCompletions(of string, body []byte) (spokenTo, error) {
-	var q struct {
-		Model string
-		Tools []struct {
-			Function struct {
-				Name, Description string
-				Parameters        any
-			}
-		}
-		Form struct {
-			JSONSchema format `json:"json_schema"`
+		Model     string
+		MaxTokens int `json:"max_tokens"`
+		Most      int `json:"max_completion_tokens"`
+		Tools     []struct{ Function struct{ Name string } }
+		Form      struct {
+			JSONSchema struct{ Schema json.RawMessage } `json:"json_schema"`
 		} `json:"response_format"`
 		Turns []struct {
 			Role      string
@@ -284,12 +233,16 @@ func readCompletions(of string, body []byte) (spokenTo, error) {
 			} `json:"tool_calls"`
 		} `json:"messages"`
 	}
-	if err := errors.Join(json.Unmarshal(body, &q), complete("compatible", body, &q.Form.JSONSchema)); err != nil {
+	switch err := json.Unmarshal(body, &q); {
+	case err != nil:
 		return spokenTo{}, err
+	case vendor == "openai" && q.MaxTokens > 0:
+		return spokenTo{}, errors.New("Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
+			"'max_completion_tokens' instead.")
 	}
-	c := begun(of, q.Model, q.Form.JSONSchema.Schema)
+	c := begun(q.Model, q.Form.JSONSchema.Schema, max(q.MaxTokens, q.Most))
 	for _, t := range q.Tools {
-		if err := c.function(t.Function.Name, t.Function.Description, t.Function.Parameters); err != nil {
+		if err := c.offer(t.Function.Name); err != nil {
 			return c.spokenTo, err
 		}
 	}
