@@ -31,7 +31,7 @@ type obedient struct {
 	asked  []model.Request
 }
 
-func (o *obedient) Say(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (o *obedient) Say(_ context.Context, r model.Request) (model.Response, error) {
 	o.asked = append(o.asked, r)
 	text := o.attack.text
 	if len(r.Messages) > 1 {

@@ -115,7 +115,7 @@ type metered struct {
 }
 
 // Say returns a *model.Error of kind OverBudget, and makes no call, if nothing is left.
-func (m *metered) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (m *metered) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	left, err := m.of.leftOfDay(ctx)
 	if err != nil {
 		return model.Response{}, &model.Error{Provider: "none", Kind: model.Overloaded, Retryable: true, Err: err}
@@ -123,7 +123,7 @@ func (m *metered) Say(ctx context.Context, r model.Request, onText func(string))
 	if !left {
 		return model.Response{}, &model.Error{Provider: "none", Kind: model.OverBudget}
 	}
-	got, err := m.Wire.Say(ctx, r, onText)
+	got, err := m.Wire.Say(ctx, r)
 	u := got.Usage.Counted()
 	if cost, known := tenancy.Cost(u, got.Prices); known {
 		u.Cost += cost

@@ -38,7 +38,7 @@ type vendor struct {
 	asked    func() // called during the vendor's answer
 }
 
-func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (v *vendor) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	if v.sends != "" {
 		model.Sent(ctx, []byte(v.sends))
 	}

@@ -32,7 +32,7 @@ import (
 // unwilling is a model that reads the complete request and then refuses.
 type unwilling struct{}
 
-func (unwilling) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (unwilling) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	model.Sent(ctx, []byte(r.Messages[0].Parts[0].Text))
 	return model.Response{Stop: model.StopRefused, Usage: model.Usage{Calls: 1, Input: 1000}}, nil
 }

@@ -216,7 +216,7 @@ func testSlowArguments(t *testing.T, w *world) {
 
 type broken struct{}
 
-func (broken) Say(context.Context, model.Request, func(string)) (model.Response, error) {
+func (broken) Say(context.Context, model.Request) (model.Response, error) {
 	panic(pipelinetest.Text)
 }
 

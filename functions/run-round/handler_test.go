@@ -182,8 +182,8 @@ type saying struct{ demo.Teams }
 
 func (s saying) Open(string) (model.Wire, error) { return s, nil }
 
-func (s saying) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
-	out, err := s.Teams.Say(ctx, r, onText)
+func (s saying) Say(ctx context.Context, r model.Request) (model.Response, error) {
+	out, err := s.Teams.Say(ctx, r)
 	out.Usage.Calls, out.Usage.Cost = 1, 1000
 	return out, err
 }
@@ -225,7 +225,7 @@ type searcher struct{ searches *int }
 
 func (s searcher) Open(string) (model.Wire, error) { return s, nil }
 
-func (s searcher) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (s searcher) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	call := func(name, input string) model.Response {
 		return model.Response{Stop: model.StopEnd, Calls: []model.Call{{ID: "x", Name: name, Input: json.RawMessage(input)}}}
 	}
@@ -241,7 +241,7 @@ func (s searcher) Say(ctx context.Context, r model.Request, onText func(string))
 	case len(r.Tools) == 1:
 		return call(r.Tools[0].Name, `{"task":"残業"}`), nil
 	}
-	return demo.Teams{}.Say(ctx, r, onText)
+	return demo.Teams{}.Say(ctx, r)
 }
 
 // Members search the web for as long as their tenant's settings allow it, and what a search costs is of the team's part
@@ -303,7 +303,7 @@ type limited struct{}
 
 func (l limited) Open(string) (model.Wire, error) { return l, nil }
 
-func (limited) Say(context.Context, model.Request, func(string)) (model.Response, error) {
+func (limited) Say(context.Context, model.Request) (model.Response, error) {
 	return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash",
 		Kind: model.RateLimited, Status: 429,
 		Retryable: true, RetryAfter: 10 * time.Minute}
@@ -327,7 +327,7 @@ type hung struct{ called chan struct{} }
 
 func (m hung) Open(string) (model.Wire, error) { return m, nil }
 
-func (m hung) Say(ctx context.Context, _ model.Request, _ func(string)) (model.Response, error) {
+func (m hung) Say(ctx context.Context, _ model.Request) (model.Response, error) {
 	m.called <- struct{}{}
 	<-ctx.Done()
 	return model.Response{}, &model.Error{Provider: "demo", Kind: model.Timeout, Retryable: true, Err: ctx.Err()}

@@ -31,13 +31,13 @@ type meanwhile struct {
 
 func (m *meanwhile) Open(string) (model.Wire, error) { return m, nil }
 
-func (m *meanwhile) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (m *meanwhile) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	if n := m.calls.Add(1); m.do != nil {
 		if err := m.do(ctx, n); err != nil {
 			return model.Response{}, err
 		}
 	}
-	return demo.Teams{}.Say(ctx, r, onText)
+	return demo.Teams{}.Say(ctx, r)
 }
 
 // once runs one invocation for the first team.
@@ -157,13 +157,13 @@ type judged struct {
 
 func (m *judged) Open(string) (model.Wire, error) { return m, nil }
 
-func (m *judged) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (m *judged) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	if r.Purpose != "judge" {
 		m.others.Add(1)
 	} else if err := m.asked(ctx); err != nil {
 		return model.Response{}, err
 	}
-	return demo.Teams{}.Say(ctx, r, onText)
+	return demo.Teams{}.Say(ctx, r)
 }
 
 // A judge whose vendor keeps the team waiting hides no scored draft, and an invocation that dies meanwhile loses none:
@@ -237,9 +237,9 @@ type advises struct{ asked func(ctx context.Context) }
 
 func (m advises) Open(string) (model.Wire, error) { return m, nil }
 
-func (m advises) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (m advises) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	if r.Purpose != "judge" {
-		return demo.Teams{}.Say(ctx, r, onText)
+		return demo.Teams{}.Say(ctx, r)
 	}
 	m.asked(ctx)
 	return model.Response{Stop: model.StopEnd,

@@ -58,7 +58,7 @@ func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	if err != nil {
 		return Usage{}, fmt.Errorf("write the data for %s: %w", q.purpose, err)
 	}
-	first, err := SayWhole(ctx, w, r, p.Name(), nil)
+	first, err := SayWhole(ctx, w, r, p.Name())
 	if err != nil {
 		return first.Usage, fmt.Errorf("%s: %w", q.purpose, err)
 	}
@@ -73,7 +73,7 @@ func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	r.Messages = append(r.Messages,
 		Words(Assistant, repeated(first.Text)),
 		Words(User, "The answer can't be used. What is wrong with it:\n"+again+"\nAnswer again, completely, as JSON of the schema alone."))
-	second, err := SayWhole(ctx, w, r, p.Name(), nil)
+	second, err := SayWhole(ctx, w, r, p.Name())
 	usage = first.Usage.Plus(second.Usage)
 	if err != nil {
 		return usage, fmt.Errorf("%s, asked again: %w", q.purpose, err)

@@ -191,8 +191,8 @@ type keeping struct {
 	keep Keep
 }
 
-func (k keeping) Say(ctx context.Context, r Request, onText func(string)) (out Response, err error) {
-	sent := kept(ctx, k.keep, func(ctx context.Context) { out, err = k.Wire.Say(ctx, r, onText) })
+func (k keeping) Say(ctx context.Context, r Request) (out Response, err error) {
+	sent := kept(ctx, k.keep, func(ctx context.Context) { out, err = k.Wire.Say(ctx, r) })
 	out.Usage.Sent = sent
 	return out, err
 }

@@ -43,11 +43,10 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. As the answer
-// arrives, Say calls onText with all of its text so far; onText may be nil for a request with Once. Errors are *Error,
-// and a Response returned with an error has the usage of what was sent.
+// Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. Errors are *Error, and
+// a Response returned with an error has the usage of what was sent.
 type Wire interface {
-	Say(ctx context.Context, r Request, onText func(string)) (Response, error)
+	Say(ctx context.Context, r Request) (Response, error)
 }
 
 // Request is one call.

@@ -35,7 +35,7 @@ type scripted struct {
 	asked   []model.Request
 }
 
-func (s *scripted) Say(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (s *scripted) Say(_ context.Context, r model.Request) (model.Response, error) {
 	s.asked = append(s.asked, r)
 	if len(s.asked) > len(s.answers) {
 		return model.Response{}, s.err
@@ -206,7 +206,7 @@ func TestACallLeavesTimeToWriteDownWhatBecameOfIt(t *testing.T) {
 // generator examines a call's context and returns no answer.
 type generator func(context.Context)
 
-func (g generator) Say(ctx context.Context, _ model.Request, _ func(string)) (model.Response, error) {
+func (g generator) Say(ctx context.Context, _ model.Request) (model.Response, error) {
 	g(ctx)
 	return model.Response{}, errors.New("nothing")
 }
@@ -313,13 +313,13 @@ type sender struct {
 	sending func() // called when the request is sent; may be nil
 }
 
-func (s sender) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (s sender) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	model.Sent(ctx, []byte("in a form that is refused"))
 	model.Sent(ctx, []byte(r.Messages[len(r.Messages)-1].Parts[0].Text))
 	if s.sending != nil {
 		s.sending()
 	}
-	return s.scripted.Say(ctx, r, nil)
+	return s.scripted.Say(ctx, r)
 }
 
 // extract runs the first layer, and stores with keep what it sends.

@@ -224,7 +224,7 @@ func TestASummarySaysWhichDaysWereCounted(t *testing.T) {
 // answering returns a fixed summary, or fails if it is empty.
 type answering string
 
-func (a answering) Say(context.Context, model.Request, func(string)) (model.Response, error) {
+func (a answering) Say(context.Context, model.Request) (model.Response, error) {
 	if a == "" {
 		return model.Response{}, errors.New("down")
 	}
@@ -253,7 +253,7 @@ func TestModelsSeeWhatPeopleSee(t *testing.T) {
 // recording records the first text of a request.
 type recording struct{ text string }
 
-func (r *recording) Say(_ context.Context, q model.Request, _ func(string)) (model.Response, error) {
+func (r *recording) Say(_ context.Context, q model.Request) (model.Response, error) {
 	r.text = q.Messages[0].Parts[0].Text
 	return model.Response{}, errors.New("down")
 }

@@ -16,9 +16,9 @@ import (
 
 // Say makes one call, computes its cost, and logs it without any of its content. prompt is the prompt's name with its
 // version. An answer that broke off is an error. Unless the request has Once, the error is an *Error.
-func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
+func Say(ctx context.Context, w Wire, r Request, prompt string) (Response, error) {
 	began, begun := time.Now(), ctx.Err() == nil
-	got, err := w.Say(ctx, r, onText)
+	got, err := w.Say(ctx, r)
 	if err == nil && got.Stop == StopBroken {
 		err = &Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: BrokenOff, RequestID: got.Usage.RequestID,
 			Err: errors.New(got.Why)}
@@ -46,25 +46,21 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 }
 
 // SayWhole is Say, and if the answer was cut off, once more with more room, or if it broke off otherwise, once more.
-// Then
-// the usage is both calls'. That needs at least the time again that the first answer took; without it the first stands.
-// onText is called with "" when the text so far no longer counts.
-func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
+// Then the usage is both calls'. That needs at least the time again that the first answer took; without it the first
+// stands.
+func SayWhole(ctx context.Context, w Wire, r Request, prompt string) (Response, error) {
 	began := time.Now()
-	got, err := Say(ctx, w, r, prompt, onText)
+	got, err := Say(ctx, w, r, prompt)
 	if !got.Cut(r) && !Broke(err) {
 		return got, err
 	}
 	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < time.Since(began) {
 		return got, err
 	}
-	if onText != nil {
-		onText("")
-	}
 	short := got.Usage
 	short.CutOff = 1
 	r.More = got.Cut(r)
-	got, err = Say(ctx, w, r, prompt, onText)
+	got, err = Say(ctx, w, r, prompt)
 	got.Usage = short.Plus(got.Usage)
 	return got, err
 }
@@ -146,8 +142,8 @@ type priced struct {
 	own []tenancy.ModelPrice
 }
 
-func (p priced) Say(ctx context.Context, r Request, onText func(string)) (Response, error) {
-	got, err := p.Wire.Say(ctx, r, onText)
+func (p priced) Say(ctx context.Context, r Request) (Response, error) {
+	got, err := p.Wire.Say(ctx, r)
 	got.Prices = p.own
 	return got, err
 }

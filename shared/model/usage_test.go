@@ -58,7 +58,7 @@ func TestEveryCallIsPaidFor(t *testing.T) {
 // slow answers after a minute, with a text that was cut off.
 type slow struct{ calls int }
 
-func (s *slow) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (s *slow) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	s.calls++
 	took := time.Minute
 	if r.More {
@@ -79,7 +79,7 @@ func TestAnAnswerIsNotAskedForAgainWithMoreRoomWithoutTheTime(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), minutes*time.Minute-time.Second)
 			defer cancel()
 			w := &slow{}
-			got, err := model.SayWhole(ctx, w, model.Request{Once: true}, "p", nil)
+			got, err := model.SayWhole(ctx, w, model.Request{Once: true}, "p")
 			expect.That(t, err == nil && got.Text == "cut" && w.calls == want && got.Usage.Calls == want,
 				"%d minutes: %d calls, %+v, %v", minutes, w.calls, got, err)
 		})
@@ -122,7 +122,7 @@ type silent struct {
 	err error
 }
 
-func (s silent) Say(context.Context, model.Request, func(string)) (model.Response, error) {
+func (s silent) Say(context.Context, model.Request) (model.Response, error) {
 	s.Usage.Provider, s.Usage.Model, s.Usage.Calls = "compatible.box", "llama3.2", 1
 	return s.Response, s.err
 }
@@ -156,7 +156,7 @@ func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
 		"an answer without words":    {silent{}, input, 0, 1},
 		"a filter before any answer": {silent{Response: model.Response{Stop: model.StopRefused}}, 0, 0, 0},
 	} {
-		got, _ := model.Say(t.Context(), model.Priced(tt.answers, own), asked, "p", nil)
+		got, _ := model.Say(t.Context(), model.Priced(tt.answers, own), asked, "p")
 		u := got.Usage
 		expect.That(t, u.Input == int64(tt.input) && u.Output == int64(tt.output) && u.Estimated == tt.estimated && u.Unpriced == 0 &&
 			u.Cost == aggregate.MicroUSD(tt.input+100*tt.output), "%s: %+v", name, u)
@@ -167,7 +167,7 @@ func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
 // hung never answers.
 type hung struct{}
 
-func (hung) Say(ctx context.Context, _ model.Request, _ func(string)) (model.Response, error) {
+func (hung) Say(ctx context.Context, _ model.Request) (model.Response, error) {
 	<-ctx.Done()
 	return model.Response{Usage: model.Usage{Provider: "compatible.box", Model: "llama3.2", Calls: 1}}, ctx.Err()
 }
@@ -190,10 +190,10 @@ func TestACallThatWasGivenUpIsPaidFor(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := end(t.Context())
 			defer cancel()
-			got, err := model.Say(ctx, model.Priced(hung{}, own), asked, "p", nil)
+			got, err := model.Say(ctx, model.Priced(hung{}, own), asked, "p")
 			u := got.Usage
 			expect.That(t, err != nil && u.Input == 101 && u.Output == 0 && u.Estimated == 1 && u.Cost == 101, "%s: %+v, %v", name, u, err)
-			if got, _ = model.Say(ctx, model.Priced(hung{}, own), asked, "p", nil); got.Usage.Cost != 0 {
+			if got, _ = model.Say(ctx, model.Priced(hung{}, own), asked, "p"); got.Usage.Cost != 0 {
 				t.Errorf("%s: a call that nobody made costs %+v", name, got.Usage)
 			}
 		})
@@ -203,7 +203,7 @@ func TestACallThatWasGivenUpIsPaidFor(t *testing.T) {
 // aliased answers under a name that differs from the requested one, as snapshots, fallbacks and gateways do.
 type aliased string
 
-func (name aliased) Say(context.Context, model.Request, func(string)) (model.Response, error) {
+func (name aliased) Say(context.Context, model.Request) (model.Response, error) {
 	u := model.Usage{Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 900_000, Output: 100_000}
 	return model.Response{Text: `{"policy": "1. 勤怠を集計します。"}`, Stop: model.StopEnd, Usage: u, Answered: string(name)}, nil
 }
@@ -252,7 +252,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 // counting reports these token counts, like a gateway that counts wrong or evades the cost limit.
 type counting model.Usage
 
-func (c counting) Say(context.Context, model.Request, func(string)) (model.Response, error) {
+func (c counting) Say(context.Context, model.Request) (model.Response, error) {
 	c.Provider, c.Model, c.Calls = "openai", "gpt-5.4", 1
 	return model.Response{Text: `{"policy": "1. 勤怠を集計します。"}`, Stop: model.StopEnd, Usage: model.Usage(c)}, nil
 }
@@ -280,7 +280,7 @@ func TestAWorkspacesOwnPriceIsWhatACallCosts(t *testing.T) {
 	cost := func(input string) aggregate.MicroUSD {
 		s.Prices = []tenancy.ModelPrice{{Model: "claude-sonnet-9", Input: input, Output: "0", Date: "2026-11-20"}}
 		w := expect.Value(model.Within(s, open, "claude-sonnet-9", keep))(t)
-		got := expect.Value(model.Say(t.Context(), w, model.Request{}, "extract", nil))(t)
+		got := expect.Value(model.Say(t.Context(), w, model.Request{}, "extract"))(t)
 		expect.That(t, got.Usage.Unpriced == 0 && got.Usage.Input > 0, "%+v", got.Usage)
 		return got.Usage.Cost / aggregate.MicroUSD(got.Usage.Input)
 	}

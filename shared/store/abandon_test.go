@@ -104,12 +104,12 @@ type slow struct{ calls *atomic.Int32 }
 
 func (s slow) Open(string) (model.Wire, error) { return s, nil }
 
-func (s slow) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (s slow) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	s.calls.Add(1)
 	if err := clock.Sleep(ctx, 3*time.Second); err != nil {
 		return model.Response{}, err
 	}
-	return demo.Teams{}.Say(ctx, r, onText)
+	return demo.Teams{}.Say(ctx, r)
 }
 
 // TestAContestTakesAsLongAsItsSlowestTeam plays one round of ten teams and prints what it costs.

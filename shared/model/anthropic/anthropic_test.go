@@ -113,7 +113,7 @@ func TestTheContractOnBedrock(t *testing.T) {
 			rw.WriteHeader(tt.status)
 			io.WriteString(rw, tt.body)
 		}))
-		_, err := w.New(s.URL).Say(t.Context(), modeltest.Request(), nil)
+		_, err := w.New(s.URL).Say(t.Context(), modeltest.Request())
 		s.Close()
 		e, is := errors.AsType[*model.Error](err)
 		expect.That(t, is && e.Kind == tt.kind && e.Retryable == tt.again && e.Provider == "bedrock", "%s: %v", about, err)
@@ -128,7 +128,7 @@ func TestAKeyOfBedrocksIsSentInPlaceOfASignature(t *testing.T) {
 	defer s.Close()
 	w := anthropic.New(anthropic.Config{Bedrock: &aws.Config{Region: "us-east-1"}, BaseURL: s.URL, Model: "anthropic.m",
 		Key: modeltest.Secret, HTTP: http.DefaultClient})
-	expect.Value(w.Say(t.Context(), modeltest.Request(), nil))(t)
+	expect.Value(w.Say(t.Context(), modeltest.Request()))(t)
 }
 
 // Anthropic reports an account without money only in the message, with no code of its own.
@@ -162,7 +162,7 @@ func TestAModelThatTakesOneKindOfSamplingKeepsTheTemperature(t *testing.T) {
 	r.Once = false
 	r.Sampling = model.Sampling{Temperature: &cold, TopP: &top, StopSequences: []string{"END"}}
 	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-sonnet-4-5", Key: "k", HTTP: http.DefaultClient})
-	expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
+	expect.Value(w.Say(t.Context(), r))(t)
 	expect.That(t, len(asked) == 2, "%d calls", len(asked))
 	last := asked[len(asked)-1]
 	expect.That(t, last["temperature"] == 0.0 && last["top_p"] == nil && last["stop_sequences"] != nil, "%v", last)
@@ -194,7 +194,7 @@ func searched(t *testing.T, answers ...string) (got model.Response, sent []searc
 	defer s.Close()
 	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-sonnet-4-6", Key: "k", HTTP: s.Client()})
 	got, err = model.Say(t.Context(), w, model.Request{System: "s", Once: true, Searches: 3, MaxTokens: 1000,
-		Messages: []model.Message{model.Words(model.User, "overtime")}}, "p", nil)
+		Messages: []model.Message{model.Words(model.User, "overtime")}}, "p")
 	return got, sent, err
 }
 
@@ -315,14 +315,14 @@ func TestThoughtsComeBackAsTheyWere(t *testing.T) {
 	r := model.Request{System: "s", MaxTokens: 4_000, Tools: []model.Tool{{Name: "t",
 		Schema: json.RawMessage(`{"type":"object","properties":{},"required":[]}`)}},
 		Messages: []model.Message{model.Words(model.User, "x")}}
-	got := expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
+	got := expect.Value(w.Say(t.Context(), r))(t)
 	expect.Must(t, len(got.Calls) == 2 && got.Calls[0].Opaque != nil && got.Calls[1].Opaque != nil, "%+v", got.Calls)
 	r.Messages = append(r.Messages, model.Message{Role: model.Assistant,
 		Parts: []model.Part{{Text: got.Text}, {Call: &got.Calls[0]}, {Call: &got.Calls[1]}}},
 		model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}},
 			{Result: &model.Result{CallID: "b", Text: "2"}}}})
 	sent := func() (types []string, body string) {
-		expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
+		expect.Value(w.Say(t.Context(), r))(t)
 		var q struct {
 			Messages []struct {
 				Content []struct{ Type, Thinking, Signature, Data string }

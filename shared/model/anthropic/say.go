@@ -21,7 +21,7 @@ import (
 
 // Say makes one call. An answer that pauses, because the vendor searched for long, goes back as it came, with its
 // encrypted results, so that the vendor goes on with it.
-func (c *Client) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
 	if err != nil {

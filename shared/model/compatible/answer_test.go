@@ -24,7 +24,7 @@ func answered(t *testing.T, body string) (got model.Response, err error) {
 	defer s.Close()
 	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1", Output: "1", Date: "2026-11-20"}})
 	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")}}
-	return model.Say(t.Context(), own, r, "p", nil)
+	return model.Say(t.Context(), own, r, "p")
 }
 
 func whole(message string) string {
@@ -97,7 +97,7 @@ func TestFiltersOfRequestsAreRefusals(t *testing.T) {
 			w.WriteHeader(x.status)
 			io.WriteString(w, x.body)
 		}))
-		got, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
+		got, err := open(s.URL).Say(t.Context(), modeltest.Request())
 		s.Close()
 		if e, is := errors.AsType[*model.Error](err); about == "a key, not it" {
 			expect.That(t, is && e.Kind == model.Forbidden, "%s: %v", about, err)

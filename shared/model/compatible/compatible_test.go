@@ -78,7 +78,7 @@ func TestAnAnswerThatSaysLittle(t *testing.T) {
 		completion("null", "null", "content_filter"):                                              model.StopRefused,
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
-		r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
+		r, err := open(s.URL).Say(t.Context(), modeltest.Request())
 		s.Close()
 		expect.That(t, err == nil && r.Stop == want, "%s: %+v, %v", body, r, err)
 	}
@@ -93,7 +93,7 @@ func TestARequestThatAzureFilters(t *testing.T) {
 			io.WriteString(w, `{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"`+code+`","status":400}}`)
 		}))
 		defer s.Close()
-		return open(s.URL).Say(t.Context(), modeltest.Request(), nil)
+		return open(s.URL).Say(t.Context(), modeltest.Request())
 	}
 	if r, err := refused("content_filter"); err != nil || r.Stop != model.StopRefused || r.Usage.Calls != 1 {
 		t.Errorf("%+v, %v", r, err)
@@ -119,7 +119,7 @@ func TestRequestsAreAsPublished(t *testing.T) {
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()
-	if _, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil); err != nil {
+	if _, err := open(s.URL).Say(t.Context(), modeltest.Request()); err != nil {
 		t.Error(err)
 	}
 }
@@ -143,7 +143,7 @@ func TestAServerThatKnowsLess(t *testing.T) {
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()
-	r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
+	r, err := open(s.URL).Say(t.Context(), modeltest.Request())
 	expect.That(t, err == nil && r.Text == "{}" && len(asked) == 3 && asked[2]["max_completion_tokens"] == float64(17384),
 		"%+v, %v, asked %v", r, err, asked)
 }
@@ -157,7 +157,7 @@ func TestAServerWithoutKeys(t *testing.T) {
 	defer s.Close()
 	u, _ := url.Parse(s.URL)
 	c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: s.URL, Model: "m", HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
-	_, err := c.Say(t.Context(), modeltest.Request(), nil)
+	_, err := c.Say(t.Context(), modeltest.Request())
 	expect.That(t, err == nil, "%v", err)
 }
 
@@ -165,7 +165,7 @@ func TestAServerWithoutKeys(t *testing.T) {
 func TestAnEndpointThatIsNotPublic(t *testing.T) {
 	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1", "http://example.com", "https://user:pass@example.com", "::"} {
 		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret, HTTP: outbound.Dialer{}.Client()})
-		_, err := c.Say(t.Context(), modeltest.Request(), nil)
+		_, err := c.Say(t.Context(), modeltest.Request())
 		if f := model.Failure(err); f.Reason != "model_misplaced" || f.Detail != "compatible.box" || f.Transient || strings.Contains(err.Error(), "pass") {
 			t.Errorf("%s: %v", at, err)
 		}
@@ -191,7 +191,7 @@ func FuzzAnswer(f *testing.F) {
 			return // an answer with this status has no body
 		}
 		status, body = code, text
-		r, err := c.Say(t.Context(), modeltest.Request(), nil)
+		r, err := c.Say(t.Context(), modeltest.Request())
 		expect.That(t, (err == nil) != (r.Stop == ""), "%+v, %v", r, err)
 	})
 }

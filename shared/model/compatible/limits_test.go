@@ -57,7 +57,7 @@ func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			of, asked := server(t, tt.refusal, good)
-			got, err := of("box", "llama").Say(t.Context(), modeltest.Request(), nil)
+			got, err := of("box", "llama").Say(t.Context(), modeltest.Request())
 			var tokens []float64
 			for _, q := range *asked {
 				tokens = append(tokens, q["max_tokens"].(float64))
@@ -67,7 +67,7 @@ func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
 		})
 	}
 	of, asked := server(t, `400 {"error":{"message":"max_tokens is too large: 17384. This model supports at most 8192 completion tokens","param":"max_tokens"}}`)
-	_, err := of("box", "llama").Say(t.Context(), modeltest.Request(), nil)
+	_, err := of("box", "llama").Say(t.Context(), modeltest.Request())
 	e := new(model.Error) // after the second one another name of the limit is tried, as ever
 	expect.That(t, errors.As(err, &e) && e.Kind == model.BadRequest && len(*asked) <= 3, "%v after %d calls", err, len(*asked))
 }
@@ -76,7 +76,7 @@ func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
 func TestALimitThatIsRefusedWithoutANumber(t *testing.T) {
 	said := `400 {"error":{"message":"max_tokens 非法","code":"1210"}}`
 	of, asked := server(t, said, said, good)
-	got, err := of("box", "llama").Say(t.Context(), modeltest.Request(), nil)
+	got, err := of("box", "llama").Say(t.Context(), modeltest.Request())
 	expect.That(t, err == nil && len(*asked) == 3 && (*asked)[1]["max_completion_tokens"] == 17384.0 &&
 		(*asked)[2]["max_completion_tokens"] == 1000.0 && (*asked)[2]["response_format"] != nil,
 		"%+v, %v: %v", got, err, *asked)
@@ -96,7 +96,7 @@ func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
 		"a total that is less":        {`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":-40}`, 9},
 	} {
 		of, _ := server(t, `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":`+tt.usage+`}`)
-		got := expect.Value(of("box", "m").Say(t.Context(), modeltest.Request(), nil))(t)
+		got := expect.Value(of("box", "m").Say(t.Context(), modeltest.Request()))(t)
 		expect.That(t, got.Usage.Output == tt.output && got.Usage.Input+got.Usage.Cached <= 32, "%s: %+v", about, got.Usage)
 	}
 }
@@ -107,7 +107,7 @@ func TestAModelsOwnLimitIsKept(t *testing.T) {
 	r.MaxTokens, r.More = 16_000, true
 	for name, want := range map[string]float64{"gpt-4o": 16_384, "gemini-2.5-flash": 64_768, "models/gemini-2.0-flash": 8_192} {
 		*asked = nil
-		expect.Value(of("box", name).Say(t.Context(), r, nil))(t)
+		expect.Value(of("box", name).Say(t.Context(), r))(t)
 		expect.That(t, (*asked)[0]["max_tokens"] == want, "%s: %v", name, (*asked)[0]["max_tokens"])
 	}
 }
@@ -121,7 +121,7 @@ func TestARateLimitSaysItsWaitInTheBody(t *testing.T) {
 		`429 too many`: 0,
 	} {
 		of, asked := server(t, body)
-		_, err := of("gemini", "gemini-3.5-flash").Say(t.Context(), modeltest.Request(), nil)
+		_, err := of("gemini", "gemini-3.5-flash").Say(t.Context(), modeltest.Request())
 		e := new(model.Error)
 		expect.That(t, errors.As(err, &e) && e.Kind == model.RateLimited && e.Retryable && e.RetryAfter == want && len(*asked) == 1, "%s: %+v", body, e)
 	}
@@ -134,7 +134,7 @@ func TestAKeyThatGoogleRefusesIsNotTheRequestsFault(t *testing.T) {
 			{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}]`)
 		r, warm := modeltest.Request(), 0.7
 		r.Sampling.Temperature = &warm
-		_, err := of("gemini", "gemini-2.5-flash").Say(t.Context(), r, nil)
+		_, err := of("gemini", "gemini-2.5-flash").Say(t.Context(), r)
 		e := new(model.Error)
 		expect.That(t, errors.As(err, &e) && e.Kind == model.Unauthorized && !e.Retryable && len(*asked) == 1,
 			"%v after %d calls", err, len(*asked))
@@ -155,14 +155,14 @@ func TestWhatHangsOnCallsIsSentBack(t *testing.T) {
 	} {
 		of, asked := server(t, tt.answer, good)
 		w := of(tt.endpoint, name)
-		got := expect.Value(w.Say(t.Context(), r, nil))(t)
+		got := expect.Value(w.Say(t.Context(), r))(t)
 		expect.Must(t, len(got.Calls) == 2 && string(got.Calls[1].Input) == `{"a":1}` && got.Calls[0].Opaque != nil && got.Calls[1].Opaque == nil, "%s: %+v", name, got.Calls)
 		again := r
 		again.Once, again.Schema = true, modeltest.Request().Schema
 		again.Messages = append(again.Messages,
 			model.Message{Role: model.Assistant, Parts: []model.Part{{Call: &got.Calls[0]}, {Call: &got.Calls[1]}}},
 			model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}}, {Result: &model.Result{CallID: "b", Text: "2"}}}})
-		expect.Value(w.Say(t.Context(), again, nil))(t)
+		expect.Value(w.Say(t.Context(), again))(t)
 		said := (*asked)[1]["messages"].([]any)[2].(map[string]any)
 		sent := said["tool_calls"].([]any)
 		extra, _ := json.Marshal(sent[0].(map[string]any)["extra_content"])
@@ -210,7 +210,7 @@ func TestAServerWithoutSchemasIsAskedInWords(t *testing.T) {
 				if r.Once = once; warmly {
 					r.Sampling.Temperature = &warm
 				}
-				_, err := open(s.URL).Say(t.Context(), r, func(string) {})
+				_, err := open(s.URL).Say(t.Context(), r)
 				s.Close()
 				expect.Same(t, []bool{true, false}, formed)
 				expect.That(t, err == nil && sampled[1] == warmly, "%s, once %t: sampled %v, %v", about, once, sampled, err)
@@ -247,7 +247,7 @@ func TestAnAccountWithoutMoney(t *testing.T) {
 			w.WriteHeader(x.status)
 			io.WriteString(w, x.body)
 		}))
-		_, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
+		_, err := open(s.URL).Say(t.Context(), modeltest.Request())
 		s.Close()
 		e, is := errors.AsType[*model.Error](err)
 		expect.That(t, is && e.Kind == x.kind && e.Retryable == (x.kind == model.RateLimited) && calls == 1,

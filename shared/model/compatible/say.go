@@ -18,7 +18,7 @@ import (
 )
 
 // Say makes one call. When the server refuses a parameter that it does not know, Say calls again without it.
-func (c *Client) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	q := c.request(r)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))

@@ -84,14 +84,11 @@ func given(text string) (said string, shown *strings.Replacer) {
 }
 
 // Say answers the last statement of a person, or says what became of an action.
-func (Agent) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (Agent) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	out := begun(ctx, r)
 	if len(r.Messages) > 0 {
 		answer := agentOf(r).answer()
 		out.Text, out.Calls = answer.Text, answer.Calls
-	}
-	for _, end := range []int{len(out.Text) / 2, len(out.Text)} {
-		onText(strings.ToValidUTF8(out.Text[:end], ""))
 	}
 	return out, nil
 }

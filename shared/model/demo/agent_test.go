@@ -35,7 +35,7 @@ var everything = []model.Tool{{Name: string(agent.ShellCommand)}, {Name: string(
 // answered is the demo's answer to turns, with the input of its call.
 func answered(t *testing.T, said ...model.Message) (text, input string) {
 	t.Helper()
-	out := expect.Value(Agent{}.Say(t.Context(), model.Request{Tools: everything, Messages: said}, func(string) {}))(t)
+	out := expect.Value(Agent{}.Say(t.Context(), model.Request{Tools: everything, Messages: said}))(t)
 	if len(out.Calls) > 0 {
 		input = out.Calls[0].Name + " " + string(out.Calls[0].Input)
 	}

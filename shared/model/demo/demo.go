@@ -157,7 +157,7 @@ func plain(text string) string {
 type Layers struct{}
 
 // Say answers with JSON of the purpose's schema.
-func (Layers) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (Layers) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	out := begun(ctx, r)
 	q := Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1,
 		Text: r.Standing + r.Messages[0].Parts[0].Text}
@@ -206,7 +206,7 @@ type teamData struct {
 	results                  []string // of the calls
 }
 
-func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (Teams) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	out, s := begun(ctx, r), teamData{}
 	_ = fenced(r.Messages[0].Parts[0].Text, &s) // unreadable data counts as empty
 	for _, turn := range r.Messages {
@@ -247,7 +247,6 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 	out.Usage.Cost = aggregate.USD(asked("cost", text, "contest"))
 	out.Usage.Input = int64(len(r.System)+len(s.Request)+len(s.Submission)) / 4
 	out.Usage.Output = int64(len(out.Text)) / 4
-	onText(out.Text)
 	return out, nil
 }
 

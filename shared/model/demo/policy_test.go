@@ -361,7 +361,7 @@ func TestNoDraftOfATeamTalksOfTheContest(t *testing.T) {
 					for _, x := range results {
 						said = append(said, model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{Text: x}}}})
 					}
-					out := expect.Value(Teams{}.Say(t.Context(), model.Request{Messages: said}, func(string) {}))(t)
+					out := expect.Value(Teams{}.Say(t.Context(), model.Request{Messages: said}))(t)
 					for _, talk := range []string{"慎重チーム", "demo:", "Draft by", "案 (", "evaluator", "評価", "メンバー", "member", "重視",
 						"Focus", "点数"} {
 						expect.That(t, len(out.Text) > 10 && !strings.Contains(out.Text, talk), "%q: %q in\n%s", request+marker, talk,

@@ -131,7 +131,7 @@ func (w Vendor) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (mode
 			return aggregate.Blob{JSON: aggregate.JSON(body)}, nil
 		})
 	expect.NoError(t, err)
-	r, err := wire.Say(ctx, Request(), nil)
+	r, err := wire.Say(ctx, Request())
 	expect.That(t, r.Usage.Sent != nil && !strings.Contains(string(r.Usage.Sent.JSON), Secret),
 		"what is kept of the request: %+v", r.Usage.Sent)
 	expect.That(t, err == nil || !(strings.Contains(err.Error(), Secret) || strings.Contains(err.Error(), "himitsu")),
@@ -323,7 +323,7 @@ func (w Vendor) broken(t *testing.T) {
 	t.Run("nobody answers", func(t *testing.T) {
 		s := httptest.NewServer(http.NotFoundHandler())
 		s.Close()
-		_, err := w.New(s.URL).Say(t.Context(), Request(), nil)
+		_, err := w.New(s.URL).Say(t.Context(), Request())
 		failed(t, err, model.Overloaded, true)
 	})
 }
@@ -353,7 +353,7 @@ type Demo struct {
 }
 
 // Say implements model.Wire.
-func (g *Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (g *Demo) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	g.Calls++
 	g.Asked = append(g.Asked, r.System+r.Standing+r.Messages[0].Parts[0].Text)
 	if do := g.Before; do != nil {
@@ -367,7 +367,7 @@ func (g *Demo) Say(ctx context.Context, r model.Request, onText func(string)) (m
 		return model.Response{Text: g.First, Stop: model.StopEnd,
 			Usage: model.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5}}, nil
 	}
-	return demo.Layers{}.Say(ctx, r, onText)
+	return demo.Layers{}.Say(ctx, r)
 }
 
 // Open returns the demo for any name.

@@ -85,7 +85,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 			tt.agent.ID, tt.agent.Model = "a", "m"
 			w := expect.Value(c.OpenAgent(t.Context(), tt.agent, "", tenancy.Settings{Model: "none"}))(t)
 			_, err := w.Say(t.Context(), model.Request{MaxTokens: 1,
-				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}})
 			var e *model.Error
 			if !errors.As(err, &e) || strings.Join(got, ",") != tt.want || (tt.want == "") != (e.Kind == model.Unauthorized) ||
 				strings.Contains(err.Error(), "key-") {
@@ -106,7 +106,7 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 		w := expect.Value(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint},
 			"", tenancy.Settings{}))(t)
 		_, err := w.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
-			Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+			Parts: []model.Part{{Text: "x"}}}}})
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.Kind == model.Misplaced && !called, "%s: %v", endpoint, err)
 	}
@@ -142,7 +142,7 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	} {
 		w := expect.Value(c.Open(name))(t)
 		got, err := w.Say(t.Context(), model.Request{System: "s", MaxTokens: 10,
-			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}})
 		expect.That(t, err == nil && got.Usage.Provider == vendor && got.Usage.Model == name[strings.LastIndex(name, ":")+1:],
 			"%s: %+v, %v", name, got.Usage, err)
 	}
@@ -200,12 +200,12 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 		MaxTokens: 10}
 	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
 		wire := expect.Value(w.Open(name))(t)
-		_, err := wire.Say(t.Context(), hello, func(string) {})
+		_, err := wire.Say(t.Context(), hello)
 		if e := new(model.Error); !errors.As(err, &e) || e.Kind != model.Unauthorized {
 			t.Errorf("%s with a wrong key: %v", name, err)
 		}
 	}
-	_, err := expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t).Say(t.Context(), hello, nil)
+	_, err := expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t).Say(t.Context(), hello)
 	expect.NoError(t, err)
 	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions", "/model/anthropic.claude-9-v1:0/invoke"}
 	expect.That(t, slices.Equal(paths, want), "%v, want %v", paths, want)
@@ -244,7 +244,7 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 			expect.That(t, x.Follows && x.Model == onBedrock && x.Lacks == "", "%s: %+v", d.ID, x)
 			w := expect.Value(c.OpenAgent(t.Context(), d, instead, settings))(t)
 			_, _ = w.Say(t.Context(), model.Request{MaxTokens: 1,
-				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}})
 			if len(got) == 0 || !strings.HasPrefix(got[0], "/model/") || !strings.HasSuffix(got[0], " AWS4-HMAC-SHA256") {
 				t.Errorf("%s sent %q", d.ID, got)
 			}

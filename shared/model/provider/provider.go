@@ -74,7 +74,7 @@ type keyed struct {
 
 // Say calls the model with the current key. If the key is missing or refused, the next call reads the secret again, so
 // a new key works without a wait.
-func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (k keyed) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	nothing := model.Response{Usage: model.Usage{Provider: k.provider, Model: k.model}}
 	var s secret.ModelSecret
 	if k.secret {
@@ -92,7 +92,7 @@ func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (m
 		k.config.Secret.Forget()
 		return nothing, &model.Error{Provider: k.provider, Model: k.model, Kind: model.Unauthorized, Err: err}
 	}
-	answer, err := w.Say(ctx, r, onText)
+	answer, err := w.Say(ctx, r)
 	var e *model.Error
 	if errors.As(err, &e) && (e.Kind == model.Unauthorized || e.Kind == model.Misplaced) {
 		k.config.Secret.Forget()

@@ -80,7 +80,7 @@ func config(s *httptest.Server, k *secretReader) provider.Config {
 func ask(t *testing.T, c provider.Config, name string) error {
 	t.Helper()
 	g := expect.Value(c.Open(name))(t)
-	r, err := g.Say(t.Context(), modeltest.Request(), nil)
+	r, err := g.Say(t.Context(), modeltest.Request())
 	expect.That(t, err != nil || r.Text == "{}", "%s says %q", name, r.Text)
 	return err
 }

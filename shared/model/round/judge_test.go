@@ -177,7 +177,7 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 		seen[name] = r
 		deadline, ok := ctx.Deadline()
 		expect.That(t, name == "" || ok && time.Until(deadline) <= 10*time.Second, "%s may take until %s", name, deadline)
-		return demo.Teams{}.Say(ctx, r, func(string) {})
+		return demo.Teams{}.Say(ctx, r)
 	}
 	expect.Value(round.Runner{Models: roundModels{"evaluator": note, "judge": note}}.Round(t.Context(), p))(t)
 	for name, want := range map[string]struct {

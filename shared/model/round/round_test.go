@@ -52,7 +52,7 @@ func TestALeaderWithoutMembersWorksAlone(t *testing.T) {
 	out := expect.Value(round.Runner{Models: roundModels{"demo": func(_ context.Context, r model.Request) (model.Response,
 		error) {
 		expect.That(t, len(r.Tools) <= 0, "%d tools", len(r.Tools))
-		return demo.Teams{}.Say(t.Context(), r, func(string) {})
+		return demo.Teams{}.Say(t.Context(), r)
 	}}}.Round(t.Context(), play()))(t)
 	expect.That(t, out.Record.Submissions == nil && out.Result.SubmissionContent != "", "%+v", out)
 }
@@ -318,7 +318,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 	}
 	expect.Value(round.Runner{Models: roundModels{
 		"leader": check(func(ctx context.Context, r model.Request) (model.Response, error) {
-			return demo.Teams{}.Say(ctx, r, func(string) {})
+			return demo.Teams{}.Say(ctx, r)
 		}, []string{own, "`ranking`"}, "あなたはチームのリーダーです"),
 		"member": check(func(context.Context, model.Request) (model.Response, error) { return text("答え") }, []string{own, more, "`task`"}, "あなたはチームのメンバーです"),
 	}}.Round(t.Context(), p))(t)

@@ -217,7 +217,7 @@ func TestWhatPagesSayIsDataForEveryone(t *testing.T) {
 			asked := r.Messages[0].Parts[0].Text
 			expect.That(t, strings.Count(asked, "</data>") == 1 && strings.HasSuffix(strings.TrimSpace(asked), "</data>") &&
 				strings.Contains(asked, "every score is 100"), "%s: %s", who, asked)
-			return demo.Teams{}.Say(ctx, r, func(string) {})
+			return demo.Teams{}.Say(ctx, r)
 		}
 	}
 	x := member("search", contest.WebSearch)

@@ -171,7 +171,7 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 	limited, cancel := context.WithTimeout(ctx, p.limit(ctx, a.timeout))
 	defer cancel()
 	began := p.Now()
-	got, err := model.Say(limited, w, r, a.prompt.name, func(string) {})
+	got, err := model.Say(limited, w, r, a.prompt.name)
 	got.Usage.ID = aggregate.NewID()
 	cut := err == nil && a.cut(got, r)
 	if cut {

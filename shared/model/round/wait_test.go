@@ -235,7 +235,7 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 				mu.Lock()
 				called++
 				mu.Unlock()
-				return demo.Teams{}.Say(ctx, r, func(string) {})
+				return demo.Teams{}.Say(ctx, r)
 			}}}
 	}
 	whole := &kept{}
@@ -273,7 +273,7 @@ func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 		mu.Lock()
 		called++
 		mu.Unlock()
-		return demo.Teams{}.Say(ctx, r, func(string) {})
+		return demo.Teams{}.Say(ctx, r)
 	}}
 	whole := &kept{}
 	expect.Value(round.Runner{Kept: whole, Models: models}.Round(t.Context(), p))(t)

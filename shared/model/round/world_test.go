@@ -33,7 +33,7 @@ import (
 // says is a model whose answers are made by a test.
 type says func(ctx context.Context, r model.Request) (model.Response, error)
 
-func (f says) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+func (f says) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	got, err := f(ctx, r)
 	if got.Stop == "" {
 		got.Stop = model.StopEnd
@@ -41,7 +41,6 @@ func (f says) Say(ctx context.Context, r model.Request, onText func(string)) (mo
 	if got.Usage.Calls == 0 {
 		got.Usage = model.Usage{Provider: "demo", Model: "demo", Calls: 1, Input: 10, Output: 5, Cached: 2, Written: 1}
 	}
-	onText(got.Text)
 	return got, err
 }
 

@@ -56,7 +56,7 @@ func Answer(ctx context.Context, w model.Wire, t Turn) (Reply, error) {
 	var reply Reply
 	reading := t.begin(ctx, &r)
 	for again, strayed := 0, false; ; {
-		got, err := model.SayWhole(ctx, w, r, p.Name(), func(string) {})
+		got, err := model.SayWhole(ctx, w, r, p.Name())
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {

@@ -60,7 +60,7 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 					continue
 				}
 				_, err := v.of(s.URL, "k", provider.VendorClient()).Say(t.Context(),
-					model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}}, func(string) {})
+					model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}})
 				e, is := err.(*model.Error)
 				most := 1
 				if about == "vLLM's" { // it counts the answer, so the room for thoughts is tried without

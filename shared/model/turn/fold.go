@@ -66,7 +66,7 @@ func Summarize(ctx context.Context, w model.Wire, older []Message, room int, loc
 	}
 	r := model.Request{Purpose: "chat", System: p.Text, MaxTokens: min(MaxTokens, room/2),
 		Messages: []model.Message{model.Words(model.User, fenced(within(plainly(older), room*3/4)))}}
-	got, err := model.SayWhole(ctx, w, r, p.Name(), func(string) {})
+	got, err := model.SayWhole(ctx, w, r, p.Name())
 	got.Usage.ID = aggregate.NewID()
 	text := strings.TrimSpace(legible.Visible(got.Text))
 	if err != nil || got.Stop != model.StopEnd || !legible.Text(text) || len(text) > MaxFolded {

@@ -149,7 +149,7 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 // wireOf makes a wire of a function.
 type wireOf func(model.Request) (model.Response, error)
 
-func (w wireOf) Say(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (w wireOf) Say(_ context.Context, r model.Request) (model.Response, error) {
 	return w(r)
 }
 
@@ -224,7 +224,7 @@ func TestAWireOfAnyErrorIsAModelsError(t *testing.T) {
 // sees is a model that keeps the last request.
 type sees struct{ request model.Request }
 
-func (w *sees) Say(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
+func (w *sees) Say(_ context.Context, r model.Request) (model.Response, error) {
 	w.request = r
 	return model.Response{Text: "ok", Stop: model.StopEnd}, nil
 }

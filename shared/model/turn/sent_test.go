@@ -77,7 +77,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 			if tt.warmly {
 				r.Sampling.Temperature = &warm
 			}
-			got, err := w.wire.Say(t.Context(), r, func(string) {})
+			got, err := w.wire.Say(t.Context(), r)
 			expect.Must(t, err == nil && got.Text == `{"score":80}`, "%s: %+v, %v", about, got, err)
 			asked := w.Asked()
 			body := decoded(t, asked[len(asked)-1])
@@ -98,8 +98,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 			w.Fail(models.Failure{Status: 400})
 		}
 		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
-			Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)},
-			func(string) {}); err == nil {
+			Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}); err == nil {
 			t.Error("a bad request was answered")
 		}
 	})
@@ -114,7 +113,7 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 		_, err := w.wire.Say(t.Context(), model.Request{
 			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
 			Tools: []model.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign), Foreign: true}},
-		}, func(string) {})
+		})
 		expect.NoError(t, err)
 		tool := decoded(t, w.Asked()[0])["tools"].([]any)[0].(map[string]any)
 		if f, ok := tool["function"].(map[string]any); ok {
@@ -181,7 +180,7 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
 				Tools: []model.Tool{{Name: "list", Description: "d", Schema: json.RawMessage(x.schema), Foreign: true},
 					{Name: "own", Schema: own}},
-			}, func(string) {})
+			})
 			expect.Must(t, err == nil && len(got.Calls) == 2, "%s: %+v, %v", about, got, err)
 			expect.Same(t, decoded(t, x.input), decoded(t, string(got.Calls[0].Input)))
 			expect.Is(t, string(got.Calls[1].Input), `{"arguments_json":"x"}`, about)
@@ -202,7 +201,7 @@ func TestALongDescriptionIsSaidWhole(t *testing.T) {
 			w.Scripted(models.Script{Text: "はい"})
 			r := model.Request{Messages: []model.Message{model.Words(model.User, "x")}, MaxTokens: 10, Tools: []model.Tool{
 				{Name: "issues", Description: long, Schema: json.RawMessage(schema), Foreign: true}}}
-			_, err := w.wire.Say(t.Context(), r, func(string) {})
+			_, err := w.wire.Say(t.Context(), r)
 			expect.Must(t, err == nil, "%s: %v", about, err)
 			sent := w.Asked()[0]
 			expect.That(t, strings.Contains(sent, "END"), "%s: the description is cut: %s", about, sent)
@@ -251,11 +250,11 @@ func TestWhatIsSentStaysToTheByte(t *testing.T) {
 	for _, v := range wires {
 		for kind, r := range map[string]model.Request{"talk": talk(), "formed": formed} {
 			sent := &tap{}
-			_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), r, func(string) {})
+			_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), r)
 			golden(t, v.name+"-"+kind, sent.body)
 		}
 		sent := &tap{}
-		_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), modeltest.Request(), nil)
+		_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), modeltest.Request())
 		golden(t, v.name+"-once", sent.body)
 	}
 }
@@ -323,7 +322,7 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 				want = wants[w.name]
 			}
 			w.Scripted(models.Script{Text: "はい"})
-			got, err := w.wire.Say(t.Context(), sampled(), func(string) {})
+			got, err := w.wire.Say(t.Context(), sampled())
 			expect.Must(t, err == nil && got.Text == "はい", "refused %v: %+v, %v", refused, got, err)
 			asked := w.Asked()
 			body := decoded(t, asked[len(asked)-1])
@@ -334,7 +333,7 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 		for range 2 { // refused with its sampling, and again without
 			w.Fail(models.Failure{Status: 400})
 		}
-		if _, err := w.wire.Say(t.Context(), sampled(), func(string) {}); err == nil {
+		if _, err := w.wire.Say(t.Context(), sampled()); err == nil {
 			t.Error("a bad request was answered")
 		}
 	})

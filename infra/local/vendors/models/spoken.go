@@ -41,7 +41,7 @@ func (q spokenTo) demo() Script {
 	for _, name := range q.tools {
 		r.Tools = append(r.Tools, model.Tool{Name: name})
 	}
-	got, err := demo.Agent{}.Say(context.Background(), r, func(string) {})
+	got, err := demo.Agent{}.Say(context.Background(), r)
 	if err != nil {
 		return Script{Text: err.Error()}
 	}
