@@ -119,8 +119,8 @@ GET/console/contests/{id} GET/console/contests/{id}/members/{round}
 POST/console/contests/{id}/cancel
 POST/console/contests/{id}/take GET/console/agents GET/console/sessions/{id} POST/console/sessions/{id}/act
 GET/console/sessions/{id}/actions/{number}/{text} GET/console/sessions/{id}/actions/{number}/became/{text}
-GET/console/sessions/{id}/files GET/console/sessions/{id}/files/file GET/console/sessions/{id}/files/raw
-GET/console/sessions/{id}/files/archive GET/console/sessions/{id}/files/patch POST/console/sessions/{id}/propose
+GET/console/sessions/{id}/files GET/console/sessions/{id}/files/raw
+POST/console/sessions/{id}/propose
 GET/console/sessions/{id}/message
 GET/console/calls GET/console/calls/{id} POST/console/calls/{id}/act GET/console/calls/{id}/message`)
 

@@ -39,7 +39,6 @@ type Pages struct {
 type Files interface {
 	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
 	Manifest(ctx context.Context, of large.VersionsOf, version string) (files.Manifest, error)
-	Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error)
 	Each(ctx context.Context, of large.VersionsOf, version string, list []files.Entry,
 		take func(e files.Entry, content []byte) error) error
 	Link(ctx context.Context, of large.VersionsOf, name string, body []byte) (string, error)
@@ -60,10 +59,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}/actions/{number}/{text}", web.Of(c.asked, c.showAsItIs)),
 		web.ForMembers("GET /console/sessions/{id}/actions/{number}/became/{text}", web.Of(c.asked, c.showBecame)),
 		web.ForMembers("GET /console/sessions/{id}/files", web.Of(c.openFiles, c.showFiles)),
-		web.ForMembers("GET /console/sessions/{id}/files/file", web.Of(c.openFile, c.showFile)),
 		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFile, c.showRaw)),
-		web.ForMembers("GET /console/sessions/{id}/files/archive", web.Of(c.openFiles, c.sendArchive)),
-		web.ForMembers("GET /console/sessions/{id}/files/patch", web.Of(c.openFiles, c.sendPatch)),
 		web.ForMembers("POST /console/sessions/{id}/propose", web.Of(c.Of(c.page()), c.propose)),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.used, c.listSent)),

@@ -55,11 +55,10 @@ func TestConversationsWithAgents(t *testing.T) {
 		"files leave":                                       filesLeave,
 		"files are nobody else's":                           strangersGetNoFile,
 		"more than a thousand files, and lost ones":         manyFiles,
-		"a patch of a source":                               patchesOfASource,
-		"the list":                                          listsTalks,
-		"agents and rules":                                  listsAgents,
-		"nobody answers":                                    saysWhyNobodyAnswers,
-		"what waits":                                        waitsForActions,
+		"the list":         listsTalks,
+		"agents and rules": listsAgents,
+		"nobody answers":   saysWhyNobodyAnswers,
+		"what waits":       waitsForActions,
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
@@ -18,7 +17,6 @@ type storedFiles struct {
 	By      map[string][]files.Maker
 	Links   map[string][]byte // what was offered by a link, by name
 	trees   map[string]*files.Tree
-	commits map[string]conversation.Commit
 }
 
 func key(of large.VersionsOf, version string) string {
@@ -30,18 +28,12 @@ func keepFiles(t *testing.T, k *consoletest.Conversation, tree *files.Tree) (ver
 	t.Helper()
 	f, is := k.Console.Files.(*storedFiles)
 	if !is {
-		f = &storedFiles{Links: map[string][]byte{}, trees: map[string]*files.Tree{},
-			commits: map[string]conversation.Commit{}}
+		f = &storedFiles{Links: map[string][]byte{}, trees: map[string]*files.Tree{}}
 		k.Console.Files = f
 	}
 	version = files.Sum(expect.Value(tree.Archive())(t))
 	f.trees[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = tree
 	return version
-}
-
-// keepCommit stores what the commit of a version has.
-func keepCommit(k *consoletest.Conversation, version string, c conversation.Commit) {
-	k.Console.Files.(*storedFiles).commits[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = c
 }
 
 // loseFiles deletes a version.
@@ -76,14 +68,6 @@ func (f *storedFiles) Manifest(_ context.Context, of large.VersionsOf, version s
 		m = t.Manifest()
 	}
 	return m, err
-}
-
-func (f *storedFiles) Commit(_ context.Context, of large.VersionsOf, version string) (conversation.Commit, error) {
-	c, ok := f.commits[key(of, version)]
-	if !ok {
-		return c, large.ErrGone
-	}
-	return c, nil
 }
 
 func (f *storedFiles) Each(_ context.Context, of large.VersionsOf, version string, list []files.Entry,

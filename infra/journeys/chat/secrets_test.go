@@ -64,7 +64,7 @@ func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 		"rows": inRows(t), "the bucket": inBucket(t, ""), "what models were sent": inBucket(t, "prompts/"), "Slack": inSlack(t),
 		"GitHub": fmt.Sprint(repo.Files(x.Pushed.Commit), repo.Pulls()),
 	}
-	for _, path := range []string{"", "?log=1", "/files/raw?path=found.txt", "/files/patch"} {
+	for _, path := range []string{"", "?log=1", "/files", "/files/raw?path=found.txt"} {
 		places["the console"] += page(t, desk, d.Page()+path)
 	}
 	for place, text := range places {

@@ -99,7 +99,7 @@ type Commit struct {
 }
 
 // Changes returns what became of the repository's files between the source's version and another, by their paths in the
-// repository. Git has no folders of their own, so these are left out. PatchOf lists the same of two manifests.
+// repository. Git has no folders of their own, so these are left out.
 func (c Commit) Changes(was, is *files.Tree) []files.Change {
 	all := slices.DeleteFunc(files.Difference(was, is), func(x files.Change) bool {
 		return (x.Was == nil || x.Was.Mode == files.ModeFolder) && (x.Is == nil || x.Is.Mode == files.ModeFolder)

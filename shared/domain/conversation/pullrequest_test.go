@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -218,47 +219,48 @@ var (
 	folder  = expect.Folder
 )
 
-// A patch and a pull request are made of two lists of the same changes.
-func TestAPatchListsWhatAPullRequestDoes(t *testing.T) {
+// A pull request has each path whose entries differ, and nothing else.
+func TestAPullRequestListsWhatDiffers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		was, is := anyTree(rt, "was"), anyTree(rt, "is")
 		c := Commit{Path: rapid.SampledFrom([]string{"", "services/支払"}).Draw(rt, "path")}
-		for _, e := range was.Manifest().Entries {
-			c.Entries = append(c.Entries, files.Committed{Path: e.Path, Mode: e.Mode})
-		}
-		lacking := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "d/b"}), rapid.ID).Draw(rt, "lacking")
-		for _, p := range lacking {
-			c.Entries = append(c.Entries, files.Committed{Path: p, Mode: files.ModeFile})
-		}
-		pushed, patched := map[string]string{}, map[string]string{}
+		pushed, differ := map[string]string{}, map[string]string{}
 		for _, x := range c.Changes(was, is) {
-			pushed[strings.TrimPrefix(x.Path, c.Path+"/")] = sides(x.Was, x.Is)
+			pushed[strings.TrimPrefix(x.Path, c.Path+"/")] = side(x.Was) + " → " + side(x.Is)
 		}
-		p := files.PatchOf(was.Manifest(), is.Manifest(), c.Entries)
-		for _, x := range p.Files {
-			patched[x.Path] = sides(x.Was.Side(), x.Is.Side())
-		}
-		for _, x := range p.Left { // it says of them only that they changed
-			if _, twice := patched[x.Path]; twice {
-				rt.Fatalf("%s is listed twice", x.Path)
+		before, after := entriesOf(was), entriesOf(is)
+		for p, e := range before {
+			if x := cmp.Or(after[p], "nothing"); x != e {
+				differ[p] = e + " → " + x
 			}
-			patched[x.Path] = pushed[x.Path]
 		}
-		if !maps.Equal(pushed, patched) {
-			rt.Fatalf("a pull request has %v, a patch %v", pushed, patched)
+		for p, e := range after {
+			if before[p] == "" {
+				differ[p] = "nothing → " + e
+			}
+		}
+		if !maps.Equal(pushed, differ) {
+			rt.Fatalf("a pull request has %v, not %v", pushed, differ)
 		}
 	})
 }
 
-// sides writes both sides of a change. Git has no folders, so a folder is nothing.
-func sides(was, is *files.Side) string {
-	side := func(s *files.Side) string {
-		if s == nil || s.Kind() == files.KindFolder {
-			return "nothing"
+// entriesOf writes a tree's entries by their paths. Git has no folders, so these are nothing.
+func entriesOf(tree *files.Tree) map[string]string {
+	all := map[string]string{}
+	for _, e := range tree.Manifest().Entries {
+		if e.Kind != files.KindFolder {
+			all[e.Path] = side(e.Side())
 		}
-		return s.Mode + " " + s.SHA256
 	}
-	return fmt.Sprint(side(was), " → ", side(is))
+	return all
+}
+
+func side(s *files.Side) string {
+	if s == nil || s.Kind() == files.KindFolder {
+		return "nothing"
+	}
+	return s.Mode + " " + s.SHA256
 }
 
 // anyTree draws files, programs, links and folders of a few names.

@@ -1,8 +1,6 @@
 package conversation_test
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -40,58 +38,35 @@ func file(k *consoletest.Conversation, below, path string) string {
 	return k.Page() + "/files/" + below + "?" + url.Values{"path": {path}}.Encode()
 }
 
-// filesLeave: the tree, a file, its bytes, archives and the patch.
+// filesLeave: the list, and a file's bytes.
 func filesLeave(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
 	big := strings.Repeat("0123456789abcdef", 1<<16) + "x"
 	keepFiles(t, k, treeWith(t, nil))
 	sato.Get(k.Page()).Holds(t, k.Page()+"/files")
-	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルはまだありません", "変更はありません").Lacks(t, "archive", "/patch")
+	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルはまだありません")
 
 	version := keepFiles(t, k, treeWith(t, map[string]string{
 		"読む 1.txt": "一\r\n二\u202e\n<b>", "src/a/main.py": "print(1)\n", "big.txt": big,
 		"bin.dat": "\x00\xff", "a:b": "1", "empty": ""}))
 	x := becomes(k, version)
-	page := sato.Get(k.Page()+"/files").Says(t, 200, "読む 1.txt", "1 ファイル", "変わったファイル: 5", "パッチに含まれません", "#1", "名前が変わるもの",
-		version[:12])
-	page.Holds(t, fmt.Sprintf(`href="%s?log=1#action-1"`, k.Page()), "folder=src")
-	sato.Get(k.Page()+"/files?folder=src%2Fa").Says(t, 200, "main.py").Lacks(t, "big.txt</code></a>")
+	sato.Get(k.Page()+"/files").Says(t, 200, "読む 1.txt", "src/a/main.py", version[:12])
 
-	shown := sato.Get(file(k, "file", "読む 1.txt")).Says(t, 200, "元の文字のまま開く", "3 行")
-	shown.Holds(t, plus(`data-line="1">一⟨U+000D⟩`), plus(`data-line="2">二⟨U+202E⟩`), "&lt;b&gt;")
 	raw := sato.Get(file(k, "raw", "読む 1.txt"))
 	expect.Same(t, "一\r\n二\u202e\n<b>", raw.Body)
 	expect.Same(t, "text/plain; charset=utf-8", raw.Header.Get("Content-Type"))
 	expect.Same(t, "nosniff", raw.Header.Get("X-Content-Type-Options"))
-	saved := sato.Get(file(k, "raw", "読む 1.txt") + "&download=1")
-	expect.Has(t, saved.Header.Get("Content-Disposition"), "attachment; filename*=utf-8''%E8%AA%AD")
-	sato.Get(file(k, "file", "bin.dat")).Says(t, 200, "UTF-8 のテキストではない")
-	expect.Has(t, sato.Get(file(k, "raw", "bin.dat")).Header.Get("Content-Disposition"), "attachment")
-	sato.Get(file(k, "file", "empty")).Says(t, 200, "空のファイルです")
-	sato.Get(file(k, "file", "big.txt")).Says(t, 200, "1 MiB を超える").Lacks(t, "0123456789abcdef")
+	expect.Has(t, sato.Get(file(k, "raw", "bin.dat")).Header.Get("Content-Disposition"), "attachment; filename*=utf-8''bin.dat")
 	links := w.Console.Files.(*storedFiles).Links
 	to := sato.Get(file(k, "raw", "big.txt"))
 	expect.That(t, to.Status == http.StatusSeeOther && strings.HasPrefix(to.To, "https://bucket.example/") &&
 		to.Header.Get("Referrer-Policy") == "no-referrer" && string(links["big.txt"]) == big, "%v", to)
 
-	packed := sato.Get(k.Page() + "/files/archive?as=zip")
-	expect.Has(t, packed.Header.Get("Content-Disposition"), ".zip")
-	in := expect.Value(zip.NewReader(strings.NewReader(packed.Body), int64(len(packed.Body))))(t)
-	for _, f := range in.File {
-		expect.That(t, strings.HasPrefix(f.Name, "ringi-"+k.Talk.ID[:8]+"-"+version[:7]+"/"), "%s", f.Name)
-	}
-	expect.Is(t, len(in.File), 6, "files of the archive")
-	expect.That(t, bytes.HasPrefix([]byte(sato.Get(k.Page()+"/files/archive?as=tar.gz").Body), []byte{0x1f, 0x8b}),
-		"no gzip")
-	patch := sato.Get(k.Page() + "/files/patch")
-	expect.Has(t, patch.Body, "diff --git a/src/a/main.py b/src/a/main.py\nnew file mode 100644\n")
-	expect.Has(t, patch.Body, "# big.txt: パッチに含まれません (1 MiB を超えるか、合計が大きすぎます) SHA-256 ")
-
 	becomes(k, keepFiles(t, k, treeWith(t, map[string]string{"other": "1"})))
 	old := sato.Get(k.Page()+"/files?version="+x.ActionID).Says(t, 404)
 	expect.That(t, !strings.Contains(old.Body, "main.py"), "%v", old)
 	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "現在のバージョンではありません", "読む 1.txt")
-	sato.Get(k.Page()+"/files").Says(t, 200, "other", "この操作の後のファイル")
+	sato.Get(k.Page()+"/files").Says(t, 200, "other")
 	loseFiles(k, version)
 	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "保存期間を過ぎたため")
 	sato.Get(file(k, "raw", "big.txt")+"&version="+version).Says(t, 404)
@@ -104,7 +79,7 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	becomes(k, mine)
 	other := w.Talked(webapi.Alex, "D0ALEX", "im", "別の会話")
 	theirs := keepFiles(t, other, treeWith(t, map[string]string{"c.txt": "theirs"}))
-	below := []string{"", "/file?path=a%2Fb.txt", "/raw?path=a%2Fb.txt", "/archive?as=zip", "/archive?as=tar.gz", "/patch"}
+	below := []string{"", "/raw?path=a%2Fb.txt"}
 	stranger := w.Of(w.Found("T0OTHER", "U0ELSE"), "U0ELSE")
 	for _, path := range below {
 		w.As(webapi.Sato).Get(k.Page()+"/files"+path).Says(t, 200)
@@ -118,9 +93,7 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	}
 	for _, path := range []string{"", "a", "a/", "/a/b.txt", "./a/b.txt", "a/../a/b.txt", "../b.txt", "a%2Fb.txt",
 		"A/B.TXT", "c.txt"} {
-		for _, page := range []string{"file", "raw"} {
-			w.As(webapi.Sato).Get(file(k, page, path)).Says(t, 404)
-		}
+		w.As(webapi.Sato).Get(file(k, "raw", path)).Says(t, 404)
 	}
 	for _, version := range []string{theirs, "../" + mine, strings.Repeat("0", 64), mine + ".json"} {
 		for _, path := range below {
@@ -132,8 +105,6 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 			expect.That(t, got.Status == 404 && !strings.Contains(got.Body, "theirs"), "version %s: %v", version, got)
 		}
 	}
-	w.As(webapi.Sato).Get(k.Page()+"/files?folder=..").Says(t, 404)
-	w.As(webapi.Sato).Get(k.Page()+"/files/archive?as=exe").Says(t, 404)
 	expect.Is(t, len(w.Console.Files.(*storedFiles).Links), 0, "links for strangers")
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { // forgotten
 		head := a.Head
@@ -153,56 +124,23 @@ func manyFiles(t *testing.T, w *consoletest.World) {
 	for i := range 1203 {
 		all[fmt.Sprintf("f%04d.txt", i)] = "x\n"
 	}
-	all["long.txt"] = strings.Repeat("x\n", 5001)
 	version := keepFiles(t, k, treeWith(t, all))
 	becomes(k, version)
 	page, seen := sato.Get(k.Page()+"/files"), 0
 	for next := k.Page() + "/files"; next != ""; next = page.Link("next") {
 		page = sato.Get(next)
-		seen += strings.Count(page.Body, "/files/file?path=")
+		seen += strings.Count(page.Body, "/files/raw?path=")
 	}
-	expect.Is(t, seen, 1204, "files on all pages")
+	expect.Is(t, seen, 1203, "files on all pages")
 	page.Says(t, 200, "f1202.txt")
-	lines, shown := 0, sato.Get(file(k, "file", "long.txt"))
-	for next := file(k, "file", "long.txt"); next != ""; next = shown.Link("next") {
-		shown = sato.Get(next)
-		lines += strings.Count(shown.Body, "data-line=")
-	}
-	expect.Is(t, lines, 5001, "lines on all pages")
-	shown.Holds(t, `data-line="5001"`)
-
 	loseFiles(k, version)
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		row, head, at := *a.Conversation, a.Head, k.Now()
 		row.FilesLostAt = &at
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row}}, nil
 	})
-	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルが見つかりません").Lacks(t, "archive?", "まだありません")
+	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルが見つかりません").Lacks(t, "まだありません")
 	en := w.As(webapi.Sato)
 	en.Locale = "en"
 	en.Get(k.Page()+"/files").Says(t, 200, "The files can’t be found")
-}
-
-// patchesOfASource begin from the source's files and stand below its folder.
-func patchesOfASource(t *testing.T, w *consoletest.World) {
-	k, sato := w.Direct(), w.As(webapi.Sato)
-	first := keepFiles(t, k, treeWith(t, map[string]string{"tax.py": "rate = 10\n"}))
-	keepCommit(k, first, conversation.Commit{Entries: []files.Committed{{Path: "tax.py"}, {Path: "model.bin"}}})
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		row, head := *a.Conversation, a.Head
-		row.WorkspaceVersion = first
-		row.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", Path: "services/pay", Commit: "3f2c1ab9",
-			State: conversation.SourceThere, Version: first}
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row}}, nil
-	})
-	sato.Get(k.Page()+"/files").Says(t, 200, "変更はありません", "acme/shop@3f2c1ab").Lacks(t, "/patch")
-	sato.Get(k.Page()+"/files/patch").Says(t, 404)
-	becomes(k, keepFiles(t, k, treeWith(t, map[string]string{"tax.py": "rate = 8\n", "model.bin": "x"})))
-	got := sato.Get(k.Page() + "/files/patch").Body
-	expect.Has(t, got, "# 元のコミット: github.com/acme/shop@3f2c1ab9/services/pay\n# model.bin: ")
-	expect.Has(t, got, "--- a/services/pay/tax.py\n+++ b/services/pay/tax.py\n@@ -1,1 +1,1 @@\n-rate = 10\n+rate = 8\n")
-	expect.That(t, !strings.Contains(got, "b/services/pay/model.bin"), "%s", got)
-	loseFiles(k, first)
-	sato.Get(k.Page()+"/files").Says(t, 200, "最初のファイルが残っていないため").Lacks(t, "/patch")
-	sato.Get(k.Page()+"/files/patch").Says(t, 404)
 }

@@ -1,18 +1,7 @@
 package conversation
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
-	"errors"
-	"fmt"
-	"io"
-	"maps"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
@@ -24,48 +13,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
-
-func TestADownloadIsAnArchiveOfOneFolder(t *testing.T) {
-	at, contents := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC), map[string]string{
-		"main.py": "print(1)\n", "run.sh": "true\n", "日本/表 1.csv": "あ\n", "a:b.txt": "1", "empty": "",
-	}
-	m := files.Manifest{Entries: []files.Entry{{Path: "out", Kind: files.KindLink}}}
-	for _, p := range slices.Sorted(maps.Keys(contents)) {
-		m.Entries = append(m.Entries, files.Entry{Path: p, Kind: files.KindFile})
-	}
-	d := files.DownloadOf(m, "shop")
-	want := map[string]string{}
-	for p, name := range d.Names {
-		want["shop/"+name] = fmt.Sprintf("%s %v", contents[p], strings.HasSuffix(p, ".sh"))
-	}
-	for name, open := range packers {
-		var out bytes.Buffer
-		k := open(&out, at)
-		for _, p := range slices.Sorted(maps.Keys(d.Names)) {
-			expect.NoError(t, k.pack(d, p, []byte(contents[p]), strings.HasSuffix(p, ".sh")))
-		}
-		if err := k.pack(d, "out", nil, false); err == nil {
-			t.Errorf("%s takes what is left out", name)
-		}
-		expect.NoError(t, k.end())
-		got := map[string]string{}
-		if name == "zip" {
-			for _, f := range expect.Value(zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len())))(t).File {
-				r := expect.Value(f.Open())(t)
-				got[f.Name] = fmt.Sprintf("%s %v", expect.Value(io.ReadAll(r))(t), f.Mode()&0o100 != 0)
-				expect.That(t, f.Mode().IsRegular() && !f.NonUTF8 && f.Modified.Equal(at), "%+v", f.FileHeader)
-			}
-		} else {
-			in := tar.NewReader(expect.Value(gzip.NewReader(&out))(t))
-			for h, err := in.Next(); !errors.Is(err, io.EOF); h, err = in.Next() {
-				expect.NoError(t, err)
-				got[h.Name] = fmt.Sprintf("%s %v", expect.Value(io.ReadAll(in))(t), h.Mode&0o100 != 0)
-				expect.That(t, h.Typeflag == tar.TypeReg, "%+v", h)
-			}
-		}
-		expect.Same(t, want, got)
-	}
-}
 
 // A file is shown once, and as unread only if an answer says so.
 func TestAFileIsShownAsItWasRead(t *testing.T) {
