@@ -93,10 +93,9 @@ func (c *Console) open(mux *http.ServeMux) {
 	}))
 }
 
-// home shows what waits for the viewer, their own requests with what happens next and, to administrators, the
-// workspace's week.
+// home shows what waits for the viewer, and their own requests with what happens next.
 func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	data, own := homeData{Days: audit.HomeDays}, &task.Pages{Acts: &subject.Acts{Site: &c.Site}}
+	data, own := homeData{}, &task.Pages{Acts: &subject.Acts{Site: &c.Site}}
 	var settings *tenancy.Settings
 	if v.Admin { // the first administrator answers the open question first
 		s, err := c.Store.Settings(r.Context(), v.Tenant)
@@ -104,9 +103,6 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 			return err
 		}
 		settings, data.Unchosen = &s, !s.SelfApprovalChosen
-		if data.Lately, err = (&audit.Pages{Site: &c.Site}).Lately(r.Context(), v, s); err != nil {
-			return err
-		}
 	}
 	var err error
 	if data.Returned, data.Mine, err = own.Mine(r.Context(), v, settings); err != nil {
@@ -119,10 +115,8 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 }
 
 type homeData struct {
-	Unchosen bool // nobody has decided yet whether people may approve their own requests
-	Days     int
+	Unchosen bool           // nobody has decided yet whether people may approve their own requests
 	Returned []task.Request // the viewer's own that wait for their edit
 	Mine     []task.Request
 	Calls    []call.Row // for whose keys the viewer answers
-	audit.Lately
 }

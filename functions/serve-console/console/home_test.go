@@ -1,21 +1,16 @@
 package console_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp/kb"
-
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -79,41 +74,15 @@ func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	w.As(webapi.Suzuki).Get("/console").Lacks(t, "差し戻された依頼")
 }
 
-// Administrators see how many requests are open, and from 80 % of the limit on a warning. Others see neither.
-func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
-	w := consoletest.Start(t)
-	for range 4 {
-		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "勤怠"})
-	}
-	const near, full, link = "同時に進む依頼が上限に近づいています", "同時に進む依頼が上限に達しています", "/console/settings/limit"
-	for _, x := range []struct {
-		most  int
-		about string
-		warns string
-	}{{0, "上限なし", ""}, {6, "上限 6 件", ""}, {5, "上限 5 件", near}, {4, "上限 4 件", full}, {3, "上限 3 件", full}} {
-		w.Settings(func(s *tenancy.Settings) { s.MaxOpenTasks.Tenant = x.most })
-		home := w.As(webapi.Suzuki).Get("/console")
-		home.Says(t, http.StatusOK, "同時に進む依頼 4 "+x.about)
-		for _, warned := range []string{near, full} {
-			expect.That(t, strings.Contains(home.Body, warned) == (warned == x.warns), "%d: %v", x.most, home)
-		}
-		expect.That(t, strings.Contains(home.Body, link) == (x.warns != ""), "%d: %v", x.most, home)
-		w.As(webapi.Sato).Get("/console").Lacks(t, "上限に", "同時に進む依頼")
-	}
-	b := w.As(webapi.Suzuki).In("en")
-	b.Get("/console").Says(t, http.StatusOK, "Open requests have reached their limit: 4 of 3. New ones are refused.",
-		"Open the limit in Settings")
-}
-
 // forMembers are the pages that each member may open: they say themselves what of them the viewer sees. All others are
 // for administrators.
 var forMembers = strings.Fields(`
 GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/console/stand-ins
-GET/console/tasks GET/console/find GET/console/approvals POST/console/approvals
+GET/console/tasks GET/console/approvals
 GET/console/decisions/new POST/console/decisions GET/console/tasks/{id} POST/console/tasks/{id}/act
 GET/console/tasks/{id}/edit/{gate} POST/console/tasks/{id}/edit/{gate}
 GET/console/tasks/{id}/message GET/console/tasks/{id}/files/{sum}
-GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent/{use}
+GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
 GET/console/contests/{id} GET/console/contests/{id}/members/{round}
 POST/console/contests/{id}/cancel
@@ -160,60 +129,12 @@ func TestWhoMayOpenAPage(t *testing.T) {
 // Who is signed in keeps the menu on a page that isn't there, and is led on; to others it says as much.
 func TestAPageThatIsNotThereLeadsOn(t *testing.T) {
 	w := consoletest.Start(t)
-	const menu, search = `<nav class="nav"`, `class="button" href="/console/find"`
+	const menu, search = `<nav class="nav"`, `class="button" href="/console/tasks"`
 	for path, says := range map[string]string{"/console/nowhere": "ホームから探して", "/nowhere": "ホームから探して",
-		"/console/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV": "検索してください"} {
+		"/console/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV": "送った人に確認してください"} {
 		w.As(webapi.Sato).Get(path).Says(t, http.StatusNotFound, says).Holds(t, menu, search)
 	}
 	w.Browser().Get("/console/nowhere").Says(t, http.StatusNotFound, "ホームから探して").Lacks(t, menu, search)
-}
-
-// While somebody types, the search lists what it finds: the arrows go there and Enter opens it. What comes late for an
-// older text is not shown, and one letter asks for nothing.
-func TestTheSearchListsWhatItFindsWhileSomebodyTypes(t *testing.T) {
-	w := consoletest.Start(t)
-	for i := range 9 {
-		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: fmt.Sprint("勤怠 ", i)})
-	}
-	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "紙の発注"})
-	b := w.As(webapi.Suzuki)
-	var asked atomic.Int32
-	late := make(chan struct{})
-	b.Over = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if q := r.URL.Query(); r.URL.Path == "/console/find" {
-			asked.Add(1)
-			if q.Get("q") == "勤怠" {
-				<-late
-			}
-		}
-		w.Console.Handler().ServeHTTP(rw, r)
-	})
-	p := chromium.Start(t).Open(t, b.Serve()+"/console/insights", chromium.Window{Width: 1200, Height: 800, Calm: true})
-	found := func(want string) string {
-		return fmt.Sprintf(`document.querySelector("#found").innerText.replaceAll(/\s*\n\s*/g, "|") === %q`, want)
-	}
-	p.Keys("/")
-	p.Until(`document.activeElement.id === "find-q"`)
-	p.Keys("勤")
-	p.Until(`shown === "勤"`)
-	expect.Is(t, int(asked.Load()), 0)
-	p.Keys("怠")
-	p.Until(`asks`)
-	p.Keys(kb.Backspace + kb.Backspace + "発注")
-	p.Until(`typed.value === "発注"`)
-	expect.Is(t, int(asked.Load()), 1)
-	p.Until(found(""))
-	close(late)
-	p.Until(found("「発注」の検索結果: 1 件|紙の発注"))
-	p.Accessible(t)
-	p.Keys(kb.Backspace + kb.Backspace + "zz")
-	p.Until(found("条件に合う依頼はありません"))
-	p.Keys(kb.Backspace + kb.Backspace + "勤怠")
-	p.Until(`document.querySelectorAll("#found a").length === 8 && found.querySelector("p").innerText.includes("8+")`)
-	p.Keys(kb.ArrowDown + kb.ArrowDown + kb.ArrowUp)
-	p.Until(`document.activeElement.innerText === "勤怠 8"`)
-	p.Keys(kb.Enter)
-	p.Until(`location.pathname.startsWith("/console/tasks/") && document.querySelector("h1").innerText.includes("勤怠 8")`)
 }
 
 // standing makes a request of Sato's for each status, and returns their ids.

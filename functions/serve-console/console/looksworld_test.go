@@ -33,14 +33,8 @@ func fullLooks(w *consoletest.World) []look {
 	k.Plays(1, 2, 0.88, "1. 領収書を月末までに集める\n2. 上長が確かめる")
 	k.Plays(2, 1, 0.64, "1. 各自が申請する")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
-	w.Results["prompts/contest"] = prompt
-	use := aggregate.NewID()
-	kept := store.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
-	expect.NoError(w.T, kept.Keep(w.T.Context(), "01/leader/1", []byte(`{"text":"1. 領収書を集める"}`),
-		usage(use, "prompts/contest")))
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
 	action := talkedOnRoute(w)
-	sent := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	mark := marked(w)
 	settings := []look{
 		{name: "settings-review", path: approvalPage, form: url.Values{"rev": {fmt.Sprint(w.SettingsNow().Rev)},
@@ -55,13 +49,10 @@ func fullLooks(w *consoletest.World) []look {
 		{name: "home", path: "/console"}, {name: "insights", path: "/console/insights"}, {name: "audit",
 			path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
 		{name: "approvals", path: "/console/approvals"}, {name: "settings", path: "/console/settings"}, {name: "request",
-			path: request}, {name: "request-sent", path: request + "/sent/01USE"},
+			path: request},
 		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "members",
 			path: k.Page() + "/members/" + contest.TeamHash("team-a") + ".1"}, {name: "board", path: "/console/contests/board"},
-		{name: "contest-calls", path: sent}, {name: "contest-sent", path: sent + "/" + use}, {name: "agents",
-			path: "/console/agents"},
-		{name: "conversation", path: talk}, {name: "conversation-calls", path: talk + "/sent"}, {name: "conversation-sent",
-			path: talk + "/sent/01TALK"},
+		{name: "agents", path: "/console/agents"}, {name: "conversation", path: talk},
 		{name: "tool-mark", path: mark}, {name: "tool-mark-refused", path: mark, form: refusedMark},
 		{name: "tool-server", path: "/console/tools/servers/office"},
 		{name: "stand-ins", path: stoodFor(w)},

@@ -46,8 +46,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/contests/{id}/members/{round}", web.Of(c.contestOf, c.showMembers)),
 		web.ForMembers("POST /console/contests/{id}/cancel", web.Of(c.contestOf, c.cancelContest)),
 		web.ForMembers("POST /console/contests/{id}/take", web.Of(c.contestOf, c.takeBest)),
-		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", web.Of(c.workOf, c.listContestSent)),
-		web.ForAdministrators("GET /console/contests/{id}/sent/{team}/{use}", web.Of(c.workOf, c.showContestSent)),
+		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", web.Of(c.workOf, c.sendSent)),
 	}
 }
 

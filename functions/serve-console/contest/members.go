@@ -55,7 +55,7 @@ func (c *Pages) showMembers(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	}
 	title := fmt.Sprintf("%s · %s %d", p.Draft.Team, words.Say("round"), p.Draft.Round)
 	return c.Show(w, r, v, web.Document{Title: title, Here: "contests", Data: p,
-		Back: web.Link{Path: contestPath(a.Contest.ExecutionID), Text: v.Texts("sent").In("back", "contest")}},
+		Back: web.Link{Path: contestPath(a.Contest.ExecutionID), Text: words.Say("this_contest")}},
 		"contest/members")
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -250,8 +249,6 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 		expect.Is(t, strings.Contains(page.Body, "&lt;b&gt;19&lt;/b&gt;"), b == admin, "the twentieth")
 		page.Lacks(t, "&lt;b&gt;20&lt;/b&gt;", "<b>1</b>")
 	}
-	admin.Get(k.Page()+"/sent/"+contest.TeamHash("team-a")).Says(t, http.StatusOK, "メンバー",
-		"Web 検索 3 回、$0.03", "$0.036")
 	admin.In("en").Get(k.Page()).Says(t, http.StatusOK,
 		"including web searches by anthropic: 4, $0.04 ($10.00 per 1,000, as of 2026-11-23)")
 }
@@ -263,34 +260,25 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	k.Plays(1, 1, 0.8, "案")
 	team := contest.TeamRef(w.Tenant.ID, k.ID, "team-a")
 	keeper := store.Kept{Store: w.Console.Contests, Team: team, Execution: k.ID, ChargedTo: w.Ref.ID}
-	spend := func(key string, sent *aggregate.Blob) string {
-		id := aggregate.NewID()
+	spend := func(key string, sent *aggregate.Blob) {
 		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`),
-			aggregate.Usage{ID: id, Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600, Sent: sent}))
-		return id
+			aggregate.Usage{ID: aggregate.NewID(), Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600,
+				Sent: sent}))
 	}
 	w.Results["prompts/x"] = `{"system":"規則","messages":[{"role":"user","content":"依頼"}]}`
-	answered := aggregate.NewID()
 	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/9",
 		[]byte(`{"text":"<b>案</b> tanaka@example.com","calls":[{"name":"ask","input":{"q":"勤怠"},`+
 			`"opaque":{"data":"c2VjcmV0"}}]}`),
-		aggregate.Usage{ID: answered, Model: "claude-x", Calls: 1, Sent: &aggregate.Blob{S3Key: "prompts/x", Bytes: 9}}))
-	gone := spend("01/leader/1", &aggregate.Blob{S3Key: "prompts/" + w.Tenant.ID + "/" + k.ID + "/gone.json", Bytes: 9})
-	unsent := spend("01/leader/1/2/1", nil)
+		aggregate.Usage{ID: aggregate.NewID(), Model: "claude-x", Calls: 1, Sent: &aggregate.Blob{S3Key: "prompts/x", Bytes: 9}}))
+	spend("01/leader/1", &aggregate.Blob{S3Key: "prompts/" + w.Tenant.ID + "/" + k.ID + "/gone.json", Bytes: 9})
+	spend("01/leader/1/2/1", nil)
 	spend("01/evaluator/1/1/failed-1", nil)
 	spend("01/evaluator/1/1/cut-off", nil)
 	list := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	b.Get(k.Page()).Says(t, http.StatusOK, "AI モデルに送った内容")
-	exact := regexp.MustCompile(`:\d\d:\d\d</time></td>`).FindAllString(b.Get(list).Body, -1)
-	expect.That(t, len(exact) > 4, "calls of one minute have one time")
-	b.Get(list).Holds(t, `<a href="`+k.Page()+`">このコンテスト</a> ›`).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗",
-		"途中で切れたため、上限を上げて再呼び出し", "記録なし", "見る", "$0.0056")
-	b.Get(list+"/"+answered).
-		Says(t, http.StatusOK, "システム", "規則", "ユーザー", "回答",
-			"&lt;b&gt;案&lt;/b&gt; t*****@example.com",
-			`ask {&#34;q&#34;:&#34;勤怠&#34;}`).Lacks(t, "tanaka@example.com", "<b>案", "c2VjcmV0")
-	b.Get(list+"/"+gone).Says(t, http.StatusOK, "保存期間を過ぎたため", "leader.ja.1")
-	b.Get(list+"/"+unsent).Says(t, http.StatusNotFound)
+	got := b.Get(list).Says(t, http.StatusOK).Holds(t, `"prompt":"leader.ja.1"`, `"sent":{"messages":[{"content":"依頼"`)
+	lines := strings.Split(strings.TrimSpace(got.Body), "\n")
+	expect.That(t, len(lines) > 4 && strings.Count(got.Body, `"sent"`) == 1, "what is not kept is not there: %v", lines)
 	b.Get(k.Page()+"/sent/"+contest.TeamHash("nobody")).Says(t, http.StatusNotFound)
 	member := w.As(webapi.Sato) // may read the request, so its drafts too
 	expect.That(t, !strings.Contains(member.Get(k.Page()).Text(), "送った内容"),

@@ -2,14 +2,12 @@ package contest
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -18,7 +16,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -181,65 +178,7 @@ func sentPath(execution, team string) string {
 	return contestPath(execution) + "/sent/" + contest.TeamHash(team)
 }
 
-func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, work *contest.Work) error {
-	words, k := v.Texts("sent"), work.Team
-	team, path := card.OneLine(cmp.Or(k.TeamName, k.TeamID)), sentPath(k.ExecutionID, k.TeamID)
-	return c.ListSent(w, r, v, work.Uses, "contest", contestPath(k.ExecutionID), path, team,
-		func(u *aggregate.Use, x *web.Call) { callOf(words, u, x) })
-}
-
-// callOf says whose call it was. 02/leader/1 is the leader's first answer in round 2; 02/leader/1/3/2 is the second
-// answer of the member that the leader called third in that answer. A call whose answer never arrived ends in failed-1,
-// one whose answer was cut off and asked for again in cut-off.
-func callOf(t web.Texts, u *aggregate.Use, call *web.Call) {
-	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
-	if call.Round = strings.TrimLeft(parts[0], "0"); u.Searches > 0 {
-		call.Searched = t.Say("searched", "n", u.Searches, "cost", costOf(u.Provider, u.Searches))
-	}
-	if last := len(parts) - 1; strings.HasPrefix(parts[last], "failed-") {
-		call.Failed, parts = true, parts[:last]
-	}
-	if last := len(parts) - 1; parts[last] == contest.CutOff {
-		call.CutOff, parts = true, parts[:last]
-	}
-	if len(parts) < 2 {
-		return
-	}
-	agent := parts[1]
-	if agent == contest.Leader && len(parts) > 3 {
-		agent = "member"
-	}
-	call.Agent = cmp.Or(t.In("agents", agent), card.OneLine(agent))
-}
-
-func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, work *contest.Work) error {
-	if !aggregate.ValidID(r.PathValue("use")) {
-		return aggregate.ErrNotFound
-	}
-	k := work.Team
-	of, back := contest.Ref(v.Tenant, k.ExecutionID), sentPath(k.ExecutionID, k.TeamID)
-	kept := store.Kept{Store: c.Contests, Team: work.Ref(), Execution: k.ExecutionID}
-	return c.ShowKept(w, r, v, of, work.Uses, back, "contest", func(u *aggregate.Use) (string, error) {
-		text, _, err := kept.Turn(r.Context(), strings.TrimPrefix(u.Made, contest.TurnsList))
-		return answered(text), err
-	})
-}
-
-// answered returns what a model answered, as its turn was kept: its text, and what it called.
-func answered(turn []byte) string {
-	var t struct {
-		Text  string
-		Calls []struct {
-			Name  string
-			Input json.RawMessage
-		}
-	}
-	if json.Unmarshal(turn, &t) != nil {
-		return ""
-	}
-	parts := []string{t.Text}
-	for _, call := range t.Calls {
-		parts = append(parts, call.Name+" "+legible.MaskJSON(string(call.Input)))
-	}
-	return strings.TrimSpace(strings.Join(parts, "\n"))
+// sendSent sends administrators what models were sent for a team.
+func (c *Pages) sendSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, work *contest.Work) error {
+	return c.SendSent(w, r, contest.Ref(v.Tenant, work.Team.ExecutionID), work.Uses)
 }

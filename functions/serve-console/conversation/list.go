@@ -62,8 +62,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFile, c.showRaw)),
 		web.ForMembers("POST /console/sessions/{id}/propose", web.Of(c.Of(c.page()), c.propose)),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
-		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.used, c.listSent)),
-		web.ForAdministrators("GET /console/sessions/{id}/sent/{use}", web.Of(c.used, c.showSent)),
+		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.used, c.sendSent)),
 	}
 }
 

@@ -2,11 +2,9 @@ package conversation
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -229,46 +227,7 @@ func (c *Pages) used(r *http.Request, v *web.Viewer) (uses []*aggregate.Use, err
 	return uses, err
 }
 
-// listSent lists a conversation's model calls for administrators.
-func (c *Pages) listSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, uses []*aggregate.Use) error {
-	back := c.page().Path + r.PathValue("id")
-	return c.ListSent(w, r, v, uses, "conversation", back, back+"/sent", "", func(*aggregate.Use, *web.Call) {})
-}
-
-// showSent shows administrators the prompt of one answer.
-func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, uses []*aggregate.Use) error {
-	of := conversation.RefOf(v.Tenant, r.PathValue("id"))
-	return c.ShowKept(w, r, v, of, uses, "/console/sessions/"+of.ID+"/sent", "conversation",
-		func(u *aggregate.Use) (string, error) {
-			return c.answered(r.Context(), of, u)
-		})
-}
-
-// answered returns what the agent said after these calls, what it proposed and the request that it wrote.
-func (c *Pages) answered(ctx context.Context, of aggregate.Ref, u *aggregate.Use) (string, error) {
-	if u.Made == "" {
-		return "", nil
-	}
-	m, err := c.Conversations.Message(ctx, of.Tenant, of.ID, u.Made)
-	if err != nil {
-		return "", err
-	}
-	parts := []string{m.Content}
-	if m.ActionID != "" {
-		a, err := c.Conversations.Load(ctx, of)
-		if err != nil {
-			return "", err
-		}
-		if x := a.Action(m.ActionID); x != nil {
-			proposed, err := c.Results.Open(ctx, of, x.Payload)
-			if err != nil {
-				return "", err
-			}
-			parts = append(parts, string(x.ActionType)+" "+legible.MaskJSON(string(proposed)))
-		}
-	}
-	if m.HandOver != nil {
-		parts = append(parts, m.HandOver.Text)
-	}
-	return strings.TrimSpace(strings.Join(parts, "\n\n")), nil
+// sendSent sends administrators what models were sent for a conversation.
+func (c *Pages) sendSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, uses []*aggregate.Use) error {
+	return c.SendSent(w, r, conversation.RefOf(v.Tenant, r.PathValue("id")), uses)
 }

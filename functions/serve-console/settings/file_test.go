@@ -96,11 +96,7 @@ func testHomeAndBudgets(t *testing.T, w *consoletest.World) {
 		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	b := w.As(webapi.Suzuki)
 	b.Get(budgetPage).Says(t, http.StatusOK, ja.Say("spent", "day", "2.50", "month", "2.50"))
-	numbers := web.TextsOf("insights", "ja")
-	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"), numbers.Say("mine"), numbers.Say("spent_day"),
-		numbers.Say("no_budget"), "$2.50")
-	w.As(webapi.Sato).Get("/console").Says(t, http.StatusOK, numbers.Say("mine_open")).Lacks(t, numbers.Say("spent_day"),
-		"/console/insights")
+	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"))
 	expect.That(t, !strings.Contains(w.As(webapi.Sato).Get("/console").Text(), ja.Say("choose")), "a member is asked")
 }
 

@@ -190,7 +190,7 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	mine(webapi.Tanaka, false)
 	mine(webapi.Alex, false)
 	mine(webapi.Sato, false)
-	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの番 · 1 件")
+	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "課長(あと1人): 鈴木 一郎")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { // as the commit that opens a route notes it
 		h := a.Head
 		h.Routes = []aggregate.Noted{{Gate: a.Process().Key()}}

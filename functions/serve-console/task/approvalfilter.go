@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain"
 )
 
 // approvalFilter is which of what waits the address asks for, and in which order.
@@ -76,7 +72,7 @@ func (f approvalFilter) keeps(x askedItem, v *web.Viewer) bool {
 		(f.Act == "" || x.does(f.Act))
 }
 
-// offer fills in the rows in their order and groups, and where the list leads.
+// offer fills in the rows in their order and by whose turn they are, and where the list leads.
 func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	f := l.Of
 	all, mine, left := f, f, f
@@ -93,66 +89,23 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	for _, yours := range []bool{true, false} {
 		if of := turn[yours]; of != nil && (yours || !l.ForMe) {
 			l.Rows += len(of)
-			l.Groups = append(l.Groups, waitingGroup{l.heading(words, yours, of), of})
+			name := words.Say("for_others")
+			if yours {
+				name = words.Say("your_turn")
+			}
+			l.Groups = append(l.Groups, waitingGroup{name, of})
 		}
-	}
-	counted := func(n int, known bool) string {
-		if !known || l.Narrowed || l.Next != "" || l.First != "" {
-			return ""
-		}
-		return " " + strconv.Itoa(n)
 	}
 	l.Views = []web.View{
-		{Path: mine.at(""), Text: words.Say("your_turn") + counted(len(turn[true]), !l.Stuck), Here: l.ForMe},
-		{Path: all.at(""), Text: words.Say("everything") + counted(len(rows), l.All), Here: f.For == ""}}
+		{Path: mine.at(""), Text: words.Say("your_turn"), Here: l.ForMe},
+		{Path: all.at(""), Text: words.Say("everything"), Here: f.For == ""}}
 	if v.Admin {
-		text := words.Say("stuck") + counted(len(rows), l.Stuck) // only that list asks Slack who is gone
-		l.Views = append(l.Views, web.View{Path: left.at(""), Text: text, Here: l.Stuck})
+		l.Views = append(l.Views, web.View{Path: left.at(""), Text: words.Say("stuck"), Here: l.Stuck})
 	}
 	if f.Person != "" && f.Person != web.Myself && names[f.Person] == "" {
 		names[f.Person] = f.Person
 	}
 	l.Filter = f.form(words, web.PeopleToChoose(v, words, names, web.Whom(f.Person, v)))
-}
-
-// heading says whose turn rows are, how many they are, and what they move.
-func (l *waitingList) heading(words web.Texts, yours bool, rows []waitingRow) string {
-	var sums []rules.Amount // of each currency
-	unknown, undrafted := 0, 0
-	for _, r := range rows {
-		if r.undrafted {
-			undrafted++
-		}
-		i := slices.IndexFunc(sums, func(a rules.Amount) bool { return a.Currency == r.moves.Currency })
-		switch {
-		case r.Amount == "":
-		case !r.moves.Known():
-			unknown++
-		case i < 0:
-			sums = append(sums, r.moves)
-		default:
-			sums[i] = sums[i].Plus(r.moves)
-		}
-	}
-	more := "" // than this page has
-	if l.Next != "" || l.First != "" {
-		more = "+"
-	}
-	says := []string{words.Say("for_others"), words.Say("items", "n", strconv.Itoa(len(rows))+more)}
-	if yours {
-		says[0] = words.Say("your_turn")
-	}
-	if sums != nil {
-		money := func(a rules.Amount) string { return explain.Money(words.Locale(), a) + more }
-		says = append(says, words.Say("total", "money", web.Joined(sums, money, " + ")))
-	}
-	if unknown > 0 {
-		says = append(says, words.Say("unknown", "n", strconv.Itoa(unknown)+more))
-	}
-	if undrafted > 0 {
-		says = append(says, words.Say("undrafted", "n", strconv.Itoa(undrafted)+more))
-	}
-	return strings.Join(says, " · ")
 }
 
 const approvalsPath = "/console/approvals"

@@ -192,7 +192,6 @@ func (d *rowReader) tells(is *waitingRow, x askedItem, sum explain.Sum) {
 	}
 	asked := is.Title
 	if is.Says, is.Title = quoted(is.Title), ""; x.Kind == task.CardPrompt {
-		is.undrafted = true
 		asked = card.OneLine(web.Mentions(legible.Beginning(x.text, mostText), d.Person))
 	}
 	if asked != is.Says[0].Text && asked != "" {

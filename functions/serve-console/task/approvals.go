@@ -3,7 +3,6 @@ package task
 import (
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -37,23 +36,19 @@ const (
 
 type waitingList struct {
 	web.List
-	ForMe, Few bool   // only the viewer's; as the home shows them
-	Stuck      bool   // only what needs a successor
-	All        bool   // all were read, whatever is shown
-	Counted    string // of all that waits for the viewer, as console.js reads it; empty: this page is not of all
+	ForMe, Few bool // only the viewer's; as the home shows them
+	Stuck      bool // only what needs a successor
 	Groups     []waitingGroup
 	Rows       int       // in all groups
 	Count      string    // of all that was found, for the home
 	Soonest    time.Time // when the first of those ends that wait for the viewer
 	Of         approvalFilter
 	Order      string // of the rows, in words
-	Saved      []web.View
 	Unread     []unreadRow
-	Query      string // by which this filter may be saved; empty: it may not
 }
 
 type waitingGroup struct {
-	Name string // whose turn it is, with how many and how much
+	Name string // whose turn it is
 	Rows []waitingRow
 }
 
@@ -77,7 +72,6 @@ type waitingRow struct {
 	Instead       string // in whose place, in a line
 	Vacant        []subject.Vacant
 	moves         rules.Amount
-	undrafted     bool // there are no steps yet that could move anything
 	rank          task.Priority
 }
 
@@ -91,7 +85,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if !v.Admin && f.For == stuck {
 		f.For = ""
 	}
-	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck, All: f.For == "",
+	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck,
 		Few: q.Get("few") != ""}
 	list.Ignored, list.Narrowed = bad.Said(words), f.Narrows()
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
@@ -118,9 +112,6 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if list.Count = strconv.Itoa(len(mine)); page.Next != "" {
 		list.Count += "+"
 	}
-	if list.ForMe && !list.Narrowed && q.Get("cursor") == "" {
-		list.Counted = counted(mine, list.Count)
-	}
 	slices.SortStableFunc(found, func(a, b askedItem) int { return due(a.until(), b.until()) })
 	next := slices.IndexFunc(found, func(x askedItem) bool { return x.Ref.ID != q.Get(web.AfterDecision) })
 	if q.Has(web.AfterDecision) && next >= 0 {
@@ -139,21 +130,8 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 			return err
 		}
 	}
-	list.Saved = savedFilters(r, v)
-	list.Query = f.saves(list.Saved)
 	list.offer(words, v, c.read(r, v, found, reach, settings))
 	return c.Show(w, r, v, web.Document{Here: "approvals", Data: list, Status: list.Status()}, "approvals")
-}
-
-// counted is how many decisions wait for the viewer, and how many of them are of agents, by the menu's keys.
-func counted(found []askedItem, all string) string {
-	agents := 0
-	for _, x := range found {
-		if x.Kind == conversation.CardAction || x.Kind == call.Card {
-			agents++
-		}
-	}
-	return url.Values{"approvals": {all}, "agents": {strconv.Itoa(agents)}}.Encode()
 }
 
 // fewApprovals is where the home loads the items that wait for the viewer: those that are due first.

@@ -87,7 +87,7 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 		page.No = t.surface.Note(who)
 	}
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "tasks", Data: page,
-		Back: web.Link{Path: page.Task, Text: words.Say("back")}}, "sent/draft")
+		Back: web.Link{Path: page.Task, Text: words.Say("back")}}, "draft")
 }
 
 // authors returns why the viewer may not replace the waiting version with one of their own. If Slack doesn't answer it

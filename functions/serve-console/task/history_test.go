@@ -13,7 +13,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -31,17 +30,6 @@ func TestNoCellOfAFileIsAFormula(t *testing.T) {
 	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	expect.Same(t, want, rows[0])
 	expect.Same(t, want, rows[1])
-}
-
-// What the rows of a page move is less than what all of them do.
-func TestTheMoneyOfAPageIsNoTotalOfAll(t *testing.T) {
-	rows := []waitingRow{{Amount: "¥1", moves: rules.Amount{Value: "1", Currency: "JPY"}}, {Amount: "?"}}
-	for says, l := range map[string]waitingList{
-		"Your turn · 2 waiting · total ¥1 · 1 of unknown amount":    {},
-		"Your turn · 2+ waiting · total ¥1+ · 1+ of unknown amount": {List: web.List{Next: "x"}},
-	} {
-		expect.Is(t, l.heading(web.TextsOf("approvals", "en"), true, rows), says)
-	}
 }
 
 func TestLengthsAreSaidInWords(t *testing.T) {

@@ -48,8 +48,8 @@ type Pages struct {
 // Routes returns the list of requests, the list of approvals, and each task's pages.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForMembers("GET /console/tasks", c.tasks), web.ForMembers("GET /console/find", c.find),
-		web.ForMembers("GET /console/approvals", c.approvals), web.ForMembers("POST /console/approvals", c.saveFilter),
+		web.ForMembers("GET /console/tasks", c.tasks),
+		web.ForMembers("GET /console/approvals", c.approvals),
 		web.ForMembers("GET /console/decisions/new", c.openMatter),
 		{Pattern: "POST /console/decisions", Serve: c.askMatter, Files: true},
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
@@ -59,7 +59,7 @@ func (c *Pages) Routes() []web.Route {
 		{Pattern: "POST /console/tasks/{id}/edit/{gate}", Serve: web.Of(c.taskOf, c.saveEdit), Files: true},
 		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
 		web.ForMembers("GET /console/tasks/{id}/files/{sum}", web.Of(c.taskOf, c.sendFile)),
-		web.ForMembers("GET /console/tasks/{id}/sent/{use}", web.Of(c.taskOf, c.showSent)),
+		web.ForMembers("GET /console/tasks/{id}/sent", web.Of(c.taskOf, c.sendSent)),
 		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.load, c.showOtherDraft)),
 		web.ForMembers("POST /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.taskOf, c.pickDraft)),
 	}

@@ -101,7 +101,7 @@ func strangersSeeNothing(t *testing.T, w *consoletest.World) {
 	for name, b := range map[string]*consoletest.Browser{
 		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(webapi.Alex),
 	} {
-		for _, path := range []string{"", "/message", "/results/1-1-1/1.csv", "/sent/x"} {
+		for _, path := range []string{"", "/message", "/results/1-1-1/1.csv", "/sent"} {
 			b.Get(w.TaskPage()+path).Says(t, http.StatusNotFound).Lacks(t, "勤怠集計")
 		}
 		expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusNotFound, name)

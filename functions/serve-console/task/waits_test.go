@@ -93,7 +93,7 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "あなたの番 4 すべて 5 止まった回覧 絞り込み")
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "あなたの番 すべて 止まった回覧 絞り込み")
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
 	first := w.As(webapi.Alex).Get("/console/approvals?next=x")
 	page := w.As(webapi.Alex).Get(first.To)
@@ -156,11 +156,11 @@ func testOwedCounted(t *testing.T, w *consoletest.World) {
 		w.Owe(1, webapi.Alex)
 	}
 	b := w.As(webapi.Alex)
-	b.Get("/console/approvals?for=me").Says(t, 200, fmt.Sprintf("あなたの番 · %d 件", owed), fmt.Sprintf("あなたの番 %d", owed))
+	expect.Is(t, len(b.Get("/console/approvals?for=me").Titles()), owed)
 	waits(w, webapi.General, "全社の件")
 	last := b.Get("/console/approvals?for=me")
 	lists(t, last, "回覧 00 件", "全社の件")
-	last.Says(t, 200, fmt.Sprintf("あなたの番 · %d 件", owed+1))
+	expect.Is(t, len(last.Titles()), owed+1)
 }
 
 func testOwedAction(t *testing.T, w *consoletest.World) {

@@ -75,16 +75,13 @@ type group struct {
 	Pages []entry
 }
 
-type entry struct {
-	Key, Path, Text string
-	Counts          bool // beside it stands how much waits for the viewer, as console.js remembers it
-}
+type entry struct{ Key, Path, Text string }
 
 // menu returns the pages that a viewer may open. Those of members are the first group.
 func menu(v *Viewer) []group {
 	words := v.Texts("layout")
 	at := func(key string) entry {
-		return entry{key, "/console/" + key, words.In("menu_pages", key), key == "approvals" || key == "agents"}
+		return entry{key, "/console/" + key, words.In("menu_pages", key)}
 	}
 	home := entry{Key: "home", Path: "/console", Text: words.In("menu_pages", "home")}
 	work := group{words.Say("work"), []entry{home, at("approvals"), at("tasks"), at("agents")}}

@@ -184,11 +184,7 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	shot(tab, "done")
 	tab.Visit(running.URL + path)
 	tab.Click(`#entries summary`)
-	tab.Click(`a[href*="/sent/"]`)
-	tab.Until(`location.pathname.includes("/sent/") && document.querySelector("pre")`)
-	tab.Fits()
-	tab.Accessible(t)
-	tab.Clean()
+	tab.Until(`document.querySelector('a[href$="/sent"][download]')`)
 	withdraws(t, b)
 }
 

@@ -131,7 +131,6 @@ async function refreshAll(elements) {
       const answer = await fetch(address, { headers: { "X-Live": asks }, redirect: "error" });
       if (!answer.ok) throw new Error(String(answer.status));
       pages.set(address, new DOMParser().parseFromString(await answer.text(), "text/html"));
-      remember(pages.get(address));
     }
     if (time < (shows.get(el.id) ?? 0)) continue;
     shows.set(el.id, time);
@@ -139,19 +138,7 @@ async function refreshAll(elements) {
   }
 }
 
-// What waits for the viewer is painted beside the menu as a page that counted it said last: no page asks for it. A decision
-// changes it, and so may others meanwhile: it is forgotten then, or after ten minutes.
-const counts = `waiting ${document.body.dataset.me}`, lasts = 600_000;
-function remember(page) {
-  const says = page.querySelector("[data-waiting]")?.dataset.waiting;
-  if (says) localStorage.setItem(counts, `${Date.now()} ${says}`);
-  const [at, last] = localStorage.getItem(counts)?.split(" ") ?? [];
-  const known = new URLSearchParams(Date.now() - at < lasts ? last : "");
-  for (const el of document.querySelectorAll("[data-of]")) el.textContent = known.get(el.dataset.of)?.replace(/^0$/, "") ?? "";
-}
-
 function watch() {
-  remember(document);
   let failures = 0;
   // What a page does not have yet, data-now says, is fetched at once; without it there is a link.
   refreshAll(document.querySelectorAll("[data-live][data-now][id]")).catch(() => {});
@@ -186,7 +173,6 @@ document.addEventListener("submit", (event) => {
   if (form.dataset.over || form.dataset.sent || question && !confirm(question)) return event.preventDefault();
   if (form.method !== "post") return;
   form.dataset.sent = "1";
-  if (form.getAttribute("action")?.endsWith("/act")) localStorage.removeItem(counts);
 });
 // A page that comes back from the browser's memory can be sent again.
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
@@ -215,69 +201,13 @@ document.addEventListener("click", async (event) => {
   button.textContent = button.dataset.copied;
 });
 
-// The dialog that finds requests opens by its link, / or Ctrl+K; without a script the link leads to the list of requests.
-const finder = document.getElementById("find");
-function find(event) {
-  event.preventDefault();
-  finder.showModal();
-}
-for (const link of document.querySelectorAll("[data-find]")) link.addEventListener("click", find);
-
-// While somebody types there, it lists the first of what its form leads to. It asks for one text at a time, when the
-// typing rests; what comes for another text than stands there by then is not shown.
-const typed = document.getElementById("find-q"), found = document.getElementById("found");
-let rests, asks = false, shown = "";
-async function look() {
-  const text = typed.value.trim();
-  if (asks || text === shown) return;
-  asks = true;
-  shown = text;
-  const rows = [...text].length < 2 ? [] : await findings(text).catch(() => []);
-  asks = false;
-  if (text === typed.value.trim()) found.replaceChildren(...rows);
-  else soon();
-}
-function soon() {
-  clearTimeout(rests);
-  rests = setTimeout(look, 200);
-}
-
-// findings are a line about what a text leads to and links: to the requests of a list, or else to the very page.
-async function findings(text) {
-  const answer = await fetch(`/console/find?few=1&q=${encodeURIComponent(text)}`), line = document.createElement("p");
-  if (!answer.ok) return [];
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const none = page.querySelector('#requests .empty strong, main > [role="alert"]'), title = page.querySelector("h1");
-  line.textContent = (none ?? title).textContent;
-  if (none || page.getElementById("requests")) return [line, ...page.querySelectorAll("#requests .rowlink")];
-  const link = document.createElement("a");
-  link.href = answer.url;
-  link.textContent = line.textContent;
-  line.textContent = text;
-  return [line, link];
-}
-typed?.addEventListener("input", (event) => event.isComposing || soon());
-typed?.addEventListener("compositionend", soon);
-
-// The arrows go from the field to what was found, and back.
-finder?.addEventListener("keydown", (event) => {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], stops = [typed, ...found.querySelectorAll("a")];
-  const to = !event.isComposing && step && stops[stops.indexOf(document.activeElement) + step];
-  if (!to) return;
-  event.preventDefault();
-  to.focus();
-});
-
 // On a list of what waits, j and k go from row to row, and Enter opens the row's link. On a page that asks, a goes to the
 // button that approves and r to the reason for rejecting: neither decides anything yet.
 const steps = { j: 1, k: -1 };
 const places = { a: '[name="act"][value="approve"]', r: '[name="act"]:is([value="reject"], [value="deny"])' };
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, [contenteditable]");
-  if (typing || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
-  const command = event.ctrlKey || event.metaKey;
-  if (finder && event.key === (command ? "k" : "/")) return find(event);
-  if (command) return;
+  if (typing || event.altKey || event.ctrlKey || event.metaKey || event.isComposing || document.querySelector("dialog[open]")) return;
   const rows = [...document.querySelectorAll("[data-row]")], step = steps[event.key];
   let to = document.querySelector(places[event.key])?.form?.querySelector("textarea, button");
   if (step && rows.length) {
