@@ -32,17 +32,16 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/store"
 	"ringi/shared/store/seal"
+	"ringi/shared/store/table"
 )
 
 func main() {
@@ -56,20 +55,10 @@ type environment struct {
 	Bucket string `env:"HEADS_BUCKET" doc:"the bucket whose objects are locked, for heads of chains"`
 }
 
-// rows reads and writes the audit log, its chains and its figures.
-type rows struct {
-	seal.Rows
-	*store.Counter
-}
-
-func rowsOf(s *store.Store) rows {
-	return rows{seal.RowsIn(s.Table()), store.CounterOf(s.Table(), s.Kinds())}
-}
-
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	days, err := strconv.Atoi(env.Days)
 	return &Handler{
-		Store: rowsOf(store.OpenAll(cfg, env.Table)), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key},
+		Store: seal.RowsIn(store.OpenAll(cfg, env.Table).Table()), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key},
 		Heads: seal.Open(cfg, env.Bucket), Locked: time.Duration(days) * 24 * time.Hour, Now: time.Now,
 	}, err
 }
@@ -89,10 +78,6 @@ type Store interface {
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
 	Link(ctx context.Context, tenant string, seq int) (chain.Link, error)
 	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
-	FactOf(row map[string]types.AttributeValue) (f tenancy.DailyFact, ok bool, err error)
-	PutFacts(ctx context.Context, facts []tenancy.DailyFact) error
-	CountedOf(row map[string]types.AttributeValue) (c store.Counted, ok bool, err error)
-	Count(ctx context.Context, c store.Counted) error
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
 }
 
@@ -115,7 +100,7 @@ type Handler struct {
 	readings readings
 }
 
-// Handle seals and counts a batch of the table's stream. When a schedule calls it, it stores the chains' heads and
+// Handle seals a batch of the table's stream. When a schedule calls it, it stores the chains' heads and
 // seals rows that were missed. It returns the records from the first that could not be sealed; sealing a row twice is
 // harmless.
 func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.DynamoDBEventResponse, error) {
@@ -128,13 +113,8 @@ func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.Dyn
 	if len(batch.Records) == 0 {
 		return events.DynamoDBEventResponse{}, h.minute(ctx)
 	}
-	out := h.records(ctx, batch.Records)
-	for _, first := range []string{h.facts(ctx, batch.Records), h.count(ctx, batch.Records)} {
-		if first != "" {
-			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: first})
-		}
-	}
-	return out, nil
+	spent(ctx, batch.Records)
+	return h.records(ctx, batch.Records), nil
 }
 
 func (h *Handler) seal(ctx context.Context, tenant string, rows []chain.Row, late bool) error {
@@ -261,88 +241,24 @@ func (h *Handler) keep(ctx context.Context, is seal.Chain) error {
 	return h.Store.HeadKept(ctx, is.Tenant, is.Seq, head.At)
 }
 
-// facts adds new rows to the figures of their days. It returns the sequence number of the first record that the stream
-// must repeat, or "". Repeating is safe: the same row makes the same fact. What models cost is counted again, too,
-// which
-// rings early at worst.
-func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecord) string {
-	var all []tenancy.DailyFact
+// spent counts what models' calls cost. A batch that is repeated counts again, which rings early at worst.
+func spent(ctx context.Context, records []events.DynamoDBEventRecord) {
 	var cost aggregate.MicroUSD
-	first := ""
 	for _, r := range records {
-		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
+		var u aggregate.Use
+		it, err := item(r.Change.NewImage)
+		if err != nil || table.TextOf(it, "type") != u.Type() || r.EventName != string(events.DynamoDBOperationTypeInsert) {
 			continue
 		}
-		f, ok, err := readAs(r, h.Store.FactOf)
-		switch {
-		case err != nil: // it can never become a fact
-			failed(ctx, "makes no fact", f.Tenant, err)
-		case ok:
-			if first == "" {
-				first = r.Change.SequenceNumber
-			}
-			all = append(all, f)
-			if f.Spent != nil {
-				cost += f.Spent.Cost
-			}
+		if err := table.Unpack(it, &u); err != nil {
+			slog.WarnContext(ctx, "what models cost is not counted", "err", err)
+			continue
 		}
-	}
-	if err := h.Store.PutFacts(ctx, all); err != nil {
-		failed(ctx, "keeps no facts", all[0].Tenant, err)
-		return first
+		if u.ChargedTo == "" {
+			cost += u.Cost
+		}
 	}
 	if cost > 0 {
 		boot.PutMetrics(boot.MetricValue{Name: boot.ModelCost, N: float64(cost) / 1e6})
 	}
-	return ""
-}
-
-// count adds scored rounds to their teams' sums. It returns the sequence number of the first record that the stream
-// must repeat, or "". Each row counts once, however often it is delivered, with its newest revision in the batch.
-func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecord) (first string) {
-	type told struct {
-		store.Counted
-		first string // sequence number of the row's first record
-	}
-	var rows []told // in the order of their first records
-	at := map[[2]string]int{}
-	for _, r := range records {
-		if r.EventName == string(events.DynamoDBOperationTypeRemove) {
-			continue
-		}
-		c, ok, err := readAs(r, h.Store.CountedOf)
-		if err != nil { // it can never be counted
-			failed(ctx, "can't be counted", c.Tenant, err)
-			continue
-		}
-		if !ok {
-			continue
-		}
-		row := [2]string{c.Tenant, c.Row}
-		if i, twice := at[row]; !twice {
-			at[row] = len(rows)
-			rows = append(rows, told{c, r.Change.SequenceNumber})
-		} else if c.Rev > rows[i].Rev {
-			rows[i].Counted = c
-		}
-	}
-	for _, row := range rows {
-		if err := h.Store.Count(ctx, row.Counted); err != nil {
-			failed(ctx, "counts nothing", row.Tenant, err)
-			if first == "" {
-				first = row.first
-			}
-		}
-	}
-	return first
-}
-
-// readAs reads the row of a record by read.
-func readAs[T any](r events.DynamoDBEventRecord, read func(map[string]types.AttributeValue) (T, bool, error)) (x T,
-	ok bool, err error) {
-	it, err := item(r.Change.NewImage)
-	if err != nil {
-		return x, false, err
-	}
-	return read(it)
 }

@@ -32,7 +32,6 @@ type Values interface {
 type ContestStore struct {
 	KindStore[*contest.Aggregate]
 	Teams  KindStore[*contest.Work]
-	Sums   *Counter
 	Values Values
 	Now    func() time.Time
 	Sleep  func(ctx context.Context, d time.Duration) error
@@ -42,7 +41,6 @@ type ContestStore struct {
 func ContestsOf(s *Store, v Values) *ContestStore {
 	return &ContestStore{
 		KindStore: KindStore[*contest.Aggregate]{Store: s}, Teams: KindStore[*contest.Work]{Store: s},
-		Sums:   CounterOf(s.Table(), s.Kinds()),
 		Values: v, Now: time.Now, Sleep: clock.Sleep,
 	}
 }

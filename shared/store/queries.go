@@ -71,35 +71,29 @@ type Statistics struct {
 	TotalOutputTokens int     `json:"total_output_tokens"`
 }
 
-// TeamStatistics returns a team's statistics, zeros for a team without rounds. A round is included some seconds after
-// it was scored.
+// TeamStatistics adds up a team's rows of the board, zeros for a team without rounds.
 func (s *ContestStore) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
-	total, err := s.Sums.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore,
-		contest.SumInput, contest.SumOutput)
-	if err != nil {
-		return out, err
+	sum := 0 // of the scores, in millionths
+	for cursor := ""; ; {
+		page, err := s.Board(ctx, tenant, ContestFilter{Team: team}, cursor, MaxPage)
+		if err != nil {
+			return Statistics{}, err
+		}
+		for _, b := range page.Items {
+			out.TotalRounds++
+			sum += contest.Millionths(b.EvaluationScore)
+			out.BestScore = max(out.BestScore, b.EvaluationScore)
+			out.TotalInputTokens += int(b.UsageInfo.InputTokens)
+			out.TotalOutputTokens += int(b.UsageInfo.OutputTokens)
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
 	}
-	if out.TotalRounds = total[contest.SumRounds]; out.TotalRounds == 0 {
-		return out, nil
-	}
-	out.AvgScore = float64(total[contest.SumScore]) / float64(out.TotalRounds) / 1e6
-	out.TotalInputTokens, out.TotalOutputTokens = total[contest.SumInput], total[contest.SumOutput]
-	top, err := s.Board(ctx, tenant, ContestFilter{Team: team}, "", 1)
-	if err != nil {
-		return Statistics{}, err
-	}
-	for _, b := range top.Items {
-		out.BestScore = b.EvaluationScore
+	if out.TotalRounds > 0 {
+		out.AvgScore = float64(sum) / float64(out.TotalRounds) / 1e6
 	}
 	return out, nil
-}
-
-// Count adds a scored round to its team's statistics, as seal-audit does from the stream. Repairs call it for rounds
-// that seal-audit may have skipped. A row counts once, and its newest revision replaces an older one.
-func (s *ContestStore) Count(ctx context.Context, b *contest.Board) error {
-	of, adds := b.Counts()
-	row := contest.TeamRef(b.TenantID, b.ExecutionID, b.TeamID).ID + "#" + b.Key()
-	return s.Sums.Count(ctx, Counted{Tenant: b.TenantID, Of: of, Row: row, Rev: b.Rev, Adds: adds})
 }
 
 // LoadRoundHistory returns what the members of a team submitted in a round, and the messages of that round. If the

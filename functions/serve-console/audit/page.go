@@ -60,7 +60,6 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("GET /console/register/file.csv", c.file),
 		web.ForAdministrators("GET /console/register/{number}", c.sheet),
 		web.ForAdministrators("GET "+documentPath, c.sheet),
-		web.ForAdministrators("GET /console/insights", c.showInsights),
 	}
 }
 

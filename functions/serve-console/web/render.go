@@ -91,7 +91,7 @@ func menu(v *Viewer) []group {
 	}
 	work.Pages = append(work.Pages, at("contests"), at("stand-ins"))
 	return []group{work, {words.Say("people_and_rules"), []entry{at("rules"), at("organisation"), at("register")}},
-		{words.Say("system"), []entry{at("settings"), at("integrations"), at("tools"), at("insights"), at("audit")}}}
+		{words.Say("system"), []entry{at("settings"), at("integrations"), at("tools"), at("audit")}}}
 }
 
 // above returns the page of the menu that a page belongs to, or nil for that page itself, but for a form's answers.

@@ -32,12 +32,10 @@ type Rows struct {
 	*store.TaskStore
 	records.Sessions
 	records.Exports
-	*store.Counter
 }
 
 func RowsOf(s *store.Store) Rows {
-	return Rows{store.TasksOf(s), records.SessionsOf(s.Table()), records.ExportsOf(s.Table()),
-		store.CounterOf(s.Table(), s.Kinds())}
+	return Rows{store.TasksOf(s), records.SessionsOf(s.Table()), records.ExportsOf(s.Table())}
 }
 
 // Site has what every page needs.

@@ -137,12 +137,6 @@ type Index struct {
 // Checked is a row that is validated once more just before it is written.
 type Checked interface{ Check() error }
 
-// Counted is a row that adds to stored sums.
-type Counted interface {
-	// Counts returns the id to which the sums belong, and what the row adds to each sum by name.
-	Counts() (of string, adds map[string]int)
-}
-
 // Objects is a row with a list whose elements have a member of type JSON or *Blob. The table stores that member as an
 // object if DynamoDB would not change it.
 type Objects interface {

@@ -47,21 +47,6 @@ func (b *Board) place() string {
 // Millionths returns a score in millionths, so that sums of scores are exact.
 func Millionths(score float64) int { return int(math.Round(score * 1e6)) }
 
-// Counts returns what a scored round adds to its team's statistics.
-func (b *Board) Counts() (of string, adds map[string]int) {
-	return TeamHash(b.TeamID), map[string]int{
-		SumRounds: 1, SumScore: Millionths(b.EvaluationScore), SumInput: int(b.UsageInfo.InputTokens), SumOutput: int(b.UsageInfo.OutputTokens),
-	}
-}
-
-// Names of a team's sums.
-const (
-	SumRounds = "rounds"
-	SumScore  = "score_millionths"
-	SumInput  = "input_tokens"
-	SumOutput = "output_tokens"
-)
-
 // ByRank compares rows by the board's order, then by team.
 func ByRank(a, b *Board) int {
 	return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(a.TeamID, b.TeamID))

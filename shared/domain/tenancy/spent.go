@@ -126,3 +126,6 @@ func (s Settings) CostsLimited() bool { return s.MaxCost() > 0 || s.HasBudgets()
 
 // SessionCostsLimited reports whether any limit applies to the costs of a conversation with an agent.
 func (s Settings) SessionCostsLimited() bool { return s.MaxSessionCost() > 0 || s.HasBudgets() }
+
+// DayOf returns the date in Japan, as on cards and pages.
+func DayOf(t time.Time) string { return t.In(Zone()).Format(time.DateOnly) }
