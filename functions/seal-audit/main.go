@@ -1,7 +1,6 @@
 // Command seal-audit seals the audit log: new rows from the table's stream, and each minute rows that were missed.
 //
-// It is the stream's second reader, and AWS serves two at most; so it also counts what the numbers of a day and a
-// team's statistics are made of, from the same records. It decides nothing, and no decision waits for it.
+// It decides nothing, and no decision waits for it. What models cost is a metric that it makes of the same records.
 //
 // A link lists keys and salted hashes of entries, names the link before it, and is signed by a key that nobody else may
 // use. Any invocation appends, by a transaction on the head's seq. A row that is sealed twice is sealed alike. A batch
@@ -12,9 +11,6 @@
 // that stays a finding, even if somebody puts it back. Each minute the signed head of each chain that moved goes to a
 // bucket with Object Lock, so that removing the end with its links shows. Entries of past days that nobody sealed are
 // sealed as late, in windows of six hours, whoever waited longest first.
-//
-// A fact is counted once: its row names the sources that it was counted from, and it is written in one transaction with
-// the day's sum.
 package main
 
 import (

@@ -86,7 +86,6 @@ func TestStore(t *testing.T) {
 		{"pending", testPending},
 		{"owed", testOwed},
 		{"audit log", testAudit},
-		{"facts", testFacts},
 		{"exports", testExports},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s.store(t)) })
@@ -350,7 +349,6 @@ type taskStore struct {
 	seal.Rows
 	records.Exports
 	records.Notes
-	*Counter
 	suite *suite
 }
 
@@ -359,7 +357,7 @@ func (s *suite) tasksIn(of *Store) *taskStore {
 	return &taskStore{
 		KindStore[*task.Aggregate]{of},
 		records.SessionsOf(of.t), seal.RowsIn(of.t), records.ExportsOf(of.t), records.NotesOf(of.t),
-		CounterOf(of.t, of.kinds), s,
+		s,
 	}
 }
 

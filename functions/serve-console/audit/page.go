@@ -1,5 +1,5 @@
 // Package audit has the pages on what was done in a workspace: the audit log and its export, the register of decisions
-// and requests that have a number, and the insights, whose numbers the home shows too.
+// and requests that have a number.
 package audit
 
 import (
@@ -49,7 +49,7 @@ type Pages struct {
 }
 
 // Routes returns the log and its exports; the register of the decisions and the requests that have a number, its file,
-// and a sheet to print of each decision; and the insights.
+// and a sheet to print of each decision.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),

@@ -123,7 +123,7 @@ func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "organisation", "register",
+	for _, name := range []string{"audit", "settings", "integrations", "tools", "organisation", "register",
 		"contests", "agents", "tasks",
 		"approvals", "stand-ins"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
@@ -138,8 +138,7 @@ func emptyLooks(w *consoletest.World) (all []look) {
 	all = append(all, look{name: "tool-mark-empty", path: "/console/tools/marks/send_slack_dm"})
 	return append(all, look{name: "home-empty", path: "/console"},
 		look{name: "board-empty", path: "/console/contests/board"},
-		look{name: "audit-refused", path: "/console/audit?from=yesterday"}, look{name: "insights-refused",
-			path: "/console/insights?from=2025-01-01&to=2025-12-31"},
+		look{name: "audit-refused", path: "/console/audit?from=yesterday"},
 		look{name: "settings-refused", path: approvalPage, form: refused},
 		look{name: "settings-saved", path: approvalPage + "?done=saved"}, look{name: "settings-history-empty",
 			path: "/console/settings/history"},

@@ -20,13 +20,11 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
 
 // fullLooks gives a workspace something to show, and returns its pages.
 func fullLooks(w *consoletest.World) []look {
-	worked(w)
 	request := finished(w)
 	k := w.Compete("経費精算の手順を決めて", nil)
 	k.Plays(1, 1, 0.81, "1. 領収書を集める\n2. 上長が確かめる")
@@ -46,7 +44,7 @@ func fullLooks(w *consoletest.World) []look {
 		settings = append(settings, look{name: "settings-" + section.Key, path: path})
 	}
 	return append(append(append(turnLooks(w), organised(w)...), settings...), []look{
-		{name: "home", path: "/console"}, {name: "insights", path: "/console/insights"}, {name: "audit",
+		{name: "home", path: "/console"}, {name: "audit",
 			path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
 		{name: "approvals", path: "/console/approvals"}, {name: "settings", path: "/console/settings"}, {name: "request",
 			path: request},
@@ -131,32 +129,6 @@ func usage(id, key string) aggregate.Usage {
 	return aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-x", Prompt: "extract.ja.2", Calls: 1,
 		Input: 1200, Output: 34, Cost: 5600,
 		Sent: &aggregate.Blob{S3Key: key, Bytes: 9}}
-}
-
-// worked counts twenty days of a workspace's work.
-func worked(w *consoletest.World) {
-	took := func(d time.Duration) *int64 { ms := d.Milliseconds(); return &ms }
-	var all []tenancy.DailyFact
-	for n := range 20 {
-		for k := range 1 + n*7%5 {
-			day := []tenancy.DailyFact{
-				{Created: true}, {Gate: "prompt", Verdict: tenancy.Rejected, Waited: took(time.Duration(4*n+1) * time.Minute)},
-				{Gate: "prompt", Verdict: tenancy.Approved, Waited: took(time.Duration(3+n*n*k) * time.Second)},
-				{Gate: "process", Verdict: tenancy.Approved, Waited: took(time.Duration(90+n) * time.Second)},
-				{Ended: []string{"failed", "completed", "completed"}[(n+k)%3],
-					Tools: map[string]tenancy.DailyCalls{"sheets_append": {Completed: 1, Failed: n % 2},
-						"list_employees": {Completed: 3}}},
-				{Spent: &tenancy.DailySpent{Calls: 3, Input: int64(12345 * (k + 1)), Output: 678,
-					Cost: aggregate.MicroUSD(1_230_000 * (n%4 + 1))}},
-			}
-			for i := range day {
-				day[i].Tenant, day[i].Task, day[i].Source, day[i].At = w.Tenant.ID, fmt.Sprintf("t%d-%d", n,
-					k), fmt.Sprintf("01E%d", i), w.Now().AddDate(0, 0, -n)
-			}
-			all = append(all, day...)
-		}
-	}
-	expect.NoError(w.T, store.CounterOf(w.Store.Table(), w.Store.Kinds()).PutFacts(w.T.Context(), all))
 }
 
 // finished brings a request, sent back once, to its end, and leaves another one waiting. It returns the first one's

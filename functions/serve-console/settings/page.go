@@ -230,7 +230,7 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		}
 		day, month := sums.Spent()
 		if note = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
-			note += " · " + v.Texts("insights").Say("held", "usd", sums.HeldMonth)
+			note += " · " + t.Say("held", "usd", sums.HeldMonth)
 		}
 	case "work":
 		p.used = c.modelUsed(r.Context(), v)

@@ -26,7 +26,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/records"
-	"ringi/shared/store/table"
 )
 
 // TestPagesStayReadableHoweverMuchTheyHave: a log of a thousand entries, the numbers of a year, and a task of fifty
@@ -42,7 +41,6 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 	t.Parallel()
 	rewritten(t, long, 50)
 	logged(t, 1000)
-	counted(t, 365)
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
@@ -50,7 +48,7 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 			for _, page := range []struct {
 				name string
 				read func(administering, int)
-			}{{"the log", readsALongLog}, {"numbers", readsAYear}, {"a task",
+			}{{"the log", readsALongLog}, {"a task",
 				func(a administering, i int) { readsALongStory(a, long, i) }}} {
 				t.Run(page.name, func(t *testing.T) { page.read(administering{t, tab.For(t), w.name}, i) })
 			}
@@ -91,23 +89,6 @@ func readsALongLog(a administering, i int) {
 	a.visit("/console/audit?from=yesterday")
 	a.tab.Until(`document.querySelector("[role=alert]")`)
 	a.look("log-refused")
-}
-
-func readsAYear(a administering, i int) {
-	a.visit("/console/insights?from=2025-01-01&to=2025-04-02")
-	a.took("92 days")
-	a.tab.Until(`document.querySelectorAll("[aria-labelledby=days] tbody tr").length === 92 && ` +
-		`document.querySelectorAll("svg.chart").length === 2`)
-	a.shows(".numbers", "92")
-	a.look("full-numbers")
-	a.visit("/console/insights?from=2025-01-01&to=2025-04-02")
-	a.took("92 days again")
-	a.visit("/console/insights?from=2025-01-01&to=2025-12-31")
-	a.shows("[role=alert]", "92")
-	a.look("numbers-refused")
-	a.visit("/console/insights?from=2024-01-01&to=2024-01-31")
-	a.shows(".empty", [2]string{"この期間のデータはありません", "No data for these days"}[i])
-	a.look("empty-numbers")
 }
 
 func readsALongStory(a administering, d *driver.Request, i int) {
@@ -175,26 +156,6 @@ func logged(t *testing.T, n int) {
 	write(t, puts)
 }
 
-// counted adds facts for this many days of 2025.
-func counted(t *testing.T, days int) {
-	t.Helper()
-	var all []tenancy.DailyFact
-	for day := range days {
-		waited := int64(day+1) * 60_000
-		all = append(all, tenancy.DailyFact{
-			Tenant: aggregate.TenantID(running.Sandbox.TeamID()), Task: fmt.Sprintf("01DAY%021d",
-				day), Source: "all", At: time.Date(2025, 1, 1, 3, 0, 0, 0, time.UTC).AddDate(0, 0, day),
-			Created: true, Gate: "process", Verdict: []tenancy.Verdict{tenancy.Approved,
-				tenancy.Rejected}[day%2], Waited: &waited, Ended: "completed",
-			Tools: map[string]tenancy.DailyCalls{"list_employees": {Completed: 3, Failed: day % 3},
-				fmt.Sprintf("rooms.tool_%d", day%40): {Completed: 1, Unknown: day % 5}},
-			Spent: &tenancy.DailySpent{Calls: 3, Input: 12_345, Output: 2_345, Cached: 1_000, Cost: 123_456},
-		})
-	}
-	expect.NoError(t, store.CounterOf(table.New(dynamodb.NewFromConfig(running.AWS), running.TableName),
-		nil).PutFacts(t.Context(), all))
-}
-
 // TestANewWorkspaceSeesWhatIsMissing: each page says if nothing was requested, connected or counted yet.
 func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	t.Parallel()
@@ -221,7 +182,6 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 				{"/console/tasks", ".empty", [2]string{"依頼", "No requests yet"}},
 				{"/console/approvals", ".empty", [2]string{"", "Nothing is waiting"}},
 				{"/console/audit", ".empty", [2]string{"記録はありません", "No matching entries"}},
-				{"/console/insights", ".empty", [2]string{"この期間のデータはありません", "No data for these days"}},
 				{"/console/integrations", "main", [2]string{"MCP", "MCP"}},
 				{"/console/tools", ".empty", [2]string{"サーバー", "server"}},
 				{"/console/settings", ".sections", [2]string{"まだ変更はありません", "No changes yet"}},

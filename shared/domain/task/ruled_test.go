@@ -7,7 +7,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -315,13 +314,9 @@ func TestAStampIsOnAllOfARequest(t *testing.T) {
 	}
 }
 
-// Nobody cancelled what the rules ended: lists and statistics call it otherwise.
+// Nobody cancelled what the rules ended: lists call it otherwise.
 func TestWhatTheRulesEndedIsNotCalledCancelled(t *testing.T) {
 	for _, why := range byRule {
-		x := aggregate.AuditEntry{ID: "e", AggregateID: "t", Action: AuditTaskCancelled,
-			Details: aggregate.JSON(`{"reason":"` + string(why) + `"}`)}
-		f, _ := tenancy.FactOfEntry(x)
-		expect.Is(t, f.Became, string(StatusUnrouted))
 		expect.Is(t, StatusCancelled.Called(why), StatusUnrouted)
 	}
 	expect.Is(t, StatusCancelled.Called(ReasonMaxVersions), StatusDenied)

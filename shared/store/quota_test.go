@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+const hourOfAt = "2026-04-18T14"
+
+func accept(s tenancy.Settings) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
+		return a.Accept(a.Head.Run, by, s, at())
+	}
+}
+
+// places returns how many open tasks, and how many tasks of this hour, a person has, or the tenant for *.
+func places(t *testing.T, st *taskStore, ref aggregate.Ref, user string) (open, hour int) {
+	t.Helper()
+	for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
+		*n = expect.Value(st.Quota(t.Context(), ref.Tenant, key))(t)
+	}
+	return open, hour
+}
+
+func testQuota(t *testing.T, st *taskStore) {
+	st.parts(t, []part{
+		{"a place is taken with the task and given back with its end", testPlaceTakenAndGivenBack},
+		{"there is no place", testNoPlace},
+		{"many at once take as many places as there are", testPlacesAtOnce},
+		{"an answer that is lost counts once", testPlaceOfLostAnswer},
+	})
+}
+
+func testPlaceTakenAndGivenBack(t *testing.T, other *taskStore) {
+	st := other.suite.store(t)
+	ref := created(t, st, 1)
+	a := decided(t, st, ref, accept(tenancy.DefaultSettings()))
+	for _, user := range []string{a.Head.Requester, "*"} {
+		open, hour := places(t, st, ref, user)
+		expect.That(t, open == 1 && hour == 1, "%s: %d open, %d this hour", user, open, hour)
+	}
+	h, err := st.Head(t.Context(), ref)
+	expect.That(t, err == nil && h.AcceptedAt != nil, "%+v, %v", h, err)
+	decided(t, st, ref, cancel)
+	for _, user := range []string{a.Head.Requester, "*"} {
+		open, hour := places(t, st, ref, user)
+		expect.That(t, open == 0 && hour == 1, "%s after the end: %d open, %d this hour", user, open, hour)
+	}
+}
+
+func testNoPlace(t *testing.T, other *taskStore) {
+	for name, tt := range map[string]struct {
+		open, hour tenancy.Limit
+		reason     aggregate.Reason
+	}{
+		"for the person":           {tenancy.Limit{Person: 1, Tenant: 9}, tenancy.Limit{}, task.ReasonOpenPerson},
+		"in the tenant":            {tenancy.Limit{Person: 9, Tenant: 1}, tenancy.Limit{}, task.ReasonOpenTenant},
+		"for the person this hour": {tenancy.Limit{}, tenancy.Limit{Person: 1, Tenant: 9}, task.ReasonHourPerson},
+		"in the tenant this hour":  {tenancy.Limit{Person: 1}, tenancy.Limit{Tenant: 1}, task.ReasonHourTenant},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, x := other.suite.store(t), tenancy.DefaultSettings()
+			x.MaxOpenTasks, x.MaxTasksPerHour = tt.open, tt.hour
+			decided(t, st, created(t, st, 1), accept(x))
+			second := created(t, st, 2)
+			_, err := st.Decide(t.Context(), second, accept(x))
+			var full aggregate.ErrFull
+			expect.Must(t, errors.As(err, &full) && full.Reason == tt.reason && full.Most == 1 &&
+				!errors.Is(err, aggregate.ErrConflict), "%v", err)
+			if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
+				t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
+			}
+			expect.Is(t, tt.hour != (tenancy.Limit{}), !full.Until.IsZero(), "until %v", full.Until)
+			a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
+			e := a.Head.Ended
+			expect.That(t, e != nil && e.As == task.TaskRefused && e.Detail == "1", "%+v", e)
+			n := countAudit(t, st, second, task.AuditTaskRefused)
+			expect.That(t, n == 1, "%d audit entries", n)
+			open, _ := places(t, st, second, "*")
+			expect.That(t, open == 1, "%d open", open)
+		})
+	}
+}
+
+func testPlacesAtOnce(t *testing.T, other *taskStore) {
+	st, x := other.suite.store(t), tenancy.DefaultSettings()
+	x.MaxOpenTasks.Person = 3
+	var refs []aggregate.Ref
+	for n := range 10 {
+		refs = append(refs, created(t, st, n+1))
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	taken, refused := 0, 0
+	for _, ref := range refs {
+		wg.Go(func() {
+			_, err := st.Decide(context.WithoutCancel(t.Context()), ref, accept(x))
+			mu.Lock()
+			defer mu.Unlock()
+			var full aggregate.ErrFull
+			switch {
+			case err == nil:
+				taken++
+			case errors.As(err, &full):
+				refused++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	open, _ := places(t, st, refs[0], "*")
+	expect.That(t, taken == 3 && refused == 7 && open == 3, "%d taken, %d refused, %d counted", taken, refused, open)
+}
+
+func testPlaceOfLostAnswer(t *testing.T, other *taskStore) {
+	for n, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
+		st := other.suite.store(t)
+		ref := created(t, st, n+1)
+		for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
+			drop := dropping("TransactWriteItems", 1)
+			committed(t, st.over(drop, options...), ref, d)
+			expect.Must(t, drop.dropped.Load() != 0, "no answer was lost: the test proves nothing")
+		}
+		open, hour := places(t, st, ref, "*")
+		expect.That(t, open == 0 && hour == 1, "%d open, %d this hour", open, hour)
+	}
+}
